@@ -1,0 +1,402 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// presenceLimit is how long an agent that is not autonomous may work without a
+// sign of life of its parent or its human.
+const presenceLimit = 30 * time.Minute
+
+// Config of an Authorizer. Zero values mean the defaults.
+type Config struct {
+	Presence time.Duration // see presenceLimit
+	// TierOf gives the accuracy tier of an agent in the eyes of the resource's
+	// owner. Nil: everyone is Medium.
+	TierOf func(tx *store.Tx, observer, agent schemas.EntityID) (schemas.Tier, error)
+	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
+	Lifecycle Lifecycle
+	// Limits of calls before the node suspends an agent by itself.
+	RefusedPerMinute, FailedPerMinute int
+}
+
+// Lifecycle moves agents along the edges that belong to the node.
+type Lifecycle interface {
+	Move(ctx context.Context, id schemas.EntityID, on schemas.Trigger) error
+}
+
+// Calls a minute that make the node suspend an agent.
+const (
+	refusedPerMinute = 60
+	failedPerMinute  = 20
+)
+
+// Authorizer is the only door to the store (INV-GRANT): every face, command and
+// routine comes through Do, which opens the transaction, decides in it, and
+// hands out the Grant without which the domain packages do nothing.
+type Authorizer struct {
+	store    *store.Store
+	cfg      Config
+	cache    chainCache
+	slots    slots
+	inflight inflight
+	meter    *meter
+}
+
+// New makes the door to st.
+func New(st *store.Store, cfg Config) *Authorizer {
+	if cfg.Presence == 0 {
+		cfg.Presence = presenceLimit
+	}
+	if cfg.TierOf == nil {
+		cfg.TierOf = func(*store.Tx, schemas.EntityID, schemas.EntityID) (schemas.Tier, error) {
+			return schemas.Medium, nil
+		}
+	}
+	if cfg.RefusedPerMinute == 0 {
+		cfg.RefusedPerMinute = refusedPerMinute
+	}
+	if cfg.FailedPerMinute == 0 {
+		cfg.FailedPerMinute = failedPerMinute
+	}
+	a := &Authorizer{store: st, cfg: cfg}
+	a.meter = newMeter(a)
+	return a
+}
+
+// Do runs f with the rights of p for op.
+//
+// A read runs on one snapshot and its result is withheld when the rights moved
+// meanwhile. A write is admitted first and decided again inside its transaction,
+// so nothing by a revoked subtree commits after the revocation did (INV-REVOKE):
+// writers are serial, and the transaction reads the epoch it commits under.
+//
+// Errors: CodeUnauthenticated (identity gone), CodeDenied (not allowed),
+// CodeRevoked (was allowed when it began), CodeBusy (limit reached), and f's.
+func (a *Authorizer) Do(ctx context.Context, p Principal, op Op, f func(Grant) error) error {
+	var d decision
+	err := a.attempt(ctx, p, op, &d, f)
+	if turned, did := a.turn(ctx, err); did {
+		if err = turned; err == nil {
+			err = a.attempt(ctx, p, op, &d, f)
+		}
+	}
+	a.meter.note(p, d, op, err, a.store.Clock().Now())
+	return err
+}
+
+// turn makes the lifecycle moves that a decision found due: the first operation
+// activates an agent, an over lifetime deactivates it for good.
+func (a *Authorizer) turn(ctx context.Context, err error) (error, bool) {
+	var refused Refused
+	if a.cfg.Lifecycle == nil || !errors.As(err, &refused) {
+		return nil, false
+	}
+	only := refused.Denials[0]
+	switch {
+	case len(refused.Denials) == 1 && only.Reason == DeniedNotActive && only.Status == schemas.Registered:
+		return a.cfg.Lifecycle.Move(ctx, only.ID, schemas.FirstOperation), true
+	case only.Reason == DeniedExpired:
+		if err := a.cfg.Lifecycle.Move(ctx, only.ID, schemas.TTLExpiry); err != nil {
+			return err, true
+		}
+	}
+	return nil, false
+}
+
+func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
+	if op.Effect == Read {
+		return a.read(ctx, p, op, d, f)
+	}
+	if err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
+		*d, err = a.decide(tx, p, op)
+		return err
+	}); err != nil {
+		return err
+	}
+	release, err := a.enter(&ctx, *d)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = a.store.Write(ctx, func(tx *store.Tx) error {
+		now, err := a.again(tx, p, op, *d)
+		if err != nil {
+			return err
+		}
+		if err := tx.Act(now.mayChange()...); err != nil {
+			return err
+		}
+		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: now}}, f)
+	})
+	return cut(ctx, op, err)
+}
+
+// cut words an operation that was cancelled because its rights went.
+func cut(ctx context.Context, op Op, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), schemas.ErrRevoked) {
+		return revoked(op, err)
+	}
+	return err
+}
+
+func revoked(op Op, cause error) error {
+	return schemas.Errorf(schemas.CodeRevoked, "the right to %s was taken away while it was under way; nothing was written", op.Tool).
+		Try("ask the parent of this agent; agent_list shows its status").Because(cause)
+}
+
+// read decides and reads on one snapshot, then asks on a fresh one whether the
+// rights still stand before the result may leave.
+func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
+	release := func() {}
+	defer func() { release() }()
+	err := a.store.Read(ctx, func(tx *store.Tx) error {
+		var err error
+		if *d, err = a.decide(tx, p, op); err != nil {
+			return err
+		}
+		if release, err = a.enter(&ctx, *d); err != nil {
+			release = func() {}
+			return err
+		}
+		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: *d}}, f)
+	})
+	if err != nil {
+		return cut(ctx, op, err)
+	}
+	return a.store.Read(ctx, func(tx *store.Tx) error {
+		_, err := a.again(tx, p, op, *d)
+		return err
+	})
+}
+
+// use runs f and closes the grant behind it.
+func (a *Authorizer) use(g Grant, f func(Grant) error) error {
+	defer g.close()
+	return f(g)
+}
+
+// again repeats a decision made before. A right lost in between is CodeRevoked.
+func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
+	epoch, err := Epoch(tx)
+	if err != nil {
+		return before, err
+	}
+	if epoch == before.epoch {
+		return before, nil
+	}
+	now, err := a.decide(tx, p, op)
+	var lost *schemas.Error
+	if errors.As(err, &lost) && (lost.Code == schemas.CodeDenied || lost.Code == schemas.CodeUnauthenticated) {
+		return before, revoked(op, err)
+	}
+	return now, err
+}
+
+// decision is the outcome of deciding an operation under one epoch.
+type decision struct {
+	epoch int64
+	actor *chain           // the entity acting, with everyone above it
+	via   schemas.EntityID // who acts through it, "" if it acts itself
+}
+
+// mayChange lists whose sovereign rows the transaction may change.
+func (d decision) mayChange() []schemas.EntityID {
+	if d.actor == nil { // the node's own routine
+		return []schemas.EntityID{store.AnyOwner}
+	}
+	self := d.actor.self()
+	owners := []schemas.EntityID{self.ID}
+	if self.Grants.Private == schemas.WritePrivate {
+		owners = append(owners, self.Parent)
+	}
+	return owners
+}
+
+// decide says whether p may begin op, on tx's snapshot.
+func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) {
+	if p.Method == ByNode {
+		epoch, err := Epoch(tx)
+		return decision{epoch: epoch}, err
+	}
+	c, epoch, err := a.cache.get(tx, p.Entity)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decision{epoch: epoch, actor: c}
+	if c == nil {
+		return d, unauthenticated("the identity of this caller is not known here")
+	}
+	if err := a.proven(tx, p, c.self()); err != nil {
+		return d, err
+	}
+	if op.Human && !c.self().Human {
+		return d, schemas.Deniedf("%s is for a person alone", op.Tool).Try("ask the user to run it: cordelia --help")
+	}
+	if op.As != "" && op.As != string(p.Entity) {
+		if op.InPerson {
+			return d, schemas.Deniedf("%s cannot be done as another agent", op.Tool).Try("repeat the call without as")
+		}
+		if d.actor, err = a.descendant(tx, c, op.As); err != nil {
+			return d, err
+		}
+		if d.actor != c {
+			d.via = p.Entity
+		}
+	}
+	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
+		return d, refusal(op, d.actor, denials)
+	}
+	if err := a.attended(tx, d.actor); err != nil {
+		return d, err
+	}
+	return d, nil
+}
+
+// proven checks that what p proved still stands.
+func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
+	switch p.Method {
+	case ByKey, ByHuman:
+		if p.KeySeq != e.KeySeq || e.Human != (p.Method == ByHuman) {
+			return unauthenticated("the key of this process has been replaced")
+		}
+		return nil
+	case ByToken:
+		var id schemas.EntityID
+		var seq int
+		var expires int64
+		err := tx.QueryRow(selectToken, p.TokenHash).Scan(&id, &seq, &expires)
+		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq || tx.Micros() >= expires) {
+			return unauthenticated("the bearer token is not valid or has expired")
+		}
+		return err
+	}
+	return unauthenticated("the caller has not proven who it is")
+}
+
+func unauthenticated(msg string) error {
+	return schemas.Errorf(schemas.CodeUnauthenticated, "%s", msg).
+		Try("obtain a new token (POST /auth/challenge, then /auth/token), or restart the process with its current key")
+}
+
+// descendant resolves ref among those below c's entity.
+func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, error) {
+	id, err := resolve(tx, c.self().ID, ref)
+	if err != nil {
+		return nil, err
+	}
+	target, _, err := a.cache.get(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	if target == nil || !target.holds(c.self().ID) {
+		return nil, notKnown(ref)
+	}
+	return target, nil
+}
+
+// attended refuses an agent that is not autonomous when neither its parent nor
+// its human gave a sign of life lately.
+func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
+	e := c.self()
+	if e.Human || e.Caps.Autonomous {
+		return nil
+	}
+	var seen int64
+	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root()).Scan(&seen); err != nil {
+		return fmt.Errorf("read presence: %w", err)
+	}
+	if tx.Micros()-seen <= a.cfg.Presence.Microseconds() {
+		return nil
+	}
+	return schemas.Deniedf("this agent is not autonomous and its parent gave no sign of life for %s", a.cfg.Presence).
+		Try("wait until the parent makes any call; a parent that may can set autonomous with agent_capabilities")
+}
+
+// refusal words the denials of an operation. The caller learns what refused it
+// and whether that is its own limit or one above it, not who is above.
+func refusal(op Op, c *chain, denials []Denial) error {
+	d := denials[0]
+	self := c.self().ID
+	where := "this agent"
+	if d.ID != self {
+		where = "an ancestor of this agent"
+	}
+	err := &schemas.Error{Code: schemas.CodeDenied, Err: Refused{Denials: denials}}
+	switch d.Reason {
+	case DeniedTool:
+		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
+		err.Hint = "use the tools that tools/list shows; the parent can add it with agent_capabilities"
+	case DeniedNotActive:
+		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
+		err.Hint = "ask the parent to resume or reactivate it with agent_lifecycle"
+	case DeniedExpired:
+		err.Msg = where + " has reached the end of its lifetime"
+		err.Hint = "the parent can register a new one with agent_register, or give it more time with agent_capabilities"
+	default:
+		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)
+		err.Hint = "the parent can widen it with agent_capabilities"
+	}
+	return err
+}
+
+// Refused is the cause inside a denial, for the log: which entities of the chain
+// said no, and why.
+type Refused struct{ Denials []Denial }
+
+func (r Refused) Error() string {
+	s := make([]string, len(r.Denials))
+	for i, d := range r.Denials {
+		s[i] = d.String()
+	}
+	slices.Sort(s)
+	return fmt.Sprint(s)
+}
+
+// enter takes a slot on everyone in the chain and ties ctx to their rights.
+func (a *Authorizer) enter(ctx *context.Context, d decision) (release func(), err error) {
+	if d.actor == nil {
+		return func() {}, nil
+	}
+	if err := a.slots.take(d.actor); err != nil {
+		return nil, err
+	}
+	tied, leave := a.inflight.join(*ctx, d.actor)
+	*ctx = tied
+	return func() {
+		leave()
+		a.slots.give(d.actor)
+	}, nil
+}
+
+// Tools reports which of the named tools the caller may call at all: those that
+// every capability along its chain names.
+func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (map[string]bool, error) {
+	allowed := map[string]bool{}
+	err := a.store.Read(ctx, func(tx *store.Tx) error {
+		c, _, err := a.cache.get(tx, p.Entity)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return unauthenticated("the identity of this caller is not known here")
+		}
+		if err := a.proven(tx, p, c.self()); err != nil {
+			return err
+		}
+		for _, name := range names {
+			// Only the tool: an agent that is suspended still sees what it has.
+			allowed[name] = !slices.ContainsFunc(Evaluate(c.links, Operation{Tool: name}, tx.Micros()),
+				func(d Denial) bool { return d.Reason == DeniedTool })
+		}
+		return nil
+	})
+	return allowed, err
+}

@@ -1,0 +1,286 @@
+package access_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// node is one database with a person, a lead below them and a worker below the
+// lead; a and b are the doors of two processes that share it.
+type node struct {
+	t      *testing.T
+	a, b   *access.Authorizer
+	sa, sb *store.Store
+}
+
+const (
+	person = schemas.EntityID("ann")
+	lead   = schemas.EntityID("lead000000000000000000000000000000000000000000000000000000000000")
+	worker = schemas.EntityID("work000000000000000000000000000000000000000000000000000000000000")
+	other  = schemas.EntityID("othe000000000000000000000000000000000000000000000000000000000000")
+)
+
+var (
+	full = schemas.MemoryScope{Layers: []schemas.Layer{schemas.L1, schemas.L2}, Groups: []string{"*"}, Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
+	wide = schemas.Capabilities{MemoryRead: full, MemoryWrite: full, Tools: []string{"memory_write_warm", "memory_search", "events_poll"},
+		MaxParallelOps: 8, Autonomous: true, MaxDelegationDepth: 2}
+)
+
+func newNode(t *testing.T) *node {
+	path := filepath.Join(t.TempDir(), "n.db")
+	door := func() (*access.Authorizer, *store.Store) {
+		s, err := store.Open(t.Context(), store.Options{Path: path})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return access.New(s, access.Config{}), s
+	}
+	n := &node{t: t}
+	n.a, n.sa = door()
+	n.b, n.sb = door()
+	n.insert(person, "", "human", schemas.Capabilities{})
+	n.insert(lead, person, "agent", wide)
+	n.insert(worker, lead, "agent", wide)
+	n.insert(other, lead, "agent", wide)
+	return n
+}
+
+func (n *node) insert(id, parent schemas.EntityID, kind string, caps schemas.Capabilities) {
+	raw, err := json.Marshal(caps)
+	require.NoError(n.t, err)
+	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding,
+			capabilities, status, status_by, status_at, created_at)
+		VALUES (?, ?, nullif(?, ''), 'ann', 0, CASE ? WHEN 'agent' THEN 'claude-code' END, substr(?, 1, 4), 'x', x'', x'', x'', ?, 'active', 'node', 0, 0)`,
+		id, kind, parent, kind, id, string(raw))
+}
+
+// sql changes the database as another process would, and moves the epoch.
+func (n *node) sql(query string, args ...any) {
+	require.NoError(n.t, n.sa.Write(n.t.Context(), func(tx *store.Tx) error {
+		if _, err := tx.Exec(query, args...); err != nil {
+			return err
+		}
+		tx.Ring()
+		return access.BumpEpoch(tx)
+	}))
+}
+
+func (n *node) status(id schemas.EntityID, s schemas.AgentStatus) {
+	n.sql(`UPDATE entities SET status = ? WHERE id = ?`, s, id)
+}
+
+func as(id schemas.EntityID) access.Principal {
+	return access.Principal{Entity: id, Method: access.ByKey, KeySeq: 1}
+}
+
+var write = access.Op{Tool: "memory_write_warm", Effect: access.Write}
+
+func mark(key string) func(access.Grant) error {
+	return func(g access.Grant) error {
+		_, err := g.Tx().Exec(`INSERT INTO node(name, value) VALUES (?, 'x')`, key)
+		return err
+	}
+}
+
+func (n *node) marked(key string) (found bool) {
+	require.NoError(n.t, n.sa.Read(n.t.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(`SELECT count(*) FROM node WHERE name = ?`, key).Scan(&found)
+	}))
+	return found
+}
+
+// inFlight lets who's write at door b be admitted, has change made first in the
+// transaction the write then finds itself in, and returns how the write ended.
+func (n *node) inFlight(who schemas.EntityID, key string, change func(*store.Tx) error) error {
+	n.t.Helper()
+	changing, goOn := make(chan struct{}), make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() {
+		require.NoError(n.t, n.sb.Write(context.Background(), func(tx *store.Tx) error {
+			close(changing)
+			<-goOn
+			if err := change(tx); err != nil {
+				return err
+			}
+			return access.BumpEpoch(tx)
+		}))
+	})
+	<-changing
+	var err error
+	both.Go(func() { err = n.b.Do(context.Background(), as(who), write, mark(key)) })
+	require.Eventually(n.t, func() bool { return n.sb.Backlog() == 1 }, 5*time.Second, time.Millisecond)
+	close(goOn)
+	both.Wait()
+	return err
+}
+
+func setStatus(id schemas.EntityID, s schemas.AgentStatus) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		_, err := tx.Exec(`UPDATE entities SET status = ? WHERE id = ?`, s, id)
+		return err
+	}
+}
+
+// The in-flight vectors: what a change of rights does to operations under way.
+func TestInFlight_INV_REVOKE(t *testing.T) {
+	t.Run("F01 a write admitted before the revocation is rolled back", func(t *testing.T) {
+		n := newNode(t)
+		err := n.inFlight(worker, "f01", setStatus(worker, schemas.Deactivated))
+		require.ErrorIs(t, err, schemas.ErrRevoked)
+		require.False(t, n.marked("f01"))
+	})
+	t.Run("F02 a write committed before the revocation stays", func(t *testing.T) {
+		n := newNode(t)
+		require.NoError(t, n.b.Do(t.Context(), as(worker), write, mark("f02")))
+		n.status(worker, schemas.Deactivated)
+		require.True(t, n.marked("f02"))
+		require.ErrorIs(t, n.b.Do(t.Context(), as(worker), write, mark("f02b")), schemas.ErrDenied)
+	})
+	t.Run("F03 the check covers the whole chain", func(t *testing.T) {
+		n := newNode(t)
+		err := n.inFlight(worker, "f03", setStatus(lead, schemas.Suspended))
+		require.ErrorIs(t, err, schemas.ErrRevoked)
+		require.False(t, n.marked("f03"))
+	})
+	t.Run("F04 a read is withheld when the right went meanwhile", func(t *testing.T) {
+		n := newNode(t)
+		read := 0
+		err := n.b.Do(t.Context(), as(worker), access.Op{Tool: "memory_search", Effect: access.Read}, func(g access.Grant) error {
+			read++
+			n.status(worker, schemas.Deactivated)
+			return nil
+		})
+		require.ErrorIs(t, err, schemas.ErrRevoked)
+		require.Equal(t, 1, read)
+	})
+	t.Run("F05 what waits ends within 250 ms", func(t *testing.T) {
+		n := newNode(t)
+		var ended time.Duration
+		err := n.b.Wait(t.Context(), as(worker), access.Op{Tool: "events_poll", Effect: access.Read}, 20*time.Second, func(ctx context.Context) error {
+			n.status(worker, schemas.Deactivated)
+			start := time.Now()
+			<-ctx.Done()
+			ended = time.Since(start)
+			return ctx.Err()
+		})
+		require.ErrorIs(t, err, schemas.ErrRevoked)
+		require.Less(t, ended, 250*time.Millisecond)
+	})
+	t.Run("F06 an unrelated change lets the write commit once", func(t *testing.T) {
+		n := newNode(t)
+		require.NoError(t, n.inFlight(worker, "f06", setStatus(other, schemas.Suspended)))
+		require.True(t, n.marked("f06"))
+	})
+	t.Run("F07 a lower limit stops admissions, not what runs", func(t *testing.T) {
+		n := newNode(t)
+		op := access.Op{Tool: "memory_search", Effect: access.Read}
+		running, finish := make(chan struct{}), make(chan struct{})
+		errs := make(chan error, 2)
+		for range 2 {
+			go func() {
+				errs <- n.b.Do(context.Background(), as(worker), op, func(access.Grant) error {
+					running <- struct{}{}
+					<-finish
+					return nil
+				})
+			}()
+			<-running
+		}
+		fewer := wide
+		fewer.MaxParallelOps = 1
+		raw, err := json.Marshal(fewer)
+		require.NoError(t, err)
+		n.sql(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(raw), worker)
+		require.ErrorIs(t, n.b.Do(t.Context(), as(worker), op, func(access.Grant) error { return nil }), schemas.ErrBusy)
+		close(finish)
+		require.NoError(t, <-errs)
+		require.NoError(t, <-errs)
+		require.NoError(t, n.b.Do(t.Context(), as(worker), op, func(access.Grant) error { return nil }))
+	})
+	t.Run("F08 a token ends with its row, in every process", func(t *testing.T) {
+		n := newNode(t)
+		n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at) VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, time.Now().Add(time.Hour).UnixMicro())
+		p := access.Principal{Entity: worker, Method: access.ByToken, KeySeq: 1, TokenHash: []byte{1}}
+		require.NoError(t, n.b.Do(t.Context(), p, write, mark("f08")))
+		n.sql(`DELETE FROM tokens`)
+		require.ErrorIs(t, n.b.Do(t.Context(), p, write, mark("f08b")), schemas.ErrUnauthenticated)
+	})
+}
+
+func TestZeroGrantOpensNothing_INV_GRANT(t *testing.T) {
+	var g access.Grant
+	_, err := g.Tx().Exec(`DELETE FROM entities`)
+	require.Error(t, err)
+	require.Error(t, g.Tx().QueryRow(`SELECT 1`).Scan(new(int)))
+	require.ErrorIs(t, g.Need(access.Need{Kind: access.KindRead, Layer: schemas.L1}), access.ErrNoGrant)
+	require.ErrorIs(t, g.Audit("x", nil), access.ErrNoGrant)
+	_, err = g.Resolve("x")
+	require.ErrorIs(t, err, access.ErrNoGrant)
+
+	n := newNode(t)
+	var kept access.Grant
+	require.NoError(t, n.a.Do(t.Context(), as(worker), write, func(g access.Grant) error { kept = g; return nil }))
+	_, err = kept.Tx().Exec(`DELETE FROM entities`)
+	require.Error(t, err, "a grant is worthless after its operation")
+	require.ErrorIs(t, kept.Need(access.Need{Kind: access.KindRead, Layer: schemas.L1, Owner: worker}), access.ErrNoGrant)
+}
+
+func TestActingAsSomeoneElse(t *testing.T) {
+	n := newNode(t)
+	var actor schemas.EntityID
+	var via []schemas.EntityID
+	note := func(g access.Grant) error { actor, via = g.Actor(), g.Via(); return nil }
+	do := func(p schemas.EntityID, ref string) error {
+		return n.a.Do(t.Context(), as(p), access.Op{Tool: "memory_write_warm", Effect: access.Write, As: ref}, note)
+	}
+	require.NoError(t, do(lead, "work"), "by name")
+	require.Equal(t, worker, actor)
+	require.Equal(t, []schemas.EntityID{lead}, via)
+	require.NoError(t, do(lead, string(worker[:9])), "by id prefix")
+	require.ErrorIs(t, do(worker, "lead"), schemas.ErrNotFound, "never upwards")
+	require.ErrorIs(t, do(worker, string(other)), schemas.ErrNotFound, "never sideways")
+	hidden, absent := do(worker, string(other)), do(worker, "nobody-of-this-name")
+	require.Equal(t, schemas.CodeOf(absent), schemas.CodeOf(hidden))
+	err := n.a.Do(t.Context(), as(lead), access.Op{Tool: "memory_write_warm", Effect: access.Write, As: "work", InPerson: true}, note)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+func TestPresence(t *testing.T) {
+	n := newNode(t)
+	caps := wide
+	caps.Autonomous = false
+	raw, err := json.Marshal(caps)
+	require.NoError(t, err)
+	n.sql(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(raw), worker)
+	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("p1")), schemas.ErrDenied, "nobody was ever seen")
+	n.sql(`UPDATE entities SET last_seen_at = ? WHERE id = ?`, time.Now().UnixMicro(), lead)
+	require.NoError(t, n.a.Do(t.Context(), as(worker), write, mark("p2")), "the parent was")
+	n.sql(`UPDATE entities SET last_seen_at = ? WHERE id = ?`, time.Now().Add(-31*time.Minute).UnixMicro(), lead)
+	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("p3")), schemas.ErrDenied, "too long ago")
+}
+
+func TestCallsThatFindNothingCountLikeRefusedOnes(t *testing.T) {
+	n := newNode(t)
+	for range 3 {
+		_ = n.a.Do(t.Context(), as(worker), write, func(access.Grant) error { return schemas.NotFoundf("x") })
+		_ = n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read}, func(access.Grant) error { return nil })
+	}
+	n.a.Flush(t.Context())
+	require.NoError(t, n.sa.Read(t.Context(), func(tx *store.Tx) error {
+		var refused, tool int
+		require.NoError(t, tx.QueryRow(`SELECT sum(refused) FROM call_counts WHERE entity_id = ?`, worker).Scan(&refused))
+		require.Equal(t, 6, refused)
+		require.NoError(t, tx.QueryRow(`SELECT sum(n) FROM denials WHERE reason = ?`, "tool:"+string(worker)).Scan(&tool))
+		require.Equal(t, 3, tool)
+		return nil
+	}))
+}

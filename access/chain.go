@@ -1,0 +1,144 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// entity is what a decision needs to know of one entity.
+type entity struct {
+	ID        schemas.EntityID
+	Human     bool
+	Parent    schemas.EntityID
+	Type      schemas.AgentType
+	Name      string
+	Status    schemas.AgentStatus
+	Caps      schemas.Capabilities
+	Grants    schemas.Grants
+	KeySeq    int
+	ExpiresAt int64
+}
+
+// chain is an entity with everyone above it, the human root first. It is
+// immutable once loaded.
+type chain struct {
+	entities []entity
+	links    []ChainLink
+}
+
+func (c *chain) self() *entity          { return &c.entities[len(c.entities)-1] }
+func (c *chain) root() schemas.EntityID { return c.entities[0].ID }
+
+// holds reports whether id is the chain's own entity or above it.
+func (c *chain) holds(id schemas.EntityID) bool {
+	return slices.ContainsFunc(c.entities, func(e entity) bool { return e.ID == id })
+}
+
+func newChain(entities []entity) *chain {
+	c := &chain{entities: entities}
+	for _, e := range entities {
+		link := ChainLink{ID: e.ID, Boundary: Bounded(e.Caps), Status: e.Status, ExpiresAt: e.ExpiresAt}
+		if e.Human {
+			link.Boundary = Top()
+		}
+		c.links = append(c.links, link)
+	}
+	return c
+}
+
+// loadChain reads the chain of id; nil if there is no such entity.
+func loadChain(tx *store.Tx, id schemas.EntityID) (*chain, error) {
+	rows, err := tx.Query(selectChain, id)
+	entities, err := store.Collect(rows, err, scanEntity)
+	if err != nil {
+		return nil, fmt.Errorf("load chain: %w", err)
+	}
+	if len(entities) == 0 {
+		return nil, nil
+	}
+	return newChain(entities), nil
+}
+
+type scanner interface{ Scan(...any) error }
+
+func scanEntity[R scanner](r R) (entity, error) {
+	var e entity
+	var kind, caps, grants string
+	var parent, agentType *string
+	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt); err != nil {
+		return e, err
+	}
+	e.Human = kind == "human"
+	if parent != nil {
+		e.Parent = schemas.EntityID(*parent)
+	}
+	if agentType != nil {
+		e.Type = schemas.AgentType(*agentType)
+	}
+	if err := json.Unmarshal([]byte(caps), &e.Caps); err != nil {
+		return e, fmt.Errorf("capabilities of %s: %w", e.ID, err)
+	}
+	if err := json.Unmarshal([]byte(grants), &e.Grants); err != nil {
+		return e, fmt.Errorf("grants of %s: %w", e.ID, err)
+	}
+	return e, nil
+}
+
+// chainCache keeps chains for the epoch they were read under. Every change that
+// could take a right away moves the epoch, in its own transaction.
+type chainCache struct {
+	mu     sync.Mutex
+	epoch  int64
+	chains map[schemas.EntityID]*chain
+}
+
+// get returns id's chain as of tx's snapshot, and the epoch of that snapshot.
+func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, error) {
+	epoch, err := Epoch(tx)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.mu.Lock()
+	cached := c.chains[id]
+	fits := c.epoch == epoch
+	c.mu.Unlock()
+	if fits && cached != nil {
+		return cached, epoch, nil
+	}
+	loaded, err := loadChain(tx, id)
+	if err != nil || loaded == nil {
+		return nil, epoch, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if epoch > c.epoch || c.chains == nil {
+		c.epoch, c.chains = epoch, map[schemas.EntityID]*chain{}
+	}
+	if epoch == c.epoch { // an older snapshot must not fill a newer cache
+		c.chains[id] = loaded
+	}
+	return loaded, epoch, nil
+}
+
+// Epoch is the number of the current set of rights.
+func Epoch(tx *store.Tx) (int64, error) {
+	var epoch int64
+	if err := tx.QueryRow(selectEpoch).Scan(&epoch); err != nil {
+		return 0, fmt.Errorf("read epoch: %w", err)
+	}
+	return epoch, nil
+}
+
+// BumpEpoch makes every cached decision void. Call it in the transaction of any
+// change to status, capabilities, grants, keys or memberships.
+func BumpEpoch(tx *store.Tx) error {
+	if _, err := tx.Exec(bumpEpoch); err != nil {
+		return fmt.Errorf("move epoch: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// flushEvery bounds how much of the counts a killed process loses.
+const flushEvery = time.Second
+
+// meter counts what calls came to, in memory: a read must not become a durable
+// write. Run flushes it.
+type meter struct {
+	auth *Authorizer
+
+	mu      sync.Mutex
+	seen    map[schemas.EntityID]int64
+	calls   map[schemas.EntityID]tally
+	denials map[denialKey]int
+}
+
+type tally struct{ refused, failed int }
+
+type denialKey struct {
+	entity       schemas.EntityID
+	tool, reason string
+}
+
+func newMeter(a *Authorizer) *meter {
+	m := &meter{auth: a}
+	m.reset()
+	return m
+}
+
+func (m *meter) reset() {
+	m.seen, m.calls, m.denials = map[schemas.EntityID]int64{}, map[schemas.EntityID]tally{}, map[denialKey]int{}
+}
+
+// note counts one finished call. What is hidden and what is absent count alike:
+// a difference would tell one from the other.
+func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
+	if p.Method == ByNode || d.actor == nil {
+		return
+	}
+	actor := d.actor.self().ID
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.calls[actor]
+	switch code := schemas.CodeOf(err); {
+	case err == nil:
+	case code == schemas.CodeDenied, code == schemas.CodeRevoked, code == schemas.CodeNotFound:
+		t.refused++
+	case code == schemas.CodeInvalid:
+		t.failed++
+	}
+	if t != m.calls[actor] {
+		m.calls[actor] = t
+	}
+	var refused Refused
+	if errors.As(err, &refused) {
+		for _, denial := range refused.Denials {
+			m.denials[denialKey{actor, op.Tool, denial.String()}]++
+		}
+		return
+	}
+	m.seen[actor] = now.UnixMicro()
+	m.seen[p.Entity] = now.UnixMicro()
+}
+
+// denied counts memory that was refused inside an operation.
+func (m *meter) denied(actor schemas.EntityID, tool, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.denials[denialKey{actor, tool, reason}]++
+}
+
+// Failed counts a call that never reached Do because it was malformed.
+func (a *Authorizer) Failed(id schemas.EntityID) {
+	a.meter.mu.Lock()
+	defer a.meter.mu.Unlock()
+	t := a.meter.calls[id]
+	t.failed++
+	a.meter.calls[id] = t
+}
+
+// Run flushes the counts each second until ctx ends, and once more then.
+func (a *Authorizer) Run(ctx context.Context) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			a.Flush(ctx)
+		case <-ctx.Done():
+			a.Flush(context.WithoutCancel(ctx))
+			return
+		}
+	}
+}
+
+// Flush writes the counts and suspends who went over a limit. A failure is
+// logged and the counts are kept for the next time.
+func (a *Authorizer) Flush(ctx context.Context) {
+	m := a.meter
+	m.mu.Lock()
+	seen, calls, denials := m.seen, m.calls, m.denials
+	m.reset()
+	m.mu.Unlock()
+	if len(seen)+len(calls)+len(denials) == 0 {
+		return
+	}
+	over := map[schemas.EntityID]schemas.Trigger{}
+	err := a.store.Write(ctx, func(tx *store.Tx) error {
+		clear(over)
+		minute := tx.Micros() / 60_000_000
+		for id, at := range seen {
+			if _, err := tx.Exec(touchSeen, at, id); err != nil {
+				return err
+			}
+		}
+		for k, n := range denials {
+			if _, err := tx.Exec(addDenial, k.entity, minute, k.tool, k.reason, n); err != nil {
+				return err
+			}
+		}
+		for id, t := range calls {
+			if _, err := tx.Exec(addCounts, id, minute, t.refused, t.failed); err != nil {
+				return err
+			}
+			var sum tally
+			if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed); err != nil {
+				return err
+			}
+			if sum.refused >= a.cfg.RefusedPerMinute {
+				over[id] = schemas.RateLimit
+			} else if sum.failed >= a.cfg.FailedPerMinute {
+				over[id] = schemas.ErrorLimit
+			}
+		}
+		_, err := tx.Exec(dropCounts, minute-60)
+		return err
+	})
+	if err != nil {
+		slog.Warn("flush of call counts", "err", err)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for id, at := range seen {
+			m.seen[id] = max(m.seen[id], at)
+		}
+		for id, t := range calls {
+			now := m.calls[id]
+			m.calls[id] = tally{now.refused + t.refused, now.failed + t.failed}
+		}
+		for k, n := range denials {
+			m.denials[k] += n
+		}
+		return
+	}
+	if a.cfg.Lifecycle == nil {
+		return
+	}
+	for id, on := range over {
+		if err := a.cfg.Lifecycle.Move(ctx, id, on); err != nil && !errors.Is(err, schemas.ErrConflict) {
+			slog.Warn("suspend after too many refused or failed calls", "agent", id, "err", err)
+		}
+	}
+}

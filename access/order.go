@@ -1,0 +1,209 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// toolRegister is the tool without which nobody makes children.
+const toolRegister = "agent_register"
+
+// Boundary is an element of the capability order: TOP, or a declared record.
+// The zero Boundary holds nothing (INV-CLOSED).
+type Boundary struct {
+	top  bool
+	caps schemas.Capabilities
+}
+
+// Top is the boundary of the human root: everything. It is never stored.
+func Top() Boundary { return Boundary{top: true} }
+
+// Bounded is the boundary an agent's record draws. The record is not copied.
+func Bounded(c schemas.Capabilities) Boundary { return Boundary{caps: c} }
+
+// IsTop reports whether b is TOP.
+func (b Boundary) IsTop() bool { return b.top }
+
+// Capabilities gives the declared record; ok is false for TOP.
+func (b Boundary) Capabilities() (caps schemas.Capabilities, ok bool) { return b.caps, !b.top }
+
+// scope gives the half of the record that governs k; an unknown kind has none.
+func (b Boundary) scope(k Kind) schemas.MemoryScope {
+	switch k {
+	case KindRead:
+		return b.caps.MemoryRead
+	case KindWrite:
+		return b.caps.MemoryWrite
+	}
+	return schemas.MemoryScope{}
+}
+
+// Within lists, in field order, where child exceeds what parent may hand down;
+// none means it is accepted. The order is componentwise and strict: an unusable
+// field counts too, because widening another field later would activate it.
+func Within(child schemas.Capabilities, parent Boundary) []Violation {
+	return exceeding(child, []ancestor{{parent, 1}})
+}
+
+// CheckRegistration returns an error of code denied unless child may be
+// registered under the last entity of chain, the human root first
+// (INV-ATTENUATE). The child is held against every ancestor's present
+// declaration, because one above the parent may have been reduced since; all
+// violations are reported at once. Use Evaluate for whether the chain is alive.
+func CheckRegistration(child schemas.Capabilities, chain []ChainLink) error {
+	var found []Violation
+	if !rooted(chain) {
+		found = append(found, Violation{"broken_chain", "", "the chain of ancestors does not begin at a human"})
+	}
+	if len(chain) > schemas.MaxTreeDepth { // the root counts in chain, though it is no agent
+		found = append(found, Violation{"exceeds:tree_depth", "",
+			fmt.Sprintf("agents nest at most %d deep", schemas.MaxTreeDepth)})
+	}
+	ancestors := make([]ancestor, len(chain)) // the parent first: it is the one the caller can act on
+	for i, link := range chain {
+		above := len(chain) - i
+		ancestors[above-1] = ancestor{link.Boundary, above}
+	}
+	found = append(found, exceeding(child, ancestors)...)
+	if len(found) == 0 {
+		return nil
+	}
+	return refuse(schemas.CodeDenied, "the capabilities exceed what the chain of ancestors may hand down", found).
+		Try("ask for less, or have the parent widened with agent_capabilities first")
+}
+
+// ancestor is one boundary a child is held against, above levels up (1 = parent).
+type ancestor struct {
+	boundary Boundary
+	above    int
+}
+
+// name never tells an id: a parent may not see everyone above it.
+func (a ancestor) name() string {
+	if a.above == 1 {
+		return "the parent"
+	}
+	return fmt.Sprintf("the ancestor %d levels up", a.above)
+}
+
+// exceeding is the order itself: for each part of child, in field order, it
+// reports the nearest ancestor that does not hold it.
+func exceeding(child schemas.Capabilities, ancestors []ancestor) []Violation {
+	var found []Violation
+	// hold asks every bounded ancestor with lacks, which says "" or what is missing.
+	hold := func(reason, path string, lacks func(c schemas.Capabilities, above int) string) {
+		for _, a := range ancestors {
+			if a.boundary.top {
+				continue
+			}
+			if lack := lacks(a.boundary.caps, a.above); lack != "" {
+				found = append(found, Violation{reason, path, a.name() + " " + lack})
+				return
+			}
+		}
+	}
+	holdEach := func(field string, set []string, holds func(c schemas.Capabilities, element string) bool) {
+		for i, e := range set {
+			if slices.Contains(set[:i], e) {
+				continue
+			}
+			path := "/" + strings.ReplaceAll(field, ".", "/") + "/" + strconv.Itoa(i)
+			hold("exceeds:"+field+":"+e, path, func(c schemas.Capabilities, _ int) string {
+				return unless(holds(c, e), "does not hold %q in %s", e, field)
+			})
+		}
+	}
+
+	hold("parent_cannot_register", "", func(c schemas.Capabilities, _ int) string {
+		return unless(slices.Contains(c.Tools, toolRegister), "does not hold the tool %s", toolRegister)
+	})
+	for _, half := range []struct {
+		field string
+		of    func(schemas.Capabilities) schemas.MemoryScope
+	}{
+		{"memory_read", func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryRead }},
+		{"memory_write", func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryWrite }},
+	} {
+		asked := half.of(child)
+		holdEach(half.field+".layers", texts(asked.Layers), func(c schemas.Capabilities, e string) bool {
+			return slices.Contains(half.of(c).Layers, schemas.Layer(e))
+		})
+		holdEach(half.field+".groups", asked.Groups, func(c schemas.Capabilities, e string) bool {
+			return CoveredBy(half.of(c).Groups, e)
+		})
+		holdEach(half.field+".visibility", texts(asked.Visibility), func(c schemas.Capabilities, e string) bool {
+			return slices.Contains(half.of(c).Visibility, schemas.Visibility(e))
+		})
+	}
+	holdEach("tools", child.Tools, func(c schemas.Capabilities, e string) bool {
+		return slices.Contains(c.Tools, e)
+	})
+	hold("exceeds:max_parallel_ops", "/max_parallel_ops", func(c schemas.Capabilities, _ int) string {
+		return unless(child.MaxParallelOps <= c.MaxParallelOps, "allows %d", c.MaxParallelOps)
+	})
+	hold("exceeds:ttl_seconds", "/ttl_seconds", func(c schemas.Capabilities, _ int) string {
+		within := c.TTLSeconds == 0 || child.TTLSeconds != 0 && child.TTLSeconds <= c.TTLSeconds
+		return unless(within, "allows 1 to %d; 0 means no limit", c.TTLSeconds)
+	})
+	hold("exceeds:autonomous", "/autonomous", func(c schemas.Capabilities, _ int) string {
+		return unless(c.Autonomous || !child.Autonomous, "is not autonomous")
+	})
+	hold("exceeds:max_delegation_depth", "/max_delegation_depth", func(c schemas.Capabilities, above int) string {
+		left := c.MaxDelegationDepth - above
+		if left < 0 {
+			return "has no delegation depth left, so it may not register here"
+		}
+		return unless(child.MaxDelegationDepth <= left, "leaves %d", left)
+	})
+	return found
+}
+
+func unless(holds bool, format string, args ...any) string {
+	if holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+func texts[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// Violation is one reason to refuse a declaration.
+type Violation struct {
+	Reason string // stable, for machines: "exceeds:tools:memory_share"
+	Path   string // JSON pointer into the declaration, "" for the whole
+	Msg    string // for the one who asked
+}
+
+// Refusal carries the machine-readable violations; errors.As finds it in the
+// errors of ParseCapabilities and CheckRegistration.
+type Refusal []Violation
+
+// Error lists the reasons.
+func (r Refusal) Error() string { return strings.Join(r.Reasons(), ", ") }
+
+// Reasons lists the stable reasons in field order.
+func (r Refusal) Reasons() []string {
+	reasons := make([]string, len(r))
+	for i, v := range r {
+		reasons[i] = v.Reason
+	}
+	return reasons
+}
+
+func refuse(code schemas.Code, msg string, found []Violation) *schemas.Error {
+	err := schemas.Errorf(code, "%s", msg).Because(Refusal(found))
+	for _, v := range found {
+		err = err.With(schemas.Violation{Path: v.Path, Msg: v.Reason + ": " + v.Msg})
+	}
+	return err
+}

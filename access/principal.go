@@ -1,0 +1,45 @@
+package access
+
+import (
+	"cordelia/schemas"
+)
+
+// Method says how a principal proved who it is.
+type Method string
+
+const (
+	ByKey   Method = "key"   // this process holds the agent's key
+	ByToken Method = "token" // a bearer token, for this one request
+	ByHuman Method = "human" // the human's key, at the command line
+	ByNode  Method = "node"  // the node's own routine
+)
+
+// Principal is a proven identity. It comes from a process's key or a request's
+// token, never from a tool argument, a session id or a handle.
+type Principal struct {
+	Entity    schemas.EntityID
+	Method    Method
+	KeySeq    int    // generation of the key that was proven; a rotation ends it
+	TokenHash []byte // for ByToken
+	Session   string // the client's session, for provenance only
+}
+
+// Effect says what an operation does to the state.
+type Effect string
+
+const (
+	Read    Effect = "read"
+	Write   Effect = "write"
+	Destroy Effect = "destroy" // takes something away
+)
+
+// Op is an operation someone wants to begin.
+type Op struct {
+	Tool   string // the tool the caller's capabilities must name
+	Effect Effect
+	As     string // a descendant to act as: name, id or id prefix; "" = oneself
+	// InPerson refuses As: keys, approvals and trust assessments are not delegated.
+	InPerson bool
+	// Human refuses agents: what only a person may do.
+	Human bool
+}

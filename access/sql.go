@@ -1,0 +1,56 @@
+package access
+
+const (
+	selectEpoch = `SELECT value FROM counters WHERE name = 'epoch'`
+	bumpEpoch   = `UPDATE counters SET value = value + 1 WHERE name = 'epoch'`
+
+	// selectChain walks from an entity up to its human; the human comes first.
+	selectChain = `WITH RECURSIVE up(id, level) AS (
+			SELECT id, 0 FROM entities WHERE id = ?
+			UNION ALL
+			SELECT e.parent_id, up.level + 1 FROM up JOIN entities e ON e.id = up.id
+			WHERE e.parent_id IS NOT NULL AND up.level < 16)
+		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at
+		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
+
+	selectToken = `SELECT entity_id, key_seq, expires_at FROM tokens WHERE hash = ?`
+
+	selectLastSeen = `SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?, ?)`
+
+	// selectVisible lists who an entity can name: itself, everyone above and
+	// below it, and everyone it shares a group with.
+	selectVisible = `WITH RECURSIVE
+		down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
+		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		SELECT e.id, e.name, e.status,
+			CASE WHEN e.id = ?1 THEN 0 WHEN e.parent_id = ?1 THEN 1 WHEN e.id IN (SELECT id FROM down) THEN 2
+				WHEN e.id IN (SELECT id FROM up) THEN 3 ELSE 4 END AS nearness
+		FROM entities e
+		WHERE (e.id = ?2 OR e.name = ?2 OR (length(?2) >= 8 AND substr(e.id, 1, length(?2)) = ?2))
+		  AND (e.id IN (SELECT id FROM down) OR e.id IN (SELECT id FROM up) OR e.id IN (
+			SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id WHERE mine.entity_id = ?1))
+		ORDER BY nearness, e.id LIMIT 32`
+
+	selectGroupRole = `SELECT g.kind, g.owner_id, g.emcon, g.archived_at, coalesce(m.role, ''), o.root_id
+		FROM groups g JOIN entities o ON o.id = g.owner_id
+		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?
+		WHERE g.id = ?`
+	selectMyGroups = `SELECT g.id, g.kind, m.role FROM members m JOIN groups g ON g.id = m.group_id
+		WHERE m.entity_id = ? ORDER BY g.id`
+	selectTreeGroups = `SELECT g.id, g.kind, coalesce(m.role, '') FROM groups g JOIN entities o ON o.id = g.owner_id
+		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1
+		WHERE o.root_id = ?1 OR m.entity_id IS NOT NULL ORDER BY g.id`
+
+	dropSlots  = `DELETE FROM slots WHERE entity_id = ? AND expires_at <= ?`
+	countSlots = `SELECT count(*) FROM slots WHERE entity_id = ?`
+	insertSlot = `INSERT INTO slots(entity_id, id, expires_at) VALUES (?, ?, ?)`
+	deleteSlot = `DELETE FROM slots WHERE id = ? AND entity_id IN (SELECT value FROM json_each(?))`
+
+	touchSeen = `UPDATE entities SET last_seen_at = max(last_seen_at, ?) WHERE id = ?`
+	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
+		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused, failed = failed + excluded.failed`
+	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0) FROM call_counts WHERE entity_id = ? AND minute >= ?`
+	dropCounts   = `DELETE FROM call_counts WHERE minute < ?`
+	addDenial    = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`
+)

@@ -1,0 +1,149 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// slotSlack is how much longer than its wait a waiter's slot is kept, so that
+// a killed process frees it soon and a slow one does not lose it.
+const slotSlack = 10 * time.Second
+
+// Wait runs f, which holds no transaction, for at most limit while p waits for
+// something. The wait takes a slot of everyone in the chain across processes,
+// and its context ends with cause schemas.ErrRevoked within 250 ms of the loss
+// of the right, whichever process took it.
+func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
+	var d decision
+	id := schemas.NewID()
+	err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if d, err = a.decide(tx, p, op); err != nil {
+			return err
+		}
+		return takeSlots(tx, d, id, limit)
+	})
+	if err != nil {
+		return err
+	}
+	defer a.giveSlots(context.WithoutCancel(ctx), d, id)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tied, leave := a.inflight.join(ctx, d.actor)
+	defer leave()
+	watched, stop := a.watch(tied, p, op, d)
+	defer stop()
+	err = f(watched)
+	if errors.Is(context.Cause(watched), schemas.ErrRevoked) {
+		return revoked(op, err)
+	}
+	return err
+}
+
+// Watch returns a context that ends with cause schemas.ErrRevoked within 250 ms
+// of p losing the right to op: for streams. Call the function when done.
+func (a *Authorizer) Watch(ctx context.Context, p Principal, op Op) (context.Context, func(), error) {
+	var d decision
+	if err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
+		d, err = a.decide(tx, p, op)
+		return err
+	}); err != nil {
+		return nil, nil, err
+	}
+	tied, leave := a.inflight.join(ctx, d.actor)
+	watched, stop := a.watch(tied, p, op, d)
+	return watched, func() { stop(); leave() }, nil
+}
+
+// watch asks again on every ring of the doorbell, which a loss of rights rings,
+// and once a second for what no ring tells, such as the end of a lifetime.
+func (a *Authorizer) watch(ctx context.Context, p Principal, op Op, d decision) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	rings, unwatch := a.store.Watch()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			always := false
+			select {
+			case <-ctx.Done():
+				return
+			case <-rings:
+			case <-tick.C:
+				always = true
+			}
+			if err := a.still(ctx, p, op, d, always); err != nil && ctx.Err() == nil {
+				cancel(schemas.ErrRevoked)
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-done
+		unwatch()
+	}
+}
+
+// still decides again: at every change of rights, or always.
+func (a *Authorizer) still(ctx context.Context, p Principal, op Op, d decision, always bool) error {
+	return a.store.Read(ctx, func(tx *store.Tx) error {
+		if always {
+			_, err := a.decide(tx, p, op)
+			return err
+		}
+		_, err := a.again(tx, p, op, d)
+		return err
+	})
+}
+
+func takeSlots(tx *store.Tx, d decision, id string, limit time.Duration) error {
+	expires := tx.Micros() + (limit + slotSlack).Microseconds()
+	for _, e := range d.actor.entities {
+		if e.Human {
+			continue
+		}
+		if _, err := tx.Exec(dropSlots, e.ID, tx.Micros()); err != nil {
+			return fmt.Errorf("take slot: %w", err)
+		}
+		var used int
+		if err := tx.QueryRow(countSlots, e.ID).Scan(&used); err != nil {
+			return fmt.Errorf("take slot: %w", err)
+		}
+		if used >= e.Caps.MaxParallelOps {
+			return allBusy(e)
+		}
+		if _, err := tx.Exec(insertSlot, e.ID, id, expires); err != nil {
+			return fmt.Errorf("take slot: %w", err)
+		}
+	}
+	return nil
+}
+
+// giveSlots frees a waiter's slots; if that fails they expire.
+func (a *Authorizer) giveSlots(ctx context.Context, d decision, id string) {
+	ids := make([]schemas.EntityID, len(d.actor.entities))
+	for i, e := range d.actor.entities {
+		ids[i] = e.ID
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return
+	}
+	_ = a.store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(deleteSlot, id, string(list))
+		return err
+	})
+}
+
+func allBusy(e entity) error {
+	return schemas.Errorf(schemas.CodeBusy, "%d operations of this agent or one above it are already running", e.Caps.MaxParallelOps).
+		Try("wait for one to finish and repeat the call; the parent can raise max_parallel_ops with agent_capabilities")
+}

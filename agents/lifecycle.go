@@ -1,0 +1,196 @@
+package agents
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Periods of the lifecycle.
+type Periods struct {
+	Grace    time.Duration // between deactivated and removed
+	Cooldown time.Duration // of the node's own suspensions
+}
+
+// DefaultPeriods are the seed's (§8.3): a grace of 7 days; a cooldown of 5 minutes.
+func DefaultPeriods() Periods {
+	return Periods{Grace: 7 * 24 * time.Hour, Cooldown: 5 * time.Minute}
+}
+
+// Moved is a lifecycle move that was made.
+type Moved struct {
+	Record // as it is now
+	From   schemas.AgentStatus
+}
+
+// Move pulls trigger on for an agent (INV-EDGE). What it is allowed to depends
+// on the edge: the node's edges on the node, the others on an ancestor. Errors:
+// CodeConflict when the agent's state has no such edge, or the grace period is
+// over.
+func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Periods) (Moved, error) {
+	r, err := below(g, ref)
+	if err != nil {
+		return Moved{}, err
+	}
+	to, by, ok := schemas.NextStatus(r.Status, on)
+	if !ok || by == schemas.ByNode && !g.IsNode() {
+		return Moved{}, schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
+			Try("agent_list shows the state of your agents")
+	}
+	m := Moved{From: r.Status}
+	tx := g.Tx()
+	switch on {
+	case schemas.Resume:
+		if err := mayResume(g, r); err != nil {
+			return m, err
+		}
+	case schemas.Reactivate:
+		if tx.Micros() >= r.GraceUntil {
+			return m, schemas.Conflictf("the grace period of %s ended %s", r.Name, events.Timestamp(r.GraceUntil)).
+				Try("register a new agent with agent_register")
+		}
+		// An explicit reactivation is a new lifetime; the clock alone never is.
+		r.ExpiresAt = access.ExpiresAt(tx.Micros(), r.Capabilities.TTLSeconds)
+	}
+	r.Status, r.StatusBy, r.StatusReason, r.StatusAt, r.GraceUntil = to, g.Actor(), reason, tx.Micros(), 0
+	if to == schemas.Deactivated {
+		r.GraceUntil = tx.Micros() + p.Grace.Microseconds()
+	}
+	if _, err := tx.Exec(updateStatus, r.Status, r.StatusBy, reason, r.StatusAt, r.GraceUntil, r.ExpiresAt, r.ID); err != nil {
+		return m, fmt.Errorf("update status: %w", err)
+	}
+	if to != schemas.Active {
+		if _, err := tx.Exec(deleteTokensBelow, r.ID); err != nil {
+			return m, fmt.Errorf("end tokens: %w", err)
+		}
+		if err := g.Revoked(r.ID); err != nil {
+			return m, err
+		}
+	} else if err := g.RightsChanged(); err != nil {
+		return m, err
+	}
+	changed := schemas.AgentStatusChanged{AgentID: r.ID, OldStatus: m.From, NewStatus: to}
+	for _, who := range []schemas.EntityID{r.ID, r.Parent} {
+		if err := g.Emit(events.EntityStream(who), schemas.EventAgentStatusChanged, changed); err != nil {
+			return m, err
+		}
+	}
+	m.Record = r
+	return m, g.Audit(string(r.ID), map[string]any{"from": m.From, "to": to, "on": on, "reason": reason})
+}
+
+// mayResume: whoever suspended, or someone above them, lifts a suspension; the
+// node's own any ancestor does.
+func mayResume(g access.Grant, r Record) error {
+	if g.IsNode() || r.StatusBy == access.NodeEntity {
+		return nil
+	}
+	ok, err := g.Holds(r.StatusBy)
+	if err != nil || ok {
+		return err
+	}
+	return schemas.Deniedf("%s was suspended by someone above you", r.Name).Try("ask your own parent to resume it")
+}
+
+// Due is a move of the node's that time has made due.
+type Due struct {
+	ID schemas.EntityID
+	On schemas.Trigger
+}
+
+// Monotonic is a reading of a clock nobody can set.
+type Monotonic struct {
+	Boot   string // which boot of the machine
+	Micros int64  // since that boot
+}
+
+// sightings apart: an over grace period counts only when it was seen twice this
+// far apart on the monotonic clock, so a wall clock that jumps removes nobody.
+const sightingsApart = time.Hour
+
+// FindDue lists the moves that are due at the transaction's time.
+func FindDue(g access.Grant, mono Monotonic, p Periods) ([]Due, error) {
+	tx := g.Tx()
+	now := tx.Micros()
+	var due []Due
+	for _, q := range []struct {
+		sql    string
+		before int64
+		on     schemas.Trigger
+	}{
+		{dueExpiry, now, schemas.TTLExpiry},
+		{dueResume, now - p.Cooldown.Microseconds(), schemas.CooldownOver},
+	} {
+		rows, err := tx.Query(q.sql, q.before)
+		ids, err := store.Collect(rows, err, scanString)
+		if err != nil {
+			return nil, fmt.Errorf("find due %s: %w", q.on, err)
+		}
+		for _, id := range ids {
+			due = append(due, Due{schemas.EntityID(id), q.on})
+		}
+	}
+	over, err := overGrace(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range over {
+		if s.At.Boot == mono.Boot && mono.Micros-s.At.Micros >= sightingsApart.Microseconds() {
+			due = append(due, Due{s.ID, schemas.GraceOver})
+		}
+	}
+	return due, nil
+}
+
+// sighting is an agent whose grace period is over, and when that was first seen.
+type sighting struct {
+	ID schemas.EntityID
+	At Monotonic
+}
+
+func overGrace(tx *store.Tx) ([]sighting, error) {
+	rows, err := tx.Query(dueGrace, tx.Micros())
+	over, err := store.Collect(rows, err, func(r *sql.Rows) (s sighting, err error) {
+		return s, r.Scan(&s.ID, &s.At.Boot, &s.At.Micros)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find over grace periods: %w", err)
+	}
+	return over, nil
+}
+
+// UnseenGrace counts the over grace periods that NoteGrace would record.
+func UnseenGrace(g access.Grant, mono Monotonic) (int, error) {
+	over, err := overGrace(g.Tx())
+	n := 0
+	for _, s := range over {
+		if s.At.Boot != mono.Boot {
+			n++
+		}
+	}
+	return n, err
+}
+
+// NoteGrace records the first sighting, in this boot, of every grace period that
+// is over.
+func NoteGrace(g access.Grant, mono Monotonic) error {
+	over, err := overGrace(g.Tx())
+	if err != nil {
+		return err
+	}
+	for _, s := range over {
+		if s.At.Boot != mono.Boot {
+			if _, err := g.Tx().Exec(seenGrace, mono.Boot, mono.Micros, s.ID); err != nil {
+				return fmt.Errorf("note grace: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func scanString(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) }

@@ -1,0 +1,211 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Human is a person to create.
+type Human struct {
+	ID          schemas.EntityID
+	DisplayName string
+	Key         keys.Recipient // KeySeq 1
+}
+
+// CreateHuman enters a person; for the node's set-up alone.
+func CreateHuman(g access.Grant, h Human) error {
+	if !g.IsNode() {
+		return schemas.Deniedf("only the node's set-up creates people")
+	}
+	if err := schemas.CheckHumanID(string(h.ID)); err != nil {
+		return err
+	}
+	r := Record{ID: h.ID, DisplayName: h.DisplayName, Name: string(h.ID), Key: h.Key, Status: schemas.Active}
+	if err := insert(g, r, h.ID, 0); err != nil {
+		return err
+	}
+	return g.Audit(string(h.ID), map[string]any{"kind": "human"})
+}
+
+// SoleHuman is the node's person; CodeNotFound before set-up.
+func SoleHuman(g access.Grant) (schemas.EntityID, error) {
+	var id schemas.EntityID
+	if err := g.Tx().QueryRow(soleHuman).Scan(&id); err != nil {
+		return "", schemas.NotFoundf("this node has no user yet").Try("run: cordelia setup").Because(err)
+	}
+	return id, nil
+}
+
+// Registration is an agent to create.
+type Registration struct {
+	Type         schemas.AgentType
+	DisplayName  string
+	Name         string // "" = made from the display name
+	Capabilities access.Declared
+	Grants       schemas.Grants
+	// Key and Seal: the agent's public half, and how to seal its private half to
+	// the parent; Seal is nil when the agent keeps its key to itself.
+	Key  keys.Recipient
+	Seal func(parent keys.Recipient) ([]byte, error)
+}
+
+// Register creates an agent under the actor (INV-LEAST). Errors: CodeDenied
+// with every capability that exceeds an ancestor's, CodeConflict for a taken
+// name or a key that was registered before.
+func Register(g access.Grant, in Registration) (Record, error) {
+	tx := g.Tx()
+	parent, err := Self(g)
+	if err != nil {
+		return Record{}, err
+	}
+	chain := g.Chain()
+	caps := in.Capabilities.Resolve(in.Type, chain, tx.Micros())
+	if err := access.CheckRegistration(caps, chain); err != nil {
+		return Record{}, err
+	}
+	r := Record{
+		ID: schemas.AgentIDFromKey(in.Key.PublicKey), Parent: parent.ID, Type: in.Type,
+		DisplayName: in.DisplayName, Key: in.Key, Status: schemas.Registered,
+		CreatedAt: tx.Micros(), ExpiresAt: access.ExpiresAt(tx.Micros(), caps.TTLSeconds),
+		Capabilities: caps, Grants: in.Grants,
+	}
+	if err := checkGrants(r, parent); err != nil {
+		return Record{}, err
+	}
+	var known int
+	if err := tx.QueryRow(countEntity, r.ID).Scan(&known); err != nil {
+		return Record{}, fmt.Errorf("read entity: %w", err)
+	}
+	if known > 0 {
+		return Record{}, schemas.Conflictf("this key was registered before, and a key is registered once").
+			Try("make a new key and call agent_register again")
+	}
+	if r.Name, err = pickName(tx, r, in.Name); err != nil {
+		return Record{}, err
+	}
+	if in.Seal != nil {
+		if r.SealedKey, err = in.Seal(parent.Key); err != nil {
+			return Record{}, fmt.Errorf("seal the agent's key: %w", err)
+		}
+	}
+	if err := insert(g, r, g.Root(), len(chain)); err != nil {
+		return Record{}, err
+	}
+	return r, g.Audit(string(r.ID), map[string]any{"name": r.Name, "type": r.Type, "capabilities": caps, "grants": r.Grants})
+}
+
+func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
+	caps, err := json.Marshal(r.Capabilities)
+	if err != nil {
+		return err
+	}
+	grants, err := json.Marshal(r.Grants)
+	if err != nil {
+		return err
+	}
+	kind := "agent"
+	var parent, agentType any
+	if r.Type == "" {
+		kind = "human"
+	} else {
+		parent, agentType = r.Parent, r.Type
+	}
+	now := g.Tx().Micros()
+	if _, err := g.Tx().Exec(insertEntity, r.ID, kind, parent, root, depth, agentType, r.Name, r.DisplayName,
+		r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, r.SealedKey, string(caps), string(grants),
+		r.Status, g.Actor(), now, now, r.ExpiresAt); err != nil {
+		if store.IsUnique(err) {
+			return schemas.Conflictf("%q is already registered here", r.Name).Try("choose another name").Because(err)
+		}
+		return fmt.Errorf("insert entity: %w", err)
+	}
+	if _, err := g.Tx().Exec(insertKey, r.ID, 1, r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, now, "registered", nil); err != nil {
+		return fmt.Errorf("insert key: %w", err)
+	}
+	return nil
+}
+
+// checkGrants holds the explicit grants against the agent's own capabilities
+// and against what the parent has to give.
+func checkGrants(r, parent Record) error {
+	var bad []schemas.Violation
+	for _, list := range [][]string{r.Grants.Groups, r.Grants.BonusGroups} {
+		for _, group := range list {
+			if err := schemas.CheckGroupID(group); err != nil {
+				bad = append(bad, schemas.Violation{Path: "/groups", Msg: fmt.Sprintf("%q is not a group id", group)})
+			} else if !access.MatchesGroup(r.Capabilities.MemoryRead.Groups, schemas.GroupID(group), "") &&
+				!access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
+				bad = append(bad, schemas.Violation{Path: "/groups", Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
+			}
+		}
+	}
+	need := func(private schemas.PrivateGrant, scope schemas.MemoryScope, what string) {
+		if r.Grants.Private == private && !slices.Contains(scope.Visibility, schemas.Private) {
+			bad = append(bad, schemas.Violation{Path: "/private", Msg: fmt.Sprintf("%s needs %q among %s.visibility", private, schemas.Private, what)})
+		}
+	}
+	need(schemas.ReadPrivate, r.Capabilities.MemoryRead, "memory_read")
+	need(schemas.WritePrivate, r.Capabilities.MemoryRead, "memory_read")
+	need(schemas.WritePrivate, r.Capabilities.MemoryWrite, "memory_write")
+	if len(bad) == 0 {
+		return nil
+	}
+	return schemas.Invalidf("the grants do not fit the capabilities").With(bad...).
+		Expecting("groups and private access that the capabilities allow").
+		Try("widen capabilities or drop the grant, then call again")
+}
+
+// pickName checks a wanted name, or makes one: the display name as a slug, with
+// a number when it is taken.
+func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
+	base := wanted
+	if base == "" {
+		if base = slug(r.DisplayName); base == "" {
+			base = string(r.Type)
+		}
+	} else if wanted != slug(wanted) || schemas.IsAgentID(wanted) {
+		return "", schemas.Invalidf("the name %q cannot be used", wanted).
+			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("try %q", slug(wanted))
+	}
+	rows, err := tx.Query(selectNames, r.Parent, base)
+	taken, err := store.Collect(rows, err, scanString)
+	if err != nil {
+		return "", fmt.Errorf("read names: %w", err)
+	}
+	if !slices.Contains(taken, base) {
+		return base, nil
+	}
+	if wanted != "" {
+		return "", schemas.Conflictf("you already have an agent named %q", wanted).
+			Try("leave name out to get a free one, or deactivate the other with agent_deactivate")
+	}
+	for n := 2; ; n++ {
+		if name := fmt.Sprintf("%s-%d", base, n); !slices.Contains(taken, name) {
+			return name, nil
+		}
+	}
+}
+
+// slug reduces s to what a short name may be.
+func slug(s string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(s) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9' && b.Len() > 0:
+			b.WriteRune(c)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	return strings.Trim(b.String(), "-")
+}

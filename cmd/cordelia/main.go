@@ -1,0 +1,143 @@
+// Command cordelia gives coding agents identity, least privilege, shared memory
+// and events, as an MCP server and at the command line.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/internal/keys"
+	"cordelia/schemas"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run runs one command and returns the exit code.
+func run(args []string) int {
+	if err := keys.HardenProcess(); err != nil {
+		slog.Debug("process hardening", "err", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	a.complain(err)
+	return exitCode(err)
+}
+
+// Exit codes, documented in `cordelia --help`.
+const (
+	exitFailed  = 1 // something failed; the message says what
+	exitUsage   = 2 // the command line is wrong, or the request invalid
+	exitDenied  = 3 // not allowed, or not proven who
+	exitMissing = 4 // there is no such thing
+	exitBusy    = 5 // try again later
+)
+
+func exitCode(err error) int {
+	var e *schemas.Error
+	if !errors.As(err, &e) {
+		return exitUsage // cobra's own: unknown command or flag
+	}
+	switch e.Code {
+	case schemas.CodeInvalid:
+		return exitUsage
+	case schemas.CodeDenied, schemas.CodeRevoked, schemas.CodeUnauthenticated:
+		return exitDenied
+	case schemas.CodeNotFound:
+		return exitMissing
+	case schemas.CodeBusy, schemas.CodeConflict:
+		return exitBusy
+	}
+	return exitFailed
+}
+
+// app is what the commands share.
+type app struct {
+	out, errOut *os.File
+	in          *os.File
+	home        string
+	durability  string
+	asJSON      bool
+	verbose     bool
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cordelia",
+		Short: "Identity, least privilege, shared memory and events for coding agents",
+		Long: `Cordelia gives coding agents identity, least privilege, shared memory and events,
+as an MCP server.
+
+  cordelia setup      connect Claude Code and other clients
+  cordelia agent list who is registered
+  cordelia doctor     check everything
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
+4 not found, 5 busy or outdated: try again.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			level := slog.LevelWarn
+			if a.verbose {
+				level = slog.LevelDebug
+			}
+			slog.SetDefault(slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: level})))
+			return nil
+		},
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database")
+	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
+	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
+	root.AddCommand(a.mcpCommand(), a.serveCommand(), a.versionCommand())
+	return root
+}
+
+// defaultHome is $CORDELIA_HOME, or .cordelia in the user's home folder.
+func defaultHome() string {
+	if dir := os.Getenv("CORDELIA_HOME"); dir != "" {
+		return dir
+	}
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return ".cordelia"
+	}
+	return filepath.Join(dir, ".cordelia")
+}
+
+// complain prints an error the way tools answer it.
+func (a *app) complain(err error) {
+	var e *schemas.Error
+	if !errors.As(err, &e) {
+		fmt.Fprintln(a.errOut, "cordelia:", err)
+		return
+	}
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", e.Msg)
+	for _, v := range e.Violations {
+		fmt.Fprintf(a.errOut, "  %s %s\n", v.Path, v.Msg)
+	}
+	if e.Expected != "" {
+		fmt.Fprintf(a.errOut, "expected: %s\n", e.Expected)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(a.errOut, "next: %s\n", e.Hint)
+	}
+	if e.Err != nil {
+		slog.Debug("cause", "err", e.Err)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/internal/store"
+	"cordelia/mcp"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// openNode opens the node in the home folder.
+func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
+	var d store.Durability
+	switch a.durability {
+	case "full":
+		d = store.Full
+	case "relaxed":
+		d = store.Relaxed
+	default:
+		return nil, schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
+	}
+	c := ops.Config{Home: ops.Home(a.home), Durability: d}
+	adjust(&c)
+	return ops.Open(ctx, c)
+}
+
+func (a *app) mcpCommand() *cobra.Command {
+	var as, toolsets string
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve MCP on stdin and stdout, acting as one agent",
+		Long: `Serve MCP on stdin and stdout, as the agent whose key this machine holds: by
+default the user's own claude-code agent. In an empty home the identities are
+made first. This is what clients start; setup writes it into their settings.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serveStdio(cmd.Context(), as, toolsets)
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", "", "act as this agent: name, id or id prefix; its key must be on this machine")
+	cmd.Flags().StringVar(&toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
+	return cmd
+}
+
+func (a *app) serveStdio(ctx context.Context, as, toolsets string) (err error) {
+	sets, err := parseToolsets(toolsets)
+	if err != nil {
+		return err
+	}
+	n, err := a.openNode(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	if n.Home.Fresh() {
+		made, err := n.Establish(ctx, "", nil, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human, a.home)
+	}
+	file, err := n.OpenIdentity(ctx, as)
+	if err != nil {
+		return err
+	}
+	caller, err := n.Caller(ctx, file, clientSession())
+	if err != nil {
+		return err
+	}
+	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
+	if err != nil {
+		return err
+	}
+	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Value: caller})
+	err = mcp.ServeStdio(ctx, router, a.in, a.out, mcp.StdioOptions{})
+	if errors.Is(err, context.Canceled) {
+		return nil // told to stop
+	}
+	return err
+}
+
+// clientSession names the client's session for provenance: the client's own
+// name for it where it gives one, else this process.
+func clientSession() string {
+	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		return id
+	}
+	return "process-" + schemas.NewID()
+}
+
+func parseToolsets(list string) ([]ops.Toolset, error) {
+	var out []ops.Toolset
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		known := false
+		for _, t := range ops.Toolsets() {
+			known = known || string(t) == name
+		}
+		if !known {
+			return nil, schemas.Invalidf("there is no toolset %q", name).Expecting("%s", names(ops.Toolsets()))
+		}
+		out = append(out, ops.Toolset(name))
+	}
+	return out, nil
+}
+
+func names[S ~string](list []S) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = string(v)
+	}
+	return strings.Join(s, ", ")
+}

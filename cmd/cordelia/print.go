@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"cordelia/ops"
+)
+
+// printJSON prints v for programs. What could hide in text of agents is written
+// as JSON escapes.
+func (a *app) printJSON(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := a.out.Write(ops.EscapeJSON(b.Bytes()))
+	return err
+}
+
+// style is how a terminal shows a text.
+type style string
+
+const (
+	plain  style = ""
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+)
+
+// colours reports whether a terminal reads the output and its user wants them.
+func (a *app) colours() bool { return os.Getenv("NO_COLOR") == "" && columns(a.out) > 0 }
+
+func paint(on bool, s style, text string) string {
+	if !on || s == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+// say prints a line for people. Arguments that agents wrote go through clean.
+func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+
+// note prints a line beside the output.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.errOut, "cordelia: "+format+"\n", args...)
+}
+
+// clean makes a text safe for one line of a terminal: hidden characters show,
+// line breaks are blanks.
+func clean(s string) string {
+	return ops.Escape(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "))
+}
+
+// block makes a text safe for a terminal and keeps its lines.
+func block(s string) string { return ops.Escape(strings.ToValidUTF8(s, "\uFFFD")) }
+
+// clock shows a tool's timestamp in the user's time zone.
+func clock(stamp string) string {
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return clean(stamp)
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// short is how an id is shown: enough of it to name it.
+func short[S ~string](id S) string { return clean(string(id[:min(12, len(id))])) }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/mcp"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen         string
+	public         bool
+	cert, key      string
+	origins, hosts []string
+	toolsets       string
+	legacySSE      bool
+	connections    int
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve MCP over HTTP, with a bearer token per request",
+		Long: `Serve MCP over Streamable HTTP on /mcp. Every request carries a bearer token:
+POST /auth/challenge, sign its message with the entity's key, POST /auth/token;
+or, for an agent of this machine, cordelia agent token NAME.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveHTTP(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:7433", "address to listen on")
+	fl.BoolVar(&f.public, "listen-public", false, "allow an address that is not loopback (needs TLS)")
+	fl.StringVar(&f.cert, "tls-cert", "", "TLS certificate file")
+	fl.StringVar(&f.key, "tls-key", "", "TLS key file")
+	fl.StringSliceVar(&f.origins, "origin", nil, "browser origin to allow, as scheme://host[:port]; repeatable")
+	fl.StringSliceVar(&f.hosts, "host", nil, "Host header to allow besides loopback's; repeatable")
+	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
+	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
+	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once")
+	return cmd
+}
+
+func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
+	sets, err := parseToolsets(f.toolsets)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(f)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	n, err := a.openNode(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	if n.Home.Fresh() {
+		if _, err := n.Establish(ctx, "", nil, nil); err != nil {
+			return err
+		}
+	}
+	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
+	if err != nil {
+		return err
+	}
+	handler := mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
+		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: mcp.Routes(n), LegacySSE: f.legacySSE,
+	})
+	srv := mcp.NewHTTPServer(ctx, handler)
+	fmt.Fprintf(a.errOut, "cordelia: serving MCP on %s/mcp\n", base(listener, f))
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(mcp.LimitListener(listener, f.connections)) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(grace); err != nil {
+		return srv.Close()
+	}
+	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func base(l net.Listener, f serveFlags) string {
+	scheme := "http"
+	if f.cert != "" {
+		scheme = "https"
+	}
+	return scheme + "://" + l.Addr().String()
+}
+
+// listen opens the socket; beyond loopback only when asked for and encrypted.
+func listen(f serveFlags) (net.Listener, error) {
+	l, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "cannot listen on %s", f.listen).
+			Try("choose another address with --listen").Because(err)
+	}
+	loopback := false
+	if addr, ok := l.Addr().(*net.TCPAddr); ok {
+		loopback = addr.IP.IsLoopback()
+	}
+	if !loopback && (!f.public || f.cert == "") {
+		l.Close() //nolint:errcheck // nothing was accepted
+		return nil, schemas.Deniedf("%s is not a loopback address", f.listen).
+			Expecting("--listen-public together with --tls-cert and --tls-key").
+			Try("listen on 127.0.0.1, or add those flags")
+	}
+	if f.cert == "" {
+		return l, nil
+	}
+	cert, err := tls.LoadX509KeyPair(f.cert, f.key)
+	if err != nil {
+		l.Close() //nolint:errcheck // nothing was accepted
+		return nil, schemas.Invalidf("the TLS certificate or key cannot be read").Because(err)
+	}
+	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+}

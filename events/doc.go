@@ -1,0 +1,20 @@
+// Package events keeps what happened: an append-only log of events in streams,
+// each reader's place in it, and the audit record.
+//
+// Invariants:
+//   - INV-OUTBOX: an event or audit entry is written in the transaction of the
+//     change it reports; neither exists without the other.
+//   - INV-STREAM: within a stream, seq is 1, 2, 3 … in commit order, without gaps.
+//   - INV-DELIVERY: whether a reader may read a stream is asked when its events
+//     are delivered, not only when they were written or subscribed to; what may be
+//     read is delivered at least once, until the reader acknowledges it.
+//   - INV-AUDIT: audit entry n holds a hash over its own fields and the hash of
+//     entry n−1; if it cannot be written the change fails.
+//
+// A mailbox is a cursor per reader over the streams it may read, not a copy per
+// reader: reading moves nothing, acknowledging does. The package is told which
+// streams a reader may read; it decides nothing about access.
+//
+// It refuses unknown event types, payloads too large to be ids and enums, and
+// cursors that it did not make for the reader.
+package events

@@ -1,0 +1,84 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Stream names a sequence of events with one audience.
+type Stream string
+
+// EntityStream carries what concerns one entity alone.
+func EntityStream(id schemas.EntityID) Stream { return Stream("e/" + string(id)) }
+
+// GroupStream carries what concerns the members of a group.
+func GroupStream(id schemas.GroupID) Stream { return Stream("g/" + string(id)) }
+
+// Group gives the group of a group stream.
+func (s Stream) Group() (schemas.GroupID, bool) {
+	id, ok := strings.CutPrefix(string(s), "g/")
+	return schemas.GroupID(id), ok
+}
+
+// maxPayload bounds payload and metadata, in bytes of JSON each: ids, names and
+// enums need no more, and a mailbox shows hundreds at once.
+const maxPayload = 4096
+
+// Event is one event to append.
+type Event struct {
+	Type     schemas.EventType
+	Source   schemas.EntityID
+	Payload  any
+	Metadata map[string]any
+}
+
+// Append writes e at the end of stream, in tx, and wakes whoever waits once tx
+// is on disk (INV-OUTBOX, INV-STREAM).
+func Append(tx *store.Tx, stream Stream, e Event) error {
+	if !e.Type.Known() {
+		return fmt.Errorf("append event: unknown type %q", e.Type)
+	}
+	if len(stream) < 3 || stream[:2] != "e/" && stream[:2] != "g/" {
+		return fmt.Errorf("append event: there is no stream %q", stream)
+	}
+	payload, err := json.Marshal(e.Payload)
+	if err != nil {
+		return fmt.Errorf("append event: %w", err)
+	}
+	metadata := []byte("{}")
+	if len(e.Metadata) > 0 {
+		if metadata, err = json.Marshal(e.Metadata); err != nil {
+			return fmt.Errorf("append event: %w", err)
+		}
+	}
+	if len(payload) > maxPayload || len(metadata) > maxPayload {
+		return fmt.Errorf("append event: %s with a payload of %d bytes", e.Type, max(len(payload), len(metadata)))
+	}
+	var seq int64
+	if err := tx.QueryRow(nextSeq, stream).Scan(&seq); err != nil {
+		return fmt.Errorf("append event: %w", err)
+	}
+	if _, err := tx.Exec(insertEvent, stream, seq, schemas.NewID(), e.Type, e.Source,
+		string(stream[2:]), string(payload), string(metadata), tx.Micros()); err != nil {
+		return fmt.Errorf("append event: %w", err)
+	}
+	tx.Ring()
+	return nil
+}
+
+// Head is the seq of the newest event of stream, 0 if there is none.
+func Head(tx *store.Tx, stream Stream) (int64, error) {
+	var head int64
+	err := tx.QueryRow(streamHead, stream).Scan(&head)
+	return head, err
+}
+
+// Timestamp renders a stored time (UTC microseconds) as the envelope shows it.
+func Timestamp(micros int64) string {
+	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z")
+}

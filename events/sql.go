@@ -1,0 +1,45 @@
+package events
+
+const (
+	nextSeq = `INSERT INTO streams(name, head) VALUES (?, 1)
+		ON CONFLICT(name) DO UPDATE SET head = streams.head + 1 RETURNING head`
+	streamHead  = `SELECT coalesce((SELECT head FROM streams WHERE name = ?), 0)`
+	insertEvent = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+	// selectPlaces gives, for each of a reader's streams (a JSON list), how far
+	// it goes, how far the reader got, and the culture of its group.
+	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}')
+		FROM json_each(?1) j
+		LEFT JOIN streams s ON s.name = j.value
+		LEFT JOIN cursors c ON c.entity_id = ?2 AND c.stream = j.value
+		LEFT JOIN groups g ON substr(j.value, 1, 2) = 'g/' AND g.id = substr(j.value, 3)
+		ORDER BY j.value`
+	// selectNewest reads backwards from the head of stream ?1 down to seq ?2,
+	// leaving out what ?3 caused and, unless ?4 is NULL, types not in that list.
+	selectNewest = `SELECT seq, id, type, source, domain, payload, metadata, at FROM events
+		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
+		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))
+		ORDER BY seq DESC LIMIT ?5`
+	countUnread = `SELECT count(*) FROM events
+		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
+		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))`
+	// moveCursor goes forward only, and never past the head.
+	moveCursor = `INSERT INTO cursors(entity_id, stream, seq)
+		SELECT ?1, s.name, CASE WHEN s.head < ?3 THEN s.head ELSE ?3 END FROM streams s WHERE s.name = ?2
+		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
+	cursorToHead = `INSERT INTO cursors(entity_id, stream, seq)
+		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
+		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
+
+	selectSubscriptions = `SELECT type, group_id FROM subscriptions WHERE entity_id = ? ORDER BY type, group_id`
+	deleteSubscriptions = `DELETE FROM subscriptions WHERE entity_id = ?`
+	insertSubscription  = `INSERT INTO subscriptions(entity_id, type, group_id) VALUES (?, ?, ?)`
+
+	lastLeaf    = `SELECT seq, leaf_hash FROM audit ORDER BY seq DESC LIMIT 1`
+	insertAudit = `INSERT INTO audit(seq, at, actor, via, action, target, decision, detail_hash, leaf_hash)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
+	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash, d.salt, d.detail
+		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq > ? ORDER BY a.seq LIMIT ?`
+)

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// conn is one connection with its prepared statements. Statements are kept for
+// the life of the connection: all SQL of the project is static text.
+type conn struct {
+	c     *sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c: c, stmts: map[string]*sql.Stmt{}}, nil
+}
+
+func (c *conn) prepare(query string) (*sql.Stmt, error) {
+	if s, ok := c.stmts[query]; ok {
+		return s, nil
+	}
+	s, err := c.c.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
+	}
+	c.stmts[query] = s
+	return s, nil
+}
+
+func (c *conn) exec(query string) error {
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	_, err = s.ExecContext(context.Background())
+	return err
+}
+
+func (c *conn) close() error {
+	for _, s := range c.stmts {
+		s.Close() //nolint:errcheck // the connection goes next and takes them along
+	}
+	return c.c.Close()
+}
+
+// dsn builds a data source name. It always begins with file:, because the
+// driver silently ignores mode and pragmas of a plain path, and it is never
+// built from anything but a path and constants, because _pragma runs SQL.
+func dsn(path string, readOnly bool, o Options) string {
+	q := url.Values{}
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", o.Wait.Milliseconds()))
+	q.Add("_pragma", fmt.Sprintf("cache_size(-%d)", cacheKiB))
+	q.Set("_dqs", "0")
+	if readOnly {
+		q.Add("_pragma", "query_only(1)")
+	} else {
+		q.Add("_pragma", "journal_mode(WAL)")
+		q.Add("_pragma", "synchronous("+string(o.Durability)+")")
+		q.Add("_pragma", "foreign_keys(1)")
+		q.Add("_pragma", "journal_size_limit(67108864)")
+		q.Add("_pragma", "temp_store(MEMORY)") // temp.acting changes with every write
+		q.Set("_txlock", "immediate")
+	}
+	return fileURI(path, q)
+}
+
+// fileURI names a file so that no character of its path can act as a parameter.
+func fileURI(path string, q url.Values) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a Windows drive
+	}
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+}

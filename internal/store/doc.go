@@ -1,0 +1,32 @@
+// Package store keeps the node's state in one SQLite file that several
+// processes of the same user share.
+//
+// Invariants:
+//   - INV-DURABLE: Write returns nil only after the transaction is on disk
+//     (synchronous=FULL unless the operator chose relaxed durability). A write
+//     that failed on the way to the disk is undone; it could come back only if
+//     the machine died before any later commit overwrote it in the log.
+//   - INV-IMMEDIATE: every write transaction begins IMMEDIATE, on the one writer
+//     goroutine of this process, behind an flock that makes processes take
+//     fair turns; every read runs on a query_only connection.
+//   - INV-MIGRATE: lock, version check, DDL and new version are one transaction,
+//     so any number of processes may start at once on an empty or old file.
+//   - INV-SOVEREIGN: triggers of the writing connection refuse changes to the L1
+//     entries and private items of anyone for whom Tx.Act was not called.
+//
+// Because writers are serial across processes, what a write transaction reads
+// is what holds when it commits: checks made inside it cannot race.
+//
+// Beside the database n.db lie SQLite's n.db-wal and n.db-shm; n.db.lock, the
+// queue for writing; n.db.inuse, locked by every process that has it open, so
+// that Restore replaces no file under anyone; and n.db.bells, the sockets that
+// wake processes waiting for news. n.db and n.db-wal belong together; the others
+// may be deleted when no process runs. Backup, VerifyFile and Restore never leave half a file under
+// its final name.
+//
+// It refuses network file systems, files written by a newer schema, and SQLite
+// older than 3.51.3 (a WAL corruption bug was fixed there).
+//
+// Only access opens transactions; the domain packages receive them through a
+// Grant. Package storetest is the contract a second engine has to pass.
+package store

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"cordelia/schemas"
+)
+
+// ErrNoRows is what a Row's Scan returns when nothing matched.
+var ErrNoRows = sql.ErrNoRows
+
+// driverCode is SQLite's extended result code, 0 if err is not the driver's.
+func driverCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}
+
+// IsUnique reports whether err is a violated UNIQUE or PRIMARY KEY constraint.
+func IsUnique(err error) bool {
+	switch driverCode(err) {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return true
+	}
+	return false
+}
+
+// spoilsBatch reports whether err makes SQLite abandon the whole transaction
+// and not only the failing statement.
+func spoilsBatch(err error) bool {
+	switch driverCode(err) & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
+		sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY:
+		return true
+	}
+	return false
+}
+
+// classify turns a driver error into one the caller can act on; errors that
+// already say what they are pass through.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *schemas.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return schemas.Errorf(schemas.CodeBusy, "the operation was given up before it finished; nothing was written").
+			Try("repeat the call").Because(err)
+	}
+	unavailable := func(msg, hint string) error {
+		return schemas.Errorf(schemas.CodeUnavailable, "%s; nothing was written", msg).Try("%s", hint).Because(err)
+	}
+	switch driverCode(err) & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return unavailable("the disk is full", "free some space, then repeat the call; no restart is needed")
+	case sqlite3.SQLITE_IOERR:
+		return unavailable("the disk reported an error", "repeat the call; if it happens again, run: cordelia doctor")
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return schemas.Errorf(schemas.CodeBusy, "another process held the database for too long; nothing was written").
+			Try("repeat the call; if it happens again, run: cordelia doctor").Because(err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return unavailable("the database is damaged", "run: cordelia doctor, then: cordelia restore")
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return unavailable("the database file cannot be written", "check the owner and mode of the home folder: cordelia doctor")
+	}
+	return err
+}

@@ -1,0 +1,308 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// roles are the processes that tests start.
+func roles() map[string]func(context.Context, string, *bufio.Reader) error {
+	return map[string]func(context.Context, string, *bufio.Reader) error{
+		"open": playOpen, "write": playWrite, "ring": playRing, "watch": playWatch, "hold": playHold, "restore": playRestore,
+	}
+}
+
+func playOpen(ctx context.Context, path string, in *bufio.Reader) error {
+	if _, err := in.ReadString('\n'); err != nil { // all start at once
+		return err
+	}
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// playWrite prints each name once it is acknowledged, until it is killed.
+func playWrite(ctx context.Context, path string, in *bufio.Reader) error {
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		return err
+	}
+	if _, err := in.ReadString('\n'); err != nil {
+		return err
+	}
+	for id, i := rand.Text(), 0; ; i++ {
+		name := fmt.Sprintf("%s-%d", id, i)
+		if err := put(ctx, s, name, strings.Repeat("x", i%3000)); err != nil {
+			return err
+		}
+		fmt.Println(name)
+	}
+}
+
+func playRing(ctx context.Context, path string, in *bufio.Reader) error {
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		return err
+	}
+	for {
+		fmt.Println("ready")
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return s.Close()
+		}
+		if err := s.Write(ctx, func(tx *Tx) error {
+			tx.Ring()
+			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, '')`, line)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+func playWatch(ctx context.Context, path string, _ *bufio.Reader) error {
+	s, err := Open(ctx, Options{Path: path, pollEvery: time.Hour})
+	if err != nil {
+		return err
+	}
+	rung, _ := s.Watch()
+	fmt.Println("ready")
+	for range rung {
+		fmt.Println("rung")
+	}
+	return nil
+}
+
+// playHold keeps its write transaction open until it is told to end.
+func playHold(ctx context.Context, path string, in *bufio.Reader) error {
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		return err
+	}
+	err = s.Write(ctx, func(tx *Tx) error {
+		if _, err := tx.Exec(`INSERT INTO node(name, value) VALUES ('held', '')`); err != nil {
+			return err
+		}
+		fmt.Println("holding")
+		_, err := in.ReadString('\n')
+		return err
+	})
+	fmt.Println("done", err)
+	return s.Close()
+}
+
+// Processes that start at once on an empty file all succeed (INV-MIGRATE).
+func TestINV_MIGRATE(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	var children []*child
+	for range 8 {
+		children = append(children, spawn(t, "open", path))
+	}
+	for _, c := range children {
+		c.say("go")
+	}
+	for _, c := range children {
+		require.NoError(t, c.cmd.Wait())
+	}
+	s := openAt(t, path)
+	require.NoError(t, s.Read(t.Context(), func(tx *Tx) error {
+		var n, newest int
+		require.NoError(t, tx.QueryRow(`SELECT count(*), max(version) FROM schema_version`).Scan(&n, &newest))
+		require.Equal(t, SchemaVersion(), n)
+		require.Equal(t, SchemaVersion(), newest)
+		return nil
+	}))
+}
+
+// A write begins only when nobody else writes, even a program that knows
+// nothing of turns, and so reads what holds when it commits (INV-IMMEDIATE).
+func TestINV_IMMEDIATE(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "n.db"), func(o *Options) { o.Wait = 500 * time.Millisecond })
+	other, err := connect(t.Context(), dsn(s.Path(), false, Options{}.withDefaults()))
+	require.NoError(t, err)
+	defer other.closeAll() //nolint:errcheck // only a test
+	require.NoError(t, other.exec(`BEGIN IMMEDIATE`))
+	began, done := make(chan struct{}), make(chan error, 1)
+	next := func() {
+		done <- s.Write(context.Background(), func(tx *Tx) error {
+			var v int
+			if err := tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(&v); err != nil {
+				return err
+			}
+			close(began)
+			_, err := tx.Exec(`UPDATE counters SET value = ? WHERE name = 'epoch'`, v+1)
+			return err
+		})
+	}
+	go next()
+	select {
+	case <-began:
+		require.FailNow(t, "began while another was writing")
+	case <-time.After(50 * time.Millisecond): // time enough to do it wrong
+	}
+	require.NoError(t, other.exec(`UPDATE counters SET value = 50 WHERE name = 'epoch'`))
+	require.NoError(t, other.exec(`COMMIT`))
+	require.NoError(t, <-done)
+	require.NoError(t, s.Read(t.Context(), func(tx *Tx) error {
+		var v int
+		require.NoError(t, tx.QueryRow(`SELECT value FROM counters WHERE name = 'epoch'`).Scan(&v))
+		require.Equal(t, 51, v)
+		return nil
+	}))
+
+	require.NoError(t, other.exec(`BEGIN IMMEDIATE`)) // and never ends
+	err = put(t.Context(), s, "a", "")
+	require.ErrorIs(t, err, schemas.ErrBusy)
+	require.ErrorContains(t, err, "another process held the database for too long")
+	require.NoError(t, other.exec(`ROLLBACK`))
+	require.NoError(t, put(t.Context(), s, "a", ""))
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	s, err := Open(t.Context(), Options{Path: path})
+	require.NoError(t, err)
+	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec(`INSERT INTO schema_version(version, name, at) VALUES (?, 'later', 0)`, SchemaVersion()+1)
+		return err
+	}))
+	require.NoError(t, s.Close())
+	_, err = Open(t.Context(), Options{Path: path})
+	require.ErrorIs(t, err, schemas.ErrUnavailable)
+	require.ErrorContains(t, err, fmt.Sprintf("schema %d, this cordelia knows up to %d", SchemaVersion()+1, SchemaVersion()))
+	require.ErrorContains(t, err, "install the newer cordelia")
+}
+
+// No acknowledged write is lost when processes are killed (INV-DURABLE).
+// CORDELIA_SOAK_KILLS sets how many.
+func TestINV_DURABLE_kill(t *testing.T) {
+	kills := 30
+	if v := os.Getenv("CORDELIA_SOAK_KILLS"); v != "" {
+		var err error
+		kills, err = strconv.Atoi(v)
+		require.NoError(t, err)
+	}
+	path := filepath.Join(t.TempDir(), "n.db")
+	openAt(t, path)
+	begin := func() *child {
+		c := spawn(t, "write", path)
+		c.say("go")
+		return c
+	}
+	writers := [4]*child{begin(), begin(), begin(), begin()}
+	var acked []string
+	random := mathrand.New(mathrand.NewPCG(1, 2))
+	for i := range kills {
+		c := writers[i%4]
+		for range 1 + random.IntN(40) { // never twice at the same point
+			acked = append(acked, c.hear())
+		}
+		require.NoError(t, c.cmd.Process.Kill())
+		for line := range c.lines {
+			acked = append(acked, line)
+		}
+		c.cmd.Wait() //nolint:errcheck // killed
+		writers[i%4] = begin()
+	}
+	for _, c := range writers {
+		acked = append(acked, c.hear()) // all have gone on
+		require.NoError(t, c.cmd.Process.Kill())
+		for line := range c.lines {
+			acked = append(acked, line)
+		}
+	}
+	have := names(t, openAt(t, path))
+	for _, name := range acked {
+		require.Contains(t, have, name)
+	}
+	t.Logf("%d kills, %d acknowledged, 0 lost", kills, len(acked))
+	requireSound(t, path)
+}
+
+func requireSound(t *testing.T, path string) {
+	t.Helper()
+	_, err := VerifyFile(t.Context(), path, nil)
+	require.NoError(t, err)
+}
+
+// Processes that all write as fast as they can all get their turns.
+func TestTurnsAreFair(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	openAt(t, path)
+	got := make(chan int, 1<<16)
+	for i := range 4 {
+		c := spawn(t, "write", path)
+		c.say("go")
+		c.hear()
+		go func() {
+			for range c.lines {
+				got <- i
+			}
+		}()
+	}
+	for len(got) > 0 {
+		<-got // what the first did before the last came
+	}
+	const total = 2000
+	var turns [4]int
+	for range total {
+		turns[<-got]++
+	}
+	t.Log(turns)
+	for _, n := range turns {
+		require.Greater(t, n, total/40, "one process starved: %v", turns)
+	}
+}
+
+// A stopped process that holds the turn makes the others say so, and they go on
+// when it does.
+func TestStoppedProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	s := openAt(t, path, func(o *Options) { o.Wait = 300 * time.Millisecond })
+	holder := spawn(t, "hold", path)
+	require.Equal(t, "holding", holder.hear())
+	stopProcess(t, holder)
+
+	started := time.Now()
+	errs := make(chan error, 20)
+	for i := range cap(errs) {
+		go func() { errs <- put(context.Background(), s, fmt.Sprint("refused", i), "") }()
+	}
+	for range cap(errs) {
+		err := <-errs
+		require.ErrorIs(t, err, schemas.ErrBusy)
+		require.ErrorContains(t, err, "look for a stopped cordelia process")
+	}
+	require.Less(t, time.Since(started), 5*time.Second, "each waits from its own beginning, not in line")
+	// Nobody reads a transaction that is not done, and reading goes on.
+	require.Empty(t, names(t, s))
+
+	// A caller may leave earlier, and then nothing is written.
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	require.ErrorIs(t, put(ctx, s, "given up", ""), schemas.ErrBusy)
+
+	continueProcess(t, holder)
+	holder.say("end")
+	require.Equal(t, "done <nil>", holder.hear())
+	require.NoError(t, put(t.Context(), s, "after", ""))
+	require.Equal(t, map[string]bool{"held": true, "after": true}, names(t, s))
+
+	// The wait that was given up has not kept the turn.
+	require.NoError(t, put(t.Context(), openAt(t, path), "other", ""))
+}

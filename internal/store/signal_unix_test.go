@@ -1,0 +1,70 @@
+//go:build unix
+
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func stopProcess(t *testing.T, c *child) {
+	t.Helper()
+	require.NoError(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+}
+
+func continueProcess(t *testing.T, c *child) {
+	t.Helper()
+	require.NoError(t, c.cmd.Process.Signal(syscall.SIGCONT))
+}
+
+// A turn that arrives when nobody wants it any more goes straight back.
+func TestAbandonedTurn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	a, err := newTurn(path)
+	require.NoError(t, err)
+	b, err := newTurn(path)
+	require.NoError(t, err)
+	defer b.close() //nolint:errcheck // a lock file
+	require.NoError(t, a.take(time.Second))
+	for range 3 { // asking again joins the wait that is under way
+		require.Error(t, b.take(time.Millisecond))
+	}
+	a.give()
+	require.Eventually(t, func() bool { return a.take(0) == nil }, 10*time.Second, time.Millisecond, "b kept what it gave up")
+
+	got := make(chan error)
+	go func() { got <- b.take(time.Minute) }()
+	a.give()
+	require.NoError(t, <-got)
+	require.Error(t, a.take(time.Millisecond), "b has it")
+	b.give()
+	require.NoError(t, a.close())
+}
+
+func TestDatabaseIsPrivate(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	dir := t.TempDir()
+	s := openAt(t, filepath.Join(dir, "home", "n.db"))
+	require.NoError(t, put(context.Background(), s, "a", "b"))
+	require.NoError(t, s.Read(t.Context(), func(*Tx) error { return nil }))
+	_, end := s.Watch()
+	defer end()
+	seen := 0
+	require.NoError(t, filepath.Walk(filepath.Join(dir, "home"), func(path string, fi os.FileInfo, err error) error {
+		require.NoError(t, err)
+		if fi.Mode()&os.ModeSocket == 0 { // its folder guards it
+			require.Zero(t, fi.Mode().Perm()&0o077, fmt.Sprint(path, fi.Mode()))
+			seen++
+		}
+		return nil
+	}))
+	require.GreaterOrEqual(t, seen, 7)
+}

@@ -1,0 +1,307 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"cordelia/schemas"
+)
+
+// Durability says when a write counts as done.
+type Durability string
+
+const (
+	// Full acknowledges after the data reached the disk. The default.
+	Full Durability = "FULL"
+	// Relaxed acknowledges after the data reached the operating system: killed
+	// processes lose nothing, a power cut may lose the last commits.
+	Relaxed Durability = "NORMAL"
+)
+
+// Options of Open.
+type Options struct {
+	Path       string     // database file; its folder is created 0700
+	Durability Durability // default Full
+	Clock      Clock      // default SystemClock
+
+	// Wait bounds how long a write waits for other processes; default 10 s.
+	Wait time.Duration
+
+	pollEvery time.Duration // tests slow the safety net down to hear the bell
+}
+
+const (
+	maxReaders = 4
+	cacheKiB   = 4096 // per connection, filled as needed
+	waitOthers = 10 * time.Second
+)
+
+// minSQLite is the first release without the WAL-reset corruption bug.
+var minSQLite = [3]int{3, 51, 3}
+
+// Store is an open database.
+type Store struct {
+	path    string
+	clock   Clock
+	use     *os.File // shared lock: the file is not to be replaced
+	rw, ro  *sql.DB
+	writer  *writer
+	readers chan *conn // maxReaders places; nil where no connection was needed yet
+	bell    *bell
+
+	closing sync.Once
+	quit    chan struct{}
+}
+
+// Open opens the database at o.Path, creating and migrating it as needed.
+// Errors: CodeUnavailable when the file system cannot hold it safely or a newer
+// binary has written it.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	o = o.withDefaults()
+	if err := chooseLocks(); err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("database path: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be made", dir).
+			Try("choose another with --home").Because(err)
+	}
+	if name, bad := networkFileSystem(dir); bad {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is on a network file system (%s), where SQLite corrupts data", dir, name).
+			Try("choose a folder on a local disk with --home")
+	}
+	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), quit: make(chan struct{})}
+	for range maxReaders {
+		s.readers <- nil
+	}
+	if err := s.open(ctx, o); err != nil {
+		s.Close() //nolint:errcheck // the first error tells
+		return nil, err
+	}
+	return s, nil
+}
+
+// chooseLocks must run before the first open of a database in this process:
+// with the default POSIX locks any open and close of the file elsewhere in the
+// process would drop SQLite's lock.
+func chooseLocks() error {
+	if _, err := sqlite.OFDLocking(true); err != nil &&
+		!errors.Is(err, sqlite.ErrOFDLockingUnavailable) && !sqlite.OFDLockingEnabled() {
+		return fmt.Errorf("file locking: %w", err)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Durability == "" {
+		o.Durability = Full
+	}
+	if o.Clock == nil {
+		o.Clock = SystemClock{}
+	}
+	if o.Wait == 0 {
+		o.Wait = waitOthers
+	}
+	if o.pollEvery == 0 {
+		o.pollEvery = pollEvery
+	}
+	return o
+}
+
+func (s *Store) open(ctx context.Context, o Options) error {
+	var err error
+	if s.use, err = useShared(s.path); err != nil {
+		return err
+	}
+	if err := createPrivate(s.path); err != nil {
+		return classify(err)
+	}
+	if s.rw, err = sql.Open("sqlite", dsn(s.path, false, o)); err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	if s.ro, err = sql.Open("sqlite", dsn(s.path, true, o)); err != nil {
+		return fmt.Errorf("open database: %w", err)
+	}
+	s.ro.SetMaxOpenConns(maxReaders + 1) // and the doorbell's
+	turn, err := newTurn(s.path + ".lock")
+	if err != nil {
+		return err
+	}
+	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
+	if w.conn, err = newConn(ctx, s.rw); err != nil {
+		turn.close() //nolint:errcheck // nothing was written
+		return classify(fmt.Errorf("open database: %w", err))
+	}
+	s.writer = w
+	go w.run()
+	if err := s.inspect(); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.guardOwners(ctx); err != nil {
+		return err
+	}
+	s.bell = newBell(s, o.pollEvery)
+	return nil
+}
+
+// createPrivate makes an empty database file that only its owner can read;
+// SQLite gives its side files the same mode, and would choose the umask's.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "the database file cannot be made").
+			Try("check the owner and mode of the home folder: cordelia doctor").Because(err)
+	}
+	return f.Close()
+}
+
+// sovereignty is the set of triggers of the writing connection that holds
+// INV-SOVEREIGN.
+//
+//go:embed sovereignty.sql
+var sovereignty string
+
+// guardOwners arms INV-SOVEREIGN on the writing connection.
+func (s *Store) guardOwners(ctx context.Context) error {
+	for _, text := range []string{`CREATE TEMP TABLE acting (owner TEXT PRIMARY KEY) WITHOUT ROWID`, sovereignty} {
+		if _, err := s.writer.conn.c.ExecContext(ctx, text); err != nil {
+			return classify(fmt.Errorf("install sovereignty: %w", err))
+		}
+	}
+	return nil
+}
+
+// inspect checks what the DSN asked for against what SQLite does.
+func (s *Store) inspect() error {
+	var version, mode string
+	if err := s.writer.conn.c.QueryRowContext(context.Background(),
+		"SELECT sqlite_version(), (SELECT journal_mode FROM pragma_journal_mode)").Scan(&version, &mode); err != nil {
+		return classify(fmt.Errorf("inspect database: %w", err))
+	}
+	var v [3]int
+	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
+		return fmt.Errorf("sqlite version %q: %w", version, err)
+	}
+	for i := range v {
+		if v[i] != minSQLite[i] {
+			if v[i] < minSQLite[i] {
+				return fmt.Errorf("sqlite %s is older than %v, which fixed a corruption bug", version, minSQLite)
+			}
+			break
+		}
+	}
+	if mode != "wal" {
+		return schemas.Errorf(schemas.CodeUnavailable, "the database cannot use a write-ahead log (journal mode is %s)", mode).
+			Try("choose a folder on a local disk with --home")
+	}
+	return nil
+}
+
+// Path is the database file.
+func (s *Store) Path() string { return s.path }
+
+// Clock is the clock transactions read.
+func (s *Store) Clock() Clock { return s.clock }
+
+// Read runs fn on one consistent snapshot. fn cannot write. Errors: fn's own;
+// CodeBusy when ctx ended; CodeUnavailable when the file failed or the store is
+// closed.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	c, err := s.reader(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { s.readers <- c }()
+	if err := c.exec("BEGIN"); err != nil {
+		return classify(fmt.Errorf("begin read: %w", err))
+	}
+	defer func() {
+		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
+		if err := c.exec("ROLLBACK"); err != nil {
+			slog.Error("end of a read", "err", err)
+		}
+	}()
+	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
+}
+
+// reader takes a place among the readers, opening its connection if it has none.
+func (s *Store) reader(ctx context.Context) (*conn, error) {
+	select {
+	case <-s.quit:
+		return nil, errClosed()
+	default:
+	}
+	select {
+	case c := <-s.readers:
+		if c != nil {
+			return c, nil
+		}
+	case <-s.quit:
+		return nil, errClosed()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c, err := newConn(ctx, s.ro)
+	if err != nil {
+		s.readers <- nil
+		return nil, fmt.Errorf("open reader: %w", err)
+	}
+	return c, nil
+}
+
+// Close finishes accepted writes and running reads and closes the database.
+// Safe to call twice; not from inside a transaction.
+func (s *Store) Close() error {
+	var err error
+	s.closing.Do(func() { err = s.close() })
+	return err
+}
+
+func (s *Store) close() error {
+	var errs []error
+	close(s.quit)
+	if s.writer != nil {
+		<-s.writer.ended
+	}
+	if s.bell != nil {
+		s.bell.close()
+	}
+	for range maxReaders {
+		if c := <-s.readers; c != nil {
+			errs = append(errs, c.close())
+		}
+	}
+	if s.ro != nil {
+		errs = append(errs, s.ro.Close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.conn.close(), s.writer.turn.close())
+	}
+	if s.rw != nil {
+		errs = append(errs, s.rw.Close())
+	}
+	if s.use != nil {
+		errs = append(errs, s.use.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// patience is how long something that must happen may take.
+const patience = 20 * time.Second
+
+func doorbell(t *testing.T, s *store.Store) {
+	one, endOne := s.Watch()
+	two, endTwo := s.Watch()
+	defer endTwo()
+	ring := func(name string, end error) error {
+		return s.Write(context.Background(), func(tx *store.Tx) error {
+			tx.Ring()
+			return errors.Join(insert(tx, name, ""), end)
+		})
+	}
+	hear := func(ch <-chan struct{}) {
+		t.Helper()
+		select {
+		case <-ch:
+		case <-time.After(patience):
+			require.FailNow(t, "no ring")
+		}
+	}
+	for i := range 3 {
+		require.NoError(t, ring(fmt.Sprint(i), nil))
+		hear(one)
+		hear(two)
+		require.Contains(t, names(t, s), fmt.Sprint(i), "what was rung for can be read")
+	}
+	for range 5 { // nobody needs to listen for the ringer to go on
+		require.ErrorIs(t, ring("failed", errWanted), errWanted)
+		require.NoError(t, put(t.Context(), s, fmt.Sprint("quiet", time.Now()), ""))
+	}
+	endOne()
+	require.NoError(t, ring("last", nil))
+	hear(two)
+}
+
+func afterCommit(t *testing.T, s *store.Store) {
+	var mu sync.Mutex
+	var ran []int
+	note := func(tx *store.Tx, n int) {
+		tx.AfterCommit(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			ran = append(ran, n)
+		})
+	}
+	for i := range 5 {
+		require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+			note(tx, i)
+			tx.AfterCommit(func() {
+				// On disk: another connection sees it.
+				if err := s.Read(context.Background(), func(tx *store.Tx) error {
+					_, err := get(tx, fmt.Sprint(i))
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+			require.Len(t, ran, i, "not before the commit")
+			return insert(tx, fmt.Sprint(i), "")
+		}))
+		mu.Lock()
+		require.Len(t, ran, i+1, "before Write returns")
+		mu.Unlock()
+	}
+	require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		note(tx, 99)
+		return errWanted
+	}), errWanted)
+	require.NoError(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		tx.AfterCommit(func() { panic("a defect costs nobody else anything") })
+		note(tx, 5)
+		return nil
+	}))
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5}, ran)
+}
+
+func closing(t *testing.T, s *store.Store) {
+	const callers = 50
+	finish := blocked(t, s, nil)
+	results := make(chan error, 2*callers)
+	var started sync.WaitGroup
+	for i := range callers {
+		started.Add(2)
+		go func() {
+			started.Done()
+			results <- put(context.Background(), s, fmt.Sprint("w", i), "")
+		}()
+		go func() {
+			started.Done()
+			results <- s.Read(context.Background(), func(tx *store.Tx) error {
+				_, err := list(tx)
+				return err
+			})
+		}()
+	}
+	started.Wait()
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	require.NoError(t, finish())
+	select {
+	case err := <-closed:
+		require.NoError(t, err)
+	case <-time.After(patience):
+		require.FailNow(t, "Close hangs")
+	}
+	for range 2 * callers {
+		select {
+		case err := <-results:
+			if err != nil {
+				require.ErrorIs(t, err, schemas.ErrUnavailable)
+				require.ErrorContains(t, err, "shutting down")
+			}
+		case <-time.After(patience):
+			require.FailNow(t, "a caller hangs")
+		}
+	}
+	require.NoError(t, s.Close())
+	require.ErrorIs(t, put(context.Background(), s, "late", ""), schemas.ErrUnavailable)
+	require.ErrorIs(t, s.Read(context.Background(), func(*store.Tx) error { return nil }), schemas.ErrUnavailable)
+}

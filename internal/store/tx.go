@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"cordelia/schemas"
+)
+
+// Tx is one transaction. Its statements are prepared once per connection, so
+// queries must be constant text; pass lists as JSON and unpack them with
+// json_each. The rows of one query text cannot be open twice at a time. A Tx is
+// for the goroutine and the time of its function: afterwards it refuses.
+type Tx struct {
+	ctx      context.Context
+	conn     *conn
+	now      time.Time
+	writable bool
+	rang     bool
+	acted    bool
+	ended    atomic.Bool
+	rows     []*sql.Rows // handed out, closed at the end if the caller did not
+	after    []func()
+}
+
+// errNoTx is what a nil transaction answers, so that an empty Grant opens
+// nothing.
+var errNoTx = errors.New("store: no transaction")
+
+// errTxEnded is what a transaction kept beyond its function answers.
+var errTxEnded = errors.New("store: the transaction has ended")
+
+// errReadOnly is what a read transaction answers to a change.
+var errReadOnly = errors.New("store: a read transaction cannot write")
+
+// run gives fn the transaction and closes what fn left open.
+func (t *Tx) run(fn func(*Tx) error) error {
+	defer t.end()
+	return guard(func() error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.unact()
+	})
+}
+
+func (t *Tx) end() {
+	t.ended.Store(true)
+	for _, r := range t.rows {
+		r.Close() //nolint:errcheck // nothing is read from them any more
+	}
+	t.rows = nil
+}
+
+// usable reports why statements cannot run.
+func (t *Tx) usable() error {
+	if t == nil {
+		return errNoTx
+	}
+	if t.ended.Load() {
+		return errTxEnded
+	}
+	return nil
+}
+
+// Context is the caller's context: cancelled when the caller gave up.
+func (t *Tx) Context() context.Context { return t.ctx }
+
+// Now is the transaction's time: one value for everything it writes.
+func (t *Tx) Now() time.Time { return t.now }
+
+// Micros is Now as UTC microseconds since 1970, the unit of every stored time.
+func (t *Tx) Micros() int64 { return t.now.UnixMicro() }
+
+// Writable reports whether this is a write transaction.
+func (t *Tx) Writable() bool { return t != nil && t.writable }
+
+// Exec runs a statement and returns how many rows it changed.
+func (t *Tx) Exec(query string, args ...any) (int64, error) {
+	if err := t.usable(); err != nil {
+		return 0, err
+	}
+	if !t.writable {
+		return 0, errReadOnly
+	}
+	s, err := t.conn.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.ExecContext(t.statementContext(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// Query runs a query; close the rows.
+func (t *Tx) Query(query string, args ...any) (*sql.Rows, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	s, err := t.conn.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.QueryContext(t.statementContext(), args...)
+	if err == nil {
+		t.rows = append(t.rows, rows)
+	}
+	return rows, err
+}
+
+// Row is the answer of QueryRow.
+type Row struct {
+	rows *sql.Rows
+	err  error
+}
+
+// Scan copies the row's columns and closes it; ErrNoRows when there is none.
+func (r Row) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err
+	}
+	return r.rows.Close()
+}
+
+// QueryRow runs a query for at most one row.
+func (t *Tx) QueryRow(query string, args ...any) Row {
+	rows, err := t.Query(query, args...)
+	return Row{rows: rows, err: err}
+}
+
+// AfterCommit runs f once the transaction is on disk, never otherwise, before
+// Write returns and in commit order. f runs on the writer's goroutine: it must
+// be short and must not call Write.
+func (t *Tx) AfterCommit(f func()) { t.after = append(t.after, f) }
+
+func (t *Tx) runAfter() {
+	for _, f := range t.after {
+		if err := guard(func() error { f(); return nil }); err != nil {
+			slog.Error("after a commit", "err", err)
+		}
+	}
+}
+
+// Ring tells waiting readers, here and in other processes, that there is news
+// once the transaction is on disk.
+func (t *Tx) Ring() { t.rang = true }
+
+// statementContext lets a reader be interrupted; a writer shares its
+// transaction with others and runs to its end.
+func (t *Tx) statementContext() context.Context {
+	if t.writable {
+		return context.Background()
+	}
+	return t.ctx
+}
+
+// Collect scans every row with scan and closes rows.
+func Collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// AnyOwner is for the node's own routines, such as archiving an agent.
+const AnyOwner schemas.EntityID = "*"
+
+// Act says whose sovereign rows (L1 entries and private items) this write
+// transaction may change; none until it is called. Triggers of this connection
+// refuse the others (INV-SOVEREIGN), so a forgotten check elsewhere fails closed.
+func (t *Tx) Act(owners ...schemas.EntityID) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	if !t.writable {
+		return errReadOnly
+	}
+	if err := t.unact(); err != nil {
+		return err
+	}
+	for _, o := range owners {
+		t.acted = true
+		if _, err := t.Exec(`INSERT OR IGNORE INTO temp.acting(owner) VALUES (?)`, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unact empties temp.acting. A transaction that fails needs no call: its
+// rollback restores the table, which is empty whenever no function runs.
+func (t *Tx) unact() error {
+	if !t.acted {
+		return nil
+	}
+	t.acted = false
+	_, err := t.Exec(`DELETE FROM temp.acting`)
+	return err
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"fmt"
+	"os"
+
+	"cordelia/schemas"
+)
+
+// useFile is locked shared by every process that has the database open and
+// exclusively by a restore, so that no file is replaced under a process.
+func useFile(path string) string { return path + ".inuse" }
+
+// useShared announces that this process uses the database at path.
+func useShared(path string) (*os.File, error) {
+	return lockUse(path, true, schemas.Errorf(schemas.CodeUnavailable, "a restore is replacing the database").
+		Try("repeat the call when it has finished"))
+}
+
+// useAlone makes sure that nobody uses the database at path.
+func useAlone(path string) (*os.File, error) {
+	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy, "other cordelia processes use the database; nothing was changed").
+		Try("end the running agents' sessions and cordelia serve, then repeat: cordelia restore"))
+}
+
+func lockUse(path string, shared bool, refusal error) (*os.File, error) {
+	f, err := os.OpenFile(useFile(path), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "the database folder cannot be written").
+			Try("check the owner and mode of the home folder: cordelia doctor").Because(err)
+	}
+	ok, err := tryLock(f, shared)
+	if ok {
+		return f, nil
+	}
+	f.Close() //nolint:errcheck // nothing was written
+	if err != nil {
+		return nil, fmt.Errorf("lock use file: %w", err)
+	}
+	return nil, refusal
+}

@@ -1,0 +1,31 @@
+// Package mcp is the Model Context Protocol face: it carries messages between
+// clients and the registry of tools, prompts and resources.
+//
+// The registry and the dispatch of standard methods are the SDK's
+// (server.MCPServer). The edges are ours: strict reading of messages, stdio,
+// Streamable HTTP and, behind a flag, the deprecated HTTP+SSE transport. Both
+// protocol eras are served side by side, decided per request: the stateless
+// core of 2026-07-28 and the initialize handshake of 2025-11-25 and earlier.
+//
+// Invariants:
+//
+//   - A request's notifications are written before its response, and nothing
+//     is written for it after its response or its cancellation.
+//   - Every accepted request has exactly one response, also at end of input,
+//     unless the client cancelled it.
+//   - One client can neither cancel, answer nor observe another's requests:
+//     requests are known per connection or per principal's session, never by
+//     their id alone.
+//   - Reading never waits for a handler or for a slow reader of our output.
+//   - Over HTTP the caller is whoever the bearer token says, on every request;
+//     an id of a session is no proof of anything, and no stream outlives its
+//     token.
+//   - Broadcasts (list_changed, resources/updated) reach every legacy session
+//     and every subscriptions/listen stream which asked for them, there tagged
+//     with the subscription and never before its acknowledgement.
+//
+// It refuses: messages two JSON parsers could read differently, batches,
+// bodies and lines over the limit, foreign origins and hosts, tokens anywhere
+// but in the Authorization header, unknown protocol versions, and headers
+// which contradict the body.
+package mcp

@@ -1,0 +1,328 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+
+	"cordelia/schemas"
+
+	"github.com/google/uuid"
+	sdk "github.com/mark3labs/mcp-go/mcp"
+	sdkserver "github.com/mark3labs/mcp-go/server"
+)
+
+// MethodHandler serves a custom JSON-RPC method. The params are raw (nil when
+// absent) and were checked for well-formedness only. The result must encode as
+// a JSON object; in the stateless era it gets resultType "complete" unless it
+// sets its own. An [*RPCError] or a [*schemas.Error] chooses the error answer.
+type MethodHandler func(ctx context.Context, params json.RawMessage) (any, error)
+
+// Router hands requests to custom methods or to the SDK's registry, and knows
+// every client connected over any transport.
+type Router struct {
+	srv     *sdkserver.MCPServer
+	log     *slog.Logger
+	methods map[string]MethodHandler
+	push    *pusher // nil: nothing is pushed
+
+	mu    sync.Mutex
+	peers map[subscriber]context.CancelCauseFunc
+}
+
+// subscriber is a session or a stream which updates of resources can reach.
+type subscriber interface {
+	sdkserver.SessionWithResourceSubscriptions
+	owner() Principal
+}
+
+func (s *session) owner() Principal { return s.principal }
+func (c *call) owner() Principal    { return c.own.principal }
+
+// NewRouter serves the registry srv. It adds handler middleware to srv, which
+// must not be handed to a second Router. A nil logger logs nothing.
+func NewRouter(srv *sdkserver.MCPServer, log *slog.Logger) *Router {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	r := &Router{srv: srv, log: log, methods: map[string]MethodHandler{}, peers: map[subscriber]context.CancelCauseFunc{}}
+	srv.Use(r.guardTool)
+	sdkserver.WithPromptHandlerMiddleware(func(next sdkserver.PromptHandlerFunc) sdkserver.PromptHandlerFunc {
+		return func(ctx context.Context, req sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return guarded(ctx, r, func() (*sdk.GetPromptResult, error) { return next(ctx, req) })
+		}
+	})(srv)
+	sdkserver.WithResourceHandlerMiddleware(func(next sdkserver.ResourceHandlerFunc) sdkserver.ResourceHandlerFunc {
+		return func(ctx context.Context, req sdk.ReadResourceRequest) ([]sdk.ResourceContents, error) {
+			return guarded(ctx, r, func() ([]sdk.ResourceContents, error) { return next(ctx, req) })
+		}
+	})(srv)
+	return r
+}
+
+// HandleMethod serves the method name with h, in place of the registry if that
+// knows it too. It must be called before serving starts.
+func (r *Router) HandleMethod(name string, h MethodHandler) { r.methods[name] = h }
+
+// ResourceUpdated tells every client subscribed to uri, of either era, that
+// the resource changed. allow, when not nil, is asked for each client at the
+// time of delivery.
+func (r *Router) ResourceUpdated(uri string, allow func(Principal) bool) {
+	n := sdk.JSONRPCNotification{JSONRPC: sdk.JSONRPC_VERSION, Notification: sdk.Notification{
+		Method: sdk.MethodNotificationResourceUpdated,
+		Params: sdk.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
+	}}
+	for p := range r.connected() {
+		if !p.Initialized() || !p.IsSubscribedToResource(uri) || (allow != nil && !allow(p.owner())) {
+			continue
+		}
+		select {
+		case p.NotificationChannel() <- n:
+		default:
+			r.log.Warn("a client does not take its notifications", "session", p.SessionID(), "uri", uri)
+		}
+	}
+}
+
+// Disconnect ends the connections, sessions and streams of every principal that
+// match reports, such as those just revoked, with the calls in them. Single
+// requests of the stateless era over HTTP run on: what they may still commit is
+// decided at commit.
+func (r *Router) Disconnect(match func(Principal) bool) {
+	for p, cancel := range r.connected() {
+		if match(p.owner()) {
+			cancel(errEnding)
+		}
+	}
+}
+
+func (r *Router) connected() map[subscriber]context.CancelCauseFunc {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.peers)
+}
+
+// attach makes p reachable for broadcasts, updates and Disconnect until the
+// returned function is called.
+func (r *Router) attach(ctx context.Context, p subscriber, cancel context.CancelCauseFunc) (detach func()) {
+	r.mu.Lock()
+	r.peers[p] = cancel
+	r.mu.Unlock()
+	// Ids are random: the registry cannot know p already.
+	if err := r.srv.RegisterSession(ctx, p); err != nil {
+		r.log.Error("registering a session", "err", err)
+	}
+	return func() {
+		r.srv.UnregisterSession(context.WithoutCancel(ctx), p.SessionID())
+		r.mu.Lock()
+		delete(r.peers, p)
+		r.mu.Unlock()
+	}
+}
+
+// serve runs a request to its response. The caller has set c.cancel.
+func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
+	defer func() {
+		if v := recover(); v != nil {
+			resp = r.internal("panic", v).response(c.msg.id)
+		}
+	}()
+	if c.msg.version != "" && !sdk.IsValidProtocolVersion(c.msg.version) {
+		return unsupportedVersion(c.msg.version).response(c.msg.id)
+	}
+	ctx = WithPrincipal(ctx, c.own.principal)
+	ctx = r.srv.WithContext(ctx, c)
+	if c.stream != nil {
+		defer r.attach(ctx, c, c.cancel)()
+	}
+	if r.push != nil && subscribes(c.msg, EventsURI) {
+		// The registry notes the subscription while it handles the request, which
+		// for a stream takes as long as the stream; the pusher looks later.
+		r.push.subscribed(c.own.principal)
+	}
+	if h, ok := r.methods[c.msg.method]; ok {
+		return r.custom(ctx, c, h)
+	}
+	switch out := r.srv.HandleMessage(ctx, c.msg.raw).(type) {
+	case sdk.JSONRPCResponse:
+		out.ID = sdk.NewRequestId(c.msg.id) // exactly as sent: the SDK reads numbers as floats
+		return out
+	case sdk.JSONRPCError:
+		out.ID = sdk.NewRequestId(c.msg.id)
+		if e := c.chosen.Load(); e != nil {
+			return e.response(c.msg.id)
+		}
+		if c.msg.method == string(sdk.MethodResourcesRead) && out.Error.Data == nil {
+			out.Error.Data = missingResource(c.msg.params)
+		}
+		return out
+	default:
+		return r.internal("no response", c.msg.method).response(c.msg.id)
+	}
+}
+
+// missingResource names the resource which was not found (SEP-2164).
+func missingResource(params json.RawMessage) any {
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.URI == "" {
+		return nil
+	}
+	return p
+}
+
+// custom runs a method of our own.
+func (r *Router) custom(ctx context.Context, c *call, h MethodHandler) sdk.JSONRPCMessage {
+	if c.msg.modern() {
+		info, err := declared(c.msg.params)
+		if err != nil {
+			return err.response(c.msg.id)
+		}
+		c.SetClientCapabilities(*info.ClientCapabilities)
+		ctx = sdkserver.WithRequestProtocolInfo(ctx, info)
+	}
+	result, err := h(ctx, c.msg.params)
+	if err != nil {
+		if e, ok := chosen(cause(ctx, err)); ok {
+			return e.response(c.msg.id)
+		}
+		return r.internal(c.msg.method, err).response(c.msg.id)
+	}
+	raw, err := json.Marshal(result)
+	if err == nil && c.msg.modern() {
+		raw, err = completed(raw)
+	}
+	if err != nil {
+		return r.internal(c.msg.method, err).response(c.msg.id)
+	}
+	return sdk.JSONRPCResponse{
+		JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(c.msg.id), Result: json.RawMessage(raw),
+	}
+}
+
+// declared reads what the registry reads for its own handlers: the version,
+// identity and capabilities a request of the stateless era carries.
+func declared(params json.RawMessage) (*sdkserver.RequestProtocolInfo, *RPCError) {
+	var p struct {
+		Meta *sdk.Meta `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Meta.ClientCapabilities() == nil {
+		return nil, Errorf(CodeInvalidParams, "missing or invalid _meta field %s", sdk.MetaKeyClientCapabilities)
+	}
+	return &sdkserver.RequestProtocolInfo{
+		Modern: true, ProtocolVersion: p.Meta.ProtocolVersion(), ClientInfo: p.Meta.ClientInfo(),
+		ClientCapabilities: p.Meta.ClientCapabilities(), LogLevel: p.Meta.LogLevel(),
+	}, nil
+}
+
+// completed adds the resultType every result has since 2026-07-28.
+func completed(raw json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	if fields == nil {
+		fields = map[string]json.RawMessage{}
+	}
+	if _, ok := fields["resultType"]; !ok {
+		fields["resultType"] = json.RawMessage(`"complete"`)
+	}
+	return json.Marshal(fields)
+}
+
+// notification hands a notification to the registry's handlers. Cancellations
+// never get here: the registry's own would match requests of other clients.
+func (r *Router) notification(ctx context.Context, s *session, m message) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.log.Error("panic", "method", m.method, "err", v)
+		}
+	}()
+	r.srv.HandleMessage(r.srv.WithContext(WithPrincipal(ctx, s.principal), s), m.raw)
+}
+
+// internal logs what went wrong and gives the client a reference to it.
+func (r *Router) internal(what string, detail any) *RPCError {
+	ref := uuid.NewString()
+	r.log.Error("internal error", "ref", ref, "in", what, "err", detail)
+	return Errorf(CodeInternal, "internal, ref %s", ref)
+}
+
+// guardTool turns a tool's Go error into what the model can act on, a tool
+// error, unless the error chooses a JSON-RPC answer.
+func (r *Router) guardTool(next sdkserver.ToolHandlerFunc) sdkserver.ToolHandlerFunc {
+	return func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		res, err := recovered(func() (*sdk.CallToolResult, error) { return next(ctx, req) })
+		if err == nil || passes(err) {
+			return res, err
+		}
+		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code != schemas.CodeInternal {
+			return sdk.NewToolResultError(e.Error()), nil
+		}
+		if e, ok := chosen(cause(ctx, err)); ok {
+			choose(ctx, e)
+			return nil, e
+		}
+		return sdk.NewToolResultError(r.internal(req.Params.Name, err).Message), nil
+	}
+}
+
+// guarded runs a prompt or resource handler; its error chooses the answer, and
+// one that does not keeps its detail.
+func guarded[T any](ctx context.Context, r *Router, run func() (T, error)) (T, error) {
+	out, err := recovered(run)
+	if err == nil || passes(err) {
+		return out, err
+	}
+	e, ok := chosen(cause(ctx, err))
+	if !ok {
+		method := ""
+		if c, found := callFrom(ctx); found {
+			method = c.msg.method
+		}
+		e = r.internal(method, err)
+	}
+	choose(ctx, e)
+	return out, e
+}
+
+// choose makes e the answer to the request being handled: the registry would
+// send every error as -32603 without data.
+func choose(ctx context.Context, e *RPCError) {
+	if c, ok := callFrom(ctx); ok {
+		c.chosen.Store(e)
+	}
+}
+
+// cause is why a handler was stopped, if that is its error.
+func cause(ctx context.Context, err error) error {
+	if !errors.Is(err, context.Canceled) || ctx.Err() == nil {
+		return err
+	}
+	if e, ok := errors.AsType[*RPCError](context.Cause(ctx)); ok {
+		return e
+	}
+	return errEnding
+}
+
+// recovered turns a panic into an error; one bad call must not end the others.
+func recovered[T any](run func() (T, error)) (out T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return run()
+}
+
+// passes reports errors which the SDK itself answers properly.
+func passes(err error) bool {
+	var url sdk.URLElicitationRequiredError
+	return errors.As(err, &url) || errors.Is(err, sdkserver.ErrResourceNotFound) ||
+		errors.Is(err, sdkserver.ErrPromptNotFound) || errors.Is(err, sdkserver.ErrToolNotFound)
+}

@@ -1,0 +1,123 @@
+package mcp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"cordelia/schemas"
+
+	sdk "github.com/mark3labs/mcp-go/mcp"
+)
+
+// JSON-RPC error codes. The negative ones are JSON-RPC's and MCP's; our own lie
+// outside the reserved range -32768…-32000.
+const (
+	CodeParse                   = sdk.PARSE_ERROR
+	CodeInvalidRequest          = sdk.INVALID_REQUEST
+	CodeMethodNotFound          = sdk.METHOD_NOT_FOUND
+	CodeInvalidParams           = sdk.INVALID_PARAMS
+	CodeInternal                = sdk.INTERNAL_ERROR
+	CodeHeaderMismatch          = sdk.HEADER_MISMATCH
+	CodeMissingClientCapability = sdk.MISSING_REQUIRED_CLIENT_CAPABILITY
+	CodeUnsupportedVersion      = sdk.UNSUPPORTED_PROTOCOL_VERSION
+	CodeBusy                    = -31001 // too many requests in flight; try again
+	CodeCancelled               = -31002 // ended by the server before it was done
+)
+
+// RPCError is a JSON-RPC error. A tool, prompt, resource or custom method
+// handler returns one to choose the code and data of its answer; any other Go
+// error keeps its detail from the client.
+type RPCError struct {
+	Code    int
+	Message string
+	Data    any // encoded as is; nil is left out
+}
+
+func (e *RPCError) Error() string { return fmt.Sprintf("%d: %s", e.Code, e.Message) }
+
+// Errorf makes an RPCError without data.
+func Errorf(code int, format string, args ...any) *RPCError {
+	return &RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// MissingCapability is the answer to a request that needs a capability the
+// client did not declare (2026-07-28: -32021). The names are keys of
+// ClientCapabilities, such as "elicitation".
+func MissingCapability(names ...string) *RPCError {
+	required := make(map[string]any, len(names))
+	for _, n := range names {
+		required[n] = map[string]any{}
+	}
+	return &RPCError{
+		Code:    CodeMissingClientCapability,
+		Message: fmt.Sprintf("this request needs client capabilities %q, which were not declared", names),
+		Data:    map[string]any{"requiredCapabilities": required},
+	}
+}
+
+// unsupportedVersion fails closed and lists what is spoken here.
+func unsupportedVersion(requested string) *RPCError {
+	d := sdk.UnsupportedProtocolVersionError{
+		Version: requested, Supported: sdk.ValidProtocolVersions,
+	}.JSONRPCError().Error
+	return &RPCError{Code: d.Code, Message: d.Message, Data: d.Data}
+}
+
+// chosen gives the RPCError which err asks for, if it asks for one.
+func chosen(err error) (*RPCError, bool) {
+	if e, ok := errors.AsType[*RPCError](err); ok {
+		return e, true
+	}
+	if e, ok := errors.AsType[sdk.MissingRequiredClientCapabilityError](err); ok {
+		return MissingCapability(e.Capability), true
+	}
+	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code != schemas.CodeInternal {
+		return fromDomain(e), true
+	}
+	return nil, false
+}
+
+// fromDomain renders a domain error for a request which has no tool result to
+// carry it.
+func fromDomain(e *schemas.Error) *RPCError {
+	out := &RPCError{Code: CodeInternal, Message: e.Msg, Data: map[string]any{
+		"code": e.Code, "expected": e.Expected, "hint": e.Hint,
+	}}
+	switch e.Code {
+	case schemas.CodeInvalid, schemas.CodeNotFound:
+		out.Code = CodeInvalidParams
+	case schemas.CodeBusy:
+		out.Code = CodeBusy
+	}
+	return out
+}
+
+// status is the HTTP status 2026-07-28 prescribes for a JSON-RPC error.
+func (e *RPCError) status() int {
+	switch e.Code {
+	case CodeMethodNotFound:
+		return http.StatusNotFound
+	case CodeParse, CodeInvalidRequest, CodeInvalidParams, CodeHeaderMismatch,
+		CodeMissingClientCapability, CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	case CodeBusy:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusOK
+	}
+}
+
+// response is e as the answer to the request id; a nil id means it is unknown.
+func (e *RPCError) response(id json.RawMessage) sdk.JSONRPCError {
+	var rid any
+	if len(id) > 0 {
+		rid = id
+	}
+	return sdk.JSONRPCError{
+		JSONRPC: sdk.JSONRPC_VERSION,
+		ID:      sdk.NewRequestId(rid),
+		Error:   sdk.JSONRPCErrorDetails{Code: e.Code, Message: e.Message, Data: e.Data},
+	}
+}

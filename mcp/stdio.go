@@ -1,0 +1,121 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// StdioOptions tunes [ServeStdio]; a zero field means its default.
+type StdioOptions struct {
+	MaxLine     int           // bytes in one message; default 1 MiB
+	MaxInFlight int           // requests handled at once; default 256
+	Grace       time.Duration // how long calls may go on after the end of input before they are cancelled; default 1 s
+	Drain       time.Duration // how long, from the end of input, their answers are waited for; default 10 s
+}
+
+func (o StdioOptions) withDefaults() StdioOptions {
+	if o.MaxLine <= 0 {
+		o.MaxLine = maxMessage
+	}
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = maxInFlight
+	}
+	if o.Grace <= 0 {
+		o.Grace = time.Second
+	}
+	if o.Drain <= 0 {
+		o.Drain = 10 * time.Second
+	}
+	return o
+}
+
+// ServeStdio serves one client over newline-delimited JSON (MCP stdio
+// transport) until in ends, ctx is done, or out fails. Nothing but protocol
+// messages is written to out. The caller is the principal in ctx.
+//
+// At the end of input every accepted request is still answered: streams end at
+// once, calls still running after Grace are cancelled, and those that ignore
+// even that are abandoned after Drain. The error is nil at the end of input,
+// the context's cause, or why reading or writing failed.
+//
+// When ctx ends first, in is closed if it can be; a Read which does not return
+// then keeps its goroutine until it does.
+func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opts StdioOptions) error {
+	opts = opts.withDefaults()
+	principal, _ := PrincipalFrom(ctx)
+	box := newOutbox(lines(out))
+	p := newPeer(r, principal, box, opts.MaxInFlight)
+
+	handling, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer r.attach(handling, p.sess, stop)()
+
+	ended := make(chan error, 1)
+	go func() {
+		ended <- eachLine(in, opts.MaxLine, func(line []byte, tooLong bool) bool {
+			if tooLong {
+				box.put(Errorf(CodeInvalidRequest, "a message may have at most %d bytes", opts.MaxLine).response(nil))
+				return true
+			}
+			return p.receive(handling, line)
+		})
+	}()
+
+	var err error
+	select {
+	case err = <-ended:
+	case <-handling.Done():
+		err = context.Cause(handling)
+	case <-box.done:
+		err = box.failure()
+		stop(err)
+	}
+	if c, ok := in.(io.Closer); ok && err != nil {
+		_ = c.Close() // unblocks the reader; its error says nothing new
+	}
+	if !p.drain(stop, opts.Grace, opts.Drain) {
+		err = errors.Join(err, errors.New("calls were abandoned at the end of input"))
+	}
+	return errors.Join(err, box.failure())
+}
+
+// eachLine calls take with every non-empty line of in, without its newline, or
+// once with tooLong for a longer one, which is skipped to its end. The slice is
+// the callee's to keep. It returns nil at the end of input, or when take says
+// so.
+func eachLine(in io.Reader, limit int, take func(line []byte, tooLong bool) bool) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+			tooLong = len(bytes.TrimRight(line, "\r\n")) > limit
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if tooLong {
+				line = nil
+			}
+			continue
+		}
+		body := bytes.TrimRight(line, "\r\n")
+		if tooLong {
+			body = nil
+		}
+		if (tooLong || len(bytes.TrimSpace(body)) > 0) && !take(body, tooLong) {
+			return nil
+		}
+		line, tooLong = nil, false
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

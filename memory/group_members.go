@@ -1,0 +1,275 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Role is what a member may do in a group.
+type Role = access.MemberRole
+
+func manages(r Role) bool { return r == access.RoleOwner || r == access.RoleAdmin }
+
+// roleIn is the actor's role in a group; a person is the owner of every group
+// of their tree.
+func roleIn(g access.Grant, id schemas.GroupID) (Role, error) {
+	var role Role
+	var root schemas.EntityID
+	err := g.Tx().QueryRow(selectRole, g.Actor(), id).Scan(&role, &root)
+	if errors.Is(err, store.ErrNoRows) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read role: %w", err)
+	}
+	if role == "" && g.IsHuman() && root == g.Actor() {
+		role = access.RoleOwner
+	}
+	return role, nil
+}
+
+// AddMember makes ref (a name or id the actor may know, or a full id) a member,
+// or gives a member another role. Only owners make owners and admins.
+func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (schemas.EntityID, error) {
+	info, err := ReadGroup(g, id)
+	if err != nil {
+		return "", err
+	}
+	if err := mayManage(g, info, false); err != nil {
+		return "", err
+	}
+	who, err := candidate(g, ref)
+	if err != nil {
+		return "", err
+	}
+	before := info.roleOf(who)
+	switch {
+	case role != access.RoleOwner && role != access.RoleAdmin && role != access.RoleMember && role != access.RoleViewer:
+		return "", schemas.Invalidf("%q is no role", role).Expecting("owner, admin, member or viewer")
+	case (manages(role) || manages(before)) && info.Role != access.RoleOwner:
+		return "", schemas.Deniedf("only an owner of %s makes or changes owners and admins", id).Try("ask %s, its owner", info.Owner)
+	case before == role:
+		return who, nil
+	case before == access.RoleOwner && info.owners() == 1:
+		return "", lastOwner(id)
+	}
+	if err := join(g, id, who, role); err != nil {
+		return "", err
+	}
+	if before == access.RoleOwner && info.Owner == who {
+		if err := handOver(g, id, who); err != nil {
+			return "", err
+		}
+	}
+	return who, g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})
+}
+
+// candidate finds whom to add. A full id may name an entity the actor has not
+// met yet; anything else is resolved among those it has.
+func candidate(g access.Grant, ref string) (schemas.EntityID, error) {
+	who, notKnown := g.Resolve(ref)
+	if notKnown != nil && !errors.Is(notKnown, schemas.ErrNotFound) {
+		return "", notKnown
+	}
+	if notKnown != nil {
+		who = schemas.EntityID(ref)
+	}
+	var living bool
+	err := g.Tx().QueryRow(selectLiving, who).Scan(&living)
+	if errors.Is(err, store.ErrNoRows) || err == nil && !living {
+		if notKnown != nil {
+			return "", notKnown
+		}
+		return "", schemas.Conflictf("%s has ended", ref).Try("agent_list shows who is there")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read entity: %w", err)
+	}
+	return who, nil
+}
+
+func (i GroupInfo) roleOf(who schemas.EntityID) Role {
+	for _, m := range i.Members {
+		if m.ID == who {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+func (i GroupInfo) owners() (n int) {
+	for _, m := range i.Members {
+		if m.Role == access.RoleOwner {
+			n++
+		}
+	}
+	return n
+}
+
+func lastOwner(id schemas.GroupID) error {
+	return schemas.Conflictf("%s would be without an owner", id).Try("first make another member owner with memory_group, action add, role owner")
+}
+
+// join writes a membership. A new member hears what comes from now on.
+func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) error {
+	tx := g.Tx()
+	var before Role
+	if err := tx.QueryRow(selectMember, id, who).Scan(&before); err != nil && !errors.Is(err, store.ErrNoRows) {
+		return fmt.Errorf("read member: %w", err)
+	}
+	if _, err := tx.Exec(upsertMember, id, who, role, g.Actor(), tx.Micros()); err != nil {
+		return fmt.Errorf("add member: %w", err)
+	}
+	if before == "" {
+		stream := events.GroupStream(id)
+		head, err := events.Head(tx, stream)
+		if err != nil {
+			return fmt.Errorf("read stream: %w", err)
+		}
+		if _, err := tx.Exec(upsertCursor, who, stream, head); err != nil {
+			return fmt.Errorf("start cursor: %w", err)
+		}
+		if err := tell(g, id, who, schemas.EventGroupMemberJoined, schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
+			return err
+		}
+	}
+	return g.RightsChanged()
+}
+
+// tell sends an event about a membership to the group and to the member.
+func tell(g access.Grant, id schemas.GroupID, who schemas.EntityID, t schemas.EventType, payload any) error {
+	if err := g.Emit(events.GroupStream(id), t, payload); err != nil {
+		return err
+	}
+	return g.Emit(events.EntityStream(who), t, payload)
+}
+
+// RemoveMember ends a membership: one's own, or another's for owners and
+// admins; an admin removes neither owners nor admins. What the member wrote
+// goes as the group's departure policy says.
+func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.EntityID, error) {
+	info, err := ReadGroup(g, id)
+	if err != nil {
+		return "", err
+	}
+	who, err := g.Resolve(ref)
+	if err != nil {
+		return "", err
+	}
+	before := info.roleOf(who)
+	if before == "" {
+		return "", schemas.NotFoundf("%s is no member of %s", ref, id).Try("memory_group with action read lists its members")
+	}
+	if who != g.Actor() {
+		if err := mayManage(g, info, false); err != nil {
+			return "", err
+		}
+		if manages(before) && info.Role != access.RoleOwner {
+			return "", schemas.Deniedf("only an owner of %s removes owners and admins", id).Try("ask %s, its owner", info.Owner)
+		}
+	}
+	if before == access.RoleOwner && info.owners() == 1 {
+		return "", lastOwner(id)
+	}
+	return who, Leave(g, id, who)
+}
+
+// Leave ends a membership without asking who may: what a lifecycle or a swarm
+// decided above. The caller has asked.
+func Leave(g access.Grant, id schemas.GroupID, who schemas.EntityID) error {
+	tx := g.Tx()
+	culture, err := cultureOf(tx, id)
+	if err != nil {
+		return err
+	}
+	if n, err := tx.Exec(deleteMember, id, who); err != nil || n == 0 {
+		return err
+	}
+	if _, err := tx.Exec(deleteCursor, who, events.GroupStream(id)); err != nil {
+		return fmt.Errorf("end cursor: %w", err)
+	}
+	if err := handOver(g, id, who); err != nil {
+		return err
+	}
+	if err := depart(g, id, who, culture.Departure); err != nil {
+		return err
+	}
+	if err := tell(g, id, who, schemas.EventGroupMemberLeft, schemas.GroupMemberLeft{GroupID: id, EntityID: who}); err != nil {
+		return err
+	}
+	if err := g.RightsChanged(); err != nil {
+		return err
+	}
+	return g.Audit("group/"+string(id), map[string]any{"left": who, "departure": culture.Departure})
+}
+
+// handOver gives a group whose owner of record went to another of its owners.
+func handOver(g access.Grant, id schemas.GroupID, from schemas.EntityID) error {
+	if _, err := g.Tx().Exec(handOverGroup, id, from); err != nil {
+		return fmt.Errorf("hand over group: %w", err)
+	}
+	return nil
+}
+
+// depart takes along what leaves with a member: its originals go home into its
+// private memory, copies of its words and those it made are withdrawn.
+func depart(g access.Grant, id schemas.GroupID, who schemas.EntityID, policy string) error {
+	if policy == Permissive {
+		return nil
+	}
+	originals, err := rowsOf(g.Tx(), selectOriginals, id, who)
+	if err != nil {
+		return err
+	}
+	for i := range originals {
+		if err := goHome(g, &originals[i]); err != nil {
+			return err
+		}
+	}
+	if policy != Restrictive {
+		return nil
+	}
+	copies, err := rowsOf(g.Tx(), selectCopiesIn, id, who)
+	if err != nil {
+		return err
+	}
+	for i := range copies {
+		if err := bury(g, &copies[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goHome moves an item from its group into its owner's private memory. If the
+// same is there already, the group's is withdrawn.
+func goHome(g access.Grant, r *row) error {
+	tx := g.Tx()
+	home := *r
+	home.visibility, home.group, home.groupTTL = schemas.Private, "", 0
+	var err error
+	if home.scope, err = scopeOf(tx, schemas.Private, string(r.owner)); err != nil {
+		return err
+	}
+	if r.current {
+		var rel relation
+		if err := ownEqual(tx, &home, &rel); err != nil {
+			return err
+		}
+		if rel.equal {
+			return bury(g, r)
+		}
+	}
+	if err := unindex(tx, r); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(moveHome, home.scope, r.n); err != nil {
+		return fmt.Errorf("take item home: %w", err)
+	}
+	return index(tx, &home, rewords(&home))
+}

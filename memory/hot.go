@@ -1,0 +1,198 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+// Sizes of a context, in bytes of the entity's part as canonical JSON.
+const (
+	HotLimit     = 64 << 10 // more is refused
+	HotSoftLimit = 16_000   // more is accepted with a warning per large section
+
+	hotInputLimit = 512 << 10 // of the data of one write, which may repeat a whole read
+)
+
+// hotVersion is the version of the context's schema.
+const hotVersion = 1
+
+// HotSections lists the parts of a context that can be read alone.
+func HotSections() []string {
+	return []string{"identity", "active", "prefs", "delegation", "ephemeral", "agent"}
+}
+
+// HotView is what the node knows and the context only shows: merged in on read,
+// never stored with it.
+type HotView struct {
+	Agent *schemas.Agent        // the agent's record; nil for a person
+	Queue []schemas.QueuedEvent // unread events, oldest first
+}
+
+// HotDoc is a context as its entity reads it.
+type HotDoc struct {
+	Entity    schemas.EntityID
+	Context   map[string]any // decoded JSON of schema l1
+	UpdatedAt string         // RFC 3339, microseconds
+	Size      int            // bytes of the entity's part
+	Warnings  []string
+}
+
+// HotOperation is how a write changes the context.
+type HotOperation string
+
+const (
+	HotPatch   HotOperation = "patch"   // RFC 7396 merge patch
+	HotReplace HotOperation = "replace" // all of the entity's part
+)
+
+// HotChange is a write that was checked as far as it can be without the
+// context it is for.
+type HotChange struct {
+	op       HotOperation
+	data     map[string]any
+	expected int64 // updated_at the writer has read, µs; 0 = whatever it is
+}
+
+// NewHotChange reads a write: data is a JSON object, expectedUpdatedAt the
+// updated_at that was read before (RFC 3339) or "". Errors: CodeInvalid.
+func NewHotChange(op HotOperation, data []byte, expectedUpdatedAt string) (HotChange, error) {
+	c := HotChange{op: op}
+	if op != HotPatch && op != HotReplace {
+		return c, schemas.Invalidf("there is no operation %q", op).Expecting("patch or replace")
+	}
+	if len(data) > hotInputLimit {
+		return c, tooLarge(len(data), nil)
+	}
+	var err error
+	if c.data, err = decodeObject(data); err != nil {
+		return c, err
+	}
+	if expectedUpdatedAt != "" {
+		at, err := time.Parse(time.RFC3339Nano, expectedUpdatedAt)
+		if err != nil {
+			return c, schemas.Invalidf("expected_updated_at is not a time").
+				Expecting("updated_at exactly as memory_read_hot gave it").Try("memory_read_hot")
+		}
+		c.expected = at.UnixMicro()
+	}
+	return c, nil
+}
+
+// ReadHot gives the context of entity (seed §3). What was changed behind the
+// node's back is shown, with a warning. Errors: CodeNotFound if there is none
+// or the caller may not see it.
+func ReadHot(g access.Grant, entity schemas.EntityID, view HotView) (HotDoc, error) {
+	h, err := openHot(g, access.KindRead, entity)
+	if err != nil {
+		return HotDoc{}, err
+	}
+	return h.document(view)
+}
+
+// WriteHot changes the context of entity. Node-owned fields may be repeated
+// unchanged, so that what was read can be written back. Errors: CodeInvalid
+// with the path of every violation, CodeConflict if the context was changed
+// since the expected time, is archived, or (patch) was changed outside the node.
+func WriteHot(g access.Grant, entity schemas.EntityID, c HotChange, view HotView) (HotDoc, error) {
+	h, err := openHot(g, access.KindWrite, entity)
+	if err != nil {
+		return HotDoc{}, err
+	}
+	if c.expected != 0 && c.expected != h.updatedAt {
+		now := events.Timestamp(h.updatedAt)
+		return HotDoc{}, schemas.Conflictf("the context was changed at %s, after it was read at %s", now, events.Timestamp(c.expected)).
+			Expecting("expected_updated_at %s", now).
+			Try("memory_read_hot, then repeat the write with the updated_at it gives")
+	}
+	if err := h.change(c, view); err != nil {
+		return HotDoc{}, err
+	}
+	h.touch(g.Tx())
+	if err := h.save(g.Tx(), updateHot); err != nil {
+		return HotDoc{}, err
+	}
+	if err := g.Audit(h.target(), map[string]any{
+		"operation": c.op, "sections": slices.Sorted(maps.Keys(c.data)), "doc_hash": h.docHash.String(),
+	}); err != nil {
+		return HotDoc{}, err
+	}
+	return h.document(view)
+}
+
+// change makes h's content what c says.
+func (h *hot) change(c HotChange, view HotView) error {
+	before, err := h.render(view)
+	if err != nil {
+		return err
+	}
+	after, absent := c.data, true
+	if c.op == HotPatch {
+		if err := h.verify(); err != nil { // a patch would seal what it did not see
+			return err
+		}
+		after, absent = mergePatch(before, c.data).(map[string]any), false
+	}
+	return h.set(ownPart(after), touched(before, after, absent))
+}
+
+// set validates own, adds what is wrong to found, and takes own if nothing is.
+func (h *hot) set(own map[string]any, found []schemas.Violation) error {
+	h.own = own
+	// The node's own values are not the writer's to get right.
+	doc, err := h.render(HotView{})
+	if err != nil {
+		return err
+	}
+	wrong, err := Validate("l1", doc)
+	if err != nil {
+		return err
+	}
+	for _, v := range wrong {
+		if !slices.ContainsFunc(found, func(f schemas.Violation) bool { return f.Path == v.Path }) {
+			found = append(found, v)
+		}
+	}
+	if len(found) > 0 {
+		return schemas.Invalidf("the context was not written: %d of its fields are wrong", len(found)).
+			Expecting("fields of the l1 schema; free ones belong into agent.working_memory").
+			Try("correct what is listed and call again").With(found...)
+	}
+	if h.raw, err = canonicalOf(own); err != nil {
+		return err
+	}
+	if len(h.raw) > HotLimit {
+		return tooLarge(len(h.raw), own)
+	}
+	h.docHash = sha256.Sum256(h.raw)
+	return nil
+}
+
+func tooLarge(size int, own map[string]any) error {
+	err := schemas.Invalidf("the context would have %d bytes", size).
+		Expecting("at most %d", HotLimit).
+		Try("move what is not needed in every session to memory_write_warm")
+	for _, s := range HotSections() {
+		if n := sectionSize(own, s); n > 0 {
+			err = err.With(schemas.Violation{Path: "/" + s, Msg: fmt.Sprintf("holds %d bytes", n)})
+		}
+	}
+	return err
+}
+
+func sectionSize(own map[string]any, section string) int {
+	if own[section] == nil {
+		return 0
+	}
+	raw, err := canonicalOf(own[section])
+	if err != nil { // it is part of a value that has a canonical form
+		return 0
+	}
+	return len(raw)
+}

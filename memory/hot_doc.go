@@ -1,0 +1,285 @@
+package memory
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+// document is what a reader gets.
+func (h *hot) document(view HotView) (HotDoc, error) {
+	doc, err := h.render(view)
+	if err != nil {
+		return HotDoc{}, err
+	}
+	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw), Warnings: h.heavy()}
+	if h.archived != 0 {
+		d.Warnings = append(d.Warnings, "archived since "+events.Timestamp(h.archived))
+	}
+	if err := h.verify(); err != nil {
+		d.Warnings = append(d.Warnings, err.Error())
+	}
+	return d, nil
+}
+
+// heavy warns of every section that holds more than its even share of the soft
+// limit, once the whole exceeds it.
+func (h *hot) heavy() []string {
+	if len(h.raw) <= HotSoftLimit {
+		return nil
+	}
+	var warnings []string
+	for _, s := range HotSections() {
+		if n := sectionSize(h.own, s); n > HotSoftLimit/len(HotSections()) {
+			warnings = append(warnings, fmt.Sprintf("%s holds %d of %d bytes; above %d in all every session pays for it: move what is not always needed to memory_write_warm",
+				s, n, len(h.raw), HotSoftLimit))
+		}
+	}
+	return warnings
+}
+
+// Part is the context, or with a section only that part of it in its place: the
+// name of a top-level section, or a JSON pointer to a member below one. What
+// makes it exceed limit bytes of JSON is left out, largest first, and named by
+// pointer. Errors: CodeInvalid if there is no such section.
+func (d HotDoc) Part(section string, limit int) (part map[string]any, leftOut []string, err error) {
+	part = maps.Clone(d.Context)
+	if section != "" {
+		steps := strings.Split(strings.TrimPrefix(section, "/"), "/")
+		if !slices.Contains(HotSections(), steps[0]) {
+			return nil, nil, schemas.Invalidf("there is no section %q", section).
+				Expecting("%s, or a JSON pointer below one, such as /agent/task", strings.Join(HotSections(), ", "))
+		}
+		if part, err = prune(d.Context, steps, section); err != nil {
+			return nil, nil, err
+		}
+	}
+	leftOut, err = fit(part, limit)
+	return part, leftOut, err
+}
+
+// prune is object with nothing but what steps leads to. A section nothing was
+// written to is empty; a member that is not there is an error.
+func prune(object map[string]any, steps []string, section string) (map[string]any, error) {
+	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(steps[0])
+	value, ok := object[name]
+	if len(steps) == 1 {
+		if !ok && "/"+name != "/"+strings.TrimPrefix(section, "/") {
+			return nil, noPart(section)
+		}
+		if !ok {
+			value = map[string]any{}
+		}
+		return map[string]any{name: value}, nil
+	}
+	below, ok := value.(map[string]any)
+	if !ok {
+		return nil, noPart(section)
+	}
+	pruned, err := prune(below, steps[1:], section)
+	return map[string]any{name: pruned}, err
+}
+
+func noPart(section string) error {
+	return schemas.NotFoundf("there is nothing at %q in this context", section).Try("memory_read_hot without section")
+}
+
+// fit takes the largest members out of doc, or out of the objects in it, until
+// at most limit bytes are left. It goes into an object only for a member worth
+// an eighth of what is too much, so the work is bounded and many small members
+// go together. Objects in doc are copied, not changed.
+func fit(doc map[string]any, limit int) (leftOut []string, err error) {
+	for {
+		_, _, size, err := largest(doc)
+		if err != nil || size <= limit || len(doc) == 0 {
+			return leftOut, err
+		}
+		object, path := doc, []string(nil)
+		for {
+			name, _, _, err := largest(object)
+			if err != nil {
+				return nil, err
+			}
+			path = append(path, name)
+			below, _ := object[name].(map[string]any)
+			_, part, _, err := largest(below)
+			if err != nil {
+				return nil, err
+			}
+			if part == 0 || part < (size-limit)/8 {
+				delete(object, name)
+				leftOut = append(leftOut, pointer(path))
+				break
+			}
+			below = maps.Clone(below)
+			object[name], object = below, below
+		}
+	}
+}
+
+// largest names the member of object with the most bytes, the first of equals,
+// and gives its size and that of the object as canonical JSON.
+func largest(object map[string]any) (name string, part, whole int, err error) {
+	whole = len("{}")
+	for n, value := range object {
+		raw, err := canonicalOf(map[string]any{n: value})
+		if err != nil {
+			return "", 0, 0, err
+		}
+		size := len(raw) - len("{}") + len(",")
+		whole += size
+		if size > part || size == part && n < name {
+			name, part = n, size
+		}
+	}
+	return name, part, whole, nil
+}
+
+// JSON is the whole context as canonical JSON.
+func (d HotDoc) JSON() ([]byte, error) { return canonicalOf(d.Context) }
+
+// sessionText is the most an answer to a session call repeats of a text, bytes.
+const sessionText = 2000
+
+// LastSummary is what the last session left behind, cut to 2,000 bytes.
+func (d HotDoc) LastSummary() string { return cut(d.text("ephemeral", "last_summary"), sessionText) }
+
+// OpenThreads are what was left open, the first 2,000 bytes of them.
+func (d HotDoc) OpenThreads() []string {
+	threads, room := []string{}, sessionText
+	for _, t := range d.texts("ephemeral", "open_threads") {
+		t = cut(t, digestLine)
+		if room -= len(t); room < 0 {
+			break
+		}
+		threads = append(threads, t)
+	}
+	return threads
+}
+
+// StartedAt is when the open session began, "" if none is open.
+func (d HotDoc) StartedAt() string { return d.text("ephemeral", "current_session_start") }
+
+// text gives the string at section.field.
+func (d HotDoc) text(section, field string) string {
+	s, _ := holder(d.Context, section)[field].(string)
+	return s
+}
+
+// texts gives the strings of the list at section.field.
+func (d HotDoc) texts(section, field string) []string {
+	return stringsOf(holder(d.Context, section)[field])
+}
+
+func stringsOf(v any) []string {
+	values, _ := v.([]any)
+	var out []string
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// task gives the goal of the agent's task, with its progress, and its findings.
+func (d HotDoc) task() (goal string, findings []string) {
+	task, _ := holder(d.Context, "agent")["task"].(map[string]any)
+	goal, _ = task["goal"].(string)
+	if progress, ok := task["progress"].(float64); ok && goal != "" {
+		goal += fmt.Sprintf(" (%.0f %% done)", 100*progress)
+	}
+	return goal, stringsOf(task["findings"])
+}
+
+// orgs gives the ids of the organisations the entity belongs to.
+func (d HotDoc) orgs() []string {
+	orgs, _ := holder(d.Context, "identity")["orgs"].([]any)
+	var ids []string
+	for _, o := range orgs {
+		org, _ := o.(map[string]any)
+		if id, ok := org["id"].(string); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// digestLimit keeps a digest within 500 tokens, at 4 bytes each.
+const digestLimit = 2000
+
+// digestLine is the most one line may take of it, so that a long summary does
+// not crowd out what is open.
+const digestLine = 320
+
+// Digest is the context in a few lines for a prompt, at most 500 tokens: what
+// is most needed first. It holds no line breaks or control characters of the
+// entity's own, so no value can pass for another line.
+func (d HotDoc) Digest() string {
+	var b strings.Builder
+	for _, line := range d.digestLines() {
+		if b.Len()+len(line)+1 > digestLimit {
+			break
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (d HotDoc) digestLines() []string {
+	var lines []string
+	add := func(label string, values ...string) {
+		values = slices.DeleteFunc(values, func(s string) bool { return strings.TrimSpace(s) == "" })
+		if len(values) > 0 {
+			lines = append(lines, cut(label+": "+safeLine(strings.Join(values, "; ")), digestLine))
+		}
+	}
+	add("Name", append([]string{d.text("identity", "name")}, d.texts("identity", "roles")...)...)
+	goal, findings := d.task()
+	add("Task", goal)
+	add("Focus", d.text("active", "focus"))
+	add("Project", d.text("active", "project"))
+	add("Last session", d.text("ephemeral", "last_summary"))
+	add("Open threads", d.texts("ephemeral", "open_threads")...)
+	add("Blockers", d.texts("active", "blockers")...)
+	add("Next", d.texts("active", "next")...)
+	add("Style", d.texts("identity", "style")...)
+	add("Findings", findings...)
+	add("Notes", append(d.texts("active", "notes"), d.text("active", "notes"))...)
+	return lines
+}
+
+// safeLine makes s safe to stand on one line: white space becomes a space, and
+// control, format (bidirectional, zero-width, tag) and private characters go.
+func safeLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.In(r, unicode.C) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// cut shortens s to at most limit bytes, between two characters.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "…"
+	end := limit - len(mark)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + mark
+}

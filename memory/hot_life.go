@@ -1,0 +1,155 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// The routines of this file are the node's part in an agent's lifecycle: they
+// change a context that is not the caller's. They run for the node itself or
+// for an entity above, inside Grant.Routine, and are called by the operations
+// that register, deactivate, reactivate and remove.
+
+// CreateHot makes the empty context of a new entity (seed §1.4). Its chain
+// begins at HotGenesis. Errors: CodeConflict if it has one.
+func CreateHot(g access.Grant, entity schemas.EntityID) error {
+	genesis := HotGenesis(entity)
+	h := &hot{entity: entity, chain: genesis, previous: genesis}
+	return routine(g, entity, "created", func() error {
+		if _, err := loadHot(g.Tx(), entity); err == nil {
+			return schemas.Conflictf("%s has a context already", entity).Try("memory_read_hot")
+		} else if schemas.CodeOf(err) != schemas.CodeNotFound {
+			return err
+		}
+		if err := h.set(map[string]any{}, nil); err != nil {
+			return err
+		}
+		h.touch(g.Tx())
+		return h.save(g.Tx(), insertHot)
+	})
+}
+
+// ArchiveHot puts the context of a deactivated agent away and returns its final
+// state for L2 (seed §8.4). It is preserved but closed to writes; archiving it
+// again changes nothing and gives the same record.
+func ArchiveHot(g access.Grant, entity schemas.EntityID, displayName string, view HotView) (SessionRecord, error) {
+	var record SessionRecord
+	err := routine(g, entity, "archived", func() error {
+		h, err := loadHot(g.Tx(), entity)
+		if err != nil {
+			return err
+		}
+		if h.archived == 0 {
+			h.touch(g.Tx())
+			h.archived = h.updatedAt
+			if err := h.save(g.Tx(), updateHot); err != nil {
+				return err
+			}
+		}
+		doc, err := h.document(view)
+		if err != nil {
+			return err
+		}
+		record = ArchiveSummary(doc, displayName, time.UnixMicro(h.archived))
+		return nil
+	})
+	return record, err
+}
+
+// RestoreHot brings back the context of a reactivated agent.
+func RestoreHot(g access.Grant, entity schemas.EntityID) error {
+	return routine(g, entity, "restored", func() error {
+		h, err := loadHot(g.Tx(), entity)
+		if err != nil {
+			return err
+		}
+		h.archived = 0
+		h.touch(g.Tx())
+		return h.save(g.Tx(), updateHot)
+	})
+}
+
+// DeleteHot deletes the context of a removed agent; there may be none.
+func DeleteHot(g access.Grant, entity schemas.EntityID) error {
+	return routine(g, entity, "deleted", func() error {
+		if _, err := g.Tx().Exec(deleteHot, entity); err != nil {
+			return fmt.Errorf("delete context: %w", err)
+		}
+		return nil
+	})
+}
+
+// routine runs f, a part of entity's lifecycle, and records it. The caller must
+// be the node or is or stands above entity, and must have made the operation a
+// routine of the node (Grant.Routine): without it the store refuses the row
+// (INV-SOVEREIGN).
+func routine(g access.Grant, entity schemas.EntityID, what string, f func() error) error {
+	if !g.IsNode() {
+		above, err := g.Holds(entity)
+		if err != nil {
+			return err
+		}
+		if !above {
+			return noHot(entity)
+		}
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return g.Audit("l1/"+string(entity), map[string]any{"l1": what})
+}
+
+// SessionRecord is the content of an L2 session item.
+type SessionRecord struct {
+	Type              string   `json:"type"` // "session"
+	ID                string   `json:"id"`
+	Date              string   `json:"date"` // UTC day
+	Focus             string   `json:"focus"`
+	Highlights        []string `json:"highlights"`
+	Decisions         []string `json:"decisions"`
+	EntitiesMentioned []string `json:"entities_mentioned"`
+}
+
+// ArchiveSummary is an agent's final state as a session record (seed §8.4),
+// from its context as of now: what it last did and found, what it decided (the
+// list working_memory.decisions, if it kept one), and whom and what it names.
+func ArchiveSummary(d HotDoc, displayName string, now time.Time) SessionRecord {
+	now = now.UTC()
+	r := SessionRecord{
+		Type:              "session",
+		ID:                fmt.Sprintf("agent-archive-%s-%s", d.Entity, now.Format("20060102T150405.000000Z")),
+		Date:              now.Format(time.DateOnly),
+		Focus:             fmt.Sprintf("Agent %s final state", displayName),
+		Highlights:        []string{},
+		Decisions:         []string{},
+		EntitiesMentioned: []string{string(d.Entity)},
+	}
+	highlight := func(label string, values ...string) {
+		for _, v := range values {
+			if strings.TrimSpace(v) != "" {
+				r.Highlights = append(r.Highlights, label+": "+v)
+			}
+		}
+	}
+	highlight("Last session", d.text("ephemeral", "last_summary"))
+	highlight("Focus", d.text("active", "focus"))
+	goal, findings := d.task()
+	highlight("Task", goal)
+	highlight("Finding", findings...)
+	highlight("Blocked by", d.texts("active", "blockers")...)
+	highlight("Open", d.texts("ephemeral", "open_threads")...)
+	highlight("Next", d.texts("active", "next")...)
+	if own, ok := holder(d.Context, "agent")["working_memory"].(map[string]any); ok {
+		r.Decisions = append(r.Decisions, stringsOf(own["decisions"])...)
+	}
+	for _, named := range append([]string{d.text("agent", "parent_entity_id"), d.text("active", "project")}, d.orgs()...) {
+		if named != "" {
+			r.EntitiesMentioned = append(r.EntitiesMentioned, named)
+		}
+	}
+	return r
+}

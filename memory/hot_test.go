@@ -1,0 +1,430 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+const hotPerson schemas.EntityID = "russell_wing"
+
+// Three agents of the person: the lead above the worker, and a stranger to both.
+var (
+	leadAgent     = hotAgentID("lead")
+	workerAgent   = hotAgentID("worker")
+	strangerAgent = hotAgentID("stranger")
+)
+
+func hotAgentID(name string) schemas.EntityID {
+	sum := sha256.Sum256([]byte(name))
+	return schemas.EntityID(hex.EncodeToString(sum[:]))
+}
+
+// hotClock stands still until it is moved.
+type hotClock struct{ micros atomic.Int64 }
+
+func (c *hotClock) Now() time.Time       { return time.UnixMicro(c.micros.Load()).UTC() }
+func (c *hotClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
+
+// hotNode is a real store behind a real Authorizer, with the person and the agents
+// and an empty context for each.
+type hotNode struct {
+	t     *testing.T
+	store *store.Store
+	auth  *access.Authorizer
+	clock *hotClock
+	view  HotView
+}
+
+func newHotNode(t *testing.T) *hotNode {
+	t.Helper()
+	n := &hotNode{t: t, clock: &hotClock{}}
+	n.clock.micros.Store(time.Date(2026, 1, 31, 16, 0, 0, 123456000, time.UTC).UnixMicro())
+	var err error
+	n.store, err = store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
+	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour})
+	caps := `{"memory_read":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
+		`"memory_write":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
+		`"tools":["memory_read_hot","memory_write_hot"],"max_parallel_ops":4,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":2}`
+	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at, last_seen_at)
+		VALUES (?, 'human', ?, 0, 'russell', 'Russell', x'00', x'00', x'00', 'active', 'node', 0, 0, ?)`, hotPerson, hotPerson, n.clock.micros.Load())
+	for i, a := range []struct{ id, parent schemas.EntityID }{{leadAgent, hotPerson}, {workerAgent, leadAgent}, {strangerAgent, hotPerson}} {
+		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
+			VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, 'Agent', x'00', x'00', x'00', ?, 'active', 'node', 0, 0, ?)`,
+			a.id, a.parent, hotPerson, fmt.Sprintf("agent-%d", i), caps, n.clock.micros.Load())
+	}
+	for id, creator := range map[schemas.EntityID]schemas.EntityID{hotPerson: hotPerson, leadAgent: hotPerson, workerAgent: leadAgent, strangerAgent: hotPerson} {
+		require.NoError(t, n.do(creator, access.Write, func(g access.Grant) error {
+			return g.Routine(func() error { return CreateHot(g, id) })
+		}))
+	}
+	n.view = HotView{
+		Agent: &schemas.Agent{AgentID: workerAgent, ParentEntityID: leadAgent, AgentType: schemas.ClaudeCode, Capabilities: schemas.Capabilities{MaxParallelOps: 4}},
+		Queue: []schemas.QueuedEvent{{Event: schemas.EventMemoryWritten, Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}, Timestamp: "2026-01-31T16:00:00Z"}},
+	}
+	return n
+}
+
+// sql changes the database behind the node's back.
+func (n *hotNode) sql(query string, args ...any) {
+	n.t.Helper()
+	require.NoError(n.t, n.store.Write(n.t.Context(), func(tx *store.Tx) error {
+		if err := tx.Act(store.AnyOwner); err != nil {
+			return err
+		}
+		_, err := tx.Exec(query, args...)
+		return err
+	}))
+}
+
+// do runs f as id; "node" is a routine of the node.
+func (n *hotNode) do(id schemas.EntityID, effect access.Effect, f func(access.Grant) error) error {
+	p := access.Principal{Entity: id, Method: access.ByKey, KeySeq: 1, Session: "s"}
+	switch id {
+	case hotPerson:
+		p.Method = access.ByHuman
+	case access.NodeEntity:
+		p = access.Principal{Method: access.ByNode}
+	}
+	tool := "memory_read_hot"
+	if effect != access.Read {
+		tool = "memory_write_hot"
+	}
+	return n.auth.Do(n.t.Context(), p, access.Op{Tool: tool, Effect: effect}, f)
+}
+
+func (n *hotNode) tryRead(as, entity schemas.EntityID) (d HotDoc, err error) {
+	err = n.do(as, access.Read, func(g access.Grant) error {
+		d, err = ReadHot(g, entity, n.view)
+		return err
+	})
+	return d, err
+}
+
+func (n *hotNode) read(id schemas.EntityID) HotDoc {
+	n.t.Helper()
+	d, err := n.tryRead(id, id)
+	require.NoError(n.t, err)
+	return d
+}
+
+func (n *hotNode) writeAs(as, entity schemas.EntityID, op HotOperation, data, expected string) (d HotDoc, err error) {
+	change, err := NewHotChange(op, []byte(data), expected)
+	if err != nil {
+		return d, err
+	}
+	err = n.do(as, access.Write, func(g access.Grant) error {
+		d, err = WriteHot(g, entity, change, n.view)
+		return err
+	})
+	return d, err
+}
+
+func (n *hotNode) tryWrite(id schemas.EntityID, op HotOperation, data, expected string) (HotDoc, error) {
+	return n.writeAs(id, id, op, data, expected)
+}
+
+func (n *hotNode) write(id schemas.EntityID, op HotOperation, data string) HotDoc {
+	n.t.Helper()
+	d, err := n.tryWrite(id, op, data, "")
+	require.NoError(n.t, err)
+	return d
+}
+
+func (n *hotNode) audited() (count int) {
+	n.t.Helper()
+	require.NoError(n.t, n.store.Read(n.t.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(`SELECT count(*) FROM audit WHERE target LIKE 'l1/%'`).Scan(&count)
+	}))
+	return count
+}
+
+func violationsOf(t *testing.T, err error) []schemas.Violation {
+	t.Helper()
+	var e *schemas.Error
+	require.True(t, errors.As(err, &e), "%v", err)
+	require.Equal(t, schemas.CodeInvalid, e.Code)
+	return e.Violations
+}
+
+func pathsOf(t *testing.T, err error) []string {
+	t.Helper()
+	var out []string
+	for _, v := range violationsOf(t, err) {
+		out = append(out, v.Path)
+	}
+	return out
+}
+
+func TestReadShowsWhatTheNodeKeeps(t *testing.T) {
+	n := newHotNode(t)
+	doc := n.read(workerAgent).Context
+	genesis := HotGenesis(workerAgent).String()
+	require.Equal(t, map[string]any{
+		"version":    1.0,
+		"updated_at": "2026-01-31T16:00:00.123456Z",
+		"identity":   map[string]any{"id": string(workerAgent)},
+		"ephemeral": map[string]any{"session_count": 0.0, "integrity": map[string]any{
+			"chain_hash": genesis, "previous_hash": genesis, "genesis": genesis}},
+		"agent": map[string]any{
+			"parent_entity_id": string(leadAgent), "agent_type": "claude-code",
+			"capabilities": map[string]any{
+				"memory_read":  map[string]any{"layers": []any{}, "groups": []any{}, "visibility": []any{}},
+				"memory_write": map[string]any{"layers": []any{}, "groups": []any{}, "visibility": []any{}},
+				"tools":        []any{}, "max_parallel_ops": 4.0, "ttl_seconds": 0.0, "autonomous": false, "max_delegation_depth": 0.0},
+			"event_queue": []any{map[string]any{"event": "memory.written", "payload": map[string]any{"item_id": "i", "type": "entity"}, "timestamp": "2026-01-31T16:00:00Z"}},
+		},
+	}, doc)
+	wrong, err := Validate("l1", doc)
+	require.NoError(t, err)
+	require.Empty(t, wrong, "a read is valid by the published schema")
+}
+
+func TestEveryViolationIsReported(t *testing.T) {
+	n := newHotNode(t)
+	_, err := n.tryWrite(workerAgent, HotPatch, `{
+		"identity":{"api_key":"sk-1","password":"x","key_refs":["ok:ref","NOT A REF"],"orgs":[{"id":"o"}]},
+		"active":{"focus":7,"context_bindings":{"/a/b":"Bad Group"}},
+		"prefs":{"verbosity":"loud"},
+		"agent":{"task":{"progress":1.5,"extra":true},"working_memory":{"anything":{"goes":[1]}}},
+		"ephemeral":{"vessel":"x","session_count":99},
+		"nonsense":{}
+	}`, "")
+	found := map[string]string{}
+	for _, v := range violationsOf(t, err) {
+		found[v.Path] = v.Msg
+	}
+	require.Equal(t, map[string]string{
+		"/identity/api_key":               "is not a field there is",
+		"/identity/password":              "is not a field there is",
+		"/identity/key_refs/1":            "must match ^[a-z_]+:[a-z0-9_]+$",
+		"/identity/orgs/0/name":           "is missing",
+		"/active/focus":                   "must be null or string, not number",
+		"/active/context_bindings/~1a~1b": "must match ^[a-z0-9][a-z0-9._-]{0,127}$",
+		"/prefs/verbosity":                "must be one of minimal, concise, detailed",
+		"/agent/task/progress":            "must be at most 1",
+		"/agent/task/extra":               "is not a field there is",
+		"/ephemeral/vessel":               "is not a field there is",
+		"/ephemeral/session_count":        "is kept by the node and cannot be written; leave it out",
+		"/nonsense":                       "is not a field there is",
+	}, found)
+	require.Equal(t, map[string]any{"id": string(workerAgent)}, n.read(workerAgent).Context["identity"])
+}
+
+func TestOptimisticLock(t *testing.T) {
+	n := newHotNode(t)
+	read := n.read(workerAgent)
+	// The clock stands still and updated_at rises nevertheless.
+	second, err := n.tryWrite(workerAgent, HotPatch, `{"active":{"focus":"a"}}`, read.UpdatedAt)
+	require.NoError(t, err)
+	require.Greater(t, second.UpdatedAt, read.UpdatedAt)
+	_, err = n.tryWrite(workerAgent, HotPatch, `{"active":{"focus":"b"}}`, read.UpdatedAt)
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	var e *schemas.Error
+	require.True(t, errors.As(err, &e))
+	require.Contains(t, e.Expected, second.UpdatedAt)
+	require.Contains(t, e.Hint, "memory_read_hot")
+	require.Equal(t, "a", n.read(workerAgent).text("active", "focus"))
+	n.clock.move(-time.Hour)
+	third := n.write(workerAgent, HotPatch, `{"active":{"focus":"c"}}`)
+	require.Greater(t, third.UpdatedAt, second.UpdatedAt)
+	same, err := time.Parse(time.RFC3339Nano, third.UpdatedAt)
+	require.NoError(t, err)
+	_, err = n.tryWrite(workerAgent, HotPatch, `{}`, same.In(time.FixedZone("", 7200)).Format(time.RFC3339Nano))
+	require.NoError(t, err, "the same moment in another zone")
+	_, err = n.tryWrite(workerAgent, HotPatch, `{}`, "yesterday")
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+}
+
+func TestSizes(t *testing.T) {
+	n := newHotNode(t)
+	fill := func(bytes int) string {
+		return fmt.Sprintf(`{"agent":{"working_memory":{"x":%q}},"active":{"notes":%q}}`, strings.Repeat("x", bytes), strings.Repeat("n", 100))
+	}
+	small := n.write(workerAgent, HotPatch, fill(HotSoftLimit-300))
+	require.LessOrEqual(t, small.Size, HotSoftLimit)
+	require.Empty(t, small.Warnings)
+	large := n.write(workerAgent, HotPatch, fill(HotSoftLimit))
+	require.Len(t, large.Warnings, 1)
+	require.True(t, strings.HasPrefix(large.Warnings[0], "agent holds 160"), large.Warnings[0])
+	overhead := large.Size - HotSoftLimit
+	require.Equal(t, HotLimit, n.write(workerAgent, HotPatch, fill(HotLimit-overhead)).Size)
+	_, err := n.tryWrite(workerAgent, HotPatch, fill(HotLimit-overhead+1), "")
+	require.Contains(t, pathsOf(t, err), "/agent")
+	require.ErrorContains(t, err, "65537 bytes")
+	_, err = NewHotChange(HotReplace, make([]byte, hotInputLimit+1), "")
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+}
+
+// Who may touch whose context; what one may not see is not there.
+func TestWhoseContext(t *testing.T) {
+	n := newHotNode(t)
+	nobody := hotAgentID("nobody")
+	before := n.audited()
+	for _, c := range []struct {
+		as, entity  schemas.EntityID
+		read, write *schemas.Error
+	}{
+		{workerAgent, workerAgent, nil, nil},
+		{leadAgent, workerAgent, schemas.ErrNotFound, schemas.ErrNotFound}, // acts as its child instead
+		{workerAgent, leadAgent, schemas.ErrNotFound, schemas.ErrNotFound},
+		{strangerAgent, workerAgent, schemas.ErrNotFound, schemas.ErrNotFound},
+		{workerAgent, hotPerson, schemas.ErrNotFound, schemas.ErrNotFound},
+		{workerAgent, nobody, schemas.ErrNotFound, schemas.ErrNotFound},
+		{hotPerson, hotPerson, nil, nil},
+		{hotPerson, workerAgent, nil, schemas.ErrDenied},
+		{hotPerson, nobody, schemas.ErrNotFound, schemas.ErrNotFound},
+	} {
+		_, err := n.tryRead(c.as, c.entity)
+		if c.read == nil {
+			require.NoError(t, err, "%s reads %s", c.as, c.entity)
+		} else {
+			require.ErrorIs(t, err, c.read, "%s reads %s", c.as, c.entity)
+		}
+		_, err = n.writeAs(c.as, c.entity, HotPatch, `{"active":{"focus":"mine"}}`, "")
+		if c.write == nil {
+			require.NoError(t, err, "%s writes %s", c.as, c.entity)
+		} else {
+			require.ErrorIs(t, err, c.write, "%s writes %s", c.as, c.entity)
+		}
+	}
+	require.Equal(t, before+2, n.audited(), "each write is on record, and nothing else")
+	_, hidden := n.tryRead(workerAgent, strangerAgent)
+	_, absent := n.tryRead(workerAgent, nobody)
+	require.Equal(t, strings.ReplaceAll(hidden.Error(), string(strangerAgent), string(nobody)), absent.Error())
+	n.sql(`DELETE FROM l1 WHERE entity_id = ?`, workerAgent)
+	_, gone := n.tryRead(hotPerson, workerAgent)
+	_, absent = n.tryRead(hotPerson, nobody)
+	require.Equal(t, strings.ReplaceAll(gone.Error(), string(workerAgent), string(nobody)), absent.Error())
+}
+
+func TestZeroGrantOpensNothing(t *testing.T) {
+	var g access.Grant
+	change, err := NewHotChange(HotPatch, []byte(`{}`), "")
+	require.NoError(t, err)
+	for name, call := range map[string]func() error{
+		"ReadHot":              func() error { _, err := ReadHot(g, workerAgent, HotView{}); return err },
+		"WriteHot":             func() error { _, err := WriteHot(g, workerAgent, change, HotView{}); return err },
+		"VerifyHot":            func() error { return VerifyHot(g, workerAgent) },
+		"ReadHotChain":         func() error { _, err := ReadHotChain(g, workerAgent); return err },
+		"StartHotSession":      func() error { _, err := StartHotSession(g, workerAgent, "", HotView{}); return err },
+		"CheckpointHotSession": func() error { _, err := CheckpointHotSession(g, workerAgent, "", HotNote{}, HotView{}); return err },
+		"EndHotSession":        func() error { _, err := EndHotSession(g, workerAgent, "", HotNote{}, HotView{}); return err },
+		"CreateHot":            func() error { return CreateHot(g, workerAgent) },
+		"ArchiveHot":           func() error { _, err := ArchiveHot(g, workerAgent, "", HotView{}); return err },
+		"RestoreHot":           func() error { return RestoreHot(g, workerAgent) },
+		"DeleteHot":            func() error { return DeleteHot(g, workerAgent) },
+	} {
+		require.Error(t, call(), name)
+	}
+}
+
+func TestParts(t *testing.T) {
+	n := newHotNode(t)
+	d := n.write(workerAgent, HotPatch, `{"active":{"next":["a"],"focus":"f"},"agent":{"working_memory":{"a/b":1,"c":[2]}}}`)
+	for section, want := range map[string]string{
+		"active":                       `{"active":{"next":["a"],"focus":"f"}}`,
+		"/active":                      `{"active":{"next":["a"],"focus":"f"}}`,
+		"prefs":                        `{"prefs":{}}`,
+		"active/next":                  `{"active":{"next":["a"]}}`,
+		"/agent/working_memory/a~1b":   `{"agent":{"working_memory":{"a/b":1}}}`,
+		"/identity":                    `{"identity":{"id":"` + string(workerAgent) + `"}}`,
+		"/ephemeral/integrity/genesis": `{"ephemeral":{"integrity":{"genesis":"` + HotGenesis(workerAgent).String() + `"}}}`,
+	} {
+		part, left, err := d.Part(section, HotLimit)
+		require.NoError(t, err, section)
+		require.Empty(t, left)
+		raw, err := canonicalOf(part)
+		require.NoError(t, err)
+		require.JSONEq(t, want, string(raw), section)
+	}
+	whole, left, err := d.Part("", HotLimit)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Equal(t, d.Context, whole)
+	for section, want := range map[string]*schemas.Error{
+		"nonsense": schemas.ErrInvalid, "version": schemas.ErrInvalid, "/": schemas.ErrInvalid,
+		"/active/none": schemas.ErrNotFound, "/active/next/0": schemas.ErrNotFound, "/prefs/emoji": schemas.ErrNotFound,
+	} {
+		_, _, err := d.Part(section, HotLimit)
+		require.ErrorIs(t, err, want, section)
+	}
+}
+
+// What does not fit is left out by name and can be read by that name.
+func TestPartsFit(t *testing.T) {
+	n := newHotNode(t)
+	big := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+	d := n.write(workerAgent, HotPatch, `{"active":{"notes":`+big(9000)+`,"focus":"f"},"agent":{"working_memory":{"a":`+big(8000)+`,"b":`+big(12000)+`,"c":1}}}`)
+	before, err := d.JSON()
+	require.NoError(t, err)
+	for _, limit := range []int{100, 1000, 2500, 10_000, 15_000, 20_000, 25_000, HotLimit} {
+		part, left, err := d.Part("", limit)
+		require.NoError(t, err)
+		raw, err := canonicalOf(part)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(raw), limit)
+		require.Equal(t, limit < len(before), len(left) > 0, "%d: %v", limit, left)
+		for _, pointer := range left {
+			if !strings.HasPrefix(pointer, "/version") && !strings.HasPrefix(pointer, "/updated_at") {
+				_, more, err := d.Part(pointer, HotLimit)
+				require.NoError(t, err, pointer)
+				require.Empty(t, more)
+			}
+		}
+	}
+	_, left, err := d.Part("", 15_000)
+	require.NoError(t, err)
+	require.Equal(t, []string{"/agent/working_memory/b", "/active/notes"}, left)
+	after, err := d.JSON()
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "the context was changed")
+
+	many := map[string]any{}
+	for i := range 5000 {
+		many[fmt.Sprint(i)] = "x"
+	}
+	d.Context = map[string]any{"agent": map[string]any{"working_memory": many, "task": "t"}}
+	part, left, err := d.Part("", 10_000)
+	require.NoError(t, err)
+	require.Equal(t, []string{"/agent/working_memory"}, left)
+	require.Equal(t, map[string]any{"agent": map[string]any{"task": "t"}}, part)
+}
+
+// A write is arbitrary bytes from a model.
+func FuzzNewHotChange(f *testing.F) {
+	f.Add([]byte(`{"active":{"focus":null}}`), "2026-01-31T16:00:00.123456Z")
+	f.Add([]byte(`{"a":1,"a":2}`), "")
+	f.Fuzz(func(t *testing.T, data []byte, expected string) {
+		c, err := NewHotChange(HotPatch, data, expected)
+		if err != nil {
+			require.ErrorIs(t, err, schemas.ErrInvalid)
+			return
+		}
+		h := &hot{entity: workerAgent, own: map[string]any{}, chain: HotGenesis(workerAgent), previous: HotGenesis(workerAgent)}
+		require.NoError(t, h.set(h.own, nil))
+		if err := h.change(c, HotView{}); err != nil {
+			require.ErrorIs(t, err, schemas.ErrInvalid)
+			return
+		}
+		var stored map[string]any
+		require.NoError(t, json.Unmarshal(h.raw, &stored))
+		require.Equal(t, h.own, stored)
+		require.Empty(t, touched(map[string]any{}, stored, true), "a node-owned field was stored")
+	})
+}

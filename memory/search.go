@@ -1,0 +1,355 @@
+package memory
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Bounds of a search.
+const (
+	defaultHits   = 10
+	maxHits       = 50
+	maxQuery      = 4000 // bytes
+	maxQueryTerms = 32   // distinct
+	keptTerms     = 8    // the rarest, which find the candidates
+	matched       = 800  // items found by words, before validity
+	candidates    = 200  // items scored
+	counted       = 1000 // postings counted to tell how common a term is
+	commonShare   = 20   // a term in more than 1/20 of the items finds no candidates
+	nearMisses    = 3
+	snippetBytes  = 240
+)
+
+// Search asks for items by their words.
+type Search struct {
+	Text   string
+	Type   ItemType
+	Tags   []string // all of them
+	Group  schemas.GroupID
+	Author string // name or id
+	Since  string
+	Until  string
+	AsOf   string // what was true then
+	Limit  int    // 0 = 10, at most 50
+	Full   bool   // whole items
+	Cursor string
+	// Trust weighs an author's items, 1 = as they are; nil weighs none. It hooks
+	// the trust ledger in without this package knowing it.
+	Trust func(author schemas.EntityID) float64
+}
+
+// Hit is one item found.
+type Hit struct {
+	ID         schemas.ItemID   `json:"id"`
+	Type       ItemType         `json:"type"`
+	Name       string           `json:"name"`
+	Why        string           `json:"why"`
+	Snippet    string           `json:"snippet,omitempty"`
+	Author     string           `json:"author"`
+	AuthorID   schemas.EntityID `json:"-"`
+	Date       string           `json:"date"`
+	Group      schemas.GroupID  `json:"group,omitempty"`
+	Confidence float64          `json:"confidence"`
+	Item       *Item            `json:"item,omitempty"`
+}
+
+// Hidden counts what a search did not show of the caller's own and its
+// descendants' items. What the caller may not see is never counted.
+type Hidden struct {
+	Quarantined int `json:"quarantined,omitempty"`
+	Expired     int `json:"expired,omitempty"`
+	Superseded  int `json:"superseded,omitempty"`
+}
+
+// NearMiss is an item that almost fits.
+type NearMiss struct {
+	ID   schemas.ItemID `json:"id"`
+	Name string         `json:"name"`
+	Why  string         `json:"why"`
+}
+
+// Found is the answer to a search.
+type Found struct {
+	Hits   []Hit
+	More   bool
+	Cursor string // of the next page, if More
+	Hidden Hidden
+	Near   []NearMiss // when there are no hits
+}
+
+// Query is a checked Search, cut into words.
+type Query struct {
+	Search
+	words              []word
+	since, until, asOf int64
+	fingerprint        string
+	page               page
+}
+
+// NewQuery checks s and does what needs no lock.
+func NewQuery(s Search) (*Query, error) {
+	q := &Query{Search: s}
+	check := checker{}
+	if len(s.Text) > maxQuery {
+		check.add("/query", "is %d bytes long, more than %d", len(s.Text), maxQuery)
+	}
+	if s.Type != "" && !slices.Contains(ItemTypes(), s.Type) {
+		check.add("/type", "must be entity, session or learning")
+	}
+	if len(s.Tags) > maxList {
+		check.add("/tags", "has more than %d elements", maxList)
+	}
+	for path, t := range map[string]string{"/since": s.Since, "/until": s.Until, "/as_of": s.AsOf} {
+		if t != "" && dateOf(t).IsZero() {
+			check.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
+		}
+	}
+	if s.Limit < 0 || s.Limit > maxHits {
+		check.add("/limit", "must be from 1 to %d", maxHits)
+	}
+	q.fingerprint = s.fingerprint()
+	if s.Cursor != "" {
+		var err error
+		if q.page, err = parseCursor(s.Cursor, q.fingerprint); err != nil {
+			check.add("/cursor", "%s", err)
+		}
+	}
+	if len(check.found) > 0 {
+		return nil, schemas.Invalidf("the search was not made").Try("correct what is listed and call memory_search again").With(check.found...)
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultHits
+	}
+	q.since, q.until, q.asOf = micros(s.Since), endOf(s.Until), endOf(s.AsOf)
+	q.words = queryWords(s.Text)
+	return q, nil
+}
+
+// endOf is the stored form of a time up to which something counts: a date means
+// the whole day.
+func endOf(s string) int64 {
+	at := micros(s)
+	if at != 0 && len(s) == len(time.DateOnly) {
+		at += (24 * time.Hour).Microseconds()
+	}
+	return at
+}
+
+// Find runs q over what the actor may read. Errors: CodeNotFound for a group or
+// author the actor cannot know.
+func Find(g access.Grant, q *Query) (Found, error) {
+	see, err := readable(g)
+	if err != nil {
+		return Found{}, err
+	}
+	var author schemas.EntityID
+	if q.Author != "" {
+		if author, err = g.Resolve(q.Author); err != nil {
+			return Found{}, err
+		}
+	}
+	if q.Group != "" {
+		if see.scopes, see.items, err = groupScope(g, q.Group); err != nil {
+			return Found{}, err
+		}
+	}
+	return find(g.Tx(), see, q, author)
+}
+
+// groupScope narrows a search to one group, worded alike if hidden or absent.
+func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !slices.Contains(scope.Groups, id) {
+		hint := make([]string, 0, 5)
+		for _, known := range scope.Groups {
+			if alike(wordGrams(string(known)), wordGrams(string(id))) > 0.3 && len(hint) < cap(hint) {
+				hint = append(hint, string(known))
+			}
+		}
+		err := schemas.NotFoundf("there is no group %q here", oneLine(string(id), 80)).Expecting("a group you are a member of").
+			Try("memory_group with action list shows them")
+		if len(hint) > 0 {
+			err = err.Try("did you mean %s?", strings.Join(hint, ", "))
+		}
+		return nil, 0, err
+	}
+	return scopeNumbers(g.Tx(), [][2]string{{string(schemas.Group), string(id)}})
+}
+
+// find is Find on what is readable. It makes the same queries whatever there is
+// that the actor may not see.
+func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, error) {
+	p, err := newPlan(tx, see, q, author)
+	if err != nil {
+		return Found{}, err
+	}
+	live, found, err := p.candidates(tx)
+	if err != nil {
+		return Found{}, err
+	}
+	if found.Hidden.Quarantined, err = p.quarantined(tx); err != nil {
+		return Found{}, err
+	}
+	ranked, err := p.rank(tx, live)
+	if err != nil {
+		return Found{}, err
+	}
+	from := q.page.start(ranked)
+	to := min(from+q.Limit, len(ranked))
+	if to < len(ranked) {
+		found.More = true
+		found.Cursor = page{At: p.now, After: ranked[to-1].id, Offset: to}.cursor(q.fingerprint)
+	}
+	if found.Hits, err = p.hits(tx, ranked[from:to]); err != nil {
+		return Found{}, err
+	}
+	if len(ranked) == 0 {
+		found.Near, err = p.near(tx)
+	}
+	return found, err
+}
+
+// hits makes the answer of ranked documents.
+func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
+	ids := make([]schemas.ItemID, len(docs))
+	for i, d := range docs {
+		ids[i] = d.id
+	}
+	rows, err := fetch(tx, p.see, ids)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]Hit, 0, len(docs))
+	for _, d := range docs {
+		r, ok := rows[d.id]
+		if !ok { // cannot be: the same snapshot
+			continue
+		}
+		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
+			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000}
+		if p.Full {
+			item, err := r.item(p.now)
+			if err != nil {
+				return nil, err
+			}
+			hit.Item = &item
+		} else {
+			hit.Snippet = p.snippet(&r)
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+// snippet is the line or two of r that has most of the query's words.
+func (p *plan) snippet(r *row) string {
+	var c content
+	if json.Unmarshal([]byte(r.data), &c.value) != nil {
+		return ""
+	}
+	best, most := "", -1
+	for line := range strings.FieldsFuncSeq(strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n").Replace(c.body()), func(r rune) bool { return r == '\n' }) {
+		n := 0
+		for _, w := range wordsOf(line) {
+			if _, ok := p.terms[w.term]; ok {
+				n++
+			}
+		}
+		if n > most {
+			best, most = line, n
+		}
+	}
+	if best = oneLine(best, snippetBytes); strings.TrimSuffix(best, "…") != "" && strings.HasPrefix(r.name, strings.TrimSuffix(best, "…")) {
+		return "" // the name says it
+	}
+	return best
+}
+
+// near names items that almost fit: those outside the filters, and those with
+// words spelt alike.
+func (p *plan) near(tx querier) ([]NearMiss, error) {
+	scope := *p
+	scope.filter = scopeFilter(p.see.scopes, false)
+	scope.since, scope.until, scope.asOf = 0, 0, 0
+	scope.author = ""
+	scope.probe = nil
+	for _, t := range p.order {
+		scope.probe = append(scope.probe, probe{Match: ` AND body : ` + quoted(t.term), Weight: 2})
+		for i, g := range t.grams {
+			if i < 6 {
+				scope.probe = append(scope.probe, probe{Match: ` AND grams : ` + quoted(g), Weight: 1 / float64(len(t.grams))})
+			}
+		}
+	}
+	live, _, err := scope.candidates(tx)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := scope.rank(tx, live)
+	if err != nil {
+		return nil, err
+	}
+	var out []NearMiss
+	for _, d := range ranked {
+		if len(out) == nearMisses {
+			break
+		}
+		why := "outside the filters"
+		if !p.filtered() {
+			why = "spelt alike"
+		}
+		out = append(out, NearMiss{ID: d.id, Name: d.name, Why: why})
+	}
+	return out, nil
+}
+
+// quarantined counts what quarantine keeps from this search among the items of
+// the actor and those below.
+func (p *plan) quarantined(tx querier) (n int, err error) {
+	scopes := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(p.see.scopes), p.see.hidden...))))
+	probes := []probe{{}}
+	if len(p.order) > 0 {
+		probes = probes[:0]
+	}
+	for i, t := range p.order {
+		if i < keptTerms {
+			probes = append(probes, probe{Match: ` AND body : ` + quoted(t.term), Weight: 1})
+		}
+	}
+	if err := tx.QueryRow(countQuarantined, scopeFilter(scopes, true), asJSON(probes), asJSON(p.see.below)).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count quarantine: %w", err)
+	}
+	return n, nil
+}
+
+// names reads the names of authors.
+func names(tx querier, ids []schemas.EntityID) (map[schemas.EntityID][2]string, error) {
+	type named struct {
+		id    schemas.EntityID
+		names [2]string
+	}
+	rows, err := tx.Query(selectNames, asJSON(ids))
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (n named, err error) {
+		return n, r.Scan(&n.id, &n.names[0], &n.names[1])
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read names: %w", err)
+	}
+	out := map[schemas.EntityID][2]string{}
+	for _, n := range list {
+		out[n.id] = n.names
+	}
+	return out, nil
+}

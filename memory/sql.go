@@ -1,0 +1,145 @@
+package memory
+
+// itemColumns are the columns scanRow reads, of items i and its group's culture c.
+const itemColumns = `i.n, i.id, i.type, i.owner, i.author, i.visibility, i.group_id, i.scope, i.origin, i.parent, i.stale,
+	i.version, i.data, i.name, i.tags, i.subject, i.key, i.supersedes, i.superseded_by, i.valid_from, i.valid_to,
+	i.confidence, i.validated, i.quarantined, i.expires_at, i.source, i.provenance, i.thread, i.content_hash, i.terms,
+	i.tokens, i.current, i.created_at, i.updated_at, i.deleted_at, i.deleted_by,
+	coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)`
+
+// released is true for items that no quarantine holds.
+const released = `(i.quarantined = 0 AND i.source <> 'archive' AND (i.confidence >= 300 OR i.validated = 1))`
+
+// visible is the condition every read by id carries: the scopes of ?1, where
+// what is in quarantine shows to those below ?2 alone, and the archives of ?2.
+const visible = `((i.scope IN (SELECT value FROM json_each(?1)) AND (` + released + ` OR i.owner IN (SELECT value FROM json_each(?2))))
+	OR (i.source = 'archive' AND i.owner IN (SELECT value FROM json_each(?2))))`
+
+const (
+	ensureScope = `INSERT INTO scopes(visibility, ref) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	selectScope = `SELECT n FROM scopes WHERE visibility = ? AND ref = ?`
+	countScope  = `UPDATE scopes SET items = items + ? WHERE n = ?`
+	// selectScopes turns a list of [visibility, ref] into scopes and what they hold.
+	selectScopes = `SELECT s.n, s.items FROM json_each(?) j CROSS JOIN scopes s
+		ON s.visibility = json_extract(j.value, '$[0]') AND s.ref = json_extract(j.value, '$[1]')`
+
+	// selectBelow lists an entity and everyone below it.
+	selectBelow = `WITH RECURSIVE down(id) AS (SELECT ? UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT id FROM down`
+
+	// selectItems reads items by a list of ids, as far as they are visible.
+	selectItems = `SELECT ` + itemColumns + ` FROM json_each(?3) j CROSS JOIN items i ON i.id = j.value WHERE ` + visible
+	selectOwn   = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
+	selectLinks = `SELECT l.item, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
+		CROSS JOIN items i ON i.id = l.other WHERE i.deleted_at = 0 AND ` + visible + ` ORDER BY l.item, l.kind, l.other`
+	selectVersions = `SELECT version, data, subject, key, valid_from, valid_to, confidence, validated, provenance, content_hash, at
+		FROM item_versions WHERE item = ? ORDER BY version`
+
+	insertItem = `INSERT INTO items(id, type, owner, author, visibility, group_id, scope, origin, parent, version, data, name, tags,
+			subject, key, supersedes, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
+			thread, content_hash, terms, tokens, created_at, updated_at, stale, superseded_by, current)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
+	updateItem = `UPDATE items SET author = ?, version = ?, data = ?, name = ?, tags = ?, subject = ?, key = ?, valid_from = ?, valid_to = ?,
+			confidence = ?, validated = ?, expires_at = ?, source = ?, provenance = ?, thread = ?, content_hash = ?, terms = ?, tokens = ?,
+			updated_at = ? WHERE n = ?`
+	insertVersion = `INSERT INTO item_versions(item, version, data, subject, key, valid_from, valid_to, confidence, validated,
+			provenance, content_hash, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertLink = `INSERT INTO item_links(item, kind, other) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+
+	insertWords = `INSERT INTO items_fts(rowid, meta, body, grams) VALUES (?, ?, ?, ?)`
+	deleteWords = `DELETE FROM items_fts WHERE rowid = ?`
+	insertBand  = `INSERT INTO item_bands(scope, band, item) SELECT ?, j.value, ? FROM json_each(?) j WHERE true ON CONFLICT DO NOTHING`
+	deleteBands = `DELETE FROM item_bands WHERE item = ?`
+
+	selectOwnEqual = `SELECT ` + itemColumns + ` FROM items i WHERE i.scope = ? AND i.owner = ? AND i.content_hash = ? AND i.current = 1`
+	// What a new item may be the same as, in order of how sure it is.
+	selectSame = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
+		WHERE i.content_hash = ?3 AND i.current = 1 AND ` + visible + ` ORDER BY i.n LIMIT 8`
+	selectSubject = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
+		WHERE i.scope = ?3 AND i.subject = ?4 AND i.key = ?5 AND i.subject <> '' AND i.current = 1 AND i.content_hash <> ?6
+		  AND (i.valid_to = 0 OR i.valid_to > ?7) AND i.id <> ?8 AND ` + visible + ` ORDER BY i.n DESC LIMIT 8`
+	selectAlike = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM (
+			SELECT item, count(*) AS shared FROM (
+				SELECT b.item FROM json_each(?1) s CROSS JOIN json_each(?3) h
+				CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512)
+			GROUP BY item ORDER BY shared DESC, item DESC LIMIT 8) near
+		CROSS JOIN items i ON i.n = near.item WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
+
+	supersede  = `UPDATE items SET current = 0, superseded_by = ?, valid_to = ? WHERE n = ?`
+	outlived   = `UPDATE items SET current = 0 WHERE n = ?`
+	markCopies = `UPDATE items SET stale = ? WHERE origin = ? AND stale <> 'deleted'`
+
+	tombstone = `UPDATE items SET current = 0, deleted_at = ?, deleted_by = ? WHERE n = ?`
+	untomb    = `UPDATE items SET current = ?, deleted_at = 0, deleted_by = '' WHERE n = ?`
+	purgeItem = `UPDATE items SET current = 0, data = '', name = '', tags = '[]', subject = '', key = '', terms = '', tokens = 0,
+			content_hash = x'', provenance = '{}', thread = '', deleted_at = ?, deleted_by = ? WHERE n = ?`
+	purgeVersions = `DELETE FROM item_versions WHERE item = ?`
+	purgeLinks    = `DELETE FROM item_links WHERE item = ?`
+	selectCopies  = `SELECT ` + itemColumns + ` FROM items i WHERE i.origin = ?`
+	selectCopy    = `SELECT i.id FROM items i WHERE i.origin = ? AND i.group_id = ? AND i.content_hash = ? AND i.deleted_at = 0 LIMIT 1`
+)
+
+const (
+	selectCulture = `SELECT culture FROM groups WHERE id = ?`
+	insertGroup   = `INSERT INTO groups(id, kind, owner_id, description, culture, created_at) VALUES (?, ?, ?, ?, ?, ?)`
+	updateGroup   = `UPDATE groups SET description = ?, culture = ?, emcon = ? WHERE id = ?`
+	selectGroups  = `SELECT g.id, g.kind, g.owner_id, g.description, g.culture, g.emcon, g.created_at, coalesce(m.role, ''), o.root_id,
+			(SELECT count(*) FROM members n WHERE n.group_id = g.id)
+		FROM json_each(?2) j CROSS JOIN groups g ON g.id = j.value JOIN entities o ON o.id = g.owner_id
+		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1 ORDER BY g.id`
+	selectRole = `SELECT coalesce(m.role, ''), o.root_id FROM groups g JOIN entities o ON o.id = g.owner_id
+		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1 WHERE g.id = ?2`
+	selectMembers = `SELECT m.entity_id, e.name, m.role, m.joined_at FROM members m JOIN entities e ON e.id = m.entity_id
+		WHERE m.group_id = ? ORDER BY m.joined_at, m.entity_id`
+	selectMember = `SELECT role FROM members WHERE group_id = ? AND entity_id = ?`
+	selectLiving = `SELECT status IN ('registered', 'active', 'suspended') FROM entities WHERE id = ?`
+	upsertMember = `INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT(group_id, entity_id) DO UPDATE SET role = excluded.role, added_by = excluded.added_by`
+	deleteMember = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
+	upsertCursor = `INSERT INTO cursors(entity_id, stream, seq) VALUES (?, ?, ?)
+		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq`
+	deleteCursor  = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
+	handOverGroup = `UPDATE groups SET owner_id = (SELECT m.entity_id FROM members m WHERE m.group_id = ?1 AND m.role = 'owner'
+			AND m.entity_id <> ?2 ORDER BY m.joined_at, m.entity_id LIMIT 1)
+		WHERE id = ?1 AND owner_id = ?2 AND EXISTS (SELECT 1 FROM members m WHERE m.group_id = ?1 AND m.role = 'owner' AND m.entity_id <> ?2)`
+	selectOriginals = `SELECT ` + itemColumns + ` FROM items i WHERE i.group_id = ? AND i.group_id <> '' AND i.owner = ? AND i.origin = '' AND i.deleted_at = 0`
+	selectCopiesIn  = `SELECT ` + itemColumns + ` FROM items i WHERE i.group_id = ?1 AND i.group_id <> '' AND i.origin <> '' AND i.deleted_at = 0
+		AND i.n IN (SELECT n FROM items WHERE group_id = ?1 AND group_id <> '' AND owner = ?2
+			UNION SELECT n FROM items WHERE group_id = ?1 AND group_id <> '' AND author = ?2)`
+	moveHome = `UPDATE items SET visibility = 'private', group_id = '', scope = ? WHERE n = ?`
+)
+
+const (
+	// selectFrequencies counts the matches of each probe as far as it matters,
+	// with the last one counted and the newest item there is.
+	selectFrequencies = `SELECT at, json_extract(c, '$[0]'), coalesce(json_extract(c, '$[1]'), 0), coalesce((SELECT max(n) FROM items), 0) FROM (
+			SELECT j.key AS at, (SELECT json_array(count(*), max(n)) FROM (
+				SELECT rowid AS n FROM items_fts WHERE items_fts MATCH (?1 || j.value) ORDER BY rowid LIMIT 1000)) AS c
+			FROM json_each(?2) j)`
+
+	candidateColumns = `i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
+		i.quarantined, i.source, i.deleted_at, coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)`
+
+	// selectCandidates lets the full-text index lead: CROSS JOIN keeps the order.
+	selectCandidates = `SELECT f.n, f.sum, ` + candidateColumns + ` FROM (
+			SELECT m.rowid AS n, sum(json_extract(t.value, '$[1]')) AS sum
+			FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]'))
+			GROUP BY m.rowid ORDER BY sum DESC, m.rowid DESC LIMIT 800) f
+		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY f.sum DESC, f.n DESC`
+	selectNewest = `SELECT f.n, 0.0, ` + candidateColumns + ` FROM (
+			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1 ORDER BY rowid DESC LIMIT 800) f
+		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?2)) ORDER BY f.n DESC`
+	countQuarantined = `SELECT count(DISTINCT f.n) FROM (
+			SELECT m.rowid AS n FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]')) LIMIT 1000) f
+		CROSS JOIN items i ON i.n = f.n
+		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?3)) OR i.author IN (SELECT value FROM json_each(?3)))`
+
+	selectNeighbours = `SELECT i.n,
+			coalesce((SELECT max(p.n) FROM items p WHERE p.scope = i.scope AND p.author = i.author AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n < i.n), 0),
+			coalesce((SELECT min(p.n) FROM items p WHERE p.scope = i.scope AND p.author = i.author AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n > i.n), 0)
+		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.thread <> ''`
+	selectDocs = `SELECT i.n, i.id, i.name, i.author, i.thread, i.scope, i.terms, i.tokens, i.source, i.stale, i.provenance LIKE '%"imported_by"%',
+			i.type, CASE WHEN i.type = 'session' OR ?2 THEN i.data ELSE '' END, ` + candidateColumns + `
+		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY i.n DESC`
+	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
+)

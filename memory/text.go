@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Limits of what one item puts into the index.
+const (
+	maxTermBytes = 64   // longer words are cut; hashes and data stay findable by their start
+	maxTerms     = 4000 // of one item, in order
+	maxGrams     = 2000 // distinct, of one item
+)
+
+// word is one word of a text.
+type word struct {
+	lower string // as written, in lower case
+	term  string // its stem: what the index holds
+}
+
+// wordsOf cuts s into words. Runs of letters and digits are words; an identifier
+// is a word and so are its parts; scripts without blanks give overlapping pairs.
+// Stop words are left out. It needs no language but English, and loses nothing
+// but comfort in others.
+func wordsOf(s string) []word {
+	var out []word
+	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !wordRune(r) }) {
+		out = appendRun(out, run)
+		if len(out) >= maxTerms {
+			return out[:maxTerms]
+		}
+	}
+	return out
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// appendRun appends the words of one run of word runes.
+func appendRun(out []word, run string) []word {
+	for run != "" {
+		cut := strings.IndexFunc(run, unspaced)
+		if cut < 0 {
+			return appendSpaced(out, run)
+		}
+		out = appendSpaced(out, run[:cut])
+		run = run[cut:]
+		end := strings.IndexFunc(run, func(r rune) bool { return !unspaced(r) })
+		if end < 0 {
+			end = len(run)
+		}
+		out = appendPairs(out, run[:end])
+		run = run[end:]
+	}
+	return out
+}
+
+// unspaced reports whether r belongs to a script written without blanks.
+func unspaced(r rune) bool {
+	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar)
+}
+
+func appendPairs(out []word, run string) []word {
+	runes := []rune(run)
+	if len(runes) == 1 {
+		return append(out, word{run, run})
+	}
+	for i := range len(runes) - 1 {
+		pair := string(runes[i : i+2])
+		out = append(out, word{pair, pair})
+	}
+	return out
+}
+
+func appendSpaced(out []word, run string) []word {
+	run = strings.Trim(run, "_")
+	if run == "" {
+		return out
+	}
+	lower := clip(strings.ToLower(run))
+	if !stopWord(lower) {
+		out = append(out, word{lower, stem(lower)})
+	}
+	if parts := identifierParts(run); len(parts) > 1 {
+		for _, p := range parts {
+			if p = clip(strings.ToLower(p)); len(p) > 1 && !stopWord(p) {
+				out = append(out, word{p, stem(p)})
+			}
+		}
+	}
+	return out
+}
+
+// clip cuts s to maxTermBytes at a rune border.
+func clip(s string) string {
+	if len(s) <= maxTermBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxTermBytes], "")
+}
+
+// identifierParts splits snake_case, camelCase and HTTPServer.
+func identifierParts(s string) []string {
+	var parts []string
+	runes := []rune(s)
+	start := 0
+	flush := func(end int) {
+		if end > start {
+			parts = append(parts, string(runes[start:end]))
+		}
+		start = end
+	}
+	for i, r := range runes {
+		switch {
+		case r == '_':
+			flush(i)
+			start = i + 1
+		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(runes[i-1]),
+			i > 0 && i+1 < len(runes) && unicode.IsUpper(r) && unicode.IsUpper(runes[i-1]) && unicode.IsLower(runes[i+1]):
+			flush(i)
+		}
+	}
+	flush(len(runes))
+	return parts
+}
+
+// grams gives the distinct letter triples of the words, for what is misspelt or
+// only part of a word; the ends of a word count as a letter.
+func grams(words []word) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, w := range words {
+		for _, g := range wordGrams(w.lower) {
+			if !seen[g] {
+				seen[g] = true
+				out = append(out, g)
+			}
+			if len(out) >= maxGrams {
+				return out
+			}
+		}
+	}
+	return out
+}
+
+// wordGrams gives the triples of one word, none for short words and for those
+// of scripts whose pairs are in the index already.
+func wordGrams(w string) []string {
+	runes := []rune("0" + strings.ReplaceAll(w, "_", "") + "0")
+	if len(runes) < 6 || unspaced(runes[1]) {
+		return nil
+	}
+	out := make([]string, 0, len(runes)-2)
+	for i := range len(runes) - 2 {
+		out = append(out, string(runes[i:i+3]))
+	}
+	return out
+}
+
+// alike is the share of triples two words have in common (Dice), 0 to 1.
+func alike(a, b []string) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	in := map[string]bool{}
+	for _, g := range a {
+		in[g] = true
+	}
+	common := 0
+	for _, g := range b {
+		if in[g] {
+			common++
+		}
+	}
+	return 2 * float64(common) / float64(len(a)+len(b))
+}
+
+// joinTerms is the stored form of the words' stems.
+func joinTerms(words []word) string {
+	terms := make([]string, len(words))
+	for i, w := range words {
+		terms[i] = w.term
+	}
+	return strings.Join(terms, " ")
+}

@@ -1,0 +1,174 @@
+package memory
+
+import (
+	"bytes"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// change makes a new version of an item. The words of an item are its owner's:
+// others answer with an item of their own that supersedes it, so nobody can put
+// words into memory that later comes home to its owner.
+func change(g access.Grant, d *Draft) (Written, error) {
+	see, err := readable(g)
+	if err != nil {
+		return Written{}, err
+	}
+	r, err := ownItem(g, see, d.ID)
+	if err != nil {
+		return Written{}, err
+	}
+	if r.deleted != 0 {
+		return Written{}, schemas.Conflictf("%s was deleted", d.ID).Try("bring it back with memory_delete_warm and undo")
+	}
+	if err := d.checkVersion(r); err != nil {
+		return Written{}, err
+	}
+	if d.content != nil && d.Type != r.typ {
+		return Written{}, schemas.Invalidf("an item keeps its type").Expecting("type %s", r.typ).
+			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
+	}
+	next := d.onto(g, *r)
+	if d.content != nil {
+		if err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence); err != nil {
+			return Written{}, err
+		}
+	}
+	rel := relation{status: StatusNew}
+	words := d.words
+	if d.content == nil {
+		words = rewords(&next)
+	} else if rel, err = relate(g.Tx(), see, &next, words); err != nil {
+		return Written{}, err
+	}
+	if rel.equal {
+		return Written{}, schemas.Conflictf("you hold %s with the same content already", rel.own).
+			Try("delete one of the two with memory_delete_warm")
+	}
+	if err := replace(g, r, &next, words); err != nil {
+		return Written{}, err
+	}
+	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
+		return Written{}, err
+	}
+	if err := announce(g, &next, rel.conflicts); err != nil {
+		return Written{}, err
+	}
+	w := Written{ID: r.id, Version: next.version, Status: StatusUpdated, With: rel.with, Stored: true,
+		Quarantined: next.inQuarantine(), Confidence: float64(next.confidence) / 1000}
+	if rel.status != StatusNew {
+		w.Status = rel.status
+		return w, link(g.Tx(), r.n, string(rel.status), rel.with)
+	}
+	return w, nil
+}
+
+// ownItem is a visible item the actor may change: its owner's, in a place the
+// actor may write, and no copy.
+func ownItem(g access.Grant, see reach, id schemas.ItemID) (*row, error) {
+	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
+	if err != nil {
+		return nil, err
+	}
+	r, ok := found[id]
+	if !ok {
+		return nil, absent(id)
+	}
+	if err := g.Need(need(access.KindWrite, r.visibility, r.owner, r.group)); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.source == FromArchive:
+		return nil, schemas.Deniedf("%s is an archive; it never changes", id).Try("write what you need of it as a new item")
+	case r.origin != "":
+		return nil, schemas.Deniedf("%s is a copy; it never changes", id).
+			Try("change its origin %s, or write a new item with supersedes", r.origin)
+	case r.visibility != schemas.Private && r.owner != g.Actor():
+		return nil, schemas.Deniedf("the words of %s are its owner's", id).
+			Try("write your own item with memory_write_warm and supersedes %s", id)
+	}
+	return &r, nil
+}
+
+func (d *Draft) checkVersion(r *row) error {
+	if d.IfVersion == 0 && r.visibility != schemas.Private {
+		return schemas.Invalidf("changing a shared item needs if_version").
+			Expecting("if_version %d if that is the version you read", r.version).
+			With(schemas.Violation{Path: "/if_version", Msg: "is missing"})
+	}
+	if d.IfVersion != 0 && d.IfVersion != r.version {
+		return schemas.Conflictf("%s is at version %d, not %d", r.id, r.version, d.IfVersion).
+			Try("read it with memory_read_warm and repeat the change on version %d", r.version)
+	}
+	return nil
+}
+
+// onto is r with the draft's changes.
+func (d *Draft) onto(g access.Grant, r row) row {
+	r.version++
+	r.updated = g.Tx().Micros()
+	if d.Subject != "" {
+		r.subject, r.key = d.Subject, d.Key
+	}
+	if d.ValidFrom != "" {
+		r.validFrom = micros(d.ValidFrom)
+	}
+	if d.ValidTo != "" {
+		r.validTo = micros(d.ValidTo)
+	}
+	if d.Confidence != nil {
+		r.confidence = thousandths(*d.Confidence)
+	}
+	if d.Validated != nil {
+		r.validated = *d.Validated
+	}
+	if d.TTLSeconds != nil {
+		r.expires = 0
+		if *d.TTLSeconds > 0 {
+			r.expires = r.updated + *d.TTLSeconds*1_000_000
+		}
+	}
+	if d.content != nil {
+		d.fill(g, &r)
+	}
+	return r
+}
+
+// rewords rebuilds the index entry of an item whose text stays.
+func rewords(r *row) wordIndex {
+	c, found := parseContent(r.typ, []byte(r.data), "")
+	if len(found) > 0 { // written by an older version with other limits
+		return wordIndex{terms: r.terms, tokens: r.tokens, bands: bandsOf(setOf(r.terms))}
+	}
+	return indexOf(c, r.subject, r.key)
+}
+
+// replace stores next over r and keeps r as an earlier version.
+func replace(g access.Grant, r, next *row, words wordIndex) error {
+	tx := g.Tx()
+	next.terms, next.tokens = words.terms, words.tokens
+	if _, err := tx.Exec(insertVersion, r.n, r.version, r.data, r.subject, r.key, r.validFrom, r.validTo, r.confidence, r.validated,
+		r.provenance, r.hash, r.updated); err != nil {
+		return fmt.Errorf("keep version: %w", err)
+	}
+	if err := unindex(tx, r); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key, next.validFrom,
+		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread, next.hash, next.terms,
+		next.tokens, next.updated, r.n); err != nil {
+		return fmt.Errorf("change item: %w", err)
+	}
+	if err := index(tx, next, words); err != nil {
+		return err
+	}
+	switch {
+	case next.inQuarantine() && !r.inQuarantine():
+		return staleCopies(tx, r.id, "refuted")
+	case !bytes.Equal(r.hash, next.hash):
+		return staleCopies(tx, r.id, "corrected")
+	}
+	return nil
+}

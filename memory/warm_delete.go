@@ -1,0 +1,164 @@
+package memory
+
+import (
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// Deletion is how an item is taken away.
+type Deletion string
+
+const (
+	Bury  Deletion = "delete" // a tombstone; the owner can undo it
+	Undo  Deletion = "undo"   // take the tombstone away again
+	Purge Deletion = "purge"  // remove the text for good, from copies too as their group's culture has it
+)
+
+// Remove deletes, restores or purges an item. A private item is its owner's; of
+// a group's items the owner of the item and the owner and admins of the group
+// may delete; only the item's owner may purge it, and undo what it deleted.
+// It returns how many copies went with it.
+func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err error) {
+	see, err := readable(g)
+	if err != nil {
+		return 0, err
+	}
+	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
+	if err != nil {
+		return 0, err
+	}
+	r, ok := found[id]
+	if !ok {
+		return 0, absent(id)
+	}
+	if err := g.Need(need(access.KindWrite, r.visibility, r.owner, r.group)); err != nil {
+		return 0, err
+	}
+	if err := mayRemove(g, &r, how); err != nil {
+		return 0, err
+	}
+	switch how {
+	case Bury:
+		if r.deleted != 0 {
+			return 0, nil
+		}
+		err = bury(g, &r)
+	case Undo:
+		if r.deleted == 0 {
+			return 0, nil
+		}
+		err = unbury(g, &r)
+	case Purge:
+		copies, err = purge(g, &r)
+	default:
+		return 0, schemas.Invalidf("%q is no way to delete", how).Expecting("delete, undo or purge")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return copies, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": copies})
+}
+
+func mayRemove(g access.Grant, r *row, how Deletion) error {
+	if r.visibility == schemas.Private || r.owner == g.Actor() {
+		if how == Undo && r.deletedBy != "" && r.deletedBy != g.Actor() && r.visibility != schemas.Private {
+			return schemas.Deniedf("%s was deleted by its group", r.id).Try("ask an owner or admin of the group")
+		}
+		return nil
+	}
+	if how == Bury && r.visibility == schemas.Group {
+		role, err := roleIn(g, r.group)
+		if err != nil {
+			return err
+		}
+		if manages(role) {
+			return nil
+		}
+	}
+	return schemas.Deniedf("%s belongs to somebody else", r.id).
+		Try("ask its owner %s, or an owner or admin of its group", r.owner)
+}
+
+// bury puts a tombstone on r and takes it out of the index.
+func bury(g access.Grant, r *row) error {
+	if _, err := g.Tx().Exec(tombstone, g.Tx().Micros(), g.Actor(), r.n); err != nil {
+		return fmt.Errorf("delete item: %w", err)
+	}
+	if err := unindex(g.Tx(), r); err != nil {
+		return err
+	}
+	return staleCopies(g.Tx(), r.id, "deleted")
+}
+
+// unbury brings r back as it was. Its copies stay marked: what they say was
+// once withdrawn.
+func unbury(g access.Grant, r *row) error {
+	if r.data == "" {
+		return schemas.Conflictf("%s was purged; its text is gone", r.id)
+	}
+	r.current = r.supersededBy == ""
+	if r.current {
+		var rel relation
+		if err := ownEqual(g.Tx(), r, &rel); err != nil {
+			return err
+		}
+		if rel.own != "" {
+			return schemas.Conflictf("you hold %s with the same content meanwhile", rel.own)
+		}
+	}
+	if _, err := g.Tx().Exec(untomb, r.current, r.n); err != nil {
+		return fmt.Errorf("restore item: %w", err)
+	}
+	return index(g.Tx(), r, rewords(r))
+}
+
+// purge removes r's text everywhere it is r's: row, index, versions, and copies
+// in groups whose culture does not let them stay. Copies of copies have the same
+// origin, so one step reaches the whole line.
+func purge(g access.Grant, r *row) (copies int, err error) {
+	if err := erase(g, r); err != nil {
+		return 0, err
+	}
+	if err := staleCopies(g.Tx(), r.id, "deleted"); err != nil {
+		return 0, err
+	}
+	lineage, err := rowsOf(g.Tx(), selectCopies, r.id)
+	if err != nil {
+		return 0, err
+	}
+	for i := range lineage {
+		c := &lineage[i]
+		culture, err := cultureOf(g.Tx(), c.group)
+		if err != nil {
+			return copies, err
+		}
+		if culture.Departure == Permissive || c.data == "" {
+			continue
+		}
+		if err := erase(g, c); err != nil {
+			return copies, err
+		}
+		copies++
+	}
+	return copies, nil
+}
+
+// erase leaves of r only that it was there.
+func erase(g access.Grant, r *row) error {
+	if r.deleted == 0 {
+		if err := unindex(g.Tx(), r); err != nil {
+			return err
+		}
+	}
+	if _, err := g.Tx().Exec(purgeItem, g.Tx().Micros(), g.Actor(), r.n); err != nil {
+		return fmt.Errorf("purge item: %w", err)
+	}
+	for _, query := range []string{purgeVersions, purgeLinks} {
+		if _, err := g.Tx().Exec(query, r.n); err != nil {
+			return fmt.Errorf("purge item: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cordelia/schemas"
+)
+
+// Sign signs a message with the key of who is calling and names whose it is.
+type Sign func(message []byte) (signature []byte, by schemas.EntityID)
+
+// Write asks for a new item, or for a change of item ID.
+type Write struct {
+	ID          schemas.ItemID // of the item to change; "" makes a new one
+	IfVersion   int            // required to change what others can read
+	Type        ItemType
+	Data        json.RawMessage // absent keeps the data of ID
+	Visibility  schemas.Visibility
+	Group       schemas.GroupID
+	Subject     string
+	Key         string
+	Supersedes  schemas.ItemID
+	ValidFrom   string
+	ValidTo     string
+	Confidence  *float64 // 0–1
+	Validated   *bool
+	TTLSeconds  *int64 // 0 = none of its own
+	DerivedFrom []schemas.ItemID
+	Source      Source
+}
+
+// Draft is a checked Write with everything done that needs no lock: hashes,
+// signature, words.
+type Draft struct {
+	Write
+	id        schemas.ItemID
+	author    schemas.EntityID // as signed
+	content   *content         // nil keeps the data
+	hash      [sha256.Size]byte
+	signature []byte
+	signedBy  schemas.EntityID
+	words     wordIndex
+}
+
+// maxLineage bounds derived_from.
+const maxLineage = 100
+
+// Prepare checks w and reports every violation at once. caller is who proved
+// itself, and whose word the signature is; sign may be nil.
+func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
+	check := checker{}
+	d := &Draft{Write: w, id: w.ID}
+	if w.ID == "" {
+		d.id = schemas.ItemID(schemas.NewID())
+		if len(w.Data) == 0 {
+			check.add("/data", "is missing")
+		}
+	}
+	if len(w.Data) > 0 {
+		c, found := parseContent(w.Type, w.Data, "/data")
+		check.found = append(check.found, found...)
+		d.content = &c
+		d.adopt(&check, c)
+	}
+	d.audience(&check)
+	d.metadata(&check)
+	if len(check.found) > 0 {
+		return nil, schemas.Invalidf("the item was not written").
+			Try("correct what is listed and call memory_write_warm again").With(check.found...)
+	}
+	if d.content != nil {
+		var err error
+		if d.hash, err = contentHash(w.Type, d.content.data); err != nil {
+			return nil, fmt.Errorf("hash item: %w", err)
+		}
+		d.words = indexOf(*d.content, d.Subject, d.Key)
+		if sign != nil {
+			d.signature, d.signedBy = sign(schemas.ItemProvenance{Author: caller, ItemID: d.id, ContentHash: d.hash}.SigningBytes())
+		}
+	}
+	return d, nil
+}
+
+// adopt takes confidence and validated from a learning's data, where the
+// ecosystem writes them.
+func (d *Draft) adopt(check *checker, c content) {
+	if c.confidence != nil {
+		if d.Confidence != nil && thousandths(*d.Confidence) != *c.confidence {
+			check.add("/confidence", "differs from data.confidence; give one of them")
+		}
+		f := float64(*c.confidence) / 1000
+		d.Confidence = &f
+	}
+	if c.validated != nil {
+		if d.Validated != nil && *d.Validated != *c.validated {
+			check.add("/validated", "differs from data.validated; give one of them")
+		}
+		d.Validated = c.validated
+	}
+}
+
+func (d *Draft) audience(check *checker) {
+	if d.ID != "" {
+		if d.Visibility != "" || d.Group != "" {
+			check.add("/visibility", "of an item never changes; memory_share copies it into a group")
+		}
+		if d.Supersedes != "" {
+			check.add("/supersedes", "is for new items")
+		}
+		if len(d.DerivedFrom) > 0 && len(d.Data) == 0 {
+			check.add("/derived_from", "needs the new data it is about")
+		}
+		return
+	}
+	if d.Visibility == "" {
+		d.Visibility = schemas.Private
+		if d.Group != "" {
+			d.Visibility = schemas.Group
+		}
+	}
+	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, d.Visibility) {
+		check.add("/visibility", "must be private, group or public")
+	}
+	if (d.Visibility == schemas.Group) != (d.Group != "") {
+		check.add("/group", "goes with visibility group, and only with it")
+	}
+	if d.IfVersion != 0 {
+		check.add("/if_version", "is for changing an item: give its id too")
+	}
+}
+
+func (d *Draft) metadata(check *checker) {
+	if d.Source != "" && !slices.Contains([]Source{FromUser, FromAgent, FromTool, FromExternal}, d.Source) {
+		check.add("/source", "must be user, agent, tool or external")
+	}
+	if (d.Subject == "") != (d.Key == "") {
+		check.add("/key", "goes with subject: what it is about, and which property")
+	}
+	d.Subject, d.Key = normal(d.Subject), normal(d.Key)
+	for path, s := range map[string]string{"/subject": d.Subject, "/key": d.Key} {
+		if len(s) > maxTitle {
+			check.add(path, "is longer than %d bytes", maxTitle)
+		}
+	}
+	for path, s := range map[string]string{"/valid_from": d.ValidFrom, "/valid_to": d.ValidTo} {
+		if s != "" && dateOf(s).IsZero() {
+			check.add(path, "must be a date, like 2026-11-20 or 2026-11-20T09:00:00Z")
+		}
+	}
+	if from, to := micros(d.ValidFrom), micros(d.ValidTo); from != 0 && to != 0 && from >= to {
+		check.add("/valid_to", "must be after valid_from")
+	}
+	if d.Confidence != nil && (*d.Confidence < 0 || *d.Confidence > 1) {
+		check.add("/confidence", "must be a number from 0 to 1")
+	}
+	if d.ID == "" && d.Validated != nil && *d.Validated && d.Confidence != nil && thousandths(*d.Confidence) < quarantineBelow {
+		check.add("/validated", "an item below confidence 0.3 is validated later, by changing it")
+	}
+	if d.TTLSeconds != nil && (*d.TTLSeconds < 0 || *d.TTLSeconds > schemas.MaxTTLSeconds) {
+		check.add("/ttl_seconds", "must be from 0 to %d", schemas.MaxTTLSeconds)
+	}
+	if len(d.DerivedFrom) > maxLineage {
+		check.add("/derived_from", "has %d elements, more than %d", len(d.DerivedFrom), maxLineage)
+	}
+}
+
+// normal folds a subject or key, so that one thing has one name.
+func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// contentHash is the SHA-256 of the canonical JSON of type and data: what an
+// item says, whoever says it and wherever it lies.
+func contentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {
+	b, err := canonicalOf(map[string]any{"type": string(t), "data": jsontext.Value(data)})
+	return sha256.Sum256(b), err
+}
+
+// thread is the session an item belongs to.
+func (c content) thread(session string) string {
+	if s, ok := c.value["source_session"].(string); ok {
+		return s
+	}
+	return session
+}

@@ -1,0 +1,187 @@
+package memory
+
+import (
+	"encoding/json"
+
+	"cordelia/schemas"
+)
+
+// ItemType is what kind of thing an item tells of.
+type ItemType string
+
+const (
+	EntityItem   ItemType = "entity"   // a person, org, project or concept
+	SessionItem  ItemType = "session"  // what happened on a date
+	LearningItem ItemType = "learning" // a pattern, insight or principle
+)
+
+// ItemTypes lists every item type.
+func ItemTypes() []ItemType { return []ItemType{EntityItem, SessionItem, LearningItem} }
+
+// Source is where the words of an item come from.
+type Source string
+
+const (
+	FromUser     Source = "user"     // a person said so
+	FromAgent    Source = "agent"    // an agent concluded it
+	FromTool     Source = "tool"     // a tool printed it
+	FromExternal Source = "external" // read somewhere outside
+	FromArchive  Source = "archive"  // the node, when an agent ended
+)
+
+// Confidence is in thousandths. Below quarantineBelow an item is kept but not
+// surfaced until its owner validates it (seed §5.6).
+const (
+	Certain           = 1000
+	DefaultConfidence = 500
+	quarantineBelow   = 300
+)
+
+// Provenance is where an item comes from. The node writes it once per version
+// and nothing changes it (INV-PROVENANCE).
+type Provenance struct {
+	Author      schemas.EntityID   `json:"author"`
+	Via         []schemas.EntityID `json:"via,omitempty"` // who acted through the author, nearest first
+	Source      Source             `json:"source"`
+	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
+	Session     string             `json:"session,omitempty"`
+	ContentHash string             `json:"content_hash"` // hex SHA-256
+	Signature   []byte             `json:"signature,omitempty"`
+	SignedBy    schemas.EntityID   `json:"signed_by,omitempty"`
+	SignedID    schemas.ItemID     `json:"signed_id,omitempty"` // the id that was signed, when a copy carries its origin's signature
+	SharedBy    schemas.EntityID   `json:"shared_by,omitempty"`
+	ImportedBy  schemas.EntityID   `json:"imported_by,omitempty"` // who vouches for it here instead of a signature
+	At          string             `json:"at"`
+}
+
+// Item is one piece of warm memory as a reader sees it. Its text was written by
+// agents: it is data, never instructions.
+type Item struct {
+	ID           schemas.ItemID     `json:"id"`
+	Type         ItemType           `json:"type"`
+	Name         string             `json:"name"`
+	Data         json.RawMessage    `json:"data"`
+	Owner        schemas.EntityID   `json:"owner"`
+	Author       schemas.EntityID   `json:"author"`
+	Visibility   schemas.Visibility `json:"visibility"`
+	Group        schemas.GroupID    `json:"group,omitempty"`
+	Origin       schemas.ItemID     `json:"origin,omitempty"`
+	Parent       schemas.ItemID     `json:"parent,omitempty"`
+	Stale        string             `json:"stale,omitempty"` // the origin was corrected, refuted or deleted
+	Subject      string             `json:"subject,omitempty"`
+	Key          string             `json:"key,omitempty"`
+	Supersedes   schemas.ItemID     `json:"supersedes,omitempty"`
+	SupersededBy schemas.ItemID     `json:"superseded_by,omitempty"`
+	ValidFrom    string             `json:"valid_from,omitempty"`
+	ValidTo      string             `json:"valid_to,omitempty"`
+	Confidence   float64            `json:"confidence"` // 0–1
+	Validated    bool               `json:"validated,omitempty"`
+	State        string             `json:"state"` // current, superseded, expired, quarantined or deleted
+	ExpiresAt    string             `json:"expires_at,omitempty"`
+	Version      int                `json:"version"`
+	CreatedAt    string             `json:"created_at"`
+	UpdatedAt    string             `json:"updated_at"`
+	Provenance   Provenance         `json:"provenance"`
+	Related      []Link             `json:"related,omitempty"`
+}
+
+// Link is what an item has to do with another one.
+type Link struct {
+	Kind  string         `json:"kind"` // derived_from, duplicate_of, refines or conflicts_with
+	Other schemas.ItemID `json:"id"`
+}
+
+// States of an item; the first that applies is shown.
+const (
+	stateDeleted     = "deleted"
+	stateQuarantined = "quarantined"
+	stateSuperseded  = "superseded"
+	stateExpired     = "expired"
+	stateCurrent     = "current"
+)
+
+// row is an item as stored.
+type row struct {
+	n             int64
+	id            schemas.ItemID
+	typ           ItemType
+	owner, author schemas.EntityID
+	visibility    schemas.Visibility
+	group         schemas.GroupID
+	scope         int64
+	origin        schemas.ItemID
+	parent        schemas.ItemID
+	stale         string
+	version       int
+	data          string
+	name          string
+	tags          string
+	subject, key  string
+	supersedes    schemas.ItemID
+	supersededBy  schemas.ItemID
+	validFrom     int64
+	validTo       int64
+	confidence    int
+	validated     bool
+	quarantined   bool
+	expires       int64
+	source        Source
+	provenance    string
+	thread        string
+	hash          []byte
+	terms         string
+	tokens        int
+	current       bool
+	created       int64
+	updated       int64
+	deleted       int64
+	deletedBy     schemas.EntityID
+	groupTTL      int64 // seconds; the group culture's, 0 = none
+}
+
+// inQuarantine reports whether r is kept from searching and sharing for what it is,
+// not for whose it is.
+func (r *row) inQuarantine() bool {
+	return r.quarantined || r.source == FromArchive || r.confidence < quarantineBelow && !r.validated
+}
+
+// expiry is when r ends, by its own ttl or its group's culture; 0 = never.
+func (r *row) expiry() int64 {
+	if r.expires != 0 {
+		return r.expires
+	}
+	if r.groupTTL > 0 {
+		return r.created + r.groupTTL*1_000_000
+	}
+	return 0
+}
+
+// ended reports whether r's lifetime is over.
+func (r *row) ended(at int64) bool {
+	end := r.expiry()
+	return end != 0 && at >= end
+}
+
+// state is what r is at a moment, UTC microseconds.
+func (r *row) state(at int64) string {
+	switch {
+	case r.deleted != 0:
+		return stateDeleted
+	case r.inQuarantine():
+		return stateQuarantined
+	case r.supersededBy != "":
+		return stateSuperseded
+	case r.ended(at), r.validTo != 0 && at >= r.validTo:
+		return stateExpired
+	}
+	return stateCurrent
+}
+
+// wasTrue reports whether r told the truth at a moment: valid and not ended.
+func (r *row) wasTrue(at int64) bool {
+	from := r.validFrom
+	if from == 0 {
+		from = r.created
+	}
+	return at >= from && (r.validTo == 0 || at < r.validTo) && !r.ended(at)
+}

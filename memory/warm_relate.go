@@ -1,0 +1,146 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// relation is what an item is beside others.
+type relation struct {
+	status     Status
+	with       []schemas.ItemID
+	conflicts  []schemas.ItemID // of the same place
+	own        schemas.ItemID   // the owner's own equal item of the same place
+	ownVersion int
+	equal      bool // own is equal to the byte, not only in its words
+}
+
+// drop forgets an item that is being superseded.
+func (r *relation) drop(id schemas.ItemID) {
+	not := func(other schemas.ItemID) bool { return other == id }
+	r.with, r.conflicts = slices.DeleteFunc(r.with, not), slices.DeleteFunc(r.conflicts, not)
+	if len(r.with) == 0 {
+		r.status = StatusNew
+	}
+}
+
+// relate compares r with what its writer may read: equal content first, then
+// the same subject and key, then nearly the same words.
+func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
+	rel := relation{status: StatusNew}
+	scopes, below := asJSON(see.scopes), asJSON(see.below)
+	if err := ownEqual(tx, r, &rel); err != nil || rel.own != "" {
+		return rel, err
+	}
+	equal, err := matches(tx.Query(selectSame, scopes, below, r.hash))
+	if err != nil {
+		return rel, err
+	}
+	for _, m := range equal {
+		if m.id != r.supersedes && m.id != r.id {
+			rel.status, rel.with = StatusDuplicate, append(rel.with, m.id)
+		}
+	}
+	contrary, err := matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created, r.id))
+	if err != nil {
+		return rel, err
+	}
+	near, err := matches(tx.Query(selectAlike, scopes, below, asJSON(w.bands), r.id))
+	if err != nil {
+		return rel, err
+	}
+	for _, m := range contrary {
+		if m.id != r.supersedes {
+			rel.conflicts = append(rel.conflicts, m.id)
+		}
+	}
+	if len(rel.conflicts) > 0 {
+		rel.status, rel.with = StatusConflicts, slices.Clone(rel.conflicts)
+	}
+	if rel.status == StatusNew {
+		rel.weigh(r, setOf(w.terms), near)
+	}
+	return rel, nil
+}
+
+// weigh sorts what has nearly the same words by what it is to r.
+func (rel *relation) weigh(r *row, set []string, near []match) {
+	found := map[Status][]schemas.ItemID{}
+	for _, m := range near {
+		if m.id == r.supersedes {
+			continue
+		}
+		share, opposed := jaccard(set, setOf(m.terms))
+		status := StatusRefines
+		switch {
+		case share < refinesAt:
+			continue
+		case opposed:
+			status = StatusConflicts
+			if m.scope == r.scope {
+				rel.conflicts = append(rel.conflicts, m.id)
+			}
+		case share >= sameAt:
+			status = StatusDuplicate
+			if m.owner == r.owner && m.scope == r.scope && r.supersedes == "" {
+				rel.own, rel.ownVersion = m.id, m.version
+			}
+		}
+		found[status] = append(found[status], m.id)
+	}
+	for _, s := range []Status{StatusDuplicate, StatusConflicts, StatusRefines} {
+		if len(found[s]) > 0 {
+			rel.status, rel.with = s, found[s]
+			return
+		}
+	}
+}
+
+// match is an item something is compared with.
+type match struct {
+	id      schemas.ItemID
+	owner   schemas.EntityID
+	scope   int64
+	version int
+	terms   string
+}
+
+func matches(rows *sql.Rows, err error) ([]match, error) {
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (m match, err error) {
+		return m, r.Scan(&m.id, &m.owner, &m.scope, &m.version, &m.terms)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compare item: %w", err)
+	}
+	return found, nil
+}
+
+// ownEqual finds the owner's item of equal content in the same place. One that
+// has outlived its time gives way.
+func ownEqual(tx *store.Tx, r *row, rel *relation) error {
+	rows, err := tx.Query(selectOwnEqual, r.scope, r.owner, r.hash)
+	found, err := store.Collect(rows, err, scanRow)
+	if err != nil {
+		return fmt.Errorf("compare item: %w", err)
+	}
+	for _, own := range found {
+		if own.id == r.id {
+			continue
+		}
+		if own.state(tx.Micros()) != stateExpired {
+			rel.own, rel.ownVersion, rel.equal = own.id, own.version, true
+			return nil
+		}
+		if _, err := tx.Exec(outlived, own.n); err != nil {
+			return fmt.Errorf("compare item: %w", err)
+		}
+		if _, err := tx.Exec(deleteBands, own.n); err != nil {
+			return fmt.Errorf("compare item: %w", err)
+		}
+	}
+	return nil
+}

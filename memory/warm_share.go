@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Share puts an immutable copy of an item into a group. It needs to read the
+// item and to write the group at once. The copy keeps author, signature and
+// confidence of its source and names the first item of its line as its origin.
+//
+// What is in quarantine is refused. Sharing the same content of the same origin
+// again is answered with the copy that is there.
+func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, error) {
+	if g.Tx() == nil {
+		return Written{}, access.ErrNoGrant
+	}
+	see, err := readable(g)
+	if err != nil {
+		return Written{}, err
+	}
+	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
+	if err != nil {
+		return Written{}, err
+	}
+	src, ok := found[id]
+	if !ok || src.deleted != 0 {
+		return Written{}, absent(id)
+	}
+	err = g.Need(need(access.KindRead, src.visibility, src.owner, src.group), need(access.KindWrite, schemas.Group, "", group))
+	if errors.Is(err, schemas.ErrNotFound) {
+		return Written{}, absentGroup(group)
+	}
+	if err != nil {
+		return Written{}, err
+	}
+	if src.inQuarantine() {
+		return Written{}, schemas.Deniedf("%s is in quarantine (confidence %.3g)", id, float64(src.confidence)/1000).
+			Expecting("an item of confidence 0.3 or more, or one its owner validated").
+			Try("its owner can set validated with memory_write_warm, id %s", id)
+	}
+	if src.visibility == schemas.Group && src.group == group {
+		return Written{}, schemas.Invalidf("%s lies in %s already", id, group)
+	}
+	c, err := copyOf(g, src, group)
+	if err != nil {
+		return Written{}, err
+	}
+	return place(g, see, c)
+}
+
+// copyOf is a copy of src for group.
+func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
+	now := g.Tx().Micros()
+	c := src
+	c.id, c.parent, c.origin = schemas.ItemID(schemas.NewID()), src.id, src.origin
+	if c.origin == "" {
+		c.origin = src.id
+	}
+	c.visibility, c.group, c.owner, c.groupTTL = schemas.Group, group, g.Actor(), 0
+	c.version, c.created, c.updated, c.current = 1, now, now, true
+	c.supersedes, c.supersededBy = "", ""
+	var p Provenance
+	if err := json.Unmarshal([]byte(src.provenance), &p); err != nil {
+		return c, fmt.Errorf("provenance of %s: %w", src.id, err)
+	}
+	if p.SignedID == "" && len(p.Signature) > 0 {
+		p.SignedID = src.id
+	}
+	p.DerivedFrom, p.SharedBy = []schemas.ItemID{src.id}, g.Actor()
+	c.provenance = encodeProvenance(p)
+	var err error
+	c.scope, err = scopeOf(g.Tx(), schemas.Group, string(group))
+	return c, err
+}
+
+// place stores a copy unless it is there.
+func place(g access.Grant, see reach, c row) (Written, error) {
+	answer := Written{ID: c.id, Version: 1, Status: StatusNew, Stored: true, Confidence: float64(c.confidence) / 1000}
+	var there schemas.ItemID
+	err := g.Tx().QueryRow(selectCopy, c.origin, c.group, c.hash).Scan(&there)
+	if err == nil {
+		answer.ID, answer.Status, answer.With, answer.Stored = there, StatusDuplicate, []schemas.ItemID{there}, false
+		return answer, nil
+	}
+	if !errors.Is(err, store.ErrNoRows) {
+		return Written{}, fmt.Errorf("look for copy: %w", err)
+	}
+	words := rewords(&c)
+	rel, err := relate(g.Tx(), see, &c, words)
+	if err != nil {
+		return Written{}, err
+	}
+	if rel.equal {
+		answer.ID, answer.Status, answer.With, answer.Stored = rel.own, StatusDuplicate, []schemas.ItemID{rel.own}, false
+		return answer, nil
+	}
+	rel.drop(c.parent) // being like its own source says nothing
+	rel.drop(c.origin)
+	if err := insert(g.Tx(), &c, words); err != nil {
+		return Written{}, err
+	}
+	if err := link(g.Tx(), c.n, "derived_from", []schemas.ItemID{c.parent}); err != nil {
+		return Written{}, err
+	}
+	if rel.status != StatusNew {
+		if err := link(g.Tx(), c.n, string(rel.status), rel.with); err != nil {
+			return Written{}, err
+		}
+	}
+	answer.Status, answer.With = rel.status, rel.with
+	return answer, announce(g, &c, rel.conflicts)
+}

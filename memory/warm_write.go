@@ -1,0 +1,341 @@
+package memory
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Status is what a written item turned out to be beside those its writer may read.
+type Status string
+
+const (
+	StatusNew       Status = "new"
+	StatusUpdated   Status = "updated"
+	StatusDuplicate Status = "duplicate_of"
+	StatusRefines   Status = "refines"
+	StatusConflicts Status = "conflicts_with"
+)
+
+// Written is the answer to a write.
+type Written struct {
+	ID          schemas.ItemID
+	Version     int
+	Status      Status
+	With        []schemas.ItemID // the items Status speaks of
+	Stored      bool             // false when an own duplicate was there already
+	Quarantined bool             // kept, but not surfaced until validated
+	Confidence  float64          // after the lineage was weighed
+}
+
+// Put writes d. Near and equal items are never merged in silence: an equal one
+// of the same owner in the same place is answered with its id and nothing is
+// written, any other relation is recorded and told. It speaks only of what the
+// writer may read (INV-NO-ORACLE).
+//
+// Errors: CodeNotFound (the group, a source, or the item to change or supersede
+// is absent or hidden), CodeDenied, CodeConflict (if_version).
+func Put(g access.Grant, d *Draft) (Written, error) {
+	if g.Tx() == nil {
+		return Written{}, access.ErrNoGrant
+	}
+	if d.ID != "" {
+		return change(g, d)
+	}
+	r := d.row(g)
+	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
+		return Written{}, err
+	}
+	see, err := readable(g)
+	if err != nil {
+		return Written{}, err
+	}
+	ref := string(r.owner)
+	switch r.visibility {
+	case schemas.Group:
+		ref = string(r.group)
+	case schemas.Public:
+		ref = ""
+	}
+	if r.scope, err = scopeOf(g.Tx(), r.visibility, ref); err != nil {
+		return Written{}, err
+	}
+	if err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence); err != nil {
+		return Written{}, err
+	}
+	old, err := superseded(g.Tx(), see, d, r.scope)
+	if err != nil {
+		return Written{}, err
+	}
+	rel, err := relate(g.Tx(), see, &r, d.words)
+	if err != nil {
+		return Written{}, err
+	}
+	if rel.own != "" && rel.own != d.Supersedes {
+		return Written{ID: rel.own, Status: StatusDuplicate, With: []schemas.ItemID{rel.own}, Version: rel.ownVersion,
+			Confidence: float64(r.confidence) / 1000}, nil
+	}
+	if old != nil {
+		rel.drop(old.id)
+		if err := retire(g, old, &r); err != nil {
+			return Written{}, err
+		}
+	}
+	if err := insert(g.Tx(), &r, d.words); err != nil {
+		return Written{}, err
+	}
+	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
+		return Written{}, err
+	}
+	if rel.status != StatusNew {
+		if err := link(g.Tx(), r.n, string(rel.status), rel.with); err != nil {
+			return Written{}, err
+		}
+	}
+	if err := announce(g, &r, rel.conflicts); err != nil {
+		return Written{}, err
+	}
+	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(),
+		Confidence: float64(r.confidence) / 1000}, nil
+}
+
+// mayWrite asks the grant; a hidden group is worded as an absent one.
+func mayWrite(g access.Grant, v schemas.Visibility, owner schemas.EntityID, group schemas.GroupID) error {
+	err := g.Need(need(access.KindWrite, v, owner, group))
+	if errors.Is(err, schemas.ErrNotFound) && v == schemas.Group {
+		return absentGroup(group)
+	}
+	return err
+}
+
+// row is the new item d describes.
+func (d *Draft) row(g access.Grant) row {
+	now := g.Tx().Micros()
+	r := row{
+		id: d.id, typ: d.Type, owner: g.Actor(), author: g.Actor(), visibility: d.Visibility, group: d.Group,
+		version: 1, subject: d.Subject, key: d.Key, supersedes: d.Supersedes,
+		validFrom: micros(d.ValidFrom), validTo: micros(d.ValidTo), confidence: DefaultConfidence,
+		current: true, created: now, updated: now,
+	}
+	if d.Confidence != nil {
+		r.confidence = thousandths(*d.Confidence)
+	}
+	r.validated = d.Validated != nil && *d.Validated
+	if d.TTLSeconds != nil && *d.TTLSeconds > 0 {
+		r.expires = now + *d.TTLSeconds*1_000_000
+	}
+	d.fill(g, &r)
+	return r
+}
+
+// fill puts the draft's content and its provenance into r.
+func (d *Draft) fill(g access.Grant, r *row) {
+	session := g.Principal().Session
+	r.data, r.name = string(d.content.data), d.content.name()
+	r.tags = asJSON(d.content.tags())
+	r.thread = d.content.thread(session)
+	r.hash = d.hash[:]
+	r.terms, r.tokens = d.words.terms, d.words.tokens
+	r.source = d.Source
+	if r.source == "" {
+		r.source = FromAgent
+		if g.IsHuman() {
+			r.source = FromUser
+		}
+	}
+	r.author = g.Actor()
+	r.provenance = encodeProvenance(Provenance{
+		Author: g.Actor(), Via: g.Via(), Source: r.source, DerivedFrom: d.DerivedFrom, Session: session,
+		ContentHash: hex.EncodeToString(d.hash[:]), Signature: d.signature, SignedBy: d.signedBy,
+		At: events.Timestamp(g.Tx().Micros()),
+	})
+}
+
+func encodeProvenance(p Provenance) string {
+	b, err := json.Marshal(p)
+	if err != nil { // strings and bytes only
+		panic(fmt.Sprintf("memory: encode provenance: %v", err))
+	}
+	return string(b)
+}
+
+// weighLineage checks that every source may be read and lowers confidence to
+// the least of theirs (INV-LINEAGE).
+func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	sources, err := fetch(tx, see, ids)
+	if err != nil {
+		return err
+	}
+	var missing []schemas.Violation
+	for i, id := range ids {
+		src, ok := sources[id]
+		if !ok {
+			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/derived_from/%d", i), Msg: "there is no item with this id here"})
+			continue
+		}
+		*confidence = min(*confidence, src.confidence)
+	}
+	if len(missing) > 0 {
+		return schemas.NotFoundf("the item was not written: not all of its sources are here").
+			Try("memory_search finds the ids you may name").With(missing...)
+	}
+	return nil
+}
+
+// fetch reads visible items by id; what is deleted or over shows to its owner
+// and those above alone.
+func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
+	rows, err := tx.Query(selectItems, see.byID(), asJSON(see.below), asJSON(ids))
+	found, err := store.Collect(rows, err, scanRow)
+	if err != nil {
+		return nil, fmt.Errorf("read items: %w", err)
+	}
+	out := make(map[schemas.ItemID]row, len(found))
+	for _, r := range found {
+		if r.deleted == 0 && !r.ended(see.now) || see.holds(r.owner) {
+			out[r.id] = r
+		}
+	}
+	return out, nil
+}
+
+// superseded is the item d replaces, nil if none.
+func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
+	if d.Supersedes == "" {
+		return nil, nil
+	}
+	found, err := fetch(tx, see, []schemas.ItemID{d.Supersedes})
+	if err != nil {
+		return nil, err
+	}
+	old, ok := found[d.Supersedes]
+	switch {
+	case !ok || old.deleted != 0:
+		return nil, absent(d.Supersedes)
+	case old.scope != scope:
+		return nil, schemas.Invalidf("an item supersedes only an item of the same place").
+			Expecting("visibility and group of %s", d.Supersedes).With(schemas.Violation{Path: "/supersedes", Msg: "lies in another place"})
+	case old.supersededBy != "":
+		return nil, schemas.Conflictf("%s was superseded by %s already", d.Supersedes, old.supersededBy).
+			Try("read %s with memory_read_warm, then supersede that one", old.supersededBy)
+	}
+	return &old, nil
+}
+
+// retire makes r the successor of old.
+func retire(g access.Grant, old, r *row) error {
+	until := r.validFrom
+	if until == 0 {
+		until = g.Tx().Micros()
+	}
+	if old.validTo != 0 {
+		until = min(until, old.validTo)
+	}
+	if _, err := g.Tx().Exec(supersede, r.id, until, old.n); err != nil {
+		return fmt.Errorf("supersede item: %w", err)
+	}
+	if _, err := g.Tx().Exec(deleteBands, old.n); err != nil {
+		return fmt.Errorf("supersede item: %w", err)
+	}
+	return staleCopies(g.Tx(), old.id, "corrected")
+}
+
+// staleCopies marks the copies of an origin.
+func staleCopies(tx *store.Tx, origin schemas.ItemID, why string) error {
+	if _, err := tx.Exec(markCopies, why, origin); err != nil {
+		return fmt.Errorf("mark copies: %w", err)
+	}
+	return nil
+}
+
+// insert inserts r with its words.
+func insert(tx *store.Tx, r *row, w wordIndex) error {
+	err := tx.QueryRow(insertItem, r.id, r.typ, r.owner, r.author, r.visibility, r.group, r.scope, r.origin, r.parent, r.version,
+		r.data, r.name, r.tags, r.subject, r.key, r.supersedes, r.validFrom, r.validTo, r.confidence, r.validated, r.quarantined,
+		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, r.created, r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
+	if err != nil {
+		return fmt.Errorf("store item: %w", err)
+	}
+	return index(tx, r, w)
+}
+
+// index puts r's words into the index.
+func index(tx *store.Tx, r *row, w wordIndex) error {
+	if _, err := tx.Exec(insertWords, r.n, r.meta(), r.terms, w.grams); err != nil {
+		return fmt.Errorf("index item: %w", err)
+	}
+	if r.current && len(w.bands) > 0 {
+		if _, err := tx.Exec(insertBand, r.scope, r.n, asJSON(w.bands)); err != nil {
+			return fmt.Errorf("index item: %w", err)
+		}
+	}
+	return count(tx, r, 1)
+}
+
+// unindex takes r, as stored, out of the index.
+func unindex(tx *store.Tx, r *row) error {
+	if _, err := tx.Exec(deleteWords, r.n); err != nil {
+		return fmt.Errorf("unindex item: %w", err)
+	}
+	if _, err := tx.Exec(deleteBands, r.n); err != nil {
+		return fmt.Errorf("unindex item: %w", err)
+	}
+	return count(tx, r, -1)
+}
+
+// count keeps how many items of a scope can be found.
+func count(tx *store.Tx, r *row, by int) error {
+	if r.inQuarantine() {
+		return nil
+	}
+	if _, err := tx.Exec(countScope, by, r.scope); err != nil {
+		return fmt.Errorf("count items: %w", err)
+	}
+	return nil
+}
+
+func link(tx *store.Tx, n int64, kind string, others []schemas.ItemID) error {
+	for _, id := range others {
+		if _, err := tx.Exec(insertLink, n, kind, id); err != nil {
+			return fmt.Errorf("link item: %w", err)
+		}
+	}
+	return nil
+}
+
+// announce records r and tells its group, as loudly as the group's culture wants.
+// What is in quarantine, and what is private, is told to nobody.
+func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
+	if err := g.Audit("item/"+string(r.id), map[string]any{"type": r.typ, "version": r.version, "group": r.group,
+		"visibility": r.visibility, "content_hash": hex.EncodeToString(r.hash)}); err != nil {
+		return err
+	}
+	if r.visibility != schemas.Group || r.inQuarantine() {
+		return nil
+	}
+	culture, err := cultureOf(g.Tx(), r.group)
+	if err != nil {
+		return err
+	}
+	stream := events.GroupStream(r.group)
+	if culture.Broadcast != Taciturn {
+		if err := g.Emit(stream, schemas.EventMemoryWritten, schemas.MemoryWritten{ItemID: r.id, Type: string(r.typ), GroupID: r.group}); err != nil {
+			return err
+		}
+	}
+	for _, id := range conflicts {
+		if err := g.Emit(stream, schemas.EventMemoryConflict, schemas.MemoryConflict{ItemID: r.id, WithID: id, GroupID: r.group}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

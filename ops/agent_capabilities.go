@@ -1,0 +1,75 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+type agentCapabilitiesIn struct {
+	Agent         string                 `json:"agent"`
+	Capabilities  json.RawMessage        `json:"capabilities,omitempty" jsonschema:"fields given replace the present ones"`
+	Groups        *[]string              `json:"groups,omitempty"`
+	BonusGroups   *[]string              `json:"bonus_groups,omitempty"`
+	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
+	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty"`
+}
+
+type agentCapabilitiesOut struct {
+	AgentID      schemas.EntityID     `json:"agent_id"`
+	Name         string               `json:"name"`
+	Capabilities schemas.Capabilities `json:"capabilities"`
+	Grants       schemas.Grants       `json:"grants"`
+	ExpiresAt    string               `json:"effective_expires_at,omitempty"`
+	Changed      bool                 `json:"changed"`
+}
+
+func (o agentCapabilitiesOut) Text() string {
+	if o.Changed {
+		return fmt.Sprintf("The rights of %s changed at once, also for what it has under way.", o.Name)
+	}
+	return fmt.Sprintf("%s may use %d tools.", o.Name, len(o.Capabilities.Tools))
+}
+
+var agentCapabilities = Define(Spec{
+	Name: "agent_capabilities", Title: "View or change rights", Toolset: Agents, Effect: access.Destroy,
+	SearchHint: "permissions revoke grant capabilities", Repeatable: true, InPerson: false,
+	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at once for it and all below it: what loses its right under way is aborted.",
+}, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
+	change := agents.Change{Capabilities: in.Capabilities, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private}
+	changes := len(in.Capabilities) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil
+	return Transact(ctx, c, func(g access.Grant) (agentCapabilitiesOut, error) {
+		r, err := agents.Get(g, in.Agent)
+		if err != nil {
+			return agentCapabilitiesOut{}, err
+		}
+		if below, err := g.Holds(r.ID); err != nil {
+			return agentCapabilitiesOut{}, err
+		} else if !below {
+			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you", r.Name).Try("agent_list shows the agents below you")
+		}
+		if changes {
+			if r, err = agents.Update(g, string(r.ID), change, c.Node.tools); err != nil {
+				return agentCapabilitiesOut{}, err
+			}
+			if in.Groups != nil {
+				if err := joinGroups(g, r); err != nil {
+					return agentCapabilitiesOut{}, err
+				}
+			}
+		}
+		if in.Subscriptions != nil {
+			if err := subscribeFor(g, r.ID, *in.Subscriptions); err != nil {
+				return agentCapabilitiesOut{}, err
+			}
+		}
+		a, err := r.Agent(g)
+		return agentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
+			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil}, err
+	})
+})

@@ -1,0 +1,55 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+type agentDeactivateIn struct {
+	Agent  string `json:"agent"`
+	Reason string `json:"reason,omitempty"`
+}
+
+type agentMoveOut struct {
+	AgentID    schemas.EntityID    `json:"agent_id"`
+	Name       string              `json:"name"`
+	OldStatus  schemas.AgentStatus `json:"old_status"`
+	NewStatus  schemas.AgentStatus `json:"new_status"`
+	GraceUntil string              `json:"grace_until,omitempty"` // reactivation is possible until then
+	ArchiveID  schemas.ItemID      `json:"archive_id,omitempty"`
+}
+
+func (o agentMoveOut) Text() string {
+	s := fmt.Sprintf("%s: %s → %s.", o.Name, o.OldStatus, o.NewStatus)
+	if o.GraceUntil != "" {
+		s += " agent_lifecycle reactivates it until " + o.GraceUntil + "."
+	}
+	return s
+}
+
+var agentDeactivate = Define(Spec{
+	Name: "agent_deactivate", Title: "Deactivate an agent", Toolset: Agents, Effect: access.Destroy,
+	SearchHint:  "stop end remove revoke agent",
+	Description: "Shut an agent below you down: its calls end at once, its context is archived, and for the grace period (7 days) it can be reactivated.",
+}, func(ctx context.Context, c *Call, in agentDeactivateIn) (agentMoveOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (agentMoveOut, error) {
+		return move(g, c.Node, in.Agent, schemas.Deactivate, in.Reason)
+	})
+})
+
+// move makes a lifecycle move with all that belongs to it.
+func move(g access.Grant, n *Node, ref string, on schemas.Trigger, reason string) (agentMoveOut, error) {
+	m, archive, err := n.moveAgent(g, ref, on, reason)
+	if err != nil {
+		return agentMoveOut{}, err
+	}
+	out := agentMoveOut{AgentID: m.ID, Name: m.Name, OldStatus: m.From, NewStatus: m.Status, ArchiveID: archive}
+	if m.GraceUntil > 0 {
+		out.GraceUntil = events.Timestamp(m.GraceUntil)
+	}
+	return out, nil
+}

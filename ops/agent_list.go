@@ -1,0 +1,122 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+type agentListIn struct {
+	Agent  string              `json:"agent,omitempty"`
+	Status schemas.AgentStatus `json:"status,omitempty" enum:"registered,active,suspended,deactivated,removed"`
+	Ended  bool                `json:"include_ended,omitempty"`
+	Limit  int                 `json:"limit,omitempty"`
+	Cursor string              `json:"cursor,omitempty"`
+}
+
+type agentRow struct {
+	AgentID      schemas.EntityID      `json:"agent_id"`
+	Name         string                `json:"name"`
+	Type         schemas.AgentType     `json:"agent_type,omitempty"`
+	DisplayName  string                `json:"display_name"`
+	Parent       schemas.EntityID      `json:"parent_entity_id,omitempty"`
+	Status       schemas.AgentStatus   `json:"status"`
+	Reason       string                `json:"status_reason,omitempty"`
+	CreatedAt    string                `json:"created_at"`
+	ExpiresAt    string                `json:"expires_at,omitempty"`
+	LastSeenAt   string                `json:"last_seen_at,omitempty"`
+	Capabilities *schemas.Capabilities `json:"capabilities,omitempty"` // of a single agent
+	Grants       *schemas.Grants       `json:"grants,omitempty"`
+	PublicKey    string                `json:"public_key,omitempty"`
+}
+
+type agentListOut struct {
+	You    schemas.EntityID `json:"you"`
+	Agents []agentRow       `json:"agents"`
+	Cursor string           `json:"cursor,omitempty"`
+}
+
+func (o agentListOut) Text() string {
+	if len(o.Agents) == 0 {
+		return "You have no agents below you. agent_register makes one."
+	}
+	var b strings.Builder
+	for _, a := range o.Agents {
+		fmt.Fprintf(&b, "%s %s %s %s\n", a.Name, a.AgentID[:min(12, len(a.AgentID))], a.Type, a.Status)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+var agentList = Define(Spec{
+	Name: "agent_list", Title: "List agents", Toolset: Agents, Effect: access.Read,
+	SearchHint:  "who am I agents workers status tree",
+	Description: "List the agents below you with state and expiry, or show one (agent: name, id or id prefix) with its capabilities. Also tells who you are.",
+}, func(ctx context.Context, c *Call, in agentListIn) (agentListOut, error) {
+	limit, err := pageSize(in.Limit, 20, 100)
+	if err != nil {
+		return agentListOut{}, err
+	}
+	var after agents.Place
+	if err := decodeCursor(in.Cursor, &after); err != nil {
+		return agentListOut{}, err
+	}
+	return Transact(ctx, c, func(g access.Grant) (agentListOut, error) {
+		out := agentListOut{You: g.Actor(), Agents: []agentRow{}}
+		if in.Agent != "" {
+			r, err := agents.Get(g, in.Agent)
+			if err != nil {
+				return out, err
+			}
+			row, err := newAgentRow(g, r)
+			if err != nil {
+				return out, err
+			}
+			if below, err := g.Holds(r.ID); err != nil {
+				return out, err
+			} else if below { // others' rights are not the caller's business
+				a, err := r.Agent(g)
+				if err != nil {
+					return out, err
+				}
+				row.Capabilities, row.Grants, row.PublicKey = &a.Capabilities, &a.Grants, a.PublicKey
+			}
+			out.Agents = append(out.Agents, row)
+			return out, nil
+		}
+		found, err := agents.List(g, agents.Filter{Status: in.Status, Ended: in.Ended, After: after, Limit: limit + 1})
+		if err != nil {
+			return out, err
+		}
+		if len(found) > limit {
+			last := found[limit-1]
+			out.Cursor = encodeCursor(agents.Place{CreatedAt: last.CreatedAt, ID: last.ID})
+			found = found[:limit]
+		}
+		for _, r := range found {
+			row, err := newAgentRow(g, r)
+			if err != nil {
+				return out, err
+			}
+			out.Agents = append(out.Agents, row)
+		}
+		return out, nil
+	})
+})
+
+func newAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
+	a, err := r.Agent(g)
+	if err != nil {
+		return agentRow{}, err
+	}
+	row := agentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Parent: r.Parent,
+		Status: r.Status, Reason: r.StatusReason, CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt}
+	if r.LastSeenAt > 0 {
+		row.LastSeenAt = events.Timestamp(r.LastSeenAt)
+	}
+	return row, nil
+}

@@ -1,0 +1,233 @@
+package ops
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/internal/keys"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+type agentRegisterIn struct {
+	ParentEntityID string                `json:"parent_entity_id,omitempty"`
+	AgentType      schemas.AgentType     `json:"agent_type" enum:"claude-code,swarm-worker,autonomous,custom"`
+	DisplayName    string                `json:"display_name"`
+	Name           string                `json:"name,omitempty"`
+	Capabilities   json.RawMessage       `json:"capabilities,omitempty" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools, max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory and event tools, 1 h"`
+	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
+	BonusGroups    []string              `json:"bonus_groups,omitempty"`
+	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
+	Subscriptions  []events.Subscription `json:"subscriptions,omitempty"`
+	OwnKey         *ownKey               `json:"own_key,omitempty"`
+}
+
+// ownKey is a key the agent made itself; base64 throughout.
+type ownKey struct {
+	PublicKey    string `json:"public_key"`
+	EncPublicKey string `json:"enc_public_key"`
+	EncBinding   string `json:"enc_binding"`
+	Nonce        string `json:"nonce"`
+	Proof        string `json:"proof"`
+}
+
+type agentRegisterOut struct {
+	AgentID             schemas.EntityID     `json:"agent_id"`
+	Name                string               `json:"name"`
+	PublicKey           string               `json:"public_key"`
+	PrivateKeyEncrypted string               `json:"private_key_encrypted,omitempty"` // sealed to the parent
+	Status              schemas.AgentStatus  `json:"status"`
+	ExpiresAt           string               `json:"effective_expires_at,omitempty"`
+	Capabilities        schemas.Capabilities `json:"capabilities"`
+	KeyFile             bool                 `json:"key_on_this_machine"` // "cordelia mcp --as NAME" works here
+	Next                string               `json:"next"`
+}
+
+func (o agentRegisterOut) Text() string {
+	return fmt.Sprintf("Registered %s (%s). %s", o.Name, o.AgentID[:12], o.Next)
+}
+
+var agentRegister = Define(Spec{
+	Name: "agent_register", Title: "Register an agent", Toolset: Agents, Effect: access.Write,
+	SearchHint: "create spawn worker agent identity", AlwaysLoad: true,
+	Description: "Register an agent under you, with its own identity and no more rights than yours. Returns its id and its private key sealed to you. Its own process then acts as it: cordelia mcp --as NAME.",
+}, func(ctx context.Context, c *Call, in agentRegisterIn) (agentRegisterOut, error) {
+	reg, identity, err := newRegistration(c, in)
+	if err != nil {
+		return agentRegisterOut{}, err
+	}
+	if identity != nil {
+		defer identity.Erase()
+	}
+	out, err := Transact(ctx, c, func(g access.Grant) (agentRegisterOut, error) {
+		if err := parentIsActor(g, in.ParentEntityID); err != nil {
+			return agentRegisterOut{}, err
+		}
+		if reg.OwnProof != nil {
+			if err := reg.OwnProof(g.Actor()); err != nil {
+				return agentRegisterOut{}, err
+			}
+		}
+		r, err := enroll(g, reg.Registration, in.Subscriptions)
+		if err != nil {
+			return agentRegisterOut{}, err
+		}
+		a, err := r.Agent(g)
+		if err != nil {
+			return agentRegisterOut{}, err
+		}
+		out := agentRegisterOut{AgentID: r.ID, Name: r.Name, PublicKey: a.PublicKey, Status: r.Status,
+			ExpiresAt: a.ExpiresAt, Capabilities: r.Capabilities}
+		if r.SealedKey != nil {
+			out.PrivateKeyEncrypted = base64.StdEncoding.EncodeToString(r.SealedKey)
+		}
+		return out, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Next = "It keeps its own key: it proves itself at POST /auth/challenge."
+	if identity != nil {
+		out.Next, out.KeyFile = c.Node.keepKey(*identity, out.AgentID, out.Name)
+	}
+	return out, nil
+})
+
+// registering is a registration with the proof a key brought along needs.
+type registering struct {
+	agents.Registration
+	OwnProof func(parent schemas.EntityID) error
+}
+
+// newRegistration makes the keys and reads the capabilities, before any lock.
+func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, error) {
+	var r registering
+	raw := in.Capabilities
+	if len(raw) == 0 {
+		raw = workerCapabilities(in.Groups)
+	}
+	declared, err := access.ParseCapabilities(raw, c.Node.tools)
+	if err != nil {
+		return r, nil, err
+	}
+	r.Registration = agents.Registration{
+		Type: in.AgentType, DisplayName: in.DisplayName, Name: in.Name, Capabilities: declared,
+		Grants: schemas.Grants{Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private},
+	}
+	if len(in.DisplayName) == 0 || len(in.DisplayName) > 200 {
+		return r, nil, schemas.Invalidf("display_name has %d bytes", len(in.DisplayName)).Expecting("1–200 bytes").Try("shorten it and call agent_register again")
+	}
+	if in.OwnKey != nil {
+		r.Key, r.OwnProof, err = in.OwnKey.decode()
+		return r, nil, err
+	}
+	identity, err := keys.NewIdentity(rand.Reader)
+	if err != nil {
+		return r, nil, err
+	}
+	r.Key = identity.Recipient(1)
+	r.Seal = func(parent keys.Recipient) ([]byte, error) { return keys.Seal(identity, parent) }
+	return r, &identity, nil
+}
+
+// workerCapabilities is what an agent gets when its parent asks for nothing in
+// particular: enough to remember, share in its groups and hear events.
+func workerCapabilities(groups []string) json.RawMessage {
+	if groups == nil {
+		groups = []string{}
+	}
+	return mustJSON(map[string]any{
+		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group"}},
+		"tools": []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
+			"memory_write_warm", "memory_share", "events_poll", "events_subscribe"},
+		"max_parallel_ops": 4,
+	})
+}
+
+func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {
+	var raw [5][]byte
+	for i, f := range []struct{ name, value string }{
+		{"public_key", k.PublicKey}, {"enc_public_key", k.EncPublicKey}, {"enc_binding", k.EncBinding}, {"nonce", k.Nonce}, {"proof", k.Proof}} {
+		b, err := base64.StdEncoding.DecodeString(f.value)
+		if err != nil || i == 3 && len(b) != 32 {
+			return keys.Recipient{}, nil, schemas.Invalidf("own_key.%s is not valid", f.name).
+				Expecting("base64; the nonce is 32 bytes").Try("leave own_key out to let the node make the key")
+		}
+		raw[i] = b
+	}
+	r := keys.Recipient{PublicKey: raw[0], EncPublicKey: raw[1], Binding: raw[2], KeySeq: 1}
+	if err := r.Verify(); err != nil {
+		return r, nil, err
+	}
+	pop := schemas.RegisterPoP{PublicKey: raw[0], Nonce: [32]byte(raw[3])}
+	return r, func(parent schemas.EntityID) error {
+		pop.ParentID = parent
+		return keys.Verify(raw[0], pop.SigningBytes(), raw[4])
+	}, nil
+}
+
+// parentIsActor refuses a registration under anyone but the caller: identity
+// never comes from an argument.
+func parentIsActor(g access.Grant, parent string) error {
+	if parent == "" || parent == string(g.Actor()) {
+		return nil
+	}
+	return schemas.Deniedf("an agent registers children under itself, and you are %s", g.Actor()).
+		Expecting("parent_entity_id left out").
+		Try("leave it out, or pass as to act as an agent below you; a person registers under themselves with: cordelia agent register")
+}
+
+// enroll registers an agent with everything it starts with: its record, its L1
+// entry, its memberships and its subscriptions.
+func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
+	r, err := agents.Register(g, reg)
+	if err != nil {
+		return r, err
+	}
+	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
+		return r, err
+	}
+	if err := joinGroups(g, r); err != nil {
+		return r, err
+	}
+	if subscriptions != nil {
+		if err := subscribeFor(g, r.ID, subscriptions); err != nil {
+			return r, err
+		}
+	}
+	changed := schemas.AgentStatusChanged{AgentID: r.ID, NewStatus: r.Status}
+	return r, g.Emit(events.EntityStream(r.Parent), schemas.EventAgentStatusChanged, changed)
+}
+
+// joinGroups makes an agent a member of the groups its parent approved: as
+// member where it may write, else as viewer.
+func joinGroups(g access.Grant, r agents.Record) error {
+	for _, group := range r.Grants.Groups {
+		role := access.RoleViewer
+		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
+			role = access.RoleMember
+		}
+		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subscribeFor sets what an agent below the actor hears. Groups it names must be
+// among the agent's own.
+func subscribeFor(g access.Grant, agent schemas.EntityID, list []events.Subscription) error {
+	m := events.Mailbox{Reader: agent, Allow: func(s events.Stream) (member bool, err error) {
+		group, _ := s.Group()
+		err = g.Tx().QueryRow(countMembership, group, agent).Scan(&member)
+		return member, err
+	}}
+	return m.Subscribe(g.Tx(), events.SetSubscriptions, list)
+}

@@ -1,0 +1,101 @@
+package ops
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/schemas"
+)
+
+// httpAudience is whom tokens of the HTTP endpoint are for.
+const httpAudience = "http"
+
+// Challenge makes a challenge for the entity to sign; anyone gets one, known or
+// not.
+func (n *Node) Challenge(ctx context.Context, id schemas.EntityID) (schemas.AuthChallenge, error) {
+	var c schemas.AuthChallenge
+	err := n.routine(ctx, "auth_challenge", func(g access.Grant) (err error) {
+		c, err = agents.NewChallenge(g, string(n.ID), string(id), httpAudience, schemas.PurposeSession)
+		return err
+	})
+	return c, err
+}
+
+// Token turns a signed challenge into a bearer token. The signature is checked
+// before the transaction that consumes the challenge.
+func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []byte) (agents.Issued, error) {
+	c.Audience, c.NodeID, c.Purpose = httpAudience, string(n.ID), schemas.PurposeSession
+	var key keys.Recipient
+	if err := n.look(ctx, "auth_token", func(g access.Grant) (err error) {
+		key, err = agents.KeyOf(g, c.AgentID)
+		return err
+	}); err != nil {
+		return agents.Issued{}, err
+	}
+	c.KeySeq = key.KeySeq
+	msg := c.SigningBytes()
+	if err := keys.Verify(key.PublicKey, msg, signature); err != nil {
+		return agents.Issued{}, agents.BadProof(err)
+	}
+	token, err := keys.NewToken(rand.Reader, msg, signature)
+	if err != nil {
+		return agents.Issued{}, err
+	}
+	var out agents.Issued
+	err = n.routine(ctx, "auth_token", func(g access.Grant) (err error) {
+		out, err = agents.Issue(g, c, key, token)
+		return err
+	})
+	return out, err
+}
+
+// OwnToken makes a token for the agent whose key this process holds.
+func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error) {
+	c, err := n.Challenge(ctx, f.EntityID)
+	if err != nil {
+		return agents.Issued{}, err
+	}
+	return n.Token(ctx, c, f.Identity.Sign(c.SigningBytes()))
+}
+
+// Authenticate gives the caller a bearer token stands for.
+func (n *Node) Authenticate(ctx context.Context, bearer string) (Caller, error) {
+	token, err := keys.ParseToken(bearer)
+	if err != nil {
+		return Caller{}, err
+	}
+	var c Caller
+	err = n.look(ctx, "auth_bearer", func(g access.Grant) (err error) {
+		c.Principal, err = agents.FindToken(g, token, httpAudience)
+		return err
+	})
+	if err != nil {
+		return Caller{}, err
+	}
+	c.Session = fmt.Sprintf("http-%x", c.TokenHash[:6])
+	return c, nil
+}
+
+// Visible lists the operations of the toolsets that the caller's capabilities,
+// along its whole chain, name; no toolsets means all.
+func (n *Node) Visible(ctx context.Context, caller Caller, toolsets []Toolset) (map[string]bool, error) {
+	allowed, err := n.Auth.Tools(ctx, caller.Principal, Names())
+	if err != nil {
+		return nil, err
+	}
+	visible := map[string]bool{}
+	for _, o := range Catalogue() {
+		in := len(toolsets) == 0
+		for _, t := range toolsets {
+			in = in || t == o.Toolset
+		}
+		if in && allowed[o.Name] {
+			visible[o.Name] = true
+		}
+	}
+	return visible, nil
+}

@@ -1,0 +1,182 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+// mailboxOf opens the mailbox of who acts: its own stream and those of the
+// groups whose memory it may read. It is good for g's transaction, so what is
+// delivered was allowed when it was read (INV-DELIVERY).
+func mailboxOf(g access.Grant) (events.Mailbox, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return events.Mailbox{}, err
+	}
+	streams := []events.Stream{events.EntityStream(g.Actor())}
+	for _, group := range scope.Groups {
+		streams = append(streams, events.GroupStream(group))
+	}
+	return events.Mailbox{
+		Reader: g.Actor(), Streams: streams,
+		Allow: func(s events.Stream) (bool, error) { return slices.Contains(streams, s), nil },
+	}, nil
+}
+
+// eventQueue is the mailbox of who acts as its L1 shows it: the newest unread
+// events and how many older ones there are.
+func eventQueue(g access.Grant, limit int) ([]schemas.QueuedEvent, int, error) {
+	m, err := mailboxOf(g)
+	if err != nil {
+		return nil, 0, err
+	}
+	return m.Queue(g.Tx(), limit)
+}
+
+// Notice tells a listener that there are unread events. It names the newest; the
+// events themselves come from events_poll.
+type Notice struct {
+	EventID schemas.EventID
+	Event   schemas.EventType
+}
+
+// Listen tells p of unread events as they come: those of its own stream, and of
+// groups whose policy is push. Notices coalesce: whoever is slow finds only the
+// latest, and holds up nobody. The channel is closed when ctx ends or the right
+// to events_poll does, at most 250 ms after.
+func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, error) {
+	rung, stop := n.Store.Watch()
+	w := &watch{node: n, pushed: true, look: func(ctx context.Context, f func(access.Grant) error) error {
+		return n.Auth.Do(ctx, p, pollOp(""), f)
+	}}
+	first, err := w.check(ctx)
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	notices := make(chan Notice, 1)
+	go func() {
+		defer stop()
+		defer close(notices)
+		for e := first; ; {
+			if e != nil {
+				select {
+				case <-notices: // not yet taken; the newer one says it too
+				default:
+				}
+				notices <- Notice{EventID: e.ID, Event: e.Type}
+			}
+			var err error
+			if e, err = w.next(ctx, rung); err != nil {
+				return
+			}
+		}
+	}()
+	return notices, nil
+}
+
+// pollOp is what it takes to read the mailbox of as, "" for one's own.
+func pollOp(as string) access.Op {
+	return access.Op{Tool: "events_poll", Effect: access.Read, As: as}
+}
+
+// retryBusy is how long a waiting reader leaves its agent's slots to others.
+const retryBusy = 50 * time.Millisecond
+
+// watch waits for news in one mailbox, without a transaction.
+//
+// Every commit of any process may wake it. So it first looks as the node
+// whether rights or streams have moved, and only if they have asks with the
+// reader's own rights; nothing leaves without that. Asking each time would count
+// as a sign of life of an agent that only waits, and be written down for it.
+type watch struct {
+	node   *Node
+	look   func(context.Context, func(access.Grant) error) error // with the reader's rights
+	pushed bool
+
+	epoch int64 // of the rights mailbox was opened under
+	box   events.Mailbox
+	seen  events.Seen
+}
+
+// next waits until there is an event the reader has not been told of. Errors:
+// CodeRevoked once the right to read is gone, and ctx's.
+func (w *watch) next(ctx context.Context, rung <-chan struct{}) (*schemas.Event, error) {
+	for {
+		stirred, err := w.stirred(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var retry <-chan time.Time
+		if stirred {
+			switch e, err := w.check(ctx); {
+			case errors.Is(err, schemas.ErrBusy):
+				retry = time.After(retryBusy)
+			case err != nil:
+				return nil, lost(err)
+			case e != nil:
+				return e, nil
+			}
+		}
+		select {
+		case <-rung:
+		case <-retry:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// stirred reports whether it is worth to check.
+func (w *watch) stirred(ctx context.Context) (stirred bool, err error) {
+	err = w.node.look(ctx, "events_poll", func(g access.Grant) error {
+		epoch, err := access.Epoch(g.Tx())
+		if err != nil || epoch != w.epoch {
+			stirred = true
+			return err
+		}
+		e, seen, err := w.box.News(g.Tx(), w.seen, w.pushed)
+		if stirred = e != nil; !stirred {
+			w.seen = seen
+		}
+		return err
+	})
+	return stirred, err
+}
+
+// check looks with the reader's rights.
+func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
+	err = w.look(ctx, func(g access.Grant) error {
+		box, err := mailboxOf(g)
+		if err != nil {
+			return err
+		}
+		epoch, err := access.Epoch(g.Tx())
+		if err != nil {
+			return err
+		}
+		news, seen, err := box.News(g.Tx(), w.seen, w.pushed)
+		if err != nil {
+			return err
+		}
+		e, w.box, w.epoch, w.seen = news, box, epoch, seen
+		return nil
+	})
+	return e, err
+}
+
+// lost words what ends a wait that had been allowed to begin.
+func lost(err error) error {
+	switch schemas.CodeOf(err) {
+	case schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound:
+		return schemas.Errorf(schemas.CodeRevoked, "the right to read these events was taken away while waiting for them").
+			Try("ask the parent of this agent; agent_list shows its status").Because(err)
+	}
+	return err
+}

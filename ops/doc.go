@@ -1,0 +1,15 @@
+// Package ops is the catalogue: every operation once, one file each, whatever
+// face it is called from. A file declares the operation's name, description,
+// effect, typed input and output, and its handler; MCP, the command line and
+// the console render it. The node's own routines live here too, because they
+// span the domain packages.
+//
+// Invariants:
+//   - INV-CATALOGUE: a tool that is not in Catalogue does not exist for anyone,
+//     and its name there is the name capabilities grant.
+//   - INV-ONCE: a mutating call repeated with its idempotency key changes nothing
+//     again and gets the recorded answer, if the caller may still make it.
+//
+// It refuses input that does not match the published schema, naming every
+// violation, before anything is opened.
+package ops

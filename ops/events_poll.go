@@ -1,0 +1,174 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+var eventsPoll = Define(Spec{
+	Name: "events_poll", Title: "Read events", Toolset: Events,
+	Effect: access.Write, Repeatable: true, AlwaysLoad: true,
+	SearchHint: "unread events queue mailbox notifications wait news",
+	Description: "Read your unread events, oldest first: memory written, members, tasks, trust, status. Reading consumes nothing; " +
+		"once you have handled them, pass the returned cursor as ack in your next call. " +
+		"wait_seconds blocks until an event comes. Payloads hold ids: fetch what you need by id.",
+}, pollEvents)
+
+type eventsPollIn struct {
+	Ack         string `json:"ack,omitempty" jsonschema:"cursor of a result you have handled"`
+	Limit       int    `json:"limit,omitempty" jsonschema:"1 to 100, default 20"`
+	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50"`
+	Peek        bool   `json:"peek,omitempty" jsonschema:"only look: no ack, no cursor"`
+}
+
+type eventsPollOut struct {
+	Events []polledEvent `json:"events"`
+	Cursor string        `json:"cursor,omitempty" jsonschema:"acknowledges these events"`
+	Unread int           `json:"unread" jsonschema:"these and all others"`
+	Gap    *eventGap     `json:"gap,omitempty"`
+}
+
+type polledEvent struct {
+	ID        schemas.EventID   `json:"id"`
+	Event     schemas.EventType `json:"event"`
+	Payload   any               `json:"payload"`
+	Timestamp string            `json:"timestamp"`
+	Source    string            `json:"source"`
+}
+
+type eventGap struct {
+	Skipped int `json:"skipped" jsonschema:"older events no longer shown"`
+}
+
+// Text says how many there are.
+func (o eventsPollOut) Text() string {
+	if len(o.Events) == 0 {
+		return "no unread events"
+	}
+	s := fmt.Sprintf("%d of %d unread events", len(o.Events), o.Unread)
+	if o.Gap != nil {
+		s += fmt.Sprintf("; %d older ones are not shown", o.Gap.Skipped)
+	}
+	if o.Cursor != "" {
+		s += "; pass cursor as ack once handled"
+	}
+	return s
+}
+
+const (
+	defaultPoll    = 20
+	maxPollSeconds = 50 // under the 60 s after which clients give up
+	// Bytes of events in one answer: 2,000 tokens unless more were asked for,
+	// never 8,000.
+	pollBytes    = 7_600
+	maxPollBytes = 30_000
+)
+
+func (in eventsPollIn) check() error {
+	var bad []schemas.Violation
+	if in.Limit < 0 || in.Limit > events.MaxPage {
+		bad = append(bad, schemas.Violation{Path: "/limit", Msg: fmt.Sprintf("must be 1 to %d", events.MaxPage)})
+	}
+	if in.WaitSeconds < 0 || in.WaitSeconds > maxPollSeconds {
+		bad = append(bad, schemas.Violation{Path: "/wait_seconds", Msg: fmt.Sprintf("must be 0 to %d", maxPollSeconds)})
+	}
+	if in.Peek && in.Ack != "" {
+		bad = append(bad, schemas.Violation{Path: "/ack", Msg: "must be left out when peeking"})
+	}
+	if bad != nil {
+		return schemas.Invalidf("the arguments of events_poll are not valid").With(bad...).
+			Try("correct what is listed and call events_poll again")
+	}
+	return nil
+}
+
+func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, error) {
+	if err := in.check(); err != nil {
+		return eventsPollOut{}, err
+	}
+	if in.Ack != "" {
+		if err := acknowledge(ctx, c, in.Ack); err != nil {
+			return eventsPollOut{}, err
+		}
+	}
+	if in.WaitSeconds == 0 {
+		return unread(ctx, c, in)
+	}
+	// The watch begins before the first look, or an event between the two would
+	// wait for the next.
+	rung, stop := c.Node.Store.Watch()
+	defer stop()
+	out, err := unread(ctx, c, in)
+	if err != nil || len(out.Events) > 0 {
+		return out, err
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Duration(in.WaitSeconds)*time.Second)
+	defer cancel()
+	w := &watch{node: c.Node, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
+	for len(out.Events) == 0 {
+		if _, err := w.next(limited, rung); err != nil {
+			if limited.Err() != nil && ctx.Err() == nil {
+				return out, nil
+			}
+			return eventsPollOut{}, err
+		}
+		if out, err = unread(ctx, c, in); err != nil {
+			return eventsPollOut{}, lost(err)
+		}
+	}
+	return out, nil
+}
+
+// acknowledge moves the caller's places. It is no event and no audit entry:
+// nobody else can tell, and repeating it changes nothing.
+func acknowledge(ctx context.Context, c *Call, cursor string) error {
+	_, err := Transact(ctx, c, func(g access.Grant) (struct{}, error) {
+		m, err := mailboxOf(g)
+		if err == nil {
+			_, err = m.Acknowledge(g.Tx(), cursor)
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// read runs f without taking a turn at writing, which only acknowledging needs.
+func read(ctx context.Context, c *Call, f func(access.Grant) error) error {
+	return c.Node.Auth.Do(ctx, c.Caller.Principal, pollOp(c.As), f)
+}
+
+func unread(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, error) {
+	limit, size := in.Limit, maxPollBytes
+	if limit == 0 {
+		limit = defaultPoll
+	}
+	if limit <= defaultPoll {
+		size = pollBytes
+	}
+	var b events.Batch
+	if err := read(ctx, c, func(g access.Grant) error {
+		m, err := mailboxOf(g)
+		if err == nil {
+			b, err = m.Unread(g.Tx(), limit, size)
+		}
+		return err
+	}); err != nil {
+		return eventsPollOut{}, err
+	}
+	out := eventsPollOut{Events: []polledEvent{}, Unread: b.Unread}
+	for _, e := range b.Events {
+		out.Events = append(out.Events, polledEvent{ID: e.ID, Event: e.Type, Payload: e.Payload, Timestamp: e.Timestamp, Source: e.Source})
+	}
+	if !in.Peek {
+		out.Cursor = b.Cursor
+	}
+	if b.Skipped > 0 {
+		out.Gap = &eventGap{Skipped: b.Skipped}
+	}
+	return out, nil
+}

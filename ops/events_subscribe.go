@@ -1,0 +1,82 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+var eventsSubscribe = Define(Spec{
+	Name: "events_subscribe", Title: "Choose events", Toolset: Events,
+	Effect: access.Write, Repeatable: true,
+	SearchHint: "subscribe unsubscribe mute filter event types",
+	Description: "Choose which events reach you. At first you get everything you may read. set replaces your choice: [] is nothing, " +
+		"[{\"event\":\"*\"}] everything; add and remove change it; list shows it with the types there are. " +
+		"group narrows a type to one group you can read.",
+}, subscribe)
+
+type eventsSubscribeIn struct {
+	Action string                `json:"action" enum:"set,add,remove,list"`
+	Events []events.Subscription `json:"events,omitempty"`
+}
+
+type eventsSubscribeOut struct {
+	Events []events.Subscription `json:"events"`
+	Types  []schemas.EventType   `json:"types,omitempty"`
+}
+
+// Text says what is heard now.
+func (o eventsSubscribeOut) Text() string {
+	switch {
+	case len(o.Events) == 0:
+		return "you get no events"
+	case o.Events[0].Event == events.AnyEvent:
+		return "you get every event you may read"
+	}
+	return fmt.Sprintf("you get events by %d subscriptions", len(o.Events))
+}
+
+const maxSubscribe = 100 // subscriptions in one call
+
+func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (eventsSubscribeOut, error) {
+	if in.Action == "list" {
+		return listSubscriptions(ctx, c)
+	}
+	// Absent is not empty: whoever forgets events must not go deaf by it.
+	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) || len(in.Events) > maxSubscribe {
+		return eventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
+			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or [{"event":"*"}] for everything`, maxSubscribe).
+			With(schemas.Violation{Path: "/events", Msg: "is missing, empty or too long"}).
+			Try("call events_subscribe with action list to see the types there are")
+	}
+	return Transact(ctx, c, func(g access.Grant) (out eventsSubscribeOut, err error) {
+		m, err := mailboxOf(g)
+		if err != nil {
+			return out, err
+		}
+		if err := m.Subscribe(g.Tx(), events.Change(in.Action), in.Events); err != nil {
+			return out, err
+		}
+		if out.Events, err = m.Subscriptions(g.Tx()); err != nil {
+			return out, err
+		}
+		return out, g.Audit(string(g.Actor()), in)
+	})
+}
+
+func listSubscriptions(ctx context.Context, c *Call) (out eventsSubscribeOut, err error) {
+	op := access.Op{Tool: c.Op.Name, Effect: access.Read, As: c.As}
+	err = c.Node.Auth.Do(ctx, c.Caller.Principal, op, func(g access.Grant) error {
+		m, err := mailboxOf(g)
+		if err != nil {
+			return err
+		}
+		out.Events, err = m.Subscriptions(g.Tx())
+		return err
+	})
+	out.Types = schemas.EventTypes()
+	return out, err
+}

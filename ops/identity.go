@@ -1,0 +1,199 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Established is who a node's user and their agent are.
+type Established struct {
+	Human   schemas.EntityID
+	Agent   schemas.EntityID
+	Created bool // something was made just now
+}
+
+// Establish makes the node's user and the agent their clients act as, where
+// there are none. It may run in any number of processes at once, and again after
+// a kill at any point: the key files are made first and exclusively, then the
+// records are made from them if they are missing. passphrase protects a new
+// human key; ask is called for an existing one's.
+func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte, ask func() ([]byte, error)) (Established, error) {
+	if humanID == "" {
+		humanID = loginSlug()
+	}
+	if err := schemas.CheckHumanID(humanID); err != nil {
+		return Established{}, err
+	}
+	fixed := func(keys.Identity) schemas.EntityID { return schemas.EntityID(humanID) }
+	human, err := loadOrCreate(n.Home.HumanKey(), fixed, keys.Human, ask, passphrase)
+	if err != nil {
+		return Established{}, err
+	}
+	defer human.Identity.Erase()
+	agent, err := loadOrCreate(n.Home.DefaultAgentKey(), keys.Identity.ID, keys.Agent, noPassphrase, nil)
+	if err != nil {
+		return Established{}, err
+	}
+	defer agent.Identity.Erase()
+	out := Established{Human: human.EntityID, Agent: agent.EntityID}
+	if err := n.routine(ctx, "setup", func(g access.Grant) error {
+		_, err := agents.SoleHuman(g)
+		if !errors.Is(err, schemas.ErrNotFound) {
+			return err
+		}
+		out.Created = true
+		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: humanID, Key: human.Identity.Recipient(1)}); err != nil {
+			return err
+		}
+		return memory.CreateHot(g, human.EntityID)
+	}); err != nil {
+		return out, err
+	}
+	who := access.Principal{Entity: human.EntityID, Method: access.ByHuman, KeySeq: 1}
+	return out, n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
+		if _, err := agents.Get(g, string(agent.EntityID)); !errors.Is(err, schemas.ErrNotFound) {
+			return err
+		}
+		out.Created = true
+		declared, err := access.ParseCapabilities(leadCapabilities(), Names())
+		if err != nil {
+			return err
+		}
+		_, err = enroll(g, agents.Registration{
+			Type: schemas.ClaudeCode, DisplayName: "Claude Code", Name: "claude-code", Capabilities: declared,
+			Key:  agent.Identity.Recipient(1),
+			Seal: func(parent keys.Recipient) ([]byte, error) { return keys.Seal(agent.Identity, parent) },
+		}, nil)
+		return err
+	})
+}
+
+// OpenIdentity loads the key of the agent a process acts as: ref is a name, an
+// id or an id prefix of an agent whose key is on this machine, "" the default.
+func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) {
+	if ref == "" {
+		return keys.LoadFile(n.Home.DefaultAgentKey(), noPassphrase)
+	}
+	files, err := filepath.Glob(filepath.Join(n.Home.AgentKeys(), "*.key"))
+	if err != nil {
+		return keys.File{}, err
+	}
+	files = append(files, n.Home.DefaultAgentKey())
+	var match []keys.File
+	err = n.look(ctx, "open_identity", func(g access.Grant) error {
+		match = nil
+		for _, path := range files {
+			f, err := keys.LoadFile(path, noPassphrase)
+			if errors.Is(err, schemas.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			r, err := agents.Get(g, string(f.EntityID))
+			if errors.Is(err, schemas.ErrNotFound) {
+				continue // the key of another database's agent
+			}
+			if err != nil {
+				return err
+			}
+			if r.Name == ref && r.Status != schemas.Removed || string(r.ID) == ref || len(ref) >= 8 && strings.HasPrefix(string(r.ID), ref) {
+				match = append(match, f)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return keys.File{}, err
+	case len(match) == 0:
+		return keys.File{}, schemas.NotFoundf("there is no key of an agent %q on this machine", ref).
+			Try("list the agents with: cordelia agent list; open a sealed key with: cordelia key unwrap %s", ref)
+	case len(match) > 1:
+		return keys.File{}, schemas.Conflictf("%q could mean %d agents on this machine", ref, len(match)).
+			Try("use an id prefix from: cordelia agent list")
+	}
+	return match[0], nil
+}
+
+// Caller is the principal of a process that holds the key of f.
+func (n *Node) Caller(ctx context.Context, f keys.File, session string) (Caller, error) {
+	c := Caller{Principal: access.Principal{Entity: f.EntityID, Method: access.ByKey, Session: session}}
+	if f.Kind == keys.Human {
+		c.Method = access.ByHuman
+	}
+	err := n.look(ctx, "open_identity", func(g access.Grant) error {
+		key, err := agents.KeyOf(g, f.EntityID)
+		if err != nil {
+			return err
+		}
+		// Possession is proven like any other client's: by a signature the record's
+		// key verifies.
+		challenge := schemas.AuthChallenge{Audience: "process", NodeID: string(n.ID), AgentID: f.EntityID, KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
+		msg := challenge.SigningBytes()
+		if err := keys.Verify(key.PublicKey, msg, f.Identity.Sign(msg)); err != nil {
+			return schemas.Errorf(schemas.CodeUnauthenticated, "the key file of %s holds an old key", f.EntityID).
+				Try("run: cordelia key unwrap %s", f.EntityID).Because(err)
+		}
+		c.KeySeq = int(key.KeySeq)
+		return nil
+	})
+	identity := f.Identity
+	c.Sign = func(msg []byte) ([]byte, schemas.EntityID) { return identity.Sign(msg), f.EntityID }
+	return c, err
+}
+
+// sign signs msg with the caller's key where it is the actor's own, else with
+// the node's.
+func (c *Call) sign(actor schemas.EntityID, msg []byte) (signature []byte, by schemas.EntityID) {
+	if c.Caller.Sign != nil && actor == c.Caller.Entity {
+		return c.Caller.Sign(msg)
+	}
+	return c.Node.key.Sign(msg), c.Node.ID
+}
+
+// leadCapabilities are those of the agent a user's own client acts as: all of
+// the user's memory and every tool, one generation of agents below it.
+func leadCapabilities() []byte {
+	return mustJSON(map[string]any{
+		"memory_read":          map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group", "public"}},
+		"memory_write":         map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group"}},
+		"tools":                Names(),
+		"max_parallel_ops":     64,
+		"ttl_seconds":          0,
+		"autonomous":           true,
+		"max_delegation_depth": 1,
+	})
+}
+
+// loginSlug makes a person's id from their login name.
+func loginSlug() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	var b strings.Builder
+	for _, c := range strings.ToLower(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_', c == '-':
+			b.WriteRune(c)
+		case c == '.' || c == ' ':
+			b.WriteByte('_')
+		}
+	}
+	id := strings.TrimLeft(b.String(), "0123456789_-")
+	if schemas.CheckHumanID(id) != nil {
+		return "owner"
+	}
+	return id
+}

@@ -1,0 +1,39 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+var memoryDeleteWarm = Define(Spec{
+	Name: "memory_delete_warm", Title: "Delete item", Toolset: Memory,
+	Effect: access.Destroy, Repeatable: true, SearchHint: "L2 forget remove undo purge",
+	Description: "Delete an item, undo that, or purge its text for good.",
+}, deleteWarm)
+
+type memoryDeleteWarmIn struct {
+	ID   schemas.ItemID  `json:"id"`
+	Mode memory.Deletion `json:"mode,omitempty" enum:"delete,undo,purge"`
+}
+
+type memoryDeleteWarmOut struct {
+	ID     schemas.ItemID `json:"id"`
+	Copies int            `json:"copies,omitempty" jsonschema:"purged with it"`
+}
+
+// Text confirms it.
+func (o memoryDeleteWarmOut) Text() string { return fmt.Sprintf("done: %s", o.ID) }
+
+func deleteWarm(ctx context.Context, c *Call, in memoryDeleteWarmIn) (memoryDeleteWarmOut, error) {
+	if in.Mode == "" {
+		in.Mode = memory.Bury
+	}
+	return Transact(ctx, c, func(g access.Grant) (memoryDeleteWarmOut, error) {
+		copies, err := memory.Remove(g, in.ID, in.Mode)
+		return memoryDeleteWarmOut{ID: in.ID, Copies: copies}, err
+	})
+}

@@ -1,0 +1,179 @@
+package ops
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// study is a node with a person, ann, her agent bob, and bob's agent cat, each
+// with a hot context.
+type study struct {
+	*testing.T
+	node *Node
+}
+
+func newStudy(t *testing.T) *study {
+	t.Helper()
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	s := &study{T: t, node: &Node{Store: st, Auth: access.New(st, access.Config{})}}
+	caps := `{"memory_read":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},"memory_write":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},
+		"tools":["memory_read_hot","memory_write_hot","memory_session"],"max_parallel_ops":9,"autonomous":true}`
+	require.NoError(t, st.Write(t.Context(), func(tx *store.Tx) error {
+		if _, err := tx.Exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+			VALUES ('ann', 'human', 'ann', 0, 'ann', 'Ann', x'', x'', x'', 'active', 'node', 0, 0)`); err != nil {
+			return err
+		}
+		for _, a := range [][2]string{{"bob", "ann"}, {"cat", "bob"}} {
+			if _, err := tx.Exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+				VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?1, ?1, x'', x'', x'', ?3, 'active', 'node', 0, 0)`, a[0], a[1], caps); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	node := access.Principal{Entity: access.NodeEntity, Method: access.ByNode}
+	for _, id := range []schemas.EntityID{"ann", "bob", "cat"} {
+		require.NoError(t, s.node.Auth.Do(t.Context(), node, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
+			return memory.CreateHot(g, id)
+		}))
+	}
+	return s
+}
+
+// callHot calls an operation as a client would, and decodes its answer.
+func callHot[Out any](s *study, who schemas.EntityID, o *Operation, args string) (Out, error) {
+	s.Helper()
+	var out Out
+	p := access.Principal{Entity: who, Method: access.ByKey, KeySeq: 1, Session: "connection-1"}
+	if who == "ann" {
+		p.Method = access.ByHuman
+	}
+	result, err := o.Call(s.Context(), s.node, Caller{Principal: p}, json.RawMessage(args))
+	if err != nil {
+		return out, err
+	}
+	raw, err := json.Marshal(result)
+	require.NoError(s, err)
+	require.NoError(s, json.Unmarshal(raw, &out))
+	return out, nil
+}
+
+func TestHotToolsFitTheirBudget(t *testing.T) {
+	bytes := 0
+	for _, o := range []*Operation{memoryReadHot, memoryWriteHot, memorySession} {
+		in, err := o.InputSchema()
+		require.NoError(t, err)
+		bytes += len(o.Name) + len(o.Description) + len(in)
+	}
+	require.LessOrEqual(t, bytes/4, 500)
+}
+
+func TestHotReadWriteRoundTrip(t *testing.T) {
+	s := newStudy(t)
+	require.NoError(t, s.node.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return events.Append(tx, events.EntityStream("bob"), events.Event{Type: schemas.EventMemoryWritten, Source: "ann", Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}})
+	}))
+	first, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	require.NoError(t, err)
+	written, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		fmt.Sprintf(`{"operation":"patch","data":{"active":{"focus":"L1"},"agent":{"working_memory":{"n":9007199254740992}}},"expected_updated_at":%q}`, first.UpdatedAt))
+	require.NoError(t, err)
+	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	require.NoError(t, err)
+	require.Equal(t, written.UpdatedAt, read.UpdatedAt)
+	require.Contains(t, string(read.Context), `"item_id":"i"`)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"replace","data":`+string(read.Context)+`}`)
+	require.NoError(t, err, "what was read can be written back")
+
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		fmt.Sprintf(`{"operation":"patch","data":{},"expected_updated_at":%q}`, first.UpdatedAt))
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"patch","data":{"agent":{"working_memory":{"n":9007199254740993}}}}`)
+	require.ErrorIs(t, err, schemas.ErrInvalid, "the digits survive up to the check")
+
+	part, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"active"}`)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"active":{"focus":"L1"}}`, string(part.Context))
+}
+
+func TestHotOfOthers(t *testing.T) {
+	s := newStudy(t)
+	read, err := callHot[memoryReadHotOut](s, "ann", memoryReadHot, `{"entity":"bob"}`)
+	require.NoError(t, err, "a person reads their agents'")
+	require.Contains(t, string(read.Context), `"agent_type":"claude-code"`)
+	_, err = callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"entity":"cat"}`)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	_, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"entity":"bob"}`)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"as":"cat","operation":"patch","data":{"active":{"focus":"for cat"}}}`)
+	require.NoError(t, err)
+	read, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"section":"active"}`)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"active":{"focus":"for cat"}}`, string(read.Context))
+}
+
+func TestHotAnswerIsBounded(t *testing.T) {
+	s := newStudy(t)
+	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		`{"operation":"patch","data":{"agent":{"working_memory":{"a":"`+strings.Repeat("a", 28_000)+`","b":"`+strings.Repeat("b", 28_000)+`"}}}}`)
+	require.NoError(t, err)
+	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	require.NoError(t, err)
+	require.Less(t, len(read.Context), 32_000)
+	require.Len(t, read.LeftOut, 1)
+	require.Contains(t, read.Text(), read.LeftOut[0])
+	rest, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, fmt.Sprintf(`{"section":%q}`, read.LeftOut[0]))
+	require.NoError(t, err)
+	require.Empty(t, rest.LeftOut)
+	require.Greater(t, len(rest.Context), 28_000)
+}
+
+func TestSessionOperation(t *testing.T) {
+	s := newStudy(t)
+	start, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
+	require.NoError(t, err)
+	require.NotEmpty(t, start.StartedAt)
+	again, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"connection-1"}`)
+	require.NoError(t, err)
+	require.True(t, again.Resumed, "without an id the connection's is meant")
+	_, err = callHot[memorySessionOut](s, "bob", memorySession, `{"action":"checkpoint","focus":"tests","summary":"half"}`)
+	require.NoError(t, err)
+	const end = `{"action":"end","summary":"done","open_threads":["docs"],"idempotency_key":"k1"}`
+	ended, err := callHot[memorySessionOut](s, "bob", memorySession, end)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, ended.SessionCount)
+	require.NotEqual(t, start.ChainHash, ended.ChainHash)
+	repeated, err := callHot[memorySessionOut](s, "bob", memorySession, end)
+	require.NoError(t, err)
+	require.Equal(t, ended, repeated, "a repeated end does not end another session")
+	next, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"other"}`)
+	require.NoError(t, err)
+	require.Equal(t, "done", next.LastSummary)
+	require.Equal(t, []string{"docs"}, next.OpenThreads)
+	require.Contains(t, next.Text(), "Focus: tests\nLast session: done\nOpen threads: docs")
+	_, err = callHot[memorySessionOut](s, "bob", memorySession, `{"action":"end"}`)
+	require.ErrorIs(t, err, schemas.ErrConflict)
+}
+
+// What one agent wrote must not act on whoever reads it.
+func TestHotTextIsEscaped(t *testing.T) {
+	s := newStudy(t)
+	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"patch","data":{"active":{"focus":"a\u202eb\nBlockers: none"}}}`)
+	require.NoError(t, err)
+	start, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
+	require.NoError(t, err)
+	require.Equal(t, "Focus: ab Blockers: none", start.Digest)
+}

@@ -1,0 +1,86 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+var memoryWriteWarm = Define(Spec{
+	Name: "memory_write_warm", Title: "Write item", Toolset: Memory,
+	Effect: access.Write, AlwaysLoad: true, SearchHint: "L2 remember store save note learning decision entity session",
+	Description: "Remember something in warm memory (L2), yours alone unless group is given; with id, change your item. data: " +
+		"entity {type: person|org|project|concept, name, aliases, tags, summary, details, refs}; " +
+		"session {date, focus, highlights, decisions, entities_mentioned}; " +
+		"learning {type: pattern|insight|principle, content, context, tags, prediction}. " +
+		"Answers what it duplicates, refines or conflicts with.",
+}, writeWarm)
+
+type memoryWriteWarmIn struct {
+	Type        memory.ItemType    `json:"type,omitempty" enum:"entity,session,learning"`
+	Data        json.RawMessage    `json:"data,omitempty"`
+	ID          schemas.ItemID     `json:"id,omitempty"`
+	IfVersion   int                `json:"if_version,omitempty"`
+	Group       schemas.GroupID    `json:"group,omitempty"`
+	Visibility  schemas.Visibility `json:"visibility,omitempty" enum:"private,group,public"`
+	Subject     string             `json:"subject,omitempty" jsonschema:"with key: whose property this states"`
+	Key         string             `json:"key,omitempty"`
+	Supersedes  schemas.ItemID     `json:"supersedes,omitempty"`
+	ValidFrom   string             `json:"valid_from,omitempty"`
+	ValidTo     string             `json:"valid_to,omitempty"`
+	Confidence  *float64           `json:"confidence,omitempty" jsonschema:"0-1; below 0.3 hidden until validated"`
+	Validated   *bool              `json:"validated,omitempty"`
+	TTLSeconds  *int64             `json:"ttl_seconds,omitempty"`
+	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
+	Source      memory.Source      `json:"source,omitempty" enum:"user,agent,tool,external"`
+}
+
+type memoryWriteWarmOut struct {
+	ID          schemas.ItemID   `json:"id"`
+	Version     int              `json:"version"`
+	Status      memory.Status    `json:"status" enum:"new,updated,duplicate_of,refines,conflicts_with"`
+	With        []schemas.ItemID `json:"with,omitempty"`
+	Stored      bool             `json:"stored"`
+	Quarantined bool             `json:"quarantined,omitempty"`
+	Confidence  float64          `json:"confidence"`
+}
+
+func writtenOut(w memory.Written) memoryWriteWarmOut {
+	return memoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
+		Quarantined: w.Quarantined, Confidence: w.Confidence}
+}
+
+// Text says what became of it and what to do about it.
+func (o memoryWriteWarmOut) Text() string {
+	s := fmt.Sprintf("%s version %d: %s", o.ID, o.Version, o.Status)
+	switch {
+	case !o.Stored:
+		s += "; nothing was written, you hold it already"
+	case o.Status == memory.StatusConflicts:
+		s += fmt.Sprintf(" %v; to replace one, write again with supersedes", o.With)
+	case len(o.With) > 0:
+		s += fmt.Sprintf(" %v", o.With)
+	}
+	if o.Quarantined {
+		s += "; kept out of searches until validated"
+	}
+	return s
+}
+
+func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteWarmOut, error) {
+	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data, Visibility: in.Visibility,
+		Group: in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom, ValidTo: in.ValidTo,
+		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom, Source: in.Source},
+		c.Caller.Entity, memory.Sign(c.Caller.Sign))
+	if err != nil {
+		return memoryWriteWarmOut{}, err
+	}
+	return Transact(ctx, c, func(g access.Grant) (memoryWriteWarmOut, error) {
+		w, err := memory.Put(g, d)
+		return writtenOut(w), err
+	})
+}

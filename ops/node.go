@@ -1,0 +1,148 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Node is one process's view of the node: the database, the door to it, and the
+// node's own key.
+type Node struct {
+	ID    schemas.EntityID // hash of the node's key
+	Home  Home
+	Store *store.Store
+	Auth  *access.Authorizer
+
+	tools    []string // names of all operations; the handlers cannot name the catalogue they are in
+	key      keys.Identity
+	periods  agents.Periods
+	mono     func() agents.Monotonic
+	stop     context.CancelFunc
+	routines sync.WaitGroup
+}
+
+// Config of Open. Zero values mean the defaults.
+type Config struct {
+	Home       Home
+	Durability store.Durability
+	Clock      store.Clock
+	Monotonic  func() agents.Monotonic
+	Periods    agents.Periods
+	Access     access.Config
+}
+
+// Open opens the node at c.Home, making its database and key on first use, and
+// starts its routines. Close it.
+func Open(ctx context.Context, c Config) (*Node, error) {
+	key, err := c.Home.nodeKey()
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, store.Options{Path: c.Home.Database(), Durability: c.Durability, Clock: c.Clock})
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, mono: c.Monotonic}
+	if n.periods == (agents.Periods{}) {
+		n.periods = agents.DefaultPeriods()
+	}
+	if n.mono == nil {
+		n.mono = bootClock
+	}
+	c.Access.Lifecycle = lifecycle{n}
+	n.Auth = access.New(st, c.Access)
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	n.routines.Go(func() { n.Auth.Run(running) })
+	n.routines.Go(func() { n.sweep(running) })
+	return n, nil
+}
+
+// Close ends the routines, writes what is buffered and closes the database.
+func (n *Node) Close() error {
+	n.stop()
+	n.routines.Wait()
+	n.key.Erase()
+	return n.Store.Close()
+}
+
+// asNode is the identity of the node's own routines.
+func asNode() access.Principal {
+	return access.Principal{Entity: access.NodeEntity, Method: access.ByNode}
+}
+
+// routine runs f as the node, in a write transaction, audited under name.
+func (n *Node) routine(ctx context.Context, name string, f func(access.Grant) error) error {
+	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Write}, f)
+}
+
+// look runs f as the node on a snapshot.
+func (n *Node) look(ctx context.Context, name string, f func(access.Grant) error) error {
+	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Read}, f)
+}
+
+// lifecycle lets the authorizer make the moves it finds due.
+type lifecycle struct{ n *Node }
+
+// Move makes one of the node's lifecycle moves. A move another process made
+// meanwhile is no error.
+func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Trigger) error {
+	err := l.n.routine(ctx, "lifecycle", func(g access.Grant) error {
+		_, _, err := l.n.moveAgent(g, string(id), on, "")
+		return err
+	})
+	if errors.Is(err, schemas.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// moveAgent makes a lifecycle move and what belongs to it: deactivation
+// archives the L1 context, reactivation restores it, removal deletes it and ends
+// the memberships. Trust stays.
+func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason string) (agents.Moved, schemas.ItemID, error) {
+	m, err := agents.Move(g, ref, on, reason, n.periods)
+	if err != nil {
+		return m, "", err
+	}
+	var archive schemas.ItemID
+	err = g.Routine(func() error {
+		switch m.Status {
+		case schemas.Deactivated:
+			archive, err = n.archive(g, m.Record)
+			return err
+		case schemas.Removed:
+			if err := leaveGroups(g, m.ID); err != nil {
+				return err
+			}
+			return memory.DeleteHot(g, m.ID)
+		case schemas.Active:
+			if m.From == schemas.Deactivated {
+				return memory.RestoreHot(g, m.ID)
+			}
+		}
+		return nil
+	})
+	return m, archive, err
+}
+
+// keepKey stores the key of an agent just registered on this machine, and says
+// what to do next. The registration stands even if the file cannot be written:
+// the parent can open the sealed key.
+func (n *Node) keepKey(identity keys.Identity, id schemas.EntityID, name string) (next string, kept bool) {
+	if err := n.Home.keepAgentKey(id, identity); err != nil {
+		slog.Warn("the key of a new agent was not kept on this machine", "agent", id, "err", err)
+		return fmt.Sprintf("Its key could not be stored on this machine; run: cordelia key unwrap %s", name), false
+	}
+	return fmt.Sprintf("Run it as its own process: cordelia mcp --as %s; or act as it with as: %q.", name, name), true
+}

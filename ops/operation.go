@@ -1,0 +1,185 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// Toolset groups operations for the --toolsets flag.
+type Toolset string
+
+const (
+	Agents Toolset = "agents"
+	Memory Toolset = "memory"
+	Events Toolset = "events"
+)
+
+// Toolsets lists the toolsets there are, in the order tools are listed.
+func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events} }
+
+// Spec is what a caller sees of an operation.
+type Spec struct {
+	Name        string // the tool's name, and what capabilities grant
+	Title       string // for people
+	Description string // for models: ≤ 600 characters
+	SearchHint  string // words a model may search the tool by
+	Toolset     Toolset
+	Effect      access.Effect
+	AlwaysLoad  bool // among the few tools a client should not defer
+	Repeatable  bool // a repeated call changes nothing more
+	InPerson    bool // refused when acting as another
+}
+
+// Operation is one entry of the catalogue.
+type Operation struct {
+	Spec
+	in, out reflect.Type
+	schemas func() (compiled, error)
+	run     func(ctx context.Context, c *Call, args []byte) (any, error)
+}
+
+// Define makes an operation from its spec and handler. In and Out are structs
+// with json tags; fields without omitempty are required; `jsonschema:"…"`
+// describes a field and `enum:"a,b"` closes it. The common arguments as and, on
+// mutating operations, idempotency_key are added.
+func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
+	o := &Operation{Spec: s, in: reflect.TypeFor[In](), out: reflect.TypeFor[Out]()}
+	o.schemas = sync.OnceValues(o.compile)
+	o.run = func(ctx context.Context, c *Call, args []byte) (any, error) {
+		var in In
+		if err := json.Unmarshal(args, &in); err != nil {
+			return nil, schemas.Invalidf("the arguments of %s cannot be read", s.Name).Because(err)
+		}
+		return handle(ctx, c, in)
+	}
+	return o
+}
+
+// Mutates reports whether the operation changes anything.
+func (o *Operation) Mutates() bool { return o.Effect != access.Read }
+
+// Caller is who calls, as the face proved it.
+type Caller struct {
+	access.Principal
+	Sign Signer // signs what the caller writes; nil leaves it to the node
+}
+
+// Signer signs a message and names whose key did it.
+type Signer func(message []byte) (signature []byte, by schemas.EntityID)
+
+// Call is one call of an operation.
+type Call struct {
+	Node   *Node
+	Op     *Operation
+	Caller Caller
+	As     string
+
+	key         string // idempotency key
+	requestHash []byte
+}
+
+// Call runs the operation. The error, if any, is for the face to word.
+func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.RawMessage) (any, error) {
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage("{}")
+	}
+	s, err := o.schemas()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(o, args); err != nil {
+		n.Auth.Failed(caller.Entity)
+		return nil, err
+	}
+	var common commonArgs
+	if err := json.Unmarshal(args, &common); err != nil {
+		return nil, schemas.Invalidf("the arguments of %s cannot be read", o.Name).Because(err)
+	}
+	c := &Call{Node: n, Op: o, Caller: caller, As: common.As, key: common.IdempotencyKey}
+	if c.key != "" {
+		sum := sha256.Sum256(append([]byte(o.Name+"\x00"), args...))
+		c.requestHash = sum[:]
+	}
+	return o.run(ctx, c, args)
+}
+
+// commonArgs are the arguments Define adds.
+type commonArgs struct {
+	As             string `json:"as"`
+	IdempotencyKey string `json:"idempotency_key"`
+}
+
+// op is what the authorizer is asked for.
+func (c *Call) op() access.Op {
+	return access.Op{Tool: c.Op.Name, Effect: c.Op.Effect, As: c.As, InPerson: c.Op.InPerson}
+}
+
+// Do runs f with the caller's grant, in one transaction.
+func (c *Call) Do(ctx context.Context, f func(access.Grant) error) error {
+	return c.Node.Auth.Do(ctx, c.Caller.Principal, c.op(), f)
+}
+
+// Transact runs f with the caller's grant, in one transaction, and returns its
+// answer. For a mutating call with an idempotency key the answer is recorded in
+// that transaction, and a repetition gets it without running f (INV-ONCE). A
+// write uses exactly one Transact.
+func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, error)) (Out, error) {
+	var out Out
+	err := c.Do(ctx, func(g access.Grant) error {
+		if c.key == "" || !c.Op.Mutates() {
+			var err error
+			out, err = f(g)
+			return err
+		}
+		done, err := recorded(g, c, &out)
+		if done || err != nil {
+			return err
+		}
+		if out, err = f(g); err != nil {
+			return err
+		}
+		return record(g, c, out)
+	})
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	return out, nil
+}
+
+// recorded fetches the answer a call with the same key got before.
+func recorded(g access.Grant, c *Call, out any) (done bool, err error) {
+	var tool, result string
+	var hash []byte
+	err = g.Tx().QueryRow(selectRecorded, g.Actor(), c.key).Scan(&tool, &hash, &result)
+	if noRows(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read idempotency record: %w", err)
+	}
+	if tool != c.Op.Name || !bytes.Equal(hash, c.requestHash) {
+		return false, schemas.Conflictf("this idempotency_key was used for a different call of %s", tool).
+			Try("repeat the call with a new idempotency_key")
+	}
+	return true, json.Unmarshal([]byte(result), out)
+}
+
+func record(g access.Grant, c *Call, out any) error {
+	result, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("record answer: %w", err)
+	}
+	if _, err := g.Tx().Exec(insertRecorded, g.Actor(), c.key, c.Op.Name, c.requestHash, string(result), g.Tx().Micros()); err != nil {
+		return fmt.Errorf("record answer: %w", err)
+	}
+	return nil
+}

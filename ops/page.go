@@ -1,0 +1,45 @@
+package ops
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"cordelia/schemas"
+)
+
+// pageSize checks a limit argument; 0 means usual.
+func pageSize(limit, usual, most int) (int, error) {
+	if limit == 0 {
+		return usual, nil
+	}
+	if limit < 1 || limit > most {
+		return 0, schemas.Invalidf("limit is %d", limit).Expecting("1–%d", most).Try("call again with a smaller limit and page with cursor")
+	}
+	return limit, nil
+}
+
+// encodeCursor makes an opaque cursor of a position. It carries no right: what
+// it leads to is authorized like any other read.
+func encodeCursor(place any) string {
+	raw, err := json.Marshal(place)
+	if err != nil {
+		panic(err) // positions are plain structs
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// decodeCursor reads a cursor back; an empty one leaves place as it is.
+func decodeCursor(cursor string, place any) error {
+	if cursor == "" {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(raw, place)
+	}
+	if err != nil {
+		return schemas.Invalidf("the cursor is not one this node gave out").
+			Try("call again without cursor to begin anew").Because(err)
+	}
+	return nil
+}

@@ -1,0 +1,350 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// RestoreOptions of Restore.
+type RestoreOptions struct {
+	Backup string // file that Backup wrote
+	DryRun bool
+	// AcceptBackup takes the rights as they are in the backup where the present
+	// database cannot say what was revoked since.
+	AcceptBackup bool
+	Ask          func() ([]byte, error) // for the passphrase of the person's key
+	Clock        store.Clock
+}
+
+// Present says what a restore learned from the database it replaces.
+type Present string
+
+const (
+	CarriedOver Present = "carried_over" // its rights stay in force
+	Absent      Present = "absent"       // there was none
+	Unreadable  Present = "unreadable"
+	Unrelated   Present = "unrelated" // of another node
+)
+
+// RestoreReport says what a restore did, or with DryRun would do.
+type RestoreReport struct {
+	store.RestoreReport
+	Present      Present   `json:"present"`
+	AuditEntries int64     `json:"audit_entries"` // in the backup
+	ForkAt       int64     `json:"fork_at"`       // last audit entry the backup and the present share
+	Carried      []Carried `json:"carried"`
+	Suspended    []string  `json:"suspended"` // known to the backup alone
+	Lost         []string  `json:"lost"`      // known to the present alone
+	HumanKey     string    `json:"human_key,omitempty"`
+	Notes        []string  `json:"notes"`
+}
+
+// Carried is what one entity keeps of the present state.
+type Carried struct {
+	Name string   `json:"name"`
+	What []string `json:"what"`
+}
+
+// Restore puts a backup in the place of home's database. It must not bring back
+// what was revoked (INV-RESTORE): every entity keeps the status, rights,
+// memberships and keys it has in the present database, agents the present does
+// not know come back suspended, all tokens and challenges end, the epoch moves,
+// and the fork is recorded in the audit record. Only the person of the present
+// database may do it; where there is none that can be read, AcceptBackup must
+// say that nothing is known of revocations since.
+func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, error) {
+	r := restoring{home: home, o: o, out: RestoreReport{Carried: []Carried{}, Suspended: []string{}, Lost: []string{}, Notes: []string{}}}
+	if err := r.findPerson(); err != nil {
+		return r.out, err
+	}
+	if o.DryRun {
+		if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error {
+			return r.withPresent(ctx, func(present *store.Tx) error {
+				_, err := r.plan(present, backup)
+				return err
+			})
+		}); err != nil {
+			return r.out, err
+		}
+	}
+	var err error
+	r.out.RestoreReport, err = store.Restore(ctx, store.RestoreOptions{
+		Backup: o.Backup, Target: home.Database(), DryRun: o.DryRun, Clock: o.Clock,
+		Verify: func(tx *store.Tx) error {
+			_, _, err := verifyAudit(tx)
+			return err
+		},
+		Prepare: r.prepare,
+	})
+	if err != nil || o.DryRun {
+		return r.out, err
+	}
+	return r.out, r.restoreKey()
+}
+
+// restoring is one restore under way.
+type restoring struct {
+	home   Home
+	o      RestoreOptions
+	person *keys.Header // of this machine's key file; nil if there is none
+	out    RestoreReport
+}
+
+// findPerson proves that whoever restores holds the person's key, if this
+// machine has one.
+func (r *restoring) findPerson() error {
+	f, err := keys.LoadFile(r.home.HumanKey(), r.o.Ask)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.person = &keys.Header{EntityID: f.EntityID, KeySeq: f.KeySeq, PublicKey: f.Identity.PublicKey()}
+	f.Identity.Erase()
+	return nil
+}
+
+// withPresent runs f on the present database, nil if there is none to be read,
+// which the person must have accepted.
+func (r *restoring) withPresent(ctx context.Context, f func(*store.Tx) error) error {
+	path := r.home.Database()
+	looked := false
+	_, err := store.VerifyFile(ctx, path, func(tx *store.Tx) error {
+		looked = true
+		return f(tx)
+	})
+	if looked {
+		return err
+	}
+	r.out.Present = Unreadable
+	if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+		r.out.Present = Absent
+	} else if schemas.CodeOf(err) == schemas.CodeBusy {
+		return err
+	}
+	if err := r.accept("no present database says what was revoked since the backup"); err != nil {
+		return err
+	}
+	return f(nil)
+}
+
+func (r *restoring) accept(why string) error {
+	if r.o.AcceptBackup {
+		return nil
+	}
+	return schemas.Deniedf("%s", why).
+		Expecting("the decision to let everyone the backup knows have the rights they had then").
+		Try("look first: cordelia restore --dry-run --accept-state-of-backup %s", r.o.Backup)
+}
+
+// prepare changes the restored database before anyone can open it.
+func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
+	key, err := r.home.nodeKey()
+	if err != nil {
+		return err
+	}
+	defer key.Erase()
+	n := &Node{ID: key.ID(), Home: r.home, Store: fresh, key: key, Auth: access.New(fresh, access.Config{})}
+	return r.withPresent(ctx, func(present *store.Tx) error {
+		return n.routine(ctx, "restore", func(g access.Grant) error {
+			p, err := r.plan(present, g.Tx())
+			if err != nil {
+				return err
+			}
+			return p.apply(g, n)
+		})
+	})
+}
+
+// restoreKey puts the person's key beside the backup in its place if this
+// machine has none.
+func (r *restoring) restoreKey() error {
+	from := humanKeyOf(r.out.Backup.Path)
+	if _, err := os.Lstat(from); r.person != nil || err != nil {
+		return nil
+	}
+	if err := keys.CopyFile(from, r.home.HumanKey()); err != nil {
+		return err
+	}
+	r.out.HumanKey = r.home.HumanKey()
+	return nil
+}
+
+// restorePlan is what to change in a backup so that it brings back no right.
+type restorePlan struct {
+	report    *RestoreReport
+	person    *keys.Header
+	epoch     int64
+	standings []carriedStanding
+	roles     []membership // as they are to be; an empty role ends it
+	closed    []closedGroup
+	head      []byte // last audit hash of the present
+	entries   int64  // and its number
+}
+
+// carriedStanding is an entity as it is to be, and as the backup has it.
+type carriedStanding struct {
+	now, was standing
+	keys     []oldKey // all it ever had, if the present's key is taken
+}
+
+// plan compares the two databases. present is nil where there is none.
+func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
+	p := restorePlan{report: &r.out, person: r.person}
+	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
+	var err error
+	if r.out.AuditEntries, err = auditLength(backup); err != nil {
+		return p, err
+	}
+	if present != nil {
+		if r.out.ForkAt, err = forkAt(present, backup); err != nil {
+			return p, err
+		}
+		if err := p.readHead(present); err != nil {
+			return p, err
+		}
+		if r.out.Present = CarriedOver; r.out.ForkAt == 0 {
+			r.out.Present = Unrelated
+			if err := r.accept("the present database is of another node and cannot say what was revoked since the backup"); err != nil {
+				return p, err
+			}
+		}
+		if err := r.allowed(present); err != nil {
+			return p, err
+		}
+	}
+	if r.out.Present != CarriedOver {
+		r.out.ForkAt = r.out.AuditEntries
+		return p, r.noteKey(backup)
+	}
+	return p, p.carry(present, backup)
+}
+
+// allowed refuses whoever does not hold the present key of the person whose
+// database would be replaced.
+func (r *restoring) allowed(present *store.Tx) error {
+	all, err := standings(present)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.human && (r.person == nil || !bytes.Equal(s.public, r.person.PublicKey)) {
+			return schemas.Deniedf("the database here belongs to %s, whose key is not in this home", s.ID).
+				Try("restore with the key file of %s in place, or into another folder with --home", s.ID)
+		}
+	}
+	return nil
+}
+
+// noteKey says when the person's key file does not fit what is restored.
+func (r *restoring) noteKey(backup *store.Tx) error {
+	if r.person == nil {
+		return nil
+	}
+	all, err := standings(backup)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.human && !bytes.Equal(s.public, r.person.PublicKey) {
+			r.out.Notes = append(r.out.Notes, fmt.Sprintf(
+				"the key file of this home is not the key that %s has in the backup; put that one in its place: %s", s.ID, r.home.HumanKey()))
+		}
+	}
+	return nil
+}
+
+// apply makes the plan's changes in the restored database.
+func (p restorePlan) apply(g access.Grant, n *Node) error {
+	tx := g.Tx()
+	for _, c := range p.standings {
+		if err := c.apply(g, n); err != nil {
+			return err
+		}
+	}
+	for _, m := range p.roles {
+		query, args := carryRole, []any{m.role, m.group, m.entity}
+		if m.role == "" {
+			query, args = dropMember, args[1:]
+		}
+		if _, err := tx.Exec(query, args...); err != nil {
+			return fmt.Errorf("carry membership over: %w", err)
+		}
+	}
+	for _, c := range p.closed {
+		if _, err := tx.Exec(carryClosed, c.emcon, c.archived, c.id); err != nil {
+			return fmt.Errorf("carry group over: %w", err)
+		}
+	}
+	for _, query := range []string{dropAllTokens, dropAllChallenges} {
+		if _, err := tx.Exec(query); err != nil {
+			return fmt.Errorf("end tokens: %w", err)
+		}
+	}
+	if _, err := tx.Exec(raiseEpoch, p.epoch); err != nil {
+		return fmt.Errorf("move epoch: %w", err)
+	}
+	var by schemas.EntityID
+	if p.person != nil {
+		by = p.person.EntityID
+	}
+	return g.Audit("database", map[string]any{
+		"by": by, "present": p.report.Present, "fork_at": p.report.ForkAt,
+		"abandoned_entries": p.entries, "abandoned_last": p.head,
+		"carried": p.report.Carried, "suspended": p.report.Suspended, "lost": p.report.Lost,
+	})
+}
+
+func (c carriedStanding) apply(g access.Grant, n *Node) error {
+	tx, s := g.Tx(), c.now
+	if _, err := tx.Exec(carryStanding, s.capabilities, s.grants, s.Status, s.by, s.reason, s.at, s.expires, s.graceEnd, s.ID); err != nil {
+		return fmt.Errorf("carry rights over: %w", err)
+	}
+	if c.keys != nil {
+		if _, err := tx.Exec(carryKey, s.public, s.enc, s.binding, s.seq, s.sealed, s.ID); err != nil {
+			return fmt.Errorf("carry key over: %w", err)
+		}
+		for _, k := range c.keys {
+			if _, err := tx.Exec(carryOldKey, s.ID, k.seq, k.public, k.enc, k.binding, k.from, k.to, k.reason, k.record); err != nil {
+				return fmt.Errorf("carry key over: %w", err)
+			}
+		}
+	}
+	return g.Routine(func() error { return c.context(g, n) })
+}
+
+// context makes the agent's L1 entry fit its status, as the lifecycle would
+// have.
+func (c carriedStanding) context(g access.Grant, n *Node) error {
+	if c.now.Status == c.was.Status {
+		return nil
+	}
+	switch {
+	case c.now.Status == schemas.Removed:
+		if err := leaveGroups(g, c.now.ID); err != nil {
+			return err
+		}
+		return memory.DeleteHot(g, c.now.ID)
+	case c.now.Status == schemas.Deactivated:
+		r, err := agents.Get(g, string(c.now.ID))
+		if err != nil {
+			return err
+		}
+		_, err = n.archive(g, r)
+		return err
+	case c.was.Status == schemas.Deactivated:
+		return memory.RestoreHot(g, c.now.ID)
+	}
+	return nil
+}

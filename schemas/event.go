@@ -1,0 +1,98 @@
+package schemas
+
+import "slices"
+
+// EventType names what happened; the registry below is the whole list.
+type EventType string
+
+const (
+	EventMemoryWritten      EventType = "memory.written"
+	EventMemoryConflict     EventType = "memory.conflict"
+	EventGroupMemberJoined  EventType = "group.member_joined"
+	EventGroupMemberLeft    EventType = "group.member_left"
+	EventSwarmTaskComplete  EventType = "swarm.task_complete"
+	EventTrustScoreChanged  EventType = "trust.score_changed"
+	EventAgentStatusChanged EventType = "agent.status_changed"
+)
+
+// EventTypes lists every event type: the seed's six (§9.1) and the project's.
+func EventTypes() []EventType {
+	return []EventType{
+		EventMemoryWritten, EventMemoryConflict,
+		EventGroupMemberJoined, EventGroupMemberLeft,
+		EventSwarmTaskComplete, EventTrustScoreChanged, EventAgentStatusChanged,
+	}
+}
+
+// Known reports whether t is in the registry.
+func (t EventType) Known() bool { return slices.Contains(EventTypes(), t) }
+
+// Event is the one envelope (role seed §4.2). Payloads carry ids, names given
+// by the node and enums, never text another agent wrote: they reach a model
+// unasked.
+type Event struct {
+	ID        EventID        `json:"id"`
+	Type      EventType      `json:"type"`
+	Source    string         `json:"source"` // the entity that caused it, or "node"
+	Domain    string         `json:"domain"` // the group or entity it concerns
+	Payload   any            `json:"payload"`
+	Timestamp string         `json:"timestamp"` // RFC 3339, UTC
+	Metadata  map[string]any `json:"metadata,omitempty"`
+}
+
+// QueuedEvent is how the L1 event queue shows an event (seed §9.2).
+type QueuedEvent struct {
+	Event     EventType `json:"event"`
+	Payload   any       `json:"payload"`
+	Timestamp string    `json:"timestamp"`
+}
+
+// MemoryWritten is the payload of memory.written.
+type MemoryWritten struct {
+	ItemID  ItemID  `json:"item_id"`
+	Type    string  `json:"type"` // entity, session or learning
+	GroupID GroupID `json:"group_id,omitempty"`
+}
+
+// MemoryConflict is the payload of memory.conflict: two items of one group
+// were found to contradict each other after they were written.
+type MemoryConflict struct {
+	ItemID  ItemID  `json:"item_id"`
+	WithID  ItemID  `json:"with_item_id"`
+	GroupID GroupID `json:"group_id,omitempty"`
+}
+
+// GroupMemberJoined is the payload of group.member_joined.
+type GroupMemberJoined struct {
+	GroupID  GroupID  `json:"group_id"`
+	EntityID EntityID `json:"entity_id"`
+	Role     string   `json:"role"`
+}
+
+// GroupMemberLeft is the payload of group.member_left.
+type GroupMemberLeft struct {
+	GroupID  GroupID  `json:"group_id"`
+	EntityID EntityID `json:"entity_id"`
+}
+
+// SwarmTaskComplete is the payload of swarm.task_complete; Result is an enum,
+// the full result is fetched by id.
+type SwarmTaskComplete struct {
+	SwarmID GroupID  `json:"swarm_id"`
+	AgentID EntityID `json:"agent_id"`
+	Result  string   `json:"result"`
+}
+
+// TrustScoreChanged is the payload of trust.score_changed; scores are 0–1.
+type TrustScoreChanged struct {
+	AgentID  EntityID `json:"agent_id"`
+	OldScore float64  `json:"old_score"`
+	NewScore float64  `json:"new_score"`
+}
+
+// AgentStatusChanged is the payload of agent.status_changed.
+type AgentStatusChanged struct {
+	AgentID   EntityID    `json:"agent_id"`
+	OldStatus AgentStatus `json:"old_status"`
+	NewStatus AgentStatus `json:"new_status"`
+}

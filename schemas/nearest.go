@@ -1,0 +1,38 @@
+package schemas
+
+// Nearest gives the name that takes the fewest edits to reach from s, if it is
+// near enough to be what was meant, and "" otherwise.
+func Nearest(s string, names []string) string {
+	best, name := len(s)/3+1, ""
+	if len(s) > 64 {
+		return ""
+	}
+	for _, n := range names {
+		if e := edits(s, n); e < best {
+			best, name = e, n
+		}
+	}
+	return name
+}
+
+// edits counts the insertions, deletions and substitutions of bytes between a
+// and b (Levenshtein 1966), one row at a time.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,125 @@
+package schemas
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// object is the part of a JSON Schema these tests look at.
+type object struct {
+	ID         string            `json:"$id"`
+	Draft      string            `json:"$schema"`
+	Properties map[string]object `json:"properties"`
+	Required   []string          `json:"required"`
+	Enum       []string          `json:"enum"`
+	Const      any               `json:"const"`
+	Ref        string            `json:"$ref"`
+	Additional json.RawMessage   `json:"additionalProperties"`
+	AllOf      []struct {
+		If, Then object
+	} `json:"allOf"`
+	Defs map[string]json.RawMessage `json:"$defs"`
+}
+
+func readSchema(t *testing.T, name string) object {
+	t.Helper()
+	text, err := Schema(name)
+	require.NoError(t, err)
+	return parseSchema(t, text)
+}
+
+func parseSchema(t *testing.T, text []byte) (o object) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(text, &o))
+	return o
+}
+
+func TestSchemasArePublished(t *testing.T) {
+	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "session"}, SchemaNames())
+	for _, name := range SchemaNames() {
+		s := readSchema(t, name)
+		require.Equal(t, SchemaURN(name), s.ID)
+		require.Equal(t, "https://json-schema.org/draft/2020-12/schema", s.Draft)
+	}
+	_, err := Schema("nonsense")
+	require.ErrorIs(t, err, ErrNotFound)
+}
+
+// fits holds a closed schema object against the Go struct it describes: same
+// members, and exactly those without omitempty are required.
+func fits(t *testing.T, s object, record any, optional ...string) {
+	t.Helper()
+	require.Equal(t, "false", string(s.Additional), "%T is open", record)
+	var all, required []string
+	typ := reflect.TypeOf(record)
+	for i := range typ.NumField() {
+		name, rest, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+		if rest != "omitempty" && !slices.Contains(optional, name) {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(required)
+	slices.Sort(s.Required)
+	require.Equal(t, all, slices.Sorted(maps.Keys(s.Properties)), "%T", record)
+	require.Equal(t, required, s.Required, "%T", record)
+}
+
+func TestRecordsFitTheirSchemas(t *testing.T) {
+	fits(t, readSchema(t, "identity"), Agent{})
+	// A declaration may leave out any capability: what is absent is not granted.
+	fits(t, readSchema(t, "capabilities"), Capabilities{}, "memory_read", "memory_write", "tools",
+		"max_parallel_ops", "ttl_seconds", "autonomous", "max_delegation_depth")
+	fits(t, readSchema(t, "events"), Event{})
+	fits(t, parseSchema(t, readSchema(t, "events").Defs["queued"]), QueuedEvent{})
+}
+
+// Every event type has a schema for its payload, in the envelope and in the
+// queue, and it is that of the Go struct.
+func TestEveryEventHasASchema(t *testing.T) {
+	s := readSchema(t, "events")
+	payloads := map[EventType]any{
+		EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
+		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
+		EventSwarmTaskComplete: SwarmTaskComplete{}, EventTrustScoreChanged: TrustScoreChanged{},
+		EventAgentStatusChanged: AgentStatusChanged{},
+	}
+	var names []string
+	for _, e := range EventTypes() {
+		names = append(names, string(e))
+		require.Contains(t, payloads, e, "name the payload of %s here and add it to events.schema.json", e)
+		require.Contains(t, s.Defs, string(e))
+		fits(t, parseSchema(t, s.Defs[string(e)]), payloads[e])
+	}
+	require.Equal(t, names, parseSchema(t, s.Defs["type"]).Enum)
+	for key, envelope := range map[string]object{"type": s, "event": parseSchema(t, s.Defs["queued"])} {
+		var switched []string
+		for _, c := range envelope.AllOf {
+			e := c.If.Properties[key].Const.(string)
+			require.Equal(t, "#/$defs/"+e, c.Then.Properties["payload"].Ref)
+			switched = append(switched, e)
+		}
+		require.Equal(t, names, switched)
+	}
+}
+
+func TestEnumsFitTheirSchemas(t *testing.T) {
+	words := func(name, def string) []string { return parseSchema(t, readSchema(t, name).Defs[def]).Enum }
+	require.Equal(t, strs(AgentTypes()), words("identity", "agent_type"))
+	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
+}
+
+func strs[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = string(s)
+	}
+	return out
+}
