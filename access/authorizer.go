@@ -310,9 +310,10 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 		return nil
 	}
 	var seen int64
-	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root()).Scan(&seen); err != nil {
+	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root(), e.ID).Scan(&seen); err != nil {
 		return fmt.Errorf("read presence: %w", err)
 	}
+	seen = max(seen, a.meter.lastSeen(e.Parent), a.meter.lastSeen(c.root())) // not yet flushed
 	if tx.Micros()-seen <= a.cfg.Presence.Microseconds() {
 		return nil
 	}

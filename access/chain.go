@@ -114,6 +114,11 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	if err != nil || loaded == nil {
 		return nil, epoch, err
 	}
+	if tx.Writable() {
+		// What this transaction reads may never be committed, and the next one
+		// would move the epoch to the same number.
+		return loaded, epoch, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if epoch > c.epoch || c.chains == nil {

@@ -73,6 +73,13 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	m.seen[p.Entity] = now.UnixMicro()
 }
 
+// lastSeen is the newest sign of life of id that is not yet flushed, 0 if none.
+func (m *meter) lastSeen(id schemas.EntityID) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.seen[id]
+}
+
 // denied counts memory that was refused inside an operation.
 func (m *meter) denied(actor schemas.EntityID, tool, reason string) {
 	m.mu.Lock()

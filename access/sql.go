@@ -15,7 +15,10 @@ const (
 
 	selectToken = `SELECT entity_id, key_seq, expires_at FROM tokens WHERE hash = ?`
 
-	selectLastSeen = `SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?, ?)`
+	// selectLastSeen is the newest sign of life of an agent's parent or human, of
+	// which registering or moving the agent is one.
+	selectLastSeen = `SELECT max((SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?1, ?2)),
+			CASE WHEN status_by = 'node' THEN created_at ELSE status_at END) FROM entities WHERE id = ?3`
 
 	// selectVisible lists who an entity can name: itself, everyone above and
 	// below it, and everyone it shares a group with.

@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,9 +15,9 @@ import (
 const slotSlack = 10 * time.Second
 
 // Wait runs f, which holds no transaction, for at most limit while p waits for
-// something. The wait takes a slot of everyone in the chain across processes,
-// and its context ends with cause schemas.ErrRevoked within 250 ms of the loss
-// of the right, whichever process took it.
+// something. The wait takes a slot of everyone in the chain, across processes.
+// f asks again through Do before it gives anything away, and ends when that is
+// refused.
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
 	var d decision
 	id := schemas.NewID()
@@ -34,74 +33,7 @@ func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Du
 	defer a.giveSlots(context.WithoutCancel(ctx), d, id)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tied, leave := a.inflight.join(ctx, d.actor)
-	defer leave()
-	watched, stop := a.watch(tied, p, op, d)
-	defer stop()
-	err = f(watched)
-	if errors.Is(context.Cause(watched), schemas.ErrRevoked) {
-		return revoked(op, err)
-	}
-	return err
-}
-
-// Watch returns a context that ends with cause schemas.ErrRevoked within 250 ms
-// of p losing the right to op: for streams. Call the function when done.
-func (a *Authorizer) Watch(ctx context.Context, p Principal, op Op) (context.Context, func(), error) {
-	var d decision
-	if err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
-		d, err = a.decide(tx, p, op)
-		return err
-	}); err != nil {
-		return nil, nil, err
-	}
-	tied, leave := a.inflight.join(ctx, d.actor)
-	watched, stop := a.watch(tied, p, op, d)
-	return watched, func() { stop(); leave() }, nil
-}
-
-// watch asks again on every ring of the doorbell, which a loss of rights rings,
-// and once a second for what no ring tells, such as the end of a lifetime.
-func (a *Authorizer) watch(ctx context.Context, p Principal, op Op, d decision) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	rings, unwatch := a.store.Watch()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			always := false
-			select {
-			case <-ctx.Done():
-				return
-			case <-rings:
-			case <-tick.C:
-				always = true
-			}
-			if err := a.still(ctx, p, op, d, always); err != nil && ctx.Err() == nil {
-				cancel(schemas.ErrRevoked)
-				return
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-done
-		unwatch()
-	}
-}
-
-// still decides again: at every change of rights, or always.
-func (a *Authorizer) still(ctx context.Context, p Principal, op Op, d decision, always bool) error {
-	return a.store.Read(ctx, func(tx *store.Tx) error {
-		if always {
-			_, err := a.decide(tx, p, op)
-			return err
-		}
-		_, err := a.again(tx, p, op, d)
-		return err
-	})
+	return f(ctx)
 }
 
 func takeSlots(tx *store.Tx, d decision, id string, limit time.Duration) error {

@@ -33,6 +33,7 @@ func HotSections() []string {
 type HotView struct {
 	Agent *schemas.Agent        // the agent's record; nil for a person
 	Queue []schemas.QueuedEvent // unread events, oldest first
+	Older int                   // unread events before them, not shown
 }
 
 // HotDoc is a context as its entity reads it.
@@ -73,6 +74,12 @@ func NewHotChange(op HotOperation, data []byte, expectedUpdatedAt string) (HotCh
 	var err error
 	if c.data, err = decodeObject(data); err != nil {
 		return c, err
+	}
+	// A replace that repeats what was read says at which version it was.
+	if repeated, ok := c.data["updated_at"].(string); ok && op == HotReplace {
+		if at, err := time.Parse(time.RFC3339Nano, repeated); err == nil {
+			c.expected = at.UnixMicro()
+		}
 	}
 	if expectedUpdatedAt != "" {
 		at, err := time.Parse(time.RFC3339Nano, expectedUpdatedAt)

@@ -81,7 +81,7 @@ func (h *hot) state() HotChain {
 	return HotChain{SessionCount: h.sessions, ChainHash: h.chain, PreviousHash: h.previous, Genesis: HotGenesis(h.entity)}
 }
 
-// verify recomputes what the row says of itself (INV-CHAIN-L1). It does not
+// verify recomputes what the row says of itself (INV-L1-CHAIN). It does not
 // repair: a context that was changed behind the node's back is not carried on
 // as if nothing had happened.
 func (h *hot) verify() error {

@@ -86,8 +86,8 @@ func TestOnlyASessionEndAdvancesTheChain(t *testing.T) {
 }
 
 // What was changed behind the node's back is an error, at the session's start
-// and on demand, that says which and what to do.
-func TestBrokenChain(t *testing.T) {
+// and on demand, that says which and what to do: INV-L1-CHAIN.
+func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 	for _, c := range []struct{ name, sql, says, hint string }{
 		{"content", `UPDATE l1 SET doc = '{"active":{"focus":"evil"}}' WHERE entity_id = ?`, "changed outside the node", "operation=replace"},
 		{"content no longer JSON", `UPDATE l1 SET doc = 'x' WHERE entity_id = ?`, "changed outside the node", "operation=replace"},

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"cordelia/events"
 	"cordelia/schemas"
@@ -19,6 +17,9 @@ func (h *hot) document(view HotView) (HotDoc, error) {
 		return HotDoc{}, err
 	}
 	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw), Warnings: h.heavy()}
+	if view.Older > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%d older unread events are not shown: events_poll has them", view.Older))
+	}
 	if h.archived != 0 {
 		d.Warnings = append(d.Warnings, "archived since "+events.Timestamp(h.archived))
 	}
@@ -47,7 +48,8 @@ func (h *hot) heavy() []string {
 // Part is the context, or with a section only that part of it in its place: the
 // name of a top-level section, or a JSON pointer to a member below one. What
 // makes it exceed limit bytes of JSON is left out, largest first, and named by
-// pointer. Errors: CodeInvalid if there is no such section.
+// pointer. Errors: CodeInvalid if there is no such section, CodeNotFound if there
+// is nothing at that place below it.
 func (d HotDoc) Part(section string, limit int) (part map[string]any, leftOut []string, err error) {
 	part = maps.Clone(d.Context)
 	if section != "" {
@@ -56,38 +58,32 @@ func (d HotDoc) Part(section string, limit int) (part map[string]any, leftOut []
 			return nil, nil, schemas.Invalidf("there is no section %q", section).
 				Expecting("%s, or a JSON pointer below one, such as /agent/task", strings.Join(HotSections(), ", "))
 		}
-		if part, err = prune(d.Context, steps, section); err != nil {
-			return nil, nil, err
+		if part[steps[0]] == nil { // nothing was written to it yet
+			part[steps[0]] = map[string]any{}
+		}
+		if part = prune(part, steps); part == nil {
+			return nil, nil, schemas.NotFoundf("there is nothing at %q in this context", section).Try("memory_read_hot without section")
 		}
 	}
 	leftOut, err = fit(part, limit)
 	return part, leftOut, err
 }
 
-// prune is object with nothing but what steps leads to. A section nothing was
-// written to is empty; a member that is not there is an error.
-func prune(object map[string]any, steps []string, section string) (map[string]any, error) {
+// prune is object with nothing but what steps leads to, nil if that is nowhere.
+func prune(object map[string]any, steps []string) map[string]any {
 	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(steps[0])
 	value, ok := object[name]
-	if len(steps) == 1 {
-		if !ok && "/"+name != "/"+strings.TrimPrefix(section, "/") {
-			return nil, noPart(section)
-		}
-		if !ok {
-			value = map[string]any{}
-		}
-		return map[string]any{name: value}, nil
-	}
-	below, ok := value.(map[string]any)
 	if !ok {
-		return nil, noPart(section)
+		return nil
 	}
-	pruned, err := prune(below, steps[1:], section)
-	return map[string]any{name: pruned}, err
-}
-
-func noPart(section string) error {
-	return schemas.NotFoundf("there is nothing at %q in this context", section).Try("memory_read_hot without section")
+	if len(steps) > 1 {
+		below, _ := value.(map[string]any)
+		if below = prune(below, steps[1:]); below == nil {
+			return nil
+		}
+		value = below
+	}
+	return map[string]any{name: value}
 }
 
 // fit takes the largest members out of doc, or out of the objects in it, until
@@ -209,77 +205,4 @@ func (d HotDoc) orgs() []string {
 		}
 	}
 	return ids
-}
-
-// digestLimit keeps a digest within 500 tokens, at 4 bytes each.
-const digestLimit = 2000
-
-// digestLine is the most one line may take of it, so that a long summary does
-// not crowd out what is open.
-const digestLine = 320
-
-// Digest is the context in a few lines for a prompt, at most 500 tokens: what
-// is most needed first. It holds no line breaks or control characters of the
-// entity's own, so no value can pass for another line.
-func (d HotDoc) Digest() string {
-	var b strings.Builder
-	for _, line := range d.digestLines() {
-		if b.Len()+len(line)+1 > digestLimit {
-			break
-		}
-		b.WriteString(line)
-		b.WriteByte('\n')
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (d HotDoc) digestLines() []string {
-	var lines []string
-	add := func(label string, values ...string) {
-		values = slices.DeleteFunc(values, func(s string) bool { return strings.TrimSpace(s) == "" })
-		if len(values) > 0 {
-			lines = append(lines, cut(label+": "+safeLine(strings.Join(values, "; ")), digestLine))
-		}
-	}
-	add("Name", append([]string{d.text("identity", "name")}, d.texts("identity", "roles")...)...)
-	goal, findings := d.task()
-	add("Task", goal)
-	add("Focus", d.text("active", "focus"))
-	add("Project", d.text("active", "project"))
-	add("Last session", d.text("ephemeral", "last_summary"))
-	add("Open threads", d.texts("ephemeral", "open_threads")...)
-	add("Blockers", d.texts("active", "blockers")...)
-	add("Next", d.texts("active", "next")...)
-	add("Style", d.texts("identity", "style")...)
-	add("Findings", findings...)
-	add("Notes", append(d.texts("active", "notes"), d.text("active", "notes"))...)
-	return lines
-}
-
-// safeLine makes s safe to stand on one line: white space becomes a space, and
-// control, format (bidirectional, zero-width, tag) and private characters go.
-func safeLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.In(r, unicode.C) || r == utf8.RuneError:
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// cut shortens s to at most limit bytes, between two characters.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	const mark = "…"
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
 }

@@ -84,9 +84,8 @@ func DeleteHot(g access.Grant, entity schemas.EntityID) error {
 }
 
 // routine runs f, a part of entity's lifecycle, and records it. The caller must
-// be the node or is or stands above entity, and must have made the operation a
-// routine of the node (Grant.Routine): without it the store refuses the row
-// (INV-SOVEREIGN).
+// be the node or stand above entity, and must be inside Grant.Routine: without it
+// the store refuses the row, by INV-SOVEREIGN.
 func routine(g access.Grant, entity schemas.EntityID, what string, f func() error) error {
 	if !g.IsNode() {
 		above, err := g.Holds(entity)

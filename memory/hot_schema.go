@@ -85,7 +85,7 @@ func leaves(e *jsonschema.ValidationError, found []schemas.Violation) []schemas.
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(at+pointer([]string{name}), "is not a field there is")
+			add(at+pointer([]string{name}), "is not a known field")
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {

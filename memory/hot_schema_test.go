@@ -24,7 +24,7 @@ func TestPublishedSchemas(t *testing.T) {
 			{Path: "/memory_write/visibility/0", Msg: "must be one of private, group"},
 			{Path: "/tools/0", Msg: "must match ^[a-z][a-z0-9_]*$"}}},
 		{"identity", agent + `}`, nil},
-		{"identity", agent + `,"private_key":"x"}`, []schemas.Violation{{Path: "/private_key", Msg: "is not a field there is"}}},
+		{"identity", agent + `,"private_key":"x"}`, []schemas.Violation{{Path: "/private_key", Msg: "is not a known field"}}},
 		{"entity", `{"type":"person","name":"Ada","details":{"any":1}}`, nil},
 		{"entity", `{"type":"robot"}`, []schemas.Violation{
 			{Path: "/name", Msg: "is missing"}, {Path: "/type", Msg: "must be one of person, org, project, concept"}}},
@@ -35,7 +35,7 @@ func TestPublishedSchemas(t *testing.T) {
 			{Path: "/confidence", Msg: "must be at most 1"}, {Path: "/content", Msg: "must have at least 1 characters"}}},
 		{"events", `{"id":"1","type":"trust.score_changed","source":"node","domain":"d","payload":{"agent_id":"a","old_score":0.5,"new_score":0.6},"timestamp":"2026-01-31T16:00:00Z"}`, nil},
 		{"events", `{"id":"1","type":"trust.score_changed","source":"node","domain":"d","payload":{"agent_id":"a","old_score":0.5,"new_score":6,"why":"free text"},"timestamp":"2026-01-31T16:00:00Z"}`, []schemas.Violation{
-			{Path: "/payload/new_score", Msg: "must be at most 1"}, {Path: "/payload/why", Msg: "is not a field there is"}}},
+			{Path: "/payload/new_score", Msg: "must be at most 1"}, {Path: "/payload/why", Msg: "is not a known field"}}},
 	} {
 		got, err := Validate(c.schema, decodedHot(t, c.value))
 		require.NoError(t, err)

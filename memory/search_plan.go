@@ -186,7 +186,10 @@ func (p *plan) weighLetters(tx querier, scope string, unknown []*term, total flo
 		}
 		probes, counts = probes[len(t.grams):], counts[len(t.grams):]
 		slices.SortStableFunc(present, func(a, b gram) int { return cmp.Compare(a.df, b.df) })
-		t.weight = idf(1, total) / 2
+		t.weight = 0
+		if len(present) > 0 { // about as many items as have its rarest triple
+			t.weight = idf(present[0].df, total) / 2
+		}
 		for _, g := range present[:min(len(present), 5)] {
 			p.probe = append(p.probe, probe{` AND grams : ` + quoted(t.grams[g.at]), t.weight / 5})
 		}

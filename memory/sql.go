@@ -67,7 +67,7 @@ const (
 
 	supersede  = `UPDATE items SET current = 0, superseded_by = ?, valid_to = ? WHERE n = ?`
 	outlived   = `UPDATE items SET current = 0 WHERE n = ?`
-	markCopies = `UPDATE items SET stale = ? WHERE origin = ? AND stale <> 'deleted'`
+	markCopies = `UPDATE items SET stale = ? WHERE origin = ? AND origin <> '' AND stale <> 'deleted'`
 
 	tombstone = `UPDATE items SET current = 0, deleted_at = ?, deleted_by = ? WHERE n = ?`
 	untomb    = `UPDATE items SET current = ?, deleted_at = 0, deleted_by = '' WHERE n = ?`
@@ -75,8 +75,8 @@ const (
 			content_hash = x'', provenance = '{}', thread = '', deleted_at = ?, deleted_by = ? WHERE n = ?`
 	purgeVersions = `DELETE FROM item_versions WHERE item = ?`
 	purgeLinks    = `DELETE FROM item_links WHERE item = ?`
-	selectCopies  = `SELECT ` + itemColumns + ` FROM items i WHERE i.origin = ?`
-	selectCopy    = `SELECT i.id FROM items i WHERE i.origin = ? AND i.group_id = ? AND i.content_hash = ? AND i.deleted_at = 0 LIMIT 1`
+	selectCopies  = `SELECT ` + itemColumns + ` FROM items i WHERE i.origin = ? AND i.origin <> ''`
+	selectCopy    = `SELECT i.id FROM items i WHERE i.origin = ? AND i.origin <> '' AND i.group_id = ? AND i.content_hash = ? AND i.deleted_at = 0 LIMIT 1`
 )
 
 const (
@@ -142,4 +142,12 @@ const (
 			i.type, CASE WHEN i.type = 'session' OR ?2 THEN i.data ELSE '' END, ` + candidateColumns + `
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY i.n DESC`
 	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
+)
+
+const (
+	selectOwned       = `SELECT ` + itemColumns + ` FROM items i WHERE i.owner = ? AND i.n > ? AND i.deleted_at = 0 ORDER BY i.n LIMIT 500`
+	selectOwnedGroups = `SELECT g.id, g.kind, g.description, g.culture FROM groups g
+		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0 ORDER BY g.id`
+	selectAllLinks = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
+	selectKeys     = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
 )

@@ -14,9 +14,8 @@ var eventsPoll = Define(Spec{
 	Name: "events_poll", Title: "Read events", Toolset: Events,
 	Effect: access.Write, Repeatable: true, AlwaysLoad: true,
 	SearchHint: "unread events queue mailbox notifications wait news",
-	Description: "Read your unread events, oldest first: memory written, members, tasks, trust, status. Reading consumes nothing; " +
-		"once you have handled them, pass the returned cursor as ack in your next call. " +
-		"wait_seconds blocks until an event comes. Payloads hold ids: fetch what you need by id.",
+	Description: "Read your unread events, oldest first. Reading consumes nothing: once handled, pass cursor as ack in the next call. " +
+		"wait_seconds waits for the first. Payloads hold ids; fetch what you need by id.",
 }, pollEvents)
 
 type eventsPollIn struct {
@@ -107,21 +106,23 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 	if err != nil || len(out.Events) > 0 {
 		return out, err
 	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(in.WaitSeconds)*time.Second)
-	defer cancel()
-	w := &watch{node: c.Node, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
-	for len(out.Events) == 0 {
-		if _, err := w.next(limited, rung); err != nil {
-			if limited.Err() != nil && ctx.Err() == nil {
-				return out, nil
+	err = c.Node.Auth.Wait(ctx, c.Caller.Principal, pollOp(c.As), time.Duration(in.WaitSeconds)*time.Second, func(limited context.Context) error {
+		w := &watch{node: c.Node, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
+		for len(out.Events) == 0 {
+			if _, err := w.next(limited, rung); err != nil {
+				if limited.Err() != nil && ctx.Err() == nil {
+					return nil // nothing came
+				}
+				return err
 			}
-			return eventsPollOut{}, err
+			var err error
+			if out, err = unread(ctx, c, in); err != nil {
+				return lost(err)
+			}
 		}
-		if out, err = unread(ctx, c, in); err != nil {
-			return eventsPollOut{}, lost(err)
-		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // acknowledge moves the caller's places. It is no event and no audit entry:

@@ -13,9 +13,8 @@ var eventsSubscribe = Define(Spec{
 	Name: "events_subscribe", Title: "Choose events", Toolset: Events,
 	Effect: access.Write, Repeatable: true,
 	SearchHint: "subscribe unsubscribe mute filter event types",
-	Description: "Choose which events reach you. At first you get everything you may read. set replaces your choice: [] is nothing, " +
-		"[{\"event\":\"*\"}] everything; add and remove change it; list shows it with the types there are. " +
-		"group narrows a type to one group you can read.",
+	Description: "Choose which events reach you; at first all you may read do. set replaces the choice: [] is none, " +
+		"[{\"event\":\"*\"}] all. list shows it and the types. group narrows one to a group.",
 }, subscribe)
 
 type eventsSubscribeIn struct {

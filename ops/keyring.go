@@ -191,3 +191,38 @@ func (n *Node) UnwrapKey(ctx context.Context, r *Keyring, id schemas.EntityID) (
 	out.Kept, err = keys.ReplaceFile(out.File, next)
 	return out, err
 }
+
+// KeyInfo says which key an entity has and where it is.
+type KeyInfo struct {
+	EntityID  schemas.EntityID `json:"entity_id"`
+	Name      string           `json:"name"`
+	KeySeq    uint32           `json:"key_seq"`
+	PublicKey []byte           `json:"public_key"`
+	SealedTo  schemas.EntityID `json:"sealed_to,omitempty"` // whose key opens it
+	File      string           `json:"file,omitempty"`      // on this machine
+	FileSeq   uint32           `json:"file_key_seq,omitempty"`
+	Current   bool             `json:"current,omitempty"` // the file holds the present key
+	Locked    bool             `json:"locked,omitempty"`  // by a passphrase
+}
+
+// KeyInfo looks up the public half of an entity's key and its file here. It
+// opens nothing.
+func (n *Node) KeyInfo(ctx context.Context, id schemas.EntityID) (KeyInfo, error) {
+	record, err := n.record(ctx, id)
+	if err != nil {
+		return KeyInfo{}, err
+	}
+	out := KeyInfo{EntityID: id, Name: record.Name, KeySeq: record.Key.KeySeq, PublicKey: record.Key.PublicKey}
+	if record.SealedKey != nil {
+		out.SealedTo = record.Parent
+	}
+	path := n.Home.KeyFile(id)
+	switch f, err := keys.ReadHeader(path); {
+	case err == nil:
+		out.File, out.FileSeq, out.Locked = path, f.KeySeq, f.Locked
+		out.Current = bytes.Equal(f.PublicKey, record.Key.PublicKey)
+	case !errors.Is(err, schemas.ErrNotFound):
+		return out, err
+	}
+	return out, nil
+}

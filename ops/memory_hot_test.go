@@ -88,6 +88,7 @@ func TestHotReadWriteRoundTrip(t *testing.T) {
 	}))
 	first, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
+	require.Empty(t, first.Warnings)
 	written, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
 		fmt.Sprintf(`{"operation":"patch","data":{"active":{"focus":"L1"},"agent":{"working_memory":{"n":9007199254740992}}},"expected_updated_at":%q}`, first.UpdatedAt))
 	require.NoError(t, err)
@@ -107,6 +108,25 @@ func TestHotReadWriteRoundTrip(t *testing.T) {
 	part, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"active"}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"active":{"focus":"L1"}}`, string(part.Context))
+}
+
+// The queue shows the newest events and says how many it does not show.
+func TestHotQueueIsBounded(t *testing.T) {
+	s := newStudy(t)
+	require.NoError(t, s.node.Store.Write(t.Context(), func(tx *store.Tx) error {
+		for i := range hotEvents + 3 {
+			if err := events.Append(tx, events.EntityStream("bob"), events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
+				Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(fmt.Sprint("item-", i)), Type: "entity"}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
+	require.NoError(t, err)
+	require.Equal(t, hotEvents, strings.Count(string(read.Context), "item-"))
+	require.Contains(t, string(read.Context), fmt.Sprint("item-", hotEvents+2))
+	require.Equal(t, []string{"3 older unread events are not shown: events_poll has them"}, read.Warnings)
 }
 
 func TestHotOfOthers(t *testing.T) {

@@ -87,7 +87,7 @@ func hotOf(g access.Grant, ref string) (schemas.EntityID, memory.HotView, error)
 		view.Agent = &a
 	}
 	if r.ID == g.Actor() {
-		view.Queue, _, err = eventQueue(g, hotEvents)
+		view.Queue, view.Older, err = eventQueue(g, hotEvents)
 	}
 	return r.ID, view, err
 }

@@ -150,12 +150,7 @@ func (r *restoring) accept(why string) error {
 
 // prepare changes the restored database before anyone can open it.
 func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
-	key, err := r.home.nodeKey()
-	if err != nil {
-		return err
-	}
-	defer key.Erase()
-	n := &Node{ID: key.ID(), Home: r.home, Store: fresh, key: key, Auth: access.New(fresh, access.Config{})}
+	n := &Node{Home: r.home, Store: fresh, Auth: access.New(fresh, access.Config{})}
 	return r.withPresent(ctx, func(present *store.Tx) error {
 		return n.routine(ctx, "restore", func(g access.Grant) error {
 			p, err := r.plan(present, g.Tx())

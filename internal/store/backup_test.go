@@ -235,14 +235,19 @@ func TestRestoreToNothingAndOverDamage(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, restored.Kept)
 
+	// A log that fits any file: SQLite would replay it into the new one.
+	_, target = oldAndNew(t)
+	log, err := os.ReadFile(target + "-wal")
+	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(target, []byte(strings.Repeat("damage", 2000)), 0o600))
-	require.NoError(t, os.WriteFile(target+"-wal", []byte("also"), 0o600))
 	restored, err = Restore(t.Context(), RestoreOptions{Backup: report.Path, Target: target})
 	require.NoError(t, err)
-	require.FileExists(t, restored.Kept)
-	log, err := os.ReadFile(restored.Kept + "-wal")
+	kept, err := os.ReadFile(restored.Kept)
 	require.NoError(t, err)
-	require.Equal(t, "also", string(log))
+	require.Equal(t, strings.Repeat("damage", 2000), string(kept))
+	kept, err = os.ReadFile(restored.Kept + "-wal")
+	require.NoError(t, err)
+	require.Equal(t, log, kept)
 	require.Equal(t, map[string]bool{"new": true}, names(t, openAt(t, target)))
 }
 

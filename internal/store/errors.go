@@ -32,17 +32,6 @@ func IsUnique(err error) bool {
 	return false
 }
 
-// spoilsBatch reports whether err makes SQLite abandon the whole transaction
-// and not only the failing statement.
-func spoilsBatch(err error) bool {
-	switch driverCode(err) & 0xff {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
-		sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY:
-		return true
-	}
-	return false
-}
-
 // classify turns a driver error into one the caller can act on; errors that
 // already say what they are pass through.
 func classify(err error) error {

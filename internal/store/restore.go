@@ -48,9 +48,9 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
-	target, err := filepath.Abs(o.Target)
+	target, err := place(o.Target)
 	if err != nil {
-		return RestoreReport{}, fmt.Errorf("database path: %w", err)
+		return RestoreReport{}, err
 	}
 	report := RestoreReport{Target: target, DryRun: o.DryRun}
 	if report.Backup, err = VerifyFile(ctx, o.Backup, o.Verify); err != nil {
@@ -58,9 +58,6 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 	}
 	if same(o.Backup, target) {
 		return report, schemas.Invalidf("the backup is the database itself").Try("name a file that cordelia backup wrote")
-	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return report, restoreFailed(err)
 	}
 	use, err := useAlone(target)
 	if err != nil {

@@ -71,18 +71,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := chooseLocks(); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(o.Path)
+	path, err := place(o.Path)
 	if err != nil {
-		return nil, fmt.Errorf("database path: %w", err)
-	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be made", dir).
-			Try("choose another with --home").Because(err)
-	}
-	if name, bad := networkFileSystem(dir); bad {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is on a network file system (%s), where SQLite corrupts data", dir, name).
-			Try("choose a folder on a local disk with --home")
+		return nil, err
 	}
 	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), quit: make(chan struct{})}
 	for range maxReaders {
@@ -93,6 +84,34 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// place makes the folder for a database file and gives the file's one true
+// path: locks and bells beside it must be the same under every name it has.
+func place(file string) (string, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return "", fmt.Errorf("database path: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be made", dir).
+			Try("choose another with --home").Because(err)
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if dir, err = filepath.EvalSymlinks(dir); err == nil {
+			resolved = filepath.Join(dir, filepath.Base(path))
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("database path: %w", err)
+	}
+	if name, bad := networkFileSystem(filepath.Dir(resolved)); bad {
+		return "", schemas.Errorf(schemas.CodeUnavailable, "%s is on a network file system (%s), where SQLite corrupts data", filepath.Dir(resolved), name).
+			Try("choose a folder on a local disk with --home")
+	}
+	return resolved, nil
 }
 
 // chooseLocks must run before the first open of a database in this process:

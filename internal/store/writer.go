@@ -222,14 +222,12 @@ func (w *writer) runOne(j *job, now time.Time) error {
 		j.err = j.ctx.Err()
 	}
 	if j.err != nil {
-		if spoilsBatch(j.err) {
-			return j.err
-		}
+		// Fails if SQLite abandoned the whole transaction, as after an I/O error.
 		if err := w.conn.exec("ROLLBACK TO job"); err != nil {
 			return errors.Join(j.err, err)
 		}
 	}
-	// Fails if SQLite abandoned the transaction behind a swallowed error.
+	// And so does this, if fn swallowed the error.
 	return w.conn.exec("RELEASE job")
 }
 

@@ -94,44 +94,52 @@ func afterCommit(t *testing.T, s *store.Store) {
 func closing(t *testing.T, s *store.Store) {
 	const callers = 50
 	finish := blocked(t, s, nil)
-	results := make(chan error, 2*callers)
-	var started sync.WaitGroup
+	inside, release := make(chan struct{}, callers), make(chan struct{})
+	writes, reads := make(chan error, callers), make(chan error, callers)
 	for i := range callers {
-		started.Add(2)
+		go func() { writes <- put(context.Background(), s, fmt.Sprint("w", i), "") }()
 		go func() {
-			started.Done()
-			results <- put(context.Background(), s, fmt.Sprint("w", i), "")
-		}()
-		go func() {
-			started.Done()
-			results <- s.Read(context.Background(), func(tx *store.Tx) error {
+			reads <- s.Read(context.Background(), func(tx *store.Tx) error {
+				inside <- struct{}{}
+				<-release
 				_, err := list(tx)
 				return err
 			})
 		}()
 	}
-	started.Wait()
-	closed := make(chan error)
-	go func() { closed <- s.Close() }()
-	require.NoError(t, finish())
-	select {
-	case err := <-closed:
-		require.NoError(t, err)
-	case <-time.After(patience):
-		require.FailNow(t, "Close hangs")
-	}
-	for range 2 * callers {
+	receive := func(ch <-chan error) error {
+		t.Helper()
 		select {
-		case err := <-results:
-			if err != nil {
-				require.ErrorIs(t, err, schemas.ErrUnavailable)
-				require.ErrorContains(t, err, "shutting down")
-			}
+		case err := <-ch:
+			return err
 		case <-time.After(patience):
-			require.FailNow(t, "a caller hangs")
+			require.FailNow(t, "hangs")
+			return nil
+		}
+	}
+	refused := func(err error) {
+		t.Helper()
+		require.ErrorIs(t, err, schemas.ErrUnavailable)
+		require.ErrorContains(t, err, "shutting down")
+	}
+	<-inside
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	refused(receive(reads)) // who waits for a connection, while others still have theirs
+	close(release)
+	require.NoError(t, finish())
+	require.NoError(t, receive(closed))
+	for range callers {
+		if err := receive(writes); err != nil {
+			refused(err)
+		}
+	}
+	for range callers - 1 {
+		if err := receive(reads); err != nil {
+			refused(err)
 		}
 	}
 	require.NoError(t, s.Close())
-	require.ErrorIs(t, put(context.Background(), s, "late", ""), schemas.ErrUnavailable)
-	require.ErrorIs(t, s.Read(context.Background(), func(*store.Tx) error { return nil }), schemas.ErrUnavailable)
+	refused(put(context.Background(), s, "late", ""))
+	refused(s.Read(context.Background(), func(*store.Tx) error { return nil }))
 }

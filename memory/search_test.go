@@ -1,0 +1,346 @@
+package memory
+
+import (
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+func replaceAll(s, old, with string) string { return strings.ReplaceAll(s, old, with) }
+
+func containsID(ids []schemas.ItemID, id schemas.ItemID) bool { return slices.Contains(ids, id) }
+
+func TestSearchFinds(t *testing.T) {
+	n := newWarmNode(t)
+	put := func(content string) schemas.ItemID { return n.write(ada, learning(content)).ID }
+	vpn := put("Deployments to staging need the VPN.")
+	fn := put("The helper getUserByEmail lives in account_store.go.")
+	cjk := put("部署之前必须先备份数据库。")
+	cafe := put("The Kubernetes ingress terminates TLS for every tenant.")
+	deny := put("Do not restart the scheduler on Fridays.")
+	for query, want := range map[string]schemas.ItemID{
+		"deploying to staging":         vpn,  // stems
+		"getUserByEmail":               fn,   // the whole identifier
+		"user email helper":            fn,   // its parts
+		"account_store":                fn,   // a file
+		"备份":                           cjk,  // no blanks
+		"kuberntes ingres":             cafe, // misspelt
+		"restart not":                  deny, // denials are words
+		`"unbalanced AND (NEAR* VPN`:   vpn,  // no syntax
+		`vpn" OR meta:"s2`:             vpn,
+		"what is the vpn good for, eh": vpn,
+	} {
+		f := n.search(ada, query)
+		require.NotEmpty(t, f.Hits, query)
+		require.Equal(t, want, f.Hits[0].ID, "%s: %s", query, f.Hits[0].Why)
+		require.NotEmpty(t, f.Hits[0].Why)
+	}
+	require.Empty(t, n.search(ada, "xylophone zebra").Hits)
+}
+
+func TestSearchFilters(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	a := n.write(ada, Write{Type: LearningItem, Group: "team-a", Data: json.RawMessage(`{"type":"pattern","content":"lynx one","tags":["Go","db"]}`)}).ID
+	n.clock.move(40 * 24 * time.Hour)
+	b := n.write(bob, Write{Type: SessionItem, Group: "team-a", Data: json.RawMessage(`{"date":"2026-12-30","focus":"lynx two","tags":["db"]}`)}).ID
+	c := n.write(ada, learning("lynx three")).ID
+	for name, s := range map[string]struct {
+		Search
+		want []schemas.ItemID
+	}{
+		"type":        {Search{Type: SessionItem}, []schemas.ItemID{b}},
+		"tag":         {Search{Tags: []string{"go"}}, []schemas.ItemID{a}},
+		"tags":        {Search{Tags: []string{"db", "go"}}, []schemas.ItemID{a}},
+		"group":       {Search{Group: "team-a"}, []schemas.ItemID{a, b}},
+		"author":      {Search{Author: "bob"}, []schemas.ItemID{b}},
+		"since":       {Search{Since: "2026-12-01"}, []schemas.ItemID{b, c}},
+		"until":       {Search{Until: "2026-11-20"}, []schemas.ItemID{a}},
+		"since until": {Search{Since: "2026-11-01", Until: "2026-12-01"}, []schemas.ItemID{a}},
+	} {
+		for _, text := range []string{"lynx", ""} {
+			s.Text = text
+			f, err := n.trySearch(ada, s.Search)
+			require.NoError(t, err, name)
+			require.ElementsMatch(t, s.want, idsOf(f), "%s %q", name, text)
+		}
+	}
+	_, err := NewQuery(Search{Since: "soon", Until: "x", AsOf: "y", Limit: 51, Type: "z", Cursor: "?", Text: strings.Repeat("x", maxQuery+1)})
+	require.ElementsMatch(t, []string{"/since", "/until", "/as_of", "/limit", "/type", "/cursor", "/query"}, pathsOf(t, err))
+}
+
+func TestNearMissesAndFullItems(t *testing.T) {
+	n := newWarmNode(t)
+	w := n.write(ada, learning("The condor release ships on Monday."))
+	f, err := n.trySearch(ada, Search{Text: "condor", Type: SessionItem})
+	require.NoError(t, err)
+	require.Empty(t, f.Hits)
+	require.Equal(t, []NearMiss{{ID: w.ID, Name: "The condor release ships on Monday.", Why: "outside the filters"}}, f.Near)
+	f, err = n.trySearch(ada, Search{Text: "condor", Full: true})
+	require.NoError(t, err)
+	require.Equal(t, w.ID, f.Hits[0].Item.ID)
+	require.Empty(t, f.Hits[0].Snippet)
+}
+
+func TestPagesAreStable(t *testing.T) {
+	n := newWarmNode(t)
+	var want []schemas.ItemID
+	for i := range 23 {
+		want = append(want, n.write(ada, learning(fmt.Sprintf("puffin observation %s number %d", strings.Repeat("wave ", i), i))).ID)
+	}
+	var got []schemas.ItemID
+	s := Search{Text: "puffin observation", Limit: 5}
+	for page := 0; ; page++ {
+		f, err := n.trySearch(ada, s)
+		require.NoError(t, err)
+		got = append(got, idsOf(f)...)
+		if !f.More {
+			break
+		}
+		s.Cursor = f.Cursor
+		n.clock.move(time.Second)
+		n.write(ada, learning(fmt.Sprintf("puffin observation, new one on page %d", page)))
+	}
+	require.ElementsMatch(t, want, got, "each once, and nothing written meanwhile")
+	other := s
+	other.Text = "puffins"
+	_, err := n.trySearch(ada, other)
+	require.ErrorIs(t, err, schemas.ErrInvalid, "a cursor of another search")
+}
+
+// Neighbours: the answer stands next to the words that were asked for.
+func TestNeighbours(t *testing.T) {
+	n := newWarmNode(t)
+	turn := func(session, content string) schemas.ItemID {
+		return n.write(ada, Write{Type: LearningItem, Data: json.RawMessage(fmt.Sprintf(`{"type":"insight","content":%q,"source_session":%q}`, content, session))}).ID
+	}
+	turn("s1", "Which database did the payments team choose?")
+	answer := turn("s1", "They took Cockroach after a long trial.")
+	turn("s2", "Lunch was noodles.")
+	ids := idsOf(n.search(ada, "payments team database"))
+	require.GreaterOrEqual(t, slices.Index(ids, answer), 0, "without one word in common")
+}
+
+func TestRankingPrefersFirstHandAndDates(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	tool := inGroup(learning("The ibis cache holds 40 entries."), "team-a")
+	tool.Source = FromTool
+	second := n.write(ada, tool).ID
+	first := n.write(bob, inGroup(learning("The ibis cache holds many entries."), "team-a")).ID
+	require.Equal(t, []schemas.ItemID{first, second}, idsOf(n.search(ada, "ibis cache")))
+	require.Equal(t, second, idsOf(n.search(ada, "ada ibis cache"))[0], "the author that is named")
+	q, err := NewQuery(Search{Text: "ibis cache", Trust: func(id schemas.EntityID) float64 {
+		if id == bob {
+			return 0.1
+		}
+		return 1
+	}})
+	require.NoError(t, err)
+	var f Found
+	require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) { f, err = Find(g, q); return err }))
+	require.Equal(t, second, f.Hits[0].ID, "trust")
+	for _, c := range []struct {
+		text string
+		want float64
+	}{{"in November 2026", 1}, {"on the 20th", 1}, {"on 2026-11-20", 1}, {"in May 2026", 0.5}, {"what may fail", 0}, {"20 cats", 0}} {
+		require.InDelta(t, c.want, datesIn(c.text).share(n.clock.Now()), 1e-9, c.text)
+	}
+}
+
+// counting counts the queries that go through it.
+type counting struct {
+	*store.Tx
+	n int
+}
+
+func (c *counting) Query(q string, args ...any) (*sql.Rows, error) {
+	c.n++
+	return c.Tx.Query(q, args...)
+}
+func (c *counting) QueryRow(q string, args ...any) store.Row { c.n++; return c.Tx.QueryRow(q, args...) }
+
+// What is hidden costs exactly what is absent costs, and looks exactly like it.
+func TestHiddenAndAbsentAreTheSame(t *testing.T) {
+	ask := func(with bool) (queries []int, answers []Found, read string) {
+		n := newWarmNode(t)
+		n.group("team-mine", eve, CulturePatch{})
+		n.write(eve, inGroup(learning("my own note about gibbon tariffs"), "team-mine"))
+		var id schemas.ItemID = "0197a3c0-0000-7000-8000-000000000001"
+		if with {
+			n.group("team-a", ada, CulturePatch{}, bob)
+			n.clock.move(time.Microsecond)
+			for i := range 30 {
+				id = n.write(ada, inGroup(learning(fmt.Sprintf("gibbon tariffs secret %d rises to %d percent", i, i*i)), "team-a")).ID
+			}
+			doubt := learning("a doubtful gibbon secret")
+			doubt.Confidence = ptr(0.1)
+			n.write(ada, doubt)
+		}
+		for _, s := range []Search{{Text: "gibbon tariffs"}, {Text: "secret percent"}, {Text: "secrett"}, {Text: "gibbon", Type: SessionItem}, {}} {
+			q, err := NewQuery(s)
+			require.NoError(t, err)
+			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+				see, err := readable(g)
+				require.NoError(t, err)
+				c := &counting{Tx: g.Tx()}
+				see.now = 1_900_000_000_000_000
+				f, err := find(c, see, q, "")
+				require.NoError(t, err)
+				for i := range f.Hits {
+					f.Hits[i].ID = ""
+				}
+				for i := range f.Near {
+					f.Near[i].ID = ""
+				}
+				queries, answers = append(queries, c.n), append(answers, f)
+				return nil
+			}))
+		}
+		require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+			see, err := readable(g)
+			require.NoError(t, err)
+			c := &counting{Tx: g.Tx()}
+			_, err = get(c, see, []schemas.ItemID{id})
+			require.ErrorIs(t, err, schemas.ErrNotFound)
+			queries, read = append(queries, c.n), replaceAll(err.Error(), string(id), "ID")
+			return nil
+		}))
+		return queries, answers, read
+	}
+	absentN, absent, absentRead := ask(false)
+	hiddenN, hidden, hiddenRead := ask(true)
+	require.Equal(t, absentN, hiddenN)
+	require.Equal(t, absent, hidden, "counts, near misses, order and reasons")
+	require.Equal(t, absentRead, hiddenRead)
+}
+
+// A cursor holds nothing but what its reader knows, and one made up opens nothing.
+func TestCursorsTellNothing(t *testing.T) {
+	n := newWarmNode(t)
+	for i := range 4 {
+		n.write(ada, learning(fmt.Sprintf("hidden heron %d %s", i, strings.Repeat("x ", i))))
+		n.write(eve, learning(fmt.Sprintf("visible heron %d %s", i, strings.Repeat("y ", i))))
+	}
+	f, err := n.trySearch(eve, Search{Text: "heron", Limit: 2})
+	require.NoError(t, err)
+	raw, err := base64.RawURLEncoding.DecodeString(f.Cursor)
+	require.NoError(t, err)
+	var p page
+	require.NoError(t, json.Unmarshal(raw, &p))
+	require.Equal(t, page{At: n.clock.Now().UnixMicro(), After: f.Hits[1].ID, Offset: 2, Of: p.Of}, p)
+	foreign := n.search(ada, "heron").Hits[0].ID
+	for _, forged := range []page{{At: 1 << 62, After: foreign, Offset: 0}, {At: 1 << 62, After: foreign, Offset: 1999}, {At: 1, After: foreign}} {
+		f, err := n.trySearch(eve, Search{Text: "heron", Limit: 50, Cursor: forged.cursor(p.Of)})
+		require.NoError(t, err)
+		for _, h := range f.Hits {
+			require.Equal(t, eve, h.AuthorID)
+		}
+	}
+}
+
+// The full-text index leads every search: a planner that starts from the items
+// makes it a thousand times slower.
+func TestFullTextLeadsThePlan(t *testing.T) {
+	n := newWarmNode(t)
+	for _, query := range []string{selectCandidates, selectNewest, selectFrequencies, countQuarantined} {
+		plan := n.plan(query)
+		text := strings.Join(plan, "\n")
+		require.Regexp(t, `VIRTUAL TABLE INDEX \d+:M`, text, "the index answers the match")
+		fts := slices.IndexFunc(plan, func(s string) bool { return strings.Contains(s, "VIRTUAL TABLE INDEX") && strings.Contains(s, ":M") })
+		items := slices.IndexFunc(plan, func(s string) bool { return strings.HasPrefix(s, "SEARCH i USING INTEGER PRIMARY KEY") })
+		scan := slices.IndexFunc(plan, func(s string) bool { return s == "SCAN i" || strings.HasPrefix(s, "SCAN i ") })
+		require.Less(t, scan, 0, text)
+		if items >= 0 {
+			require.Less(t, fts, items, text)
+		}
+	}
+	require.Contains(t, strings.Join(n.plan(selectCandidates), "\n"), "SEARCH i USING INTEGER PRIMARY KEY")
+}
+
+func TestFlatCost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a database")
+	}
+	n := newWarmNode(t)
+	words := strings.Fields("alpha beta gamma delta epsilon zeta theta iota kappa lambda sigma omega river stone cloud ember frost grove haven isle")
+	drafts := func(from, to int) []*Draft {
+		var out []*Draft
+		for i := from; i < to; i++ {
+			d, err := Prepare(learning(fmt.Sprintf("%s%d %s%d %s%d %s %s note%d", words[i%20], i%97, words[i/20%20], i%89, words[i/7%20], i%83, words[i%11], words[i%13], i)), ada, nil)
+			require.NoError(t, err)
+			out = append(out, d)
+		}
+		return out
+	}
+	fill := func(list []*Draft) time.Duration {
+		began := time.Now()
+		require.NoError(t, n.do(ada, access.Write, func(g access.Grant) error {
+			for _, d := range list {
+				if _, err := Put(g, d); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		return time.Since(began) / time.Duration(len(list))
+	}
+	fill(drafts(0, 200))
+	early := fill(drafts(200, 400))
+	fill(drafts(400, 3000))
+	late := fill(drafts(3000, 3200))
+	require.Less(t, late, 4*early, "a write at 3,000 items against one at 300")
+	began := time.Now()
+	f := n.search(ada, "river stone cloud note2777")
+	require.NotEmpty(t, f.Hits)
+	require.Contains(t, f.Hits[0].Name, "note2777", "%+v", f.Hits)
+	t.Logf("write %s then %s, search %s", early, late, time.Since(began))
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, s := range []string{"", "vpn", `" OR *`, "NEAR(a b)", "中文 русский ไทย", "a_b-cC", "\x00\xff", `meta:"s1"`} {
+		f.Add(s, "")
+	}
+	n := newWarmNode(f)
+	n.write(ada, learning("a private secret that only ada reads"))
+	n.write(eve, learning("a note of eve's"))
+	f.Fuzz(func(t *testing.T, text, cursor string) {
+		q, err := NewQuery(Search{Text: text, Cursor: cursor, Tags: []string{text[:min(len(text), 8)]}})
+		if err != nil {
+			require.ErrorIs(t, err, schemas.ErrInvalid)
+			return
+		}
+		require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+			q.Tags = nil
+			found, err := Find(g, q)
+			for _, h := range found.Hits {
+				require.Equal(t, eve, h.AuthorID)
+			}
+			return err
+		}))
+	})
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add(page{At: 1, After: "x", Offset: 3}.cursor("q"), "q")
+	f.Add("!", "q")
+	f.Fuzz(func(t *testing.T, s, of string) {
+		p, err := parseCursor(s, of)
+		if err == nil {
+			back, err := parseCursor(p.cursor(of), of)
+			require.NoError(t, err)
+			require.Equal(t, p, back)
+		}
+	})
+}

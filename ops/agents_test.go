@@ -1,0 +1,264 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/schemas"
+)
+
+// wallClock is a clock the test sets.
+type wallClock struct{ now time.Time }
+
+func (c *wallClock) Now() time.Time { return c.now }
+
+// house is a node with its person and their claude-code agent, called as a face
+// would call it.
+type house struct {
+	t     *testing.T
+	node  *Node
+	clock *wallClock
+	mono  *agents.Monotonic
+	lead  Caller
+}
+
+func newHouse(t *testing.T) *house {
+	h := &house{t: t, clock: &wallClock{time.Now()}, mono: &agents.Monotonic{Boot: "b1"}}
+	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home")), Clock: h.clock,
+		Monotonic: func() agents.Monotonic { return *h.mono }})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	h.node = n
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	h.lead = h.caller("")
+	return h
+}
+
+func (h *house) caller(ref string) Caller {
+	f, err := h.node.OpenIdentity(h.t.Context(), ref)
+	require.NoError(h.t, err)
+	c, err := h.node.Caller(h.t.Context(), f, "session-1")
+	require.NoError(h.t, err)
+	return c
+}
+
+func (h *house) call(c Caller, tool string, args map[string]any) (map[string]any, error) {
+	raw, err := json.Marshal(args)
+	require.NoError(h.t, err)
+	out, err := Find(tool).Call(h.t.Context(), h.node, c, raw)
+	if err != nil {
+		return nil, err
+	}
+	raw, err = json.Marshal(out)
+	require.NoError(h.t, err)
+	var m map[string]any
+	require.NoError(h.t, json.Unmarshal(raw, &m))
+	return m, nil
+}
+
+func (h *house) must(c Caller, tool string, args map[string]any) map[string]any {
+	h.t.Helper()
+	out, err := h.call(c, tool, args)
+	require.NoError(h.t, err)
+	return out
+}
+
+func (h *house) worker(name string) Caller {
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name})
+	return h.caller(name)
+}
+
+func note(text string) map[string]any {
+	return map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": text}}
+}
+
+func with(args map[string]any, more map[string]any) map[string]any {
+	for k, v := range more {
+		args[k] = v
+	}
+	return args
+}
+
+func TestIdempotencyKey_INV_ONCE(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("scout")
+	key := map[string]any{"idempotency_key": "k1"}
+	first := h.must(w, "memory_write_warm", with(note("one"), key))
+	again := h.must(w, "memory_write_warm", with(note("one"), key))
+	require.Equal(t, first, again, "the recorded answer")
+	_, err := h.call(w, "memory_write_warm", with(note("two"), key))
+	require.ErrorIs(t, err, schemas.ErrConflict, "the key of another call")
+
+	// F09: a retry after the revocation is refused, and does not get the record.
+	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
+	_, err = h.call(w, "memory_write_warm", with(note("one"), key))
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+func TestEveryMutatingToolTakesAnIdempotencyKey(t *testing.T) {
+	for _, o := range Catalogue() {
+		in, err := o.InputSchema()
+		require.NoError(t, err)
+		require.Equal(t, o.Mutates(), strings.Contains(string(in), `"idempotency_key"`), o.Name)
+		require.Equal(t, !o.InPerson, strings.Contains(string(in), `"as"`), o.Name)
+	}
+}
+
+func TestRegistrationIsWithinTheParent_INV_LEAST(t *testing.T) {
+	h := newHouse(t)
+	_, err := h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "x", "capabilities": map[string]any{
+		"max_parallel_ops": 65, "max_delegation_depth": 1, "tools": []string{"memory_search"}}})
+	var e *schemas.Error
+	require.True(t, errors.As(err, &e))
+	require.Equal(t, schemas.CodeDenied, e.Code)
+	require.Len(t, e.Violations, 2, "all at once: %v", e.Violations)
+
+	w := h.worker("scout")
+	_, err = h.call(w, "agent_register", map[string]any{"agent_type": "custom", "display_name": "y"})
+	require.Error(t, err, "a worker registers nobody")
+	_, err = h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "z", "parent_entity_id": "ann"})
+	require.ErrorIs(t, err, schemas.ErrDenied, "the parent is the caller, whatever the argument says")
+}
+
+func TestALifetimeEndsOnceAndForAll(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("scout") // an hour by default
+	h.must(w, "memory_search", map[string]any{"query": "x"})
+	h.clock.now = h.clock.now.Add(time.Hour)
+	h.must(h.lead, "agent_list", map[string]any{}) // a sign of life
+	_, err := h.call(w, "memory_search", map[string]any{"query": "x"})
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	h.clock.now = h.clock.now.Add(-time.Hour)
+	_, err = h.call(w, "memory_search", map[string]any{"query": "x"})
+	require.ErrorIs(t, err, schemas.ErrDenied, "a clock moved back resurrects nothing")
+}
+
+func TestRemovalNeedsTwoSightings(t *testing.T) {
+	h := newHouse(t)
+	h.worker("scout")
+	out := h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
+	require.NotEmpty(t, out["grace_until"])
+	status := func() any {
+		list := h.must(h.lead, "agent_list", map[string]any{"include_ended": true})
+		return list["agents"].([]any)[0].(map[string]any)["status"]
+	}
+	h.clock.now = h.clock.now.Add(8 * 24 * time.Hour) // a jump, or eight days
+	sweep := func() { require.NoError(t, h.node.Sweep(context.Background())) }
+	sweep()
+	sweep()
+	require.Equal(t, "deactivated", status(), "seen once")
+	h.mono.Micros += (59 * time.Minute).Microseconds()
+	sweep()
+	require.Equal(t, "deactivated", status(), "the sightings are too close")
+	h.mono.Boot = "b2"
+	h.mono.Micros = 0
+	sweep()
+	h.mono.Micros = (2 * time.Hour).Microseconds()
+	sweep()
+	require.Equal(t, "removed", status())
+	_, err := h.call(h.lead, "agent_lifecycle", map[string]any{"agent": out["agent_id"], "action": "reactivate"})
+	require.ErrorIs(t, err, schemas.ErrConflict, "removed is final")
+}
+
+func TestReactivationRestoresTheContext(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("scout")
+	h.must(w, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "maps"}}})
+	out := h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
+	require.Contains(t, out["archive_id"], "agent-archive-")
+	_, err := h.call(w, "memory_read_hot", nil)
+	require.Error(t, err)
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "reactivate"})
+	doc := h.must(w, "memory_read_hot", map[string]any{"section": "active"})
+	require.Contains(t, mustText(t, doc["context"]), "maps")
+}
+
+func mustText(t *testing.T, v any) string {
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(raw)
+}
+
+func TestChallengeAndToken_INV_NONCE(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("scout")
+	f, err := h.node.OpenIdentity(t.Context(), "scout")
+	require.NoError(t, err)
+	c, err := h.node.Challenge(t.Context(), w.Entity)
+	require.NoError(t, err)
+	signature := f.Identity.Sign(c.SigningBytes())
+	results := make(chan error, 20)
+	for range 20 {
+		go func() {
+			_, err := h.node.Token(context.Background(), c, signature)
+			results <- err
+		}()
+	}
+	issued := 0
+	for range 20 {
+		if err := <-results; err == nil {
+			issued++
+		} else {
+			require.ErrorIs(t, err, schemas.ErrUnauthenticated)
+		}
+	}
+	require.Equal(t, 1, issued, "one nonce, one token")
+
+	expired, err := h.node.Challenge(t.Context(), w.Entity)
+	require.NoError(t, err)
+	h.clock.now = h.clock.now.Add(61 * time.Second)
+	_, err = h.node.Token(t.Context(), expired, f.Identity.Sign(expired.SigningBytes()))
+	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
+
+	stranger, err := h.node.Challenge(t.Context(), schemas.EntityID("nobody"))
+	require.NoError(t, err, "the answer does not tell who exists")
+	require.Len(t, stranger.SigningBytes(), len(expired.SigningBytes())-len(w.Entity)+len("nobody"))
+
+	token, err := h.node.OwnToken(t.Context(), f)
+	require.NoError(t, err)
+	caller, err := h.node.Authenticate(t.Context(), token.Token.Reveal())
+	require.NoError(t, err)
+	h.must(caller, "memory_search", map[string]any{"query": "x"})
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "suspend"})
+	_, err = h.call(caller, "memory_search", map[string]any{"query": "x"})
+	require.ErrorIs(t, err, schemas.ErrUnauthenticated, "suspension ends tokens")
+	_, err = keys.ParseToken("cdl1_not-a-token")
+	require.Error(t, err)
+}
+
+func TestManyProcessesMayEstablishAtOnce(t *testing.T) {
+	home := Home(filepath.Join(t.TempDir(), "home"))
+	type result struct {
+		who Established
+		err error
+	}
+	results := make(chan result, 6)
+	for range 6 {
+		go func() {
+			n, err := Open(context.Background(), Config{Home: home})
+			if err != nil {
+				results <- result{err: err}
+				return
+			}
+			who, err := n.Establish(context.Background(), "ann", nil, nil)
+			results <- result{who, errors.Join(err, n.Close())}
+		}()
+	}
+	agentsSeen := map[schemas.EntityID]bool{}
+	for range 6 {
+		r := <-results
+		require.NoError(t, r.err)
+		agentsSeen[r.who.Agent] = true
+	}
+	require.Len(t, agentsSeen, 1)
+}
