@@ -1,0 +1,197 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// decision is the outcome of deciding an operation under one epoch.
+type decision struct {
+	epoch int64
+	actor *chain           // the entity acting, with everyone above it
+	via   schemas.EntityID // who acts through it, "" if it acts itself
+}
+
+// mayChange lists whose sovereign rows the transaction may change.
+func (d decision) mayChange() []schemas.EntityID {
+	if d.actor == nil { // the node's own routine
+		return []schemas.EntityID{store.AnyOwner}
+	}
+	self := d.actor.self()
+	owners := []schemas.EntityID{self.ID}
+	if self.Grants.Private == schemas.WritePrivate {
+		owners = append(owners, self.Parent)
+	}
+	return owners
+}
+
+// decide says whether p may begin op, on tx's snapshot.
+func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) {
+	if p.Method == ByNode {
+		epoch, err := Epoch(tx)
+		return decision{epoch: epoch}, err
+	}
+	c, epoch, err := a.cache.get(tx, p.Entity)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decision{epoch: epoch, actor: c}
+	if c == nil {
+		return d, unauthenticated("the identity of this caller is not known here")
+	}
+	if err := a.proven(tx, p, c.self()); err != nil {
+		return d, err
+	}
+	if op.Human && !c.self().Human {
+		return d, schemas.Deniedf("%s is for a person alone", op.Tool).Try("ask the user to run it: cordelia --help")
+	}
+	if op.As != "" && op.As != string(p.Entity) {
+		if op.InPerson {
+			return d, schemas.Deniedf("%s cannot be done as another agent", op.Tool).Try("repeat the call without as")
+		}
+		if d.actor, err = a.descendant(tx, c, op.As); err != nil {
+			return d, err
+		}
+		if d.actor != c {
+			d.via = p.Entity
+		}
+	}
+	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
+		return d, refusal(op, d.actor, denials)
+	}
+	if err := a.attended(tx, d.actor); err != nil {
+		return d, err
+	}
+	return d, nil
+}
+
+// proven checks that what p proved still stands.
+func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
+	switch p.Method {
+	case ByKey, ByHuman:
+		if p.KeySeq != e.KeySeq || e.Human != (p.Method == ByHuman) {
+			return unauthenticated("the key of this process has been replaced")
+		}
+		return nil
+	case ByToken:
+		var id schemas.EntityID
+		var seq int
+		var expires int64
+		err := tx.QueryRow(selectToken, p.TokenHash).Scan(&id, &seq, &expires)
+		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq || tx.Micros() >= expires) {
+			return unauthenticated("the bearer token is not valid or has expired")
+		}
+		return err
+	}
+	return unauthenticated("the caller has not proven who it is")
+}
+
+func unauthenticated(msg string) error {
+	return schemas.Errorf(schemas.CodeUnauthenticated, "%s", msg).
+		Try("obtain a new token (POST /auth/challenge, then /auth/token), or restart the process with its current key")
+}
+
+// descendant resolves ref among those below c's entity.
+func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, error) {
+	id, err := resolve(tx, c.self().ID, ref)
+	if err != nil {
+		return nil, err
+	}
+	target, _, err := a.cache.get(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	if target == nil || !target.holds(c.self().ID) {
+		return nil, notKnown(ref)
+	}
+	return target, nil
+}
+
+// attended refuses an agent that is not autonomous when neither its parent nor
+// its human gave a sign of life lately.
+func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
+	e := c.self()
+	if e.Human || e.Caps.Autonomous {
+		return nil
+	}
+	var seen int64
+	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root(), e.ID).Scan(&seen); err != nil {
+		return fmt.Errorf("read presence: %w", err)
+	}
+	seen = max(seen, a.meter.lastSeen(e.Parent), a.meter.lastSeen(c.root())) // not yet flushed
+	if tx.Micros()-seen <= a.cfg.Presence.Microseconds() {
+		return nil
+	}
+	return schemas.Deniedf("this agent is not autonomous and its parent gave no sign of life for %s", a.cfg.Presence).
+		Try("wait until the parent makes any call; a parent that may can set autonomous with agent_capabilities")
+}
+
+// refusal words the denials of an operation. The caller learns what refused it
+// and whether that is its own limit or one above it, not who is above.
+func refusal(op Op, c *chain, denials []Denial) error {
+	d := denials[0]
+	self := c.self().ID
+	where := "this agent"
+	if d.ID != self {
+		where = "an ancestor of this agent"
+	}
+	err := &schemas.Error{Code: schemas.CodeDenied, Err: Refused{Denials: denials}}
+	switch d.Reason {
+	case DeniedTool:
+		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
+		err.Hint = "use the tools that tools/list shows; the parent can add it with agent_capabilities"
+	case DeniedNotActive:
+		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
+		err.Hint = "ask the parent to resume or reactivate it with agent_lifecycle"
+	case DeniedExpired:
+		err.Msg = where + " has reached the end of its lifetime"
+		err.Hint = "the parent can register a new one with agent_register, or give it more time with agent_capabilities"
+	default:
+		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)
+		err.Hint = "the parent can widen it with agent_capabilities"
+	}
+	return err
+}
+
+// Refused is the cause inside a denial, for the log: which entities of the chain
+// said no, and why.
+type Refused struct{ Denials []Denial }
+
+func (r Refused) Error() string {
+	s := make([]string, len(r.Denials))
+	for i, d := range r.Denials {
+		s[i] = d.String()
+	}
+	slices.Sort(s)
+	return fmt.Sprint(s)
+}
+
+// Tools reports which of the named tools the caller may call at all: those that
+// every capability along its chain names.
+func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (map[string]bool, error) {
+	allowed := map[string]bool{}
+	err := a.store.Read(ctx, func(tx *store.Tx) error {
+		c, _, err := a.cache.get(tx, p.Entity)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return unauthenticated("the identity of this caller is not known here")
+		}
+		if err := a.proven(tx, p, c.self()); err != nil {
+			return err
+		}
+		for _, name := range names {
+			// Only the tool: an agent that is suspended still sees what it has.
+			allowed[name] = !slices.ContainsFunc(Evaluate(c.links, Operation{Tool: name}, tx.Micros()),
+				func(d Denial) bool { return d.Reason == DeniedTool })
+		}
+		return nil
+	})
+	return allowed, err
+}
