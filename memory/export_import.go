@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"database/sql"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -144,18 +145,23 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 	if err := insert(tx, &r, words); err != nil {
 		return false, err
 	}
-	return true, importParts(tx, r.n, i)
+	return true, importParts(g, r.n, i)
 }
 
 // importParts stores versions and links.
-func importParts(tx *store.Tx, n int64, i itemRecord) error {
+func importParts(g access.Grant, n int64, i itemRecord) error {
+	tx := g.Tx()
 	for _, v := range i.Versions {
 		hash, err := hex.DecodeString(v.Hash)
 		if err != nil {
 			return schemas.Invalidf("the content hash of version %d is not hex", v.Version)
 		}
+		p, err := vouched(g, i.ID, v.Provenance)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(insertVersion, n, v.Version, string(v.Data), v.Subject, v.Key, micros(v.ValidFrom), micros(v.ValidTo),
-			thousandths(v.Confidence), v.Validated, encodeProvenance(v.Provenance), hash, micros(v.At)); err != nil {
+			thousandths(v.Confidence), v.Validated, encodeProvenance(p), hash, micros(v.At)); err != nil {
 			return fmt.Errorf("import version: %w", err)
 		}
 	}
@@ -171,7 +177,7 @@ func importParts(tx *store.Tx, n int64, i itemRecord) error {
 // signature, if it has one, holds.
 func vouched(g access.Grant, id schemas.ItemID, p Provenance) (Provenance, error) {
 	holds := p.Author == g.Actor()
-	if holds && len(p.Signature) > 0 {
+	if holds && p.Signature != "" {
 		var err error
 		if holds, err = signed(g.Tx(), id, p); err != nil {
 			return p, err
@@ -198,13 +204,17 @@ func signed(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
 		return false, nil
 	}
 	copy(m.ContentHash[:], hash)
+	signature, err := base64.StdEncoding.DecodeString(p.Signature)
+	if err != nil {
+		return false, nil
+	}
 	rows, err := tx.Query(selectKeys, p.SignedBy)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (key []byte, err error) { return key, r.Scan(&key) })
 	if err != nil {
 		return false, fmt.Errorf("read keys: %w", err)
 	}
 	for _, key := range all {
-		if keys.Verify(key, m.SigningBytes(), p.Signature) == nil {
+		if keys.Verify(key, m.SigningBytes(), signature) == nil {
 			return true, nil
 		}
 	}

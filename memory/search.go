@@ -23,6 +23,7 @@ const (
 	keptTerms     = 8    // the rarest, which find the candidates
 	matched       = 800  // items found by words, before validity
 	candidates    = 200  // items scored
+	surrounded    = 100  // of these, the best by words are read with their neighbours
 	counted       = 1000 // postings counted to tell how common a term is
 	commonShare   = 20   // a term in more than 1/20 of the items finds no candidates
 	nearMisses    = 3

@@ -53,9 +53,10 @@ func (p probe) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.Match
 type term struct {
 	term   string
 	grams  []string
-	df     float64 // how many readable items have it, estimated
-	weight float64 // idf^0.8, less for weak words
-	fuzzy  bool    // no item has it: what is spelt alike counts
+	df     float64            // how many readable items have it, estimated
+	weight float64            // idf^0.8, less for weak words
+	fuzzy  bool               // no item has it: what is spelt alike counts
+	alike  map[string]float64 // for fuzzy: how alike the terms met so far are
 }
 
 // plan is a query ready to run.

@@ -43,7 +43,6 @@ func idf(df, total float64) float64 {
 // doc is an item being scored.
 type doc struct {
 	row
-	imported   bool
 	prev, next *doc
 	tf         map[string]float64
 	candidate  bool
@@ -86,7 +85,7 @@ func (p *plan) rank(tx querier, live []int64) ([]*doc, error) {
 // load reads the candidates and the items before and after each.
 func (p *plan) load(tx querier, live []int64) ([]*doc, error) {
 	type around struct{ n, prev, next int64 }
-	rows, err := tx.Query(selectNeighbours, asJSON(live))
+	rows, err := tx.Query(selectNeighbours, asJSON(live[:min(len(live), surrounded)]))
 	edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) { return a, r.Scan(&a.n, &a.prev, &a.next) })
 	if err != nil {
 		return nil, fmt.Errorf("read neighbours: %w", err)
@@ -142,8 +141,8 @@ func (p *plan) load(tx querier, live []int64) ([]*doc, error) {
 
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
-	err := rows.Scan(&d.n, &d.id, &d.name, &d.author, &d.thread, &d.scope, &d.terms, &d.tokens, &d.source, &d.stale, &d.imported,
-		&d.typ, &d.data, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence,
+	err := rows.Scan(&d.n, &d.id, &d.name, &d.author, &d.thread, &d.scope, &d.terms, &d.tokens, &d.source, &d.stale, &d.typ,
+		&d.data, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence,
 		&d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL)
 	return d, err
 }
@@ -156,6 +155,9 @@ func (p *plan) countTerms(d *doc) {
 	for _, t := range p.order {
 		if t.fuzzy {
 			fuzzy = append(fuzzy, t)
+			if t.alike == nil {
+				t.alike = map[string]float64{}
+			}
 		}
 	}
 	for w := range strings.FieldsSeq(d.terms) {
@@ -163,7 +165,12 @@ func (p *plan) countTerms(d *doc) {
 			d.tf[w]++
 		}
 		for _, t := range fuzzy {
-			if share := alike(t.grams, wordGrams(w)); share >= spelledAlike {
+			share, ok := t.alike[w]
+			if !ok {
+				share = alike(t.grams, wordGrams(w))
+				t.alike[w] = share
+			}
+			if share >= spelledAlike {
 				d.tf[t.term] = max(d.tf[t.term], share)
 			}
 		}
@@ -328,7 +335,7 @@ func (p *plan) adjust(d *doc, wanted dates, asked string) {
 		d.score *= byShape
 		d.because("answers " + asked)
 	}
-	if d.source == FromTool || d.source == FromExternal || d.imported || d.stale != "" {
+	if d.source == FromTool || d.source == FromExternal || d.stale != "" {
 		d.score *= secondHand
 		d.because("second-hand")
 	}

@@ -14,7 +14,7 @@ import (
 // session item: the agent's own, in quarantine, so that it never comes up in a
 // search; the agent and those above it read it by its id. It is called in the
 // transaction of the deactivation, inside Grant.Routine: without that the store
-// refuses the row (INV-SOVEREIGN).
+// refuses the row, by INV-SOVEREIGN.
 func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) error {
 	tx := g.Tx()
 	if tx == nil {

@@ -40,8 +40,7 @@ type Write struct {
 type Draft struct {
 	Write
 	id        schemas.ItemID
-	author    schemas.EntityID // as signed
-	content   *content         // nil keeps the data
+	content   *content // nil keeps the data
 	hash      [sha256.Size]byte
 	signature []byte
 	signedBy  schemas.EntityID

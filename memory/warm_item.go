@@ -45,8 +45,8 @@ type Provenance struct {
 	Source      Source             `json:"source"`
 	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
 	Session     string             `json:"session,omitempty"`
-	ContentHash string             `json:"content_hash"` // hex SHA-256
-	Signature   []byte             `json:"signature,omitempty"`
+	ContentHash string             `json:"content_hash"`        // hex SHA-256
+	Signature   string             `json:"signature,omitempty"` // base64
 	SignedBy    schemas.EntityID   `json:"signed_by,omitempty"`
 	SignedID    schemas.ItemID     `json:"signed_id,omitempty"` // the id that was signed, when a copy carries its origin's signature
 	SharedBy    schemas.EntityID   `json:"shared_by,omitempty"`
@@ -139,8 +139,8 @@ type row struct {
 	groupTTL      int64 // seconds; the group culture's, 0 = none
 }
 
-// inQuarantine reports whether r is kept from searching and sharing for what it is,
-// not for whose it is.
+// inQuarantine reports whether r is kept from searching and sharing for what it
+// is, not for whose it is (INV-QUARANTINE).
 func (r *row) inQuarantine() bool {
 	return r.quarantined || r.source == FromArchive || r.confidence < quarantineBelow && !r.validated
 }

@@ -115,7 +115,7 @@ func stamp(micros int64) string {
 // Version is an earlier version of an item.
 type Version struct {
 	Version    int             `json:"version"`
-	Data       json.RawMessage `json:"data"`
+	Data       json.RawMessage `json:"data,omitempty"`
 	Subject    string          `json:"subject,omitempty"`
 	Key        string          `json:"key,omitempty"`
 	ValidFrom  string          `json:"valid_from,omitempty"`

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -152,7 +153,7 @@ func (d *Draft) fill(g access.Grant, r *row) {
 	r.author = g.Actor()
 	r.provenance = encodeProvenance(Provenance{
 		Author: g.Actor(), Via: g.Via(), Source: r.source, DerivedFrom: d.DerivedFrom, Session: session,
-		ContentHash: hex.EncodeToString(d.hash[:]), Signature: d.signature, SignedBy: d.signedBy,
+		ContentHash: hex.EncodeToString(d.hash[:]), Signature: base64.StdEncoding.EncodeToString(d.signature), SignedBy: d.signedBy,
 		At: events.Timestamp(g.Tx().Micros()),
 	})
 }

@@ -2,7 +2,8 @@ package memory
 
 import (
 	"context"
-	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -186,6 +188,7 @@ func TestChangeOfAnItem(t *testing.T) {
 	require.Equal(t, ada, history[0].Provenance.Author)
 }
 
+// INV-QUARANTINE
 func TestQuarantine(t *testing.T) {
 	n := newWarmNode(t)
 	n.group("team-a", ada, CulturePatch{}, bob)
@@ -214,6 +217,7 @@ func TestQuarantine(t *testing.T) {
 	require.Equal(t, []schemas.ItemID{w.ID}, idsOf(n.search(bob, "flux capacitor")))
 }
 
+// INV-LINEAGE
 func TestLineage(t *testing.T) {
 	n := newWarmNode(t)
 	src := learning("The retry budget is three attempts.")
@@ -249,6 +253,9 @@ func TestExpiry(t *testing.T) {
 	n.clock.move(time.Hour)
 	_, err := n.tryRead(bob, group.ID)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
+	f = n.search(bob, "standup noon")
+	require.Empty(t, f.Hits)
+	require.Zero(t, f.Hidden, "what is over of somebody else's is not counted")
 	again := n.write(ada, own)
 	require.Equal(t, StatusNew, again.Status, "what is over is no duplicate")
 }
@@ -310,11 +317,12 @@ func TestPrivateRowsAreSovereign(t *testing.T) {
 	require.ErrorContains(t, err, "INV-SOVEREIGN", "what comes home must be unchanged")
 }
 
+// INV-PROVENANCE: a version carries who wrote it, verifiably.
 func TestSignature(t *testing.T) {
 	n := newWarmNode(t)
-	pub, key, err := ed25519.GenerateKey(nil)
+	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	d, err := Prepare(learning("signed words"), ada, func(m []byte) ([]byte, schemas.EntityID) { return ed25519.Sign(key, m), ada })
+	d, err := Prepare(learning("signed words"), ada, func(m []byte) ([]byte, schemas.EntityID) { return key.Sign(m), ada })
 	require.NoError(t, err)
 	var w Written
 	require.NoError(t, n.do(ada, access.Write, func(g access.Grant) (err error) { w, err = Put(g, d); return err }))
@@ -324,7 +332,9 @@ func TestSignature(t *testing.T) {
 	hash, err := hex.DecodeString(p.ContentHash)
 	require.NoError(t, err)
 	copy(m.ContentHash[:], hash)
-	require.True(t, ed25519.Verify(pub, m.SigningBytes(), p.Signature))
+	signature, err := base64.StdEncoding.DecodeString(p.Signature)
+	require.NoError(t, err)
+	require.NoError(t, keys.Verify(key.PublicKey(), m.SigningBytes(), signature))
 }
 
 func TestArchive(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -43,6 +44,9 @@ func (n *Node) Backup(ctx context.Context, person Caller, r *Keyring, dest strin
 	if err := n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return g.Audit("database", nil) }); err != nil {
 		return BackupReport{}, err
 	}
+	if folder := filepath.Dir(dest); !isFolder(folder) {
+		return BackupReport{}, schemas.NotFoundf("there is no folder %s", folder).Try("make it, or choose another place for the backup")
+	}
 	out := BackupReport{Unopened: []string{}}
 	out.Report, err = n.Store.Backup(ctx, dest, func(tx *store.Tx) error { return out.verify(tx, person.Entity, root) })
 	if err != nil {
@@ -56,6 +60,11 @@ func (n *Node) Backup(ctx context.Context, person Caller, r *Keyring, dest strin
 		return out, errors.Join(err, os.Remove(out.Path))
 	}
 	return out, nil
+}
+
+func isFolder(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.IsDir()
 }
 
 // verify checks the content of the copy.

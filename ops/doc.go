@@ -9,6 +9,8 @@
 //     and its name there is the name capabilities grant.
 //   - INV-ONCE: a mutating call repeated with its idempotency key changes nothing
 //     again and gets the recorded answer, if the caller may still make it.
+//   - INV-RESTORE: a restore brings back memory, never a right: what was revoked,
+//     narrowed or rotated since the backup stays so.
 //
 // It refuses input that does not match the published schema, naming every
 // violation, before anything is opened.

@@ -74,7 +74,7 @@ func (r *Keyring) Open(ctx context.Context, id schemas.EntityID) (keys.Identity,
 	if err != nil {
 		return keys.Identity{}, err
 	}
-	identity, err := r.fromFile(r.node.Home.KeyFile(id), record)
+	identity, err := r.fromFile(r.node.Home.keyFile(record), record)
 	if errors.Is(err, schemas.ErrNotFound) {
 		identity, err = r.unseal(ctx, record)
 	}
@@ -134,18 +134,22 @@ func (n *Node) record(ctx context.Context, id schemas.EntityID) (r agents.Record
 	return r, err
 }
 
-// KeyFile is where the key of an entity is kept on this machine, if it is.
-func (h Home) KeyFile(id schemas.EntityID) string {
-	for _, path := range []string{h.HumanKey(), h.DefaultAgentKey()} {
-		if f, err := keys.ReadHeader(path); err == nil && f.EntityID == id {
-			return path
-		}
+// keyFile is where the key of an entity is kept on this machine, if it is. Where
+// the default agent's file is gone, its place is for the agent setup named.
+func (h Home) keyFile(r agents.Record) string {
+	if r.Type == "" {
+		return h.HumanKey()
 	}
-	if schemas.IsAgentID(string(id)) {
-		return h.agentKey(id)
+	switch f, err := keys.ReadHeader(h.DefaultAgentKey()); {
+	case err == nil && f.EntityID == r.ID,
+		errors.Is(err, schemas.ErrNotFound) && r.Type == schemas.ClaudeCode && r.Name == defaultAgent && !schemas.IsAgentID(string(r.Parent)):
+		return h.DefaultAgentKey()
 	}
-	return h.HumanKey()
+	return h.agentKey(r.ID)
 }
+
+// defaultAgent is the name setup gives the agent clients act as.
+const defaultAgent = "claude-code"
 
 // Unwrapped says where the key of an agent now is.
 type Unwrapped struct {
@@ -164,7 +168,7 @@ func (n *Node) UnwrapKey(ctx context.Context, r *Keyring, id schemas.EntityID) (
 	if err != nil {
 		return Unwrapped{}, err
 	}
-	out := Unwrapped{AgentID: id, Name: record.Name, KeySeq: record.Key.KeySeq, File: n.Home.KeyFile(id)}
+	out := Unwrapped{AgentID: id, Name: record.Name, KeySeq: record.Key.KeySeq, File: n.Home.keyFile(record)}
 	here, err := keys.ReadHeader(out.File)
 	if err == nil && bytes.Equal(here.PublicKey, record.Key.PublicKey) {
 		return out, schemas.Conflictf("the key of %s is on this machine already", record.Name).
@@ -216,7 +220,7 @@ func (n *Node) KeyInfo(ctx context.Context, id schemas.EntityID) (KeyInfo, error
 	if record.SealedKey != nil {
 		out.SealedTo = record.Parent
 	}
-	path := n.Home.KeyFile(id)
+	path := n.Home.keyFile(record)
 	switch f, err := keys.ReadHeader(path); {
 	case err == nil:
 		out.File, out.FileSeq, out.Locked = path, f.KeySeq, f.Locked

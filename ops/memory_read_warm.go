@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -40,7 +41,7 @@ func (o memoryReadWarmOut) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// warmBytes of data fit into one answer of at most 8,000 tokens; one item always
+// warmBytes of items fit into one answer of at most 8,000 tokens; one item always
 // does.
 const warmBytes = 26_000
 
@@ -65,11 +66,14 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 	}
 	room := warmBytes
 	for i, item := range items {
-		if room -= len(item.Data); room < 0 && i > 0 {
+		raw, err := json.Marshal(item)
+		if err != nil {
+			return out, err
+		}
+		if room -= len(raw); room < 0 && i > 0 {
 			out.LeftOut = append(out.LeftOut, item.ID)
 			continue
 		}
-		item.Data = EscapeJSON(item.Data)
 		out.Items = append(out.Items, item)
 	}
 	if !one {
@@ -83,7 +87,6 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 func (o *memoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn) error {
 	for _, v := range versions {
 		if v.Version == in.Version {
-			v.Data = EscapeJSON(v.Data)
 			o.Items, o.Versions = []memory.Item{}, []memory.Version{v}
 			return nil
 		}

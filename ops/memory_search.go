@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,7 @@ type memorySearchIn struct {
 
 type memorySearchOut struct {
 	Results    []memory.Hit      `json:"results"`
+	LeftOut    []schemas.ItemID  `json:"left_out,omitempty" jsonschema:"did not fit: open with memory_read_warm"`
 	NextCursor string            `json:"next_cursor,omitempty"`
 	Hidden     *memory.Hidden    `json:"hidden,omitempty" jsonschema:"of your own and your agents' items"`
 	Near       []memory.NearMiss `json:"near,omitempty"`
@@ -67,7 +69,18 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	}); err != nil {
 		return out, err
 	}
-	out.Results = append(out.Results, found.Hits...)
+	room := warmBytes
+	for i, h := range found.Hits {
+		raw, err := json.Marshal(h)
+		if err != nil {
+			return out, err
+		}
+		if room -= len(raw); room < 0 && i > 0 {
+			out.LeftOut = append(out.LeftOut, h.ID)
+			continue
+		}
+		out.Results = append(out.Results, h)
+	}
 	out.NextCursor, out.Near = found.Cursor, found.Near
 	if found.Hidden != (memory.Hidden{}) {
 		out.Hidden = &found.Hidden

@@ -71,11 +71,21 @@ func (o memoryWriteWarmOut) Text() string {
 	return s
 }
 
+// signItem signs with the caller's own key; what it writes as another, whose key
+// it does not hold, the node signs.
+func (c *Call) signItem() memory.Sign {
+	actor := c.Caller.Entity
+	if c.As != "" {
+		actor = ""
+	}
+	return func(message []byte) ([]byte, schemas.EntityID) { return c.sign(actor, message) }
+}
+
 func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteWarmOut, error) {
 	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data, Visibility: in.Visibility,
 		Group: in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom, ValidTo: in.ValidTo,
 		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom, Source: in.Source},
-		c.Caller.Entity, memory.Sign(c.Caller.Sign))
+		c.Caller.Entity, c.signItem())
 	if err != nil {
 		return memoryWriteWarmOut{}, err
 	}

@@ -127,13 +127,15 @@ func (r *restoring) withPresent(ctx context.Context, f func(*store.Tx) error) er
 	if looked {
 		return err
 	}
+	why := "the present database cannot be read, so nobody can say what was revoked since the backup"
 	r.out.Present = Unreadable
 	if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+		why = "there is no present database, so nobody can say what was revoked since the backup"
 		r.out.Present = Absent
 	} else if schemas.CodeOf(err) == schemas.CodeBusy {
 		return err
 	}
-	if err := r.accept("no present database says what was revoked since the backup"); err != nil {
+	if err := r.accept(why); err != nil {
 		return err
 	}
 	return f(nil)

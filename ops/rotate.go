@@ -52,7 +52,7 @@ func (n *Node) RotateKey(ctx context.Context, person Caller, r *Keyring, ref, re
 	}); err != nil {
 		return Rotated{}, err
 	}
-	out := Rotated{EntityID: record.ID, Name: record.Name, File: n.Home.KeyFile(record.ID), Rewrapped: []string{}, Unopened: []string{}}
+	out := Rotated{EntityID: record.ID, Name: record.Name, File: n.Home.keyFile(record), Rewrapped: []string{}, Unopened: []string{}}
 	next := out.File + ".next"
 	fresh, err := r.pending(next, record)
 	if err != nil {

@@ -35,7 +35,7 @@ func run(args []string) int {
 		return 0
 	}
 	a.complain(err)
-	return exitCode(err)
+	return a.exitCode(err)
 }
 
 // Exit codes, documented in `cordelia --help`.
@@ -47,9 +47,12 @@ const (
 	exitBusy    = 5 // try again later
 )
 
-func exitCode(err error) int {
+func (a *app) exitCode(err error) int {
 	var e *schemas.Error
 	if !errors.As(err, &e) {
+		if a.begun {
+			return exitFailed
+		}
 		return exitUsage // cobra's own: unknown command or flag
 	}
 	switch e.Code {
@@ -73,6 +76,10 @@ type app struct {
 	durability  string
 	asJSON      bool
 	verbose     bool
+
+	passphraseFD   int      // descriptor the passphrase comes from; -1 = ask at the terminal
+	passphraseFile *os.File // of passphraseFD
+	begun          bool     // the command line was understood
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -82,29 +89,39 @@ func (a *app) rootCommand() *cobra.Command {
 		Long: `Cordelia gives coding agents identity, least privilege, shared memory and events,
 as an MCP server.
 
-  cordelia setup      connect Claude Code and other clients
-  cordelia agent list who is registered
-  cordelia doctor     check everything
+  cordelia setup                  connect Claude Code and other clients
+  cordelia agent list             who is registered
+  cordelia memory search WORDS    what they remember
+  cordelia events tail            what happens
+  cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 4 not found, 5 busy or outdated: try again.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
+			a.begun = true
 			level := slog.LevelWarn
 			if a.verbose {
 				level = slog.LevelDebug
 			}
 			slog.SetDefault(slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: level})))
-			return nil
+			return a.openPassphrase()
 		},
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return schemas.Invalidf("%v", err).Try("run: %s --help", cmd.CommandPath())
+	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database")
 	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
+	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, instead of the terminal")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
-	root.AddCommand(a.mcpCommand(), a.serveCommand(), a.versionCommand())
+	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(),
+		a.mcpCommand(), a.serveCommand(), a.versionCommand(),
+		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
+		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand())
 	return root
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,3 +77,16 @@ func clock(stamp string) string {
 
 // short is how an id is shown: enough of it to name it.
 func short[S ~string](id S) string { return clean(string(id[:min(12, len(id))])) }
+
+// printLine prints v as one line of JSON.
+func (a *app) printLine(v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(append(ops.EscapeJSON(raw), '\n'))
+	return err
+}
+
+// sortedKeys lists the names in m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,7 @@ func ReplaceFile(path, next string) (kept string, err error) {
 			Try("move it away, then repeat: mv %q %q", next, next+".stray")
 	}
 	kept = OldFile(path, old.KeySeq)
-	if err := os.Link(path, kept); err != nil && !(errors.Is(err, fs.ErrExist) && sameFile(path, kept)) {
+	if err := os.Link(path, kept); err != nil && !(errors.Is(err, fs.ErrExist) && sameContent(path, kept)) {
 		if errors.Is(err, fs.ErrExist) {
 			return "", schemas.Conflictf("there is already a file %s", kept).
 				Try("move it away, then repeat: mv %q %q", kept, kept+".2")
@@ -69,10 +70,13 @@ func moveFile(from, to string) error {
 	return nil
 }
 
-func sameFile(a, b string) bool {
-	x, errX := os.Lstat(a)
-	y, errY := os.Lstat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
+// sameContent reports whether two key files are the same: one is kept already.
+func sameContent(a, b string) bool {
+	x, errX := readFile(a)
+	y, errY := readFile(b)
+	defer clear(x)
+	defer clear(y)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // Header is what a key file tells to anyone who may read it.

@@ -4,9 +4,9 @@ package store
 
 import "syscall"
 
-// networkFileSystem names the file system dir is on if it is a network one:
+// NetworkFileSystem names the file system dir is on if it is a network one:
 // their locks do not protect a shared write-ahead log.
-func networkFileSystem(dir string) (name string, bad bool) {
+func NetworkFileSystem(dir string) (name string, bad bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
 		return "", false

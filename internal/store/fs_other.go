@@ -2,5 +2,5 @@
 
 package store
 
-// networkFileSystem cannot be told portably; the journal mode check remains.
-func networkFileSystem(string) (string, bool) { return "", false }
+// NetworkFileSystem cannot be told portably; the journal mode check remains.
+func NetworkFileSystem(string) (string, bool) { return "", false }

@@ -70,6 +70,6 @@ func TestNetworkFileSystemsAreRefused(t *testing.T) {
 		require.Equal(t, want, name, "%#x", magic)
 		require.Equal(t, want != "", bad, "%#x", magic)
 	}
-	_, bad := networkFileSystem(os.TempDir())
+	_, bad := NetworkFileSystem(os.TempDir())
 	require.False(t, bad)
 }

@@ -107,7 +107,7 @@ func place(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("database path: %w", err)
 	}
-	if name, bad := networkFileSystem(filepath.Dir(resolved)); bad {
+	if name, bad := NetworkFileSystem(filepath.Dir(resolved)); bad {
 		return "", schemas.Errorf(schemas.CodeUnavailable, "%s is on a network file system (%s), where SQLite corrupts data", filepath.Dir(resolved), name).
 			Try("choose a folder on a local disk with --home")
 	}

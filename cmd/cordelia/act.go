@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// acting is the open node and who acts on it.
+type acting struct {
+	*app
+	node   *ops.Node
+	ring   *ops.Keyring
+	caller ops.Caller
+	as     string // a descendant the caller acts as
+}
+
+// act opens the node and runs f as who is meant: the person by default; with as
+// an agent whose key is on this machine or, failing that, a descendant of the
+// person's.
+func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err error) {
+	n, err := a.openUsed(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	who := &acting{app: a, node: n, ring: n.Keyring(a.askPassphrase)}
+	defer who.ring.Close()
+	if as != "" {
+		file, err := n.OpenIdentity(ctx, as)
+		if err == nil {
+			defer file.Identity.Erase()
+			if who.caller, err = n.Caller(ctx, file, terminalSession()); err != nil {
+				return err
+			}
+			return f(who)
+		}
+		if !errors.Is(err, schemas.ErrNotFound) {
+			return err
+		}
+		who.as = as
+	}
+	if who.caller, err = who.ring.Person(ctx, terminalSession()); err != nil {
+		return err
+	}
+	return f(who)
+}
+
+// openUsed opens a node that has a user; it makes none.
+func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
+	if ops.Home(a.home).Fresh() {
+		return nil, schemas.NotFoundf("%s is no home of cordelia yet", a.home).
+			Try("run: cordelia setup; or name another folder with --home")
+	}
+	return a.openNode(ctx)
+}
+
+// call calls an operation of the catalogue and returns its structured answer.
+func (w *acting) call(ctx context.Context, name string, in map[string]any) (json.RawMessage, error) {
+	if w.as != "" {
+		in["as"] = w.as
+	}
+	args, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	answer, err := ops.Find(name).Call(ctx, w.node, w.caller, args)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return nil, fmt.Errorf("answer of %s: %w", name, err)
+	}
+	return raw, nil
+}
+
+// closing closes the node at the end of a command that opened it itself.
+func closing(n *ops.Node, err *error) { *err = errors.Join(*err, n.Close()) }
+
+// terminalSession names the session of commands given one after the other: the
+// client's where one runs them, else that of the shell.
+func terminalSession() string {
+	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		return id
+	}
+	return fmt.Sprintf("terminal-%d", os.Getppid())
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+func (a *app) agentCommand() *cobra.Command {
+	move := func(action schemas.Trigger, short string) *cobra.Command {
+		return twin{
+			op: "agent_lifecycle", use: string(action) + " AGENT", short: short, takes: []string{"agent"},
+			fixed: map[string]any{"action": action}, show: shown(showMove),
+			example: fmt.Sprintf("cordelia agent %s researcher", action),
+		}.command(a)
+	}
+	return group("agent", "Register agents, see them, set their rights, end them",
+		twin{
+			op: "agent_register", use: "register", short: "Register an agent under yourself",
+			long: `Register an agent under yourself, or with --as under an agent of yours. Its key
+is kept on this machine, and sealed to its parent in the database.`,
+			example: `cordelia agent register --type swarm-worker --name researcher --group team`,
+			names:   map[string]string{"agent_type": "type", "groups": "group", "bonus_groups": "bonus-group"},
+			hide:    []string{"parent_entity_id"},
+			fill:    nameTwice, show: shown(showRegistered),
+		}.command(a),
+		twin{
+			op: "agent_list", use: "list", short: "List the agents below you",
+			example: "cordelia agent list --include-ended", hide: []string{"agent"}, show: shown(showAgents),
+		}.command(a),
+		twin{
+			op: "agent_list", use: "show AGENT", short: "Show one agent with its rights", takes: []string{"agent"},
+			example: "cordelia agent show researcher",
+			hide:    []string{"status", "include_ended", "limit", "cursor"}, show: shown(showAgent),
+		}.command(a),
+		twin{
+			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights", takes: []string{"agent"},
+			long: `Show an agent's rights or, with flags, change them. A change takes effect at
+once, for the agent and everyone below it.`,
+			example: `cordelia agent capabilities researcher --capabilities '{"max_parallel_ops":2}'`,
+			names:   map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
+			show:    shown(showRights),
+		}.command(a),
+		twin{
+			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days", takes: []string{"agent"},
+			example: "cordelia agent deactivate researcher --reason 'task done'", show: shown(showMove),
+		}.command(a),
+		move(schemas.Activate, "Activate a registered agent before its first call"),
+		move(schemas.Suspend, "Stop an agent and all below it"),
+		move(schemas.Resume, "Lift a suspension"),
+		move(schemas.Reactivate, "Bring a deactivated agent back"),
+		a.agentTokenCommand(),
+	)
+}
+
+// nameTwice lets a short name do for the display name.
+func nameTwice(in map[string]any) {
+	if _, ok := in["display_name"]; !ok && in["name"] != nil {
+		in["display_name"] = in["name"]
+	}
+}
+
+func (a *app) agentTokenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "token AGENT",
+		Short: "Print a bearer token for HTTP, good for 15 minutes",
+		Long: `Print a bearer token for cordelia serve, for an agent whose key is on this
+machine. Whoever has it acts as the agent until it ends.`,
+		Example: `  curl -H "Authorization: Bearer $(cordelia agent token researcher)" …`,
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) (err error) {
+			n, err := a.openUsed(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer closing(n, &err)
+			file, err := n.OpenIdentity(cmd.Context(), words[0])
+			if err != nil {
+				return err
+			}
+			defer file.Identity.Erase()
+			if _, err := n.Caller(cmd.Context(), file, terminalSession()); err != nil {
+				return err // says it when the file holds an old key
+			}
+			issued, err := n.OwnToken(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			until := events.Timestamp(issued.ExpiresAt)
+			if a.asJSON {
+				return a.printJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(), "expires_at": until})
+			}
+			a.note("a credential follows, good until %s: keep it out of files, arguments and logs", clock(until))
+			a.say("%s", issued.Token.Reveal())
+			return nil
+		},
+	}
+}
+
+type agentView struct {
+	AgentID      string                `json:"agent_id"`
+	Name         string                `json:"name"`
+	Type         string                `json:"agent_type"`
+	DisplayName  string                `json:"display_name"`
+	Parent       string                `json:"parent_entity_id"`
+	Status       schemas.AgentStatus   `json:"status"`
+	Reason       string                `json:"status_reason"`
+	CreatedAt    string                `json:"created_at"`
+	ExpiresAt    string                `json:"expires_at"`
+	LastSeenAt   string                `json:"last_seen_at"`
+	Capabilities *schemas.Capabilities `json:"capabilities"`
+	Grants       *schemas.Grants       `json:"grants"`
+	PublicKey    string                `json:"public_key"`
+}
+
+type agentsView struct {
+	You    string      `json:"you"`
+	Agents []agentView `json:"agents"`
+	Cursor string      `json:"cursor"`
+}
+
+func styleOf(s schemas.AgentStatus) style {
+	switch s {
+	case schemas.Active:
+		return green
+	case schemas.Suspended:
+		return yellow
+	case schemas.Deactivated, schemas.Removed:
+		return dim
+	}
+	return plain
+}
+
+func showAgents(a *app, v agentsView) {
+	if len(v.Agents) == 0 {
+		a.say("No agents below %s. Register one: cordelia agent register --type swarm-worker --name NAME", short(v.You))
+		return
+	}
+	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME", "REASON"}}
+	below(v.Agents, func(g agentView, depth int) {
+		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim}, cell{text: clean(g.Type)},
+			cell{string(g.Status), styleOf(g.Status)}, cell{text: orNone(clock(g.ExpiresAt), g.ExpiresAt)},
+			cell{text: orNone(clock(g.LastSeenAt), g.LastSeenAt)}, cell{text: clean(g.DisplayName)}, cell{text: clean(g.Reason)})
+	})
+	a.print(t)
+	more(a, v.Cursor)
+}
+
+// below visits agents as the tree they are, children under their parents.
+func below(list []agentView, visit func(g agentView, depth int)) {
+	here := map[string]bool{}
+	for _, g := range list {
+		here[g.AgentID] = true
+	}
+	children := map[string][]agentView{}
+	for _, g := range list {
+		parent := g.Parent
+		if !here[parent] {
+			parent = ""
+		}
+		children[parent] = append(children[parent], g)
+	}
+	var walk func(parent string, depth int)
+	walk = func(parent string, depth int) {
+		for _, g := range children[parent] {
+			visit(g, depth)
+			walk(g.AgentID, depth+1)
+		}
+	}
+	walk("", 0)
+}
+
+// orNone is text unless there was nothing to make it from.
+func orNone(text, from string) string {
+	if from == "" {
+		return ""
+	}
+	return text
+}
+
+// more says how to get the next page.
+func more(a *app, cursor string) {
+	if cursor != "" {
+		a.note("there is more: repeat with --cursor %s", cursor)
+	}
+}
+
+func showAgent(a *app, v agentsView) {
+	for _, g := range v.Agents {
+		f := fields{}
+		f.add("name", clean(g.Name))
+		f.add("display name", clean(g.DisplayName))
+		f.add("id", clean(g.AgentID))
+		f.add("type", clean(g.Type))
+		f.styled("status", string(g.Status), styleOf(g.Status))
+		f.add("reason", clean(g.Reason))
+		f.add("parent", clean(g.Parent))
+		f.add("created", clock(g.CreatedAt))
+		f.add("expires", orNone(clock(g.ExpiresAt), g.ExpiresAt))
+		f.add("last seen", orNone(clock(g.LastSeenAt), g.LastSeenAt))
+		f.rights(g.Capabilities, g.Grants)
+		if raw, err := base64.StdEncoding.DecodeString(g.PublicKey); err == nil && len(raw) > 0 {
+			f.add("public key", g.PublicKey)
+		}
+		a.list(f)
+	}
+}
+
+func showRights(a *app, v struct {
+	Name         string               `json:"name"`
+	AgentID      string               `json:"agent_id"`
+	Capabilities schemas.Capabilities `json:"capabilities"`
+	Grants       schemas.Grants       `json:"grants"`
+	ExpiresAt    string               `json:"effective_expires_at"`
+	Changed      bool                 `json:"changed"`
+}) {
+	f := fields{}
+	f.add("name", clean(v.Name))
+	f.add("id", clean(v.AgentID))
+	f.add("expires", orNone(clock(v.ExpiresAt), v.ExpiresAt))
+	f.rights(&v.Capabilities, &v.Grants)
+	a.list(f)
+	if v.Changed {
+		a.note("changed, at once also for what %s has under way", clean(v.Name))
+	}
+}
+
+func showRegistered(a *app, v struct {
+	agentView
+	ExpiresAt string `json:"effective_expires_at"`
+	KeyFile   bool   `json:"key_on_this_machine"`
+	Next      string `json:"next"`
+}) {
+	f := fields{}
+	f.add("name", clean(v.Name))
+	f.add("id", clean(v.AgentID))
+	f.styled("status", string(v.Status), styleOf(v.Status))
+	f.add("expires", orNone(clock(v.ExpiresAt), v.ExpiresAt))
+	f.rights(v.Capabilities, v.Grants)
+	f.add("next", clean(v.Next))
+	a.list(f)
+}
+
+func showMove(a *app, v struct {
+	Name       string              `json:"name"`
+	Old        schemas.AgentStatus `json:"old_status"`
+	New        schemas.AgentStatus `json:"new_status"`
+	GraceUntil string              `json:"grace_until"`
+	ArchiveID  string              `json:"archive_id"`
+}) {
+	a.say("%s: %s → %s", clean(v.Name), v.Old, paint(a.colours(), styleOf(v.New), string(v.New)))
+	if v.GraceUntil != "" {
+		a.say("until %s it comes back with: cordelia agent reactivate %s", clock(v.GraceUntil), clean(v.Name))
+	}
+	if v.ArchiveID != "" {
+		a.say("its context is kept as %s", clean(v.ArchiveID))
+	}
+}
+
+// compact renders a value on one line.
+func compact(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return clean(string(raw))
+}

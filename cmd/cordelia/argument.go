@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// kind says how an argument is given on the command line.
+type kind string
+
+const (
+	textKind   kind = "string"
+	wholeKind  kind = "integer"
+	numberKind kind = "number"
+	truthKind  kind = "boolean"
+	listKind   kind = "array"
+	jsonKind   kind = "object" // JSON, or a file with it
+)
+
+// argument is one argument of an operation.
+type argument struct {
+	name, help string
+	kind       kind
+	choices    []string
+}
+
+// argumentsOf reads an operation's arguments from its input schema. An operation
+// that is not in the catalogue, or without a schema, is a defect of this program.
+func argumentsOf(o *ops.Operation) map[string]argument {
+	raw, err := o.InputSchema()
+	if err != nil {
+		panic(err)
+	}
+	type property struct {
+		Type        kind      `json:"type"`
+		Description string    `json:"description"`
+		Enum        []string  `json:"enum"`
+		Items       *property `json:"items"`
+	}
+	var schema struct {
+		Properties map[string]property `json:"properties"`
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		panic(fmt.Errorf("schema of %s: %w", o.Name, err))
+	}
+	known := map[string]argument{}
+	for name, p := range schema.Properties {
+		a := argument{name: name, kind: p.Type, help: p.Description, choices: p.Enum}
+		switch {
+		case p.Type == listKind && p.Items != nil && p.Items.Type != textKind:
+			a.kind = jsonKind
+		case p.Type == listKind && p.Items != nil:
+			a.choices = p.Items.Enum
+		}
+		known[name] = a
+	}
+	return known
+}
+
+// value is where cobra leaves what was given for an argument.
+type value struct {
+	kind   kind
+	text   string
+	list   []string
+	whole  int64
+	number float64
+	truth  bool
+}
+
+// flag adds the argument's flag to cmd.
+func (g argument) flag(cmd *cobra.Command, name string) *value {
+	v := &value{kind: g.kind}
+	help := g.help
+	if help == "" {
+		help = strings.ReplaceAll(g.name, "_", " ")
+	}
+	if len(g.choices) > 0 {
+		help += ": " + strings.Join(g.choices, ", ")
+	}
+	f := cmd.Flags()
+	switch g.kind {
+	case wholeKind:
+		f.Int64Var(&v.whole, name, 0, help)
+	case numberKind:
+		f.Float64Var(&v.number, name, 0, help)
+	case truthKind:
+		f.BoolVar(&v.truth, name, false, help)
+	case listKind:
+		f.StringArrayVar(&v.list, name, nil, help+" (repeatable)")
+	case jsonKind:
+		f.StringVar(&v.text, name, "", help+" (JSON, a `file` with it, or - for stdin)")
+	default:
+		f.StringVar(&v.text, name, "", help)
+	}
+	if len(g.choices) > 0 {
+		cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(g.choices, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
+	}
+	return v
+}
+
+// read gives what was said, as the operation wants it.
+func (v *value) read(a *app) (any, error) {
+	switch v.kind {
+	case wholeKind:
+		return v.whole, nil
+	case numberKind:
+		return v.number, nil
+	case truthKind:
+		return v.truth, nil
+	case listKind:
+		if len(v.list) == 1 && v.list[0] == "" {
+			return []string{}, nil // --groups "" empties the list
+		}
+		return v.list, nil
+	case jsonKind:
+		return a.readJSON(v.text)
+	}
+	return v.text, nil
+}
+
+// maxInput bounds a file of arguments, in bytes.
+const maxInput = 1 << 20
+
+// readJSON reads JSON: the text itself, - for stdin, or the name of a file.
+func (a *app) readJSON(s string) (json.RawMessage, error) {
+	raw := []byte(s)
+	if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") {
+		in := a.in
+		if s != "-" {
+			f, err := os.Open(s)
+			if err != nil {
+				return nil, schemas.Invalidf("%s cannot be read", s).
+					Expecting("JSON, the name of a file with JSON, or - for stdin").Because(err)
+			}
+			defer f.Close() //nolint:errcheck // only read
+			in = f
+		}
+		var err error
+		if raw, err = io.ReadAll(io.LimitReader(in, maxInput+1)); err != nil {
+			return nil, schemas.Invalidf("%s cannot be read", s).Because(err)
+		}
+		if len(raw) > maxInput {
+			return nil, schemas.Invalidf("%s is too large", s).Expecting("at most %d bytes", maxInput)
+		}
+	}
+	if raw = bytes.TrimSpace(raw); !json.Valid(raw) {
+		return nil, schemas.Invalidf("this is not JSON: %.40s", clean(string(raw))).
+			Expecting(`for example {"type":"pattern","content":"…"}`)
+	}
+	return raw, nil
+}

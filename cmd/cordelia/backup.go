@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+)
+
+func (a *app) backupCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a verified copy of the database",
+		Long: `Write a copy of the database to a new FILE, while agents go on working, and
+verify it: its structure, its audit record, and that the agents' keys sealed in
+it open with yours.
+
+Your own key file is copied beside it (FILE.human.key) only if it has a
+passphrase. Agents' key files are never copied: their keys are in the database,
+sealed. The node's key is not copied either; a new machine makes its own.`,
+		Example: "  cordelia backup ~/backups/monday.db",
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return a.person(cmd.Context(), func(w *acting) error {
+				done := a.progress("copying and verifying")
+				report, err := w.node.Backup(cmd.Context(), w.caller, w.ring, words[0])
+				done()
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(report)
+				}
+				f := fields{}
+				f.add("backup", report.Path)
+				f.add("size", bytesOf(report.Bytes))
+				f.add("audit", fmt.Sprintf("%d entries, intact", report.AuditEntries))
+				f.add("entities", fmt.Sprint(report.Entities))
+				f.add("sealed keys", fmt.Sprintf("%d open", report.KeysOpened))
+				f.add("your key", report.HumanKey)
+				a.list(f)
+				if len(report.Unopened) > 0 {
+					a.note("these sealed keys do not open: %s", clean(strings.Join(report.Unopened, ", ")))
+				}
+				if report.HumanKey == "" {
+					a.note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself", w.node.Home.HumanKey())
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func (a *app) restoreCommand() *cobra.Command {
+	var o ops.RestoreOptions
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup in the place of the database",
+		Long: `Put a backup in the place of the database. What is there now is kept beside it
+as *.before-restore-TIME. End all other cordelia processes first.
+
+A restore brings back memory, not rights: everyone keeps the status, rights,
+memberships and keys they have now; agents that only the backup knows come back
+suspended; all tokens end. If there is no database here that can be read, nobody
+can say what was revoked since the backup, and --accept-state-of-backup must say
+that this is accepted.`,
+		Example: "  cordelia restore --dry-run ~/backups/monday.db",
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			o.Backup, o.Ask = words[0], a.askPassphrase
+			var c ops.Config
+			adjust(&c)
+			o.Clock = c.Clock
+			done := a.progress("verifying and restoring")
+			report, err := ops.Restore(cmd.Context(), ops.Home(a.home), o)
+			done()
+			if err != nil {
+				return err
+			}
+			if a.asJSON {
+				return a.printJSON(report)
+			}
+			a.showRestored(report)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
+	cmd.Flags().BoolVar(&o.AcceptBackup, "accept-state-of-backup", false, "let everyone have the rights they had then, where the present ones are not known")
+	return cmd
+}
+
+func (a *app) showRestored(r ops.RestoreReport) {
+	f := fields{}
+	f.add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
+	f.add("database", r.Target)
+	f.add("kept", r.Kept)
+	f.add("present", map[ops.Present]string{
+		ops.CarriedOver: "its rights stay in force", ops.Absent: "there was none",
+		ops.Unreadable: "cannot be read", ops.Unrelated: "of another node",
+	}[r.Present])
+	f.add("audit", fmt.Sprintf("%d entries in the backup; continues after entry %d", r.AuditEntries, r.ForkAt))
+	f.add("your key", r.HumanKey)
+	f.add("suspended", clean(strings.Join(r.Suspended, ", ")))
+	f.add("lost", clean(strings.Join(r.Lost, ", ")))
+	a.list(f)
+	if len(r.Carried) > 0 {
+		a.say("")
+		t := table{firm: 1, head: []string{"KEEPS", "WHAT"}}
+		for _, c := range r.Carried {
+			t.add(texts(clean(c.Name), clean(strings.Join(c.What, ", ")))...)
+		}
+		a.print(t)
+	}
+	for _, n := range r.Notes {
+		a.note("%s", n)
+	}
+	if r.DryRun {
+		a.note("dry run: nothing was changed")
+	}
+}
+
+// bytesOf is a size in words.
+func bytesOf(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// progress tells a person at a terminal that something takes longer than a
+// second, until the returned function is called.
+func (a *app) progress(what string) (done func()) {
+	if columns(a.errOut) == 0 || a.asJSON {
+		return func() {}
+	}
+	stop, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		start := time.Now()
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-tick.C:
+				fmt.Fprintf(a.errOut, "\r%s … %d s", what, int(time.Since(start).Seconds()))
+				shown = true
+			case <-stop:
+				if shown {
+					fmt.Fprint(a.errOut, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-ended
+	}
+}

@@ -1,0 +1,46 @@
+//go:build testclock
+
+package main
+
+import (
+	"os"
+	"strings"
+	"time"
+
+	"cordelia/agents"
+	"cordelia/ops"
+)
+
+// clockFile is the environment variable with the path of a file that holds how
+// far all clocks are moved, as a Go duration ("30m"). It is read at each look at
+// a clock, so a running process follows.
+const clockFile = "CORDELIA_TEST_CLOCK"
+
+// adjust makes the clocks movable. Released binaries are built without this tag.
+func adjust(c *ops.Config) {
+	path := os.Getenv(clockFile)
+	if path == "" {
+		return
+	}
+	clock := movedClock(path)
+	c.Clock = clock
+	c.Monotonic = func() agents.Monotonic {
+		return agents.Monotonic{Boot: "test", Micros: clock.Now().UnixMicro()}
+	}
+}
+
+// movedClock is the system clock, moved by what the file of this name says.
+type movedClock string
+
+// Now is the moved time; a file that cannot be read moves nothing.
+func (c movedClock) Now() time.Time {
+	raw, err := os.ReadFile(string(c))
+	if err != nil {
+		return time.Now()
+	}
+	by, err := time.ParseDuration(strings.TrimSpace(string(raw)))
+	if err != nil {
+		panic("the file of " + clockFile + " holds no duration: " + err.Error())
+	}
+	return time.Now().Add(by)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything, and say how to mend it",
+		Long: `Check the home folder, the keys, the database with its audit record, the disk,
+and what clients would start. Changes nothing, and works when the database is
+damaged or missing. Exit code 0 without problems, else 1; a warning is none.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+	}
+}
+
+// verdict is how a check ended.
+type verdict string
+
+const (
+	fine    verdict = "ok"
+	warning verdict = "warning"
+	problem verdict = "problem"
+	skipped verdict = "skipped" // what it needs is missing; another line says why
+)
+
+// finding is a line of the doctor's report.
+type finding struct {
+	Check   string  `json:"check"`
+	Verdict verdict `json:"verdict"`
+	Detail  string  `json:"detail"`
+	Fix     string  `json:"fix,omitempty"`
+}
+
+// examination collects findings.
+type examination struct {
+	app      *app
+	home     string
+	findings []finding
+}
+
+func (x *examination) report(check string, v verdict, fix, format string, args ...any) {
+	x.findings = append(x.findings, finding{check, v, fmt.Sprintf(format, args...), fix})
+}
+
+// refused reports an error that already says what is so and what to do.
+func (x *examination) refused(check string, err error) {
+	x.report(check, problem, hintOf(err), "%s", messageOf(err))
+}
+
+// messageOf is what an error says, without its code and hint.
+func messageOf(err error) string {
+	if e, ok := errors.AsType[*schemas.Error](err); ok {
+		return e.Msg
+	}
+	return err.Error()
+}
+
+func hintOf(err error) string {
+	if e, ok := errors.AsType[*schemas.Error](err); ok {
+		return e.Hint
+	}
+	return ""
+}
+
+func (x *examination) count(v verdict) (n int) {
+	for _, f := range x.findings {
+		if f.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *app) doctor(ctx context.Context) error {
+	home, err := a.absoluteHome()
+	if err != nil {
+		return err
+	}
+	m, err := machine()
+	if err != nil {
+		return err
+	}
+	x := &examination{app: a, home: string(home)}
+	x.folder()
+	x.disk()
+	held := x.keyFiles(home)
+	sound := x.database(ctx, home, held)
+	for _, k := range held {
+		k.file.Identity.Erase()
+	}
+	x.turn(ctx, home)
+	x.doorbell(home)
+	x.path()
+	x.clients(ctx, m, sound && x.count(problem) == 0)
+	if err := x.print(); err != nil {
+		return err
+	}
+	if n := x.count(problem); n > 0 {
+		return schemas.Errorf(schemas.CodeUnavailable, "%d of %d checks found a problem", n, len(x.findings)).
+			Try("follow the fixes, then run again: cordelia doctor")
+	}
+	return nil
+}
+
+func (x *examination) print() error {
+	if x.app.asJSON {
+		return x.app.printJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(), "checks": x.findings})
+	}
+	w := tabwriter.NewWriter(x.app.out, 0, 0, 2, ' ', 0)
+	for _, f := range x.findings {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.Check, f.Detail)
+		if f.Fix != "" && f.Verdict != fine {
+			fmt.Fprintf(w, "\t\tfix: %s\n", strings.ReplaceAll(f.Fix, "\n", " "))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if x.count(problem)+x.count(warning) == 0 {
+		fmt.Fprintln(x.app.out, "\nEverything is in order.")
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/internal/clients"
+)
+
+func (x *examination) path() {
+	found, err := exec.LookPath("cordelia")
+	if err != nil {
+		x.report("PATH", warning, "add the folder of the program to PATH; clients do not need it", "cordelia is not on PATH")
+		return
+	}
+	x.report("PATH", fine, "", "%s", found)
+}
+
+// clients checks what each client would start, and starts it if that is safe:
+// starting migrates an old database and mends a fresh home, which a doctor does
+// not do.
+func (x *examination) clients(ctx context.Context, m clients.Machine, start bool) {
+	var entries []clients.Entry
+	configured := 0
+	for _, c := range m.Clients() {
+		file, err := clients.ReadFile(c.Settings)
+		if err != nil {
+			x.refused(c.Title, err)
+			continue
+		}
+		found, err := c.Find(file.Content)
+		switch {
+		case err != nil:
+			x.refused(c.Title, err)
+		case !found.Present && c.Installed:
+			x.report(c.Title, warning, "cordelia setup --client "+string(c.ID), "is here and not connected")
+		case !found.Present:
+		case found.Entry.Command == "" || len(found.Entry.Args) == 0:
+			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID), "the entry in %s is incomplete", file.Path)
+		case !found.Ours:
+			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID)+" replaces it",
+				"%s starts another program as cordelia: %s", file.Path, found.Entry.Command)
+		default:
+			configured++
+			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clients.Entry) bool {
+				return e.Command == found.Entry.Command && slices.Equal(e.Args, found.Entry.Args)
+			}) {
+				entries = append(entries, found.Entry)
+			}
+		}
+	}
+	if configured == 0 {
+		x.report("clients", warning, "cordelia setup --client claude-code", "none is connected")
+	}
+	for _, e := range entries {
+		x.handshake(ctx, m, e, start)
+	}
+}
+
+// patience bounds how long a started program may take to answer.
+const patience = 10 * time.Second
+
+// program checks that what the client would start is there and is this version.
+func (x *examination) program(ctx context.Context, c clients.Client, e clients.Entry) bool {
+	fix := "cordelia setup --client " + string(c.ID)
+	if !filepath.IsAbs(e.Command) {
+		x.report(c.Title, warning, fix, "starts %s from wherever PATH leads", e.Command)
+		return false
+	}
+	if info, err := os.Stat(e.Command); err != nil || !info.Mode().IsRegular() {
+		x.report(c.Title, problem, fix, "starts %s, which is not there", e.Command)
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, e.Command, "version", "--json").Output()
+	var is struct {
+		Version string `json:"version"`
+	}
+	if err != nil || json.Unmarshal(out, &is) != nil {
+		x.report(c.Title, problem, fix, "%s does not run: %v", e.Command, err)
+		return false
+	}
+	if is.Version != version() {
+		x.report(c.Title, problem, fix, "starts version %s, this is %s", is.Version, version())
+		return false
+	}
+	x.report(c.Title, fine, "", "starts %s", e.Command)
+	return true
+}
+
+// handshake starts the program the way a client does and asks what it is.
+func (x *examination) handshake(ctx context.Context, m clients.Machine, e clients.Entry, start bool) {
+	const check = "MCP handshake"
+	home := filepath.Join(m.Home, ".cordelia")
+	if dir := os.Getenv("CORDELIA_HOME"); dir != "" {
+		home = dir
+	}
+	if i := slices.Index(e.Args, "--home"); i >= 0 && i+1 < len(e.Args) {
+		home = e.Args[i+1]
+	}
+	if home != x.home {
+		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s", home)
+		return
+	}
+	if !start {
+		x.report(check, skipped, "", "not tried before the rest is in order")
+		return
+	}
+	took, err := discover(ctx, e)
+	if err != nil {
+		x.report(check, problem, fmt.Sprintf("see what it says: %s %s --verbose </dev/null", e.Command, strings.Join(e.Args, " ")), "%v", err)
+		return
+	}
+	x.report(check, fine, "", "answered in %d ms", took.Milliseconds())
+}
+
+// discoverRequest is the first message of a client (MCP 2026-07-28).
+const discoverRequest = `{"jsonrpc":"2.0","id":"doctor","method":"server/discover","params":{"_meta":{` +
+	`"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"cordelia-doctor","version":"1"},` +
+	`"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
+
+// discover starts e, asks, and ends it. It returns the time from start to
+// answer.
+func discover(ctx context.Context, e clients.Entry) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, e.Command, e.Args...)
+	cmd.Stdin = strings.NewReader(discoverRequest) // and then its end, on which a server ends
+	cmd.WaitDelay = time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	line, readErr := bufio.NewReader(out).ReadBytes('\n')
+	took = time.Since(began)
+	waitErr := cmd.Wait()
+	var answer struct {
+		ID     string          `json:"id"`
+		Result json.RawMessage `json:"result"`
+	}
+	if json.Unmarshal(line, &answer) == nil && answer.ID == "doctor" && len(answer.Result) > 0 {
+		return took, nil
+	}
+	last := strings.TrimSpace(said.String())
+	if i := strings.LastIndexByte(last, '\n'); i >= 0 {
+		last = last[i+1:]
+	}
+	return took, fmt.Errorf("no answer: %s", strings.Join(strings.Fields(fmt.Sprint(last, " ", errors.Join(readErr, waitErr))), " "))
+}

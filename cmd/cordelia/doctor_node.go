@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (x *examination) folder() {
+	const check = "home folder"
+	info, err := os.Stat(x.home)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		x.report(check, problem, "cordelia setup", "%s does not exist", x.home)
+	case err != nil:
+		x.report(check, problem, "check the folders above it: ls -ld "+filepath.Dir(x.home), "%s cannot be read", x.home)
+	case !info.IsDir():
+		x.report(check, problem, "move the file away, then: cordelia setup", "%s is not a folder", x.home)
+	case !ownedByMe(info):
+		x.report(check, problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home), "%s belongs to another user", x.home)
+	case private(info) != nil:
+		x.report(check, problem, fmt.Sprintf("chmod 700 %q", x.home), "%s: %v", x.home, private(info))
+	default:
+		x.report(check, fine, "", "%s", x.home)
+	}
+}
+
+// private refuses a mode that lets others in; Windows has no modes.
+func private(info os.FileInfo) error {
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && os.PathSeparator == '/' {
+		return fmt.Errorf("open to other users (mode %04o)", mode)
+	}
+	return nil
+}
+
+// Below lowSpace a doctor warns; below noSpace writes will soon fail. Bytes.
+const (
+	lowSpace = 1 << 30
+	noSpace  = 64 << 20
+)
+
+func (x *examination) disk() {
+	dir := x.home
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if name, bad := store.NetworkFileSystem(dir); bad {
+		x.report("file system", problem, "move the home folder to a local disk and name it with --home or CORDELIA_HOME",
+			"%s is on a network file system (%s), where SQLite corrupts data", dir, name)
+	} else {
+		x.report("file system", fine, "", "local")
+	}
+	free, err := freeSpace(dir)
+	v, fix := fine, ""
+	switch {
+	case err != nil:
+		x.report("disk space", warning, "df -h "+dir, "not known: %v", err)
+		return
+	case free < noSpace:
+		v, fix = problem, "free some space, or move the home folder: cordelia --home DIR setup"
+	case free < lowSpace:
+		v, fix = warning, "free some space"
+	}
+	x.report("disk space", v, fix, "%d MiB free", free>>20)
+}
+
+// heldKey is a key file that could be opened.
+type heldKey struct {
+	path string
+	file keys.File
+	must bool // the database has to know it
+}
+
+// keyFiles opens every key file. The caller erases the secrets.
+func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
+	if info, err := os.Stat(filepath.Dir(home.HumanKey())); err == nil && private(info) != nil {
+		x.report("key folder", problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
+	}
+	open := func(check, path string, must bool) {
+		asked := false
+		f, err := keys.LoadFile(path, func() ([]byte, error) {
+			asked = true
+			return nil, errors.New("not asked for")
+		})
+		switch {
+		case err == nil:
+			x.report(check, fine, "", "%s", f.EntityID)
+			held = append(held, heldKey{path, f, must})
+		case asked:
+			x.report(check, fine, "", "protected by a passphrase, so not opened")
+		default:
+			x.refused(check, err)
+		}
+	}
+	open("your key", home.HumanKey(), true)
+	open("client agent's key", home.DefaultAgentKey(), true)
+	open("node key", home.NodeKey(), false)
+	entries, err := os.ReadDir(home.AgentKeys())
+	if err != nil {
+		return held // there is no such folder until an agent is registered
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".key" {
+			open("agent's key", filepath.Join(home.AgentKeys(), e.Name()), false)
+		}
+	}
+	return held
+}
+
+// database reads the whole database without changing it. It reports whether it
+// is sound and of this program's schema.
+func (x *examination) database(ctx context.Context, home ops.Home, held []heldKey) bool {
+	path := home.Database()
+	if !exists(path) {
+		x.report("database", problem, "cordelia setup; if you have a backup: cordelia restore FILE", "%s does not exist", path)
+		x.report("audit record", skipped, "", "no database")
+		return false
+	}
+	var entries int64
+	var auditErr error
+	inspect := func(tx *store.Tx) error {
+		entries, _, auditErr = events.VerifyAudit(tx)
+		return x.match(tx, held)
+	}
+	before := len(x.findings)
+	report, err := store.VerifyFile(ctx, path, inspect)
+	if err != nil && schemas.CodeOf(err) == schemas.CodeUnavailable {
+		// A process that began to write meanwhile looks like damage, once.
+		x.findings = x.findings[:before]
+		report, err = store.VerifyFile(ctx, path, inspect)
+	}
+	if err != nil {
+		x.findings = x.findings[:before]
+		fix := hintOf(err)
+		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
+			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
+		}
+		x.report("database", problem, fix, "%s", messageOf(err))
+		x.report("audit record", skipped, "", "the database cannot be read")
+		return false
+	}
+	x.report("database", fine, "", "%s, %d KiB, every page and reference in order", path, report.Bytes>>10)
+	current := report.Schema == store.SchemaVersion()
+	if current {
+		x.report("schema", fine, "", "version %d", report.Schema)
+	} else {
+		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup first: cordelia backup FILE",
+			"version %d, this program's is %d", report.Schema, store.SchemaVersion())
+	}
+	if auditErr != nil {
+		x.report("audit record", problem, "someone changed the database by hand; compare with a backup: cordelia restore --dry-run FILE", "%v", auditErr)
+	} else {
+		x.report("audit record", fine, "", "%d entries, unbroken", entries)
+	}
+	return current
+}
+
+// match holds the key files against the database.
+func (x *examination) match(tx *store.Tx, held []heldKey) error {
+	const check = "keys match database"
+	matched := 0
+	entities := slices.DeleteFunc(slices.Clone(held), func(k heldKey) bool { return k.file.Kind == keys.Node })
+	for _, k := range entities {
+		public, err := agents.PublicKey(tx, k.file.EntityID)
+		switch {
+		case errors.Is(err, schemas.ErrNotFound) && k.must:
+			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be kept: cordelia uninstall --purge, then cordelia setup",
+				"the database does not know %s of %s", k.file.EntityID, k.path)
+		case errors.Is(err, schemas.ErrNotFound):
+			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path), "the database does not know the agent of %s", k.path)
+		case err != nil:
+			return err
+		case !bytes.Equal(public, k.file.Identity.PublicKey()):
+			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key", k.path)
+		default:
+			matched++
+		}
+	}
+	if matched == len(entities) {
+		x.report(check, fine, "", "%d key files", matched)
+	}
+	return nil
+}
+
+// turn checks that the place in the queue for writing becomes free.
+func (x *examination) turn(ctx context.Context, home ops.Home) {
+	const check = "write turn"
+	const patience = 2 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		free, err := lockFree(home.Database() + ".lock")
+		if err != nil {
+			x.refused(check, err)
+			return
+		}
+		if free {
+			x.report(check, fine, "", "free")
+			return
+		}
+		select {
+		case <-ctx.Done():
+			x.report(check, problem, "look for a stopped process and end it: ps -C cordelia -o pid,stat,args",
+				"another process has held it for over %v", patience)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// doorbell checks that processes can wake each other, in a folder of its own,
+// and counts the sockets that killed ones left.
+func (x *examination) doorbell(home ops.Home) {
+	const check = "doorbell"
+	if err := ringOnce(); err != nil {
+		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost", "local sockets do not work: %v", err)
+		return
+	}
+	dir := home.Database() + ".bells"
+	if info, err := os.Stat(dir); err == nil && (private(info) != nil || !ownedByMe(info)) {
+		x.report(check, warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir), "%s is not yours alone, so processes only poll", dir)
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		x.report(check, warning, fmt.Sprintf("ls -ld %q", dir), "%s cannot be read", dir)
+		return
+	}
+	waiting, stale := 0, 0
+	for _, e := range entries {
+		if ok, err := listened(filepath.Join(dir, e.Name())); ok {
+			waiting++
+		} else if err == nil {
+			stale++
+		}
+	}
+	if stale > 0 {
+		x.report(check, warning, "nothing to do: the next write removes them", "works; %d processes wait, %d sockets are left of killed ones", waiting, stale)
+		return
+	}
+	x.report(check, fine, "", "works; %d processes wait", waiting)
+}
+
+// ringOnce sends a datagram through a socket file to itself.
+func ringOnce() (err error) {
+	if os.PathSeparator != '/' {
+		return nil // there is none; polling is all
+	}
+	dir, err := os.MkdirTemp("", "cordelia-doctor-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	at := &net.UnixAddr{Name: filepath.Join(dir, "bell"), Net: "unixgram"}
+	c, err := net.ListenUnixgram("unixgram", at)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // nothing is kept
+	if _, err := c.WriteToUnix([]byte{1}, at); err != nil {
+		return err
+	}
+	if err := c.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		return err
+	}
+	_, err = c.Read(make([]byte, 1))
+	return err
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"cordelia/schemas"
+)
+
+// lockFree reports whether nobody holds a lock on the file at path. It holds the
+// lock for an instant itself. A file that is not there is free.
+func lockFree(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be opened", path).
+			Try("check its owner and mode: ls -l %q", path).Because(err)
+	}
+	defer f.Close()
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// freeSpace is what this user may still write below dir, in bytes.
+func freeSpace(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return uint64(st.Bavail) * uint64(st.Bsize), nil
+}
+
+// ownedByMe reports whether the file is this user's.
+func ownedByMe(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
+// listened reports whether a process listens on the datagram socket at path;
+// nothing is sent.
+func listened(path string) (bool, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return false, err
+	}
+	defer unix.Close(fd) //nolint:errcheck // nothing was sent
+	err = unix.Connect(fd, &unix.SockaddrUnix{Name: path})
+	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,189 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// diagnosis runs the doctor and returns its findings by check.
+func (u *user) diagnosis() (map[string][]finding, int) {
+	u.t.Helper()
+	cmd := u.command("doctor", "--json")
+	out, _ := cmd.Output() //nolint:errcheck // the exit code tells
+	var report struct {
+		OK     bool
+		Checks []finding
+	}
+	require.NoError(u.t, json.Unmarshal(out, &report), string(out))
+	code := cmd.ProcessState.ExitCode()
+	require.Equal(u.t, report.OK, code == 0)
+	checks := map[string][]finding{}
+	for _, f := range report.Checks {
+		checks[f.Check] = append(checks[f.Check], f)
+	}
+	return checks, code
+}
+
+// alter runs SQL in the database behind cordelia's back.
+func (u *user) alter(statement string) {
+	u.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+u.path(".cordelia/cordelia.db"))
+	require.NoError(u.t, err)
+	defer db.Close()
+	_, err = db.Exec(statement)
+	require.NoError(u.t, err)
+}
+
+func TestDoctor(t *testing.T) {
+	program := buildProgram(t)
+	t.Run("healthy", func(t *testing.T) {
+		u := newUser(t, program, homes()["both"])
+		u.must("setup")
+		before := u.tree(false)
+		checks, code := u.diagnosis()
+		require.Zero(t, code)
+		require.Equal(t, before, u.tree(false), "the doctor changed something")
+		for check, list := range checks {
+			for _, f := range list {
+				if check == "PATH" {
+					require.Equal(t, warning, f.Verdict)
+				} else {
+					require.Equal(t, fine, f.Verdict, "%v", f)
+				}
+			}
+		}
+		require.Contains(t, checks["MCP handshake"][0].Detail, "answered in")
+		require.Contains(t, u.must("doctor"), "fix: ")
+		u.env = []string{"PATH=" + u.path(".local/bin")}
+		require.Contains(t, u.must("doctor"), "Everything is in order.")
+	})
+
+	replace := func(name, old, with string) func(*user) {
+		return func(u *user) {
+			content := u.read(name)
+			require.Contains(u.t, content, old)
+			require.NoError(u.t, os.WriteFile(u.path(name), []byte(strings.ReplaceAll(content, old, with)), 0o600))
+		}
+	}
+	mode := func(name string, mode os.FileMode) func(*user) {
+		return func(u *user) { require.NoError(u.t, os.Chmod(u.path(name), mode)) }
+	}
+	remove := func(name string) func(*user) {
+		return func(u *user) { require.NoError(u.t, os.RemoveAll(u.path(name))) }
+	}
+	alter := func(statement string) func(*user) { return func(u *user) { u.alter(statement) } }
+	for _, tt := range []struct {
+		name   string
+		hurt   func(*user)
+		check  string
+		want   verdict
+		detail string
+		fix    string
+	}{
+		{"no home", remove(".cordelia"), "home folder", problem, "does not exist", "cordelia setup"},
+		{"open home", mode(".cordelia", 0o755), "home folder", problem, "mode 0755", "chmod 700"},
+		{"open key folder", mode(".cordelia/keys", 0o770), "key folder", problem, "mode 0770", "chmod 700"},
+		{"open key", mode(".cordelia/keys/human.key", 0o644), "your key", problem, "open to other users", "chmod 600"},
+		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file", "cordelia setup"},
+		{"no node key", remove(".cordelia/keys/node.key"), "node key", problem, "no key file", "setup"},
+		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem, "not a JSON object", "backup"},
+		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "key unwrap"},
+		{"key of another database", func(u *user) {
+			other := newUser(u.t, program, nil)
+			other.must("setup")
+			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"), u.path(".cordelia/keys/claude-code.key")))
+		}, "keys match database", problem, "does not know", "backup"},
+		{"no database", remove(".cordelia/cordelia.db"), "database", problem, "does not exist", "cordelia setup"},
+		{"no database file", func(u *user) {
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/cordelia.db"), []byte(strings.Repeat("garbage ", 1000)), 0o600))
+		}, "database", problem, "damaged", "cordelia restore"},
+		{"cut database", func(u *user) {
+			info, err := os.Stat(u.path(".cordelia/cordelia.db"))
+			require.NoError(u.t, err)
+			require.NoError(u.t, os.Truncate(u.path(".cordelia/cordelia.db"), info.Size()/2))
+		}, "database", problem, "damaged", "cordelia restore"},
+		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database", problem, "schema 99", "newer cordelia"},
+		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`), "schema", warning, "this program's", "backup"},
+		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`), "audit record", problem, "entry 2 was changed", "backup"},
+		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there", "setup --client claude-code"},
+		{"program of another version", func(u *user) {
+			// By another process: one forked here meanwhile could inherit the open file.
+			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho "{\\"version\\":\\"v0\\"}"\n' > "$0"`, u.path(".local/bin/cordelia"))
+			require.NoError(u.t, script.Run())
+		}, "Codex", problem, "starts version v0", "setup --client codex"},
+		{"malformed settings", replace(".claude.json", "}", ""), "Claude Code", problem, "not in order at line", "mend"},
+		{"half an entry", replace(".claude.json", `"args": [
+        "mcp"
+      ],`, ""), "Claude Code", problem, "incomplete", "--force"},
+		{"someone else's entry", replace(".codex/config.toml", `/cordelia"`, `/other"`), "Codex", problem, "another program", "--force"},
+		{"not connected", replace(".codex/config.toml", "mcp_servers.cordelia", "mcp_servers.c"), "Codex", warning, "not connected", "setup --client codex"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t, program, homes()["both"])
+			u.must("setup")
+			tt.hurt(u)
+			before := u.tree(false)
+			checks, code := u.diagnosis()
+			require.Equal(t, before, u.tree(false), "the doctor changed something")
+			if tt.want == problem {
+				require.Equal(t, exitFailed, code)
+			} else {
+				require.Zero(t, code)
+			}
+			require.NotEmpty(t, checks[tt.check], "%v", checks)
+			f := checks[tt.check][0]
+			require.Equal(t, tt.want, f.Verdict, "%v", checks)
+			require.Contains(t, f.Detail, tt.detail)
+			require.Contains(t, f.Fix, tt.fix)
+			for _, list := range checks {
+				for _, f := range list {
+					require.True(t, f.Fix != "" || f.Verdict == fine || f.Verdict == skipped, "no fix: %v", f)
+				}
+			}
+		})
+	}
+
+	t.Run("turn held", func(t *testing.T) {
+		t.Parallel()
+		u := newUser(t, program, nil)
+		u.must("setup")
+		holdLock(t, u.path(".cordelia/cordelia.db.lock"))
+		checks, code := u.diagnosis()
+		require.Equal(t, exitFailed, code)
+		require.Equal(t, problem, checks["write turn"][0].Verdict)
+	})
+
+	t.Run("stale socket", func(t *testing.T) {
+		dir, err := os.MkdirTemp("", "cd") // socket names are short
+		require.NoError(t, err)
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		u := &user{t: t, program: program, home: dir}
+		u.must("setup")
+		bells := u.path(".cordelia/cordelia.db.bells")
+		require.NoError(t, os.MkdirAll(bells, 0o700))
+		for _, name := range []string{"live", "dead"} {
+			c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(bells, name), Net: "unixgram"})
+			require.NoError(t, err)
+			if name == "dead" {
+				require.NoError(t, c.Close()) // which leaves the file
+			} else {
+				defer c.Close()
+			}
+		}
+		checks, code := u.diagnosis()
+		require.Zero(t, code)
+		require.Equal(t, warning, checks["doorbell"][0].Verdict)
+		require.Contains(t, checks["doorbell"][0].Detail, "1 processes wait, 1 sockets")
+	})
+}

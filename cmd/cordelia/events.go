@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
+)
+
+func (a *app) eventsCommand() *cobra.Command {
+	return group("events", "Read what happened, and choose what reaches you",
+		twin{
+			op: "events_poll", use: "poll", short: "Read unread events, oldest first",
+			example: "cordelia events poll --as researcher --peek", show: shown(showEvents),
+		}.command(a),
+		twin{
+			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]", short: "Choose which events reach you",
+			long: `Choose which events reach you. EVENTS is JSON: a list of {"event": …, "group": …}.
+An empty list after set means none, [{"event":"*"}] all.`,
+			takes: []string{"action", "events?"}, example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
+			show: shown(showSubscriptions),
+		}.command(a),
+		a.eventsTailCommand(),
+	)
+}
+
+type eventView struct {
+	ID        string          `json:"id"`
+	Event     string          `json:"event"`
+	Payload   json.RawMessage `json:"payload"`
+	Timestamp string          `json:"timestamp"`
+	Source    string          `json:"source"`
+}
+
+type eventsView struct {
+	Events []eventView `json:"events"`
+	Cursor string      `json:"cursor"`
+	Unread int         `json:"unread"`
+	Gap    *struct {
+		Skipped int `json:"skipped"`
+	} `json:"gap"`
+}
+
+func showEvents(a *app, v eventsView) {
+	if len(v.Events) == 0 {
+		a.say("No unread events.")
+	} else {
+		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
+		for _, e := range v.Events {
+			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: short(e.Source)}, cell{text: payload(e.Payload)})
+		}
+		a.print(t)
+	}
+	if v.Gap != nil {
+		a.note("%d older events are no longer shown", v.Gap.Skipped)
+	}
+	if v.Cursor != "" {
+		a.note("%d unread; once handled: cordelia events poll --ack %s", v.Unread, v.Cursor)
+	}
+}
+
+// payload renders an event's payload as name=value.
+func payload(raw json.RawMessage) string {
+	var in map[string]any
+	if json.Unmarshal(raw, &in) != nil {
+		return clean(string(raw))
+	}
+	var parts []string
+	for _, name := range sortedKeys(in) {
+		text := fmt.Sprint(in[name])
+		if schemas.IsAgentID(text) {
+			text = text[:12]
+		}
+		parts = append(parts, name+"="+text)
+	}
+	return clean(strings.Join(parts, " "))
+}
+
+func showSubscriptions(a *app, v struct {
+	Events []struct {
+		Event string `json:"event"`
+		Group string `json:"group"`
+	} `json:"events"`
+	Types []string `json:"types"`
+}) {
+	if len(v.Events) == 0 {
+		a.say("No events.")
+	} else {
+		t := table{head: []string{"EVENT", "GROUP"}}
+		for _, e := range v.Events {
+			t.add(texts(clean(e.Event), clean(e.Group))...)
+		}
+		a.print(t)
+	}
+	if len(v.Types) > 0 {
+		a.note("types there are: %s", strings.Join(v.Types, ", "))
+	}
+}
+
+// tailWait is how long one look of tail waits for news, in seconds.
+const tailWait = 50
+
+func (a *app) eventsTailCommand() *cobra.Command {
+	var as string
+	var ack bool
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Follow events as they happen, until interrupted",
+		Long: `Follow events as they happen, until interrupted. Your own events count as read
+once they are printed. Those of an agent (--as) stay unread for it unless --ack
+says otherwise. With --json, one event to a line.`,
+		Example: "  cordelia events tail\n  cordelia events tail --as researcher --json",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("ack") {
+				ack = as == ""
+			}
+			return a.act(cmd.Context(), as, func(w *acting) error {
+				err := (&tail{acting: w, ack: ack, seen: map[string]bool{}}).follow(cmd.Context())
+				if errors.Is(cmd.Context().Err(), context.Canceled) {
+					return nil // told to stop
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&ack, "ack", false, "count what is printed as read")
+	asFlag(cmd, &as)
+	return cmd
+}
+
+// tail follows one mailbox.
+type tail struct {
+	*acting
+	ack  bool
+	seen map[string]bool // what was printed and stays unread
+}
+
+func (t *tail) follow(ctx context.Context) error {
+	rung, stop := t.node.Store.Watch()
+	defer stop()
+	cursor := ""
+	for {
+		in := map[string]any{"limit": 100}
+		if t.ack {
+			in["wait_seconds"] = tailWait
+			if cursor != "" {
+				in["ack"] = cursor
+			}
+		} else {
+			in["peek"] = true
+		}
+		raw, err := t.call(ctx, "events_poll", in)
+		if err != nil {
+			return err
+		}
+		var v eventsView
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		if err := t.show(v); err != nil {
+			return err
+		}
+		if cursor = v.Cursor; t.ack {
+			continue
+		}
+		select { // whoever only peeks would find the same events at once
+		case <-rung:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (t *tail) show(v eventsView) error {
+	if v.Gap != nil && len(t.seen) == 0 {
+		t.note("%d older events are no longer shown", v.Gap.Skipped)
+	}
+	colours := t.colours()
+	for _, e := range v.Events {
+		if t.seen[e.ID] {
+			continue
+		}
+		if !t.ack {
+			t.seen[e.ID] = true
+		}
+		if t.asJSON {
+			if err := t.printLine(e); err != nil {
+				return err
+			}
+			continue
+		}
+		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)), short(e.Source), payload(e.Payload))
+	}
+	return nil
+}

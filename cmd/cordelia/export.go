@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var as, format string
+	cmd := &cobra.Command{
+		Use:   "export [FILE]",
+		Short: "Write everything you own to a file, or to stdout",
+		Long: `Write everything you or an agent (--as) own: the context, the groups and the
+items with their versions and provenance. cordelia import reads both formats.
+A FILE that exists is not overwritten.`,
+		Example: "  cordelia export --as researcher researcher.jsonl",
+		Args:    wants(0, 1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return a.act(cmd.Context(), as, func(w *acting) error {
+				if len(words) == 0 {
+					return w.exportTo(cmd.Context(), "", memory.Format(format))
+				}
+				return w.exportTo(cmd.Context(), words[0], memory.Format(format))
+			})
+		},
+	}
+	formats := []string{string(memory.JSONL), string(memory.Markdown)}
+	cmd.Flags().StringVar(&format, "format", formats[0], "jsonl (one record a line) or markdown (for people)")
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
+	asFlag(cmd, &as)
+	return cmd
+}
+
+// exportTo writes the export beside where it goes and lets it out only once it
+// is whole.
+func (w *acting) exportTo(ctx context.Context, path string, format memory.Format) (err error) {
+	folder := w.home
+	if path != "" {
+		folder = filepath.Dir(path)
+	}
+	temp, err := os.CreateTemp(folder, ".cordelia-export-*") // mode 0600
+	if err != nil {
+		return unwritable(path, err)
+	}
+	defer func() {
+		temp.Close()           //nolint:errcheck // closed before if it matters
+		os.Remove(temp.Name()) //nolint:errcheck // it has its own name by now
+	}()
+	done := w.progress("exporting")
+	err = w.node.Export(ctx, w.caller, w.as, temp, format)
+	done()
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		if _, err := temp.Seek(0, io.SeekStart); err != nil {
+			return unwritable(path, err)
+		}
+		_, err = io.Copy(w.out, temp)
+		return err
+	}
+	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
+		return unwritable(path, err)
+	}
+	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
+		return schemas.Conflictf("%s exists already; nothing was written", path).Try("choose another name")
+	} else if err != nil {
+		return unwritable(path, err)
+	}
+	if w.asJSON {
+		return w.printJSON(map[string]any{"path": path})
+	}
+	w.say("exported to %s", path)
+	return nil
+}
+
+func unwritable(path string, err error) error {
+	if path == "" {
+		path = "to stdout"
+	}
+	return schemas.Errorf(schemas.CodeUnavailable, "the export %s cannot be written", path).
+		Try("choose a folder with space that you may write to").Because(err)
+}
+
+func (a *app) importCommand() *cobra.Command {
+	var as string
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take an export over as your own",
+		Long: `Take an export over as your own, or as an agent's (--as): same ids, same hashes,
+all or nothing. A second time it changes nothing. FILE may be - for stdin.`,
+		Example: "  cordelia import --as researcher researcher.jsonl",
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) (err error) {
+			in := a.in
+			if words[0] != "-" {
+				if in, err = os.Open(words[0]); err != nil {
+					return schemas.NotFoundf("%s cannot be read", words[0]).Try("name a file that cordelia export wrote").Because(err)
+				}
+				defer in.Close() //nolint:errcheck // only read
+			}
+			return a.act(cmd.Context(), as, func(w *acting) error {
+				done := a.progress("importing")
+				report, err := w.node.Import(cmd.Context(), w.caller, w.as, in)
+				done()
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(report)
+				}
+				f := fields{}
+				f.add("items", fmt.Sprintf("%d new, %d there already", report.Items, report.Same))
+				f.add("groups", fmt.Sprintf("%d new", report.Groups))
+				f.add("context", yesNo(report.Hot))
+				a.list(f)
+				return nil
+			})
+		},
+	}
+	asFlag(cmd, &as)
+	return cmd
+}

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) memoryCommand() *cobra.Command {
+	return group("memory", "Search, read, write and share what agents remember",
+		twin{
+			op: "memory_search", use: "search [WORDS…]", short: "Find items by their words; without words, the newest",
+			takes: []string{"query?"}, example: "cordelia memory search retry backoff --group team",
+			names: map[string]string{"tags": "tag"}, show: shown(showFound),
+		}.command(a),
+		twin{
+			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
+			example: "cordelia memory read 0198c0de-… --history", show: shown(showItems),
+		}.command(a),
+		twin{
+			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item", takes: []string{"data?"},
+			long: `Remember something: yours alone unless --group or --visibility say otherwise.
+DATA is JSON, the name of a file with it, or - for stdin:
+  entity    {"type": "person|org|project|concept", "name", "aliases", "tags", "summary", "details", "refs"}
+  session   {"date", "focus", "highlights", "decisions", "entities_mentioned"}
+  learning  {"type": "pattern|insight|principle", "content", "context", "tags", "prediction"}`,
+			example: `cordelia memory write --type learning '{"type":"insight","content":"Retries need jitter"}' --group team`,
+			show:    shown(showWritten),
+		}.command(a),
+		twin{
+			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good", takes: []string{"id"},
+			example: "cordelia memory delete 0198c0de-… --mode undo", show: shown(showDeleted),
+		}.command(a),
+		twin{
+			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group", takes: []string{"id", "group"},
+			example: "cordelia memory share 0198c0de-… team", show: shown(showWritten),
+		}.command(a),
+		a.memoryGroupCommand(),
+		a.memoryHotCommand(),
+		a.memorySessionCommand(),
+	)
+}
+
+func (a *app) memoryGroupCommand() *cobra.Command {
+	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
+		return twin{
+			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,
+			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups),
+		}.command(a)
+	}
+	return group("group", "Groups that share memory",
+		action("create", "GROUP", "Make a group you own", "create team --description 'the parser rewrite'", []string{"group"}, "entity", "role", "emcon"),
+		action("list", "", "List the groups you see", "list", nil, "group", "entity", "role", "description", "culture", "emcon"),
+		action("read", "GROUP", "Show a group with its members", "read team", []string{"group"}, "entity", "role", "description", "culture", "emcon"),
+		action("add", "GROUP ENTITY", "Add a member, or change its role", "add team researcher --role member", []string{"group", "entity"}, "description", "culture", "emcon"),
+		action("remove", "GROUP ENTITY", "Remove a member", "remove team researcher", []string{"group", "entity"}, "role", "description", "culture", "emcon"),
+		action("update", "GROUP", "Change description, culture or emission control", "update team --emcon", []string{"group"}, "entity", "role"),
+	)
+}
+
+func (a *app) memoryHotCommand() *cobra.Command {
+	return group("hot", "The context one entity always has before it (L1)",
+		twin{
+			op: "memory_read_hot", use: "show [ENTITY]", short: "Show a context", takes: []string{"entity?"},
+			example: "cordelia memory hot show researcher --section active", show: shown(showHot),
+		}.command(a),
+		twin{
+			op: "memory_write_hot", use: "patch DATA", short: "Merge into your context; null deletes (RFC 7396)", takes: []string{"data"},
+			fixed:   map[string]any{"operation": "patch"},
+			example: `cordelia memory hot patch '{"active":{"focus":"the parser rewrite"}}'`, show: shown(showHotWritten),
+		}.command(a),
+	)
+}
+
+func (a *app) memorySessionCommand() *cobra.Command {
+	return twin{
+		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session", takes: []string{"action"},
+		example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",
+		names:   map[string]string{"open_threads": "open-thread"}, show: shown(showSession),
+	}.command(a)
+}
+
+func showFound(a *app, v struct {
+	Results []struct {
+		ID         string          `json:"id"`
+		Type       string          `json:"type"`
+		Name       string          `json:"name"`
+		Why        string          `json:"why"`
+		Snippet    string          `json:"snippet"`
+		Author     string          `json:"author"`
+		Date       string          `json:"date"`
+		Group      string          `json:"group"`
+		Confidence float64         `json:"confidence"`
+		Item       json.RawMessage `json:"item"`
+	} `json:"results"`
+	NextCursor string         `json:"next_cursor"`
+	Hidden     map[string]int `json:"hidden"`
+	Near       []struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Why  string `json:"why"`
+	} `json:"near"`
+}) {
+	if len(v.Results) == 0 {
+		a.say("Nothing found.")
+	} else {
+		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "WHY", "TEXT"}}
+		for _, r := range v.Results {
+			t.add(cell{clean(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold}, cell{text: clean(r.Author)},
+				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
+		}
+		a.print(t)
+	}
+	for _, n := range v.Near {
+		a.note("near: %s %s (%s)", clean(n.ID), clean(n.Name), clean(n.Why))
+	}
+	for _, why := range []string{"quarantined", "expired", "superseded"} {
+		if n := v.Hidden[why]; n > 0 {
+			a.note("%d more not shown: %s", n, why)
+		}
+	}
+	more(a, v.NextCursor)
+}
+
+func showItems(a *app, v struct {
+	Items []struct {
+		ID         string          `json:"id"`
+		Type       string          `json:"type"`
+		Name       string          `json:"name"`
+		Data       json.RawMessage `json:"data"`
+		Owner      string          `json:"owner"`
+		Author     string          `json:"author"`
+		Visibility string          `json:"visibility"`
+		Group      string          `json:"group"`
+		Origin     string          `json:"origin"`
+		Stale      string          `json:"stale"`
+		Confidence float64         `json:"confidence"`
+		State      string          `json:"state"`
+		ExpiresAt  string          `json:"expires_at"`
+		Version    int             `json:"version"`
+		CreatedAt  string          `json:"created_at"`
+		UpdatedAt  string          `json:"updated_at"`
+		Related    []struct {
+			Kind  string `json:"kind"`
+			Other string `json:"id"`
+		} `json:"related"`
+	} `json:"items"`
+	LeftOut  []string `json:"left_out"`
+	Versions []struct {
+		Version int             `json:"version"`
+		Data    json.RawMessage `json:"data"`
+		At      string          `json:"at"`
+	} `json:"versions"`
+}) {
+	for i, item := range v.Items {
+		if i > 0 {
+			a.say("")
+		}
+		f := fields{}
+		f.styled("name", clean(item.Name), bold)
+		f.add("id", clean(item.ID))
+		f.add("type", clean(item.Type))
+		f.add("state", clean(item.State+" "+item.Stale))
+		f.add("version", fmt.Sprint(item.Version))
+		f.add("for", clean(item.Visibility+" "+item.Group))
+		f.add("owner", short(item.Owner))
+		f.add("author", short(item.Author))
+		f.add("origin", clean(item.Origin))
+		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
+		f.add("created", clock(item.CreatedAt))
+		f.add("updated", clock(item.UpdatedAt))
+		f.add("expires", orNone(clock(item.ExpiresAt), item.ExpiresAt))
+		for _, r := range item.Related {
+			f.add(strings.ReplaceAll(clean(r.Kind), "_", " "), clean(r.Other))
+		}
+		a.list(f)
+		a.say("%s", pretty(item.Data))
+	}
+	for _, old := range v.Versions {
+		a.say("\nversion %d, %s\n%s", old.Version, clock(old.At), pretty(old.Data))
+	}
+	if len(v.LeftOut) > 0 {
+		a.note("did not fit, read them separately: %s", clean(strings.Join(v.LeftOut, " ")))
+	}
+}
+
+func showWritten(a *app, v struct {
+	ID          string   `json:"id"`
+	Version     int      `json:"version"`
+	Status      string   `json:"status"`
+	With        []string `json:"with"`
+	Stored      bool     `json:"stored"`
+	Quarantined bool     `json:"quarantined"`
+}) {
+	a.say("%s", clean(v.ID))
+	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+clean(strings.Join(v.With, " "))), v.Version,
+		map[bool]string{true: "; hidden until validated"}[v.Quarantined])
+	if !v.Stored {
+		a.note("nothing was stored: it is there already")
+	}
+}
+
+func showDeleted(a *app, v struct {
+	ID     string `json:"id"`
+	Copies int    `json:"copies"`
+}) {
+	a.say("done: %s", clean(v.ID))
+	if v.Copies > 0 {
+		a.say("purged with it: %d copies", v.Copies)
+	}
+}
+
+type groupView struct {
+	ID          string          `json:"id"`
+	Kind        string          `json:"kind"`
+	Owner       string          `json:"owner"`
+	Role        string          `json:"role"`
+	Description string          `json:"description"`
+	Culture     json.RawMessage `json:"culture"`
+	Emcon       bool            `json:"emcon"`
+	Size        int             `json:"size"`
+	CreatedAt   string          `json:"created_at"`
+	Members     []struct {
+		ID       string `json:"id"`
+		Name     string `json:"name"`
+		Role     string `json:"role"`
+		JoinedAt string `json:"joined_at"`
+	} `json:"members"`
+}
+
+func showGroups(a *app, v struct {
+	Group  *groupView  `json:"group"`
+	Groups []groupView `json:"groups"`
+	Member string      `json:"member"`
+}) {
+	switch {
+	case v.Group != nil:
+		showGroup(a, *v.Group)
+	case v.Member != "":
+		a.say("done: %s", clean(v.Member))
+	case len(v.Groups) == 0:
+		a.say("No groups. Make one: cordelia memory group create NAME")
+	default:
+		t := table{firm: 5, head: []string{"GROUP", "KIND", "YOUR ROLE", "MEMBERS", "WRITES", "CREATED", "DESCRIPTION"}}
+		for _, g := range v.Groups {
+			writes := cell{}
+			if g.Emcon {
+				writes = cell{"blocked", yellow}
+			}
+			t.add(cell{clean(g.ID), bold}, cell{text: clean(g.Kind)}, cell{text: clean(g.Role)}, cell{text: fmt.Sprint(g.Size)}, writes,
+				cell{text: clock(g.CreatedAt)}, cell{text: clean(g.Description)})
+		}
+		a.print(t)
+	}
+}
+
+func showGroup(a *app, g groupView) {
+	f := fields{}
+	f.styled("group", clean(g.ID), bold)
+	f.add("kind", clean(g.Kind))
+	f.add("description", clean(g.Description))
+	f.add("owner", short(g.Owner))
+	f.add("your role", clean(g.Role))
+	f.add("culture", compact(g.Culture))
+	if g.Emcon {
+		f.styled("writes", "blocked", yellow)
+	}
+	f.add("created", clock(g.CreatedAt))
+	a.list(f)
+	if len(g.Members) == 0 {
+		return
+	}
+	a.say("")
+	t := table{firm: 3, head: []string{"MEMBER", "ID", "ROLE", "JOINED"}}
+	for _, m := range g.Members {
+		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role)}, cell{text: clock(m.JoinedAt)})
+	}
+	a.print(t)
+}
+
+func showHot(a *app, v struct {
+	Context   json.RawMessage `json:"context"`
+	UpdatedAt string          `json:"updated_at"`
+	Size      int             `json:"size"`
+	LeftOut   []string        `json:"left_out"`
+	Warnings  []string        `json:"warnings"`
+}) {
+	a.say("%s", pretty(v.Context))
+	a.note("%d bytes, updated %s", v.Size, clock(v.UpdatedAt))
+	if len(v.LeftOut) > 0 {
+		a.note("too large to show, read each with --section: %s", clean(strings.Join(v.LeftOut, ", ")))
+	}
+	warn(a, v.Warnings)
+}
+
+func showHotWritten(a *app, v struct {
+	UpdatedAt string   `json:"updated_at"`
+	Size      int      `json:"size"`
+	Warnings  []string `json:"warnings"`
+}) {
+	a.say("written %s: %d bytes", clock(v.UpdatedAt), v.Size)
+	warn(a, v.Warnings)
+}
+
+func showSession(a *app, v struct {
+	Count       int64    `json:"session_count"`
+	Chain       string   `json:"chain_hash"`
+	StartedAt   string   `json:"started_at"`
+	Note        string   `json:"note"`
+	LastSummary string   `json:"last_summary"`
+	OpenThreads []string `json:"open_threads"`
+	Digest      string   `json:"digest"`
+	Warnings    []string `json:"warnings"`
+}) {
+	f := fields{}
+	f.add("sessions ended", fmt.Sprint(v.Count))
+	f.add("chain", clean(v.Chain))
+	f.add("started", orNone(clock(v.StartedAt), v.StartedAt))
+	f.add("note", clean(v.Note))
+	f.add("last summary", clean(v.LastSummary))
+	f.add("open threads", clean(strings.Join(v.OpenThreads, "; ")))
+	a.list(f)
+	if v.Digest != "" {
+		a.say("\n%s", block(v.Digest))
+	}
+	warn(a, v.Warnings)
+}
+
+func warn(a *app, warnings []string) {
+	for _, w := range warnings {
+		a.note("%s", clean(w))
+	}
+}
+
+// pretty indents JSON for reading.
+func pretty(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return block(string(raw))
+	}
+	return block(b.String())
+}

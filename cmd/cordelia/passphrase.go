@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"cordelia/schemas"
+)
+
+// maxPassphrase bounds what is read as one, in bytes.
+const maxPassphrase = 1024
+
+// askPassphrase reads the passphrase of the person's key: from the descriptor of
+// --passphrase-fd, else typed at the terminal. It is never taken from the
+// arguments or the environment, which other programs can read.
+func (a *app) askPassphrase() ([]byte, error) {
+	if a.passphraseFile != nil {
+		return firstLine(a.passphraseFile)
+	}
+	tty, err := os.OpenFile(ttyPath, os.O_RDWR, 0)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the person's key needs a passphrase, and there is no terminal to ask at").
+			Try("run it in a terminal, or hand the passphrase over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
+	}
+	defer tty.Close() //nolint:errcheck // only read
+	show, err := hideInput(tty)
+	if err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the terminal cannot hide a passphrase").
+			Try("hand it over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
+	}
+	defer show()
+	fmt.Fprint(a.errOut, "Passphrase of your key: ")
+	defer fmt.Fprintln(a.errOut)
+	return firstLine(tty)
+}
+
+// openPassphrase takes the descriptor of --passphrase-fd. It runs before this
+// program opens anything, so that the number cannot mean a file of its own.
+func (a *app) openPassphrase() error {
+	if a.passphraseFD < 0 {
+		return nil
+	}
+	f := os.NewFile(uintptr(a.passphraseFD), "passphrase")
+	if f != nil {
+		if _, err := f.Stat(); err == nil {
+			a.passphraseFile = f
+			return nil
+		}
+	}
+	return schemas.Invalidf("--passphrase-fd %d is not an open descriptor", a.passphraseFD).
+		Try("open it in the shell: cordelia --passphrase-fd 3 … 3<FILE")
+}
+
+// firstLine reads up to the end of the first line, byte by byte: what follows
+// is not ours.
+func firstLine(r io.Reader) ([]byte, error) {
+	line := make([]byte, 0, maxPassphrase) // never grown, so that no copy stays behind
+	one := make([]byte, 1)
+	for len(line) < maxPassphrase {
+		n, err := r.Read(one)
+		if n == 1 && one[0] == '\n' || errors.Is(err, io.EOF) {
+			if line = bytes.TrimSuffix(line, []byte("\r")); len(line) == 0 {
+				return nil, schemas.Errorf(schemas.CodeUnauthenticated, "no passphrase was given").Try("repeat the command")
+			}
+			return line, nil
+		}
+		if err != nil {
+			return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the passphrase cannot be read").
+				Try("repeat the command").Because(err)
+		}
+		line = append(line, one[:n]...)
+	}
+	clear(line)
+	return nil, schemas.Invalidf("the passphrase is too long").Expecting("at most %d bytes in the first line", maxPassphrase-1)
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/internal/clients"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// setupFlags are the flags of setup.
+type setupFlags struct {
+	clients    []string
+	binDir     string
+	dryRun     bool
+	force      bool
+	passphrase bool
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	var f setupFlags
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install, make your identity, and connect your clients",
+		Long: `Install this program where clients find it, make your identity, and write one
+entry into the settings of each client found here: Claude Code, Codex and
+Gemini CLI. Prints every file. A second run changes nothing; cordelia uninstall
+puts everything back.`,
+		Example: `  go run ./cmd/cordelia setup
+  cordelia setup --dry-run
+  cordelia setup --client claude-code --passphrase`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd.Context(), f) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.clients, "client", nil, "connect only this client, found or not: claude-code, codex or gemini-cli; repeatable")
+	fl.StringVar(&f.binDir, "bin-dir", "", "install the program into this folder (default ~/.local/bin, if it does not run from PATH already)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and touch nothing")
+	fl.BoolVar(&f.force, "force", false, "replace another program, or another MCP server, of our name")
+	fl.BoolVar(&f.passphrase, "passphrase", false, "ask for a passphrase on the terminal, to protect your key")
+	return cmd
+}
+
+// action is what happens, or would happen, to a file.
+type action string
+
+const (
+	created   action = "created"
+	changed   action = "changed"
+	unchanged action = "unchanged"
+	restored  action = "restored"
+	removed   action = "removed"
+	kept      action = "kept"
+)
+
+// change is a line of the report of setup and uninstall.
+type change struct {
+	Action action `json:"action"`
+	Path   string `json:"path"`
+	What   string `json:"what"`
+}
+
+func (a *app) setup(ctx context.Context, f setupFlags) error {
+	p, err := a.planSetup(f)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := a.applySetup(ctx, p); err != nil {
+			return err
+		}
+	}
+	return a.reportSetup(p)
+}
+
+// applySetup does what is planned. A kill at any point leaves every file old or
+// new, and what the manifest needs to go back; a second run does the rest.
+func (a *app) applySetup(ctx context.Context, p *setupPlan) error {
+	if err := p.manifestFile.save(p.manifest); err != nil {
+		return err
+	}
+	for _, dir := range p.folders {
+		if err := os.Mkdir(dir.path, dir.mode); err != nil && !errors.Is(err, os.ErrExist) {
+			return schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be made", dir.path).
+				Try("check who owns the folder above it: ls -ld %q", filepath.Dir(dir.path)).Because(err)
+		}
+	}
+	if err := p.binary.install(); err != nil {
+		return err
+	}
+	if err := a.establish(ctx, p); err != nil {
+		return err
+	}
+	for _, e := range p.edits {
+		if err := e.file.Replace(e.content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// establish makes the identities, unless they are complete: that can be seen
+// without the passphrase of the user's key.
+func (a *app) establish(ctx context.Context, p *setupPlan) (err error) {
+	a.home = string(p.home)
+	n, err := a.openNode(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	if !n.Home.Fresh() {
+		if p.flags.passphrase {
+			p.notes = append(p.notes, "Your key was made earlier; --passphrase did not change it.")
+		}
+		if file, err := n.OpenIdentity(ctx, ""); err == nil {
+			defer file.Identity.Erase()
+			if _, err := n.Caller(ctx, file, "setup"); err == nil {
+				return nil
+			}
+		}
+	}
+	var passphrase []byte
+	if p.flags.passphrase && n.Home.Fresh() {
+		if passphrase, err = a.newPassphrase(); err != nil {
+			return err
+		}
+		defer clear(passphrase)
+	}
+	_, err = n.Establish(ctx, "", passphrase, a.askPassphrase)
+	return err
+}
+
+// newPassphrase asks twice where it is typed.
+func (a *app) newPassphrase() ([]byte, error) {
+	fmt.Fprintln(a.errOut, "Choose a passphrase for your key.")
+	first, err := a.askPassphrase()
+	if err != nil || a.passphraseFD >= 0 {
+		return first, err
+	}
+	fmt.Fprintln(a.errOut, "The same again.")
+	second, err := a.askPassphrase()
+	defer clear(second)
+	if err == nil && !slices.Equal(first, second) {
+		err = schemas.Invalidf("the two passphrases differ; no key was made").Try("run: cordelia setup --passphrase")
+	}
+	if err != nil {
+		clear(first)
+		return nil, err
+	}
+	return first, nil
+}
+
+func (a *app) reportSetup(p *setupPlan) error {
+	if a.asJSON {
+		return a.printJSON(map[string]any{
+			"dry_run": p.flags.dryRun, "changes": p.changes, "clients": p.connected, "notes": append([]string{}, p.notes...),
+		})
+	}
+	if p.flags.dryRun {
+		fmt.Fprintln(a.out, "Dry run, nothing was touched. Setup would leave these files:")
+	}
+	a.printChanges(p.changes)
+	if !slices.ContainsFunc(p.changes, func(c change) bool { return c.Action != unchanged }) {
+		fmt.Fprintln(a.out, "\nEverything was set up already; nothing changed.")
+	}
+	for _, n := range p.notes {
+		fmt.Fprintf(a.out, "\n%s\n", n)
+	}
+	command := "cordelia"
+	if !onPath(filepath.Dir(p.binary.target)) {
+		command = p.binary.target
+	}
+	fmt.Fprintln(a.out, "\nTry:")
+	for _, id := range p.connected {
+		switch id {
+		case clients.ClaudeCode:
+			fmt.Fprintln(a.out, `  claude "Register a worker agent named scout, then list your agents"`)
+		case clients.Codex:
+			fmt.Fprintln(a.out, `  codex "Register a worker agent named scout with cordelia, then list your agents"`)
+		case clients.Gemini:
+			fmt.Fprintln(a.out, `  gemini -i "Register a worker agent named scout with cordelia, then list your agents"`)
+		}
+	}
+	fmt.Fprintf(a.out, "  %s agent list\n  %s doctor\n", command, command)
+	return nil
+}
+
+func (a *app) printChanges(changes []change) {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, c := range changes {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Action, c.Path, c.What)
+	}
+	w.Flush() //nolint:errcheck // as for any print to the terminal
+}
+
+// machine is this user's machine as clients see it.
+func machine() (clients.Machine, error) {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return clients.Machine{}, schemas.Invalidf("your home folder is not known").Try("set HOME").Because(err)
+	}
+	return clients.Machine{Home: dir, Getenv: os.Getenv}, nil
+}
+
+// absoluteHome is the home folder of this run, wherever it was started.
+func (a *app) absoluteHome() (ops.Home, error) {
+	dir, err := filepath.Abs(a.home)
+	if err != nil {
+		return "", fmt.Errorf("home folder: %w", err)
+	}
+	return ops.Home(dir), nil
+}

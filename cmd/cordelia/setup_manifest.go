@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"cordelia/internal/clients"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// manifest is what uninstall needs to put everything back: setup-manifest.json
+// in the home folder. It is written before anything else is touched.
+type manifest struct {
+	Version     int       `json:"version"`
+	HomeExisted bool      `json:"home_existed"` // the home folder was there before the first setup
+	Binaries    []string  `json:"binaries,omitempty"`
+	Folders     []string  `json:"folders,omitempty"` // made by setup, outermost first
+	Files       []touched `json:"files,omitempty"`
+}
+
+const manifestVersion = 1
+
+// touched is a settings file that setup wrote.
+type touched struct {
+	Client  clients.ID `json:"client"`
+	Path    string     `json:"path"`
+	Existed bool       `json:"existed"`
+	Before  []byte     `json:"before,omitempty"`
+	// EntryOnly: what was there before the entry is not known, so only the entry
+	// can be taken out.
+	EntryOnly bool   `json:"entry_only,omitempty"`
+	After     string `json:"after_sha256"`
+}
+
+func sum(content []byte) string {
+	h := sha256.Sum256(content)
+	return hex.EncodeToString(h[:])
+}
+
+// original reports whether f is as it was before setup.
+func (t touched) original(f clients.File) bool {
+	return !t.EntryOnly && f.Exists == t.Existed && bytes.Equal(f.Content, t.Before)
+}
+
+// ours reports whether f is as setup left it.
+func (t touched) ours(f clients.File) bool { return f.Exists && sum(f.Content) == t.After }
+
+// remember records that setup is about to write after to f.
+func (m *manifest) remember(c clients.Client, f clients.File, after []byte) error {
+	t := touched{Client: c.ID, Path: f.Path, Existed: f.Exists, Before: f.Content, After: sum(after)}
+	i := slices.IndexFunc(m.Files, func(t touched) bool { return t.Path == f.Path })
+	if i >= 0 && (m.Files[i].ours(f) || m.Files[i].original(f)) {
+		m.Files[i].After = t.After
+		return nil
+	}
+	found, err := c.Find(f.Content)
+	if err != nil {
+		return err
+	}
+	if found.Ours {
+		t.Before, t.EntryOnly = nil, true
+	}
+	if i >= 0 {
+		m.Files[i] = t
+	} else {
+		m.Files = append(m.Files, t)
+	}
+	return nil
+}
+
+func (m *manifest) addBinary(path string) {
+	if !slices.Contains(m.Binaries, path) {
+		m.Binaries = append(m.Binaries, path)
+	}
+}
+
+func (m manifest) encode() []byte {
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		panic(err) // strings and booleans only: a defect
+	}
+	return append(raw, '\n')
+}
+
+// manifestFile is the manifest as it was read.
+type manifestFile struct {
+	clients.File
+	home       string
+	homeExists bool
+}
+
+// readManifest reads the manifest of home, or makes a first one.
+func readManifest(home ops.Home) (manifestFile, manifest, error) {
+	f := manifestFile{home: string(home)}
+	info, err := os.Stat(f.home)
+	if f.homeExists = err == nil; f.homeExists && !info.IsDir() {
+		return f, manifest{}, schemas.Invalidf("%s is not a folder", f.home).Try("choose another with --home")
+	}
+	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists}
+	if f.File, err = clients.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
+		return f, m, err
+	}
+	d := json.NewDecoder(bytes.NewReader(f.Content))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil || m.Version != manifestVersion {
+		return f, m, schemas.Invalidf("%s is damaged or of another version", f.Path).
+			Try("use the cordelia that wrote it, or move it away: mv %q %q", f.Path, f.Path+".old").Because(err)
+	}
+	return f, m, nil
+}
+
+func (f manifestFile) action(m manifest) action {
+	switch {
+	case !f.Exists:
+		return created
+	case bytes.Equal(f.Content, m.encode()):
+		return unchanged
+	}
+	return changed
+}
+
+// save writes m. A home folder that was not there appears together with it, so
+// that a kill cannot make it look like one that was.
+func (f manifestFile) save(m manifest) error {
+	if f.action(m) == unchanged {
+		return nil
+	}
+	if f.homeExists {
+		return f.Replace(m.encode())
+	}
+	fresh := clients.TempName(f.home)
+	err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700))
+	if err == nil {
+		path := filepath.Join(fresh, filepath.Base(f.Path))
+		err = clients.File{Path: path, Real: path}.Replace(m.encode())
+	}
+	if err == nil {
+		err = os.Rename(fresh, f.home)
+	}
+	if err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "the home folder %s cannot be made", f.home).
+			Try("choose another with --home, or check who owns the folder above it").Because(err)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cordelia/internal/clients"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// setupPlan is everything setup will do, found out without touching anything.
+type setupPlan struct {
+	flags        setupFlags
+	home         ops.Home
+	binary       binary
+	folders      []folder // to make, outermost first
+	edits        []settingsEdit
+	manifest     manifest
+	manifestFile manifestFile
+
+	changes   []change
+	connected []clients.ID
+	notes     []string
+}
+
+type folder struct {
+	path string
+	mode fs.FileMode
+}
+
+// settingsEdit is the new content of a settings file.
+type settingsEdit struct {
+	file    clients.File
+	content []byte
+}
+
+func (a *app) planSetup(f setupFlags) (*setupPlan, error) {
+	m, err := machine()
+	if err != nil {
+		return nil, err
+	}
+	p := &setupPlan{flags: f}
+	if p.home, err = a.absoluteHome(); err != nil {
+		return nil, err
+	}
+	p.manifestFile, p.manifest, err = readManifest(p.home)
+	if err != nil {
+		return nil, err
+	}
+	if p.binary, err = planBinary(f, p.manifest, m.Home); err != nil {
+		return nil, err
+	}
+	if p.binary.action != unchanged {
+		p.need(filepath.Dir(p.binary.target), 0o755)
+		p.manifest.addBinary(p.binary.target)
+	}
+	p.changes = append(p.changes, change{p.binary.action, p.binary.target, "the program"})
+	p.planHome()
+	if err := p.planClients(m); err != nil {
+		return nil, err
+	}
+	p.changes = append(p.changes, change{p.manifestFile.action(p.manifest), p.manifestFile.Path, "what uninstall needs to go back"})
+	if dir := filepath.Dir(p.binary.target); !onPath(dir) {
+		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add to your shell's profile:\n  export PATH=\""+dir+":$PATH\"")
+	}
+	return p, nil
+}
+
+// planHome lists the files of the identity step.
+func (p *setupPlan) planHome() {
+	for _, file := range []struct{ path, what string }{
+		{p.home.HumanKey(), "your key"},
+		{p.home.DefaultAgentKey(), "the key of the agent your clients act as"},
+		{p.home.NodeKey(), "the key of this node, which signs the audit record"},
+		{p.home.Database(), "the database"},
+	} {
+		act := unchanged
+		if _, err := os.Lstat(file.path); err != nil {
+			act = created
+		}
+		p.changes = append(p.changes, change{act, file.path, file.what})
+	}
+}
+
+// need plans to make dir and the folders above it that are missing.
+func (p *setupPlan) need(dir string, mode fs.FileMode) {
+	var missing []folder
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		missing = append(missing, folder{dir, mode})
+	}
+	slices.Reverse(missing)
+	for _, f := range missing {
+		if !slices.ContainsFunc(p.folders, func(have folder) bool { return have.path == f.path }) {
+			p.folders = append(p.folders, f)
+			p.changes = append(p.changes, change{created, f.path, "folder"})
+		}
+		if !slices.Contains(p.manifest.Folders, f.path) {
+			p.manifest.Folders = append(p.manifest.Folders, f.path)
+		}
+	}
+}
+
+// pick returns the clients to connect: those named, else those found.
+func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
+	all := m.Clients()
+	var ids []string
+	for _, c := range all {
+		ids = append(ids, string(c.ID))
+	}
+	for _, name := range p.flags.clients {
+		if !slices.Contains(ids, name) {
+			return nil, schemas.Invalidf("there is no client %q", name).Expecting("%s", strings.Join(ids, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(c clients.Client) bool {
+		if len(p.flags.clients) > 0 {
+			return !slices.Contains(p.flags.clients, string(c.ID))
+		}
+		return !c.Installed
+	}), nil
+}
+
+// entry is how clients start the server. A home that is not the usual one is
+// named, because a client's environment need not be this one.
+func (p *setupPlan) entry(userHome string) clients.Entry {
+	e := clients.Entry{Command: p.binary.target, Args: []string{"mcp"}}
+	if usual := filepath.Join(userHome, ".cordelia"); string(p.home) != usual {
+		e.Args = append(e.Args, "--home", string(p.home))
+	}
+	return e
+}
+
+// planClients prepares every settings file, or refuses with all that stands in
+// the way.
+func (p *setupPlan) planClients(m clients.Machine) error {
+	picked, err := p.pick(m)
+	if err != nil {
+		return err
+	}
+	var refused []schemas.Violation
+	code, hint := schemas.CodeInvalid, ""
+	for _, c := range picked {
+		if err := p.planClient(c, p.entry(m.Home)); err != nil {
+			e, ok := errors.AsType[*schemas.Error](err)
+			if !ok {
+				return err
+			}
+			code, hint = e.Code, e.Hint
+			refused = append(refused, schemas.Violation{Msg: e.Msg})
+		}
+	}
+	if len(refused) > 0 {
+		return schemas.Errorf(code, "nothing was touched, because a client's settings cannot be edited").With(refused...).Try("%s", hint)
+	}
+	if len(picked) == 0 {
+		p.notes = append(p.notes, "No client was found. When you have one, run setup again, or name it: --client claude-code")
+	}
+	return nil
+}
+
+func (p *setupPlan) planClient(c clients.Client, e clients.Entry) error {
+	file, err := clients.ReadFile(c.Settings)
+	if err != nil {
+		return err
+	}
+	content, err := c.Connect(file.Content, e, p.flags.force)
+	if err != nil {
+		return err
+	}
+	p.connected = append(p.connected, c.ID)
+	act := changed
+	switch {
+	case !file.Exists:
+		act = created
+		p.need(filepath.Dir(file.Path), 0o700)
+	case bytes.Equal(content, file.Content):
+		act = unchanged
+	}
+	what := "settings of " + c.Title
+	if file.Real != file.Path {
+		what += ", in " + file.Real
+	}
+	p.changes = append(p.changes, change{act, file.Path, what})
+	if act == unchanged {
+		return nil
+	}
+	if err := p.manifest.remember(c, file, content); err != nil {
+		return err
+	}
+	p.edits = append(p.edits, settingsEdit{file, content})
+	return nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func sample() table {
+	t := table{firm: 2, head: []string{"NAME", "STATUS", "NOTHING", "TEXT"}}
+	t.add(cell{text: "scout"}, cell{"active", green}, cell{}, cell{text: "looks around"})
+	t.add(cell{text: "思考者"}, cell{"suspended", yellow}, cell{}, cell{text: "a text that is longer than most terminals are wide, and then some"})
+	t.add(cell{text: "école"}, cell{}, cell{}, cell{})
+	return t
+}
+
+func TestTableLayout(t *testing.T) {
+	for name, width := range map[string]int{"wide": 0, "terminal": 40, "narrow": 12} {
+		t.Run(name, func(t *testing.T) {
+			got := sample().render(width, false)
+			path := filepath.Join("testdata", "table-"+name+".golden")
+			if os.Getenv("UPDATE_GOLDEN") == "1" {
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err, "run UPDATE_GOLDEN=1 go test ./cmd/cordelia")
+			require.Equal(t, string(want), got)
+			for _, l := range strings.Split(got, "\n") {
+				require.Equal(t, strings.TrimRight(l, " "), l)
+				if width >= 3*narrowest+2*gap {
+					require.LessOrEqual(t, measure(l), width)
+				}
+			}
+		})
+	}
+}
+
+func TestTableColours(t *testing.T) {
+	got := sample().render(0, true)
+	require.Contains(t, got, "\x1b[32mactive\x1b[0m")
+	require.Contains(t, got, "\x1b[1mNAME\x1b[0m")
+	plain := strings.NewReplacer("\x1b[32m", "", "\x1b[33m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(got)
+	require.Equal(t, sample().render(0, false), plain, "colour changes no layout")
+}
+
+// What agents wrote cannot steer the terminal, nor break the lines of a table.
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":              "plain",
+		"two\nlines\tand":    "two lines and",
+		"\x1b[2Jgone":        `\u{1b}[2Jgone`,
+		"a\u202eb":           `a\u{202e}b`,
+		"not \xff utf-8":     "not \uFFFD utf-8",
+		"tag\U000e0041 here": `tag\u{e0041} here`,
+	} {
+		require.Equal(t, want, clean(in))
+	}
+	require.Equal(t, "two\nlines", block("two\nlines"))
+	require.Equal(t, `\u{9b}`, block("\u009b"))
+}
+
+func FuzzCut(f *testing.F) {
+	f.Add("思考者", 4)
+	f.Add("e\u0301cole", 3)
+	f.Add("", 1)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		if width < 1 || !utf8.ValidString(s) {
+			return
+		}
+		got := cut(s, width)
+		require.LessOrEqual(t, measure(got), max(width, 1))
+		if measure(s) <= width {
+			require.Equal(t, s, got)
+		}
+	})
+}
+
+func TestReadJSON(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "data.json")
+	require.NoError(t, os.WriteFile(file, []byte(" {\"a\": 1}\n"), 0o600))
+	in, err := os.Open(file)
+	require.NoError(t, err)
+	defer in.Close()
+	a := &app{in: in}
+	for _, given := range []string{file, "-", ` {"a": 1}`} {
+		got, err := a.readJSON(given)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"a":1}`, string(got))
+	}
+	large := filepath.Join(dir, "large.json")
+	require.NoError(t, os.WriteFile(large, []byte("["+strings.Repeat(" ", maxInput)+"]"), 0o600))
+	for _, given := range []string{"{", "[1", filepath.Join(dir, "absent"), large, dir} {
+		_, err := a.readJSON(given)
+		require.ErrorContains(t, err, "invalid", given)
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	for in, want := range map[string]string{"secret\nmore": "secret", "secret": "secret", "se cret \r\n": "se cret "} {
+		got, err := firstLine(strings.NewReader(in))
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+	}
+	rest := strings.NewReader("secret\nmore")
+	_, err := firstLine(rest)
+	require.NoError(t, err)
+	require.Equal(t, 4, rest.Len(), "what follows stays for others")
+	for _, in := range []string{"", "\n", strings.Repeat("x", maxPassphrase+1)} {
+		_, err := firstLine(strings.NewReader(in))
+		require.Error(t, err)
+	}
+}

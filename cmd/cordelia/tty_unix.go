@@ -1,0 +1,40 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ttyPath is the terminal of this process, whatever its input and output are.
+const ttyPath = "/dev/tty"
+
+// columns is the width of the terminal f, 0 if f is none.
+func columns(f *os.File) int {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	if size.Col == 0 { // a terminal that does not tell
+		return 80
+	}
+	return int(size.Col)
+}
+
+// hideInput stops the terminal from showing what is typed, until restored.
+func hideInput(f *os.File) (restore func(), err error) {
+	fd := int(f.Fd())
+	before, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return nil, err
+	}
+	quiet := *before
+	quiet.Lflag &^= unix.ECHO
+	quiet.Lflag |= unix.ICANON | unix.ISIG
+	if err := unix.IoctlSetTermios(fd, setTermios, &quiet); err != nil {
+		return nil, err
+	}
+	return func() { unix.IoctlSetTermios(fd, setTermios, before) }, nil //nolint:errcheck // nothing left to do
+}

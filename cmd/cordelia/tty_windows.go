@@ -1,0 +1,33 @@
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// ttyPath is the terminal of this process, whatever its input and output are.
+const ttyPath = "CONIN$"
+
+// columns is the width of the terminal f, 0 if f is none.
+func columns(f *os.File) int {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
+		return 0
+	}
+	return int(info.Window.Right-info.Window.Left) + 1
+}
+
+// hideInput stops the terminal from showing what is typed, until restored.
+func hideInput(f *os.File) (restore func(), err error) {
+	console := windows.Handle(f.Fd())
+	var before uint32
+	if err := windows.GetConsoleMode(console, &before); err != nil {
+		return nil, err
+	}
+	quiet := before&^windows.ENABLE_ECHO_INPUT | windows.ENABLE_LINE_INPUT | windows.ENABLE_PROCESSED_INPUT
+	if err := windows.SetConsoleMode(console, quiet); err != nil {
+		return nil, err
+	}
+	return func() { windows.SetConsoleMode(console, before) }, nil //nolint:errcheck // nothing left to do
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// twin is a command that calls one operation of the catalogue. Its flags are the
+// operation's arguments, read from the published schema, so that the two faces
+// cannot drift apart; validation and authorization are the operation's own.
+type twin struct {
+	op      string // name in the catalogue
+	use     string
+	short   string
+	long    string
+	example string
+	takes   []string          // arguments given by position; those that end in ? may be missing
+	fixed   map[string]any    // arguments the command stands for
+	names   map[string]string // flags named otherwise than their argument
+	hide    []string          // arguments that belong to other commands of the operation
+	fill    func(in map[string]any)
+	show    func(a *app, answer json.RawMessage) error
+}
+
+// command renders the twin.
+func (t twin) command(a *app) *cobra.Command {
+	known := argumentsOf(ops.Find(t.op))
+	t.mustFit(known)
+	var as string
+	flags := map[string]*value{}
+	cmd := &cobra.Command{
+		Use: t.use, Short: t.short, Long: t.long, Example: "  " + t.example,
+		Args: t.positions(),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			in, err := t.input(a, cmd, known, flags, words)
+			if err != nil {
+				return err
+			}
+			return a.act(cmd.Context(), as, func(w *acting) error {
+				answer, err := w.call(cmd.Context(), t.op, in)
+				if err != nil {
+					return err
+				}
+				return t.answer(a, answer)
+			})
+		},
+	}
+	for _, arg := range known {
+		if t.free(arg.name) {
+			flags[arg.name] = arg.flag(cmd, t.flagName(arg.name))
+		}
+	}
+	asFlag(cmd, &as)
+	return cmd
+}
+
+// mustFit ends a program whose commands and catalogue have drifted apart.
+func (t twin) mustFit(known map[string]argument) {
+	mentioned := slices.Concat(t.takes, t.hide, sortedKeys(t.fixed), sortedKeys(t.names))
+	for _, name := range mentioned {
+		if _, ok := known[strings.TrimSuffix(name, "?")]; !ok {
+			panic(fmt.Sprintf("%s: %s has no argument %s", t.use, t.op, name))
+		}
+	}
+}
+
+func asFlag(cmd *cobra.Command, as *string) {
+	cmd.Flags().StringVar(as, "as", "", "act as this agent: one whose key is on this machine, or a descendant of yours")
+}
+
+// answer prints what the operation answered.
+func (t twin) answer(a *app, answer json.RawMessage) error {
+	if a.asJSON {
+		return a.printJSON(answer)
+	}
+	return t.show(a, answer)
+}
+
+// free reports whether an argument is left to a flag.
+func (t twin) free(name string) bool {
+	_, fixed := t.fixed[name]
+	for _, taken := range slices.Concat(t.takes, t.hide) {
+		fixed = fixed || strings.TrimSuffix(taken, "?") == name
+	}
+	return !fixed && name != "as"
+}
+
+func (t twin) flagName(arg string) string {
+	if name := t.names[arg]; name != "" {
+		return name
+	}
+	return strings.ReplaceAll(arg, "_", "-")
+}
+
+// positions checks how many words there are: the last argument takes all that
+// remain if it is a list or free text.
+func (t twin) positions() cobra.PositionalArgs {
+	least, most := 0, len(t.takes)
+	for _, name := range t.takes {
+		if !strings.HasSuffix(name, "?") {
+			least++
+		}
+	}
+	if most > 0 && takesRest(t.use) {
+		most = maxWords
+	}
+	return wants(least, most)
+}
+
+// maxWords bounds an argument that takes all remaining words.
+const maxWords = 1000
+
+// wants checks how many words follow a command.
+func wants(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, words []string) error {
+		if n := len(words); n < least || n > most {
+			return schemas.Invalidf("%s does not take %d arguments", cmd.CommandPath(), n).
+				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+func takesRest(use string) bool { return strings.Contains(use, "…") }
+
+// input gathers the arguments of the operation.
+func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value, words []string) (map[string]any, error) {
+	in := map[string]any{}
+	for name, v := range t.fixed {
+		in[name] = v
+	}
+	for name, v := range flags {
+		if !cmd.Flags().Changed(t.flagName(name)) {
+			continue
+		}
+		given, err := v.read(a)
+		if err != nil {
+			return nil, err
+		}
+		in[name] = given
+	}
+	for i, take := range t.takes {
+		name := strings.TrimSuffix(take, "?")
+		if i >= len(words) {
+			break
+		}
+		last := i == len(t.takes)-1 && takesRest(t.use)
+		switch {
+		case known[name].kind == listKind:
+			in[name] = words[i:]
+		case known[name].kind == jsonKind:
+			v, err := a.readJSON(words[i])
+			if err != nil {
+				return nil, err
+			}
+			in[name] = v
+		case last:
+			in[name] = strings.Join(words[i:], " ")
+		default:
+			in[name] = words[i]
+		}
+	}
+	if t.fill != nil {
+		t.fill(in)
+	}
+	return in, nil
+}
+
+// group is a command that only holds others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: func(cmd *cobra.Command, words []string) error {
+		if len(words) == 0 {
+			return nil
+		}
+		var known []string
+		for _, c := range cmd.Commands() {
+			known = append(known, c.Name())
+		}
+		return schemas.Invalidf("there is no command %q under %s", words[0], cmd.CommandPath()).
+			Expecting("%s", strings.Join(known, ", ")).Try("run: %s --help", cmd.CommandPath())
+	}, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// shown decodes an answer into V and shows it.
+func shown[V any](show func(a *app, v V)) func(*app, json.RawMessage) error {
+	return func(a *app, answer json.RawMessage) error {
+		var v V
+		if err := json.Unmarshal(answer, &v); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		show(a, v)
+		return nil
+	}
+}
+
+// person runs f as the person at the terminal.
+func (a *app) person(ctx context.Context, f func(*acting) error) error { return a.act(ctx, "", f) }

@@ -1,0 +1,351 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/internal/clients"
+	"cordelia/schemas"
+)
+
+// uninstallFlags are the flags of uninstall.
+type uninstallFlags struct {
+	purge, yes, dryRun bool
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var f uninstallFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Undo setup; keys and memories stay unless --purge",
+		Long: `Put back every file that setup wrote, byte for byte where it has not changed
+since; where it has, take out only our entry. Removes the program that setup
+installed. Keys and memories stay, unless --purge deletes them for good.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.uninstall(f) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.purge, "purge", false, "also delete the keys and the database")
+	fl.BoolVar(&f.yes, "yes", false, "do not ask before a purge")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and touch nothing")
+	return cmd
+}
+
+// step is one thing uninstall does; do is nil where there is nothing to do.
+type step struct {
+	change
+	do func() error
+}
+
+func (a *app) uninstall(f uninstallFlags) error {
+	home, err := a.absoluteHome()
+	if err != nil {
+		return err
+	}
+	u := &undoing{home: string(home), purge: f.purge}
+	if u.file, u.manifest, err = readManifest(home); err != nil {
+		return err
+	}
+	if err := u.plan(); err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := a.confirmPurge(u, f); err != nil {
+			return err
+		}
+		for _, s := range u.steps {
+			if s.do == nil {
+				continue
+			}
+			if err := s.do(); err != nil {
+				return err
+			}
+		}
+	}
+	return a.reportUninstall(u, f)
+}
+
+// confirmPurge asks, and makes sure that no process works with what goes.
+func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
+	if !u.purges {
+		return nil
+	}
+	if !f.yes {
+		fmt.Fprintf(a.errOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
+		line, err := bufio.NewReader(a.in).ReadString('\n')
+		if strings.TrimSpace(line) != "purge" {
+			return schemas.Deniedf("not confirmed; nothing was touched").Try("type purge when asked, or: cordelia uninstall --purge --yes").Because(err)
+		}
+	}
+	free, err := lockFree(filepath.Join(u.home, "cordelia.db.inuse"))
+	if err != nil {
+		return err
+	}
+	if !free {
+		return schemas.Errorf(schemas.CodeBusy, "cordelia processes use the database; nothing was touched").
+			Try("end your clients' sessions and cordelia serve, then repeat: cordelia uninstall --purge")
+	}
+	return nil
+}
+
+func (a *app) reportUninstall(u *undoing, f uninstallFlags) error {
+	var changes []change
+	for _, s := range u.steps {
+		changes = append(changes, s.change)
+	}
+	if a.asJSON {
+		if err := a.printJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...), "notes": append([]string{}, u.notes...)}); err != nil {
+			return err
+		}
+	} else {
+		if f.dryRun {
+			fmt.Fprintln(a.out, "Dry run, nothing was touched. Uninstall would do this:")
+		}
+		a.printChanges(changes)
+		if len(changes) == 0 {
+			fmt.Fprintln(a.out, "Nothing of cordelia's setup is here.")
+		}
+		for _, n := range u.notes {
+			fmt.Fprintf(a.out, "\n%s\n", n)
+		}
+	}
+	if len(u.stuck) > 0 {
+		return schemas.Invalidf("not everything could be put back").With(u.stuck...).
+			Try("mend these files in an editor, then repeat: cordelia uninstall")
+	}
+	return nil
+}
+
+// undoing is a run of uninstall.
+type undoing struct {
+	home     string
+	purge    bool
+	purges   bool // there is something to purge
+	file     manifestFile
+	manifest manifest
+
+	steps []step
+	stuck []schemas.Violation
+	notes []string
+}
+
+func (u *undoing) add(act action, path, what string, do func() error) {
+	u.steps = append(u.steps, step{change{act, path, what}, do})
+}
+
+// plan lists the steps in an order that a kill may interrupt anywhere: the
+// manifest, which the rest is known from, goes last.
+func (u *undoing) plan() error {
+	if err := u.planSettings(); err != nil {
+		return err
+	}
+	for _, path := range u.manifest.Binaries {
+		u.planBinary(path)
+	}
+	folders := slices.Clone(u.manifest.Folders)
+	slices.Reverse(folders)
+	u.planRemains()
+	if u.purge {
+		u.planPurge()
+	}
+	// Folders above the home go after it.
+	late := func(dir string) bool {
+		return strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))
+	}
+	for _, dir := range folders {
+		if !late(dir) {
+			u.planFolder(dir)
+		}
+	}
+	u.planManifest()
+	if u.purge {
+		for _, dir := range folders {
+			if late(dir) {
+				u.planFolder(dir)
+			}
+		}
+	}
+	return nil
+}
+
+// planSettings undoes what setup wrote, and also takes out entries that it did
+// not write or whose record is lost: they would start a program that is gone.
+func (u *undoing) planSettings() error {
+	m, err := machine()
+	if err != nil {
+		return err
+	}
+	var recorded []string
+	for _, t := range u.manifest.Files {
+		for _, c := range m.Clients() {
+			if c.ID == t.Client {
+				c.Settings = t.Path
+				recorded = append(recorded, t.Path)
+				u.planSetting(c, t)
+			}
+		}
+	}
+	for _, c := range m.Clients() {
+		if !slices.Contains(recorded, c.Settings) {
+			u.planSetting(c, touched{Client: c.ID, Path: c.Settings, Existed: true, EntryOnly: true})
+		}
+	}
+	return nil
+}
+
+func (u *undoing) planSetting(c clients.Client, t touched) {
+	if temp := clients.TempName(c.Settings); exists(temp) {
+		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+	}
+	file, err := clients.ReadFile(c.Settings)
+	if err != nil {
+		u.cannot(c, err)
+		return
+	}
+	what := "settings of " + c.Title
+	switch {
+	case !file.Exists:
+		return
+	case t.original(file):
+		u.add(unchanged, c.Settings, what+", as before setup", nil)
+		return
+	case !t.EntryOnly && t.ours(file) && !t.Existed:
+		u.add(removed, c.Settings, what+", which setup made", file.Remove)
+		return
+	case !t.EntryOnly && t.ours(file):
+		u.add(restored, c.Settings, what+", byte for byte", func() error { return file.Replace(t.Before) })
+		return
+	}
+	before := t.Before
+	if len(before) == 0 {
+		before = []byte("{}") // there was no file, or nothing in it
+	}
+	if t.EntryOnly {
+		before = nil
+	}
+	content, err := c.Disconnect(file.Content, before)
+	switch {
+	case err != nil:
+		u.cannot(c, err)
+	case string(content) == string(file.Content):
+		u.add(unchanged, c.Settings, what+", which hold no entry of ours", nil)
+	case !t.Existed && strings.TrimSpace(strings.Trim(strings.TrimSpace(string(content)), "{}")) == "":
+		u.add(removed, c.Settings, what+", which setup made and which hold nothing else", file.Remove)
+	default:
+		u.add(changed, c.Settings, what+": only our entry taken out, for the file has changed since setup", func() error { return file.Replace(content) })
+	}
+}
+
+// cannot notes settings that are not in order: they stay, and the rest goes on.
+func (u *undoing) cannot(c clients.Client, err error) {
+	u.add(kept, c.Settings, "settings of "+c.Title+", which cannot be edited", nil)
+	u.stuck = append(u.stuck, schemas.Violation{Msg: messageOf(err)})
+}
+
+func (u *undoing) planBinary(path string) {
+	if temp := clients.TempName(path); exists(temp) {
+		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+	}
+	switch {
+	case !exists(path):
+	case !isCordelia(path):
+		u.add(kept, path, "the program, which is not cordelia any more", nil)
+	default:
+		u.add(removed, path, "the program", func() error { return os.Remove(path) })
+	}
+}
+
+// planRemains removes what a killed setup left beside the home folder.
+func (u *undoing) planRemains() {
+	if fresh := clients.TempName(u.home); exists(fresh) {
+		u.add(removed, fresh, "left by a killed run", func() error { return os.RemoveAll(fresh) })
+	}
+}
+
+// planPurge removes the keys and the database: what cordelia made, not whatever
+// is in the folder.
+func (u *undoing) planPurge() {
+	paths, err := filepath.Glob(filepath.Join(globEscape(u.home), "cordelia.db*"))
+	if err != nil {
+		paths = nil // the pattern is escaped: a defect would keep the files
+	}
+	for _, path := range append(paths, filepath.Join(u.home, "keys")) {
+		if exists(path) {
+			u.purges = true
+			u.add(removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
+		}
+	}
+}
+
+// globEscape makes every character of path stand for itself.
+func globEscape(path string) string {
+	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
+}
+
+// planFolder removes a folder if it is empty by then.
+func (u *undoing) planFolder(path string) {
+	if exists(path) {
+		u.add(removed, path, "folder, if nothing else is in it", func() error {
+			os.Remove(path) //nolint:errcheck // not empty: someone's
+			return nil
+		})
+	}
+}
+
+// planManifest removes the manifest; where data stays, it keeps what a later
+// purge needs.
+func (u *undoing) planManifest() {
+	if temp := clients.TempName(u.file.Path); exists(temp) {
+		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+	}
+	if u.purge && (u.file.Exists && !u.manifest.HomeExisted || !u.file.Exists && u.purges) {
+		u.add(removed, u.home, "folder, if nothing else is in it", u.removeHome)
+		return
+	}
+	if !u.file.Exists {
+		return
+	}
+	if u.purge {
+		u.add(removed, u.file.Path, "the record of setup", u.file.Remove)
+		return
+	}
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: cordelia uninstall --purge")
+	rest := manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
+	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
+		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))
+	})
+	// Settings that could not be put back are still to be.
+	rest.Files = slices.DeleteFunc(slices.Clone(u.manifest.Files), func(t touched) bool {
+		return !slices.ContainsFunc(u.steps, func(s step) bool { return s.Action == kept && s.Path == t.Path })
+	})
+	if act := u.file.action(rest); act != unchanged {
+		u.add(act, u.file.Path, "the record of setup", func() error { return u.file.save(rest) })
+	}
+}
+
+// removeHome removes the folder and the manifest in it at once: a kill between
+// the two would leave a folder that looks like the user's own.
+func (u *undoing) removeHome() error {
+	entries, err := os.ReadDir(u.home)
+	if err == nil && (len(entries) == 0 || len(entries) == 1 && u.file.Exists) {
+		gone := clients.TempName(u.home)
+		if os.Rename(u.home, gone) == nil {
+			return os.RemoveAll(gone)
+		}
+	}
+	if u.file.Exists { // something else is in the folder
+		return u.file.Remove()
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

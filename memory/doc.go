@@ -1,0 +1,27 @@
+// Package memory is what agents know: one hot context per entity (L1), items of
+// warm memory (L2), the groups that share them, and search.
+//
+// Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and
+// warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
+// to be), warm_relate.go and warm_near.go (what it is beside others), then
+// change, read, share, delete. group*.go are the groups and what leaves with a
+// member; search*.go and text*.go find; export*.go carry everything an entity
+// owns out and in again. All SQL of warm memory is in sql.go.
+//
+// The words of an item are its owner's wherever it lies: others supersede it
+// with one of their own, so nothing forged can come home from a group. That
+// private rows change for nobody else is held by the store.
+//
+// Invariants:
+//   - INV-PROVENANCE: where a version comes from is written by the node, once.
+//   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
+//   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
+//     order, error) depends on what its reader may not see; what is hidden and
+//     what is absent read the same and cost the same queries.
+//   - INV-QUARANTINE: below confidence 0.3 nothing is surfaced or shared until its
+//     owner validates it; archives never are.
+//
+// It refuses provenance from callers, changes of copies, merging in silence, and
+// searches that would have to look at what others own. Text in items is data:
+// whoever shows it escapes it.
+package memory

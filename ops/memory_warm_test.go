@@ -1,0 +1,137 @@
+package ops
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/keys"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+func warmOperations() []*Operation {
+	return []*Operation{memorySearch, memoryReadWarm, memoryWriteWarm, memoryDeleteWarm, memoryShare, memoryGroup}
+}
+
+// newWarmStudy is a study whose node can sign.
+func newWarmStudy(t *testing.T) *study {
+	s := newStudy(t)
+	key, err := keys.NewIdentity(rand.Reader)
+	require.NoError(t, err)
+	s.node.key, s.node.ID = key, key.ID()
+	return s
+}
+
+func TestWarmToolsFitTheirBudget(t *testing.T) {
+	sum := 0
+	for _, o := range warmOperations() {
+		sum += tokens(t, o)
+	}
+	require.LessOrEqual(t, sum, 1250)
+}
+
+func TestWarmToolsTogether(t *testing.T) {
+	s := newWarmStudy(t)
+	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		`{"type":"learning","data":{"type":"insight","content":"The tern service needs\u202e port 8080.\u0007"},"subject":"tern","key":"port"}`)
+	require.NoError(t, err)
+	require.Equal(t, memory.StatusNew, w.Status)
+
+	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"which port does the tern service need?"}`)
+	require.NoError(t, err)
+	require.Len(t, found.Results, 1)
+	require.NotContains(t, found.Text(), "\u202e", "hidden characters are shown")
+	require.Contains(t, found.Text(), string(w.ID))
+
+	group, err := callHot[memoryGroupOut](s, "ann", memoryGroup, `{"action":"create","group":"team","culture":{"ttl_default":60}}`)
+	require.NoError(t, err)
+	require.EqualValues(t, 60, group.Group.Culture.TTL)
+	shared, err := callHot[memoryWriteWarmOut](s, "ann", memoryShare, fmt.Sprintf(`{"id":%q,"group":"team"}`, w.ID))
+	require.NoError(t, err)
+
+	changed, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"id":%q,"confidence":0.9}`, w.ID))
+	require.NoError(t, err)
+	require.Equal(t, 2, changed.Version)
+	old, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":1}`, w.ID))
+	require.NoError(t, err)
+	require.Empty(t, old.Items)
+	require.InDelta(t, 0.5, old.Versions[0].Confidence, 1e-9)
+	_, err = callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":9}`, w.ID))
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	both, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q,%q]}`, w.ID, shared.ID))
+	require.NoError(t, err)
+	require.Equal(t, w.ID, both.Items[1].Origin)
+
+	_, err = callHot[memoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q}`, w.ID))
+	require.NoError(t, err)
+	_, err = callHot[memoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q,"mode":"undo"}`, w.ID))
+	require.NoError(t, err)
+}
+
+func TestWarmAnswersStaySmall(t *testing.T) {
+	s := newWarmStudy(t)
+	var ids []schemas.ItemID
+	for i := range 12 {
+		content := strings.Repeat(fmt.Sprintf("gannet%d ", i), 1000)
+		w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, content))
+		require.NoError(t, err)
+		ids = append(ids, w.ID)
+	}
+	raw, err := json.Marshal(ids)
+	require.NoError(t, err)
+	read, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, `{"ids":`+string(raw)+`}`)
+	require.NoError(t, err)
+	require.Len(t, append(read.LeftOut, idsIn(read.Items)...), len(ids))
+	requireSize(t, read, 32_000)
+	for i := range 40 {
+		_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"petrel %d %s"}}`, i, strings.Repeat(fmt.Sprintf("w%d ", i*i), 200)))
+		require.NoError(t, err)
+	}
+	for _, detail := range []string{"short", "full"} {
+		found, err := callHot[memorySearchOut](s, "ann", memorySearch, fmt.Sprintf(`{"query":"petrel","limit":50,"detail":%q}`, detail))
+		require.NoError(t, err)
+		requireSize(t, found, 32_000)
+		require.GreaterOrEqual(t, len(found.Results)+len(found.LeftOut), 40)
+	}
+	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"petrel"}`)
+	require.NoError(t, err)
+	requireSize(t, found, 8_000)
+}
+
+func idsIn(items []memory.Item) (ids []schemas.ItemID) {
+	for _, i := range items {
+		ids = append(ids, i.ID)
+	}
+	return ids
+}
+
+// requireSize bounds an answer, four bytes a token.
+func requireSize(t *testing.T, v any, limit int) {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(raw), limit)
+}
+
+func TestWarmToolsRefuseBadInput(t *testing.T) {
+	s := newWarmStudy(t)
+	for _, c := range []struct {
+		o    *Operation
+		args string
+	}{
+		{memorySearch, `{"since":"soon"}`}, {memorySearch, `{"cursor":"x"}`}, {memorySearch, `{"type":"dog"}`},
+		{memoryReadWarm, `{"ids":[]}`}, {memoryReadWarm, `{"ids":["a","b"],"history":true}`},
+		{memoryWriteWarm, `{"type":"learning"}`}, {memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"x"},"provenance":{}}`},
+		{memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"x","author":"root"}}`},
+		{memoryDeleteWarm, `{"id":"x","mode":"shred"}`}, {memoryShare, `{"id":"x"}`},
+		{memoryGroup, `{"action":"add","group":"g"}`}, {memoryGroup, `{"action":"create"}`}, {memoryGroup, `{"action":"create","group":"swarm-x"}`},
+	} {
+		_, err := callHot[json.RawMessage](s, "ann", c.o, c.args)
+		require.ErrorIs(t, err, schemas.ErrInvalid, "%s %s", c.o.Name, c.args)
+	}
+}
