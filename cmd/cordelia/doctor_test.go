@@ -5,6 +5,7 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
 )
 
 // diagnosis runs the doctor and returns its findings by check.
@@ -37,6 +39,9 @@ func (u *user) diagnosis() (map[string][]finding, int) {
 // alter runs SQL in the database behind cordelia's back.
 func (u *user) alter(statement string) {
 	u.t.Helper()
+	// As the store does: the first open in a process decides. Only Linux has it.
+	_, err := sqlite.OFDLocking(true)
+	require.True(u.t, err == nil || errors.Is(err, sqlite.ErrOFDLockingUnavailable), err)
 	db, err := sql.Open("sqlite", "file:"+u.path(".cordelia/cordelia.db"))
 	require.NoError(u.t, err)
 	defer db.Close()
