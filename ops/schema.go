@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	inference "github.com/google/jsonschema-go/jsonschema"
 	validation "github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,8 +21,8 @@ import (
 // compiled are the published schemas of an operation and what checks them.
 type compiled struct {
 	input, output json.RawMessage
-	check         *validation.Schema
-	names         []string // arguments there are
+	check         func() (*validation.Schema, error) // compiled when first needed
+	names         []string                           // arguments there are
 }
 
 // InputSchema is the JSON Schema of the arguments.
@@ -66,22 +67,24 @@ func (o *Operation) compile() (compiled, error) {
 	if c.output, err = json.Marshal(out); err != nil {
 		return fail(err)
 	}
-	doc, err := validation.UnmarshalJSON(bytes.NewReader(c.input))
-	if err != nil {
-		return fail(err)
-	}
-	compiler := validation.NewCompiler()
-	if err := compiler.AddResource(o.Name, doc); err != nil {
-		return fail(err)
-	}
-	if c.check, err = compiler.Compile(o.Name); err != nil {
-		return fail(err)
-	}
+	c.check = sync.OnceValues(func() (*validation.Schema, error) { return compileCheck(o.Name, c.input) })
 	for name := range in.Properties {
 		c.names = append(c.names, name)
 	}
 	slices.Sort(c.names)
 	return c, nil
+}
+
+func compileCheck(name string, schema json.RawMessage) (*validation.Schema, error) {
+	doc, err := validation.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	compiler := validation.NewCompiler()
+	if err := compiler.AddResource(name, doc); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	}
+	return compiler.Compile(name)
 }
 
 // infer makes the schema of a struct type, portable to clients that know only
@@ -141,7 +144,11 @@ func (c compiled) validate(o *Operation, args json.RawMessage) error {
 		return schemas.Invalidf("the arguments of %s are not JSON", o.Name).
 			Expecting("a JSON object").Try("call %s again with a JSON object", o.Name).Because(err)
 	}
-	err = c.check.Validate(doc)
+	check, err := c.check()
+	if err != nil {
+		return err
+	}
+	err = check.Validate(doc)
 	if err == nil {
 		return nil
 	}

@@ -145,6 +145,11 @@ func (t *tail) follow(ctx context.Context) error {
 	rung, stop := t.node.Store.Watch()
 	defer stop()
 	cursor := ""
+	defer func() {
+		if cursor != "" && ctx.Err() != nil { // printed, and interrupted before the next poll said so
+			_, _ = t.call(context.WithoutCancel(ctx), "events_poll", map[string]any{"limit": 1, "ack": cursor})
+		}
+	}()
 	for {
 		in := map[string]any{"limit": 100}
 		if t.ack {
@@ -166,7 +171,8 @@ func (t *tail) follow(ctx context.Context) error {
 		if err := t.show(v); err != nil {
 			return err
 		}
-		if cursor = v.Cursor; t.ack {
+		if t.ack {
+			cursor = v.Cursor
 			continue
 		}
 		select { // whoever only peeks would find the same events at once

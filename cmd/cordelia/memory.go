@@ -23,12 +23,14 @@ func (a *app) memoryCommand() *cobra.Command {
 		twin{
 			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item", takes: []string{"data?"},
 			long: `Remember something: yours alone unless --group or --visibility say otherwise.
-DATA is JSON, the name of a file with it, or - for stdin:
+DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
+- for stdin:
   entity    {"type": "person|org|project|concept", "name", "aliases", "tags", "summary", "details", "refs"}
   session   {"date", "focus", "highlights", "decisions", "entities_mentioned"}
   learning  {"type": "pattern|insight|principle", "content", "context", "tags", "prediction"}`,
-			example: `cordelia memory write --type learning '{"type":"insight","content":"Retries need jitter"}' --group team`,
-			show:    shown(showWritten),
+			example: `cordelia memory write "Retries need jitter" --group team
+  cordelia memory write --type entity '{"type":"project","name":"parser","summary":"…"}'`,
+			prose: insight, show: shown(showWritten),
 		}.command(a),
 		twin{
 			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good", takes: []string{"id"},
@@ -342,4 +344,12 @@ func pretty(raw json.RawMessage) string {
 		return block(string(raw))
 	}
 	return block(b.String())
+}
+
+// insight makes a learning of a plain sentence.
+func insight(in map[string]any, text string) {
+	in["data"] = map[string]any{"type": "insight", "content": text}
+	if in["type"] == nil {
+		in["type"] = "learning"
+	}
 }

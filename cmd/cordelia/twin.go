@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ type twin struct {
 	names   map[string]string // flags named otherwise than their argument
 	hide    []string          // arguments that belong to other commands of the operation
 	fill    func(in map[string]any)
+	prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
 	show    func(a *app, answer json.RawMessage) error
 }
 
@@ -156,6 +158,8 @@ func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags
 		switch {
 		case known[name].kind == listKind:
 			in[name] = words[i:]
+		case known[name].kind == jsonKind && t.prose != nil && isProse(words[i]):
+			t.prose(in, words[i])
 		case known[name].kind == jsonKind:
 			v, err := a.readJSON(words[i])
 			if err != nil {
@@ -172,6 +176,15 @@ func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags
 		t.fill(in)
 	}
 	return in, nil
+}
+
+// isProse tells plain words from JSON, a file's name and - for stdin.
+func isProse(text string) bool {
+	if t := strings.TrimSpace(text); text == "-" || strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+		return false
+	}
+	_, err := os.Stat(text)
+	return err != nil && strings.Contains(text, " ")
 }
 
 // group is a command that only holds others.
