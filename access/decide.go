@@ -54,20 +54,21 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 		if op.InPerson {
 			return d, schemas.Deniedf("%s cannot be done as another agent", op.Tool).Try("repeat the call without as")
 		}
-		if d.actor, err = a.descendant(tx, c, op.As); err != nil {
-			return d, err
+		below, err := a.descendant(tx, c, op.As)
+		if err != nil {
+			return d, err // still the caller's own: it is the one that was refused
 		}
-		if d.actor != c {
+		if d.actor = below; below != c {
 			d.via = p.Entity
 		}
 	}
 	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
 		return d, refusal(op, d.actor, denials)
 	}
-	if err := a.attended(tx, d.actor); err != nil {
-		return d, err
+	if d.via != "" {
+		return d, nil // someone above is acting through it right now
 	}
-	return d, nil
+	return d, a.attended(tx, d.actor)
 }
 
 // proven checks that what p proved still stands.

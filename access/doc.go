@@ -28,6 +28,10 @@
 //     intersection of capabilities is ever stored.
 //   - INV-RESERVED: no pattern reaches a staging or system group.
 //   - INV-PUBLIC: no agent writes public memory.
+//   - INV-GRANT: nothing reaches the store but through Authorizer.Do, and
+//     nothing of a domain moves without the Grant it hands out.
+//   - INV-REVOKE: once the transaction that took a right has committed, nothing
+//     that needed it commits and no read that needed it answers.
 //   - INV-CLOSED: zero values open nothing: neither a zero Boundary, an empty
 //     chain, an unknown tier nor an unknown role.
 //

@@ -62,7 +62,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestINVCLOSED_EvaluateOpensNothingByOmission(t *testing.T) {
+func TestEvaluateOpensNothingByOmission_INV_CLOSED(t *testing.T) {
 	full := []ChainLink{alive("root", Top()), alive("c", Bounded(delegator(1)))}
 	read := Operation{Tool: "memory_search", Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: "g"}
 	require.Empty(t, denials(full, read, 0))
@@ -95,7 +95,7 @@ func TestINVCLOSED_EvaluateOpensNothingByOmission(t *testing.T) {
 	}
 }
 
-func TestINVPUBLIC_NoAgentWritesPublicMemory(t *testing.T) {
+func TestNoAgentWritesPublicMemory_INV_PUBLIC(t *testing.T) {
 	corrupt := delegator(1)
 	corrupt.MemoryWrite.Visibility = []schemas.Visibility{schemas.Public} // never passes ParseCapabilities
 	op := Operation{Tool: "memory_share", Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Public}
@@ -103,7 +103,7 @@ func TestINVPUBLIC_NoAgentWritesPublicMemory(t *testing.T) {
 	require.Empty(t, denials([]ChainLink{alive("root", Top())}, op, 0), "a human may")
 }
 
-func TestINVRESERVED_StagingOpensByExactMembership(t *testing.T) {
+func TestStagingOpensByExactMembership_INV_RESERVED(t *testing.T) {
 	chain := []ChainLink{alive("root", Top()), alive("p", Bounded(delegator(2))), alive("c", Bounded(delegator(1)))}
 	op := Operation{Tool: "memory_search", Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: "staging-x"}
 	require.Equal(t, []string{"group:p", "group:c"}, denials(chain, op, 0))

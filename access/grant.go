@@ -189,6 +189,12 @@ func (g *grant) refuses(n Need) (string, error) {
 			return blocked, err
 		}
 	}
+	return g.refusesOperation(n, op)
+}
+
+// refusesOperation is refuses once the group and the actor's role there are known.
+func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
+	self := g.decision.actor.self()
 	if self.Human {
 		return g.refusesHuman(n, op)
 	}
@@ -209,6 +215,24 @@ func (g *grant) refuses(n Need) (string, error) {
 	return "", nil
 }
 
+// MayOwn reports whether the actor could write a group of this name and kind if
+// it owned one. It looks at no group, so it cannot tell whether there is one.
+func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
+	if g.Tx() == nil {
+		return false, ErrNoGrant
+	}
+	if g.IsNode() {
+		return true, nil
+	}
+	n := Need{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
+	why, err := g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility,
+		Group: id, GroupKind: kind, Role: RoleOwner})
+	if err == nil && why != "" {
+		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
+	}
+	return why == "", err
+}
+
 // joinGroup fills in what op's group is and what role the actor has there.
 func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (blocked string, err error) {
 	var owner, root schemas.EntityID
@@ -223,8 +247,9 @@ func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (blocked string, er
 	if err != nil {
 		return "", fmt.Errorf("read group: %w", err)
 	}
-	// A person sees into every group of their own tree.
-	if op.Role == "" && g.decision.actor.self().Human && root == g.decision.actor.self().ID {
+	// A person owns every group of their own tree, whatever role was written down
+	// for them: below them nobody could else take it back.
+	if g.decision.actor.self().Human && root == g.decision.actor.self().ID {
 		op.Role = RoleOwner
 	}
 	if op.Kind == KindWrite && (emcon || archived != 0) {

@@ -158,7 +158,7 @@ func TestMoreTrustNeverTakesAway(t *testing.T) {
 	}
 }
 
-func TestINVCLOSED_MatrixOpensNothingUnknown(t *testing.T) {
+func TestMatrixOpensNothingUnknown_INV_CLOSED(t *testing.T) {
 	own := Question{Operation: Operation{Kind: KindRead, Layer: schemas.L1, Own: true}}
 	require.True(t, MatrixAllows(RowClaudeCode, schemas.Medium, own))
 	require.False(t, MatrixAllows("", schemas.Medium, own), "no row")

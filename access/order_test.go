@@ -54,7 +54,7 @@ func TestCheckRegistrationReportsEachThingOnce(t *testing.T) {
 	require.Contains(t, err.Error(), "the parent allows 5")
 }
 
-func TestINVCLOSED_RegistrationNeedsAHumanAtTheRoot(t *testing.T) {
+func TestRegistrationNeedsAHumanAtTheRoot_INV_CLOSED(t *testing.T) {
 	leaf := schemas.Capabilities{MaxParallelOps: 1, TTLSeconds: 1}
 	for name, chain := range map[string][]ChainLink{
 		"no chain":         nil,

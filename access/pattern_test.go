@@ -73,7 +73,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-func TestINVRESERVED_PatternsNeverReachStagingOrSystemGroups(t *testing.T) {
+func TestPatternsNeverReachStagingOrSystemGroups_INV_RESERVED(t *testing.T) {
 	tests := []struct {
 		patterns []string
 		group    schemas.GroupID

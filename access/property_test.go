@@ -82,7 +82,7 @@ func (s sampler) operation() Operation {
 	return op
 }
 
-func TestINVATTENUATE_AcceptedChildDoesNothingItsParentMayNot(t *testing.T) {
+func TestAcceptedChildDoesNothingItsParentMayNot_INV_ATTENUATE(t *testing.T) {
 	s := sampler{rand.New(rand.NewPCG(1, 2))}
 	accepted, refused, allowed := 0, 0, 0
 	for range 20_000 {
@@ -109,7 +109,7 @@ func TestINVATTENUATE_AcceptedChildDoesNothingItsParentMayNot(t *testing.T) {
 	require.Greater(t, refused, 1000)
 }
 
-func TestINVCHAIN_ShrinkingAnAncestorNeverAllows(t *testing.T) {
+func TestShrinkingAnAncestorNeverAllows_INV_CHAIN(t *testing.T) {
 	s := sampler{rand.New(rand.NewPCG(3, 4))}
 	const now = 100
 	cases, taken := 0, 0

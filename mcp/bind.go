@@ -111,7 +111,7 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 	}
 	visible, err := b.node.Visible(ctx, c, b.opts.Toolsets)
 	if err != nil {
-		return nil
+		return tools // whoever calls one gets the error and what to do; here it would be lost
 	}
 	kept := make([]sdk.Tool, 0, len(tools))
 	for _, t := range tools {

@@ -13,6 +13,8 @@
 // private rows change for nobody else is held by the store.
 //
 // Invariants:
+//   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
+//     before; a context changed behind the node's back is an error, not a log line.
 //   - INV-PROVENANCE: where a version comes from is written by the node, once.
 //   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,

@@ -24,9 +24,10 @@ type Imported struct {
 }
 
 // Import takes a bundle over as the actor's own: same ids, same hashes, all or
-// nothing; a second time it changes nothing. Provenance stays; an item whose
-// author is not the actor, or whose signature does not hold here, is marked as
-// imported by the actor. hot stores the L1 context; nil leaves it out.
+// nothing; a second time it changes nothing. An id that is somebody else's here
+// is replaced by another, always the same. Provenance stays; an item whose author
+// is not the actor, or whose signature does not hold here, is marked as imported
+// by the actor, and counts as the actor's words unless its author signed it. hot stores the L1 context; nil leaves it out.
 func Import(g access.Grant, b *Bundle, hot func(access.Grant, json.RawMessage) error) (Imported, error) {
 	var done Imported
 	if g.Tx() == nil {
@@ -42,8 +43,12 @@ func Import(g access.Grant, b *Bundle, hot func(access.Grant, json.RawMessage) e
 			done.Groups++
 		}
 	}
+	ids, err := b.rename(g)
+	if err != nil {
+		return Imported{}, err
+	}
 	for n, o := range b.items {
-		made, err := importItem(g, o.value, b.drafts[n])
+		made, err := importItem(g, ids.in(o.value), b.drafts[n])
 		if err := check.refused(err, at(o.line, "/item")); err != nil {
 			return Imported{}, err
 		}
@@ -122,7 +127,11 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r := row{id: i.ID, typ: i.Type, owner: g.Actor(), author: i.Provenance.Author, visibility: i.Visibility, group: i.Group,
+	author, err := authorOf(g, i.ID, p)
+	if err != nil {
+		return false, err
+	}
+	r := row{id: i.ID, typ: i.Type, owner: g.Actor(), author: author, visibility: i.Visibility, group: i.Group,
 		origin: i.Origin, parent: i.Parent, stale: i.Stale, version: i.Version, data: string(c.data), name: c.name(), tags: asJSON(c.tags()),
 		subject: normal(i.Subject), key: normal(i.Key), supersedes: i.Supersedes, supersededBy: i.SupersededBy,
 		validFrom: micros(i.ValidFrom), validTo: micros(i.ValidTo), confidence: thousandths(i.Confidence), validated: i.Validated,
@@ -189,6 +198,20 @@ func vouched(g access.Grant, id schemas.ItemID, p Provenance) (Provenance, error
 	return p, nil
 }
 
+// authorOf is whose words an import counts as: the claimed author's if that one's
+// signature holds, else the importer's. What items are found and weighed by is
+// never a claim.
+func authorOf(g access.Grant, id schemas.ItemID, p Provenance) (schemas.EntityID, error) {
+	if p.Author == g.Actor() || p.SignedBy != p.Author {
+		return g.Actor(), nil
+	}
+	holds, err := signed(g.Tx(), id, p)
+	if err != nil || !holds {
+		return g.Actor(), err
+	}
+	return p.Author, nil
+}
+
 // signed reports whether p's signature holds under any key its signer ever had
 // here.
 func signed(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
@@ -200,7 +223,7 @@ func signed(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
 		m.ItemID = p.SignedID
 	}
 	hash, err := hex.DecodeString(p.ContentHash)
-	if err != nil || len(hash) != len(m.ContentHash) {
+	if err != nil || p.SignedBy != m.Author || len(hash) != len(m.ContentHash) {
 		return false, nil
 	}
 	copy(m.ContentHash[:], hash)

@@ -159,6 +159,10 @@ func (b *Bundle) takeItem(check *checker, line int, i itemRecord) {
 	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, i.Visibility) || (i.Visibility == schemas.Group) != (i.Group != "") {
 		check.add(at(line, "/item/visibility"), "must be private or public, or group with a group")
 	}
+	// A copy changes with its origin, and so must lie where others may change it.
+	if i.Visibility != schemas.Group && (i.Origin != "" || i.Parent != "") {
+		check.add(at(line, "/item/origin"), "is for copies, which lie in groups")
+	}
 	if !slices.Contains([]string{"", "corrected", "refuted", "deleted"}, i.Stale) {
 		check.add(at(line, "/item/stale"), "must be corrected, refuted or deleted")
 	}

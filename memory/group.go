@@ -141,8 +141,8 @@ type NewGroup struct {
 func reservedPrefixes() []string { return []string{"swarm-", "staging-", "system-", "ws-"} }
 
 // CreateGroup makes a group and its owner a member of it. The right to write
-// there is asked once the membership stands, because it depends on it; a
-// refusal undoes both.
+// there is asked first: a name the actor may not use is refused alike whether
+// there is such a group or not.
 func CreateGroup(g access.Grant, n NewGroup) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
@@ -172,6 +172,16 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	if len(found) > 0 {
 		return schemas.Invalidf("the group was not made").With(found...)
 	}
+	if n.Owner == g.Actor() {
+		may, err := g.MayOwn(n.ID, string(n.Kind))
+		if err != nil {
+			return err
+		}
+		if !may {
+			return schemas.Deniedf("this agent may not write groups named %s", n.ID).
+				Try("choose a name its capabilities match (agent_list shows them), or ask the parent")
+		}
+	}
 	_, err := g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
 	if store.IsUnique(err) {
 		return schemas.Conflictf("the name %s is taken", n.ID).Try("choose another")
@@ -181,12 +191,6 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	}
 	if err := join(g, n.ID, n.Owner, access.RoleOwner); err != nil {
 		return err
-	}
-	if n.Owner == g.Actor() {
-		if err := g.Need(need(access.KindWrite, schemas.Group, "", n.ID)); err != nil {
-			return schemas.Deniedf("this agent may not write groups named %s", n.ID).
-				Try("choose a name its capabilities match (agent_list shows them), or ask the parent").Because(err)
-		}
 	}
 	return g.Audit("group/"+string(n.ID), map[string]any{"kind": n.Kind, "owner": n.Owner, "culture": culture})
 }
@@ -212,7 +216,7 @@ func ListGroups(g access.Grant) ([]GroupInfo, error) {
 		if err := r.Scan(&i.ID, &i.Kind, &i.Owner, &i.Description, &culture, &i.Emcon, &created, &i.Role, &root, &i.Size); err != nil {
 			return i, err
 		}
-		if i.Role == "" && g.IsHuman() && root == string(g.Actor()) {
+		if g.IsHuman() && root == string(g.Actor()) {
 			i.Role = access.RoleOwner
 		}
 		i.CreatedAt, i.Culture = events.Timestamp(created), DefaultCulture()

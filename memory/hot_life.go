@@ -102,6 +102,9 @@ func routine(g access.Grant, entity schemas.EntityID, what string, f func() erro
 	return g.Audit("l1/"+string(entity), map[string]any{"l1": what})
 }
 
+// archivePrefix begins the ids of archives; the agent's own id follows.
+const archivePrefix = "agent-archive-"
+
 // SessionRecord is the content of an L2 session item.
 type SessionRecord struct {
 	Type              string   `json:"type"` // "session"
@@ -120,7 +123,7 @@ func ArchiveSummary(d HotDoc, displayName string, now time.Time) SessionRecord {
 	now = now.UTC()
 	r := SessionRecord{
 		Type:              "session",
-		ID:                fmt.Sprintf("agent-archive-%s-%s", d.Entity, now.Format("20060102T150405.000000Z")),
+		ID:                fmt.Sprintf(archivePrefix+"%s-%s", d.Entity, now.Format("20060102T150405.000000Z")),
 		Date:              now.Format(time.DateOnly),
 		Focus:             fmt.Sprintf("Agent %s final state", displayName),
 		Highlights:        []string{},

@@ -69,9 +69,7 @@ func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	if err := json.Unmarshal([]byte(src.provenance), &p); err != nil {
 		return c, fmt.Errorf("provenance of %s: %w", src.id, err)
 	}
-	if p.SignedID == "" && p.Signature != "" {
-		p.SignedID = src.id
-	}
+	p = p.signedAs(src.id)
 	p.DerivedFrom, p.SharedBy = []schemas.ItemID{src.id}, g.Actor()
 	c.provenance = encodeProvenance(p)
 	var err error

@@ -152,9 +152,23 @@ func (n *warmNode) search(who schemas.EntityID, text string) Found {
 	return f
 }
 
+// meet lets who name others, as long as it is not parted: they share a group.
+func (n *warmNode) meet(who schemas.EntityID, others ...schemas.EntityID) (part func()) {
+	n.t.Helper()
+	n.sql(`INSERT INTO groups(id, kind, owner_id, created_at) VALUES ('meeting', 'normal', ?, 0)`, who)
+	for _, id := range append(others, who) {
+		n.sql(`INSERT OR IGNORE INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('meeting', ?, 'member', ?, 0)`, id, who)
+	}
+	return func() {
+		n.sql(`DELETE FROM members WHERE group_id = 'meeting'`)
+		n.sql(`DELETE FROM groups WHERE id = 'meeting'`)
+	}
+}
+
 // group makes a group of owner's with members.
 func (n *warmNode) group(id schemas.GroupID, owner schemas.EntityID, culture CulturePatch, members ...schemas.EntityID) {
 	n.t.Helper()
+	defer n.meet(owner, members...)()
 	require.NoError(n.t, n.do(owner, access.Write, func(g access.Grant) error {
 		if err := CreateGroup(g, NewGroup{ID: id, Culture: culture}); err != nil {
 			return err

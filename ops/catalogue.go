@@ -1,7 +1,7 @@
 package ops
 
-// Catalogue lists every operation in the order tools are shown: fixed, so that
-// clients' prompt caches hold.
+// Catalogue lists every operation there is (INV-CATALOGUE), in the order tools
+// are shown: fixed, so that clients' prompt caches hold.
 func Catalogue() []*Operation {
 	return []*Operation{
 		agentRegister,

@@ -13,7 +13,7 @@ import (
 
 // mailboxOf opens the mailbox of who acts: its own stream and those of the
 // groups whose memory it may read. It is good for g's transaction, so what is
-// delivered was allowed when it was read (INV-DELIVERY).
+// delivered was allowed when it was read.
 func mailboxOf(g access.Grant) (events.Mailbox, error) {
 	scope, err := g.ReadScope()
 	if err != nil {

@@ -98,7 +98,7 @@ type lifecycle struct{ n *Node }
 // meanwhile is no error.
 func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Trigger) error {
 	err := l.n.routine(ctx, "lifecycle", func(g access.Grant) error {
-		_, _, err := l.n.moveAgent(g, string(id), on, "")
+		_, _, err := l.n.moveAgent(g, string(id), on, string(on))
 		return err
 	})
 	if errors.Is(err, schemas.ErrConflict) {

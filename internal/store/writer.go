@@ -51,7 +51,7 @@ type writer struct {
 var errLostGoroutine = errors.New("a transaction function ended the writer's goroutine; nothing was written")
 
 // Write runs fn in a write transaction and returns once its effects are on
-// disk. fn runs on the writer's goroutine together with other callers' writes:
+// disk (INV-DURABLE). fn runs on the writer's goroutine together with other callers' writes:
 // it must be short, must not block on anything but the database, and must not
 // call Write. If fn returns an error or panics its changes are undone and the
 // others' are not. A ctx that ends before the commit undoes them too.
@@ -136,7 +136,7 @@ func (w *writer) run() {
 }
 
 // commit takes the process's turn and runs first and whatever else is waiting
-// in one transaction.
+// in one transaction, which begins IMMEDIATE (INV-IMMEDIATE).
 func (w *writer) commit(first *job) {
 	batch := []*job{first}
 	if err := w.turn.take(w.wait - time.Since(first.since)); err != nil {

@@ -1,0 +1,39 @@
+# Everything this repository does, by one word each.
+
+GO    ?= go
+RACE  := $(shell $(GO) env CGO_ENABLED | grep -q 1 && command -v "$$($(GO) env CC)" >/dev/null 2>&1 && echo -race)
+PKGS  ?= ./...
+COUNT ?= 10
+TESTFLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help build test conformance e2e bench soak golden clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## bin/cordelia
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/cordelia ./cmd/cordelia
+
+test: ## format, vet, staticcheck and all tests; needs Go alone
+	@scripts/check.sh
+	$(GO) test $(RACE) $(TESTFLAGS) $(PKGS)
+
+conformance: build ## the official MCP suite and the Inspector (npm)
+	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
+	CORDELIA_HOME="$$home" CORDELIA_BIN="$(CURDIR)/bin/cordelia" scripts/conformance.sh
+
+e2e: ## real Claude Code against a scripted model (npm)
+	scripts/e2e.sh
+
+bench: ## benchmarks, five runs each
+	$(GO) test -run '^$$' -bench . -benchmem -count 5 $(PKGS)
+
+soak: ## the races and kills of the tests, many times over (COUNT=10)
+	CORDELIA_SOAK=$(COUNT) $(GO) test $(RACE) -count 1 -timeout 0 ./internal/scenario ./internal/store ./events ./access
+
+golden: ## rewrite golden files and generated lists; look at the difference
+	UPDATE_GOLDEN=1 $(GO) test $(PKGS)
+
+clean: ## remove what was built and installed here
+	rm -rf bin .cache

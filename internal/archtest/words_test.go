@@ -1,0 +1,55 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const maxLines = 500
+
+// unwanted is what no file may contain. The expressions are written so that
+// they do not match themselves.
+var unwanted = []struct {
+	what string
+	expr *regexp.Regexp
+}{
+	{"a path of one machine", regexp.MustCompile(`(^|[^A-Za-z0-9_.~}>])/(work|root|home/[a-z]+)/[a-z.]`)},
+	{"the host of a package registry", regexp.MustCompile(`(?i)(registry\.npm[j]s|proxy\.golan[g]|sum\.golan[g]|pyp[i]\.org|crates[.]io)`)},
+	{"work left over", regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b`)},
+}
+
+func TestNoUnwantedText(t *testing.T) {
+	names, err := textFiles(".go", ".sql", ".sh", ".md", ".json", ".txt", ".html", ".css", ".js", ".yml", ".yaml", "Makefile", ".ci/run")
+	require.NoError(t, err)
+	for _, name := range names {
+		raw, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		for i, line := range strings.Split(string(raw), "\n") {
+			for _, u := range unwanted {
+				assert.False(t, u.expr.MatchString(line), "%s:%d holds %s: %s", name, i+1, u.what, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// The expressions must be able to match.
+func TestUnwantedTextIsFound(t *testing.T) {
+	for i, sample := range []string{"see /ho" + "me/me/x", "from registry.np" + "mjs.org", "// TO" + "DO later"} {
+		require.True(t, unwanted[i].expr.MatchString(sample), sample)
+	}
+}
+
+// A file fits in the head.
+func TestFilesAreShort(t *testing.T) {
+	for _, f := range parsed(t) {
+		raw, err := os.ReadFile(filepath.Join(root, f.path))
+		require.NoError(t, err)
+		assert.LessOrEqual(t, strings.Count(string(raw), "\n"), maxLines, "%s: split it by subject", f.path)
+	}
+}

@@ -1,0 +1,188 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/scenario"
+)
+
+// client is Claude Code in a home folder of its own, with model behind it.
+type client struct {
+	testing.TB
+	binary, cordelia, home string
+	model                  *Model
+}
+
+func newClient(t testing.TB) *client {
+	binary := os.Getenv("CORDELIA_CLAUDE")
+	require.NotEmpty(t, binary, "CORDELIA_CLAUDE is the path of Claude Code; run: make e2e")
+	c := &client{TB: t, binary: binary, home: t.TempDir(), model: NewModel()}
+	t.Cleanup(c.model.Close)
+	var err error
+	c.cordelia, err = scenario.Build(t.TempDir())
+	require.NoError(t, err)
+	// What a person clicks through once.
+	c.write(".claude.json", map[string]any{"hasCompletedOnboarding": true, "customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
+	return c
+}
+
+// write writes a JSON file into the home folder and returns its path.
+func (c *client) write(name string, v any) string {
+	c.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(c, err)
+	path := filepath.Join(c.home, name)
+	require.NoError(c, os.WriteFile(path, raw, 0o600))
+	return path
+}
+
+// config is an MCP configuration that runs `cordelia mcp` with more arguments.
+func (c *client) config(name string, args ...string) string {
+	return c.write(name, map[string]any{"mcpServers": map[string]any{"cordelia": map[string]any{
+		"command": c.cordelia, "args": append([]string{"mcp"}, args...)}}})
+}
+
+// run runs Claude Code to its end. Nothing of the machine's environment reaches
+// it but the path.
+func (c *client) run(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.Context(), 60*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.binary, args...)
+	cmd.Dir = c.home
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + c.home, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
+		"CORDELIA_HOME=" + filepath.Join(c.home, "cordelia"),
+		"ANTHROPIC_BASE_URL=" + c.model.URL(), "ANTHROPIC_API_KEY=loopback",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		// Whatever else it may ask for ends at a closed door, not on the network.
+		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
+	}
+	// A group of its own, so that nothing it starts outlives the run.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // nothing is left, as it should be
+	}
+	return string(out), err
+}
+
+// session plays a script in a headless run and returns its results.
+func (c *client) session(config string, more []string, steps ...Step) []Result {
+	c.Helper()
+	c.model.Script(steps...)
+	args := append([]string{"-p", "Do what is to be done.", "--mcp-config", config, "--strict-mcp-config",
+		"--allowedTools", "mcp__cordelia__*", "ToolSearch"}, more...)
+	out, err := c.run(args...)
+	results, failed := c.model.Played()
+	require.NoError(c, failed, "output: %s\nresults: %+v", out, results)
+	require.NoError(c, err, out)
+	for _, r := range results {
+		require.False(c, r.IsError, "%s: %s", r.Tool, r.Text)
+	}
+	return results
+}
+
+// call is a step whose input is known beforehand.
+func call(tool string, input map[string]any) Step {
+	return func([]Result) (Call, error) { return Call{Tool: "mcp__cordelia__" + tool, Input: input}, nil }
+}
+
+// say ends a run with what the model learned.
+func say(results []Result) (Call, error) {
+	return Call{Input: map[string]any{"text": results[len(results)-1].Text}}, nil
+}
+
+// found finds a value in the last result, as a model would, by its look.
+func found(results []Result, expr string) (string, error) {
+	if len(results) == 0 {
+		return "", errors.New("nothing was answered yet")
+	}
+	last := results[len(results)-1].Text
+	m := regexp.MustCompile(expr).FindStringSubmatch(last)
+	if m == nil {
+		return "", fmt.Errorf("the answer does not tell %s: %s", expr, last)
+	}
+	return m[1], nil
+}
+
+func TestClaudeCodeConnects(t *testing.T) {
+	c := newClient(t)
+	out, err := c.run("mcp", "add", "cordelia", "--scope", "user", "--", c.cordelia, "mcp")
+	require.NoError(t, err, out)
+	out, err = c.run("mcp", "list")
+	require.NoError(t, err, out)
+	require.Regexp(t, `cordelia: .* Connected`, out)
+}
+
+// A session registers a worker by a tool call; the worker's own session writes
+// and searches memory and polls its events; the first session, resumed, hears
+// of it and reads what the worker found.
+func TestClaudeCodeSharesMemory(t *testing.T) {
+	c := newClient(t)
+	const finding = "the cache is stale after a rename"
+	const sessionID = "3f0f5f0e-6d5c-4c0f-9d6e-0c1d2e3f4a5b"
+	lead := c.config("lead.json")
+	results := c.session(lead, []string{"--session-id", sessionID},
+		call("memory_group", map[string]any{"action": "create", "group": "findings"}),
+		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Cache reader", "groups": []string{"findings"}}),
+		say,
+	)
+	// The hint in the answer says how the worker's own process is started.
+	worker, err := found(results, `cordelia mcp --as ([a-z0-9-]+)`)
+	require.NoError(t, err)
+
+	results = c.session(c.config("worker.json", "--as", worker), nil,
+		call("events_poll", map[string]any{}),
+		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": finding}}),
+		call("memory_search", map[string]any{"query": "stale cache"}),
+		func(r []Result) (Call, error) {
+			id, err := found(r, `"id":\s*"([0-9a-f-]{36})"`)
+			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{id}}}, err
+		},
+		say,
+	)
+	require.Contains(t, results[len(results)-1].Text, finding)
+
+	results = c.session(lead, []string{"--resume", sessionID},
+		call("events_poll", map[string]any{}),
+		func(r []Result) (Call, error) {
+			id, err := found(r, `"item_id":\s*"([0-9a-f-]{36})"`)
+			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{id}}}, err
+		},
+		say,
+	)
+	last := results[len(results)-1].Text
+	require.Contains(t, last, finding)
+	require.Contains(t, last, "findings")
+	require.Greater(t, len(results), 3, "the resumed session remembers its first calls")
+	require.Empty(t, c.left(), "no process is left")
+}
+
+// left lists the processes that still run the binary.
+func (c *client) left() (pids []string) {
+	all, err := filepath.Glob("/proc/[0-9]*/exe")
+	require.NoError(c, err)
+	for _, exe := range all {
+		if target, err := os.Readlink(exe); err == nil && strings.HasPrefix(target, c.cordelia) {
+			pids = append(pids, exe)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,236 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Call is a tool call the model makes.
+type Call struct {
+	Tool  string
+	Input map[string]any
+}
+
+// Result is what a call came to, as the model reads it.
+type Result struct {
+	Call
+	Text    string
+	IsError bool
+}
+
+// Step computes the next call from the results so far. A call without a tool
+// ends the turn and says its Input["text"].
+type Step func(results []Result) (Call, error)
+
+// Model is a scripted stand-in for the Messages API, which streams.
+type Model struct {
+	server *httptest.Server
+
+	mu       sync.Mutex
+	steps    []Step
+	before   int      // results the conversation had before the script began
+	results  []Result // of the conversation, searches for tools left out
+	searched map[string]bool
+	ended    bool
+	failed   error
+}
+
+// NewModel starts a model with nothing to say.
+func NewModel() *Model {
+	m := &Model{}
+	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	return m
+}
+
+// URL is the base address for the client.
+func (m *Model) URL() string { return m.server.URL }
+
+// Close ends the server.
+func (m *Model) Close() { m.server.Close() }
+
+// Script sets what the model does in the client's next run.
+func (m *Model) Script(steps ...Step) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.steps, m.before, m.results, m.searched, m.ended, m.failed = steps, -1, nil, map[string]bool{}, false, nil
+}
+
+// Played gives the results of the script; an error if it did not run to its end.
+func (m *Model) Played() ([]Result, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.failed == nil && !m.ended {
+		return m.results, fmt.Errorf("the script of %d steps was not played to its end", len(m.steps))
+	}
+	return m.results, m.failed
+}
+
+// request is the part of a Messages request that matters here.
+type request struct {
+	Model    string `json:"model"`
+	Stream   bool   `json:"stream"`
+	Messages []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	} `json:"messages"`
+	Tools []offer `json:"tools"`
+}
+
+// offer is a tool the model may call.
+type offer struct {
+	Name string `json:"name"`
+}
+
+type block struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     map[string]any  `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	IsError   bool            `json:"is_error"`
+}
+
+func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/v1/messages") {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	var req request
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/count_tokens") {
+		fmt.Fprint(w, `{"input_tokens": 1}`)
+		return
+	}
+	answer(w, req, m.next(req))
+}
+
+// next decides what the model says to a request. What offers no tools is the
+// client's own question, such as one for a title.
+func (m *Model) next(req request) Call {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	say := func(text string) Call { return Call{Input: map[string]any{"text": text}} }
+	if len(req.Tools) == 0 {
+		return say("ok")
+	}
+	results := outcomes(req)
+	if m.before < 0 {
+		m.before = len(results)
+	}
+	// Where the script stands is what the conversation says, because a client
+	// may ask the same twice.
+	at := len(results) - m.before
+	if m.failed != nil || at < 0 || at >= len(m.steps) {
+		return say("done")
+	}
+	if len(results) >= len(m.results) {
+		m.results = results
+	}
+	call, err := m.steps[at](results)
+	if err != nil {
+		m.failed = err
+		return say("I cannot go on: " + err.Error())
+	}
+	m.ended = m.ended || call.Tool == ""
+	// A tool whose schema the client has not sent yet is asked for by name.
+	offered := slices.ContainsFunc(req.Tools, func(t offer) bool { return t.Name == call.Tool })
+	if call.Tool != "" && !offered && !m.searched[call.Tool] {
+		m.searched[call.Tool] = true
+		return Call{Tool: toolSearch, Input: map[string]any{"query": "select:" + call.Tool, "max_results": 1}}
+	}
+	return call
+}
+
+const toolSearch = "ToolSearch"
+
+// outcomes reads the calls and their results out of the conversation.
+func outcomes(req request) (results []Result) {
+	calls := map[string]Call{}
+	for _, message := range req.Messages {
+		var blocks []block
+		if json.Unmarshal(message.Content, &blocks) != nil {
+			continue // plain text
+		}
+		for _, b := range blocks {
+			switch b.Type {
+			case "tool_use":
+				calls[b.ID] = Call{Tool: b.Name, Input: b.Input}
+			case "tool_result":
+				if c := calls[b.ToolUseID]; c.Tool != toolSearch {
+					results = append(results, Result{Call: c, Text: text(b.Content), IsError: b.IsError})
+				}
+			}
+		}
+	}
+	return results
+}
+
+// text is the text of a result: a string, or text blocks.
+func text(content json.RawMessage) string {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return s
+	}
+	var blocks []struct{ Text string }
+	if json.Unmarshal(content, &blocks) != nil {
+		return string(content)
+	}
+	var b strings.Builder
+	for _, block := range blocks {
+		b.WriteString(block.Text)
+	}
+	return b.String()
+}
+
+// answer says one call or text, streamed where the client asked for that.
+func answer(w http.ResponseWriter, req request, c Call) {
+	content, stop := map[string]any{"type": "text", "text": ""}, "end_turn"
+	delta := map[string]any{"type": "text_delta", "text": c.Input["text"]}
+	if c.Tool != "" {
+		input, err := json.Marshal(c.Input)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		content, stop = map[string]any{"type": "tool_use", "id": "toolu_" + rand.Text(), "name": c.Tool, "input": map[string]any{}}, "tool_use"
+		delta = map[string]any{"type": "input_json_delta", "partial_json": string(input)}
+	}
+	message := map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": req.Model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1}}
+	if !req.Stream {
+		if c.Tool != "" {
+			content["input"] = c.Input
+		} else {
+			content["text"] = c.Input["text"]
+		}
+		message["content"], message["stop_reason"] = []any{content}, stop
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(message) //nolint:errcheck // the client is gone
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range []map[string]any{
+		{"type": "message_start", "message": message},
+		{"type": "content_block_start", "index": 0, "content_block": content},
+		{"type": "content_block_delta", "index": 0, "delta": delta},
+		{"type": "content_block_stop", "index": 0},
+		{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 1}},
+		{"type": "message_stop"},
+	} {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], raw)
+	}
+}

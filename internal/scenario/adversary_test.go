@@ -1,0 +1,248 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// canary is a word only its owners may ever see; parts of it count, too.
+const canary = "xq7kestrelv9m4"
+
+// stage is a node where a victim keeps a canary in every place there is, and an
+// adversary, with every tool and as much right as a parent can give, knows the
+// ids of all of it. The two share nothing but the parent.
+type stage struct {
+	*inside
+	victim, adversary ops.Caller
+	secrets           known // real names and ids of what is not the adversary's
+}
+
+func newStage(t testing.TB) *stage {
+	s := &stage{inside: newInside(t)}
+	parent := s.caller(lead)
+	s.must(parent, "memory_group", `{"action": "create", "group": "vault", "description": "`+canary+`"}`)
+	s.must(parent, "memory_group", `{"action": "create", "group": "plaza"}`)
+	all := compact(ops.Names())
+	scope := func(groups string, private bool) string {
+		visibility := `["group", "public"]`
+		write := `["group"]`
+		if private {
+			visibility, write = `["private", "group", "public"]`, `["private", "group"]`
+		}
+		return fmt.Sprintf(`{"memory_read": {"layers": ["l1", "l2"], "groups": [%q], "visibility": %s},
+			"memory_write": {"layers": ["l1", "l2"], "groups": [%q], "visibility": %s},
+			"tools": %s, "max_parallel_ops": 8, "ttl_seconds": 86400, "autonomous": true}`, groups, visibility, groups, write, all)
+	}
+	victim := s.must(parent, "agent_register", `{"agent_type": "autonomous", "display_name": "`+canary+`", "name": "victim", "groups": ["vault"], "capabilities": `+scope("*", true)+`}`)
+	s.must(parent, "agent_register", `{"agent_type": "autonomous", "display_name": "Mallory", "name": "mallory", "groups": ["plaza"], "capabilities": `+scope("*", true)+`}`)
+	s.victim, s.adversary = s.caller("victim"), s.caller("mallory")
+
+	s.must(s.victim, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": "`+canary+`"}, "agent": {"working_memory": {"secret": "`+canary+`"}}}}`)
+	s.must(s.victim, "memory_session", `{"action": "start", "session_id": "victims"}`)
+	s.must(s.victim, "memory_session", `{"action": "checkpoint", "session_id": "victims", "summary": "`+canary+`", "open_threads": ["`+canary+`"]}`)
+	item := func(args string) string {
+		return at[string](t, s.must(s.victim, "memory_write_warm", args), "id")
+	}
+	ids := []any{
+		item(`{"type": "learning", "subject": "lighthouse", "key": "code", "data": {"type": "insight", "content": "The lighthouse opens with ` + canary + `", "tags": ["` + canary + `"]}}`),
+		item(`{"type": "entity", "group": "vault", "subject": "lighthouse", "key": "keeper", "data": {"type": "person", "name": "` + canary + `", "summary": "keeper of the lighthouse", "aliases": ["` + canary + `"]}}`),
+		item(`{"type": "learning", "group": "vault", "confidence": 0.1, "data": {"type": "pattern", "content": "lighthouse rumours of ` + canary + `"}}`),
+	}
+	s.must(s.victim, "memory_delete_warm", `{"id": "`+item(`{"type": "learning", "data": {"type": "pattern", "content": "gone lighthouse `+canary+`"}}`)+`"}`)
+	ids = append(ids, at[string](t, s.must(parent, "memory_share", fmt.Sprintf(`{"id": %q, "group": "vault"}`, at[string](t, s.must(parent, "memory_write_warm",
+		`{"type": "learning", "data": {"type": "principle", "content": "of the lead: `+canary+`"}}`), "id"))), "id"))
+	poll := s.must(s.victim, "events_poll", `{}`)
+	cursor := at[string](t, poll, "cursor")
+	id := at[string](t, victim, "agent_id")
+	agents := []any{"victim", id, id[:12], "claude-code", string(parent.Entity), "tester"}
+	now := time.Now().UTC().Format(time.RFC3339)
+	s.secrets = known{
+		"agent": agents, "entity": agents, "author": agents, "as": agents, "parent_entity_id": {id, string(parent.Entity)},
+		"id": ids, "ids": ids, "supersedes": ids, "derived_from": ids,
+		"group": {"vault"}, "groups": {"vault"}, "bonus_groups": {"vault"},
+		"cursor": {cursor}, "ack": {cursor}, "session_id": {"victims"},
+		"query": {"lighthouse", "keeper of the lighthouse", "rumours", "lighthouse code opens", canary[:6]},
+		"tags":  {"lighthouse"}, "subject": {"lighthouse"}, "key": {"code", "keeper"},
+		"since": {"2020-01-01T00:00:00Z"}, "until": {now}, "as_of": {now}, "valid_from": {now}, "valid_to": {"2999-01-01T00:00:00Z"},
+		"wait_seconds": {0}, "limit": {1, 5, 20}, "version": {1, 2}, "if_version": {1},
+		"type": {"learning", "entity"}, "data": {
+			map[string]any{"type": "insight", "content": "what is the lighthouse code"},
+			map[string]any{"active": map[string]any{"focus": "lighthouse"}},
+		},
+		"capabilities": {map[string]any{"max_parallel_ops": 2}}, "section": {"active", "/agent/working_memory"},
+		"confidence": {0.5}, "ttl_seconds": {60}, "display_name": {"lighthouse"}, "name": {"victim", "mallory"},
+		"expected_updated_at": {now}, "events": {map[string]any{"event": "memory.written", "group": "vault"}},
+		"subscriptions": {map[string]any{"event": "memory.written", "group": "vault"}},
+		"own_key":       nil, "reason": {"because"}, "private": {"read_write", "read"}, "culture": {map[string]any{"departure_policy": "restrictive"}},
+	}
+	return s
+}
+
+// sense keeps what a tool would refuse at the door, whoever calls, from taking
+// up most of the calls: the door is not what is to be proven.
+func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
+	pair := func(a, b string) {
+		if _, ok := args[a]; ok {
+			args[b] = s.secrets.make(random, b, property{Type: "string"})
+		} else {
+			delete(args, b)
+		}
+	}
+	without := func(names ...string) {
+		for _, name := range names {
+			delete(args, name)
+		}
+	}
+	without("own_key", "idempotency_key")
+	if random.IntN(6) > 0 {
+		without("cursor")
+	}
+	switch tool {
+	case "events_poll":
+		if args["peek"] == true {
+			without("ack")
+		}
+	case "events_subscribe":
+		args["events"] = s.secrets["events"]
+	case "memory_group":
+		args["group"], args["entity"] = "vault", s.secrets.make(random, "entity", property{})
+	case "memory_write_warm":
+		pair("subject", "key")
+		data := map[string]any{"type": "insight", "content": fmt.Sprintf("what is lighthouse code %x", random.Uint32())}
+		if args["type"] = "learning"; random.IntN(2) == 0 {
+			args["type"], data = "entity", map[string]any{"type": "concept", "name": fmt.Sprintf("lighthouse %x", random.Uint32()), "summary": "keeper"}
+		}
+		args["data"] = data
+		if _, change := args["id"]; change {
+			without("supersedes", "visibility", "group")
+			args["if_version"] = 1
+		} else if without("if_version"); args["group"] != nil {
+			args["visibility"] = "group"
+		} else if args["visibility"] == "group" {
+			args["group"] = "vault"
+		}
+	}
+}
+
+// ofOthers are the rows that are not the adversary's.
+func (s *stage) ofOthers() map[string]string {
+	me := fmt.Sprintf("'%s'", s.adversary.Entity)
+	return map[string]string{
+		"entities": "id <> " + me + " AND coalesce(parent_id, '') <> " + me, "entity_keys": "entity_id IN (SELECT id FROM entities WHERE name IN ('victim', 'claude-code', 'tester'))",
+		"l1": "entity_id <> " + me, "items": "owner <> " + me, "item_versions": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
+		"item_links": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
+		"groups":     "owner_id <> " + me, "members": "entity_id <> " + me + " AND group_id IN ('vault')",
+		"cursors": "entity_id <> " + me, "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
+		"idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
+	}
+}
+
+// INV-SOVEREIGN, INV-GRANT: an agent that calls every tool with everything it
+// could know sees not one byte of the canary and changes no row of another.
+func TestAdversary(t *testing.T) {
+	s := newStage(t)
+	// That the canary can be seen at all, by whom it belongs to.
+	seen, err := s.try(t.Context(), s.victim, "memory_search", `{"query": "lighthouse", "detail": "full"}`)
+	require.NoError(t, err)
+	require.Contains(t, seen, canary)
+
+	db := openDB(t, s.outside())
+	before := fingerprint(t, db, s.ofOthers())
+	random := rand.New(rand.NewPCG(5, 6))
+	calls, reached, succeeded := 0, 0, 0
+	for _, o := range ops.Catalogue() {
+		p := argumentsOf(t, o)
+		for i := range rounds(t, 60) {
+			args := s.secrets.arguments(random, p, 2+i%3)
+			if _, asked := args["as"]; asked && i%4 != 0 {
+				delete(args, "as") // else hardly any call gets beyond it
+			}
+			s.sense(random, o.Name, args)
+			began := s.began.n.Load()
+			answer, err := s.try(t.Context(), s.adversary, o.Name, compact(args))
+			calls++
+			if s.began.n.Load() > began {
+				reached++
+			}
+			if err != nil {
+				answer = err.Error()
+			} else {
+				succeeded++
+			}
+			for n := 7; n <= len(canary); n++ { // more of it than the adversary could know
+				require.NotContains(t, strings.ReplaceAll(answer, compact(args), ""), canary[len(canary)-n:], "%s %s", o.Name, compact(args))
+			}
+			require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%s %s: %v", o.Name, compact(args), err)
+		}
+	}
+	require.Equal(t, before, fingerprint(t, db, s.ofOthers()), "rows of others are as they were")
+	require.GreaterOrEqual(t, reached*10, calls*9, "%d of %d calls reached the authorizer", reached, calls)
+	require.Greater(t, succeeded*5, calls, "%d of %d calls did something", succeeded, calls)
+	t.Logf("%d calls, %d reached the authorizer, %d succeeded", calls, reached, succeeded)
+}
+
+func codeOf(err error) schemas.Code {
+	if err == nil {
+		return ""
+	}
+	return schemas.CodeOf(err)
+}
+
+// What is hidden answers like what is absent, word for word, and costs a reader
+// the same number of statements.
+func TestHiddenIsAbsent(t *testing.T) {
+	s := newStage(t)
+	hiddenID, absentID := fmt.Sprint(s.secrets["id"][1]), schemas.NewID()
+	agent, noAgent := fmt.Sprint(s.secrets["agent"][1]), strings.Repeat("0", 64)
+	for _, tt := range []struct{ tool, args, hidden, absent string }{
+		{"memory_read_warm", `{"ids": ["%s"]}`, hiddenID, absentID},
+		{"memory_read_warm", `{"ids": ["%s"], "history": true}`, hiddenID, absentID},
+		{"memory_delete_warm", `{"id": "%s"}`, hiddenID, absentID},
+		{"memory_delete_warm", `{"id": "%s", "mode": "undo"}`, hiddenID, absentID},
+		{"memory_share", `{"id": "%s", "group": "plaza"}`, hiddenID, absentID},
+		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "supersedes": "%s"}`, hiddenID, absentID},
+		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "derived_from": ["%s"]}`, hiddenID, absentID},
+		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "id": "%s", "if_version": 1}`, hiddenID, absentID},
+		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "group": "%s"}`, "vault", "voult"},
+		{"memory_search", `{"query": "lighthouse", "group": "%s"}`, "vault", "voult"},
+		{"memory_search", `{"author": "%s"}`, agent, noAgent},
+		{"memory_search", `{"query": "%s"}`, "lighthouse", "lighthause"},
+		{"memory_group", `{"action": "read", "group": "%s"}`, "vault", "voult"},
+		{"memory_group", `{"action": "remove", "group": "%s", "entity": "mallory"}`, "vault", "voult"},
+		{"memory_group", `{"action": "update", "group": "%s", "emcon": true}`, "vault", "voult"},
+		{"memory_read_hot", `{"entity": "%s"}`, agent, noAgent},
+		{"memory_read_hot", `{"entity": "%s"}`, "victim", "victor"},
+		{"agent_list", `{"agent": "%s"}`, agent, noAgent},
+		{"agent_capabilities", `{"agent": "%s"}`, agent, noAgent},
+		{"agent_deactivate", `{"agent": "%s"}`, agent, noAgent},
+		{"agent_lifecycle", `{"agent": "%s", "action": "suspend"}`, agent, noAgent},
+		{"events_poll", `{"as": "%s"}`, agent, noAgent},
+		{"events_subscribe", `{"action": "add", "events": [{"event": "memory.written", "group": "%s"}]}`, "vault", "voult"},
+	} {
+		read := func(ref string) (answer string, cost int64) {
+			ctx := &statements{Context: t.Context()}
+			answer, err := s.try(ctx, s.adversary, tt.tool, fmt.Sprintf(tt.args, ref))
+			if err != nil {
+				answer = err.Error()
+			}
+			return strings.ReplaceAll(answer, ref, "REF"), ctx.n.Load()
+		}
+		read(tt.absent) // statements are prepared once
+		absent, cost := read(tt.absent)
+		hidden, same := read(tt.hidden)
+		require.Equal(t, absent, hidden, "%s %s", tt.tool, tt.args)
+		require.Equal(t, cost, same, "statements of %s %s", tt.tool, tt.args)
+		if o := ops.Find(tt.tool); o.Effect == access.Read {
+			require.Positive(t, cost, "statements are counted")
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package scenario
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"cordelia/internal/keys"
+)
+
+// Remote is a client over HTTP with a bearer token. It speaks the stateless
+// era: every request stands alone.
+type Remote struct {
+	address, token string
+}
+
+// Dial proves to the server at address that it holds the key of keyFile, in the
+// node's home, and returns the client it may be.
+func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, error) {
+	file, err := keys.LoadFile(filepath.Join(n.Home, "keys", keyFile), func() ([]byte, error) { return nil, nil })
+	if err != nil {
+		return nil, err
+	}
+	defer file.Identity.Erase()
+	var challenge struct {
+		Message []byte
+		Nonce   []byte
+		Expires int64
+	}
+	if err := post(ctx, address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge); err != nil {
+		return nil, err
+	}
+	var issued struct{ Token string }
+	if err := post(ctx, address+"/auth/token", map[string]any{
+		"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
+		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message)),
+	}, &issued); err != nil {
+		return nil, err
+	}
+	return &Remote{address: address, token: issued.Token}, nil
+}
+
+func post(ctx context.Context, url string, in, out any) error {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return do(req, out)
+}
+
+func do(req *http.Request, out any) error {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		body = lastEvent(body)
+	}
+	if resp.StatusCode == http.StatusUnauthorized || json.Unmarshal(body, out) != nil {
+		return fmt.Errorf("%s: %s: %s", req.URL.Path, resp.Status, body)
+	}
+	return nil
+}
+
+// lastEvent is the data of the last event of a stream: the answer, after any
+// notifications.
+func lastEvent(stream []byte) []byte {
+	var data []byte
+	for line := range bytes.Lines(stream) {
+		if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			data = bytes.TrimSpace(rest)
+		}
+	}
+	return data
+}
+
+func (c *Remote) request(ctx context.Context, method, name string, params map[string]any) (reply, error) {
+	const version = "2026-07-28"
+	params["_meta"] = map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    version,
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	}
+	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return reply{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/mcp", bytes.NewReader(raw))
+	if err != nil {
+		return reply{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("MCP-Protocol-Version", version)
+	req.Header.Set("Mcp-Method", method)
+	if name != "" {
+		req.Header.Set("Mcp-Name", name)
+	}
+	var r reply
+	err = do(req, &r)
+	return r, err
+}
+
+// Call calls a tool.
+func (c *Remote) Call(ctx context.Context, tool string, args json.RawMessage) (Answer, error) {
+	r, err := c.request(ctx, "tools/call", tool, map[string]any{"name": tool, "arguments": args})
+	if err != nil {
+		if strings.Contains(err.Error(), "401") { // the token has ended
+			return Answer{Code: "unauthenticated", Text: err.Error(), Value: map[string]any{}}, nil
+		}
+		return Answer{}, err
+	}
+	return answerOf(r)
+}
+
+// List lists the tools offered.
+func (c *Remote) List(ctx context.Context) ([]Tool, error) {
+	r, err := c.request(ctx, "tools/list", "", map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	return toolsOf(r)
+}
+
+// Close forgets the token.
+func (c *Remote) Close() error { return nil }

@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// binary is the real command with the movable clock, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "cordelia-scenario")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temp folder
+		if binary, err = Build(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// newNode makes a node that ends with the test.
+func newNode(t testing.TB) *Node {
+	n := NewNode(binary, t.TempDir())
+	t.Cleanup(n.Kill)
+	return n
+}
+
+// open starts a client that ends with the node.
+func open(t testing.TB, n *Node, as string) *Process {
+	c, err := n.Open(t.Context(), as)
+	require.NoError(t, err)
+	return c
+}
+
+// must calls a tool that has to succeed.
+func must(t testing.TB, c Client, tool, args string) Answer {
+	t.Helper()
+	a, err := c.Call(t.Context(), tool, []byte(args))
+	require.NoError(t, err)
+	require.Empty(t, a.Code, "%s %s: %s", tool, args, a.Text)
+	return a
+}
+
+// at follows a path that has to lead somewhere.
+func at[T any](t testing.TB, a Answer, path string) T {
+	t.Helper()
+	v, ok := look(a, path)
+	require.True(t, ok, "%s is absent in %s", path, compact(a.Value))
+	typed, ok := v.(T)
+	require.True(t, ok, "%s is %v", path, v)
+	return typed
+}
+
+// Every script, in full over stdio and those that ask for it over HTTP, too.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		script, err := Parse(string(raw))
+		require.NoError(t, err, file)
+		transports := []Transport{Stdio}
+		if script.Both {
+			transports = append(transports, HTTP)
+		}
+		for _, transport := range transports {
+			name := strings.TrimSuffix(filepath.Base(file), ".txt")
+			t.Run(name+"/"+string(transport), func(t *testing.T) {
+				t.Parallel()
+				if err := Play(context.WithoutCancel(t.Context()), newNode(t), transport, script); err != nil {
+					t.Fatalf("%s %v", file, err)
+				}
+			})
+		}
+	}
+}
+
+func TestScriptsThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{
+		"", "# only a comment", "cal agent_list", "call", "! call x", "! as x -> denied", "expect a ~ b", "expect a ==",
+		"expect a exists b", "clock soon", "kill worker", "save x", "until soon a == b", "end now",
+	} {
+		_, err := Parse(text)
+		require.Error(t, err, "%q", text)
+	}
+}
+
+// An expectation must be able to fail.
+func TestExpectations(t *testing.T) {
+	a := Answer{Text: "hello there", Value: literal(`{"n": 3, "list": [{"id": "a"}, {"id": "b"}], "s": "x"}`)}
+	for _, tt := range []struct {
+		path, op, value string
+		want            bool
+	}{
+		{"n", "==", "3", true}, {"n", "==", "4", false}, {"n", ">=", "3", true}, {"n", ">", "3", false}, {"n", "!=", "3", false},
+		{"list.#", "==", "2", true}, {"list.1.id", "==", "b", true}, {"list.2.id", "==", "b", false},
+		{"list.*.id", "contains", "a", true}, {"list.*.id", "lacks", "a", false}, {"list.*.id", "contains", "c", false},
+		{"$text", "contains", "there", true}, {"$text", "matches", "^there", false},
+		{"s", "exists", "", true}, {"t", "exists", "", false}, {"t", "absent", "", true}, {"s", "absent", "", false},
+		{"s", ">", "3", false}, {"t", "==", "3", false},
+	} {
+		require.Equal(t, tt.want, holds(a, tt.path, tt.op, tt.value) == nil, "%v", tt)
+	}
+}

@@ -1,0 +1,72 @@
+package memory
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// renamed gives the new ids of items whose own are taken.
+type renamed map[schemas.ItemID]schemas.ItemID
+
+// rename finds the ids of b that the actor cannot have: those of others' items,
+// and those that the node gives to the archives of others.
+func (b *Bundle) rename(g access.Grant) (renamed, error) {
+	ids := renamed{}
+	for _, o := range b.items {
+		id := o.value.ID
+		there, err := rowsOf(g.Tx(), selectOwn, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(there) > 0 && there[0].owner != g.Actor() || reservedID(id, g.Actor()) {
+			sum := sha256.Sum256([]byte("cordelia/v1/import\x00" + string(g.Actor()) + "\x00" + string(id)))
+			ids[id] = schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))
+		}
+	}
+	return ids, nil
+}
+
+func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {
+	return strings.HasPrefix(string(id), archivePrefix) && !strings.HasPrefix(string(id), archivePrefix+string(actor)+"-")
+}
+
+// in is i with the new ids. A signature names the id it was made for.
+func (ids renamed) in(i itemRecord) itemRecord {
+	if len(ids) == 0 {
+		return i
+	}
+	signedAs := i.ID
+	for _, ref := range []*schemas.ItemID{&i.ID, &i.Origin, &i.Parent, &i.Supersedes, &i.SupersededBy} {
+		if id, ok := ids[*ref]; ok {
+			*ref = id
+		}
+	}
+	i.Links = slices.Clone(i.Links)
+	for n := range i.Links {
+		if id, ok := ids[i.Links[n].Other]; ok {
+			i.Links[n].Other = id
+		}
+	}
+	if i.ID == signedAs {
+		return i
+	}
+	i.Provenance = i.Provenance.signedAs(signedAs)
+	i.Versions = slices.Clone(i.Versions)
+	for n := range i.Versions {
+		i.Versions[n].Provenance = i.Versions[n].Provenance.signedAs(signedAs)
+	}
+	return i
+}
+
+// signedAs is p for an item that had another id when it was signed.
+func (p Provenance) signedAs(id schemas.ItemID) Provenance {
+	if p.SignedID == "" && p.Signature != "" {
+		p.SignedID = id
+	}
+	return p
+}
