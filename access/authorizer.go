@@ -17,7 +17,7 @@ const presenceLimit = 30 * time.Minute
 type Config struct {
 	Presence time.Duration // see presenceLimit
 	// TierOf gives the accuracy tier of an agent in the eyes of the resource's
-	// owner. Nil: everyone is Medium.
+	// owner. Nil: everyone is where agents start, Medium, or Low if of another node.
 	TierOf func(tx *store.Tx, observer, agent schemas.EntityID) (schemas.Tier, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
@@ -52,11 +52,6 @@ type Authorizer struct {
 func New(st *store.Store, cfg Config) *Authorizer {
 	if cfg.Presence == 0 {
 		cfg.Presence = presenceLimit
-	}
-	if cfg.TierOf == nil {
-		cfg.TierOf = func(*store.Tx, schemas.EntityID, schemas.EntityID) (schemas.Tier, error) {
-			return schemas.Medium, nil
-		}
 	}
 	if cfg.RefusedPerMinute == 0 {
 		cfg.RefusedPerMinute = refusedPerMinute

@@ -198,13 +198,12 @@ type object struct {
 
 func (o object) dotted(field string) string { return strings.TrimPrefix(o.name+"."+field, ".") }
 
-// pointer gives the JSON pointer of a field (RFC 6901).
+// pointer gives the JSON pointer of a field.
 func (o object) pointer(field string) string {
-	p := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(field)
-	if o.name != "" {
-		p = "/" + o.name + p
+	if o.name == "" {
+		return schemas.Pointer(field)
 	}
-	return p
+	return schemas.Pointer(o.name, field)
 }
 
 // object splits raw, valid JSON, into the known fields. Keys compare exactly:

@@ -22,6 +22,7 @@ type entity struct {
 	Grants    schemas.Grants
 	KeySeq    int
 	ExpiresAt int64
+	Foreign   bool // of another node
 }
 
 // chain is an entity with everyone above it, the human root first. It is
@@ -68,12 +69,12 @@ type scanner interface{ Scan(...any) error }
 
 func scanEntity[R scanner](r R) (entity, error) {
 	var e entity
-	var kind, caps, grants string
+	var kind, caps, grants, node string
 	var parent, agentType *string
-	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt); err != nil {
+	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt, &node); err != nil {
 		return e, err
 	}
-	e.Human = kind == "human"
+	e.Human, e.Foreign = kind == "human", node != ""
 	if parent != nil {
 		e.Parent = schemas.EntityID(*parent)
 	}

@@ -108,7 +108,7 @@ func (a *Authorizer) descendant(tx *store.Tx, c *chain, ref string) (*chain, err
 		return nil, err
 	}
 	if target == nil || !target.holds(c.self().ID) {
-		return nil, notKnown(ref)
+		return nil, NotKnown(ref)
 	}
 	return target, nil
 }
@@ -195,4 +195,22 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 		return nil
 	})
 	return allowed, err
+}
+
+// Standing reports whether the caller's identity still stands: known, its key
+// not replaced, and nobody in its chain suspended, ended or out of time. It says
+// nothing about what the caller may do, nor about the age of its token.
+func (a *Authorizer) Standing(ctx context.Context, p Principal) (stands bool, err error) {
+	err = a.store.Read(ctx, func(tx *store.Tx) error {
+		c, _, err := a.cache.get(tx, p.Entity)
+		if err != nil || c == nil {
+			return err
+		}
+		fallen := func(d Denial) bool {
+			return d.Reason == DeniedExpired || d.Reason == DeniedNotActive && d.Status != schemas.Registered
+		}
+		stands = c.self().KeySeq == p.KeySeq && !slices.ContainsFunc(Evaluate(c.links, Operation{}, tx.Micros()), fallen)
+		return nil
+	})
+	return stands, err
 }

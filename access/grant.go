@@ -204,7 +204,7 @@ func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
 	if n.Layer == schemas.L2 && n.Visibility == schemas.Private && !op.Own && n.Owner != self.Parent {
 		return "private:" + string(self.ID), nil // only the grantor's private memory can be granted
 	}
-	tier, err := g.tierFor(n)
+	tier, err := g.ownTier()
 	if err != nil {
 		return "", err
 	}
@@ -281,15 +281,24 @@ func (g *grant) refusesHuman(n Need, op Operation) (string, error) {
 	return "human:" + string(self), nil
 }
 
-// tierFor is the actor's tier in the eyes of the resource's owner: the human at
+// ownTier is the actor's tier in the eyes of the resource's owner: the human at
 // the root unless the trust ledger says otherwise.
-func (g *grant) tierFor(Need) (schemas.Tier, error) {
-	if g.tier == "" {
-		tier, err := g.auth.cfg.TierOf(g.tx, g.decision.actor.root(), g.decision.actor.self().ID)
+func (g *grant) ownTier() (schemas.Tier, error) {
+	if g.tier != "" {
+		return g.tier, nil
+	}
+	self := g.decision.actor.self()
+	switch {
+	case g.auth.cfg.TierOf != nil:
+		tier, err := g.auth.cfg.TierOf(g.tx, g.decision.actor.root(), self.ID)
 		if err != nil {
 			return "", fmt.Errorf("read tier: %w", err)
 		}
 		g.tier = tier
+	case self.Foreign:
+		g.tier = schemas.Low
+	default:
+		g.tier = schemas.Medium
 	}
 	return g.tier, nil
 }
@@ -347,10 +356,7 @@ func (g Grant) groups() ([]schemas.GroupID, error) {
 		query = selectTreeGroups
 	}
 	rows, err := g.g.tx.Query(query, g.Actor())
-	return store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) {
-		var kind, role string
-		return id, r.Scan(&id, &kind, &role)
-	})
+	return store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
 }
 
 // Audit writes the record of what was done, in the operation's transaction.

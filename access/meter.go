@@ -48,19 +48,25 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	if p.Method == ByNode || d.actor == nil {
 		return
 	}
+	code := schemas.CodeOf(err)
+	if code == schemas.CodeUnauthenticated {
+		return // whoever it was, it was not the entity
+	}
 	actor := d.actor.self().ID
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.calls[actor]
-	switch code := schemas.CodeOf(err); {
+	// Calls count for whoever makes them, also when acting as another: that must
+	// neither spare the caller nor hurt the other.
+	t := m.calls[p.Entity]
+	switch {
 	case err == nil:
 	case code == schemas.CodeDenied, code == schemas.CodeRevoked, code == schemas.CodeNotFound:
 		t.refused++
 	case code == schemas.CodeInvalid:
 		t.failed++
 	}
-	if t != m.calls[actor] {
-		m.calls[actor] = t
+	if t != m.calls[p.Entity] {
+		m.calls[p.Entity] = t
 	}
 	var refused Refused
 	if errors.As(err, &refused) {

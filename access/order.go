@@ -25,9 +25,6 @@ func Top() Boundary { return Boundary{top: true} }
 // Bounded is the boundary an agent's record draws. The record is not copied.
 func Bounded(c schemas.Capabilities) Boundary { return Boundary{caps: c} }
 
-// IsTop reports whether b is TOP.
-func (b Boundary) IsTop() bool { return b.top }
-
 // Capabilities gives the declared record; ok is false for TOP.
 func (b Boundary) Capabilities() (caps schemas.Capabilities, ok bool) { return b.caps, !b.top }
 

@@ -43,7 +43,7 @@ func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityI
 	}
 	switch len(best) {
 	case 0:
-		return "", notKnown(ref)
+		return "", NotKnown(ref)
 	case 1:
 		return best[0].id, nil
 	}
@@ -55,7 +55,8 @@ func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityI
 		Try("repeat the call with one of these id prefixes")
 }
 
-func notKnown(ref string) error {
+// NotKnown is the one answer for an agent that is absent and one that is hidden.
+func NotKnown(ref string) error {
 	return schemas.NotFoundf("there is no agent %q here", ref).
 		Expecting("a name, an id, or the first 8 or more characters of an id").
 		Try("agent_list shows the agents you can name")

@@ -10,7 +10,7 @@ const (
 			UNION ALL
 			SELECT e.parent_id, up.level + 1 FROM up JOIN entities e ON e.id = up.id
 			WHERE e.parent_id IS NOT NULL AND up.level < 16)
-		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at
+		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at, e.node_id
 		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
 
 	selectToken = `SELECT entity_id, key_seq, expires_at FROM tokens WHERE hash = ?`
@@ -38,9 +38,8 @@ const (
 		FROM groups g JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?
 		WHERE g.id = ?`
-	selectMyGroups = `SELECT g.id, g.kind, m.role FROM members m JOIN groups g ON g.id = m.group_id
-		WHERE m.entity_id = ? ORDER BY g.id`
-	selectTreeGroups = `SELECT g.id, g.kind, coalesce(m.role, '') FROM groups g JOIN entities o ON o.id = g.owner_id
+	selectMyGroups   = `SELECT group_id FROM members WHERE entity_id = ? ORDER BY group_id`
+	selectTreeGroups = `SELECT g.id FROM groups g JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1
 		WHERE o.root_id = ?1 OR m.entity_id IS NOT NULL ORDER BY g.id`
 
@@ -52,8 +51,10 @@ const (
 	touchSeen = `UPDATE entities SET last_seen_at = max(last_seen_at, ?) WHERE id = ?`
 	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused, failed = failed + excluded.failed`
-	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0) FROM call_counts WHERE entity_id = ? AND minute >= ?`
-	dropCounts   = `DELETE FROM call_counts WHERE minute < ?`
-	addDenial    = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
+	// recentCounts are an agent's; a person is not suspended.
+	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0) FROM call_counts
+		WHERE entity_id = ? AND minute >= ? AND entity_id IN (SELECT id FROM entities WHERE kind = 'agent')`
+	dropCounts = `DELETE FROM call_counts WHERE minute < ?`
+	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`
 )

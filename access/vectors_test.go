@@ -76,7 +76,7 @@ func TestContainmentVectors(t *testing.T) {
 	for _, c := range v.Containment {
 		t.Run(c.ID, func(t *testing.T) {
 			chain := []ChainLink{{ID: "root", Boundary: Top(), Status: schemas.Active}}
-			if parent := boundary(t, c.Parent, v.Tools); !parent.IsTop() {
+			if parent := boundary(t, c.Parent, v.Tools); !parent.top {
 				caps, _ := parent.Capabilities()
 				chain = append(chain, ChainLink{ID: "p", Boundary: parent, Status: schemas.Active, ExpiresAt: ExpiresAt(0, caps.TTLSeconds)})
 			}

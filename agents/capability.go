@@ -28,7 +28,11 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 		if r.Capabilities, err = overlay(g, r, c.Capabilities, tools); err != nil {
 			return r, err
 		}
-		r.ExpiresAt = access.ExpiresAt(r.CreatedAt, r.Capabilities.TTLSeconds)
+		began := r.CreatedAt // or when it was reactivated
+		if before.TTLSeconds != 0 {
+			began = r.ExpiresAt - before.TTLSeconds*1_000_000
+		}
+		r.ExpiresAt = access.ExpiresAt(began, r.Capabilities.TTLSeconds)
 	}
 	if c.Groups != nil {
 		r.Grants.Groups = *c.Groups
@@ -39,11 +43,7 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 	if c.Private != nil {
 		r.Grants.Private = *c.Private
 	}
-	parent, err := load(g.Tx(), r.Parent)
-	if err != nil {
-		return r, err
-	}
-	if err := checkGrants(r, parent); err != nil {
+	if err := checkGrants(r); err != nil {
 		return r, err
 	}
 	caps, err := json.Marshal(r.Capabilities)

@@ -22,6 +22,9 @@ func DefaultPeriods() Periods {
 	return Periods{Grace: 7 * 24 * time.Hour, Cooldown: 5 * time.Minute}
 }
 
+// maxReason is the longest reason of a move, in bytes.
+const maxReason = 500
+
 // Moved is a lifecycle move that was made.
 type Moved struct {
 	Record // as it is now
@@ -33,23 +36,26 @@ type Moved struct {
 // CodeConflict when the agent's state has no such edge, or the grace period is
 // over.
 func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Periods) (Moved, error) {
+	if len(reason) > maxReason {
+		return Moved{}, schemas.Invalidf("the reason has %d bytes", len(reason)).Expecting("at most %d", maxReason)
+	}
 	r, err := below(g, ref)
 	if err != nil {
 		return Moved{}, err
 	}
-	to, by, ok := schemas.NextStatus(r.Status, on)
-	if !ok || by == schemas.ByNode && !g.IsNode() {
+	to, who, ok := schemas.NextStatus(r.Status, on)
+	if !ok || who == schemas.ByNode && !g.IsNode() {
 		return Moved{}, schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
 			Try("agent_list shows the state of your agents")
 	}
 	m := Moved{From: r.Status}
 	tx := g.Tx()
-	switch on {
-	case schemas.Resume:
-		if err := mayResume(g, r); err != nil {
+	if on == schemas.Resume || on == schemas.Reactivate {
+		if err := mayLift(g, r); err != nil {
 			return m, err
 		}
-	case schemas.Reactivate:
+	}
+	if on == schemas.Reactivate {
 		if tx.Micros() >= r.GraceUntil {
 			return m, schemas.Conflictf("the grace period of %s ended %s", r.Name, events.Timestamp(r.GraceUntil)).
 				Try("register a new agent with agent_register")
@@ -57,7 +63,13 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 		// An explicit reactivation is a new lifetime; the clock alone never is.
 		r.ExpiresAt = access.ExpiresAt(tx.Micros(), r.Capabilities.TTLSeconds)
 	}
-	r.Status, r.StatusBy, r.StatusReason, r.StatusAt, r.GraceUntil = to, g.Actor(), reason, tx.Micros(), 0
+	by := g.Actor()
+	if r.Status == schemas.Suspended && to == schemas.Deactivated {
+		if by, err = whoseWord(g, r); err != nil {
+			return m, err
+		}
+	}
+	r.Status, r.StatusBy, r.StatusReason, r.StatusAt, r.GraceUntil = to, by, reason, tx.Micros(), 0
 	if to == schemas.Deactivated {
 		r.GraceUntil = tx.Micros() + p.Grace.Microseconds()
 	}
@@ -84,9 +96,9 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	return m, g.Audit(string(r.ID), map[string]any{"from": m.From, "to": to, "on": on, "reason": reason})
 }
 
-// mayResume: whoever suspended, or someone above them, lifts a suspension; the
-// node's own any ancestor does.
-func mayResume(g access.Grant, r Record) error {
+// mayLift: whoever suspended or deactivated an agent, or someone above them,
+// undoes it; what the node did any ancestor undoes.
+func mayLift(g access.Grant, r Record) error {
 	if g.IsNode() || r.StatusBy == access.NodeEntity {
 		return nil
 	}
@@ -94,7 +106,20 @@ func mayResume(g access.Grant, r Record) error {
 	if err != nil || ok {
 		return err
 	}
-	return schemas.Deniedf("%s was suspended by someone above you", r.Name).Try("ask your own parent to resume it")
+	return schemas.Deniedf("%s was %s by someone above you", r.Name, r.Status).Try("ask your own parent to lift that")
+}
+
+// whoseWord says who stands behind the deactivation of a suspended agent: if the
+// suspension came from above the actor, it still does. Otherwise a deactivation,
+// or the end of the lifetime, would be a way around it.
+func whoseWord(g access.Grant, r Record) (schemas.EntityID, error) {
+	if r.StatusBy == access.NodeEntity {
+		return g.Actor(), nil
+	}
+	if above, err := g.Holds(r.StatusBy); err != nil || above {
+		return g.Actor(), err
+	}
+	return r.StatusBy, nil
 }
 
 // Due is a move of the node's that time has made due.
@@ -109,7 +134,7 @@ type Monotonic struct {
 	Micros int64  // since that boot
 }
 
-// sightings apart: an over grace period counts only when it was seen twice this
+// sightingsApart: an over grace period counts only when it was seen twice this
 // far apart on the monotonic clock, so a wall clock that jumps removes nobody.
 const sightingsApart = time.Hour
 

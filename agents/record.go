@@ -33,6 +33,7 @@ type Record struct {
 	LastSeenAt   int64
 	Capabilities schemas.Capabilities
 	Grants       schemas.Grants
+	NodeID       string // of the node it belongs to, "" = this one
 }
 
 func scanRecord(scan func(...any) error) (Record, error) {
@@ -41,7 +42,7 @@ func scanRecord(scan func(...any) error) (Record, error) {
 	if err := scan(&r.ID, &r.Parent, &r.Type, &r.DisplayName, &r.Name, &r.CreatedAt,
 		&r.Key.PublicKey, &r.Key.EncPublicKey, &r.Key.Binding, &r.Key.KeySeq, &r.SealedKey,
 		&r.Status, &r.StatusBy, &r.StatusReason, &r.StatusAt,
-		&r.ExpiresAt, &r.GraceUntil, &r.LastSeenAt, &caps, &grants); err != nil {
+		&r.ExpiresAt, &r.GraceUntil, &r.LastSeenAt, &caps, &grants, &r.NodeID); err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(caps), &r.Capabilities); err != nil {
@@ -57,7 +58,7 @@ func scanRecord(scan func(...any) error) (Record, error) {
 func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
 	r, err := scanRecord(tx.QueryRow(selectRecord, id).Scan)
 	if errors.Is(err, store.ErrNoRows) {
-		return r, schemas.NotFoundf("there is no agent %q here", id).Try("agent_list shows the agents you can name")
+		return r, access.NotKnown(string(id))
 	}
 	if err != nil {
 		return r, fmt.Errorf("read entity: %w", err)

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,11 +35,15 @@ func CreateHuman(g access.Grant, h Human) error {
 	return g.Audit(string(h.ID), map[string]any{"kind": "human"})
 }
 
-// SoleHuman is the node's person; CodeNotFound before set-up.
+// SoleHuman is the node's person. Errors: CodeNotFound before set-up.
 func SoleHuman(g access.Grant) (schemas.EntityID, error) {
 	var id schemas.EntityID
-	if err := g.Tx().QueryRow(soleHuman).Scan(&id); err != nil {
-		return "", schemas.NotFoundf("this node has no user yet").Try("run: cordelia setup").Because(err)
+	err := g.Tx().QueryRow(soleHuman).Scan(&id)
+	if errors.Is(err, store.ErrNoRows) {
+		return "", schemas.NotFoundf("this node has no user yet").Try("run: cordelia setup")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the node's user: %w", err)
 	}
 	return id, nil
 }
@@ -54,6 +59,9 @@ type Registration struct {
 	// the parent; Seal is nil when the agent keeps its key to itself.
 	Key  keys.Recipient
 	Seal func(parent keys.Recipient) ([]byte, error)
+	// NodeID is the node an agent belongs to that was imported by its record; such
+	// an agent starts at tier Low.
+	NodeID string
 }
 
 // Register creates an agent under the actor (INV-LEAST). Errors: CodeDenied
@@ -74,9 +82,9 @@ func Register(g access.Grant, in Registration) (Record, error) {
 		ID: schemas.AgentIDFromKey(in.Key.PublicKey), Parent: parent.ID, Type: in.Type,
 		DisplayName: in.DisplayName, Key: in.Key, Status: schemas.Registered,
 		CreatedAt: tx.Micros(), ExpiresAt: access.ExpiresAt(tx.Micros(), caps.TTLSeconds),
-		Capabilities: caps, Grants: in.Grants,
+		Capabilities: caps, Grants: in.Grants, NodeID: in.NodeID,
 	}
-	if err := checkGrants(r, parent); err != nil {
+	if err := checkGrants(r); err != nil {
 		return Record{}, err
 	}
 	var known int
@@ -120,7 +128,7 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 	now := g.Tx().Micros()
 	if _, err := g.Tx().Exec(insertEntity, r.ID, kind, parent, root, depth, agentType, r.Name, r.DisplayName,
 		r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, r.SealedKey, string(caps), string(grants),
-		r.Status, g.Actor(), now, now, r.ExpiresAt); err != nil {
+		r.Status, g.Actor(), now, now, r.ExpiresAt, r.NodeID); err != nil {
 		if store.IsUnique(err) {
 			return schemas.Conflictf("%q is already registered here", r.Name).Try("choose another name").Because(err)
 		}
@@ -132,17 +140,20 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 	return nil
 }
 
-// checkGrants holds the explicit grants against the agent's own capabilities
-// and against what the parent has to give.
-func checkGrants(r, parent Record) error {
+// checkGrants holds the explicit grants against the agent's capabilities, which
+// lie inside what the parent has to give.
+func checkGrants(r Record) error {
 	var bad []schemas.Violation
-	for _, list := range [][]string{r.Grants.Groups, r.Grants.BonusGroups} {
-		for _, group := range list {
+	for _, list := range []struct {
+		path   string
+		groups []string
+	}{{"/groups", r.Grants.Groups}, {"/bonus_groups", r.Grants.BonusGroups}} {
+		for _, group := range list.groups {
 			if err := schemas.CheckGroupID(group); err != nil {
-				bad = append(bad, schemas.Violation{Path: "/groups", Msg: fmt.Sprintf("%q is not a group id", group)})
+				bad = append(bad, schemas.Violation{Path: list.path, Msg: fmt.Sprintf("%q is not a group id", group)})
 			} else if !access.MatchesGroup(r.Capabilities.MemoryRead.Groups, schemas.GroupID(group), "") &&
 				!access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
-				bad = append(bad, schemas.Violation{Path: "/groups", Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
+				bad = append(bad, schemas.Violation{Path: list.path, Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
 			}
 		}
 	}
@@ -171,8 +182,12 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 			base = string(r.Type)
 		}
 	} else if wanted != slug(wanted) || schemas.IsAgentID(wanted) {
+		usable := slug(wanted)
+		if usable == "" || schemas.IsAgentID(usable) {
+			usable = string(r.Type)
+		}
 		return "", schemas.Invalidf("the name %q cannot be used", wanted).
-			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("try %q", slug(wanted))
+			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("call again with name %q", usable)
 	}
 	rows, err := tx.Query(selectNames, r.Parent, base)
 	taken, err := store.Collect(rows, err, scanString)

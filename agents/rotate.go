@@ -30,7 +30,7 @@ func Rotate(g access.Grant, in Rotation) (Record, error) {
 	if above, err := g.Holds(r.ID); err != nil {
 		return r, err
 	} else if !above && !g.IsNode() {
-		return r, schemas.NotFoundf("there is no agent %q here", in.EntityID)
+		return r, access.NotKnown(string(in.EntityID))
 	}
 	if in.OldSeq != r.Key.KeySeq || in.NewSeq != r.Key.KeySeq+1 {
 		return r, schemas.Conflictf("the key of %s was rotated meanwhile", r.Name).Try("repeat: cordelia key rotate %s", r.Name)
@@ -74,7 +74,8 @@ func verifyRotation(g access.Grant, r Record, in Rotation) error {
 	}
 	if r.Type == "" { // a person
 		if len(in.SignedOld) == 0 {
-			return schemas.Deniedf("a person's key is replaced with the old key alone")
+			return schemas.Deniedf("a person's key is replaced with the old key alone").
+				Try("put a backup of the key file in its place, then repeat: cordelia key rotate")
 		}
 		return nil
 	}

@@ -2,15 +2,15 @@ package agents
 
 const (
 	insertEntity = `INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name,
-			public_key, enc_public_key, enc_binding, sealed_key, capabilities, grants, status, status_by, status_at, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+			public_key, enc_public_key, enc_binding, sealed_key, capabilities, grants, status, status_by, status_at, created_at, expires_at, node_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertKey = `INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, reason, record)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	countEntity = `SELECT count(*) FROM entities WHERE id = ?`
 
 	recordColumns = `SELECT e.id, coalesce(e.parent_id, ''), coalesce(e.agent_type, ''), e.display_name, e.name, e.created_at,
 			e.public_key, e.enc_public_key, e.enc_binding, e.key_seq, e.sealed_key, e.status, e.status_by, e.status_reason, e.status_at,
-			e.expires_at, e.grace_until, e.last_seen_at, e.capabilities, e.grants
+			e.expires_at, e.grace_until, e.last_seen_at, e.capabilities, e.grants, e.node_id
 		FROM entities e `
 	selectRecord = recordColumns + `WHERE e.id = ?`
 	selectBelow  = recordColumns + `WHERE e.id IN (
@@ -40,7 +40,8 @@ const (
 	dueGrace  = `SELECT id, grace_boot, grace_mono FROM entities WHERE status = 'deactivated' AND grace_until <= ? LIMIT 100`
 	seenGrace = `UPDATE entities SET grace_boot = ?, grace_mono = ? WHERE id = ?`
 
-	countChallenges = `SELECT count(*) FROM challenges WHERE entity_id = ? AND expires_at > ?`
+	crowdOut = `DELETE FROM challenges WHERE nonce_hash IN (
+			SELECT nonce_hash FROM challenges WHERE entity_id = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)`
 	insertChallenge = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (?, ?, ?, ?, ?)`
 	takeChallenge   = `DELETE FROM challenges WHERE nonce_hash = ? AND entity_id = ? AND audience = ? AND purpose = ? AND expires_at > ?
 		RETURNING expires_at`
@@ -49,5 +50,5 @@ const (
 	findToken      = `SELECT entity_id, key_seq, audience FROM tokens WHERE hash = ? AND expires_at > ?`
 	dropTokens     = `DELETE FROM tokens WHERE expires_at <= ?`
 
-	soleHuman = `SELECT id FROM entities WHERE kind = 'human' AND node_id = '' ORDER BY created_at LIMIT 2`
+	soleHuman = `SELECT id FROM entities WHERE kind = 'human' AND node_id = '' ORDER BY created_at LIMIT 1`
 )

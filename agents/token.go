@@ -16,7 +16,7 @@ import (
 const (
 	challengeLife  = time.Minute
 	tokenLife      = 15 * time.Minute
-	openChallenges = 5 // per entity
+	openChallenges = 64 // per entity
 )
 
 // NewChallenge makes a challenge for ref, to be signed within a minute. Someone
@@ -27,23 +27,24 @@ func NewChallenge(g access.Grant, nodeID, ref, audience string, purpose schemas.
 	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref), KeySeq: 1,
 		Purpose: purpose, ExpiresUnixMicro: tx.Micros() + challengeLife.Microseconds()}
 	rand.Read(c.Nonce[:]) //nolint:errcheck // never fails since Go 1.24
+	// Someone unknown costs the same statements: their challenges go under the
+	// empty id, which no answer can name.
 	r, err := load(tx, c.AgentID)
-	if errors.Is(err, schemas.ErrNotFound) {
-		return c, nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		c.KeySeq = r.Key.KeySeq
+	case errors.Is(err, schemas.ErrNotFound):
+		r.ID = ""
+	default:
 		return c, err
 	}
-	c.KeySeq = r.Key.KeySeq
 	if _, err := tx.Exec(dropChallenges, tx.Micros()); err != nil {
 		return c, fmt.Errorf("drop old challenges: %w", err)
 	}
-	var open int
-	if err := tx.QueryRow(countChallenges, r.ID, tx.Micros()).Scan(&open); err != nil {
-		return c, fmt.Errorf("count challenges: %w", err)
-	}
-	if open >= openChallenges {
-		return c, nil // no sixth: it looks like the others and nothing answers it
+	// The oldest gives way, not the newest: anyone may ask in anyone's name, and
+	// must not keep them from answering.
+	if _, err := tx.Exec(crowdOut, r.ID, openChallenges-1); err != nil {
+		return c, fmt.Errorf("crowd out challenges: %w", err)
 	}
 	hash := sha256.Sum256(c.Nonce[:])
 	if _, err := tx.Exec(insertChallenge, hash[:], r.ID, audience, purpose, c.ExpiresUnixMicro); err != nil {

@@ -71,13 +71,6 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 	return nil
 }
 
-// Head is the seq of the newest event of stream, 0 if there is none.
-func Head(tx *store.Tx, stream Stream) (int64, error) {
-	var head int64
-	err := tx.QueryRow(streamHead, stream).Scan(&head)
-	return head, err
-}
-
 // Timestamp renders a stored time (UTC microseconds) as the envelope shows it.
 func Timestamp(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z")

@@ -215,6 +215,15 @@ func Join(tx *store.Tx, member schemas.EntityID, group schemas.GroupID) error {
 	return nil
 }
 
+// Leave ends a member's mailbox of a group, in the transaction that ends the
+// membership. Whoever joins again begins anew.
+func Leave(tx *store.Tx, member schemas.EntityID, group schemas.GroupID) error {
+	if _, err := tx.Exec(dropCursor, member, GroupStream(group)); err != nil {
+		return fmt.Errorf("leave the events of a group: %w", err)
+	}
+	return nil
+}
+
 // readable lists the streams that may be read now, in a fixed order.
 func (m Mailbox) readable() ([]Stream, error) {
 	streams := []Stream{}

@@ -3,7 +3,6 @@ package events
 const (
 	nextSeq = `INSERT INTO streams(name, head) VALUES (?, 1)
 		ON CONFLICT(name) DO UPDATE SET head = streams.head + 1 RETURNING head`
-	streamHead  = `SELECT coalesce((SELECT head FROM streams WHERE name = ?), 0)`
 	insertEvent = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
@@ -31,6 +30,8 @@ const (
 	cursorToHead = `INSERT INTO cursors(entity_id, stream, seq)
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
+
+	dropCursor = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
 
 	selectSubscriptions = `SELECT type, group_id FROM subscriptions WHERE entity_id = ? ORDER BY type, group_id`
 	deleteSubscriptions = `DELETE FROM subscriptions WHERE entity_id = ?`

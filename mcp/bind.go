@@ -55,6 +55,7 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) (*Router, e
 	b.addPrompts(srv)
 	r := NewRouter(srv, opts.Log)
 	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]bool{}}
+	r.sentry = newSentry(ctx, n, r)
 	return r, nil
 }
 
@@ -173,6 +174,7 @@ func (b *binding) failed(o *ops.Operation, err error) *sdk.CallToolResult {
 		e = schemas.Errorf(schemas.CodeInternal, "an internal error, ref %s", ref).
 			Try("repeat the call; if it happens again, report the reference: cordelia doctor")
 	}
+	e = shown(e)
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %s", e.Code, e.Msg)
 	for _, v := range e.Violations {
@@ -188,8 +190,33 @@ func (b *binding) failed(o *ops.Operation, err error) *sdk.CallToolResult {
 	if e.Hint != "" {
 		text.WriteString("\nnext: " + e.Hint)
 	}
-	r := sdk.NewToolResultError(ops.Escape(text.String()))
+	r := sdk.NewToolResultError(text.String())
 	r.Meta = sdk.NewMetaFromMap(map[string]any{"cordelia/error": map[string]any{
 		"code": e.Code, "message": e.Msg, "expected": e.Expected, "next": e.Hint, "violations": e.Violations}})
 	return r
+}
+
+// Bounds of what a client is shown of an error: errors quote what was sent.
+const (
+	shownText       = 500 // bytes of one text
+	shownViolations = 50
+)
+
+// shown is e as a client may see it: bounded, and with nothing hidden in it.
+func shown(e *schemas.Error) *schemas.Error {
+	text := func(s string) string {
+		if len(s) > shownText {
+			s = strings.ToValidUTF8(s[:shownText], "") + "…"
+		}
+		return ops.Escape(s)
+	}
+	out := &schemas.Error{Code: e.Code, Msg: text(e.Msg), Expected: text(e.Expected), Hint: text(e.Hint)}
+	for i, v := range e.Violations {
+		if i == shownViolations {
+			out.Violations = append(out.Violations, schemas.Violation{Msg: fmt.Sprintf("and %d more", len(e.Violations)-i)})
+			break
+		}
+		out.Violations = append(out.Violations, schemas.Violation{Path: text(v.Path), Msg: text(v.Msg)})
+	}
+	return out
 }

@@ -43,11 +43,11 @@ var (
 func newCall(s *session, m message, write func(any)) *call {
 	c := &call{own: s, msg: m, write: write}
 	if m.modern() {
-		c.own = newSession(s.principal, nil)
+		c.own = newSession(s.owner(), nil)
 		c.own.id = s.id
 	}
 	if m.endless() {
-		c.own.id = newSession(s.principal, nil).id
+		c.own.id = newSession(s.owner(), nil).id
 		c.stream = &stream{}
 	}
 	c.mail = newMailbox(c.notify)

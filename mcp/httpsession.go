@@ -45,7 +45,7 @@ func (ss *sessions) open(p Principal) (*httpSession, bool) {
 	ss.sweep()
 	own := 0
 	for _, s := range ss.byID {
-		if s.principal.ID == p.ID {
+		if s.owner().ID == p.ID {
 			own++
 		}
 	}
@@ -99,10 +99,11 @@ func (ss *sessions) use(w http.ResponseWriter, r *http.Request) (s *httpSession,
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	s, ok = ss.byID[id]
-	if !ok || s.principal.ID != p.ID || ss.expired(s) {
+	if !ok || s.owner().ID != p.ID || ss.expired(s) {
 		writeError(w, http.StatusNotFound, nil, Errorf(CodeInvalidRequest, "no such session: send initialize"))
 		return nil, nil, false
 	}
+	s.renew(p)
 	s.busy++
 	return s, func() { ss.release(s) }, true
 }

@@ -28,10 +28,9 @@ type pusher struct {
 // subscribed is called for every subscription; it starts the principal's pusher
 // unless it runs.
 func (p *pusher) subscribed(who Principal) {
-	c, ok := who.Value.(ops.Caller)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !ok || p.running[who.ID] {
+	if _, ok := who.Value.(ops.Caller); !ok || p.running[who.ID] {
 		return
 	}
 	p.running[who.ID] = true
@@ -41,20 +40,44 @@ func (p *pusher) subscribed(who Principal) {
 			defer p.mu.Unlock()
 			delete(p.running, who.ID)
 		}()
-		p.push(who, c)
+		p.push(who)
 	}()
 }
 
-func (p *pusher) push(who Principal, c ops.Caller) {
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
+// push listens as who, and when that right ends as any other client of the same
+// principal that still has it: one token ends, the next does not. Those that have
+// none are disconnected.
+func (p *pusher) push(who Principal) {
 	same := func(other Principal) bool { return other.ID == who.ID }
 	if !p.settled(same) {
 		return
 	}
+	for p.listen(who, same) {
+		p.router.Disconnect(func(other Principal) bool { return same(other) && !p.may(other) })
+		var found bool
+		if who, found = p.router.listener(EventsURI, func(other Principal) bool { return same(other) && p.may(other) }); !found {
+			return
+		}
+	}
+}
+
+func (p *pusher) may(who Principal) bool {
+	c, ok := who.Value.(ops.Caller)
+	return ok && ops.MayListen(p.ctx, p.node, c.Principal)
+}
+
+// listen pushes until nobody listens any more, or reports that the right to
+// listen as who is gone.
+func (p *pusher) listen(who Principal, same func(Principal) bool) (lost bool) {
+	c, ok := who.Value.(ops.Caller)
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
 	notices, err := ops.Listen(ctx, p.node, c.Principal)
 	if err != nil {
-		return // it may not: its polls say why
+		return false // it may not: its polls say why
 	}
 	tick := time.NewTicker(idleCheck)
 	defer tick.Stop()
@@ -62,16 +85,13 @@ func (p *pusher) push(who Principal, c ops.Caller) {
 		select {
 		case _, open := <-notices:
 			if !open {
-				if p.ctx.Err() == nil {
-					p.router.Disconnect(same) // the right to listen is gone
-				}
-				return
+				return p.ctx.Err() == nil
 			}
 			p.router.ResourceUpdated(EventsURI, same)
 		case <-tick.C:
 		}
-		if !p.router.listening(EventsURI, same) {
-			return
+		if _, found := p.router.listener(EventsURI, same); !found {
+			return false
 		}
 	}
 }
@@ -82,7 +102,7 @@ func (p *pusher) settled(match func(Principal) bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range 400 {
-		if p.router.listening(EventsURI, match) {
+		if _, found := p.router.listener(EventsURI, match); found {
 			return true
 		}
 		select {
@@ -94,14 +114,14 @@ func (p *pusher) settled(match func(Principal) bool) bool {
 	return false
 }
 
-// listening reports whether a client that match accepts is subscribed to uri.
-func (r *Router) listening(uri string, match func(Principal) bool) bool {
+// listener finds a client that match accepts and that is subscribed to uri.
+func (r *Router) listener(uri string, match func(Principal) bool) (Principal, bool) {
 	for s := range r.connected() {
-		if s.IsSubscribedToResource(uri) && match(s.owner()) {
-			return true
+		if who := s.owner(); s.IsSubscribedToResource(uri) && match(who) {
+			return who, true
 		}
 	}
-	return false
+	return Principal{}, false
 }
 
 // subscribes reports whether a request subscribes to uri, in either era.

@@ -29,6 +29,7 @@ type Router struct {
 	log     *slog.Logger
 	methods map[string]MethodHandler
 	push    *pusher // nil: nothing is pushed
+	sentry  *sentry // nil: nobody's identity can fall
 
 	mu    sync.Mutex
 	peers map[subscriber]context.CancelCauseFunc
@@ -40,8 +41,7 @@ type subscriber interface {
 	owner() Principal
 }
 
-func (s *session) owner() Principal { return s.principal }
-func (c *call) owner() Principal    { return c.own.principal }
+func (c *call) owner() Principal { return c.own.owner() }
 
 // NewRouter serves the registry srv. It adds handler middleware to srv, which
 // must not be handed to a second Router. A nil logger logs nothing.
@@ -112,6 +112,9 @@ func (r *Router) attach(ctx context.Context, p subscriber, cancel context.Cancel
 	r.mu.Lock()
 	r.peers[p] = cancel
 	r.mu.Unlock()
+	if r.sentry != nil {
+		r.sentry.attend(p.owner())
+	}
 	// Ids are random: the registry cannot know p already.
 	if err := r.srv.RegisterSession(ctx, p); err != nil {
 		r.log.Error("registering a session", "err", err)
@@ -134,7 +137,9 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	if c.msg.version != "" && !sdk.IsValidProtocolVersion(c.msg.version) {
 		return unsupportedVersion(c.msg.version).response(c.msg.id)
 	}
-	ctx = WithPrincipal(ctx, c.own.principal)
+	if _, proven := PrincipalFrom(ctx); !proven { // over HTTP the request's own counts
+		ctx = WithPrincipal(ctx, c.owner())
+	}
 	ctx = r.srv.WithContext(ctx, c)
 	if c.stream != nil {
 		defer r.attach(ctx, c, c.cancel)()
@@ -142,7 +147,7 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	if r.push != nil && subscribes(c.msg, EventsURI) {
 		// The registry notes the subscription while it handles the request, which
 		// for a stream takes as long as the stream; the pusher looks later.
-		r.push.subscribed(c.own.principal)
+		r.push.subscribed(c.owner())
 	}
 	if h, ok := r.methods[c.msg.method]; ok {
 		return r.custom(ctx, c, h)
@@ -243,7 +248,7 @@ func (r *Router) notification(ctx context.Context, s *session, m message) {
 			r.log.Error("panic", "method", m.method, "err", v)
 		}
 	}()
-	r.srv.HandleMessage(r.srv.WithContext(WithPrincipal(ctx, s.principal), s), m.raw)
+	r.srv.HandleMessage(r.srv.WithContext(WithPrincipal(ctx, s.owner()), s), m.raw)
 }
 
 // internal logs what went wrong and gives the client a reference to it.

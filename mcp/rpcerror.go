@@ -83,7 +83,7 @@ func chosen(err error) (*RPCError, bool) {
 // carry it.
 func fromDomain(e *schemas.Error) *RPCError {
 	out := &RPCError{Code: CodeInternal, Message: e.Msg, Data: map[string]any{
-		"code": e.Code, "expected": e.Expected, "hint": e.Hint,
+		"code": e.Code, "expected": e.Expected, "next": e.Hint,
 	}}
 	switch e.Code {
 	case schemas.CodeInvalid, schemas.CodeNotFound:

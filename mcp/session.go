@@ -15,13 +15,13 @@ import (
 // SSE connection, a legacy HTTP session, or, for the stateless era over HTTP,
 // a single request. It is the registry's ClientSession for broadcasts.
 type session struct {
-	id        string
-	principal Principal
-	mail      *mailbox // broadcasts and updates of resources
+	id   string
+	mail *mailbox // broadcasts and updates of resources
 
 	mu        sync.Mutex
-	shaken    bool // initialize was handled: legacy requests are admitted
-	ready     bool // its answer is out: broadcasts are sent
+	principal Principal // its ID never changes; over HTTP its proof does, see renew
+	shaken    bool      // initialize was handled: legacy requests are admitted
+	ready     bool      // its answer is out: broadcasts are sent
 	version   string
 	info      sdk.Implementation
 	caps      sdk.ClientCapabilities
@@ -40,6 +40,21 @@ func newSession(p Principal, deliver func(sdk.JSONRPCNotification)) *session {
 	return &session{
 		id: rand.Text(), principal: p, mail: newMailbox(deliver), level: sdk.LoggingLevelInfo,
 	}
+}
+
+// owner is who the session belongs to, as last proven.
+func (s *session) owner() Principal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.principal
+}
+
+// renew notes the newer proof with which the owner came: the one the session was
+// opened with ends before it does.
+func (s *session) renew(p Principal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.principal = p
 }
 
 var (
@@ -137,16 +152,14 @@ func (s *session) ask(ctx context.Context, method string, params any, send func(
 }
 
 // answered routes a client's response to the handler that waits for it.
-func (s *session) answered(m message) bool {
+func (s *session) answered(m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := idKey(m.id)
-	answer, ok := s.asked[key]
-	if ok {
+	if answer, ok := s.asked[key]; ok {
 		delete(s.asked, key)
 		answer <- reply{m.result, m.err}
 	}
-	return ok
 }
 
 func refused(method string, raw json.RawMessage) error {

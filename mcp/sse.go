@@ -76,7 +76,7 @@ func (cs *channels) post(w http.ResponseWriter, r *http.Request) {
 	cs.mu.Lock()
 	c, ok := cs.byID[r.URL.Query().Get("sessionId")]
 	cs.mu.Unlock()
-	if !ok || c.sess.principal.ID != principal.ID || !c.receive(c.ctx, m.raw) {
+	if !ok || c.sess.owner().ID != principal.ID || !c.receive(c.ctx, m.raw) {
 		writeError(w, http.StatusNotFound, nil, Errorf(CodeInvalidRequest, "no such session: connect to /sse"))
 		return
 	}

@@ -27,7 +27,8 @@ type Imported struct {
 // nothing; a second time it changes nothing. An id that is somebody else's here
 // is replaced by another, always the same. Provenance stays; an item whose author
 // is not the actor, or whose signature does not hold here, is marked as imported
-// by the actor, and counts as the actor's words unless its author signed it. hot stores the L1 context; nil leaves it out.
+// by the actor, and counts as the actor's words unless its author signed it. hot
+// stores the L1 context; nil leaves it out.
 func Import(g access.Grant, b *Bundle, hot func(access.Grant, json.RawMessage) error) (Imported, error) {
 	var done Imported
 	if g.Tx() == nil {

@@ -103,9 +103,6 @@ func cultureOf(tx querier, id schemas.GroupID) (Culture, error) {
 	return c, nil
 }
 
-// CultureOf is the culture of a group, for whoever delivers its events.
-func CultureOf(tx *store.Tx, id schemas.GroupID) (Culture, error) { return cultureOf(tx, id) }
-
 // GroupInfo is what a member sees of a group.
 type GroupInfo struct {
 	ID          schemas.GroupID  `json:"id"`
@@ -290,7 +287,7 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 // mayManage reports whether the actor may change the group or its members.
 func mayManage(g access.Grant, info GroupInfo, despiteEmcon bool) error {
 	if info.Kind == StagingGroup || info.Kind == SystemGroup {
-		return schemas.Deniedf("%s is managed by the node", info.ID)
+		return schemas.Deniedf("%s is managed by the node", info.ID).Try("memory_group with action list shows your groups and your role in each")
 	}
 	if !manages(info.Role) {
 		return schemas.Deniedf("only the owner and admins of %s may do this", info.ID).Try("ask %s, its owner", info.Owner)

@@ -118,13 +118,8 @@ func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) e
 		return fmt.Errorf("add member: %w", err)
 	}
 	if before == "" {
-		stream := events.GroupStream(id)
-		head, err := events.Head(tx, stream)
-		if err != nil {
-			return fmt.Errorf("read stream: %w", err)
-		}
-		if _, err := tx.Exec(upsertCursor, who, stream, head); err != nil {
-			return fmt.Errorf("start cursor: %w", err)
+		if err := events.Join(tx, who, id); err != nil {
+			return err
 		}
 		if err := tell(g, id, who, schemas.EventGroupMemberJoined, schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
 			return err
@@ -182,8 +177,8 @@ func Leave(g access.Grant, id schemas.GroupID, who schemas.EntityID) error {
 	if n, err := tx.Exec(deleteMember, id, who); err != nil || n == 0 {
 		return err
 	}
-	if _, err := tx.Exec(deleteCursor, who, events.GroupStream(id)); err != nil {
-		return fmt.Errorf("end cursor: %w", err)
+	if err := events.Leave(tx, who, id); err != nil {
+		return err
 	}
 	if err := handOver(g, id, who); err != nil {
 		return err

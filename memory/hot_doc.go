@@ -110,7 +110,7 @@ func fit(doc map[string]any, limit int) (leftOut []string, err error) {
 			}
 			if part == 0 || part < (size-limit)/8 {
 				delete(object, name)
-				leftOut = append(leftOut, pointer(path))
+				leftOut = append(leftOut, schemas.Pointer(path...))
 				break
 			}
 			below = maps.Clone(below)

@@ -78,18 +78,18 @@ func leaves(e *jsonschema.ValidationError, found []schemas.Violation) []schemas.
 	if len(e.Causes) > 0 {
 		return found
 	}
-	at := pointer(e.InstanceLocation)
+	at := schemas.Pointer(e.InstanceLocation...)
 	add := func(path, format string, args ...any) {
 		found = append(found, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(at+pointer([]string{name}), "is not a known field")
+			add(at+schemas.Pointer(name), "is not a known field")
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
-			add(at+pointer([]string{name}), "is missing")
+			add(at+schemas.Pointer(name), "is missing")
 		}
 	case *kind.Type:
 		add(at, "must be %s, not %s", strings.Join(k.Want, " or "), k.Got)
@@ -121,13 +121,4 @@ func list(values []any) string {
 		words[i] = fmt.Sprint(v)
 	}
 	return strings.Join(words, ", ")
-}
-
-// pointer writes a location as a JSON pointer (RFC 6901).
-func pointer(steps []string) string {
-	var b strings.Builder
-	for _, s := range steps {
-		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
-	}
-	return b.String()
 }

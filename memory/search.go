@@ -24,7 +24,7 @@ const (
 	matched       = 800  // items found by words, before validity
 	candidates    = 200  // items scored
 	surrounded    = 100  // of these, the best by words are read with their neighbours
-	counted       = 1000 // postings counted to tell how common a term is
+	counted       = 1000 // postings counted, to tell how common a term is or how much is hidden
 	commonShare   = 20   // a term in more than 1/20 of the items finds no candidates
 	nearMisses    = 3
 	snippetBytes  = 240
@@ -329,7 +329,7 @@ func (p *plan) quarantined(tx querier) (n int, err error) {
 			probes = append(probes, probe{Match: ` AND body : ` + quoted(t.term), Weight: 1})
 		}
 	}
-	if err := tx.QueryRow(countQuarantined, scopeFilter(scopes, true), asJSON(probes), asJSON(p.see.below)).Scan(&n); err != nil {
+	if err := tx.QueryRow(countQuarantined, scopeFilter(scopes, true), asJSON(probes), asJSON(p.see.below), counted).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count quarantine: %w", err)
 	}
 	return n, nil

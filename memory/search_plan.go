@@ -198,7 +198,7 @@ func (p *plan) weighLetters(tx querier, scope string, unknown []*term, total flo
 	return nil
 }
 
-// frequencies estimates how many items each probe matches: the first thousand
+// frequencies estimates how many items each probe matches: the first of them
 // are counted, the rest follows from how far apart these lie.
 func frequencies(tx querier, filter string, probes []string) ([]float64, error) {
 	type count struct {
@@ -206,7 +206,7 @@ func frequencies(tx querier, filter string, probes []string) ([]float64, error) 
 		n            float64
 		last, newest int64
 	}
-	rows, err := tx.Query(selectFrequencies, filter, asJSON(probes))
+	rows, err := tx.Query(selectFrequencies, filter, asJSON(probes), counted)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (c count, err error) {
 		return c, r.Scan(&c.at, &c.n, &c.last, &c.newest)
 	})
@@ -223,7 +223,7 @@ func frequencies(tx querier, filter string, probes []string) ([]float64, error) 
 	return out, nil
 }
 
-// candidate is an item that matched, with what decides whether it may show.
+// candidateRow is an item that matched, with what decides whether it may show.
 type candidateRow struct {
 	row
 	sum float64
@@ -233,9 +233,9 @@ type candidateRow struct {
 // validity, time. It counts what validity hid of the actor's and those below.
 func (p *plan) candidates(tx querier) ([]int64, Found, error) {
 	var found Found
-	query, args := selectCandidates, []any{p.filter, asJSON(p.probe), asJSON(p.see.scopes)}
+	query, args := selectCandidates, []any{p.filter, asJSON(p.probe), asJSON(p.see.scopes), matched}
 	if len(p.words) == 0 { // no words: the newest that pass the filters
-		query, args = selectNewest, []any{p.filter, asJSON(p.see.scopes)}
+		query, args = selectNewest, []any{p.filter, asJSON(p.see.scopes), matched}
 	}
 	rows, err := tx.Query(query, args...)
 	list, err := store.Collect(rows, err, scanCandidate)

@@ -95,10 +95,7 @@ const (
 	selectLiving = `SELECT status IN ('registered', 'active', 'suspended') FROM entities WHERE id = ?`
 	upsertMember = `INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(group_id, entity_id) DO UPDATE SET role = excluded.role, added_by = excluded.added_by`
-	deleteMember = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
-	upsertCursor = `INSERT INTO cursors(entity_id, stream, seq) VALUES (?, ?, ?)
-		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq`
-	deleteCursor  = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
+	deleteMember  = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
 	handOverGroup = `UPDATE groups SET owner_id = (SELECT m.entity_id FROM members m WHERE m.group_id = ?1 AND m.role = 'owner'
 			AND m.entity_id <> ?2 ORDER BY m.joined_at, m.entity_id LIMIT 1)
 		WHERE id = ?1 AND owner_id = ?2 AND EXISTS (SELECT 1 FROM members m WHERE m.group_id = ?1 AND m.role = 'owner' AND m.entity_id <> ?2)`
@@ -114,7 +111,7 @@ const (
 	// with the last one counted and the newest item there is.
 	selectFrequencies = `SELECT at, json_extract(c, '$[0]'), coalesce(json_extract(c, '$[1]'), 0), coalesce((SELECT max(n) FROM items), 0) FROM (
 			SELECT j.key AS at, (SELECT json_array(count(*), max(n)) FROM (
-				SELECT rowid AS n FROM items_fts WHERE items_fts MATCH (?1 || j.value) ORDER BY rowid LIMIT 1000)) AS c
+				SELECT rowid AS n FROM items_fts WHERE items_fts MATCH (?1 || j.value) ORDER BY rowid LIMIT ?3)) AS c
 			FROM json_each(?2) j)`
 
 	candidateColumns = `i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
@@ -124,13 +121,13 @@ const (
 	selectCandidates = `SELECT f.n, f.sum, ` + candidateColumns + ` FROM (
 			SELECT m.rowid AS n, sum(json_extract(t.value, '$[1]')) AS sum
 			FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]'))
-			GROUP BY m.rowid ORDER BY sum DESC, m.rowid DESC LIMIT 800) f
+			GROUP BY m.rowid ORDER BY sum DESC, m.rowid DESC LIMIT ?4) f
 		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY f.sum DESC, f.n DESC`
 	selectNewest = `SELECT f.n, 0.0, ` + candidateColumns + ` FROM (
-			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1 ORDER BY rowid DESC LIMIT 800) f
+			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?3) f
 		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?2)) ORDER BY f.n DESC`
 	countQuarantined = `SELECT count(DISTINCT f.n) FROM (
-			SELECT m.rowid AS n FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]')) LIMIT 1000) f
+			SELECT m.rowid AS n FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]')) LIMIT ?4) f
 		CROSS JOIN items i ON i.n = f.n
 		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?3)) OR i.author IN (SELECT value FROM json_each(?3)))`
 

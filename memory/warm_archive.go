@@ -24,7 +24,7 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 		if above, err := g.Holds(agent); err != nil {
 			return err
 		} else if !above {
-			return schemas.NotFoundf("there is no such agent here")
+			return access.NotKnown(string(agent))
 		}
 	}
 	data, err := json.Marshal(map[string]any{

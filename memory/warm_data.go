@@ -77,7 +77,7 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		s, ok := known[name]
 		if !ok {
-			check.add(at+pointer([]string{name}), "there is no such field in %s; there are %s", t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			check.add(at+schemas.Pointer(name), "there is no such field in %s; there are %s", t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			continue
 		}
 		check.field(at+"/"+name, s.kind, value[name])
@@ -210,7 +210,7 @@ func (c *checker) prediction(path string, v any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		if name != "due" && name != "check" {
-			c.add(path+pointer([]string{name}), "there is no such field; there are check, due")
+			c.add(path+schemas.Pointer(name), "there is no such field; there are check, due")
 		}
 	}
 	c.field(path+"/due", "date", p["due"])

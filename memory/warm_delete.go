@@ -96,7 +96,7 @@ func bury(g access.Grant, r *row) error {
 // once withdrawn.
 func unbury(g access.Grant, r *row) error {
 	if r.data == "" {
-		return schemas.Conflictf("%s was purged; its text is gone", r.id)
+		return schemas.Conflictf("%s was purged; its text is gone", r.id).Try("write it anew with memory_write_warm")
 	}
 	r.current = r.supersededBy == ""
 	if r.current {
@@ -105,7 +105,8 @@ func unbury(g access.Grant, r *row) error {
 			return err
 		}
 		if rel.own != "" {
-			return schemas.Conflictf("you hold %s with the same content meanwhile", rel.own)
+			return schemas.Conflictf("you hold %s with the same content meanwhile", rel.own).
+				Try("go on with that one, or delete it first with memory_delete_warm")
 		}
 	}
 	if _, err := g.Tx().Exec(untomb, r.current, r.n); err != nil {

@@ -32,7 +32,6 @@ const (
 // Confidence is in thousandths. Below quarantineBelow an item is kept but not
 // surfaced until its owner validates it (seed §5.6).
 const (
-	Certain           = 1000
 	DefaultConfidence = 500
 	quarantineBelow   = 300
 )

@@ -45,7 +45,7 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 			Try("its owner can set validated with memory_write_warm, id %s", id)
 	}
 	if src.visibility == schemas.Group && src.group == group {
-		return Written{}, schemas.Invalidf("%s lies in %s already", id, group)
+		return Written{}, schemas.Invalidf("%s lies in %s already", id, group).Try("name another group; memory_group with action list shows yours")
 	}
 	c, err := copyOf(g, src, group)
 	if err != nil {

@@ -38,7 +38,7 @@ func (o agentCapabilitiesOut) Text() string {
 
 var agentCapabilities = Define(Spec{
 	Name: "agent_capabilities", Title: "View or change rights", Toolset: Agents, Effect: access.Destroy,
-	SearchHint: "permissions revoke grant capabilities", Repeatable: true, InPerson: false,
+	SearchHint: "permissions revoke grant capabilities", Repeatable: true,
 	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at once for it and all below it: what loses its right under way is aborted.",
 }, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
 	change := agents.Change{Capabilities: in.Capabilities, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private}

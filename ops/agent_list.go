@@ -72,21 +72,9 @@ var agentList = Define(Spec{
 			if err != nil {
 				return out, err
 			}
-			row, err := newAgentRow(g, r)
-			if err != nil {
-				return out, err
-			}
-			if below, err := g.Holds(r.ID); err != nil {
-				return out, err
-			} else if below { // others' rights are not the caller's business
-				a, err := r.Agent(g)
-				if err != nil {
-					return out, err
-				}
-				row.Capabilities, row.Grants, row.PublicKey = &a.Capabilities, &a.Grants, a.PublicKey
-			}
+			row, err := oneAgentRow(g, r)
 			out.Agents = append(out.Agents, row)
-			return out, nil
+			return out, err
 		}
 		found, err := agents.List(g, agents.Filter{Status: in.Status, Ended: in.Ended, After: after, Limit: limit + 1})
 		if err != nil {
@@ -107,6 +95,25 @@ var agentList = Define(Spec{
 		return out, nil
 	})
 })
+
+// oneAgentRow shows the actor or someone below it whole. Of others, whom it may
+// name, it shows who they are: their rights, who is above them and what was
+// decided about them are not the caller's business.
+func oneAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
+	if below, err := g.Holds(r.ID); err != nil {
+		return agentRow{}, err
+	} else if !below {
+		return agentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Status: r.Status,
+			CreatedAt: events.Timestamp(r.CreatedAt)}, nil
+	}
+	row, err := newAgentRow(g, r)
+	if err != nil {
+		return row, err
+	}
+	a, err := r.Agent(g)
+	row.Capabilities, row.Grants, row.PublicKey = &a.Capabilities, &a.Grants, a.PublicKey
+	return row, err
+}
 
 func newAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
 	a, err := r.Agent(g)

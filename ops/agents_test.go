@@ -31,14 +31,16 @@ type house struct {
 	lead  Caller
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t *testing.T) *house { return newHouseOf(t, "ann") }
+
+func newHouseOf(t *testing.T, person string) *house {
 	h := &house{t: t, clock: &wallClock{time.Now()}, mono: &agents.Monotonic{Boot: "b1"}}
 	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home")), Clock: h.clock,
 		Monotonic: func() agents.Monotonic { return *h.mono }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	h.node = n
-	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	_, err = n.Establish(t.Context(), person, nil, nil)
 	require.NoError(t, err)
 	h.lead = h.caller("")
 	return h
@@ -103,6 +105,17 @@ func TestIdempotencyKey_INV_ONCE(t *testing.T) {
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
 	_, err = h.call(w, "memory_write_warm", with(note("one"), key))
 	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+// A repeated registration made another key for nothing; what it says of the
+// first call's is as true as the first time.
+func TestRepeatedRegistrationKeepsTheFirstKey_INV_ONCE(t *testing.T) {
+	h := newHouse(t)
+	args := map[string]any{"agent_type": "swarm-worker", "display_name": "Once", "name": "once", "idempotency_key": "k1"}
+	first := h.must(h.lead, "agent_register", args)
+	require.Equal(t, true, first["key_on_this_machine"])
+	require.Equal(t, first, h.must(h.lead, "agent_register", args))
+	h.caller("once")
 }
 
 func TestEveryMutatingToolTakesAnIdempotencyKey(t *testing.T) {

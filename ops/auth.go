@@ -99,3 +99,18 @@ func (n *Node) Visible(ctx context.Context, caller Caller, toolsets []Toolset) (
 	}
 	return visible, nil
 }
+
+// Standing reports whether a caller's identity still stands, whatever the age of
+// its token.
+func (n *Node) Standing(ctx context.Context, c Caller) (bool, error) {
+	return n.Auth.Standing(ctx, c.Principal)
+}
+
+// Epoch is the number of the current set of rights.
+func (n *Node) Epoch(ctx context.Context) (epoch int64, err error) {
+	err = n.look(ctx, "epoch", func(g access.Grant) error {
+		epoch, err = access.Epoch(g.Tx())
+		return err
+	})
+	return epoch, err
+}

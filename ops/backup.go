@@ -119,10 +119,9 @@ func verifyAudit(tx *store.Tx) (int64, []byte, error) {
 // standing is what an entity may do and by which key: what a restore must not
 // turn back.
 type standing struct {
-	ID                    schemas.EntityID
-	Name                  string
-	human                 bool
-	parent, root          schemas.EntityID
+	ID   schemas.EntityID
+	Name string
+	lineage
 	public, enc, binding  []byte
 	seq                   int64
 	sealed                []byte
@@ -133,11 +132,19 @@ type standing struct {
 	at, expires, graceEnd int64
 }
 
+// lineage is what never changes of an entity.
+type lineage struct {
+	human        bool
+	typ          schemas.AgentType
+	node         string // "" = this one
+	parent, root schemas.EntityID
+}
+
 func standings(tx *store.Tx) ([]standing, error) {
 	rows, err := tx.Query(selectStandings)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (s standing, err error) {
 		var kind string
-		err = r.Scan(&s.ID, &kind, &s.parent, &s.root, &s.Name, &s.public, &s.enc, &s.binding, &s.seq, &s.sealed,
+		err = r.Scan(&s.ID, &kind, &s.typ, &s.node, &s.parent, &s.root, &s.Name, &s.public, &s.enc, &s.binding, &s.seq, &s.sealed,
 			&s.capabilities, &s.grants, &s.Status, &s.by, &s.reason, &s.at, &s.expires, &s.graceEnd)
 		s.human = kind == "human"
 		return s, err

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"sync"
 	"time"
 
 	"cordelia/agents"
@@ -10,9 +11,14 @@ import (
 // processClock stands in where the machine's boot cannot be told: a sighting
 // then counts only within one process, which delays a removal and never hastens
 // one.
-var processClock = func() func() agents.Monotonic {
-	start, boot := time.Now(), "process "+schemas.NewID()
-	return func() agents.Monotonic {
-		return agents.Monotonic{Boot: boot, Micros: time.Since(start).Microseconds()}
-	}
-}()
+func processClock() agents.Monotonic {
+	p := thisProcess()
+	return agents.Monotonic{Boot: p.name, Micros: time.Since(p.start).Microseconds()}
+}
+
+type process struct {
+	name  string
+	start time.Time
+}
+
+var thisProcess = sync.OnceValue(func() process { return process{"process " + schemas.NewID(), time.Now()} })

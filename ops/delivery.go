@@ -81,6 +81,12 @@ func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, er
 	return notices, nil
 }
 
+// MayListen reports whether p has the right Listen asks for, now.
+func MayListen(ctx context.Context, n *Node, p access.Principal) bool {
+	err := n.Auth.Do(ctx, p, pollOp(""), func(access.Grant) error { return nil })
+	return err == nil || errors.Is(err, schemas.ErrBusy)
+}
+
 // pollOp is what it takes to read the mailbox of as, "" for one's own.
 func pollOp(as string) access.Op {
 	return access.Op{Tool: "events_poll", Effect: access.Read, As: as}

@@ -3,24 +3,20 @@ package ops
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// hidden reports whether r can change how text reads without being seen: C0 and
-// C1 controls, bidi and zero-width marks, and the tag characters that can carry
-// a message no person sees.
+// hidden reports whether r can change how text reads without being seen:
+// controls, marks of direction and width, fillers, and the tags and variation
+// selectors that can carry a message no person sees. The two selectors that
+// choose how an emoji looks stay, and the number signs that are seen.
 func hidden(r rune) bool {
-	switch {
-	case r == '\n', r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0:
-		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r == 0x061c:
-		return true
-	case r >= 0xe0000 && r <= 0xe007f:
-		return true
+	if r < 0x7f {
+		return r < 0x20 && r != '\n' && r != '\t'
 	}
-	return false
+	return r != 0xfe0e && r != 0xfe0f && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Escape makes hidden characters of agents' text visible, as \u{…}.

@@ -42,7 +42,8 @@ func (h Home) Fresh() bool {
 
 // noPassphrase refuses: a process that serves a model has nobody to ask.
 func noPassphrase() ([]byte, error) {
-	return nil, schemas.Errorf(schemas.CodeUnauthenticated, "this key file needs a passphrase")
+	return nil, schemas.Errorf(schemas.CodeUnauthenticated, "this key file needs a passphrase, and there is nobody to ask").
+		Try("use an agent's own key file, which has none: cordelia key unwrap NAME")
 }
 
 // loadOrCreate loads a key file, or makes it. Of several processes doing so at

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -64,17 +63,13 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 	if err != nil {
 		return out, err
 	}
-	room := warmBytes
-	for i, item := range items {
-		raw, err := json.Marshal(item)
-		if err != nil {
-			return out, err
-		}
-		if room -= len(raw); room < 0 && i > 0 {
-			out.LeftOut = append(out.LeftOut, item.ID)
-			continue
-		}
-		out.Items = append(out.Items, item)
+	items, rest, err := fitting(items, warmBytes)
+	if err != nil {
+		return out, err
+	}
+	out.Items = append(out.Items, items...)
+	for _, item := range rest {
+		out.LeftOut = append(out.LeftOut, item.ID)
 	}
 	if !one {
 		return out, nil

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -69,17 +68,13 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	}); err != nil {
 		return out, err
 	}
-	room := warmBytes
-	for i, h := range found.Hits {
-		raw, err := json.Marshal(h)
-		if err != nil {
-			return out, err
-		}
-		if room -= len(raw); room < 0 && i > 0 {
-			out.LeftOut = append(out.LeftOut, h.ID)
-			continue
-		}
-		out.Results = append(out.Results, h)
+	hits, rest, err := fitting(found.Hits, warmBytes)
+	if err != nil {
+		return out, err
+	}
+	out.Results = append(out.Results, hits...)
+	for _, h := range rest {
+		out.LeftOut = append(out.LeftOut, h.ID)
 	}
 	out.NextCursor, out.Near = found.Cursor, found.Near
 	if found.Hidden != (memory.Hidden{}) {

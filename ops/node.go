@@ -97,8 +97,12 @@ type lifecycle struct{ n *Node }
 // Move makes one of the node's lifecycle moves. A move another process made
 // meanwhile is no error.
 func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Trigger) error {
+	reason := string(on)
+	if on == schemas.FirstOperation {
+		reason = "" // that an agent works needs none
+	}
 	err := l.n.routine(ctx, "lifecycle", func(g access.Grant) error {
-		_, _, err := l.n.moveAgent(g, string(id), on, string(on))
+		_, _, err := l.n.moveAgent(g, string(id), on, reason)
 		return err
 	})
 	if errors.Is(err, schemas.ErrConflict) {
@@ -140,7 +144,13 @@ func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason 
 // what to do next. The registration stands even if the file cannot be written:
 // the parent can open the sealed key.
 func (n *Node) keepKey(identity keys.Identity, id schemas.EntityID, name string) (next string, kept bool) {
-	if err := n.Home.keepAgentKey(id, identity); err != nil {
+	var err error
+	if identity.ID() == id {
+		err = n.Home.keepAgentKey(id, identity)
+	} else { // the call is repeated: the agent's key is the first call's, and so is its file
+		_, err = keys.ReadHeader(n.Home.agentKey(id))
+	}
+	if err != nil {
 		slog.Warn("the key of a new agent was not kept on this machine", "agent", id, "err", err)
 		return fmt.Sprintf("Its key could not be stored on this machine; run: cordelia key unwrap %s", name), false
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -103,13 +104,25 @@ func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.
 	if err := json.Unmarshal(args, &common); err != nil {
 		return nil, schemas.Invalidf("the arguments of %s cannot be read", o.Name).Because(err)
 	}
+	if len(common.IdempotencyKey) > maxIdempotencyKey {
+		return nil, schemas.Invalidf("idempotency_key has %d bytes", len(common.IdempotencyKey)).
+			Expecting("at most %d", maxIdempotencyKey).Try("call %s again with a shorter one", o.Name)
+	}
 	c := &Call{Node: n, Op: o, Caller: caller, As: common.As, key: common.IdempotencyKey}
 	if c.key != "" {
 		sum := sha256.Sum256(append([]byte(o.Name+"\x00"), args...))
 		c.requestHash = sum[:]
 	}
-	return o.run(ctx, c, args)
+	answer, err := o.run(ctx, c, args)
+	var bad *schemas.Error
+	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && bad.Hint == "" {
+		bad.Hint = "correct that and call " + o.Name + " again"
+	}
+	return answer, err
 }
+
+// maxIdempotencyKey is the longest key, in bytes: each is kept for a day.
+const maxIdempotencyKey = 200
 
 // commonArgs are the arguments Define adds.
 type commonArgs struct {

@@ -43,3 +43,18 @@ func decodeCursor(cursor string, place any) error {
 	}
 	return nil
 }
+
+// fitting cuts list where it no longer fits into room bytes of JSON; the first
+// element always stays.
+func fitting[T any](list []T, room int) (fits, rest []T, err error) {
+	for i, v := range list {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		if room -= len(raw); room < 0 && i > 0 {
+			return list[:i], list[i:], nil
+		}
+	}
+	return list, nil, nil
+}

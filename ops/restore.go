@@ -236,7 +236,7 @@ func (r *restoring) allowed(present *store.Tx) error {
 		return err
 	}
 	for _, s := range all {
-		if s.human && (r.person == nil || !bytes.Equal(s.public, r.person.PublicKey)) {
+		if s.human && s.node == "" && (r.person == nil || !bytes.Equal(s.public, r.person.PublicKey)) {
 			return schemas.Deniedf("the database here belongs to %s, whose key is not in this home", s.ID).
 				Try("restore with the key file of %s in place, or into another folder with --home", s.ID)
 		}

@@ -47,8 +47,10 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		return err
 	}
 	known := map[schemas.EntityID]standing{}
+	people := map[schemas.EntityID]bool{}
 	for _, s := range now {
 		known[s.ID] = s
+		people[s.ID] = s.human
 	}
 	names := map[schemas.EntityID]string{}
 	changes := map[schemas.EntityID][]string{}
@@ -56,6 +58,9 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		names[w.ID] = w.Name
 		n, ok := known[w.ID]
 		delete(known, w.ID)
+		if ok && w.lineage != n.lineage || w.human && (!ok || w.seq > n.seq) || !people[w.root] {
+			return altered(w)
+		}
 		if !ok {
 			p.suspend(w)
 			continue
@@ -66,6 +71,7 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		}
 		if w.seq > n.seq {
 			c.now.public, c.now.enc, c.now.binding, c.now.seq, c.now.sealed = w.public, w.enc, w.binding, w.seq, w.sealed
+			p.distrust(&c)
 		} else if !bytes.Equal(w.public, n.public) || !bytes.Equal(w.sealed, n.sealed) {
 			if c.keys, err = keysOf(present, n.ID); err != nil {
 				return err
@@ -90,6 +96,23 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	}
 	sort.Slice(p.report.Carried, func(i, j int) bool { return p.report.Carried[i].Name < p.report.Carried[j].Name })
 	return nil
+}
+
+// altered refuses a backup in which someone is of another kind, type, node or
+// family than here, or a person nobody here knows: no cordelia wrote that.
+func altered(w standing) error {
+	return schemas.Deniedf("the backup was altered: %s is not who it is in the present database", w.Name).
+		Try("restore another backup")
+}
+
+// distrust suspends an agent with a later key in the backup than here. Its old
+// key may be known to others, and nobody here can vouch for the new one.
+func (p *restorePlan) distrust(c *carriedStanding) {
+	if c.now.Status == schemas.Deactivated || c.now.Status == schemas.Removed {
+		return
+	}
+	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, c.now.root, "restored: the backup has a later key than the database that was replaced"
+	p.report.Suspended = append(p.report.Suspended, fmt.Sprintf("%s (%s)", c.now.Name, c.now.ID[:12]))
 }
 
 // suspend plans for an agent that only the backup knows: it comes back without
@@ -128,8 +151,8 @@ func (c carriedStanding) what() []string {
 }
 
 // carryGroups plans the memberships and what is closed: who left or was removed
-// stays out, whose role was changed keeps the present one. Owners stay, or a
-// group would be nobody's.
+// stays out, whose role was changed keeps the present one. In a group that the
+// present does not have owners stay, or it would be nobody's.
 func (p *restorePlan) carryGroups(present, backup *store.Tx, changes map[schemas.EntityID][]string) error {
 	now, err := members(present)
 	if err != nil {
@@ -147,9 +170,13 @@ func (p *restorePlan) carryGroups(present, backup *store.Tx, changes map[schemas
 	for _, m := range now {
 		roles[place{m.group, m.entity}] = m.role
 	}
+	if p.closed, err = closedGroups(present); err != nil {
+		return err
+	}
 	for _, m := range was {
 		role, ok := roles[place{m.group, m.entity}]
-		if role == m.role || !ok && m.role == access.RoleOwner {
+		known := slices.ContainsFunc(p.closed, func(c closedGroup) bool { return c.id == m.group })
+		if role == m.role || !known && m.role == access.RoleOwner {
 			continue
 		}
 		p.roles = append(p.roles, membership{m.group, m.entity, role})
@@ -159,8 +186,7 @@ func (p *restorePlan) carryGroups(present, backup *store.Tx, changes map[schemas
 		}
 		changes[m.entity] = append(changes[m.entity], word)
 	}
-	p.closed, err = closedGroups(present)
-	return err
+	return nil
 }
 
 func members(tx *store.Tx) ([]membership, error) {

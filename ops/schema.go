@@ -171,10 +171,7 @@ func (c compiled) collect(e *validation.ValidationError, out *[]schemas.Violatio
 		}
 		return
 	}
-	path := ""
-	for _, step := range e.InstanceLocation {
-		path += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step)
-	}
+	path := schemas.Pointer(e.InstanceLocation...)
 	for _, msg := range c.word(e) {
 		*out = append(*out, schemas.Violation{Path: path, Msg: msg})
 	}

@@ -6,9 +6,9 @@ const (
 	updateSealed = `UPDATE entities SET sealed_key = ? WHERE id = ?`
 
 	// selectStandings lists everyone, parents before their children.
-	selectStandings = `SELECT id, kind, coalesce(parent_id, ''), root_id, name, public_key, enc_public_key, enc_binding, key_seq, sealed_key,
+	selectStandings = `SELECT id, kind, coalesce(agent_type, ''), node_id, coalesce(parent_id, ''), root_id, name, public_key, enc_public_key, enc_binding, key_seq, sealed_key,
 			capabilities, grants, status, status_by, status_reason, status_at, expires_at, grace_until
-		FROM entities WHERE node_id = '' ORDER BY depth, created_at, id`
+		FROM entities ORDER BY depth, created_at, id`
 	selectKeys = `SELECT seq, public_key, enc_public_key, enc_binding, valid_from, valid_to, reason, record
 		FROM entity_keys WHERE entity_id = ? ORDER BY seq`
 	selectMembers = `SELECT group_id, entity_id, role FROM members ORDER BY group_id, entity_id`

@@ -27,6 +27,16 @@ type Violation struct {
 	Msg  string `json:"msg"`  // what is wrong with it
 }
 
+// Pointer is the JSON pointer (RFC 6901) to what steps lead to, "" for the whole.
+func Pointer(steps ...string) string {
+	var b strings.Builder
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, s := range steps {
+		b.WriteString("/" + escape.Replace(s))
+	}
+	return b.String()
+}
+
 // Error is what every layer returns and only the faces turn into answers.
 type Error struct {
 	Code       Code

@@ -48,6 +48,9 @@ func CheckHumanID(s string) error {
 		return Invalidf("human id %q is not a slug", s).
 			Expecting("2–64 characters of a-z 0-9 _ -, starting with a letter")
 	}
+	if s == "node" {
+		return Invalidf("human id %q stands for the node itself", s).Expecting("another name")
+	}
 	if len(s) >= 8 && isLowerHex(s) {
 		return Invalidf("human id %q could be mistaken for an agent id prefix", s).
 			Expecting("at least one character outside 0-9 a-f, or fewer than 8 characters")

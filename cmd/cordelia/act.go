@@ -28,7 +28,7 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	defer closing(n, &err)
 	who := &acting{app: a, node: n, ring: n.Keyring(a.askPassphrase)}
 	defer who.ring.Close()
 	if as != "" {
@@ -80,7 +80,7 @@ func (w *acting) call(ctx context.Context, name string, in map[string]any) (json
 	return raw, nil
 }
 
-// closing closes the node at the end of a command that opened it itself.
+// closing closes the node at the end of a command that opened it.
 func closing(n *ops.Node, err *error) { *err = errors.Join(*err, n.Close()) }
 
 // terminalSession names the session of commands given one after the other: the

@@ -56,6 +56,8 @@ once, for the agent and everyone below it.`,
 		move(schemas.Resume, "Lift a suspension"),
 		move(schemas.Reactivate, "Bring a deactivated agent back"),
 		a.agentTokenCommand(),
+		a.agentRecordCommand(),
+		a.agentAdoptCommand(),
 	)
 }
 
@@ -145,8 +147,8 @@ func showAgents(a *app, v agentsView) {
 	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME", "REASON"}}
 	below(v.Agents, func(g agentView, depth int) {
 		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim}, cell{text: clean(g.Type)},
-			cell{string(g.Status), styleOf(g.Status)}, cell{text: orNone(clock(g.ExpiresAt), g.ExpiresAt)},
-			cell{text: orNone(clock(g.LastSeenAt), g.LastSeenAt)}, cell{text: clean(g.DisplayName)}, cell{text: clean(g.Reason)})
+			cell{string(g.Status), styleOf(g.Status)}, cell{text: clock(g.ExpiresAt)},
+			cell{text: clock(g.LastSeenAt)}, cell{text: clean(g.DisplayName)}, cell{text: clean(g.Reason)})
 	})
 	a.print(t)
 	more(a, v.Cursor)
@@ -176,14 +178,6 @@ func below(list []agentView, visit func(g agentView, depth int)) {
 	walk("", 0)
 }
 
-// orNone is text unless there was nothing to make it from.
-func orNone(text, from string) string {
-	if from == "" {
-		return ""
-	}
-	return text
-}
-
 // more says how to get the next page.
 func more(a *app, cursor string) {
 	if cursor != "" {
@@ -202,8 +196,8 @@ func showAgent(a *app, v agentsView) {
 		f.add("reason", clean(g.Reason))
 		f.add("parent", clean(g.Parent))
 		f.add("created", clock(g.CreatedAt))
-		f.add("expires", orNone(clock(g.ExpiresAt), g.ExpiresAt))
-		f.add("last seen", orNone(clock(g.LastSeenAt), g.LastSeenAt))
+		f.add("expires", clock(g.ExpiresAt))
+		f.add("last seen", clock(g.LastSeenAt))
 		f.rights(g.Capabilities, g.Grants)
 		if raw, err := base64.StdEncoding.DecodeString(g.PublicKey); err == nil && len(raw) > 0 {
 			f.add("public key", g.PublicKey)
@@ -223,7 +217,7 @@ func showRights(a *app, v struct {
 	f := fields{}
 	f.add("name", clean(v.Name))
 	f.add("id", clean(v.AgentID))
-	f.add("expires", orNone(clock(v.ExpiresAt), v.ExpiresAt))
+	f.add("expires", clock(v.ExpiresAt))
 	f.rights(&v.Capabilities, &v.Grants)
 	a.list(f)
 	if v.Changed {
@@ -241,7 +235,7 @@ func showRegistered(a *app, v struct {
 	f.add("name", clean(v.Name))
 	f.add("id", clean(v.AgentID))
 	f.styled("status", string(v.Status), styleOf(v.Status))
-	f.add("expires", orNone(clock(v.ExpiresAt), v.ExpiresAt))
+	f.add("expires", clock(v.ExpiresAt))
 	f.rights(v.Capabilities, v.Grants)
 	f.add("next", clean(v.Next))
 	a.list(f)

@@ -141,18 +141,18 @@ func defaultHome() string {
 func (a *app) complain(err error) {
 	var e *schemas.Error
 	if !errors.As(err, &e) {
-		fmt.Fprintln(a.errOut, "cordelia:", err)
+		fmt.Fprintln(a.errOut, "cordelia:", block(err.Error()))
 		return
 	}
-	fmt.Fprintf(a.errOut, "cordelia: %s\n", e.Msg)
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
 	for _, v := range e.Violations {
-		fmt.Fprintf(a.errOut, "  %s %s\n", v.Path, v.Msg)
+		fmt.Fprintf(a.errOut, "  %s %s\n", block(v.Path), block(v.Msg))
 	}
 	if e.Expected != "" {
-		fmt.Fprintf(a.errOut, "expected: %s\n", e.Expected)
+		fmt.Fprintf(a.errOut, "expected: %s\n", block(e.Expected))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.errOut, "next: %s\n", e.Hint)
+		fmt.Fprintf(a.errOut, "next: %s\n", block(e.Hint))
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)

@@ -59,7 +59,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	defer closing(n, &err)
 	if n.Home.Fresh() {
 		made, err := n.Establish(ctx, "", nil, nil)
 		if err != nil {

@@ -174,7 +174,7 @@ func showItems(a *app, v struct {
 		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
 		f.add("created", clock(item.CreatedAt))
 		f.add("updated", clock(item.UpdatedAt))
-		f.add("expires", orNone(clock(item.ExpiresAt), item.ExpiresAt))
+		f.add("expires", clock(item.ExpiresAt))
 		for _, r := range item.Related {
 			f.add(strings.ReplaceAll(clean(r.Kind), "_", " "), clean(r.Other))
 		}
@@ -320,7 +320,7 @@ func showSession(a *app, v struct {
 	f := fields{}
 	f.add("sessions ended", fmt.Sprint(v.Count))
 	f.add("chain", clean(v.Chain))
-	f.add("started", orNone(clock(v.StartedAt), v.StartedAt))
+	f.add("started", clock(v.StartedAt))
 	f.add("note", clean(v.Note))
 	f.add("last summary", clean(v.LastSummary))
 	f.add("open threads", clean(strings.Join(v.OpenThreads, "; ")))

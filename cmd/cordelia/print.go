@@ -34,7 +34,6 @@ const (
 	plain  style = ""
 	bold   style = "1"
 	dim    style = "2"
-	red    style = "31"
 	green  style = "32"
 	yellow style = "33"
 )
@@ -66,7 +65,7 @@ func clean(s string) string {
 // block makes a text safe for a terminal and keeps its lines.
 func block(s string) string { return ops.Escape(strings.ToValidUTF8(s, "\uFFFD")) }
 
-// clock shows a tool's timestamp in the user's time zone.
+// clock shows a tool's timestamp in the user's time zone, "" as it is.
 func clock(stamp string) string {
 	t, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {

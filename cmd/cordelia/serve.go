@@ -66,7 +66,7 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	defer closing(n, &err)
 	if n.Home.Fresh() {
 		if _, err := n.Establish(ctx, "", nil, nil); err != nil {
 			return err
@@ -130,7 +130,8 @@ func listen(f serveFlags) (net.Listener, error) {
 	cert, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
 		l.Close() //nolint:errcheck // nothing was accepted
-		return nil, schemas.Invalidf("the TLS certificate or key cannot be read").Because(err)
+		return nil, schemas.Invalidf("the TLS certificate or key cannot be read").
+			Try("name PEM files that belong together with --tls-cert and --tls-key").Because(err)
 	}
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }

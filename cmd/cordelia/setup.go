@@ -115,7 +115,7 @@ func (a *app) establish(ctx context.Context, p *setupPlan) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	defer closing(n, &err)
 	if !n.Home.Fresh() {
 		if p.flags.passphrase {
 			p.notes = append(p.notes, "Your key was made earlier; --passphrase did not change it.")

@@ -117,14 +117,19 @@ func sameContent(a, b string) (bool, error) {
 func fileSum(path string) (sum [sha256.Size]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return sum, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", path).Because(err)
+		return sum, unreadableProgram(path, err)
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return sum, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", path).Because(err)
+		return sum, unreadableProgram(path, err)
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+func unreadableProgram(path string, err error) error {
+	return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", path).
+		Try("check its owner and mode: ls -l %q", path).Because(err)
 }
 
 // install copies the program, in one step: whoever starts it gets the old one or

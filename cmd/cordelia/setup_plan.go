@@ -77,7 +77,7 @@ func (p *setupPlan) planHome() {
 	for _, file := range []struct{ path, what string }{
 		{p.home.HumanKey(), "your key"},
 		{p.home.DefaultAgentKey(), "the key of the agent your clients act as"},
-		{p.home.NodeKey(), "the key of this node, which signs the audit record"},
+		{p.home.NodeKey(), "the key of this node"},
 		{p.home.Database(), "the database"},
 	} {
 		act := unchanged

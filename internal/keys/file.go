@@ -18,7 +18,7 @@ type Kind string
 const (
 	Human Kind = "human" // entity id is a slug
 	Agent Kind = "agent" // entity id is the hash of its first key
-	Node  Kind = "node"  // the same, and there is no second; signs audit checkpoints
+	Node  Kind = "node"  // the same, and there is no second; signs for agents whose key is not at hand
 )
 
 // File is the content of a key file.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"cordelia/schemas"
 )
@@ -163,7 +165,30 @@ func (l loose) verify(ctx context.Context) (int, error) {
 	if err == nil && schema == 0 {
 		err = errors.New("no schema version: not a cordelia database")
 	}
+	if err == nil {
+		err = l.foreignCode(ctx)
+	}
 	return schema, err
+}
+
+// foreignCode finds a trigger or view that no migration made: it would run in
+// the transactions of whoever opens the file.
+func (l loose) foreignCode(ctx context.Context) error {
+	known, err := migrations()
+	if err != nil {
+		return err
+	}
+	rows, err := l.c.QueryContext(ctx, `SELECT name, coalesce(sql, '') FROM sqlite_schema WHERE type IN ('trigger', 'view')`)
+	found, err := Collect(rows, err, func(r *sql.Rows) (v [2]string, err error) { return v, r.Scan(&v[0], &v[1]) })
+	if err != nil {
+		return err
+	}
+	for _, v := range found {
+		if !slices.ContainsFunc(known, func(m migration) bool { return strings.Contains(m.sql, v[1]+";") }) {
+			return fmt.Errorf("%s is code that no cordelia wrote", v[0])
+		}
+	}
+	return nil
 }
 
 func (l loose) read(ctx context.Context, fn func(*Tx) error) error {

@@ -21,8 +21,8 @@
 // queue for writing; n.db.inuse, locked by every process that has it open, so
 // that Restore replaces no file under anyone; and n.db.bells, the sockets that
 // wake processes waiting for news. n.db and n.db-wal belong together; the others
-// may be deleted when no process runs. Backup, VerifyFile and Restore never leave half a file under
-// its final name.
+// may be deleted when no process runs. Backup, VerifyFile and Restore never leave
+// half a file under its final name.
 //
 // It refuses network file systems, files written by a newer schema, and SQLite
 // older than 3.51.3 (a WAL corruption bug was fixed there).

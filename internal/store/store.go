@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"cordelia/schemas"
 )
@@ -161,7 +162,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		return err
 	}
 	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
-	if w.conn, err = newConn(ctx, s.rw); err != nil {
+	if w.conn, err = s.connect(ctx, turn, o); err != nil {
 		turn.close() //nolint:errcheck // nothing was written
 		return classify(fmt.Errorf("open database: %w", err))
 	}
@@ -178,6 +179,26 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	}
 	s.bell = newBell(s, o.pollEvery)
 	return nil
+}
+
+// connect opens the writing connection. Of several processes that turn a new
+// file into WAL mode at once SQLite refuses all but one, without waiting: those
+// try again one after the other.
+func (s *Store) connect(ctx context.Context, turn *turn, o Options) (*conn, error) {
+	c, err := newConn(ctx, s.rw)
+	if driverCode(err)&0xff != sqlite3.SQLITE_BUSY {
+		return c, err
+	}
+	if err := turn.take(o.Wait); err != nil {
+		return nil, err
+	}
+	defer turn.give()
+	for deadline := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
+		c, err := newConn(ctx, s.rw) // a newcomer may still be at its first try
+		if driverCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return c, err
+		}
+	}
 }
 
 // createPrivate makes an empty database file that only its owner can read;

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) agentRecordCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "record AGENT",
+		Short:   "Print an agent's public record, for another node to adopt",
+		Example: `  cordelia agent record researcher > researcher.json`,
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return a.person(cmd.Context(), func(w *acting) error {
+				r, err := w.node.RecordOf(cmd.Context(), w.caller, words[0])
+				if err != nil {
+					return err
+				}
+				return a.printJSON(r)
+			})
+		},
+	}
+}
+
+func (a *app) agentAdoptCommand() *cobra.Command {
+	var adoption ops.Adoption
+	var capabilities string
+	cmd := &cobra.Command{
+		Use:   "adopt FILE",
+		Short: "Take in an agent of another node, by its record",
+		Long: `Take in an agent of another node under yourself, by the record its node printed.
+It keeps its key, proves itself over HTTP, and starts at tier low: groups are
+read only until its work was found right.`,
+		Example: `  cordelia agent adopt researcher.json --group team`,
+		Args:    wants(1, 1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			raw, err := a.readJSON(words[0])
+			if err != nil {
+				return err
+			}
+			d := json.NewDecoder(bytes.NewReader(raw))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&adoption.Record); err != nil {
+				return schemas.Invalidf("%s is not the record of an agent", words[0]).
+					Expecting("what cordelia agent record prints").Because(err)
+			}
+			if capabilities != "" {
+				if adoption.Capabilities, err = a.readJSON(capabilities); err != nil {
+					return err
+				}
+			}
+			return a.person(cmd.Context(), func(w *acting) error {
+				r, err := w.node.Adopt(cmd.Context(), w.caller, adoption)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(map[string]any{"agent_id": r.ID, "name": r.Name, "node_id": r.NodeID, "status": r.Status})
+				}
+				a.say("%s", fmt.Sprintf("%s %s of node %s, tier low", clean(r.Name), short(string(r.ID)), short(r.NodeID)))
+				return nil
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&adoption.Name, "name", "", "its short name here")
+	f.StringArrayVar(&adoption.Groups, "group", nil, "groups it joins (repeatable)")
+	f.StringVar(&capabilities, "capabilities", "", "its rights (JSON, a `file` with it, or - for stdin); omitted: those of a worker")
+	return cmd
+}

@@ -1,0 +1,43 @@
+package ops
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+func TestAnAgentOfAnotherNodeStartsLow(t *testing.T) {
+	home, away := newHouse(t), newHouseOf(t, "bob")
+	away.worker("scout")
+	record, err := away.node.RecordOf(t.Context(), away.person(), "claude-code")
+	require.NoError(t, err)
+	_, err = home.node.Adopt(t.Context(), away.person(), Adoption{Record: record})
+	require.Error(t, err, "only this node's person adopts")
+
+	ann := home.person()
+	home.must(ann, "memory_group", map[string]any{"action": "create", "group": "team"})
+	home.must(ann, "memory_write_warm", with(note("Retries need jitter"), map[string]any{"group": "team"}))
+	forged := record
+	forged.AgentID = schemas.EntityID("ab" + string(record.AgentID[2:]))
+	_, err = home.node.Adopt(t.Context(), ann, Adoption{Record: forged})
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	_, err = home.node.Adopt(t.Context(), ann, Adoption{Record: record, Name: "visitor", Groups: []string{"team"}})
+	require.NoError(t, err)
+
+	// It proves itself with the key that only its own node has.
+	file, err := away.node.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	challenge, err := home.node.Challenge(t.Context(), file.EntityID)
+	require.NoError(t, err)
+	token, err := home.node.Token(t.Context(), challenge, file.Identity.Sign(challenge.SigningBytes()))
+	require.NoError(t, err)
+	visitor, err := home.node.Authenticate(t.Context(), token.Token.Reveal())
+	require.NoError(t, err)
+	found := home.must(visitor, "memory_search", map[string]any{"query": "jitter"})
+	require.Contains(t, mustText(t, found), "Retries need jitter")
+	_, err = home.call(visitor, "memory_write_warm", with(note("Trust me"), map[string]any{"group": "team"}))
+	require.ErrorIs(t, err, schemas.ErrDenied, "at tier low groups are read only")
+	home.must(visitor, "memory_write_warm", note("my own"))
+}
