@@ -5,12 +5,13 @@ RACE  := $(shell $(GO) env CGO_ENABLED | grep -q 1 && command -v "$$($(GO) env C
 PKGS  ?= ./...
 COUNT ?= 10
 TESTFLAGS ?=
+BENCHFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench soak golden clean
+.PHONY: help build test conformance e2e bench bench-recall soak golden clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## bin/cordelia
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/cordelia ./cmd/cordelia
@@ -26,8 +27,11 @@ conformance: build ## the official MCP suite and the Inspector (npm)
 e2e: ## real Claude Code against a scripted model (npm)
 	scripts/e2e.sh
 
-bench: ## benchmarks, five runs each
-	$(GO) test -run '^$$' -bench . -benchmem -count 5 $(PKGS)
+bench: ## figures beside their floors, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000")
+	$(GO) run ./internal/bench $(BENCHFLAGS)
+
+bench-recall: build ## recall on conversations with annotated evidence (DATA=file.json OUT=outcomes.json)
+	$(GO) run ./internal/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
 
 soak: ## the races and kills of the tests, many times over (COUNT=10)
 	CORDELIA_SOAK=$(COUNT) $(GO) test $(RACE) -count 1 -timeout 0 ./internal/scenario ./internal/store ./events ./access

@@ -1,0 +1,176 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// events measures how long a member of a group waits for what another wrote.
+func (b *bench) events() (section, error) {
+	var s section
+	n := &node{binary: b.binary, home: filepath.Join(b.folder, "events")}
+	lead, err := n.open("")
+	if err != nil {
+		return s, err
+	}
+	defer lead.kill()
+	if err := gather(lead, "team"); err != nil {
+		return s, err
+	}
+	if err := enrol(lead, "reader", "Reader", "team"); err != nil {
+		return s, err
+	}
+	c, err := n.open("reader")
+	if err != nil {
+		return s, err
+	}
+	defer c.kill()
+	texts, ack := newNotes(11), ""
+	var p50, p99 []float64
+	for run := range b.runs {
+		var list latencies
+		for i := range 100 {
+			took, err := deliver(lead, c, texts.item(run*1000+i, "team"), &ack)
+			if err != nil {
+				return s, err
+			}
+			list = append(list, took)
+		}
+		p50, p99 = append(p50, list.at(0.5)), append(p99, list.at(0.99))
+	}
+	half := row{What: "event to another process, with the write, p50", Unit: "ms", Ours: spreadOf(p50)}
+	most := row{What: "event to another process, p99", Unit: "ms", Ours: spreadOf(p99)}
+	s.Rows = append(s.Rows, half.holding("≤ 5 ms", half.Ours.Median <= 5), most.holding("≤ 100 ms", most.Ours.Median <= 100))
+	return s, nil
+}
+
+// deliver has a reader wait for an event, writes the item that causes it, and
+// gives the time from the writer's request to the reader's answer: the write is
+// part of it.
+func deliver(writer, reader *client, item map[string]any, ack *string) (time.Duration, error) {
+	type heard struct {
+		line []byte
+		at   time.Time
+		err  error
+	}
+	if err := catchUp(reader, ack); err != nil {
+		return 0, err
+	}
+	poll := map[string]any{"wait_seconds": 20}
+	if *ack != "" {
+		poll["ack"] = *ack
+	}
+	request := reader.request("events_poll", poll)
+	answer := make(chan heard, 1)
+	go func() {
+		line, _, err := reader.roundTrip(request)
+		answer <- heard{line, time.Now(), err}
+	}()
+	time.Sleep(10 * time.Millisecond) // the reader waits before there is news: what is measured is the waking
+	select {
+	case h := <-answer:
+		return 0, fmt.Errorf("the reader did not wait: %w: %s", h.err, h.line)
+	default:
+	}
+	begun := time.Now()
+	if _, err := writer.call("memory_write_warm", item, nil); err != nil {
+		return 0, err
+	}
+	h := <-answer
+	if h.err != nil {
+		return 0, h.err
+	}
+	var out struct {
+		Events []struct{}
+		Cursor string
+	}
+	if err := decode(h.line, &out); err != nil {
+		return 0, err
+	}
+	if len(out.Events) == 0 {
+		return 0, fmt.Errorf("no event came in 20 s")
+	}
+	*ack = out.Cursor
+	return h.at.Sub(begun), nil
+}
+
+// catchUp reads until nothing is unread.
+func catchUp(reader *client, ack *string) error {
+	for {
+		args := map[string]any{}
+		if *ack != "" {
+			args["ack"] = *ack
+		}
+		var out struct {
+			Events []struct{}
+			Cursor string
+		}
+		if _, err := reader.call("events_poll", args, &out); err != nil {
+			return err
+		}
+		if len(out.Events) == 0 {
+			return nil
+		}
+		*ack = out.Cursor
+	}
+}
+
+// resident measures the memory a process keeps.
+func (b *bench) resident() (section, error) {
+	var s section
+	n, err := b.filled()
+	if err != nil {
+		return s, err
+	}
+	c, err := n.open("")
+	if err != nil {
+		return s, err
+	}
+	defer c.kill()
+	texts := newNotes(21)
+	for i := range 10_000 {
+		tool, args := "memory_read_hot", map[string]any{}
+		switch i % 4 {
+		case 1:
+			tool, args = "memory_search", map[string]any{"query": strings.Join(texts.rare(3), " ")}
+		case 2:
+			tool, args = "memory_write_warm", texts.item(b.items*10+i, "team")
+		}
+		if _, err := c.call(tool, args, nil); err != nil {
+			return s, err
+		}
+	}
+	busy, err := residentMB(c.cmd.Process.Pid)
+	if err != nil {
+		return s, err
+	}
+	time.Sleep(time.Minute) // what is measured is the idle process
+	idle, err := residentMB(c.cmd.Process.Pid)
+	if err != nil {
+		return s, err
+	}
+	r := row{What: fmt.Sprintf("resident memory, %d items, 10,000 calls, 60 s idle", b.items), Unit: "MB", Ours: spreadOf([]float64{idle})}
+	s.Rows = append(s.Rows, r.holding("≤ 40 MB", idle <= 40), row{What: "the same before the idle minute", Unit: "MB", Ours: spreadOf([]float64{busy})})
+	return s, nil
+}
+
+// residentMB reads the resident memory of a process; Linux only.
+func residentMB(pid int) (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 64)
+			return kb / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("process %d tells no resident memory", pid)
+}

@@ -1,0 +1,53 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// node is a home folder served by the real command.
+type node struct {
+	binary string
+	home   string
+}
+
+func (n *node) env() []string {
+	return []string{"CORDELIA_HOME=" + n.home, "USER=bench", "HOME=" + filepath.Dir(n.home)}
+}
+
+// database is the node's database file.
+func (n *node) database() string { return filepath.Join(n.home, "cordelia.db") }
+
+// open starts a process that acts as an agent, "" for the default one.
+func (n *node) open(as string) (*client, error) {
+	args := []string{"mcp"}
+	if as != "" {
+		args = append(args, "--as", as)
+	}
+	return launch(n.env(), n.binary, args...)
+}
+
+// enrol registers an agent that reads and writes private memory and groups.
+func enrol(lead *client, name, display string, groups ...string) error {
+	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": append([]string{}, groups...), "visibility": []string{"private", "group"}}
+	_, err := lead.call("agent_register", map[string]any{
+		"agent_type": "custom", "name": name, "display_name": display, "groups": append([]string{}, groups...),
+		"capabilities": map[string]any{
+			"memory_read": scope, "memory_write": scope,
+			"tools":            []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm", "memory_search", "events_poll", "events_subscribe"},
+			"max_parallel_ops": 64, "ttl_seconds": 0, "autonomous": true,
+		},
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("register %s: %w", name, err)
+	}
+	return nil
+}
+
+// gather makes a group of the lead.
+func gather(lead *client, group string) error {
+	_, err := lead.call("memory_group", map[string]any{"action": "create", "group": group}, nil)
+	return err
+}
