@@ -267,7 +267,8 @@ func scanCandidate(rows *sql.Rows) (candidateRow, error) {
 	return c, err
 }
 
-// filtered reports whether anything but the words narrows the search.
+// filtered reports whether anything but the words and the scope narrows the
+// search.
 func (p *plan) filtered() bool {
-	return p.Type != "" || len(p.Tags) > 0 || p.author != "" || p.Since != "" || p.Until != "" || p.AsOf != "" || p.Group != ""
+	return p.Type != "" || len(p.Tags) > 0 || p.author != "" || p.Since != "" || p.Until != "" || p.AsOf != ""
 }

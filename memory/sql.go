@@ -132,8 +132,8 @@ const (
 		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?3)) OR i.author IN (SELECT value FROM json_each(?3)))`
 
 	selectNeighbours = `SELECT i.n,
-			coalesce((SELECT max(p.n) FROM items p WHERE p.scope = i.scope AND p.author = i.author AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n < i.n), 0),
-			coalesce((SELECT min(p.n) FROM items p WHERE p.scope = i.scope AND p.author = i.author AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n > i.n), 0)
+			coalesce((SELECT max(p.n) FROM items p WHERE p.scope = i.scope AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n < i.n), 0),
+			coalesce((SELECT min(p.n) FROM items p WHERE p.scope = i.scope AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n > i.n), 0)
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.thread <> ''`
 	selectDocs = `SELECT i.n, i.id, i.name, i.author, i.thread, i.scope, i.terms, i.tokens, i.source, i.stale, i.type,
 			CASE WHEN i.type = 'session' OR ?2 THEN i.data ELSE '' END, ` + candidateColumns + `

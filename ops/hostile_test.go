@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,9 @@ func TestRefusedCallsCountForWhoeverMadeThem(t *testing.T) {
 	h.worker("w")
 	for range 100 {
 		_, err := h.call(h.lead, "memory_read_warm", map[string]any{"ids": []string{"none"}, "as": "w"})
+		if errors.Is(err, schemas.ErrDenied) {
+			break // the node's own flush came first
+		}
 		require.ErrorIs(t, err, schemas.ErrNotFound)
 	}
 	h.node.Auth.Flush(t.Context())

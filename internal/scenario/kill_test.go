@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -104,4 +106,15 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		_, _, err := events.VerifyAudit(tx)
 		return err
 	}))
+}
+
+// rounds is how often a race runs: few in tests, many times more in a soak.
+func rounds(t testing.TB, n int) int {
+	soak := os.Getenv("CORDELIA_SOAK")
+	if soak == "" {
+		return n
+	}
+	times, err := strconv.Atoi(soak)
+	require.NoError(t, err, "CORDELIA_SOAK")
+	return n * times
 }

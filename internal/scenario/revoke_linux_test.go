@@ -14,17 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rounds is how often a race runs: few in tests, many times more in a soak.
-func rounds(t testing.TB, n int) int {
-	soak := os.Getenv("CORDELIA_SOAK")
-	if soak == "" {
-		return n
-	}
-	times, err := strconv.Atoi(soak)
-	require.NoError(t, err, "CORDELIA_SOAK")
-	return n * times
-}
-
 // INV-REVOKE, across processes: one process writes as a worker, another revokes
 // it. In every round one write is accepted before, one is under way when the
 // revocation commits and is aborted, and one is refused after; nothing lands

@@ -73,7 +73,7 @@ CREATE INDEX items_owner ON items(owner, n);
 CREATE INDEX items_group_owner ON items(group_id, owner) WHERE group_id <> '';
 CREATE INDEX items_group_author ON items(group_id, author) WHERE group_id <> '';
 CREATE INDEX items_origin ON items(origin, group_id) WHERE origin <> '';
-CREATE INDEX items_thread ON items(scope, author, thread, n) WHERE current = 1 AND thread <> '';
+CREATE INDEX items_thread ON items(scope, thread, n) WHERE current = 1 AND thread <> '';
 
 -- Earlier versions, as they were.
 CREATE TABLE item_versions (
