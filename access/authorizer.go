@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"cordelia/internal/store"
@@ -96,7 +97,7 @@ func (a *Authorizer) turn(ctx context.Context, err error) (error, bool) {
 	switch {
 	case len(refused.Denials) == 1 && only.Reason == DeniedNotActive && only.Status == schemas.Registered:
 		return a.cfg.Lifecycle.Move(ctx, only.ID, schemas.FirstOperation), true
-	case only.Reason == DeniedExpired:
+	case slices.ContainsFunc(refused.Denials, func(d Denial) bool { only = d; return d.Reason == DeniedExpired }):
 		if err := a.cfg.Lifecycle.Move(ctx, only.ID, schemas.TTLExpiry); err != nil {
 			return err, true
 		}

@@ -3,6 +3,7 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/schemas"
@@ -79,6 +80,9 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 		return r.Capabilities, schemas.Invalidf("capabilities is not an object").Try("agent_capabilities without capabilities shows the present ones").Because(err)
 	}
 	for name, value := range changes {
+		if name == "memory_read" || name == "memory_write" {
+			value = overlayScope(fields[name], value)
+		}
 		fields[name] = value
 	}
 	whole, err := json.Marshal(fields)
@@ -95,4 +99,62 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 	}
 	caps := declared.Resolve(r.Type, chain, g.Tx().Micros())
 	return caps, access.CheckRegistration(caps, chain)
+}
+
+// overlayScope does the same inside a memory scope; what is no object is left for
+// the parser to refuse.
+func overlayScope(present, given json.RawMessage) json.RawMessage {
+	var whole, changes map[string]json.RawMessage
+	if json.Unmarshal(present, &whole) != nil || json.Unmarshal(given, &changes) != nil || changes == nil {
+		return given
+	}
+	for name, value := range changes {
+		whole[name] = value
+	}
+	raw, err := json.Marshal(whole)
+	if err != nil {
+		return given
+	}
+	return raw
+}
+
+// Approve grants an agent below the actor a group it was just made a member of:
+// adding it is the explicit word the scoping matrix asks for. A group outside its
+// capabilities stays out of its reach, and the note says how to widen them.
+// Others' agents and people are left as they are.
+func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) (note string, err error) {
+	r, err := load(g.Tx(), id)
+	if err != nil || r.Type == "" || r.Type == schemas.ClaudeCode || slices.Contains(r.Grants.Groups, string(group)) {
+		return "", err
+	}
+	if above, err := g.Holds(id); err != nil || !above || id == g.Actor() {
+		return "", err
+	}
+	r.Grants.Groups = append(r.Grants.Groups, string(group))
+	if checkGrants(r) != nil {
+		return fmt.Sprintf(`%s is a member, but its capabilities name other groups, so it does not reach %s; widen them: agent_capabilities {"agent": %q, "groups": %s, "capabilities": {"memory_read": {"groups": %s}, "memory_write": {"groups": %s}}}`,
+			r.Name, group, r.Name, groupList(r.Grants.Groups), groupList(r.Capabilities.MemoryRead.Groups, group),
+			groupList(r.Capabilities.MemoryWrite.Groups, group)), nil
+	}
+	caps, err := json.Marshal(r.Capabilities)
+	if err != nil {
+		return "", err
+	}
+	grants, err := json.Marshal(r.Grants)
+	if err != nil {
+		return "", err
+	}
+	if _, err := g.Tx().Exec(updateCapabilities, string(caps), string(grants), r.ExpiresAt, id); err != nil {
+		return "", fmt.Errorf("approve group: %w", err)
+	}
+	return "", g.RightsChanged()
+}
+
+func groupList(have []string, more ...schemas.GroupID) string {
+	list := slices.Clone(have)
+	for _, id := range more {
+		list = append(list, string(id))
+	}
+	raw, _ := json.Marshal(list) // strings always encode
+	return string(raw)
 }

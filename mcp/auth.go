@@ -5,7 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"reflect"
+	"strings"
 
 	"cordelia/events"
 	"cordelia/ops"
@@ -31,6 +34,9 @@ func Routes(n *ops.Node) map[string]Route {
 			answer(w, http.StatusOK, map[string]any{"status": "ok"})
 		})},
 		"POST /auth/challenge": {Open: true, Handler: post(func(ctx context.Context, in challengeIn) (challengeOut, error) {
+			if in.AgentID == "" {
+				return challengeOut{}, schemas.Invalidf("agent_id is missing").Expecting("the id of who wants a token")
+			}
 			c, err := n.Challenge(ctx, in.AgentID)
 			return challengeOut{
 				Message: c.SigningBytes(), Nonce: c.Nonce[:], Expires: c.ExpiresUnixMicro,
@@ -90,7 +96,8 @@ func post[In, Out any](f func(context.Context, In) (Out, error)) http.Handler {
 		d := json.NewDecoder(r.Body)
 		d.DisallowUnknownFields()
 		if err := d.Decode(&in); err != nil {
-			answer(w, http.StatusBadRequest, map[string]any{"error": "invalid", "message": "the body is not the JSON object expected here"})
+			answer(w, http.StatusBadRequest, map[string]any{"error": "invalid", "message": "the body is not the JSON object expected here",
+				"expected": fmt.Sprintf("an object with %s", strings.Join(fieldsOf[In](), ", "))})
 			return
 		}
 		out, err := f(r.Context(), in)
@@ -120,4 +127,13 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client is gone
+}
+
+// fieldsOf lists the fields of a question.
+func fieldsOf[In any]() []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[In]()) {
+		names = append(names, f.Tag.Get("json"))
+	}
+	return names
 }

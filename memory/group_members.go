@@ -118,10 +118,11 @@ func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) e
 		return fmt.Errorf("add member: %w", err)
 	}
 	if before == "" {
-		if err := events.Join(tx, who, id); err != nil {
+		if err := tell(g, id, who, schemas.EventGroupMemberJoined, schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
 			return err
 		}
-		if err := tell(g, id, who, schemas.EventGroupMemberJoined, schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
+		// After the event, which the member has in its own stream already.
+		if err := events.Join(tx, who, id); err != nil {
 			return err
 		}
 	}

@@ -55,6 +55,17 @@ func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []b
 
 // OwnToken makes a token for the agent whose key this process holds.
 func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error) {
+	// Whoever holds the key may be told what a stranger may not.
+	if err := n.look(ctx, "auth_own", func(g access.Grant) error {
+		r, err := agents.Get(g, string(f.EntityID))
+		if err == nil && r.Status != schemas.Active && r.Status != schemas.Registered {
+			return schemas.Deniedf("%s is %s", r.Name, r.Status).
+				Try("its parent can lift that: cordelia agent resume %s, or: cordelia agent reactivate %s", r.Name, r.Name)
+		}
+		return err
+	}); err != nil {
+		return agents.Issued{}, err
+	}
 	c, err := n.Challenge(ctx, f.EntityID)
 	if err != nil {
 		return agents.Issued{}, err

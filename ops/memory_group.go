@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cordelia/access"
+	"cordelia/agents"
 	"cordelia/memory"
 	"cordelia/schemas"
 )
@@ -37,6 +38,7 @@ type memoryGroupOut struct {
 	Group  *memory.GroupInfo  `json:"group,omitempty"`
 	Groups []memory.GroupInfo `json:"groups,omitempty"`
 	Member schemas.EntityID   `json:"member,omitempty"`
+	Note   string             `json:"note,omitempty"` // what is still missing
 }
 
 // Text names the groups.
@@ -44,6 +46,9 @@ func (o memoryGroupOut) Text() string {
 	var lines []string
 	if o.Member != "" {
 		lines = append(lines, "member: "+string(o.Member))
+	}
+	if o.Note != "" {
+		lines = append(lines, o.Note)
 	}
 	groups := o.Groups
 	if o.Group != nil {
@@ -102,7 +107,9 @@ func (in memoryGroupIn) run(g access.Grant) (out memoryGroupOut, err error) {
 		if in.Role == "" {
 			in.Role = access.RoleMember
 		}
-		out.Member, err = memory.AddMember(g, in.Group, in.Entity, in.Role)
+		if out.Member, err = memory.AddMember(g, in.Group, in.Entity, in.Role); err == nil {
+			out.Note, err = agents.Approve(g, out.Member, in.Group)
+		}
 	case "remove":
 		out.Member, err = memory.RemoveMember(g, in.Group, in.Entity)
 		if out.Member == g.Actor() {

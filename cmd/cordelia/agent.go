@@ -61,10 +61,13 @@ once, for the agent and everyone below it.`,
 	)
 }
 
-// nameTwice lets a short name do for the display name.
+// nameTwice lets a short name, or the type, do for the display name.
 func nameTwice(in map[string]any) {
-	if _, ok := in["display_name"]; !ok && in["name"] != nil {
-		in["display_name"] = in["name"]
+	if _, ok := in["display_name"]; ok {
+		return
+	}
+	if in["display_name"] = in["name"]; in["name"] == nil {
+		in["display_name"] = in["agent_type"]
 	}
 }
 

@@ -60,7 +60,7 @@ func showEvents(a *app, v eventsView) {
 		a.note("%d older events are no longer shown", v.Gap.Skipped)
 	}
 	if v.Cursor != "" {
-		a.note("%d unread; once handled: cordelia events poll --ack %s", v.Unread, v.Cursor)
+		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
 }
 

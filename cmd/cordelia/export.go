@@ -97,8 +97,8 @@ func (a *app) importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take an export over as your own",
-		Long: `Take an export over as your own, or as an agent's (--as): same ids, same hashes,
-all or nothing. A second time it changes nothing. FILE may be - for stdin.`,
+		Long: `Take an export over as your own, or as an agent's (--as): the same
+hashes, all or nothing; an id that is taken is made anew. A second time it changes nothing. FILE may be - for stdin.`,
 		Example: "  cordelia import --as researcher researcher.jsonl",
 		Args:    wants(1, 1),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {

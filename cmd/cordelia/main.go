@@ -84,8 +84,9 @@ type app struct {
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "cordelia",
-		Short: "Identity, least privilege, shared memory and events for coding agents",
+		Use:     "cordelia",
+		Version: version(),
+		Short:   "Identity, least privilege, shared memory and events for coding agents",
 		Long: `Cordelia gives coding agents identity, least privilege, shared memory and events,
 as an MCP server.
 
@@ -113,7 +114,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 		return schemas.Invalidf("%v", err).Try("run: %s --help", cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
-	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database")
+	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
 	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
 	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, instead of the terminal")

@@ -28,6 +28,10 @@ func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
 		return nil, schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
 	}
 	c := ops.Config{Home: ops.Home(a.home), Durability: d}
+	if !c.Home.Fresh() && !exists(c.Home.Database()) {
+		return nil, schemas.NotFoundf("%s has keys, but its database is gone", a.home).
+			Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then cordelia setup")
+	}
 	adjust(&c)
 	return ops.Open(ctx, c)
 }

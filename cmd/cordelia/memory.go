@@ -81,7 +81,7 @@ func (a *app) memorySessionCommand() *cobra.Command {
 	return twin{
 		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session", takes: []string{"action"},
 		example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",
-		names:   map[string]string{"open_threads": "open-thread"}, show: shown(showSession),
+		names:   map[string]string{"open_threads": "open-thread"}, fill: oneSession, show: shown(showSession),
 	}.command(a)
 }
 
@@ -237,7 +237,11 @@ func showGroups(a *app, v struct {
 	Group  *groupView  `json:"group"`
 	Groups []groupView `json:"groups"`
 	Member string      `json:"member"`
+	Note   string      `json:"note"`
 }) {
+	if v.Note != "" {
+		defer a.note("%s", clean(v.Note))
+	}
 	switch {
 	case v.Group != nil:
 		showGroup(a, *v.Group)
@@ -351,5 +355,12 @@ func insight(in map[string]any, text string) {
 	in["data"] = map[string]any{"type": "insight", "content": text}
 	if in["type"] == nil {
 		in["type"] = "learning"
+	}
+}
+
+// oneSession lets what one terminal began be ended in another.
+func oneSession(in map[string]any) {
+	if in["session_id"] == nil {
+		in["session_id"] = "terminal"
 	}
 }

@@ -111,8 +111,8 @@ func base(l net.Listener, f serveFlags) string {
 func listen(f serveFlags) (net.Listener, error) {
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "cannot listen on %s", f.listen).
-			Try("choose another address with --listen").Because(err)
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "cannot listen on %s: %v", f.listen, err).
+			Expecting("an address such as 127.0.0.1:7433").Try("choose another with --listen").Because(err)
 	}
 	loopback := false
 	if addr, ok := l.Addr().(*net.TCPAddr); ok {

@@ -184,7 +184,7 @@ func isProse(text string) bool {
 		return false
 	}
 	_, err := os.Stat(text)
-	return err != nil && strings.Contains(text, " ")
+	return err != nil && strings.TrimSpace(text) != "" && (strings.Contains(text, " ") || !strings.ContainsAny(text, "./"))
 }
 
 // group is a command that only holds others.

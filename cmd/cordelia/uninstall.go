@@ -315,7 +315,7 @@ func (u *undoing) planManifest() {
 		u.add(removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
-	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: cordelia uninstall --purge")
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+u.home)
 	rest := manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
 		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))
