@@ -245,6 +245,10 @@ func TestChallengeAndToken_INV_NONCE(t *testing.T) {
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "suspend"})
 	_, err = h.call(caller, "memory_search", map[string]any{"query": "x"})
 	require.ErrorIs(t, err, schemas.ErrUnauthenticated, "suspension ends tokens")
+	late, err := h.node.Challenge(t.Context(), w.Entity)
+	require.NoError(t, err)
+	_, err = h.node.Token(t.Context(), late, f.Identity.Sign(late.SigningBytes()))
+	require.ErrorIs(t, err, schemas.ErrUnauthenticated, "and gives no new ones")
 	_, err = keys.ParseToken("cdl1_not-a-token")
 	require.Error(t, err)
 }
