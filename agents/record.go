@@ -66,12 +66,9 @@ func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
 	return r, nil
 }
 
-// PublicKey is an entity's key in force, for a check that runs on a database no
-// node has open. Whoever holds the transaction has the file.
-func PublicKey(tx *store.Tx, id schemas.EntityID) ([]byte, error) {
-	r, err := load(tx, id)
-	return r.Key.PublicKey, err
-}
+// Inspect reads a record for a check that runs on a database no node has open.
+// Whoever holds the transaction has the file.
+func Inspect(tx *store.Tx, id schemas.EntityID) (Record, error) { return load(tx, id) }
 
 // Get reads the record of someone the actor can name.
 func Get(g access.Grant, ref string) (Record, error) {

@@ -174,7 +174,7 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 	matched := 0
 	entities := slices.DeleteFunc(slices.Clone(held), func(k heldKey) bool { return k.file.Kind == keys.Node })
 	for _, k := range entities {
-		public, err := agents.PublicKey(tx, k.file.EntityID)
+		r, err := agents.Inspect(tx, k.file.EntityID)
 		switch {
 		case errors.Is(err, schemas.ErrNotFound) && k.must:
 			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be kept: cordelia uninstall --purge, then cordelia setup",
@@ -183,8 +183,12 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path), "the database does not know the agent of %s", k.path)
 		case err != nil:
 			return err
-		case !bytes.Equal(public, k.file.Identity.PublicKey()):
+		case !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
 			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key", k.path)
+		case k.must && r.Status == schemas.Suspended:
+			x.report(check, problem, "cordelia agent resume "+r.Name, "%s, the agent your clients act as, is suspended", r.Name)
+		case k.must && r.Status == schemas.Deactivated:
+			x.report(check, problem, "cordelia agent reactivate "+r.Name, "%s, the agent your clients act as, is deactivated", r.Name)
 		default:
 			matched++
 		}

@@ -103,6 +103,7 @@ func TestDoctor(t *testing.T) {
 		{"no node key", remove(".cordelia/keys/node.key"), "node key", problem, "no key file", "setup"},
 		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem, "not a JSON object", "backup"},
 		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "key unwrap"},
+		{"client agent ended", func(u *user) { u.must("agent", "deactivate", "claude-code") }, "keys match database", problem, "is deactivated", "agent reactivate claude-code"},
 		{"key of another database", func(u *user) {
 			other := newUser(u.t, program, nil)
 			other.must("setup")
