@@ -92,6 +92,7 @@ func compileCheck(name string, schema json.RawMessage) (*validation.Schema, erro
 func infer(t reflect.Type) (*inference.Schema, error) {
 	s, err := inference.ForType(t, &inference.ForOptions{TypeSchemas: map[reflect.Type]*inference.Schema{
 		reflect.TypeFor[json.RawMessage](): {Type: "object"},
+		reflect.TypeFor[any]():             {Type: "object"}, // a bare true is not portable
 	}})
 	if err != nil {
 		return nil, err
