@@ -1,0 +1,80 @@
+package mcp
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/ops"
+)
+
+// bound is the real catalogue behind the real transport, for the person's agent.
+func bound(t *testing.T, opts ServerOptions) boundClient {
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	key, err := n.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	issued, err := n.OwnToken(t.Context(), key)
+	require.NoError(t, err)
+	router, err := NewServer(t.Context(), n, opts)
+	require.NoError(t, err)
+	return boundClient{(&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)}), "Authorization: Bearer " + issued.Token.Reveal()}
+}
+
+type boundClient struct {
+	*httpFixture
+	token string
+}
+
+// ask sends one request of the stateless era.
+func (c boundClient) ask(method string, params obj) obj {
+	params["_meta"] = meta()
+	return c.body(c.post(context.Background(), request(1, method, params), c.token))
+}
+
+// Every view answers as the tool it shows, and every prompt is worded with its
+// arguments.
+func TestViewsAndPrompts(t *testing.T) {
+	c := bound(t, ServerOptions{})
+	listed := dig(c.ask("resources/list", obj{}), "result", "resources").([]any)
+	require.Len(t, listed, len(views()))
+	for _, v := range views() {
+		content := dig(c.ask("resources/read", obj{"uri": v.uri}), "result", "contents").([]any)[0].(map[string]any)
+		require.Equal(t, v.uri, content["uri"])
+		require.NotEmpty(t, content["text"], v.uri)
+	}
+	require.Len(t, dig(c.ask("prompts/list", obj{}), "result", "prompts").([]any), len(flows()))
+	for _, f := range flows() {
+		args := obj{}
+		for _, a := range f.args {
+			args[a.name] = "penguins-" + a.name
+		}
+		answer := c.ask("prompts/get", obj{"name": f.name, "arguments": args})
+		text := dig(answer, "result", "messages").([]any)[0].(map[string]any)["content"].(map[string]any)["text"]
+		for _, a := range f.args {
+			require.Contains(t, text, "penguins-"+a.name, f.name)
+		}
+		if len(f.args) > 0 {
+			require.NotNil(t, dig(c.ask("prompts/get", obj{"name": f.name}), "error"), "%s without its arguments", f.name)
+		}
+	}
+}
+
+func TestToolsets(t *testing.T) {
+	c := bound(t, ServerOptions{Toolsets: []ops.Toolset{ops.Events}})
+	tools := dig(c.ask("tools/list", obj{}), "result", "tools").([]any)
+	require.Len(t, tools, 2)
+	for _, tool := range tools {
+		require.Contains(t, tool.(map[string]any)["name"], "events_")
+	}
+	hidden := c.ask("tools/call", obj{"name": "agent_list", "arguments": obj{}})
+	absent := c.ask("tools/call", obj{"name": "agent_lisp", "arguments": obj{}})
+	require.NotNil(t, dig(hidden, "error"))
+	require.Equal(t, dig(absent, "error", "code"), dig(hidden, "error", "code"), "what is not offered is not callable")
+}
