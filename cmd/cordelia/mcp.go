@@ -32,6 +32,9 @@ func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
 		return nil, schemas.NotFoundf("%s has keys, but its database is gone", a.home).
 			Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then cordelia setup")
 	}
+	if err := configure(&c); err != nil {
+		return nil, err
+	}
 	adjust(&c)
 	return ops.Open(ctx, c)
 }

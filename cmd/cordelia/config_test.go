@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func TestConfigure(t *testing.T) {
+	home := t.TempDir()
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
+	}
+	c := ops.Config{Home: ops.Home(home)}
+	require.NoError(t, configure(&c), "no file, no change")
+	write(`{"presence":"1h","grace":"48h","refused_per_minute":5}`)
+	require.NoError(t, configure(&c))
+	require.Equal(t, time.Hour, c.Access.Presence)
+	require.Equal(t, 48*time.Hour, c.Periods.Grace)
+	require.Equal(t, 5*time.Minute, c.Periods.Cooldown, "left out keeps its default")
+	require.Equal(t, 5, c.Access.RefusedPerMinute)
+	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{`} {
+		write(bad)
+		require.ErrorIs(t, configure(&c), schemas.ErrInvalid, bad)
+	}
+}
+
+// The limit set is the one in force: the node forgives nothing past it.
+func TestASettingIsInForce(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	a := &app{home: home, durability: "relaxed", errOut: os.Stderr}
+	n, err := a.openNode(t.Context())
+	require.NoError(t, err)
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"refused_per_minute":2}`), 0o600))
+
+	n, err = a.openNode(t.Context())
+	require.NoError(t, err)
+	defer n.Close() //nolint:errcheck // the test is over
+	file, err := n.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	caller, err := n.Caller(t.Context(), file, "test")
+	require.NoError(t, err)
+	read := func() error {
+		_, err := ops.Find("memory_read_warm").Call(t.Context(), n, caller, []byte(`{"ids":["01010101-0101-7101-8101-010101010101"]}`))
+		return err
+	}
+	require.ErrorIs(t, read(), schemas.ErrNotFound)
+	require.Error(t, read()) // the second; a flush may already have come between
+	n.Auth.Flush(t.Context())
+	require.ErrorIs(t, read(), schemas.ErrDenied, "suspended after two")
+}
