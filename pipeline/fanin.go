@@ -1,0 +1,95 @@
+package pipeline
+
+import (
+	"slices"
+
+	"cordelia/schemas"
+)
+
+// GateState is what the outcomes of a round so far allow.
+type GateState string
+
+// The states of the gate.
+const (
+	GateWaiting GateState = "waiting" // for outcomes that are missing
+	GateShut    GateState = "shut"    // all are in and some failed: to R7, nobody is asked
+	GateOpen    GateState = "open"    // all are in and matched: merge and judge
+)
+
+// Why an outcome was not counted.
+const (
+	IgnoredDuplicate   = "repeats an outcome of this round"
+	IgnoredContradicts = "contradicts an outcome of this round"
+	IgnoredLate        = "comes from another round"
+	IgnoredUnknown     = "is of no subtask of this round"
+)
+
+// Ignored is an outcome that was only recorded.
+type Ignored struct {
+	SubTaskID string
+	Round     int
+	Why       string
+}
+
+// Gathered is what fan-in makes of outcomes.
+type Gathered struct {
+	State   GateState
+	Counted []schemas.SubTaskOutcome // in the order of the manifest
+	Missing []string                 // ids of subtasks
+	Failed  []string
+	Ignored []Ignored
+}
+
+// FanIn gathers outcomes, in the order they came, for the round of a manifest
+// (pipeline v0.7, R4b). A second outcome that failed where the first matched is no
+// duplicate but a contradiction: it is not counted, and the subtask failed.
+func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gathered {
+	var g Gathered
+	first := map[string]schemas.SubTaskOutcome{}
+	doubted := map[string]bool{}
+	for _, o := range outcomes { // (INV-FANIN)
+		ignore := func(why string) { g.Ignored = append(g.Ignored, Ignored{o.SubTaskID, o.Round, why}) }
+		before, known := first[o.SubTaskID]
+		switch {
+		case o.ParentTaskID != m.TaskID, o.Round == m.Round && !slices.Contains(m.SubTaskIDs, o.SubTaskID):
+			ignore(IgnoredUnknown)
+		case o.Round != m.Round:
+			ignore(IgnoredLate)
+		case !known:
+			first[o.SubTaskID] = o
+		case o.Status == before.Status:
+			ignore(IgnoredDuplicate)
+		default:
+			doubted[o.SubTaskID] = true
+			ignore(IgnoredContradicts)
+		}
+	}
+	for i, id := range m.SubTaskIDs {
+		if slices.Contains(m.SubTaskIDs[:i], id) {
+			continue
+		}
+		o, in := first[id]
+		if !in {
+			g.Missing = append(g.Missing, id)
+			continue
+		}
+		if doubted[id] && o.Status == schemas.Matched {
+			o.Status, o.FailureReason = schemas.OutcomeFailed, "it was reported as matched and as failed"
+		}
+		// A status this does not know, or one that its verdicts do not bear out, is no match.
+		if o.Status != schemas.Matched || !AllPass(o.CriteriaVerdicts) {
+			g.Failed = append(g.Failed, id)
+			o.Status = schemas.OutcomeFailed
+		}
+		g.Counted = append(g.Counted, o)
+	}
+	switch { // (INV-GATE)
+	case len(g.Missing) > 0:
+		g.State = GateWaiting
+	case len(g.Failed) > 0 || len(g.Counted) == 0:
+		g.State = GateShut
+	default:
+		g.State = GateOpen
+	}
+	return g
+}

@@ -1,0 +1,263 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// Bounds of a plan.
+const (
+	MaxSubTasks  = 50
+	MaxCriteria  = 20
+	MaxIntent    = 4000 // bytes
+	MaxCriterion = 1000 // bytes
+	MaxSequence  = 1000
+	PlanAttempts = 3 // answers of a planner to one request, the first included
+)
+
+// nearlyTheSame is the likeness (Jaccard) from which on a plan is the one before.
+const nearlyTheSame = 0.8
+
+// Brief is what a plan is held against.
+type Brief struct {
+	Intent         string            // of the task
+	Tools          []string          // known
+	Constraints    []Constraint      // of memory
+	BlockedTools   []string          // by directives
+	BlockedTargets []string          // by directives, tool:input
+	Directive      schemas.Directive // "" for the first plan
+	Earlier        []schemas.Plan    // of this task
+}
+
+// NewBrief is the brief of a round after a directive; the zero directive is that
+// of the first round.
+func NewBrief(intent string, tools []string, constraints []Constraint, d schemas.PlanDirective, earlier []schemas.Plan) Brief {
+	return Brief{intent, tools, constraints, d.BlockedTools, d.BlockedTargets, d.Directive, earlier}
+}
+
+// Forbidden maps each tool a plan must not use to why.
+func (b Brief) Forbidden() map[string]string {
+	out := map[string]string{}
+	for _, c := range b.Constraints {
+		if c.Kind == MustNot {
+			out[c.Tool] = fmt.Sprintf("memory %s: %q", c.Source, c.Lesson)
+		}
+	}
+	for _, tool := range b.BlockedTools {
+		out[tool] = "it was tried in an earlier round of this task"
+	}
+	return out
+}
+
+// Left lists the tools a plan may name, sorted, never nil.
+func (b Brief) Left() []string {
+	return without(union(b.Tools, nil), slices.Collect(maps.Keys(b.Forbidden())))
+}
+
+// Judgement is what becomes of a planner's answer.
+type Judgement string
+
+// The judgements.
+const (
+	PlanHolds  Judgement = "dispatch"
+	PlanAgain  Judgement = "ask again"
+	PlanGiveUp Judgement = "give up" // to R7, which abandons
+)
+
+// JudgePlan reads a planner's attempt-th answer to one request, from 1, and decides
+// about it. The error is why it does not hold, and goes to the planner. Nothing can
+// hold when no tool is left.
+func JudgePlan(answer string, b Brief, attempt int) (p schemas.Plan, j Judgement, notes []string, err error) {
+	if len(b.Tools) > 0 && len(b.Left()) == 0 {
+		return p, PlanGiveUp, nil, schemas.Conflictf("every tool there is for this task is blocked").
+			Try("abandon the task, and say which tools were tried")
+	}
+	p, notes, err = Decode[schemas.Plan](answer)
+	if err == nil {
+		err = CheckPlan(p, b)
+	}
+	switch {
+	case err == nil:
+		return p, PlanHolds, notes, nil
+	case attempt < PlanAttempts:
+		return p, PlanAgain, notes, err
+	}
+	return p, PlanGiveUp, notes, err
+}
+
+// CheckPlan names everything that keeps a plan from being dispatched
+// (INV-MUSTNOT). Error: CodeInvalid.
+func CheckPlan(p schemas.Plan, b Brief) error {
+	c := checking{Brief: b, forbidden: b.Forbidden(), left: b.Left()}
+	if len(p.SubTasks) == 0 || len(p.SubTasks) > MaxSubTasks {
+		c.wrong("/subtasks", "must hold 1–%d subtasks, not %d", MaxSubTasks, len(p.SubTasks))
+	}
+	for i, s := range p.SubTasks[:min(len(p.SubTasks), MaxSubTasks)] {
+		c.subTask(s, "/subtasks/"+strconv.Itoa(i))
+	}
+	c.criteria(p.TaskCriteria, b.Intent, "/task_criteria")
+	c.history(p)
+	if len(c.bad) == 0 {
+		return nil
+	}
+	return schemas.Invalidf("the plan cannot be dispatched").With(c.bad...).
+		Try("plan again, mending what is listed")
+}
+
+type checking struct {
+	Brief
+	forbidden map[string]string
+	left      []string
+	bad       []schemas.Violation
+}
+
+func (c *checking) wrong(at, format string, args ...any) {
+	c.bad = append(c.bad, schemas.Violation{Path: at, Msg: fmt.Sprintf(format, args...)})
+}
+
+func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
+	if normal(s.Intent) == "" || len(s.Intent) > MaxIntent {
+		c.wrong(at+"/intent", "must be words, at most %d bytes", MaxIntent)
+	}
+	if s.Sequence < 0 || s.Sequence > MaxSequence {
+		c.wrong(at+"/sequence", "must be 0–%d", MaxSequence)
+	}
+	for i, tool := range s.Tools {
+		path := at + "/tools/" + strconv.Itoa(i)
+		switch why, forbidden := c.forbidden[tool]; {
+		case forbidden:
+			c.wrong(path, "tool %s must not be used: %s; left are %s", tool, why, strings.Join(c.left, ", "))
+		case !slices.Contains(c.Tools, tool):
+			if near := schemas.Nearest(tool, c.left); near != "" {
+				c.wrong(path, "there is no tool %q; did you mean %s?", tool, near)
+			} else {
+				c.wrong(path, "there is no tool %q, only %s", tool, strings.Join(c.left, ", "))
+			}
+		}
+	}
+	for _, target := range c.BlockedTargets {
+		if tool, input, ok := strings.Cut(target, ":"); ok && slices.Contains(s.Tools, tool) && mentions(s.Intent, input) {
+			c.wrong(at+"/intent", "%q with tool %s led nowhere in an earlier round", input, tool)
+		}
+	}
+	c.criteria(s.SuccessCriteria, s.Intent, at+"/success_criteria")
+}
+
+// mentions reports whether a text names an input, as words. An input of one or two
+// characters is in too many texts to mean anything.
+func mentions(text, input string) bool {
+	needle := normal(input)
+	return len(needle) > 2 && strings.Contains(" "+normal(text)+" ", " "+needle+" ")
+}
+
+func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
+	if len(list) == 0 || len(list) > MaxCriteria {
+		c.wrong(at, "must hold 1–%d criteria, not %d", MaxCriteria, len(list))
+	}
+	seen := map[string]bool{}
+	for i, criterion := range list[:min(len(list), MaxCriteria)] {
+		path := at + "/" + strconv.Itoa(i)
+		text := normal(criterion.Criterion)
+		switch {
+		case text == "" || len(criterion.Criterion) > MaxCriterion:
+			c.wrong(path, "must be words, at most %d bytes", MaxCriterion)
+		case text == normal(intent) || text == normal(c.Intent):
+			c.wrong(path, "only restates the intent: say what tool output would show it, and what would show that it failed")
+		case seen[exact(criterion.Criterion)]:
+			c.wrong(path, "is there twice")
+		}
+		seen[exact(criterion.Criterion)] = true
+		if !slices.Contains(schemas.CriterionModes(), criterion.Mode) {
+			c.wrong(path+"/mode", "must be one of %s", strings.Join(words(schemas.CriterionModes()), ", "))
+		}
+		if criterion.Check == nil {
+			continue
+		}
+		if criterion.Mode == schemas.Plausible {
+			c.wrong(path+"/mode", "must be %s: the check decides it", schemas.Verifiable)
+		}
+		raw, err := json.Marshal(criterion.Check)
+		if err != nil {
+			c.wrong(path+"/check", "is not JSON")
+			continue
+		}
+		_, bad := schemas.ParseCheck(raw, path+"/check")
+		c.bad = append(c.bad, bad...)
+	}
+}
+
+// history refuses what this task tried already: the same plan always, one that
+// hardly differs where symmetry is to be broken.
+func (c *checking) history(p schemas.Plan) {
+	if c.Directive == "" {
+		return
+	}
+	for i, before := range c.Earlier {
+		switch alike := Likeness(p, before); {
+		case identity(p) == identity(before):
+			c.wrong("", "is the plan of round %d, which failed", i+1)
+		case c.Directive == schemas.BreakSymmetry && atLeast(alike, nearlyTheSame):
+			c.wrong("", "is %.0f %% like the plan of round %d, which failed; below %.0f %% is new", 100*alike, i+1, 100*nearlyTheSame)
+		}
+	}
+}
+
+// identity is equal for two plans that say the same, in whatever order within a
+// step and in whatever case and width.
+func identity(p schemas.Plan) string {
+	steps := make([]string, len(p.SubTasks))
+	ranks := []int{}
+	for _, s := range p.SubTasks {
+		ranks = append(ranks, s.Sequence)
+	}
+	slices.Sort(ranks)
+	ranks = slices.Compact(ranks)
+	for i, s := range p.SubTasks {
+		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), union(s.Tools, nil), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria))
+	}
+	slices.Sort(steps)
+	return strings.Join(steps, "\n") + fmt.Sprintf("\n%q", criteriaOf(p.TaskCriteria))
+}
+
+func criteriaOf(list []schemas.Criterion) []string {
+	out := []string{}
+	for _, c := range list {
+		out = append(out, exact(c.Criterion)+"|"+string(c.Mode))
+	}
+	return union(out, nil)
+}
+
+// Likeness is how much two plans have in common, 0–1: the tools and the terms of
+// the intents that are in both, over all there are (Jaccard).
+func Likeness(a, b schemas.Plan) float64 { return jaccard(fingerprint(a), fingerprint(b)) }
+
+func fingerprint(p schemas.Plan) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range p.SubTasks {
+		for _, tool := range s.Tools {
+			out["tool "+tool] = true
+		}
+		maps.Copy(out, terms(s.Intent))
+	}
+	return out
+}
+
+// Breaches lists the calls of a result that a plan would have been refused for,
+// as its executor may do other than planned.
+func (b Brief) Breaches(calls []schemas.Evidence) (list []string) {
+	forbidden := b.Forbidden()
+	for _, call := range calls {
+		if why, ok := forbidden[call.Tool]; ok {
+			list = append(list, fmt.Sprintf("tool %s was used: %s", call.Tool, why))
+		} else if slices.Contains(b.BlockedTargets, call.Target()) {
+			list = append(list, call.Target()+" was tried again")
+		}
+	}
+	return list
+}

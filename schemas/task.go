@@ -1,0 +1,199 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// PipelineRole is a role of the task pipeline (pipeline v0.7, Role Index).
+type PipelineRole string
+
+// The roles.
+const (
+	Perceiver      PipelineRole = "R1"
+	Planner        PipelineRole = "R2"
+	Executor       PipelineRole = "R3"
+	AgentValidator PipelineRole = "R4a"
+	MetaValidator  PipelineRole = "R4b"
+	SharedMemory   PipelineRole = "R5"
+	Auditor        PipelineRole = "R6"
+	GradientSolver PipelineRole = "R7"
+)
+
+// PipelineRoles lists the roles.
+func PipelineRoles() []PipelineRole {
+	return []PipelineRole{Perceiver, Planner, Executor, AgentValidator, MetaValidator, SharedMemory, Auditor, GradientSolver}
+}
+
+// CriterionMode says how a criterion is judged.
+type CriterionMode string
+
+// The modes.
+const (
+	Verifiable CriterionMode = "verifiable" // tool output shows it; a failure counts in full
+	Plausible  CriterionMode = "plausible"  // a judgement; a failure counts by the share of attempts that failed
+)
+
+// CriterionModes lists the modes.
+func CriterionModes() []CriterionMode { return []CriterionMode{Verifiable, Plausible} }
+
+// Criterion is one condition that can be found false by itself.
+type Criterion struct {
+	Criterion string        `json:"criterion"`
+	Mode      CriterionMode `json:"mode"`
+	Check     *Check        `json:"check,omitempty"` // by code, instead of a judgement
+}
+
+// UnmarshalJSON reads a bare string as a verifiable criterion, and a criterion
+// without a mode as verifiable.
+func (c *Criterion) UnmarshalJSON(raw []byte) error {
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' {
+		*c = Criterion{Mode: Verifiable}
+		return json.Unmarshal(raw, &c.Criterion)
+	}
+	type plain Criterion
+	p := plain{Mode: Verifiable}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return err
+	}
+	*c = Criterion(p)
+	return nil
+}
+
+// TaskConstraints are the limits a user stated; "" = none.
+type TaskConstraints struct {
+	Scope    string `json:"scope,omitempty"`
+	Deadline string `json:"deadline,omitempty"` // RFC 3339
+}
+
+// TaskSpec is what R1 carries to R2: the user's words, no criteria.
+type TaskSpec struct {
+	TaskID      string          `json:"task_id"`
+	Intent      string          `json:"intent"`
+	Constraints TaskConstraints `json:"constraints"`
+	RawInput    string          `json:"raw_input"` // verbatim
+}
+
+// Perception is what R1 answers: the intent in the user's words, or questions.
+type Perception struct {
+	Intent      string          `json:"intent"`
+	Constraints TaskConstraints `json:"constraints,omitzero"`
+	Questions   []string        `json:"questions,omitempty"` // all at once; none = clear enough
+}
+
+// PlannedSubTask is a subtask as R2 plans it, without ids.
+type PlannedSubTask struct {
+	Intent          string      `json:"intent"`
+	SuccessCriteria []Criterion `json:"success_criteria"`
+	Context         string      `json:"context,omitempty"`
+	Deadline        string      `json:"deadline,omitempty"` // RFC 3339
+	Sequence        int         `json:"sequence"`           // equal = parallel; higher waits for lower
+	Tools           []string    `json:"tools"`              // what it plans to use
+}
+
+// Plan is what R2 answers.
+type Plan struct {
+	SubTasks     []PlannedSubTask `json:"subtasks"`
+	TaskCriteria []Criterion      `json:"task_criteria"`
+}
+
+// SubTask is what R3 gets; the node made its ids.
+type SubTask struct {
+	SubTaskID    string `json:"subtask_id"`
+	ParentTaskID string `json:"parent_task_id"`
+	Round        int    `json:"round"` // from 1
+	PlannedSubTask
+}
+
+// DispatchManifest tells R4b what to wait for and what to hold the whole against.
+type DispatchManifest struct {
+	TaskID       string      `json:"task_id"`
+	Round        int         `json:"round"`
+	SubTaskIDs   []string    `json:"subtask_ids"`
+	TaskCriteria []Criterion `json:"task_criteria"`
+	DispatchedAt string      `json:"dispatched_at"`
+}
+
+// EvidenceEnd is how much of each end of a tool's output is kept, in bytes.
+const EvidenceEnd = 2000
+
+// Evidence is one tool call and both ends of what came out.
+type Evidence struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input"`
+	Exit  int    `json:"exit"` // 0 = it worked
+	Head  string `json:"head,omitempty"`
+	Tail  string `json:"tail,omitempty"` // what follows the head, its last part if that is longer
+}
+
+// NewEvidence keeps [EvidenceEnd] bytes of each end of output, cut between
+// characters.
+func NewEvidence(tool, input string, exit int, output string) Evidence {
+	head := output[:boundary(output, min(len(output), EvidenceEnd))]
+	rest := output[len(head):]
+	if len(rest) > EvidenceEnd {
+		from := len(rest) - EvidenceEnd
+		for from < len(rest) && !utf8.RuneStart(rest[from]) {
+			from++
+		}
+		rest = rest[from:]
+	}
+	return Evidence{tool, input, exit, head, rest}
+}
+
+// boundary moves at back to where a character begins.
+func boundary(s string, at int) int {
+	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return at
+}
+
+// Target names what a call worked on, as tool:input.
+func (e Evidence) Target() string { return e.Tool + ":" + e.Input }
+
+// String is the seed's form: tool:command → output.
+func (e Evidence) String() string {
+	out := e.Head
+	if e.Tail != "" {
+		out = strings.TrimSpace(e.Head + " … " + e.Tail)
+	}
+	if e.Exit != 0 {
+		out = strings.TrimSpace(fmt.Sprintf("(exit %d) %s", e.Exit, out))
+	}
+	return e.Target() + " → " + out
+}
+
+// ExecutionStatus is how R3 says a subtask ended.
+type ExecutionStatus string
+
+// The statuses.
+const (
+	ExecutionCompleted ExecutionStatus = "completed"
+	ExecutionFailed    ExecutionStatus = "failed"
+)
+
+// ExecutionStatuses lists them.
+func ExecutionStatuses() []ExecutionStatus {
+	return []ExecutionStatus{ExecutionCompleted, ExecutionFailed}
+}
+
+// ExecutionReport is what R3 answers: output is a claim, tool calls are the record.
+type ExecutionReport struct {
+	Status    ExecutionStatus `json:"status"`
+	Output    json.RawMessage `json:"output"`
+	ToolCalls []Evidence      `json:"tool_calls"`
+	Reason    string          `json:"reason,omitempty"` // why it failed
+}
+
+// ExecutionResult is the report on one attempt at a subtask.
+type ExecutionResult struct {
+	TaskID    string `json:"task_id"`
+	SubTaskID string `json:"subtask_id"`
+	Round     int    `json:"round"`
+	Attempt   int    `json:"attempt"` // from 1
+	ExecutionReport
+}
