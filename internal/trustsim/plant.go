@@ -1,0 +1,95 @@
+package main
+
+import "time"
+
+// Everything a run depends on is in this file and was fixed before the first run.
+
+const (
+	days          = 30
+	facts         = 60
+	questionsADay = 12 // searches of the reader, who writes nothing
+	topHits       = 5
+	userADay      = 4 // items the user checks of those found that day
+	relayedADay   = 2 // of these again by what the user told the reader
+	crossADay     = 3 // pairs of items on one fact that the reader compares
+	turnsOn       = 15
+	newNames      = 3 // how often the user registers a whitewasher again
+
+	userRight    = 0.98 // how often a word is the right one
+	relayedRight = 0.95
+	peerRight    = 0.80
+	predicts     = 0.20 // a day and agent
+	ringLies     = 0.70
+	paraphrases  = 0.70 // share of what a paraphraser writes, where it finds something
+	honestErrs   = 0.05
+)
+
+var start = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+
+// role is how an agent behaves.
+type role string
+
+const (
+	honest      role = "honest"      // errs rarely
+	noisy       role = "noisy"       // errs at a rate, without intent
+	sleeper     role = "sleeper"     // honest until turnsOn, then lies
+	ring        role = "ring"        // lies, praises its like and slanders the others
+	forger      role = "forger"      // as ring, claiming that the user said so
+	whitewasher role = "whitewasher" // lies, and comes back under a new name when shut out
+	liar        role = "liar"        // lies
+	paraphraser role = "paraphraser" // says in its own words what liars say
+)
+
+// plant is an agent of a scenario.
+type plant struct {
+	role role
+	errs float64 // rate, where the role has one
+}
+
+// scenario is who takes part beside the reader and the user.
+type scenario struct {
+	name   string
+	plants []plant
+	// loses says where the design was expected to do worse, before the first run.
+	loses string
+}
+
+func many(n int, p plant) []plant {
+	out := make([]plant, n)
+	for i := range out {
+		out[i] = p
+	}
+	return out
+}
+
+func scenarios() []scenario {
+	good := func(n int) []plant { return many(n, plant{honest, honestErrs}) }
+	return []scenario{
+		{"noisy", append(good(4), plant{noisy, .1}, plant{noisy, .2}, plant{noisy, .3}, plant{noisy, .4}, plant{noisy, .5}, plant{noisy, .7}), ""},
+		{"sleeper", append(good(8), many(2, plant{sleeper, honestErrs})...), "an exponential average forgets the good days sooner"},
+		{"ring", append(good(7), many(3, plant{ring, ringLies})...), ""},
+		{"forged word", append(good(7), many(3, plant{forger, ringLies})...), "without trust nobody can be slandered: honest agents are shut out"},
+		{"whitewasher", append(good(8), many(2, plant{whitewasher, 1})...), ""},
+		{"paraphraser", append(good(7), plant{liar, 1}, plant{paraphraser, 1}, plant{paraphraser, 1}), ""},
+	}
+}
+
+// seeds are those of the report. Seed 0 is for tests.
+func seeds() []uint64 { return []uint64{1, 2, 3, 4, 5} }
+
+// unreliable agents are those the measure of demotion is about: whoever is right
+// less often than the line of tier Medium.
+func (p plant) unreliable() bool {
+	return p.role != honest && (p.role != noisy || p.errs > 0.4)
+}
+
+// lies reports whether a false item of p is the one all liars agree on.
+func (p plant) lies() bool { return p.role != honest && p.role != noisy }
+
+// rate is how often p is wrong on a day.
+func (p plant) rate(day int) float64 {
+	if p.role == sleeper && day >= turnsOn {
+		return 1
+	}
+	return p.errs
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"database/sql"
+	"math"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+const (
+	unknown     = 0.6 // where everyone starts, as in package trust
+	leastForce  = 5   // verdicts before a plain mean is acted on
+	forgetting  = 0.1 // weight of the newest verdict in an exponential average
+	design      = "Cordelia"
+	noTrust     = "no trust"
+	plainMean   = "plain mean"
+	exponential = "exponential average"
+)
+
+// policy is a way of scoring agents.
+type policy struct {
+	name string
+	// accuracy of an agent from the last word of each assessor on each item, oldest
+	// first, each worth the same; nil for the product's own.
+	accuracy func(rights []bool) float64
+}
+
+func policies() []policy {
+	return []policy{
+		{design, nil},
+		{noTrust, func([]bool) float64 { return unknown }},
+		{plainMean, func(rights []bool) float64 {
+			if len(rights) < leastForce {
+				return unknown
+			}
+			n := 0.0
+			for _, right := range rights {
+				if right {
+					n++
+				}
+			}
+			return n / float64(len(rights))
+		}},
+		{exponential, func(rights []bool) float64 {
+			a := unknown
+			for _, right := range rights {
+				a *= 1 - forgetting
+				if right {
+					a += forgetting
+				}
+			}
+			return a
+		}},
+	}
+}
+
+// tierOf cuts an accuracy as the product cuts its own.
+func tierOf(accuracy float64) schemas.Tier {
+	const whole = 1_000_000
+	alpha := int64(math.Round(accuracy * whole))
+	return trust.Score{Alpha: alpha, Beta: whole - alpha}.Tier()
+}
+
+// tiersOf is the policy as the authorizer asks for it; nil leaves it the product's.
+func (p policy) tiersOf() func(*store.Tx, schemas.EntityID) ([]access.Tiering, error) {
+	if p.accuracy == nil {
+		return nil
+	}
+	return func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
+		rights, err := verdictsOn(tx, agent)
+		if err != nil {
+			return nil, err
+		}
+		return []access.Tiering{{Observer: user, Tier: tierOf(p.accuracy(rights))}}, nil
+	}
+}
+
+// verdictsOn reads the last word of each assessor on each item of agent.
+func verdictsOn(tx *store.Tx, agent schemas.EntityID) ([]bool, error) {
+	type said struct{ item, assessor string }
+	type row struct {
+		said
+		right bool
+	}
+	rows, err := tx.Query(selectVerdicts, agent)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (v row, err error) {
+		var word trust.Word
+		err = r.Scan(&v.item, &v.assessor, &word)
+		v.right = word == trust.Right
+		return v, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var rights []bool
+	seen := map[said]bool{}
+	for _, v := range slices.Backward(list) {
+		if !seen[v.said] {
+			seen[v.said] = true
+			rights = append(rights, v.right)
+		}
+	}
+	slices.Reverse(rights)
+	return rights, nil
+}

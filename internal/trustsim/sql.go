@@ -1,0 +1,8 @@
+package main
+
+// What rivals are told of an agent is what the ledger holds of it.
+const (
+	selectVerdicts = `SELECT item, assessor, verdict FROM assessments
+		WHERE agent = ? AND verdict <> '' ORDER BY seq`
+	countVerdicts = `SELECT count(*) FROM assessments WHERE agent = ? AND verdict <> ''`
+)
