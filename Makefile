@@ -8,7 +8,7 @@ TESTFLAGS ?=
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall soak golden clean
+.PHONY: help build test conformance e2e bench bench-recall trust-sim soak golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,14 +27,17 @@ conformance: build ## the official MCP suite and the Inspector (npm)
 e2e: ## real Claude Code against a scripted model (npm)
 	scripts/e2e.sh
 
-bench: ## figures beside their floors, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000")
+bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000 -data file.json")
 	$(GO) run ./internal/bench $(BENCHFLAGS)
 
 bench-recall: build ## recall on conversations with annotated evidence (DATA=file.json OUT=outcomes.json)
 	$(GO) run ./internal/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
 
-soak: ## the races and kills of the tests, many times over (COUNT=10)
-	CORDELIA_SOAK=$(COUNT) $(GO) test $(RACE) -count 1 -timeout 0 ./internal/scenario ./internal/store ./events ./access
+trust-sim: ## what trust is worth among scripted agents, into docs/trust.md
+	$(GO) run ./internal/trustsim
+
+soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth)
+	CORDELIA_SOAK=$(COUNT) GO="$(GO)" scripts/soak.sh
 
 golden: ## rewrite golden files and generated lists; look at the difference
 	UPDATE_GOLDEN=1 $(GO) test $(PKGS)

@@ -14,14 +14,23 @@ import (
 // sign of life of its parent or its human.
 const presenceLimit = 30 * time.Minute
 
+// ClockSlack is how far the clock may go back without anything that was noted
+// before losing its force. What was noted later than that in the future lies
+// before a jump of the clock and gives no right.
+const ClockSlack = time.Minute
+
 // Config of an Authorizer. Zero values mean the defaults.
 type Config struct {
 	Presence time.Duration // see presenceLimit
-	// TierOf gives the accuracy tier of an agent in the eyes of the resource's
-	// owner. Nil: everyone is where agents start, Medium, or Low if of another node.
-	TierOf func(tx *store.Tx, observer, agent schemas.EntityID) (schemas.Tier, error)
+	// TiersOf gives the accuracy tiers of an agent in the eyes of everyone who has
+	// an opinion of it. What changes them must move the epoch. Nil, or an agent
+	// nobody has one of: where agents start, Medium, or Low if of another node.
+	TiersOf func(tx *store.Tx, agent schemas.EntityID) ([]Tiering, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
+	// Seen is told who called since the last time, and when (UTC µs), in the
+	// transaction that writes that down. Nil: nobody is told.
+	Seen func(tx *store.Tx, seen map[schemas.EntityID]int64) error
 	// Limits of calls before the node suspends an agent by itself.
 	RefusedPerMinute, FailedPerMinute int
 }
@@ -41,12 +50,11 @@ const (
 // routine comes through Do, which opens the transaction, decides in it, and
 // hands out the Grant without which the domain packages do nothing.
 type Authorizer struct {
-	store    *store.Store
-	cfg      Config
-	cache    chainCache
-	slots    slots
-	inflight inflight
-	meter    *meter
+	store *store.Store
+	cfg   Config
+	cache chainCache
+	slots slots
+	meter *meter
 }
 
 // New makes the door to st.
@@ -60,7 +68,7 @@ func New(st *store.Store, cfg Config) *Authorizer {
 	if cfg.FailedPerMinute == 0 {
 		cfg.FailedPerMinute = failedPerMinute
 	}
-	a := &Authorizer{store: st, cfg: cfg}
+	a := &Authorizer{store: st, cfg: cfg, cache: chainCache{tiersOf: cfg.TiersOf}}
 	a.meter = newMeter(a)
 	return a
 }
@@ -115,12 +123,12 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 	}); err != nil {
 		return err
 	}
-	release, err := a.enter(&ctx, *d)
+	release, err := a.enter(*d)
 	if err != nil {
 		return err
 	}
 	defer release()
-	err = a.store.Write(ctx, func(tx *store.Tx) error {
+	return a.store.Write(ctx, func(tx *store.Tx) error {
 		now, err := a.again(tx, p, op, *d)
 		if err != nil {
 			return err
@@ -130,15 +138,6 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 		}
 		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: now}}, f)
 	})
-	return cut(ctx, op, err)
-}
-
-// cut words an operation that was cancelled because its rights went.
-func cut(ctx context.Context, op Op, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), schemas.ErrRevoked) {
-		return revoked(op, err)
-	}
-	return err
 }
 
 func revoked(op Op, cause error) error {
@@ -156,17 +155,29 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 		if *d, err = a.decide(tx, p, op); err != nil {
 			return err
 		}
-		if release, err = a.enter(&ctx, *d); err != nil {
+		if release, err = a.enter(*d); err != nil {
 			release = func() {}
 			return err
 		}
 		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: *d}}, f)
 	})
 	if err != nil {
-		return cut(ctx, op, err)
+		return err
+	}
+	return a.stands(ctx, p, op, *d)
+}
+
+// stands says whether a read that was decided before may answer now.
+func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
+	var epoch int64
+	if err := a.store.Ask(ctx, func(tx *store.Tx) (err error) {
+		epoch, err = Epoch(tx)
+		return err
+	}); err != nil || epoch == before.epoch {
+		return err
 	}
 	return a.store.Read(ctx, func(tx *store.Tx) error {
-		_, err := a.again(tx, p, op, *d)
+		_, err := a.again(tx, p, op, before)
 		return err
 	})
 }
@@ -194,18 +205,13 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	return now, err
 }
 
-// enter takes a slot on everyone in the chain and ties ctx to their rights.
-func (a *Authorizer) enter(ctx *context.Context, d decision) (release func(), err error) {
+// enter takes a slot on everyone in the chain.
+func (a *Authorizer) enter(d decision) (release func(), err error) {
 	if d.actor == nil {
 		return func() {}, nil
 	}
 	if err := a.slots.take(d.actor); err != nil {
 		return nil, err
 	}
-	tied, leave := a.inflight.join(*ctx, d.actor)
-	*ctx = tied
-	return func() {
-		leave()
-		a.slots.give(d.actor)
-	}, nil
+	return func() { a.slots.give(d.actor) }, nil
 }

@@ -30,6 +30,38 @@ type entity struct {
 type chain struct {
 	entities []entity
 	links    []ChainLink
+	tiers    []Tiering // of the chain's own entity
+	known    sync.Map  // see Known
+}
+
+// Tiering is the tier of an agent in the eyes of one observer, from a moment on
+// until the observer's next one. Those of an observer stand together, in order
+// of time.
+type Tiering struct {
+	Observer schemas.EntityID
+	From     int64 // UTC µs; 0 = always was
+	Tier     schemas.Tier
+}
+
+// tier is the one of the chain's own entity at a moment, in the eyes of whoever
+// owns what it touches if they have an opinion, else of the human above. It is
+// read with the chain, so that asking costs nothing that could be told apart.
+func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
+	for _, observer := range []schemas.EntityID{owner, c.root()} {
+		var tier schemas.Tier
+		for _, t := range c.tiers {
+			if t.Observer == observer && (t.From <= now || tier == "") {
+				tier = t.Tier
+			}
+		}
+		if tier != "" {
+			return tier
+		}
+	}
+	if c.self().Foreign {
+		return schemas.Low
+	}
+	return schemas.Medium
 }
 
 func (c *chain) self() *entity          { return &c.entities[len(c.entities)-1] }
@@ -54,7 +86,7 @@ func newChain(entities []entity) *chain {
 
 // loadChain reads the chain of id; nil if there is no such entity.
 func loadChain(tx *store.Tx, id schemas.EntityID) (*chain, error) {
-	rows, err := tx.Query(selectChain, id)
+	rows, err := tx.Lookup(selectChain, id)
 	entities, err := store.Collect(rows, err, scanEntity)
 	if err != nil {
 		return nil, fmt.Errorf("load chain: %w", err)
@@ -96,6 +128,8 @@ type chainCache struct {
 	mu     sync.Mutex
 	epoch  int64
 	chains map[schemas.EntityID]*chain
+
+	tiersOf func(*store.Tx, schemas.EntityID) ([]Tiering, error) // may be nil
 }
 
 // get returns id's chain as of tx's snapshot, and the epoch of that snapshot.
@@ -115,6 +149,11 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	if err != nil || loaded == nil {
 		return nil, epoch, err
 	}
+	if c.tiersOf != nil && !loaded.self().Human {
+		if loaded.tiers, err = c.tiersOf(tx, id); err != nil {
+			return nil, epoch, err
+		}
+	}
 	if tx.Writable() {
 		// What this transaction reads may never be committed, and the next one
 		// would move the epoch to the same number.
@@ -131,17 +170,45 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	return loaded, epoch, nil
 }
 
+// Known gives what find finds out about the actor, keeping it until the epoch
+// moves: find reads only what moves the epoch when it changes (memberships,
+// groups, scopes, who is below whom). It keeps facts, not decisions; those depend
+// on the time too. Not once the operation itself has changed rights: what it
+// reads then may never be committed.
+func Known[T any](g Grant, key string, find func() (T, error)) (T, error) {
+	if g.g == nil || g.g.decision.actor == nil || g.g.changed {
+		return find()
+	}
+	c := g.g.decision.actor
+	if v, ok := c.known.Load(key); ok {
+		return v.(T), nil
+	}
+	v, err := find()
+	if err == nil {
+		c.known.Store(key, v)
+	}
+	return v, err
+}
+
+// last is the chain of id as it was when last asked for, nil if that is not known.
+func (c *chainCache) last(id schemas.EntityID) *chain {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.chains[id]
+}
+
 // Epoch is the number of the current set of rights.
 func Epoch(tx *store.Tx) (int64, error) {
 	var epoch int64
-	if err := tx.QueryRow(selectEpoch).Scan(&epoch); err != nil {
+	if err := tx.LookupRow(selectEpoch).Scan(&epoch); err != nil {
 		return 0, fmt.Errorf("read epoch: %w", err)
 	}
 	return epoch, nil
 }
 
 // BumpEpoch makes every cached decision void. Call it in the transaction of any
-// change to status, capabilities, grants, keys or memberships.
+// change to status, capabilities, grants, keys, memberships, groups or scopes,
+// and of a registration.
 func BumpEpoch(tx *store.Tx) error {
 	if _, err := tx.Exec(bumpEpoch); err != nil {
 		return fmt.Errorf("move epoch: %w", err)

@@ -82,9 +82,10 @@ func (a *Authorizer) proven(tx *store.Tx, p Principal, e *entity) error {
 	case ByToken:
 		var id schemas.EntityID
 		var seq int
-		var expires int64
-		err := tx.QueryRow(selectToken, p.TokenHash).Scan(&id, &seq, &expires)
-		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq || tx.Micros() >= expires) {
+		var issued, expires int64
+		err := tx.LookupRow(selectToken, p.TokenHash).Scan(&id, &seq, &issued, &expires)
+		if errors.Is(err, store.ErrNoRows) || err == nil && (id != e.ID || seq != e.KeySeq ||
+			tx.Micros() >= expires || issued > tx.Micros()+ClockSlack.Microseconds()) {
 			return unauthenticated("the bearer token is not valid or has expired")
 		}
 		return err
@@ -120,11 +121,18 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 	if e.Human || e.Caps.Autonomous {
 		return nil
 	}
+	// A sign of life from the future is from before the clock was moved back: it
+	// would count for hours.
+	latest := tx.Micros() + ClockSlack.Microseconds()
 	var seen int64
-	if err := tx.QueryRow(selectLastSeen, e.Parent, c.root(), e.ID).Scan(&seen); err != nil {
+	if err := tx.LookupRow(selectLastSeen, e.Parent, c.root(), e.ID, latest).Scan(&seen); err != nil {
 		return fmt.Errorf("read presence: %w", err)
 	}
-	seen = max(seen, a.meter.lastSeen(e.Parent), a.meter.lastSeen(c.root())) // not yet flushed
+	for _, id := range []schemas.EntityID{e.Parent, c.root()} { // not yet flushed
+		if at := a.meter.lastSeen(id); at <= latest {
+			seen = max(seen, at)
+		}
+	}
 	if tx.Micros()-seen <= a.cfg.Presence.Microseconds() {
 		return nil
 	}
@@ -195,6 +203,16 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 		return nil
 	})
 	return allowed, err
+}
+
+// Had reports whether the caller could call the tool when its rights were last
+// looked up here. It asks nothing of the database: Do decides anew, and whoever
+// must tell a tool that was taken away from one that is refused asks Tools.
+func (a *Authorizer) Had(p Principal, tool string) bool {
+	c := a.cache.last(p.Entity)
+	return c != nil && !slices.ContainsFunc(c.links, func(l ChainLink) bool {
+		return slices.Contains(l.Boundary.denies(Operation{Tool: tool}), DeniedTool)
+	})
 }
 
 // Standing reports whether the caller's identity still stands: known, its key

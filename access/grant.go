@@ -22,7 +22,7 @@ type grant struct {
 	op        Op
 	principal Principal
 	decision  decision
-	tier      schemas.Tier
+	changed   bool // it has changed rights
 }
 
 func (g Grant) close() { g.g.tx = nil }
@@ -124,6 +124,28 @@ func (g Grant) ChainOf(id schemas.EntityID) ([]ChainLink, error) {
 	return slices.Clone(c.links), nil
 }
 
+// Profile is what decisions know of an entity: the record of an agent without its
+// key, its display name and its times. AgentType is "" for a person. CodeNotFound
+// if there is no such entity.
+func (g Grant) Profile(id schemas.EntityID) (schemas.Agent, error) {
+	if g.Tx() == nil {
+		return schemas.Agent{}, ErrNoGrant
+	}
+	c := g.g.decision.actor
+	if c == nil || c.self().ID != id || g.g.changed {
+		var err error
+		if c, _, err = g.g.auth.cache.get(g.g.tx, id); err != nil {
+			return schemas.Agent{}, err
+		}
+		if c == nil {
+			return schemas.Agent{}, NotKnown(string(id))
+		}
+	}
+	e := c.self()
+	return schemas.Agent{AgentID: e.ID, ParentEntityID: e.Parent, AgentType: e.Type, Name: e.Name, Status: e.Status,
+		Capabilities: e.Caps, Grants: e.Grants}, nil
+}
+
 // Resolve finds whom the actor means by a name, id or id prefix.
 func (g Grant) Resolve(ref string) (schemas.EntityID, error) {
 	if g.Tx() == nil {
@@ -184,8 +206,9 @@ func (g *grant) refuses(n Need) (string, error) {
 	self := g.decision.actor.self()
 	op := Operation{Tool: g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility, Own: n.Owner != "" && n.Owner == self.ID}
 	if n.Visibility == schemas.Group {
-		blocked, err := g.joinGroup(&op, n.Group)
-		if err != nil || blocked != "" {
+		var blocked string
+		var err error
+		if n.Owner, blocked, err = g.joinGroup(&op, n.Group); err != nil || blocked != "" {
 			return blocked, err
 		}
 	}
@@ -204,10 +227,7 @@ func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
 	if n.Layer == schemas.L2 && n.Visibility == schemas.Private && !op.Own && n.Owner != self.Parent {
 		return "private:" + string(self.ID), nil // only the grantor's private memory can be granted
 	}
-	tier, err := g.ownTier()
-	if err != nil {
-		return "", err
-	}
+	tier := g.decision.actor.tier(n.Owner, g.tx.Micros())
 	row := RowFor(self.Type, tier)
 	if !MatrixAllows(row, tier, Question{Operation: op, Grants: self.Grants}) {
 		return fmt.Sprintf("matrix:%s:%s", row, tier), nil
@@ -233,29 +253,54 @@ func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
 	return why == "", err
 }
 
-// joinGroup fills in what op's group is and what role the actor has there.
-func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (blocked string, err error) {
-	var owner, root schemas.EntityID
-	var emcon bool
-	var archived int64
+// inGroup is a group as one entity stands in it.
+type inGroup struct {
+	id       schemas.GroupID
+	kind     string
+	owner    schemas.EntityID
+	emcon    bool
+	archived int64
+	role     MemberRole
+	root     schemas.EntityID // the human above its owner
+}
+
+func scanInGroup[R scanner](r R) (in inGroup, err error) {
+	return in, r.Scan(&in.id, &in.kind, &in.owner, &in.emcon, &in.archived, &in.role, &in.root)
+}
+
+// joinGroup fills in what op's group is and what role the actor has there, and
+// gives its owner.
+func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (owner schemas.EntityID, blocked string, err error) {
 	op.Group = id
-	err = g.tx.QueryRow(selectGroupRole, g.decision.actor.self().ID, id).
-		Scan(&op.GroupKind, &owner, &emcon, &archived, &op.Role, &root)
+	mine, err := Grant{g}.groups()
+	if err != nil {
+		return "", "", err
+	}
+	if at := slices.IndexFunc(mine, func(in inGroup) bool { return in.id == id }); at >= 0 {
+		return mine[at].owner, g.enterGroup(op, mine[at]), nil
+	}
+	in, err := scanInGroup(g.tx.LookupRow(selectGroupRole, g.decision.actor.self().ID, id))
 	if errors.Is(err, store.ErrNoRows) {
-		return "group:absent", nil
+		return "", "group:absent", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read group: %w", err)
+		return "", "", fmt.Errorf("read group: %w", err)
 	}
+	return in.owner, g.enterGroup(op, in), nil
+}
+
+// enterGroup is joinGroup of a group that is known.
+func (g *grant) enterGroup(op *Operation, in inGroup) (blocked string) {
+	op.Group, op.GroupKind, op.Role = in.id, in.kind, in.role
 	// A person owns every group of their own tree, whatever role was written down
 	// for them: below them nobody could else take it back.
-	if g.decision.actor.self().Human && root == g.decision.actor.self().ID {
+	if g.decision.actor.self().Human && in.root == g.decision.actor.self().ID {
 		op.Role = RoleOwner
 	}
-	if op.Kind == KindWrite && (emcon || archived != 0) {
-		return "group:emcon", nil
+	if op.Kind == KindWrite && (in.emcon || in.archived != 0) {
+		return "group:emcon"
 	}
-	return "", nil
+	return ""
 }
 
 // refusesHuman: a person reads everything in their own tree, writes their own
@@ -279,28 +324,6 @@ func (g *grant) refusesHuman(n Need, op Operation) (string, error) {
 		}
 	}
 	return "human:" + string(self), nil
-}
-
-// ownTier is the actor's tier in the eyes of the resource's owner: the human at
-// the root unless the trust ledger says otherwise.
-func (g *grant) ownTier() (schemas.Tier, error) {
-	if g.tier != "" {
-		return g.tier, nil
-	}
-	self := g.decision.actor.self()
-	switch {
-	case g.auth.cfg.TierOf != nil:
-		tier, err := g.auth.cfg.TierOf(g.tx, g.decision.actor.root(), self.ID)
-		if err != nil {
-			return "", fmt.Errorf("read tier: %w", err)
-		}
-		g.tier = tier
-	case self.Foreign:
-		g.tier = schemas.Low
-	default:
-		g.tier = schemas.Medium
-	}
-	return g.tier, nil
 }
 
 // Scope is the part of L2 an operation may read, for a query that must hold it
@@ -333,15 +356,20 @@ func (g Grant) ReadScope() (Scope, error) {
 			s.Private = append(s.Private, owner)
 		}
 	}
-	ids, err := g.groups()
+	groups, err := g.groups()
 	if err != nil {
 		return Scope{}, err
 	}
-	for _, id := range ids {
-		if ok, err := may(Need{Visibility: schemas.Group, Group: id}); err != nil {
+	for _, in := range groups {
+		n := Need{Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Group, Owner: in.owner, Group: in.id}
+		op := Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility}
+		if g.g.enterGroup(&op, in) != "" {
+			continue
+		}
+		if why, err := g.g.refusesOperation(n, op); err != nil {
 			return Scope{}, err
-		} else if ok {
-			s.Groups = append(s.Groups, id)
+		} else if why == "" {
+			s.Groups = append(s.Groups, in.id)
 		}
 	}
 	s.Public, err = may(Need{Visibility: schemas.Public})
@@ -350,13 +378,15 @@ func (g Grant) ReadScope() (Scope, error) {
 
 // groups lists the groups the actor is a member of; for a person also those of
 // their tree.
-func (g Grant) groups() ([]schemas.GroupID, error) {
-	query := selectMyGroups
-	if g.IsHuman() {
-		query = selectTreeGroups
-	}
-	rows, err := g.g.tx.Query(query, g.Actor())
-	return store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
+func (g Grant) groups() ([]inGroup, error) {
+	return Known(g, "groups", func() ([]inGroup, error) {
+		query := selectMyGroups
+		if g.IsHuman() {
+			query = selectTreeGroups
+		}
+		rows, err := g.g.tx.Lookup(query, g.Actor())
+		return store.Collect(rows, err, scanInGroup[*sql.Rows])
+	})
 }
 
 // Audit writes the record of what was done, in the operation's transaction.
@@ -382,20 +412,9 @@ func (g Grant) RightsChanged() error {
 	if g.Tx() == nil {
 		return ErrNoGrant
 	}
+	g.g.changed = true
 	g.g.tx.Ring()
 	return BumpEpoch(g.g.tx)
-}
-
-// Revoked is RightsChanged for an entity that may do nothing any more: what it
-// and everyone below it have under way in this process is also cancelled, as
-// soon as the transaction is on disk.
-func (g Grant) Revoked(id schemas.EntityID) error {
-	if err := g.RightsChanged(); err != nil {
-		return err
-	}
-	auth := g.g.auth
-	g.g.tx.AfterCommit(func() { auth.inflight.cancel(id) })
-	return nil
 }
 
 // Routine runs f as a routine of the node inside the operation: the one way in

@@ -133,7 +133,12 @@ func (a *Authorizer) Flush(ctx context.Context) {
 		clear(over)
 		minute := tx.Micros() / 60_000_000
 		for id, at := range seen {
-			if _, err := tx.Exec(touchSeen, at, id); err != nil {
+			if _, err := tx.Exec(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
+				return err
+			}
+		}
+		if a.cfg.Seen != nil {
+			if err := a.cfg.Seen(tx, seen); err != nil {
 				return err
 			}
 		}
@@ -156,7 +161,7 @@ func (a *Authorizer) Flush(ctx context.Context) {
 				over[id] = schemas.ErrorLimit
 			}
 		}
-		_, err := tx.Exec(dropCounts, minute-60)
+		_, err := tx.Exec(dropCounts, minute-60, minute)
 		return err
 	})
 	if err != nil {

@@ -13,12 +13,13 @@ const (
 		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at, e.node_id
 		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
 
-	selectToken = `SELECT entity_id, key_seq, expires_at FROM tokens WHERE hash = ?`
+	selectToken = `SELECT entity_id, key_seq, issued_at, expires_at FROM tokens WHERE hash = ?`
 
-	// selectLastSeen is the newest sign of life of an agent's parent or human, of
-	// which registering or moving the agent is one.
-	selectLastSeen = `SELECT max((SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?1, ?2)),
-			CASE WHEN status_by = 'node' THEN created_at ELSE status_at END) FROM entities WHERE id = ?3`
+	// selectLastSeen is the newest sign of life, not after ?4, of an agent's parent
+	// or human, of which registering or moving the agent is one.
+	selectLastSeen = `SELECT max((SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?1, ?2) AND last_seen_at <= ?4),
+			(SELECT coalesce(max(moved), 0) FROM (SELECT CASE WHEN status_by = 'node' THEN created_at ELSE status_at END AS moved
+				FROM entities WHERE id = ?3) WHERE moved <= ?4))`
 
 	// selectVisible lists who an entity can name: itself, everyone above and
 	// below it, and everyone it shares a group with.
@@ -34,27 +35,33 @@ const (
 			SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id WHERE mine.entity_id = ?1))
 		ORDER BY nearness, e.id LIMIT 32`
 
-	selectGroupRole = `SELECT g.kind, g.owner_id, g.emcon, g.archived_at, coalesce(m.role, ''), o.root_id
-		FROM groups g JOIN entities o ON o.id = g.owner_id
+	inGroupColumns  = `g.id, g.kind, g.owner_id, g.emcon, g.archived_at, coalesce(m.role, ''), o.root_id`
+	selectGroupRole = `SELECT ` + inGroupColumns + ` FROM groups g JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?
 		WHERE g.id = ?`
-	selectMyGroups   = `SELECT group_id FROM members WHERE entity_id = ? ORDER BY group_id`
-	selectTreeGroups = `SELECT g.id FROM groups g JOIN entities o ON o.id = g.owner_id
+	selectMyGroups = `SELECT ` + inGroupColumns + ` FROM members m CROSS JOIN groups g ON g.id = m.group_id
+		CROSS JOIN entities o ON o.id = g.owner_id WHERE m.entity_id = ? ORDER BY g.id`
+	selectTreeGroups = `SELECT ` + inGroupColumns + ` FROM groups g JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1
 		WHERE o.root_id = ?1 OR m.entity_id IS NOT NULL ORDER BY g.id`
 
-	dropSlots  = `DELETE FROM slots WHERE entity_id = ? AND expires_at <= ?`
+	// dropSlots: one that lasts longer than it was taken for was taken before the
+	// clock was moved back.
+	dropSlots  = `DELETE FROM slots WHERE entity_id = ?1 AND (expires_at <= ?2 OR expires_at - ?2 > keeps)`
 	countSlots = `SELECT count(*) FROM slots WHERE entity_id = ?`
-	insertSlot = `INSERT INTO slots(entity_id, id, expires_at) VALUES (?, ?, ?)`
+	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps) VALUES (?, ?, ?, ?)`
 	deleteSlot = `DELETE FROM slots WHERE id = ? AND entity_id IN (SELECT value FROM json_each(?))`
+	keepSlots  = `UPDATE slots SET expires_at = ? WHERE id = ?`
+	deleteHold = `DELETE FROM slots WHERE id = ?`
 
-	touchSeen = `UPDATE entities SET last_seen_at = max(last_seen_at, ?) WHERE id = ?`
+	// touchSeen notes a sign of life at ?1; one from after ?2, when it is written, is not kept.
+	touchSeen = `UPDATE entities SET last_seen_at = CASE WHEN last_seen_at > ?2 THEN ?1 ELSE max(last_seen_at, ?1) END WHERE id = ?3`
 	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused, failed = failed + excluded.failed`
 	// recentCounts are an agent's; a person is not suspended.
 	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0) FROM call_counts
-		WHERE entity_id = ? AND minute >= ? AND entity_id IN (SELECT id FROM entities WHERE kind = 'agent')`
-	dropCounts = `DELETE FROM call_counts WHERE minute < ?`
+		WHERE entity_id = ? AND minute = ? AND entity_id IN (SELECT id FROM entities WHERE kind = 'agent')`
+	dropCounts = `DELETE FROM call_counts WHERE minute < ?1 OR minute > ?2`
 	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`
 )

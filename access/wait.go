@@ -14,12 +14,16 @@ import (
 // a killed process frees it soon and a slow one does not lose it.
 const slotSlack = 10 * time.Second
 
-// Wait runs f, which holds no transaction, for at most limit while p waits for
-// something. The wait takes a slot of everyone in the chain, across processes.
+// maxWait bounds a wait.
+const maxWait = time.Minute
+
+// Wait runs f, which holds no transaction, for at most limit, itself at most a
+// minute, while p waits for something. The wait takes a slot of everyone in the chain, across processes.
 // f asks again through Do before it gives anything away, and ends when that is
 // refused.
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
 	var d decision
+	limit = min(limit, maxWait)
 	id := schemas.NewID()
 	err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
 		if d, err = a.decide(tx, p, op); err != nil {
@@ -52,7 +56,7 @@ func takeSlots(tx *store.Tx, d decision, id string, limit time.Duration) error {
 		if used >= e.Caps.MaxParallelOps {
 			return allBusy(e)
 		}
-		if _, err := tx.Exec(insertSlot, e.ID, id, expires); err != nil {
+		if _, err := tx.Exec(insertSlot, e.ID, id, expires, (limit + slotSlack + ClockSlack).Microseconds()); err != nil {
 			return fmt.Errorf("take slot: %w", err)
 		}
 	}

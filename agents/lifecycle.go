@@ -80,10 +80,8 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 		if _, err := tx.Exec(deleteTokensBelow, r.ID); err != nil {
 			return m, fmt.Errorf("end tokens: %w", err)
 		}
-		if err := g.Revoked(r.ID); err != nil {
-			return m, err
-		}
-	} else if err := g.RightsChanged(); err != nil {
+	}
+	if err := g.RightsChanged(); err != nil {
 		return m, err
 	}
 	changed := schemas.AgentStatusChanged{AgentID: r.ID, OldStatus: m.From, NewStatus: to}

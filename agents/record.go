@@ -56,7 +56,7 @@ func scanRecord(scan func(...any) error) (Record, error) {
 
 // load reads an entity; CodeNotFound if there is none.
 func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
-	r, err := scanRecord(tx.QueryRow(selectRecord, id).Scan)
+	r, err := scanRecord(tx.LookupRow(selectRecord, id).Scan)
 	if errors.Is(err, store.ErrNoRows) {
 		return r, access.NotKnown(string(id))
 	}
@@ -72,17 +72,23 @@ func Inspect(tx *store.Tx, id schemas.EntityID) (Record, error) { return load(tx
 
 // Get reads the record of someone the actor can name.
 func Get(g access.Grant, ref string) (Record, error) {
-	if ref == "" {
-		return load(g.Tx(), g.Actor())
-	}
-	if g.IsNode() {
-		return load(g.Tx(), schemas.EntityID(ref))
-	}
-	id, err := g.Resolve(ref)
+	id, err := Named(g, ref)
 	if err != nil {
 		return Record{}, err
 	}
 	return load(g.Tx(), id)
+}
+
+// Named is who the actor means by ref, "" for itself; the node knows them by
+// their ids alone.
+func Named(g access.Grant, ref string) (schemas.EntityID, error) {
+	switch {
+	case ref == "":
+		return g.Actor(), nil
+	case g.IsNode():
+		return schemas.EntityID(ref), nil
+	}
+	return g.Resolve(ref)
 }
 
 // Self reads the actor's own record.

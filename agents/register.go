@@ -137,7 +137,7 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 	if _, err := g.Tx().Exec(insertKey, r.ID, 1, r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, now, "registered", nil); err != nil {
 		return fmt.Errorf("insert key: %w", err)
 	}
-	return nil
+	return g.RightsChanged() // who is above has one more below
 }
 
 // checkGrants holds the explicit grants against the agent's capabilities, which

@@ -20,8 +20,8 @@ type Rotation struct {
 
 // Rotate puts a new key in place of an entity's; the id stays. The record must
 // be signed by the old key and the parent, or by the parent alone with a reason
-// (a person, who has no parent, signs with the old key). Tokens and open
-// challenges of the entity end with the transaction.
+// (a person, who has no parent, signs with the old key). Tokens of the entity end
+// with the transaction, and with its key what it could answer challenges with.
 func Rotate(g access.Grant, in Rotation) (Record, error) {
 	r, err := load(g.Tx(), in.EntityID)
 	if err != nil {
@@ -48,13 +48,12 @@ func Rotate(g access.Grant, in Rotation) (Record, error) {
 		{insertKey, []any{r.ID, in.NewSeq, in.NewPublicKey, in.NewEncPublicKey, in.Binding, tx.Micros(), in.Reason, record}},
 		{updateKeys, []any{in.NewPublicKey, in.NewEncPublicKey, in.Binding, in.NewSeq, in.SealedKey, r.ID}},
 		{deleteTokens, []any{r.ID}},
-		{deleteChallenges, []any{r.ID}},
 	} {
 		if _, err := tx.Exec(step.sql, step.args...); err != nil {
 			return r, fmt.Errorf("rotate key: %w", err)
 		}
 	}
-	if err := g.Revoked(r.ID); err != nil {
+	if err := g.RightsChanged(); err != nil {
 		return r, err
 	}
 	r.Key = keys.Recipient{PublicKey: in.NewPublicKey, EncPublicKey: in.NewEncPublicKey, KeySeq: in.NewSeq, Binding: in.Binding}

@@ -32,23 +32,24 @@ const (
 	deleteTokensBelow = `DELETE FROM tokens WHERE entity_id IN (
 			WITH RECURSIVE down(id) AS (SELECT ? UNION SELECT c.id FROM down JOIN entities c ON c.parent_id = down.id)
 			SELECT id FROM down)`
-	deleteTokens     = `DELETE FROM tokens WHERE entity_id = ?`
-	deleteChallenges = `DELETE FROM challenges WHERE entity_id = ?`
+	deleteTokens = `DELETE FROM tokens WHERE entity_id = ?`
 
 	dueExpiry = `SELECT id FROM entities WHERE expires_at > 0 AND expires_at <= ? AND status IN ('registered', 'active', 'suspended') LIMIT 100`
 	dueResume = `SELECT id FROM entities WHERE status = 'suspended' AND status_by = 'node' AND status_at <= ? LIMIT 100`
 	dueGrace  = `SELECT id, grace_boot, grace_mono FROM entities WHERE status = 'deactivated' AND grace_until <= ? LIMIT 100`
 	seenGrace = `UPDATE entities SET grace_boot = ?, grace_mono = ? WHERE id = ?`
 
-	crowdOut = `DELETE FROM challenges WHERE nonce_hash IN (
-			SELECT nonce_hash FROM challenges WHERE entity_id = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?)`
-	insertChallenge = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (?, ?, ?, ?, ?)`
-	takeChallenge   = `DELETE FROM challenges WHERE nonce_hash = ? AND entity_id = ? AND audience = ? AND purpose = ? AND expires_at > ?
-		RETURNING expires_at`
-	dropChallenges = `DELETE FROM challenges WHERE expires_at <= ?`
-	insertToken    = `INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`
-	findToken      = `SELECT entity_id, key_seq, audience FROM tokens WHERE hash = ? AND expires_at > ?`
-	dropTokens     = `DELETE FROM tokens WHERE expires_at <= ?`
+	// Challenges are those that were answered. The one of no nonce says that all
+	// that end no later than it are worthless.
+	answerChallenge = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) SELECT ?1, ?2, ?3, ?4, ?5
+		WHERE NOT EXISTS (SELECT 1 FROM challenges WHERE nonce_hash = x'' AND expires_at >= ?5)
+		ON CONFLICT(nonce_hash) DO NOTHING`
+	endChallenges = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (x'', '', '', '', ?)
+		ON CONFLICT(nonce_hash) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`
+	dropAnswered = `DELETE FROM challenges WHERE expires_at <= ?`
+	insertToken  = `INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`
+	findToken    = `SELECT entity_id, key_seq, audience FROM tokens WHERE hash = ? AND expires_at > ?`
+	dropTokens   = `DELETE FROM tokens WHERE expires_at <= ? OR issued_at > ?`
 
 	soleHuman = `SELECT id FROM entities WHERE kind = 'human' AND node_id = '' ORDER BY created_at LIMIT 1`
 )

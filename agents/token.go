@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
@@ -14,47 +15,65 @@ import (
 )
 
 const (
-	challengeLife  = time.Minute
-	tokenLife      = 15 * time.Minute
-	openChallenges = 64 // per entity
+	challengeLife = time.Minute
+	tokenLife     = 15 * time.Minute
+	// answeredKept is how long an answered challenge is remembered after its end,
+	// so that a clock set back by less makes none good again.
+	answeredKept = 24 * time.Hour
+	saltSize     = 16 // random bytes of a nonce; the rest is the node's mark
 )
 
-// NewChallenge makes a challenge for ref, to be signed within a minute. Someone
-// unknown gets one too, which nothing answers: the reply must not tell who
-// exists.
-func NewChallenge(g access.Grant, nodeID, ref, audience string, purpose schemas.AuthPurpose) (schemas.AuthChallenge, error) {
+// Voucher marks a message for the node to know again (keys.Identity.Vouch).
+type Voucher func(message []byte) [sha256.Size]byte
+
+// NewChallenge makes a challenge for ref, to be signed within a minute. Nothing
+// is kept of it: anyone may ask in anyone's name. Someone unknown gets one too,
+// which nothing answers: the reply must not tell who exists.
+func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string, purpose schemas.AuthPurpose) (schemas.AuthChallenge, error) {
 	tx := g.Tx()
 	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref), KeySeq: 1,
 		Purpose: purpose, ExpiresUnixMicro: tx.Micros() + challengeLife.Microseconds()}
-	rand.Read(c.Nonce[:]) //nolint:errcheck // never fails since Go 1.24
-	// Someone unknown costs the same statements: their challenges go under the
-	// empty id, which no answer can name.
+	rand.Read(c.Nonce[:saltSize]) //nolint:errcheck // never fails since Go 1.24
+	copy(c.Nonce[saltSize:], markOf(c, vouch))
 	r, err := load(tx, c.AgentID)
 	switch {
 	case err == nil:
 		c.KeySeq = r.Key.KeySeq
-	case errors.Is(err, schemas.ErrNotFound):
-		r.ID = ""
-	default:
+	case !errors.Is(err, schemas.ErrNotFound):
 		return c, err
-	}
-	if _, err := tx.Exec(dropChallenges, tx.Micros()); err != nil {
-		return c, fmt.Errorf("drop old challenges: %w", err)
-	}
-	// The oldest gives way, not the newest: anyone may ask in anyone's name, and
-	// must not keep them from answering.
-	if _, err := tx.Exec(crowdOut, r.ID, openChallenges-1); err != nil {
-		return c, fmt.Errorf("crowd out challenges: %w", err)
-	}
-	hash := sha256.Sum256(c.Nonce[:])
-	if _, err := tx.Exec(insertChallenge, hash[:], r.ID, audience, purpose, c.ExpiresUnixMicro); err != nil {
-		return c, fmt.Errorf("insert challenge: %w", err)
 	}
 	return c, nil
 }
 
+// markOf is the second half of a nonce: it stands for all the challenge says
+// but the key, which the signature covers.
+func markOf(c schemas.AuthChallenge, vouch Voucher) []byte {
+	c.KeySeq = 0
+	clear(c.Nonce[saltSize:])
+	mark := vouch(c.SigningBytes())
+	return mark[:len(c.Nonce)-saltSize]
+}
+
+// CheckChallenge refuses a challenge that this node did not make. Whether it is
+// still good is decided by Issue.
+func CheckChallenge(c schemas.AuthChallenge, vouch Voucher) error {
+	if !hmac.Equal(c.Nonce[saltSize:], markOf(c, vouch)) {
+		return BadProof(errors.New("the challenge is not this node's"))
+	}
+	return nil
+}
+
+// EndChallenges makes every challenge made so far worthless.
+func EndChallenges(tx *store.Tx) error {
+	latest := tx.Micros() + challengeLife.Microseconds()
+	if _, err := tx.Exec(endChallenges, latest); err != nil {
+		return fmt.Errorf("end challenges: %w", err)
+	}
+	return nil
+}
+
 // KeyOf reads the key that has to sign for an entity, so that the signature can
-// be checked before the transaction that consumes the challenge.
+// be checked before the transaction that uses the challenge up.
 func KeyOf(g access.Grant, id schemas.EntityID) (keys.Recipient, error) {
 	r, err := load(g.Tx(), id)
 	if errors.Is(err, schemas.ErrNotFound) {
@@ -76,18 +95,24 @@ type Issued struct {
 	ExpiresAt int64 // UTC µs
 }
 
-// Issue turns a signed challenge, already verified against key, into a token
-// (INV-NONCE).
+// Issue turns a signed challenge, already checked and verified against key, into
+// a token, and remembers that it was answered (INV-NONCE).
 func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token keys.Token) (Issued, error) {
 	tx := g.Tx()
-	hash := sha256.Sum256(c.Nonce[:])
-	var expires int64
-	err := tx.QueryRow(takeChallenge, hash[:], c.AgentID, c.Audience, c.Purpose, tx.Micros()).Scan(&expires)
-	if errors.Is(err, store.ErrNoRows) || err == nil && expires != c.ExpiresUnixMicro {
-		return Issued{}, BadProof(err)
+	// One that ends too late was made before the clock was set back.
+	if left := c.ExpiresUnixMicro - tx.Micros(); left <= 0 || left > (challengeLife+access.ClockSlack).Microseconds() {
+		return Issued{}, BadProof(errors.New("the challenge has expired"))
 	}
+	if _, err := tx.Exec(dropAnswered, tx.Micros()-answeredKept.Microseconds()); err != nil {
+		return Issued{}, fmt.Errorf("drop old challenges: %w", err)
+	}
+	hash := sha256.Sum256(c.Nonce[:])
+	fresh, err := tx.Exec(answerChallenge, hash[:], c.AgentID, c.Audience, c.Purpose, c.ExpiresUnixMicro)
 	if err != nil {
-		return Issued{}, fmt.Errorf("take challenge: %w", err)
+		return Issued{}, fmt.Errorf("answer challenge: %w", err)
+	}
+	if fresh == 0 {
+		return Issued{}, BadProof(errors.New("the challenge was answered, or ended by a restore"))
 	}
 	r, err := load(tx, c.AgentID)
 	if err != nil {
@@ -99,7 +124,7 @@ func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token ke
 	if r.Status != schemas.Active && r.Status != schemas.Registered {
 		return Issued{}, BadProof(fmt.Errorf("the agent is %s", r.Status))
 	}
-	if _, err := tx.Exec(dropTokens, tx.Micros()); err != nil {
+	if _, err := tx.Exec(dropTokens, tx.Micros(), tx.Micros()+access.ClockSlack.Microseconds()); err != nil {
 		return Issued{}, fmt.Errorf("drop old tokens: %w", err)
 	}
 	sum := token.Hash()

@@ -29,6 +29,7 @@ type Mailbox struct {
 	// delivery, so a right lost between an event and its delivery counts
 	// (INV-DELIVERY). Nil allows nothing.
 	Allow func(Stream) (bool, error)
+	Past  *Past // found out before, by any mailbox of the same reader; nil: nothing
 }
 
 // Batch is one page of a mailbox, oldest first.
@@ -79,7 +80,7 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	shown, unread, err := newest(tx, places, MaxUnread)
+	shown, unread, err := m.newest(tx, places, MaxUnread)
 	if err != nil {
 		return Batch{}, err
 	}
@@ -162,20 +163,29 @@ func (m Mailbox) Acknowledge(tx *store.Tx, cursor string) (bool, error) {
 
 // Queue is the mailbox as L1 shows it (seed §9.2): the newest limit (1–MaxUnread)
 // unread events, oldest first, and how many older ones are not shown.
-func (m Mailbox) Queue(tx *store.Tx, limit int) (queue []schemas.QueuedEvent, skipped int, err error) {
-	places, err := m.places(tx)
+func (m Mailbox) Queue(tx *store.Tx, limit int) (list []schemas.QueuedEvent, skipped int, err error) {
+	streams, err := m.readable()
 	if err != nil {
 		return nil, 0, err
 	}
-	shown, unread, err := newest(tx, places, min(max(limit, 1), MaxUnread))
+	at := tx.Snapshot()
+	if q, ok := m.Past.queued(at, streams, limit); ok {
+		return slices.Clone(q.events), q.skipped, nil
+	}
+	places, err := m.placesIn(tx, streams)
 	if err != nil {
 		return nil, 0, err
 	}
-	queue = make([]schemas.QueuedEvent, len(shown))
+	shown, unread, err := m.newest(tx, places, min(max(limit, 1), MaxUnread))
+	if err != nil {
+		return nil, 0, err
+	}
+	list = make([]schemas.QueuedEvent, len(shown))
 	for i, l := range shown {
-		queue[i] = schemas.QueuedEvent{Event: l.event.Type, Payload: l.event.Payload, Timestamp: l.event.Timestamp}
+		list[i] = schemas.QueuedEvent{Event: l.event.Type, Payload: l.event.Payload, Timestamp: l.event.Timestamp}
 	}
-	return queue, unread - len(shown), nil
+	m.Past.keepQueue(queue{at: at, streams: streams, limit: limit, events: list, skipped: unread - len(shown)})
+	return slices.Clone(list), unread - len(shown), nil
 }
 
 // Seen is how far a waiting reader has looked in each stream.
@@ -189,6 +199,9 @@ func (m Mailbox) News(tx *store.Tx, seen Seen, pushed bool) (*schemas.Event, See
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(seen) > 0 { // it reads from where it looked last, not from its cursor
+		m.Past = nil
+	}
 	now := make(Seen, len(places))
 	fresh := slices.DeleteFunc(places, func(p place) bool {
 		now[p.stream] = p.head
@@ -197,7 +210,7 @@ func (m Mailbox) News(tx *store.Tx, seen Seen, pushed bool) (*schemas.Event, See
 	for i := range fresh {
 		fresh[i].cursor = max(fresh[i].cursor, seen[fresh[i].stream])
 	}
-	last, _, err := newest(tx, fresh, 1)
+	last, _, err := m.newest(tx, fresh, 1)
 	if err != nil || len(last) == 0 {
 		return nil, now, err
 	}
@@ -250,18 +263,22 @@ func (m Mailbox) places(tx *store.Tx) ([]place, error) {
 	if err != nil {
 		return nil, err
 	}
-	want, err := subscriptionsOf(tx, m.Reader)
-	if err != nil {
-		return nil, err
-	}
+	return m.placesIn(tx, streams)
+}
+
+func (m Mailbox) placesIn(tx *store.Tx, streams []Stream) ([]place, error) {
 	list, err := json.Marshal(streams)
 	if err != nil {
 		return nil, fmt.Errorf("open mailbox: %w", err)
 	}
-	rows, err := tx.Query(selectPlaces, string(list), m.Reader)
+	rows, err := tx.Lookup(selectPlaces, string(list), m.Reader)
 	places, err := store.Collect(rows, err, func(r *sql.Rows) (p place, err error) {
-		var culture string
-		if err := r.Scan(&p.stream, &p.head, &p.cursor, &culture); err != nil {
+		var culture, wanted string
+		if err := r.Scan(&p.stream, &p.head, &p.cursor, &culture, &wanted); err != nil {
+			return p, err
+		}
+		want, err := parseSubscriptions(wanted)
+		if err != nil {
 			return p, err
 		}
 		group, ok := p.stream.Group()
@@ -295,21 +312,14 @@ func policyOf(culture string) (policy, error) {
 
 // newest returns the newest unread events of all places together, at most size,
 // oldest first, and how many unread there are.
-func newest(tx *store.Tx, places []place, size int) (shown []letter, unread int, err error) {
+func (m Mailbox) newest(tx *store.Tx, places []place, size int) (shown []letter, unread int, err error) {
 	for _, p := range places {
 		if p.head <= p.cursor {
 			continue
 		}
-		rows, err := tx.Query(selectNewest, p.stream, p.cursor, p.own, p.types, size)
-		letters, err := store.Collect(rows, err, p.letter)
+		letters, n, err := m.unread(tx, p, size)
 		if err != nil {
-			return nil, 0, fmt.Errorf("read events: %w", err)
-		}
-		n := len(letters)
-		if n == size {
-			if err := tx.QueryRow(countUnread, p.stream, p.cursor, p.own, p.types).Scan(&n); err != nil {
-				return nil, 0, fmt.Errorf("count events: %w", err)
-			}
+			return nil, 0, err
 		}
 		unread += n
 		shown = merge(shown, letters, size)

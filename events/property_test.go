@@ -1,6 +1,7 @@
 package events
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
+
+var errLost = errors.New("given up")
 
 // model is what the mailboxes should hold, kept in the simplest way.
 type model struct {
@@ -78,6 +81,7 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 		marks  map[Stream]int64
 	}
 	given := map[schemas.EntityID][]shown{}
+	pasts := map[schemas.EntityID]*Past{"ann": {}, "bob": {}, "cat": {}}
 	covered := map[schemas.EntityID]map[string]bool{"ann": {}, "bob": {}, "cat": {}} // shown or reported as skipped
 	pick := func() *store.Store { return stores[rnd.IntN(len(stores))] }
 
@@ -87,6 +91,17 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 		reader, group := readers[rnd.IntN(3)], groups[rnd.IntN(3)]
 		member := m.members[group][reader]
 		box := Mailbox{Reader: reader, Streams: m.streams(reader), Allow: func(Stream) (bool, error) { return true, nil }}
+		if rnd.IntN(4) > 0 {
+			box.Past = pasts[reader]
+		}
+		if rnd.IntN(8) == 0 { // what is read of events that are never committed
+			require.ErrorIs(t, f.store.Write(t.Context(), func(tx *store.Tx) error {
+				require.NoError(t, appendItems(tx, group, readers[rnd.IntN(3)], "lost"))
+				_, err := box.Unread(tx, 1, 1<<20)
+				require.NoError(t, err)
+				return errLost
+			}), errLost)
+		}
 		switch op := rnd.IntN(10); {
 		case op < 4: // append
 			s := group
@@ -114,6 +129,24 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 			limit := 1 + rnd.IntN(30)
 			page, rest := window[:min(limit, len(window))], window[min(limit, len(window)):]
 			b := f.poll(box, limit)
+			f.read(func(tx *store.Tx) error {
+				require.NoError(t, tx.LookupRow(`SELECT 1 FROM streams`).Scan(new(int))) // the snapshot has begun
+				for range 2 {
+					queue, older, err := box.Queue(tx, limit)
+					require.NoError(t, err)
+					var shown []string
+					for _, e := range queue {
+						shown = append(shown, itemOf(e.Payload))
+					}
+					var last []string
+					for _, e := range want[max(0, len(want)-limit):] {
+						last = append(last, e.item)
+					}
+					require.Equal(t, last, shown)
+					require.Equal(t, len(want)-len(last), older)
+				}
+				return nil
+			})
 			wantItems := []string{}
 			for _, e := range page {
 				wantItems = append(wantItems, e.item)

@@ -7,8 +7,9 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 	// selectPlaces gives, for each of a reader's streams (a JSON list), how far
-	// it goes, how far the reader got, and the culture of its group.
-	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}')
+	// it goes, how far the reader got, the culture of its group, and the reader's
+	// subscriptions.
+	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}'), (` + selectSubscriptions + `)
 		FROM json_each(?1) j
 		LEFT JOIN streams s ON s.name = j.value
 		LEFT JOIN cursors c ON c.entity_id = ?2 AND c.stream = j.value
@@ -20,7 +21,7 @@ const (
 		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
 		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))
 		ORDER BY seq DESC LIMIT ?5`
-	countUnread = `SELECT count(*) FROM events
+	countUnread = `SELECT count(*), coalesce(min(seq), 0) FROM events
 		WHERE stream = ?1 AND seq > ?2 AND source <> ?3
 		  AND (?4 IS NULL OR type IN (SELECT value FROM json_each(?4)))`
 	// moveCursor goes forward only, and never past the head.
@@ -33,7 +34,8 @@ const (
 
 	dropCursor = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
 
-	selectSubscriptions = `SELECT type, group_id FROM subscriptions WHERE entity_id = ? ORDER BY type, group_id`
+	// selectSubscriptions gives those of reader ?2 as a JSON list of type and group.
+	selectSubscriptions = `SELECT json_group_array(json_array(type, group_id) ORDER BY type, group_id) FROM subscriptions WHERE entity_id = ?2`
 	deleteSubscriptions = `DELETE FROM subscriptions WHERE entity_id = ?`
 	insertSubscription  = `INSERT INTO subscriptions(entity_id, type, group_id) VALUES (?, ?, ?)`
 

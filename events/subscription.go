@@ -2,7 +2,6 @@ package events
 
 import (
 	"cmp"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -44,15 +43,29 @@ type subscriptions struct {
 const nothing schemas.EventType = ""
 
 func subscriptionsOf(tx *store.Tx, reader schemas.EntityID) (subscriptions, error) {
-	rows, err := tx.Query(selectSubscriptions, reader)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (s Subscription, err error) {
-		return s, r.Scan(&s.Event, &s.Group)
-	})
-	if err != nil {
+	var list string
+	if err := tx.LookupRow(selectSubscriptions, nil, reader).Scan(&list); err != nil {
 		return subscriptions{}, fmt.Errorf("read subscriptions: %w", err)
 	}
-	all := len(list) == 0
-	return subscriptions{all: all, list: slices.DeleteFunc(list, func(s Subscription) bool { return s.Event == nothing })}, nil
+	return parseSubscriptions(list)
+}
+
+// parseSubscriptions reads what selectSubscriptions gives.
+func parseSubscriptions(list string) (subscriptions, error) {
+	if list == "[]" {
+		return subscriptions{all: true}, nil
+	}
+	var pairs [][2]string
+	if err := json.Unmarshal([]byte(list), &pairs); err != nil {
+		return subscriptions{}, fmt.Errorf("read subscriptions: %w", err)
+	}
+	s := subscriptions{list: []Subscription{}}
+	for _, p := range pairs {
+		if event := schemas.EventType(p[0]); event != nothing {
+			s.list = append(s.list, Subscription{Event: event, Group: schemas.GroupID(p[1])})
+		}
+	}
+	return s, nil
 }
 
 // types lists, as JSON, what is wanted of a group's stream, or of the reader's

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 
+	strictjson "github.com/go-json-experiment/json"
+
 	"cordelia/events"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -93,9 +95,7 @@ type tokenOut struct {
 func post[In, Out any](f func(context.Context, In) (Out, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in In
-		d := json.NewDecoder(r.Body)
-		d.DisallowUnknownFields()
-		if err := d.Decode(&in); err != nil {
+		if err := strictjson.UnmarshalRead(r.Body, &in, strictjson.RejectUnknownMembers(true)); err != nil {
 			answer(w, http.StatusBadRequest, map[string]any{"error": "invalid", "message": "the body is not the JSON object expected here",
 				"expected": fmt.Sprintf("an object with %s", strings.Join(fieldsOf[In](), ", "))})
 			return

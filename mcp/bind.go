@@ -104,11 +104,15 @@ func describe(o *ops.Operation) (sdk.Tool, error) {
 }
 
 // filter keeps the tools the caller may call; the registry asks it for lists
-// and for calls, so what is hidden is as good as absent.
+// and for calls, so what is hidden is as good as absent. A call of a tool the
+// caller had a moment ago passes: its own transaction decides.
 func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 	c, err := caller(ctx)
 	if err != nil {
 		return nil
+	}
+	if called(ctx) && len(tools) == 1 && b.node.Had(c, b.opts.Toolsets, tools[0].Name) {
+		return tools
 	}
 	visible, err := b.node.Visible(ctx, c, b.opts.Toolsets)
 	if err != nil {
@@ -138,11 +142,25 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 			args = nil
 		}
 		out, err := o.Call(ctx, b.node, c, args)
-		if err != nil {
-			return b.failed(o, err), nil
+		if err == nil {
+			return succeeded(out)
 		}
-		return succeeded(out)
+		if visible, lost := b.node.Visible(ctx, c, b.opts.Toolsets); lost == nil && !visible[o.Name] {
+			return nil, absent(o.Name) // taken away since it passed the filter
+		}
+		return b.failed(o, err), nil
 	}
+}
+
+// called reports whether a tool is called; otherwise tools are listed.
+func called(ctx context.Context) bool {
+	c, ok := callFrom(ctx)
+	return ok && c.msg.method == string(sdk.MethodToolsCall)
+}
+
+// absent is the registry's answer for a tool it does not know.
+func absent(tool string) *RPCError {
+	return Errorf(CodeInvalidParams, "tool '%s' not found: %v", tool, sdkserver.ErrToolNotFound)
 }
 
 // texter is an answer that words itself.

@@ -92,6 +92,7 @@ func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handl
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if err := h.guard.admit(r); err != nil {
+		hurry(w)
 		writeError(w, http.StatusForbidden, nil, Errorf(CodeInvalidRequest, "%v", err))
 		return
 	}
@@ -109,6 +110,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
+// hurry is called before a request is refused unread: net/http reads what is left
+// of the body first, and a stranger must not hold a connection that way.
+func hurry(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedTimeout)) // only recorders cannot
+}
+
 // bearer lets only authenticated requests through, with their principal.
 func (h *handler) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,6 +124,7 @@ func (h *handler) bearer(next http.Handler) http.Handler {
 			if refused.challenge != "" {
 				w.Header().Set("WWW-Authenticate", refused.challenge)
 			}
+			hurry(w)
 			writeError(w, refused.status, nil, Errorf(CodeInvalidRequest, "%s", refused.msg))
 			return
 		}

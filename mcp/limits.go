@@ -15,6 +15,7 @@ const (
 	maxHeader      = 8 << 10          // bytes in an HTTP header
 	headerTimeout  = 5 * time.Second  // to read an HTTP header
 	bodyTimeout    = 30 * time.Second // to read an HTTP body
+	refusedTimeout = time.Second      // to read one that was refused unread
 	writeTimeout   = 30 * time.Second // for a client to take one message
 	idleTimeout    = 2 * time.Minute  // between requests on a connection
 	heartbeat      = 15 * time.Second // between comments on an idle stream

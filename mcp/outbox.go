@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
+
+	sdk "github.com/mark3labs/mcp-go/mcp"
 )
 
 // maxBacklog is how many bytes may wait for a client that does not read; then
@@ -46,7 +49,7 @@ func lines(w io.Writer) func([]byte) error {
 
 // put queues a message. It never waits.
 func (o *outbox) put(v any) {
-	b, err := json.Marshal(v)
+	b, err := encoded(v)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
@@ -61,6 +64,28 @@ func (o *outbox) put(v any) {
 		o.backlog += len(b)
 	}
 	o.more.Signal()
+}
+
+// encoded is json.Marshal, without a second pass over the result of a tool, which
+// encodes itself.
+func encoded(v any) ([]byte, error) {
+	r, ok := v.(sdk.JSONRPCResponse)
+	if !ok {
+		return json.Marshal(v)
+	}
+	result, ok := r.Result.(*sdk.CallToolResult)
+	if !ok {
+		return json.Marshal(v)
+	}
+	id, err := json.Marshal(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := result.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"jsonrpc":"`+sdk.JSONRPC_VERSION+`","id":`), id, []byte(`,"result":`), raw, []byte("}")), nil
 }
 
 func (o *outbox) run(write func([]byte) error) {

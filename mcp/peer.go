@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
@@ -16,6 +17,8 @@ type peer struct {
 	out    *outbox
 	limit  int // requests in flight
 	calls  sync.WaitGroup
+	next   chan func() // taken by the goroutine that waits
+	waits  atomic.Bool // there is one
 
 	gate   sync.Mutex // held while a message is taken in
 	closed bool       // no more are
@@ -23,7 +26,7 @@ type peer struct {
 
 func newPeer(r *Router, p Principal, out *outbox, limit int) *peer {
 	return &peer{
-		router: r, out: out, limit: limit,
+		router: r, out: out, limit: limit, next: make(chan func()),
 		sess: newSession(p, func(n sdk.JSONRPCNotification) { out.put(n) }),
 	}
 }
@@ -49,7 +52,7 @@ func (p *peer) receive(ctx context.Context, data []byte) bool {
 		if id, ok := m.cancels(); ok {
 			p.sess.cancel(id)
 		} else {
-			p.calls.Go(func() { p.router.notification(ctx, p.sess, m) })
+			p.start(func() { p.router.notification(ctx, p.sess, m) })
 		}
 	}
 	return true
@@ -76,7 +79,30 @@ func (p *peer) request(ctx context.Context, m message) {
 		p.sess.open()
 		return
 	}
-	p.calls.Go(func() { p.answer(ctx, c) })
+	p.start(func() { p.answer(ctx, c) })
+}
+
+// start runs f without waiting for it, on a goroutine that has run another before
+// if one is free: a new one first has to grow the stack that a query needs.
+func (p *peer) start(f func()) {
+	p.calls.Add(1)
+	select {
+	case p.next <- f:
+	default:
+		go p.work(f)
+	}
+}
+
+func (p *peer) work(f func()) {
+	for more := true; more; {
+		f()
+		p.calls.Done()
+		if !p.waits.CompareAndSwap(false, true) {
+			return
+		}
+		f, more = <-p.next
+		p.waits.Store(false)
+	}
 }
 
 // answer runs the call and writes, in this order: its notifications, what was
@@ -97,6 +123,7 @@ func (p *peer) answer(ctx context.Context, c *call) {
 func (p *peer) drain(stop context.CancelCauseFunc, grace, limit time.Duration) bool {
 	p.gate.Lock()
 	p.closed = true
+	close(p.next)
 	p.gate.Unlock()
 	for _, c := range p.sess.inFlight() {
 		if c.stream != nil {

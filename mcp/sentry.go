@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"sync"
 
 	"cordelia/access"
 	"cordelia/ops"
@@ -14,66 +15,62 @@ type sentry struct {
 	ctx    context.Context // of the server
 	node   *ops.Node
 	router *Router
-	awake  chan struct{} // holds a value while the sentry runs
+	start  sync.Once
 }
 
 func newSentry(ctx context.Context, n *ops.Node, r *Router) *sentry {
-	return &sentry{ctx: ctx, node: n, router: r, awake: make(chan struct{}, 1)}
+	return &sentry{ctx: ctx, node: n, router: r}
 }
 
-// attend is called for every client that connects; it starts the sentry for one
-// that came by token, unless it runs. The sentry leaves with the last of them.
+// attend is called for every client that connects, once it can be disconnected.
+// The first that came by token starts the watch, which lasts as long as the server.
 func (s *sentry) attend(who Principal) {
-	if c, ok := who.Value.(ops.Caller); !ok || c.Method != access.ByToken {
-		return
-	}
-	select {
-	case s.awake <- struct{}{}:
-		go func() {
-			defer func() { <-s.awake }()
-			s.watch()
-		}()
-	default:
+	if c, ok := byToken(who); ok {
+		s.start.Do(func() { go s.watch() })
+		s.check(who, c) // its identity may have fallen since it was proven
 	}
 }
 
 func (s *sentry) watch() {
 	rings, stop := s.node.Store.Watch()
 	defer stop()
-	for {
+	for checked := int64(-1); ; {
 		// Read before the check, so that what changes meanwhile is checked again.
-		before, err := s.node.Epoch(s.ctx)
-		if err != nil || !s.check() {
-			return
+		if now, err := s.node.Epoch(s.ctx); err == nil && now != checked && s.checkAll() {
+			checked = now
 		}
-		for now := before; now == before; {
-			select {
-			case <-s.ctx.Done():
-				return
-			case <-rings:
-			}
-			if now, err = s.node.Epoch(s.ctx); err != nil {
-				return // the node is closing
-			}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-rings:
 		}
 	}
 }
 
-// check disconnects whoever's identity fell and reports whether anyone that came
-// by token is left.
-func (s *sentry) check() (left bool) {
+// checkAll is false when it could not find out about everyone.
+func (s *sentry) checkAll() bool {
+	all := true
 	for _, who := range s.router.owners() {
-		c, ok := who.Value.(ops.Caller)
-		if !ok || c.Method != access.ByToken {
-			continue
+		if c, ok := byToken(who); ok {
+			all = s.check(who, c) && all
 		}
-		if stands, err := s.node.Standing(s.ctx, c); stands || err != nil {
-			left = true
-			continue
-		}
+	}
+	return all
+}
+
+// check disconnects a caller whose identity fell; false when that could not be
+// found out.
+func (s *sentry) check(who Principal, c ops.Caller) bool {
+	stands, err := s.node.Standing(s.ctx, c)
+	if err == nil && !stands {
 		s.router.Disconnect(func(other Principal) bool { return other.ID == who.ID })
 	}
-	return left
+	return err == nil
+}
+
+func byToken(who Principal) (ops.Caller, bool) {
+	c, ok := who.Value.(ops.Caller)
+	return c, ok && c.Method == access.ByToken
 }
 
 // owners lists who is connected, each once.

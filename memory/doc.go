@@ -5,8 +5,9 @@
 // warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
 // to be), warm_relate.go and warm_near.go (what it is beside others), then
 // change, read, share, delete. group*.go are the groups and what leaves with a
-// member; search*.go and text*.go find; export*.go carry everything an entity
-// owns out and in again. All SQL of warm memory is in sql.go.
+// member; search*.go and text*.go find by words, embedding*.go and fuse.go by
+// meaning if there is a model; export*.go carry everything an entity owns out
+// and in again. All SQL is in sql*.go.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. That
@@ -22,6 +23,8 @@
 //     what is absent read the same and cost the same queries.
 //   - INV-QUARANTINE: below confidence 0.3 nothing is surfaced or shared until its
 //     owner validates it; archives never are.
+//   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
+//     holds every hit it would hold without one.
 //
 // It refuses provenance from callers, changes of copies, merging in silence, and
 // searches that would have to look at what others own. Text in items is data:

@@ -140,7 +140,7 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 		thread: c.thread(i.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
 		current: i.SupersededBy == "", created: micros(i.CreatedAt), updated: micros(i.UpdatedAt)}
 	ref := map[schemas.Visibility]string{schemas.Private: string(r.owner), schemas.Group: string(r.group)}[r.visibility]
-	if r.scope, err = scopeOf(tx, r.visibility, ref); err != nil {
+	if r.scope, err = scopeOf(g, r.visibility, ref); err != nil {
 		return false, err
 	}
 	if r.current {

@@ -281,6 +281,9 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 	if _, err := g.Tx().Exec(updateGroup, info.Description, encodeCulture(info.Culture), info.Emcon, id); err != nil {
 		return GroupInfo{}, fmt.Errorf("change group: %w", err)
 	}
+	if err := g.RightsChanged(); err != nil { // EMCON takes the right to write
+		return GroupInfo{}, err
+	}
 	return info, g.Audit("group/"+string(id), map[string]any{"culture": info.Culture, "emcon": info.Emcon})
 }
 

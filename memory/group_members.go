@@ -241,7 +241,7 @@ func goHome(g access.Grant, r *row) error {
 	home := *r
 	home.visibility, home.group, home.groupTTL = schemas.Private, "", 0
 	var err error
-	if home.scope, err = scopeOf(tx, schemas.Private, string(r.owner)); err != nil {
+	if home.scope, err = scopeOf(g, schemas.Private, string(r.owner)); err != nil {
 		return err
 	}
 	if r.current {

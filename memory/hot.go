@@ -31,9 +31,11 @@ func HotSections() []string {
 // HotView is what the node knows and the context only shows: merged in on read,
 // never stored with it.
 type HotView struct {
-	Agent *schemas.Agent        // the agent's record; nil for a person
+	Agent *schemas.Agent        // the agent, of which parent, type and capabilities show; nil for a person
 	Queue []schemas.QueuedEvent // unread events, oldest first
 	Older int                   // unread events before them, not shown
+
+	capabilities any // the agent's as decoded JSON, nil if not made yet
 }
 
 // HotDoc is a context as its entity reads it.
@@ -96,9 +98,15 @@ func NewHotChange(op HotOperation, data []byte, expectedUpdatedAt string) (HotCh
 // node's back is shown, with a warning. Errors: CodeNotFound if there is none
 // or the caller may not see it.
 func ReadHot(g access.Grant, entity schemas.EntityID, view HotView) (HotDoc, error) {
-	h, err := openHot(g, access.KindRead, entity)
+	h, err := hotToRead(g, entity)
 	if err != nil {
 		return HotDoc{}, err
+	}
+	if a := view.Agent; a != nil {
+		view.capabilities, err = access.Known(g, "hot "+string(a.AgentID), func() (any, error) { return plain(a.Capabilities) })
+		if err != nil {
+			return HotDoc{}, err
+		}
 	}
 	return h.document(view)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
 	"cordelia/events"
 	"cordelia/schemas"
 )
@@ -45,13 +47,13 @@ func (h *hot) heavy() []string {
 	return warnings
 }
 
-// Part is the context, or with a section only that part of it in its place: the
-// name of a top-level section, or a JSON pointer to a member below one. What
-// makes it exceed limit bytes of JSON is left out, largest first, and named by
+// Part is the context as JSON with its members in order, or with a section only that part of it in
+// its place: the name of a top-level section, or a JSON pointer to a member below
+// one. What makes it exceed limit bytes is left out, largest first, and named by
 // pointer. Errors: CodeInvalid if there is no such section, CodeNotFound if there
 // is nothing at that place below it.
-func (d HotDoc) Part(section string, limit int) (part map[string]any, leftOut []string, err error) {
-	part = maps.Clone(d.Context)
+func (d HotDoc) Part(section string, limit int) (raw []byte, leftOut []string, err error) {
+	part := maps.Clone(d.Context)
 	if section != "" {
 		steps := strings.Split(strings.TrimPrefix(section, "/"), "/")
 		if !slices.Contains(HotSections(), steps[0]) {
@@ -65,8 +67,17 @@ func (d HotDoc) Part(section string, limit int) (part map[string]any, leftOut []
 			return nil, nil, schemas.NotFoundf("there is nothing at %q in this context", section).Try("memory_read_hot without section")
 		}
 	}
-	leftOut, err = fit(part, limit)
-	return part, leftOut, err
+	encode := func() error {
+		raw, err = json.Marshal(part, json.Deterministic(true))
+		return err
+	}
+	if err := encode(); err != nil || len(raw) <= limit {
+		return raw, nil, err
+	}
+	if leftOut, err = fit(part, limit); err != nil {
+		return nil, nil, err
+	}
+	return raw, leftOut, encode()
 }
 
 // prune is object with nothing but what steps leads to, nil if that is nowhere.

@@ -3,6 +3,7 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
@@ -29,11 +30,7 @@ type hot struct {
 
 // openHot reads the context for one kind of use, if the caller may.
 func openHot(g access.Grant, kind access.Kind, entity schemas.EntityID) (*hot, error) {
-	err := g.Need(access.Need{Kind: kind, Layer: schemas.L1, Owner: entity})
-	if errors.Is(err, schemas.ErrNotFound) {
-		return nil, noHot(entity)
-	}
-	if err != nil {
+	if err := needHot(g, kind, entity); err != nil {
 		return nil, err
 	}
 	h, err := loadHot(g.Tx(), entity)
@@ -47,6 +44,43 @@ func openHot(g access.Grant, kind access.Kind, entity schemas.EntityID) (*hot, e
 	return h, nil
 }
 
+// hotRead is the actor's context as last read, good as long as nothing is committed.
+type hotRead struct {
+	at  store.Snapshot
+	row *hot
+}
+
+// hotToRead is openHot for a reader that changes nothing in what it gets.
+func hotToRead(g access.Grant, entity schemas.EntityID) (*hot, error) {
+	if err := needHot(g, access.KindRead, entity); err != nil {
+		return nil, err
+	}
+	if entity != g.Actor() { // what is kept is bounded
+		return loadHot(g.Tx(), entity)
+	}
+	last, err := access.Known(g, "l1", func() (*atomic.Pointer[hotRead], error) { return new(atomic.Pointer[hotRead]), nil })
+	if err != nil {
+		return nil, err
+	}
+	at := g.Tx().Snapshot()
+	if r := last.Load(); r != nil && r.at == at && at != (store.Snapshot{}) {
+		return r.row, nil
+	}
+	h, err := loadHot(g.Tx(), entity)
+	if err == nil && len(h.raw) <= HotSoftLimit {
+		last.Store(&hotRead{at, h})
+	}
+	return h, err
+}
+
+func needHot(g access.Grant, kind access.Kind, entity schemas.EntityID) error {
+	err := g.Need(access.Need{Kind: kind, Layer: schemas.L1, Owner: entity})
+	if errors.Is(err, schemas.ErrNotFound) {
+		return noHot(entity)
+	}
+	return err
+}
+
 func noHot(entity schemas.EntityID) error {
 	return schemas.NotFoundf("there is no context of %q here", entity).
 		Try("agent_list shows the agents you can name; without entity, memory_read_hot reads your own")
@@ -55,7 +89,7 @@ func noHot(entity schemas.EntityID) error {
 func loadHot(tx *store.Tx, entity schemas.EntityID) (*hot, error) {
 	h := &hot{entity: entity}
 	var docHash, chain, previous, content []byte
-	err := tx.QueryRow(selectHot, entity).Scan(&h.raw, &docHash, &h.updatedAt, &h.sessions, &h.client, &h.started, &h.ended,
+	err := tx.LookupRow(selectHot, entity).Scan(&h.raw, &docHash, &h.updatedAt, &h.sessions, &h.client, &h.started, &h.ended,
 		&chain, &previous, &content, &h.archived)
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, noHot(entity)
@@ -96,9 +130,12 @@ func (h *hot) target() string { return "l1/" + string(h.entity) }
 
 // render is the context as its entity reads it.
 func (h *hot) render(view HotView) (map[string]any, error) {
-	queue, err := plain(view.Queue)
-	if err != nil {
-		return nil, err
+	var err error
+	queue := any([]any{})
+	if len(view.Queue) > 0 {
+		if queue, err = plain(view.Queue); err != nil {
+			return nil, err
+		}
 	}
 	values := map[string]any{
 		"/version":                 float64(hotVersion),
@@ -119,9 +156,12 @@ func (h *hot) render(view HotView) (map[string]any, error) {
 	if a := view.Agent; a != nil {
 		values["/agent/parent_entity_id"] = string(a.ParentEntityID)
 		values["/agent/agent_type"] = string(a.AgentType)
-		if values["/agent/capabilities"], err = plain(a.Capabilities); err != nil {
-			return nil, err
+		if view.capabilities == nil {
+			if view.capabilities, err = plain(a.Capabilities); err != nil {
+				return nil, err
+			}
 		}
+		values["/agent/capabilities"] = view.capabilities
 	}
 	return withOwned(h.own, values), nil
 }

@@ -20,14 +20,22 @@ const (
 	maxHits       = 50
 	maxQuery      = 4000 // bytes
 	maxQueryTerms = 32   // distinct
-	keptTerms     = 8    // the rarest, which find the candidates
-	matched       = 800  // items found by words, before validity
-	candidates    = 200  // items scored
-	surrounded    = 100  // of these, the best by words are read with their neighbours
-	counted       = 1000 // postings counted, to tell how common a term is or how much is hidden
-	commonShare   = 20   // a term in more than 1/20 of the items finds no candidates
+	maxFuzzy      = 2    // words no item has that are looked for by their letters
+	maxTermGrams  = 12   // triples counted of each
 	nearMisses    = 3
 	snippetBytes  = 240
+
+	keptTerms       = 8      // the rarest, which find the candidates
+	walkedPostings  = 20_000 // of those beyond the two rarest
+	maxPostings     = 20_000 // of one entry; of what is more common, the newest
+	countedPostings = 6_000  // to tell how common the words are, in all
+	leastCounted    = 200    // of each
+	counted         = 1000   // items counted to tell how much is hidden
+
+	matched    = 800 // items found by words, before validity
+	candidates = 200 // items scored
+	leastRead  = 40  // at once
+	surrounded = 100 // of these, the best by words are read with their neighbours
 )
 
 // Search asks for items by their words.
@@ -61,6 +69,7 @@ type Hit struct {
 	Group      schemas.GroupID  `json:"group,omitempty"`
 	Confidence float64          `json:"confidence"`
 	Item       *Item            `json:"item,omitempty"`
+	ByWords    int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
 }
 
 // Hidden counts what a search did not show of the caller's own and its
@@ -94,6 +103,9 @@ type Query struct {
 	since, until, asOf int64
 	fingerprint        string
 	page               page
+	beside             int    // hits the first page may have beyond those by words
+	dim                int    // of the vectors to compare with
+	meaning            *meant // nil: by words alone
 }
 
 // NewQuery checks s and does what needs no lock.
@@ -128,7 +140,7 @@ func NewQuery(s Search) (*Query, error) {
 		return nil, schemas.Invalidf("the search was not made").Try("correct what is listed and call memory_search again").With(check.found...)
 	}
 	if q.Limit == 0 {
-		q.Limit = defaultHits
+		q.Limit, q.beside = defaultHits, besideWords
 	}
 	q.since, q.until, q.asOf = micros(s.Since), endOf(s.Until), endOf(s.AsOf)
 	q.words = queryWords(s.Text)
@@ -173,9 +185,9 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 		return nil, 0, err
 	}
 	if !slices.Contains(scope.Groups, id) {
-		hint := make([]string, 0, 5)
+		hint, asked := make([]string, 0, 5), spellingOf(wordGrams(strings.ToLower(string(id))))
 		for _, known := range scope.Groups {
-			if alike(wordGrams(string(known)), wordGrams(string(id))) > 0.3 && len(hint) < cap(hint) {
+			if asked.alike(string(known)) > 0.3 && len(hint) < cap(hint) {
 				hint = append(hint, string(known))
 			}
 		}
@@ -207,17 +219,26 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if err != nil {
 		return Found{}, err
 	}
+	ranked, next, err := p.fused(tx, ranked)
+	if err != nil {
+		return Found{}, err
+	}
 	from := q.page.start(ranked)
-	to := min(from+q.Limit, len(ranked))
+	size := q.Limit
+	if q.page.At == 0 && next.fused() {
+		size = next.First
+	}
+	to := min(from+size, len(ranked))
 	if to < len(ranked) {
 		found.More = true
-		found.Cursor = page{At: p.now, After: ranked[to-1].id, Offset: to}.cursor(q.fingerprint)
+		next.At, next.After, next.Offset = p.now, ranked[to-1].id, to
+		found.Cursor = next.cursor(q.fingerprint)
 	}
 	if found.Hits, err = p.hits(tx, ranked[from:to]); err != nil {
 		return Found{}, err
 	}
 	if len(ranked) == 0 {
-		found.Near, err = p.near(tx)
+		found.Near, err = p.near(tx, live)
 	}
 	return found, err
 }
@@ -239,7 +260,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 			continue
 		}
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
-			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000}
+			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords}
 		if p.Full {
 			item, err := r.item(p.now)
 			if err != nil {
@@ -278,25 +299,24 @@ func (p *plan) snippet(r *row) string {
 	return best
 }
 
-// near names items that almost fit: those outside the filters, and those with
-// words spelt alike.
-func (p *plan) near(tx querier) ([]NearMiss, error) {
+// near names items that almost fit: those outside the filters or, of the live
+// candidates of a search without filters, those with words not quite spelt alike.
+func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
 	scope := *p
-	scope.filter = scopeFilter(p.see.scopes, false)
-	scope.since, scope.until, scope.asOf = 0, 0, 0
-	scope.author = ""
-	scope.probe = nil
-	for _, t := range p.order {
-		scope.probe = append(scope.probe, probe{Match: ` AND body : ` + quoted(t.term), Weight: 2})
-		for i, g := range t.grams {
-			if i < 6 {
-				scope.probe = append(scope.probe, probe{Match: ` AND grams : ` + quoted(g), Weight: 1 / float64(len(t.grams))})
-			}
+	why := "spelt alike"
+	scope.alike = nearlyAlike
+	if p.filtered() {
+		why = "outside the filters"
+		scope.alike = p.alike
+		scope.filter, scope.author = "", ""
+		scope.since, scope.until, scope.asOf = 0, 0, 0
+		var err error
+		if live, _, err = scope.candidates(tx); err != nil {
+			return nil, err
 		}
 	}
-	live, _, err := scope.candidates(tx)
-	if err != nil {
-		return nil, err
+	if len(live) == 0 {
+		return nil, nil
 	}
 	ranked, err := scope.rank(tx, live)
 	if err != nil {
@@ -307,32 +327,9 @@ func (p *plan) near(tx querier) ([]NearMiss, error) {
 		if len(out) == nearMisses {
 			break
 		}
-		why := "outside the filters"
-		if !p.filtered() {
-			why = "spelt alike"
-		}
 		out = append(out, NearMiss{ID: d.id, Name: d.name, Why: why})
 	}
 	return out, nil
-}
-
-// quarantined counts what quarantine keeps from this search among the items of
-// the actor and those below.
-func (p *plan) quarantined(tx querier) (n int, err error) {
-	scopes := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(p.see.scopes), p.see.hidden...))))
-	probes := []probe{{}}
-	if len(p.order) > 0 {
-		probes = probes[:0]
-	}
-	for i, t := range p.order {
-		if i < keptTerms {
-			probes = append(probes, probe{Match: ` AND body : ` + quoted(t.term), Weight: 1})
-		}
-	}
-	if err := tx.QueryRow(countQuarantined, scopeFilter(scopes, true), asJSON(probes), asJSON(p.see.below), counted).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count quarantine: %w", err)
-	}
-	return n, nil
 }
 
 // names reads the names of authors.

@@ -2,14 +2,10 @@ package memory
 
 import (
 	"cmp"
-	"database/sql"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -29,34 +25,47 @@ func queryWords(text string) []word {
 // quoted makes a string of FTS5's query language: nothing in it is syntax.
 func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-// scopeFilter is the first condition of every full-text query. No scope matches
-// nothing, not everything.
-func scopeFilter(scopes []int64, quarantine bool) string {
-	words := make([]string, 0, len(scopes)+1)
-	for _, n := range append([]int64{0}, scopes...) { // there is no scope 0
-		words = append(words, quoted(scopeToken(n, quarantine)))
+// audiences is who a search is for: the beginnings of the entries it looks at.
+type audiences []string
+
+func audiencesOf(scopes []int64, quarantined bool) audiences {
+	out := make(audiences, len(scopes))
+	for i, n := range scopes {
+		out[i] = audience(n, quarantined)
 	}
-	return `meta : (` + strings.Join(words, " OR ") + `)`
+	return out
 }
 
-// probe is one full-text query that finds candidates: what follows the filter,
-// and what a match is worth.
+// match is the full-text query for an entry of any of the audiences. No audience
+// matches nothing, not everything.
+func (a audiences) match(entry string) string {
+	if len(a) == 0 {
+		return quoted("none") // no entry begins like that
+	}
+	var b strings.Builder
+	for i, to := range a {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(quoted(to + entry))
+	}
+	return b.String()
+}
+
+// probe is an entry that finds candidates, and what a match is worth.
 type probe struct {
-	Match  string
-	Weight float64
+	entry  string
+	weight float64
 }
-
-// MarshalJSON gives the pair the queries unpack.
-func (p probe) MarshalJSON() ([]byte, error) { return json.Marshal([]any{p.Match, p.Weight}) }
 
 // term is one word of the query.
 type term struct {
-	term   string
-	grams  []string
-	df     float64            // how many readable items have it, estimated
-	weight float64            // idf^0.8, less for weak words
-	fuzzy  bool               // no item has it: what is spelt alike counts
-	alike  map[string]float64 // for fuzzy: how alike the terms met so far are
+	term     string
+	grams    []string
+	df       float64  // how many readable items have it, estimated
+	weight   float64  // idf^0.8, less for weak words
+	fuzzy    bool     // no item has it: what is spelt alike counts
+	spelling spelling // for fuzzy
 }
 
 // plan is a query ready to run.
@@ -64,11 +73,14 @@ type plan struct {
 	*Query
 	see     reach
 	now     int64
-	filter  string
+	to      audiences
+	filter  string  // what follows every match
+	alike   float64 // Dice from which a word stands for another
 	author  schemas.EntityID
-	terms   map[string]*term
-	order   []*term // as in the query
-	probe   []probe
+	terms   map[string]int // place in order
+	order   []*term        // as in the query
+	fuzzy   []int
+	probes  []probe
 	authors map[schemas.EntityID][2]string
 	since   int64
 	until   int64
@@ -78,13 +90,18 @@ type plan struct {
 // newPlan weighs the words of q by how common they are in what is readable. The
 // frequencies of what is not readable never enter, so they tell nothing.
 func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, error) {
-	p := &plan{Query: q, see: see, now: see.now, author: author, terms: map[string]*term{}, since: q.since, until: q.until, asOf: q.asOf}
+	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false), terms: map[string]int{},
+		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf}
 	if q.page.At != 0 && q.page.At < p.now {
 		p.now = q.page.At
 	}
-	scope := scopeFilter(see.scopes, false)
-	p.filter = scope
-	add := func(token string) { p.filter += ` AND meta : ` + quoted(token) }
+	add := func(tokens ...string) {
+		var any []string
+		for _, t := range tokens {
+			any = append(any, p.to.match(entry(metaEntry, t)))
+		}
+		p.filter += ` AND (` + strings.Join(any, " OR ") + `)`
+	}
 	if q.Type != "" {
 		add(typeToken(q.Type))
 	}
@@ -95,14 +112,27 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 		add(authorToken(author))
 	}
 	if months := monthTokens(q.since, q.until, p.now); len(months) > 0 {
-		p.filter += ` AND meta : (` + strings.Join(months, " OR ") + `)`
+		add(months...)
 	}
 	for _, w := range q.words {
-		t := &term{term: w.term, grams: wordGrams(w.lower)}
-		p.terms[w.term] = t
-		p.order = append(p.order, t)
+		p.terms[w.term] = len(p.order)
+		p.order = append(p.order, &term{term: w.term, grams: wordGrams(w.lower)})
 	}
-	return p, p.weigh(tx, scope)
+	return p, p.weigh(tx)
+}
+
+// find has candidates found by an entry, worth weight.
+func (p *plan) find(kind, value string, weight float64) {
+	p.probes = append(p.probes, probe{entry(kind, value), weight})
+}
+
+// matching is the full-text query for an entry within the filters.
+func (p *plan) matching(entry string) string { return `(` + p.to.match(entry) + `)` + p.filter }
+
+// filtered reports whether anything but the words and the scope narrows the
+// search.
+func (p *plan) filtered() bool {
+	return p.Type != "" || len(p.Tags) > 0 || p.author != "" || p.Since != "" || p.Until != "" || p.AsOf != ""
 }
 
 // monthTokens lists the months of a span, if they are few enough to help.
@@ -120,19 +150,20 @@ func monthTokens(since, until, now int64) []string {
 		if len(out) == most {
 			return nil
 		}
-		out = append(out, quoted(monthToken(t.UnixMicro())))
+		out = append(out, monthToken(t.UnixMicro()))
 	}
 	return out
 }
 
-// weigh counts the terms and picks those that find candidates: the rarest, and
-// the letters of words no item has.
-func (p *plan) weigh(tx querier, scope string) error {
-	probes := make([]string, 0, len(p.order))
-	for _, t := range p.order {
-		probes = append(probes, ` AND body : `+quoted(t.term))
+// weigh counts the terms and picks those that find candidates: the rarest, as
+// far as the postings to walk for them stay in bounds, and the letters of words
+// no item has.
+func (p *plan) weigh(tx querier) error {
+	words := make([]string, len(p.order))
+	for i, t := range p.order {
+		words[i] = entry(wordEntry, t.term)
 	}
-	counts, err := frequencies(tx, scope, probes)
+	counts, err := p.frequencies(tx, words)
 	if err != nil {
 		return err
 	}
@@ -147,33 +178,58 @@ func (p *plan) weigh(tx querier, scope string) error {
 		switch {
 		case t.df > 0:
 			known = append(known, t)
-		case len(t.grams) > 0:
+		case len(t.grams) > 0 && len(unknown) < maxFuzzy:
 			unknown = append(unknown, t)
+			p.fuzzy = append(p.fuzzy, i)
 		}
+	}
+	if len(known) >= keptTerms { // enough to go by
+		unknown, p.fuzzy = nil, nil
 	}
 	slices.SortStableFunc(known, func(a, b *term) int { return cmp.Compare(a.df, b.df) })
+	walk := walker{}
 	for i, t := range known {
-		if i >= keptTerms || i >= 2 && t.df > counted && t.df > total/commonShare {
+		if !walk.on(t.df) || i >= keptTerms {
 			break
 		}
-		p.probe = append(p.probe, probe{` AND body : ` + quoted(t.term), t.weight})
+		p.find(wordEntry, t.term, t.weight)
 	}
-	return p.weighLetters(tx, scope, unknown[:min(len(unknown), 2)], total)
+	return p.weighLetters(tx, unknown, total)
+}
+
+// walker bounds the postings that are walked for a search.
+type walker struct {
+	entries int
+	walked  float64
+}
+
+// on reports whether an entry of df postings may be walked, too.
+func (w *walker) on(df float64) bool {
+	w.entries++
+	w.walked += df
+	return w.entries <= 2 || w.walked <= walkedPostings
 }
 
 // weighLetters adds the rarest triples of words that no item has as they are.
-func (p *plan) weighLetters(tx querier, scope string, unknown []*term, total float64) error {
-	var probes []string
+func (p *plan) weighLetters(tx querier, unknown []*term, total float64) error {
+	const rarest = 5
+	var entries []string
 	for _, t := range unknown {
 		t.fuzzy = true
+		t.spelling = spellingOf(t.grams)
+		t.grams = t.grams[:min(len(t.grams), maxTermGrams)]
 		for _, g := range t.grams {
-			probes = append(probes, ` AND grams : `+quoted(g))
+			entries = append(entries, entry(gramEntry, g))
 		}
 	}
-	counts, err := frequencies(tx, scope, probes)
+	if len(entries) == 0 {
+		return nil
+	}
+	counts, err := p.frequencies(tx, entries)
 	if err != nil {
 		return err
 	}
+	walk := walker{}
 	for _, t := range unknown {
 		type gram struct {
 			at int
@@ -185,90 +241,18 @@ func (p *plan) weighLetters(tx querier, scope string, unknown []*term, total flo
 				present = append(present, gram{i, df})
 			}
 		}
-		probes, counts = probes[len(t.grams):], counts[len(t.grams):]
+		counts = counts[len(t.grams):]
 		slices.SortStableFunc(present, func(a, b gram) int { return cmp.Compare(a.df, b.df) })
 		t.weight = 0
 		if len(present) > 0 { // about as many items as have its rarest triple
-			t.weight = idf(present[0].df, total) / 2
+			t.weight = idf(min(present[0].df, total), total) / 2
 		}
-		for _, g := range present[:min(len(present), 5)] {
-			p.probe = append(p.probe, probe{` AND grams : ` + quoted(t.grams[g.at]), t.weight / 5})
+		for _, g := range present[:min(len(present), rarest)] {
+			if !walk.on(g.df) {
+				break
+			}
+			p.find(gramEntry, t.grams[g.at], t.weight/rarest)
 		}
 	}
 	return nil
-}
-
-// frequencies estimates how many items each probe matches: the first of them
-// are counted, the rest follows from how far apart these lie.
-func frequencies(tx querier, filter string, probes []string) ([]float64, error) {
-	type count struct {
-		at           int
-		n            float64
-		last, newest int64
-	}
-	rows, err := tx.Query(selectFrequencies, filter, asJSON(probes), counted)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (c count, err error) {
-		return c, r.Scan(&c.at, &c.n, &c.last, &c.newest)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("count terms: %w", err)
-	}
-	out := make([]float64, len(probes))
-	for _, c := range list {
-		out[c.at] = c.n
-		if c.n >= counted && c.last > 0 {
-			out[c.at] = c.n * float64(c.newest) / float64(c.last)
-		}
-	}
-	return out, nil
-}
-
-// candidateRow is an item that matched, with what decides whether it may show.
-type candidateRow struct {
-	row
-	sum float64
-}
-
-// candidates finds items by words and checks each again: place, quarantine,
-// validity, time. It counts what validity hid of the actor's and those below.
-func (p *plan) candidates(tx querier) ([]int64, Found, error) {
-	var found Found
-	query, args := selectCandidates, []any{p.filter, asJSON(p.probe), asJSON(p.see.scopes), matched}
-	if len(p.words) == 0 { // no words: the newest that pass the filters
-		query, args = selectNewest, []any{p.filter, asJSON(p.see.scopes), matched}
-	}
-	rows, err := tx.Query(query, args...)
-	list, err := store.Collect(rows, err, scanCandidate)
-	if err != nil {
-		return nil, found, fmt.Errorf("search: %w", err)
-	}
-	var live []int64
-	for _, c := range list {
-		switch {
-		case p.since != 0 && c.created < p.since, p.until != 0 && c.created >= p.until, c.created > p.now, c.inQuarantine(), c.deleted != 0:
-		case p.asOf != 0 && c.wasTrue(p.asOf), p.asOf == 0 && c.state(p.now) == stateCurrent && c.validFrom <= p.now:
-			if len(live) < candidates {
-				live = append(live, c.n)
-			}
-		case !p.see.holds(c.owner) && !p.see.holds(c.author):
-		case c.supersededBy != "":
-			found.Hidden.Superseded++
-		default:
-			found.Hidden.Expired++
-		}
-	}
-	return live, found, nil
-}
-
-func scanCandidate(rows *sql.Rows) (candidateRow, error) {
-	var c candidateRow
-	err := rows.Scan(&c.n, &c.sum, &c.owner, &c.author, &c.validFrom, &c.validTo, &c.supersededBy, &c.expires, &c.created,
-		&c.confidence, &c.validated, &c.quarantined, &c.source, &c.deleted, &c.groupTTL)
-	return c, err
-}
-
-// filtered reports whether anything but the words and the scope narrows the
-// search.
-func (p *plan) filtered() bool {
-	return p.Type != "" || len(p.Tags) > 0 || p.author != "" || p.Since != "" || p.Until != "" || p.AsOf != ""
 }

@@ -3,8 +3,8 @@ package memory
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +20,7 @@ const (
 	saturation    = 2.2 // k1
 	lengthShare   = 0.95
 	idfPower      = 0.8
+	evenLength    = 10  // words added to every length: among a few words, one more says little
 	fromPrevious  = 0.2 // words of the item before, as if they were said here
 	fromNext      = 0.1
 	shortEnough   = 60 // tokens up to which an item speaks for its neighbours
@@ -32,6 +33,7 @@ const (
 	byShape       = 1.35
 	secondHand    = 0.7
 	spelledAlike  = 0.5 // Dice from which a word stands for another
+	nearlyAlike   = 0.35
 	neverSurfaces = 1e-9
 )
 
@@ -43,22 +45,27 @@ func idf(df, total float64) float64 {
 // doc is an item being scored.
 type doc struct {
 	row
+	cues
 	prev, next *doc
-	tf         map[string]float64
+	tf         []float64 // of the query's terms
 	candidate  bool
+	named      bool // the query names who said it
 	base       float64
 	score      float64
 	reasons    []string
-	words      []string // query terms found in it
+	byWords    int // place in the ranking by words, from 1; 0 = not in it
 }
 
 // rank scores the candidates and their neighbours, best first.
-func (p *plan) rank(tx querier, live []int64) ([]*doc, error) {
-	docs, err := p.load(tx, live)
+func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
+	docs, err := p.surround(tx, live)
 	if err != nil {
 		return nil, err
 	}
-	p.muteAuthors(docs)
+	for _, d := range docs {
+		p.countTerms(d)
+	}
+	p.muteSpeakers(docs)
 	length := averageLength(docs)
 	for _, d := range docs {
 		d.base = p.bm25(d.tf, d.prev, d.next, float64(d.tokens), length)
@@ -82,136 +89,179 @@ func (p *plan) rank(tx querier, live []int64) ([]*doc, error) {
 	return docs, nil
 }
 
-// load reads the candidates and the items before and after each.
-func (p *plan) load(tx querier, live []int64) ([]*doc, error) {
-	type around struct{ n, prev, next int64 }
-	rows, err := tx.Query(selectNeighbours, asJSON(live[:min(len(live), surrounded)]))
-	edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) { return a, r.Scan(&a.n, &a.prev, &a.next) })
-	if err != nil {
-		return nil, fmt.Errorf("read neighbours: %w", err)
+// surround adds the items before and after the best of the candidates.
+func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
+	docs := slices.Clone(live)
+	byNumber := make(map[int64]*doc, 2*len(live))
+	for _, d := range live {
+		d.candidate = true
+		byNumber[d.n] = d
 	}
-	wanted := slices.Clone(live)
 	if !p.filtered() && len(p.words) > 0 { // a filter is about the item itself
+		type around struct{ n, prev, next int64 }
+		ns := make([]int64, min(len(live), surrounded))
+		for i := range ns {
+			ns[i] = live[i].n
+		}
+		rows, err := tx.Query(selectNeighbours, asJSON(ns))
+		edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) { return a, r.Scan(&a.n, &a.prev, &a.next) })
+		if err != nil {
+			return nil, fmt.Errorf("read neighbours: %w", err)
+		}
+		var missing []int64
 		for _, e := range edges {
-			wanted = append(wanted, e.prev, e.next)
+			for _, n := range []int64{e.prev, e.next} {
+				if n != 0 && byNumber[n] == nil {
+					byNumber[n] = nil
+					missing = append(missing, n)
+				}
+			}
+		}
+		slices.Sort(missing)
+		more, err := p.read(tx, slices.Compact(missing))
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range slices.Sorted(maps.Keys(more)) {
+			if d := more[n]; !d.inQuarantine() && d.deleted == 0 && d.created <= p.now && p.isTrue(&d.row) {
+				byNumber[n] = d
+				docs = append(docs, d)
+			}
+		}
+		for _, e := range edges {
+			byNumber[e.n].beside(byNumber[e.prev], byNumber[e.next])
 		}
 	}
-	slices.Sort(wanted)
-	rows, err = tx.Query(selectDocs, asJSON(slices.Compact(wanted)), shapeOf(p.Text) != "", asJSON(p.see.scopes))
-	docs, err := store.Collect(rows, err, scanDoc)
-	if err != nil {
-		return nil, fmt.Errorf("read candidates: %w", err)
-	}
-	docs = slices.DeleteFunc(docs, func(d *doc) bool {
-		if p.asOf != 0 {
-			return !d.wasTrue(p.asOf) || d.inQuarantine() || d.deleted != 0
-		}
-		return d.state(p.now) != stateCurrent || d.validFrom > p.now || d.created > p.now
-	})
-	byNumber := map[int64]*doc{}
 	var authors []schemas.EntityID
 	for _, d := range docs {
-		byNumber[d.n] = d
-		p.countTerms(d)
 		if !slices.Contains(authors, d.author) {
 			authors = append(authors, d.author)
 		}
 	}
-	for _, n := range live {
-		if d := byNumber[n]; d != nil {
-			d.candidate = true
-		}
-	}
-	for _, e := range edges {
-		d, prev, next := byNumber[e.n], byNumber[e.prev], byNumber[e.next]
-		if d == nil {
-			continue
-		}
-		d.prev, d.next = prev, next
-		if prev != nil && prev.next == nil {
-			prev.next = d
-		}
-		if next != nil && next.prev == nil {
-			next.prev = d
-		}
-	}
+	var err error
 	p.authors, err = names(tx, authors)
 	return docs, err
 }
 
-func scanDoc(rows *sql.Rows) (*doc, error) {
-	d := &doc{}
-	err := rows.Scan(&d.n, &d.id, &d.name, &d.author, &d.thread, &d.scope, &d.terms, &d.tokens, &d.source, &d.stale, &d.typ,
-		&d.data, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence,
-		&d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL)
-	return d, err
+// beside notes what stands before and after d.
+func (d *doc) beside(prev, next *doc) {
+	d.prev, d.next = prev, next
+	if prev != nil && prev.next == nil {
+		prev.next = d
+	}
+	if next != nil && next.prev == nil {
+		next.prev = d
+	}
 }
 
 // countTerms counts the query's words in d; for a word nobody has, those spelt
 // like it.
 func (p *plan) countTerms(d *doc) {
-	d.tf = map[string]float64{}
-	var fuzzy []*term
-	for _, t := range p.order {
-		if t.fuzzy {
-			fuzzy = append(fuzzy, t)
-			if t.alike == nil {
-				t.alike = map[string]float64{}
-			}
-		}
-	}
+	d.tf = make([]float64, len(p.order))
+	left := d.tokens
 	for w := range strings.FieldsSeq(d.terms) {
-		if p.terms[w] != nil {
-			d.tf[w]++
+		if left--; left < 0 {
+			break
 		}
-		for _, t := range fuzzy {
-			share, ok := t.alike[w]
-			if !ok {
-				share = alike(t.grams, wordGrams(w))
-				t.alike[w] = share
-			}
-			if share >= spelledAlike {
-				d.tf[t.term] = max(d.tf[t.term], share)
-			}
+		if i, ok := p.terms[w]; ok {
+			d.tf[i]++
 		}
-	}
-	for _, t := range p.order {
-		if d.tf[t.term] > 0 {
-			d.words = append(d.words, t.term)
+		for _, i := range p.fuzzy {
+			share := p.order[i].spelling.alike(w)
+			if share >= p.alike {
+				d.tf[i] = max(d.tf[i], share)
+			}
 		}
 	}
 }
 
-// muteAuthors takes the names of authors out of the query if it says anything
-// else: whose words they are is weighed apart.
-func (p *plan) muteAuthors(docs []*doc) {
+// speaker is a name that texts bear in front, and the words of the query it is.
+type speaker struct {
+	words     []int
+	signed    int // texts that bear it
+	mentioned int // texts without a name in front that have its words
+}
+
+// sure reports whether the query names somebody, and not a topic that stands in
+// front of some texts and within others. Notes of a talk name a speaker in front
+// of every text.
+func (s *speaker) sure() bool {
+	const often = 4
+	return len(s.words) > 0 && s.signed > often*s.mentioned
+}
+
+// muteSpeakers finds whose words the query asks for and takes their names out of
+// it if it says anything else: whose words they are is weighed apart. A name in
+// front of a text that is not a speaker's is part of what the text says.
+func (p *plan) muteSpeakers(docs []*doc) {
+	authors := map[schemas.EntityID][]int{}
+	for id, both := range p.authors {
+		for _, name := range both {
+			if authors[id] = p.naming(strings.Fields(joinTerms(wordsOf(name)))); authors[id] != nil {
+				break
+			}
+		}
+	}
+	speakers := p.speakers(docs)
 	for _, d := range docs {
-		name := p.namedAuthor(d.author)
-		if len(name) == 0 || len(name) >= len(p.order) {
+		name := authors[d.author]
+		if s := speakers[d.saidBy]; s != nil {
+			if name = s.words; !s.sure() {
+				name = nil
+				for t := range strings.FieldsSeq(d.saidBy) {
+					if i, ok := p.terms[t]; ok {
+						d.tf[i]++
+					}
+				}
+			}
+		}
+		d.named = len(name) > 0
+		if len(name) < len(p.order) {
+			for _, i := range name {
+				p.order[i].weight = 0
+			}
+		}
+	}
+}
+
+// speakers counts the names in front of texts.
+func (p *plan) speakers(docs []*doc) map[string]*speaker {
+	out := map[string]*speaker{}
+	for _, d := range docs {
+		if d.saidBy == "" {
 			continue
 		}
-		for _, w := range name {
-			p.terms[w].weight = 0
+		s := out[d.saidBy]
+		if s == nil {
+			s = &speaker{words: p.naming(strings.Fields(d.saidBy))}
+			out[d.saidBy] = s
 		}
+		s.signed++
 	}
-}
-
-// namedAuthor gives the query's words that are the author's name, if it has all
-// of them.
-func (p *plan) namedAuthor(id schemas.EntityID) []string {
-	for _, name := range p.authors[id] {
-		words := wordsOf(name)
-		var found []string
-		for _, w := range words {
-			if p.terms[w.term] != nil {
-				found = append(found, w.term)
+	for _, s := range out {
+		if len(s.words) == 0 {
+			continue
+		}
+		for _, d := range docs {
+			if d.saidBy == "" && !slices.ContainsFunc(s.words, func(i int) bool { return d.tf[i] == 0 }) {
+				s.mentioned++
 			}
 		}
-		if len(words) > 0 && len(found) == len(words) {
-			return found
-		}
 	}
-	return nil
+	return out
+}
+
+// naming gives the query's words that are the name, if it has all of them.
+func (p *plan) naming(name []string) []int {
+	var found []int
+	for _, w := range name {
+		i, ok := p.terms[w]
+		if !ok {
+			return nil
+		}
+		found = append(found, i)
+	}
+	return found
 }
 
 func (p *plan) authorName(id schemas.EntityID) string {
@@ -233,18 +283,18 @@ func averageLength(docs []*doc) float64 {
 }
 
 // bm25 scores counts of terms in a text of a length.
-func (p *plan) bm25(tf map[string]float64, prev, next *doc, length, average float64) float64 {
+func (p *plan) bm25(tf []float64, prev, next *doc, length, average float64) float64 {
 	score := 0.0
-	for _, t := range p.order {
-		n := tf[t.term]
+	for i, t := range p.order {
+		n := tf[i]
 		if prev != nil && prev.tokens <= shortEnough {
-			n += fromPrevious * prev.tf[t.term]
+			n += fromPrevious * prev.tf[i]
 		}
 		if next != nil && next.tokens <= shortEnough {
-			n += fromNext * next.tf[t.term]
+			n += fromNext * next.tf[i]
 		}
 		if n > 0 {
-			score += t.weight * n * (saturation + 1) / (n + saturation*(1-lengthShare+lengthShare*length/average))
+			score += t.weight * n * (saturation + 1) / (n + saturation*(1-lengthShare+lengthShare*(length+evenLength)/(average+evenLength)))
 		}
 	}
 	return score
@@ -279,11 +329,12 @@ func (d *doc) because(reason string) {
 // addSessions favours items of sessions that are about the query as a whole.
 func (p *plan) addSessions(docs []*doc) {
 	type session struct {
-		tf     map[string]float64
+		tf     []float64
 		length float64
 		score  float64
 	}
 	sessions := map[string]*session{}
+	var order []*session // sums of floats depend on it
 	best := 0.0
 	for _, d := range docs {
 		best = max(best, d.base)
@@ -292,11 +343,12 @@ func (p *plan) addSessions(docs []*doc) {
 		}
 		s := sessions[d.thread]
 		if s == nil {
-			s = &session{tf: map[string]float64{}}
+			s = &session{tf: make([]float64, len(p.order))}
 			sessions[d.thread] = s
+			order = append(order, s)
 		}
-		for t, n := range d.tf {
-			s.tf[t] += n
+		for i, n := range d.tf {
+			s.tf[i] += n
 		}
 		s.length += float64(d.tokens)
 	}
@@ -304,10 +356,10 @@ func (p *plan) addSessions(docs []*doc) {
 		return
 	}
 	average, top := 0.0, 0.0
-	for _, s := range sessions {
-		average += s.length / float64(len(sessions))
+	for _, s := range order {
+		average += s.length / float64(len(order))
 	}
-	for _, s := range sessions {
+	for _, s := range order {
 		s.score = p.bm25(s.tf, nil, nil, s.length, max(average, 1))
 		top = max(top, s.score)
 	}
@@ -319,21 +371,21 @@ func (p *plan) addSessions(docs []*doc) {
 }
 
 // adjust weighs who, when and what kind of answer.
-func (p *plan) adjust(d *doc, wanted dates, asked string) {
-	if len(p.namedAuthor(d.author)) > 0 {
-		if d.score == 0 {
-			d.score = neverSurfaces // a name alone finds nothing
-		}
+func (p *plan) adjust(d *doc, wanted dates, asked shapes) {
+	if d.score == 0 && (d.named || d.candidate) {
+		d.score = neverSurfaces // unless it has the name or the date that is asked for
+	}
+	if d.named {
 		d.score *= byAuthor
-		d.because("author")
+		d.because("said by who is named")
 	}
 	if f := wanted.share(d.date()); f > 0 {
 		d.score *= 1 + byDate*f
-		d.because("date")
+		d.because("of the date named")
 	}
-	if asked != "" && hasShape(asked, d.data) {
+	if asked&d.shapes != 0 {
 		d.score *= byShape
-		d.because("answers " + asked)
+		d.because("answers " + asked.String())
 	}
 	if d.source == FromTool || d.source == FromExternal || d.stale != "" {
 		d.score *= secondHand
@@ -346,32 +398,19 @@ func (p *plan) adjust(d *doc, wanted dates, asked string) {
 
 // date is when what d tells of happened.
 func (d *doc) date() time.Time {
-	if d.typ == SessionItem {
-		var data struct {
-			Date string `json:"date"`
-		}
-		if json.Unmarshal([]byte(d.data), &data) == nil {
-			if t := dateOf(data.Date); !t.IsZero() {
-				return t
-			}
-		}
-	}
-	if d.validFrom != 0 {
-		return time.UnixMicro(d.validFrom).UTC()
-	}
-	return time.UnixMicro(d.created).UTC()
+	return time.UnixMicro(cmp.Or(d.told, d.validFrom, d.created)).UTC()
 }
 
 // why says what made d match.
 func (d *doc) why(p *plan) string {
-	var parts []string
-	var exact, fuzzy []string
-	for _, w := range d.words {
-		switch t := p.terms[w]; {
+	var parts, exact, fuzzy []string
+	for i, t := range p.order {
+		switch {
+		case i >= len(d.tf) || d.tf[i] == 0:
 		case t.fuzzy:
-			fuzzy = append(fuzzy, w)
+			fuzzy = append(fuzzy, t.term)
 		default:
-			exact = append(exact, w)
+			exact = append(exact, t.term)
 		}
 	}
 	if len(exact) > 0 {

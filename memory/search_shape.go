@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // dates are the parts of a date a query names.
@@ -23,7 +24,7 @@ func datesIn(text string) dates {
 			d.years, d.months, d.days = append(d.years, t.Year()), append(d.months, t.Month()), append(d.days, t.Day())
 			continue
 		}
-		if m := monthNamed(w); m != 0 && (w != "may" || i > 0 && namesTime(fields[i-1])) {
+		if m := monthNamed(w); m != 0 && (w != "may" || i > 0 && namesTime(fields[i-1]) || i+1 < len(fields) && namesDay(fields[i+1])) {
 			d.months = append(d.months, m)
 			continue
 		}
@@ -45,18 +46,40 @@ func namesTime(w string) bool {
 	case "in", "on", "of", "since", "until", "before", "after", "during", "last", "this", "next":
 		return true
 	}
+	return namesDay(w)
+}
+
+func namesDay(w string) bool {
 	_, err := strconv.Atoi(strings.TrimRight(w, "sthndr"))
 	return err == nil
 }
 
 func monthNamed(w string) time.Month {
-	if len(w) < 3 {
-		return 0
-	}
-	for m := time.January; m <= time.December; m++ {
-		if name := strings.ToLower(m.String()); w == name || w == name[:3] || m == time.September && w == "sept" {
-			return m
-		}
+	switch w {
+	case "jan", "january":
+		return time.January
+	case "feb", "february":
+		return time.February
+	case "mar", "march":
+		return time.March
+	case "apr", "april":
+		return time.April
+	case "may":
+		return time.May
+	case "jun", "june":
+		return time.June
+	case "jul", "july":
+		return time.July
+	case "aug", "august":
+		return time.August
+	case "sep", "sept", "september":
+		return time.September
+	case "oct", "october":
+		return time.October
+	case "nov", "november":
+		return time.November
+	case "dec", "december":
+		return time.December
 	}
 	return 0
 }
@@ -81,48 +104,72 @@ func (d dates) share(t time.Time) float64 {
 	return float64(met) / float64(named)
 }
 
-// shapeOf is the kind of answer a question wants: when, how many, where, who, or
-// "" for any.
-func shapeOf(text string) string {
+// shapes is a set of the kinds of answers a text could be.
+type shapes uint8
+
+const (
+	tellsWhen shapes = 1 << iota
+	tellsHowMany
+	tellsWhere
+	tellsWho
+)
+
+// shapeOf is the kind of answer a question wants, 0 for any.
+func shapeOf(text string) shapes {
 	s := " " + strings.ToLower(strings.Join(strings.Fields(text), " "))
 	switch {
 	case strings.Contains(s, " when "), strings.Contains(s, " how long "):
-		return "when"
+		return tellsWhen
 	case strings.Contains(s, " how many "), strings.Contains(s, " how much "), strings.Contains(s, " how often "):
-		return "how many"
+		return tellsHowMany
 	case strings.Contains(s, " where "):
-		return "where"
+		return tellsWhere
 	case strings.Contains(s, " who "), strings.Contains(s, " whom "), strings.Contains(s, " whose "):
+		return tellsWho
+	}
+	return 0
+}
+
+// String words what a single shape answers.
+func (s shapes) String() string {
+	switch s {
+	case tellsWhen:
+		return "when"
+	case tellsHowMany:
+		return "how many"
+	case tellsWhere:
+		return "where"
+	case tellsWho:
 		return "who"
 	}
 	return ""
 }
 
-// hasShape reports whether text could be an answer of that kind.
-func hasShape(shape, text string) bool {
+// shapesIn finds the kinds of answers text could be.
+func shapesIn(text string) shapes {
+	var found shapes
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i, w := range words {
-		first := []rune(w)[0]
-		switch shape {
-		case "when":
-			if timeWord(strings.ToLower(w)) || monthNamed(strings.ToLower(w)) != 0 || len(w) == 4 && unicode.IsDigit(first) {
-				return true
+		first, _ := utf8.DecodeRuneInString(w)
+		lower := strings.ToLower(w)
+		digit := unicode.IsDigit(first)
+		if digit && len(w) == 4 || !digit && (timeWord(lower) || monthNamed(lower) != 0) {
+			found |= tellsWhen
+		}
+		if digit || numberWord(lower) {
+			found |= tellsHowMany
+		}
+		if i > 0 && unicode.IsUpper(first) {
+			if len(w) > 1 {
+				found |= tellsWho
 			}
-		case "how many":
-			if unicode.IsDigit(first) || numberWord(strings.ToLower(w)) {
-				return true
-			}
-		case "where":
-			if unicode.IsUpper(first) && i > 0 && (words[i-1] == "in" || words[i-1] == "at" || words[i-1] == "to" || words[i-1] == "from") {
-				return true
-			}
-		case "who":
-			if unicode.IsUpper(first) && len(w) > 1 && i > 0 {
-				return true
+			switch words[i-1] {
+			case "in", "at", "to", "from":
+				found |= tellsWhere
 			}
 		}
 	}
-	return false
+	return found
 }
 
 func timeWord(w string) bool {

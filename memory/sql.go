@@ -16,16 +16,21 @@ const visible = `((i.scope IN (SELECT value FROM json_each(?1)) AND (` + release
 	OR (i.source = 'archive' AND i.owner IN (SELECT value FROM json_each(?2))))`
 
 const (
-	ensureScope = `INSERT INTO scopes(visibility, ref) VALUES (?, ?) ON CONFLICT DO NOTHING`
+	insertScope = `INSERT INTO scopes(visibility, ref) VALUES (?, ?) RETURNING n`
 	selectScope = `SELECT n FROM scopes WHERE visibility = ? AND ref = ?`
 	countScope  = `UPDATE scopes SET items = items + ? WHERE n = ?`
 	// selectScopes turns a list of [visibility, ref] into scopes and what they hold.
 	selectScopes = `SELECT s.n, s.items FROM json_each(?) j CROSS JOIN scopes s
 		ON s.visibility = json_extract(j.value, '$[0]') AND s.ref = json_extract(j.value, '$[1]')`
 
-	// selectBelow lists an entity and everyone below it.
-	selectBelow = `WITH RECURSIVE down(id) AS (SELECT ? UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
-		SELECT id FROM down`
+	countItems = `SELECT coalesce(sum(items), 0) FROM scopes WHERE n IN (SELECT value FROM json_each(?))`
+
+	// selectReach gives the scopes of a list of [visibility, ref] (?2), then ?1 and
+	// everyone below it, each with its private scope.
+	selectReach = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT 1, s.n, s.visibility, s.ref FROM json_each(?2) j CROSS JOIN scopes s
+			ON s.visibility = json_extract(j.value, '$[0]') AND s.ref = json_extract(j.value, '$[1]')
+		UNION ALL SELECT 0, coalesce(s.n, 0), '', down.id FROM down LEFT JOIN scopes s ON s.visibility = 'private' AND s.ref = down.id`
 
 	// selectItems reads items by a list of ids, as far as they are visible.
 	selectItems = `SELECT ` + itemColumns + ` FROM json_each(?3) j CROSS JOIN items i ON i.id = j.value WHERE ` + visible
@@ -37,24 +42,26 @@ const (
 
 	insertItem = `INSERT INTO items(id, type, owner, author, visibility, group_id, scope, origin, parent, version, data, name, tags,
 			subject, key, supersedes, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
-			thread, content_hash, terms, tokens, created_at, updated_at, stale, superseded_by, current)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
+			thread, content_hash, terms, tokens, said_by, told_at, shapes, created_at, updated_at, stale, superseded_by, current)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	updateItem = `UPDATE items SET author = ?, version = ?, data = ?, name = ?, tags = ?, subject = ?, key = ?, valid_from = ?, valid_to = ?,
 			confidence = ?, validated = ?, expires_at = ?, source = ?, provenance = ?, thread = ?, content_hash = ?, terms = ?, tokens = ?,
-			updated_at = ? WHERE n = ?`
+			said_by = ?, told_at = ?, shapes = ?, updated_at = ? WHERE n = ?`
 	insertVersion = `INSERT INTO item_versions(item, version, data, subject, key, valid_from, valid_to, confidence, validated,
 			provenance, content_hash, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertLink = `INSERT INTO item_links(item, kind, other) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 
-	insertWords = `INSERT INTO items_fts(rowid, meta, body, grams) VALUES (?, ?, ?, ?)`
+	insertWords = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
 	deleteWords = `DELETE FROM items_fts WHERE rowid = ?`
 	insertBand  = `INSERT INTO item_bands(scope, band, item) SELECT ?, j.value, ? FROM json_each(?) j WHERE true ON CONFLICT DO NOTHING`
-	deleteBands = `DELETE FROM item_bands WHERE item = ?`
+	deleteBands = `DELETE FROM item_bands WHERE scope = ? AND band IN (SELECT value FROM json_each(?)) AND item = ?`
 
 	selectOwnEqual = `SELECT ` + itemColumns + ` FROM items i WHERE i.scope = ? AND i.owner = ? AND i.content_hash = ? AND i.current = 1`
-	// What a new item may be the same as, in order of how sure it is.
+	// What a new item may be the same as, in order of how sure it is; the owner's
+	// own of the same place (?4, ?5) comes first, whatever its state.
 	selectSame = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
-		WHERE i.content_hash = ?3 AND i.current = 1 AND ` + visible + ` ORDER BY i.n LIMIT 8`
+		WHERE i.content_hash = ?3 AND i.current = 1 AND ((i.scope = ?4 AND i.owner = ?5) OR ` + visible + `)
+		ORDER BY (i.scope = ?4 AND i.owner = ?5) DESC, i.n LIMIT 9`
 	selectSubject = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
 		WHERE i.scope = ?3 AND i.subject = ?4 AND i.key = ?5 AND i.subject <> '' AND i.current = 1 AND i.content_hash <> ?6
 		  AND (i.valid_to = 0 OR i.valid_to > ?7) AND i.id <> ?8 AND ` + visible + ` ORDER BY i.n DESC LIMIT 8`
@@ -71,7 +78,7 @@ const (
 
 	tombstone = `UPDATE items SET current = 0, deleted_at = ?, deleted_by = ? WHERE n = ?`
 	untomb    = `UPDATE items SET current = ?, deleted_at = 0, deleted_by = '' WHERE n = ?`
-	purgeItem = `UPDATE items SET current = 0, data = '', name = '', tags = '[]', subject = '', key = '', terms = '', tokens = 0,
+	purgeItem = `UPDATE items SET current = 0, data = '', name = '', tags = '[]', subject = '', key = '', terms = '', tokens = 0, said_by = '', told_at = 0, shapes = 0,
 			content_hash = x'', provenance = '{}', thread = '', deleted_at = ?, deleted_by = ? WHERE n = ?`
 	purgeVersions = `DELETE FROM item_versions WHERE item = ?`
 	purgeLinks    = `DELETE FROM item_links WHERE item = ?`
@@ -107,37 +114,29 @@ const (
 )
 
 const (
-	// selectFrequencies counts the matches of each probe as far as it matters,
-	// with the last one counted and the newest item there is.
-	selectFrequencies = `SELECT at, json_extract(c, '$[0]'), coalesce(json_extract(c, '$[1]'), 0), coalesce((SELECT max(n) FROM items), 0) FROM (
-			SELECT j.key AS at, (SELECT json_array(count(*), max(n)) FROM (
-				SELECT rowid AS n FROM items_fts WHERE items_fts MATCH (?1 || j.value) ORDER BY rowid LIMIT ?3)) AS c
-			FROM json_each(?2) j)`
-
-	candidateColumns = `i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated,
-		i.quarantined, i.source, i.deleted_at, coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)`
-
-	// selectCandidates lets the full-text index lead: CROSS JOIN keeps the order.
-	selectCandidates = `SELECT f.n, f.sum, ` + candidateColumns + ` FROM (
-			SELECT m.rowid AS n, sum(json_extract(t.value, '$[1]')) AS sum
-			FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]'))
-			GROUP BY m.rowid ORDER BY sum DESC, m.rowid DESC LIMIT ?4) f
-		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY f.sum DESC, f.n DESC`
-	selectNewest = `SELECT f.n, 0.0, ` + candidateColumns + ` FROM (
-			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?3) f
-		CROSS JOIN items i ON i.n = f.n WHERE i.scope IN (SELECT value FROM json_each(?2)) ORDER BY f.n DESC`
+	// selectFrequencies counts the newest ?2 matches of each probe, and those of
+	// them from row ?3 on.
+	selectFrequencies = `SELECT j.key, (SELECT json_array(count(*), coalesce(sum(m.n >= ?3), 0)) FROM (
+			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2) m) FROM json_each(?1) j`
+	// selectOldest is the oldest of the newest ?2 matches.
+	selectOldest = `SELECT coalesce(min(n), 0) FROM (SELECT rowid AS n FROM items_fts WHERE items_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2)`
+	// selectPostings lists the newest ?2 matches of each probe.
+	selectPostings = `SELECT j.key, (SELECT coalesce(group_concat(m.n), '') FROM (
+			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2) m) FROM json_each(?1) j`
 	countQuarantined = `SELECT count(DISTINCT f.n) FROM (
-			SELECT m.rowid AS n FROM json_each(?2) t CROSS JOIN items_fts m ON m.items_fts MATCH (?1 || json_extract(t.value, '$[0]')) LIMIT ?4) f
+			SELECT m.rowid AS n FROM json_each(?1) t CROSS JOIN items_fts m ON m.items_fts MATCH t.value LIMIT ?3) f
 		CROSS JOIN items i ON i.n = f.n
-		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?3)) OR i.author IN (SELECT value FROM json_each(?3)))`
+		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?2)) OR i.author IN (SELECT value FROM json_each(?2)))`
 
 	selectNeighbours = `SELECT i.n,
 			coalesce((SELECT max(p.n) FROM items p WHERE p.scope = i.scope AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n < i.n), 0),
 			coalesce((SELECT min(p.n) FROM items p WHERE p.scope = i.scope AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n > i.n), 0)
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.thread <> ''`
-	selectDocs = `SELECT i.n, i.id, i.name, i.author, i.thread, i.scope, i.terms, i.tokens, i.source, i.stale, i.type,
-			CASE WHEN i.type = 'session' OR ?2 THEN i.data ELSE '' END, ` + candidateColumns + `
-		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?3)) ORDER BY i.n DESC`
+	// selectDocs reads what ranking needs; CROSS JOIN keeps the order of the join.
+	selectDocs = `SELECT i.n, i.id, i.type, i.name, i.owner, i.author, i.thread, i.tokens, i.source, i.stale, i.said_by, i.told_at, i.shapes,
+			i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated, i.quarantined, i.deleted_at,
+			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), i.terms
+		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))`
 	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
 )
 

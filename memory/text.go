@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Limits of what one item puts into the index.
@@ -158,22 +160,60 @@ func wordGrams(w string) []string {
 	return out
 }
 
-// alike is the share of triples two words have in common (Dice), 0 to 1.
-func alike(a, b []string) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 0
-	}
-	in := map[string]bool{}
-	for _, g := range a {
-		in[g] = true
-	}
-	common := 0
-	for _, g := range b {
-		if in[g] {
-			common++
+// spelling is the triples of a word, and which of 256 kinds of triples are among
+// them: most of what is compared with it is told apart by the kind.
+type spelling struct {
+	grams [][3]rune
+	kinds [4]uint64
+}
+
+func spellingOf(grams []string) spelling {
+	var s spelling
+	for _, g := range grams {
+		if r := []rune(g); len(r) == 3 {
+			s.grams = append(s.grams, [3]rune(r))
+			kind := gramKind([3]rune(r))
+			s.kinds[kind/64] |= 1 << (kind % 64)
 		}
 	}
-	return 2 * float64(common) / float64(len(a)+len(b))
+	return s
+}
+
+func gramKind(g [3]rune) uint32 {
+	return (uint32(g[0])*961 + uint32(g[1])*31 + uint32(g[2])) % 251
+}
+
+func (s *spelling) has(g [3]rune) bool {
+	kind := gramKind(g)
+	return s.kinds[kind/64]&(1<<(kind%64)) != 0 && slices.Contains(s.grams, g)
+}
+
+// alike is the share of triples s has in common with a word (Dice), 0 to 1; 0
+// for words too short to have triples.
+func (s *spelling) alike(word string) float64 {
+	if r, _ := utf8.DecodeRuneInString(word); len(word) < 4 || unspaced(r) {
+		return 0
+	}
+	common, all := 0, 0
+	last := [3]rune{0, 0, '0'}
+	for _, r := range word {
+		if r == '_' {
+			continue
+		}
+		last = [3]rune{last[1], last[2], r}
+		if last[0] != 0 {
+			if all++; s.has(last) {
+				common++
+			}
+		}
+	}
+	if all++; s.has([3]rune{last[1], last[2], '0'}) {
+		common++
+	}
+	if all < 4 {
+		return 0
+	}
+	return 2 * float64(common) / float64(len(s.grams)+all)
 }
 
 // joinTerms is the stored form of the words' stems.

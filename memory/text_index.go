@@ -11,35 +11,53 @@ import (
 	"cordelia/schemas"
 )
 
-// wordIndex is what the full-text index holds of an item's text.
+// wordIndex is what is stored of an item's text so that it can be found and
+// ranked without being read again.
 type wordIndex struct {
-	terms  string // stems in order
-	tokens int
+	cues
+	terms  string // stems in order, last those of who said it and when
+	tokens int    // how many of terms are what is said
 	grams  string
 	bands  []int64
 }
 
-// indexOf cuts an item's text into what is indexed.
+// indexOf cuts an item's text into what is indexed. Who said it and when finds
+// an item, but is weighed apart from its words.
 func indexOf(c content, subject, key string) wordIndex {
-	words := wordsOf(c.prose() + subject + " " + key)
-	w := wordIndex{terms: joinTerms(words), tokens: len(words), grams: strings.Join(grams(words), " ")}
+	cues, said, head := cuesOf(c)
+	words := wordsOf(said.prose() + subject + " " + key)
+	w := wordIndex{cues: cues, tokens: len(words)}
+	words = append(words, wordsOf(head)...)
+	w.terms, w.grams = joinTerms(words), strings.Join(grams(words), " ")
 	w.bands = bandsOf(setOf(w.terms))
 	return w
 }
 
-// token is a word of the index's meta column: a kind, and a value of any form.
-func token(kind, value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return kind + hex.EncodeToString(sum[:8])
-}
+// Kinds of entries. Every entry begins with its audience, so that a search walks
+// what its reader may see and nothing else, whatever others own.
+const (
+	wordEntry = "w" // a stem
+	gramEntry = "g" // three letters of a word
+	metaEntry = "m" // alone: the item is there; followed by a filter's value
+)
 
-// scopeToken is the audience of an item; what is in quarantine has one of its
+// audience begins the entries of a scope; what is in quarantine has one of its
 // own, so that no search comes across it.
-func scopeToken(scope int64, quarantined bool) string {
+func audience(scope int64, quarantined bool) string {
 	if quarantined {
 		return "q" + strconv.FormatInt(scope, 10)
 	}
 	return "s" + strconv.FormatInt(scope, 10)
+}
+
+// entry is the form of a value in the index, after its audience: SQLite splits
+// the line of entries at all of ASCII but letters and digits.
+func entry(kind, value string) string { return kind + strings.ReplaceAll(value, "_", "·") }
+
+// token is a word of a filter: a kind, and a value of any form.
+func token(kind, value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return kind + hex.EncodeToString(sum[:8])
 }
 
 func authorToken(id schemas.EntityID) string { return token("a", string(id)) }
@@ -51,13 +69,30 @@ func monthToken(micros int64) string {
 	return "d" + time.UnixMicro(micros).UTC().Format("200601")
 }
 
-// meta is the meta column of r.
-func (r *row) meta() string {
-	words := []string{scopeToken(r.scope, r.inQuarantine()), typeToken(r.typ), authorToken(r.author), monthToken(r.created)}
-	for _, t := range r.tagList() {
-		words = append(words, tagToken(t))
+// entries is the line of the full-text index that finds r.
+func (r *row) entries(w wordIndex) string {
+	var b strings.Builder
+	to := audience(r.scope, r.inQuarantine())
+	b.Grow(len(w.terms) + len(w.grams) + (strings.Count(w.terms, " ")+strings.Count(w.grams, " "))*(len(to)+2))
+	add := func(kind, value string) {
+		b.WriteString(to)
+		b.WriteString(entry(kind, value))
+		b.WriteByte(' ')
 	}
-	return strings.Join(words, " ")
+	add(metaEntry, "")
+	for _, filter := range []string{typeToken(r.typ), authorToken(r.author), monthToken(r.created)} {
+		add(metaEntry, filter)
+	}
+	for _, t := range r.tagList() {
+		add(metaEntry, tagToken(t))
+	}
+	for t := range strings.FieldsSeq(w.terms) {
+		add(wordEntry, t)
+	}
+	for g := range strings.FieldsSeq(w.grams) {
+		add(gramEntry, g)
+	}
+	return b.String()
 }
 
 func (r *row) tagList() []string {

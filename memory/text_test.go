@@ -48,8 +48,12 @@ func TestGrams(t *testing.T) {
 	require.Equal(t, []string{"0ku", "kub", "ube", "be0"}, wordGrams("kube"))
 	require.Empty(t, wordGrams("cat"))
 	require.Empty(t, wordGrams("数据库数据库"))
-	require.Greater(t, alike(wordGrams("kubernetes"), wordGrams("kuberntes")), spelledAlike)
-	require.Less(t, alike(wordGrams("kubernetes"), wordGrams("terraform")), spelledAlike)
+	kubernetes := spellingOf(wordGrams("kubernetes"))
+	require.InDelta(t, 1, kubernetes.alike("kubernetes"), 1e-9)
+	require.Greater(t, kubernetes.alike("kuberntes"), spelledAlike)
+	require.Less(t, kubernetes.alike("terraform"), spelledAlike)
+	require.Zero(t, kubernetes.alike("kub"))
+	require.Zero(t, kubernetes.alike("数据库数据"))
 }
 
 // What goes into the index is words of letters and digits, whatever comes in.

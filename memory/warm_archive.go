@@ -53,7 +53,7 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 		provenance: encodeProvenance(Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}, Source: FromArchive,
 			ContentHash: hex.EncodeToString(hash[:]), At: events.Timestamp(tx.Micros())}),
 	}
-	if r.scope, err = scopeOf(tx, schemas.Private, string(agent)); err != nil {
+	if r.scope, err = scopeOf(g, schemas.Private, string(agent)); err != nil {
 		return err
 	}
 	var rel relation // an agent deactivated twice with nothing in between leaves one archive

@@ -12,7 +12,7 @@ import (
 // others answer with an item of their own that supersedes it, so nobody can put
 // words into memory that later comes home to its owner.
 func change(g access.Grant, d *Draft) (Written, error) {
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return Written{}, err
 	}
@@ -158,7 +158,7 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 	}
 	if _, err := tx.Exec(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key, next.validFrom,
 		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread, next.hash, next.terms,
-		next.tokens, next.updated, r.n); err != nil {
+		next.tokens, words.saidBy, words.told, words.shapes, next.updated, r.n); err != nil {
 		return fmt.Errorf("change item: %w", err)
 	}
 	if err := index(tx, next, words); err != nil {

@@ -214,7 +214,36 @@ func (c *checker) prediction(path string, v any) {
 		}
 	}
 	c.field(path+"/due", "date", p["due"])
-	c.field(path+"/check", "line", p["check"])
+	if _, machine := p["check"].(map[string]any); !machine {
+		c.field(path+"/check", "line", p["check"])
+		return
+	}
+	_, wrong := checkOf(p["check"], path+"/check")
+	c.found = append(c.found, wrong...)
+}
+
+// checkOf is what a prediction names for the node to check.
+func checkOf(v any, at string) (schemas.Check, []schemas.Violation) {
+	raw, err := canonicalOf(v)
+	if err != nil {
+		return schemas.Check{}, violations(err, at)
+	}
+	return schemas.ParseCheck(raw, at)
+}
+
+// Foretold is what a learning says will be so and when it is due, in UTC µs; ok
+// is false for everything the node cannot check.
+func (d *Draft) Foretold() (c schemas.Check, due int64, ok bool) {
+	if d.content == nil {
+		return c, 0, false
+	}
+	p, _ := d.content.value["prediction"].(map[string]any)
+	if _, machine := p["check"].(map[string]any); !machine {
+		return c, 0, false
+	}
+	c, wrong := checkOf(p["check"], "")
+	day, _ := p["due"].(string)
+	return c, micros(day), len(wrong) == 0
 }
 
 // dateOf reads a date or a time; the zero time for anything else.

@@ -21,7 +21,7 @@ const (
 // may delete; only the item's owner may purge it, and undo what it deleted.
 // It returns how many copies went with it.
 func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err error) {
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return 0, err
 	}

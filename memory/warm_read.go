@@ -21,7 +21,7 @@ func Get(g access.Grant, ids []schemas.ItemID) ([]Item, error) {
 	if len(ids) == 0 || len(ids) > MaxReadItems {
 		return nil, schemas.Invalidf("%d ids", len(ids)).Expecting("1 to %d ids", MaxReadItems)
 	}
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ type Version struct {
 
 // History reads the earlier versions of an item, oldest first.
 func History(g access.Grant, id schemas.ItemID) ([]Version, error) {
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return nil, err
 	}

@@ -33,25 +33,31 @@ func (r *relation) drop(id schemas.ItemID) {
 func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 	rel := relation{status: StatusNew}
 	scopes, below := asJSON(see.scopes), asJSON(see.below)
-	if err := ownEqual(tx, r, &rel); err != nil || rel.own != "" {
-		return rel, err
-	}
-	equal, err := matches(tx.Query(selectSame, scopes, below, r.hash))
+	equal, err := matches(tx.Query(selectSame, scopes, below, r.hash, r.scope, r.owner))
 	if err != nil {
 		return rel, err
 	}
-	for _, m := range equal {
-		if m.id != r.supersedes && m.id != r.id {
+	if len(equal) > 0 && equal[0].scope == r.scope && equal[0].owner == r.owner {
+		if err := ownEqual(tx, r, &rel); err != nil || rel.own != "" {
+			return rel, err
+		}
+		equal = equal[1:]
+	}
+	for _, m := range equal[:min(len(equal), 8)] {
+		if m.id != r.supersedes {
 			rel.status, rel.with = StatusDuplicate, append(rel.with, m.id)
 		}
 	}
-	contrary, err := matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created, r.id))
-	if err != nil {
-		return rel, err
+	var contrary, near []match
+	if r.subject != "" {
+		if contrary, err = matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created, r.id)); err != nil {
+			return rel, err
+		}
 	}
-	near, err := matches(tx.Query(selectAlike, scopes, below, asJSON(w.bands), r.id))
-	if err != nil {
-		return rel, err
+	if len(w.bands) > 0 {
+		if near, err = matches(tx.Query(selectAlike, scopes, below, asJSON(w.bands), r.id)); err != nil {
+			return rel, err
+		}
 	}
 	for _, m := range contrary {
 		if m.id != r.supersedes {
@@ -138,8 +144,8 @@ func ownEqual(tx *store.Tx, r *row, rel *relation) error {
 		if _, err := tx.Exec(outlived, own.n); err != nil {
 			return fmt.Errorf("compare item: %w", err)
 		}
-		if _, err := tx.Exec(deleteBands, own.n); err != nil {
-			return fmt.Errorf("compare item: %w", err)
+		if err := dropBands(tx, &own); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package memory
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,24 +21,36 @@ type querier interface {
 
 // reach is what the actor may read, in the form queries take it.
 type reach struct {
-	scopes []int64            // what a search looks through
-	items  int64              // how many searchable items these hold
-	below  []schemas.EntityID // the actor and everyone below it
-	hidden []int64            // private scopes below the actor: counted, or read by a person
+	scopes []int64             // what a search looks through
+	items  int64               // how many searchable items these hold
+	below  []schemas.EntityID  // the actor and everyone below it
+	hidden []int64             // private scopes below the actor: counted, or read by a person
+	places map[[2]string]int64 // visibility and ref of what is readable, to its scope
 	human  bool
 	now    int64 // UTC microseconds
 }
 
-// readable resolves the grant's scope. The number of queries depends on what the
-// actor may read, never on what is asked for.
+// readable is reachOf with how many items a search looks through.
 func readable(g access.Grant) (reach, error) {
-	var r reach
+	r, err := reachOf(g)
+	if err != nil {
+		return r, err
+	}
+	if err := g.Tx().QueryRow(countItems, asJSON(r.scopes)).Scan(&r.items); err != nil {
+		return r, fmt.Errorf("read scopes: %w", err)
+	}
+	return r, nil
+}
+
+// reachOf resolves the grant's scope. The number of queries depends on what the
+// actor may read, never on what is asked for.
+func reachOf(g access.Grant) (reach, error) {
 	if g.Tx() == nil {
-		return r, access.ErrNoGrant
+		return reach{}, access.ErrNoGrant
 	}
 	scope, err := g.ReadScope()
 	if err != nil {
-		return r, err
+		return reach{}, err
 	}
 	var refs [][2]string
 	for _, id := range scope.Private {
@@ -49,20 +62,40 @@ func readable(g access.Grant) (reach, error) {
 	if scope.Public {
 		refs = append(refs, [2]string{string(schemas.Public), ""})
 	}
-	if r.scopes, r.items, err = scopeNumbers(g.Tx(), refs); err != nil {
-		return r, err
-	}
-	rows, err := g.Tx().Query(selectBelow, g.Actor())
-	if r.below, err = store.Collect(rows, err, func(rows *sql.Rows) (id schemas.EntityID, err error) { return id, rows.Scan(&id) }); err != nil {
-		return r, fmt.Errorf("read tree: %w", err)
-	}
-	refs = refs[:0]
-	for _, id := range r.below {
-		refs = append(refs, [2]string{string(schemas.Private), string(id)})
-	}
+	list := asJSON(refs)
+	r, err := access.Known(g, "reach "+list, func() (reach, error) { return locate(g, list) })
 	r.human, r.now = g.IsHuman(), g.Tx().Micros()
-	r.hidden, _, err = scopeNumbers(g.Tx(), refs)
 	return r, err
+}
+
+// locate finds the scopes of a list of [visibility, ref] and who is below the actor.
+func locate(g access.Grant, list string) (r reach, err error) {
+	r.places = map[[2]string]int64{}
+	rows, err := g.Tx().Query(selectReach, g.Actor(), list)
+	if err != nil {
+		return r, fmt.Errorf("read reach: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var readable bool
+		var n int64
+		var visibility, ref string
+		if err := rows.Scan(&readable, &n, &visibility, &ref); err != nil {
+			return r, fmt.Errorf("read reach: %w", err)
+		}
+		if readable {
+			r.scopes = append(r.scopes, n)
+			r.places[[2]string{visibility, ref}] = n
+			continue
+		}
+		if r.below = append(r.below, schemas.EntityID(ref)); n != 0 {
+			r.hidden = append(r.hidden, n)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return r, fmt.Errorf("read reach: %w", err)
+	}
+	return r, nil
 }
 
 func scopeNumbers(tx querier, refs [][2]string) (numbers []int64, items int64, err error) {
@@ -91,12 +124,15 @@ func (r reach) byID() string {
 func (r reach) holds(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
 
 // scopeOf gives the number of an audience, making it on first use.
-func scopeOf(tx *store.Tx, v schemas.Visibility, ref string) (n int64, err error) {
-	if _, err := tx.Exec(ensureScope, v, ref); err != nil {
-		return 0, fmt.Errorf("make scope: %w", err)
+func scopeOf(g access.Grant, v schemas.Visibility, ref string) (n int64, err error) {
+	err = g.Tx().QueryRow(selectScope, v, ref).Scan(&n)
+	if errors.Is(err, store.ErrNoRows) {
+		if err = g.Tx().QueryRow(insertScope, v, ref).Scan(&n); err == nil {
+			err = g.RightsChanged() // whoever may read it looks there from now on
+		}
 	}
-	if err := tx.QueryRow(selectScope, v, ref).Scan(&n); err != nil {
-		return 0, fmt.Errorf("read scope: %w", err)
+	if err != nil {
+		return 0, fmt.Errorf("find scope: %w", err)
 	}
 	return n, nil
 }

@@ -20,7 +20,7 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	if g.Tx() == nil {
 		return Written{}, access.ErrNoGrant
 	}
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return Written{}, err
 	}
@@ -73,7 +73,7 @@ func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	p.DerivedFrom, p.SharedBy = []schemas.ItemID{src.id}, g.Actor()
 	c.provenance = encodeProvenance(p)
 	var err error
-	c.scope, err = scopeOf(g.Tx(), schemas.Group, string(group))
+	c.scope, err = scopeOf(g, schemas.Group, string(group))
 	return c, err
 }
 

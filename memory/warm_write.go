@@ -53,7 +53,7 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
 		return Written{}, err
 	}
-	see, err := readable(g)
+	see, err := reachOf(g)
 	if err != nil {
 		return Written{}, err
 	}
@@ -64,8 +64,10 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	case schemas.Public:
 		ref = ""
 	}
-	if r.scope, err = scopeOf(g.Tx(), r.visibility, ref); err != nil {
-		return Written{}, err
+	if r.scope = see.places[[2]string{string(r.visibility), ref}]; r.scope == 0 {
+		if r.scope, err = scopeOf(g, r.visibility, ref); err != nil {
+			return Written{}, err
+		}
 	}
 	if err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence); err != nil {
 		return Written{}, err
@@ -244,8 +246,8 @@ func retire(g access.Grant, old, r *row) error {
 	if _, err := g.Tx().Exec(supersede, r.id, until, old.n); err != nil {
 		return fmt.Errorf("supersede item: %w", err)
 	}
-	if _, err := g.Tx().Exec(deleteBands, old.n); err != nil {
-		return fmt.Errorf("supersede item: %w", err)
+	if err := dropBands(g.Tx(), old); err != nil {
+		return err
 	}
 	return staleCopies(g.Tx(), old.id, "corrected")
 }
@@ -262,7 +264,7 @@ func staleCopies(tx *store.Tx, origin schemas.ItemID, why string) error {
 func insert(tx *store.Tx, r *row, w wordIndex) error {
 	err := tx.QueryRow(insertItem, r.id, r.typ, r.owner, r.author, r.visibility, r.group, r.scope, r.origin, r.parent, r.version,
 		r.data, r.name, r.tags, r.subject, r.key, r.supersedes, r.validFrom, r.validTo, r.confidence, r.validated, r.quarantined,
-		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, r.created, r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
+		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, w.saidBy, w.told, w.shapes, r.created, r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
 	if err != nil {
 		return fmt.Errorf("store item: %w", err)
 	}
@@ -271,11 +273,15 @@ func insert(tx *store.Tx, r *row, w wordIndex) error {
 
 // index puts r's words into the index.
 func index(tx *store.Tx, r *row, w wordIndex) error {
-	if _, err := tx.Exec(insertWords, r.n, r.meta(), r.terms, w.grams); err != nil {
+	if _, err := tx.Exec(insertWords, r.n, r.entries(w)); err != nil {
 		return fmt.Errorf("index item: %w", err)
 	}
-	if r.current && len(w.bands) > 0 {
-		if _, err := tx.Exec(insertBand, r.scope, r.n, asJSON(w.bands)); err != nil {
+	bands := w.bands
+	if w.terms != r.terms { // the bands are those of the terms stored: dropBands finds them so
+		bands = bandsOf(setOf(r.terms))
+	}
+	if r.current && len(bands) > 0 {
+		if _, err := tx.Exec(insertBand, r.scope, r.n, asJSON(bands)); err != nil {
 			return fmt.Errorf("index item: %w", err)
 		}
 	}
@@ -287,10 +293,18 @@ func unindex(tx *store.Tx, r *row) error {
 	if _, err := tx.Exec(deleteWords, r.n); err != nil {
 		return fmt.Errorf("unindex item: %w", err)
 	}
-	if _, err := tx.Exec(deleteBands, r.n); err != nil {
-		return fmt.Errorf("unindex item: %w", err)
+	if err := dropBands(tx, r); err != nil {
+		return err
 	}
 	return count(tx, r, -1)
+}
+
+// dropBands takes r, as stored, out of what new items are compared with.
+func dropBands(tx *store.Tx, r *row) error {
+	if _, err := tx.Exec(deleteBands, r.scope, asJSON(bandsOf(setOf(r.terms))), r.n); err != nil {
+		return fmt.Errorf("unindex item: %w", err)
+	}
+	return nil
 }
 
 // count keeps how many items of a scope can be found.
@@ -323,7 +337,7 @@ func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
 	if r.visibility != schemas.Group || r.inQuarantine() {
 		return nil
 	}
-	culture, err := cultureOf(g.Tx(), r.group)
+	culture, err := access.Known(g, "culture "+string(r.group), func() (Culture, error) { return cultureOf(g.Tx(), r.group) })
 	if err != nil {
 		return err
 	}

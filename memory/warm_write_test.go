@@ -286,7 +286,7 @@ func TestDeleteUndoPurge(t *testing.T) {
 	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(ada, "zanzibar")), "the permissive group keeps its copy")
 	require.Equal(t, "0", n.one(`SELECT (SELECT count(*) FROM items WHERE id IN (?1, ?2) AND (data || name || terms) LIKE '%zanzibar%') +
 		(SELECT count(*) FROM item_versions v JOIN items i ON i.n = v.item WHERE i.id = ?1)`, w.ID, gone.ID))
-	require.Equal(t, "1", n.one(`SELECT count(*) FROM items_fts WHERE items_fts MATCH 'zanzibar'`))
+	require.Equal(t, "1", n.one(`SELECT count(*) FROM items_fts WHERE items_fts MATCH (SELECT group_concat('"s' || n || 'wzanzibar"', ' OR ') FROM scopes)`))
 	require.ErrorIs(t, n.remove(ada, w.ID, Undo), schemas.ErrConflict)
 }
 
@@ -298,7 +298,10 @@ func TestPrivateRowsAreSovereign(t *testing.T) {
 	for _, statement := range []string{
 		`UPDATE items SET data = '{}' WHERE id = ?1`, `DELETE FROM items WHERE id = ?1`,
 		`UPDATE items SET owner = '` + string(eve) + `' WHERE id = ?1`, `UPDATE items SET visibility = 'public' WHERE id = ?1`,
-		`INSERT INTO items SELECT n + 1000, id || 'x', type, owner, author, visibility, group_id, scope, origin, parent, stale, version, data, name, tags,
+		`INSERT INTO items(n, id, type, owner, author, visibility, group_id, scope, origin, parent, stale, version, data, name, tags,
+			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
+			thread, content_hash, terms, tokens, current, created_at, updated_at, deleted_at, deleted_by)
+			SELECT n + 1000, id || 'x', type, owner, author, visibility, group_id, scope, origin, parent, stale, version, data, name, tags,
 			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
 			thread, x'00', terms, tokens, current, created_at, updated_at, deleted_at, deleted_by FROM items WHERE id = ?1`,
 	} {
@@ -393,7 +396,7 @@ func TestHotStatementsDoNotScan(t *testing.T) {
 	n := newWarmNode(t)
 	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectAlike, selectItems, selectLinks, selectScope,
 		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn, selectNeighbours, selectDocs,
-		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectBelow} {
+		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach} {
 		for _, step := range n.plan(query) {
 			table := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") && !strings.Contains(step, "CONSTANT ROW") &&
 				!strings.Contains(step, "near") && !strings.Contains(step, "down") && !strings.HasPrefix(step, "SCAN (")

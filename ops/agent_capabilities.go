@@ -9,6 +9,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 type agentCapabilitiesIn struct {
@@ -61,6 +62,9 @@ var agentCapabilities = Define(Spec{
 				if err := joinGroups(g, r); err != nil {
 					return agentCapabilitiesOut{}, err
 				}
+			}
+			if err := work.Revoke(g, r.ID); err != nil {
+				return agentCapabilitiesOut{}, err
 			}
 		}
 		if in.Subscriptions != nil {

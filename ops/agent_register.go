@@ -13,6 +13,7 @@ import (
 	"cordelia/internal/keys"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 type agentRegisterIn struct {
@@ -185,13 +186,16 @@ func parentIsActor(g access.Grant, parent string) error {
 }
 
 // enroll registers an agent with everything it starts with: its record, its L1
-// entry, its memberships and its subscriptions.
+// entry, its prior, its memberships and its subscriptions.
 func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
 	r, err := agents.Register(g, reg)
 	if err != nil {
 		return r, err
 	}
 	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
+		return r, err
+	}
+	if err := trust.Begin(g, r.ID, r.NodeID != ""); err != nil {
 		return r, err
 	}
 	if err := joinGroups(g, r); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -18,17 +19,20 @@ const httpAudience = "http"
 // not.
 func (n *Node) Challenge(ctx context.Context, id schemas.EntityID) (schemas.AuthChallenge, error) {
 	var c schemas.AuthChallenge
-	err := n.routine(ctx, "auth_challenge", func(g access.Grant) (err error) {
-		c, err = agents.NewChallenge(g, string(n.ID), string(id), httpAudience, schemas.PurposeSession)
+	err := n.look(ctx, "auth_challenge", func(g access.Grant) (err error) {
+		c, err = agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), httpAudience, schemas.PurposeSession)
 		return err
 	})
 	return c, err
 }
 
 // Token turns a signed challenge into a bearer token. The signature is checked
-// before the transaction that consumes the challenge.
+// before the transaction that uses the challenge up.
 func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []byte) (agents.Issued, error) {
 	c.Audience, c.NodeID, c.Purpose = httpAudience, string(n.ID), schemas.PurposeSession
+	if err := agents.CheckChallenge(c, n.key.Vouch); err != nil {
+		return agents.Issued{}, err
+	}
 	var key keys.Recipient
 	if err := n.look(ctx, "auth_token", func(g access.Grant) (err error) {
 		key, err = agents.KeyOf(g, c.AgentID)
@@ -100,15 +104,23 @@ func (n *Node) Visible(ctx context.Context, caller Caller, toolsets []Toolset) (
 	}
 	visible := map[string]bool{}
 	for _, o := range Catalogue() {
-		in := len(toolsets) == 0
-		for _, t := range toolsets {
-			in = in || t == o.Toolset
-		}
-		if in && allowed[o.Name] {
+		if o.among(toolsets) && allowed[o.Name] {
 			visible[o.Name] = true
 		}
 	}
 	return visible, nil
+}
+
+// Had reports whether a tool was visible to the caller when its rights were last
+// looked up in this process. What it says no to may be visible by now.
+func (n *Node) Had(caller Caller, toolsets []Toolset, tool string) bool {
+	o := Find(tool)
+	return o != nil && o.among(toolsets) && n.Auth.Had(caller.Principal, tool)
+}
+
+// among reports whether o is in one of the toolsets; nil is all of them.
+func (o *Operation) among(toolsets []Toolset) bool {
+	return len(toolsets) == 0 || slices.Contains(toolsets, o.Toolset)
 }
 
 // Standing reports whether a caller's identity still stands, whatever the age of

@@ -20,6 +20,13 @@ func Catalogue() []*Operation {
 		memoryGroup,
 		eventsPoll,
 		eventsSubscribe,
+		trustAssess,
+		trustScore,
+		taskSubmit,
+		taskClaim,
+		taskReport,
+		taskStatus,
+		taskCancel,
 	}
 }
 

@@ -23,8 +23,12 @@ func mailboxOf(g access.Grant) (events.Mailbox, error) {
 	for _, group := range scope.Groups {
 		streams = append(streams, events.GroupStream(group))
 	}
+	past, err := access.Known(g, "mailbox", func() (*events.Past, error) { return &events.Past{}, nil })
+	if err != nil {
+		return events.Mailbox{}, err
+	}
 	return events.Mailbox{
-		Reader: g.Actor(), Streams: streams,
+		Reader: g.Actor(), Streams: streams, Past: past,
 		Allow: func(s events.Stream) (bool, error) { return slices.Contains(streams, s), nil },
 	}, nil
 }
@@ -125,7 +129,7 @@ func (w *watch) next(ctx context.Context, rung <-chan struct{}) (*schemas.Event,
 			case errors.Is(err, schemas.ErrBusy):
 				retry = time.After(retryBusy)
 			case err != nil:
-				return nil, lost(err)
+				return nil, lost(err, "read these events")
 			case e != nil:
 				return e, nil
 			}
@@ -178,10 +182,10 @@ func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
 }
 
 // lost words what ends a wait that had been allowed to begin.
-func lost(err error) error {
+func lost(err error, right string) error {
 	switch schemas.CodeOf(err) {
 	case schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound:
-		return schemas.Errorf(schemas.CodeRevoked, "the right to read these events was taken away while waiting for them").
+		return schemas.Errorf(schemas.CodeRevoked, "the right to %s was taken away while waiting", right).
 			Try("ask the parent of this agent; agent_list shows its status").Because(err)
 	}
 	return err

@@ -117,7 +117,7 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 			}
 			var err error
 			if out, err = unread(ctx, c, in); err != nil {
-				return lost(err)
+				return lost(err, "read these events")
 			}
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"cordelia/agents"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 var memoryGroup = Define(Spec{
@@ -110,8 +111,14 @@ func (in memoryGroupIn) run(g access.Grant) (out memoryGroupOut, err error) {
 		if out.Member, err = memory.AddMember(g, in.Group, in.Entity, in.Role); err == nil {
 			out.Note, err = agents.Approve(g, out.Member, in.Group)
 		}
+		if err == nil { // a viewer holds no work
+			err = work.Revoke(g, out.Member)
+		}
 	case "remove":
 		out.Member, err = memory.RemoveMember(g, in.Group, in.Entity)
+		if err == nil {
+			err = work.Revoke(g, out.Member)
+		}
 		if out.Member == g.Actor() {
 			return out, err // who has left sees no more of it
 		}

@@ -59,11 +59,7 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (memoryReadHotOut
 	}); err != nil {
 		return memoryReadHotOut{}, err
 	}
-	part, left, err := doc.Part(in.Section, hotBytes)
-	if err != nil {
-		return memoryReadHotOut{}, err
-	}
-	raw, err := json.Marshal(part)
+	raw, left, err := doc.Part(in.Section, hotBytes)
 	if err != nil {
 		return memoryReadHotOut{}, err
 	}
@@ -75,19 +71,19 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (memoryReadHotOut
 // in the actor's own context alone.
 func hotOf(g access.Grant, ref string) (schemas.EntityID, memory.HotView, error) {
 	var view memory.HotView
-	r, err := agents.Get(g, ref)
+	id, err := agents.Named(g, ref)
 	if err != nil {
 		return "", view, err
 	}
-	if r.Type != "" {
-		a, err := r.Agent(g)
-		if err != nil {
-			return "", view, err
-		}
+	a, err := g.Profile(id)
+	if err != nil {
+		return "", view, err
+	}
+	if a.AgentType != "" {
 		view.Agent = &a
 	}
-	if r.ID == g.Actor() {
+	if id == g.Actor() {
 		view.Queue, view.Older, err = eventQueue(g, hotEvents)
 	}
-	return r.ID, view, err
+	return id, view, err
 }

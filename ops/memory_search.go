@@ -36,6 +36,7 @@ type memorySearchOut struct {
 	NextCursor string            `json:"next_cursor,omitempty"`
 	Hidden     *memory.Hidden    `json:"hidden,omitempty" jsonschema:"of your own and your agents' items"`
 	Near       []memory.NearMiss `json:"near,omitempty"`
+	Meaning    string            `json:"meaning,omitempty" jsonschema:"down: the embedding model does not answer; by words alone"`
 }
 
 // Text lists the results, one line each, and says why there are none.
@@ -47,6 +48,9 @@ func (o memorySearchOut) Text() string {
 	}
 	if o.Hidden != nil {
 		fmt.Fprintf(&b, "\nnot shown of yours: %d in quarantine, %d expired, %d superseded", o.Hidden.Quarantined, o.Hidden.Expired, o.Hidden.Superseded)
+	}
+	if o.Meaning != "" {
+		b.WriteString("\nby words alone: the embedding model is down")
 	}
 	for _, m := range o.Near {
 		fmt.Fprintf(&b, "\nnear: %s %s (%s)", m.ID, Escape(m.Name), m.Why)
@@ -61,6 +65,13 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	if err != nil {
 		return out, err
 	}
+	down, err := c.mean(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	if down {
+		out.Meaning = "down"
+	}
 	var found memory.Found
 	if err := c.Do(ctx, func(g access.Grant) error {
 		found, err = memory.Find(g, q)
@@ -68,7 +79,7 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	}); err != nil {
 		return out, err
 	}
-	hits, rest, err := fitting(found.Hits, warmBytes)
+	hits, rest, err := fittingHits(found.Hits, warmBytes)
 	if err != nil {
 		return out, err
 	}

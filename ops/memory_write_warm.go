@@ -91,6 +91,9 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 	}
 	return Transact(ctx, c, func(g access.Grant) (memoryWriteWarmOut, error) {
 		w, err := memory.Put(g, d)
+		if err == nil && w.Stored && w.Version == 1 {
+			err = foresee(g, d, w.ID)
+		}
 		return writtenOut(w), err
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -13,6 +15,8 @@ import (
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
 )
 
 // Node is one process's view of the node: the database, the door to it, and the
@@ -23,12 +27,15 @@ type Node struct {
 	Store *store.Store
 	Auth  *access.Authorizer
 
-	tools    []string // names of all operations; the handlers cannot name the catalogue they are in
-	key      keys.Identity
-	periods  agents.Periods
-	mono     func() agents.Monotonic
-	stop     context.CancelFunc
-	routines sync.WaitGroup
+	tools      []string // names of all operations; the handlers cannot name the catalogue they are in
+	key        keys.Identity
+	periods    agents.Periods
+	checkRoots []string
+	mono       func() agents.Monotonic
+	embeddings *memory.Embeddings // nil = off
+	stop       context.CancelFunc
+	routines   sync.WaitGroup
+	calls      atomic.Int64 // of operations, so far
 }
 
 // Config of Open. Zero values mean the defaults.
@@ -39,20 +46,34 @@ type Config struct {
 	Monotonic  func() agents.Monotonic
 	Periods    agents.Periods
 	Access     access.Config
+	CheckRoots []string        // absolute folders that files of predictions are checked in
+	Embedder   memory.Embedder // nil = search by words alone
+	Embeddings memory.EmbeddingOptions
 }
 
 // Open opens the node at c.Home, making its database and key on first use, and
 // starts its routines. Close it.
 func Open(ctx context.Context, c Config) (*Node, error) {
-	key, err := c.Home.nodeKey()
-	if err != nil {
-		return nil, err
-	}
+	// Clients wait for a process to start: its key is derived while the database opens.
+	var key keys.Identity
+	loaded := make(chan error, 1)
+	go func() {
+		var err error
+		key, err = c.Home.nodeKey()
+		loaded <- err
+	}()
 	st, err := store.Open(ctx, store.Options{Path: c.Home.Database(), Durability: c.Durability, Clock: c.Clock})
+	if bad := <-loaded; bad != nil {
+		if err == nil {
+			st.Close() //nolint:errcheck // nothing was written
+		}
+		return nil, bad
+	}
 	if err != nil {
+		key.Erase()
 		return nil, err
 	}
-	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, mono: c.Monotonic}
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checkRoots: c.CheckRoots, mono: c.Monotonic}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
 	}
@@ -60,11 +81,25 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		n.mono = bootClock
 	}
 	c.Access.Lifecycle = lifecycle{n}
+	c.Access.Seen = work.Seen
+	if c.Access.TiersOf == nil {
+		c.Access.TiersOf = trust.TiersOf
+	}
 	n.Auth = access.New(st, c.Access)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
 	n.routines.Go(func() { n.Auth.Run(running) })
 	n.routines.Go(func() { n.sweep(running) })
+	n.routines.Go(func() {
+		tick := time.NewTicker(restAfter)
+		defer tick.Stop()
+		n.rest(running, tick.C)
+	})
+	n.routines.Go(func() { n.settleWork(running) })
+	if c.Embedder != nil {
+		n.embeddings = memory.NewEmbeddings(c.Embedder, c.Embeddings)
+		n.routines.Go(func() { n.refreshEmbeddings(running) })
+	}
 	return n, nil
 }
 
@@ -112,12 +147,17 @@ func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Tri
 }
 
 // moveAgent makes a lifecycle move and what belongs to it: deactivation
-// archives the L1 context, reactivation restores it, removal deletes it and ends
+// ends leases and archives the L1 context, reactivation restores it, removal deletes it and ends
 // the memberships. Trust stays.
 func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason string) (agents.Moved, schemas.ItemID, error) {
 	m, err := agents.Move(g, ref, on, reason, n.periods)
 	if err != nil {
 		return m, "", err
+	}
+	if m.Status != schemas.Active {
+		if err := work.Revoke(g, m.ID); err != nil {
+			return m, "", err
+		}
 	}
 	var archive schemas.ItemID
 	err = g.Routine(func() error {

@@ -21,10 +21,12 @@ const (
 	Agents Toolset = "agents"
 	Memory Toolset = "memory"
 	Events Toolset = "events"
+	Trust  Toolset = "trust"
+	Tasks  Toolset = "tasks"
 )
 
 // Toolsets lists the toolsets there are, in the order tools are listed.
-func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events} }
+func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events, Trust, Tasks} }
 
 // Spec is what a caller sees of an operation.
 type Spec struct {
@@ -89,6 +91,7 @@ type Call struct {
 
 // Call runs the operation. The error, if any, is for the face to word.
 func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.RawMessage) (any, error) {
+	n.calls.Add(1)
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}

@@ -13,6 +13,8 @@ import (
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
 )
 
 // RestoreOptions of Restore.
@@ -57,7 +59,7 @@ type Carried struct {
 
 // Restore puts a backup in the place of home's database. It must not bring back
 // what was revoked (INV-RESTORE): every entity keeps the status, rights,
-// memberships and keys it has in the present database, agents the present does
+// memberships, keys and verdicts it has in the present database, agents the present does
 // not know come back suspended, all tokens and challenges end, the epoch moves,
 // and the fork is recorded in the audit record. Only the person of the present
 // database may do it; where there is none that can be read, AcceptBackup must
@@ -186,6 +188,7 @@ type restorePlan struct {
 	standings []carriedStanding
 	roles     []membership // as they are to be; an empty role ends it
 	closed    []closedGroup
+	trust     trust.Later
 	head      []byte // last audit hash of the present
 	entries   int64  // and its number
 }
@@ -284,10 +287,20 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 			return fmt.Errorf("carry group over: %w", err)
 		}
 	}
-	for _, query := range []string{dropAllTokens, dropAllChallenges} {
-		if _, err := tx.Exec(query); err != nil {
-			return fmt.Errorf("end tokens: %w", err)
-		}
+	if err := trust.Carry(g, p.trust); err != nil {
+		return err
+	}
+	if _, err := trust.Verify(tx); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(dropAllTokens); err != nil {
+		return fmt.Errorf("end tokens: %w", err)
+	}
+	if err := work.Restored(tx); err != nil {
+		return err
+	}
+	if err := agents.EndChallenges(tx); err != nil {
+		return err
 	}
 	if _, err := tx.Exec(raiseEpoch, p.epoch); err != nil {
 		return fmt.Errorf("move epoch: %w", err)

@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 type oldKey struct {
@@ -90,6 +91,14 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	slices.Sort(p.report.Lost)
 	if err := p.carryGroups(present, backup, changes); err != nil {
 		return err
+	}
+	if p.trust, err = trust.LaterThan(present, backup); err != nil {
+		return err
+	}
+	for id := range p.trust.Agents() {
+		if names[id] != "" {
+			changes[id] = append(changes[id], "trust")
+		}
 	}
 	for id, what := range changes {
 		p.report.Carried = append(p.report.Carried, Carried{Name: names[id], What: what})

@@ -34,6 +34,9 @@ func (n *Node) sweep(ctx context.Context) {
 		if err := n.Sweep(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("lifecycle sweep", "err", err)
 		}
+		if err := n.Foresight(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("predictions", "err", err)
+		}
 	}
 }
 

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
-	inference "github.com/google/jsonschema-go/jsonschema"
 	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
@@ -20,6 +18,7 @@ import (
 
 // compiled are the published schemas of an operation and what checks them.
 type compiled struct {
+	arguments     *schema
 	input, output json.RawMessage
 	check         func() (*validation.Schema, error) // compiled when first needed
 	names         []string                           // arguments there are
@@ -37,18 +36,36 @@ func (o *Operation) OutputSchema() (json.RawMessage, error) {
 	return s.output, err
 }
 
-func (o *Operation) compile() (compiled, error) {
-	fail := func(err error) (compiled, error) { return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err) }
-	in, err := infer(o.in)
+// Argument is one argument of an operation.
+type Argument struct {
+	Name, Description string
+	Type              string   // as JSON Schema names it
+	Elements          string   // the type of an array's elements
+	Choices           []string // of a string, or of the elements
+}
+
+// Arguments lists what an operation takes, as its input schema says it.
+func (o *Operation) Arguments() ([]Argument, error) {
+	s, err := o.schemas()
 	if err != nil {
-		return fail(err)
+		return nil, err
+	}
+	list := make([]Argument, len(s.arguments.properties))
+	for i, p := range s.arguments.properties {
+		list[i] = Argument{Name: p.name, Description: p.description, Type: p.kind, Choices: p.enum}
+		if p.items != nil {
+			list[i].Elements, list[i].Choices = p.items.kind, p.items.enum
+		}
+	}
+	return list, nil
+}
+
+func (o *Operation) compile() (c compiled, err error) {
+	if c.arguments, err = schemaOf(o.in); err != nil {
+		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
 	addArgument := func(name string) {
-		in.Properties[name] = &inference.Schema{Type: "string"}
-		in.PropertyOrder = append(in.PropertyOrder, name)
-	}
-	if in.Properties == nil {
-		in.Properties = map[string]*inference.Schema{}
+		c.arguments.properties = append(c.arguments.properties, property{name: name, schema: &schema{kind: "string"}})
 	}
 	if !o.InPerson {
 		addArgument("as")
@@ -56,20 +73,14 @@ func (o *Operation) compile() (compiled, error) {
 	if o.Effect != access.Read {
 		addArgument("idempotency_key")
 	}
-	out, err := infer(o.out)
+	out, err := schemaOf(o.out)
 	if err != nil {
-		return fail(err)
+		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
-	var c compiled
-	if c.input, err = json.Marshal(in); err != nil {
-		return fail(err)
-	}
-	if c.output, err = json.Marshal(out); err != nil {
-		return fail(err)
-	}
+	c.input, c.output = c.arguments.append(nil), out.append(nil)
 	c.check = sync.OnceValues(func() (*validation.Schema, error) { return compileCheck(o.Name, c.input) })
-	for name := range in.Properties {
-		c.names = append(c.names, name)
+	for _, p := range c.arguments.properties {
+		c.names = append(c.names, p.name)
 	}
 	slices.Sort(c.names)
 	return c, nil
@@ -85,57 +96,6 @@ func compileCheck(name string, schema json.RawMessage) (*validation.Schema, erro
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	return compiler.Compile(name)
-}
-
-// infer makes the schema of a struct type, portable to clients that know only
-// the basic keywords: no null unions, closed objects, enums from the enum tag.
-func infer(t reflect.Type) (*inference.Schema, error) {
-	s, err := inference.ForType(t, &inference.ForOptions{TypeSchemas: map[reflect.Type]*inference.Schema{
-		reflect.TypeFor[json.RawMessage](): {Type: "object"},
-		reflect.TypeFor[any]():             {Type: "object"}, // a bare true is not portable
-	}})
-	if err != nil {
-		return nil, err
-	}
-	shape(s, t)
-	return s, nil
-}
-
-// shape walks s beside the Go type it came from.
-func shape(s *inference.Schema, t reflect.Type) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if len(s.Types) > 0 { // ["null", "array"]: absent is absent, never null
-		s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
-		if len(s.Types) == 1 {
-			s.Type, s.Types = s.Types[0], nil
-		}
-	}
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array:
-		if s.Items != nil {
-			shape(s.Items, t.Elem())
-		}
-	case reflect.Struct:
-		for _, f := range reflect.VisibleFields(t) {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			p := s.Properties[name]
-			if p == nil {
-				continue
-			}
-			shape(p, f.Type)
-			if values := f.Tag.Get("enum"); values != "" {
-				target := p
-				if p.Items != nil {
-					target = p.Items
-				}
-				for v := range strings.SplitSeq(values, ",") {
-					target.Enum = append(target.Enum, v)
-				}
-			}
-		}
-	}
 }
 
 // validate holds args against the published schema and words every violation.

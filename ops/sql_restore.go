@@ -21,10 +21,9 @@ const (
 	carryKey    = `UPDATE entities SET public_key = ?, enc_public_key = ?, enc_binding = ?, key_seq = ?, sealed_key = ? WHERE id = ?`
 	carryOldKey = `INSERT OR REPLACE INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, valid_to, reason, record)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	carryRole         = `UPDATE members SET role = ? WHERE group_id = ? AND entity_id = ?`
-	dropMember        = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
-	carryClosed       = `UPDATE groups SET emcon = ?, archived_at = ? WHERE id = ?`
-	dropAllTokens     = `DELETE FROM tokens`
-	dropAllChallenges = `DELETE FROM challenges`
-	raiseEpoch        = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
+	carryRole     = `UPDATE members SET role = ? WHERE group_id = ? AND entity_id = ?`
+	dropMember    = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
+	carryClosed   = `UPDATE groups SET emcon = ?, archived_at = ? WHERE id = ?`
+	dropAllTokens = `DELETE FROM tokens`
+	raiseEpoch    = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
 )

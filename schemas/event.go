@@ -13,6 +13,12 @@ const (
 	EventSwarmTaskComplete  EventType = "swarm.task_complete"
 	EventTrustScoreChanged  EventType = "trust.score_changed"
 	EventAgentStatusChanged EventType = "agent.status_changed"
+	EventTaskReady          EventType = "task.ready"
+	EventTaskDone           EventType = "task.done"
+	EventTaskFailed         EventType = "task.failed"
+	EventTaskHeld           EventType = "task.held"
+	EventTaskBlocked        EventType = "task.blocked"
+	EventTaskCancelled      EventType = "task.cancelled"
 )
 
 // EventTypes lists every event type: the seed's six (§9.1) and the project's.
@@ -21,6 +27,7 @@ func EventTypes() []EventType {
 		EventMemoryWritten, EventMemoryConflict,
 		EventGroupMemberJoined, EventGroupMemberLeft,
 		EventSwarmTaskComplete, EventTrustScoreChanged, EventAgentStatusChanged,
+		EventTaskReady, EventTaskDone, EventTaskFailed, EventTaskHeld, EventTaskBlocked, EventTaskCancelled,
 	}
 }
 
@@ -95,4 +102,22 @@ type AgentStatusChanged struct {
 	AgentID   EntityID    `json:"agent_id"`
 	OldStatus AgentStatus `json:"old_status"`
 	NewStatus AgentStatus `json:"new_status"`
+}
+
+// TaskReady is the payload of task.ready: work that can be claimed. One event
+// stands for all that became ready at once.
+type TaskReady struct {
+	TaskID  string  `json:"task_id"` // of the first
+	GroupID GroupID `json:"group_id,omitempty"`
+	Items   int     `json:"items"`
+}
+
+// TaskChanged is the payload of the other task events; AgentID is who held the
+// item last.
+type TaskChanged struct {
+	WorkID  string    `json:"work_id"`
+	TaskID  string    `json:"task_id"`
+	GroupID GroupID   `json:"group_id,omitempty"`
+	AgentID EntityID  `json:"agent_id,omitempty"`
+	State   WorkState `json:"state"`
 }

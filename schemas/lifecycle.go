@@ -85,3 +85,97 @@ func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
 	}
 	return "", "", false
 }
+
+// WorkState is a state of a work item.
+type WorkState string
+
+const (
+	WorkWaiting   WorkState = "waiting"   // for other items, or its time
+	WorkReady     WorkState = "ready"     // may be claimed
+	WorkLeased    WorkState = "leased"    // someone holds it, for a time
+	WorkHeld      WorkState = "held"      // reported done; a person looks at it before it counts
+	WorkBlocked   WorkState = "blocked"   // a person must retry or cancel it
+	WorkDone      WorkState = "done"      // final
+	WorkFailed    WorkState = "failed"    // final
+	WorkCancelled WorkState = "cancelled" // final
+)
+
+// WorkStates lists every state, first to last.
+func WorkStates() []WorkState {
+	return []WorkState{WorkWaiting, WorkReady, WorkLeased, WorkHeld, WorkBlocked, WorkDone, WorkFailed, WorkCancelled}
+}
+
+// Final reports whether nothing follows s.
+func (s WorkState) Final() bool { return s == WorkDone || s == WorkFailed || s == WorkCancelled }
+
+// What moves a work item from one state to another.
+const (
+	WorkDue     Trigger = "due"     // its time has come and what it waited for is done
+	WorkDoomed  Trigger = "doomed"  // what it waits for will not be done
+	WorkClaim   Trigger = "claim"   //
+	WorkFinish  Trigger = "finish"  // reported done
+	WorkHold    Trigger = "hold"    // reported done by one whose results a person looks at
+	WorkFail    Trigger = "fail"    // reported failed
+	WorkRelease Trigger = "release" // given back
+	WorkExpire  Trigger = "expire"  // its lease ran out
+	WorkExhaust Trigger = "exhaust" // its lease ran out, or it was given back, too often
+	WorkRevoke  Trigger = "revoke"  // its holder lost the right to it
+	WorkAccept  Trigger = "accept"  //
+	WorkReject  Trigger = "reject"  //
+	WorkRetry   Trigger = "retry"   //
+	WorkCancel  Trigger = "cancel"  //
+	WorkOverdue Trigger = "overdue" // its deadline passed
+)
+
+// Who may pull the triggers of work items.
+const (
+	ByHolder    By = "holder"    // who claims or holds it
+	ByHuman     By = "human"     // a person who may see it
+	BySubmitter By = "submitter" // who submitted it, anyone above, or who manages its group
+)
+
+// WorkEdge is one allowed move of a work item.
+type WorkEdge struct {
+	From WorkState
+	On   Trigger
+	To   WorkState
+	By   By
+}
+
+// WorkEdges is the lifecycle table of work items, and the only place that
+// decides a next state.
+func WorkEdges() []WorkEdge {
+	edges := []WorkEdge{
+		{WorkWaiting, WorkDue, WorkReady, ByNode},
+		{WorkWaiting, WorkDoomed, WorkBlocked, ByNode},
+		{WorkReady, WorkClaim, WorkLeased, ByHolder},
+		{WorkLeased, WorkFinish, WorkDone, ByHolder},
+		{WorkLeased, WorkHold, WorkHeld, ByHolder},
+		{WorkLeased, WorkFail, WorkFailed, ByHolder},
+		{WorkLeased, WorkRelease, WorkReady, ByHolder},
+		{WorkLeased, WorkExpire, WorkReady, ByNode},
+		{WorkLeased, WorkExhaust, WorkBlocked, ByNode},
+		{WorkLeased, WorkRevoke, WorkReady, ByNode},
+		{WorkHeld, WorkAccept, WorkDone, ByHuman},
+		{WorkHeld, WorkReject, WorkFailed, ByHuman},
+		{WorkBlocked, WorkRetry, WorkReady, ByHuman},
+	}
+	for _, from := range []WorkState{WorkWaiting, WorkReady, WorkLeased, WorkHeld, WorkBlocked} {
+		edges = append(edges, WorkEdge{from, WorkCancel, WorkCancelled, BySubmitter})
+		if from != WorkHeld {
+			edges = append(edges, WorkEdge{from, WorkOverdue, WorkFailed, ByNode})
+		}
+	}
+	return edges
+}
+
+// NextWork returns where trigger on leads from state from, and who may pull it;
+// ok is false when the table has no such edge.
+func NextWork(from WorkState, on Trigger) (to WorkState, by By, ok bool) {
+	for _, e := range WorkEdges() {
+		if e.From == from && e.On == on {
+			return e.To, e.By, true
+		}
+	}
+	return "", "", false
+}

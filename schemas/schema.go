@@ -15,8 +15,8 @@ const schemaSuffix = ".schema.json"
 func SchemaURN(name string) string { return "urn:cordelia:schema:" + name }
 
 // SchemaNames lists the published JSON Schemas (draft 2020-12) by name, sorted:
-// the agent record (identity), capabilities, the L1 context, the L2 items, and
-// the event envelope with every payload.
+// the agent record (identity), capabilities, the L1 context, the L2 items, the
+// records of the task pipeline, and the event envelope with every payload.
 func SchemaNames() []string {
 	entries, err := schemaFiles.ReadDir(".")
 	if err != nil { // the folder is part of the binary

@@ -41,7 +41,7 @@ func parseSchema(t *testing.T, text []byte) (o object) {
 }
 
 func TestSchemasArePublished(t *testing.T) {
-	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "session"}, SchemaNames())
+	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session"}, SchemaNames())
 	for _, name := range SchemaNames() {
 		s := readSchema(t, name)
 		require.Equal(t, SchemaURN(name), s.ID)
@@ -89,7 +89,9 @@ func TestEveryEventHasASchema(t *testing.T) {
 		EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
 		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
 		EventSwarmTaskComplete: SwarmTaskComplete{}, EventTrustScoreChanged: TrustScoreChanged{},
-		EventAgentStatusChanged: AgentStatusChanged{},
+		EventAgentStatusChanged: AgentStatusChanged{}, EventTaskReady: TaskReady{},
+		EventTaskDone: TaskChanged{}, EventTaskFailed: TaskChanged{}, EventTaskHeld: TaskChanged{},
+		EventTaskBlocked: TaskChanged{}, EventTaskCancelled: TaskChanged{},
 	}
 	var names []string
 	for _, e := range EventTypes() {
@@ -114,6 +116,7 @@ func TestEnumsFitTheirSchemas(t *testing.T) {
 	words := func(name, def string) []string { return parseSchema(t, readSchema(t, name).Defs[def]).Enum }
 	require.Equal(t, strs(AgentTypes()), words("identity", "agent_type"))
 	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
+	require.Equal(t, strs(WorkStates()), words("events", "work_state"))
 }
 
 func strs[S ~string](list []S) []string {

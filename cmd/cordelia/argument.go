@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -33,35 +32,20 @@ type argument struct {
 	choices    []string
 }
 
-// argumentsOf reads an operation's arguments from its input schema. An operation
+// argumentsOf gives an operation's arguments by name. An operation
 // that is not in the catalogue, or without a schema, is a defect of this program.
 func argumentsOf(o *ops.Operation) map[string]argument {
-	raw, err := o.InputSchema()
+	list, err := o.Arguments()
 	if err != nil {
 		panic(err)
 	}
-	type property struct {
-		Type        kind      `json:"type"`
-		Description string    `json:"description"`
-		Enum        []string  `json:"enum"`
-		Items       *property `json:"items"`
-	}
-	var schema struct {
-		Properties map[string]property `json:"properties"`
-	}
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		panic(fmt.Errorf("schema of %s: %w", o.Name, err))
-	}
 	known := map[string]argument{}
-	for name, p := range schema.Properties {
-		a := argument{name: name, kind: p.Type, help: p.Description, choices: p.Enum}
-		switch {
-		case p.Type == listKind && p.Items != nil && p.Items.Type != textKind:
-			a.kind = jsonKind
-		case p.Type == listKind && p.Items != nil:
-			a.choices = p.Items.Enum
+	for _, p := range list {
+		a := argument{name: p.Name, kind: kind(p.Type), help: p.Description, choices: p.Choices}
+		if a.kind == listKind && kind(p.Elements) != textKind {
+			a.kind, a.choices = jsonKind, nil
 		}
-		known[name] = a
+		known[p.Name] = a
 	}
 	return known
 }

@@ -63,7 +63,7 @@ func (a *app) restoreCommand() *cobra.Command {
 as *.before-restore-TIME. End all other cordelia processes first.
 
 A restore brings back memory, not rights: everyone keeps the status, rights,
-memberships and keys they have now; agents that only the backup knows come back
+memberships, keys and trust they have now; agents that only the backup knows come back
 suspended; all tokens end. If there is no database here that can be read, nobody
 can say what was revoked since the backup, and --accept-state-of-backup must say
 that this is accepted.`,

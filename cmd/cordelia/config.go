@@ -1,13 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	strictjson "github.com/go-json-experiment/json"
 
 	"cordelia/agents"
 	"cordelia/ops"
@@ -17,11 +19,13 @@ import (
 // settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type settings struct {
-	Presence         duration `json:"presence"`           // how long an agent that is not autonomous works unattended
-	Grace            duration `json:"grace"`              // between deactivated and removed
-	Cooldown         duration `json:"cooldown"`           // of the node's own suspensions
-	RefusedPerMinute int      `json:"refused_per_minute"` // calls before the node suspends
-	FailedPerMinute  int      `json:"failed_per_minute"`
+	Presence         duration    `json:"presence"`           // how long an agent that is not autonomous works unattended
+	Grace            duration    `json:"grace"`              // between deactivated and removed
+	Cooldown         duration    `json:"cooldown"`           // of the node's own suspensions
+	RefusedPerMinute int         `json:"refused_per_minute"` // calls before the node suspends
+	FailedPerMinute  int         `json:"failed_per_minute"`
+	Embeddings       *embeddings `json:"embeddings"`  // left out: search by words alone
+	CheckRoots       []string    `json:"check_roots"` // folders the files of predictions are checked in
 }
 
 type duration time.Duration
@@ -40,35 +44,63 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// configure puts the home's settings into c.
-func configure(c *ops.Config) error {
-	path := filepath.Join(string(c.Home), "config.json")
-	raw, err := os.ReadFile(path)
+// settingsFile is where the settings are.
+func settingsFile(home ops.Home) string { return filepath.Join(string(home), "config.json") }
+
+// readSettings reads the home's settings; without a file they are empty.
+func readSettings(home ops.Home) (s settings, err error) {
+	raw, err := os.ReadFile(settingsFile(home))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return s, nil
 	}
-	var s settings
 	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		err = d.Decode(&s)
+		err = strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true))
 	}
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0) {
 		err = errors.New("a limit must be positive")
 	}
+	for _, folder := range s.CheckRoots {
+		if err == nil && !filepath.IsAbs(folder) {
+			err = fmt.Errorf("check_roots names %q, which is not an absolute path", folder)
+		}
+	}
+	return s, err
+}
+
+// unusable words an error of the settings.
+func unusable(home ops.Home, err error) error {
+	refusal := schemas.Invalidf("%s cannot be used: %s", settingsFile(home), messageOf(err)).
+		Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`).
+		Try("mend it, or move it away to use the defaults")
+	if e, ok := errors.AsType[*schemas.Error](err); ok {
+		refusal.Expected = e.Expected
+		if e.Hint != "" {
+			refusal.Hint = e.Hint
+		}
+	}
+	return refusal
+}
+
+// configure puts the home's settings into c.
+func configure(c *ops.Config) error {
+	s, err := readSettings(c.Home)
 	if err != nil {
-		return schemas.Invalidf("%s cannot be used: %v", path, err).
-			Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`).
-			Try("mend it, or move it away to use the defaults")
+		return unusable(c.Home, err)
 	}
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
+	c.CheckRoots = s.CheckRoots
 	c.Periods = agents.DefaultPeriods()
 	if s.Grace != 0 {
 		c.Periods.Grace = time.Duration(s.Grace)
 	}
 	if s.Cooldown != 0 {
 		c.Periods.Cooldown = time.Duration(s.Cooldown)
+	}
+	if s.Embeddings != nil {
+		if err := s.Embeddings.configure(c); err != nil {
+			return unusable(c.Home, err)
+		}
 	}
 	return nil
 }

@@ -25,7 +25,11 @@ func TestConfigure(t *testing.T) {
 	require.Equal(t, 48*time.Hour, c.Periods.Grace)
 	require.Equal(t, 5*time.Minute, c.Periods.Cooldown, "left out keeps its default")
 	require.Equal(t, 5, c.Access.RefusedPerMinute)
-	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{`} {
+	require.Empty(t, c.CheckRoots)
+	write(`{"check_roots":["` + filepath.ToSlash(home) + `"]}`)
+	require.NoError(t, configure(&c))
+	require.Equal(t, []string{filepath.ToSlash(home)}, c.CheckRoots)
+	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{"check_roots":["src"]}`, `{`} {
 		write(bad)
 		require.ErrorIs(t, configure(&c), schemas.ErrInvalid, bad)
 	}

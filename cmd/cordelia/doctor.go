@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -47,6 +48,7 @@ type examination struct {
 	app      *app
 	home     string
 	findings []finding
+	vectors  *memory.EmbeddingState // nil = not known
 }
 
 func (x *examination) report(check string, v verdict, fix, format string, args ...any) {
@@ -99,6 +101,7 @@ func (a *app) doctor(ctx context.Context) error {
 	for _, k := range held {
 		k.file.Identity.Erase()
 	}
+	x.settings(ctx, home)
 	x.turn(ctx, home)
 	x.doorbell(home)
 	x.path()

@@ -15,8 +15,10 @@ import (
 	"cordelia/events"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
+	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 func (x *examination) folder() {
@@ -130,9 +132,14 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		return false
 	}
 	var entries int64
-	var auditErr error
+	var auditErr, trustErr error
+	var kept trust.Verified
 	inspect := func(tx *store.Tx) error {
 		entries, _, auditErr = events.VerifyAudit(tx)
+		kept, trustErr = trust.Verify(tx)
+		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
+			x.vectors = &state
+		}
 		return x.match(tx, held)
 	}
 	before := len(x.findings)
@@ -165,7 +172,20 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 	} else {
 		x.report("audit record", fine, "", "%d entries, unbroken", entries)
 	}
+	if current { // an older schema may have no trust
+		x.trust(kept, trustErr)
+	}
 	return current
+}
+
+// trust reports whether the scores are what their ledger gives.
+func (x *examination) trust(v trust.Verified, err error) {
+	const check = "trust scores"
+	if err != nil {
+		x.refused(check, err)
+		return
+	}
+	x.report(check, fine, "", "%d, replayed from %d entries", v.Scores+v.Skills, v.Assessments+v.Feedback)
 }
 
 // match holds the key files against the database.

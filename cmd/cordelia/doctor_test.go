@@ -121,6 +121,8 @@ func TestDoctor(t *testing.T) {
 		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database", problem, "schema 99", "newer cordelia"},
 		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`), "schema", warning, "this program's", "backup"},
 		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`), "audit record", problem, "entry 2 was changed", "backup"},
+		{"changed trust score", alter(`UPDATE trust_scores SET alpha = 9000`), "trust scores", problem, "is not what the ledger gives", "backup"},
+		{"verdict taken out", alter(`DROP TRIGGER assessments_no_delete; DELETE FROM assessments`), "trust scores", problem, "assessment 1 is missing", "backup"},
 		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there", "setup --client claude-code"},
 		{"program of another version", func(u *user) {
 			// By another process: one forked here meanwhile could inherit the open file.

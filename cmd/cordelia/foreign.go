@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
+	strictjson "github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"cordelia/ops"
@@ -45,9 +44,7 @@ read only until its work was found right.`,
 			if err != nil {
 				return err
 			}
-			d := json.NewDecoder(bytes.NewReader(raw))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&adoption.Record); err != nil {
+			if err := strictjson.Unmarshal(raw, &adoption.Record, strictjson.RejectUnknownMembers(true)); err != nil {
 				return schemas.Invalidf("%s is not the record of an agent", words[0]).
 					Expecting("what cordelia agent record prints").Because(err)
 			}

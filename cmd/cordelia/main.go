@@ -28,7 +28,7 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
-	root := a.rootCommand()
+	root := a.rootCommand(args)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -82,7 +82,9 @@ type app struct {
 	begun          bool     // the command line was understood
 }
 
-func (a *app) rootCommand() *cobra.Command {
+// rootCommand makes the commands, for mcp none but itself: clients wait for it
+// to start.
+func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "cordelia",
 		Version: version(),
@@ -119,9 +121,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
 	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, instead of the terminal")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
+	if len(args) > 0 && args[0] == "mcp" {
+		root.AddCommand(a.mcpCommand())
+		return root
+	}
 	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(),
 		a.mcpCommand(), a.serveCommand(), a.versionCommand(),
-		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
+		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.taskCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand())
 	return root
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	strictjson "github.com/go-json-experiment/json"
+
 	"cordelia/internal/clients"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -107,9 +109,8 @@ func readManifest(home ops.Home) (manifestFile, manifest, error) {
 	if f.File, err = clients.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
 		return f, m, err
 	}
-	d := json.NewDecoder(bytes.NewReader(f.Content))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil || m.Version != manifestVersion {
+	err = strictjson.Unmarshal(f.Content, &m, strictjson.RejectUnknownMembers(true))
+	if err != nil || m.Version != manifestVersion {
 		return f, m, schemas.Invalidf("%s is damaged or of another version", f.Path).
 			Try("use the cordelia that wrote it, or move it away: mv %q %q", f.Path, f.Path+".old").Because(err)
 	}

@@ -211,7 +211,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 	works, fails := map[string]bool{}, map[string]bool{}
 	paths, err := filepath.Glob("testdata/cli/*.txt")
 	require.NoError(t, err)
-	root := (&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}).rootCommand()
+	root := (&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}).rootCommand(nil)
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ const (
 	bareItem = `INSERT INTO items(id, type, owner, author, visibility, group_id, scope, version, data, name, tags, confidence, source,
 			provenance, thread, content_hash, terms, tokens, created_at, updated_at)
 		VALUES (?, 'learning', ?, ?, 'group', 'team', 1, 1, ?, ?, '[]', 500, 'agent', ?, ?, ?, ?, 29, ?, ?) RETURNING n`
-	bareWords  = `INSERT INTO items_fts(rowid, meta, body, grams) VALUES (?, ?, ?, ?)`
+	bareWords  = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
 	bareBands  = `INSERT INTO item_bands(scope, band, item) SELECT 1, j.value, ? FROM json_each(?) j`
 	bareCount  = `UPDATE scopes SET items = items + 1 WHERE n = 1`
 	bareLast   = `SELECT coalesce(max(seq), 0) + 1 FROM audit`
@@ -60,7 +60,7 @@ func openBare(path string, seed uint64) (*bare, error) {
 		return nil, err
 	}
 	b.db, err = sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=busy_timeout(10000)&_pragma=cache_size(-4096)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(FULL)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)&_dqs=0&_txlock=immediate")
+		"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)&_dqs=0&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,9 @@ func (b *bare) stmt(text string) (*sql.Stmt, error) {
 		return s, nil
 	}
 	s, err := b.conn.PrepareContext(context.Background(), text)
-	b.stmts[text] = s
+	if err == nil {
+		b.stmts[text] = s
+	}
 	return s, err
 }
 
@@ -106,8 +108,8 @@ func (b *bare) number(text string, args ...any) (n int64, err error) {
 
 // bareRow is a row made before the clock starts.
 type bareRow struct {
-	id, data, name, provenance, thread, terms, meta, grams, bands, detail, payload string
-	hash                                                                           []byte
+	id, data, name, provenance, thread, terms, entries, bands, detail, payload string
+	hash                                                                       []byte
 }
 
 func (b *bare) row() bareRow {
@@ -134,8 +136,8 @@ func (b *bare) row() bareRow {
 		data: marshal(map[string]string{"type": "insight", "content": text, "source_session": fmt.Sprintf("session %d", b.n/50)}),
 		provenance: marshal(map[string]any{"author": bareOwner, "source": "agent", "content_hash": hash, "signature": random[64:],
 			"signed_by": bareOwner, "at": "2026-11-20T00:00:00.000000Z"}),
-		meta:  "s1 tlearning a" + id[:16] + " d202611",
-		grams: strings.Join(triples(words), " "), bands: marshal(bands),
+		entries: "s1m s1mtlearning s1ma" + id[:16] + " s1md202611 s1w" + strings.Join(words, " s1w") + " s1g" + strings.Join(triples(words), " s1g"),
+		bands:   marshal(bands),
 		detail:  marshal(map[string]any{"type": "learning", "version": 1, "group": "team", "visibility": "group", "content_hash": hash}),
 		payload: marshal(map[string]string{"item_id": id, "type": "learning", "group_id": "team"}), hash: random[16:48],
 	}
@@ -190,7 +192,7 @@ func (b *bare) insert(r bareRow) error {
 		text string
 		args []any
 	}{
-		{bareWords, []any{n, r.meta, r.terms, r.grams}},
+		{bareWords, []any{n, r.entries}},
 		{bareBands, []any{n, r.bands}},
 		{bareCount, nil},
 		{bareAudit, []any{last, now, bareOwner, "item/" + r.id, r.hash, r.hash}},

@@ -31,19 +31,28 @@ func (n *node) open(as string) (*client, error) {
 
 // enrol registers an agent that reads and writes private memory and groups.
 func enrol(lead *client, name, display string, groups ...string) error {
+	_, err := register(lead, name, display, groups...)
+	return err
+}
+
+// register is enrol that tells the agent's id.
+func register(lead *client, name, display string, groups ...string) (id string, err error) {
+	var out struct {
+		ID string `json:"agent_id"`
+	}
 	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": append([]string{}, groups...), "visibility": []string{"private", "group"}}
-	_, err := lead.call("agent_register", map[string]any{
+	_, err = lead.call("agent_register", map[string]any{
 		"agent_type": "custom", "name": name, "display_name": display, "groups": append([]string{}, groups...),
 		"capabilities": map[string]any{
 			"memory_read": scope, "memory_write": scope,
 			"tools":            []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm", "memory_search", "events_poll", "events_subscribe"},
 			"max_parallel_ops": 64, "ttl_seconds": 0, "autonomous": true,
 		},
-	}, nil)
+	}, &out)
 	if err != nil {
-		return fmt.Errorf("register %s: %w", name, err)
+		return "", fmt.Errorf("register %s: %w", name, err)
 	}
-	return nil
+	return out.ID, nil
 }
 
 // gather makes a group of the lead.

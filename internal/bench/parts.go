@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 )
 
@@ -42,26 +41,16 @@ func beside(what, unit, floor string, ours, floors []float64) row {
 	return r
 }
 
-// point is a value at a size; a line is drawn through them.
-type point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
-}
-
-// chart is a plot of lines over a logarithmic axis of items.
-type chart struct {
-	Name  string             `json:"name"`
-	Title string             `json:"title"`
-	Unit  string             `json:"unit"`
-	Lines map[string][]point `json:"lines"`
-}
-
 // section is what one part measured.
 type section struct {
 	Part   string    `json:"part"`
 	At     time.Time `json:"at"`
-	Load   string    `json:"load"` // of the machine when it ended
+	On     string    `json:"on,omitempty"`   // the machine
+	Load   string    `json:"load"`           // of it before and after
+	Took   string    `json:"took,omitempty"` // with filling the stores that were not there yet
+	Notes  []string  `json:"notes,omitempty"`
 	Rows   []row     `json:"rows"`
+	Tables []table   `json:"tables,omitempty"`
 	Charts []chart   `json:"charts,omitempty"`
 }
 
@@ -70,11 +59,12 @@ type bench struct {
 	binary string // the command measured
 	empty  string // the empty server
 	self   string // this program, for what runs as processes of its own
-	folder string
-	items  int // of the large store
+	cache  string // kept for later runs
+	folder string // of this run
+	schema string // see tables
+	data   string // conversations, "" for none
+	items  int    // of the largest store
 	runs   int
-
-	large *node
 }
 
 // part is one measurement.
@@ -91,36 +81,13 @@ func parts() []part {
 		{"processes", "eight processes write one store", (*bench).processes},
 		{"search", "memory_search beside the bare full-text query", (*bench).search},
 		{"scopes", "memory_search beside items of other scopes", (*bench).scopes},
+		{"recall", "recall on conversations beside items of other scopes", (*bench).conversations},
 		{"events", "an event to another process", (*bench).events},
 		{"memory", "resident memory after many calls", (*bench).resident},
+		{"revoke", "streams end after a revocation", (*bench).revoke},
+		{"http", "many clients over HTTP", (*bench).http},
+		{"peers", "other memory servers beside it", (*bench).peers},
 	}
-}
-
-// filled is the large store, made once.
-func (b *bench) filled() (*node, error) {
-	if b.large != nil {
-		return b.large, nil
-	}
-	n := &node{binary: b.binary, home: filepath.Join(b.folder, fmt.Sprintf("large-%d", b.items))}
-	done := n.home + ".done" // half a store is not the store
-	if _, err := os.Stat(done); err != nil {
-		c, err := n.open("")
-		if err != nil {
-			return nil, err
-		}
-		defer c.kill()
-		if err := gather(c, "team"); err != nil {
-			return nil, err
-		}
-		if err := fill(c, newNotes(1), 0, b.items, ""); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(done, nil, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	b.large = n
-	return n, nil
 }
 
 // fill writes notes from to until, as fast as they are taken.
@@ -145,7 +112,7 @@ func (c *client) times(n int, tool string, args func(i int) any) (latencies, err
 // start measures the first answer of fresh processes.
 func (b *bench) start() (section, error) {
 	var s section
-	n, err := b.filled()
+	n, err := b.store(b.large(), "start")
 	if err != nil {
 		return s, err
 	}
@@ -158,7 +125,7 @@ func (b *bench) start() (section, error) {
 		first, call = append(first, o[0]), append(call, o[1])
 		floor, floorCall = append(floor, f[0]), append(floorCall, f[1])
 	}
-	r := beside("start to the first answer", "ms", "empty mcp-go server", first, floor)
+	r := beside(fmt.Sprintf("start to the first answer, %d items", b.large()), "ms", "empty mcp-go server", first, floor)
 	s.Rows = append(s.Rows, r.holding("≤ 2 ×", r.Ratio.Median <= 2))
 	s.Rows = append(s.Rows, beside("start to the first tool's answer", "ms", "empty mcp-go server", call, floorCall))
 	return s, nil
@@ -190,7 +157,7 @@ func (b *bench) starts(n *node) (ours, floor [2]float64, err error) {
 // readHot measures the smallest read.
 func (b *bench) readHot() (section, error) {
 	var s section
-	n, err := b.filled()
+	n, err := b.store(b.large(), "read")
 	if err != nil {
 		return s, err
 	}

@@ -38,8 +38,11 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// String gives three figures that a reader can compare.
+// String gives three figures that a reader can compare, or one that stands alone.
 func (s spread) String() string {
+	if s.Min == s.Max {
+		return figure(s.Median)
+	}
 	return fmt.Sprintf("%s (%s–%s)", figure(s.Median), figure(s.Min), figure(s.Max))
 }
 
@@ -55,6 +58,11 @@ func figure(f float64) string {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// share is the value below which a share q of the values lies.
+func share(values []float64, q float64) float64 {
+	return quantile(slices.Sorted(slices.Values(values)), q)
+}
 
 // latencies are the times of many calls.
 type latencies []time.Duration

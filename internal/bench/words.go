@@ -75,10 +75,15 @@ func (s *notes) rare(n int) []string {
 	return out
 }
 
+// content is the text of the n-th note.
+func (s *notes) content(n int) string {
+	return strings.Join(s.words(28), " ") + fmt.Sprintf(" n%dk", n)
+}
+
 // item is the n-th note as arguments of memory_write_warm.
 func (s *notes) item(n int, group string) map[string]any {
 	args := map[string]any{"type": "learning", "data": map[string]any{"type": "insight",
-		"content": strings.Join(s.words(28), " ") + fmt.Sprintf(" n%dk", n), "source_session": fmt.Sprintf("session %d", n/50)}}
+		"content": s.content(n), "source_session": fmt.Sprintf("session %d", n/50)}}
 	if group != "" {
 		args["group"] = group
 	}

@@ -12,51 +12,61 @@ import (
 	"time"
 )
 
-// write measures one client as both stores grow alike.
+// write measures one client at every size of the store. All sizes are open at
+// once and take turns, so that growth is a ratio of the same moments.
 func (b *bench) write() (section, error) {
 	var s section
-	n := &node{binary: b.binary, home: filepath.Join(b.folder, "write")}
-	c, err := n.open("")
-	if err != nil {
-		return s, err
+	type pair struct {
+		size         int
+		node         *client
+		bare         *bare
+		texts        *notes
+		ours, floors []float64
 	}
-	defer c.kill()
-	if err := gather(c, "team"); err != nil {
-		return s, err
-	}
-	floor, err := openBare(filepath.Join(b.folder, "bare", "bare.db"), 7)
-	if err != nil {
-		return s, err
-	}
-	defer floor.close() //nolint:errcheck // a temporary file
-	growth := chart{Name: "write", Title: "One write, p50", Unit: "ms", Lines: map[string][]point{}}
-	texts, at := newNotes(7), 0
-	for size := 1000; size <= b.items; size *= 10 {
-		if err := fill(c, texts, at, size, "team"); err != nil {
+	var pairs []*pair
+	for _, size := range b.sizes() {
+		n, err := b.store(size, fmt.Sprintf("write-%d", size))
+		if err != nil {
 			return s, err
 		}
-		if err := floor.fill(size - at); err != nil {
+		p := &pair{size: size, texts: newNotes(uint64(size) + 7)}
+		if p.node, err = n.open(""); err != nil {
 			return s, err
 		}
-		var ours, floors []float64
-		at = size
-		for range b.runs {
-			f, err := floor.times(100)
+		defer p.node.kill()
+		if p.bare, err = b.bareStore(size, fmt.Sprintf("bare-%d", size)); err != nil {
+			return s, err
+		}
+		defer p.bare.close() //nolint:errcheck // a file of this run
+		pairs = append(pairs, p)
+	}
+	const each = 100
+	for run := range b.runs + 1 {
+		for _, p := range pairs {
+			f, err := p.bare.times(each)
 			if err != nil {
 				return s, err
 			}
-			o, err := c.times(100, "memory_write_warm", func(i int) any { return texts.item(at+i, "team") })
+			o, err := p.node.times(each, "memory_write_warm", func(i int) any { return p.texts.item(2*p.size+run*each+i, "team") })
 			if err != nil {
 				return s, err
 			}
-			at += 100
-			ours, floors = append(ours, o.at(0.5)), append(floors, f.at(0.5))
+			if run > 0 { // the first warms caches
+				p.ours, p.floors = append(p.ours, o.at(0.5)), append(p.floors, f.at(0.5))
+			}
 		}
-		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", size), "ms", "the same rows, bare", ours, floors)
+	}
+	growth := chart{Name: "write", Title: "One write, p50 in ms, by items in the store", Log: true, Lines: map[string][]point{}}
+	for _, p := range pairs {
+		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", p.size), "ms", "the same rows, bare", p.ours, p.floors)
 		s.Rows = append(s.Rows, r.holding("≤ 1.5 ×", r.Ratio.Median <= 1.5))
-		x := float64(size)
-		growth.Lines["memory_write_warm"] = append(growth.Lines["memory_write_warm"], point{x, r.Ours.Median})
-		growth.Lines["the same rows, bare"] = append(growth.Lines["the same rows, bare"], point{x, r.Floor.Median})
+		growth.add("memory_write_warm", p.size, r.Ours.Median)
+		growth.add("the same rows, bare", p.size, r.Floor.Median)
+	}
+	if last := pairs[len(pairs)-1]; len(pairs) > 1 {
+		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", last.size), "ms", fmt.Sprintf("at %d items", pairs[0].size), last.ours, pairs[0].ours)
+		s.Rows = append(s.Rows, r.holding("flat (≤ 1.25 ×)", r.Ratio.Median <= 1.25),
+			beside(fmt.Sprintf("the bare rows at %d items, p50", last.size), "ms", fmt.Sprintf("at %d items", pairs[0].size), last.floors, pairs[0].floors))
 	}
 	s.Charts = append(s.Charts, growth)
 	return s, nil
@@ -89,11 +99,11 @@ func (b *bench) processes() (section, error) {
 	if err != nil {
 		return s, err
 	}
-	defer floor.close() //nolint:errcheck // a temporary file
+	defer floor.close() //nolint:errcheck // a file of this run
 	const lasting = 4 * time.Second
 	var ours, floors, worst []float64
 	for i := range b.runs {
-		f, err := together8(func(k int) (writing, error) {
+		f, err := atOnce(writers, func(k int) (writing, error) {
 			out, err := exec.Command(b.self, "bare-writer", path, strconv.Itoa(i*writers+k+100), lasting.String()).Output()
 			if err != nil {
 				return writing{}, fmt.Errorf("bare writer: %w", err)
@@ -104,7 +114,7 @@ func (b *bench) processes() (section, error) {
 		if err != nil {
 			return s, err
 		}
-		o, err := together8(func(k int) (writing, error) { return n.writeFor(lasting, uint64(i*writers+k+100)) })
+		o, err := atOnce(writers, func(k int) (writing, error) { return n.writeFor(lasting, uint64(i*writers+k+100)) })
 		if err != nil {
 			return s, err // an error a client saw
 		}
@@ -125,11 +135,11 @@ func (b *bench) processes() (section, error) {
 	return s, nil
 }
 
-// together8 runs one function per writer at the same time.
-func together8(run func(k int) (writing, error)) ([]writing, error) {
-	list, errs := make([]writing, writers), make([]error, writers)
+// atOnce runs a function count times at once.
+func atOnce[T any](count int, run func(k int) (T, error)) ([]T, error) {
+	list, errs := make([]T, count), make([]error, count)
 	var all sync.WaitGroup
-	for k := range writers {
+	for k := range count {
 		all.Go(func() { list[k], errs[k] = run(k) })
 	}
 	all.Wait()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/soak"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -60,6 +61,10 @@ func newStage(t testing.TB) *stage {
 	s.must(s.victim, "memory_delete_warm", `{"id": "`+item(`{"type": "learning", "data": {"type": "pattern", "content": "gone lighthouse `+canary+`"}}`)+`"}`)
 	ids = append(ids, at[string](t, s.must(parent, "memory_share", fmt.Sprintf(`{"id": %q, "group": "vault"}`, at[string](t, s.must(parent, "memory_write_warm",
 		`{"type": "learning", "data": {"type": "principle", "content": "of the lead: `+canary+`"}}`), "id"))), "id"))
+	task := s.must(s.victim, "task_submit", `{"group": "vault", "items": [{"intent": "`+canary+`", "inputs": {"code": "`+canary+`"}}]}`)
+	s.must(s.victim, "task_submit", `{"intent": "`+canary+`"}`)
+	s.must(s.victim, "task_claim", `{"lease_seconds": 3600}`)
+	workID, taskID := at[string](t, task, "items.0.work_id"), at[string](t, task, "task_id")
 	poll := s.must(s.victim, "events_poll", `{}`)
 	cursor := at[string](t, poll, "cursor")
 	id := at[string](t, victim, "agent_id")
@@ -72,6 +77,7 @@ func newStage(t testing.TB) *stage {
 		"cursor": {cursor}, "ack": {cursor}, "session_id": {"victims"},
 		"query": {"lighthouse", "keeper of the lighthouse", "rumours", "lighthouse code opens", canary[:6]},
 		"tags":  {"lighthouse"}, "subject": {"lighthouse"}, "key": {"code", "keeper"},
+		"work_id": {workID}, "task_id": {taskID}, "retry": {workID}, "fence": {1, 2}, "intent": {"lighthouse"}, "assigned_to": agents, "needs": {"task_claim"}, "context": ids,
 		"since": {"2020-01-01T00:00:00Z"}, "until": {now}, "as_of": {now}, "valid_from": {now}, "valid_to": {"2999-01-01T00:00:00Z"},
 		"wait_seconds": {0}, "limit": {1, 5, 20}, "version": {1, 2}, "if_version": {1},
 		"type": {"learning", "entity"}, "data": {
@@ -113,6 +119,24 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 		}
 	case "events_subscribe":
 		args["events"] = s.secrets["events"]
+	case "task_submit":
+		if without("retry"); random.IntN(3) > 0 {
+			without("items")
+			break
+		}
+		without("intent")
+		args["items"] = []any{map[string]any{"intent": "lighthouse", "assigned_to": s.secrets.make(random, "assigned_to", property{Type: "string"})}}
+	case "task_claim":
+		without("lease_seconds")
+	case "task_cancel":
+		if _, ok := args["task_id"]; ok {
+			without("work_id")
+		}
+	case "trust_assess":
+		if without("agent", "capability", "feedback"); args["relayed"] == true {
+			without("basis")
+		}
+		args["id"], args["verdict"] = s.secrets.make(random, "id", property{Type: "string"}), "wrong"
 	case "memory_group":
 		args["group"], args["entity"] = "vault", s.secrets.make(random, "entity", property{})
 	case "memory_write_warm":
@@ -142,7 +166,8 @@ func (s *stage) ofOthers() map[string]string {
 		"item_links": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
 		"groups":     "owner_id <> " + me, "members": "entity_id <> " + me + " AND group_id IN ('vault')",
 		"cursors": "entity_id <> " + me, "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
-		"idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
+		"work_items": "submitter <> " + me, "work_leases": "holder <> " + me,
+		"trust_scores": "agent <> " + me, "capability_trust": "agent <> " + me, "idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
 	}
 }
 
@@ -161,7 +186,7 @@ func TestAdversary(t *testing.T) {
 	calls, reached, succeeded := 0, 0, 0
 	for _, o := range ops.Catalogue() {
 		p := argumentsOf(t, o)
-		for i := range rounds(t, 60) {
+		for i := range soak.Count(t, 60, 600) {
 			args := s.secrets.arguments(random, p, 2+i%3)
 			if _, asked := args["as"]; asked && i%4 != 0 {
 				delete(args, "as") // else hardly any call gets beyond it
@@ -226,6 +251,17 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"agent_deactivate", `{"agent": "%s"}`, agent, noAgent},
 		{"agent_lifecycle", `{"agent": "%s", "action": "suspend"}`, agent, noAgent},
 		{"events_poll", `{"as": "%s"}`, agent, noAgent},
+		{"trust_assess", `{"id": "%s", "verdict": "wrong"}`, hiddenID, absentID},
+		{"trust_score", `{"agent": "%s"}`, agent, noAgent},
+		{"task_status", `{"work_id": "%s"}`, s.secrets["work_id"][0].(string), absentID},
+		{"task_status", `{"task_id": "%s"}`, s.secrets["task_id"][0].(string), absentID},
+		{"task_status", `{"group": "%s"}`, "vault", "voult"},
+		{"task_cancel", `{"work_id": "%s"}`, s.secrets["work_id"][0].(string), absentID},
+		{"task_cancel", `{"task_id": "%s"}`, s.secrets["task_id"][0].(string), absentID},
+		{"task_report", `{"work_id": "%s", "fence": 1, "outcome": "done"}`, s.secrets["work_id"][0].(string), absentID},
+		{"task_submit", `{"retry": "%s"}`, s.secrets["work_id"][0].(string), absentID},
+		{"task_submit", `{"intent": "x", "group": "%s"}`, "vault", "voult"},
+		{"task_submit", `{"items": [{"intent": "x", "assigned_to": "%s"}]}`, agent, noAgent},
 		{"events_subscribe", `{"action": "add", "events": [{"event": "memory.written", "group": "%s"}]}`, "vault", "voult"},
 	} {
 		read := func(ref string) (answer string, cost int64) {

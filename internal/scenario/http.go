@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -90,7 +91,7 @@ func lastEvent(stream []byte) []byte {
 	return data
 }
 
-func (c *Remote) request(ctx context.Context, method, name string, params map[string]any) (reply, error) {
+func (c *Remote) ask(ctx context.Context, method, name string, params map[string]any) (*http.Request, error) {
 	const version = "2026-07-28"
 	params["_meta"] = map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    version,
@@ -98,11 +99,11 @@ func (c *Remote) request(ctx context.Context, method, name string, params map[st
 	}
 	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/mcp", bytes.NewReader(raw))
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -112,9 +113,42 @@ func (c *Remote) request(ctx context.Context, method, name string, params map[st
 	if name != "" {
 		req.Header.Set("Mcp-Name", name)
 	}
+	return req, nil
+}
+
+func (c *Remote) request(ctx context.Context, method, name string, params map[string]any) (reply, error) {
 	var r reply
-	err = do(req, &r)
-	return r, err
+	req, err := c.ask(ctx, method, name, params)
+	if err != nil {
+		return r, err
+	}
+	return r, do(req, &r)
+}
+
+// Listen opens a stream of notifications of the resource at uri. The function
+// returned reads it to its end.
+func (c *Remote) Listen(ctx context.Context, uri string) (toEnd func() error, err error) {
+	req, err := c.ask(ctx, "subscriptions/listen", "", map[string]any{
+		"notifications": map[string]any{"resourceSubscriptions": []string{uri}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewReader(resp.Body)
+	first, err := lines.ReadString('\n') // the subscription is acknowledged
+	if err != nil || resp.StatusCode != http.StatusOK {
+		resp.Body.Close() //nolint:errcheck // only read
+		return nil, fmt.Errorf("listen: %s: %s: %w", resp.Status, first, err)
+	}
+	return func() error {
+		defer resp.Body.Close() //nolint:errcheck // only read
+		_, err := io.Copy(io.Discard, lines)
+		return err
+	}, nil
 }
 
 // Call calls a tool.

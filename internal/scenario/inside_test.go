@@ -37,15 +37,21 @@ func (c *transactions) Now() time.Time {
 
 // newInside opens a node whose own suspensions do not end the proof.
 func newInside(t testing.TB) *inside {
+	n := openInside(t, ops.Home(filepath.Join(t.TempDir(), "home")))
+	_, err := n.Establish(t.Context(), "tester", nil, nil)
+	require.NoError(t, err)
+	return n
+}
+
+// openInside opens the node of a home that may have one already.
+func openInside(t testing.TB, home ops.Home) *inside {
 	began := &transactions{}
 	n, err := ops.Open(t.Context(), ops.Config{
-		Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed, Clock: began,
+		Home: home, Durability: store.Relaxed, Clock: began,
 		Access: access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	_, err = n.Establish(t.Context(), "tester", nil, nil)
-	require.NoError(t, err)
 	return &inside{t, n, began}
 }
 

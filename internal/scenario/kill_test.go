@@ -4,20 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/events"
-	"cordelia/internal/store"
+	"cordelia/internal/soak"
 )
 
 // INV-DURABLE, INV-AUDIT, through the whole binary: four agents write, each from a process
-// of its own, and one of the four is killed again and again. What was answered
-// is there afterwards, and the file and the record are sound.
+// of its own, and one of the four is killed again and again, at times all of
+// them at once. What was answered is there afterwards, nothing is there in part,
+// and the file and the record are sound.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	const writers = 4
 	n := newNode(t)
@@ -33,7 +32,6 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	progress := make(chan int, 64)   // who has just been answered
 	stop := make(chan struct{})
 	var running [writers]*Process
-	restart := func(i int) { running[i] = open(t, n, fmt.Sprintf("w%d", i)) }
 	var wg sync.WaitGroup
 	write := func(i int, c *Process) {
 		wg.Go(func() {
@@ -66,21 +64,35 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 			}
 		})
 	}
-	for i := range writers {
-		restart(i)
+	restart := func(i int) {
+		running[i] = open(t, n, fmt.Sprintf("w%d", i))
 		write(i, running[i])
 	}
+	for i := range writers {
+		restart(i)
+	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range rounds(t, 6) {
+	kills, together := soak.Count(t, 6, 1000), 0
+	for done := 0; done < kills; {
 		victim := random.IntN(writers)
 		for seen := 0; seen < 3; { // it is writing, not starting
 			if <-progress == victim {
 				seen++
 			}
 		}
+		time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond) // anywhere in its next call
+		if random.IntN(6) == 0 {
+			n.Kill()
+			for i := range writers {
+				restart(i)
+			}
+			done += writers
+			together++
+			continue
+		}
 		running[victim].Kill()
 		restart(victim)
-		write(victim, running[victim])
+		done++
 	}
 	close(stop)
 	wg.Wait()
@@ -88,33 +100,19 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 
-	db := openDB(t, n)
 	kept := map[string]bool{}
-	for _, id := range texts(t, db, `SELECT id FROM items WHERE current = 1`) {
+	for _, id := range texts(t, openDB(t, n), `SELECT id FROM items WHERE current = 1`) {
 		kept[id] = true
 	}
-	require.Greater(t, len(acknowledged), 3*rounds(t, 6))
+	require.Greater(t, len(acknowledged), 2*kills)
+	lost := 0
 	for id, by := range acknowledged {
-		require.True(t, kept[id], "the write of %s, acknowledged to w%d, is lost", id, by)
+		if !kept[id] {
+			lost++
+			t.Errorf("the write of %s, acknowledged to w%d, is lost", id, by)
+		}
 	}
-	require.Equal(t, []string{"ok"}, texts(t, db, `PRAGMA integrity_check`))
-	require.Zero(t, count(t, db, `SELECT count(*) FROM items i WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.target = 'item/' || i.id)`))
-	st, err := store.Open(t.Context(), store.Options{Path: n.Database()})
-	require.NoError(t, err)
-	defer st.Close()
-	require.NoError(t, st.Read(t.Context(), func(tx *store.Tx) error {
-		_, _, err := events.VerifyAudit(tx)
-		return err
-	}))
-}
-
-// rounds is how often a race runs: few in tests, many times more in a soak.
-func rounds(t testing.TB, n int) int {
-	soak := os.Getenv("CORDELIA_SOAK")
-	if soak == "" {
-		return n
-	}
-	times, err := strconv.Atoi(soak)
-	require.NoError(t, err, "CORDELIA_SOAK")
-	return n * times
+	items, entries := requireWhole(t, n.Database())
+	t.Logf("%d kills (%d times all at once): %d acknowledged, %d lost, %d done without an answer; %d items and %d audit entries are whole",
+		kills, together, len(acknowledged), lost, len(kept)-len(acknowledged)+lost, items, entries)
 }

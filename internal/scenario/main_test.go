@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
 )
 
 // binary is the real command with the movable clock, built once.
@@ -22,6 +24,11 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temp folder
+		// Refused once any file is open, and openDB may be first.
+		if _, err := sqlite.OFDLocking(true); err != nil && !errors.Is(err, sqlite.ErrOFDLockingUnavailable) {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		if binary, err = Build(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

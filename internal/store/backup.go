@@ -165,7 +165,7 @@ func (l loose) verify(ctx context.Context) (int, error) {
 	if err == nil && schema == 0 {
 		err = errors.New("no schema version: not a cordelia database")
 	}
-	if err == nil {
+	if err == nil && schema <= SchemaVersion() { // a newer one has code that is not known here
 		err = l.foreignCode(ctx)
 	}
 	return schema, err

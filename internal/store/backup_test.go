@@ -109,6 +109,7 @@ func TestVerifyFile(t *testing.T) {
 	c, err := connect(t.Context(), fileURI(newer, nil))
 	require.NoError(t, err)
 	require.NoError(t, c.exec(`INSERT INTO schema_version(version, name, at) VALUES (9999, 'later', 0)`))
+	require.NoError(t, c.exec(`CREATE TRIGGER later AFTER INSERT ON node BEGIN SELECT 1; END`))
 	require.NoError(t, c.closeAll())
 	orphan := damage(func(b []byte) []byte { return b })
 	c, err = connect(t.Context(), fileURI(orphan, nil))
@@ -131,6 +132,7 @@ func TestVerifyFile(t *testing.T) {
 			_, err := VerifyFile(t.Context(), test.path, nil)
 			require.Error(t, err)
 			require.Equal(t, test.code, schemas.CodeOf(err), "%v", err)
+			require.Equal(t, name == "newer", strings.Contains(err.Error(), "install the newer cordelia"), "%v", err)
 		})
 	}
 	before, err := os.ReadDir(filepath.Dir(good.Path))

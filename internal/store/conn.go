@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"modernc.org/sqlite"
 )
 
 // conn is one connection with its prepared statements. Statements are kept for
@@ -43,6 +46,21 @@ func (c *conn) exec(query string) error {
 	}
 	_, err = s.ExecContext(context.Background())
 	return err
+}
+
+// dataVersion is SQLite's number of the content that the connection last read: it
+// moves with the first read after a commit, whoever made it, and means nothing to
+// other connections (SQLITE_FCNTL_DATA_VERSION).
+func (c *conn) dataVersion() (version uint32, err error) {
+	err = c.c.Raw(func(driver any) error {
+		f, ok := driver.(sqlite.FileControl)
+		if !ok {
+			return errors.New("the driver does not tell the data version")
+		}
+		version, err = f.FileControlDataVersion("main")
+		return err
+	})
+	return version, err
 }
 
 func (c *conn) close() error {

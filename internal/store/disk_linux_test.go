@@ -3,11 +3,11 @@
 package store
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -29,20 +29,54 @@ type disk struct {
 }
 
 type diskFile struct {
-	synced  []byte               // what a power cut leaves
-	pending []func(data *[]byte) // since the last sync
+	synced  []byte   // what a power cut leaves
+	pending []change // since the last sync
 }
 
-// image is the files as a power cut right now would leave them, in the worst
-// case: nothing that was not synced.
-func (d *disk) image() map[string][]byte {
+// change is a write, or a truncation to a size.
+type change struct {
+	at   int
+	data []byte // nil: a truncation
+}
+
+// sector is what a disk writes wholly or not at all, in bytes.
+const sector = 512
+
+// apply makes what of the change is kept.
+func (c change) apply(to *[]byte, kept func() bool) {
+	if c.data == nil {
+		if c.at < len(*to) && kept() {
+			*to = (*to)[:c.at]
+		}
+		return
+	}
+	for from := 0; from < len(c.data); {
+		end := min(len(c.data), from+sector-(c.at+from)%sector)
+		if kept() {
+			if missing := c.at + end - len(*to); missing > 0 {
+				*to = append(*to, make([]byte, missing)...)
+			}
+			copy((*to)[c.at+from:], c.data[from:end])
+		}
+		from = end
+	}
+}
+
+// image is the files as a power cut right now would leave them: what was
+// synced, and of the rest those sectors, in no order, that kept says.
+func (d *disk) image(kept func() bool) map[string][]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := map[string][]byte{}
 	for path, f := range d.files {
-		if !strings.HasSuffix(path, "-shm") {
-			out[filepath.Base(path)] = append([]byte(nil), f.synced...)
+		if strings.HasSuffix(path, "-shm") {
+			continue
 		}
+		data := append([]byte(nil), f.synced...)
+		for _, c := range f.pending {
+			c.apply(&data, kept)
+		}
+		out[filepath.Base(path)] = data
 	}
 	return out
 }
@@ -51,6 +85,7 @@ func (d *disk) image() map[string][]byte {
 type fault struct {
 	from, to int
 	code     int32 // SQLite's result code
+	kill     bool  // end this process instead
 }
 
 // set breaks the disk; the zero fault heals it.
@@ -68,11 +103,15 @@ func (d *disk) reached() int {
 }
 
 // op records one writing call; a code other than 0 is to be its result.
-func (d *disk) op(path string, change func(*[]byte)) int32 {
+func (d *disk) op(path string, c *change) int32 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ops++
 	if d.fault.from <= d.ops && d.ops < d.fault.to {
+		if d.fault.kill {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // nothing could be told
+			select {}
+		}
 		return d.fault.code
 	}
 	f := d.files[path]
@@ -80,12 +119,12 @@ func (d *disk) op(path string, change func(*[]byte)) int32 {
 		f = &diskFile{}
 		d.files[path] = f
 	}
-	if change != nil {
-		f.pending = append(f.pending, change)
+	if c != nil {
+		f.pending = append(f.pending, *c)
 		return 0
 	}
-	for _, change := range f.pending {
-		change(&f.synced)
+	for _, c := range f.pending {
+		c.apply(&f.synced, func() bool { return true })
 	}
 	f.pending = nil
 	return 0
@@ -110,16 +149,21 @@ type openFile struct {
 
 func watchDisk(t *testing.T, dir string) *disk {
 	t.Helper()
-	disks.once.Do(installDisk)
-	d := &disk{dir: dir, files: map[string]*diskFile{}}
-	disks.mu.Lock()
-	defer disks.mu.Unlock()
-	disks.all[dir] = d
+	d := newDisk(dir)
 	t.Cleanup(func() {
 		disks.mu.Lock()
 		defer disks.mu.Unlock()
 		delete(disks.all, dir)
 	})
+	return d
+}
+
+func newDisk(dir string) *disk {
+	disks.once.Do(installDisk)
+	d := &disk{dir: dir, files: map[string]*diskFile{}}
+	disks.mu.Lock()
+	defer disks.mu.Unlock()
+	disks.all[dir] = d
 	return d
 }
 
@@ -201,12 +245,7 @@ func diskClose(tls *libc.TLS, file uintptr) int32 {
 func diskWrite(tls *libc.TLS, file, buf uintptr, n int32, offset int64) int32 {
 	f, m := opened(file)
 	data := append([]byte(nil), bytesAt(buf, int(n))...)
-	if rc := f.disk.op(f.path, func(to *[]byte) {
-		if end := int(offset) + len(data); end > len(*to) {
-			*to = append(*to, make([]byte, end-len(*to))...)
-		}
-		copy((*to)[offset:], data)
-	}); rc != 0 {
+	if rc := f.disk.op(f.path, &change{at: int(offset), data: data}); rc != 0 {
 		return rc
 	}
 	return call[func(*libc.TLS, uintptr, uintptr, int32, int64) int32](m.FxWrite)(tls, file, buf, n, offset)
@@ -214,11 +253,7 @@ func diskWrite(tls *libc.TLS, file, buf uintptr, n int32, offset int64) int32 {
 
 func diskTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	f, m := opened(file)
-	if rc := f.disk.op(f.path, func(to *[]byte) {
-		if int(size) < len(*to) {
-			*to = (*to)[:size]
-		}
-	}); rc != 0 {
+	if rc := f.disk.op(f.path, &change{at: int(size)}); rc != 0 {
 		return rc
 	}
 	return call[func(*libc.TLS, uintptr, int64) int32](m.FxTruncate)(tls, file, size)
@@ -232,12 +267,13 @@ func diskSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	return call[func(*libc.TLS, uintptr, int32) int32](m.FxSync)(tls, file, flags)
 }
 
-// develop writes an image to a folder of its own and gives the database's path.
-func develop(t *testing.T, image map[string][]byte) string {
+// develop writes an image to dir, in the place of the one before, and gives the
+// database's path.
+func develop(t *testing.T, dir string, image map[string][]byte) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, name := range []string{"n.db", "n.db-wal"} {
-		if data, ok := maps.Clone(image)[name]; ok {
+	for _, name := range []string{"n.db", "n.db-wal", "n.db-shm"} {
+		os.Remove(filepath.Join(dir, name)) //nolint:errcheck // of the last image
+		if data, ok := image[name]; ok {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 		}
 	}

@@ -49,7 +49,11 @@ func classify(err error) error {
 	unavailable := func(msg, hint string) error {
 		return schemas.Errorf(schemas.CodeUnavailable, "%s; nothing was written", msg).Try("%s", hint).Because(err)
 	}
-	switch driverCode(err) & 0xff {
+	code := driverCode(err)
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // the log's index cannot grow
+		code = sqlite3.SQLITE_FULL
+	}
+	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return unavailable("the disk is full", "free some space, then repeat the call; no restart is needed")
 	case sqlite3.SQLITE_IOERR:

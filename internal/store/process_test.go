@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	mathrand "math/rand/v2"
-	"os"
+	"maps"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +18,11 @@ import (
 
 // roles are the processes that tests start.
 func roles() map[string]func(context.Context, string, *bufio.Reader) error {
-	return map[string]func(context.Context, string, *bufio.Reader) error{
+	all := map[string]func(context.Context, string, *bufio.Reader) error{
 		"open": playOpen, "write": playWrite, "ring": playRing, "watch": playWatch, "hold": playHold, "restore": playRestore,
 	}
+	maps.Copy(all, linuxRoles())
+	return all
 }
 
 func playOpen(ctx context.Context, path string, in *bufio.Reader) error {
@@ -186,52 +186,6 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrUnavailable)
 	require.ErrorContains(t, err, fmt.Sprintf("schema %d, this cordelia knows up to %d", SchemaVersion()+1, SchemaVersion()))
 	require.ErrorContains(t, err, "install the newer cordelia")
-}
-
-// No acknowledged write is lost when processes are killed (INV-DURABLE).
-// CORDELIA_SOAK multiplies how many.
-func TestINV_DURABLE_kill(t *testing.T) {
-	kills := 30
-	if v := os.Getenv("CORDELIA_SOAK"); v != "" {
-		times, err := strconv.Atoi(v)
-		require.NoError(t, err, "CORDELIA_SOAK")
-		kills *= times
-	}
-	path := filepath.Join(t.TempDir(), "n.db")
-	openAt(t, path)
-	begin := func() *child {
-		c := spawn(t, "write", path)
-		c.say("go")
-		return c
-	}
-	writers := [4]*child{begin(), begin(), begin(), begin()}
-	var acked []string
-	random := mathrand.New(mathrand.NewPCG(1, 2))
-	for i := range kills {
-		c := writers[i%4]
-		for range 1 + random.IntN(40) { // never twice at the same point
-			acked = append(acked, c.hear())
-		}
-		require.NoError(t, c.cmd.Process.Kill())
-		for line := range c.lines {
-			acked = append(acked, line)
-		}
-		c.cmd.Wait() //nolint:errcheck // killed
-		writers[i%4] = begin()
-	}
-	for _, c := range writers {
-		acked = append(acked, c.hear()) // all have gone on
-		require.NoError(t, c.cmd.Process.Kill())
-		for line := range c.lines {
-			acked = append(acked, line)
-		}
-	}
-	have := names(t, openAt(t, path))
-	for _, name := range acked {
-		require.Contains(t, have, name)
-	}
-	t.Logf("%d kills, %d acknowledged, 0 lost", kills, len(acked))
-	requireSound(t, path)
 }
 
 func requireSound(t *testing.T, path string) {

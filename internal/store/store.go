@@ -57,7 +57,8 @@ type Store struct {
 	use     *os.File // shared lock: the file is not to be replaced
 	rw, ro  *sql.DB
 	writer  *writer
-	readers chan *conn // maxReaders places; nil where no connection was needed yet
+	readers chan *conn    // open and free
+	places  chan struct{} // for more of them, maxReaders in all
 	bell    *bell
 
 	closing sync.Once
@@ -76,9 +77,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), quit: make(chan struct{})}
+	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), quit: make(chan struct{})}
 	for range maxReaders {
-		s.readers <- nil
+		s.places <- struct{}{}
 	}
 	if err := s.open(ctx, o); err != nil {
 		s.Close() //nolint:errcheck // the first error tells
@@ -162,38 +163,62 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		return err
 	}
 	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
-	if w.conn, err = s.connect(ctx, turn, o); err != nil {
-		turn.close() //nolint:errcheck // nothing was written
-		return classify(fmt.Errorf("open database: %w", err))
+	ready := s.current(ctx)
+	if !ready {
+		if w.conn, err = s.connect(ctx, turn, o.Wait); err != nil {
+			turn.close() //nolint:errcheck // nothing was written
+			return classify(fmt.Errorf("open database: %w", err))
+		}
 	}
 	s.writer = w
 	go w.run()
-	if err := s.inspect(); err != nil {
-		return err
-	}
-	if err := s.migrate(ctx); err != nil {
-		return err
-	}
-	if err := s.guardOwners(ctx); err != nil {
-		return err
+	if !ready {
+		if err := s.prepare(ctx); err != nil {
+			return err
+		}
 	}
 	s.bell = newBell(s, o.pollEvery)
 	return nil
 }
 
+// current reports whether the file is as this binary leaves it, so that nothing
+// must be written to open it. Most processes start on such a file, and clients
+// wait for them: the writing connection, with its own copy of the schema, then
+// comes with the first write.
+func (s *Store) current(ctx context.Context) bool {
+	c, err := s.reader(ctx)
+	if err != nil {
+		return false // the writing connection finds out why
+	}
+	defer func() { s.readers <- c }()
+	have, err := currentVersion(c)
+	return err == nil && have == SchemaVersion() && inspect(c) == nil
+}
+
+// prepare makes the file what this binary needs.
+func (s *Store) prepare(ctx context.Context) error {
+	if err := inspect(s.writer.conn); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	return guardOwners(ctx, s.writer.conn)
+}
+
 // connect opens the writing connection. Of several processes that turn a new
 // file into WAL mode at once SQLite refuses all but one, without waiting: those
 // try again one after the other.
-func (s *Store) connect(ctx context.Context, turn *turn, o Options) (*conn, error) {
+func (s *Store) connect(ctx context.Context, turn *turn, wait time.Duration) (*conn, error) {
 	c, err := newConn(ctx, s.rw)
 	if driverCode(err)&0xff != sqlite3.SQLITE_BUSY {
 		return c, err
 	}
-	if err := turn.take(o.Wait); err != nil {
+	if err := turn.take(wait); err != nil {
 		return nil, err
 	}
 	defer turn.give()
-	for deadline := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		c, err := newConn(ctx, s.rw) // a newcomer may still be at its first try
 		if driverCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return c, err
@@ -221,10 +246,10 @@ func createPrivate(path string) error {
 //go:embed sovereignty.sql
 var sovereignty string
 
-// guardOwners arms INV-SOVEREIGN on the writing connection.
-func (s *Store) guardOwners(ctx context.Context) error {
+// guardOwners arms INV-SOVEREIGN on the writing connection c.
+func guardOwners(ctx context.Context, c *conn) error {
 	for _, text := range []string{`CREATE TEMP TABLE acting (owner TEXT PRIMARY KEY) WITHOUT ROWID`, sovereignty} {
-		if _, err := s.writer.conn.c.ExecContext(ctx, text); err != nil {
+		if _, err := c.c.ExecContext(ctx, text); err != nil {
 			return classify(fmt.Errorf("install sovereignty: %w", err))
 		}
 	}
@@ -232,9 +257,9 @@ func (s *Store) guardOwners(ctx context.Context) error {
 }
 
 // inspect checks what the DSN asked for against what SQLite does.
-func (s *Store) inspect() error {
+func inspect(c *conn) error {
 	var version, mode string
-	if err := s.writer.conn.c.QueryRowContext(context.Background(),
+	if err := c.c.QueryRowContext(context.Background(),
 		"SELECT sqlite_version(), (SELECT journal_mode FROM pragma_journal_mode)").Scan(&version, &mode); err != nil {
 		return classify(fmt.Errorf("inspect database: %w", err))
 	}
@@ -281,10 +306,22 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 			slog.Error("end of a read", "err", err)
 		}
 	}()
+	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
+}
+
+// Ask runs fn on the newest commit, for a question that takes one query: a second
+// one may see a later commit. Errors as of Read.
+func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
+	c, err := s.reader(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { s.readers <- c }()
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
-// reader takes a place among the readers, opening its connection if it has none.
+// reader takes a free connection, or opens one where none is free: each keeps a
+// cache of its own, so there are only as many as were needed at once.
 func (s *Store) reader(ctx context.Context) (*conn, error) {
 	select {
 	case <-s.quit:
@@ -293,9 +330,13 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	}
 	select {
 	case c := <-s.readers:
-		if c != nil {
-			return c, nil
-		}
+		return c, nil
+	default:
+	}
+	select {
+	case c := <-s.readers:
+		return c, nil
+	case <-s.places:
 	case <-s.quit:
 		return nil, errClosed()
 	case <-ctx.Done():
@@ -303,10 +344,32 @@ func (s *Store) reader(ctx context.Context) (*conn, error) {
 	}
 	c, err := newConn(ctx, s.ro)
 	if err != nil {
-		s.readers <- nil
+		s.places <- struct{}{}
 		return nil, fmt.Errorf("open reader: %w", err)
 	}
 	return c, nil
+}
+
+// Shrink gives back the memory of the free connections: their caches of pages. The
+// next transactions read those again.
+func (s *Store) Shrink(ctx context.Context) error {
+	const shrink = "PRAGMA shrink_memory"
+	var errs []error
+	for range maxReaders {
+		select {
+		case c := <-s.readers:
+			errs = append(errs, c.exec(shrink))
+			s.readers <- c
+		default:
+		}
+	}
+	if s.writer.opened.Load() {
+		errs = append(errs, s.Write(ctx, func(tx *Tx) error {
+			_, err := tx.Exec(shrink)
+			return err
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // Close finishes accepted writes and running reads and closes the database.
@@ -327,15 +390,20 @@ func (s *Store) close() error {
 		s.bell.close()
 	}
 	for range maxReaders {
-		if c := <-s.readers; c != nil {
+		select {
+		case c := <-s.readers:
 			errs = append(errs, c.close())
+		case <-s.places:
 		}
 	}
 	if s.ro != nil {
 		errs = append(errs, s.ro.Close())
 	}
 	if s.writer != nil {
-		errs = append(errs, s.writer.conn.close(), s.writer.turn.close())
+		if s.writer.conn != nil {
+			errs = append(errs, s.writer.conn.close())
+		}
+		errs = append(errs, s.writer.turn.close())
 	}
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())

@@ -20,6 +20,8 @@ type Tx struct {
 	conn     *conn
 	now      time.Time
 	writable bool
+	fixed    bool // all its queries see one commit
+	asked    bool // a query was made
 	rang     bool
 	acted    bool
 	ended    atomic.Bool
@@ -98,20 +100,58 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
-// Query runs a query; close the rows.
+// Query runs a query; close the rows. In a read it ends when the caller gives up.
 func (t *Tx) Query(query string, args ...any) (*sql.Rows, error) {
+	return t.query(query, args, false)
+}
+
+// Lookup is Query for what finds its few rows by key. It runs to its end: to
+// watch for a caller that gives up costs more than such a query.
+func (t *Tx) Lookup(query string, args ...any) (*sql.Rows, error) {
+	return t.query(query, args, true)
+}
+
+func (t *Tx) query(query string, args []any, short bool) (*sql.Rows, error) {
 	if err := t.usable(); err != nil {
 		return nil, err
+	}
+	ctx := t.statementContext()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if short {
+		ctx = context.Background()
 	}
 	s, err := t.conn.prepare(query)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.QueryContext(t.statementContext(), args...)
+	rows, err := s.QueryContext(ctx, args...)
 	if err == nil {
+		t.asked = true
 		t.rows = append(t.rows, rows)
 	}
 	return rows, err
+}
+
+// Snapshot names what the database holds for a transaction: two that are equal and
+// not zero see the same. It costs no query.
+type Snapshot struct {
+	conn    *conn
+	version uint32
+}
+
+// Snapshot names what t sees; zero if that is not known: before the first query,
+// outside of Read, and where t itself may have changed it.
+func (t *Tx) Snapshot() Snapshot {
+	if t.usable() != nil || !t.fixed || !t.asked {
+		return Snapshot{}
+	}
+	version, err := t.conn.dataVersion()
+	if err != nil {
+		return Snapshot{}
+	}
+	return Snapshot{conn: t.conn, version: version}
 }
 
 // Row is the answer of QueryRow.
@@ -141,6 +181,12 @@ func (r Row) Scan(dest ...any) error {
 // QueryRow runs a query for at most one row.
 func (t *Tx) QueryRow(query string, args ...any) Row {
 	rows, err := t.Query(query, args...)
+	return Row{rows: rows, err: err}
+}
+
+// LookupRow is QueryRow as Lookup is Query.
+func (t *Tx) LookupRow(query string, args ...any) Row {
+	rows, err := t.Lookup(query, args...)
 	return Row{rows: rows, err: err}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/soak"
 )
 
 // walImage is a database whose last commits are all in its log. Each wrote two
@@ -25,7 +27,10 @@ func makeWAL(t *testing.T, commits int) walImage {
 	require.NoError(t, err)
 	require.NoError(t, first.Close()) // the schema is in the file
 	s := openAt(t, path)
-	require.NoError(t, s.writer.conn.exec(`PRAGMA wal_autocheckpoint=0`))
+	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec(`PRAGMA wal_autocheckpoint=0`)
+		return err
+	}))
 	var img walImage
 	for i := range commits {
 		require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
@@ -73,8 +78,8 @@ func (img walImage) commits(t *testing.T, dir string, log []byte) int {
 func TestTornLog(t *testing.T) {
 	img := makeWAL(t, 12)
 	var cuts []int
-	for at := 0; at <= len(img.log); at += 509 {
-		cuts = append(cuts, at)
+	for i, n := 0, soak.Count(t, 150, 2500); i < n; i++ {
+		cuts = append(cuts, i*len(img.log)/(n-1))
 	}
 	for _, end := range img.ends {
 		cuts = append(cuts, end-1, end)
@@ -87,7 +92,7 @@ func TestTornLog(t *testing.T) {
 		}
 		require.Equal(t, want, img.commits(t, dir, img.log[:at]), "cut at %d", at)
 	}
-	t.Logf("%d cuts", len(cuts))
+	t.Logf("%d cuts of a log of %d bytes: each left exactly the commits before it", len(cuts), len(img.log))
 }
 
 // A flipped bit in the log costs at most the commits from there on.
@@ -95,8 +100,8 @@ func TestFlippedLog(t *testing.T) {
 	img := makeWAL(t, 12)
 	random := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
-	lost := 0
-	for range 300 {
+	lost, flips := 0, soak.Count(t, 60, 300)
+	for range flips {
 		at := random.IntN(len(img.log))
 		log := append([]byte(nil), img.log...)
 		log[at] ^= 1 << random.IntN(8)
@@ -111,4 +116,5 @@ func TestFlippedLog(t *testing.T) {
 		lost += len(img.ends) - got
 	}
 	require.NotZero(t, lost, "no flip was noticed")
+	t.Logf("%d flipped bits: none cost a commit before it, all together %d after it", flips, lost)
 }

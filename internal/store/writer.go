@@ -38,13 +38,14 @@ type job struct {
 // writer runs every write of this process on one goroutine and commits as many
 // waiting ones as it can with one flush (group commit).
 type writer struct {
-	store *Store
-	conn  *conn
-	turn  *turn
-	wait  time.Duration // for the other processes' turns
-	jobs  chan *job
-	quit  chan struct{}
-	ended chan struct{}
+	store  *Store
+	conn   *conn // nil until the first write
+	opened atomic.Bool
+	turn   *turn
+	wait   time.Duration // for the other processes' turns
+	jobs   chan *job
+	quit   chan struct{}
+	ended  chan struct{}
 }
 
 // errLostGoroutine answers a function that called runtime.Goexit.
@@ -139,23 +140,26 @@ func (w *writer) run() {
 // in one transaction, which begins IMMEDIATE (INV-IMMEDIATE).
 func (w *writer) commit(first *job) {
 	batch := []*job{first}
+	if err := w.open(); err != nil {
+		answer(batch, err)
+		return
+	}
 	if err := w.turn.take(w.wait - time.Since(first.since)); err != nil {
 		answer(batch, err)
 		return
 	}
-	err := w.conn.exec("BEGIN IMMEDIATE")
-	if err != nil {
-		w.turn.give()
-		answer(batch, fmt.Errorf("begin: %w", err))
-		return
-	}
-	err = errLostGoroutine
+	err := errLostGoroutine
 	defer func() { w.settle(batch, err) }()
 	now := w.store.clock.Now()
+	held := 0 // jobs whose changes the open transaction holds
 	for i := 0; i < len(batch); i++ {
-		if lost := w.runOne(batch[i], now); lost != nil {
+		kept, lost := w.runOne(batch[i], now, held == 0)
+		if lost != nil {
 			err = lost
 			return
+		}
+		if kept {
+			held++
 		}
 		if len(batch) < maxBatch {
 			select {
@@ -165,9 +169,28 @@ func (w *writer) commit(first *job) {
 			}
 		}
 	}
-	if err = w.conn.exec("COMMIT"); err != nil {
-		err = fmt.Errorf("commit: %w", err)
+	err = nil
+	if held > 0 {
+		if err = w.conn.exec("COMMIT"); err != nil {
+			err = fmt.Errorf("commit: %w", err)
+		}
 	}
+}
+
+// open opens the writing connection unless it is.
+func (w *writer) open() error {
+	if w.conn == nil {
+		c, err := w.store.connect(context.Background(), w.turn, w.wait)
+		if err != nil {
+			return fmt.Errorf("open database: %w", err)
+		}
+		if err := guardOwners(context.Background(), c); err != nil {
+			return errors.Join(err, c.close())
+		}
+		w.conn = c
+	}
+	w.opened.Store(true)
+	return nil
 }
 
 // settle ends a transaction that was committed (nil) or lost, and tells everyone.
@@ -203,17 +226,23 @@ func answer(batch []*job, err error) {
 	}
 }
 
-// runOne runs one write inside a savepoint. It returns an error only when the
-// whole transaction is lost.
-func (w *writer) runOne(j *job, now time.Time) error {
+// runOne runs one write and reports whether the open transaction now holds it.
+// The first one opens the transaction and a failure takes it back; those behind
+// it each run in a savepoint, which costs a copy of every page they touch. It
+// returns an error only when the whole transaction is lost.
+func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error) {
+	begin, undo, keep := "SAVEPOINT job", "ROLLBACK TO job", "RELEASE job"
+	if first {
+		begin, undo, keep = "BEGIN IMMEDIATE", "ROLLBACK", ""
+	}
 	if !j.state.CompareAndSwap(queued, begun) {
-		return nil // nobody waits for it
+		return false, nil // nobody waits for it
 	}
 	if j.err = j.ctx.Err(); j.err != nil {
-		return nil
+		return false, nil
 	}
-	if err := w.conn.exec("SAVEPOINT job"); err != nil {
-		return err
+	if err := w.conn.exec(begin); err != nil {
+		return false, fmt.Errorf("begin: %w", err)
 	}
 	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
 	j.err = j.tx.run(j.fn)
@@ -223,12 +252,20 @@ func (w *writer) runOne(j *job, now time.Time) error {
 	}
 	if j.err != nil {
 		// Fails if SQLite abandoned the whole transaction, as after an I/O error.
-		if err := w.conn.exec("ROLLBACK TO job"); err != nil {
-			return errors.Join(j.err, err)
+		if err := w.conn.exec(undo); err != nil {
+			return false, errors.Join(j.err, err)
+		}
+		if first {
+			return false, nil
 		}
 	}
-	// And so does this, if fn swallowed the error.
-	return w.conn.exec("RELEASE job")
+	if keep != "" {
+		// Fails too if it was abandoned and fn swallowed the error.
+		if err := w.conn.exec(keep); err != nil {
+			return false, err
+		}
+	}
+	return j.err == nil, nil
 }
 
 // guard turns a panic of fn into an error: one caller's defect must not take

@@ -67,6 +67,7 @@ CREATE TABLE entity_keys (
   PRIMARY KEY (entity_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- Challenges that were answered, for a day; that of no nonce ends all before it.
 CREATE TABLE challenges (
   nonce_hash BLOB PRIMARY KEY,
   entity_id  TEXT NOT NULL,

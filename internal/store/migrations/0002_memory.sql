@@ -41,7 +41,6 @@ CREATE TABLE items (
   parent        TEXT NOT NULL DEFAULT '',           -- of a copy: the item it was made from
   stale         TEXT NOT NULL DEFAULT '' CHECK (stale IN ('', 'corrected', 'refuted', 'deleted')),
   version       INTEGER NOT NULL,
-  data          TEXT NOT NULL,                      -- '' once purged
   name          TEXT NOT NULL,
   tags          TEXT NOT NULL DEFAULT '[]',
   subject       TEXT NOT NULL DEFAULT '',
@@ -55,23 +54,26 @@ CREATE TABLE items (
   quarantined   INTEGER NOT NULL DEFAULT 0,         -- 1 = by decision, whatever the confidence
   expires_at    INTEGER NOT NULL DEFAULT 0,         -- by its own ttl; a group's is applied on reading
   source        TEXT NOT NULL CHECK (source IN ('user', 'agent', 'tool', 'external', 'archive')),
-  provenance    TEXT NOT NULL,
   thread        TEXT NOT NULL DEFAULT '',           -- the session it belongs to, for neighbours
   content_hash  BLOB NOT NULL,
-  terms         TEXT NOT NULL,                      -- stems in order, as indexed
   tokens        INTEGER NOT NULL,
   current       INTEGER NOT NULL DEFAULT 1,         -- 0 = superseded or deleted
   created_at    INTEGER NOT NULL,
   updated_at    INTEGER NOT NULL,
   deleted_at    INTEGER NOT NULL DEFAULT 0,
-  deleted_by    TEXT NOT NULL DEFAULT ''
+  deleted_by    TEXT NOT NULL DEFAULT '',
+  said_by       TEXT NOT NULL DEFAULT '',           -- stems of the speaker the text names
+  told_at       INTEGER NOT NULL DEFAULT 0,         -- the date the text bears, 0 = none
+  shapes        INTEGER NOT NULL DEFAULT 0,         -- the kinds of questions it could answer, as bits
+  -- The long columns are last: what is before them is read without them.
+  terms         TEXT NOT NULL,                      -- stems in order, as indexed
+  provenance    TEXT NOT NULL,
+  data          TEXT NOT NULL                       -- '' once purged
 ) STRICT;
-CREATE UNIQUE INDEX items_content ON items(scope, owner, content_hash) WHERE current = 1;
-CREATE INDEX items_hash ON items(content_hash, scope) WHERE current = 1;
+CREATE UNIQUE INDEX items_content ON items(content_hash, scope, owner) WHERE current = 1;
 CREATE INDEX items_subject ON items(scope, subject, key) WHERE current = 1 AND subject <> '';
 CREATE INDEX items_owner ON items(owner, n);
-CREATE INDEX items_group_owner ON items(group_id, owner) WHERE group_id <> '';
-CREATE INDEX items_group_author ON items(group_id, author) WHERE group_id <> '';
+CREATE INDEX items_group ON items(group_id, owner, author) WHERE group_id <> '';
 CREATE INDEX items_origin ON items(origin, group_id) WHERE origin <> '';
 CREATE INDEX items_thread ON items(scope, thread, n) WHERE current = 1 AND thread <> '';
 
@@ -108,8 +110,8 @@ CREATE TABLE item_bands (
   item  INTEGER NOT NULL REFERENCES items(n),
   PRIMARY KEY (scope, band, item)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX item_bands_item ON item_bands(item);
 
--- The words are made by package memory; SQLite only splits them at blanks.
--- meta holds the scope and the filters, so both are answered by the index.
-CREATE VIRTUAL TABLE items_fts USING fts5(meta, body, grams, content = '', contentless_delete = 1, tokenize = 'ascii');
+-- The entries are made by package memory; SQLite only splits them at blanks. Each
+-- begins with its audience, so that a search walks what its reader may see. Which
+-- rows have an entry is all that is kept: words are counted in items.terms.
+CREATE VIRTUAL TABLE items_fts USING fts5(entries, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');

@@ -125,6 +125,8 @@ func sovereign(t *testing.T, s *store.Store) {
 	errs := together(t, s, func(tx *store.Tx) error { return errors.Join(tx.Act("bob"), errWanted) }, remove)
 	require.ErrorIs(t, errs[0], errWanted)
 	require.ErrorContains(t, errs[1], "INV-SOVEREIGN")
+	require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.Act("bob"), errWanted) }), errWanted)
+	require.ErrorContains(t, s.Write(t.Context(), remove), "INV-SOVEREIGN")
 	require.ErrorContains(t, act(s, func(tx *store.Tx) error { return errors.Join(tx.Act("ann"), remove(tx)) }, "bob")(t), "INV-SOVEREIGN")
 	require.NoError(t, act(s, remove, store.AnyOwner)(t), "the node's own routines")
 }

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 	}{
 		{"a write is seen by every later read", visibility},
 		{"a failing write is undone, its neighbours are not", neighbours},
+		{"a failing write that was first takes nobody along", firstFails},
 		{"a panic is an error of its caller alone", panics},
 		{"a lost goroutine is an error of its batch alone", lostGoroutine},
 		{"a swallowed error does not commit half a statement", swallowed},
@@ -150,6 +151,29 @@ func neighbours(t *testing.T, s *store.Store) {
 	require.True(t, store.IsUnique(errs[2]))
 	require.NoError(t, errs[3])
 	require.Equal(t, []string{"a", "blocker", "c"}, names(t, s))
+}
+
+// firstFails: whoever opens the transaction takes nobody behind it along.
+func firstFails(t *testing.T, s *store.Store) {
+	finish := blocked(t, s, errWanted)
+	var errs [3]error
+	var all sync.WaitGroup
+	for i, name := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			errs[i] = s.Write(context.Background(), func(tx *store.Tx) error {
+				if err := insert(tx, name, ""); err != nil || name != "b" {
+					return err
+				}
+				return errWanted
+			})
+		})
+	}
+	require.ErrorIs(t, finish(), errWanted)
+	all.Wait()
+	require.NoError(t, errs[0])
+	require.ErrorIs(t, errs[1], errWanted)
+	require.NoError(t, errs[2])
+	require.Equal(t, []string{"a", "c"}, names(t, s))
 }
 
 func panics(t *testing.T, s *store.Store) {

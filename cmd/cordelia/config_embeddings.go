@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"cordelia/internal/embed"
+	"cordelia/memory"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// embeddings is the part of config.json that turns search by meaning on.
+type embeddings struct {
+	URL            string   `json:"url"`             // of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
+	Model          string   `json:"model"`           // the server's name for it
+	Dimensions     int      `json:"dimensions"`      // asked for; left out: the model's own
+	QueryPrefix    string   `json:"query_prefix"`    // put before queries
+	DocumentPrefix string   `json:"document_prefix"` // put before items
+	KeyEnv         string   `json:"key_env"`         // environment variable with the key
+	KeyFile        string   `json:"key_file"`        // file with the key, mode 0600
+	Timeout        duration `json:"timeout"`         // how long a search waits for the model
+	IncludePrivate *bool    `json:"include_private"` // send private items; left out: only to this machine
+}
+
+// client checks e and makes its client.
+func (e *embeddings) client(home ops.Home) (*embed.Client, error) {
+	c := embed.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix}
+	var err error
+	switch {
+	case e.KeyEnv != "" && e.KeyFile != "":
+		return nil, errors.New("embeddings: key_env and key_file exclude each other")
+	case e.KeyEnv != "":
+		c.Key, err = embed.KeyFromEnv(e.KeyEnv)
+	case e.KeyFile != "":
+		path := e.KeyFile
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(string(home), path)
+		}
+		c.Key, err = embed.KeyFromFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return embed.New(c)
+}
+
+// configure puts e into c.
+func (e *embeddings) configure(c *ops.Config) error {
+	client, err := e.client(c.Home)
+	if err != nil {
+		return err
+	}
+	c.Embedder = client
+	c.Embeddings = memory.EmbeddingOptions{Wait: time.Duration(e.Timeout), Private: client.Loopback()}
+	if e.IncludePrivate != nil {
+		c.Embeddings.Private = *e.IncludePrivate
+	}
+	return nil
+}
+
+// settings checks config.json and asks the embedding model in it, if any.
+func (x *examination) settings(ctx context.Context, home ops.Home) {
+	s, err := readSettings(home)
+	if err != nil {
+		x.refused("settings", unusable(home, err))
+		return
+	}
+	if s.Embeddings == nil {
+		return
+	}
+	const check = "embeddings"
+	client, err := s.Embeddings.client(home)
+	if err != nil {
+		x.refused(check, unusable(home, err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a model may have to be loaded first
+	defer cancel()
+	vector, err := client.Query(ctx, "cordelia")
+	switch {
+	case schemas.CodeOf(err) == schemas.CodeUnavailable:
+		x.report(check, warning, hintOf(err), "%s", messageOf(err))
+		return
+	case err != nil:
+		x.refused(check, err)
+		return
+	}
+	state := x.vectors
+	switch {
+	case state == nil:
+		x.report(check, warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted", client.Model(), client.Host())
+	case state.Model != client.Model():
+		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
+	case state.Dim != 0 && state.Dim != len(vector):
+		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew", state.Dim),
+			"%s at %s answers %d dimensions; the stored vectors have %d", client.Model(), client.Host(), len(vector), state.Dim)
+	default:
+		x.report(check, fine, "", "%s at %s answers; %d items embedded, %d to look at", client.Model(), client.Host(), state.Embedded, state.Waiting)
+	}
+}

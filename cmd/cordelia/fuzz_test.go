@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// FuzzConfig reads config.json of any bytes: what is accepted is one JSON object
+// with no limit below zero, and says the same to every reader.
+func FuzzConfig(f *testing.F) {
+	for _, s := range []string{
+		`{"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`,
+		`{"presence":"-1s"}`, `{"refused_per_minute":-1}`, `{"PRESENCE":"1h"}`, `{} x`, `{"grace":"1h","grace":"2h"}`, `null`, `[]`, "",
+	} {
+		f.Add([]byte(s))
+	}
+	home := f.TempDir()
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), raw, 0o600))
+		c := ops.Config{Home: ops.Home(home)}
+		if err := configure(&c); err != nil {
+			require.ErrorIs(t, err, schemas.ErrInvalid)
+			return
+		}
+		var exact map[string]any
+		require.NoError(t, json.Unmarshal(raw, &exact), "accepted: %q", raw)
+		require.GreaterOrEqual(t, c.Access.RefusedPerMinute, 0)
+		require.GreaterOrEqual(t, c.Access.FailedPerMinute, 0)
+		require.GreaterOrEqual(t, c.Access.Presence, ops.Config{}.Access.Presence)
+		require.Positive(t, c.Periods.Grace)
+		require.Positive(t, c.Periods.Cooldown)
+		if _, said := exact["presence"]; !said {
+			require.Zero(t, c.Access.Presence, "a default replaced by a field of another name: %q", raw)
+		}
+	})
+}
+
+// FuzzManifest reads setup-manifest.json of any bytes: what it accepts it writes
+// down again so that it reads the same.
+func FuzzManifest(f *testing.F) {
+	f.Add(manifest{Version: manifestVersion}.encode())
+	f.Add([]byte(`{"version":1,"version":2}`))
+	f.Add([]byte(`{"Version":1} {}`))
+	home := f.TempDir()
+	path := filepath.Join(home, "setup-manifest.json")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		require.NoError(t, os.WriteFile(path, raw, 0o600))
+		_, m, err := readManifest(ops.Home(home))
+		if err != nil {
+			require.ErrorIs(t, err, schemas.ErrInvalid)
+			return
+		}
+		require.True(t, json.Valid(raw), "accepted: %q", raw)
+		require.NoError(t, os.WriteFile(path, m.encode(), 0o600))
+		_, again, err := readManifest(ops.Home(home))
+		require.NoError(t, err)
+		require.Equal(t, m.encode(), again.encode())
+	})
+}

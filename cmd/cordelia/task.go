@@ -1,0 +1,187 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) taskCommand() *cobra.Command {
+	return group("task", "Work that agents claim, hold for a time and report",
+		twin{
+			op: "task_submit", use: "submit [INTENT…]", short: "Offer work to a group, or to your agents", takes: []string{"intent?"}, hide: []string{"retry"},
+			long: `Offer work to the members of a group, or without one to your agents. Each item is
+done by one agent. --items is JSON, the name of a file with it, or - for stdin:
+  [{"intent", "criteria", "constraints", "inputs", "context", "answer_schema", "role", "needs",
+    "assigned_to", "priority", "depends_on", "after_seconds", "within_seconds"}]`,
+			example: `cordelia task submit "Find out why the build is slow" --group team
+  cordelia task submit --items plan.json`,
+			show: shown(showSubmitted),
+		}.command(a),
+		twin{
+			op: "task_claim", use: "claim", short: "Take the next item, or get back the one you hold",
+			example: "cordelia task claim --as researcher --wait-seconds 30", show: shown(showClaimed),
+		}.command(a),
+		twin{
+			op: "task_report", use: "report ID done|failed|released|progress", short: "Say what became of the item you hold",
+			takes: []string{"work_id", "outcome"}, example: `cordelia task report 0198c0de-… done --fence 1 --as researcher --result '{"answer": 42}'`,
+			show: shown(showReported),
+		}.command(a),
+		twin{
+			op: "task_status", use: "show ID", short: "Show an item with its result", takes: []string{"work_id"},
+			hide: []string{"task_id", "group", "state", "limit", "cursor"}, example: "cordelia task show 0198c0de-… --detail", show: shown(showTask),
+		}.command(a),
+		twin{
+			op: "task_status", use: "list", short: "List work you may see, the newest first", hide: []string{"work_id", "detail"},
+			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: shown(showTasks),
+		}.command(a),
+		twin{
+			op: "task_cancel", use: "cancel [ID]", short: "End an item, or with --task what is open of a task", takes: []string{"work_id?"},
+			names: map[string]string{"task_id": "task"}, example: "cordelia task cancel --task 0198c0de-…", show: shown(showCancelled),
+		}.command(a),
+		twin{
+			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue", takes: []string{"retry"}, hide: []string{"intent", "group", "items"},
+			example: "cordelia task retry 0198c0de-…", show: shown(showSubmitted),
+		}.command(a),
+	)
+}
+
+func showSubmitted(a *app, v struct {
+	TaskID string `json:"task_id"`
+	Items  []struct {
+		WorkID string `json:"work_id"`
+		State  string `json:"state"`
+	} `json:"items"`
+}) {
+	if v.TaskID != "" {
+		a.say("Task %s", clean(v.TaskID))
+	}
+	for _, i := range v.Items {
+		a.say("%s  %s", clean(i.WorkID), clean(i.State))
+	}
+}
+
+func showClaimed(a *app, v struct {
+	Work *struct {
+		WorkID    string          `json:"work_id"`
+		Fence     int64           `json:"fence"`
+		ExpiresAt string          `json:"expires_at"`
+		Attempt   int             `json:"attempt"`
+		Resumed   bool            `json:"resumed"`
+		Intent    string          `json:"intent"`
+		Brief     json.RawMessage `json:"brief"`
+		Note      string          `json:"note"`
+	} `json:"work"`
+}) {
+	if v.Work == nil {
+		a.say("There is no work now.")
+		return
+	}
+	w := v.Work
+	f := fields{}
+	f.add("item", clean(w.WorkID))
+	f.add("fence", fmt.Sprint(w.Fence))
+	f.add("until", clock(w.ExpiresAt))
+	if w.Attempt > 1 {
+		f.add("attempt", fmt.Sprint(w.Attempt))
+	}
+	f.add("intent", clean(w.Intent))
+	if text := string(w.Brief); text != "{}" && text != "" {
+		f.add("brief", clean(text))
+	}
+	if w.Note != "" {
+		f.add("note", clean(w.Note))
+	}
+	a.list(f)
+	if w.Resumed {
+		a.note("it was yours already")
+	}
+}
+
+func showReported(a *app, v struct {
+	State string `json:"state"`
+}) {
+	a.say("The item is %s.", clean(v.State))
+}
+
+func showCancelled(a *app, v struct {
+	Cancelled int `json:"cancelled"`
+}) {
+	a.say("Items cancelled: %d", v.Cancelled)
+}
+
+type taskView struct {
+	WorkID   string          `json:"work_id"`
+	TaskID   string          `json:"task_id"`
+	GroupID  string          `json:"group_id"`
+	State    string          `json:"state"`
+	Intent   string          `json:"intent"`
+	WaitsFor int             `json:"waits_for"`
+	Holder   string          `json:"holder"`
+	Left     int             `json:"lease_seconds_left"`
+	Attempts int             `json:"attempts"`
+	Outcome  string          `json:"outcome"`
+	Note     string          `json:"note"`
+	Created  string          `json:"created_at"`
+	Finished string          `json:"finished_at"`
+	Brief    json.RawMessage `json:"brief"`
+	Result   json.RawMessage `json:"result"`
+	Evidence json.RawMessage `json:"evidence"`
+}
+
+type tasksView struct {
+	Items  []taskView `json:"items"`
+	Cursor string     `json:"cursor"`
+}
+
+func showTask(a *app, v tasksView) {
+	for _, i := range v.Items {
+		f := fields{}
+		add := func(name, text string) {
+			if text != "" {
+				f.add(name, clean(text))
+			}
+		}
+		add("item", i.WorkID)
+		add("task", i.TaskID)
+		add("group", i.GroupID)
+		f.styled("state", clean(i.State), bold)
+		add("outcome", i.Outcome)
+		add("held by", i.Holder)
+		if i.State == "leased" {
+			f.add("lease left", fmt.Sprintf("%d s", i.Left))
+		}
+		if i.WaitsFor > 0 {
+			f.add("waits for", fmt.Sprint(i.WaitsFor))
+		}
+		f.add("attempts", fmt.Sprint(i.Attempts))
+		f.add("submitted", clock(i.Created))
+		if i.Finished != "" {
+			f.add("ended", clock(i.Finished))
+		}
+		add("intent", i.Intent)
+		if string(i.Brief) != "{}" {
+			add("brief", string(i.Brief))
+		}
+		add("result", string(i.Result))
+		add("evidence", string(i.Evidence))
+		add("note", i.Note)
+		a.list(f)
+	}
+}
+
+func showTasks(a *app, v tasksView) {
+	if len(v.Items) == 0 {
+		a.say("No work.")
+		return
+	}
+	t := table{firm: 2, head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
+	for _, i := range v.Items {
+		t.add(cell{text: clean(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)}, cell{text: clean(i.Intent)})
+	}
+	a.print(t)
+	if v.Cursor != "" {
+		a.note("more with: --cursor %s", v.Cursor)
+	}
+}

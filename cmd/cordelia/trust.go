@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) trustCommand() *cobra.Command {
+	return group("trust", "How reliable agents proved, and what follows from it",
+		twin{
+			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability", takes: []string{"agent"},
+			example: "cordelia trust show researcher", show: shown(showTrust),
+		}.command(a),
+		twin{
+			op: "trust_assess", use: "assess [ID] [right|wrong]", short: "Say that an item proved right or wrong, or how an agent works",
+			takes: []string{"id?", "verdict?"}, show: shown(showAssessed),
+			long: `Say that an item an agent wrote proved right or wrong. Your word counts in full;
+the agent's tier follows from all verdicts of the last 30 days.
+
+With --agent, --capability and --feedback say instead how well an agent works
+with a capability: a seat, as executor, or a class of tools, as shell.`,
+			example: `cordelia trust assess 0198c0de-… wrong
+  cordelia trust assess --agent researcher --capability shell --feedback bad`,
+		}.command(a),
+		a.trustVerifyCommand(),
+	)
+}
+
+func showTrust(a *app, v struct {
+	AgentID     string     `json:"agent_id"`
+	Observer    string     `json:"observer_entity_id"`
+	Accuracy    float64    `json:"accuracy"`
+	Tier        string     `json:"tier"`
+	AccuracyRaw float64    `json:"accuracy_raw"`
+	Observed    int        `json:"observations"`
+	Confirmed   int        `json:"confirmed"`
+	Interval95  [2]float64 `json:"interval95"`
+	Q05         float64    `json:"q05"`
+	Start       string     `json:"window_start"`
+	End         string     `json:"window_end"`
+	LastUpdated string     `json:"last_updated"`
+	Skills      []struct {
+		Capability string `json:"capability"`
+		Hundredths int    `json:"hundredths"`
+		Level      string `json:"level"`
+	} `json:"capabilities"`
+	Open int    `json:"open_predictions"`
+	Note string `json:"note"`
+}) {
+	f := fields{}
+	f.add("agent", short(v.AgentID))
+	f.add("in the eyes of", short(v.Observer))
+	f.styled("tier", clean(v.Tier), bold)
+	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy, v.Interval95[0], v.Interval95[1], v.Q05))
+	verdicts := "none"
+	if v.Observed > 0 {
+		verdicts = fmt.Sprintf("%d, %.0f %% right, %d confirmed", v.Observed, 100*v.AccuracyRaw, v.Confirmed)
+	}
+	f.add("verdicts", verdicts)
+	if v.Start != "" {
+		f.add("from", clock(v.Start))
+		f.add("to", clock(v.End))
+	}
+	f.add("updated", clock(v.LastUpdated))
+	if v.Open > 0 {
+		f.add("predictions", fmt.Sprintf("%d open", v.Open))
+	}
+	a.list(f)
+	if len(v.Skills) > 0 {
+		a.say("")
+		t := table{firm: 1, head: []string{"CAPABILITY", "TRUST", "WATCHED"}}
+		for _, s := range v.Skills {
+			t.add(texts(clean(s.Capability), fmt.Sprintf("%d/100", s.Hundredths), clean(s.Level))...)
+		}
+		a.print(t)
+	}
+	if v.Note != "" {
+		a.note("%s", clean(v.Note))
+	}
+}
+
+func showAssessed(a *app, v struct {
+	Agent    string  `json:"agent_id"`
+	Counted  bool    `json:"counted"`
+	Weight   float64 `json:"weight"`
+	Repeated bool    `json:"repeated"`
+	Note     string  `json:"note"`
+	Accuracy float64 `json:"accuracy"`
+	Tier     string  `json:"tier"`
+	Skill    *struct {
+		Capability string `json:"capability"`
+		Hundredths int    `json:"hundredths"`
+		Level      string `json:"level"`
+	} `json:"capability"`
+}) {
+	switch {
+	case v.Skill != nil:
+		a.say("%s stands at %d/100 in %s: %s", short(v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability), clean(v.Skill.Level))
+		return
+	case v.Repeated:
+		a.say("You said so already; nothing was written.")
+	case v.Counted && v.Weight > 0:
+		a.say("Counted with weight %.3g.", v.Weight)
+	case v.Counted:
+		a.say("Counted.")
+	default:
+		a.say("Written down without weight: %s.", clean(v.Note))
+	}
+	if v.Tier != "" {
+		a.say("%s stands at %.3f: tier %s", short(v.Agent), v.Accuracy, clean(v.Tier))
+	}
+}
+
+func (a *app) trustVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Replay all verdicts and compare every score, bit for bit",
+		Long: `Hold the ledger of verdicts against the audit record, replay it, and compare
+every score with what comes out, bit for bit. Exit code 1, and which row, if
+something does not fit.`,
+		Example: "  cordelia trust verify",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.person(cmd.Context(), func(w *acting) error {
+				v, err := w.node.VerifyTrust(cmd.Context(), w.caller)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(v)
+				}
+				a.say("In order: scores %d, from ledger entries %d; capability scores %d, from reports on work %d.", v.Scores, v.Assessments, v.Skills, v.Feedback)
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,26 @@
+// Package soak says how often a test repeats what luck decides: a few times in
+// `make test`, the full count in `make soak`.
+package soak
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// tenths is the COUNT of `make soak` that stands for the full count.
+const tenths = 10
+
+// Count is few, or under CORDELIA_SOAK=n full × n/10, whichever is more.
+func Count(t testing.TB, few, full int) int {
+	t.Helper()
+	v := os.Getenv("CORDELIA_SOAK")
+	if v == "" {
+		return few
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		t.Fatalf("CORDELIA_SOAK=%q: want a number; %d is the full count", v, tenths)
+	}
+	return max(few, full*n/tenths)
+}

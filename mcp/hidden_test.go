@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/mark3labs/mcp-go/mcp"
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/ops"
+)
+
+// A tool that was taken away is absent from the next call on, whatever else is
+// wrong with that; one that is given back is there at once.
+func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	router, err := NewServer(t.Context(), n, ServerOptions{})
+	require.NoError(t, err)
+	server := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
+	as := func(name string) func(tool string, args obj) obj {
+		key, err := n.OpenIdentity(t.Context(), name)
+		require.NoError(t, err)
+		issued, err := n.OwnToken(t.Context(), key)
+		require.NoError(t, err)
+		c := boundClient{server, "Authorization: Bearer " + issued.Token.Reveal()}
+		return func(tool string, args obj) obj { return c.ask("tools/call", obj{"name": tool, "arguments": args}) }
+	}
+	lead := as("")
+	grant := func(tools ...string) {
+		require.Nil(t, dig(lead("agent_capabilities", obj{"agent": "w", "capabilities": obj{"tools": tools}}), "result", "isError"))
+	}
+	require.Nil(t, dig(lead("agent_register", obj{"agent_type": "custom", "name": "w", "display_name": "W"}), "result", "isError"))
+	worker := as("w")
+	gone := dig(worker("agent_lisp", obj{}), "error").(map[string]any)
+	for _, args := range []obj{{}, {"nonsense": 1}, {"section": "/none"}} {
+		grant("memory_read_hot", "agent_list")
+		require.NotNil(t, dig(worker("memory_read_hot", obj{}), "result", "structuredContent"))
+		grant("agent_list")
+		for range 2 {
+			answer := worker("memory_read_hot", args)
+			require.Equal(t, gone["code"], dig(answer, "error", "code"), "%v: %v", args, answer)
+			require.Equal(t, strings.ReplaceAll(gone["message"].(string), "agent_lisp", "memory_read_hot"), dig(answer, "error", "message"))
+		}
+	}
+}
+
+// What is sent does not depend on how it is encoded.
+func TestEncodedIsMarshal(t *testing.T) {
+	for _, v := range []any{
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(json.RawMessage(`"a<b"`)), Result: &sdk.CallToolResult{
+			Content: []sdk.Content{sdk.NewTextContent("x < y & z\u2028" + strings.Repeat("é", 9))}, IsError: true,
+			Result: sdk.Result{Meta: sdk.NewMetaFromMap(map[string]any{"k": 1}), ResultType: "complete"}, StructuredContent: json.RawMessage(`{"b":"<", "a":[1, 2]}`)}},
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)), Result: &sdk.CallToolResult{}},
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)), Result: map[string]any{"a": 1}},
+		Errorf(CodeParse, "no").response(nil),
+	} {
+		want, err := json.Marshal(v)
+		require.NoError(t, err)
+		got, err := encoded(v)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+	}
+	_, err := encoded(sdk.JSONRPCResponse{Result: &sdk.CallToolResult{StructuredContent: json.RawMessage(`{`)}})
+	require.Error(t, err)
+}

@@ -1,0 +1,216 @@
+package memory
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+	"sync"
+
+	"cordelia/internal/store"
+)
+
+const (
+	rescored     = 500       // candidates by signs whose vectors are read
+	rescoredMost = 2000      // of a search with filters, which leave many out
+	maxSigns     = 128 << 20 // bytes of signs kept, before scopes not searched lately are let go
+)
+
+// signIndex holds the signs of the vectors in the scopes this process searched,
+// so that a search costs a scan of what its caller may read and nothing else.
+// What it says is only where to look: every row is read and checked again.
+type signIndex struct {
+	mu     sync.RWMutex
+	model  int64
+	words  int // per vector
+	scopes map[int64]*signs
+	clock  int64 // counts searches
+}
+
+// signs are those of one scope, in order of seq.
+type signs struct {
+	items, seqs []int64 // item 0: gone
+	words       []uint64
+	gone        int
+	used        int64
+}
+
+// spot is where a vector lies.
+type spot struct{ item, seq int64 }
+
+// MarshalJSON gives the pair the query unpacks.
+func (p spot) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", p.item, p.seq), nil }
+
+func (s *signs) last() int64 {
+	if s == nil || len(s.seqs) == 0 {
+		return 0
+	}
+	return s.seqs[len(s.seqs)-1]
+}
+
+// refresh reads what is new in scopes.
+func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) error {
+	words := (model.dim + 63) / 64
+	x.mu.RLock()
+	known := make([][2]int64, len(scopes))
+	for i, n := range scopes {
+		known[i] = [2]int64{n, 0}
+		if x.model == model.n {
+			known[i][1] = x.scopes[n].last()
+		}
+	}
+	x.mu.RUnlock()
+	type entry struct {
+		scope int64
+		spot
+		bits []byte
+	}
+	rows, err := tx.Query(selectSigns, model.n, asJSON(known))
+	fresh, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
+		return e, r.Scan(&e.scope, &e.seq, &e.item, &e.bits)
+	})
+	if err != nil {
+		return fmt.Errorf("read signs: %w", err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.model != model.n || x.scopes == nil {
+		x.model, x.words, x.scopes = model.n, words, map[int64]*signs{}
+	}
+	x.clock++
+	for _, n := range scopes {
+		if x.scopes[n] == nil {
+			x.scopes[n] = &signs{}
+		}
+		x.scopes[n].used = x.clock
+	}
+	for _, e := range fresh {
+		s := x.scopes[e.scope]
+		if e.seq <= s.last() || len(e.bits) != 8*words { // another search was faster
+			continue
+		}
+		s.items, s.seqs = append(s.items, e.item), append(s.seqs, e.seq)
+		for w := range words {
+			s.words = append(s.words, binary.LittleEndian.Uint64(e.bits[8*w:]))
+		}
+	}
+	x.shrink()
+	return nil
+}
+
+// shrink lets go of the scopes not searched for longest, never of those of the
+// search under way.
+func (x *signIndex) shrink() {
+	size := 0
+	for _, s := range x.scopes {
+		size += 8*len(s.words) + 16*len(s.items)
+	}
+	for size > maxSigns {
+		oldest := int64(0)
+		for n, s := range x.scopes {
+			if s.used < x.clock && (oldest == 0 || s.used < x.scopes[oldest].used) {
+				oldest = n
+			}
+		}
+		if oldest == 0 {
+			return
+		}
+		size -= 8*len(x.scopes[oldest].words) + 16*len(x.scopes[oldest].items)
+		delete(x.scopes, oldest)
+	}
+}
+
+// nearest finds the spots of at most most vectors that differ in the fewest
+// signs from vector, among those up to seq.
+func (x *signIndex) nearest(scopes []int64, vector []float32, upTo int64, most int) []spot {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	wanted := signsOf(vector)
+	if len(wanted) != x.words {
+		return nil
+	}
+	counts := make([]int, 64*x.words+1)
+	distances := make([][]uint16, len(scopes))
+	for i, n := range scopes {
+		s := x.scopes[n]
+		if s == nil { // let go by another search meanwhile
+			continue
+		}
+		distances[i] = make([]uint16, len(s.items))
+		for at, item := range s.items {
+			if item == 0 || s.seqs[at] > upTo {
+				distances[i][at] = math.MaxUint16
+				continue
+			}
+			d := 0
+			for w, word := range s.words[at*x.words : (at+1)*x.words] {
+				d += bits.OnesCount64(word ^ wanted[w])
+			}
+			distances[i][at] = uint16(d) //nolint:gosec // at most MaxDimensions
+			counts[d]++
+		}
+	}
+	limit, total := 0, 0
+	for limit < 64*x.words && total+counts[limit] <= most {
+		total += counts[limit]
+		limit++
+	}
+	out := make([]spot, 0, most)
+	for _, strict := range []bool{true, false} { // the ties at the limit come last, as far as there is room
+		for i, n := range scopes {
+			for at, d := range distances[i] {
+				if len(out) < most && (strict && int(d) < limit || !strict && int(d) == limit) {
+					out = append(out, spot{x.scopes[n].items[at], x.scopes[n].seqs[at]})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// forget drops spots that are no more.
+func (x *signIndex) forget(scopes []int64, gone []spot) {
+	if len(gone) == 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, n := range scopes {
+		s := x.scopes[n]
+		if s == nil {
+			continue
+		}
+		for _, p := range gone {
+			at := sort.Search(len(s.seqs), func(i int) bool { return s.seqs[i] >= p.seq })
+			if at < len(s.seqs) && s.seqs[at] == p.seq && s.items[at] == p.item {
+				s.items[at] = 0
+				s.gone++
+			}
+		}
+		if s.gone > len(s.items)/4 {
+			s.compact(x.words)
+		}
+	}
+}
+
+// compact removes the entries that are gone. The last one stays: it says how far
+// the scope was read.
+func (s *signs) compact(words int) {
+	to := 0
+	for at, item := range s.items {
+		if item == 0 && at < len(s.items)-1 {
+			continue
+		}
+		s.items[to], s.seqs[to] = item, s.seqs[at]
+		copy(s.words[to*words:], s.words[at*words:(at+1)*words])
+		to++
+	}
+	s.items, s.seqs, s.words = slices.Clip(s.items[:to]), slices.Clip(s.seqs[:to]), slices.Clip(s.words[:to*words])
+	s.gone = 0
+	if to > 0 && s.items[to-1] == 0 {
+		s.gone = 1
+	}
+}

@@ -1,0 +1,172 @@
+package memory
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+const (
+	rankOffset   = 60 // of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)
+	meantHits    = 50 // found by meaning, best first
+	besideWords  = 5  // hits a first page of default size has beyond those by words
+	leastOfTrust = 0.01
+)
+
+// meantDoc is a document found by meaning.
+type meantDoc struct {
+	*doc
+	near   float64 // cosine
+	weight float64 // how much its rank counts
+}
+
+// fused merges the ranking by words with that by meaning, if the query has one.
+// The page it returns says how long the first page is; zero if by words alone.
+func (p *plan) fused(tx querier, words []*doc) ([]*doc, page, error) {
+	for i, d := range words {
+		d.byWords = i + 1
+	}
+	if p.meaning == nil {
+		return words, page{}, nil
+	}
+	found, err := p.meant(tx, words)
+	if err != nil {
+		return nil, page{}, err
+	}
+	as := page{First: p.page.First, Keep: p.page.Keep}
+	if !p.page.fused() {
+		as.Keep = min(p.Limit, len(words))
+		as.First = max(p.Limit, as.Keep+p.beside)
+	}
+	return fuse(words, found, as.Keep, as.First), as, nil
+}
+
+// fuse ranks by the sum of the reciprocals of both ranks. The first size
+// documents hold the first keep of words, whatever their meaning (INV-LEXICAL).
+func fuse(words []*doc, meaning []meantDoc, keep, size int) []*doc {
+	score := map[*doc]float64{}
+	all := slices.Clone(words)
+	for i, d := range words {
+		score[d] = 1 / float64(rankOffset+i+1)
+	}
+	for i, m := range meaning {
+		if _, ok := score[m.doc]; !ok {
+			all = append(all, m.doc)
+		}
+		score[m.doc] += m.weight / float64(rankOffset+i+1)
+	}
+	byScore := func(a, b *doc) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.created, a.created), strings.Compare(string(a.id), string(b.id)))
+	}
+	keep = min(keep, len(words))
+	slices.SortStableFunc(all[keep:], byScore)
+	slices.SortStableFunc(all[:min(max(size, keep), len(all))], byScore)
+	return all
+}
+
+// meant finds documents by meaning, nearest first, and checks each as those
+// found by words are: place, quarantine, validity, filters. A document of words
+// comes back as itself.
+func (p *plan) meant(tx querier, words []*doc) ([]meantDoc, error) {
+	m := p.meaning.by
+	model, err := m.current(tx)
+	if err != nil || model.n == 0 || model.dim != len(p.meaning.vector) {
+		return nil, err
+	}
+	var upTo int64
+	if err := tx.QueryRow(selectCounter).Scan(&upTo); err != nil {
+		return nil, fmt.Errorf("read vectors: %w", err)
+	}
+	if err := m.signs.refresh(tx, model, p.see.scopes); err != nil {
+		return nil, err
+	}
+	most := rescored
+	if p.filtered() {
+		most = rescoredMost
+	}
+	spots := m.signs.nearest(p.see.scopes, p.meaning.vector, upTo, most)
+	found, gone, err := p.rescore(tx, model, spots)
+	if err != nil {
+		return nil, err
+	}
+	m.signs.forget(p.see.scopes, gone)
+	known := map[int64]*doc{}
+	for _, d := range words {
+		known[d.n] = d
+	}
+	var authors []schemas.EntityID
+	for i, f := range found {
+		if d := known[f.n]; d != nil {
+			found[i].doc = d
+		} else {
+			f.because("meaning")
+			authors = append(authors, f.author)
+		}
+	}
+	more, err := names(tx, authors)
+	if err != nil {
+		return nil, err
+	}
+	for id, n := range more {
+		p.authors[id] = n
+	}
+	return found, nil
+}
+
+// rescore reads candidates and orders those that may show by their vectors. It
+// also tells which are no more.
+func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []meantDoc, gone []spot, err error) {
+	tags := make([]string, len(p.Tags))
+	for i, t := range p.Tags {
+		tags[i] = strings.ToLower(strings.TrimSpace(t))
+	}
+	type scored struct {
+		meantDoc
+		seq int64
+	}
+	rows, err := tx.Query(selectMeant, asJSON(spots), model.n, asJSON(p.see.scopes), p.Type, p.author, asJSON(tags))
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
+		d := &doc{}
+		var vector sql.RawBytes
+		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created,
+			&d.confidence, &d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL, &vector)
+		s.doc = d
+		if len(vector) == 4*len(p.meaning.vector) {
+			s.near = dot(p.meaning.vector, vector)
+		} else {
+			s.near = -2 // left out by the filters
+		}
+		return s, err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("search by meaning: %w", err)
+	}
+	still := make(map[spot]bool, len(list))
+	for _, s := range list {
+		still[spot{s.n, s.seq}] = true
+		s.weight = 1
+		if s.source == FromTool || s.source == FromExternal {
+			s.weight = secondHand
+		}
+		if p.Trust != nil {
+			s.weight *= p.Trust(s.author)
+		}
+		if s.near > 0 && s.weight > leastOfTrust && p.inSpan(&s.row) && p.isTrue(&s.row) {
+			found = append(found, s.meantDoc)
+		}
+	}
+	for _, at := range spots {
+		if !still[at] {
+			gone = append(gone, at)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b meantDoc) int {
+		return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(string(a.id), string(b.id)))
+	})
+	return found[:min(len(found), meantHits)], gone, nil
+}

@@ -1,0 +1,378 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/embed"
+	"cordelia/schemas"
+)
+
+// For any two rankings: the first page holds the first of those by words, every
+// document is there once, and none is made up.
+func TestFuse_INV_LEXICAL(t *testing.T) {
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		pool := make([]*doc, r.IntN(120))
+		for i := range pool {
+			pool[i] = &doc{row: row{n: int64(i + 1), id: schemas.ItemID(fmt.Sprintf("%04d", i)), created: int64(r.IntN(3))}}
+		}
+		pick := func() []*doc {
+			out := slices.Clone(pool)
+			r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+			return out[:r.IntN(len(out)+1)]
+		}
+		words := pick()
+		var meaning []meantDoc
+		for _, d := range pick() {
+			meaning = append(meaning, meantDoc{doc: d, weight: []float64{1, 0.7, 3}[r.IntN(3)]})
+		}
+		keep := r.IntN(maxHits + 1)
+		size := keep + r.IntN(10)
+		got := fuse(words, meaning, keep, size)
+		page := got[:min(size, len(got))]
+		for _, d := range words[:min(keep, len(words))] {
+			require.True(t, slices.Contains(page, d), "seed %d", seed)
+		}
+		union := map[*doc]bool{}
+		for _, d := range words {
+			union[d] = true
+		}
+		for _, m := range meaning {
+			union[m.doc] = true
+		}
+		require.Len(t, got, len(union))
+		for _, d := range got {
+			require.True(t, union[d])
+			delete(union, d)
+		}
+		require.True(t, slices.Equal(got, fuse(words, meaning, keep, size)), "the same each time")
+	}
+}
+
+// By reciprocal ranks: what both find is first.
+func TestFuseOrders(t *testing.T) {
+	d := make([]*doc, 5)
+	for i := range d {
+		d[i] = &doc{row: row{n: int64(i), id: schemas.ItemID(fmt.Sprint(i))}}
+	}
+	got := fuse([]*doc{d[0], d[1], d[2]}, []meantDoc{{doc: d[2], weight: 1}, {doc: d[3], weight: 1}, {doc: d[4], weight: 0.1}}, 3, 4)
+	require.Equal(t, []*doc{d[2], d[0], d[1], d[3], d[4]}, got)
+	got = fuse([]*doc{d[0], d[1], d[2]}, []meantDoc{{doc: d[3], weight: 1}}, 3, 3)
+	require.Equal(t, d[3], got[3], "no room on the first page")
+}
+
+// town writes items of random words, some shared with a group, and returns queries.
+func town(n *meaningNode, seed uint64, items int) []string {
+	r := rand.New(rand.NewPCG(seed, 3))
+	vocabulary := strings.Fields("car automobile vehicle bought purchased acquired heron gannet river stone harbour winter music letter garden bread window engine market bridge")
+	phrase := func(words int) string {
+		out := make([]string, words)
+		for i := range out {
+			out[i] = vocabulary[r.IntN(len(vocabulary))]
+		}
+		return strings.Join(out, " ")
+	}
+	for i := range items {
+		w := learning(fmt.Sprintf("%s note%d", phrase(3+r.IntN(12)), i))
+		if i%3 == 0 {
+			w = inGroup(w, "team-a")
+		}
+		if i%7 == 0 {
+			w.Data = json.RawMessage(strings.Replace(string(w.Data), "}", `,"tags":["odd"]}`, 1))
+		}
+		n.write(ada, w)
+	}
+	queries := make([]string, 8)
+	for i := range queries {
+		queries[i] = phrase(1 + r.IntN(4))
+	}
+	return queries
+}
+
+// From writing to the answer: with a model, the first page holds every hit it
+// held without one, and never more than a limit that was given.
+func TestTheFirstPageKeepsItsHits_INV_LEXICAL(t *testing.T) {
+	n := newMeaningNode(t)
+	n.group("team-a", ada, CulturePatch{})
+	queries := town(n, 1, 120)
+	n.refresh(n.m)
+	byMeaning := 0
+	for _, text := range queries {
+		for _, s := range []Search{{}, {Limit: 1}, {Limit: 5}, {Limit: 50}, {Tags: []string{"odd"}}, {Group: "team-a"}, {Full: true}} {
+			s.Text = text
+			words, err := n.trySearch(ada, s)
+			require.NoError(t, err)
+			f, down := n.byMeaning(n.m, ada, s)
+			require.False(t, down)
+			require.Subset(t, idsOf(f), idsOf(words), "%+v", s)
+			most := s.Limit
+			if most == 0 {
+				most = defaultHits + besideWords
+			}
+			require.LessOrEqual(t, len(f.Hits), most)
+			for _, h := range f.Hits {
+				if h.ByWords == 0 {
+					require.Equal(t, "meaning", h.Why)
+					byMeaning++
+				}
+				if len(s.Tags) > 0 {
+					require.Contains(t, n.one(`SELECT tags FROM items WHERE id = ?`, h.ID), "odd")
+				}
+				if s.Group != "" {
+					require.Equal(t, s.Group, h.Group)
+				}
+			}
+		}
+	}
+	require.Greater(t, byMeaning, 20, "meaning adds something")
+}
+
+// Filters and time hold for what meaning finds.
+func TestMeaningKeepsToTheFilters(t *testing.T) {
+	n := newMeaningNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	old := n.write(ada, inGroup(learning("an automobile of old"), "team-a")).ID
+	n.clock.move(60 * 24 * time.Hour)
+	ends := inGroup(learning("an automobile for now"), "team-a")
+	ends.TTLSeconds = ptr(int64(3600))
+	short := n.write(bob, ends).ID
+	session := n.write(bob, inGroup(Write{Type: SessionItem, Data: json.RawMessage(`{"date":"2027-01-19","focus":"automobile day","tags":["Fast"]}`)}, "team-a")).ID
+	next := inGroup(learning("an automobile of late"), "team-a")
+	next.Supersedes = old
+	n.refresh(n.m)
+	late := n.write(ada, next).ID
+	n.refresh(n.m)
+	for name, tt := range map[string]struct {
+		Search
+		want []schemas.ItemID
+	}{
+		"none":   {Search{}, []schemas.ItemID{short, session, late}},
+		"type":   {Search{Type: SessionItem}, []schemas.ItemID{session}},
+		"tag":    {Search{Tags: []string{"fast"}}, []schemas.ItemID{session}},
+		"author": {Search{Author: "ada"}, []schemas.ItemID{late}},
+		"since":  {Search{Since: "2027-01-01"}, []schemas.ItemID{short, session, late}},
+		"until":  {Search{Until: "2026-12-01"}, nil},
+		"as of":  {Search{AsOf: "2026-12-01"}, []schemas.ItemID{old}},
+	} {
+		tt.Text = "vehicle"
+		f, down := n.byMeaning(n.m, ada, tt.Search)
+		require.False(t, down)
+		require.ElementsMatch(t, tt.want, idsOf(f), name)
+	}
+	n.clock.move(2 * time.Hour)
+	f, _ := n.byMeaning(n.m, ada, Search{Text: "vehicle"})
+	require.ElementsMatch(t, []schemas.ItemID{session, late}, idsOf(f), "one has ended")
+}
+
+// Pages of a search by meaning hold each hit once, ask the model once, and go on
+// when it is gone.
+func TestPagesByMeaning(t *testing.T) {
+	n := newMeaningNode(t)
+	n.group("team-a", ada, CulturePatch{})
+	town(n, 2, 90)
+	n.refresh(n.m)
+	for _, limit := range []int{0, 4, 20} {
+		asked := len(n.server.Asked())
+		text := fmt.Sprintf("vehicle river %d", limit)
+		seen := map[schemas.ItemID]bool{}
+		s := Search{Text: text, Limit: limit}
+		for page := 0; ; page++ {
+			f, down := n.byMeaning(n.m, ada, s)
+			require.False(t, down)
+			for _, h := range f.Hits {
+				require.False(t, seen[h.ID], "page %d", page)
+				seen[h.ID] = true
+			}
+			if !f.More {
+				break
+			}
+			s.Cursor = f.Cursor
+		}
+		require.Len(t, n.server.Asked(), asked+1)
+		words, err := n.trySearch(ada, Search{Text: text, Limit: 50})
+		require.NoError(t, err)
+		for _, id := range idsOf(words) {
+			require.True(t, seen[id])
+		}
+	}
+	first, _ := n.byMeaning(n.m, ada, Search{Text: "vehicle river winter"})
+	other := n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+	n.server.Fail(500)
+	second, down := n.byMeaning(other, ada, Search{Text: "vehicle river winter", Cursor: first.Cursor})
+	require.True(t, down)
+	require.NotEmpty(t, second.Hits)
+	n.server.Fail(0)
+	// A search that began by words alone goes on so: its order must not change.
+	alone, err := n.trySearch(ada, Search{Text: "river music"})
+	require.NoError(t, err)
+	asked := len(n.server.Asked())
+	_, down = n.byMeaning(n.m, ada, Search{Text: "river music", Cursor: alone.Cursor})
+	require.False(t, down)
+	require.Len(t, n.server.Asked(), asked)
+}
+
+// What a caller may not read is not found by meaning, costs no query more, and
+// changes no answer; not even if a vector says it lies elsewhere.
+func TestMeaningRevealsNothing(t *testing.T) {
+	ask := func(with bool) (queries []int, answers []Found) {
+		n := newMeaningNode(t)
+		n.group("team-mine", eve, CulturePatch{})
+		n.write(eve, inGroup(learning("my own note about an automobile"), "team-mine"))
+		var secret schemas.ItemID
+		if with {
+			n.group("team-a", ada, CulturePatch{}, bob)
+			for i := range 40 {
+				w := learning(fmt.Sprintf("the secret vehicle %d", i))
+				if i%2 == 0 {
+					w = inGroup(w, "team-a")
+				}
+				secret = n.write(ada, w).ID
+			}
+		}
+		n.clock.move(time.Duration(1_900_000_000_000_000-n.clock.Now().UnixMicro()) * time.Microsecond)
+		n.refresh(n.m)
+		if with { // a vector that claims to lie where eve reads
+			n.sql(`UPDATE embeddings SET scope = (SELECT n FROM scopes WHERE ref = 'team-mine') WHERE item = (SELECT n FROM items WHERE id = ?)`, secret)
+		}
+		for _, s := range []Search{{Text: "vehicle"}, {Text: "secret car"}, {Text: "car", Type: SessionItem}, {Text: "car", Limit: 1}} {
+			q, err := NewQuery(s)
+			require.NoError(t, err)
+			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+				wanted, err := n.m.Wants(g, q)
+				require.True(t, wanted)
+				return err
+			}))
+			require.True(t, n.m.Mean(context.Background(), q))
+			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
+				see, err := readable(g)
+				require.NoError(t, err)
+				c := &counting{Tx: g.Tx()}
+				f, err := find(c, see, q, "")
+				require.NoError(t, err)
+				for i := range f.Hits {
+					require.Equal(t, eve, f.Hits[i].AuthorID)
+					f.Hits[i].ID = ""
+				}
+				for i := range f.Near {
+					f.Near[i].ID = ""
+				}
+				queries, answers = append(queries, c.n), append(answers, f)
+				return nil
+			}))
+		}
+		for scope, s := range n.m.signs.scopes {
+			if with && len(s.items) > 0 {
+				require.Contains(t, []string{"team-mine", string(eve), ""}, n.one(`SELECT ref FROM scopes WHERE n = ?`, scope), "no sign of another's was read")
+			}
+		}
+		// Whoever has nothing embedded costs no call, whatever others have.
+		q, err := NewQuery(Search{Text: "vehicle"})
+		require.NoError(t, err)
+		require.NoError(t, n.do(bob, access.Read, func(g access.Grant) error {
+			wanted, err := n.m.Wants(g, q)
+			require.Equal(t, with, wanted)
+			return err
+		}))
+		return queries, answers
+	}
+	absentN, absent := ask(false)
+	hiddenN, hidden := ask(true)
+	require.Equal(t, absentN, hiddenN)
+	require.Equal(t, absent, hidden)
+}
+
+// The signs give what a look at every vector gives.
+func TestNearestBySigns(t *testing.T) {
+	n := newMeaningNode(t)
+	n.group("team-a", ada, CulturePatch{})
+	town(n, 4, 200)
+	n.refresh(n.m)
+	vector := n.server.Vector("car bought winter", 96)
+	unit(vector)
+	require.NoError(t, n.do(ada, access.Read, func(g access.Grant) error {
+		see, err := readable(g)
+		require.NoError(t, err)
+		model, err := n.m.current(g.Tx())
+		require.NoError(t, err)
+		require.NoError(t, n.m.signs.refresh(g.Tx(), model, see.scopes))
+		all := n.m.signs.nearest(see.scopes, vector, 1<<62, 1000)
+		require.Len(t, all, 200)
+		require.Empty(t, n.m.signs.nearest(see.scopes, vector, 0, 1000), "none was there at the beginning")
+		require.Empty(t, n.m.signs.nearest(see.scopes, vector[:8], 1<<62, 1000), "of another length")
+		few := n.m.signs.nearest(see.scopes, vector, 1<<62, 40)
+		require.Len(t, few, 40)
+		distance := func(s spot) (d int) {
+			var packed []byte
+			require.NoError(t, g.Tx().QueryRow(`SELECT vector FROM embeddings WHERE item = ? AND seq = ?`, s.item, s.seq).Scan(&packed))
+			for i := range vector {
+				one := []float32{0}
+				one[0] = 1
+				if (vector[i] > 0) != (dot(one, packed[4*i:4*i+4]) > 0) {
+					d++
+				}
+			}
+			return d
+		}
+		worst := 0
+		for _, s := range few {
+			worst = max(worst, distance(s))
+		}
+		for _, s := range all {
+			if !slices.Contains(few, s) {
+				require.GreaterOrEqual(t, distance(s), worst)
+			}
+		}
+		n.m.signs.forget(see.scopes, all[:190])
+		require.Len(t, n.m.signs.nearest(see.scopes, vector, 1<<62, 1000), 10)
+		require.NoError(t, n.m.signs.refresh(g.Tx(), model, see.scopes))
+		require.Len(t, n.m.signs.nearest(see.scopes, vector, 1<<62, 1000), 10, "what was read is not read again")
+		return nil
+	}))
+}
+
+// Scopes nobody searched lately make room.
+func TestSignsAreBounded(t *testing.T) {
+	x := signIndex{model: 1, words: 1, scopes: map[int64]*signs{}, clock: 9}
+	for i := range int64(5) {
+		x.scopes[i+1] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20), used: i + 5}
+	}
+	x.shrink() // 5 × 24 MiB fit
+	require.Len(t, x.scopes, 5)
+	x.scopes[6] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20), used: 9}
+	x.shrink()
+	require.NotContains(t, x.scopes, int64(1))
+	require.Len(t, x.scopes, 5)
+	for _, s := range x.scopes {
+		s.used = 9
+		s.words = make([]uint64, 8<<20)
+	}
+	x.shrink()
+	require.Len(t, x.scopes, 5, "never those in use")
+}
+
+// The scan reads the index alone, and only the scopes asked for; the rest goes
+// by key.
+func TestPlansByMeaning(t *testing.T) {
+	n := newWarmNode(t)
+	signs := strings.Join(n.plan(selectSigns), "\n")
+	require.Contains(t, signs, "USING COVERING INDEX embeddings_scan (model=? AND scope=? AND seq>?)")
+	meant := strings.Join(n.plan(selectMeant), "\n")
+	require.Contains(t, meant, "SEARCH e USING INTEGER PRIMARY KEY")
+	require.Contains(t, meant, "SEARCH i USING INTEGER PRIMARY KEY")
+	require.Contains(t, strings.Join(n.plan(selectAnyEmbedding), "\n"), "USING COVERING INDEX embeddings_scan (model=? AND scope=?)")
+	behind := strings.Join(n.plan(selectBehind), "\n")
+	require.Contains(t, behind, "embedding_queue_due (due_at<?)")
+	require.NotContains(t, behind, "SCAN embedding_queue")
+	require.Contains(t, strings.Join(n.plan(selectClaimed), "\n"), "embedding_queue_claim (claim=?)")
+	require.Contains(t, strings.Join(n.plan(claimItems), "\n"), "embedding_queue_due (due_at<?)")
+}

@@ -1,0 +1,249 @@
+package memory
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cordelia/internal/store"
+)
+
+// frequencies estimates how many readable items have each entry. What is rare
+// is counted; of what is common, the share it has of as many of the newest items
+// is taken for all. Only readable items enter.
+func (p *plan) frequencies(tx querier, entries []string) ([]float64, error) {
+	out := make([]float64, len(entries))
+	if len(entries) == 0 {
+		return out, nil
+	}
+	most := max(countedPostings/len(entries), leastCounted)
+	var oldest int64
+	if p.see.items > int64(most) {
+		if err := tx.QueryRow(selectOldest, p.to.match(metaEntry), most).Scan(&oldest); err != nil {
+			return nil, fmt.Errorf("count terms: %w", err)
+		}
+	}
+	matches := make([]string, len(entries))
+	for i, e := range entries {
+		matches[i] = p.to.match(e)
+	}
+	type count struct {
+		at int
+		of string
+	}
+	rows, err := tx.Query(selectFrequencies, asJSON(matches), most, oldest)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (c count, err error) { return c, r.Scan(&c.at, &c.of) })
+	if err != nil {
+		return nil, fmt.Errorf("count terms: %w", err)
+	}
+	for _, c := range list {
+		var n [2]float64 // all, and among the newest
+		if err := json.Unmarshal([]byte(c.of), &n); err != nil {
+			return nil, fmt.Errorf("count terms: %w", err)
+		}
+		out[c.at] = n[0]
+		if n[0] >= float64(most) && oldest > 0 {
+			out[c.at] = max(n[0], float64(p.see.items)*(n[1]+0.5)/float64(most+1))
+		}
+	}
+	return out, nil
+}
+
+// matches finds items by words, the most promising first: those that have the
+// most, and the rarest, of the words. Without words it gives the newest.
+func (p *plan) matches(tx querier) ([]int64, error) {
+	probes := p.probes
+	if len(p.words) == 0 {
+		probes = []probe{{metaEntry, 1}}
+	}
+	if len(probes) == 0 {
+		return nil, nil
+	}
+	texts := make([]string, len(probes))
+	for i, pr := range probes {
+		texts[i] = p.matching(pr.entry)
+	}
+	most := maxPostings
+	if len(p.words) == 0 {
+		most = matched
+	}
+	type found struct {
+		at int
+		ns string
+	}
+	rows, err := tx.Query(selectPostings, asJSON(texts), most)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (f found, err error) { return f, r.Scan(&f.at, &f.ns) })
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	postings := make([][]int64, len(list))
+	weights := make([]float64, len(list))
+	for i, f := range list {
+		weights[i] = probes[f.at].weight
+		if postings[i], err = numbers(f.ns); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+	}
+	return heaviest(postings, weights, matched), nil
+}
+
+// numbers reads a list as group_concat writes it, newest first.
+func numbers(list string) ([]int64, error) {
+	out := make([]int64, 0, 1+strings.Count(list, ","))
+	if list == "" {
+		return out, nil
+	}
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	if !slices.IsSortedFunc(out, newerFirst) { // the order of an aggregate's rows is not promised
+		slices.SortFunc(out, newerFirst)
+	}
+	return out, nil
+}
+
+func newerFirst(a, b int64) int { return cmp.Compare(b, a) }
+
+// heaviest merges lists that fall and gives the most numbers of greatest weight,
+// a number's weight being the sum of those of its lists; the newer ones first
+// among equals.
+func heaviest(lists [][]int64, weights []float64, most int) []int64 {
+	type item struct {
+		n      int64
+		weight float64
+	}
+	var all []item
+	floor := 0.0 // what is not above comes after enough others
+	rank := func() {
+		slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(b.weight, a.weight) })
+		if len(all) >= most {
+			all = all[:most]
+			floor = all[most-1].weight
+		}
+	}
+	for {
+		next := int64(-1)
+		for _, l := range lists {
+			if len(l) > 0 {
+				next = max(next, l[0])
+			}
+		}
+		if next < 0 {
+			break
+		}
+		it := item{n: next}
+		for i, l := range lists {
+			if len(l) > 0 && l[0] == next {
+				it.weight += weights[i]
+				lists[i] = l[1:]
+			}
+		}
+		if it.weight > floor {
+			all = append(all, it)
+		}
+		if len(all) >= 4*most {
+			rank()
+		}
+	}
+	rank()
+	out := make([]int64, len(all))
+	for i := range out {
+		out[i] = all[i].n
+	}
+	return out
+}
+
+// candidates reads the matches in order until there are enough that may show.
+// It counts what validity hid of the actor's and those below.
+func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
+	var found Found
+	ns, err := p.matches(tx)
+	if err != nil {
+		return nil, found, err
+	}
+	var live []*doc
+	for len(ns) > 0 && len(live) < candidates {
+		batch := ns[:min(len(ns), max(candidates-len(live), leastRead))]
+		ns = ns[len(batch):]
+		docs, err := p.read(tx, batch)
+		if err != nil {
+			return nil, found, err
+		}
+		for _, n := range batch {
+			d := docs[n]
+			switch {
+			case d == nil || !p.inSpan(&d.row):
+			case p.isTrue(&d.row):
+				if len(live) < candidates {
+					live = append(live, d)
+				}
+			case !p.see.holds(d.owner) && !p.see.holds(d.author):
+			case d.supersededBy != "":
+				found.Hidden.Superseded++
+			default:
+				found.Hidden.Expired++
+			}
+		}
+	}
+	return live, found, nil
+}
+
+// inSpan reports whether r was written in the time searched and surfaces at all.
+func (p *plan) inSpan(r *row) bool {
+	return (p.since == 0 || r.created >= p.since) && (p.until == 0 || r.created < p.until) && r.created <= p.now && !r.inQuarantine() && r.deleted == 0
+}
+
+// isTrue reports whether r tells what is so now, or was at the time asked about.
+func (p *plan) isTrue(r *row) bool {
+	if p.asOf != 0 {
+		return r.wasTrue(p.asOf)
+	}
+	return r.state(p.now) == stateCurrent && r.validFrom <= p.now
+}
+
+// read reads items for ranking; each is checked again to lie in a readable place.
+func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
+	rows, err := tx.Query(selectDocs, asJSON(ns), asJSON(p.see.scopes))
+	docs, err := store.Collect(rows, err, scanDoc)
+	if err != nil {
+		return nil, fmt.Errorf("read candidates: %w", err)
+	}
+	out := make(map[int64]*doc, len(docs))
+	for _, d := range docs {
+		out[d.n] = d
+	}
+	return out, nil
+}
+
+func scanDoc(rows *sql.Rows) (*doc, error) {
+	d := &doc{}
+	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.owner, &d.author, &d.thread, &d.tokens, &d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
+		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined, &d.deleted, &d.groupTTL, &d.terms)
+	return d, err
+}
+
+// quarantined counts what quarantine keeps from this search among the items of
+// the actor and those below.
+func (p *plan) quarantined(tx querier) (n int, err error) {
+	scopes := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(p.see.scopes), p.see.hidden...))))
+	held := audiencesOf(scopes, true)
+	matches := []string{held.match(metaEntry)}
+	if len(p.order) > 0 {
+		matches = matches[:0]
+	}
+	for _, t := range p.order[:min(len(p.order), keptTerms)] {
+		matches = append(matches, held.match(entry(wordEntry, t.term)))
+	}
+	if err := tx.QueryRow(countQuarantined, asJSON(matches), asJSON(p.see.below), counted).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count quarantine: %w", err)
+	}
+	return n, nil
+}

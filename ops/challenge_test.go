@@ -1,0 +1,110 @@
+package ops
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// answer signs a challenge as the house's lead and asks for a token.
+func (h *house) answer(f keys.File, c schemas.AuthChallenge) error {
+	_, err := h.node.Token(h.t.Context(), c, f.Identity.Sign(c.SigningBytes()))
+	return err
+}
+
+func (h *house) challenge(id schemas.EntityID) schemas.AuthChallenge {
+	h.t.Helper()
+	c, err := h.node.Challenge(h.t.Context(), id)
+	require.NoError(h.t, err)
+	return c
+}
+
+// rows counts what the database keeps of challenges.
+func (h *house) rows() (n int) {
+	h.t.Helper()
+	require.NoError(h.t, h.node.Store.Read(h.t.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(`SELECT count(*) FROM challenges`).Scan(&n)
+	}))
+	return n
+}
+
+func TestChallengesCostNothingUntilTheyAreAnswered(t *testing.T) {
+	h := newHouse(t)
+	f, err := h.node.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	for range 300 {
+		h.challenge("nobody")
+		h.challenge(f.EntityID)
+	}
+	require.Zero(t, h.rows())
+	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
+	require.Equal(t, 1, h.rows())
+	h.clock.now = h.clock.now.Add(25 * time.Hour)
+	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
+	require.Equal(t, 1, h.rows(), "the old one is forgotten")
+}
+
+// A nonce is worth one token, for the one it was made for and as long as it was
+// made for, whatever the clock does.
+func TestOneTokenForOneChallenge_INV_NONCE(t *testing.T) {
+	h := newHouse(t)
+	f, err := h.node.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	refused := func(c schemas.AuthChallenge, why string) {
+		t.Helper()
+		require.ErrorIs(t, h.answer(f, c), schemas.ErrUnauthenticated, why)
+	}
+
+	used := h.challenge(f.EntityID)
+	require.NoError(t, h.answer(f, used))
+	refused(used, "a second time")
+
+	c := h.challenge(f.EntityID)
+	for i := range c.Nonce {
+		changed := c
+		changed.Nonce[i] ^= 1
+		refused(changed, "a nonce of one's own")
+	}
+	changed := c
+	changed.ExpiresUnixMicro++
+	refused(changed, "a longer life")
+	other := h.challenge("somebody-else")
+	other.AgentID = f.EntityID
+	refused(other, "another's challenge")
+	away := newHouseOf(t, "bob")
+	foreign := away.challenge(f.EntityID)
+	foreign.NodeID = string(h.node.ID)
+	refused(foreign, "another node's challenge")
+	require.NoError(t, h.answer(f, c), "none of that spoiled it")
+
+	start := h.clock.now
+	late := h.challenge(f.EntityID)
+	h.clock.now = start.Add(time.Minute)
+	refused(late, "too late")
+
+	h.clock.now = start.Add(2 * time.Hour)
+	future := h.challenge(f.EntityID)
+	require.NoError(t, h.answer(f, h.challenge(f.EntityID))) // old ones may be forgotten now
+	h.clock.now = start
+	refused(used, "after the clock was set forward and back")
+	refused(future, "a challenge of a time that has not come")
+	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
+}
+
+func TestEndedChallengesAreWorthless_INV_NONCE(t *testing.T) {
+	h := newHouse(t)
+	f, err := h.node.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	before := h.challenge(f.EntityID)
+	require.NoError(t, h.node.routine(t.Context(), "restore", func(g access.Grant) error { return agents.EndChallenges(g.Tx()) }))
+	require.ErrorIs(t, h.answer(f, before), schemas.ErrUnauthenticated)
+	h.clock.now = h.clock.now.Add(time.Second)
+	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
+}

@@ -1,0 +1,49 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"cordelia/access"
+	"cordelia/internal/check"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+// foresee enters the prediction of an item just written, if it makes one that
+// the node can check.
+func foresee(g access.Grant, d *memory.Draft, id schemas.ItemID) error {
+	c, due, ok := d.Foretold()
+	if !ok {
+		return nil
+	}
+	return trust.Foresee(g, trust.Prediction{Item: id, Check: c, Due: due})
+}
+
+// Foresight checks, once, the predictions that are new or due, and writes down
+// how they came out. Files are looked at outside of any transaction; what is in
+// them goes nowhere.
+func (n *Node) Foresight(ctx context.Context) error {
+	var due []trust.Due
+	if err := n.look(ctx, "predictions", func(g access.Grant) (err error) {
+		due, err = trust.FindDue(g)
+		return err
+	}); err != nil {
+		return err
+	}
+	var errs []error
+	for _, d := range due {
+		var f trust.Finding
+		if !d.Purged {
+			holds, err := check.Holds(ctx, n.checkRoots, d.Check, n.Store.Clock().Now())
+			f = trust.Finding{Known: err == nil, Holds: holds}
+			if err != nil {
+				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)
+			}
+		}
+		errs = append(errs, n.routine(ctx, "predictions", func(g access.Grant) error { return trust.Resolve(g, d.Item, f) }))
+	}
+	return errors.Join(errs...)
+}

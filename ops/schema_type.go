@@ -1,0 +1,131 @@
+package ops
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// schema is as much of JSON Schema as every client knows, and tools are published
+// in: objects are closed, nothing may be null, and lists of choices are strings.
+type schema struct {
+	kind        string // the keyword type
+	description string
+	enum        []string
+	properties  []property // of an object whose members are known, in order
+	required    []string
+	closed      bool
+	items       *schema // of an array
+	length      int     // of an array that has always the same
+}
+
+type property struct {
+	name string
+	*schema
+}
+
+// schemaOf gives the schema of what a type is as JSON. A field without omitempty is
+// required, the tag jsonschema describes it and the tag enum closes it. Any JSON
+// value stands for an object: it has no portable schema of its own. What else has
+// none is an error.
+func schemaOf(t reflect.Type) (*schema, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return &schema{kind: "string"}, nil
+	case reflect.Bool:
+		return &schema{kind: "boolean"}, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return &schema{kind: "integer"}, nil
+	case reflect.Float32, reflect.Float64:
+		return &schema{kind: "number"}, nil
+	case reflect.Interface:
+		return &schema{kind: "object"}, nil
+	case reflect.Slice:
+		if t == reflect.TypeFor[json.RawMessage]() {
+			return &schema{kind: "object"}, nil
+		}
+		if t.Elem().Kind() == reflect.Uint8 {
+			break // base64 in a string
+		}
+		items, err := schemaOf(t.Elem())
+		return &schema{kind: "array", items: items}, err
+	case reflect.Array:
+		items, err := schemaOf(t.Elem())
+		return &schema{kind: "array", items: items, length: t.Len()}, err
+	case reflect.Struct:
+		if !t.Implements(reflect.TypeFor[json.Marshaler]()) {
+			return objectOf(t)
+		}
+	}
+	return nil, fmt.Errorf("%s has no portable schema", t)
+}
+
+func objectOf(t reflect.Type) (*schema, error) {
+	s := &schema{kind: "object", closed: true}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			return nil, fmt.Errorf("the field %s of %s has no name in JSON", f.Name, t)
+		}
+		p, err := schemaOf(f.Type)
+		if err != nil {
+			return nil, err
+		}
+		p.description = f.Tag.Get("jsonschema")
+		if choices := f.Tag.Get("enum"); choices != "" {
+			of := p
+			if p.items != nil {
+				of = p.items
+			}
+			of.enum = strings.Split(choices, ",")
+		}
+		s.properties = append(s.properties, property{name: name, schema: p})
+		if given := strings.Split(options, ","); !slices.Contains(given, "omitempty") && !slices.Contains(given, "omitzero") {
+			s.required = append(s.required, name)
+		}
+	}
+	return s, nil
+}
+
+// append writes s as JSON, its members in a fixed order: clients keep what they
+// were told.
+func (s *schema) append(b []byte) []byte {
+	b = append(append(b, `{"type":`...), mustJSON(s.kind)...)
+	if len(s.properties) > 0 {
+		b = append(b, `,"properties":`...)
+		for i, p := range s.properties {
+			b = append(append(b, "{,"[min(i, 1)]), mustJSON(p.name)...)
+			b = p.append(append(b, ':'))
+		}
+		b = append(b, '}')
+	}
+	if s.items != nil {
+		b = s.items.append(append(b, `,"items":`...))
+	}
+	for _, keyword := range []struct {
+		name  string
+		value any
+		given bool
+	}{
+		{"minItems", s.length, s.length > 0},
+		{"maxItems", s.length, s.length > 0},
+		{"description", s.description, s.description != ""},
+		{"enum", s.enum, len(s.enum) > 0},
+		{"required", s.required, len(s.required) > 0},
+		{"additionalProperties", false, s.closed},
+	} {
+		if keyword.given {
+			b = append(append(b, `,"`+keyword.name+`":`...), mustJSON(keyword.value)...)
+		}
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,38 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+var taskCancel = Define(Spec{
+	Name: "task_cancel", Title: "Cancel work", Toolset: Tasks, Effect: access.Destroy,
+	SearchHint:  "stop abort withdraw task",
+	Description: "End an item, or all of a task that is open, which you submitted, or an agent below you, or in a group you run. Holders' reports no longer count.",
+}, cancelTask)
+
+type taskCancelIn struct {
+	TaskID string `json:"task_id,omitempty"`
+	WorkID string `json:"work_id,omitempty"`
+}
+
+type taskCancelOut struct {
+	Cancelled int `json:"cancelled"`
+}
+
+// Text says how much ended.
+func (o taskCancelOut) Text() string { return fmt.Sprintf("%d items cancelled", o.Cancelled) }
+
+func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, error) {
+	if (in.TaskID == "") == (in.WorkID == "") {
+		return taskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id")
+	}
+	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
+		out.Cancelled, err = work.Cancel(g, in.TaskID, in.WorkID)
+		return out, err
+	})
+}

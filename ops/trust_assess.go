@@ -1,0 +1,123 @@
+package ops
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+var trustAssess = Define(Spec{
+	Name: "trust_assess", Title: "Assess", Toolset: Trust, Effect: access.Write, InPerson: true,
+	SearchHint:  "feedback verdict right wrong accuracy trust rate agent",
+	Description: "Say that an item another agent wrote proved right or wrong; relayed: the user said so; basis: an item that shows it.",
+}, assess)
+
+type trustAssessIn struct {
+	ID         schemas.ItemID `json:"id,omitempty"`
+	Verdict    trust.Word     `json:"verdict,omitempty" enum:"right,wrong"`
+	Relayed    bool           `json:"relayed,omitempty"`
+	Basis      schemas.ItemID `json:"basis,omitempty"`
+	Agent      string         `json:"agent,omitempty" jsonschema:"users only: with capability and feedback, on its work"`
+	Capability string         `json:"capability,omitempty"`
+	Feedback   trust.Feedback `json:"feedback,omitempty" enum:"good,bad"`
+}
+
+type trustAssessOut struct {
+	Agent    schemas.EntityID `json:"agent_id"`
+	Counted  bool             `json:"counted"`
+	Weight   float64          `json:"weight,omitempty" jsonschema:"of 1; shown to whoever sees the score"`
+	Repeated bool             `json:"repeated,omitempty"`
+	Note     string           `json:"note,omitempty"`
+	Accuracy float64          `json:"accuracy,omitempty"`
+	Tier     schemas.Tier     `json:"tier,omitempty"`
+	Skill    *trust.Skill     `json:"capability,omitempty"`
+}
+
+// Text says what the verdict came to.
+func (o trustAssessOut) Text() string {
+	switch {
+	case o.Skill != nil:
+		return fmt.Sprintf("%s: %d/100 in %s, level %s", o.Agent[:12], o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
+	case o.Repeated:
+		return "said already; nothing was written"
+	case !o.Counted:
+		return "written down without weight: " + o.Note
+	case o.Tier != "":
+		return fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, tier %s", o.Weight, o.Agent[:12], o.Accuracy, o.Tier)
+	}
+	return "counted"
+}
+
+func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, error) {
+	item, work := in.ID != "" && in.Verdict != "", in.Agent != "" && in.Capability != "" && in.Feedback != ""
+	if item == work || work && (in.ID != "" || in.Verdict != "" || in.Basis != "" || in.Relayed) ||
+		item && (in.Agent != "" || in.Capability != "" || in.Feedback != "") {
+		return trustAssessOut{}, schemas.Invalidf("what is assessed is not clear").
+			Expecting("id and verdict, for an item; or agent, capability and feedback, for work")
+	}
+	return Transact(ctx, c, func(g access.Grant) (trustAssessOut, error) {
+		if work {
+			id, skill, err := trust.Rate(g, in.Agent, in.Capability, in.Feedback)
+			return trustAssessOut{Agent: id, Counted: true, Skill: &skill}, err
+		}
+		return assessItem(g, in)
+	})
+}
+
+func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
+	v := trust.Verdict{Word: in.Verdict, Relayed: in.Relayed}
+	var err error
+	if v.On, err = assessed(g, in.ID); err != nil {
+		return trustAssessOut{}, err
+	}
+	if in.Basis != "" {
+		basis, err := assessed(g, in.Basis)
+		if err != nil {
+			return trustAssessOut{}, err
+		}
+		v.Basis = &basis
+	}
+	given, err := trust.Assess(g, v)
+	if err != nil {
+		return trustAssessOut{}, err
+	}
+	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated}
+	if given.Why == trust.BecauseKin {
+		out.Note = given.Why + "; the user can say it: cordelia trust assess " + string(in.ID) + " " + string(in.Verdict)
+	}
+	sees, err := g.Holds(given.Agent)
+	if err != nil {
+		return trustAssessOut{}, err
+	}
+	if !sees {
+		// What others said of the item shows in the weight: it is not the assessor's.
+		out.Counted = given.Why != trust.BecauseKin
+		return out, nil
+	}
+	s, err := trust.Read(g, string(given.Agent))
+	if out.Note == "" {
+		out.Note = given.Why
+	}
+	out.Weight, out.Accuracy, out.Tier = float64(given.Weight)/1000, s.Score.Accuracy(), s.Score.Tier()
+	return out, err
+}
+
+// assessed is an item as trust weighs it, if the caller may read it.
+func assessed(g access.Grant, id schemas.ItemID) (trust.Memory, error) {
+	found, err := memory.Get(g, []schemas.ItemID{id})
+	if err != nil {
+		return trust.Memory{}, err
+	}
+	i := found[0]
+	hash, err := hex.DecodeString(i.Provenance.ContentHash)
+	if err != nil {
+		return trust.Memory{}, fmt.Errorf("content hash of %s: %w", id, err)
+	}
+	return trust.Memory{ID: i.ID, Origin: i.Origin, Version: i.Version, ContentHash: hash, Author: i.Author, Owner: i.Owner,
+		Visibility: i.Visibility, Group: i.Group}, nil
+}

@@ -1,0 +1,79 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+var trustScore = Define(Spec{
+	Name: "trust_score", Title: "Trust score", Toolset: Trust, Effect: access.Read,
+	SearchHint:  "accuracy tier trust reliability reputation agent",
+	Description: "How accurate what you wrote proved, or an agent below you, and the tier that follows; with trust per capability.",
+}, score)
+
+type trustScoreIn struct {
+	Agent string `json:"agent,omitempty"`
+}
+
+type trustScoreOut struct {
+	AgentID     schemas.EntityID `json:"agent_id"`
+	Observer    schemas.EntityID `json:"observer_entity_id"`
+	Accuracy    float64          `json:"accuracy" jsonschema:"mean of the posterior"`
+	Tier        schemas.Tier     `json:"tier" enum:"untrusted,low,medium,high"`
+	AccuracyRaw float64          `json:"accuracy_raw" jsonschema:"right / observations; 0 without any"`
+	Observed    int              `json:"observations"`
+	Confirmed   int              `json:"confirmed"`
+	Interval95  [2]float64       `json:"interval95"`
+	Q05         float64          `json:"q05"`
+	Start       string           `json:"window_start,omitempty"`
+	End         string           `json:"window_end,omitempty"`
+	LastUpdated string           `json:"last_updated,omitempty"`
+	Skills      []trust.Skill    `json:"capabilities,omitempty"`
+	Open        int              `json:"open_predictions,omitempty"`
+	Note        string           `json:"note,omitempty"`
+}
+
+// Text is the score in a line.
+func (o trustScoreOut) Text() string {
+	s := fmt.Sprintf("accuracy %.2f (95 %%: %.2f–%.2f), tier %s, %d verdicts", o.Accuracy, o.Interval95[0], o.Interval95[1], o.Tier, o.Observed)
+	for _, k := range o.Skills {
+		s += fmt.Sprintf("\n%s: %d/100, %s", k.Capability, k.Hundredths, k.Level)
+	}
+	return strings.TrimSuffix(s+"\n"+o.Note, "\n")
+}
+
+func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (trustScoreOut, error) {
+		s, err := trust.Read(g, in.Agent)
+		if err != nil {
+			return trustScoreOut{}, err
+		}
+		out := trustScoreOut{AgentID: s.Agent, Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Score.Tier(),
+			Observed: s.Observations, Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
+			Start: moment(s.Start), End: moment(s.End), LastUpdated: moment(s.Updated), Skills: s.Skills, Open: s.Open}
+		if s.Observations > 0 {
+			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
+		}
+		switch {
+		case s.Open > 0 && len(c.Node.checkRoots) == 0:
+			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be checked in"
+		case s.Unresolved > 0:
+			out.Note = fmt.Sprintf("%d predictions could not be checked; they are tried again each hour", s.Unresolved)
+		}
+		return out, nil
+	})
+}
+
+// moment is an optional time, "" for none.
+func moment(micros int64) string {
+	if micros == 0 {
+		return ""
+	}
+	return events.Timestamp(micros)
+}

@@ -1,0 +1,183 @@
+package ops
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+// trusted is a house with a worker under the lead, and an agent beside the lead,
+// all members of the lead's group team.
+func trusted(t *testing.T) (h *house, w, rival Caller) {
+	h = newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+	caps := map[string]any{
+		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"}, "visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"}, "visibility": []string{"group"}},
+		"tools":        []string{"trust_assess", "trust_score", "memory_write_warm", "memory_read_warm", "memory_delete_warm", "memory_read_hot"}, "autonomous": true,
+	}
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "w", "name": "w", "groups": []string{"team"}, "capabilities": caps})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "autonomous", "display_name": "rival", "name": "rival", "capabilities": caps})
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "w", "role": "member"})
+	h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "team", "entity": "rival", "role": "member"})
+	h.node.Store.Write(t.Context(), func(tx *store.Tx) error { //nolint:errcheck // seen below
+		_, err := tx.Exec(`UPDATE entities SET grants = '{"groups":["team"]}' WHERE name = 'rival'`)
+		return err
+	})
+	return h, h.caller("w"), h.caller("rival")
+}
+
+func (h *house) wrote(c Caller, text string) string {
+	h.t.Helper()
+	return h.must(c, "memory_write_warm", with(note(text), map[string]any{"group": "team"}))["id"].(string)
+}
+
+func TestVerdictsMoveScores(t *testing.T) {
+	h, w, rival := trusted(t)
+	id := h.wrote(w, "the parser is LL(1)")
+	assess := func(c Caller, more map[string]any) map[string]any {
+		h.t.Helper()
+		return h.must(c, "trust_assess", with(map[string]any{"id": id, "verdict": "right"}, more))
+	}
+	// A lead's praise of its worker is written down, and the user told how to say it.
+	out := assess(h.lead, nil)
+	require.Equal(t, false, out["counted"])
+	require.Contains(t, out["note"], "cordelia trust assess "+id+" right")
+	require.Equal(t, 0.6, out["accuracy"])
+	// A stranger's counts, without showing what it came to.
+	require.Equal(t, map[string]any{"agent_id": string(w.Entity), "counted": true}, assess(rival, nil))
+	out = assess(h.person(), nil)
+	require.Equal(t, []any{1.0, true, "medium"}, []any{out["weight"], out["counted"], out["tier"]})
+	require.Equal(t, true, assess(h.person(), nil)["repeated"])
+	require.Equal(t, map[string]any{"agent_id": string(w.Entity), "counted": true}, assess(rival, map[string]any{"relayed": true}), "that it is outranked shows what others said")
+
+	own := h.must(w, "trust_score", map[string]any{})
+	require.Equal(t, []any{4.0 / 6, 1.0, 1.0, "medium", "ann", 1.0}, []any{own["accuracy"], own["observations"], own["accuracy_raw"], own["tier"], own["observer_entity_id"], own["confirmed"]})
+	require.Equal(t, own, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
+	_, err := h.call(rival, "trust_score", map[string]any{"agent": string(w.Entity)})
+	_, absent := h.call(rival, "trust_score", map[string]any{"agent": "nobody"})
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.ErrorIs(t, absent, schemas.ErrNotFound)
+	v, err := h.node.VerifyTrust(t.Context(), h.person())
+	require.NoError(t, err)
+	require.Equal(t, 3, v.Scores)
+	_, err = h.node.VerifyTrust(t.Context(), h.lead)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+func TestAssessingIsDoneInPerson(t *testing.T) {
+	h, w, _ := trusted(t)
+	id := h.wrote(w, "the parser is LL(1)")
+	_, err := h.call(h.lead, "trust_assess", map[string]any{"id": id, "verdict": "right", "as": "w"})
+	require.ErrorIs(t, err, schemas.ErrInvalid, "there is no such argument")
+	_, err = Find("trust_assess").run(t.Context(), &Call{Node: h.node, Op: Find("trust_assess"), Caller: h.lead, As: "w"}, mustJSON(map[string]any{"id": id, "verdict": "right"}))
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+// There are no verdicts about what the assessor cannot see: hidden and absent
+// read the same, as the item and as its basis.
+func TestHiddenItemsCannotBeAssessed(t *testing.T) {
+	h, w, rival := trusted(t)
+	open := h.wrote(w, "the parser is LL(1)")
+	hidden := h.must(w, "memory_write_warm", note("my own secret"))["id"].(string)
+	absent := schemas.NewID()
+	try := func(more map[string]any) string {
+		_, err := h.call(rival, "trust_assess", with(map[string]any{"id": open, "verdict": "wrong"}, more))
+		require.ErrorIs(t, err, schemas.ErrNotFound)
+		return err.Error()
+	}
+	same := func(field string) {
+		a, b := try(map[string]any{field: hidden}), try(map[string]any{field: absent})
+		require.Equal(t, len(a), len(b))
+		require.NotContains(t, a, "secret")
+	}
+	same("id")
+	same("basis")
+	_, err := h.call(h.person(), "trust_assess", map[string]any{"id": hidden, "verdict": "wrong"})
+	require.NoError(t, err, "the person sees it")
+}
+
+func TestWhatIsAssessedMustBeClear(t *testing.T) {
+	h, w, _ := trusted(t)
+	id := h.wrote(w, "the parser is LL(1)")
+	for _, args := range []map[string]any{{}, {"id": id}, {"verdict": "right"}, {"id": id, "verdict": "right", "agent": "w"}, {"agent": "w", "capability": "shell"},
+		{"id": id, "verdict": "right", "agent": "w", "capability": "shell", "feedback": "bad"}, {"agent": "w", "capability": "shell", "feedback": "bad", "relayed": true}} {
+		_, err := h.call(h.person(), "trust_assess", args)
+		require.ErrorIs(t, err, schemas.ErrInvalid, "%v", args)
+	}
+	out := h.must(h.person(), "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "bad"})
+	require.Equal(t, map[string]any{"capability": "shell", "hundredths": 15.0, "level": "review"}, out["capability"])
+	_, err := h.call(h.lead, "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "good"})
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+// A registered agent starts where its registrar stands, at most at 0.6.
+func TestRegisteringHandsNoTrustOn(t *testing.T) {
+	h := newHouse(t)
+	require.Equal(t, 0.6, h.must(h.lead, "trust_score", map[string]any{})["accuracy"])
+	for i := range 4 {
+		id := h.must(h.lead, "memory_write_warm", note(fmt.Sprint("claim number ", i, " is ", i*i)))["id"]
+		h.must(h.person(), "trust_assess", map[string]any{"id": id, "verdict": "wrong"})
+	}
+	h.worker("late")
+	require.InDelta(t, 3.0/9, h.must(h.lead, "trust_score", map[string]any{"agent": "late"})["accuracy"], 0.001)
+	_, err := h.node.VerifyTrust(t.Context(), h.person())
+	require.NoError(t, err)
+}
+
+// What an agent predicts the node finds out by itself, below the folders the
+// operator names, and tells nobody what it read.
+func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
+	h, w, _ := trusted(t)
+	root := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	predict := func(content string, check map[string]any) string {
+		due := h.clock.now.Add(2 * time.Hour).Format(time.RFC3339)
+		return h.must(w, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": content,
+			"prediction": map[string]any{"due": due, "check": check}}})["id"].(string)
+	}
+	score := func() map[string]any { return h.must(h.lead, "trust_score", map[string]any{"agent": "w"}) }
+	foresight := func() { require.NoError(t, h.node.Foresight(t.Context())) }
+	write("version", "v1.9 topsecret")
+	write("state.json", `{"done": false}`)
+	predict("v2 will be out", map[string]any{"kind": "regex", "path": "version", "pattern": `^v2\.`})
+	predict("it will be done", map[string]any{"kind": "json_path", "path": "state.json", "json_path": "$.done", "equals": true})
+	predict("it will still say v1", map[string]any{"kind": "regex", "path": "version", "pattern": "^v1"})
+	foresight()
+	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
+	h.node.checkRoots = []string{root}
+	h.clock.now = h.clock.now.Add(61 * time.Minute)
+	foresight()
+	require.Equal(t, 2.0, score()["open_predictions"], "what holds already is none")
+	write("version", "v2.0 topsecret")
+	foresight()
+	require.Equal(t, 0.0, score()["observations"], "not before it is due")
+	h.clock.now = h.clock.now.Add(time.Hour)
+	foresight()
+	foresight()
+	s := score()
+	require.Equal(t, []any{2.0, 2.0, 0.5}, []any{s["observations"], s["confirmed"], s["accuracy_raw"]})
+	require.NotContains(t, s, "open_predictions")
+	require.NoError(t, h.node.Store.Read(t.Context(), func(tx *store.Tx) error {
+		var told int
+		if err := tx.QueryRow(`SELECT (SELECT count(*) FROM events WHERE payload LIKE '%topsecret%') + (SELECT count(*) FROM audit_details WHERE detail LIKE '%topsecret%')`).Scan(&told); err != nil {
+			return err
+		}
+		require.Zero(t, told)
+		_, err := trust.Verify(tx)
+		return err
+	}))
+	_, err := h.call(w, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "x",
+		"prediction": map[string]any{"due": "2027-01-01", "check": map[string]any{"kind": "file", "path": "../../etc/passwd"}}}})
+	require.ErrorContains(t, err, "/data/prediction/check/path")
+}

@@ -1,0 +1,155 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// CheckKind is how a machine finds out whether something is so.
+type CheckKind string
+
+const (
+	CheckFile     CheckKind = "file"      // there is a file at path
+	CheckRegex    CheckKind = "regex"     // the file at path matches pattern (RE2)
+	CheckJSONPath CheckKind = "json_path" // in the JSON file at path, json_path leads to what equals says
+	CheckDate     CheckKind = "date"      // the day that equals names has come, UTC
+)
+
+// CheckKinds lists every kind.
+func CheckKinds() []CheckKind {
+	return []CheckKind{CheckFile, CheckRegex, CheckJSONPath, CheckDate}
+}
+
+// Limits of a check.
+const (
+	maxCheckPath    = 500 // bytes
+	maxCheckPattern = 500
+	maxCheckEquals  = 2000
+)
+
+// Check is something a machine can find out: about a file below a folder that
+// whoever runs the check decides on, or about the date.
+type Check struct {
+	Kind     CheckKind       `json:"kind"`
+	Path     string          `json:"path,omitempty"`      // relative, with slashes, without ..
+	Pattern  string          `json:"pattern,omitempty"`   // for regex
+	JSONPath string          `json:"json_path,omitempty"` // for json_path: $.name.list[0]
+	Equals   json.RawMessage `json:"equals,omitempty"`    // for json_path any JSON value, for date a date
+}
+
+// ParseCheck reads a check and reports everything wrong with it, with paths
+// below at.
+func ParseCheck(raw []byte, at string) (Check, []Violation) {
+	var c Check
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals as the kind needs"}}
+	}
+	return c, c.violations(at)
+}
+
+// needs lists what each kind takes, all of it required.
+func (k CheckKind) needs() []string {
+	switch k {
+	case CheckFile:
+		return []string{"path"}
+	case CheckRegex:
+		return []string{"path", "pattern"}
+	case CheckJSONPath:
+		return []string{"path", "json_path", "equals"}
+	case CheckDate:
+		return []string{"equals"}
+	}
+	return nil
+}
+
+func (c Check) violations(at string) (bad []Violation) {
+	add := func(field, format string, args ...any) {
+		bad = append(bad, Violation{Path: at + field, Msg: fmt.Sprintf(format, args...)})
+	}
+	needs := c.Kind.needs()
+	if needs == nil {
+		add("/kind", "must be one of %v", CheckKinds())
+		return bad
+	}
+	takes := " " + strings.Join(needs, " ") + " "
+	for _, f := range []struct {
+		name, value string
+		limit       int
+	}{{"path", c.Path, maxCheckPath}, {"pattern", c.Pattern, maxCheckPattern}, {"json_path", c.JSONPath, maxCheckPath}, {"equals", string(c.Equals), maxCheckEquals}} {
+		wanted := strings.Contains(takes, " "+f.name+" ")
+		switch {
+		case wanted && f.value == "":
+			add("/"+f.name, "is missing; kind %s takes %s", c.Kind, strings.Join(needs, ", "))
+		case !wanted && f.value != "":
+			add("/"+f.name, "has no meaning here; kind %s takes %s", c.Kind, strings.Join(needs, ", "))
+		case len(f.value) > f.limit:
+			add("/"+f.name, "is %d bytes long, more than %d", len(f.value), f.limit)
+		}
+	}
+	if len(bad) > 0 {
+		return bad
+	}
+	if c.Path != "" && (!filepath.IsLocal(filepath.FromSlash(c.Path)) || strings.ContainsAny(c.Path, "\\\x00")) {
+		add("/path", "must be relative, with slashes, and stay below the folder it is looked for in")
+	}
+	if _, err := regexp.Compile(c.Pattern); err != nil {
+		add("/pattern", "is not a regular expression of RE2")
+	}
+	if c.JSONPath != "" {
+		if _, err := c.Steps(); err != nil {
+			add("/json_path", "%v", err)
+		}
+	}
+	if _, ok := c.Day(); c.Kind == CheckDate && !ok {
+		add("/equals", `must be a date, like "2026-11-20"`)
+	}
+	return bad
+}
+
+// Day is when a check of kind date begins to hold.
+func (c Check) Day() (t time.Time, ok bool) {
+	var s string
+	if json.Unmarshal(c.Equals, &s) != nil {
+		return t, false
+	}
+	t, err := time.Parse(time.DateOnly, s)
+	return t, err == nil
+}
+
+// Steps are the names (string) and places (int) json_path leads through: of
+// RFC 9535 the part that leads to one value, $ .name ['name'] [0].
+func (c Check) Steps() ([]any, error) {
+	wrong := fmt.Errorf("is not a path like $.name.list[0]['other name']")
+	rest, ok := strings.CutPrefix(c.JSONPath, "$")
+	if !ok {
+		return nil, wrong
+	}
+	var steps []any
+	for rest != "" {
+		m := jsonStep.FindStringSubmatch(rest)
+		switch {
+		case m == nil:
+			return nil, wrong
+		case m[3] != "":
+			n, err := strconv.Atoi(m[3])
+			if err != nil {
+				return nil, wrong
+			}
+			steps = append(steps, n)
+		default:
+			steps = append(steps, m[1]+m[2])
+		}
+		rest = rest[len(m[0]):]
+	}
+	return steps, nil
+}
+
+var jsonStep = regexp.MustCompile(`^(?:\.([\pL_][\pL\pN_-]*)|\['([^']+)'\]|\[(0|[1-9][0-9]{0,8})\])`)

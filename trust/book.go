@@ -1,0 +1,206 @@
+package trust
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"cordelia/schemas"
+)
+
+// The window (seed §5.2): the newest verdicts, and how long one counts.
+const (
+	windowSize = 50
+	windowSpan = int64(30 * 24 * time.Hour / time.Microsecond)
+)
+
+// Source says where a verdict comes from.
+type Source string
+
+const (
+	byPrior    Source = "prior"           // what an agent starts with: no verdict
+	ByUser     Source = "user"            // the observer's own word, a person by their own key
+	ByOwner    Source = "owner"           // the observer's own word, an agent about what lies in its memory
+	ByTime     Source = "temporal"        // a dated prediction, resolved by the node
+	ByRelay    Source = "relayed"         // an agent says that the user said so
+	ByOtherOne Source = "cross_reference" // another item says the same, or the opposite
+	ByPeer     Source = "peer"            // another agent's own judgement
+)
+
+// rank orders sources: a verdict of a higher rank takes the place of all lower
+// ones about the same item. Of rank 1 those of different witnesses stand side by
+// side.
+func (s Source) rank() int {
+	switch s {
+	case ByUser, ByOwner, ByTime:
+		return 3
+	case ByRelay:
+		return 2
+	}
+	return 1
+}
+
+// Word is a verdict.
+type Word string
+
+const (
+	Right Word = "right"
+	Wrong Word = "wrong"
+)
+
+// entry is a row of the ledger.
+type entry struct {
+	Seq         int64            `json:"seq"`
+	Observer    schemas.EntityID `json:"observer"` // whose book it is in
+	Agent       schemas.EntityID `json:"agent"`    // whom it is about
+	Source      Source           `json:"source"`
+	Verdict     Word             `json:"verdict"` // "" for a prior
+	Item        schemas.ItemID   `json:"item"`    // the first of its line: copies are the same memory
+	Version     int              `json:"version"`
+	ContentHash []byte           `json:"content_hash"`
+	Assessor    schemas.EntityID `json:"assessor"` // who said so here
+	Witness     schemas.EntityID `json:"witness"`  // whose reliability it rests on
+	Basis       schemas.ItemID   `json:"basis"`    // the other item of a cross-reference
+	Alpha       int64            `json:"alpha"`    // thousandths it adds, as counted at the time
+	Beta        int64            `json:"beta"`
+	At          int64            `json:"at"` // UTC µs
+}
+
+func (e entry) score() Score  { return Score{e.Alpha, e.Beta} }
+func (e entry) weight() int64 { return e.Alpha + e.Beta }
+
+// replaces reports whether e takes the place of the older verdict o about the
+// same item.
+func (e entry) replaces(o entry) bool {
+	return e.Source.rank() > 1 || o.Witness == e.Witness
+}
+
+// book is what one observer holds of one agent: a pure function of the ledger.
+type book struct {
+	prior   Score
+	score   Score // as of the newest evidence
+	steps   []step
+	summary summary
+	updated int64 // when that evidence came, or the prior; UTC µs
+}
+
+// step is how far the score has come down by a moment, evidence falling out of
+// the window.
+type step struct {
+	at int64
+	Score
+}
+
+// summary describes the evidence of a window.
+type summary struct {
+	observations, rights, confirmed int
+	start, end                      int64 // UTC µs; 0 without evidence
+}
+
+// at is the score a reader sees at a moment: the lowest since the newest
+// evidence, so that time alone never promotes (INV-TRUST-TIME).
+func (b book) at(now int64) Score {
+	seen := b.score
+	for _, s := range b.steps {
+		if s.at > now {
+			break
+		}
+		seen = s.Score
+	}
+	return seen
+}
+
+// note is b after evidence e at e.At, where window are the newest verdicts that
+// count, e among them, newest first. A wrong verdict raises nothing, even where
+// the window has forgotten worse.
+func (b book) note(e entry, window []entry) book {
+	before := b.at(e.At)
+	window = within(window, e.At)
+	b.score = b.sum(window)
+	if e.Verdict == Wrong {
+		b.score = lower(before, b.score)
+	}
+	b.summary = summarize(window)
+	b.steps, b.updated = b.descend(window), e.At
+	return b
+}
+
+// within cuts the window to what counts at a moment.
+func within(window []entry, now int64) []entry {
+	window = window[:min(len(window), windowSize)]
+	return slices.DeleteFunc(slices.Clone(window), func(e entry) bool { return e.At+windowSpan <= now })
+}
+
+func (b book) sum(window []entry) Score {
+	s := b.prior
+	for _, e := range window {
+		s = s.plus(e.score())
+	}
+	return s
+}
+
+// descend gives the steps the score takes as the window's verdicts grow old.
+func (b book) descend(window []entry) []step {
+	window = slices.Clone(window)
+	slices.SortFunc(window, func(x, y entry) int { return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Seq, y.Seq)) })
+	seen, left := b.score, b.sum(window)
+	var steps []step
+	for i, e := range window {
+		left = Score{left.Alpha - e.Alpha, left.Beta - e.Beta}
+		if i+1 < len(window) && window[i+1].At == e.At {
+			continue // they go at once
+		}
+		if left.below(seen) {
+			seen = left
+			steps = append(steps, step{e.At + windowSpan, left})
+		}
+	}
+	return steps
+}
+
+func summarize(window []entry) summary {
+	s := summary{observations: len(window)}
+	for _, e := range window {
+		if e.Verdict == Right {
+			s.rights++
+		}
+		if e.Source.rank() == 3 {
+			s.confirmed++
+		}
+		if s.start == 0 || e.At < s.start {
+			s.start = e.At
+		}
+		s.end = max(s.end, e.At)
+	}
+	return s
+}
+
+// replay keeps a book from its ledger, entry by entry, as it was kept at the
+// time.
+type replay struct {
+	book
+	counted []entry // the verdicts that count, oldest first
+	known   map[schemas.ItemID]bool
+}
+
+func newReplay(prior Score) *replay {
+	return &replay{book: book{prior: prior, score: prior}, known: map[schemas.ItemID]bool{}}
+}
+
+func (r *replay) add(e entry) {
+	if e.Source == byPrior {
+		r.updated = e.At
+		return
+	}
+	if e.weight() == 0 {
+		return
+	}
+	if r.known[e.Item] {
+		r.counted = slices.DeleteFunc(r.counted, func(o entry) bool { return o.Item == e.Item && e.replaces(o) })
+	}
+	r.known[e.Item] = true
+	r.counted = append(r.counted, e)
+	newest := slices.Clone(r.counted[max(0, len(r.counted)-windowSize):])
+	slices.Reverse(newest)
+	r.book = r.note(e, newest)
+}

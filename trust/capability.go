@@ -1,0 +1,224 @@
+package trust
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Feedback is what someone says of an agent's work with a capability; "" is
+// nothing.
+type Feedback string
+
+const (
+	Good Feedback = "good"
+	Bad  Feedback = "bad"
+)
+
+// Capability trust, in hundredths (role seed §4.8).
+const (
+	skillStart   = 30
+	skillGain    = 5
+	skillLoss    = 15
+	reviewBelow  = 30
+	silentAbove  = 70
+	skillHighest = 100
+)
+
+// adjust moves capability trust. Bad feedback comes first: it counts whether or
+// not the work succeeded.
+func adjust(hundredths int, success bool, f Feedback) int {
+	switch {
+	case f == Bad:
+		return max(0, hundredths-skillLoss)
+	case f == Good || success:
+		return min(skillHighest, hundredths+skillGain)
+	}
+	return hundredths
+}
+
+// Level says who watches an execution.
+type Level string
+
+const (
+	Deny   Level = "deny"   // it does not happen
+	Review Level = "review" // a person looks before it counts
+	Report Level = "report" // it counts, and is reported
+	Silent Level = "silent" // it counts, and is logged
+)
+
+func levelOf(hundredths int) Level {
+	switch {
+	case hundredths < reviewBelow:
+		return Review
+	case hundredths > silentAbove:
+		return Silent
+	}
+	return Report
+}
+
+// Authority is what an agent was told it may do by itself (role seed §4.4).
+type Authority string
+
+const (
+	Autonomously  Authority = "autonomous"
+	NeedsApproval Authority = "needs_approval"
+	Forbidden     Authority = "forbidden"
+)
+
+// Watch gives the strictest of what authority, accuracy tier and capability
+// trust ask for. An authority nobody knows denies.
+func Watch(a Authority, tier schemas.Tier, hundredths int) Level {
+	level := levelOf(hundredths)
+	switch {
+	case a == NeedsApproval:
+		return Review
+	case a != Autonomously:
+		return Deny
+	case tier == schemas.Medium || tier == schemas.High:
+		return level
+	case tier == schemas.Low && level == Silent:
+		return Report
+	case tier == schemas.Low:
+		return level
+	}
+	return Review
+}
+
+// Skill is the capability trust of an agent.
+type Skill struct {
+	Capability string `json:"capability"`
+	Hundredths int    `json:"hundredths"`
+	Level      Level  `json:"level"`
+}
+
+// report is a row of the ledger of feedback.
+type report struct {
+	Seq        int64            `json:"seq"`
+	Agent      schemas.EntityID `json:"agent"`
+	Capability string           `json:"capability"`
+	Success    bool             `json:"success"`
+	Feedback   Feedback         `json:"feedback"`
+	By         schemas.EntityID `json:"by"`
+	At         int64            `json:"at"`
+}
+
+func scanReport(r *sql.Rows) (p report, err error) {
+	return p, r.Scan(&p.Seq, &p.Agent, &p.Capability, &p.Success, &p.Feedback, &p.By, &p.At)
+}
+
+func reports(tx *store.Tx, after int64, limit int) ([]report, error) {
+	rows, err := tx.Query(feedbackFrom, after, limit)
+	found, err := store.Collect(rows, err, scanReport)
+	if err != nil {
+		return nil, fmt.Errorf("read feedback: %w", err)
+	}
+	return found, nil
+}
+
+var capabilityName = regexp.MustCompile(`^[a-z][a-z0-9_.:-]{0,63}$`)
+
+// Outcome notes how an agent's work with a capability ended, and gives the
+// capability trust it has now, in hundredths. Who may say so is the caller's to
+// decide.
+func Outcome(g access.Grant, agent schemas.EntityID, capability string, success bool, f Feedback) (int, error) {
+	if g.Tx() == nil {
+		return 0, access.ErrNoGrant
+	}
+	if !capabilityName.MatchString(capability) || f != "" && f != Good && f != Bad {
+		return 0, schemas.Invalidf("there is no capability trust for %q, %q", capability, f).
+			Expecting("a seat or a class of tools, as executor or shell, with feedback good or bad")
+	}
+	return report{Agent: agent, Capability: capability, Success: success, Feedback: f, By: g.Actor(), At: g.Tx().Micros()}.note(g)
+}
+
+// note writes p down and gives the capability trust that follows.
+func (p report) note(g access.Grant) (int, error) {
+	tx := g.Tx()
+	if err := tx.QueryRow(lastFeedback).Scan(&p.Seq); err != nil {
+		return 0, fmt.Errorf("read feedback: %w", err)
+	}
+	p.Seq++
+	now, err := skillOf(tx, p.Agent, p.Capability)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(insertFeedback, p.Seq, p.Agent, p.Capability, p.Success, p.Feedback, p.By, p.At); err != nil {
+		return 0, fmt.Errorf("write feedback: %w", err)
+	}
+	t, err := target(feedbackTarget, p.Seq, p)
+	if err != nil {
+		return 0, err
+	}
+	if err := g.Audit(t, nil); err != nil {
+		return 0, err
+	}
+	now = adjust(now, p.Success, p.Feedback)
+	if _, err := tx.Exec(upsertSkill, p.Agent, p.Capability, now, p.At); err != nil {
+		return 0, fmt.Errorf("write capability trust: %w", err)
+	}
+	return now, nil
+}
+
+// Rate is a person's feedback on the work of an agent below them. Errors:
+// CodeNotFound, CodeDenied for agents, who do not rate each other's work.
+func Rate(g access.Grant, ref, capability string, f Feedback) (schemas.EntityID, Skill, error) {
+	id, err := scored(g, ref)
+	if err != nil {
+		return "", Skill{}, err
+	}
+	if !g.IsHuman() {
+		return "", Skill{}, schemas.Deniedf("feedback on an agent's work is the user's to give").
+			Try("ask the user to run: cordelia trust assess --agent NAME --capability %s --feedback %s", capability, f)
+	}
+	n, err := Outcome(g, id, capability, false, f)
+	return id, Skill{capability, n, levelOf(n)}, err
+}
+
+func skillOf(tx *store.Tx, agent schemas.EntityID, capability string) (int, error) {
+	n := skillStart
+	err := tx.QueryRow(selectSkill, agent, capability).Scan(&n)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return 0, fmt.Errorf("read capability trust: %w", err)
+	}
+	return n, nil
+}
+
+// LevelOf says who watches when an agent of this tier and authority works with a
+// capability.
+func LevelOf(g access.Grant, agent schemas.EntityID, capability string, a Authority) (Level, error) {
+	if g.Tx() == nil {
+		return Deny, access.ErrNoGrant
+	}
+	chain, err := g.ChainOf(agent)
+	if err != nil || len(chain) == 0 {
+		return Deny, err
+	}
+	c, err := open(g.Tx(), chain[0].ID, agent)
+	if err != nil {
+		return Deny, err
+	}
+	n, err := skillOf(g.Tx(), agent, capability)
+	if err != nil {
+		return Deny, err
+	}
+	return Watch(a, c.at(g.Tx().Micros()).Tier(), n), nil
+}
+
+func skillsOf(tx *store.Tx, agent schemas.EntityID) ([]Skill, error) {
+	rows, err := tx.Query(selectSkills, agent)
+	skills, err := store.Collect(rows, err, func(r *sql.Rows) (s Skill, err error) {
+		err = r.Scan(&s.Capability, &s.Hundredths)
+		s.Level = levelOf(s.Hundredths)
+		return s, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read capability trust: %w", err)
+	}
+	return skills, nil
+}

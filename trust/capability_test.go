@@ -1,0 +1,91 @@
+package trust
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+func TestWorkIsRatedByPeopleAlone(t *testing.T) {
+	n := newNode(t)
+	rate := func(who schemas.EntityID, capability string, f Feedback) (s Skill, err error) {
+		err = n.do(who, access.Write, func(g access.Grant) error {
+			_, s, err = Rate(g, string(work), capability, f)
+			return err
+		})
+		return s, err
+	}
+	s, err := rate(ann, "shell", Bad)
+	require.NoError(t, err)
+	require.Equal(t, Skill{"shell", 15, Review}, s)
+	_, err = rate(lead, "shell", Good)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	_, err = rate(bea, "shell", Good)
+	require.Equal(t, access.NotKnown(string(work)), err)
+	for _, bad := range []string{"", "Shell", "a b", "-x"} {
+		_, err = rate(ann, bad, Good)
+		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
+	}
+	_, err = rate(ann, "shell", "great")
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	require.Equal(t, []Skill{{"shell", 15, Review}}, n.standing(work).Skills)
+	require.Equal(t, defaultPrior(), n.score(work), "one score is never made from the other")
+	require.NoError(t, n.verify())
+}
+
+// Who watches follows from all three: authority, accuracy tier, capability.
+func TestOutcomesMoveWhoWatches(t *testing.T) {
+	n := newNode(t)
+	level := func(a Authority) (l Level) {
+		require.NoError(t, n.do(ann, access.Read, func(g access.Grant) (err error) {
+			l, err = LevelOf(g, work, "executor", a)
+			return err
+		}))
+		return l
+	}
+	require.Equal(t, Report, level(Autonomously))
+	for range 9 {
+		require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error {
+			_, err := Outcome(g, work, "executor", true, "")
+			return err
+		}))
+	}
+	require.Equal(t, Silent, level(Autonomously))
+	require.Equal(t, Review, level(NeedsApproval))
+	require.Equal(t, Deny, level(Forbidden))
+	n.bring(work, schemas.Low)
+	require.Equal(t, Report, level(Autonomously))
+	n.bring(work, schemas.Untrusted)
+	require.Equal(t, Review, level(Autonomously))
+	require.NoError(t, n.verify())
+}
+
+func TestMergingWithoutReview(t *testing.T) {
+	n := newNode(t)
+	missing := func() (m []string) {
+		require.NoError(t, n.do(access.NodeEntity, access.Read, func(g access.Grant) (err error) {
+			m, err = MayMerge(g, work, true, 0)
+			return err
+		}))
+		return m
+	}
+	for i := range 30 {
+		require.NotEmpty(t, missing(), "after %d", i)
+		if n.assess(ann, Verdict{On: wrote(work, i), Word: Right}); i == 19 {
+			break
+		}
+	}
+	require.Empty(t, missing())
+	for i := range 10 { // so many that the bound alone would let it through again
+		n.assess(ann, Verdict{On: wrote(work, 100+i), Word: Right})
+	}
+	n.assess(ann, Verdict{On: wrote(work, 200), Word: Wrong})
+	require.Equal(t, []string{"1 confirmed errors among the newest 10 verdicts"}, missing())
+	for i := range 10 {
+		n.assess(ann, Verdict{On: wrote(work, 300+i), Word: Right})
+	}
+	require.Empty(t, missing())
+}

@@ -1,0 +1,49 @@
+package trust
+
+import (
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// What merging without review needs (seed §6.5).
+const (
+	gateVerdicts   = 20
+	gateConfirmed  = 10
+	gateBound      = 0.80
+	gateRecent     = 10 // newest verdicts without a confirmed error
+	gateDivergence = 2  // sessions
+)
+
+// AutoMerge says what keeps the memories of a returning agent from being merged
+// without review; nothing does if the list is empty. optIn is its parent's
+// decision, divergence how many sessions it was away.
+func AutoMerge(s Standing, optIn bool, divergence int) []string {
+	var missing []string
+	need := func(ok bool, format string, args ...any) {
+		if !ok {
+			missing = append(missing, fmt.Sprintf(format, args...))
+		}
+	}
+	need(optIn, "the parent has not opted in for this agent")
+	need(s.Observations >= gateVerdicts, "%d of %d verdicts", s.Observations, gateVerdicts)
+	need(s.Confirmed >= gateConfirmed, "%d of %d confirmed or temporal verdicts", s.Confirmed, gateConfirmed)
+	need(s.Score.Tier() == schemas.High, "the accuracy is not above 0.85")
+	need(s.Score.Q05() >= gateBound, "the 5 %% bound is below %.2f", gateBound)
+	need(s.RecentErrors == 0, "%d confirmed errors among the newest %d verdicts", s.RecentErrors, gateRecent)
+	need(divergence >= 0 && divergence <= gateDivergence, "%d sessions apart, more than %d", divergence, gateDivergence)
+	return missing
+}
+
+// MayMerge is AutoMerge for an agent as it stands now.
+func MayMerge(g access.Grant, agent schemas.EntityID, optIn bool, divergence int) ([]string, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	s, err := standing(g, agent)
+	if err != nil {
+		return nil, err
+	}
+	return AutoMerge(s, optIn, divergence), nil
+}

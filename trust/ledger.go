@@ -1,0 +1,248 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+func scanEntry(r *sql.Rows) (e entry, err error) {
+	err = r.Scan(&e.Seq, &e.Observer, &e.Agent, &e.Source, &e.Verdict, &e.Item, &e.Version, &e.ContentHash,
+		&e.Assessor, &e.Witness, &e.Basis, &e.Alpha, &e.Beta, &e.At)
+	if e.ContentHash == nil {
+		e.ContentHash = []byte{} // as it was hashed
+	}
+	return e, err
+}
+
+func entries(tx *store.Tx, query string, args ...any) ([]entry, error) {
+	rows, err := tx.Query(query, args...)
+	found, err := store.Collect(rows, err, scanEntry)
+	if err != nil {
+		return nil, fmt.Errorf("read assessments: %w", err)
+	}
+	return found, nil
+}
+
+// newest reads the window of a book, newest first.
+func newest(tx *store.Tx, observer, agent schemas.EntityID) ([]entry, error) {
+	rows, err := tx.Query(selectWindow, observer, agent, windowSize)
+	window, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
+		return e, r.Scan(&e.Seq, &e.Source, &e.Verdict, &e.Alpha, &e.Beta, &e.At)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read assessments: %w", err)
+	}
+	return window, nil
+}
+
+// The audit record names each row of the ledgers by kind, number and hash. No
+// other target holds a blank.
+const (
+	assessmentTarget = "assessment"
+	feedbackTarget   = "feedback"
+)
+
+// target is what the audit record says of a row: a row changed or taken out no
+// longer fits it.
+func target(kind string, seq int64, row any) (string, error) {
+	raw, err := json.Marshal(row)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %d %x", kind, seq, sha256.Sum256(raw)), nil
+}
+
+// write appends e to the ledger and to the audit record (INV-TRUST-LEDGER).
+func write(g access.Grant, e *entry) error {
+	if e.ContentHash == nil {
+		e.ContentHash = []byte{}
+	}
+	if err := g.Tx().QueryRow(lastEntry).Scan(&e.Seq); err != nil {
+		return fmt.Errorf("read assessments: %w", err)
+	}
+	e.Seq++
+	if _, err := g.Tx().Exec(insertEntry, e.Seq, e.Observer, e.Agent, e.Source, e.Verdict, e.Item, e.Version, e.ContentHash,
+		e.Assessor, e.Witness, e.Basis, e.Alpha, e.Beta, e.At); err != nil {
+		return fmt.Errorf("write assessment: %w", err)
+	}
+	t, err := target(assessmentTarget, e.Seq, e)
+	if err != nil {
+		return err
+	}
+	return g.Audit(t, nil)
+}
+
+// cached is a row of the score cache.
+type cached struct {
+	observer, agent schemas.EntityID
+	book
+}
+
+func scanCached(scan func(...any) error) (c cached, err error) {
+	var steps string
+	if err := scan(&c.observer, &c.agent, &c.score.Alpha, &c.score.Beta, &steps, &c.summary.observations, &c.summary.rights,
+		&c.summary.confirmed, &c.summary.start, &c.summary.end, &c.updated); err != nil {
+		return c, err
+	}
+	var list [][3]int64
+	if err := json.Unmarshal([]byte(steps), &list); err != nil {
+		return c, fmt.Errorf("score of %s: %w", c.agent, err)
+	}
+	for _, s := range list {
+		c.steps = append(c.steps, step{s[0], Score{s[1], s[2]}})
+	}
+	return c, nil
+}
+
+func encodeSteps(steps []step) string {
+	list := make([][3]int64, len(steps))
+	for i, s := range steps {
+		list[i] = [3]int64{s.at, s.Alpha, s.Beta}
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		panic(err) // numbers alone
+	}
+	return string(raw)
+}
+
+// open reads what observer holds of agent; without evidence of its own that is
+// the prior.
+func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
+	c, err := scanCached(tx.QueryRow(selectScore, agent, observer).Scan)
+	if errors.Is(err, store.ErrNoRows) {
+		c = cached{observer: observer, agent: agent}
+		err = nil
+	} else if err != nil {
+		return c, fmt.Errorf("read score: %w", err)
+	}
+	if c.prior, err = priorOf(tx, agent); err != nil {
+		return c, err
+	}
+	if c.score == (Score{}) {
+		c.score = c.prior
+	}
+	return c, nil
+}
+
+func priorOf(tx *store.Tx, agent schemas.EntityID) (s Score, err error) {
+	err = tx.QueryRow(selectPrior, agent).Scan(&s.Alpha, &s.Beta)
+	if errors.Is(err, store.ErrNoRows) {
+		return defaultPrior(), nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("read prior: %w", err)
+	}
+	return s, nil
+}
+
+// store writes the cache row.
+func (c cached) store(tx *store.Tx) error {
+	s := c.summary
+	if _, err := tx.Exec(upsertScore, c.observer, c.agent, c.score.Alpha, c.score.Beta, encodeSteps(c.steps),
+		s.observations, s.rights, s.confirmed, s.start, s.end, c.updated); err != nil {
+		return fmt.Errorf("write score: %w", err)
+	}
+	return nil
+}
+
+// keep stores c and tells who is concerned if the score is another than before.
+// Rights move when a tier does, now or at a later step.
+func (c cached) keep(g access.Grant, before cached) error {
+	tx := g.Tx()
+	if err := c.store(tx); err != nil {
+		return err
+	}
+	was, is := before.at(tx.Micros()), c.at(tx.Micros())
+	if was != is {
+		changed := schemas.TrustScoreChanged{AgentID: c.agent, OldScore: was.Accuracy(), NewScore: is.Accuracy()}
+		for _, who := range []schemas.EntityID{c.agent, c.observer} {
+			// From the node: whose verdict it was is nobody else's to know.
+			if err := events.Append(tx, events.EntityStream(who), events.Event{Type: schemas.EventTrustScoreChanged, Source: access.NodeEntity, Payload: changed}); err != nil {
+				return err
+			}
+		}
+	}
+	if before.sameTiers(c, tx.Micros()) {
+		return nil
+	}
+	return g.RightsChanged()
+}
+
+// tierings are the tiers the score falls through from a moment on.
+func (c cached) tierings(now int64) []access.Tiering {
+	out := []access.Tiering{{Observer: c.observer, Tier: c.at(now).Tier()}}
+	for _, s := range c.steps {
+		if tier := s.Tier(); s.at > now && tier != out[len(out)-1].Tier {
+			out = append(out, access.Tiering{Observer: c.observer, From: s.at, Tier: tier})
+		}
+	}
+	return out
+}
+
+func (c cached) sameTiers(o cached, now int64) bool {
+	mine, others := c.tierings(now), o.tierings(now)
+	if c.updated == 0 || len(mine) != len(others) { // a new book may be asked in place of another
+		return false
+	}
+	for i := range mine {
+		if mine[i] != others[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// TiersOf gives the tiers of an agent in every book about it, for the authorizer
+// to keep: what changes them moves the epoch.
+func TiersOf(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
+	rows, err := tx.Query(selectScores, agent)
+	books, err := store.Collect(rows, err, func(r *sql.Rows) (cached, error) { return scanCached(r.Scan) })
+	if err != nil {
+		return nil, fmt.Errorf("read scores: %w", err)
+	}
+	var out []access.Tiering
+	for _, c := range books {
+		out = append(out, c.tierings(tx.Micros())...)
+	}
+	return out, nil
+}
+
+// Begin writes the prior of an agent just registered: as its registrar stands
+// with their human, at most 0.6. Trust is not handed on, distrust is.
+func Begin(g access.Grant, agent schemas.EntityID, foreign bool) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
+	tx, root, by := g.Tx(), g.Root(), g.Actor()
+	alpha := int64(priorAlpha)
+	if foreign {
+		alpha = foreignAlpha
+	}
+	if by != root {
+		registrar, err := open(tx, root, by)
+		if err != nil {
+			return err
+		}
+		s := registrar.at(tx.Micros())
+		alpha = min(alpha, priorStrength*s.Alpha/(s.Alpha+s.Beta))
+	}
+	e := entry{Observer: root, Agent: agent, Source: byPrior, Assessor: by, Witness: by, Alpha: alpha, Beta: priorStrength - alpha, At: tx.Micros()}
+	if err := write(g, &e); err != nil {
+		return err
+	}
+	return started(e).store(tx)
+}
+
+// started is the score an agent begins with.
+func started(prior entry) cached {
+	return cached{observer: prior.Observer, agent: prior.Agent, book: book{prior: prior.score(), score: prior.score(), updated: prior.At}}
+}

@@ -1,0 +1,91 @@
+package trust
+
+import (
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// Standing is how reliable an agent proved to the human above it, at a moment.
+type Standing struct {
+	Agent        schemas.EntityID
+	Observer     schemas.EntityID
+	Score        Score
+	Observations int // that count now
+	Rights       int
+	Confirmed    int   // by the observer's own word, or by time
+	RecentErrors int   // confirmed ones among the newest verdicts
+	Start, End   int64 // of the window, UTC µs; 0 without evidence
+	Updated      int64 // when the last evidence came, or the agent
+	Skills       []Skill
+	Open         int // predictions not resolved
+	Unresolved   int // of these, could not be checked when they should have been
+}
+
+// Read gives the standing of an agent to itself and to those above it; "" is
+// the actor. Errors: CodeNotFound for everyone else's.
+func Read(g access.Grant, ref string) (Standing, error) {
+	id, err := scored(g, ref)
+	if err != nil {
+		return Standing{}, err
+	}
+	return standing(g, id)
+}
+
+// scored resolves an agent whose score the actor may see.
+func scored(g access.Grant, ref string) (schemas.EntityID, error) {
+	if g.Tx() == nil {
+		return "", access.ErrNoGrant
+	}
+	id := g.Actor()
+	if ref != "" {
+		var err error
+		if id, err = g.Resolve(ref); err != nil {
+			return "", err
+		}
+	}
+	holds, err := g.Holds(id)
+	if err != nil {
+		return "", err
+	}
+	if !holds {
+		return "", access.NotKnown(ref)
+	}
+	if !schemas.IsAgentID(string(id)) {
+		return "", schemas.Invalidf("people are not scored").Try("name an agent; agent_list shows those below you")
+	}
+	return id, nil
+}
+
+func standing(g access.Grant, id schemas.EntityID) (Standing, error) {
+	tx, now := g.Tx(), g.Tx().Micros()
+	chain, err := g.ChainOf(id)
+	if err != nil {
+		return Standing{}, err
+	}
+	if len(chain) == 0 {
+		return Standing{}, access.NotKnown(string(id))
+	}
+	c, err := open(tx, chain[0].ID, id)
+	if err != nil {
+		return Standing{}, err
+	}
+	window, err := newest(tx, c.observer, id)
+	if err != nil {
+		return Standing{}, err
+	}
+	w := summarize(within(window, now))
+	s := Standing{Agent: id, Observer: c.observer, Score: c.at(now), Observations: w.observations, Rights: w.rights,
+		Confirmed: w.confirmed, Start: w.start, End: w.end, Updated: c.updated}
+	for _, e := range window[:min(len(window), gateRecent)] {
+		if e.Source.rank() == 3 && e.Verdict == Wrong {
+			s.RecentErrors++
+		}
+	}
+	if err := tx.QueryRow(countOpen, id, now).Scan(&s.Open, &s.Unresolved); err != nil {
+		return s, fmt.Errorf("count predictions: %w", err)
+	}
+	s.Skills, err = skillsOf(tx, id)
+	return s, err
+}

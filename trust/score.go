@@ -1,0 +1,66 @@
+package trust
+
+import "cordelia/schemas"
+
+// unit is one whole observation, in thousandths: the unit of weights and scores.
+const unit = 1000
+
+// Score is a Beta posterior over the accuracy of an agent, its parameters in
+// thousandths. Scores are compared as integers: adding tenths in floating point
+// loses a tier at its boundary.
+type Score struct{ Alpha, Beta int64 }
+
+// The prior of a new agent (seed §5.5): mean 0.6, as strong as five verdicts.
+const (
+	priorAlpha    = 3 * unit
+	priorStrength = 5 * unit
+	foreignAlpha  = priorStrength / 2 // an agent of another node starts at tier Low
+)
+
+// defaultPrior is where whoever has no record of their own starts.
+func defaultPrior() Score { return Score{priorAlpha, priorStrength - priorAlpha} }
+
+// plus is s with the evidence of o.
+func (s Score) plus(o Score) Score { return Score{s.Alpha + o.Alpha, s.Beta + o.Beta} }
+
+// below compares means exactly.
+func (s Score) below(o Score) bool {
+	return s.Alpha*(o.Alpha+o.Beta) < o.Alpha*(s.Alpha+s.Beta)
+}
+
+// lower is the one with the lower mean, s if they are equal.
+func lower(s, o Score) Score {
+	if o.below(s) {
+		return o
+	}
+	return s
+}
+
+// Tier cuts the mean into the four of seed §5.4; 0.3 and 0.6 belong to the tier
+// above them, 0.85 to the one below.
+func (s Score) Tier() schemas.Tier {
+	n := s.Alpha + s.Beta
+	switch {
+	case 10*s.Alpha < 3*n:
+		return schemas.Untrusted
+	case 10*s.Alpha < 6*n:
+		return schemas.Low
+	case 100*s.Alpha <= 85*n:
+		return schemas.Medium
+	}
+	return schemas.High
+}
+
+// Accuracy is the mean, 0–1, for people to read.
+func (s Score) Accuracy() float64 { return float64(s.Alpha) / float64(s.Alpha+s.Beta) }
+
+// Q05 is what the accuracy exceeds with a probability of 95 %.
+func (s Score) Q05() float64 { return s.quantile(0.05) }
+
+// Interval95 is the equal-tailed interval that holds the accuracy with a
+// probability of 95 %.
+func (s Score) Interval95() [2]float64 { return [2]float64{s.quantile(0.025), s.quantile(0.975)} }
+
+func (s Score) quantile(p float64) float64 {
+	return quantile(p, float64(s.Alpha)/unit, float64(s.Beta)/unit)
+}

@@ -1,0 +1,182 @@
+package work
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Claimed is an item with the caller's lease of it.
+type Claimed struct {
+	WorkID    string          `json:"work_id"`
+	TaskID    string          `json:"task_id"`
+	GroupID   schemas.GroupID `json:"group_id,omitempty"`
+	Fence     int64           `json:"fence"`
+	Lease     int             `json:"lease_seconds"`
+	ExpiresAt string          `json:"expires_at"`
+	Attempt   int             `json:"attempt"`
+	Resumed   bool            `json:"resumed,omitempty"`
+	Today     string          `json:"today"` // models do not know
+	Intent    string          `json:"intent"`
+	Brief     Brief           `json:"brief"`
+	Inputs    []Input         `json:"results_before,omitempty"`
+	Note      string          `json:"note,omitempty"` // the last word of whoever held it
+}
+
+// Input is the result of an item that a claimed one builds on.
+type Input struct {
+	WorkID string          `json:"work_id"`
+	Stage  int             `json:"stage"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Left   bool            `json:"left_out,omitempty"` // too long; task_status has it
+}
+
+// CheckLease says whether a lease may be that long; 0 means DefaultLease.
+func CheckLease(d time.Duration) (time.Duration, error) {
+	if d == 0 {
+		return DefaultLease, nil
+	}
+	if d < MinLease || d > MaxLease {
+		return 0, schemas.Invalidf("a lease of %s", d).Expecting("%d–%d seconds", int(MinLease.Seconds()), int(MaxLease.Seconds())).
+			Try("call again with lease_seconds in that range; any call extends a lease")
+	}
+	return d, nil
+}
+
+// Claim gives the actor the lease it has, or one of the first item it may take:
+// by priority, then in the order of submission. ok is false if there is none. A
+// role takes items of that role alone. CodeBusy if the actor or one above it runs
+// as much as it may.
+func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool, err error) {
+	if g.Tx() == nil {
+		return c, false, access.ErrNoGrant
+	}
+	if _, err := Settle(g); err != nil {
+		return c, false, err
+	}
+	now := g.Tx().Micros()
+	r, c, brief, err := scanClaimed(g.Tx().LookupRow(selectHeld, g.Actor()))
+	if err == nil {
+		c.Resumed = true
+		if err := extend(g.Tx(), g.Actor(), now, now, &r.leaseUntil); err != nil {
+			return c, false, err
+		}
+		return c.fill(g, r, brief)
+	}
+	if !errors.Is(err, store.ErrNoRows) {
+		return c, false, fmt.Errorf("read lease: %w", err)
+	}
+	lanes, err := lanesOf(g, role)
+	if err != nil || lanes == "[]" {
+		return c, false, err
+	}
+	leased, _, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim)
+	r, c, brief, err = scanClaimed(g.Tx().QueryRow(claimFirst, lanes, leased, g.Actor(), lease.Microseconds(), now))
+	if errors.Is(err, store.ErrNoRows) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("claim: %w", err)
+	}
+	if err := g.Hold(r.id, lease); err != nil {
+		return c, false, err
+	}
+	if _, err := g.Tx().Exec(insertLease, r.n, r.fence, g.Actor(), now); err != nil {
+		return c, false, fmt.Errorf("note lease: %w", err)
+	}
+	if err := g.Audit("work/"+r.id, map[string]any{"fence": r.fence, "until": r.leaseUntil}); err != nil {
+		return c, false, err
+	}
+	return c.fill(g, r, brief)
+}
+
+func scanClaimed(from store.Row) (r row, c Claimed, brief string, err error) {
+	err = from.Scan(r.dest(&c.Note, &c.Intent, &brief)...)
+	return r, c, brief, err
+}
+
+// fill words a lease for its holder.
+func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error) {
+	if err := json.Unmarshal([]byte(brief), &c.Brief); err != nil {
+		return c, false, fmt.Errorf("brief of %s: %w", r.id, err)
+	}
+	c.WorkID, c.TaskID, c.GroupID, c.Fence, c.Attempt = r.id, r.task, r.group, r.fence, r.attempt
+	c.Lease, c.ExpiresAt, c.Today = int(r.lease/1e6), events.Timestamp(r.leaseUntil), g.Tx().Now().UTC().Format("Monday, 2006-01-02")
+	if r.depends == 0 {
+		return c, true, nil
+	}
+	rows, err := g.Tx().Lookup(selectInputs, r.n)
+	if err != nil {
+		return c, false, fmt.Errorf("read inputs: %w", err)
+	}
+	defer rows.Close()
+	for room := MaxResult; rows.Next(); {
+		var in Input
+		var result string
+		if err := rows.Scan(&in.WorkID, &in.Stage, &result); err != nil {
+			return c, false, fmt.Errorf("read inputs: %w", err)
+		}
+		if room -= len(result); room < 0 {
+			in.Left = true
+		} else if result != "" {
+			in.Result = json.RawMessage(result)
+		}
+		c.Inputs = append(c.Inputs, in)
+	}
+	return c, true, rows.Err()
+}
+
+// Watch looks out for work for one agent without claiming it. Every commit of any
+// process may ask, so what it knows of the agent's lanes is kept until rights or
+// lanes move.
+type Watch struct {
+	epoch, newest int64
+	lanes         string
+}
+
+// Stirred reports whether it is worth to Look, by what the last Look found out.
+// It needs no right of the agent's and gives nothing away.
+func (w *Watch) Stirred(tx *store.Tx) (bool, error) {
+	epoch, newest, err := w.version(tx)
+	if err != nil || epoch != w.epoch || newest != w.newest {
+		return true, err
+	}
+	return w.ready(tx)
+}
+
+// Look reports whether Claim would find something for the actor.
+func (w *Watch) Look(g access.Grant, role string) (bool, error) {
+	if g.Tx() == nil {
+		return false, access.ErrNoGrant
+	}
+	var err error
+	if w.epoch, w.newest, err = w.version(g.Tx()); err != nil {
+		return false, err
+	}
+	if w.lanes, err = lanesOf(g, role); err != nil {
+		return false, err
+	}
+	return w.ready(g.Tx())
+}
+
+func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
+	if epoch, err = access.Epoch(tx); err == nil {
+		err = tx.LookupRow(newestLane).Scan(&newest)
+	}
+	return epoch, newest, err
+}
+
+func (w *Watch) ready(tx *store.Tx) (bool, error) {
+	var n int64
+	err := tx.LookupRow(firstReady, w.lanes).Scan(&n)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,144 @@
+package work
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Cancel ends an item, or what is open of a task, and says how many items that
+// was: the holders' next reports do not count. It is for who submitted it, whoever
+// is above, and who runs its group. CodeNotFound if there is nothing the actor may
+// cancel, CodeConflict if all of it has ended.
+func Cancel(g access.Grant, task, id string) (n int, err error) {
+	found, err := managed(g, task, id)
+	if err != nil {
+		return 0, err
+	}
+	var news told
+	for i := range found {
+		// What an item dooms may be further down this list.
+		r, err := load(g, found[i].n)
+		if err != nil {
+			return 0, err
+		}
+		if r.state.Final() {
+			continue
+		}
+		holder := r.holder
+		if r.state != schemas.WorkLeased {
+			holder = ""
+		}
+		r.outcome = "cancelled"
+		if err := end(g, &r, schemas.WorkCancel, &news); err != nil {
+			return 0, err
+		}
+		n++
+		if holder == "" || holder == r.submitter {
+			continue
+		}
+		if err := g.Emit(events.EntityStream(holder), schemas.EventTaskCancelled,
+			schemas.TaskChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: holder, State: r.state}); err != nil {
+			return 0, err
+		}
+	}
+	if n == 0 {
+		return 0, schemas.Conflictf("all of this work has ended").Try("task_status shows how")
+	}
+	return n, news.tell(g)
+}
+
+// managed lists the items of a task, or the one item, that the actor runs.
+func managed(g access.Grant, task, id string) ([]row, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
+	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) { return group, r.Scan(&group) })
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	query, ref := selectTaskManaged, task
+	if id != "" {
+		query, ref = selectManaged, id
+	}
+	rows, err = g.Tx().Query(query, g.Actor(), asJSON(run), ref)
+	found, err := store.Collect(rows, err, scanRow[*sql.Rows])
+	if err != nil {
+		return nil, fmt.Errorf("read work: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, notKnown()
+	}
+	return found, nil
+}
+
+// Retry puts a blocked item back into the queue, as if it waited for nothing and
+// its leases had not run out. It is for a person.
+func Retry(g access.Grant, id string) (schemas.WorkState, error) {
+	r, err := forPerson(g, id)
+	if err != nil {
+		return "", err
+	}
+	var news told
+	r.blockers, r.expiries, r.releases, r.outcome, r.holder = 0, 0, 0, "", ""
+	if err := end(g, &r, schemas.WorkRetry, &news); err != nil {
+		return "", err
+	}
+	return r.state, news.tell(g)
+}
+
+// Decide ends the wait of a held item: its result counts, or it failed. hash is
+// that of the result the person saw. CodeConflict if it is not held, or its result
+// is another.
+func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, error) {
+	r, err := forPerson(g, id)
+	if err != nil {
+		return "", err
+	}
+	if r.resultHash != hash {
+		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the work_id shows the present one")
+	}
+	on := schemas.WorkAccept
+	if !accept {
+		on, r.outcome = schemas.WorkReject, "rejected"
+	}
+	var news told
+	if err := end(g, &r, on, &news); err != nil {
+		return "", err
+	}
+	return r.state, news.tell(g)
+}
+
+func forPerson(g access.Grant, id string) (row, error) {
+	v, err := view(g, id)
+	if err != nil {
+		return row{}, err
+	}
+	if !g.IsHuman() {
+		return row{}, schemas.Deniedf("a person decides this").Try("ask the user; cordelia task list shows what waits for them")
+	}
+	return load(g, v.row.n)
+}
+
+// view reads an item the actor may see.
+func view(g access.Grant, id string) (seen, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return seen{}, err
+	}
+	var s seen
+	err = g.Tx().QueryRow(selectView, g.Actor(), asJSON(scope.Groups), id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
+	if errors.Is(err, store.ErrNoRows) {
+		return s, notKnown()
+	}
+	if err != nil {
+		return s, fmt.Errorf("read work: %w", err)
+	}
+	return s, nil
+}

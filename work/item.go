@@ -1,0 +1,219 @@
+package work
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+)
+
+// Limits of items. Sizes are in bytes.
+const (
+	MaxItems    = 200 // of one submission
+	maxIntent   = 8 << 10
+	maxBrief    = 64 << 10
+	maxNote     = 2 << 10
+	MaxResult   = 64 << 10
+	maxEvidence = 32 // pieces
+	maxPiece    = 4 << 10
+	maxNeeds    = 32
+	maxExcluded = 16
+
+	MinLease     = 15 * time.Second
+	DefaultLease = 2 * time.Minute
+	MaxLease     = time.Hour
+
+	DefaultExpiries = 3  // ended leases until a person is asked
+	maxReleases     = 10 // times an item is given back until a person is asked
+)
+
+// row is the part of an item that decisions need. Times are UTC µs.
+type row struct {
+	n                             int64
+	id, task                      string
+	group                         schemas.GroupID
+	submitter                     schemas.EntityID
+	lane                          int64
+	stage, priority               int
+	place                         int64
+	state                         schemas.WorkState
+	depends, blockers             int
+	notBefore, deadline           int64
+	holder                        schemas.EntityID
+	fence                         int64
+	attempt                       int
+	lease, claimedAt, leaseUntil  int64
+	expiries, releases, mostEnded int
+	outcome                       string
+	created, updated, finished    int64
+	resultHash                    string
+}
+
+func (r *row) dest(more ...any) []any {
+	return append([]any{&r.n, &r.id, &r.task, &r.group, &r.submitter, &r.lane, &r.stage, &r.priority, &r.place, &r.state, &r.depends,
+		&r.blockers, &r.notBefore, &r.deadline, &r.holder, &r.fence, &r.attempt, &r.lease, &r.claimedAt, &r.leaseUntil, &r.expiries,
+		&r.releases, &r.mostEnded, &r.outcome, &r.created, &r.updated, &r.finished, &r.resultHash}, more...)
+}
+
+type scanner interface{ Scan(...any) error }
+
+func scanRow[S scanner](s S) (r row, err error) { return r, s.Scan(r.dest()...) }
+
+// move changes the state along the table (INV-WORK-EDGE), and says whose move it is.
+func (r *row) move(on schemas.Trigger) (schemas.By, error) {
+	to, by, ok := schemas.NextWork(r.state, on)
+	if !ok {
+		return by, schemas.Conflictf("this work is %s; %s does not apply to it", r.state, on).Try("task_status shows it")
+	}
+	r.state = to
+	return by, nil
+}
+
+// save writes what moves change.
+func (r *row) save(g access.Grant) error {
+	now := g.Tx().Micros()
+	if r.updated = now; r.state.Final() {
+		r.finished = now
+	}
+	if _, err := g.Tx().Exec(updateItem, r.state, r.place, r.blockers, r.holder, r.leaseUntil, r.expiries, r.releases, r.outcome,
+		r.updated, r.finished, r.n); err != nil {
+		return fmt.Errorf("change work: %w", err)
+	}
+	return nil
+}
+
+// load reads the row of an item by its number.
+func load(g access.Grant, n int64) (row, error) {
+	r, err := scanRow(g.Tx().LookupRow(selectItem, n))
+	if err != nil {
+		return r, fmt.Errorf("read work: %w", err)
+	}
+	return r, nil
+}
+
+// notKnown is the answer for what is absent and what is hidden.
+func notKnown() error {
+	return schemas.NotFoundf("there is no such work here").Try("task_status without arguments lists the work you may see")
+}
+
+// told collects what became ready in a transaction: one event for each pool,
+// however many items.
+type told struct {
+	order []told1
+	seen  map[int64]int
+}
+
+type told1 struct {
+	lane  int64
+	ready schemas.TaskReady
+}
+
+func (t *told) ready(r row) {
+	if t.seen == nil {
+		t.seen = map[int64]int{}
+	}
+	at, ok := t.seen[r.lane]
+	if !ok {
+		at = len(t.order)
+		t.seen[r.lane] = at
+		t.order = append(t.order, told1{r.lane, schemas.TaskReady{TaskID: r.task, GroupID: r.group}})
+	}
+	t.order[at].ready.Items++
+}
+
+// tell writes the events of what became ready: to whom it is assigned, else to
+// its group. Whoever waits for work is woken in any case.
+func (t *told) tell(g access.Grant) error {
+	streams := map[events.Stream]*schemas.TaskReady{}
+	var order []events.Stream
+	for _, one := range t.order {
+		var l lane
+		if err := g.Tx().LookupRow(selectLane, one.lane).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read lane: %w", err)
+		}
+		var to events.Stream
+		switch {
+		case l.assigned != "":
+			to = events.EntityStream(l.assigned)
+		case one.ready.GroupID != "":
+			c, err := cultureOf(g, one.ready.GroupID)
+			if err != nil {
+				return err
+			}
+			if c.quiet() {
+				continue
+			}
+			to = events.GroupStream(one.ready.GroupID)
+		default:
+			continue
+		}
+		if streams[to] == nil {
+			streams[to] = &schemas.TaskReady{TaskID: one.ready.TaskID, GroupID: one.ready.GroupID}
+			order = append(order, to)
+		}
+		streams[to].Items += one.ready.Items
+	}
+	for _, to := range order {
+		if err := g.Emit(to, schemas.EventTaskReady, *streams[to]); err != nil {
+			return err
+		}
+	}
+	if len(t.order) > 0 {
+		g.Tx().Ring()
+	}
+	return nil
+}
+
+// groupCulture is what of a group events depend on.
+type groupCulture struct {
+	kind      string
+	Broadcast string `json:"broadcast_eagerness"`
+}
+
+// quiet groups are told nothing: their members look for themselves.
+func (c groupCulture) quiet() bool { return c.Broadcast == "taciturn" }
+
+func cultureOf(g access.Grant, id schemas.GroupID) (c groupCulture, err error) {
+	var text string
+	if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &text); err == nil {
+		err = json.Unmarshal([]byte(text), &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read culture: %w", err)
+	}
+	return c, nil
+}
+
+// changed tells the submitter and the group what became of an item. A swarm is
+// told of its ends in the words of its own event.
+func changed(g access.Grant, r row, by schemas.By) error {
+	t, source := event(r.state), g.Actor()
+	if by == schemas.ByNode { // in whoever's transaction it was found due
+		source = access.NodeEntity
+	}
+	emit := func(to events.Stream, t schemas.EventType, payload any) error {
+		return events.Append(g.Tx(), to, events.Event{Type: t, Source: source, Payload: payload})
+	}
+	what := schemas.TaskChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: r.holder, State: r.state}
+	if err := emit(events.EntityStream(r.submitter), t, what); err != nil || r.group == "" {
+		return err
+	}
+	c, err := cultureOf(g, r.group)
+	if err != nil || c.quiet() {
+		return err
+	}
+	if c.kind == access.GroupSwarm && r.holder != "" && (r.state == schemas.WorkDone || r.state == schemas.WorkFailed) {
+		return emit(events.GroupStream(r.group), schemas.EventSwarmTaskComplete,
+			schemas.SwarmTaskComplete{SwarmID: r.group, AgentID: r.holder, Result: string(r.state)})
+	}
+	return emit(events.GroupStream(r.group), t, what)
+}
+
+// event is the type that tells of a state.
+func event(s schemas.WorkState) schemas.EventType {
+	return map[schemas.WorkState]schemas.EventType{schemas.WorkDone: schemas.EventTaskDone, schemas.WorkFailed: schemas.EventTaskFailed,
+		schemas.WorkHeld: schemas.EventTaskHeld, schemas.WorkBlocked: schemas.EventTaskBlocked, schemas.WorkCancelled: schemas.EventTaskCancelled}[s]
+}

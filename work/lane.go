@@ -1,0 +1,125 @@
+package work
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// lane decides who may take an item.
+type lane struct {
+	pool     string // g/ a group, e/ an entity with all below it
+	role     string
+	assigned schemas.EntityID // "" = anyone
+	needs    string           // JSON list of tools, in order
+	excluded string           // JSON list of entities, in order
+}
+
+func (l *lane) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.needs, &l.excluded} }
+
+// number finds the lane's number, making it if it is new.
+func (l *lane) number(g access.Grant) (n int64, err error) {
+	if err := g.Tx().QueryRow(insertLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n); err != nil {
+		return 0, fmt.Errorf("make lane: %w", err)
+	}
+	return n, nil
+}
+
+func groupPool(id schemas.GroupID) string   { return "g/" + string(id) }
+func entityPool(id schemas.EntityID) string { return "e/" + string(id) }
+
+// inOrder is a set as lanes hold it.
+func inOrder[S ~string](set []S) string {
+	sorted := slices.Clone(set)
+	slices.Sort(sorted)
+	return asJSON(slices.Compact(sorted))
+}
+
+func asJSON[S ~string](list []S) string {
+	if list == nil {
+		list = []S{}
+	}
+	text, err := json.Marshal(list)
+	if err != nil { // strings
+		panic(fmt.Sprintf("work: encode list: %v", err))
+	}
+	return string(text)
+}
+
+// lanesOf lists the lanes the actor may take work from, as a JSON list.
+func lanesOf(g access.Grant, role string) (string, error) {
+	groups, err := g.WritableGroups()
+	if err != nil {
+		return "", err
+	}
+	var pools []string
+	for _, id := range groups {
+		pools = append(pools, groupPool(id))
+	}
+	chain := g.Chain()
+	for _, link := range chain {
+		pools = append(pools, entityPool(link.ID))
+	}
+	type candidate struct {
+		n               int64
+		needs, excluded string
+	}
+	rows, err := g.Tx().Lookup(selectLanes, asJSON(pools), g.Actor(), role)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) { return c, r.Scan(&c.n, &c.needs, &c.excluded) })
+	if err != nil {
+		return "", fmt.Errorf("read lanes: %w", err)
+	}
+	open := []int64{}
+	for _, c := range all {
+		ok, err := fits(g, chain, c.needs, c.excluded)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			open = append(open, c.n)
+		}
+	}
+	text, err := json.Marshal(open)
+	return string(text), err
+}
+
+// fits reports whether the actor has the tools and is nobody's kin it must not be.
+func fits(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
+	if needs == "[]" && excluded == "[]" {
+		return true, nil
+	}
+	tools, err := list[string](needs)
+	if err != nil {
+		return false, err
+	}
+	for _, tool := range tools {
+		if len(access.Evaluate(chain, access.Operation{Tool: tool}, g.Tx().Micros())) > 0 {
+			return false, nil
+		}
+	}
+	kin, err := list[schemas.EntityID](excluded)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range kin {
+		if slices.ContainsFunc(chain, func(l access.ChainLink) bool { return l.ID == id }) {
+			return false, nil
+		}
+		if above, err := g.Holds(id); err != nil || above {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func list[S ~string](text string) (l []S, err error) {
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return nil, fmt.Errorf("read lane: %w", err)
+	}
+	return l, nil
+}

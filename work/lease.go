@@ -1,0 +1,240 @@
+package work
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// lateFor is how long reports that came too late are kept for the operator.
+const lateFor = 7 * 24 * time.Hour
+
+// settleAtOnce bounds how many due items one transaction deals with.
+const settleAtOnce = 50
+
+type due struct {
+	n  int64
+	on schemas.Trigger
+}
+
+func findDue(tx *store.Tx) ([]due, error) {
+	now := tx.Micros()
+	rows, err := tx.Lookup(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), settleAtOnce)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (d due, err error) { return d, r.Scan(&d.n, &d.on) })
+	if err != nil {
+		return nil, fmt.Errorf("find due work: %w", err)
+	}
+	return found, nil
+}
+
+// Due reports whether Settle or Forget has something to do.
+func Due(g access.Grant) (bool, error) {
+	found, err := findDue(g.Tx())
+	if err != nil || len(found) > 0 {
+		return len(found) > 0, err
+	}
+	var late bool
+	err = g.Tx().LookupRow(countLate, g.Tx().Micros()-lateFor.Microseconds()).Scan(&late)
+	return late, err
+}
+
+// Forget drops reports that came too late and were kept long enough.
+func Forget(g access.Grant) error {
+	_, err := g.Tx().Exec(dropLate, g.Tx().Micros()-lateFor.Microseconds())
+	return err
+}
+
+// Settle makes the moves that time has made due, in whoever's transaction: every
+// process does so each second, and every claim before it looks. n is how many
+// there were, at most 50.
+func Settle(g access.Grant) (n int, err error) {
+	found, err := findDue(g.Tx())
+	if err != nil || len(found) == 0 {
+		return 0, err
+	}
+	var news told
+	for _, d := range found {
+		r, err := load(g, d.n)
+		if err != nil {
+			return 0, err
+		}
+		if err := settle(g, &r, d.on, &news); err != nil {
+			return 0, err
+		}
+	}
+	return len(found), news.tell(g)
+}
+
+func settle(g access.Grant, r *row, on schemas.Trigger, news *told) error {
+	if _, _, ok := schemas.NextWork(r.state, on); !ok {
+		return nil // due for two reasons, and seen to
+	}
+	if on == schemas.WorkExpire {
+		if r.expiries++; r.expiries >= r.mostEnded {
+			on, r.outcome = schemas.WorkExhaust, "expired"
+		}
+	}
+	if on == schemas.WorkOverdue {
+		r.outcome = "overdue"
+	}
+	return end(g, r, on, news)
+}
+
+// end makes a move that leaves no lease behind, and what follows from it: the
+// slots are given back, what waits for the item goes on or stops, and whoever
+// should know is told.
+func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
+	held := r.state == schemas.WorkLeased
+	was := *r
+	by, err := r.move(on)
+	if err != nil {
+		return err
+	}
+	if held {
+		if err := g.DropHold(r.id); err != nil {
+			return err
+		}
+		if r.leaseUntil = 0; r.state == schemas.WorkReady {
+			r.holder = ""
+		}
+	}
+	if err := r.save(g); err != nil {
+		return err
+	}
+	if err := g.Audit("work/"+r.id, map[string]any{"on": on, "from": was.state, "to": r.state, "fence": r.fence, "holder": was.holder}); err != nil {
+		return err
+	}
+	switch r.state {
+	case schemas.WorkReady:
+		news.ready(*r)
+		return nil
+	case schemas.WorkDone:
+		if err := follow(g, r, news); err != nil {
+			return err
+		}
+	case schemas.WorkFailed, schemas.WorkCancelled:
+		if err := doom(g, r, news); err != nil {
+			return err
+		}
+	}
+	return changed(g, *r, by)
+}
+
+// follow lets go on what waited for a finished item.
+func follow(g access.Grant, r *row, news *told) error {
+	if n, err := g.Tx().Exec(unblock, r.n); err != nil || n == 0 {
+		return err
+	}
+	next, err := waiting(g, r)
+	if err != nil {
+		return err
+	}
+	for _, w := range next {
+		if w.blockers > 0 || w.notBefore > g.Tx().Micros() {
+			continue
+		}
+		if err := end(g, &w, schemas.WorkDue, news); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doom stops what waited for an item that will not be done.
+func doom(g access.Grant, r *row, news *told) error {
+	next, err := waiting(g, r)
+	for i := 0; i < len(next) && err == nil; i++ {
+		next[i].outcome = "doomed"
+		err = end(g, &next[i], schemas.WorkDoomed, news)
+	}
+	return err
+}
+
+func waiting(g access.Grant, r *row) ([]row, error) {
+	rows, err := g.Tx().Query(selectWaiting, r.n)
+	return store.Collect(rows, err, scanRow[*sql.Rows])
+}
+
+// Seen extends the leases of those who called, each when less than half of it is
+// left, so that calling often costs no more writes. It is for access.Config.
+func Seen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
+	for id, at := range seen {
+		var until int64
+		if err := extend(tx, id, min(at, tx.Micros()), tx.Micros(), &until); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extend lengthens the lease that who had at a moment.
+func extend(tx *store.Tx, who schemas.EntityID, at, now int64, until *int64) error {
+	var id string
+	var to int64
+	err := tx.QueryRow(extendLease, who, now, at).Scan(&id, &to)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("extend lease: %w", err)
+	}
+	*until = to
+	return access.KeepHold(tx, id, to)
+}
+
+// claimTools are what a lease rests on besides what its item needs.
+func claimTools() []string { return []string{"task_claim", "task_report"} }
+
+// Revoke ends the leases of id and of all below it that they may not have any
+// more, by their rights as this transaction leaves them (INV-LEASE). Whoever takes
+// a right calls it.
+func Revoke(g access.Grant, id schemas.EntityID) error {
+	rows, err := g.Tx().Query(selectHeldBelow, id)
+	held, err := store.Collect(rows, err, scanRow[*sql.Rows])
+	if err != nil {
+		return fmt.Errorf("read leases: %w", err)
+	}
+	var news told
+	for _, r := range held {
+		var l lane
+		if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read lane: %w", err)
+		}
+		tools, err := list[string](l.needs)
+		if err != nil {
+			return err
+		}
+		var needs []access.Need
+		if r.group != "" {
+			needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group})
+		}
+		may, err := g.Could(r.holder, append(claimTools(), tools...), needs...)
+		if err != nil {
+			return err
+		}
+		if may {
+			continue
+		}
+		if err := end(g, &r, schemas.WorkRevoke, &news); err != nil {
+			return err
+		}
+	}
+	return news.tell(g)
+}
+
+// Restored is for a database brought back from a backup: fences given out since
+// then must not count, and nobody holds what the backup says they hold.
+func Restored(tx *store.Tx) error {
+	if _, err := tx.Exec(restoreLeases, tx.Micros()); err != nil {
+		return fmt.Errorf("end leases: %w", err)
+	}
+	if _, err := tx.Exec(dropHolds); err != nil {
+		return fmt.Errorf("end slots: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package work
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Outcome is what the holder of an item says became of it.
+type Outcome string
+
+const (
+	Done     Outcome = "done"
+	Failed   Outcome = "failed"
+	Released Outcome = "released" // given back for someone else
+	Progress Outcome = "progress" // still at it
+)
+
+// Evidence is one thing that was done and what it showed.
+type Evidence struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input,omitempty"`
+	Exit  int    `json:"exit"`
+	Head  string `json:"head,omitempty"` // the output's beginning
+	Tail  string `json:"tail,omitempty"` // and its end
+}
+
+// Report is a checked report.
+type Report struct {
+	id       string
+	fence    int64
+	outcome  Outcome
+	result   string // JSON, "" for none
+	evidence string // JSON, "" for none
+	note     string
+	hash     string
+	proof    string // hash of result and evidence
+}
+
+// NewReport checks a report before a transaction is taken for it. CodeInvalid
+// lists every violation.
+func NewReport(id string, fence int64, o Outcome, result json.RawMessage, evidence []Evidence, note string) (*Report, error) {
+	var bad []schemas.Violation
+	say := func(path, format string, args ...any) {
+		bad = append(bad, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
+	}
+	if len(result) > MaxResult {
+		say("/result", "has %d bytes; write what is longer than %d with memory_write_warm and report the item's id", len(result), MaxResult)
+	}
+	if (o == Released || o == Progress) && (len(result) > 0 || len(evidence) > 0) {
+		say("/result", "belongs to outcome done or failed")
+	}
+	if len(note) > maxNote {
+		say("/note", "is longer than %d bytes", maxNote)
+	}
+	if len(evidence) > maxEvidence {
+		say("/evidence", "has more than %d pieces", maxEvidence)
+	}
+	for i, e := range evidence {
+		if e.Tool == "" {
+			say(schemas.Pointer("evidence", fmt.Sprint(i), "tool"), "is missing")
+		}
+		if max(len(e.Tool), len(e.Input), len(e.Head), len(e.Tail)) > maxPiece {
+			say(schemas.Pointer("evidence", fmt.Sprint(i)), "has a text longer than %d bytes; give its head and tail", maxPiece)
+		}
+	}
+	if bad != nil {
+		return nil, schemas.Invalidf("the report was not taken").With(bad...)
+	}
+	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
+	if len(evidence) > 0 {
+		text, err := json.Marshal(evidence)
+		if err != nil {
+			return nil, fmt.Errorf("encode evidence: %w", err)
+		}
+		r.evidence = string(text)
+	}
+	r.proof = digest(r.result, r.evidence)
+	r.hash = digest(string(o), r.result, r.evidence, note)
+	return r, nil
+}
+
+func digest(parts ...string) string {
+	text, err := json.Marshal(parts)
+	if err != nil { // strings
+		panic(fmt.Sprintf("work: encode report: %v", err))
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Receipt is the answer to a report.
+type Receipt struct {
+	WorkID string            `json:"work_id"`
+	Fence  int64             `json:"fence"`
+	State  schemas.WorkState `json:"state"`
+	Late   bool              `json:"late,omitempty"` // see Stale
+}
+
+// Stale words a receipt of a report that did not count. It is no error of File,
+// because the payload that was kept must be committed.
+func (r Receipt) Stale() error {
+	if !r.Late {
+		return nil
+	}
+	return schemas.Conflictf("the lease with fence %d has ended; this report does not count, and was kept for the operator", r.Fence).
+		Try("stop working on it and take other work with task_claim")
+}
+
+// Review says whether a person looks at what an agent reports before it counts.
+type Review func(g access.Grant, agent schemas.EntityID, role string) (bool, error)
+
+// File takes a report (INV-FENCE). A lease that is over counts until someone else
+// has the item. Errors: CodeNotFound if the actor never had that lease,
+// CodeConflict if it reported something else under it, CodeDenied if it may not
+// write to the item's group any more.
+func File(g access.Grant, p *Report, review Review) (Receipt, error) {
+	if g.Tx() == nil {
+		return Receipt{}, access.ErrNoGrant
+	}
+	var r row
+	var before struct {
+		outcome Outcome
+		hash    string
+		state   schemas.WorkState
+		late    int64
+	}
+	err := g.Tx().LookupRow(selectLeased, p.id, g.Actor(), p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
+	if errors.Is(err, store.ErrNoRows) {
+		return Receipt{}, schemas.NotFoundf("you never held this work with this fence").Try("use work_id and fence as task_claim gave them")
+	}
+	if err != nil {
+		return Receipt{}, fmt.Errorf("read lease: %w", err)
+	}
+	receipt := Receipt{WorkID: r.id, Fence: p.fence}
+	if before.outcome != "" {
+		if before.hash != p.hash {
+			return receipt, schemas.Conflictf("this lease was already reported: %s", before.outcome).Try("take other work with task_claim")
+		}
+		receipt.State = before.state
+		return receipt, nil
+	}
+	if r.state != schemas.WorkLeased || r.fence != p.fence || r.holder != g.Actor() {
+		receipt.State, receipt.Late = r.state, true
+		return receipt, late(g, r, p, before.late)
+	}
+	if r.group != "" {
+		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group}); err != nil {
+			return receipt, err
+		}
+	}
+	if p.outcome == Progress {
+		receipt.State = r.state
+		if _, err := g.Tx().Exec(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
+			return receipt, fmt.Errorf("note progress: %w", err)
+		}
+		return receipt, extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
+	}
+	if err := conclude(g, &r, p, review); err != nil {
+		return receipt, err
+	}
+	receipt.State = r.state
+	if _, err := g.Tx().Exec(updateLease, p.outcome, p.hash, r.state, r.n, p.fence); err != nil {
+		return receipt, fmt.Errorf("note report: %w", err)
+	}
+	return receipt, nil
+}
+
+// conclude makes the move a report asks for.
+func conclude(g access.Grant, r *row, p *Report, review Review) error {
+	var news told
+	on := schemas.WorkFail
+	switch p.outcome {
+	case Released:
+		if on = schemas.WorkRelease; r.releases+1 >= maxReleases {
+			on, r.outcome = schemas.WorkExhaust, "given back"
+		}
+		r.releases++
+		if err := g.Tx().LookupRow(nextPlace).Scan(&r.place); err != nil {
+			return fmt.Errorf("read place: %w", err)
+		}
+	case Done:
+		on = schemas.WorkFinish
+		var l lane
+		if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read lane: %w", err)
+		}
+		if looked, err := review(g, r.holder, l.role); err != nil {
+			return err
+		} else if looked {
+			on = schemas.WorkHold
+		}
+		fallthrough
+	case Failed:
+		r.outcome, r.resultHash = string(p.outcome), p.proof
+	}
+	proof := p.proof
+	if p.outcome == Released {
+		proof = ""
+	}
+	if _, err := g.Tx().Exec(updateResult, p.note, p.result, p.evidence, proof, r.n); err != nil {
+		return fmt.Errorf("write result: %w", err)
+	}
+	if err := end(g, r, on, &news); err != nil {
+		return err
+	}
+	return news.tell(g)
+}
+
+// late keeps a report that came too late, the first of its lease, for the operator.
+func late(g access.Grant, r row, p *Report, kept int64) error {
+	if kept != 0 || p.outcome == Released || p.outcome == Progress {
+		return nil
+	}
+	text, err := json.Marshal(map[string]string{"outcome": string(p.outcome), "result": p.result, "evidence": p.evidence, "note": p.note})
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	if _, err := g.Tx().Exec(keepLate, g.Tx().Micros(), string(text), r.n, p.fence); err != nil {
+		return fmt.Errorf("keep report: %w", err)
+	}
+	return g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash})
+}

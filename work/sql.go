@@ -1,0 +1,108 @@
+package work
+
+const (
+	// headColumns are those before the long ones.
+	headColumns = `work_items.n, work_items.id, work_items.task_id, work_items.group_id, work_items.submitter, work_items.lane,
+		work_items.stage, work_items.priority, work_items.place, work_items.state, work_items.depends,
+		work_items.blockers, work_items.not_before, work_items.deadline, work_items.holder, work_items.fence,
+		work_items.attempt, work_items.lease, work_items.claimed_at, work_items.lease_until, work_items.expiries,
+		work_items.releases, work_items.max_expiries, work_items.outcome, work_items.created_at, work_items.updated_at,
+		work_items.finished_at, work_items.result_hash`
+
+	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT(pool, assigned_to, role, needs, excluded) DO UPDATE SET role = excluded.role RETURNING n`
+	// selectLanes lists the lanes of the pools ?1 that are for ?2 or for anyone, and
+	// of the role ?3 unless that is ''.
+	selectLanes = `SELECT l.n, l.needs, l.excluded FROM json_each(?1) p
+		CROSS JOIN work_lanes l ON l.pool = p.value AND l.assigned_to IN ('', ?2) WHERE ?3 IN ('', l.role)`
+	newestLane = `SELECT coalesce(max(n), 0) FROM work_lanes`
+	selectLane = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
+
+	nextPlace  = `SELECT coalesce(max(n), 0) + 1 FROM work_items`
+	insertItem = `INSERT INTO work_items(id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers,
+			not_before, deadline, max_expiries, created_at, updated_at, intent, brief)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
+	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
+
+	// firstReady is the first ready item of the lanes ?1 by priority and place: the
+	// first of each lane comes from its index, and the best of those is it.
+	firstReady = `SELECT w.n FROM json_each(?1) l
+		CROSS JOIN work_items w ON w.n = (SELECT i.n FROM work_items i WHERE i.lane = l.value AND i.state = 'ready'
+			ORDER BY i.priority DESC, i.place LIMIT 1)
+		ORDER BY w.priority DESC, w.place LIMIT 1`
+	claimFirst = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1, attempt = work_items.attempt + 1, lease = ?4,
+			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
+		WHERE work_items.n = (` + firstReady + `) RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
+	insertLease = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
+	selectHeld  = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
+	// selectInputs are the results of what an item builds on.
+	selectInputs = `SELECT b.id, b.stage, b.result FROM work_blockers d JOIN work_items b ON b.n = d.blocker WHERE d.item = ? ORDER BY b.n`
+
+	// selectDue lists what time has made due by ?1: passed deadlines, ended leases
+	// (those that end after ?2 are from before the clock was moved back), and items
+	// whose time has come.
+	selectDue = `SELECT n, 'overdue' FROM (SELECT n FROM work_items WHERE deadline > 0 AND state IN ('waiting', 'ready', 'leased', 'blocked') AND deadline <= ?1 LIMIT ?3)
+		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until <= ?1 LIMIT ?3)
+		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until > ?2 LIMIT ?3)
+		UNION ALL SELECT n, 'due' FROM (SELECT n FROM work_items WHERE state = 'waiting' AND blockers = 0 AND not_before <= ?1 LIMIT ?3)`
+	selectItem = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n = ?`
+	updateItem = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?, releases = ?,
+			outcome = ?, updated_at = ?, finished_at = ? WHERE n = ?`
+	updateResult = `UPDATE work_items SET note = ?, result = ?, evidence = ?, result_hash = ? WHERE n = ?`
+	updateNote   = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
+
+	// unblock counts ?1 off what waits for it.
+	unblock       = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`
+	selectWaiting = `SELECT ` + headColumns + ` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ? AND work_items.state = 'waiting'`
+
+	// extendLease lengthens the lease that ?1 had at ?3 and that is at ?2 below half.
+	extendLease = `UPDATE work_items SET lease_until = ?2 + lease WHERE holder = ?1 AND state = 'leased'
+			AND lease_until > ?3 AND lease_until < ?2 + lease / 2 RETURNING id, lease_until`
+
+	// selectLeased is an item with the lease of ?2 under the fence ?3.
+	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at FROM work_items
+		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
+	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ? WHERE item = ? AND fence = ?`
+	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
+	dropLate    = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
+	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
+
+	// selectHeldBelow lists the leases of ?1 and all below it.
+	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT ` + headColumns + ` FROM down CROSS JOIN work_items ON work_items.holder = down.id AND work_items.state = 'leased'`
+
+	// within tells whether ?1 submitted an item or stands above who did, holds or held it,
+	// or reads the group it is in (?2).
+	within = `(work_items.holder = ?1 OR work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+		WITH RECURSIVE up(id) AS (SELECT work_items.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		SELECT id FROM up))`
+	// manages tells whether ?1 submitted an item or stands above who did, or may run the
+	// group it is in (?2).
+	manages = `(work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+		WITH RECURSIVE up(id) AS (SELECT work_items.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		SELECT id FROM up))`
+	viewColumns = headColumns + `, work_items.note, work_items.intent, l.role, l.assigned_to, coalesce(h.name, '')`
+	viewTables  = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT JOIN entities h ON h.id = work_items.holder `
+	selectView  = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables + `WHERE work_items.id = ?3 AND ` + within
+	// listViews lists what ?1 may see, newest first: of the task ?3, the group ?4,
+	// in state ?5 and before the id ?6, each unless ''.
+	listViews = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (
+			SELECT i.n FROM down CROSS JOIN work_items i ON i.submitter = down.id
+			UNION SELECT i.n FROM json_each(?2) g CROSS JOIN work_items i ON i.group_id = g.value AND i.group_id <> ''
+			UNION SELECT i.n FROM work_items i WHERE i.holder = ?1 AND i.state = 'leased')
+		AND ?3 IN ('', work_items.task_id) AND ?4 IN ('', work_items.group_id) AND ?5 IN ('', work_items.state) AND (?6 = '' OR work_items.id < ?6)
+		ORDER BY work_items.id DESC LIMIT ?7`
+	listTask = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?3 AND ` + within + `
+		AND ?4 IN ('', work_items.group_id) AND ?5 IN ('', work_items.state) AND (?6 = '' OR work_items.id < ?6) ORDER BY work_items.id DESC LIMIT ?7`
+	selectManaged     = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.id = ?3 AND ` + manages
+	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
+	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
+
+	selectGroup   = `SELECT kind, culture FROM groups WHERE id = ?`
+	countLiving   = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
+	countMember   = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
+	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,
+			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed', 'cancelled')`
+	dropHolds = `DELETE FROM slots`
+)

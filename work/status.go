@@ -1,0 +1,145 @@
+package work
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Status is what the submitter of an item, those above, the members of its group
+// and its holder see of it.
+type Status struct {
+	WorkID     string            `json:"work_id"`
+	TaskID     string            `json:"task_id"`
+	GroupID    schemas.GroupID   `json:"group_id,omitempty"`
+	State      schemas.WorkState `json:"state"`
+	Intent     string            `json:"intent"`
+	Role       string            `json:"role,omitempty"`
+	Stage      int               `json:"stage,omitempty"`
+	Priority   int               `json:"priority,omitempty"`
+	WaitsFor   int               `json:"waits_for,omitempty"` // items not done
+	Holder     string            `json:"holder,omitempty"`    // its name
+	LeaseLeft  int               `json:"lease_seconds_left,omitempty"`
+	Attempts   int               `json:"attempts"`
+	Expiries   int               `json:"expiries,omitempty"`
+	Outcome    string            `json:"outcome,omitempty"`
+	Note       string            `json:"note,omitempty"`
+	Created    string            `json:"created_at"`
+	Finished   string            `json:"finished_at,omitempty"`
+	ResultHash string            `json:"result_hash,omitempty"`
+	Brief      *Brief            `json:"brief,omitempty"`
+	Result     json.RawMessage   `json:"result,omitempty"`
+	Evidence   []Evidence        `json:"evidence,omitempty"`
+}
+
+// seen is an item as read for its status.
+type seen struct {
+	row
+	note, intent            string
+	role                    string
+	assigned                schemas.EntityID
+	name                    string
+	brief, result, evidence string
+}
+
+func (s *seen) dest(more ...any) []any {
+	return s.row.dest(append([]any{&s.note, &s.intent, &s.role, &s.assigned, &s.name}, more...)...)
+}
+
+// shownIntent is how much of an intent a list shows, in bytes.
+const shownIntent = 160
+
+func (s *seen) status(now int64, whole bool) Status {
+	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role, Stage: s.stage,
+		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, Attempts: s.attempt, Expiries: s.expiries, Outcome: s.outcome,
+		Note: s.note, Created: events.Timestamp(s.created), ResultHash: s.resultHash}
+	if s.state == schemas.WorkLeased {
+		out.LeaseLeft = max(0, int((s.leaseUntil-now)/1e6))
+	}
+	if s.finished > 0 {
+		out.Finished = events.Timestamp(s.finished)
+	}
+	if !whole {
+		out.Intent, out.Note = shorten(s.intent), shorten(s.note)
+	}
+	return out
+}
+
+func shorten(text string) string {
+	if len(text) <= shownIntent {
+		return text
+	}
+	cut := shownIntent
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// Show gives one item, with detail its brief, result and evidence too.
+// CodeNotFound if it is absent or hidden.
+func Show(g access.Grant, id string, detail bool) (Status, error) {
+	if g.Tx() == nil {
+		return Status{}, access.ErrNoGrant
+	}
+	s, err := view(g, id)
+	if err != nil {
+		return Status{}, err
+	}
+	out := s.status(g.Tx().Micros(), true)
+	if s.result != "" && (detail || len(s.result) <= 2<<10) {
+		out.Result = json.RawMessage(s.result)
+	}
+	if !detail {
+		return out, nil
+	}
+	out.Brief = &Brief{}
+	if err := json.Unmarshal([]byte(s.brief), out.Brief); err != nil {
+		return out, fmt.Errorf("brief of %s: %w", id, err)
+	}
+	if s.evidence != "" {
+		err = json.Unmarshal([]byte(s.evidence), &out.Evidence)
+	}
+	return out, err
+}
+
+// Filter picks items of List; empty fields do not restrict.
+type Filter struct {
+	Task   string
+	Group  schemas.GroupID
+	State  schemas.WorkState
+	Before string // the id where the last page ended
+	Limit  int
+}
+
+// List gives the items the actor may see, newest first. CodeNotFound if a task
+// was named of which it may see nothing.
+func List(g access.Grant, f Filter) ([]Status, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return nil, err
+	}
+	query := listViews
+	if f.Task != "" {
+		query = listTask
+	}
+	rows, err := g.Tx().Query(query, g.Actor(), asJSON(scope.Groups), f.Task, f.Group, f.State, f.Before, f.Limit)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (s seen, err error) { return s, r.Scan(s.dest()...) })
+	if err != nil {
+		return nil, fmt.Errorf("list work: %w", err)
+	}
+	if len(found) == 0 && f.Task != "" && f.State == "" && f.Before == "" {
+		return nil, notKnown()
+	}
+	out := make([]Status, len(found))
+	for i := range found {
+		out[i] = found[i].status(g.Tx().Micros(), false)
+	}
+	return out, nil
+}

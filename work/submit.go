@@ -1,0 +1,211 @@
+package work
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// Brief is what whoever does an item is told besides its intent.
+type Brief struct {
+	Inputs       json.RawMessage  `json:"inputs,omitempty"`
+	Criteria     []string         `json:"criteria,omitempty"`
+	Constraints  []string         `json:"constraints,omitempty"`
+	Context      []schemas.ItemID `json:"context,omitempty"` // memory items to read
+	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"`
+}
+
+// Draft is an item to submit.
+type Draft struct {
+	Intent      string
+	Brief       Brief
+	Role        string // of whom it is for, "" = any
+	Needs       []string
+	AssignedTo  string // name or id, "" = anyone of the pool
+	Excluded    []schemas.EntityID
+	Priority    int   // higher first
+	Stage       int   // for the reader
+	DependsOn   []int // earlier items of the same submission
+	NotBefore   int64 // UTC µs, 0 = now
+	Deadline    int64 // UTC µs, 0 = none
+	MaxExpiries int   // 0 = DefaultExpiries
+}
+
+// Submission is a task: its items, and the group whose members do them, "" for the
+// submitter and all below it.
+type Submission struct {
+	group  schemas.GroupID
+	drafts []Draft
+	briefs []string
+}
+
+// NewSubmission checks a task before a transaction is taken for it; tools are the
+// names of all there are. CodeInvalid lists every violation.
+func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Submission, error) {
+	s := &Submission{group: group, drafts: drafts}
+	var bad []schemas.Violation
+	say := func(i int, field, format string, args ...any) {
+		bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field), Msg: fmt.Sprintf(format, args...)})
+	}
+	if len(drafts) == 0 || len(drafts) > MaxItems {
+		return nil, schemas.Invalidf("a task of %d items", len(drafts)).Expecting("1–%d", MaxItems)
+	}
+	known := map[string]bool{}
+	for _, t := range tools {
+		known[t] = true
+	}
+	for i := range drafts {
+		d := &drafts[i]
+		if d.Intent = strings.TrimSpace(d.Intent); d.Intent == "" || len(d.Intent) > maxIntent {
+			say(i, "intent", "must have 1 to %d bytes", maxIntent)
+		}
+		text, err := json.Marshal(d.Brief)
+		switch {
+		case err != nil:
+			say(i, "brief", "is not JSON")
+		case len(text) > maxBrief:
+			say(i, "brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
+		}
+		s.briefs = append(s.briefs, string(text))
+		if a := bytes.TrimSpace(d.Brief.AnswerSchema); len(a) > 0 && a[0] != '{' {
+			say(i, "answer_schema", "must be an object")
+		}
+		if len(d.Role) > 64 {
+			say(i, "role", "is longer than 64 bytes")
+		}
+		if len(d.Needs) > maxNeeds || len(d.Excluded) > maxExcluded {
+			say(i, "needs", "at most %d tools and %d excluded", maxNeeds, maxExcluded)
+		}
+		for _, t := range d.Needs {
+			if !known[t] {
+				say(i, "needs", "there is no tool %q%s", t, maybe(schemas.Nearest(t, tools)))
+			}
+		}
+		seen := map[int]bool{}
+		for _, on := range d.DependsOn {
+			if on < 0 || on >= i || seen[on] {
+				say(i, "depends_on", "%d is not an earlier item, named once", on)
+			}
+			seen[on] = true
+		}
+		if d.Priority < -100 || d.Priority > 100 {
+			say(i, "priority", "must be -100 to 100")
+		}
+		if d.Deadline > 0 && d.NotBefore >= d.Deadline {
+			say(i, "deadline", "lies before not_before")
+		}
+		if d.MaxExpiries = cmp.Or(d.MaxExpiries, DefaultExpiries); d.MaxExpiries < 1 || d.MaxExpiries > 100 {
+			say(i, "max_expiries", "must be 1 to 100")
+		}
+	}
+	if bad != nil {
+		return nil, schemas.Invalidf("the task was not submitted").With(bad...)
+	}
+	return s, nil
+}
+
+func maybe(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", name)
+}
+
+// Submitted is an item that was put into the queue.
+type Submitted struct {
+	WorkID string            `json:"work_id"`
+	State  schemas.WorkState `json:"state"`
+}
+
+// Submit puts the items of s into the queue, all or none. Errors: CodeNotFound and
+// CodeDenied (the group, or whom an item is assigned to).
+func Submit(g access.Grant, s *Submission) (task string, items []Submitted, err error) {
+	if g.Tx() == nil {
+		return "", nil, access.ErrNoGrant
+	}
+	if s.group != "" {
+		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: s.group}); err != nil {
+			return "", nil, err
+		}
+	}
+	var place int64
+	if err := g.Tx().QueryRow(nextPlace).Scan(&place); err != nil {
+		return "", nil, fmt.Errorf("submit work: %w", err)
+	}
+	task = schemas.NewID()
+	var news told
+	numbers, lanes, people := make([]int64, len(s.drafts)), map[lane]int64{}, map[string]schemas.EntityID{}
+	for i, d := range s.drafts {
+		r := row{id: schemas.NewID(), task: task, group: s.group, place: place + int64(i)}
+		l, err := s.lane(g, d, people)
+		if err != nil {
+			return "", nil, err
+		}
+		if r.lane = lanes[l]; r.lane == 0 {
+			if r.lane, err = l.number(g); err != nil {
+				return "", nil, err
+			}
+			lanes[l] = r.lane
+		}
+		now := g.Tx().Micros()
+		if r.state = schemas.WorkWaiting; len(d.DependsOn) == 0 && d.NotBefore <= now {
+			if _, err := r.move(schemas.WorkDue); err != nil {
+				return "", nil, err
+			}
+			news.ready(r)
+		}
+		if err := g.Tx().QueryRow(insertItem, r.id, task, s.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(d.DependsOn),
+			len(d.DependsOn), d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i]).Scan(&numbers[i]); err != nil {
+			return "", nil, fmt.Errorf("submit work: %w", err)
+		}
+		for _, on := range d.DependsOn {
+			if _, err := g.Tx().Exec(insertBlocker, numbers[i], numbers[on]); err != nil {
+				return "", nil, fmt.Errorf("submit work: %w", err)
+			}
+		}
+		items = append(items, Submitted{r.id, r.state})
+	}
+	if err := news.tell(g); err != nil {
+		return "", nil, err
+	}
+	return task, items, g.Audit("task/"+task, map[string]any{"group": s.group, "items": len(items)})
+}
+
+// lane is where an item goes. Whom it is assigned to must be able to see it there.
+func (s *Submission) lane(g access.Grant, d Draft, people map[string]schemas.EntityID) (lane, error) {
+	l := lane{pool: groupPool(s.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+	if s.group == "" {
+		l.pool = entityPool(g.Actor())
+	}
+	if d.AssignedTo == "" {
+		return l, nil
+	}
+	if id, ok := people[d.AssignedTo]; ok {
+		l.assigned = id
+		return l, nil
+	}
+	id, err := g.Resolve(d.AssignedTo)
+	if err != nil {
+		return l, err
+	}
+	var in bool
+	if s.group == "" {
+		in, err = g.Holds(id)
+	} else {
+		err = g.Tx().LookupRow(countMember, s.group, id).Scan(&in)
+	}
+	if err != nil {
+		return l, err
+	}
+	if !in {
+		return l, schemas.Invalidf("%s could not claim this work", d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
+			Try("memory_group with action read lists members, agent_list the agents below you")
+	}
+	people[d.AssignedTo], l.assigned = id, id
+	return l, nil
+}
