@@ -145,8 +145,12 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		if err == nil {
 			return succeeded(out)
 		}
-		if visible, lost := b.node.Visible(ctx, c, b.opts.Toolsets); lost == nil && !visible[o.Name] {
-			return nil, absent(o.Name) // taken away since it passed the filter
+		// What had begun may say that the right went; else the tool was taken away
+		// since the call passed the filter, and is not there.
+		if !errors.Is(err, schemas.ErrRevoked) {
+			if visible, lost := b.node.Visible(ctx, c, b.opts.Toolsets); lost == nil && !visible[o.Name] {
+				return nil, absent(o.Name)
+			}
 		}
 		return b.failed(o, err), nil
 	}
