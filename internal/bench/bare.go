@@ -129,7 +129,7 @@ func (b *bare) row() bareRow {
 	}
 	bands := make([]int64, 8)
 	for i := range bands {
-		bands[i] = int64(random[48+i])<<48 | int64(random[56+i])<<40 | int64(random[64+i])<<32 | int64(b.n)
+		bands[i] = int64(random[48+i])<<48 | int64(random[56+i])<<40 | int64(random[64+i])<<32 | int64(b.n)<<3 | int64(i) // no two the same
 	}
 	return bareRow{
 		id: id, name: text[:120], thread: fmt.Sprintf("session %d", b.n/50), terms: text,

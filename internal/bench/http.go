@@ -3,10 +3,8 @@
 package main
 
 import (
-	"database/sql"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +110,7 @@ func (s *sides) open() (err error) {
 
 // newest are the items written last.
 func (n *node) newest(count int) (ids []string, err error) {
-	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(n.database())+"?mode=ro")
+	db, err := n.read()
 	if err != nil {
 		return nil, err
 	}

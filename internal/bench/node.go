@@ -3,6 +3,7 @@
 package main
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
 )
@@ -19,6 +20,21 @@ func (n *node) env() []string {
 
 // database is the node's database file.
 func (n *node) database() string { return filepath.Join(n.home, "cordelia.db") }
+
+// read opens the node's database beside the node.
+func (n *node) read() (*sql.DB, error) {
+	return sql.Open("sqlite", "file:"+filepath.ToSlash(n.database())+"?mode=ro")
+}
+
+// held is how many items the node's store holds.
+func (n *node) held() (count int, err error) {
+	db, err := n.read()
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close() //nolint:errcheck // only read
+	return count, db.QueryRow(`SELECT count(*) FROM items`).Scan(&count)
+}
 
 // open starts a process that acts as an agent, "" for the default one.
 func (n *node) open(as string) (*client, error) {

@@ -130,7 +130,7 @@ func (b *bench) grown(r rival, size int, name string) (string, error) {
 	if _, err := os.Stat(slow); err == nil {
 		return "", errPatience
 	}
-	from, err := b.template(r.version, "peer-"+r.name, size, func(folder string, at int) error {
+	from, err := b.template(r.version, "peer-"+r.name, size, func(folder string, at, until int) error {
 		c, err := r.open(folder)
 		if err != nil {
 			return err
@@ -140,9 +140,9 @@ func (b *bench) grown(r rival, size int, name string) (string, error) {
 			if err := c.close(); err != nil {
 				return err
 			}
-			return r.grow(folder, at, size)
+			return r.grow(folder, at, until)
 		}
-		if err := r.pour(c, at, size); err != nil {
+		if err := r.pour(c, at, until); err != nil {
 			return err
 		}
 		return c.close()

@@ -27,12 +27,12 @@ const (
 
 // plain gives a part the index of the texts that store has at the same size.
 func (b *bench) plain(size int) (*plainIndex, error) {
-	folder, err := b.template("plain", "index", size, func(folder string, at int) error {
+	folder, err := b.template("plain", "index", size, func(folder string, at, until int) error {
 		db, err := openPlain(folder)
 		if err != nil {
 			return err
 		}
-		return errors.Join(growPlain(db, newNotes(uint64(size)), at, size), db.Close())
+		return errors.Join(growPlain(db, newNotes(uint64(until)), at, until), db.Close())
 	})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (b *bench) store(size int, name string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := b.template(shape, "node", size, func(folder string, at int) error {
+	from, err := b.template(shape, "node", size, func(folder string, at, until int) error {
 		n := &node{binary: b.binary, home: folder}
 		c, err := n.open("")
 		if err != nil {
@@ -45,7 +45,7 @@ func (b *bench) store(size int, name string) (*node, error) {
 				return err
 			}
 		}
-		if err := fill(c, newNotes(uint64(size)), at, size, "team"); err != nil {
+		if err := fill(c, newNotes(uint64(until)), at, until, "team"); err != nil {
 			return err
 		}
 		return c.close()
@@ -54,7 +54,14 @@ func (b *bench) store(size int, name string) (*node, error) {
 		return nil, err
 	}
 	n := &node{binary: b.binary, home: filepath.Join(b.folder, name)}
-	return n, copyFolder(from, n.home)
+	if err := copyFolder(from, n.home); err != nil {
+		return nil, err
+	}
+	held, err := n.held()
+	if err == nil && held != size {
+		err = fmt.Errorf("the store for %d items holds %d", size, held)
+	}
+	return n, err
 }
 
 // bareStore gives a part a bare database of its own with as many rows.
@@ -63,13 +70,13 @@ func (b *bench) bareStore(size int, name string) (*bare, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := b.template(shape, "bare", size, func(folder string, at int) error {
-		f, err := openBare(filepath.Join(folder, "bare.db"), uint64(size))
+	from, err := b.template(shape, "bare", size, func(folder string, at, until int) error {
+		f, err := openBare(filepath.Join(folder, "bare.db"), uint64(until))
 		if err != nil {
 			return err
 		}
 		f.n = at
-		if err := f.fill(size - at); err != nil {
+		if err := f.fill(until - at); err != nil {
 			return errors.Join(err, f.close())
 		}
 		return f.close()
@@ -88,9 +95,10 @@ func (b *bench) bareStore(size int, name string) (*bare, error) {
 	return f, err
 }
 
-// template is a folder that grow brought from the next smaller template to
-// size. It is made once and kept for later runs, with those of the same shape.
-func (b *bench) template(shape, kind string, size int, grow func(folder string, at int) error) (string, error) {
+// template is a folder that grow brought from the next smaller template, which
+// holds at items, to size. It is made once and kept for later runs, with those
+// of the same shape. The smaller ones are made by the same grow.
+func (b *bench) template(shape, kind string, size int, grow func(folder string, at, until int) error) (string, error) {
 	folder := filepath.Join(b.cache, "stores", shape, fmt.Sprintf("%s-%d", kind, size))
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
@@ -113,7 +121,7 @@ func (b *bench) template(shape, kind string, size int, grow func(folder string, 
 		return "", err
 	}
 	fmt.Fprintf(os.Stderr, "  growing %s from %d to %d items\n", kind, at, size)
-	if err := grow(making, at); err != nil {
+	if err := grow(making, at, size); err != nil {
 		return "", err
 	}
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {

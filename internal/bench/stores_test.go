@@ -19,9 +19,9 @@ import (
 func TestTemplatesGrowOnce(t *testing.T) {
 	b := &bench{cache: t.TempDir(), folder: t.TempDir(), items: 100_000}
 	require.Equal(t, []int{1000, 10_000, 100_000}, b.sizes())
-	var grown []int
-	grow := func(folder string, at int) error {
-		grown = append(grown, at)
+	var grown [][2]int
+	grow := func(folder string, at, until int) error {
+		grown = append(grown, [2]int{at, until})
 		old, err := os.ReadFile(filepath.Join(folder, "data"))
 		if at > 0 && err != nil {
 			return err
@@ -35,10 +35,10 @@ func TestTemplatesGrowOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "xxx", string(raw))
 	}
-	require.Equal(t, []int{0, 1000, 10_000}, grown)
+	require.Equal(t, [][2]int{{0, 1000}, {1000, 10_000}, {10_000, 100_000}}, grown)
 
 	// Half a store is not the store.
-	_, err := b.template("other", "kind", 1000, func(string, int) error { return errors.New("broken") })
+	_, err := b.template("other", "kind", 1000, func(string, int, int) error { return errors.New("broken") })
 	require.Error(t, err)
 	_, err = b.template("other", "kind", 1000, grow)
 	require.NoError(t, err)
