@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -287,90 +286,6 @@ func (s *Store) Path() string { return s.path }
 
 // Clock is the clock transactions read.
 func (s *Store) Clock() Clock { return s.clock }
-
-// Read runs fn on one consistent snapshot. fn cannot write. Errors: fn's own;
-// CodeBusy when ctx ended; CodeUnavailable when the file failed or the store is
-// closed.
-func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	c, err := s.reader(ctx)
-	if err != nil {
-		return classify(err)
-	}
-	defer func() { s.readers <- c }()
-	if err := c.exec("BEGIN"); err != nil {
-		return classify(fmt.Errorf("begin read: %w", err))
-	}
-	defer func() {
-		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
-		if err := c.exec("ROLLBACK"); err != nil {
-			slog.Error("end of a read", "err", err)
-		}
-	}()
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
-}
-
-// Ask runs fn on the newest commit, for a question that takes one query: a second
-// one may see a later commit. Errors as of Read.
-func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
-	c, err := s.reader(ctx)
-	if err != nil {
-		return classify(err)
-	}
-	defer func() { s.readers <- c }()
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
-}
-
-// reader takes a free connection, or opens one where none is free: each keeps a
-// cache of its own, so there are only as many as were needed at once.
-func (s *Store) reader(ctx context.Context) (*conn, error) {
-	select {
-	case <-s.quit:
-		return nil, errClosed()
-	default:
-	}
-	select {
-	case c := <-s.readers:
-		return c, nil
-	default:
-	}
-	select {
-	case c := <-s.readers:
-		return c, nil
-	case <-s.places:
-	case <-s.quit:
-		return nil, errClosed()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	c, err := newConn(ctx, s.ro)
-	if err != nil {
-		s.places <- struct{}{}
-		return nil, fmt.Errorf("open reader: %w", err)
-	}
-	return c, nil
-}
-
-// Shrink gives back the memory of the free connections: their caches of pages. The
-// next transactions read those again.
-func (s *Store) Shrink(ctx context.Context) error {
-	const shrink = "PRAGMA shrink_memory"
-	var errs []error
-	for range maxReaders {
-		select {
-		case c := <-s.readers:
-			errs = append(errs, c.exec(shrink))
-			s.readers <- c
-		default:
-		}
-	}
-	if s.writer.opened.Load() {
-		errs = append(errs, s.Write(ctx, func(tx *Tx) error {
-			_, err := tx.Exec(shrink)
-			return err
-		}))
-	}
-	return errors.Join(errs...)
-}
 
 // Close finishes accepted writes and running reads and closes the database.
 // Safe to call twice; not from inside a transaction.
