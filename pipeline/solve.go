@@ -48,7 +48,11 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 	if before.Rounds > 0 {
 		d.GradL, d.QualityGradient = loss.L-before.L, after.Quality-before.Quality
 	}
-	d.Gradient = p.Direction(d.GradL, loss.D)
+	change := d.GradL
+	if p.ByQuality {
+		change = d.QualityGradient
+	}
+	d.Gradient = p.Direction(change, loss.D)
 	after.Rising = 0
 	if above(d.GradL, p.Epsilon) {
 		after.Rising = before.Rising + 1
