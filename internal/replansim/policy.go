@@ -41,27 +41,29 @@ type contender struct {
 
 func contenders() []contender {
 	return []contender{
-		{"GGS v0.7", solver(pipeline.TableV07, false)},
-		{"GGS v0.7, quality", solver(pipeline.TableV07, true)},
-		{"GGS v0.8", solver(pipeline.TableV08, false)},
-		{"GGS v0.8, quality", solver(pipeline.TableV08, true)},
+		{"GGS v0.7", solver(pipeline.TableV07, false, false)},
+		{"GGS v0.7, quality", solver(pipeline.TableV07, true, false)},
+		{"GGS v0.8", solver(pipeline.TableV08, false, false)},
+		{"GGS v0.8, quality", solver(pipeline.TableV08, true, false)},
 		{"stall counter 3", func(budget) policy { return &stall{} }},
 		{"naive retry", func(budget) policy { return naive{} }},
 		{"random", func(budget) policy { return dice{} }},
+		{"GGS v0.7, patient *", solver(pipeline.TableV07, false, true)},
 	}
 }
 
 // ggs is the goal gradient solver as tasks meet it.
 type ggs struct {
 	parameters pipeline.Parameters
+	patient    bool // a first approach that ran is sharpened once before it is given up
 	trail      pipeline.Trail
 }
 
-func solver(table func() pipeline.Table, quality bool) func(budget) policy {
+func solver(table func() pipeline.Table, quality, patient bool) func(budget) policy {
 	return func(b budget) policy {
 		p := pipeline.Defaults()
 		p.Table, p.ByQuality, p.MaxReplans, p.TimeBudgetMS = table(), quality, b.replans, b.timeMS
-		return &ggs{parameters: p}
+		return &ggs{parameters: p, patient: patient}
 	}
 }
 
@@ -84,6 +86,9 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 	}
 	d, trail, err := pipeline.Solve(g.parameters, schemas.ReplanRequest{TaskID: "t", Round: f.round, ReplanCount: f.round,
 		FailedSubTasks: []string{"s"}, ElapsedMS: f.elapsedMS, Outcomes: []schemas.SubTaskOutcome{o}, Recommendation: schemas.RecommendReplan}, g.trail, known)
+	if g.patient && f.round == 1 && d.Directive == schemas.BreakSymmetry {
+		d.Directive, d.BlockedTools, trail.BlockedTools = schemas.Refine, nil, nil
+	}
 	g.trail = trail
 	return order{d.Directive, d.BlockedTools, d.BlockedTargets}, d.Directive != schemas.Abandon, err
 }

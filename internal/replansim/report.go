@@ -122,8 +122,8 @@ func mean(runs []ended, value func(ended) (float64, bool)) string {
 // contender solved of it, with its interval. No background and only mid tones, so
 // that it reads on light pages and on dark ones.
 func (r report) plot() string {
-	const left, wide, gap, row, top, mark = 90, 300, 70, 34, 52, 4
-	colours := []string{"#2b83c6", "#66aee0", "#7a4fb5", "#b08ad8", "#d0622f", "#888888", "#3f9b4f"}
+	const left, wide, gap, row, top, mark = 90, 340, 80, 40, 52, 4
+	colours := []string{"#2b83c6", "#66aee0", "#7a4fb5", "#b08ad8", "#d0622f", "#888888", "#3f9b4f", "#c2417c"}
 	rows := 0
 	for _, k := range kinds() {
 		if k.solvable {
