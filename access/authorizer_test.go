@@ -272,6 +272,29 @@ func TestCallsThatFindNothingCountLikeRefusedOnes(t *testing.T) {
 	}))
 }
 
+// A flood of refusals does not fill the disk: they are kept for a week.
+func TestDenialsAreDropped(t *testing.T) {
+	n := newNode(t)
+	refused := func() {
+		require.Error(t, n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read}, func(access.Grant) error { return nil }))
+		n.a.Flush(t.Context())
+	}
+	kept := func() (minutes int) {
+		require.NoError(t, n.sa.Read(t.Context(), func(tx *store.Tx) error {
+			return tx.QueryRow(`SELECT count(DISTINCT minute) FROM denials`).Scan(&minutes)
+		}))
+		return minutes
+	}
+	refused()
+	for i, age := range []int{6, 8, 400} { // days
+		n.sql(`INSERT INTO denials(entity_id, minute, tool, reason, n) SELECT entity_id, minute - ?, tool, reason, n FROM denials WHERE minute = (SELECT max(minute) FROM denials)`, age*24*60)
+		require.Equal(t, 2+i, kept())
+	}
+	refused()
+	require.LessOrEqual(t, kept(), 3, "now, perhaps in another minute, and six days ago")
+	require.GreaterOrEqual(t, kept(), 2)
+}
+
 // A chain read by a transaction that is then undone must not serve under the
 // epoch the next one moves to.
 func TestRolledBackRightsAreNotCached(t *testing.T) {

@@ -14,6 +14,9 @@ import (
 // flushEvery bounds how much of the counts a killed process loses.
 const flushEvery = time.Second
 
+// denialsKept is for how many minutes refusals can be looked up: a week.
+const denialsKept = 7 * 24 * 60
+
 // meter counts what calls came to, in memory: a read must not become a durable
 // write. Run flushes it.
 type meter struct {
@@ -144,6 +147,11 @@ func (a *Authorizer) Flush(ctx context.Context) {
 		}
 		for k, n := range denials {
 			if _, err := tx.Exec(addDenial, k.entity, minute, k.tool, k.reason, n); err != nil {
+				return err
+			}
+		}
+		if len(denials) > 0 { // a flood of refusals must not fill the disk
+			if _, err := tx.Exec(dropDenials, minute-denialsKept); err != nil {
 				return err
 			}
 		}

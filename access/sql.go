@@ -64,4 +64,5 @@ const (
 	dropCounts = `DELETE FROM call_counts WHERE minute < ?1 OR minute > ?2`
 	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`
+	dropDenials = `DELETE FROM denials WHERE minute < ?`
 )

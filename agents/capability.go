@@ -15,6 +15,7 @@ type Change struct {
 	Groups       *[]string       // approved groups
 	BonusGroups  *[]string       // count at tier High only
 	Private      *schemas.PrivateGrant
+	AutoMerge    *bool // what it brings back may be merged without review
 }
 
 // Update changes the rights of an agent below the actor. It takes effect with
@@ -43,6 +44,9 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 	}
 	if c.Private != nil {
 		r.Grants.Private = *c.Private
+	}
+	if c.AutoMerge != nil {
+		r.Grants.AutoMerge = *c.AutoMerge
 	}
 	if err := checkGrants(r); err != nil {
 		return r, err

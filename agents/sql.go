@@ -41,10 +41,10 @@ const (
 
 	// Challenges are those that were answered. The one of no nonce says that all
 	// that end no later than it are worthless.
-	answerChallenge = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) SELECT ?1, ?2, ?3, ?4, ?5
-		WHERE NOT EXISTS (SELECT 1 FROM challenges WHERE nonce_hash = x'' AND expires_at >= ?5)
+	answerChallenge = `INSERT INTO challenges(nonce_hash, expires_at) SELECT ?1, ?2
+		WHERE NOT EXISTS (SELECT 1 FROM challenges WHERE nonce_hash = x'' AND expires_at >= ?2)
 		ON CONFLICT(nonce_hash) DO NOTHING`
-	endChallenges = `INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (x'', '', '', '', ?)
+	endChallenges = `INSERT INTO challenges(nonce_hash, expires_at) VALUES (x'', ?)
 		ON CONFLICT(nonce_hash) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`
 	dropAnswered = `DELETE FROM challenges WHERE expires_at <= ?`
 	insertToken  = `INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`

@@ -96,33 +96,12 @@ type Issued struct {
 }
 
 // Issue turns a signed challenge, already checked and verified against key, into
-// a token, and remembers that it was answered (INV-NONCE).
+// a token, and remembers that it was answered.
 func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token keys.Token) (Issued, error) {
 	tx := g.Tx()
-	// One that ends too late was made before the clock was set back.
-	if left := c.ExpiresUnixMicro - tx.Micros(); left <= 0 || left > (challengeLife+access.ClockSlack).Microseconds() {
-		return Issued{}, BadProof(errors.New("the challenge has expired"))
-	}
-	if _, err := tx.Exec(dropAnswered, tx.Micros()-answeredKept.Microseconds()); err != nil {
-		return Issued{}, fmt.Errorf("drop old challenges: %w", err)
-	}
-	hash := sha256.Sum256(c.Nonce[:])
-	fresh, err := tx.Exec(answerChallenge, hash[:], c.AgentID, c.Audience, c.Purpose, c.ExpiresUnixMicro)
-	if err != nil {
-		return Issued{}, fmt.Errorf("answer challenge: %w", err)
-	}
-	if fresh == 0 {
-		return Issued{}, BadProof(errors.New("the challenge was answered, or ended by a restore"))
-	}
-	r, err := load(tx, c.AgentID)
+	r, err := answer(tx, c, key)
 	if err != nil {
 		return Issued{}, err
-	}
-	if r.Key.KeySeq != key.KeySeq || c.KeySeq != key.KeySeq {
-		return Issued{}, BadProof(errors.New("the key was rotated meanwhile"))
-	}
-	if r.Status != schemas.Active && r.Status != schemas.Registered {
-		return Issued{}, BadProof(fmt.Errorf("the agent is %s", r.Status))
 	}
 	if _, err := tx.Exec(dropTokens, tx.Micros(), tx.Micros()+access.ClockSlack.Microseconds()); err != nil {
 		return Issued{}, fmt.Errorf("drop old tokens: %w", err)
@@ -133,6 +112,46 @@ func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token ke
 		return Issued{}, fmt.Errorf("insert token: %w", err)
 	}
 	return out, g.Audit(string(r.ID), map[string]any{"purpose": c.Purpose, "audience": c.Audience})
+}
+
+// Answer uses a signed challenge up, already checked and verified against key,
+// for another purpose than a token.
+func Answer(g access.Grant, c schemas.AuthChallenge, key keys.Recipient) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
+	_, err := answer(g.Tx(), c, key)
+	return err
+}
+
+// answer notes that c was answered with key (INV-NONCE), and gives who did.
+func answer(tx *store.Tx, c schemas.AuthChallenge, key keys.Recipient) (Record, error) {
+	// One that ends too late was made before the clock was set back.
+	if left := c.ExpiresUnixMicro - tx.Micros(); left <= 0 || left > (challengeLife+access.ClockSlack).Microseconds() {
+		return Record{}, BadProof(errors.New("the challenge has expired"))
+	}
+	if _, err := tx.Exec(dropAnswered, tx.Micros()-answeredKept.Microseconds()); err != nil {
+		return Record{}, fmt.Errorf("drop old challenges: %w", err)
+	}
+	hash := sha256.Sum256(c.Nonce[:])
+	fresh, err := tx.Exec(answerChallenge, hash[:], c.ExpiresUnixMicro)
+	if err != nil {
+		return Record{}, fmt.Errorf("answer challenge: %w", err)
+	}
+	if fresh == 0 {
+		return Record{}, BadProof(errors.New("the challenge was answered, or ended by a restore"))
+	}
+	r, err := load(tx, c.AgentID)
+	if err != nil {
+		return Record{}, err
+	}
+	if r.Key.KeySeq != key.KeySeq || c.KeySeq != key.KeySeq {
+		return Record{}, BadProof(errors.New("the key was rotated meanwhile"))
+	}
+	if r.Status != schemas.Active && r.Status != schemas.Registered {
+		return Record{}, BadProof(fmt.Errorf("the agent is %s", r.Status))
+	}
+	return r, nil
 }
 
 // FindToken says whose token this is; whether it is still good is decided with

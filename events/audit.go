@@ -1,10 +1,8 @@
 package events
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/internal/merkle"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -53,7 +52,7 @@ func (l leaf) hash() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(append([]byte{0}, entry...))
+	sum := merkle.Leaf(entry)
 	return sum[:], nil
 }
 
@@ -113,70 +112,4 @@ func valid[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")
 func hashDetail(salt, detail []byte) []byte {
 	sum := sha256.Sum256(slices.Concat(salt, detail))
 	return sum[:]
-}
-
-// VerifyAudit recomputes every leaf and returns how many entries there are and
-// the last hash. The error names the first entry that does not fit. An erased
-// detail fits. That entries are missing at the end only a hash kept elsewhere
-// can show.
-func VerifyAudit(tx *store.Tx) (entries int64, last []byte, err error) {
-	const page = 1000
-	for {
-		rows, err := tx.Query(auditFrom, entries, page)
-		read, err := store.Collect(rows, err, scanLeaf)
-		if err != nil {
-			return entries, nil, fmt.Errorf("audit entry %d or later cannot be read: %w", entries+1, err)
-		}
-		for _, r := range read {
-			if last, err = r.verify(entries+1, last); err != nil {
-				return entries, nil, err
-			}
-			entries++
-		}
-		if len(read) < page {
-			return entries, last, nil
-		}
-	}
-}
-
-// storedLeaf is an audit entry as it was found.
-type storedLeaf struct {
-	leaf
-	via                   string
-	detailHash, sum, salt []byte
-	detail                *string // nil: there was none, or it was erased
-}
-
-func scanLeaf(r *sql.Rows) (l storedLeaf, err error) {
-	return l, r.Scan(&l.Seq, &l.At, &l.Actor, &l.via, &l.Action, &l.Target, &l.Decision, &l.detailHash, &l.sum, &l.salt, &l.detail)
-}
-
-// verify holds the entry against its own hash, and that against the entry
-// before it. What it accepts is, byte for byte, what record wrote.
-func (l storedLeaf) verify(want int64, prev []byte) ([]byte, error) {
-	if l.Seq != want {
-		return nil, fmt.Errorf("audit entry %d is missing", want)
-	}
-	changed := fmt.Errorf("audit entry %d was changed", want)
-	if err := json.Unmarshal([]byte(l.via), &l.Via); err != nil {
-		return nil, changed
-	}
-	if via, err := json.Marshal(l.Via); err != nil || string(via) != l.via {
-		return nil, changed
-	}
-	l.V = 1
-	l.DetailHash = base64.StdEncoding.EncodeToString(l.detailHash)
-	l.Prev = base64.StdEncoding.EncodeToString(prev)
-	sum, err := l.hash()
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(sum, l.sum) {
-		return nil, changed
-	}
-	// Of fixed size, or a byte could move from the detail to its salt unseen.
-	if l.detail != nil && (len(l.salt) != saltSize || !bytes.Equal(hashDetail(l.salt, []byte(*l.detail)), l.detailHash)) {
-		return nil, fmt.Errorf("the detail of audit entry %d was changed", want)
-	}
-	return sum, nil
 }

@@ -67,9 +67,20 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 		string(stream[2:]), string(payload), string(metadata), tx.Micros()); err != nil {
 		return fmt.Errorf("append event: %w", err)
 	}
+	if _, ok := stream.Group(); ok && seq%ownRun == 0 {
+		if _, err := tx.Exec(passOwn, e.Source, stream, seq, ownRun); err != nil {
+			return fmt.Errorf("append event: %w", err)
+		}
+	}
 	tx.Ring()
 	return nil
 }
+
+// ownRun is how many events of a group apart its writer's place is looked after:
+// a place that lags behind nothing but the writer's own events is moved up, or
+// whoever writes much and never asks would look through all of it at the next
+// start.
+const ownRun = 64
 
 // Timestamp renders a stored time (UTC microseconds) as the envelope shows it.
 func Timestamp(micros int64) string {

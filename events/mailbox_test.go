@@ -160,6 +160,36 @@ func TestOwnEventsAreLeftOutOfGroupsOnly(t *testing.T) {
 	})
 }
 
+// A place follows its owner's own events and stops at the first of another's.
+func TestWhoWritesMuchLooksThroughLittle(t *testing.T) {
+	f := newFixture(t)
+	m := mailbox("ann", "g")
+	f.write(func(tx *store.Tx) error { return Join(tx, "ann", "g") })
+	place := func() (seq int64) {
+		f.read(func(tx *store.Tx) error {
+			return tx.LookupRow(`SELECT seq FROM cursors WHERE entity_id = 'ann' AND stream = 'g/g'`).Scan(&seq)
+		})
+		return seq
+	}
+	for range 2*ownRun + 1 {
+		f.written(GroupStream("g"), "ann", "own")
+	}
+	require.EqualValues(t, 2*ownRun, place())
+	f.written(GroupStream("g"), "bob", "news")
+	for range 2 * ownRun {
+		f.written(GroupStream("g"), "ann", "own")
+	}
+	require.EqualValues(t, 2*ownRun, place(), "bob's is still unread")
+	b := f.poll(m, 9)
+	require.Equal(t, []string{"news"}, items(b))
+	f.ack(m, b.Cursor)
+	for range ownRun {
+		f.written(GroupStream("g"), "ann", "own")
+	}
+	require.EqualValues(t, 5*ownRun, place())
+	require.Zero(t, f.poll(m, 9).Unread)
+}
+
 func TestJoinStartsAtTheHeadAndLeavingEndsDelivery(t *testing.T) {
 	f := newFixture(t)
 	f.written(GroupStream("g"), "bob", "before")

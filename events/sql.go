@@ -28,6 +28,10 @@ const (
 	moveCursor = `INSERT INTO cursors(entity_id, stream, seq)
 		SELECT ?1, s.name, CASE WHEN s.head < ?3 THEN s.head ELSE ?3 END FROM streams s WHERE s.name = ?2
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
+	// passOwn moves the cursor of ?1 in stream ?2 to ?3 if it is at most ?4 events
+	// behind and all of those are its own.
+	passOwn = `UPDATE cursors SET seq = ?3 WHERE entity_id = ?1 AND stream = ?2 AND seq < ?3 AND seq >= ?3 - ?4
+		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.stream = ?2 AND e.seq > cursors.seq AND e.source <> ?1)`
 	cursorToHead = `INSERT INTO cursors(entity_id, stream, seq)
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
@@ -45,4 +49,15 @@ const (
 	insertDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
 	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash, d.salt, d.detail
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq > ? ORDER BY a.seq LIMIT ?`
+	leavesFrom  = `SELECT leaf_hash FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`
+	leafOf      = `SELECT leaf_hash FROM audit WHERE seq = ?`
+	selectForks = `SELECT a.seq, a.at, d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq
+		WHERE a.action = ? AND a.target = ? AND a.actor = 'node' ORDER BY a.seq`
+
+	// newestAudit and nextAudit read entries after ?1 by ?2 doing ?3 to ?4 since ?5.
+	matchAudit = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, d.detail
+		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq
+		WHERE a.seq > ?1 AND (?2 = '' OR a.actor = ?2) AND (?3 = '' OR a.action = ?3) AND (?4 = '' OR a.target = ?4) AND a.at >= ?5`
+	newestAudit = matchAudit + ` ORDER BY a.seq DESC LIMIT ?6`
+	nextAudit   = matchAudit + ` ORDER BY a.seq LIMIT ?6`
 )

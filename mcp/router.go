@@ -9,6 +9,7 @@ import (
 	"maps"
 	"sync"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 
 	"github.com/google/uuid"
@@ -161,6 +162,7 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 		if e := c.chosen.Load(); e != nil {
 			return e.response(c.msg.id)
 		}
+		out.Error.Message = ops.Escape(out.Error.Message) // it quotes what was asked for
 		if c.msg.method == string(sdk.MethodResourcesRead) && out.Error.Data == nil {
 			out.Error.Data = missingResource(c.msg.params)
 		}

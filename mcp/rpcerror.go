@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
@@ -82,6 +83,7 @@ func chosen(err error) (*RPCError, bool) {
 // fromDomain renders a domain error for a request which has no tool result to
 // carry it.
 func fromDomain(e *schemas.Error) *RPCError {
+	e = shown(e)
 	out := &RPCError{Code: CodeInternal, Message: e.Msg, Data: map[string]any{
 		"code": e.Code, "expected": e.Expected, "next": e.Hint,
 	}}
@@ -118,6 +120,6 @@ func (e *RPCError) response(id json.RawMessage) sdk.JSONRPCError {
 	return sdk.JSONRPCError{
 		JSONRPC: sdk.JSONRPC_VERSION,
 		ID:      sdk.NewRequestId(rid),
-		Error:   sdk.JSONRPCErrorDetails{Code: e.Code, Message: e.Message, Data: e.Data},
+		Error:   sdk.JSONRPCErrorDetails{Code: e.Code, Message: ops.Escape(e.Message), Data: e.Data},
 	}
 }

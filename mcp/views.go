@@ -104,7 +104,7 @@ func (b *binding) addPrompts(srv *sdkserver.MCPServer) {
 				}
 			}
 			return sdk.NewGetPromptResult(f.description, []sdk.PromptMessage{
-				sdk.NewPromptMessage(sdk.RoleUser, sdk.NewTextContent(f.text(req.Params.Arguments)))}), nil
+				sdk.NewPromptMessage(sdk.RoleUser, sdk.NewTextContent(ops.Escape(f.text(req.Params.Arguments))))}), nil
 		})
 	}
 }

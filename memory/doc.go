@@ -3,11 +3,13 @@
 //
 // Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and
 // warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
-// to be), warm_relate.go and warm_near.go (what it is beside others), then
-// change, read, share, delete. group*.go are the groups and what leaves with a
-// member; search*.go and text*.go find by words, embedding*.go and fuse.go by
-// meaning if there is a model; export*.go carry everything an entity owns out
-// and in again. All SQL is in sql*.go.
+// to be), warm_taint.go and warm_release.go (whose words they are, and whether
+// they may instruct), warm_relate.go and warm_near.go (what it is beside others),
+// then change, read, share, delete, and quarantine.go (hiding an author). group*.go
+// are the groups and what leaves with a member, binding.go the groups that folders
+// stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
+// meaning if there is a model; export*.go carry everything an entity owns out and
+// in again. All SQL is in sql*.go.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. That
@@ -17,12 +19,20 @@
 //   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
 //     before; a context changed behind the node's back is an error, not a log line.
 //   - INV-PROVENANCE: where a version comes from is written by the node, once.
+//   - INV-TAINT: what a session writes after it was shown second-hand words, and
+//     what is derived from such, is kept as external, whatever its writer says.
 //   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
 //     order, error) depends on what its reader may not see; what is hidden and
 //     what is absent read the same and cost the same queries.
 //   - INV-QUARANTINE: below confidence 0.3 nothing is surfaced or shared until its
 //     owner validates it; archives never are.
+//   - INV-RELEASE: what instructs (procedures, constraints, templates) is surfaced
+//     and shared only after a person released these words, or when it names known
+//     tools alone, its author is Medium or better and an independent source agrees.
+//   - INV-HIDDEN: what a quarantined agent wrote, and what was derived from it, shows
+//     in no search, link or comparison in the places of who decided so; lifting
+//     that shows exactly the same again.
 //   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
 //     holds every hit it would hold without one.
 //

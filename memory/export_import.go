@@ -139,6 +139,10 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 		quarantined: i.Quarantined, expires: micros(i.ExpiresAt), source: i.Provenance.Source, provenance: encodeProvenance(p),
 		thread: c.thread(i.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
 		current: i.SupersededBy == "", created: micros(i.CreatedAt), updated: micros(i.UpdatedAt)}
+	if err := r.taint(g, &Draft{}, false); err != nil {
+		return false, err
+	}
+	r.holdBack(g)
 	ref := map[schemas.Visibility]string{schemas.Private: string(r.owner), schemas.Group: string(r.group)}[r.visibility]
 	if r.scope, err = scopeOf(g, r.visibility, ref); err != nil {
 		return false, err

@@ -146,15 +146,25 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 	if err != nil {
 		return nil, nil, fmt.Errorf("search by meaning: %w", err)
 	}
+	docs := make([]*doc, len(list))
+	for i, s := range list {
+		docs[i] = s.doc
+	}
+	if err := p.hide(tx, docs); err != nil {
+		return nil, nil, err
+	}
 	still := make(map[spot]bool, len(list))
 	for _, s := range list {
 		still[spot{s.n, s.seq}] = true
 		s.weight = 1
-		if s.source == FromTool || s.source == FromExternal {
+		if s.source.SecondHand() {
 			s.weight = secondHand
 		}
 		if p.Trust != nil {
-			s.weight *= p.Trust(s.author)
+			weight := p.Trust(s.author)
+			if s.weight *= weight; weight < 1 {
+				s.because("author proved inaccurate")
+			}
 		}
 		if s.near > 0 && s.weight > leastOfTrust && p.inSpan(&s.row) && p.isTrue(&s.row) {
 			found = append(found, s.meantDoc)

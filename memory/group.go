@@ -27,7 +27,7 @@ const (
 
 // Values of the fields of a culture.
 const (
-	Chatty   = "chatty"   // members' next event carries a write at once
+	Chatty   = "chatty"   // the next events a member reads bring a write along
 	Moderate = "moderate" // writes are announced, members fetch
 	Taciturn = "taciturn" // writes are found by searching only
 
@@ -101,6 +101,11 @@ func cultureOf(tx querier, id schemas.GroupID) (Culture, error) {
 		return c, fmt.Errorf("read culture: %w", err)
 	}
 	return c, nil
+}
+
+// knownCulture is cultureOf, read once in an epoch.
+func knownCulture(g access.Grant, id schemas.GroupID) (Culture, error) {
+	return access.Known(g, "culture "+string(id), func() (Culture, error) { return cultureOf(g.Tx(), id) })
 }
 
 // GroupInfo is what a member sees of a group.

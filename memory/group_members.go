@@ -205,7 +205,8 @@ func handOver(g access.Grant, id schemas.GroupID, from schemas.EntityID) error {
 }
 
 // depart takes along what leaves with a member: its originals go home into its
-// private memory, copies of its words and those it made are withdrawn.
+// private memory, deleted ones too, which it may still bring back; copies of its
+// words and those it made are withdrawn, by the node: nobody can undo that.
 func depart(g access.Grant, id schemas.GroupID, who schemas.EntityID, policy string) error {
 	if policy == Permissive {
 		return nil
@@ -227,7 +228,7 @@ func depart(g access.Grant, id schemas.GroupID, who schemas.EntityID, policy str
 		return err
 	}
 	for i := range copies {
-		if err := bury(g, &copies[i]); err != nil {
+		if err := buryAs(g, &copies[i], access.NodeEntity); err != nil {
 			return err
 		}
 	}
@@ -244,6 +245,9 @@ func goHome(g access.Grant, r *row) error {
 	if home.scope, err = scopeOf(g, schemas.Private, string(r.owner)); err != nil {
 		return err
 	}
+	if r.deleted != 0 { // it has no entry to move
+		return move(tx, r, home.scope)
+	}
 	if r.current {
 		var rel relation
 		// An own item that has outlived its time gives way, and it is the node that
@@ -258,8 +262,15 @@ func goHome(g access.Grant, r *row) error {
 	if err := unindex(tx, r); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(moveHome, home.scope, r.n); err != nil {
-		return fmt.Errorf("take item home: %w", err)
+	if err := move(tx, r, home.scope); err != nil {
+		return err
 	}
 	return index(tx, &home, rewords(&home))
+}
+
+func move(tx *store.Tx, r *row, home int64) error {
+	if _, err := tx.Exec(moveHome, home, r.n); err != nil {
+		return fmt.Errorf("take item home: %w", err)
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"maps"
 
 	"cordelia/access"
@@ -16,6 +17,15 @@ type Hash [sha256.Size]byte
 
 // String is h in lower-case hex, as contexts show it.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// ParseHash reads what String gives.
+func ParseHash(text string) (h Hash, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(h) {
+		return h, fmt.Errorf("%q is no hash", text)
+	}
+	return Hash(raw), nil
+}
 
 // chainLabel keeps chain hashes apart from every other hash (spec: L1 chain).
 const chainLabel = "cordelia/v1/l1-chain"

@@ -51,8 +51,9 @@ type Search struct {
 	Limit  int    // 0 = 10, at most 50
 	Full   bool   // whole items
 	Cursor string
-	// Trust weighs an author's items, 1 = as they are; nil weighs none. It hooks
-	// the trust ledger in without this package knowing it.
+	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
+	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
+	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64
 }
 
@@ -94,6 +95,9 @@ type Found struct {
 	Cursor string // of the next page, if More
 	Hidden Hidden
 	Near   []NearMiss // when there are no hits
+	// SecondHand says that what is shown holds words a tool printed or that were
+	// read outside.
+	SecondHand bool
 }
 
 // Query is a checked Search, cut into words.
@@ -212,9 +216,11 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if err != nil {
 		return Found{}, err
 	}
-	if found.Hidden.Quarantined, err = p.quarantined(tx); err != nil {
+	held, err := p.quarantined(tx)
+	if err != nil {
 		return Found{}, err
 	}
+	found.Hidden.Quarantined += held
 	ranked, err := p.rank(tx, live)
 	if err != nil {
 		return Found{}, err
@@ -240,6 +246,7 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if len(ranked) == 0 {
 		found.Near, err = p.near(tx, live)
 	}
+	found.SecondHand = p.secondHand
 	return found, err
 }
 
@@ -259,6 +266,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		if !ok { // cannot be: the same snapshot
 			continue
 		}
+		p.secondHand = p.secondHand || r.source.SecondHand()
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
 			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords}
 		if p.Full {
@@ -327,6 +335,7 @@ func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
 		if len(out) == nearMisses {
 			break
 		}
+		p.secondHand = p.secondHand || d.source.SecondHand()
 		out = append(out, NearMiss{ID: d.id, Name: d.name, Why: why})
 	}
 	return out, nil

@@ -23,13 +23,13 @@ func (p *plan) frequencies(tx querier, entries []string) ([]float64, error) {
 	most := max(countedPostings/len(entries), leastCounted)
 	var oldest int64
 	if p.see.items > int64(most) {
-		if err := tx.QueryRow(selectOldest, p.to.match(metaEntry), most).Scan(&oldest); err != nil {
+		if err := tx.QueryRow(selectOldest, p.matchingAll(metaEntry), most).Scan(&oldest); err != nil {
 			return nil, fmt.Errorf("count terms: %w", err)
 		}
 	}
 	matches := make([]string, len(entries))
 	for i, e := range entries {
-		matches[i] = p.to.match(e)
+		matches[i] = p.matchingAll(e)
 	}
 	type count struct {
 		at int
@@ -181,6 +181,10 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 			d := docs[n]
 			switch {
 			case d == nil || !p.inSpan(&d.row):
+			case d.hidden:
+				if p.see.holds(d.owner) || p.see.holds(d.author) {
+					found.Hidden.Quarantined++
+				}
 			case p.isTrue(&d.row):
 				if len(live) < candidates {
 					live = append(live, d)
@@ -203,6 +207,9 @@ func (p *plan) inSpan(r *row) bool {
 
 // isTrue reports whether r tells what is so now, or was at the time asked about.
 func (p *plan) isTrue(r *row) bool {
+	if r.hidden {
+		return false
+	}
 	if p.asOf != 0 {
 		return r.wasTrue(p.asOf)
 	}
@@ -220,13 +227,13 @@ func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
 	for _, d := range docs {
 		out[d.n] = d
 	}
-	return out, nil
+	return out, p.hide(tx, docs)
 }
 
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
 	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.owner, &d.author, &d.thread, &d.tokens, &d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
-		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined, &d.deleted, &d.groupTTL, &d.terms)
+		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined, &d.deleted, &d.groupTTL, &d.scope, &d.terms)
 	return d, err
 }
 
@@ -234,13 +241,21 @@ func scanDoc(rows *sql.Rows) (*doc, error) {
 // the actor and those below.
 func (p *plan) quarantined(tx querier) (n int, err error) {
 	scopes := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(p.see.scopes), p.see.hidden...))))
-	held := audiencesOf(scopes, true)
-	matches := []string{held.match(metaEntry)}
+	wanted := []string{metaEntry}
 	if len(p.order) > 0 {
-		matches = matches[:0]
+		wanted = wanted[:0]
 	}
 	for _, t := range p.order[:min(len(p.order), keptTerms)] {
-		matches = append(matches, held.match(entry(wordEntry, t.term)))
+		wanted = append(wanted, entry(wordEntry, t.term))
+	}
+	matches := make([]string, len(wanted))
+	for i, of := range wanted {
+		matches[i] = audiencesOf(scopes, true).match(of)
+	}
+	if authors := p.see.hiddenAuthors(p.see.holds); authors != "" {
+		for _, of := range wanted {
+			matches = append(matches, "("+audiencesOf(scopes, false).match(of)+") AND ("+authors+")")
+		}
 	}
 	if err := tx.QueryRow(countQuarantined, asJSON(matches), asJSON(p.see.below), counted).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count quarantine: %w", err)

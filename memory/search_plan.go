@@ -75,8 +75,10 @@ type plan struct {
 	now     int64
 	to      audiences
 	filter  string  // what follows every match
+	without string  // and what no match may be: words of hidden authors
 	alike   float64 // Dice from which a word stands for another
 	author  schemas.EntityID
+	here    int64          // the scope of Query.Here, 0 = none
 	terms   map[string]int // place in order
 	order   []*term        // as in the query
 	fuzzy   []int
@@ -85,15 +87,20 @@ type plan struct {
 	since   int64
 	until   int64
 	asOf    int64
+
+	secondHand bool // what is shown holds second-hand words
 }
 
 // newPlan weighs the words of q by how common they are in what is readable. The
 // frequencies of what is not readable never enter, so they tell nothing.
 func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, error) {
 	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false), terms: map[string]int{},
-		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf}
+		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf, here: see.places[[2]string{string(schemas.Group), string(q.Here)}]}
 	if q.page.At != 0 && q.page.At < p.now {
 		p.now = q.page.At
+	}
+	if authors := see.hiddenAuthors(nil); authors != "" {
+		p.without = ` NOT (` + authors + `)`
 	}
 	add := func(tokens ...string) {
 		var any []string
@@ -127,7 +134,17 @@ func (p *plan) find(kind, value string, weight float64) {
 }
 
 // matching is the full-text query for an entry within the filters.
-func (p *plan) matching(entry string) string { return `(` + p.to.match(entry) + `)` + p.filter }
+func (p *plan) matching(entry string) string {
+	return `(` + p.to.match(entry) + `)` + p.filter + p.without
+}
+
+// matchingAll is the one without the filters.
+func (p *plan) matchingAll(entry string) string {
+	if p.without == "" {
+		return p.to.match(entry)
+	}
+	return `(` + p.to.match(entry) + `)` + p.without
+}
 
 // filtered reports whether anything but the words and the scope narrows the
 // search.

@@ -35,7 +35,7 @@ const (
 	// selectItems reads items by a list of ids, as far as they are visible.
 	selectItems = `SELECT ` + itemColumns + ` FROM json_each(?3) j CROSS JOIN items i ON i.id = j.value WHERE ` + visible
 	selectOwn   = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
-	selectLinks = `SELECT l.item, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
+	selectLinks = `SELECT l.item, i.n, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
 		CROSS JOIN items i ON i.id = l.other WHERE i.deleted_at = 0 AND ` + visible + ` ORDER BY l.item, l.kind, l.other`
 	selectVersions = `SELECT version, data, subject, key, valid_from, valid_to, confidence, validated, provenance, content_hash, at
 		FROM item_versions WHERE item = ? ORDER BY version`
@@ -59,13 +59,13 @@ const (
 	selectOwnEqual = `SELECT ` + itemColumns + ` FROM items i WHERE i.scope = ? AND i.owner = ? AND i.content_hash = ? AND i.current = 1`
 	// What a new item may be the same as, in order of how sure it is; the owner's
 	// own of the same place (?4, ?5) comes first, whatever its state.
-	selectSame = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
+	selectSame = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM items i
 		WHERE i.content_hash = ?3 AND i.current = 1 AND ((i.scope = ?4 AND i.owner = ?5) OR ` + visible + `)
 		ORDER BY (i.scope = ?4 AND i.owner = ?5) DESC, i.n LIMIT 9`
-	selectSubject = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM items i
+	selectSubject = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM items i
 		WHERE i.scope = ?3 AND i.subject = ?4 AND i.key = ?5 AND i.subject <> '' AND i.current = 1 AND i.content_hash <> ?6
 		  AND (i.valid_to = 0 OR i.valid_to > ?7) AND i.id <> ?8 AND ` + visible + ` ORDER BY i.n DESC LIMIT 8`
-	selectAlike = `SELECT i.id, i.owner, i.scope, i.version, i.terms FROM (
+	selectAlike = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM (
 			SELECT item, count(*) AS shared FROM (
 				SELECT b.item FROM json_each(?1) s CROSS JOIN json_each(?3) h
 				CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512)
@@ -94,7 +94,9 @@ const (
 			(SELECT count(*) FROM members n WHERE n.group_id = g.id)
 		FROM json_each(?2) j CROSS JOIN groups g ON g.id = j.value JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1 ORDER BY g.id`
-	selectRole = `SELECT coalesce(m.role, ''), o.root_id FROM groups g JOIN entities o ON o.id = g.owner_id
+	archiveGroup = `UPDATE groups SET archived_at = ? WHERE id = ? AND kind = ? AND archived_at = 0`
+	selectKind   = `SELECT kind FROM groups WHERE id = ?`
+	selectRole   = `SELECT coalesce(m.role, ''), o.root_id FROM groups g JOIN entities o ON o.id = g.owner_id
 		LEFT JOIN members m ON m.group_id = g.id AND m.entity_id = ?1 WHERE g.id = ?2`
 	selectMembers = `SELECT m.entity_id, e.name, m.role, m.joined_at FROM members m JOIN entities e ON e.id = m.entity_id
 		WHERE m.group_id = ? ORDER BY m.joined_at, m.entity_id`
@@ -106,7 +108,7 @@ const (
 	handOverGroup = `UPDATE groups SET owner_id = (SELECT m.entity_id FROM members m WHERE m.group_id = ?1 AND m.role = 'owner'
 			AND m.entity_id <> ?2 ORDER BY m.joined_at, m.entity_id LIMIT 1)
 		WHERE id = ?1 AND owner_id = ?2 AND EXISTS (SELECT 1 FROM members m WHERE m.group_id = ?1 AND m.role = 'owner' AND m.entity_id <> ?2)`
-	selectOriginals = `SELECT ` + itemColumns + ` FROM items i WHERE i.group_id = ? AND i.group_id <> '' AND i.owner = ? AND i.origin = '' AND i.deleted_at = 0`
+	selectOriginals = `SELECT ` + itemColumns + ` FROM items i WHERE i.group_id = ? AND i.group_id <> '' AND i.owner = ? AND i.origin = '' AND i.data <> ''`
 	selectCopiesIn  = `SELECT ` + itemColumns + ` FROM items i WHERE i.group_id = ?1 AND i.group_id <> '' AND i.origin <> '' AND i.deleted_at = 0
 		AND i.n IN (SELECT n FROM items WHERE group_id = ?1 AND group_id <> '' AND owner = ?2
 			UNION SELECT n FROM items WHERE group_id = ?1 AND group_id <> '' AND author = ?2)`
@@ -135,15 +137,16 @@ const (
 	// selectDocs reads what ranking needs; CROSS JOIN keeps the order of the join.
 	selectDocs = `SELECT i.n, i.id, i.type, i.name, i.owner, i.author, i.thread, i.tokens, i.source, i.stale, i.said_by, i.told_at, i.shapes,
 			i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.confidence, i.validated, i.quarantined, i.deleted_at,
-			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), i.terms
+			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), i.scope, i.terms
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))`
 	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
 )
 
 const (
-	selectOwned       = `SELECT ` + itemColumns + ` FROM items i WHERE i.owner = ? AND i.n > ? AND i.deleted_at = 0 ORDER BY i.n LIMIT 500`
+	selectOwned = `SELECT ` + itemColumns + ` FROM items i WHERE i.owner = ? AND i.n > ? AND i.deleted_at = 0
+		AND NOT EXISTS (SELECT 1 FROM groups s WHERE s.id = i.group_id AND s.kind = 'staging') ORDER BY i.n LIMIT 500`
 	selectOwnedGroups = `SELECT g.id, g.kind, g.description, g.culture FROM groups g
-		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0 ORDER BY g.id`
+		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0 AND g.kind <> 'staging' ORDER BY g.id`
 	selectAllLinks = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
 	selectKeys     = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
 )

@@ -27,6 +27,21 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 			return access.NotKnown(string(agent))
 		}
 	}
+	return writeArchive(g, rec, row{owner: agent, visibility: schemas.Private}, string(agent), Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}})
+}
+
+// WriteSwarmArchive writes what became of a swarm, as a session item in its group
+// that comes up in no search: whoever made the swarm, and those above, read it by
+// its id, for longer than the group's own items last. Its author is who ended the swarm. It is called in the transaction of
+// that, which archives the group.
+func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID, rec SessionRecord) error {
+	return writeArchive(g, rec, row{owner: creator, visibility: schemas.Group, group: group,
+		expires: g.Tx().Micros() + schemas.MaxTTLSeconds*1_000_000}, string(group), Provenance{Author: author, Via: []schemas.EntityID{access.NodeEntity}})
+}
+
+// writeArchive stores rec as place says, for the audience ref.
+func writeArchive(g access.Grant, rec SessionRecord, place row, ref string, p Provenance) error {
+	tx := g.Tx()
 	data, err := json.Marshal(map[string]any{
 		"date":               rec.Date,
 		"focus":              oneLine(rec.Focus, maxLine-4),
@@ -47,13 +62,13 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 	}
 	words := indexOf(c, "", "")
 	r := row{
-		id: schemas.ItemID(rec.ID), typ: SessionItem, owner: agent, author: agent, visibility: schemas.Private, version: 1,
+		id: schemas.ItemID(rec.ID), typ: SessionItem, owner: place.owner, author: p.Author, visibility: place.visibility, group: place.group, version: 1,
 		data: string(c.data), name: c.name(), tags: "[]", confidence: DefaultConfidence, source: FromArchive, hash: hash[:],
-		terms: words.terms, tokens: words.tokens, current: true, created: tx.Micros(), updated: tx.Micros(),
-		provenance: encodeProvenance(Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}, Source: FromArchive,
-			ContentHash: hex.EncodeToString(hash[:]), At: events.Timestamp(tx.Micros())}),
+		terms: words.terms, tokens: words.tokens, current: true, created: tx.Micros(), updated: tx.Micros(), expires: place.expires,
 	}
-	if r.scope, err = scopeOf(g, schemas.Private, string(agent)); err != nil {
+	p.Source, p.ContentHash, p.At = FromArchive, hex.EncodeToString(hash[:]), events.Timestamp(tx.Micros())
+	r.provenance = encodeProvenance(p)
+	if r.scope, err = scopeOf(g, place.visibility, ref); err != nil {
 		return err
 	}
 	var rel relation // an agent deactivated twice with nothing in between leaves one archive
@@ -63,7 +78,7 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 	if err := insert(tx, &r, words); err != nil {
 		return err
 	}
-	return g.Audit("item/"+rec.ID, map[string]any{"archive_of": agent})
+	return g.Audit("item/"+rec.ID, map[string]any{"archive_of": ref})
 }
 
 // lines fits texts into a list field.

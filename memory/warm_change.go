@@ -31,10 +31,18 @@ func change(g access.Grant, d *Draft) (Written, error) {
 			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
 	}
 	next := d.onto(g, *r)
-	if d.content != nil {
-		if err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence); err != nil {
+	if d.content != nil || d.Subject != "" {
+		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)
+		if err != nil {
 			return Written{}, err
 		}
+		if err := next.taint(g, d, secondHand); err != nil {
+			return Written{}, err
+		}
+	}
+	if d.content != nil && !bytes.Equal(r.hash, next.hash) {
+		next.quarantined = r.quarantined && !r.unreleased() // what was decided was about other words
+		next.holdBack(g)
 	}
 	rel := relation{status: StatusNew}
 	words := d.words
@@ -53,11 +61,14 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
 		return Written{}, err
 	}
+	if err := reconsider(g, &next, d.Known); err != nil {
+		return Written{}, err
+	}
 	if err := announce(g, &next, rel.conflicts); err != nil {
 		return Written{}, err
 	}
 	w := Written{ID: r.id, Version: next.version, Status: StatusUpdated, With: rel.with, Stored: true,
-		Quarantined: next.inQuarantine(), Confidence: float64(next.confidence) / 1000}
+		Quarantined: next.inQuarantine(), Unreleased: next.unreleased(), Tainted: next.tainted, Confidence: float64(next.confidence) / 1000}
 	if rel.status != StatusNew {
 		w.Status = rel.status
 		return w, link(g.Tx(), r.n, string(rel.status), rel.with)
@@ -161,11 +172,16 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 		next.tokens, words.saidBy, words.told, words.shapes, next.updated, r.n); err != nil {
 		return fmt.Errorf("change item: %w", err)
 	}
+	if next.quarantined != r.quarantined {
+		if _, err := tx.Exec(holdItem, next.quarantined, r.n); err != nil {
+			return fmt.Errorf("hold item: %w", err)
+		}
+	}
 	if err := index(tx, next, words); err != nil {
 		return err
 	}
 	switch {
-	case next.inQuarantine() && !r.inQuarantine():
+	case !next.unreleased() && next.inQuarantine() && !r.inQuarantine():
 		return staleCopies(tx, r.id, "refuted")
 	case !bytes.Equal(r.hash, next.hash):
 		return staleCopies(tx, r.id, "corrected")

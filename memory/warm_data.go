@@ -45,8 +45,8 @@ func fields(t ItemType) map[string]shape {
 		}
 	case LearningItem:
 		return map[string]shape{
-			"type": {"pattern|insight|principle", true}, "content": {"text", true}, "context": {"text", false},
-			"tags": {"tags", false}, "source_session": {"title", false}, "prediction": {"prediction", false},
+			"type": {"pattern|insight|principle|" + strings.Join(schemas.InstructionKinds(), "|"), true}, "content": {"text", true}, "context": {"text", false},
+			"tools": {"tags", false}, "tags": {"tags", false}, "source_session": {"title", false}, "prediction": {"prediction", false},
 			"confidence": {"number", false}, "validated": {"flag", false},
 		}
 	}
@@ -324,7 +324,7 @@ func (c content) prose() string {
 		}
 	}
 	for _, field := range []string{"name", "focus", "content", "aliases", "summary", "context", "highlights",
-		"decisions", "entities_mentioned", "details", "prediction", "tags", "refs", "date"} {
+		"decisions", "entities_mentioned", "details", "prediction", "tools", "tags", "refs", "date"} {
 		if v, ok := c.value[field]; ok {
 			walk(v)
 		}

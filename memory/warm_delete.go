@@ -82,8 +82,10 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 }
 
 // bury puts a tombstone on r and takes it out of the index.
-func bury(g access.Grant, r *row) error {
-	if _, err := g.Tx().Exec(tombstone, g.Tx().Micros(), g.Actor(), r.n); err != nil {
+func bury(g access.Grant, r *row) error { return buryAs(g, r, g.Actor()) }
+
+func buryAs(g access.Grant, r *row, by schemas.EntityID) error {
+	if _, err := g.Tx().Exec(tombstone, g.Tx().Micros(), by, r.n); err != nil {
 		return fmt.Errorf("delete item: %w", err)
 	}
 	if err := unindex(g.Tx(), r); err != nil {

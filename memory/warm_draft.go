@@ -33,6 +33,9 @@ type Write struct {
 	TTLSeconds  *int64 // 0 = none of its own
 	DerivedFrom []schemas.ItemID
 	Source      Source
+	Known       []string // names of the tools there are
+	Tainted     bool     // this process knows the writer's session to be marked
+	Dir         string   // the canonical folder the writer works in: the process's, never an argument
 }
 
 // Draft is a checked Write with everything done that needs no lock: hashes,
@@ -45,6 +48,7 @@ type Draft struct {
 	signature []byte
 	signedBy  schemas.EntityID
 	words     wordIndex
+	anywhere  bool // a new item whose audience was not said: private, unless Dir is bound
 }
 
 // maxLineage bounds derived_from.
@@ -117,6 +121,7 @@ func (d *Draft) audience(check *checker) {
 		}
 		return
 	}
+	d.anywhere = d.Visibility == "" && d.Group == ""
 	if d.Visibility == "" {
 		d.Visibility = schemas.Private
 		if d.Group != "" {

@@ -42,6 +42,7 @@ type Provenance struct {
 	Author      schemas.EntityID   `json:"author"`
 	Via         []schemas.EntityID `json:"via,omitempty"` // who acted through the author, nearest first
 	Source      Source             `json:"source"`
+	Tainted     bool               `json:"tainted,omitempty"` // its writer's session, or a source of it, had second-hand words
 	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
 	Session     string             `json:"session,omitempty"`
 	ContentHash string             `json:"content_hash"`        // hex SHA-256
@@ -75,7 +76,7 @@ type Item struct {
 	ValidTo      string             `json:"valid_to,omitempty"`
 	Confidence   float64            `json:"confidence"` // 0–1
 	Validated    bool               `json:"validated,omitempty"`
-	State        string             `json:"state"` // current, superseded, expired, quarantined or deleted
+	State        string             `json:"state"` // current, superseded, expired, quarantined, unreleased or deleted
 	ExpiresAt    string             `json:"expires_at,omitempty"`
 	Version      int                `json:"version"`
 	CreatedAt    string             `json:"created_at"`
@@ -93,6 +94,7 @@ type Link struct {
 // States of an item; the first that applies is shown.
 const (
 	stateDeleted     = "deleted"
+	stateUnreleased  = "unreleased"
 	stateQuarantined = "quarantined"
 	stateSuperseded  = "superseded"
 	stateExpired     = "expired"
@@ -136,6 +138,8 @@ type row struct {
 	deleted       int64
 	deletedBy     schemas.EntityID
 	groupTTL      int64 // seconds; the group culture's, 0 = none
+	tainted       bool  // marked in this operation
+	hidden        bool  // with its author, from this reader's searches
 }
 
 // inQuarantine reports whether r is kept from searching and sharing for what it
@@ -166,7 +170,9 @@ func (r *row) state(at int64) string {
 	switch {
 	case r.deleted != 0:
 		return stateDeleted
-	case r.inQuarantine():
+	case r.unreleased():
+		return stateUnreleased
+	case r.inQuarantine(), r.hidden:
 		return stateQuarantined
 	case r.supersededBy != "":
 		return stateSuperseded

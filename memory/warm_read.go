@@ -69,18 +69,29 @@ func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
 // related reads the links between visible items.
 func related(tx querier, see reach, numbers []int64) (map[int64][]Link, error) {
 	type edge struct {
-		from int64
+		from, to int64
 		Link
 	}
 	rows, err := tx.Query(selectLinks, see.byID(), asJSON(see.below), asJSON(numbers))
 	edges, err := store.Collect(rows, err, func(r *sql.Rows) (e edge, err error) {
-		return e, r.Scan(&e.from, &e.Kind, &e.Other)
+		return e, r.Scan(&e.from, &e.to, &e.Kind, &e.Other)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read links: %w", err)
 	}
+	ns := make([]int64, len(edges))
+	for i, e := range edges {
+		ns[i] = e.to
+	}
+	hidden, err := see.hiddenAmong(tx, ns)
+	if err != nil {
+		return nil, err
+	}
 	out := map[int64][]Link{}
 	for _, e := range edges {
+		if hidden[e.to] {
+			continue
+		}
 		out[e.from] = append(out[e.from], e.Link)
 	}
 	return out, nil

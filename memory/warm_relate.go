@@ -43,6 +43,9 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 		}
 		equal = equal[1:]
 	}
+	if equal, err = see.shown(tx, equal); err != nil {
+		return rel, err
+	}
 	for _, m := range equal[:min(len(equal), 8)] {
 		if m.id != r.supersedes {
 			rel.status, rel.with = StatusDuplicate, append(rel.with, m.id)
@@ -53,9 +56,15 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 		if contrary, err = matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created, r.id)); err != nil {
 			return rel, err
 		}
+		if contrary, err = see.shown(tx, contrary); err != nil {
+			return rel, err
+		}
 	}
 	if len(w.bands) > 0 {
 		if near, err = matches(tx.Query(selectAlike, scopes, below, asJSON(w.bands), r.id)); err != nil {
+			return rel, err
+		}
+		if near, err = see.shown(tx, near); err != nil {
 			return rel, err
 		}
 	}
@@ -108,6 +117,7 @@ func (rel *relation) weigh(r *row, set []string, near []match) {
 
 // match is an item something is compared with.
 type match struct {
+	n       int64
 	id      schemas.ItemID
 	owner   schemas.EntityID
 	scope   int64
@@ -117,12 +127,22 @@ type match struct {
 
 func matches(rows *sql.Rows, err error) ([]match, error) {
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (m match, err error) {
-		return m, r.Scan(&m.id, &m.owner, &m.scope, &m.version, &m.terms)
+		return m, r.Scan(&m.n, &m.id, &m.owner, &m.scope, &m.version, &m.terms)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compare item: %w", err)
 	}
 	return found, nil
+}
+
+// shown leaves out what is hidden from the writer.
+func (r reach) shown(tx querier, found []match) ([]match, error) {
+	ns := make([]int64, len(found))
+	for i, m := range found {
+		ns[i] = m.n
+	}
+	hidden, err := r.hiddenAmong(tx, ns)
+	return slices.DeleteFunc(found, func(m match) bool { return hidden[m.n] && !r.holds(m.owner) }), err
 }
 
 // ownEqual finds the owner's item of equal content in the same place. One that

@@ -21,13 +21,14 @@ type querier interface {
 
 // reach is what the actor may read, in the form queries take it.
 type reach struct {
-	scopes []int64             // what a search looks through
-	items  int64               // how many searchable items these hold
-	below  []schemas.EntityID  // the actor and everyone below it
-	hidden []int64             // private scopes below the actor: counted, or read by a person
-	places map[[2]string]int64 // visibility and ref of what is readable, to its scope
-	human  bool
-	now    int64 // UTC microseconds
+	scopes  []int64             // what a search looks through
+	items   int64               // how many searchable items these hold
+	below   []schemas.EntityID  // the actor and everyone below it
+	hidden  []int64             // private scopes below the actor: counted, or read by a person
+	places  map[[2]string]int64 // visibility and ref of what is readable, to its scope
+	hidings []hiding            // agents hidden in these scopes
+	human   bool
+	now     int64 // UTC microseconds
 }
 
 // readable is reachOf with how many items a search looks through.
@@ -95,7 +96,8 @@ func locate(g access.Grant, list string) (r reach, err error) {
 	if err := rows.Err(); err != nil {
 		return r, fmt.Errorf("read reach: %w", err)
 	}
-	return r, nil
+	r.hidings, err = hidings(g.Tx(), slices.Concat(r.scopes, r.hidden))
+	return r, err
 }
 
 func scopeNumbers(tx querier, refs [][2]string) (numbers []int64, items int64, err error) {

@@ -39,6 +39,9 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	if err != nil {
 		return Written{}, err
 	}
+	if src.unreleased() {
+		return Written{}, src.waits()
+	}
 	if src.inQuarantine() {
 		return Written{}, schemas.Deniedf("%s is in quarantine (confidence %.3g)", id, float64(src.confidence)/1000).
 			Expecting("an item of confidence 0.3 or more, or one its owner validated").
@@ -56,6 +59,9 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 
 // copyOf is a copy of src for group.
 func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
+	if src.hidden {
+		return src, schemas.Deniedf("%s is hidden with who wrote it", src.id).Try("whoever hid that agent can lift it: cordelia trust lift AGENT")
+	}
 	now := g.Tx().Micros()
 	c := src
 	c.id, c.parent, c.origin = schemas.ItemID(schemas.NewID()), src.id, src.origin
@@ -89,6 +95,7 @@ func place(g access.Grant, see reach, c row) (Written, error) {
 	if !errors.Is(err, store.ErrNoRows) {
 		return Written{}, fmt.Errorf("look for copy: %w", err)
 	}
+	c.holdBack(g)
 	words := rewords(&c)
 	rel, err := relate(g.Tx(), see, &c, words)
 	if err != nil {
@@ -111,6 +118,6 @@ func place(g access.Grant, see reach, c row) (Written, error) {
 			return Written{}, err
 		}
 	}
-	answer.Status, answer.With = rel.status, rel.with
+	answer.Status, answer.With, answer.Quarantined, answer.Unreleased = rel.status, rel.with, c.inQuarantine(), c.unreleased()
 	return answer, announce(g, &c, rel.conflicts)
 }

@@ -31,8 +31,11 @@ type Written struct {
 	Status      Status
 	With        []schemas.ItemID // the items Status speaks of
 	Stored      bool             // false when an own duplicate was there already
-	Quarantined bool             // kept, but not surfaced until validated
+	Quarantined bool             // kept, but not surfaced until validated or released
+	Unreleased  bool             // it instructs and waits for a person
+	Tainted     bool             // kept as external, for what its writer or a source of it had read
 	Confidence  float64          // after the lineage was weighed
+	BoundTo     schemas.GroupID  // the group it went to because of the writer's folder
 }
 
 // Put writes d. Near and equal items are never merged in silence: an equal one
@@ -50,6 +53,16 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 		return change(g, d)
 	}
 	r := d.row(g)
+	var bound schemas.GroupID
+	if d.anywhere {
+		var err error
+		if bound, err = BoundGroup(g, d.Dir); err != nil {
+			return Written{}, err
+		}
+		if bound != "" {
+			r.visibility, r.group = schemas.Group, bound
+		}
+	}
 	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
 		return Written{}, err
 	}
@@ -69,12 +82,22 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 			return Written{}, err
 		}
 	}
-	if err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence); err != nil {
+	secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence)
+	if err != nil {
 		return Written{}, err
 	}
+	if err := r.taint(g, d, secondHand); err != nil {
+		return Written{}, err
+	}
+	r.holdBack(g)
+	r.hidden = see.hides(r.author, r.scope)
 	old, err := superseded(g.Tx(), see, d, r.scope)
 	if err != nil {
 		return Written{}, err
+	}
+	if old != nil && (r.unreleased() || r.hidden) {
+		return Written{}, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
+			Expecting("an item without supersedes").Try("write it without; once it is shown, delete %s with memory_delete_warm", old.id)
 	}
 	rel, err := relate(g.Tx(), see, &r, d.words)
 	if err != nil {
@@ -82,7 +105,7 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	}
 	if rel.own != "" && rel.own != d.Supersedes {
 		return Written{ID: rel.own, Status: StatusDuplicate, With: []schemas.ItemID{rel.own}, Version: rel.ownVersion,
-			Confidence: float64(r.confidence) / 1000}, nil
+			Confidence: float64(r.confidence) / 1000, BoundTo: bound}, nil
 	}
 	if old != nil {
 		rel.drop(old.id)
@@ -101,11 +124,14 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 			return Written{}, err
 		}
 	}
+	if err := reconsider(g, &r, d.Known); err != nil {
+		return Written{}, err
+	}
 	if err := announce(g, &r, rel.conflicts); err != nil {
 		return Written{}, err
 	}
-	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(),
-		Confidence: float64(r.confidence) / 1000}, nil
+	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Tainted: r.tainted,
+		Confidence: float64(r.confidence) / 1000, BoundTo: bound}, nil
 }
 
 // mayWrite asks the grant; a hidden group is worded as an absent one.
@@ -169,14 +195,14 @@ func encodeProvenance(p Provenance) string {
 }
 
 // weighLineage checks that every source may be read and lowers confidence to
-// the least of theirs (INV-LINEAGE).
-func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) error {
+// the least of theirs (INV-LINEAGE). It reports whether one is second-hand.
+func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) (secondHand bool, err error) {
 	if len(ids) == 0 {
-		return nil
+		return false, nil
 	}
 	sources, err := fetch(tx, see, ids)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var missing []schemas.Violation
 	for i, id := range ids {
@@ -186,25 +212,35 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 			continue
 		}
 		*confidence = min(*confidence, src.confidence)
+		secondHand = secondHand || src.source.SecondHand()
 	}
 	if len(missing) > 0 {
-		return schemas.NotFoundf("the item was not written: not all of its sources are here").
+		return false, schemas.NotFoundf("the item was not written: not all of its sources are here").
 			Try("memory_search finds the ids you may name").With(missing...)
 	}
-	return nil
+	return secondHand, nil
 }
 
-// fetch reads visible items by id; what is deleted or over shows to its owner
-// and those above alone.
+// fetch reads visible items by id; what is deleted, over or hidden shows to its
+// owner and those above alone.
 func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
 	rows, err := tx.Query(selectItems, see.byID(), asJSON(see.below), asJSON(ids))
 	found, err := store.Collect(rows, err, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read items: %w", err)
 	}
+	ns := make([]int64, len(found))
+	for i := range found {
+		ns[i] = found[i].n
+	}
+	hidden, err := see.hiddenAmong(tx, ns)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[schemas.ItemID]row, len(found))
 	for _, r := range found {
-		if r.deleted == 0 && !r.ended(see.now) || see.holds(r.owner) {
+		r.hidden = hidden[r.n]
+		if r.deleted == 0 && !r.ended(see.now) && !r.hidden || see.holds(r.owner) {
 			out[r.id] = r
 		}
 	}
@@ -324,6 +360,11 @@ func link(tx *store.Tx, n int64, kind string, others []schemas.ItemID) error {
 			return fmt.Errorf("link item: %w", err)
 		}
 	}
+	if kind == "derived_from" && len(others) > 0 {
+		if _, err := tx.Exec(followDerived, n, asJSON(others)); err != nil {
+			return fmt.Errorf("follow what was derived: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -334,10 +375,10 @@ func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
 		"visibility": r.visibility, "content_hash": hex.EncodeToString(r.hash)}); err != nil {
 		return err
 	}
-	if r.visibility != schemas.Group || r.inQuarantine() {
+	if r.visibility != schemas.Group || r.inQuarantine() || r.hidden {
 		return nil
 	}
-	culture, err := access.Known(g, "culture "+string(r.group), func() (Culture, error) { return cultureOf(g.Tx(), r.group) })
+	culture, err := knownCulture(g, r.group)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
+	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -18,6 +19,7 @@ type agentCapabilitiesIn struct {
 	Groups        *[]string              `json:"groups,omitempty"`
 	BonusGroups   *[]string              `json:"bonus_groups,omitempty"`
 	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
+	AutoMerge     *bool                  `json:"auto_merge,omitempty" jsonschema:"merge unreviewed what it brings back, once proven"`
 	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty"`
 }
 
@@ -42,8 +44,8 @@ var agentCapabilities = Define(Spec{
 	SearchHint: "permissions revoke grant capabilities", Repeatable: true,
 	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at once for it and all below it: what loses its right under way is aborted.",
 }, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
-	change := agents.Change{Capabilities: in.Capabilities, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private}
-	changes := len(in.Capabilities) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil
+	change := agents.Change{Capabilities: in.Capabilities, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge}
+	changes := len(in.Capabilities) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil
 	return Transact(ctx, c, func(g access.Grant) (agentCapabilitiesOut, error) {
 		r, err := agents.Get(g, in.Agent)
 		if err != nil {
@@ -53,6 +55,11 @@ var agentCapabilities = Define(Spec{
 			return agentCapabilitiesOut{}, err
 		} else if !below {
 			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you", r.Name).Try("agent_list shows the agents below you")
+		}
+		if in.AutoMerge != nil && *in.AutoMerge {
+			if err := mayOptIn(g, c.tainted()); err != nil {
+				return agentCapabilitiesOut{}, err
+			}
 		}
 		if changes {
 			if r, err = agents.Update(g, string(r.ID), change, c.Node.tools); err != nil {
@@ -77,3 +84,19 @@ var agentCapabilities = Define(Spec{
 			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil}, err
 	})
 })
+
+// mayOptIn: an agent that has read what comes from outside does not spare others
+// the review.
+func mayOptIn(g access.Grant, tainted bool) error {
+	if g.IsHuman() {
+		return nil
+	}
+	if !tainted {
+		marked, err := memory.Tainted(g)
+		if err != nil || !marked {
+			return err
+		}
+	}
+	return schemas.Deniedf("this session has read what comes from outside, so a person sets auto_merge").
+		Try("ask the user to run: cordelia agent capabilities NAME --auto-merge")
+}

@@ -21,9 +21,19 @@ type agentMoveOut struct {
 	NewStatus  schemas.AgentStatus `json:"new_status"`
 	GraceUntil string              `json:"grace_until,omitempty"` // reactivation is possible until then
 	ArchiveID  schemas.ItemID      `json:"archive_id,omitempty"`
+	Memory     string              `json:"memory,omitempty" jsonschema:"hidden or shown again"`
+	Items      int                 `json:"items,omitempty"`
+	Already    bool                `json:"already,omitempty"`
 }
 
 func (o agentMoveOut) Text() string {
+	if o.Memory != "" {
+		s := fmt.Sprintf("%s: %d items %s.", o.Name, o.Items, o.Memory)
+		if o.Already {
+			s = fmt.Sprintf("%s: nothing changed; it was so already.", o.Name)
+		}
+		return s
+	}
 	s := fmt.Sprintf("%s: %s → %s.", o.Name, o.OldStatus, o.NewStatus)
 	if o.GraceUntil != "" {
 		s += " agent_lifecycle reactivates it until " + o.GraceUntil + "."

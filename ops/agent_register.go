@@ -188,6 +188,21 @@ func parentIsActor(g access.Grant, parent string) error {
 // enroll registers an agent with everything it starts with: its record, its L1
 // entry, its prior, its memberships and its subscriptions.
 func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
+	r, err := enlist(g, reg)
+	if err != nil {
+		return r, err
+	}
+	if err := joinGroups(g, r); err != nil {
+		return r, err
+	}
+	if subscriptions != nil {
+		err = subscribeFor(g, r.ID, subscriptions)
+	}
+	return r, err
+}
+
+// enlist is enroll but for memberships and subscriptions.
+func enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
 	r, err := agents.Register(g, reg)
 	if err != nil {
 		return r, err
@@ -197,14 +212,6 @@ func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subs
 	}
 	if err := trust.Begin(g, r.ID, r.NodeID != ""); err != nil {
 		return r, err
-	}
-	if err := joinGroups(g, r); err != nil {
-		return r, err
-	}
-	if subscriptions != nil {
-		if err := subscribeFor(g, r.ID, subscriptions); err != nil {
-			return r, err
-		}
 	}
 	changed := schemas.AgentStatusChanged{AgentID: r.ID, NewStatus: r.Status}
 	return r, g.Emit(events.EntityStream(r.Parent), schemas.EventAgentStatusChanged, changed)

@@ -9,6 +9,7 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/internal/keys"
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -51,8 +52,11 @@ func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []b
 	}
 	var out agents.Issued
 	err = n.routine(ctx, "auth_token", func(g access.Grant) (err error) {
-		out, err = agents.Issue(g, c, key, token)
-		return err
+		if out, err = agents.Issue(g, c, key, token); err != nil {
+			return err
+		}
+		hash := token.Hash()
+		return memory.CarryTaint(g, access.Principal{Entity: c.AgentID, Session: bearerSession(hash[:])})
 	})
 	return out, err
 }
@@ -91,9 +95,12 @@ func (n *Node) Authenticate(ctx context.Context, bearer string) (Caller, error) 
 	if err != nil {
 		return Caller{}, err
 	}
-	c.Session = fmt.Sprintf("http-%x", c.TokenHash[:6])
+	c.Session = bearerSession(c.TokenHash)
 	return c, nil
 }
+
+// bearerSession names the session that a token is.
+func bearerSession(hash []byte) string { return fmt.Sprintf("%s%x", memory.BearerSession, hash[:6]) }
 
 // Visible lists the operations of the toolsets that the caller's capabilities,
 // along its whole chain, name; no toolsets means all.

@@ -27,6 +27,12 @@ func Catalogue() []*Operation {
 		taskReport,
 		taskStatus,
 		taskCancel,
+		swarmCreate,
+		swarmStatus,
+		swarmDisband,
+		reintegrate,
+		reviewList,
+		reviewDecide,
 	}
 }
 

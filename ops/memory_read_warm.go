@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -32,7 +33,11 @@ type memoryReadWarmOut struct {
 func (o memoryReadWarmOut) Text() string {
 	lines := make([]string, 0, len(o.Items)+1)
 	for _, i := range o.Items {
-		lines = append(lines, fmt.Sprintf("%s v%d %s: %s", i.ID, i.Version, i.State, Escape(i.Name)))
+		from := ""
+		if i.Provenance.Source.SecondHand() {
+			from = ", second-hand"
+		}
+		lines = append(lines, fmt.Sprintf("%s v%d %s%s: %s", i.ID, i.Version, i.State, from, Escape(i.Name)))
 	}
 	if len(o.LeftOut) > 0 {
 		lines = append(lines, fmt.Sprintf("%d more did not fit", len(o.LeftOut)))
@@ -63,6 +68,8 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 	if err != nil {
 		return out, err
 	}
+	c.shown(ctx, slices.ContainsFunc(items, func(i memory.Item) bool { return i.Provenance.Source.SecondHand() }) ||
+		slices.ContainsFunc(versions, func(v memory.Version) bool { return v.Provenance.Source.SecondHand() }))
 	items, rest, err := fitting(items, warmBytes)
 	if err != nil {
 		return out, err

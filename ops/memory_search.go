@@ -8,6 +8,7 @@ import (
 	"cordelia/access"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 var memorySearch = Define(Spec{
@@ -74,11 +75,25 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	}
 	var found memory.Found
 	if err := c.Do(ctx, func(g access.Grant) error {
-		found, err = memory.Find(g, q)
+		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
+			return err
+		}
+		var failed error
+		q.Trust = func(author schemas.EntityID) float64 {
+			weight, err := trust.Weight(g, author)
+			if err != nil {
+				failed = err
+			}
+			return weight
+		}
+		if found, err = memory.Find(g, q); err == nil {
+			err = failed
+		}
 		return err
 	}); err != nil {
 		return out, err
 	}
+	c.shown(ctx, found.SecondHand)
 	hits, rest, err := fittingHits(found.Hits, warmBytes)
 	if err != nil {
 		return out, err

@@ -13,10 +13,10 @@ import (
 var memoryWriteWarm = Define(Spec{
 	Name: "memory_write_warm", Title: "Write item", Toolset: Memory,
 	Effect: access.Write, AlwaysLoad: true, SearchHint: "L2 remember store save note learning decision entity session",
-	Description: "Remember something in warm memory (L2), yours alone unless group is given; with id, change your item. data: " +
+	Description: "Remember something in warm memory (L2), yours alone unless group is given or your folder is bound to one; with id, change your item. data: " +
 		"entity {type: person|org|project|concept, name, aliases, tags, summary, details, refs}; " +
 		"session {date, focus, highlights, decisions, entities_mentioned}; " +
-		"learning {type: pattern|insight|principle, content, context, tags, prediction}. " +
+		"learning {type: pattern|insight|principle or, effective once a person released it, procedure|constraint|template; content, context, tools, tags, prediction}. " +
 		"Answers what it duplicates, refines or conflicts with.",
 }, writeWarm)
 
@@ -46,12 +46,15 @@ type memoryWriteWarmOut struct {
 	With        []schemas.ItemID `json:"with,omitempty"`
 	Stored      bool             `json:"stored"`
 	Quarantined bool             `json:"quarantined,omitempty"`
+	Unreleased  bool             `json:"unreleased,omitempty"`
+	Tainted     bool             `json:"tainted,omitempty" jsonschema:"kept as external"`
 	Confidence  float64          `json:"confidence"`
+	BoundTo     schemas.GroupID  `json:"bound_to,omitempty" jsonschema:"it went to this folder's group"`
 }
 
 func writtenOut(w memory.Written) memoryWriteWarmOut {
 	return memoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
-		Quarantined: w.Quarantined, Confidence: w.Confidence}
+		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Tainted: w.Tainted, Confidence: w.Confidence, BoundTo: w.BoundTo}
 }
 
 // Text says what became of it and what to do about it.
@@ -65,7 +68,16 @@ func (o memoryWriteWarmOut) Text() string {
 	case len(o.With) > 0:
 		s += fmt.Sprintf(" %v", o.With)
 	}
-	if o.Quarantined {
+	if o.BoundTo != "" {
+		s += fmt.Sprintf("; in %s, which this folder is bound to (visibility private keeps an item to you)", o.BoundTo)
+	}
+	if o.Tainted {
+		s += "; kept as external: this session, or a source of it, had second-hand words"
+	}
+	switch {
+	case o.Unreleased:
+		s += "; kept out of searches until a person runs: cordelia memory release " + string(o.ID)
+	case o.Quarantined:
 		s += "; kept out of searches until validated"
 	}
 	return s
@@ -84,7 +96,7 @@ func (c *Call) signItem() memory.Sign {
 func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteWarmOut, error) {
 	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data, Visibility: in.Visibility,
 		Group: in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom, ValidTo: in.ValidTo,
-		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom, Source: in.Source},
+		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom, Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.tools, Tainted: c.tainted()},
 		c.Caller.Entity, c.signItem())
 	if err != nil {
 		return memoryWriteWarmOut{}, err

@@ -11,10 +11,12 @@ import (
 
 	"cordelia/access"
 	"cordelia/agents"
+	"cordelia/events"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/swarm"
 	"cordelia/trust"
 	"cordelia/work"
 )
@@ -27,28 +29,32 @@ type Node struct {
 	Store *store.Store
 	Auth  *access.Authorizer
 
-	tools      []string // names of all operations; the handlers cannot name the catalogue they are in
-	key        keys.Identity
-	periods    agents.Periods
-	checkRoots []string
-	mono       func() agents.Monotonic
-	embeddings *memory.Embeddings // nil = off
-	stop       context.CancelFunc
-	routines   sync.WaitGroup
-	calls      atomic.Int64 // of operations, so far
+	tools          []string // names of all operations; the handlers cannot name the catalogue they are in
+	key            keys.Identity
+	periods        agents.Periods
+	checkRoots     []string
+	checkpointDirs []string // folders that get copies of the checkpoints
+	durable        bool
+	mono           func() agents.Monotonic
+	embeddings     *memory.Embeddings // nil = off
+	stop           context.CancelFunc
+	routines       sync.WaitGroup
+	tainted        sync.Map     // reader → true: sessions that were shown second-hand words
+	calls          atomic.Int64 // of operations, so far
 }
 
 // Config of Open. Zero values mean the defaults.
 type Config struct {
-	Home       Home
-	Durability store.Durability
-	Clock      store.Clock
-	Monotonic  func() agents.Monotonic
-	Periods    agents.Periods
-	Access     access.Config
-	CheckRoots []string        // absolute folders that files of predictions are checked in
-	Embedder   memory.Embedder // nil = search by words alone
-	Embeddings memory.EmbeddingOptions
+	Home           Home
+	Durability     store.Durability
+	Clock          store.Clock
+	Monotonic      func() agents.Monotonic
+	Periods        agents.Periods
+	Access         access.Config
+	CheckRoots     []string        // absolute folders that files of predictions are checked in
+	CheckpointDirs []string        // absolute folders outside the home that get copies of the checkpoints
+	Embedder       memory.Embedder // nil = search by words alone
+	Embeddings     memory.EmbeddingOptions
 }
 
 // Open opens the node at c.Home, making its database and key on first use, and
@@ -73,7 +79,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		key.Erase()
 		return nil, err
 	}
-	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checkRoots: c.CheckRoots, mono: c.Monotonic}
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checkRoots: c.CheckRoots, mono: c.Monotonic,
+		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
 	}
@@ -96,6 +103,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		n.rest(running, tick.C)
 	})
 	n.routines.Go(func() { n.settleWork(running) })
+	n.routines.Go(func() { n.checkpoints(running) })
 	if c.Embedder != nil {
 		n.embeddings = memory.NewEmbeddings(c.Embedder, c.Embeddings)
 		n.routines.Go(func() { n.refreshEmbeddings(running) })
@@ -156,6 +164,16 @@ func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason 
 	}
 	if m.Status != schemas.Active {
 		if err := work.Revoke(g, m.ID); err != nil {
+			return m, "", err
+		}
+	}
+	told, err := swarm.Coordinators(g, m.ID, m.Parent)
+	if err != nil {
+		return m, "", err
+	}
+	changed := schemas.AgentStatusChanged{AgentID: m.ID, OldStatus: m.From, NewStatus: m.Status}
+	for _, coordinator := range told {
+		if err := g.Emit(events.EntityStream(coordinator), schemas.EventAgentStatusChanged, changed); err != nil {
 			return m, "", err
 		}
 	}

@@ -23,10 +23,12 @@ const (
 	Events Toolset = "events"
 	Trust  Toolset = "trust"
 	Tasks  Toolset = "tasks"
+	Swarms Toolset = "swarm"
+	Review Toolset = "review"
 )
 
 // Toolsets lists the toolsets there are, in the order tools are listed.
-func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events, Trust, Tasks} }
+func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events, Trust, Tasks, Swarms, Review} }
 
 // Spec is what a caller sees of an operation.
 type Spec struct {
@@ -73,6 +75,7 @@ func (o *Operation) Mutates() bool { return o.Effect != access.Read }
 type Caller struct {
 	access.Principal
 	Sign Signer // signs what the caller writes; nil leaves it to the node
+	Dir  string // the folder its process works in, as Folder gives it; "" over HTTP
 }
 
 // Signer signs a message and names whose key did it.

@@ -9,6 +9,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/agents"
+	"cordelia/events"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/memory"
@@ -23,9 +24,10 @@ type RestoreOptions struct {
 	DryRun bool
 	// AcceptBackup takes the rights as they are in the backup where the present
 	// database cannot say what was revoked since.
-	AcceptBackup bool
-	Ask          func() ([]byte, error) // for the passphrase of the person's key
-	Clock        store.Clock
+	AcceptBackup   bool
+	CheckpointDirs []string               // as of Config
+	Ask            func() ([]byte, error) // for the passphrase of the person's key
+	Clock          store.Clock
 }
 
 // Present says what a restore learned from the database it replaces.
@@ -90,6 +92,9 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 	})
 	if err != nil || o.DryRun {
 		return r.out, err
+	}
+	if err := r.checkpoint(ctx); err != nil {
+		r.out.Notes = append(r.out.Notes, "the restored audit record has no checkpoint yet; the next process signs one: "+err.Error())
 	}
 	return r.out, r.restoreKey()
 }
@@ -156,7 +161,7 @@ func (r *restoring) accept(why string) error {
 func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
 	n := &Node{Home: r.home, Store: fresh, Auth: access.New(fresh, access.Config{})}
 	return r.withPresent(ctx, func(present *store.Tx) error {
-		return n.routine(ctx, "restore", func(g access.Grant) error {
+		return n.routine(ctx, events.RestoreAction, func(g access.Grant) error {
 			p, err := r.plan(present, g.Tx())
 			if err != nil {
 				return err
@@ -189,6 +194,8 @@ type restorePlan struct {
 	roles     []membership // as they are to be; an empty role ends it
 	closed    []closedGroup
 	trust     trust.Later
+	bindings  []memory.Bound // of the present, if it is carried over
+	decisions memory.Decisions
 	head      []byte // last audit hash of the present
 	entries   int64  // and its number
 }
@@ -265,6 +272,26 @@ func (r *restoring) noteKey(backup *store.Tx) error {
 	return nil
 }
 
+// checkpoint signs the restored record, so that the newest checkpoint tells of the
+// fork. Where this machine has no node key yet, there is none to continue.
+func (r *restoring) checkpoint(ctx context.Context) error {
+	f, err := keys.LoadFile(r.home.NodeKey(), noPassphrase)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Identity.Erase()
+	notary := events.Notary{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
+	look := func(see func(*store.Tx) error) error {
+		_, err := store.VerifyFile(ctx, r.out.Target, see)
+		return err
+	}
+	_, err = notary.Sign(ctx, look, sameAs)
+	return err
+}
+
 // apply makes the plan's changes in the restored database.
 func (p restorePlan) apply(g access.Grant, n *Node) error {
 	tx := g.Tx()
@@ -290,6 +317,14 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if err := trust.Carry(g, p.trust); err != nil {
 		return err
 	}
+	if p.report.Present == CarriedOver {
+		if err := memory.CarryBindings(g, p.bindings); err != nil {
+			return err
+		}
+		if err := memory.CarryDecisions(g, p.decisions); err != nil {
+			return err
+		}
+	}
 	if _, err := trust.Verify(tx); err != nil {
 		return err
 	}
@@ -309,11 +344,21 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if p.person != nil {
 		by = p.person.EntityID
 	}
-	return g.Audit("database", map[string]any{
-		"by": by, "present": p.report.Present, "fork_at": p.report.ForkAt,
-		"abandoned_entries": p.entries, "abandoned_last": p.head,
-		"carried": p.report.Carried, "suspended": p.report.Suspended, "lost": p.report.Lost,
-	})
+	fork := events.ForkDetail{ForkAt: p.report.ForkAt, AbandonedEntries: p.entries, AbandonedLast: p.head}
+	if p.report.Present == Unrelated {
+		fork.ForkAt = 0
+	}
+	return g.Audit(events.RestoreTarget, restoreDetail{fork, by, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost})
+}
+
+// restoreDetail is what the entry of a restore tells besides the fork.
+type restoreDetail struct {
+	events.ForkDetail
+	By        schemas.EntityID `json:"by"`
+	Present   Present          `json:"present"`
+	Carried   []Carried        `json:"carried"`
+	Suspended []string         `json:"suspended"`
+	Lost      []string         `json:"lost"`
 }
 
 func (c carriedStanding) apply(g access.Grant, n *Node) error {

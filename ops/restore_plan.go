@@ -10,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -93,6 +94,12 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 		return err
 	}
 	if p.trust, err = trust.LaterThan(present, backup); err != nil {
+		return err
+	}
+	if p.bindings, err = memory.AllBindings(present); err != nil {
+		return err
+	}
+	if p.decisions, err = memory.DecisionsOf(present); err != nil {
 		return err
 	}
 	for id := range p.trust.Agents() {

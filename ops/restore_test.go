@@ -47,6 +47,14 @@ func (h homestead) open(f func(n *Node, r *Keyring, ann Caller), establish ...st
 	f(n, r, ann)
 }
 
+// folder is a folder of the home's machine.
+func (h homestead) folder(name string) string {
+	h.Helper()
+	dir := filepath.Join(filepath.Dir(string(h.home)), name)
+	require.NoError(h, os.MkdirAll(dir, 0o755))
+	return dir
+}
+
 func (h homestead) call(n *Node, who Caller, tool, args string) map[string]any {
 	h.Helper()
 	answer, err := Find(tool).Call(h.Context(), n, who, json.RawMessage(args))
@@ -102,6 +110,10 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 		for _, name := range []string{"member", "narrowed"} {
 			h.call(n, ann, "memory_group", `{"action":"add","group":"team","entity":"`+name+`","role":"admin"}`)
 		}
+		for _, name := range []string{"unbound", "kept"} {
+			_, err := n.Bind(t.Context(), ann, h.folder(name), "team")
+			require.NoError(t, err)
+		}
 		file, err := n.OpenIdentity(t.Context(), "cut")
 		require.NoError(t, err)
 		issued, err := n.OwnToken(t.Context(), file)
@@ -112,6 +124,11 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 	var epoch int64
 	h.open(func(n *Node, r *Keyring, ann Caller) {
 		h.call(n, ann, "agent_deactivate", `{"agent":"cut"}`)
+		_, err := n.Unbind(t.Context(), ann, h.folder("unbound"))
+		require.NoError(t, err)
+		h.call(n, ann, "memory_group", `{"action":"create","group":"later"}`)
+		_, err = n.Bind(t.Context(), ann, h.folder("of a group that is lost"), "later")
+		require.NoError(t, err)
 		h.call(n, ann, "agent_capabilities", `{"agent":"narrowed","capabilities":{"tools":["events_poll"]}}`)
 		h.call(n, ann, "memory_group", `{"action":"remove","group":"team","entity":"member"}`)
 		h.call(n, ann, "memory_group", `{"action":"add","group":"team","entity":"narrowed","role":"viewer"}`)
@@ -121,7 +138,7 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 			_, _, err := n.moveAgent(g, string(gone), schemas.GraceOver, "")
 			return err
 		}))
-		_, err := n.RotateKey(t.Context(), ann, r, "member", "compromised")
+		_, err = n.RotateKey(t.Context(), ann, r, "member", "compromised")
 		require.NoError(t, err)
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) (err error) {
 			epoch, err = access.Epoch(tx)
@@ -134,10 +151,14 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 	require.Len(t, report.Carried, 4)
 	h.open(func(n *Node, r *Keyring, ann Caller) {
 		require.Equal(t, schemas.Deactivated, h.record(n, cut).Status)
+		bound, err := n.Bindings(t.Context(), ann)
+		require.NoError(t, err)
+		require.Len(t, bound, 1)
+		require.Contains(t, bound[0].Dir, "kept")
 		require.Equal(t, schemas.Removed, h.record(n, gone).Status)
 		require.Equal(t, []string{"events_poll"}, h.record(n, narrowed).Capabilities.Tools)
 		require.EqualValues(t, 2, h.record(n, member).Key.KeySeq)
-		_, err := n.Authenticate(t.Context(), token)
+		_, err = n.Authenticate(t.Context(), token)
 		require.ErrorIs(t, err, schemas.ErrUnauthenticated)
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			now, err := access.Epoch(tx)

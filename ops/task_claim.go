@@ -9,6 +9,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/schemas"
+	"cordelia/swarm"
 	"cordelia/work"
 )
 
@@ -37,6 +38,14 @@ func (o taskClaimOut) Text() string {
 	return fmt.Sprintf("%s\n%s", o.Work.Intent, o.Next)
 }
 
+// noWork says what to do when there is none.
+const noWork = "there is no work for you now; call task_claim with wait_seconds, or wait for task.ready with events_poll"
+
+// reportWith is the call that ends a lease.
+func reportWith(c work.Claimed) string {
+	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, c.WorkID, c.Fence)
+}
+
 // errNoWork ends a transaction that found nothing while there is time to wait.
 var errNoWork = errors.New("ops: no work yet")
 
@@ -56,16 +65,16 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 	for {
 		left := time.Until(until)
 		out, err := Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
-			claimed, ok, err := work.Claim(g, in.Role, lease)
+			claimed, ok, err := claim(g, in.Role, lease)
 			switch {
 			case err != nil:
 			case ok:
 				out.Work = &claimed
-				out.Next = fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, claimed.WorkID, claimed.Fence)
+				out.Next = reportWith(claimed)
 			case left > 0:
 				err = errNoWork
 			default:
-				out.Next = "there is no work for you now; call again with wait_seconds, or wait for task.ready with events_poll"
+				out.Next = noWork
 			}
 			return out, err
 		})
@@ -79,6 +88,14 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 			return taskClaimOut{}, err
 		}
 	}
+}
+
+// claim claims, and hands on what a swarm gives along with its items.
+func claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok bool, err error) {
+	if c, ok, err = work.Claim(g, role, lease); err == nil && ok {
+		err = swarm.Receive(g, &c)
+	}
+	return c, ok, err
 }
 
 func (c *Call) claimOp() access.Op {

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -24,23 +25,33 @@ type taskReportIn struct {
 	Result   json.RawMessage `json:"result,omitempty" jsonschema:"at most 64 KiB; longer: write it to memory and give the id"`
 	Evidence []work.Evidence `json:"evidence,omitempty"`
 	Note     string          `json:"note,omitempty"`
+	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim in the same call"`
 }
 
 type taskReportOut struct {
 	WorkID string            `json:"work_id"`
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
+	Work   *work.Claimed     `json:"work,omitempty"`
+	Next   string            `json:"next,omitempty"`
 }
 
 // Text says what the report led to.
 func (o taskReportOut) Text() string {
-	switch o.State {
-	case schemas.WorkLeased:
+	text := fmt.Sprintf("the item is %s", o.State)
+	switch {
+	case o.State == schemas.WorkLeased:
 		return "noted; it is still yours"
-	case schemas.WorkHeld:
-		return "a person looks at it before it counts; take other work with task_claim"
+	case o.State == schemas.WorkHeld:
+		text = "a person looks at it before it counts; take other work with task_claim"
 	}
-	return fmt.Sprintf("the item is %s", o.State)
+	if o.Work != nil {
+		text += "\nnext: " + o.Work.Intent
+	}
+	if o.Next != "" {
+		text += "\n" + o.Next
+	}
+	return text
 }
 
 func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, error) {
@@ -48,14 +59,55 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	r, err := Transact(ctx, c, func(g access.Grant) (work.Receipt, error) { return work.File(g, p, reviewed) })
+	if in.Next && in.Outcome == work.Progress {
+		return taskReportOut{}, schemas.Invalidf("claim_next is set and the item stays yours").
+			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next", Msg: "does not go with progress"})
+	}
+	also := in.Next
+	file := func(g access.Grant) (f filed, err error) {
+		if f.Receipt, err = work.File(g, p, reviewed); err == nil && also && !f.Late {
+			f.next, f.found, err = claimNext(g)
+		}
+		return f, err
+	}
+	f, err := Transact(ctx, c, file)
+	if also && errors.Is(err, schemas.ErrBusy) { // whoever is above runs as much as it may: the report counts all the same
+		also = false
+		f, err = Transact(ctx, c, file)
+	}
 	if err == nil {
-		err = r.Stale()
+		err = f.Stale()
 	}
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	return taskReportOut{WorkID: r.WorkID, Fence: r.Fence, State: r.State}, nil
+	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State}
+	switch {
+	case f.found:
+		out.Work, out.Next = &f.next, reportWith(f.next)
+	case in.Next:
+		out.Next = noWork
+	}
+	return out, nil
+}
+
+// filed is a report that was taken, with the item that came next.
+type filed struct {
+	work.Receipt
+	next  work.Claimed
+	found bool
+}
+
+// claimNext claims for who may do that too.
+func claimNext(g access.Grant) (c work.Claimed, ok bool, err error) {
+	may, err := g.Could(g.Actor(), []string{taskClaim.Name})
+	if err != nil {
+		return c, false, err
+	}
+	if !may {
+		return c, false, schemas.Deniedf("%s is not among your tools", taskClaim.Name).Try("report without claim_next")
+	}
+	return claim(g, "", work.DefaultLease)
 }
 
 // reviewed: a person looks at the results of agents that proved unreliable, in

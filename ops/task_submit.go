@@ -7,6 +7,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/schemas"
+	"cordelia/swarm"
 	"cordelia/work"
 )
 
@@ -83,7 +84,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 		return taskSubmitOut{}, err
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskSubmitOut, err error) {
-		out.TaskID, out.Items, err = work.Submit(g, s)
+		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
 	})
 }

@@ -43,6 +43,7 @@ type Grants struct {
 	Groups      []string     `json:"groups,omitempty"`       // approved groups, exact ids
 	BonusGroups []string     `json:"bonus_groups,omitempty"` // count only at tier High
 	Private     PrivateGrant `json:"private,omitempty"`      // the parent's private L2
+	AutoMerge   bool         `json:"auto_merge,omitempty"`   // what it brings back may be merged without review
 }
 
 // Agent is the public record of an agent (seed §1.2).

@@ -3,7 +3,9 @@ package schemas
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -47,12 +49,42 @@ type Check struct {
 // below at.
 func ParseCheck(raw []byte, at string) (Check, []Violation) {
 	var c Check
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return c, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals as the kind needs"}}
+	if err := c.read(raw); err != nil {
+		return Check{}, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals as the kind needs"}}
 	}
 	return c, c.violations(at)
+}
+
+// read takes exactly the fields of a check, each once and spelt as it is:
+// encoding/json would take Kind for kind, and the last of two.
+func (c *Check) read(raw []byte) error {
+	wrong := errors.New("no check")
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return wrong
+	}
+	fields := map[string]any{"kind": &c.Kind, "path": &c.Path, "pattern": &c.Pattern, "json_path": &c.JSONPath, "equals": &c.Equals}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		text, _ := name.(string)
+		if fields[text] == nil {
+			return wrong
+		}
+		if err := d.Decode(fields[text]); err != nil {
+			return err
+		}
+		delete(fields, text)
+	}
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return wrong
+	}
+	return nil
 }
 
 // needs lists what each kind takes, all of it required.

@@ -19,6 +19,10 @@ func TestParseCheck(t *testing.T) {
 	for bad, paths := range map[string][]string{
 		`7`:                                         {"/check"},
 		`{"kind":"file","size":1}`:                  {"/check"},
+		`{"Kind":"file","path":"a"}`:                {"/check"},
+		`{"kind":"file","path":"a","path":"b"}`:     {"/check"},
+		`{"kind":"file","path":"a"}{}`:              {"/check"},
+		`{"kind":"file","path":"a"`:                 {"/check"},
 		`{"kind":"shell"}`:                          {"/check/kind"},
 		`{}`:                                        {"/check/kind"},
 		`{"kind":"file"}`:                           {"/check/path"},

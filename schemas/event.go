@@ -11,6 +11,8 @@ const (
 	EventGroupMemberJoined  EventType = "group.member_joined"
 	EventGroupMemberLeft    EventType = "group.member_left"
 	EventSwarmTaskComplete  EventType = "swarm.task_complete"
+	EventSwarmWorkerLost    EventType = "swarm.worker_lost"
+	EventSwarmDisbanded     EventType = "swarm.disbanded"
 	EventTrustScoreChanged  EventType = "trust.score_changed"
 	EventAgentStatusChanged EventType = "agent.status_changed"
 	EventTaskReady          EventType = "task.ready"
@@ -19,6 +21,8 @@ const (
 	EventTaskHeld           EventType = "task.held"
 	EventTaskBlocked        EventType = "task.blocked"
 	EventTaskCancelled      EventType = "task.cancelled"
+	EventReviewRequested    EventType = "review.requested"
+	EventReviewClosed       EventType = "review.closed"
 )
 
 // EventTypes lists every event type: the seed's six (§9.1) and the project's.
@@ -26,8 +30,10 @@ func EventTypes() []EventType {
 	return []EventType{
 		EventMemoryWritten, EventMemoryConflict,
 		EventGroupMemberJoined, EventGroupMemberLeft,
-		EventSwarmTaskComplete, EventTrustScoreChanged, EventAgentStatusChanged,
+		EventSwarmTaskComplete, EventSwarmWorkerLost, EventSwarmDisbanded,
+		EventTrustScoreChanged, EventAgentStatusChanged,
 		EventTaskReady, EventTaskDone, EventTaskFailed, EventTaskHeld, EventTaskBlocked, EventTaskCancelled,
+		EventReviewRequested, EventReviewClosed,
 	}
 }
 
@@ -120,4 +126,22 @@ type TaskChanged struct {
 	GroupID GroupID   `json:"group_id,omitempty"`
 	AgentID EntityID  `json:"agent_id,omitempty"`
 	State   WorkState `json:"state"`
+}
+
+// ReviewRequested is the payload of review.requested: memories of an agent that
+// came back wait for its parent.
+type ReviewRequested struct {
+	GroupID    GroupID    `json:"group_id"` // the staging group
+	AgentID    EntityID   `json:"agent_id"`
+	Items      int        `json:"items"`
+	Divergence Divergence `json:"divergence"`
+}
+
+// ReviewClosed is the payload of review.closed: all of a staging group was decided.
+type ReviewClosed struct {
+	GroupID   GroupID  `json:"group_id"`
+	AgentID   EntityID `json:"agent_id"`
+	Approved  int      `json:"approved"`
+	Rejected  int      `json:"rejected"`
+	Withdrawn int      `json:"withdrawn"`
 }

@@ -33,6 +33,8 @@ var pipelineEnums = map[reflect.Type][]string{
 	reflect.TypeFor[MemoryEntryType](): strs(MemoryEntryTypes()),
 	reflect.TypeFor[Detection]():       strs(Detections()),
 	reflect.TypeFor[CheckKind]():       strs(CheckKinds()),
+	reflect.TypeFor[Strategy]():        strs(Strategies()),
+	reflect.TypeFor[AgentType]():       strs(AgentTypes()),
 }
 
 // describe gives the schema of a type, and puts those of its structs into defs.
@@ -40,6 +42,8 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 	switch {
 	case typ == reflect.TypeFor[json.RawMessage]():
 		return map[string]any{}
+	case typ == reflect.TypeFor[GroupID]():
+		return map[string]any{"type": "string"}
 	case typ == reflect.TypeFor[FailureClass]():
 		return map[string]any{"enum": []any{"logical", "environmental", nil}}
 	case typ.Kind() == reflect.Pointer:

@@ -41,7 +41,7 @@ func parseSchema(t *testing.T, text []byte) (o object) {
 }
 
 func TestSchemasArePublished(t *testing.T) {
-	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session"}, SchemaNames())
+	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session", "swarm"}, SchemaNames())
 	for _, name := range SchemaNames() {
 		s := readSchema(t, name)
 		require.Equal(t, SchemaURN(name), s.ID)
@@ -88,10 +88,12 @@ func TestEveryEventHasASchema(t *testing.T) {
 	payloads := map[EventType]any{
 		EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
 		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
-		EventSwarmTaskComplete: SwarmTaskComplete{}, EventTrustScoreChanged: TrustScoreChanged{},
+		EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{}, EventSwarmDisbanded: SwarmDisbanded{},
+		EventTrustScoreChanged:  TrustScoreChanged{},
 		EventAgentStatusChanged: AgentStatusChanged{}, EventTaskReady: TaskReady{},
 		EventTaskDone: TaskChanged{}, EventTaskFailed: TaskChanged{}, EventTaskHeld: TaskChanged{},
 		EventTaskBlocked: TaskChanged{}, EventTaskCancelled: TaskChanged{},
+		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
 	}
 	var names []string
 	for _, e := range EventTypes() {
@@ -117,6 +119,8 @@ func TestEnumsFitTheirSchemas(t *testing.T) {
 	require.Equal(t, strs(AgentTypes()), words("identity", "agent_type"))
 	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
 	require.Equal(t, strs(WorkStates()), words("events", "work_state"))
+	require.Equal(t, strs(LossReasons()), words("events", "loss_reason"))
+	require.Equal(t, strs(Divergences()), words("events", "divergence"))
 }
 
 func strs[S ~string](list []S) []string {

@@ -2,8 +2,8 @@ package schemas
 
 import "encoding/binary"
 
-// Every message anybody signs is one of the types below, and SigningBytes is
-// the only way to its bytes: the label, a zero byte, then each field as a u32
+// Every message anybody signs is one of the types below or an AuditCheckpoint,
+// and SigningBytes is the only way to its bytes: the label, a zero byte, then each field as a u32
 // big-endian length and its bytes (numbers are 8 bytes big-endian). A label
 // names one message and holds no zero byte, and every field carries its length,
 // so two different messages never have the same bytes and a signature made for
@@ -12,12 +12,12 @@ import "encoding/binary"
 // The bytes are pinned by golden vectors. A message that has to change gets a
 // new label; the old one stays as it is, because signatures outlive releases.
 const (
-	labelAuthChallenge   = "cordelia/v1/auth"
-	labelRegisterPoP     = "cordelia/v1/register-pop"
-	labelEncKeyBinding   = "cordelia/v1/enc-key-binding"
-	labelKeyRotation     = "cordelia/v1/key-rotation"
-	labelItemProvenance  = "cordelia/v1/item-provenance"
-	labelAuditCheckpoint = "cordelia/v1/audit-checkpoint"
+	labelAuthChallenge  = "cordelia/v1/auth"
+	labelRegisterPoP    = "cordelia/v1/register-pop"
+	labelEncKeyBinding  = "cordelia/v1/enc-key-binding"
+	labelKeyRotation    = "cordelia/v1/key-rotation"
+	labelItemProvenance = "cordelia/v1/item-provenance"
+	labelReintegration  = "cordelia/v1/reintegration"
 )
 
 // AuthPurpose is what a proof of identity is good for.
@@ -105,17 +105,25 @@ func (m ItemProvenance) SigningBytes() []byte {
 	return signingBytes(labelItemProvenance, []byte(m.Author), []byte(m.ItemID), m.ContentHash[:])
 }
 
-// AuditCheckpoint is the node's word that its audit tree (RFC 6962) had this
-// root at this size.
-type AuditCheckpoint struct {
-	NodeID   string
-	TreeSize uint64 // leaves
-	RootHash [32]byte
+// Reintegration is the word of an agent that comes back (seed §6.2): where its L1
+// chain stands and what it brings, for one challenge of one node.
+type Reintegration struct {
+	NodeID           string
+	AgentID          EntityID
+	KeySeq           uint32
+	Purpose          AuthPurpose // PurposeReintegrate
+	Nonce            [32]byte    // of the challenge
+	ExpiresUnixMicro int64
+	SessionCount     uint64
+	ChainHash        [32]byte
+	Memories         [32]byte // SHA-256 of the list of memories as canonical JSON (RFC 8785), empty fields left out
 }
 
 // SigningBytes gives the bytes to sign.
-func (m AuditCheckpoint) SigningBytes() []byte {
-	return signingBytes(labelAuditCheckpoint, []byte(m.NodeID), u64(m.TreeSize), m.RootHash[:])
+func (m Reintegration) SigningBytes() []byte {
+	return signingBytes(labelReintegration,
+		[]byte(m.NodeID), []byte(m.AgentID), u64(uint64(m.KeySeq)), []byte(m.Purpose), m.Nonce[:],
+		u64(uint64(m.ExpiresUnixMicro)), u64(m.SessionCount), m.ChainHash[:], m.Memories[:])
 }
 
 func signingBytes(label string, fields ...[]byte) []byte {

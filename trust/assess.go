@@ -172,13 +172,14 @@ func counts(about []entry, e entry) bool {
 	return slices.ContainsFunc(about, func(o entry) bool { return o.Seq == e.Seq })
 }
 
-// weigh gives the weight of e beside the verdicts that count about its item.
+// weigh gives the weight of e beside the verdicts that count about its item, none
+// to those of the agent's own line (INV-KIN).
 func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, err error) {
 	for i, who := range []schemas.EntityID{e.Assessor, e.Witness} {
 		if i > 0 && who == e.Assessor {
 			break
 		}
-		if own, err := kin(g, who, e.Agent); err != nil || own {
+		if own, err := g.Kin(who, e.Agent); err != nil || own {
 			return 0, BecauseKin, err
 		}
 	}
@@ -214,24 +215,6 @@ func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, er
 		return weight, "", nil
 	}
 	return unit, "", nil
-}
-
-// kin reports whether who is agent itself or of its own line (INV-KIN). A
-// person is nobody's kin: all agents of one would be.
-func kin(g access.Grant, who, agent schemas.EntityID) (bool, error) {
-	a, err := g.ChainOf(who)
-	if err != nil || len(a) < 2 {
-		return false, err
-	}
-	b, err := g.ChainOf(agent)
-	if err != nil {
-		return false, err
-	}
-	above := func(chain []access.ChainLink, id schemas.EntityID) bool {
-		return slices.ContainsFunc(chain, func(l access.ChainLink) bool { return l.ID == id })
-	}
-	siblings := len(a) > 2 && len(b) > 2 && a[len(a)-2].ID == b[len(b)-2].ID
-	return siblings || above(a, agent) || above(b, who), nil
 }
 
 // count makes e count, in the place of what it replaces, and gives the score

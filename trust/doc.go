@@ -7,7 +7,7 @@
 // whoever owns what is touched, or of the human above the agent. In reading
 // order: score.go and beta.go (a score), book.go (how verdicts make one),
 // ledger.go (what is stored), assess.go and predict.go (where verdicts come
-// from), read.go and gate.go (what they are used for), verify.go.
+// from), read.go, gate.go and weight.go (what they are used for), verify.go.
 //
 // Capability trust says who watches (role seed §4.8): for each agent and
 // capability a number of hundredths, in capability.go.

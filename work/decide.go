@@ -20,6 +20,14 @@ func Cancel(g access.Grant, task, id string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if n, err = cancel(g, found); err == nil && n == 0 {
+		err = schemas.Conflictf("all of this work has ended").Try("task_status shows how")
+	}
+	return n, err
+}
+
+// cancel ends those of the items that are open.
+func cancel(g access.Grant, found []row) (n int, err error) {
 	var news told
 	for i := range found {
 		// What an item dooms may be further down this list.
@@ -47,10 +55,18 @@ func Cancel(g access.Grant, task, id string) (n int, err error) {
 			return 0, err
 		}
 	}
-	if n == 0 {
-		return 0, schemas.Conflictf("all of this work has ended").Try("task_status shows how")
-	}
 	return n, news.tell(g)
+}
+
+// Close ends what is open in a group, for what was decided above: the caller has
+// asked who may. n is how many items that were.
+func Close(g access.Grant, group schemas.GroupID) (n int, err error) {
+	rows, err := g.Tx().Query(selectOpen, group)
+	found, err := store.Collect(rows, err, scanRow[*sql.Rows])
+	if err != nil {
+		return 0, fmt.Errorf("read work: %w", err)
+	}
+	return cancel(g, found)
 }
 
 // managed lists the items of a task, or the one item, that the actor runs.

@@ -170,7 +170,8 @@ func (t *told) tell(g access.Grant) error {
 // groupCulture is what of a group events depend on.
 type groupCulture struct {
 	kind      string
-	Broadcast string `json:"broadcast_eagerness"`
+	swarm     schemas.GroupID // that a group of kind swarm belongs to
+	Broadcast string          `json:"broadcast_eagerness"`
 }
 
 // quiet groups are told nothing: their members look for themselves.
@@ -178,7 +179,7 @@ func (c groupCulture) quiet() bool { return c.Broadcast == "taciturn" }
 
 func cultureOf(g access.Grant, id schemas.GroupID) (c groupCulture, err error) {
 	var text string
-	if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &text); err == nil {
+	if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
 		err = json.Unmarshal([]byte(text), &c)
 	}
 	if err != nil {
@@ -207,7 +208,7 @@ func changed(g access.Grant, r row, by schemas.By) error {
 	}
 	if c.kind == access.GroupSwarm && r.holder != "" && (r.state == schemas.WorkDone || r.state == schemas.WorkFailed) {
 		return emit(events.GroupStream(r.group), schemas.EventSwarmTaskComplete,
-			schemas.SwarmTaskComplete{SwarmID: r.group, AgentID: r.holder, Result: string(r.state)})
+			schemas.SwarmTaskComplete{SwarmID: c.swarm, AgentID: r.holder, Result: string(r.state)})
 	}
 	return emit(events.GroupStream(r.group), t, what)
 }

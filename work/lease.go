@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -109,6 +110,11 @@ func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 	if err := g.Audit("work/"+r.id, map[string]any{"on": on, "from": was.state, "to": r.state, "fence": r.fence, "holder": was.holder}); err != nil {
 		return err
 	}
+	if held {
+		if err := lost(g, was, on, r.state); err != nil {
+			return err
+		}
+	}
 	switch r.state {
 	case schemas.WorkReady:
 		news.ready(*r)
@@ -123,6 +129,31 @@ func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 		}
 	}
 	return changed(g, *r, by)
+}
+
+// lost tells a swarm that one of its workers lost what it held.
+func lost(g access.Grant, was row, on schemas.Trigger, state schemas.WorkState) error {
+	reason := schemas.LossRevoked
+	switch on {
+	case schemas.WorkExpire:
+		reason = schemas.LossExpired
+	case schemas.WorkExhaust:
+		if reason = schemas.LossExpired; was.leaseUntil > g.Tx().Micros() {
+			return nil // given back, once too often
+		}
+	case schemas.WorkRevoke:
+	default:
+		return nil
+	}
+	if was.group == "" {
+		return nil
+	}
+	c, err := cultureOf(g, was.group)
+	if err != nil || c.kind != access.GroupSwarm || c.quiet() {
+		return err
+	}
+	return events.Append(g.Tx(), events.GroupStream(was.group), events.Event{Type: schemas.EventSwarmWorkerLost, Source: access.NodeEntity,
+		Payload: schemas.SwarmWorkerLost{SwarmID: c.swarm, GroupID: was.group, AgentID: was.holder, WorkID: was.id, Reason: reason, State: state}})
 }
 
 // follow lets go on what waited for a finished item.

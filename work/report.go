@@ -119,7 +119,8 @@ type Review func(g access.Grant, agent schemas.EntityID, role string) (bool, err
 // File takes a report (INV-FENCE). A lease that is over counts until someone else
 // has the item. Errors: CodeNotFound if the actor never had that lease,
 // CodeConflict if it reported something else under it, CodeDenied if it may not
-// write to the item's group any more.
+// write to the item's group any more, CodeInvalid if the result is not what the
+// item asks for.
 func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	if g.Tx() == nil {
 		return Receipt{}, access.ErrNoGrant
@@ -161,6 +162,11 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 			return receipt, fmt.Errorf("note progress: %w", err)
 		}
 		return receipt, extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
+	}
+	if p.outcome == Done {
+		if err := answers(g.Tx(), r, p); err != nil {
+			return receipt, err
+		}
 	}
 	if err := conclude(g, &r, p, review); err != nil {
 		return receipt, err

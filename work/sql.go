@@ -62,10 +62,12 @@ const (
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
 	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at FROM work_items
 		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
-	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ? WHERE item = ? AND fence = ?`
-	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
-	dropLate    = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
-	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
+	// selectAnswer is the schema an item asks its result to fit.
+	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items WHERE n = ?) WHERE a IS NOT NULL`
+	updateLease  = `UPDATE work_leases SET outcome = ?, hash = ?, state = ? WHERE item = ? AND fence = ?`
+	keepLate     = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
+	dropLate     = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
+	countLate    = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
 
 	// selectHeldBelow lists the leases of ?1 and all below it.
 	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
@@ -99,7 +101,8 @@ const (
 	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
 	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
 
-	selectGroup   = `SELECT kind, culture FROM groups WHERE id = ?`
+	selectGroup   = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
+	selectOpen    = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.group_id = ? AND work_items.group_id <> '' AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
 	countLiving   = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
 	countMember   = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,

@@ -25,6 +25,7 @@ type Status struct {
 	Priority   int               `json:"priority,omitempty"`
 	WaitsFor   int               `json:"waits_for,omitempty"` // items not done
 	Holder     string            `json:"holder,omitempty"`    // its name
+	HolderID   schemas.EntityID  `json:"-"`
 	LeaseLeft  int               `json:"lease_seconds_left,omitempty"`
 	Attempts   int               `json:"attempts"`
 	Expiries   int               `json:"expiries,omitempty"`
@@ -57,7 +58,7 @@ const shownIntent = 160
 
 func (s *seen) status(now int64, whole bool) Status {
 	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role, Stage: s.stage,
-		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, Attempts: s.attempt, Expiries: s.expiries, Outcome: s.outcome,
+		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, HolderID: s.holder, Attempts: s.attempt, Expiries: s.expiries, Outcome: s.outcome,
 		Note: s.note, Created: events.Timestamp(s.created), ResultHash: s.resultHash}
 	if s.state == schemas.WorkLeased {
 		out.LeaseLeft = max(0, int((s.leaseUntil-now)/1e6))

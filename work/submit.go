@@ -1,13 +1,13 @@
 package work
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"cordelia/access"
+	"cordelia/internal/conform"
 	"cordelia/schemas"
 )
 
@@ -34,7 +34,19 @@ type Draft struct {
 	NotBefore   int64 // UTC µs, 0 = now
 	Deadline    int64 // UTC µs, 0 = none
 	MaxExpiries int   // 0 = DefaultExpiries
+
+	group schemas.GroupID // where it goes, if not to the submission's
 }
+
+// In gives the draft of an item that goes to another group than the submission's.
+func (d Draft) In(group schemas.GroupID) Draft {
+	d.group = group
+	return d
+}
+
+// Arrange says where the items for a group go and what they build on, for groups
+// that have a rule about that. It must leave as many as there were, in order.
+type Arrange func(g access.Grant, group schemas.GroupID, drafts []Draft) ([]Draft, error)
 
 // Submission is a task: its items, and the group whose members do them, "" for the
 // submitter and all below it.
@@ -72,8 +84,10 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 			say(i, "brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
 		}
 		s.briefs = append(s.briefs, string(text))
-		if a := bytes.TrimSpace(d.Brief.AnswerSchema); len(a) > 0 && a[0] != '{' {
-			say(i, "answer_schema", "must be an object")
+		if len(d.Brief.AnswerSchema) > 0 {
+			if _, err := conform.Foreign(d.Brief.AnswerSchema); err != nil {
+				say(i, "answer_schema", "%v", err)
+			}
 		}
 		if len(d.Role) > 64 {
 			say(i, "role", "is longer than 64 bytes")
@@ -123,13 +137,17 @@ type Submitted struct {
 }
 
 // Submit puts the items of s into the queue, all or none. Errors: CodeNotFound and
-// CodeDenied (the group, or whom an item is assigned to).
-func Submit(g access.Grant, s *Submission) (task string, items []Submitted, err error) {
+// CodeDenied (a group, or whom an item is assigned to), and those of arrange.
+func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items []Submitted, err error) {
 	if g.Tx() == nil {
 		return "", nil, access.ErrNoGrant
 	}
+	drafts := s.drafts
 	if s.group != "" {
-		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: s.group}); err != nil {
+		if err := mayOffer(g, s.group); err != nil {
+			return "", nil, err
+		}
+		if drafts, err = arrange(g, s.group, drafts); err != nil {
 			return "", nil, err
 		}
 	}
@@ -139,10 +157,18 @@ func Submit(g access.Grant, s *Submission) (task string, items []Submitted, err 
 	}
 	task = schemas.NewID()
 	var news told
-	numbers, lanes, people := make([]int64, len(s.drafts)), map[lane]int64{}, map[string]schemas.EntityID{}
-	for i, d := range s.drafts {
-		r := row{id: schemas.NewID(), task: task, group: s.group, place: place + int64(i)}
-		l, err := s.lane(g, d, people)
+	numbers, lanes, people := make([]int64, len(drafts)), map[lane]int64{}, map[string]schemas.EntityID{}
+	asked := map[schemas.GroupID]bool{s.group: true}
+	for i, d := range drafts {
+		d.group = cmp.Or(d.group, s.group)
+		if !asked[d.group] {
+			if err := mayOffer(g, d.group); err != nil {
+				return "", nil, err
+			}
+			asked[d.group] = true
+		}
+		r := row{id: schemas.NewID(), task: task, group: d.group, place: place + int64(i)}
+		l, err := d.lane(g, people)
 		if err != nil {
 			return "", nil, err
 		}
@@ -159,7 +185,7 @@ func Submit(g access.Grant, s *Submission) (task string, items []Submitted, err 
 			}
 			news.ready(r)
 		}
-		if err := g.Tx().QueryRow(insertItem, r.id, task, s.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(d.DependsOn),
+		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(d.DependsOn),
 			len(d.DependsOn), d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i]).Scan(&numbers[i]); err != nil {
 			return "", nil, fmt.Errorf("submit work: %w", err)
 		}
@@ -176,16 +202,22 @@ func Submit(g access.Grant, s *Submission) (task string, items []Submitted, err 
 	return task, items, g.Audit("task/"+task, map[string]any{"group": s.group, "items": len(items)})
 }
 
+// mayOffer asks for the right to put work before the members of a group.
+func mayOffer(g access.Grant, group schemas.GroupID) error {
+	return g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
+}
+
 // lane is where an item goes. Whom it is assigned to must be able to see it there.
-func (s *Submission) lane(g access.Grant, d Draft, people map[string]schemas.EntityID) (lane, error) {
-	l := lane{pool: groupPool(s.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
-	if s.group == "" {
+func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, error) {
+	l := lane{pool: groupPool(d.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+	if d.group == "" {
 		l.pool = entityPool(g.Actor())
 	}
 	if d.AssignedTo == "" {
 		return l, nil
 	}
-	if id, ok := people[d.AssignedTo]; ok {
+	at := string(d.group) + "/" + d.AssignedTo
+	if id, ok := people[at]; ok {
 		l.assigned = id
 		return l, nil
 	}
@@ -194,10 +226,10 @@ func (s *Submission) lane(g access.Grant, d Draft, people map[string]schemas.Ent
 		return l, err
 	}
 	var in bool
-	if s.group == "" {
+	if d.group == "" {
 		in, err = g.Holds(id)
 	} else {
-		err = g.Tx().LookupRow(countMember, s.group, id).Scan(&in)
+		err = g.Tx().LookupRow(countMember, d.group, id).Scan(&in)
 	}
 	if err != nil {
 		return l, err
@@ -206,6 +238,6 @@ func (s *Submission) lane(g access.Grant, d Draft, people map[string]schemas.Ent
 		return l, schemas.Invalidf("%s could not claim this work", d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
 			Try("memory_group with action read lists members, agent_list the agents below you")
 	}
-	people[d.AssignedTo], l.assigned = id, id
+	people[at], l.assigned = id, id
 	return l, nil
 }

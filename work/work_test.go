@@ -380,3 +380,24 @@ func TestRestored(t *testing.T) {
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
 	require.Greater(t, n.claim(b).Fence, c.Fence+1000)
 }
+
+// A result has the form its item asks for, or the lease stands.
+func TestAnswerSchema(t *testing.T) {
+	n := newNode(t)
+	asks := Draft{Intent: "measure", Brief: Brief{AnswerSchema: json.RawMessage(`{"type": "object", "required": ["metres"], "properties": {"metres": {"type": "number"}}}`)}}
+	_, ids := n.submit(lead, "team", asks, todo("plain"))
+	c := n.claim(a)
+	for _, bad := range []string{`{"metres": "12"}`, `"12"`, ``} {
+		_, err := n.tryReport(a, c, Done, bad, noReview)
+		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
+		require.ErrorContains(t, err, "/result", bad)
+		require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
+	}
+	require.Equal(t, schemas.WorkDone, n.report(a, c, Done, `{"metres": 12}`).State)
+	require.Equal(t, schemas.WorkDone, n.report(a, n.claim(a), Done, `"anything"`).State)
+
+	n.submit(lead, "team", asks)
+	require.Equal(t, schemas.WorkFailed, n.report(a, n.claim(a), Failed, ``).State, "a failure needs no answer")
+	_, err := NewSubmission("team", []Draft{{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(`{"$ref": "file:///etc/passwd"}`)}}}, nil)
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+}

@@ -69,7 +69,11 @@ func (w *acting) call(ctx context.Context, name string, in map[string]any) (json
 	if err != nil {
 		return nil, fmt.Errorf("arguments of %s: %w", name, err)
 	}
-	answer, err := ops.Find(name).Call(ctx, w.node, w.caller, args)
+	caller := w.caller
+	if caller.Dir, err = workingFolder(""); err != nil {
+		return nil, err
+	}
+	answer, err := ops.Find(name).Call(ctx, w.node, caller, args)
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,11 @@ that this is accepted.`,
 			var c ops.Config
 			adjust(&c)
 			o.Clock = c.Clock
+			s, err := readSettings(ops.Home(a.home))
+			if err != nil {
+				return unusable(ops.Home(a.home), err)
+			}
+			o.CheckpointDirs = s.CheckpointDirs
 			done := a.progress("verifying and restoring")
 			report, err := ops.Restore(cmd.Context(), ops.Home(a.home), o)
 			done()

@@ -24,8 +24,9 @@ type settings struct {
 	Cooldown         duration    `json:"cooldown"`           // of the node's own suspensions
 	RefusedPerMinute int         `json:"refused_per_minute"` // calls before the node suspends
 	FailedPerMinute  int         `json:"failed_per_minute"`
-	Embeddings       *embeddings `json:"embeddings"`  // left out: search by words alone
-	CheckRoots       []string    `json:"check_roots"` // folders the files of predictions are checked in
+	Embeddings       *embeddings `json:"embeddings"`      // left out: search by words alone
+	CheckRoots       []string    `json:"check_roots"`     // folders the files of predictions are checked in
+	CheckpointDirs   []string    `json:"checkpoint_dirs"` // folders that get copies of the audit record's checkpoints
 }
 
 type duration time.Duration
@@ -59,9 +60,11 @@ func readSettings(home ops.Home) (s settings, err error) {
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0) {
 		err = errors.New("a limit must be positive")
 	}
-	for _, folder := range s.CheckRoots {
-		if err == nil && !filepath.IsAbs(folder) {
-			err = fmt.Errorf("check_roots names %q, which is not an absolute path", folder)
+	for name, folders := range map[string][]string{"check_roots": s.CheckRoots, "checkpoint_dirs": s.CheckpointDirs} {
+		for _, folder := range folders {
+			if err == nil && !filepath.IsAbs(folder) {
+				err = fmt.Errorf("%s names %q, which is not an absolute path", name, folder)
+			}
 		}
 	}
 	return s, err
@@ -90,6 +93,7 @@ func configure(c *ops.Config) error {
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
 	c.CheckRoots = s.CheckRoots
+	c.CheckpointDirs = s.CheckpointDirs
 	c.Periods = agents.DefaultPeriods()
 	if s.Grace != 0 {
 		c.Periods.Grace = time.Duration(s.Grace)

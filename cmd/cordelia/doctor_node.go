@@ -131,11 +131,12 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		x.report("audit record", skipped, "", "no database")
 		return false
 	}
-	var entries int64
+	var record events.Verified
 	var auditErr, trustErr error
+	folders, files := x.checkpointFiles(home)
 	var kept trust.Verified
 	inspect := func(tx *store.Tx) error {
-		entries, _, auditErr = events.VerifyAudit(tx)
+		record, auditErr = events.Verify(tx, files)
 		kept, trustErr = trust.Verify(tx)
 		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
 			x.vectors = &state
@@ -160,6 +161,7 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		return false
 	}
 	x.report("database", fine, "", "%s, %d KiB, every page and reference in order", path, report.Bytes>>10)
+	x.writable(path)
 	current := report.Schema == store.SchemaVersion()
 	if current {
 		x.report("schema", fine, "", "version %d", report.Schema)
@@ -167,11 +169,8 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup first: cordelia backup FILE",
 			"version %d, this program's is %d", report.Schema, store.SchemaVersion())
 	}
-	if auditErr != nil {
-		x.report("audit record", problem, "someone changed the database by hand; compare with a backup: cordelia restore --dry-run FILE", "%v", auditErr)
-	} else {
-		x.report("audit record", fine, "", "%d entries, unbroken", entries)
-	}
+	x.record(record, auditErr)
+	x.checkpoints(folders, files, record)
 	if current { // an older schema may have no trust
 		x.trust(kept, trustErr)
 	}
@@ -304,4 +303,14 @@ func ringOnce() (err error) {
 	}
 	_, err = c.Read(make([]byte, 1))
 	return err
+}
+
+// writable tries whether the file could be written, without doing so.
+func (x *examination) writable(path string) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		x.report("database", problem, "give the file and its folder back to your user: chown, then chmod u+rw "+path, "%s can be read but not written", path)
+		return
+	}
+	f.Close() //nolint:errcheck // nothing was written
 }

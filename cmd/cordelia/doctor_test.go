@@ -121,6 +121,11 @@ func TestDoctor(t *testing.T) {
 		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database", problem, "schema 99", "newer cordelia"},
 		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`), "schema", warning, "this program's", "backup"},
 		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`), "audit record", problem, "entry 2 was changed", "backup"},
+		{"audit record cut off", alter(`DROP TRIGGER audit_no_delete; DELETE FROM audit_details WHERE seq > 2; DELETE FROM audit WHERE seq > 2`), "audit record", problem, "are missing", "audit verify"},
+		{"no checkpoint", remove(".cordelia/checkpoints"), "checkpoints", warning, "none: ", "audit checkpoint"},
+		{"share is away", func(u *user) {
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"), []byte(`{"checkpoint_dirs":["/nowhere/share"]}`), 0o600))
+		}, "checkpoints", warning, "is not there", "checkpoint_dirs"},
 		{"changed trust score", alter(`UPDATE trust_scores SET alpha = 9000`), "trust scores", problem, "is not what the ledger gives", "backup"},
 		{"verdict taken out", alter(`DROP TRIGGER assessments_no_delete; DELETE FROM assessments`), "trust scores", problem, "assessment 1 is missing", "backup"},
 		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there", "setup --client claude-code"},
@@ -194,4 +199,20 @@ func TestDoctor(t *testing.T) {
 		require.Equal(t, warning, checks["doorbell"][0].Verdict)
 		require.Contains(t, checks["doorbell"][0].Detail, "1 processes wait, 1 sockets")
 	})
+}
+
+// A database nobody may write to is a problem, even for who may do everything: a
+// program that runs cannot be written to.
+func TestDoctorFindsAnUnwritableDatabase(t *testing.T) {
+	running, err := os.Executable()
+	require.NoError(t, err)
+	fine := filepath.Join(t.TempDir(), "cordelia.db")
+	require.NoError(t, os.WriteFile(fine, nil, 0o600))
+	x := &examination{}
+	x.writable(fine)
+	require.Empty(t, x.findings)
+	x.writable(running)
+	require.Len(t, x.findings, 1)
+	require.Equal(t, problem, x.findings[0].Verdict)
+	require.Contains(t, x.findings[0].Fix, "chmod")
 }

@@ -35,6 +35,9 @@ func (f *fields) rights(c *schemas.Capabilities, g *schemas.Grants) {
 	if g != nil {
 		f.add("groups", clean(strings.Join(g.Groups, ", ")))
 		f.add("bonus groups", clean(strings.Join(g.BonusGroups, ", ")))
+		if g.AutoMerge {
+			f.add("merges", "without review what it brings back, once it proved reliable")
+		}
 		if g.Private != schemas.NoPrivate {
 			f.add("private", string(g.Private))
 		}

@@ -127,7 +127,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 	}
 	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(),
 		a.mcpCommand(), a.serveCommand(), a.versionCommand(),
-		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.taskCommand(),
+		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand())
 	return root
 }

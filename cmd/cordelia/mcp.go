@@ -40,7 +40,7 @@ func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
 }
 
 func (a *app) mcpCommand() *cobra.Command {
-	var as, toolsets string
+	var as, toolsets, dir string
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP on stdin and stdout, acting as one agent",
@@ -49,17 +49,21 @@ default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serveStdio(cmd.Context(), as, toolsets)
+			return a.serveStdio(cmd.Context(), as, toolsets, dir)
 		},
 	}
 	cmd.Flags().StringVar(&as, "as", "", "act as this agent: name, id or id prefix; its key must be on this machine")
 	cmd.Flags().StringVar(&toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
+	cmd.Flags().StringVar(&dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
 	return cmd
 }
 
-func (a *app) serveStdio(ctx context.Context, as, toolsets string) (err error) {
+func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err error) {
 	sets, err := parseToolsets(toolsets)
 	if err != nil {
+		return err
+	}
+	if dir, err = workingFolder(dir); err != nil {
 		return err
 	}
 	n, err := a.openNode(ctx)
@@ -82,6 +86,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets string) (err error) {
 	if err != nil {
 		return err
 	}
+	caller.Dir = dir
 	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
 	if err != nil {
 		return err
@@ -92,6 +97,20 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets string) (err error) {
 		return nil // told to stop
 	}
 	return err
+}
+
+// workingFolder is where a process works: the folder given, else the one it was
+// started in. One that is gone by now is none.
+func workingFolder(given string) (string, error) {
+	if given != "" {
+		return ops.Folder(given)
+	}
+	dir, err := ops.Folder(".")
+	if err != nil {
+		slog.Warn("this process has no folder: nothing it writes goes by one", "err", err)
+		return "", nil
+	}
+	return dir, nil
 }
 
 // clientSession names the client's session for provenance: the client's own

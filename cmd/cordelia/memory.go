@@ -27,7 +27,7 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 - for stdin:
   entity    {"type": "person|org|project|concept", "name", "aliases", "tags", "summary", "details", "refs"}
   session   {"date", "focus", "highlights", "decisions", "entities_mentioned"}
-  learning  {"type": "pattern|insight|principle", "content", "context", "tags", "prediction"}`,
+  learning  {"type": "pattern|insight|principle|procedure|constraint|template", "content", "tools", "context", "tags", "prediction"}`,
 			example: `cordelia memory write "Retries need jitter" --group team
   cordelia memory write --type entity '{"type":"project","name":"parser","summary":"…"}'`,
 			prose: insight, show: shown(showWritten),
@@ -40,9 +40,13 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group", takes: []string{"id", "group"},
 			example: "cordelia memory share 0198c0de-… team", show: shown(showWritten),
 		}.command(a),
+		a.memoryReleaseCommand(),
 		a.memoryGroupCommand(),
 		a.memoryHotCommand(),
 		a.memorySessionCommand(),
+		a.memoryBindCommand(),
+		a.memoryUnbindCommand(),
+		a.memoryBindingsCommand(),
 	)
 }
 
@@ -140,12 +144,16 @@ func showItems(a *app, v struct {
 		Origin     string          `json:"origin"`
 		Stale      string          `json:"stale"`
 		Confidence float64         `json:"confidence"`
-		State      string          `json:"state"`
-		ExpiresAt  string          `json:"expires_at"`
-		Version    int             `json:"version"`
-		CreatedAt  string          `json:"created_at"`
-		UpdatedAt  string          `json:"updated_at"`
-		Related    []struct {
+		Provenance struct {
+			Source  string `json:"source"`
+			Tainted bool   `json:"tainted"`
+		} `json:"provenance"`
+		State     string `json:"state"`
+		ExpiresAt string `json:"expires_at"`
+		Version   int    `json:"version"`
+		CreatedAt string `json:"created_at"`
+		UpdatedAt string `json:"updated_at"`
+		Related   []struct {
 			Kind  string `json:"kind"`
 			Other string `json:"id"`
 		} `json:"related"`
@@ -170,6 +178,7 @@ func showItems(a *app, v struct {
 		f.add("for", clean(item.Visibility+" "+item.Group))
 		f.add("owner", short(item.Owner))
 		f.add("author", short(item.Author))
+		f.add("source", clean(item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
 		f.add("origin", clean(item.Origin))
 		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
 		f.add("created", clock(item.CreatedAt))
@@ -196,10 +205,22 @@ func showWritten(a *app, v struct {
 	With        []string `json:"with"`
 	Stored      bool     `json:"stored"`
 	Quarantined bool     `json:"quarantined"`
+	Unreleased  bool     `json:"unreleased"`
+	Tainted     bool     `json:"tainted"`
+	BoundTo     string   `json:"bound_to"`
 }) {
 	a.say("%s", clean(v.ID))
 	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+clean(strings.Join(v.With, " "))), v.Version,
-		map[bool]string{true: "; hidden until validated"}[v.Quarantined])
+		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
+	if v.Unreleased {
+		a.note("it instructs, so it waits: cordelia memory release %s", clean(v.ID))
+	}
+	if v.Tainted {
+		a.note("kept as external: this session, or a source of it, had second-hand words")
+	}
+	if v.BoundTo != "" {
+		a.note("in %s, which this folder is bound to; --visibility private keeps an item to you", clean(v.BoundTo))
+	}
 	if !v.Stored {
 		a.note("nothing was stored: it is there already")
 	}

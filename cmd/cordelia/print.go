@@ -34,6 +34,7 @@ const (
 	plain  style = ""
 	bold   style = "1"
 	dim    style = "2"
+	red    style = "31"
 	green  style = "32"
 	yellow style = "33"
 )

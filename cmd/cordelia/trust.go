@@ -23,6 +23,19 @@ with a capability: a seat, as executor, or a class of tools, as shell.`,
 			example: `cordelia trust assess 0198c0de-… wrong
   cordelia trust assess --agent researcher --capability shell --feedback bad`,
 		}.command(a),
+		twin{
+			op: "agent_lifecycle", use: "quarantine AGENT", short: "Hide everything an agent wrote, and what was derived from it", takes: []string{"agent"},
+			fixed: map[string]any{"action": "quarantine"}, show: shown(showQuarantined),
+			long: `Hide everything an agent wrote or writes, its copies, and what anyone derived from
+that, in your memory, your agents' and your groups'. Searches leave it out; you
+still read it by its id. No item is changed: lift shows exactly the same again.
+The agent itself goes on; cordelia agent suspend stops it.`,
+			example: "cordelia trust quarantine researcher --reason 'invented sources'",
+		}.command(a),
+		twin{
+			op: "agent_lifecycle", use: "lift AGENT", short: "Show again what quarantine hid", takes: []string{"agent"}, hide: []string{"reason"},
+			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher", show: shown(showQuarantined),
+		}.command(a),
 		a.trustVerifyCommand(),
 	)
 }
@@ -110,6 +123,19 @@ func showAssessed(a *app, v struct {
 	if v.Tier != "" {
 		a.say("%s stands at %.3f: tier %s", short(v.Agent), v.Accuracy, clean(v.Tier))
 	}
+}
+
+func showQuarantined(a *app, v struct {
+	Name    string `json:"name"`
+	Memory  string `json:"memory"`
+	Items   int    `json:"items"`
+	Already bool   `json:"already"`
+}) {
+	if v.Already {
+		a.say("%s: nothing changed; it was so already", clean(v.Name))
+		return
+	}
+	a.say("%s: %d items %s", clean(v.Name), v.Items, clean(v.Memory))
 }
 
 func (a *app) trustVerifyCommand() *cobra.Command {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/clients"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -275,7 +276,7 @@ func (u *undoing) planPurge() {
 	if err != nil {
 		paths = nil // the pattern is escaped: a defect would keep the files
 	}
-	for _, path := range append(paths, filepath.Join(u.home, "keys")) {
+	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(ops.Home(u.home).Checkpoints())) {
 		if exists(path) {
 			u.purges = true
 			u.add(removed, path, "keys and memories", func() error { return os.RemoveAll(path) })

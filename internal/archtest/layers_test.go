@@ -17,17 +17,17 @@ import (
 var picture = [][]string{
 	{"internal/soak"},
 	{"schemas"},
-	{"internal/store", "internal/keys", "internal/check", "internal/embed"},
+	{"internal/store", "internal/keys", "internal/check", "internal/embed", "internal/conform", "internal/merkle"},
 	{"internal/store/storetest", "internal/embed/embedtest"},
 	{"events"},
 	{"access"},
 	{"agents", "memory", "trust", "work"},
-	{"pipeline"},
+	{"pipeline", "swarm", "review"},
 	{"ops"},
 	{"mcp", "internal/clients"},
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
-	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/scenario", "internal/trustsim"},
+	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/replansim", "internal/scenario", "internal/trustsim"},
 	{"internal/e2e"},
 }
 

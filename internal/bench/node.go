@@ -45,7 +45,8 @@ func (n *node) open(as string) (*client, error) {
 	return launch(n.env(), n.binary, args...)
 }
 
-// enrol registers an agent that reads and writes private memory and groups.
+// enrol registers an agent that reads and writes private memory and groups, and
+// works for them.
 func enrol(lead *client, name, display string, groups ...string) error {
 	_, err := register(lead, name, display, groups...)
 	return err
@@ -61,7 +62,8 @@ func register(lead *client, name, display string, groups ...string) (id string, 
 		"agent_type": "custom", "name": name, "display_name": display, "groups": append([]string{}, groups...),
 		"capabilities": map[string]any{
 			"memory_read": scope, "memory_write": scope,
-			"tools":            []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm", "memory_search", "events_poll", "events_subscribe"},
+			"tools": []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm", "memory_search", "events_poll", "events_subscribe",
+				"task_claim", "task_report"},
 			"max_parallel_ops": 64, "ttl_seconds": 0, "autonomous": true,
 		},
 	}, &out)

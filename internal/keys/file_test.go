@@ -193,6 +193,8 @@ func TestParseFileRefuses(t *testing.T) {
 		"null":          "null",
 		"list":          "[" + good + "]",
 		"unknown field": strings.Replace(good, `{"v"`, `{"w":1,"v"`, 1),
+		"other case":    strings.Replace(good, `"kdf"`, `"KDF"`, 1),
+		"repeated":      strings.Replace(good, `{"v"`, `{"kind":"human","v"`, 1),
 		"wrong type":    strings.Replace(good, `"created_at":"2`, `"created_at":"x2`, 1),
 		"second object": good + good,
 		"cut":           good[:len(good)-1],

@@ -1,15 +1,14 @@
 package keys
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	strictjson "github.com/go-json-experiment/json"
 	"golang.org/x/crypto/chacha20poly1305"
 
 	"cordelia/schemas"
@@ -117,7 +116,7 @@ func parseFile(path string, raw []byte) (j fileJSON, k *kdf, err error) {
 	var version struct {
 		V int `json:"v"`
 	}
-	if json.Unmarshal(raw, &version) != nil {
+	if strictjson.Unmarshal(raw, &version) != nil {
 		return fileJSON{}, nil, damaged(path, "is not a JSON object with a version")
 	}
 	if version.V != fileVersion {
@@ -131,13 +130,8 @@ func parseFile(path string, raw []byte) (j fileJSON, k *kdf, err error) {
 			j = fileJSON{}
 		}
 	}()
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if dec.Decode(&j) != nil { // the error may quote the body, so it is dropped
-		return j, nil, damaged(path, "has fields that are unknown or of a wrong type")
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return j, nil, damaged(path, "goes on after its JSON object")
+	if strictjson.Unmarshal(raw, &j, strictjson.RejectUnknownMembers(true)) != nil { // the error may quote the body, so it is dropped
+		return j, nil, damaged(path, "has fields that are unknown, repeated or of a wrong type")
 	}
 	if _, err := j.header(); err != nil { // a year beyond 9999
 		return j, nil, damaged(path, "has an impossible created_at")

@@ -64,7 +64,13 @@ func newStage(t testing.TB) *stage {
 	task := s.must(s.victim, "task_submit", `{"group": "vault", "items": [{"intent": "`+canary+`", "inputs": {"code": "`+canary+`"}}]}`)
 	s.must(s.victim, "task_submit", `{"intent": "`+canary+`"}`)
 	s.must(s.victim, "task_claim", `{"lease_seconds": 3600}`)
+	s.must(parent, "swarm_create", `{"goal": "`+canary+`", "strategy": "hierarchical", "swarm_id": "swarm-vault", "coordinator_agent_id": "victim", "agents": [{"slot": "hand"}]}`)
+	s.must(s.victim, "memory_write_warm", `{"type": "learning", "group": "swarm-vault", "data": {"type": "insight", "content": "of the lighthouse's swarm: `+canary+`"}}`)
 	workID, taskID := at[string](t, task, "items.0.work_id"), at[string](t, task, "task_id")
+	returned := s.must(s.victim, "reintegrate", `{"action": "submit", "chain_hash": "`+strings.Repeat("ab", 32)+`", "memories": [
+		{"type": "learning", "group": "vault", "data": {"type": "insight", "content": "brought from the lighthouse: `+canary+`"}}]}`)
+	staging, waits := at[string](t, returned, "staging"), at[string](t, returned, "reviews.0")
+	ids = append(ids, waits)
 	poll := s.must(s.victim, "events_poll", `{}`)
 	cursor := at[string](t, poll, "cursor")
 	id := at[string](t, victim, "agent_id")
@@ -88,7 +94,10 @@ func newStage(t testing.TB) *stage {
 		"confidence": {0.5}, "ttl_seconds": {60}, "display_name": {"lighthouse"}, "name": {"victim", "mallory"},
 		"expected_updated_at": {now}, "events": {map[string]any{"event": "memory.written", "group": "vault"}},
 		"subscriptions": {map[string]any{"event": "memory.written", "group": "vault"}},
-		"own_key":       nil, "reason": {"because"}, "private": {"read_write", "read"}, "culture": {map[string]any{"departure_policy": "restrictive"}},
+		"swarm_id":      {"swarm-vault"}, "group_id": {"swarm-vault"}, "add_to": {"swarm-vault"}, "coordinator_agent_id": agents, "goal": {"lighthouse"},
+		"synthesis_item": ids, "share": ids, "share_with": {"vault"}, "slot": {"hand"}, "work": {"lighthouse"}, "count": {1},
+		"staging": {staging}, "reject_rest": {staging}, "waits": {waits}, "hash": {strings.Repeat("0", 64)}, "chain_hash": {strings.Repeat("ab", 32)},
+		"own_key": nil, "reason": {"because"}, "private": {"read_write", "read"}, "culture": {map[string]any{"departure_policy": "restrictive"}},
 	}
 	return s
 }
@@ -126,6 +135,30 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 		}
 		without("intent")
 		args["items"] = []any{map[string]any{"intent": "lighthouse", "assigned_to": s.secrets.make(random, "assigned_to", property{Type: "string"})}}
+	case "swarm_create":
+		without("coordinator_slot", "culture", "group_id")
+		args["agents"] = []any{map[string]any{"slot": "hand"}}
+		if _, grow := args["add_to"]; grow {
+			without("swarm_id", "goal", "strategy", "coordinator_agent_id")
+			break
+		}
+		args["goal"], args["strategy"] = "lighthouse", "broadcast"
+	case "swarm_disband":
+		pair("share_with", "share")
+		if _, ok := args["share"]; ok {
+			args["share"] = []any{args["share"]}
+		}
+	case "reintegrate":
+		without("nonce", "expires", "signature")
+		if args["action"] == "withdraw" {
+			args["staging"] = s.secrets["staging"][0]
+			break
+		}
+		args["chain_hash"] = s.secrets["chain_hash"][0]
+		args["memories"] = []any{map[string]any{"type": "learning", "group": []any{"vault", "plaza"}[random.IntN(2)],
+			"data": map[string]any{"type": "insight", "content": fmt.Sprintf("what is lighthouse code %x", random.Uint32())}}}
+	case "review_decide":
+		args["decisions"] = []any{map[string]any{"id": s.secrets.make(random, "id", property{Type: "string"}), "decision": "reject"}}
 	case "task_claim":
 		without("lease_seconds")
 	case "task_cancel":
@@ -164,8 +197,10 @@ func (s *stage) ofOthers() map[string]string {
 		"entities": "id <> " + me + " AND coalesce(parent_id, '') <> " + me, "entity_keys": "entity_id IN (SELECT id FROM entities WHERE name IN ('victim', 'claude-code', 'tester'))",
 		"l1": "entity_id <> " + me, "items": "owner <> " + me, "item_versions": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
 		"item_links": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
-		"groups":     "owner_id <> " + me, "members": "entity_id <> " + me + " AND group_id IN ('vault')",
-		"cursors": "entity_id <> " + me, "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
+		"groups":     "owner_id <> " + me + " AND id NOT LIKE 'staging-" + string(s.adversary.Entity) + "-%'", "members": "entity_id <> " + me + " AND group_id IN ('vault')",
+		"cursors": "entity_id <> " + me + " AND stream NOT LIKE 'g/staging-" + string(s.adversary.Entity) + "-%'", "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
+		"swarms": "creator <> " + me, "swarm_slots": "swarm_id = 'swarm-vault'", "swarm_agents": "swarm_id = 'swarm-vault'",
+		"returns": "agent <> " + me, "reviews": "return_id IN (SELECT id FROM returns WHERE agent <> " + me + ")",
 		"work_items": "submitter <> " + me, "work_leases": "holder <> " + me,
 		"trust_scores": "agent <> " + me, "capability_trust": "agent <> " + me, "idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
 	}
@@ -261,8 +296,19 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"task_report", `{"work_id": "%s", "fence": 1, "outcome": "done"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"retry": "%s"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"intent": "x", "group": "%s"}`, "vault", "voult"},
+		{"task_submit", `{"intent": "x", "group": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"task_submit", `{"intent": "x", "group": "%s"}`, "swarm-vault.hand-1", "swarm-voult.hand-1"},
+		{"swarm_status", `{"swarm_id": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"swarm_disband", `{"swarm_id": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"swarm_create", `{"add_to": "%s", "agents": [{"slot": "hand"}]}`, "swarm-vault", "swarm-voult"},
+		{"swarm_create", `{"goal": "x", "strategy": "broadcast", "agents": [{"slot": "hand"}], "coordinator_agent_id": "%s"}`, agent, noAgent},
 		{"task_submit", `{"items": [{"intent": "x", "assigned_to": "%s"}]}`, agent, noAgent},
 		{"events_subscribe", `{"action": "add", "events": [{"event": "memory.written", "group": "%s"}]}`, "vault", "voult"},
+		{"review_list", `{"ids": ["%s"]}`, s.secrets["waits"][0].(string), absentID},
+		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["waits"][0].(string), absentID},
+		{"review_decide", `{"reject_rest": "%s"}`, s.secrets["staging"][0].(string), "staging-nowhere"},
+		{"reintegrate", `{"action": "withdraw", "staging": "%s"}`, s.secrets["staging"][0].(string), "staging-nowhere"},
+		{"reintegrate", `{"action": "submit", "chain_hash": "` + strings.Repeat("ab", 32) + `", "memories": [{"type": "learning", "group": "%s", "data": {"type": "insight", "content": "x"}}]}`, "vault", "voult"},
 	} {
 		read := func(ref string) (answer string, cost int64) {
 			ctx := &statements{Context: t.Context()}

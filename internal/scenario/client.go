@@ -98,9 +98,9 @@ type Process struct {
 }
 
 // Open starts `cordelia mcp` as the agent as, "" for the default one, and
-// shakes hands.
-func (n *Node) Open(ctx context.Context, as string) (*Process, error) {
-	args := []string{"mcp"}
+// shakes hands. flags are those of the command.
+func (n *Node) Open(ctx context.Context, as string, flags ...string) (*Process, error) {
+	args := append([]string{"mcp"}, flags...)
 	if as != "" {
 		args = append(args, "--as", as)
 	}

@@ -31,6 +31,7 @@ type Node struct {
 	Binary string
 	Home   string
 	Env    []string // added to every process's environment
+	Folder string   // where its processes start; "" = where the test runs
 
 	mu    sync.Mutex
 	procs map[*process]bool
@@ -61,7 +62,7 @@ func (n *Node) MoveClock(by time.Duration) error {
 // Run runs a command to its end and returns what it printed and its exit code.
 func (n *Node) Run(ctx context.Context, args ...string) (stdout, stderr string, code int, err error) {
 	cmd := exec.CommandContext(ctx, n.Binary, args...)
-	cmd.Env = append(os.Environ(), n.Env...)
+	cmd.Env, cmd.Dir = append(os.Environ(), n.Env...), n.Folder
 	var out, errOut strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err = cmd.Run()
@@ -84,7 +85,7 @@ type process struct {
 
 func (n *Node) start(args ...string) (*process, error) {
 	p := &process{node: n, cmd: exec.Command(n.Binary, args...), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), n.Env...)
+	p.cmd.Env, p.cmd.Dir = append(os.Environ(), n.Env...), n.Folder
 	p.cmd.Stderr = &p.stderr
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {

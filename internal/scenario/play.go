@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -73,6 +75,9 @@ func (p *player) do(ctx context.Context, st Statement) error {
 		p.who = st.Name
 		_, err := p.client(ctx)
 		return err
+	case "in":
+		p.node.Folder = filepath.Join(filepath.Dir(p.node.Home), st.Name)
+		return os.MkdirAll(p.node.Folder, 0o755)
 	case "call":
 		p.again = st
 		return p.call(ctx, st)

@@ -14,6 +14,7 @@ import (
 //
 //	transport both               also run over HTTP; else over stdio alone
 //	as worker-1                  who acts from here on; lead is the default agent
+//	in FOLDER                    where clients and commands start from here on
 //	call TOOL {JSON}             must succeed
 //	! call TOOL {JSON} -> CODE   must be refused with that code; denied|revoked is either
 //	60 times ! call …            repeated; ${n} is 0, 1, 2 …
@@ -39,7 +40,7 @@ type Script struct {
 type Statement struct {
 	Line  int
 	Text  string
-	Verb  string // as, call, begin, end, run, expect, until, save, clock, kill, stop
+	Verb  string // as, in, call, begin, end, run, expect, until, save, clock, kill, stop
 	Times int
 	Name  string // agent, tool, variable
 	Args  string // JSON, or the arguments of a command
@@ -103,7 +104,7 @@ func parseStatement(line string) (Statement, error) {
 		return st, fmt.Errorf("%s cannot be refused", st.Verb)
 	}
 	switch st.Verb {
-	case "as", "stop":
+	case "as", "in", "stop":
 		st.Name = line
 	case "call", "begin":
 		st.Name, st.Args, _ = strings.Cut(line, " ")

@@ -15,7 +15,7 @@ import (
 var torn = map[string]string{
 	"items without an audit entry":     `SELECT count(*) FROM items WHERE 'item/' || id NOT IN (SELECT target FROM audit)`,
 	"audit entries without their item": `SELECT count(*) FROM audit WHERE action = 'memory_write_warm' AND target NOT IN (SELECT 'item/' || id FROM items)`,
-	"group items without an event": `SELECT count(*) FROM items WHERE visibility = 'group' AND group_id || id NOT IN (
+	"group items without an event": `SELECT count(*) FROM items WHERE visibility = 'group' AND source <> 'archive' AND group_id || id NOT IN (
 		SELECT substr(stream, 3) || json_extract(payload, '$.item_id') FROM events WHERE type = 'memory.written')`,
 	"events without their item": `SELECT count(*) FROM events WHERE type = 'memory.written'
 		AND json_extract(payload, '$.item_id') NOT IN (SELECT id FROM items)`,

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"cordelia/schemas"
 )
@@ -39,7 +40,8 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 	if _, err := os.Lstat(dest); err == nil {
 		return Report{}, errTaken(dest)
 	}
-	temp := filepath.Join(filepath.Dir(dest), ".cordelia-backup-"+rand.Text())
+	dropAbandoned(filepath.Dir(dest))
+	temp := filepath.Join(filepath.Dir(dest), tempBackup+rand.Text())
 	defer os.Remove(temp) //nolint:errcheck // published or worthless
 	c, err := connect(ctx, fileURI(s.path, url.Values{"mode": {"ro"}}))
 	if err != nil {
@@ -58,6 +60,26 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 	}
 	report.Path = dest
 	return report, nil
+}
+
+// tempBackup begins the names of copies that are not whole yet.
+const tempBackup = ".cordelia-backup-"
+
+// abandonedAfter is when a copy nobody writes to any more is that of a process
+// that was killed.
+const abandonedAfter = time.Hour
+
+// dropAbandoned removes such copies from a folder, as far as it may.
+func dropAbandoned(folder string) {
+	entries, _ := os.ReadDir(folder) // what cannot be read is not ours to tidy
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempBackup) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
+			os.Remove(filepath.Join(folder, e.Name())) //nolint:errcheck // the next one may
+		}
+	}
 }
 
 func errTaken(path string) error {

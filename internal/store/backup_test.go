@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +60,24 @@ func TestBackupUnderLoad(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// What a killed backup left behind goes with the next one; a copy that is being
+// made stays.
+func TestBackupTidiesUp(t *testing.T) {
+	dir := t.TempDir()
+	dead, alive, other := filepath.Join(dir, tempBackup+"DEAD"), filepath.Join(dir, tempBackup+"ALIVE"), filepath.Join(dir, "notes")
+	for _, path := range []string{dead, alive, other} {
+		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+	}
+	long := time.Now().Add(-2 * abandonedAfter)
+	require.NoError(t, os.Chtimes(dead, long, long))
+	require.NoError(t, os.Chtimes(other, long, long))
+	_, err := open(t).Backup(t.Context(), filepath.Join(dir, "b.db"), nil)
+	require.NoError(t, err)
+	require.NoFileExists(t, dead)
+	require.FileExists(t, alive)
+	require.FileExists(t, other)
 }
 
 func TestBackupRefuses(t *testing.T) {

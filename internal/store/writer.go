@@ -105,6 +105,9 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 // Backlog is how many writes of this process wait to be run.
 func (s *Store) Backlog() int { return len(s.writer.jobs) }
 
+// Wrote reports whether this process began to write.
+func (s *Store) Wrote() bool { return s.writer.opened.Load() }
+
 func errClosed() error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the node is shutting down; nothing was written")
 }

@@ -70,12 +70,9 @@ CREATE TABLE entity_keys (
 -- Challenges that were answered, for a day; that of no nonce ends all before it.
 CREATE TABLE challenges (
   nonce_hash BLOB PRIMARY KEY,
-  entity_id  TEXT NOT NULL,
-  audience   TEXT NOT NULL,
-  purpose    TEXT NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX challenges_entity ON challenges(entity_id);
+CREATE INDEX challenges_expiry ON challenges(expires_at);
 
 CREATE TABLE tokens (
   hash       BLOB PRIMARY KEY,
@@ -105,7 +102,7 @@ CREATE TABLE call_counts (
   PRIMARY KEY (entity_id, minute)
 ) STRICT, WITHOUT ROWID;
 
--- What was refused, to whom, and which ancestor's limit refused it.
+-- What was refused, to whom, and which ancestor's limit refused it; for a week.
 CREATE TABLE denials (
   entity_id TEXT NOT NULL,
   minute    INTEGER NOT NULL,
@@ -114,6 +111,7 @@ CREATE TABLE denials (
   n         INTEGER NOT NULL,
   PRIMARY KEY (entity_id, minute, tool, reason)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX denials_minute ON denials(minute);
 
 CREATE TABLE groups (
   id          TEXT PRIMARY KEY,

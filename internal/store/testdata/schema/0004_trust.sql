@@ -54,9 +54,6 @@ CREATE TABLE entity_keys (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE challenges (
   nonce_hash BLOB PRIMARY KEY,
-  entity_id  TEXT NOT NULL,
-  audience   TEXT NOT NULL,
-  purpose    TEXT NOT NULL,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE tokens (
@@ -360,9 +357,9 @@ INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 0', 'capability_trust ''capability'' ü 0', 1, 1);
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 1', 'capability_trust ''capability'' ü 1', 2, 2);
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 2', 'capability_trust ''capability'' ü 2', 3, 3);
-INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (X'00FF00', 'challenges ''entity_id'' ü 0', 'challenges ''audience'' ü 0', 'challenges ''purpose'' ü 0', 1);
-INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (X'00FF01', 'challenges ''entity_id'' ü 1', 'challenges ''audience'' ü 1', 'challenges ''purpose'' ü 1', 2);
-INSERT INTO challenges(nonce_hash, entity_id, audience, purpose, expires_at) VALUES (X'00FF02', 'challenges ''entity_id'' ü 2', 'challenges ''audience'' ü 2', 'challenges ''purpose'' ü 2', 3);
+INSERT INTO challenges(nonce_hash, expires_at) VALUES (X'00FF00', 1);
+INSERT INTO challenges(nonce_hash, expires_at) VALUES (X'00FF01', 2);
+INSERT INTO challenges(nonce_hash, expires_at) VALUES (X'00FF02', 3);
 INSERT INTO counters(name, value) VALUES ('counters ''name'' ü 0', 1);
 INSERT INTO counters(name, value) VALUES ('counters ''name'' ü 1', 2);
 INSERT INTO counters(name, value) VALUES ('counters ''name'' ü 2', 3);
@@ -450,8 +447,9 @@ INSERT INTO items_fts(rowid, entries) VALUES (3, 'kept entries 2');
 CREATE UNIQUE INDEX entities_name ON entities(coalesce(parent_id, ''), name) WHERE status <> 'removed';
 CREATE INDEX entities_parent ON entities(parent_id);
 CREATE INDEX entities_expiry ON entities(expires_at) WHERE expires_at > 0 AND status IN ('registered', 'active', 'suspended');
-CREATE INDEX challenges_entity ON challenges(entity_id);
+CREATE INDEX challenges_expiry ON challenges(expires_at);
 CREATE INDEX tokens_entity ON tokens(entity_id);
+CREATE INDEX denials_minute ON denials(minute);
 CREATE INDEX members_entity ON members(entity_id);
 CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;

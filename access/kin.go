@@ -1,0 +1,42 @@
+package access
+
+import (
+	"slices"
+
+	"cordelia/schemas"
+)
+
+// Kin reports whether two entities are the same or of one line: ancestor and
+// descendant, or siblings under one agent. A person is nobody's kin: all agents
+// of one would be.
+func (g Grant) Kin(a, b schemas.EntityID) (bool, error) {
+	one, err := g.ChainOf(a)
+	if err != nil || len(one) < 2 {
+		return false, err
+	}
+	other, err := g.ChainOf(b)
+	if err != nil || len(other) < 2 {
+		return false, err
+	}
+	above := func(chain []ChainLink, id schemas.EntityID) bool {
+		return slices.ContainsFunc(chain, func(l ChainLink) bool { return l.ID == id })
+	}
+	siblings := len(one) > 2 && len(other) > 2 && one[len(one)-2].ID == other[len(other)-2].ID
+	return siblings || above(one, b) || above(other, a), nil
+}
+
+// TierOf is how reliable id proved, in the eyes of whoever owns what it wrote if
+// they have an opinion, else of the human above it.
+func (g Grant) TierOf(id, owner schemas.EntityID) (schemas.Tier, error) {
+	if g.Tx() == nil {
+		return "", ErrNoGrant
+	}
+	c, err := Known(g, "chain "+string(id), func() (*chain, error) {
+		c, _, err := g.g.auth.cache.get(g.g.tx, id)
+		return c, err
+	})
+	if err != nil || c == nil {
+		return schemas.Untrusted, err
+	}
+	return c.tier(owner, g.g.tx.Micros()), nil
+}

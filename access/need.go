@@ -1,0 +1,247 @@
+package access
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Need is one piece of memory an operation must be allowed to touch.
+type Need struct {
+	Kind       Kind
+	Layer      schemas.Layer
+	Visibility schemas.Visibility // L2
+	Owner      schemas.EntityID   // whose L1 entry or private item
+	Group      schemas.GroupID    // for visibility group
+}
+
+// Need returns nil if the operation may touch all of needs, by capability of
+// the whole chain and by the scoping matrix. What may not even be read answers
+// CodeNotFound, and the caller must word it exactly as for something absent;
+// what may be read but not written answers CodeDenied.
+func (g Grant) Need(needs ...Need) error {
+	if g.Tx() == nil {
+		return ErrNoGrant
+	}
+	for _, n := range needs {
+		why, err := g.g.refuses(n)
+		if err != nil {
+			return err
+		}
+		if why == "" {
+			continue
+		}
+		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
+		if n.Kind == KindWrite {
+			read := n
+			read.Kind = KindRead
+			if hidden, err := g.g.refuses(read); err != nil {
+				return err
+			} else if hidden == "" {
+				// Only the kind of reason: the rest may name an ancestor that is hidden.
+				reason, _, _ := strings.Cut(why, ":")
+				return schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason).
+					Try("write to your own memory, or ask the parent for the right with agent_capabilities")
+			}
+		}
+		return schemas.NotFoundf("there is nothing here under this name")
+	}
+	return nil
+}
+
+// refuses says why the grant does not cover n: the stable reason for the log,
+// "" if it does.
+func (g *grant) refuses(n Need) (string, error) {
+	if g.principal.Method == ByNode {
+		return "", nil
+	}
+	self := g.decision.actor.self()
+	op := Operation{Tool: g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility, Own: n.Owner != "" && n.Owner == self.ID}
+	if n.Visibility == schemas.Group {
+		var blocked string
+		var err error
+		if n.Owner, blocked, err = g.joinGroup(&op, n.Group); err != nil || blocked != "" {
+			return blocked, err
+		}
+	}
+	return g.refusesOperation(n, op)
+}
+
+// refusesOperation is refuses once the group and the actor's role there are known.
+func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
+	self := g.decision.actor.self()
+	if self.Human {
+		return g.refusesHuman(n, op)
+	}
+	if denials := Evaluate(g.decision.actor.links, op, g.tx.Micros()); len(denials) > 0 {
+		return denials[0].String(), nil
+	}
+	if n.Layer == schemas.L2 && n.Visibility == schemas.Private && !op.Own && n.Owner != self.Parent {
+		return "private:" + string(self.ID), nil // only the grantor's private memory can be granted
+	}
+	tier := g.decision.actor.tier(n.Owner, g.tx.Micros())
+	row := RowFor(self.Type, tier)
+	if !MatrixAllows(row, tier, Question{Operation: op, Grants: self.Grants}) {
+		return fmt.Sprintf("matrix:%s:%s", row, tier), nil
+	}
+	return "", nil
+}
+
+// MayOwn reports whether the actor could write a group of this name and kind if
+// it owned one. It looks at no group, so it cannot tell whether there is one.
+func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
+	if g.Tx() == nil {
+		return false, ErrNoGrant
+	}
+	if g.IsNode() {
+		return true, nil
+	}
+	n := Need{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
+	why, err := g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility,
+		Group: id, GroupKind: kind, Role: RoleOwner})
+	if err == nil && why != "" {
+		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
+	}
+	return why == "", err
+}
+
+// inGroup is a group as one entity stands in it.
+type inGroup struct {
+	id       schemas.GroupID
+	kind     string
+	owner    schemas.EntityID
+	emcon    bool
+	archived int64
+	role     MemberRole
+	root     schemas.EntityID // the human above its owner
+}
+
+func scanInGroup[R scanner](r R) (in inGroup, err error) {
+	return in, r.Scan(&in.id, &in.kind, &in.owner, &in.emcon, &in.archived, &in.role, &in.root)
+}
+
+// joinGroup fills in what op's group is and what role the actor has there, and
+// gives its owner.
+func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (owner schemas.EntityID, blocked string, err error) {
+	op.Group = id
+	mine, err := Grant{g}.groups()
+	if err != nil {
+		return "", "", err
+	}
+	if at := slices.IndexFunc(mine, func(in inGroup) bool { return in.id == id }); at >= 0 {
+		return mine[at].owner, g.enterGroup(op, mine[at]), nil
+	}
+	in, err := scanInGroup(g.tx.LookupRow(selectGroupRole, g.decision.actor.self().ID, id))
+	if errors.Is(err, store.ErrNoRows) {
+		return "", "group:absent", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("read group: %w", err)
+	}
+	return in.owner, g.enterGroup(op, in), nil
+}
+
+// enterGroup is joinGroup of a group that is known.
+func (g *grant) enterGroup(op *Operation, in inGroup) (blocked string) {
+	op.Group, op.GroupKind, op.Role = in.id, in.kind, in.role
+	// A person owns every group of their own tree, whatever role was written down
+	// for them: below them nobody could else take it back.
+	if g.decision.actor.self().Human && in.root == g.decision.actor.self().ID {
+		op.Role = RoleOwner
+	}
+	if op.Kind == KindWrite && (in.emcon || in.archived != 0) {
+		return "group:emcon"
+	}
+	return ""
+}
+
+// refusesHuman: a person reads everything in their own tree, writes their own
+// memory and their groups', and alone writes public memory.
+func (g *grant) refusesHuman(n Need, op Operation) (string, error) {
+	self := g.decision.actor.self().ID
+	switch {
+	case n.Visibility == schemas.Group:
+		if op.Role.mayDo(n.Kind) {
+			return "", nil
+		}
+	case n.Visibility == schemas.Public, op.Own:
+		return "", nil
+	case n.Kind == KindRead:
+		c, _, err := g.auth.cache.get(g.tx, n.Owner)
+		if err != nil {
+			return "", err
+		}
+		if c != nil && c.holds(self) {
+			return "", nil
+		}
+	}
+	return "human:" + string(self), nil
+}
+
+// Scope is the part of L2 an operation may read, for a query that must hold it
+// in its condition.
+type Scope struct {
+	Private []schemas.EntityID // owners whose private items are readable
+	Groups  []schemas.GroupID
+	Public  bool
+}
+
+// ReadScope lists everything of L2 the actor may read.
+func (g Grant) ReadScope() (Scope, error) {
+	var s Scope
+	if g.Tx() == nil || g.g.decision.actor == nil {
+		return s, ErrNoGrant
+	}
+	self := g.g.decision.actor.self()
+	may := func(n Need) (bool, error) {
+		n.Kind, n.Layer = KindRead, schemas.L2
+		why, err := g.g.refuses(n)
+		return why == "", err
+	}
+	for _, owner := range []schemas.EntityID{self.ID, self.Parent} {
+		if owner == "" {
+			continue
+		}
+		if ok, err := may(Need{Visibility: schemas.Private, Owner: owner}); err != nil {
+			return Scope{}, err
+		} else if ok {
+			s.Private = append(s.Private, owner)
+		}
+	}
+	groups, err := g.groups()
+	if err != nil {
+		return Scope{}, err
+	}
+	for _, in := range groups {
+		n := Need{Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Group, Owner: in.owner, Group: in.id}
+		op := Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility}
+		if g.g.enterGroup(&op, in) != "" {
+			continue
+		}
+		if why, err := g.g.refusesOperation(n, op); err != nil {
+			return Scope{}, err
+		} else if why == "" {
+			s.Groups = append(s.Groups, in.id)
+		}
+	}
+	s.Public, err = may(Need{Visibility: schemas.Public})
+	return s, err
+}
+
+// groups lists the groups the actor is a member of; for a person also those of
+// their tree.
+func (g Grant) groups() ([]inGroup, error) {
+	return Known(g, "groups", func() ([]inGroup, error) {
+		query := selectMyGroups
+		if g.IsHuman() {
+			query = selectTreeGroups
+		}
+		rows, err := g.g.tx.Lookup(query, g.Actor())
+		return store.Collect(rows, err, scanInGroup[*sql.Rows])
+	})
+}

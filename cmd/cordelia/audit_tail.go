@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/events"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) auditTailCommand() *cobra.Command {
+	var t auditTail
+	var actor, since string
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Show the newest audit entries, and follow them",
+		Long: `Show the newest audit entries, oldest first; with --follow those to come, too, until
+interrupted. With --json, one entry to a line. Only reads, and for the person alone.`,
+		Example: "  cordelia audit tail --action agent_deactivate\n  cordelia audit tail --follow --json",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			t.filter.Actor = schemas.EntityID(actor)
+			var err error
+			if t.filter.Since, err = parseSince(since); err != nil {
+				return err
+			}
+			if t.limit < 1 || t.limit > ops.AuditPage {
+				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d", ops.AuditPage).Try("narrow it with --since")
+			}
+			return a.person(cmd.Context(), func(w *acting) error {
+				t.acting = w
+				err := t.run(cmd.Context())
+				if errors.Is(cmd.Context().Err(), context.Canceled) {
+					return nil // told to stop
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&t.follow, "follow", "f", false, "go on with those to come")
+	f.IntVar(&t.limit, "limit", 20, "how many to begin with")
+	f.StringVar(&actor, "actor", "", "only by this person or agent: a name or id")
+	f.StringVar(&t.filter.Action, "action", "", "only this operation, such as memory_share")
+	f.StringVar(&t.filter.Target, "target", "", "only on what has this id")
+	sinceFlag(cmd, &since, "")
+	return cmd
+}
+
+// auditPoll is how long a follower sleeps when nothing rings: not every entry
+// comes with an event.
+const auditPoll = time.Second
+
+type auditTail struct {
+	*acting
+	filter events.AuditFilter
+	limit  int
+	follow bool
+}
+
+func (t auditTail) run(ctx context.Context) error {
+	rung, stop := t.node.Store.Watch()
+	defer stop()
+	tick := time.NewTicker(auditPoll)
+	defer tick.Stop()
+	list, err := t.node.AuditTail(ctx, t.caller, t.filter, 0, t.limit)
+	for last := int64(0); err == nil; {
+		for _, e := range list {
+			last = e.Seq
+			if err := t.show(e); err != nil {
+				return err
+			}
+		}
+		if !t.follow {
+			return nil
+		}
+		if len(list) < ops.AuditPage {
+			select {
+			case <-rung:
+			case <-tick.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if last == 0 { // nothing has matched yet, and what will is new
+			list, err = t.node.AuditTail(ctx, t.caller, t.filter, 0, ops.AuditPage)
+			continue
+		}
+		list, err = t.node.AuditTail(ctx, t.caller, t.filter, last, ops.AuditPage)
+	}
+	return err
+}
+
+func (t auditTail) show(e events.Recorded) error {
+	if t.asJSON {
+		return t.printLine(e)
+	}
+	colours := t.colours()
+	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), short(e.Actor), paint(colours, bold, clean(e.Action)), clean(e.Target))
+	if e.Decision != "allowed" {
+		line += "  " + paint(colours, red, clean(e.Decision))
+	}
+	if len(e.Detail) > 0 {
+		line += "  " + payload(e.Detail)
+	}
+	t.say("%s", line)
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/events"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+type verifyFlags struct {
+	checkpoints, nodes []string
+	db, proof          string
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Verify the audit record against itself and its checkpoints",
+		Long: `Recompute every hash of the audit record and the tree over it, and hold that against
+every checkpoint. Says where the first entry is that does not fit, and whether it was
+changed, deleted, inserted or moved, whether the newest entries are gone, or the
+record was made anew. A changed entry may be the one named or the one before it, with
+its hash. Exit code 1 if something does not fit.
+
+Needs no running node and no key, changes nothing, and works as another user: name a
+copy of the database with --db and the checkpoints with --checkpoint. Whose node it
+should be, say with --node: the id that cordelia audit checkpoint prints. A restore is
+no tampering; it is listed, and you should recognise it.
+
+With --proof verify what cordelia audit prove printed, without any database; with
+--checkpoint also that it continues the newest checkpoint of that file.`,
+		Example: "  cordelia audit verify\n  cordelia audit verify --db copy.db --checkpoint /mnt/share\n  cordelia audit verify --proof entry-12.json --node ID",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.proof != "" {
+				return a.verifyProof(f)
+			}
+			return a.verifyAudit(cmd.Context(), f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.checkpoints, "checkpoint", nil, "file or folder of checkpoints instead of the home's and its copies (repeatable)")
+	fl.StringArrayVar(&f.nodes, "node", nil, "id of the node that should have signed (repeatable)")
+	fl.StringVar(&f.db, "db", "", "database `file` instead of the home's")
+	fl.StringVar(&f.proof, "proof", "", "`file` with a proof to verify, - for stdin")
+	return cmd
+}
+
+// checkpointFolders are where the home's checkpoints are.
+func checkpointFolders(home ops.Home) ([]string, error) {
+	s, err := readSettings(home)
+	if err != nil {
+		return nil, unusable(home, err)
+	}
+	return append([]string{home.Checkpoints()}, s.CheckpointDirs...), nil
+}
+
+func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
+	home := ops.Home(a.home)
+	if f.db == "" {
+		f.db = home.Database()
+	}
+	files, err := checkpointFiles(f.checkpoints...)
+	if len(f.checkpoints) == 0 {
+		var folders []string
+		if folders, err = checkpointFolders(home); err == nil {
+			files, err = ops.CheckpointFiles(folders...)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	done := a.progress("verifying")
+	v, err := ops.VerifyAuditFile(ctx, f.db, files)
+	done()
+	if err != nil {
+		return err
+	}
+	for _, node := range v.Nodes {
+		if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
+			v.Damage = append(v.Damage, events.Damage{Kind: events.Forged, What: "checkpoints were signed by node " + node + ", which is none of --node"})
+		}
+	}
+	if a.asJSON {
+		err = a.printJSON(v)
+	} else {
+		a.showVerified(v)
+	}
+	if err != nil || v.Sound() {
+		return err
+	}
+	return schemas.Errorf(schemas.CodeUnavailable, "the audit record was tampered with: %s", v.Damage[0].What).
+		Try("keep this database and the checkpoints as evidence; look at earlier backups: cordelia audit verify --db FILE")
+}
+
+func (a *app) showVerified(v events.Verified) {
+	f := fields{}
+	f.add("entries", fmt.Sprintf("%d fit", v.Entries))
+	if v.Erased > 0 {
+		f.add("erased", fmt.Sprintf("details of %d", v.Erased))
+	}
+	f.add("root", v.Root)
+	held := fmt.Sprintf("%d, %d hold", v.Checkpoints, v.Holding)
+	if v.Left > 0 {
+		held += fmt.Sprintf(", %d are of branches that restores left", v.Left)
+	}
+	f.add("checkpoints", held)
+	f.add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered, max(0, v.Entries-v.Covered)))
+	f.add("signed by", strings.Join(v.Nodes, ", "))
+	for _, k := range v.Forks {
+		left := "which entries it left is not known"
+		if k.Until > 0 {
+			left = fmt.Sprintf("entries %d to %d were left", k.From+1, k.Until)
+		}
+		f.add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, clock(k.At), left))
+	}
+	for _, n := range v.Notes {
+		f.add("note", clean(n))
+	}
+	for _, d := range v.Damage {
+		f.styled(string(d.Kind), clean(d.What), red)
+	}
+	a.list(f)
+	if v.Checkpoints == 0 {
+		a.note("there is no checkpoint: entries cut off at the end, or a record made anew, would not show")
+	}
+}
+
+func (a *app) verifyProof(f verifyFlags) error {
+	raw, err := a.readFile(f.proof)
+	if err != nil {
+		return err
+	}
+	p, err := events.CheckProof(raw)
+	if err != nil {
+		return err
+	}
+	node := string(p.Checkpoint.Node)
+	if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
+		return schemas.Invalidf("the proof was signed by node %s", node).Expecting("%s", strings.Join(f.nodes, " or ")).Try("have it made by the node that you mean")
+	}
+	for _, path := range f.checkpoints {
+		held, err := newestOf(path)
+		if err != nil {
+			return err
+		}
+		if held.Text() != p.Checkpoint.Text() && (p.Older == nil || held.Text() != p.Older.Text()) {
+			return schemas.Invalidf("the proof does not show that it continues the newest checkpoint of %s, of entry %d", path, held.Size()).
+				Try("have it made with: cordelia audit prove SEQ --since FILE")
+		}
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"seq": p.Seq, "entry": p.Entry, "size": p.Checkpoint.Size(), "node": node, "continues": p.Older != nil})
+	}
+	l := fields{}
+	l.add("entry", fmt.Sprintf("%d, %s", p.Seq, clock(p.Entry.Time)))
+	l.add("actor", clean(string(p.Entry.Actor)))
+	l.add("action", clean(p.Entry.Action))
+	l.add("target", clean(p.Entry.Target))
+	l.add("decision", clean(p.Entry.Decision))
+	l.add("detail", clean(string(p.Entry.Detail)))
+	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %d entries", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")), p.Checkpoint.Size()))
+	if p.Older != nil {
+		l.add("continues", fmt.Sprintf("the checkpoint of %d entries", p.Older.Size()))
+	}
+	l.add("signed by", node)
+	a.list(l)
+	return nil
+}
+
+// readFile reads a bounded file, or stdin.
+func (a *app) readFile(path string) ([]byte, error) {
+	in := a.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, schemas.NotFoundf("%s cannot be read", path).Try("name the file that cordelia audit prove was printed to").Because(err)
+		}
+		defer f.Close() //nolint:errcheck // only read
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, events.MaxProof+1))
+}

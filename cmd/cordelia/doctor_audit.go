@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"cordelia/events"
+	"cordelia/ops"
+)
+
+// checkpointFiles reads the home's checkpoints and their copies. Settings that
+// cannot be used have a line of their own.
+func (x *examination) checkpointFiles(home ops.Home) (folders []string, files []events.CheckpointFile) {
+	folders, err := checkpointFolders(home)
+	if err != nil {
+		folders = []string{home.Checkpoints()}
+	}
+	if files, err = ops.CheckpointFiles(folders...); err != nil {
+		x.refused("checkpoints", err)
+	}
+	return folders, files
+}
+
+// record reports whether the audit record fits itself and its checkpoints.
+func (x *examination) record(v events.Verified, err error) {
+	const check = "audit record"
+	switch {
+	case err != nil:
+		x.report(check, problem, "put back a backup: cordelia restore FILE", "it cannot be read: %v", err)
+	case !v.Sound():
+		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
+	default:
+		x.report(check, fine, "", "%d entries, unbroken", v.Entries)
+	}
+}
+
+// staleCheckpoint is the age from which a newest checkpoint that lacks entries is
+// a finding.
+const staleCheckpoint = 24 * time.Hour
+
+// checkpoints reports whether the record is covered, and whether what covers it is
+// anywhere else than beside the database.
+func (x *examination) checkpoints(folders []string, files []events.CheckpointFile, v events.Verified) {
+	const check = "checkpoints"
+	const sign = "cordelia audit checkpoint"
+	for _, folder := range folders[1:] {
+		if !exists(folder) {
+			x.report(check, warning, "mount or make it, or take it out of checkpoint_dirs in config.json", "%s is not there, so it gets no copies", folder)
+			return
+		}
+	}
+	var newest time.Time
+	for _, f := range files {
+		for _, c := range f.List {
+			if c.Time().After(newest) {
+				newest = c.Time()
+			}
+		}
+	}
+	switch {
+	case v.Checkpoints == 0 && v.Entries == 0:
+		x.report(check, fine, "", "none yet, and no entries")
+	case v.Checkpoints == 0:
+		x.report(check, warning, sign, "none: what is cut off the audit record's end does not show")
+	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
+		x.report(check, warning, sign, "the newest is of %s and lacks %d entries", clock(newest.Format(time.RFC3339)), v.Entries-v.Covered)
+	case len(folders) == 1:
+		x.report(check, fine, `name a folder elsewhere, such as a mounted share, in config.json: {"checkpoint_dirs":["/mnt/share"]}`,
+			"%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies", v.Checkpoints, v.Covered)
+	default:
+		x.report(check, fine, "", "%d, up to entry %d, copied to %d folders", v.Checkpoints, v.Covered, len(folders)-1)
+	}
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) reviewCommand() *cobra.Command {
+	cmd := group("review", "Decide what waits for you: memories agents brought back, held results",
+		twin{
+			op: "review_list", use: "list", short: "List what waits for your decision", hide: []string{"ids"},
+			example: "cordelia review list --limit 50", show: shown(showReviews),
+		}.command(a),
+		twin{
+			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes", takes: []string{"ids"},
+			hide: []string{"limit", "cursor"}, example: "cordelia review show 0198c0de-…", show: shown(showReviewed),
+		}.command(a),
+		a.approveCommand(),
+		a.rejectCommand(),
+		twin{
+			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back", fixed: map[string]any{"action": "submit"},
+			hide: []string{"nonce", "expires", "signature", "staging"}, show: shown(showReturned),
+			long: `Hand in what an autonomous agent, whose key is on this machine, brings back: where
+its chain stands, and what is new. --memories is JSON, the name of a file with it,
+or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "source"}]`,
+			example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
+		}.command(a),
+		twin{
+			op: "reintegrate", use: "withdraw STAGING", short: "Take back what an agent handed in and nobody decided", takes: []string{"staging"},
+			fixed: map[string]any{"action": "withdraw"}, hide: []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
+			example: "cordelia review withdraw staging-9f86… --as rover", show: shown(showReturned),
+		}.command(a),
+	)
+	cmd.Long = `Decide what waits for you. At a terminal this shows one thing after the other and
+asks; elsewhere it lists them. An approval is for the content that was shown: it
+names its hash.`
+	cmd.Example = "  cordelia review"
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return a.person(cmd.Context(), func(w *acting) error {
+			if a.asJSON || columns(a.in) == 0 {
+				answer, err := w.call(cmd.Context(), "review_list", map[string]any{})
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(answer)
+				}
+				return shown(showReviews)(a, answer)
+			}
+			return w.askReviews(cmd.Context())
+		})
+	}
+	return cmd
+}
+
+func (a *app) approveCommand() *cobra.Command {
+	var as, reason string
+	cmd := &cobra.Command{
+		Use:     "approve ID HASH [ID HASH]…",
+		Short:   "Approve what waits, as it was shown: all that is named, or nothing",
+		Example: "  cordelia review approve 0198c0de-… 9f86d081884c…",
+		Args:    wants(2, maxWords),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words)%2 != 0 {
+				return schemas.Invalidf("an id lacks its hash").Expecting("%s", cmd.UseLine()).Try("run: cordelia review show ID")
+			}
+			var decisions []map[string]any
+			for i := 0; i < len(words); i += 2 {
+				decisions = append(decisions, decision(words[i], "approve", words[i+1], reason))
+			}
+			return a.decide(cmd.Context(), as, map[string]any{"decisions": decisions})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	asFlag(cmd, &as)
+	return cmd
+}
+
+func (a *app) rejectCommand() *cobra.Command {
+	var as, reason, rest string
+	cmd := &cobra.Command{
+		Use:   "reject [ID]…",
+		Short: "Reject what waits: all that is named, or nothing",
+		Long: `Reject what waits. Memories that were rejected are removed once all of their staging
+group is decided. A held result is named with the hash that was shown: ID=HASH.`,
+		Example: "  cordelia review reject 0198c0de-…\n  cordelia review reject --rest staging-9f86…",
+		Args:    wants(0, maxWords),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			in := map[string]any{}
+			var decisions []map[string]any
+			for _, w := range words {
+				id, hash, _ := strings.Cut(w, "=")
+				decisions = append(decisions, decision(id, "reject", hash, reason))
+			}
+			if len(decisions) > 0 {
+				in["decisions"] = decisions
+			}
+			if rest != "" {
+				in["reject_rest"] = rest
+			}
+			return a.decide(cmd.Context(), as, in)
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	cmd.Flags().StringVar(&rest, "rest", "", "a staging group: reject what else waits there")
+	asFlag(cmd, &as)
+	return cmd
+}
+
+func decision(id, word, hash, reason string) map[string]any {
+	d := map[string]any{"id": id, "decision": word}
+	if hash != "" {
+		d["hash"] = hash
+	}
+	if reason != "" {
+		d["reason"] = reason
+	}
+	return d
+}
+
+func (a *app) decide(ctx context.Context, as string, in map[string]any) error {
+	return a.act(ctx, as, func(w *acting) error {
+		answer, err := w.call(ctx, "review_decide", in)
+		if err != nil {
+			return err
+		}
+		if a.asJSON {
+			return a.printJSON(answer)
+		}
+		return shown(showDecided)(a, answer)
+	})
+}
+
+func showReturned(a *app, v struct {
+	Staging string   `json:"staging"`
+	Reviews []string `json:"reviews"`
+	Next    string   `json:"next"`
+}) {
+	a.say("%s", clean(v.Next))
+	if len(v.Reviews) > 0 {
+		a.say("%s", clean(v.Staging))
+	}
+}
+
+func showDecided(a *app, v struct {
+	Decided []struct {
+		ID     string   `json:"id"`
+		State  string   `json:"state"`
+		Item   string   `json:"item"`
+		Status string   `json:"status"`
+		With   []string `json:"with"`
+	} `json:"decided"`
+	Closed []string `json:"closed"`
+}) {
+	for _, d := range v.Decided {
+		text := fmt.Sprintf("%s  %s", clean(d.ID), clean(d.State))
+		if d.Item != "" {
+			text += "  as " + clean(d.Item)
+		}
+		if len(d.With) > 0 {
+			text += fmt.Sprintf(", %s %s", clean(d.Status), clean(strings.Join(d.With, " ")))
+		}
+		a.say("%s", text)
+	}
+	for _, group := range v.Closed {
+		a.note("nothing of %s waits any more", clean(group))
+	}
+}
+
+type reviewView struct {
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`
+	Name       string   `json:"name"`
+	State      string   `json:"state"`
+	Author     string   `json:"author"`
+	Tier       string   `json:"tier"`
+	Group      string   `json:"group"`
+	Staging    string   `json:"staging"`
+	Divergence string   `json:"divergence"`
+	Sessions   int64    `json:"sessions_apart"`
+	Source     string   `json:"source"`
+	Status     string   `json:"status"`
+	With       []string `json:"with"`
+	Diff       []struct {
+		Op   string `json:"op"`
+		Text string `json:"text"`
+	} `json:"diff"`
+	Hash string `json:"hash"`
+}
+
+type reviewsView struct {
+	Waiting []reviewView `json:"waiting"`
+	LeftOut []string     `json:"left_out"`
+	Cursor  string       `json:"next_cursor"`
+}
+
+func showReviews(a *app, v reviewsView) {
+	if len(v.Waiting) == 0 {
+		a.say("Nothing waits for you.")
+		return
+	}
+	t := table{firm: 1, head: []string{"ID", "BY", "FOR", "BESIDE", "WHAT"}}
+	for _, r := range v.Waiting {
+		status := r.Status
+		if status == "new" {
+			status = ""
+		}
+		t.add(texts(clean(r.ID), clean(r.Author), clean(r.Group), clean(status), clean(r.Name))...)
+	}
+	a.print(t)
+	for _, id := range v.LeftOut {
+		a.note("did not fit: cordelia review show %s", clean(id))
+	}
+	if v.Cursor != "" {
+		a.note("more with: --cursor %s", v.Cursor)
+	}
+}
+
+func showReviewed(a *app, v reviewsView) {
+	for i, r := range v.Waiting {
+		if i > 0 {
+			a.say("")
+		}
+		a.showReview(r)
+	}
+	for _, id := range v.LeftOut {
+		a.note("did not fit: cordelia review show %s", clean(id))
+	}
+}
+
+// showReview prints one thing that waits, with the difference it makes.
+func (a *app) showReview(r reviewView) {
+	f := fields{}
+	f.add("id", clean(r.ID))
+	f.styled("what", clean(r.Name), bold)
+	by := clean(r.Author)
+	if r.Tier != "" {
+		by += ", tier " + clean(r.Tier)
+	}
+	f.add("by", by)
+	f.add("for", clean(r.Group))
+	f.add("source", clean(r.Source))
+	chain := clean(r.Divergence)
+	if r.Sessions > 0 {
+		chain += fmt.Sprintf(", %d sessions apart", r.Sessions)
+	}
+	f.add("chain", chain)
+	if r.Status != "" {
+		f.add("beside", clean(r.Status+" "+strings.Join(r.With, " ")))
+	}
+	f.add("staging", clean(r.Staging))
+	if r.State != "pending" {
+		f.add("state", clean(r.State))
+	}
+	f.add("hash", clean(r.Hash))
+	a.list(f)
+	hides := false
+	for _, l := range r.Diff {
+		hides = hides || ops.Escape(l.Text) != l.Text
+		a.say("%s", paint(a.colours(), diffStyle(l.Op), l.Op+" "+block(l.Text)))
+	}
+	if hides {
+		a.note(`it holds characters that do not show; they are written as \u{…}`)
+	}
+}
+
+func diffStyle(op string) style {
+	switch op {
+	case "+":
+		return green
+	case "-":
+		return red
+	}
+	return plain
+}

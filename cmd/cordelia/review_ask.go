@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// askReviews shows one thing that waits after the other, whole, and does what the
+// person answers. An approval names the hash of what was just shown.
+func (w *acting) askReviews(ctx context.Context) error {
+	in := bufio.NewReader(w.in)
+	cursor, asked := "", 0
+	for {
+		args := map[string]any{}
+		if cursor != "" {
+			args["cursor"] = cursor
+		}
+		page, err := w.reviews(ctx, args)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Waiting {
+			asked++
+			whole, err := w.reviews(ctx, map[string]any{"ids": []string{r.ID}})
+			if errors.Is(err, schemas.ErrNotFound) {
+				continue // somebody else decided meanwhile
+			}
+			if err != nil {
+				return err
+			}
+			w.showReview(whole.Waiting[0])
+			goOn, err := w.askReview(ctx, in, whole.Waiting[0])
+			if err != nil || !goOn {
+				return err
+			}
+			w.say("")
+		}
+		if cursor = page.Cursor; cursor == "" {
+			break
+		}
+	}
+	if asked == 0 {
+		w.say("Nothing waits for you.")
+	}
+	return nil
+}
+
+func (w *acting) reviews(ctx context.Context, args map[string]any) (v reviewsView, err error) {
+	answer, err := w.call(ctx, "review_list", args)
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(answer, &v)
+}
+
+// askReview asks about r until it gets an answer it knows; goOn is false when the
+// person has had enough.
+func (w *acting) askReview(ctx context.Context, in *bufio.Reader, r reviewView) (goOn bool, err error) {
+	for {
+		fmt.Fprint(w.out, "approve, reject, skip or quit? [a/r/s/q] ")
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		word := ""
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "a", "approve":
+			word = "approve"
+		case "r", "reject":
+			word = "reject"
+		case "s", "skip":
+			return true, nil
+		case "q", "quit":
+			return false, nil
+		default:
+			continue
+		}
+		answer, err := w.call(ctx, "review_decide", map[string]any{"decisions": []any{decision(r.ID, word, r.Hash, "")}})
+		if err != nil {
+			w.complain(err) // the others still wait
+			return true, nil
+		}
+		return true, shown(showDecided)(w.app, answer)
+	}
+}

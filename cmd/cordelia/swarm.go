@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) swarmCommand() *cobra.Command {
+	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture", "dry_run"}
+	return group("swarm", "Agents that work together on one goal",
+		twin{
+			op: "swarm_create", use: "create GOAL…", short: "Make a swarm: its agents, the group they share, their first work", takes: []string{"goal"},
+			hide: []string{"add_to", "group_id"}, names: map[string]string{"coordinator_agent_id": "coordinator"},
+			long: `Make agents that share a goal, a group and work; all of it or nothing.
+  broadcast     every agent sees every write at once
+  pipeline      slots are stages: each gets what the one before it got accepted
+  hierarchical  a coordinator assigns work, and the results go to it
+--agents is JSON, the name of a file with it, or - for stdin:
+  [{"slot", "count", "agent_type", "capabilities", "work": ["first intents"]}]`,
+			example: `cordelia swarm create "Survey the market" --strategy hierarchical --coordinator-slot lead \
+    --agents '[{"slot": "lead", "work": ["Plan the survey"]}, {"slot": "researcher", "count": 3}]'`,
+			show: shown(showSwarmMade),
+		}.command(a),
+		twin{
+			op: "swarm_status", use: "status SWARM", short: "Show how a swarm stands", takes: []string{"swarm_id"},
+			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),
+		}.command(a),
+		twin{
+			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller", takes: []string{"add_to"}, hide: rest,
+			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 --agents '[{"slot": "researcher", "count": 2}]'`, show: shown(showSwarmMade),
+		}.command(a),
+		twin{
+			op: "swarm_disband", use: "disband SWARM", short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
+			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 0198c0de-… --share-with team", show: shown(showSwarmEnded),
+		}.command(a),
+	)
+}
+
+func showSwarmMade(a *app, v struct {
+	SwarmID  string `json:"swarm_id"`
+	Strategy string `json:"strategy"`
+	DryRun   bool   `json:"dry_run"`
+	Agents   []struct {
+		Name  string `json:"name"`
+		ID    string `json:"agent_id"`
+		Slot  string `json:"slot"`
+		Group string `json:"group"`
+	} `json:"agents"`
+	Refused []struct {
+		Path string `json:"path"`
+		Msg  string `json:"msg"`
+	} `json:"refused"`
+	Notes []string `json:"notes"`
+	Next  string   `json:"next"`
+}) {
+	a.say("%s (%s)", clean(v.SwarmID), clean(v.Strategy))
+	t := table{firm: 1, head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
+	for _, i := range v.Agents {
+		t.add(cell{text: clean(i.Name)}, cell{text: clean(i.Slot)}, cell{text: clean(i.ID)}, cell{text: clean(i.Group)})
+	}
+	a.print(t)
+	for _, r := range v.Refused {
+		a.say("refused: %s %s", clean(r.Path), clean(r.Msg))
+	}
+	for _, n := range v.Notes {
+		a.note("%s", clean(n))
+	}
+	if v.DryRun {
+		a.note("%s", clean(v.Next))
+	}
+}
+
+func showSwarm(a *app, v struct {
+	SwarmID     string `json:"swarm_id"`
+	Goal        string `json:"goal"`
+	Strategy    string `json:"strategy"`
+	Coordinator string `json:"coordinator"`
+	EndedAt     string `json:"ended_at"`
+	Slots       []struct {
+		Slot   string `json:"slot"`
+		Agents []struct {
+			Name     string   `json:"name"`
+			Status   string   `json:"status"`
+			Seen     *int64   `json:"seen_s"`
+			Lease    *int64   `json:"lease_s"`
+			Progress *float64 `json:"progress"`
+		} `json:"agents"`
+	} `json:"slots"`
+	Work []struct {
+		State string `json:"state"`
+		Items int    `json:"items"`
+	} `json:"work"`
+	Findings int `json:"findings"`
+	Unmerged int `json:"not_in_synthesis"`
+	Budget   struct {
+		Agents   int   `json:"agents_left"`
+		Parallel int   `json:"parallel_used"`
+		Most     int   `json:"parallel_max"`
+		Expires  int64 `json:"first_expiry_s"`
+	} `json:"budget"`
+}) {
+	f := fields{}
+	f.add("swarm", clean(v.SwarmID))
+	f.add("goal", clean(v.Goal))
+	f.add("strategy", clean(v.Strategy))
+	if v.Coordinator != "" {
+		f.add("coordinator", clean(v.Coordinator))
+	}
+	if v.EndedAt != "" {
+		f.add("ended", clock(v.EndedAt))
+	}
+	var work []string
+	for _, w := range v.Work {
+		work = append(work, fmt.Sprintf("%d %s", w.Items, clean(w.State)))
+	}
+	if len(work) > 0 {
+		f.add("work", strings.Join(work, ", "))
+	}
+	f.add("findings", fmt.Sprintf("%d, %d not in the synthesis", v.Findings, v.Unmerged))
+	f.add("room", fmt.Sprintf("for %d agents more", v.Budget.Agents))
+	a.list(f)
+	t := table{firm: 1, head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
+	ago := func(s *int64, format string) string {
+		if s == nil {
+			return ""
+		}
+		return fmt.Sprintf(format, *s)
+	}
+	for _, s := range v.Slots {
+		for _, i := range s.Agents {
+			status, progress := i.Status, ""
+			if status == "" {
+				status = "active"
+			}
+			if i.Progress != nil {
+				progress = fmt.Sprintf("%.0f %%", *i.Progress*100)
+			}
+			t.add(cell{text: clean(i.Name)}, cell{text: clean(s.Slot)}, cell{clean(status), bold}, cell{text: ago(i.Seen, "%d s ago")},
+				cell{text: ago(i.Lease, "%d s")}, cell{text: progress})
+		}
+	}
+	a.print(t)
+}
+
+func showSwarmEnded(a *app, v struct {
+	SwarmID   string   `json:"swarm_id"`
+	ArchiveID string   `json:"archive_id"`
+	Agents    int      `json:"agents_deactivated"`
+	Cancelled int      `json:"work_cancelled"`
+	Shared    []string `json:"shared"`
+}) {
+	a.say("%s has ended: %d agents deactivated, %d items cancelled, %d findings shared.", clean(v.SwarmID), v.Agents, v.Cancelled, len(v.Shared))
+	a.note("its archive: cordelia memory read %s", clean(v.ArchiveID))
+}

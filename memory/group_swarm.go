@@ -1,0 +1,202 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// SwarmGroupOf is a group of a swarm to make, with everyone in it.
+type SwarmGroupOf struct {
+	ID          schemas.GroupID
+	Swarm       schemas.GroupID // whose cell it is, "" for the swarm's own group
+	Description string
+	Culture     CulturePatch // what differs from chatty, push, permissive and a day; a cell's is its swarm's
+	Members     []Membership // besides the actor, who owns it
+}
+
+// Membership is a role someone has in a group.
+type Membership struct {
+	ID   schemas.EntityID
+	Role Role
+}
+
+// swarmTTL is how long what swarms remember lasts (seed §4.2), in seconds.
+const swarmTTL = 86400
+
+// swarmCulture is that of swarms (seed §4.5).
+func swarmCulture() Culture {
+	return Culture{Broadcast: Chatty, Notification: Push, Departure: Permissive, TTL: swarmTTL}
+}
+
+// CheckSwarmCulture lists what is wrong with the culture of a swarm.
+func CheckSwarmCulture(p CulturePatch) []schemas.Violation {
+	c := swarmCulture()
+	return p.apply(&c)
+}
+
+// FoundSwarmGroup makes the group of a swarm, or a cell of it, with its members.
+// Each member is told in its own stream; the group's has no readers yet.
+func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
+	culture := swarmCulture()
+	if n.Swarm != "" {
+		var err error
+		if culture, err = cultureOf(g.Tx(), n.Swarm); err != nil {
+			return err
+		}
+	} else if found := n.Culture.apply(&culture); len(found) > 0 {
+		return schemas.Invalidf("the group was not made").With(found...)
+	}
+	if may, err := g.MayOwn(n.ID, string(SwarmGroup)); err != nil {
+		return err
+	} else if !may {
+		return schemas.Deniedf("this agent may not write groups named %s", n.ID).
+			Try("choose a swarm_id its capabilities match (agent_list shows them), or ask the parent")
+	}
+	tx := g.Tx()
+	_, err := tx.Exec(insertSwarmGroup, n.ID, g.Actor(), n.Description, encodeCulture(culture), tx.Micros(), n.Swarm)
+	if store.IsUnique(err) {
+		return schemas.Conflictf("the name %s is taken", n.ID).Try("choose another")
+	}
+	if err != nil {
+		return fmt.Errorf("make group: %w", err)
+	}
+	for _, m := range append([]Membership{{g.Actor(), access.RoleOwner}}, n.Members...) {
+		if _, err := tx.Exec(insertMember, n.ID, m.ID, m.Role, g.Actor(), tx.Micros()); err != nil {
+			return fmt.Errorf("add member: %w", err)
+		}
+		if m.ID != g.Actor() {
+			joined := schemas.GroupMemberJoined{GroupID: n.ID, EntityID: m.ID, Role: string(m.Role)}
+			if err := g.Emit(events.EntityStream(m.ID), schemas.EventGroupMemberJoined, joined); err != nil {
+				return err
+			}
+		}
+	}
+	if err := g.RightsChanged(); err != nil {
+		return err
+	}
+	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture, "swarm": n.Swarm, "members": len(n.Members) + 1})
+}
+
+// Enter makes who a member of a group without asking who may: what a swarm decided
+// above. The caller has asked.
+func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) error {
+	if err := join(g, id, who, role); err != nil {
+		return err
+	}
+	return g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})
+}
+
+// Archive closes a swarm's group to writing for good, for what was decided above: the
+// caller has asked who may. What is in it stays readable to its members.
+func Archive(g access.Grant, id schemas.GroupID) error {
+	if _, err := g.Tx().Exec(archiveGroup, g.Tx().Micros(), id, SwarmGroup); err != nil {
+		return fmt.Errorf("archive group: %w", err)
+	}
+	if err := g.RightsChanged(); err != nil {
+		return err
+	}
+	return g.Audit("group/"+string(id), map[string]any{"archived": true})
+}
+
+// HandOn copies those of the items named that lie in the group from, and that count,
+// into the group to, and gives the copies' ids. What the actor may read there is not
+// asked: the caller decided that it goes from the one to the other.
+func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID) ([]schemas.ItemID, error) {
+	found, err := rowsOf(g.Tx(), selectNamed, asJSON(ids), from)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	see, err := reachOf(g)
+	if err != nil {
+		return nil, err
+	}
+	there, ns := reach{}, make([]int64, len(found))
+	if there.hidings, err = hidings(g.Tx(), []int64{found[0].scope}); err != nil {
+		return nil, err
+	}
+	for i, src := range found {
+		ns[i] = src.n
+	}
+	hidden, err := there.hiddenAmong(g.Tx(), ns)
+	if err != nil {
+		return nil, err
+	}
+	var copies []schemas.ItemID
+	for _, src := range found {
+		if hidden[src.n] {
+			continue
+		}
+		c, err := copyOf(g, src, to)
+		if err != nil {
+			return nil, err
+		}
+		w, err := place(g, see, c)
+		if err != nil {
+			return nil, err
+		}
+		copies = append(copies, w.ID)
+	}
+	return copies, nil
+}
+
+// CountFindings counts the originals in groups that count, but those of merging's
+// own words. Who may ask the caller decided.
+func CountFindings(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID) (n int, err error) {
+	if err = g.Tx().QueryRow(countFindings, asJSON(groups), asJSON(merging)).Scan(&n); err != nil {
+		err = fmt.Errorf("count findings: %w", err)
+	}
+	return n, err
+}
+
+// Unmerged lists the findings in groups that nothing by one of merging there was
+// derived from; with a synthesis, that it was not.
+func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID, synthesis schemas.ItemID) ([]schemas.ItemID, error) {
+	rows, err := g.Tx().Query(selectUnmerged, asJSON(groups), asJSON(merging), synthesis)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	return list, nil
+}
+
+// Headlines gives a line for each of the newest findings in groups.
+func Headlines(g access.Grant, groups []schemas.GroupID, most int) ([]string, error) {
+	rows, err := g.Tx().Query(selectLines, asJSON(groups), "[]", most)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (string, error) {
+		var id, name string
+		err := r.Scan(&id, &name)
+		return id + ": " + name, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	return list, nil
+}
+
+// Progress is how far agents say they are, 0 to 1, in their own contexts: a number
+// and nothing else of those. Who may ask the caller decided.
+func Progress(g access.Grant, agents []schemas.EntityID) (map[schemas.EntityID]float64, error) {
+	rows, err := g.Tx().Query(selectProgress, asJSON(agents))
+	if err != nil {
+		return nil, fmt.Errorf("read progress: %w", err)
+	}
+	defer rows.Close()
+	out := map[schemas.EntityID]float64{}
+	for rows.Next() {
+		var id schemas.EntityID
+		var p float64
+		if err := rows.Scan(&id, &p); err != nil {
+			return nil, fmt.Errorf("read progress: %w", err)
+		}
+		out[id] = min(max(p, 0), 1)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,242 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// hiding is one scope of a reader in which an agent is hidden.
+type hiding struct {
+	quarantine int64
+	agent      schemas.EntityID
+	scope      int64
+}
+
+// hidings lists who is hidden where among scopes.
+func hidings(tx querier, scopes []int64) ([]hiding, error) {
+	rows, err := tx.Query(selectHidings, asJSON(scopes))
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (h hiding, err error) {
+		return h, r.Scan(&h.quarantine, &h.agent, &h.scope)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read quarantines: %w", err)
+	}
+	return found, nil
+}
+
+// hides reports whether what author writes into scope is hidden.
+func (r reach) hides(author schemas.EntityID, scope int64) bool {
+	for _, h := range r.hidings {
+		if h.agent == author && h.scope == scope {
+			return true
+		}
+	}
+	return false
+}
+
+// hiddenAmong tells which of the items are hidden with their author, or with that of
+// something they are derived from (INV-HIDDEN). It asks nothing while nobody is.
+func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
+	if len(r.hidings) == 0 || len(ns) == 0 {
+		return nil, nil
+	}
+	list := make([][3]any, len(r.hidings))
+	for i, h := range r.hidings {
+		list[i] = [3]any{h.agent, h.scope, h.quarantine}
+	}
+	rows, err := tx.Query(selectHidden, asJSON(ns), asJSON(list))
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return nil, fmt.Errorf("read quarantines: %w", err)
+	}
+	out := make(map[int64]bool, len(found))
+	for _, n := range found {
+		out[n] = true
+	}
+	return out, nil
+}
+
+// hide marks those of docs that are hidden, and lets those show again that were
+// superseded by such.
+func (p *plan) hide(tx querier, docs []*doc) error {
+	if len(p.see.hidings) == 0 || len(docs) == 0 {
+		return nil
+	}
+	ns := make([]int64, len(docs))
+	successors := map[schemas.ItemID][]*doc{}
+	for i, d := range docs {
+		if ns[i] = d.n; d.supersededBy != "" {
+			successors[d.supersededBy] = append(successors[d.supersededBy], d)
+		}
+	}
+	type successor struct {
+		n, from int64
+		id      schemas.ItemID
+	}
+	rows, err := tx.Query(selectSuccessors, asJSON(slices.Collect(maps.Keys(successors))))
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (s successor, err error) { return s, r.Scan(&s.n, &s.id, &s.from) })
+	if err != nil {
+		return fmt.Errorf("read successors: %w", err)
+	}
+	for _, s := range found {
+		ns = append(ns, s.n)
+	}
+	hidden, err := p.see.hiddenAmong(tx, ns)
+	for _, s := range found {
+		for _, d := range successors[s.id] {
+			if !hidden[s.n] {
+				continue
+			}
+			if d.supersededBy = ""; d.validTo == s.from {
+				d.validTo = 0
+			}
+		}
+	}
+	for _, d := range docs {
+		d.hidden = hidden[d.n]
+	}
+	return err
+}
+
+// hiddenAuthors is the full-text query for what the hidden among authors wrote,
+// "" if none is: a search leaves it out within the index, so that a flood of it
+// hides nobody else's. Nil stands for every author.
+func (r reach) hiddenAuthors(only func(schemas.EntityID) bool) string {
+	query := ""
+	for _, h := range r.hidings {
+		if only == nil || only(h.agent) {
+			if query != "" {
+				query += " OR "
+			}
+			query += audiencesOf([]int64{h.scope}, false).match(entry(metaEntry, authorToken(h.agent)))
+		}
+	}
+	return query
+}
+
+// Quarantine is an agent being hidden.
+type Quarantine struct {
+	Agent schemas.EntityID
+	Items int  // that are hidden now, or show again, in the places of who decided
+	Moved bool // false if it was so already
+}
+
+// Hide hides everything an agent wrote, writes, or that was derived from it, in
+// the places of the actor and of all below it, until Unhide. It may be done by
+// those above the agent, and by a person for their own places. No item changes.
+//
+// Errors: CodeNotFound for an agent the actor cannot name, CodeDenied for others.
+func Hide(g access.Grant, ref, reason string) (Quarantine, error) {
+	agent, err := quarantinable(g, ref)
+	if err != nil {
+		return Quarantine{}, err
+	}
+	out := Quarantine{Agent: agent}
+	tx := g.Tx()
+	var n int64
+	err = tx.QueryRow(insertQuarantine, agent, g.Actor(), oneLine(reason, maxLine), tx.Micros()).Scan(&n)
+	switch {
+	case err == nil:
+		out.Moved = true
+		if _, err := tx.Exec(insertDerived, agent, n); err != nil {
+			return out, fmt.Errorf("follow what was derived: %w", err)
+		}
+	case err == store.ErrNoRows:
+		if err := tx.QueryRow(selectQuarantine, agent, g.Actor()).Scan(&n); err != nil {
+			return out, fmt.Errorf("read quarantine: %w", err)
+		}
+	default:
+		return out, fmt.Errorf("write quarantine: %w", err)
+	}
+	if err := tx.QueryRow(countHidden, n).Scan(&out.Items); err != nil || !out.Moved {
+		return out, err
+	}
+	if err := g.Audit("entity/"+string(agent), map[string]any{"hidden": true, "reason": oneLine(reason, maxLine), "items": out.Items}); err != nil {
+		return out, err
+	}
+	return out, g.RightsChanged()
+}
+
+// Unhide ends what the actor, or somebody below it, decided about an agent: what
+// was hidden by that shows again, and nothing else.
+func Unhide(g access.Grant, ref string) (Quarantine, error) {
+	agent, err := quarantinable(g, ref)
+	if err != nil {
+		return Quarantine{}, err
+	}
+	out := Quarantine{Agent: agent}
+	tx := g.Tx()
+	type decided struct {
+		n  int64
+		by schemas.EntityID
+	}
+	rows, err := tx.Query(selectQuarantines, agent)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (d decided, err error) { return d, r.Scan(&d.n, &d.by) })
+	if err != nil {
+		return out, fmt.Errorf("read quarantines: %w", err)
+	}
+	for _, d := range list {
+		may, err := g.Holds(d.by)
+		if err != nil {
+			return out, err
+		}
+		if !may {
+			continue
+		}
+		var items int
+		if err := tx.QueryRow(countHidden, d.n).Scan(&items); err != nil {
+			return out, fmt.Errorf("count hidden items: %w", err)
+		}
+		if _, err := tx.Exec(dropDerived, d.n); err != nil {
+			return out, fmt.Errorf("lift quarantine: %w", err)
+		}
+		if _, err := tx.Exec(liftQuarantine, tx.Micros(), g.Actor(), d.n); err != nil {
+			return out, fmt.Errorf("lift quarantine: %w", err)
+		}
+		out.Items, out.Moved = out.Items+items, true
+	}
+	if !out.Moved {
+		return out, nil
+	}
+	if err := g.Audit("entity/"+string(agent), map[string]any{"hidden": false, "items": out.Items}); err != nil {
+		return out, err
+	}
+	return out, g.RightsChanged()
+}
+
+// quarantinable resolves an agent that the actor may hide in its places.
+func quarantinable(g access.Grant, ref string) (schemas.EntityID, error) {
+	if g.Tx() == nil {
+		return "", access.ErrNoGrant
+	}
+	id, err := g.Resolve(ref)
+	if err != nil {
+		// Who left a person's groups left items behind, and can be named by them.
+		var wrote bool
+		if !g.IsHuman() || !schemas.IsAgentID(ref) {
+			return "", err
+		}
+		if bad := g.Tx().QueryRow(selectWroteHere, ref, g.Actor()).Scan(&wrote); bad != nil || !wrote {
+			return "", err
+		}
+		return schemas.EntityID(ref), nil
+	}
+	if !schemas.IsAgentID(string(id)) {
+		return "", schemas.Invalidf("%s is a person; only what agents write is hidden", ref).Try("name an agent; agent_list shows those below you")
+	}
+	above, err := g.Holds(id)
+	if err != nil {
+		return "", err
+	}
+	if id == g.Actor() || !above && !g.IsHuman() {
+		return "", schemas.Deniedf("%s is not below you", ref).
+			Try("ask the user to run: cordelia trust quarantine %s", ref)
+	}
+	return id, nil
+}

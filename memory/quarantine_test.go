@@ -1,0 +1,194 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+func (n *warmNode) hide(who schemas.EntityID, ref string) (q Quarantine, err error) {
+	err = n.do(who, access.Write, func(g access.Grant) error { q, err = Hide(g, ref, "invented sources"); return err })
+	return q, err
+}
+
+func (n *warmNode) unhide(who schemas.EntityID, ref string) (q Quarantine, err error) {
+	err = n.do(who, access.Write, func(g access.Grant) error { q, err = Unhide(g, ref); return err })
+	return q, err
+}
+
+// itemRows is everything stored of items, as one hash would see it.
+func (n *warmNode) itemRows() string {
+	return n.one(`SELECT group_concat(quote(n) || quote(id) || quote(scope) || quote(stale) || quote(version) || quote(validated) || quote(quarantined) ||
+		quote(current) || quote(confidence) || quote(provenance) || quote(data) || quote(deleted_at), ';') FROM (SELECT * FROM items ORDER BY n)`)
+}
+
+func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	n.group("team-side", russell, CulturePatch{}, ada, bob, cyd)
+	everyone := []schemas.EntityID{russell, lead, ada, bob, cyd}
+	from := func(w Write, ids ...schemas.ItemID) Write { w.DerivedFrom = ids; return w }
+	theirs := n.write(ada, inGroup(learning("Puffins nest in burrows below the cliff."), "team"))
+	private := n.write(ada, learning("Puffins secretly nest in trees."))
+	doubted := learning("Puffins perhaps nest in hats.")
+	doubted.Confidence = ptr(0.1)
+	n.write(ada, doubted)
+	derived := n.write(bob, inGroup(from(learning("Burrows below cliffs are therefore puffin houses."), theirs.ID), "team"))
+	further := n.write(cyd, inGroup(from(learning("Houses of puffins need no doors."), derived.ID), "team-side"))
+	copied, err := n.share(bob, theirs.ID, "team-side")
+	require.NoError(t, err)
+	apart := n.write(cyd, inGroup(learning("Puffins eat sandeels near the cliff."), "team"))
+	linked := n.write(cyd, inGroup(learning("Puffins nest in burrows below the high cliff."), "team"))
+	require.NotEmpty(t, n.read(cyd, linked.ID).Related)
+	gone := []schemas.ItemID{theirs.ID, private.ID, derived.ID, further.ID, copied.ID}
+	all := func() (out string) {
+		for _, who := range everyone {
+			for _, text := range []string{"puffins nest burrows cliff", "houses puffins doors", ""} {
+				out += fmt.Sprintln(who, text, idsOf(n.search(who, text)), n.search(who, text).Hidden)
+			}
+			for _, id := range append(gone, apart.ID) {
+				items, _ := n.tryRead(who, id)
+				out += fmt.Sprintln(id, items)
+			}
+		}
+		return out
+	}
+	before, rows := all(), n.itemRows()
+	q, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.True(t, q.Moved)
+	require.Equal(t, 6, q.Items, "hers, the doubted one, and what came of them")
+	require.Equal(t, rows, n.itemRows(), "no item changes")
+	for _, who := range everyone {
+		for _, text := range []string{"puffins nest burrows cliff", "houses puffins doors", ""} {
+			f := n.search(who, text)
+			for _, id := range gone {
+				require.NotContains(t, idsOf(f), id, "%s finds it by %q", who, text)
+			}
+			for _, m := range f.Near {
+				require.NotContains(t, gone, m.ID)
+			}
+		}
+	}
+	require.Contains(t, idsOf(n.search(bob, "puffins cliff")), apart.ID)
+	require.Equal(t, 4, n.search(ada, "puffins nest").Hidden.Quarantined, "never a silent empty: three of hers and a copy of one")
+	require.Equal(t, 1, n.search(cyd, "houses puffins doors").Hidden.Quarantined, "her own that was derived")
+	require.Empty(t, n.read(cyd, linked.ID).Related, "a link tells of it")
+	_, err = n.tryRead(cyd, theirs.ID)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	for _, who := range []schemas.EntityID{ada, russell} {
+		require.Equal(t, stateQuarantined, n.read(who, theirs.ID).State)
+	}
+	_, err = n.share(ada, theirs.ID, "team-side")
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	same := n.write(cyd, inGroup(learning("Puffins nest in burrows below the cliff."), "team"))
+	require.NotContains(t, same.With, theirs.ID, "a comparison tells of it")
+	require.Equal(t, []schemas.ItemID{linked.ID}, same.With)
+	require.NoError(t, n.remove(cyd, same.ID, Purge))
+
+	// What she goes on to write is hidden, too, and what those above make of it.
+	later := n.write(ada, inGroup(learning("Puffins also nest in chimneys."), "team"))
+	require.NotContains(t, idsOf(n.search(cyd, "puffins chimneys")), later.ID)
+	made := n.write(russell, from(learning("Chimneys attract puffins."), later.ID))
+	require.NotContains(t, idsOf(n.search(russell, "chimneys")), made.ID)
+	for _, id := range []schemas.ItemID{later.ID, made.ID} {
+		owner := map[schemas.ItemID]schemas.EntityID{later.ID: ada, made.ID: russell}[id]
+		require.NoError(t, n.remove(owner, id, Purge))
+	}
+	again, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.False(t, again.Moved)
+
+	// Lifting shows exactly what was hidden; the doubted one stays where it was.
+	q, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+	require.Equal(t, 6, q.Items)
+	require.Equal(t, before, all())
+	require.Equal(t, 1, n.search(ada, "hats").Hidden.Quarantined)
+	q, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+	require.False(t, q.Moved)
+}
+
+// Whoever is hidden takes nobody else's words along: what it superseded shows
+// again, and what it writes supersedes nothing.
+func TestWhatIsHiddenSupersedesNothing(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	over := func(w Write, id schemas.ItemID) Write { w.Supersedes = id; return inGroup(w, "team") }
+	fact := n.write(cyd, inGroup(learning("The auk colony counts ninety birds."), "team"))
+	lie := n.write(ada, over(learning("The auk colony counts two birds."), fact.ID))
+	require.Equal(t, []schemas.ItemID{lie.ID}, idsOf(n.search(bob, "auk colony")))
+	_, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.Equal(t, []schemas.ItemID{fact.ID}, idsOf(n.search(bob, "auk colony")))
+	other := n.write(cyd, inGroup(learning("Auks breed on the outer stack."), "team"))
+	_, err = n.tryWrite(ada, over(learning("Auks breed nowhere."), other.ID))
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	_, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+	again := idsOf(n.search(bob, "auk colony"))
+	require.Equal(t, lie.ID, again[0], "as it was")
+	require.NotContains(t, again, fact.ID)
+	rule := procedure("Count auks twice.", "task_claim")
+	rule.Supersedes = other.ID
+	_, err = n.tryWrite(ada, rule)
+	require.ErrorIs(t, err, schemas.ErrInvalid, "what waits for release supersedes nothing")
+	require.Contains(t, idsOf(n.search(bob, "auks breed outer stack")), other.ID)
+}
+
+// A flood does not bury what others wrote once its author is hidden, though it
+// has more matches than a search reads.
+func TestAHiddenFloodBuriesNothing(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	kept := n.write(cyd, inGroup(learning("The ledger of gulls lies in the shed."), "team"))
+	for i := range matched + 50 {
+		n.write(ada, inGroup(learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919)), "team"))
+	}
+	require.NotContains(t, idsOf(n.search(bob, "ledger gulls shed number near")), kept.ID)
+	_, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(bob, "ledger gulls shed number near")))
+	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(bob, "")))
+}
+
+func TestWhoMayHide(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	theirs := n.write(ada, inGroup(learning("Skuas chase terns."), "team"))
+	for who, want := range map[schemas.EntityID]error{ada: schemas.ErrDenied, bob: schemas.ErrDenied, cyd: schemas.ErrDenied,
+		eve: schemas.ErrNotFound, mallory: schemas.ErrNotFound} {
+		_, err := n.hide(who, "ada")
+		require.ErrorIs(t, err, want, "%s", who)
+		_, err = n.unhide(who, "ada")
+		require.ErrorIs(t, err, want, "%s", who)
+	}
+	_, err := n.hide(russell, string(russell))
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+
+	// An agent hides in its own places alone: team is its human's.
+	own := n.write(ada, learning("Skuas chase gulls."))
+	_, err = n.hide(lead, "ada")
+	require.NoError(t, err)
+	require.Contains(t, idsOf(n.search(cyd, "skuas")), theirs.ID)
+	require.NotContains(t, idsOf(n.search(ada, "skuas")), own.ID)
+	_, err = n.hide(russell, "ada")
+	require.NoError(t, err)
+	_, err = n.unhide(lead, "ada")
+	require.NoError(t, err)
+	require.NotContains(t, idsOf(n.search(cyd, "skuas")), theirs.ID, "the person's word stands")
+	_, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+
+	// Another person hides in their groups alone, also somebody who has left.
+	n.group("cove", mallory, CulturePatch{Departure: ptr(Permissive)}, ada, eve)
+	there := n.write(ada, inGroup(learning("Skuas chase puffins."), "cove"))
+	require.NoError(t, n.leave(mallory, "cove", ada))
+	q, err := n.hide(mallory, string(ada))
+	require.NoError(t, err)
+	require.LessOrEqual(t, q.Items, 1)
+	require.NotContains(t, idsOf(n.search(eve, "skuas")), there.ID)
+	require.True(t, slices.Contains(idsOf(n.search(cyd, "skuas")), theirs.ID))
+}

@@ -1,0 +1,77 @@
+package memory
+
+const (
+	insertTaint = `INSERT INTO tainted_sessions(entity_id, session, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+	selectTaint = `SELECT 1 FROM tainted_sessions WHERE entity_id = ? AND session = ?`
+	carryTaint  = `INSERT INTO tainted_sessions(entity_id, session, at) SELECT ?1, ?2, ?3
+		WHERE EXISTS (SELECT 1 FROM tainted_sessions WHERE entity_id = ?1 AND session LIKE ?5 AND at > ?4) ON CONFLICT DO NOTHING`
+
+	selectRelease = `SELECT released, content_hash FROM releases WHERE item = ?`
+	upsertRelease = `INSERT INTO releases(item, content_hash, released, by, at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (item) DO UPDATE SET content_hash = excluded.content_hash, released = excluded.released, by = excluded.by, at = excluded.at`
+	selectGroupOwner = `SELECT owner_id FROM groups WHERE id = ?`
+	holdItem         = `UPDATE items SET quarantined = ? WHERE n = ?`
+	// selectPlaceRoot is the human a place belongs to.
+	selectPlaceRoot = `SELECT root_id FROM entities WHERE id = CASE WHEN ?1 = 'group' THEN (SELECT owner_id FROM groups WHERE id = ?2) ELSE ?3 END`
+	// selectHeld lists what is held in the places of a person, newest first.
+	selectHeld = `SELECT ` + itemColumns + ` FROM items i WHERE i.quarantined = 1 AND i.deleted_at = 0 AND i.current = 1 AND i.type = 'learning'
+		AND ?1 = (SELECT o.root_id FROM entities o WHERE o.id = CASE WHEN i.visibility = 'group'
+			THEN (SELECT owner_id FROM groups WHERE id = i.group_id) ELSE i.owner END) ORDER BY i.n DESC LIMIT ?2`
+	// selectSaysSame finds what may say the same in the same place, whoever may see it.
+	selectSaysSame = `SELECT ` + itemColumns + ` FROM items i WHERE i.n IN (
+			SELECT n FROM items WHERE content_hash = ?1 AND scope = ?2 AND current = 1
+			UNION SELECT b.item FROM json_each(?3) h CROSS JOIN item_bands b ON b.scope = ?2 AND b.band = h.value LIMIT 64)
+		AND i.current = 1 AND i.deleted_at = 0 AND i.type = 'learning' AND i.n <> ?4
+		AND NOT EXISTS (SELECT 1 FROM quarantines q WHERE q.agent = i.author AND q.lifted_at = 0) ORDER BY i.n LIMIT 32`
+	// selectLineage lists what an item is derived from, all the way.
+	selectLineage = `WITH RECURSIVE up(id) AS (SELECT other FROM item_links WHERE item = ?1 AND kind = 'derived_from'
+			UNION SELECT l.other FROM up JOIN items i ON i.id = up.id JOIN item_links l ON l.item = i.n AND l.kind = 'derived_from')
+		SELECT id FROM up LIMIT 10000`
+
+	// selectHidings gives the quarantines in force in scopes: those decided by whom
+	// a scope belongs to, or by anyone above.
+	selectHidings = `WITH RECURSIVE place(scope, id) AS (
+			SELECT s.n, CASE s.visibility WHEN 'private' THEN s.ref ELSE (SELECT owner_id FROM groups WHERE id = s.ref) END
+			FROM json_each(?1) j CROSS JOIN scopes s ON s.n = j.value
+			WHERE s.visibility <> 'public' AND EXISTS (SELECT 1 FROM quarantines WHERE lifted_at = 0)
+			UNION SELECT p.scope, e.parent_id FROM place p JOIN entities e ON e.id = p.id WHERE e.parent_id IS NOT NULL)
+		SELECT q.n, q.agent, p.scope FROM place p CROSS JOIN quarantines q ON q.by = p.id AND q.lifted_at = 0 ORDER BY q.n, p.scope`
+	// selectHidden picks of items (?1) those that quarantines (?2: [agent, scope, n]) hide.
+	selectHidden = `SELECT i.n FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE EXISTS (SELECT 1 FROM json_each(?2) h
+			WHERE json_extract(h.value, '$[1]') = i.scope AND (json_extract(h.value, '$[0]') = i.author OR EXISTS (
+				SELECT 1 FROM quarantined_items q WHERE q.item = i.n AND q.quarantine = json_extract(h.value, '$[2]'))))`
+	// selectSuccessors also gives since when each replaced what it supersedes.
+	selectSuccessors = `SELECT i.n, i.id, CASE WHEN i.valid_from <> 0 THEN i.valid_from ELSE i.created_at END
+		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
+	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
+	selectQuarantine = `SELECT n FROM quarantines WHERE agent = ? AND by = ? AND lifted_at = 0`
+	// insertDerived follows the lineage from what an agent wrote.
+	insertDerived = `WITH RECURSIVE down(n) AS (
+			SELECT l.item FROM items a CROSS JOIN item_links l ON l.other = a.id AND l.kind = 'derived_from' WHERE a.owner = ?1
+			UNION SELECT l.item FROM down CROSS JOIN items i ON i.n = down.n CROSS JOIN item_links l ON l.other = i.id AND l.kind = 'derived_from')
+		INSERT INTO quarantined_items(item, quarantine) SELECT i.n, ?2 FROM down CROSS JOIN items i ON i.n = down.n WHERE i.owner <> ?1`
+	// followDerived adds an item (?1) to the quarantines its sources (?2) are hidden by.
+	followDerived = `INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
+		AND EXISTS (SELECT 1 FROM json_each(?2) j CROSS JOIN items s ON s.id = j.value WHERE s.author = q.agent
+			OR EXISTS (SELECT 1 FROM quarantined_items d WHERE d.item = s.n AND d.quarantine = q.n)) ON CONFLICT DO NOTHING`
+	// countHidden counts what a quarantine hides in the places of who decided it.
+	countHidden = `WITH RECURSIVE
+		it(scope, items) AS (
+			SELECT i.scope, count(*) FROM quarantines q CROSS JOIN items i ON i.owner = q.agent AND i.author = q.agent
+			WHERE q.n = ?1 AND i.deleted_at = 0 GROUP BY i.scope
+			UNION ALL SELECT i.scope, count(*) FROM quarantined_items d CROSS JOIN items i ON i.n = d.item
+			WHERE d.quarantine = ?1 AND i.deleted_at = 0 GROUP BY i.scope),
+		place(scope, id) AS (SELECT s.n, CASE s.visibility WHEN 'private' THEN s.ref ELSE (SELECT owner_id FROM groups WHERE id = s.ref) END
+			FROM scopes s WHERE s.n IN (SELECT scope FROM it) AND s.visibility <> 'public'
+			UNION SELECT p.scope, e.parent_id FROM place p JOIN entities e ON e.id = p.id WHERE e.parent_id IS NOT NULL)
+		SELECT coalesce(sum(items), 0) FROM it WHERE scope IN (SELECT p.scope FROM place p WHERE p.id = (SELECT by FROM quarantines WHERE n = ?1))`
+	selectInForce     = `SELECT agent, by, reason, at FROM quarantines WHERE lifted_at = 0 ORDER BY n`
+	liftEvery         = `UPDATE quarantines SET lifted_at = ?, lifted_by = 'node' WHERE lifted_at = 0`
+	dropEveryDerived  = `DELETE FROM quarantined_items`
+	selectWithdrawn   = `SELECT i.id, r.content_hash, r.by, r.at FROM releases r JOIN items i ON i.n = r.item WHERE r.released = 0 ORDER BY r.item`
+	selectQuarantines = `SELECT n, by FROM quarantines WHERE agent = ? AND lifted_at = 0`
+	dropDerived       = `DELETE FROM quarantined_items WHERE quarantine = ?`
+	liftQuarantine    = `UPDATE quarantines SET lifted_at = ?, lifted_by = ? WHERE n = ?`
+	selectWroteHere   = `SELECT EXISTS (SELECT 1 FROM groups g JOIN entities o ON o.id = g.owner_id
+		JOIN items i ON i.group_id = g.id AND i.group_id <> '' AND i.owner = ?1 WHERE o.root_id = ?2)`
+)

@@ -1,0 +1,90 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+)
+
+// taintCarries is for how long after the last mark a new token of the same entity
+// goes on with its session: four lives of a token.
+const taintCarries = time.Hour
+
+// SecondHand reports whether words of this source were not the writer's own: a
+// tool printed them, they were read outside, or whoever wrote them had read such.
+func (s Source) SecondHand() bool { return s == FromTool || s == FromExternal }
+
+// Taint marks the session of who as one that was shown second-hand words. The
+// caller keeps itself from doing so at every read. It ends with the session: with
+// the process or, for a bearer, when no token followed for an hour. Nothing a
+// model can call ends it.
+func Taint(g access.Grant, who access.Principal) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	added, err := g.Tx().Exec(insertTaint, who.Entity, who.Session, g.Tx().Micros())
+	if err != nil {
+		return fmt.Errorf("mark session: %w", err)
+	}
+	if added == 0 {
+		return nil
+	}
+	return g.Audit("entity/"+string(who.Entity), map[string]any{"session": who.Session})
+}
+
+// CarryTaint hands the mark of an entity's earlier tokens on to the session of a
+// new one.
+func CarryTaint(g access.Grant, who access.Principal) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	now := g.Tx().Micros()
+	if _, err := g.Tx().Exec(carryTaint, who.Entity, who.Session, now, now-taintCarries.Microseconds(), BearerSession+"%"); err != nil {
+		return fmt.Errorf("carry mark: %w", err)
+	}
+	return nil
+}
+
+// BearerSession begins the names of sessions that are tokens.
+const BearerSession = "http-"
+
+// Tainted reports whether the caller's session is marked. A person is the judge
+// of what they read.
+func Tainted(g access.Grant) (bool, error) {
+	who := g.Principal()
+	if who.Method == access.ByHuman || who.Method == access.ByNode {
+		return false, nil
+	}
+	var one int
+	err := g.Tx().LookupRow(selectTaint, who.Entity, who.Session).Scan(&one)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read session: %w", err)
+	}
+	return true, nil
+}
+
+// taint marks r as second-hand if its words are: by a source it is derived from,
+// or because its writer's session was shown such (INV-TAINT). Saying it in other
+// words changes nothing about that.
+func (r *row) taint(g access.Grant, d *Draft, secondHand bool) error {
+	if !secondHand && !d.Tainted {
+		marked, err := Tainted(g)
+		if err != nil || !marked {
+			return err
+		}
+	}
+	var p Provenance
+	if err := json.Unmarshal([]byte(r.provenance), &p); err != nil {
+		return fmt.Errorf("provenance of %s: %w", r.id, err)
+	}
+	r.source, p.Source, p.Tainted, r.tainted = FromExternal, FromExternal, true, true
+	r.provenance = encodeProvenance(p)
+	return nil
+}

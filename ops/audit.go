@@ -1,0 +1,70 @@
+package ops
+
+import (
+	"context"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// The auditor's operations are the person's alone: agents are what is audited.
+var auditOp = access.Op{Tool: "audit", Effect: access.Read, Human: true, InPerson: true}
+
+// AuditPage is how many entries one call reads at most.
+const AuditPage = 1000
+
+// AuditTail reads the newest entries that match, or with after > 0 those after
+// that number, oldest first, at most limit and AuditPage. The actor may be given
+// as a name or the beginning of an id.
+func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (list []events.Recorded, err error) {
+	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
+		if f.Actor != "" && f.Actor != access.NodeEntity {
+			if id, err := g.Resolve(string(f.Actor)); err == nil {
+				f.Actor = id
+			} // else of someone who is gone, by id
+		}
+		limit = min(limit, AuditPage)
+		if after > 0 {
+			list, err = f.After(g.Tx(), after, limit)
+		} else {
+			list, err = f.Newest(g.Tx(), limit)
+		}
+		return err
+	})
+	return list, err
+}
+
+// Prove makes the proof of entry seq for the node's newest checkpoint, and that
+// this continues older, if given.
+func (n *Node) Prove(ctx context.Context, person Caller, seq int64, older *events.Checkpoint) (p events.Proof, err error) {
+	newest, err := n.notary().Newest()
+	if err != nil {
+		return p, err
+	}
+	if newest == nil {
+		return p, schemas.NotFoundf("there is no checkpoint yet to prove anything for").Try("sign one: cordelia audit checkpoint")
+	}
+	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
+		p, err = events.Prove(g.Tx(), seq, *newest, older)
+		return err
+	})
+	return p, err
+}
+
+// VerifyAuditFile verifies the audit record in the database file at path, of
+// which no process needs to run, against files of checkpoints. It changes
+// nothing. Errors: CodeUnavailable when the file cannot be read at all.
+func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile) (v events.Verified, err error) {
+	look := func(tx *store.Tx) error {
+		v, err = events.Verify(tx, files)
+		return err
+	}
+	_, err = store.VerifyFile(ctx, path, look)
+	if err != nil && schemas.CodeOf(err) == schemas.CodeUnavailable {
+		// A process that began to write meanwhile looks like damage, once.
+		_, err = store.VerifyFile(ctx, path, look)
+	}
+	return v, err
+}

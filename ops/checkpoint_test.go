@@ -1,0 +1,124 @@
+package ops
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/events"
+)
+
+func (h homestead) verified(folders ...string) events.Verified {
+	h.Helper()
+	files, err := CheckpointFiles(append([]string{h.home.Checkpoints()}, folders...)...)
+	require.NoError(h, err)
+	v, err := VerifyAuditFile(h.Context(), h.home.Database(), files)
+	require.NoError(h, err)
+	return v
+}
+
+// Whatever a node goes through in its life, its record verifies against every
+// checkpoint it ever signed: work, restarts, backups, restores upon restores, and a
+// new key of the node.
+func TestRecordVerifiesAfterAnyLife(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			h := newHomestead(t)
+			random := rand.New(rand.NewPCG(seed, 7))
+			backups := []string{h.backup("first.db")}
+			restores := 0
+			for step := range 24 {
+				switch random.IntN(6) {
+				case 0:
+					backups = append(backups, h.backup(fmt.Sprintf("%d.db", step)))
+				case 1:
+					h.restore(backups[random.IntN(len(backups))])
+					restores++
+				case 2:
+					require.NoError(t, os.Rename(h.home.NodeKey(), filepath.Join(t.TempDir(), "old.key")))
+					h.open(func(*Node, *Keyring, Caller) {})
+				default:
+					h.open(func(n *Node, _ *Keyring, ann Caller) {
+						h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
+						_, err := n.Checkpoint(t.Context(), ann)
+						require.NoError(t, err)
+					})
+				}
+				v := h.verified()
+				require.True(t, v.Sound(), "step %d: %v", step, v.Damage)
+				require.Equal(t, v.Checkpoints, v.Holding+v.Left)
+			}
+			require.Positive(t, restores)
+			require.Positive(t, h.verified().Left)
+		})
+	}
+}
+
+// What a node signs reaches every folder it is told of, and shows there what a
+// rolled back home hides.
+func TestCheckpointsElsewhereShowARollback(t *testing.T) {
+	h := newHomestead(t)
+	share := h.folder("share")
+	open := func(f func(n *Node, ann Caller)) {
+		n, err := Open(t.Context(), Config{Home: h.home, CheckpointDirs: []string{share}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, n.Close()) }()
+		r := n.Keyring(nil)
+		defer r.Close()
+		ann, err := r.Person(t.Context(), "test")
+		require.NoError(t, err)
+		f(n, ann)
+	}
+	open(func(n *Node, ann Caller) {
+		_, err := n.Checkpoint(t.Context(), ann)
+		require.NoError(t, err)
+	})
+	old := h.folder("old")
+	require.NoError(t, os.CopyFS(filepath.Join(old, "home"), os.DirFS(string(h.home))))
+	open(func(n *Node, ann Caller) {
+		h.worker(n, ann, "scout")
+		_, err := n.Checkpoint(t.Context(), ann)
+		require.NoError(t, err)
+	})
+	require.True(t, h.verified(share).Sound())
+
+	require.NoError(t, os.RemoveAll(string(h.home)))
+	require.NoError(t, os.Rename(filepath.Join(old, "home"), string(h.home)))
+	require.True(t, h.verified().Sound(), "alone, the older copy is whole")
+	v := h.verified(share)
+	kinds := []events.Tampering{}
+	for _, d := range v.Damage {
+		kinds = append(kinds, d.Kind)
+	}
+	require.ElementsMatch(t, []events.Tampering{events.Missing, events.Truncated}, kinds, "%v", v.Damage)
+}
+
+func TestAuditReportTellsWhatIsNotable(t *testing.T) {
+	h := newHomestead(t)
+	h.open(func(n *Node, _ *Keyring, ann Caller) {
+		id := h.worker(n, ann, "scout")
+		h.call(n, ann, "agent_deactivate", `{"agent":"scout"}`)
+		r, err := n.AuditReport(t.Context(), ann, 0)
+		require.NoError(t, err)
+		require.Len(t, r.Notable, 1)
+		require.Contains(t, r.Notable[0].What, string(id)+" is deactivated")
+		total := 0
+		for _, a := range r.Actors {
+			total += a.N
+		}
+		require.Equal(t, r.Events, total)
+
+		list, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Actor: "ann", Action: "agent_deactivate"}, 0, 50)
+		require.NoError(t, err)
+		require.NotEmpty(t, list)
+		for _, e := range list {
+			require.Equal(t, "agent_deactivate", e.Action)
+		}
+		_, err = n.AuditTail(t.Context(), Caller{}, events.AuditFilter{}, 0, 50)
+		require.Error(t, err, "nobody in particular reads the record")
+	})
+}

@@ -1,0 +1,201 @@
+package ops
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/memory"
+	"cordelia/review"
+	"cordelia/schemas"
+)
+
+var reintegrate = Define(Spec{
+	Name: "reintegrate", Title: "Come back", Toolset: Review, Effect: access.Write, InPerson: true,
+	SearchHint: "return autonomous offline merge staging divergence chain",
+	Description: "Autonomous agents: hand in where your chain stands and what you learned for groups; your parent reviews it. " +
+		"Over HTTP first challenge, then submit the same, the message signed.",
+}, comeBack)
+
+type reintegrateIn struct {
+	Action       string          `json:"action" enum:"submit,challenge,withdraw"`
+	SessionCount int64           `json:"session_count,omitempty"`
+	ChainHash    string          `json:"chain_hash,omitempty"`
+	Memories     []review.Memory `json:"memories,omitempty"`
+	Nonce        string          `json:"nonce,omitempty"`
+	Expires      int64           `json:"expires,omitempty"`
+	Signature    string          `json:"signature,omitempty"`
+	Staging      schemas.GroupID `json:"staging,omitempty" jsonschema:"to withdraw"`
+}
+
+type reintegrateOut struct {
+	Message      string             `json:"message,omitempty" jsonschema:"base64: sign these bytes with your key"`
+	Nonce        string             `json:"nonce,omitempty"`
+	Expires      int64              `json:"expires,omitempty"`
+	Divergence   schemas.Divergence `json:"divergence,omitempty"`
+	Apart        int64              `json:"sessions_apart,omitempty"`
+	Staging      schemas.GroupID    `json:"staging,omitempty"`
+	Reviews      []string           `json:"reviews,omitempty" jsonschema:"in the order of memories"`
+	Merged       []schemas.ItemID   `json:"merged,omitempty" jsonschema:"taken over without review"`
+	Because      []string           `json:"review_because,omitempty"`
+	Withdrawn    int                `json:"withdrawn,omitempty"`
+	SessionCount *int64             `json:"session_count,omitempty" jsonschema:"the node's: go on from here"`
+	ChainHash    string             `json:"chain_hash,omitempty"`
+	UpdatedAt    string             `json:"updated_at,omitempty"`
+	Context      json.RawMessage    `json:"context,omitempty" jsonschema:"your hot context as it is now"`
+	LeftOut      []string           `json:"left_out,omitempty" jsonschema:"sections to read with memory_read_hot"`
+	Next         string             `json:"next"`
+}
+
+// Text says what to do next.
+func (o reintegrateOut) Text() string { return o.Next }
+
+// returnAudience is whom the challenge of a return is answered to.
+const returnAudience = "reintegrate"
+
+func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, error) {
+	if in.Action == "withdraw" {
+		return Transact(ctx, c, func(g access.Grant) (out reintegrateOut, err error) {
+			out.Withdrawn, err = review.Withdraw(g, in.Staging)
+			out.Next = fmt.Sprintf("%d memories were withdrawn and removed", out.Withdrawn)
+			return out, err
+		})
+	}
+	b, err := review.Prepare(review.Claim{SessionCount: in.SessionCount, ChainHash: in.ChainHash, Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
+	if err != nil {
+		return reintegrateOut{}, err
+	}
+	if in.Action == "challenge" {
+		var ch schemas.AuthChallenge
+		err := c.Do(ctx, func(g access.Grant) (err error) {
+			ch, err = c.Node.returnChallenge(g, g.Actor())
+			return err
+		})
+		if err != nil {
+			return reintegrateOut{}, err
+		}
+		return reintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()), Nonce: base64.StdEncoding.EncodeToString(ch.Nonce[:]),
+			Expires: ch.ExpiresUnixMicro, Next: "sign message within 60 seconds and repeat this call with action submit, nonce, expires and signature"}, nil
+	}
+	ch, proof, key, err := c.proveReturn(ctx, b, in)
+	if err != nil {
+		return reintegrateOut{}, err
+	}
+	return Transact(ctx, c, func(g access.Grant) (reintegrateOut, error) {
+		if err := agents.Answer(g, ch, key); errors.Is(err, schemas.ErrUnauthenticated) {
+			return reintegrateOut{}, badReturn(err)
+		} else if err != nil {
+			return reintegrateOut{}, err
+		}
+		done, err := review.Submit(g, b, proof)
+		if err != nil {
+			return reintegrateOut{}, err
+		}
+		return returned(g, done)
+	})
+}
+
+func (n *Node) returnChallenge(g access.Grant, id schemas.EntityID) (schemas.AuthChallenge, error) {
+	return agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), returnAudience, schemas.PurposeReintegrate)
+}
+
+// proveReturn checks the caller's signature over all it hands in, or makes it where
+// this process holds the caller's key.
+func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateIn) (ch schemas.AuthChallenge, p review.Proof, key keys.Recipient, err error) {
+	me := c.Caller.Entity
+	bySelf := c.Caller.Sign != nil && in.Nonce == "" && in.Signature == ""
+	if err = c.Node.look(ctx, "reintegrate", func(g access.Grant) error {
+		if bySelf {
+			if ch, err = c.Node.returnChallenge(g, me); err != nil {
+				return err
+			}
+		}
+		key, err = agents.KeyOf(g, me)
+		return err
+	}); err != nil {
+		return ch, p, key, err
+	}
+	if !bySelf {
+		nonce, err := base64.StdEncoding.DecodeString(in.Nonce)
+		if err != nil || len(nonce) != len(ch.Nonce) {
+			return ch, p, key, badReturn(errors.New("the nonce is not one of this node"))
+		}
+		if p.Signature, err = base64.StdEncoding.DecodeString(in.Signature); err != nil {
+			return ch, p, key, badReturn(err)
+		}
+		ch = schemas.AuthChallenge{Audience: returnAudience, NodeID: string(c.Node.ID), AgentID: me, Purpose: schemas.PurposeReintegrate,
+			Nonce: [32]byte(nonce), ExpiresUnixMicro: in.Expires}
+		if err := agents.CheckChallenge(ch, c.Node.key.Vouch); err != nil {
+			return ch, p, key, badReturn(err)
+		}
+	}
+	ch.KeySeq = key.KeySeq
+	p.Statement = b.Statement(ch).SigningBytes()
+	if bySelf {
+		p.Signature, _ = c.Caller.Sign(p.Statement)
+	}
+	if err := keys.Verify(key.PublicKey, p.Statement, p.Signature); err != nil {
+		return ch, p, key, badReturn(err)
+	}
+	return ch, p, key, nil
+}
+
+// badReturn is the one answer to every proof of a return that fails.
+func badReturn(cause error) error {
+	return schemas.Errorf(schemas.CodeUnauthenticated, "this return is not proven by the agent's key").
+		Expecting("the message of reintegrate, action challenge, for exactly what is handed in, signed within 60 seconds").
+		Try("reintegrate with action challenge, sign its message, then repeat it with action submit").Because(cause)
+}
+
+// returned is the answer to a return: what became of what was brought, and the
+// context the agent goes on with.
+func returned(g access.Grant, r review.Returned) (reintegrateOut, error) {
+	entity, view, err := hotOf(g, "")
+	if err != nil {
+		return reintegrateOut{}, err
+	}
+	doc, err := memory.ReadHot(g, entity, view)
+	if err != nil {
+		return reintegrateOut{}, err
+	}
+	out := reintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because, SessionCount: &r.Known.SessionCount,
+		ChainHash: r.Known.ChainHash.String(), UpdatedAt: doc.UpdatedAt}
+	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
+		return reintegrateOut{}, err
+	}
+	for _, w := range r.Merged {
+		out.Merged = append(out.Merged, w.ID)
+	}
+	if len(out.Merged) == 0 {
+		out.Reviews = r.Reviews
+	}
+	out.Next = out.advice()
+	return out, nil
+}
+
+func (o reintegrateOut) advice() string {
+	var s []string
+	switch o.Divergence {
+	case schemas.ChainMatch:
+		s = append(s, "your chain is the node's")
+	case schemas.ChainGap:
+		s = append(s, fmt.Sprintf("%d of your sessions are not on the node's chain: put what they left into memory_write_hot", o.Apart))
+	case schemas.ChainFork:
+		s = append(s, "your chain is not the node's: take over context before you go on")
+	case schemas.ChainReplay:
+		s = append(s, "this was handed in before")
+	}
+	switch {
+	case len(o.Merged) > 0:
+		s = append(s, fmt.Sprintf("%d memories were merged", len(o.Merged)))
+	case len(o.Reviews) > 0:
+		s = append(s, fmt.Sprintf("%d memories wait for your parent (%s); review.closed comes with events_poll", len(o.Reviews), strings.Join(o.Because, "; ")))
+	}
+	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start", *o.SessionCount)), ". ")
+}

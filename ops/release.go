@@ -1,0 +1,26 @@
+package ops
+
+import (
+	"context"
+
+	"cordelia/access"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Held lists what instructs and waits for the person's release.
+func (n *Node) Held(ctx context.Context, person Caller) (items []memory.Item, err error) {
+	op := access.Op{Tool: "memory_release", Effect: access.Read, Human: true}
+	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+		items, err = memory.Held(g)
+		return err
+	})
+	return items, err
+}
+
+// Release lets an item that instructs take effect, or with false takes that back:
+// no tool, because no agent says what other agents are told.
+func (n *Node) Release(ctx context.Context, person Caller, id schemas.ItemID, released bool) error {
+	op := access.Op{Tool: "memory_release", Effect: access.Write, Human: true}
+	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return memory.Release(g, id, released) })
+}

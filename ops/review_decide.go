@@ -1,0 +1,82 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/memory"
+	"cordelia/review"
+	"cordelia/schemas"
+)
+
+var reviewDecide = Define(Spec{
+	Name: "review_decide", Title: "Decide reviews", Toolset: Review, Effect: access.Destroy, InPerson: true,
+	SearchHint:  "approve reject accept merge staged held",
+	Description: "Approve or reject what review_list shows, all of a call or nothing. An approval names the hash you were shown. Rejected memories are removed when their staging closes.",
+}, decideReviews)
+
+type reviewDecideIn struct {
+	Decisions  []decisionIn    `json:"decisions,omitempty"`
+	RejectRest schemas.GroupID `json:"reject_rest,omitempty" jsonschema:"a staging group"`
+}
+
+type decisionIn struct {
+	ID       string `json:"id"`
+	Decision string `json:"decision" enum:"approve,reject"`
+	Hash     string `json:"hash,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+type reviewDecideOut struct {
+	Decided []decidedOut      `json:"decided"`
+	Closed  []schemas.GroupID `json:"closed,omitempty" jsonschema:"staging groups of which nothing waits any more"`
+}
+
+type decidedOut struct {
+	ID     string           `json:"id"`
+	State  string           `json:"state"`
+	Item   schemas.ItemID   `json:"item,omitempty"`
+	Status memory.Status    `json:"status,omitempty"`
+	With   []schemas.ItemID `json:"with,omitempty"`
+}
+
+// Text says what became of each.
+func (o reviewDecideOut) Text() string {
+	var b strings.Builder
+	for i, d := range o.Decided {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s %s", d.ID, d.State)
+		if d.Item != "" {
+			fmt.Fprintf(&b, " as %s", d.Item)
+		}
+		if len(d.With) > 0 {
+			fmt.Fprintf(&b, ", %s %v", d.Status, d.With)
+		}
+	}
+	return b.String()
+}
+
+func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecideOut, error) {
+	decisions := make([]review.Decision, len(in.Decisions))
+	for i, d := range in.Decisions {
+		decisions[i] = review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash, Reason: d.Reason}
+	}
+	return Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
+		out := reviewDecideOut{Decided: []decidedOut{}}
+		decided, err := review.Decide(g, decisions, in.RejectRest, c.tainted())
+		if err != nil {
+			return out, err
+		}
+		for _, d := range decided {
+			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With})
+			if d.Closed != "" {
+				out.Closed = append(out.Closed, d.Closed)
+			}
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,192 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/schemas"
+	"cordelia/swarm"
+)
+
+var swarmCreate = Define(Spec{
+	Name: "swarm_create", Title: "Create a swarm", Toolset: Swarms, Effect: access.Write,
+	SearchHint:  "team workers parallel coordinate manifest spawn agents resize",
+	Description: "Make agents that share a goal, a group and work (intents). pipeline: slots are stages. hierarchical: a coordinator assigns. add_to lets a swarm grow.",
+}, createSwarm)
+
+type swarmCreateIn struct {
+	AddTo              schemas.GroupID  `json:"add_to,omitempty"`
+	SwarmID            schemas.GroupID  `json:"swarm_id,omitempty"`
+	GroupID            schemas.GroupID  `json:"group_id,omitempty"`
+	Goal               string           `json:"goal,omitempty"`
+	Strategy           schemas.Strategy `json:"strategy,omitempty" enum:"broadcast,pipeline,hierarchical"`
+	CoordinatorSlot    string           `json:"coordinator_slot,omitempty"`
+	CoordinatorAgentID string           `json:"coordinator_agent_id,omitempty"`
+	Agents             []swarmSlot      `json:"agents"`
+	Culture            json.RawMessage  `json:"culture,omitempty"`
+	DryRun             bool             `json:"dry_run,omitempty"`
+}
+
+type swarmSlot struct {
+	Slot         string            `json:"slot"`
+	AgentType    schemas.AgentType `json:"agent_type,omitempty"`
+	Capabilities json.RawMessage   `json:"capabilities,omitempty" jsonschema:"default: what the strategy needs"`
+	Count        int               `json:"count,omitempty"`
+	Work         []string          `json:"work,omitempty"`
+}
+
+type swarmCreateOut struct {
+	SwarmID     schemas.GroupID     `json:"swarm_id"`
+	Strategy    schemas.Strategy    `json:"strategy"`
+	Coordinator schemas.EntityID    `json:"coordinator,omitempty"`
+	Agents      []swarmAgent        `json:"agents"`
+	TaskID      string              `json:"task_id,omitempty"`
+	DryRun      bool                `json:"dry_run,omitempty"`
+	Refused     []schemas.Violation `json:"refused,omitempty"` // of a dry run
+	Notes       []string            `json:"notes,omitempty"`
+	Next        string              `json:"next"`
+}
+
+type swarmAgent struct {
+	Name  string           `json:"name"`
+	ID    schemas.EntityID `json:"agent_id,omitempty"`
+	Slot  string           `json:"slot"`
+	Group schemas.GroupID  `json:"group,omitempty"` // its own, or its stage's
+}
+
+// Text says what was made.
+func (o swarmCreateOut) Text() string {
+	names := make([]string, len(o.Agents))
+	for i, a := range o.Agents {
+		names[i] = a.Name
+	}
+	did := "is made"
+	if o.DryRun {
+		did = fmt.Sprintf("would be made, but for %d refusals", len(o.Refused))
+	}
+	return strings.Join(append([]string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(names, ", "))}, append(o.Notes, o.Next)...), "\n")
+}
+
+func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut, error) {
+	plan, err := in.plan(c)
+	if err != nil {
+		return swarmCreateOut{}, err
+	}
+	if in.DryRun {
+		return c.trySwarm(ctx, plan)
+	}
+	var parent keys.Recipient
+	if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		parent, err = agents.KeyOf(g, g.Actor())
+		return err
+	}); err != nil {
+		return swarmCreateOut{}, err
+	}
+	made, err := swarm.MakeKeys(plan.Agents(), parent)
+	defer func() {
+		for i := range made {
+			made[i].Identity.Erase()
+		}
+	}()
+	if err != nil {
+		return swarmCreateOut{}, fmt.Errorf("make keys: %w", err)
+	}
+	out, err := Transact(ctx, c, func(g access.Grant) (swarmCreateOut, error) {
+		m, err := swarm.Create(g, plan, made, enlist)
+		return swarmAnswer(m), err
+	})
+	if err != nil {
+		return out, err
+	}
+	return c.Node.keepKeys(out, made), nil
+}
+
+// lookOp is the call as one that changes nothing.
+func (c *Call) lookOp() access.Op {
+	return access.Op{Tool: c.Op.Name, Effect: access.Read, As: c.As, InPerson: c.Op.InPerson}
+}
+
+// trySwarm says what the plan would come to.
+func (c *Call) trySwarm(ctx context.Context, plan *swarm.Plan) (out swarmCreateOut, err error) {
+	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		m, err := swarm.Try(g, plan)
+		out = swarmAnswer(m)
+		return err
+	})
+	if out.DryRun, out.Next = true, "nothing was made; call again without dry_run"; len(out.Refused) > 0 {
+		out.Next = "nothing was made; ask for less, or have your own rights widened"
+	}
+	return out, err
+}
+
+// plan checks the arguments.
+func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
+	slots := make([]schemas.SwarmSlot, len(in.Agents))
+	for i, a := range in.Agents {
+		slots[i] = schemas.SwarmSlot(a)
+	}
+	if in.AddTo != "" {
+		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorSlot != "" || in.CoordinatorAgentID != "" || in.Culture != nil {
+			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents alone")
+		}
+		return swarm.NewGrowth(in.AddTo, slots, c.Node.tools)
+	}
+	m := schemas.SwarmManifest{SwarmID: in.SwarmID, GroupID: in.GroupID, Goal: in.Goal, Strategy: in.Strategy,
+		CoordinatorSlot: in.CoordinatorSlot, CoordinatorAgentID: in.CoordinatorAgentID, Agents: slots}
+	if in.Culture != nil {
+		m.Culture = &schemas.SwarmCulture{}
+		if err := strictly(in.Culture, m.Culture); err != nil {
+			return nil, schemas.Invalidf("the swarm was not made").With(schemas.Violation{Path: "/culture",
+				Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).Because(err)
+		}
+	}
+	return swarm.NewPlan(m, c.Node.tools, c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))
+}
+
+func strictly(raw json.RawMessage, to any) error {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+func swarmAnswer(m swarm.Made) swarmCreateOut {
+	out := swarmCreateOut{SwarmID: m.ID, Strategy: m.Strategy, Coordinator: m.Coordinator, TaskID: m.Task, Refused: m.Refused, Agents: []swarmAgent{}}
+	for _, a := range m.Agents {
+		out.Agents = append(out.Agents, swarmAgent{Name: a.Name, ID: a.ID, Slot: a.Slot, Group: a.Cell})
+	}
+	if m.Parallel > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("you may do %d things at a time, so that many of these agents hold work or wait at once", m.Parallel))
+	}
+	return out
+}
+
+// keepKeys stores the keys of the agents on this machine, several at a time, and says
+// what to do next. The swarm stands even if a file cannot be written.
+func (n *Node) keepKeys(out swarmCreateOut, made []swarm.Key) swarmCreateOut {
+	missing := make([]bool, len(out.Agents))
+	turn := make(chan struct{}, 8)
+	var wg sync.WaitGroup
+	for i, a := range out.Agents {
+		wg.Go(func() {
+			turn <- struct{}{}
+			_, kept := n.keepKey(made[i].Identity, a.ID, a.Name)
+			missing[i] = !kept
+			<-turn
+		})
+	}
+	wg.Wait()
+	out.Next = "Run each as its own process: cordelia mcp --as NAME; swarm_status shows how they stand"
+	for i, a := range out.Agents {
+		if missing[i] {
+			out.Notes = append(out.Notes, "the key of "+a.Name+" could not be stored here: cordelia key unwrap "+string(a.ID))
+		}
+	}
+	return out
+}

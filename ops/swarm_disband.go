@@ -1,0 +1,44 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/schemas"
+	"cordelia/swarm"
+)
+
+var swarmDisband = Define(Spec{
+	Name: "swarm_disband", Title: "Disband a swarm", Toolset: Swarms, Effect: access.Destroy, Repeatable: true,
+	SearchHint:  "end finish archive swarm synthesis",
+	Description: "End a swarm you coordinate or made: share findings, cancel work, archive, deactivate its agents. With synthesis_item, only if that derives from every finding.",
+}, disbandSwarm)
+
+type swarmDisbandIn struct {
+	SwarmID       schemas.GroupID  `json:"swarm_id"`
+	SynthesisItem schemas.ItemID   `json:"synthesis_item,omitempty"`
+	Share         []schemas.ItemID `json:"share,omitempty"`
+	ShareWith     schemas.GroupID  `json:"share_with,omitempty"`
+}
+
+type swarmDisbandOut struct{ swarm.Ended }
+
+// Text says what became of it.
+func (o swarmDisbandOut) Text() string {
+	return fmt.Sprintf("%s has ended: %d agents deactivated, %d items cancelled. Its archive: memory_read_warm %s", o.SwarmID, o.Agents, o.Cancelled, o.ArchiveID)
+}
+
+func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisbandOut, error) {
+	e := swarm.Ending{Swarm: in.SwarmID, Synthesis: in.SynthesisItem, Share: in.Share, ShareWith: in.ShareWith}
+	if err := swarm.CheckEnding(e); err != nil {
+		return swarmDisbandOut{}, err
+	}
+	return Transact(ctx, c, func(g access.Grant) (out swarmDisbandOut, err error) {
+		out.Ended, err = swarm.Disband(g, e, func(node access.Grant, id schemas.EntityID) error {
+			_, _, err := c.Node.moveAgent(node, string(id), schemas.TaskComplete, "the swarm "+string(in.SwarmID)+" has ended")
+			return err
+		})
+		return out, err
+	})
+}

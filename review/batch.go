@@ -1,0 +1,123 @@
+package review
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Limits of one return.
+const (
+	MaxMemories = 200
+	MaxBytes    = 512 << 10 // of all memories as canonical JSON
+	MaxOpen     = 3         // returns of one agent that wait
+	maxSessions = 1 << 40
+)
+
+// Memory is an item an agent brings back for a group.
+type Memory struct {
+	Type       memory.ItemType `json:"type"`
+	Data       json.RawMessage `json:"data"`
+	Group      schemas.GroupID `json:"group"`
+	Subject    string          `json:"subject,omitempty"`
+	Key        string          `json:"key,omitempty"`
+	ValidFrom  string          `json:"valid_from,omitempty"`
+	ValidTo    string          `json:"valid_to,omitempty"`
+	Confidence *float64        `json:"confidence,omitempty"`
+	Source     memory.Source   `json:"source,omitempty" enum:"agent,tool,external"`
+}
+
+// Claim is what a returning agent says: where its chain stands and what is new.
+type Claim struct {
+	SessionCount int64
+	ChainHash    string // hex
+	Memories     []Memory
+	Tainted      bool // this process knows the agent's session to have read what comes from outside
+}
+
+// Batch is a checked Claim, with everything done that needs no lock.
+type Batch struct {
+	sessions int64
+	chain    memory.Hash
+	digest   [sha256.Size]byte // of the memories
+	drafts   []*memory.Draft
+	groups   []schemas.GroupID // of each draft
+	sources  []memory.Source
+}
+
+// Prepare checks c and reports every violation at once. caller is whose return it
+// is; sign signs the items.
+func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error) {
+	b := &Batch{sessions: c.SessionCount}
+	var found []schemas.Violation
+	add := func(path, format string, args ...any) {
+		found = append(found, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
+	}
+	if c.SessionCount < 0 || c.SessionCount > maxSessions {
+		add("/session_count", "must be from 0 to %d", int64(maxSessions))
+	}
+	var err error
+	if b.chain, err = memory.ParseHash(c.ChainHash); err != nil {
+		add("/chain_hash", "must be 64 hex digits, as memory_session gives them")
+	}
+	if len(c.Memories) > MaxMemories {
+		return nil, schemas.Invalidf("%d memories are handed in", len(c.Memories)).Expecting("at most %d", MaxMemories).
+			Try("hand in the rest with a second return")
+	}
+	if c.Memories == nil {
+		c.Memories = []Memory{}
+	}
+	raw, err := json.Marshal(c.Memories)
+	if err == nil {
+		raw, err = memory.Canonical(raw)
+	}
+	if err != nil {
+		return nil, schemas.Invalidf("the memories have no canonical form").Because(err)
+	}
+	if len(raw) > MaxBytes {
+		return nil, schemas.Invalidf("the memories have %d bytes", len(raw)).Expecting("at most %d", MaxBytes).
+			Try("hand in the rest with a second return")
+	}
+	b.digest = sha256.Sum256(raw)
+	for i, m := range c.Memories {
+		at := fmt.Sprintf("/memories/%d", i)
+		if m.Group == "" {
+			add(at+"/group", "is missing: write what is yours alone with memory_write_warm")
+		}
+		d, err := memory.Prepare(memory.Write{Type: m.Type, Data: m.Data, Visibility: schemas.Group, Group: m.Group, Subject: m.Subject,
+			Key: m.Key, ValidFrom: m.ValidFrom, ValidTo: m.ValidTo, Confidence: m.Confidence, Source: m.Source, Tainted: c.Tainted}, caller, sign)
+		if bad, ok := errors.AsType[*schemas.Error](err); ok && len(bad.Violations) > 0 {
+			for _, v := range bad.Violations {
+				add(at+v.Path, "%s", v.Msg)
+			}
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if m.Source == memory.FromUser {
+			add(at+"/source", "must be agent, tool or external: the node did not hear the user")
+		}
+		if d.Hides() {
+			add(at+"/confidence", "below 0.3 is for your own memory until it was validated")
+		}
+		if d.Validated != nil && *d.Validated {
+			add(at+"/data/validated", "is for the reviewer to say")
+		}
+		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
+	}
+	if len(found) > 0 {
+		return nil, schemas.Invalidf("nothing was handed in: %d things are wrong", len(found)).
+			Try("correct what is listed and call reintegrate again").With(found...)
+	}
+	return b, nil
+}
+
+// Statement is what the agent signs, for a challenge of this node.
+func (b *Batch) Statement(c schemas.AuthChallenge) schemas.Reintegration {
+	return schemas.Reintegration{NodeID: c.NodeID, AgentID: c.AgentID, KeySeq: c.KeySeq, Purpose: c.Purpose, Nonce: c.Nonce,
+		ExpiresUnixMicro: c.ExpiresUnixMicro, SessionCount: uint64(b.sessions), ChainHash: b.chain, Memories: b.digest}
+}

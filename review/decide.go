@@ -1,0 +1,380 @@
+package review
+
+import (
+	"crypto/subtle"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
+)
+
+// row is a review with the return it belongs to.
+type row struct {
+	id, returnID string
+	item         schemas.ItemID
+	target       schemas.GroupID
+	hash         []byte
+	state        schemas.ReviewState
+	decidedBy    schemas.EntityID
+	decidedAt    int64
+	reason       string
+	result       schemas.ItemID
+
+	author     schemas.EntityID
+	group      schemas.GroupID
+	divergence schemas.Divergence
+	sessions   int64
+	at         int64
+}
+
+func scanRow(r *sql.Rows) (v row, err error) { return v, r.Scan(v.dest()...) }
+
+func (v *row) dest() []any {
+	return []any{&v.id, &v.returnID, &v.item, &v.target, &v.hash, &v.state, &v.decidedBy, &v.decidedAt, &v.reason, &v.result,
+		&v.author, &v.group, &v.divergence, &v.sessions, &v.at}
+}
+
+// Decision is what a reviewer says of one thing that waits.
+type Decision struct {
+	ID      string
+	Approve bool
+	Hash    string // of what was shown; not needed to reject staged memory
+	Reason  string
+}
+
+// Decided is what became of it.
+type Decided struct {
+	ID     string
+	State  string         // of the review, or of the work item
+	Item   schemas.ItemID // the copy in the group
+	Status memory.Status
+	With   []schemas.ItemID
+	Closed schemas.GroupID // the staging group that it was the last of
+}
+
+// Limits of one decision.
+const (
+	MaxDecisions = 50 // in one transaction, which others wait for
+	maxReason    = 500
+)
+
+// Decide does what a reviewer decided, all of it or nothing. rest names a staging
+// group whose other items are rejected. An approved item is copied into its group
+// with the reviewer's right to write there; what was rejected is removed, with its
+// text, when all of its staging group is decided. tainted says that the process
+// knows the actor's session to have read what comes from outside.
+//
+// Errors: CodeNotFound (nothing waits under an id, or it is hidden), CodeDenied
+// (the author, or an agent where a person must decide), CodeConflict (another
+// content than was shown, or decided already).
+func Decide(g access.Grant, decisions []Decision, rest schemas.GroupID, tainted bool) ([]Decided, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	if len(decisions) > MaxDecisions || len(decisions) == 0 && rest == "" {
+		return nil, schemas.Invalidf("%d decisions", len(decisions)).Expecting("1 to %d, or reject_rest", MaxDecisions)
+	}
+	var out []Decided
+	seen := map[string]bool{}
+	for i, d := range decisions {
+		if seen[d.ID] || len(d.Reason) > maxReason {
+			return nil, schemas.Invalidf("nothing was decided").With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i),
+				Msg: fmt.Sprintf("is decided twice, or its reason is longer than %d bytes", maxReason)})
+		}
+		seen[d.ID] = true
+		one, err := decide(g, d, tainted)
+		if err != nil {
+			return nil, located(err, i)
+		}
+		out = append(out, one)
+	}
+	if rest != "" {
+		others, err := rejectRest(g, rest)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, others...)
+	}
+	return out, nil
+}
+
+// located says which decision an error is about.
+func located(err error, i int) error {
+	bad, ok := errors.AsType[*schemas.Error](err)
+	if !ok || bad.Code == schemas.CodeInternal {
+		return err
+	}
+	e := *bad
+	return e.With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i), Msg: "keeps all of them from being decided"})
+}
+
+func decide(g access.Grant, d Decision, tainted bool) (Decided, error) {
+	r, err := find(g, d.ID)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return decideWork(g, d)
+	}
+	if err != nil {
+		return Decided{}, err
+	}
+	if err := mayReview(g, r.author); err != nil {
+		return Decided{}, err
+	}
+	out := Decided{ID: r.id}
+	on := schemas.ReviewReject
+	if d.Approve {
+		on = schemas.ReviewApprove
+		w, err := approve(g, r, d.Hash, tainted)
+		if err != nil {
+			return Decided{}, err
+		}
+		out.Item, out.Status, out.With = w.ID, w.Status, w.With
+	}
+	if err := r.move(g, on, g.Actor(), d.Reason, out.Item); err != nil {
+		return Decided{}, err
+	}
+	to, _, _ := schemas.NextReview(r.state, on)
+	out.State = string(to)
+	done, err := closeIfDone(g, r)
+	if done {
+		out.Closed = r.group
+	}
+	return out, err
+}
+
+// approve takes r's item over into its group, if it is what the reviewer was shown
+// (INV-SHOWN) and no person is needed who is not there.
+func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, error) {
+	items, err := memory.Get(g, []schemas.ItemID{r.item})
+	if err != nil {
+		return memory.Written{}, err
+	}
+	now := shownHash(items[0], r.target)
+	shown, err := hex.DecodeString(hash)
+	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
+		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
+			Expecting("the hash of the present content, %x, after looking at it", now).Try("review_list with its id in ids shows it whole")
+	}
+	reason, err := personNeeded(g, items[0], tainted)
+	if err != nil {
+		return memory.Written{}, err
+	}
+	if reason != "" {
+		return memory.Written{}, schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review")
+	}
+	return memory.Approve(g, r.item, r.target)
+}
+
+// personNeeded says why the actor may not approve an item for being an agent, ""
+// if it may (INV-PERSON).
+func personNeeded(g access.Grant, i memory.Item, tainted bool) (string, error) {
+	if g.IsHuman() {
+		return "", nil
+	}
+	if reason := forPerson(i); reason != "" {
+		return reason, nil
+	}
+	if !tainted {
+		marked, err := memory.Tainted(g)
+		if err != nil || !marked {
+			return "", err
+		}
+	}
+	return "this session has read what comes from outside, so a person approves", nil
+}
+
+// mayReview asks whether the actor decides over what author wrote (INV-REVIEWER).
+// That author is above or beside it says that it may see the staging group, so the
+// refusal tells it nothing new.
+func mayReview(g access.Grant, author schemas.EntityID) error {
+	above, err := g.Holds(author)
+	if err != nil {
+		return err
+	}
+	if !above || author == g.Actor() || len(g.Via()) > 0 {
+		return schemas.Deniedf("nobody reviews what is their own").Try("wait for the parent; review.closed comes with events_poll")
+	}
+	return nil
+}
+
+// move carries r along an edge (INV-REVIEW-EDGE) and writes down who did it.
+func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string, result schemas.ItemID) error {
+	to, _, ok := schemas.NextReview(r.state, on)
+	if !ok {
+		return schemas.Conflictf("%s was %s already", r.id, r.state).Try("review_list shows what waits")
+	}
+	n, err := g.Tx().Exec(updateReview, to, by, g.Tx().Micros(), reason, result, r.id)
+	if err != nil {
+		return fmt.Errorf("write decision: %w", err)
+	}
+	if n != 1 {
+		return schemas.Conflictf("%s was decided already", r.id).Try("review_list shows what waits")
+	}
+	return g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target, "author": r.author, "by": by,
+		"hash": hex.EncodeToString(r.hash), "result": result})
+}
+
+// rejectRest rejects what still waits in a staging group.
+func rejectRest(g access.Grant, group schemas.GroupID) ([]Decided, error) {
+	rows, err := pending(g, group)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Decided, len(rows))
+	for i, r := range rows {
+		if err := mayReview(g, r.author); err != nil {
+			return nil, err
+		}
+		if err := r.move(g, schemas.ReviewReject, g.Actor(), "", ""); err != nil {
+			return nil, err
+		}
+		out[i] = Decided{ID: r.id, State: string(schemas.ReviewRejected)}
+		done, err := closeIfDone(g, r)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			out[i].Closed = r.group
+		}
+	}
+	return out, nil
+}
+
+// Withdraw takes back what the actor handed in and nobody decided yet.
+func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
+	if g.Tx() == nil {
+		return 0, access.ErrNoGrant
+	}
+	rows, err := pending(g, group)
+	if err == nil && (len(rows) == 0 || rows[0].author != g.Actor()) {
+		err = nothingWaits(string(group))
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range rows {
+		if err := r.move(g, schemas.ReviewWithdraw, g.Actor(), "", ""); err != nil {
+			return 0, err
+		}
+	}
+	_, err = closeIfDone(g, rows[0])
+	return len(rows), err
+}
+
+// closeIfDone ends a return of which nothing waits any more: what was not approved
+// loses its text, the staging group its members, and the author is told.
+func closeIfDone(g access.Grant, r row) (bool, error) {
+	tx := g.Tx()
+	var waiting int
+	told := schemas.ReviewClosed{GroupID: r.group, AgentID: r.author}
+	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn); err != nil {
+		return false, fmt.Errorf("read return: %w", err)
+	}
+	if waiting > 0 {
+		return false, nil
+	}
+	rows, err := tx.Query(selectDropped, r.returnID)
+	dropped, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return false, fmt.Errorf("read reviews: %w", err)
+	}
+	if err := memory.Discard(g, dropped); err != nil {
+		return false, err
+	}
+	author, err := g.Profile(r.author)
+	if err != nil {
+		return false, err
+	}
+	if err := memory.CloseStaging(g, r.group, author.ParentEntityID, r.author); err != nil {
+		return false, err
+	}
+	if _, err := tx.Exec(closeReturn, tx.Micros(), r.returnID); err != nil {
+		return false, fmt.Errorf("close return: %w", err)
+	}
+	return true, g.Emit(events.EntityStream(r.author), schemas.EventReviewClosed, told)
+}
+
+// find reads a review the actor may see.
+func find(g access.Grant, id string) (row, error) {
+	groups, err := readable(g)
+	if err != nil {
+		return row{}, err
+	}
+	var r row
+	err = g.Tx().QueryRow(selectReview, groups, id).Scan(r.dest()...)
+	if errors.Is(err, store.ErrNoRows) {
+		return r, nothingWaits(id)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read review: %w", err)
+	}
+	return r, nil
+}
+
+// pending lists what waits in a staging group the actor may see.
+func pending(g access.Grant, group schemas.GroupID) ([]row, error) {
+	groups, err := readable(g)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectPending, groups, group)
+	found, err := store.Collect(rows, err, scanRow)
+	if err != nil {
+		return nil, fmt.Errorf("read reviews: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, nothingWaits(string(group))
+	}
+	return found, nil
+}
+
+// readable lists the groups the actor may read, for json_each.
+func readable(g access.Grant) (string, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return "", err
+	}
+	raw, err := json.Marshal(scope.Groups)
+	return string(raw), err
+}
+
+func nothingWaits(ref string) error {
+	return schemas.NotFoundf("nothing waits for you under %q", ref).Expecting("an id that review_list shows").Try("review_list shows what waits")
+}
+
+// decideWork decides over a held result (package work), and lets the decision count
+// for how well its author works.
+func decideWork(g access.Grant, d Decision) (Decided, error) {
+	s, err := work.Show(g, d.ID, false)
+	if errors.Is(err, schemas.ErrNotFound) || err == nil && s.State != schemas.WorkHeld {
+		return Decided{}, nothingWaits(d.ID)
+	}
+	if err != nil {
+		return Decided{}, err
+	}
+	state, err := work.Decide(g, d.ID, d.Hash, d.Approve)
+	if err != nil {
+		return Decided{}, err
+	}
+	role, said := s.Role, trust.Bad
+	if role == "" {
+		role = "executor"
+	}
+	if d.Approve {
+		said = trust.Good
+	}
+	if holder := s.HolderID; holder != "" {
+		if _, err := trust.Outcome(g, holder, role, d.Approve, said); err != nil {
+			return Decided{}, err
+		}
+	}
+	return Decided{ID: d.ID, State: string(state)}, nil
+}

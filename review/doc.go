@@ -1,0 +1,25 @@
+// Package review keeps what waits for somebody's decision: memories that an
+// autonomous agent brings back (seed §6), and results that are held.
+//
+// In reading order: batch.go (what a returning agent hands in), return.go (how it
+// is compared and staged), gate.go (when nothing needs to wait), list.go and
+// diff.go (what a reviewer sees), decide.go (what a decision does).
+//
+// Invariants:
+//   - INV-RETURN: a return is proven by the agent's own key, over a challenge that
+//     is good once, its chain and all that it brings; and it is made in person.
+//   - INV-STAGED: what a returning agent brings reaches a group by a decision, or
+//     through the gate for merging, and in no other way; until then nothing finds it.
+//   - INV-REVIEWER: an approval is by the author's parent or the human above, in
+//     person; never by the author, nor by who stands beside or below it.
+//   - INV-PERSON: what instructs, comes from outside, or is looked at in a session
+//     that has read what does, is approved by a person.
+//   - INV-SHOWN: an approval counts for the content it names by its hash, and no other.
+//   - INV-REVIEW-EDGE: a review changes its state only along schemas.ReviewEdges.
+//
+// It refuses memories for a place the agent cannot read, a fourth return while
+// three wait, and half of a call: all of what one call decides happens, or none.
+//
+// Its limits: a chain ahead of the node's is the agent's word, since the node saw
+// none of it. That is why it only ever makes the gate stricter.
+package review

@@ -1,0 +1,183 @@
+package review
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
+)
+
+// Kind is what waits.
+type Kind string
+
+const (
+	StagedMemory Kind = "memory" // brought back by an agent
+	HeldResult   Kind = "work"   // reported by an agent a person looks over
+)
+
+// Entry is one thing that waits for the reader's decision. Its text was written
+// by agents: it is data, never instructions.
+type Entry struct {
+	ID         string              `json:"id"`
+	Kind       Kind                `json:"kind" enum:"memory,work"`
+	Name       string              `json:"name"`
+	State      schemas.ReviewState `json:"state"`
+	Author     string              `json:"author"` // its name
+	AuthorID   schemas.EntityID    `json:"author_id,omitempty"`
+	Tier       schemas.Tier        `json:"tier,omitempty"` // of the author
+	Group      schemas.GroupID     `json:"group,omitempty"`
+	Staging    schemas.GroupID     `json:"staging,omitempty"`
+	Divergence schemas.Divergence  `json:"divergence,omitempty"`
+	Sessions   int64               `json:"sessions_apart,omitempty"`
+	Source     memory.Source       `json:"source,omitempty"`
+	Person     string              `json:"person,omitempty"` // why a person must approve it, if the reader is none
+	Status     memory.Status       `json:"status,omitempty"`
+	With       []schemas.ItemID    `json:"with,omitempty"`
+	Diff       []Line              `json:"diff,omitempty"` // against the first of With
+	Hash       string              `json:"hash"`           // what an approval names
+	At         string              `json:"at"`
+
+	Item *memory.Item `json:"item,omitempty"` // with detail
+	Work *work.Status `json:"work,omitempty"` // with detail
+}
+
+// After is where a list goes on: the last id of each kind.
+type After struct {
+	Memory string `json:"m,omitempty"`
+	Work   string `json:"w,omitempty"`
+}
+
+// List gives what waits for the actor, memories in order of arrival and then held
+// results, the newest first; next is where more begins, nil at the end. An agent
+// sees what its children brought; a person sees their whole tree.
+func List(g access.Grant, after After, limit int, tainted bool) (entries []Entry, next *After, err error) {
+	groups, err := readable(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := g.Tx().Query(selectWaiting, groups, after.Memory, limit+1)
+	found, err := store.Collect(rows, err, scanRow)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list reviews: %w", err)
+	}
+	for _, r := range found {
+		if len(entries) == limit {
+			return entries, &after, nil
+		}
+		after.Memory = r.id
+		if mayReview(g, r.author) != nil {
+			continue // its own
+		}
+		e, err := r.entry(g, tainted, false)
+		if err != nil {
+			return nil, nil, err
+		}
+		entries = append(entries, e)
+	}
+	if !g.IsHuman() || len(found) > limit {
+		if len(found) > limit {
+			next = &after
+		}
+		return entries, next, nil
+	}
+	held, err := work.List(g, work.Filter{State: schemas.WorkHeld, Before: after.Work, Limit: limit - len(entries) + 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range held {
+		if len(entries) == limit {
+			return entries, &after, nil
+		}
+		after.Work = s.WorkID
+		entries = append(entries, heldEntry(s))
+	}
+	return entries, nil, nil
+}
+
+// Show gives single things that wait, whole. CodeNotFound if one is absent or
+// hidden.
+func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
+	out := make([]Entry, 0, len(ids))
+	for _, id := range ids {
+		r, err := find(g, id)
+		if err == nil {
+			if err = mayReview(g, r.author); err != nil {
+				return nil, err
+			}
+			e, err := r.entry(g, tainted, true)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, e)
+			continue
+		}
+		s, missing := work.Show(g, id, true)
+		if missing != nil || s.State != schemas.WorkHeld || !g.IsHuman() {
+			return nil, err
+		}
+		e := heldEntry(s)
+		e.Work = &s
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// entry shows r as it stands now beside what its group holds.
+func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
+	author, err := g.Profile(r.author)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{ID: r.id, Kind: StagedMemory, State: r.state, Author: author.Name, AuthorID: r.author, Group: r.target, Staging: r.group,
+		Divergence: r.divergence, Sessions: r.sessions, At: events.Timestamp(r.at)}
+	s, err := trust.Read(g, string(r.author))
+	if err != nil {
+		return e, err
+	}
+	e.Tier = s.Score.Tier()
+	if r.state.Final() && r.state != schemas.ReviewApproved {
+		return e, nil // its text may be gone
+	}
+	items, err := memory.Get(g, []schemas.ItemID{r.item})
+	if err != nil {
+		return e, err
+	}
+	item := items[0]
+	e.Name, e.Source, e.Hash = item.Name, item.Provenance.Source, hex.EncodeToString(shownHash(item, r.target))
+	if e.Person, err = personNeeded(g, item, tainted); err != nil {
+		return e, err
+	}
+	beside, err := memory.StandingIn(g, r.item, r.target)
+	if err != nil {
+		return e, err
+	}
+	e.Status, e.With = beside.Status, beside.With
+	var before []string
+	if len(e.With) > 0 {
+		if other, err := memory.Get(g, e.With[:1]); err == nil {
+			before = readableLines(other[0].Data)
+		}
+	}
+	e.Diff = difference(before, readableLines(item.Data))
+	if !detail {
+		e.Diff = changed(e.Diff, 2)
+		return e, nil
+	}
+	e.Item = &item
+	return e, nil
+}
+
+func heldEntry(s work.Status) Entry {
+	e := Entry{ID: s.WorkID, Kind: HeldResult, Name: s.Intent, State: schemas.ReviewPending, Author: s.Holder, AuthorID: s.HolderID,
+		Group: s.GroupID, Hash: s.ResultHash, At: s.Created}
+	if s.Result != nil {
+		e.Diff = lines("+", readableLines(s.Result))
+	}
+	return e
+}

@@ -1,0 +1,229 @@
+package review
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Proof is what a return was signed with; the caller has verified it against the
+// agent's key, and uses its challenge up in the same transaction.
+type Proof struct {
+	Statement []byte
+	Signature []byte
+}
+
+// Returned is what became of a return.
+type Returned struct {
+	ID         string
+	Divergence schemas.Divergence
+	Sessions   int64 // apart from the node's chain
+	Known      memory.HotChain
+	Group      schemas.GroupID // the staging group; "" if nothing was brought
+	Reviews    []string        // in the order of the memories
+	Merged     []memory.Written
+	Because    []string // why it waits for review
+}
+
+// reviewBeyond is from how many sessions apart a return is always reviewed; the
+// gate of package trust is stricter.
+const reviewBeyond = 5
+
+// Submit takes in what the actor brings back (INV-RETURN): it compares the chains,
+// puts the memories into a staging group of their own, and merges them at once if
+// the gate is open. Errors: CodeDenied for agents that are not autonomous,
+// CodeNotFound (a target that is absent or hidden), CodeConflict (a broken chain,
+// too many returns that wait).
+func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
+	tx, me := g.Tx(), g.Actor()
+	if tx == nil {
+		return Returned{}, access.ErrNoGrant
+	}
+	self, err := mayReturn(g)
+	if err != nil {
+		return Returned{}, err
+	}
+	if err := memory.VerifyHot(g, me); err != nil {
+		return Returned{}, err
+	}
+	out := Returned{ID: schemas.NewID()}
+	if out.Known, err = memory.ReadHotChain(g, me); err != nil {
+		return Returned{}, err
+	}
+	out.Divergence, out.Sessions = compare(out.Known, b.sessions, b.chain)
+	var before int
+	if err := tx.QueryRow(selectBefore, me, b.digest[:], b.sessions, b.chain[:], len(b.drafts) > 0).Scan(&before); err != nil {
+		return Returned{}, fmt.Errorf("read returns: %w", err)
+	}
+	if before > 0 {
+		out.Divergence = schemas.ChainReplay
+	}
+	closed := tx.Micros()
+	if len(b.drafts) > 0 {
+		if closed = 0; out.Group == "" {
+			if out.Group, err = stagingName(tx, me); err != nil {
+				return Returned{}, err
+			}
+		}
+		if err := mayStage(g, b, me); err != nil {
+			return Returned{}, err
+		}
+		if err := memory.CreateStaging(g, out.Group, me, self.ParentEntityID); err != nil {
+			return Returned{}, err
+		}
+	}
+	if _, err := tx.Exec(insertReturn, out.ID, me, out.Group, out.Divergence, out.Sessions, b.sessions, b.chain[:], b.digest[:],
+		p.Statement, p.Signature, tx.Micros(), closed); err != nil {
+		return Returned{}, fmt.Errorf("write return: %w", err)
+	}
+	if err := g.Audit("return/"+out.ID, map[string]any{"divergence": out.Divergence, "sessions": out.Sessions, "memories": len(b.drafts),
+		"group": out.Group, "chain_hash": b.chain.String()}); err != nil {
+		return Returned{}, err
+	}
+	if len(b.drafts) == 0 {
+		return out, nil
+	}
+	return out, stage(g, b, self, &out)
+}
+
+// mayReturn: whoever is always under somebody's eyes has nothing to come back from.
+func mayReturn(g access.Grant) (schemas.Agent, error) {
+	self, err := g.Profile(g.Actor())
+	if err != nil {
+		return self, err
+	}
+	if self.AgentType == "" || !self.Capabilities.Autonomous {
+		return self, schemas.Deniedf("only autonomous agents come back from work of their own").
+			Try("write with memory_write_warm; a parent that may can set autonomous with agent_capabilities")
+	}
+	return self, nil
+}
+
+// compare holds the chain an agent hands in against the node's.
+func compare(known memory.HotChain, sessions int64, chain memory.Hash) (schemas.Divergence, int64) {
+	switch apart := sessions - known.SessionCount; {
+	case apart > 0:
+		return schemas.ChainGap, apart
+	case apart < 0:
+		return schemas.ChainFork, -apart
+	case chain != known.ChainHash:
+		return schemas.ChainFork, 0
+	}
+	return schemas.ChainMatch, 0
+}
+
+// stagingName is staging-{agent}-{time}, at a moment no other of the agent bears.
+func stagingName(tx *store.Tx, agent schemas.EntityID) (schemas.GroupID, error) {
+	for at := tx.Now(); ; at = at.Add(time.Microsecond) {
+		name := schemas.GroupID(fmt.Sprintf("%s-%s-%s", access.GroupStaging, agent, strings.ToLower(at.UTC().Format("20060102T150405.000000Z"))))
+		var one int
+		err := tx.QueryRow(selectStaging, name).Scan(&one)
+		if errors.Is(err, store.ErrNoRows) {
+			return name, nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("name staging group: %w", err)
+		}
+	}
+}
+
+// mayStage asks whether the actor reads the groups it brings something for, and
+// has not too much waiting already.
+func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
+	var open int
+	if err := g.Tx().QueryRow(countOpen, me).Scan(&open); err != nil {
+		return fmt.Errorf("count returns: %w", err)
+	}
+	if open >= MaxOpen {
+		return schemas.Conflictf("%d returns of this agent wait for review", open).Expecting("at most %d", MaxOpen).
+			Try("wait for review.closed with events_poll, or take one back: reintegrate with action withdraw")
+	}
+	var missing []schemas.Violation
+	asked := map[schemas.GroupID]bool{}
+	for i, group := range b.groups {
+		readable, known := asked[group]
+		if !known {
+			err := g.Need(access.Need{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
+			if err != nil && !errors.Is(err, schemas.ErrNotFound) {
+				return err
+			}
+			readable = err == nil && !access.Reserved(group, "")
+			asked[group] = readable
+		}
+		if !readable {
+			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/memories/%d/group", i), Msg: "there is no such group here"})
+		}
+	}
+	if len(missing) > 0 {
+		return schemas.NotFoundf("nothing was handed in: not all of the groups are here").
+			Try("memory_group with action list shows your groups").With(missing...)
+	}
+	return nil
+}
+
+// stage writes the memories of b into their staging group, one review for each,
+// and merges them if the gate is open.
+func stage(g access.Grant, b *Batch, self schemas.Agent, out *Returned) error {
+	rows := make([]row, len(b.drafts))
+	for i, d := range b.drafts {
+		item, err := memory.Stage(g, out.Group, d)
+		if err != nil {
+			return err
+		}
+		r := row{id: schemas.NewID(), returnID: out.ID, item: item, target: b.groups[i], state: schemas.ReviewPending,
+			author: self.AgentID, group: out.Group, divergence: out.Divergence, sessions: out.Sessions}
+		held, err := memory.Get(g, []schemas.ItemID{item})
+		if err != nil {
+			return err
+		}
+		r.hash = shownHash(held[0], r.target)
+		if _, err := g.Tx().Exec(insertReview, r.id, r.returnID, r.item, r.target, r.hash); err != nil {
+			return fmt.Errorf("write review: %w", err)
+		}
+		rows[i] = r
+		out.Reviews = append(out.Reviews, r.id)
+	}
+	var err error
+	if out.Because, err = gate(g, rows, self); err != nil {
+		return err
+	}
+	if len(out.Because) == 0 {
+		return merge(g, rows, out)
+	}
+	asked := schemas.ReviewRequested{GroupID: out.Group, AgentID: self.AgentID, Items: len(rows), Divergence: out.Divergence}
+	for _, who := range reviewers(self.ParentEntityID, g.Root()) {
+		if err := g.Emit(events.EntityStream(who), schemas.EventReviewRequested, asked); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reviewers are an agent's parent and the human above it, once each.
+func reviewers(parent, root schemas.EntityID) []schemas.EntityID {
+	if parent == root {
+		return []schemas.EntityID{root}
+	}
+	return []schemas.EntityID{parent, root}
+}
+
+// shownHash stands for all that an approval would take over of a staged item, and
+// for where to. It reads what the item says, not what it says of itself.
+func shownHash(i memory.Item, target schemas.GroupID) []byte {
+	h := sha256.New()
+	for _, field := range []string{"cordelia/v1/review", string(i.ID), string(i.Author), string(target), string(i.Type), string(i.Data),
+		i.Subject, i.Key, i.ValidFrom, i.ValidTo, fmt.Sprint(i.Confidence), string(i.Provenance.Source)} {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(field)))) //nolint:errcheck // never fails
+		h.Write([]byte(field))                                          //nolint:errcheck // never fails
+	}
+	return h.Sum(nil)
+}

@@ -1,0 +1,174 @@
+package review
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+func TestCompareChains(t *testing.T) {
+	here := memory.HotChain{SessionCount: 7, ChainHash: memory.Hash{1}, PreviousHash: memory.Hash{2}}
+	for _, tt := range []struct {
+		sessions int64
+		chain    memory.Hash
+		want     schemas.Divergence
+		apart    int64
+	}{
+		{7, memory.Hash{1}, schemas.ChainMatch, 0},
+		{7, memory.Hash{3}, schemas.ChainFork, 0},
+		{6, memory.Hash{2}, schemas.ChainFork, 1},
+		{0, memory.Hash{1}, schemas.ChainFork, 7},
+		{8, memory.Hash{1}, schemas.ChainGap, 1},
+		{19, memory.Hash{4}, schemas.ChainGap, 12},
+	} {
+		got, apart := compare(here, tt.sessions, tt.chain)
+		require.Equal(t, tt.want, got, "%+v", tt)
+		require.Equal(t, tt.apart, apart, "%+v", tt)
+	}
+}
+
+// What a difference keeps and takes away is the one text, what it keeps and adds
+// the other.
+func TestDifferenceReadsBack(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	text := func() (out []string) {
+		for range random.IntN(9) {
+			out = append(out, string(rune('a'+random.IntN(4))))
+		}
+		return out
+	}
+	changes := 0
+	for range 2000 {
+		before, after := text(), text()
+		var one, other []string
+		for _, l := range difference(before, after) {
+			switch l.Op {
+			case "-":
+				one = append(one, l.Text)
+			case "+":
+				other = append(other, l.Text)
+			case " ":
+				one, other = append(one, l.Text), append(other, l.Text)
+			}
+			if l.Op != " " {
+				changes++
+			}
+		}
+		require.Equal(t, before, one)
+		require.Equal(t, after, other)
+	}
+	require.Positive(t, changes)
+	require.Equal(t, []Line{{" ", "a"}, {"-", "b"}, {"+", "x"}, {" ", "c"}}, difference([]string{"a", "b", "c"}, []string{"a", "x", "c"}))
+}
+
+// Two long texts that share nothing are not compared cell by cell.
+func TestDifferenceIsBounded(t *testing.T) {
+	long := func(word string) (out []string) {
+		for i := range 20_000 {
+			out = append(out, fmt.Sprint(word, i))
+		}
+		return out
+	}
+	d := difference(long("a"), long("b"))
+	require.Len(t, d, 40_000)
+	require.Equal(t, []Line{{"-", "a0"}, {"+", "b0"}}, changed(d, 2))
+}
+
+func TestReadableLines(t *testing.T) {
+	require.Equal(t, []string{"content: one", "      |: two", "tags: x", "tags: y", "type: insight"},
+		readableLines(json.RawMessage(`{"type":"insight","tags":["x","y"],"content":"one\ntwo"}`)))
+	require.Len(t, []rune(changed([]Line{{"+", strings.Repeat("é", 500)}}, 2)[0].Text), shownLine+1)
+}
+
+func TestPrepareNamesAllThatIsWrong(t *testing.T) {
+	low := 0.2
+	_, err := Prepare(Claim{SessionCount: -1, ChainHash: "x", Memories: []Memory{
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"a"}`)},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"b"}`), Group: "g", Source: memory.FromUser},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"c"}`), Group: "g", Confidence: &low},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"d","validated":true}`), Group: "g"},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","author":"ann"}`), Group: "g"},
+	}}, "", nil)
+	bad, ok := err.(*schemas.Error)
+	require.True(t, ok, "%v", err)
+	var paths []string
+	for _, v := range bad.Violations {
+		paths = append(paths, v.Path)
+	}
+	require.Subset(t, paths, []string{"/session_count", "/chain_hash", "/memories/0/group", "/memories/1/source", "/memories/2/confidence",
+		"/memories/3/data/validated", "/memories/4/data/author", "/memories/4/data/content"})
+}
+
+func TestPrepareBounds(t *testing.T) {
+	hash := strings.Repeat("0", 64)
+	m := Memory{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"a"}`), Group: "g"}
+	many := make([]Memory, MaxMemories+1)
+	for i := range many {
+		many[i] = m
+	}
+	_, err := Prepare(Claim{ChainHash: hash, Memories: many}, "", nil)
+	require.ErrorContains(t, err, "201 memories")
+	_, err = Prepare(Claim{ChainHash: hash, Memories: many[1:]}, "", nil)
+	require.NoError(t, err)
+	large := m
+	large.Data = json.RawMessage(`{"type":"insight","content":"` + strings.Repeat("a", 15_000) + `"}`)
+	for i := range many {
+		many[i] = large
+	}
+	_, err = Prepare(Claim{ChainHash: hash, Memories: many[:40]}, "", nil)
+	require.ErrorContains(t, err, "bytes")
+}
+
+// Every statement of another return has other bytes.
+func TestStatementCoversAll_INV_RETURN(t *testing.T) {
+	claim := func(change func(*Claim)) schemas.Reintegration {
+		c := Claim{SessionCount: 3, ChainHash: strings.Repeat("a", 64), Memories: []Memory{
+			{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"a"}`), Group: "g"}}}
+		change(&c)
+		b, err := Prepare(c, "", nil)
+		require.NoError(t, err)
+		return b.Statement(schemas.AuthChallenge{NodeID: "n", AgentID: "a", Purpose: schemas.PurposeReintegrate})
+	}
+	same := claim(func(*Claim) {})
+	require.Equal(t, same, claim(func(c *Claim) { c.Memories[0].Data = json.RawMessage(`{ "content": "a", "type": "insight" }`) }))
+	for name, change := range map[string]func(*Claim){
+		"count":    func(c *Claim) { c.SessionCount++ },
+		"chain":    func(c *Claim) { c.ChainHash = strings.Repeat("b", 64) },
+		"target":   func(c *Claim) { c.Memories[0].Group = "h" },
+		"text":     func(c *Claim) { c.Memories[0].Data = json.RawMessage(`{"type":"insight","content":"b"}`) },
+		"source":   func(c *Claim) { c.Memories[0].Source = memory.FromTool },
+		"one less": func(c *Claim) { c.Memories = nil },
+	} {
+		require.NotEqual(t, same.SigningBytes(), claim(change).SigningBytes(), name)
+	}
+}
+
+// The table of states, walked.
+func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
+	type key struct {
+		from schemas.ReviewState
+		on   schemas.Trigger
+	}
+	seen, reached := map[key]bool{}, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
+	for _, e := range schemas.ReviewEdges() {
+		require.False(t, seen[key{e.From, e.On}], "%v leads to two states", e)
+		require.False(t, e.From.Final(), "%v leaves a final state", e)
+		seen[key{e.From, e.On}], reached[e.To] = true, true
+		to, by, ok := schemas.NextReview(e.From, e.On)
+		require.True(t, ok)
+		require.Equal(t, e.To, to)
+		require.Equal(t, e.By, by)
+	}
+	for _, s := range schemas.ReviewStates() {
+		require.True(t, reached[s], s)
+	}
+	_, _, ok := schemas.NextReview(schemas.ReviewApproved, schemas.ReviewReject)
+	require.False(t, ok)
+}

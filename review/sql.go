@@ -1,0 +1,28 @@
+package review
+
+const (
+	countOpen    = `SELECT count(*) FROM returns WHERE agent = ? AND closed_at = 0`
+	selectBefore = `SELECT count(*) FROM returns WHERE agent = ?1 AND (batch_hash = ?2 AND group_id <> '' AND ?5
+		OR session_count = ?3 AND chain_hash = ?4 AND divergence IN ('gap', 'fork'))`
+	selectStaging = `SELECT 1 FROM groups WHERE id = ?`
+	insertReturn  = `INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertReview = `INSERT INTO reviews(id, return_id, item, target, hash, state) VALUES (?, ?, ?, ?, ?, 'pending')`
+
+	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result,
+		b.agent, b.group_id, b.divergence, b.sessions, b.at`
+	// selectWaiting lists what waits in the groups of ?1, in order of arrival, after ?2.
+	selectWaiting = `SELECT ` + rowColumns + ` FROM json_each(?1) j CROSS JOIN returns b ON b.group_id = j.value AND b.closed_at = 0
+		CROSS JOIN reviews r ON r.return_id = b.id AND r.state = 'pending' WHERE r.id > ?2 ORDER BY r.id LIMIT ?3`
+	selectReview = `SELECT ` + rowColumns + ` FROM reviews r JOIN returns b ON b.id = r.return_id
+		WHERE r.id = ?2 AND b.group_id IN (SELECT value FROM json_each(?1))`
+	selectPending = `SELECT ` + rowColumns + ` FROM returns b CROSS JOIN reviews r ON r.return_id = b.id AND r.state = 'pending'
+		WHERE b.group_id = ?2 AND b.closed_at = 0 AND b.group_id IN (SELECT value FROM json_each(?1)) ORDER BY r.id`
+
+	updateReview = `UPDATE reviews SET state = ?, decided_by = ?, decided_at = ?, reason = ?, result = ? WHERE id = ? AND state = 'pending'`
+	// selectTally says how a return stands.
+	selectTally = `SELECT coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'approved'), 0), coalesce(sum(state = 'rejected'), 0),
+		coalesce(sum(state = 'withdrawn'), 0) FROM reviews WHERE return_id = ?`
+	selectDropped = `SELECT item FROM reviews WHERE return_id = ? AND state IN ('rejected', 'withdrawn') ORDER BY id`
+	closeReturn   = `UPDATE returns SET closed_at = ? WHERE id = ?`
+)

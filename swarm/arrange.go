@@ -1,0 +1,197 @@
+package swarm
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Arrange sends work for a swarm to where it is done: in a pipeline to the cell of
+// its stage, after the work of the stage before; in a hierarchical swarm to the cell
+// of whom it is assigned to. Work for any other group it leaves as it is. CodeInvalid
+// lists every item whose place is not clear.
+func Arrange(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
+	var strategy schemas.Strategy
+	var coordinator schemas.EntityID
+	err := g.Tx().LookupRow(selectStrategy, group).Scan(&strategy, &coordinator)
+	if errors.Is(err, store.ErrNoRows) {
+		return drafts, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read swarm: %w", err)
+	}
+	switch strategy {
+	case schemas.InPipeline:
+		return inStages(g, group, drafts)
+	case schemas.Hierarchical:
+		return assigned(g, group, drafts)
+	}
+	return drafts, nil
+}
+
+// assigned sends each item to the cell of its assignee.
+func assigned(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
+	c := checker{}
+	out := make([]work.Draft, len(drafts))
+	for i, d := range drafts {
+		if out[i] = d; d.AssignedTo == "" {
+			c.say(fmt.Sprintf("/items/%d/assigned_to", i), "is missing: in a hierarchical swarm work is assigned")
+			continue
+		}
+		_, cell, err := placeOf(g, group, d.AssignedTo)
+		if err != nil {
+			return nil, err
+		}
+		if cell != "" {
+			out[i] = d.In(cell)
+		}
+	}
+	return out, c.misplaced()
+}
+
+// placeOf is the slot and the cell of an agent in a swarm; no cell if it has none, or
+// is not of the swarm.
+func placeOf(g access.Grant, group schemas.GroupID, ref string) (n int, cell schemas.GroupID, err error) {
+	id, err := g.Resolve(ref)
+	if err != nil {
+		return 0, "", err
+	}
+	err = g.Tx().LookupRow(selectPlace, group, id).Scan(&n, &cell)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, "", nil
+	}
+	return n, cell, err
+}
+
+// inStages sends each item to its stage, and lets it wait for those before.
+func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
+	type stage struct {
+		n    int
+		cell schemas.GroupID
+	}
+	stages := map[string]stage{}
+	rows, err := g.Tx().Query(selectStages, group)
+	if _, err = store.Collect(rows, err, func(r *sql.Rows) (string, error) {
+		var name string
+		var s stage
+		err := r.Scan(&name, &s.n, &s.cell)
+		stages[name] = s
+		return name, err
+	}); err != nil {
+		return nil, fmt.Errorf("read stages: %w", err)
+	}
+	c := checker{}
+	out, at := make([]work.Draft, len(drafts)), make([]int, len(drafts))
+	for i, d := range drafts {
+		out[i] = d
+		s, known := stages[d.Role]
+		if d.Role == "" && d.AssignedTo != "" {
+			if s.n, s.cell, err = placeOf(g, group, d.AssignedTo); err != nil {
+				return nil, err
+			}
+			known = true
+		}
+		if !known {
+			c.say(fmt.Sprintf("/items/%d/role", i), "must name the stage; swarm_status shows them")
+			continue
+		}
+		if at[i] = s.n; s.cell == "" {
+			continue // the coordinator's
+		}
+		d.Stage = s.n
+		before := []int{}
+		for j := range i {
+			switch {
+			case at[j] == s.n-1 && at[j] > 0:
+				before = append(before, j)
+			case at[j] > s.n:
+				c.say(fmt.Sprintf("/items/%d", i), "stands after an item of a later stage")
+			}
+		}
+		for _, j := range d.DependsOn {
+			if at[j] != s.n && at[j] != s.n-1 || at[j] == 0 {
+				c.say(fmt.Sprintf("/items/%d/depends_on", i), "names an item that is neither of this stage nor of the one before")
+			}
+		}
+		if len(d.DependsOn) == 0 {
+			d.DependsOn = before
+		}
+		out[i] = d.In(s.cell)
+	}
+	return out, c.misplaced()
+}
+
+func (c *checker) misplaced() error {
+	if len(c.found) == 0 {
+		return nil
+	}
+	return schemas.Invalidf("the task was not submitted: it does not fit how the swarm works").With(c.found...)
+}
+
+// maxHandedOn bounds the ids of one result that are looked at.
+const maxHandedOn = 50
+
+// Receive hands on to a stage of a pipeline what the accepted results that its new
+// item builds on name (INV-STAGE): copies of those items go into its cell, and their
+// ids into the brief. At any other claim it does nothing.
+func Receive(g access.Grant, c *work.Claimed) error {
+	if c.GroupID == "" {
+		return nil
+	}
+	for _, in := range c.Inputs {
+		ids := itemsNamed(in.Result)
+		if len(ids) == 0 {
+			continue
+		}
+		var from schemas.GroupID
+		err := g.Tx().LookupRow(selectBefore, in.WorkID, c.GroupID).Scan(&from)
+		if errors.Is(err, store.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read stage before: %w", err)
+		}
+		copies, err := memory.HandOn(g, ids, from, c.GroupID)
+		if err != nil {
+			return err
+		}
+		c.Brief.Context = append(c.Brief.Context, copies...)
+	}
+	return nil
+}
+
+// itemsNamed are the texts in a result that look like ids of items.
+func itemsNamed(result json.RawMessage) (ids []schemas.ItemID) {
+	var value any
+	if len(result) == 0 || json.Unmarshal(result, &value) != nil {
+		return nil
+	}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if len(v) == 36 && v[8] == '-' && v[23] == '-' && len(ids) < maxHandedOn {
+				ids = append(ids, schemas.ItemID(v))
+			}
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				walk(v[k])
+			}
+		}
+	}
+	walk(value)
+	return ids
+}

@@ -1,0 +1,207 @@
+package swarm
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Retire deactivates an agent whose task is over, as the node.
+type Retire func(node access.Grant, id schemas.EntityID) error
+
+// Ending is how a swarm is to end.
+type Ending struct {
+	Swarm     schemas.GroupID
+	Synthesis schemas.ItemID   // must be derived from every finding, unless ""
+	Share     []schemas.ItemID // findings to copy into ShareWith first
+	ShareWith schemas.GroupID
+}
+
+// Ended is what became of a swarm.
+type Ended struct {
+	SwarmID   schemas.GroupID  `json:"swarm_id"`
+	ArchiveID schemas.ItemID   `json:"archive_id"` // for its maker to review
+	Agents    int              `json:"agents_deactivated"`
+	Cancelled int              `json:"work_cancelled"`
+	Shared    []schemas.ItemID `json:"shared,omitempty"` // the copies
+}
+
+// maxShared bounds how many findings are shared at the end.
+const maxShared = 100
+
+// CheckEnding checks an ending before a transaction is taken for it.
+func CheckEnding(e Ending) error {
+	c := checker{}
+	if (len(e.Share) > 0) != (e.ShareWith != "") {
+		c.say("/share", "and share_with belong together")
+	}
+	if len(e.Share) > maxShared {
+		c.say("/share", "names %d items, more than %d", len(e.Share), maxShared)
+	}
+	return c.refusal("the swarm was not disbanded")
+}
+
+// Disband ends a swarm for its coordinator, who made it, or those above: the findings
+// chosen are shared, open work is cancelled, what it found is archived, its agents are
+// deactivated and its groups closed, in one transaction. A repetition gets the first
+// answer. Errors: CodeNotFound, CodeDenied for other members, CodeConflict for
+// findings that are not in the synthesis.
+func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
+	out := Ended{SwarmID: e.Swarm}
+	s, err := load(g, e.Swarm)
+	if err != nil {
+		return out, err
+	}
+	if runs, err := s.runs(g); err != nil {
+		return out, err
+	} else if !runs {
+		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it", s.id).Try("ask them; swarm_status names the coordinator")
+	}
+	if s.ended != 0 {
+		if err := json.Unmarshal([]byte(s.answer), &out); err != nil {
+			return out, fmt.Errorf("read answer: %w", err)
+		}
+		return out, nil
+	}
+	groups, err := groupsOf(g, s.id)
+	if err != nil {
+		return out, err
+	}
+	if err := s.merged(g, groups, e.Synthesis); err != nil {
+		return out, err
+	}
+	for _, id := range e.Share {
+		w, err := memory.Share(g, id, e.ShareWith)
+		if err != nil {
+			return out, err
+		}
+		out.Shared = append(out.Shared, w.ID)
+	}
+	if err := g.AsNode(func(node access.Grant) error { return s.end(node, g.Actor(), groups, e, retire, &out) }); err != nil {
+		return out, err
+	}
+	return out, g.Audit("swarm/"+string(s.id), map[string]any{"ended": out, "synthesis": e.Synthesis})
+}
+
+// merged refuses a synthesis that leaves findings out.
+func (s record) merged(g access.Grant, groups []schemas.GroupID, synthesis schemas.ItemID) error {
+	if synthesis == "" {
+		return nil
+	}
+	items, err := memory.Get(g, []schemas.ItemID{synthesis})
+	if err != nil {
+		return err
+	}
+	missing, err := memory.Unmerged(g, groups, s.merging(), items[0].ID)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	refusal := schemas.Conflictf("%d findings are not in the synthesis; nothing was changed", len(missing)).
+		Expecting("an item of the swarm's group by its coordinator, with derived_from naming every finding").
+		Try("write it again with memory_write_warm and those in derived_from, or leave synthesis_item out")
+	for _, id := range missing[:min(len(missing), maxUnmerged)] {
+		refusal = refusal.With(schemas.Violation{Path: "/synthesis_item", Msg: "is not derived from " + string(id)})
+	}
+	return refusal
+}
+
+// end ends it, as the node.
+func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, e Ending, retire Retire, out *Ended) error {
+	now := Status{}
+	if err := now.agents(node, s, true); err != nil {
+		return err
+	}
+	for _, id := range groups {
+		n, err := work.Close(node, id)
+		if err != nil {
+			return err
+		}
+		out.Cancelled += n
+	}
+	var names []string
+	var last []schemas.EntityID // the coordinator goes after those it ends
+	for _, slot := range now.Slots {
+		for _, a := range slot.Agents {
+			if names = append(names, a.Name); a.Status == schemas.Deactivated || a.Status == schemas.Removed {
+				continue
+			}
+			if out.Agents++; a.ID == s.coordinator {
+				last = append(last, a.ID)
+				continue
+			}
+			if err := retire(node, a.ID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range last {
+		if err := retire(node, id); err != nil {
+			return err
+		}
+	}
+	if err := s.archive(node, by, groups, names, e, out); err != nil {
+		return err
+	}
+	if err := node.Emit(events.GroupStream(s.id), schemas.EventSwarmDisbanded, schemas.SwarmDisbanded{SwarmID: s.id}); err != nil {
+		return err
+	}
+	for _, id := range groups {
+		if err := memory.Archive(node, id); err != nil {
+			return err
+		}
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	if _, err := node.Tx().Exec(endSwarm, node.Tx().Micros(), string(answer), s.id); err != nil {
+		return fmt.Errorf("end swarm: %w", err)
+	}
+	return nil
+}
+
+// archivePrefix begins the ids of archives; the swarm's id follows.
+const archivePrefix = "swarm-archive-"
+
+// maxHeadlines is how many findings an archive names.
+const maxHeadlines = 80
+
+// archive writes what became of the swarm, for its maker to review.
+func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, names []string, e Ending, out *Ended) error {
+	found, err := memory.Headlines(node, groups, maxHeadlines)
+	if err != nil {
+		return err
+	}
+	now := time.UnixMicro(node.Tx().Micros()).UTC()
+	out.ArchiveID = schemas.ItemID(fmt.Sprintf("%s%s-%s", archivePrefix, s.id, now.Format("20060102T150405.000000Z")))
+	r := memory.SessionRecord{Type: "session", ID: string(out.ArchiveID), Date: now.Format(time.DateOnly),
+		Focus:      fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
+		Highlights: append([]string{fmt.Sprintf("%d agents, %d items cancelled", len(names), out.Cancelled)}, found...),
+		Decisions:  []string{}, EntitiesMentioned: names}
+	if e.Synthesis != "" {
+		r.Decisions = append(r.Decisions, "Synthesis: "+string(e.Synthesis))
+	}
+	for _, id := range out.Shared {
+		r.Decisions = append(r.Decisions, "Shared with "+string(e.ShareWith)+": "+string(id))
+	}
+	return memory.WriteSwarmArchive(node, s.id, s.creator, by, r)
+}
+
+// Coordinators are those who should hear that an agent has changed its state, besides
+// its parent: the coordinators of the running swarms it is in.
+func Coordinators(g access.Grant, id, parent schemas.EntityID) ([]schemas.EntityID, error) {
+	rows, err := g.Tx().Lookup(selectCoordinators, id, parent)
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read coordinators: %w", err)
+	}
+	return ids, nil
+}

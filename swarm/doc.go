@@ -1,0 +1,29 @@
+// Package swarm lets agents work together on one goal (seed §4): it makes them,
+// the groups they share and their first work, says how they stand, and ends them.
+//
+// Invariants:
+//   - INV-SWARM-WHOLE: a swarm is there with its groups, agents, memberships and
+//     first work, or not at all; it ends the same way, and ending it again changes
+//     nothing.
+//   - INV-CELL: what a member of a cell writes is read by its cell, the coordinator
+//     and who made the swarm.
+//   - INV-STAGE: a stage of a pipeline gets from the stage before it the results of
+//     items that are done, with copies of the memory those name, and nothing else
+//     from any other.
+//
+// The strategies differ in groups and memberships, so that who sees what is the
+// authorizer's decision and not a habit:
+//
+//	broadcast     all agents are members of the swarm's one group
+//	pipeline      each stage has a cell, a group of its own; in the swarm's group
+//	              stages only look on
+//	hierarchical  each worker has a cell; the coordinator is in all of them, assigns
+//	              work there, and shares what others should know
+//
+// Who made the swarm owns every group, the coordinator runs them. Arrange sends work
+// offered to a swarm to where it belongs; Receive hands on at the claim, when what an
+// item builds on has been accepted, whoever accepted it.
+//
+// The package makes no agent and ends none by itself: registration and deactivation
+// touch memory and trust as well, and are functions it is given.
+package swarm

@@ -1,0 +1,33 @@
+package trust
+
+import (
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// What the words of an author weigh in a search, by tier. Nobody gains by a good
+// record: what trust gives is not more of what somebody wrote.
+const (
+	lowWeight       = 0.7
+	untrustedWeight = 0.4
+)
+
+// Weight is what an author's words weigh in a search by the actor: 1, or less for
+// an agent that proved inaccurate to the actor's human, else to its own. A tier is
+// all that shows of a score to those who may not read it.
+func Weight(g access.Grant, author schemas.EntityID) (float64, error) {
+	if !schemas.IsAgentID(string(author)) {
+		return 1, nil
+	}
+	tier, err := g.TierOf(author, g.Root())
+	if err != nil {
+		return 0, err
+	}
+	switch tier {
+	case schemas.Untrusted:
+		return untrustedWeight, nil
+	case schemas.Low:
+		return lowWeight, nil
+	}
+	return 1, nil
+}

@@ -1,0 +1,66 @@
+package trust
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+func (n *node) weight(who, author schemas.EntityID) (w float64) {
+	n.Helper()
+	require.NoError(n, n.do(who, access.Read, func(g access.Grant) (err error) {
+		w, err = Weight(g, author)
+		return err
+	}))
+	return w
+}
+
+func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
+	n := newNode(t)
+	verdict := func(item int, w Word) { n.assess(ann, Verdict{On: wrote(work, item), Word: w}) }
+	require.Equal(t, 1.0, n.weight(solo, work))
+	verdict(0, Wrong)
+	require.Equal(t, lowWeight, n.weight(solo, work))
+	require.Equal(t, 1.0, n.weight(solo, ann), "a person is not scored")
+	require.Equal(t, 1.0, n.weight(solo, mate))
+	require.Equal(t, lowWeight, n.weight(eve, work), "who has no opinion of their own takes that of the human above")
+	for i := range 6 {
+		verdict(1+i, Wrong)
+	}
+	require.Equal(t, untrustedWeight, n.weight(solo, work))
+	for i := range 40 {
+		verdict(i, Right)
+	}
+	require.Equal(t, schemas.High, n.score(work).Tier())
+	require.Equal(t, 1.0, n.weight(solo, work), "a good record gains nothing")
+	n.clock.move(31 * 24 * time.Hour)
+	require.Equal(t, 1.0, n.weight(solo, work))
+}
+
+// A search asks for each of its hits: an author's chain is read once.
+func TestAWeightCostsNoQueryPerHit(t *testing.T) {
+	n := newNode(t)
+	asked := 0
+	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
+		if id == work {
+			asked++
+		}
+		return TiersOf(tx, id)
+	}})
+	// In a writing transaction nothing is kept for others, so what is asked shows.
+	require.NoError(t, n.do(solo, access.Write, func(g access.Grant) error {
+		for range 100 {
+			if _, err := Weight(g, work); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	require.Equal(t, 1, asked)
+	require.ErrorIs(t, func() error { _, err := Weight(access.Grant{}, work); return err }(), access.ErrNoGrant)
+}
