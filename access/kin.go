@@ -25,6 +25,26 @@ func (g Grant) Kin(a, b schemas.EntityID) (bool, error) {
 	return siblings || above(one, b) || above(other, a), nil
 }
 
+// ShareAgent reports whether two entities are the same, or an agent stands at or
+// above both, at any distance: whoever made both of them can have both say the
+// same. The person at the root does not count: all agents of one would be kin.
+func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
+	if a == b {
+		return true, nil
+	}
+	one, err := g.ChainOf(a)
+	if err != nil || len(one) < 2 {
+		return false, err
+	}
+	other, err := g.ChainOf(b)
+	if err != nil || len(other) < 2 {
+		return false, err
+	}
+	return slices.ContainsFunc(one[1:], func(l ChainLink) bool {
+		return slices.ContainsFunc(other, func(o ChainLink) bool { return o.ID == l.ID })
+	}), nil
+}
+
 // TierOf is how reliable id proved, in the eyes of whoever owns what it wrote if
 // they have an opinion, else of the human above it.
 func (g Grant) TierOf(id, owner schemas.EntityID) (schemas.Tier, error) {

@@ -45,8 +45,8 @@ func (g Grant) Need(needs ...Need) error {
 			} else if hidden == "" {
 				// Only the kind of reason: the rest may name an ancestor that is hidden.
 				reason, _, _ := strings.Cut(why, ":")
-				return schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason).
-					Try("write to your own memory, or ask the parent for the right with agent_capabilities")
+				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
+				return refusal.Try("%s", g.wayOut(reason))
 			}
 		}
 		return schemas.NotFoundf("there is nothing here under this name")
@@ -244,4 +244,16 @@ func (g Grant) groups() ([]inGroup, error) {
 		rows, err := g.g.tx.Lookup(query, g.Actor())
 		return store.Collect(rows, err, scanInGroup[*sql.Rows])
 	})
+}
+
+// wayOut is what an agent can do that may read and not write.
+func (g Grant) wayOut(reason string) string {
+	if reason != "matrix" {
+		return "write to your own memory, or ask the parent for the right with agent_capabilities"
+	}
+	tier, err := g.TierOf(g.Actor(), g.Root())
+	if err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
+		return "your accuracy is rated " + string(tier) + ", and below medium an agent only reads its groups: trust_score shows it; being proven right raises it"
+	}
+	return "write to your own memory; your role in this group is to look on, so in a swarm write without naming a group"
 }

@@ -70,6 +70,21 @@ func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
 // Whoever holds the transaction has the file.
 func Inspect(tx *store.Tx, id schemas.EntityID) (Record, error) { return load(tx, id) }
 
+// InspectInUse is Inspect for the agents of this node that are in use and of the
+// same people as any of ids, oldest first.
+func InspectInUse(tx *store.Tx, ids []schemas.EntityID) ([]Record, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(selectInUse, string(list))
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (Record, error) { return scanRecord(r.Scan) })
+	if err != nil {
+		return nil, fmt.Errorf("read agents: %w", err)
+	}
+	return found, nil
+}
+
 // Get reads the record of someone the actor can name.
 func Get(g access.Grant, ref string) (Record, error) {
 	id, err := Named(g, ref)

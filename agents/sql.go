@@ -13,7 +13,9 @@ const (
 			e.expires_at, e.grace_until, e.last_seen_at, e.capabilities, e.grants, e.node_id
 		FROM entities e `
 	selectRecord = recordColumns + `WHERE e.id = ?`
-	selectBelow  = recordColumns + `WHERE e.id IN (
+	selectInUse  = recordColumns + `WHERE e.kind = 'agent' AND e.node_id = '' AND e.status NOT IN ('deactivated', 'removed')
+		AND e.root_id IN (SELECT r.root_id FROM entities r WHERE r.id IN (SELECT value FROM json_each(?))) ORDER BY e.created_at, e.id`
+	selectBelow = recordColumns + `WHERE e.id IN (
 			WITH RECURSIVE down(id) AS (SELECT id FROM entities WHERE parent_id = ?1
 				UNION SELECT c.id FROM down JOIN entities c ON c.parent_id = down.id)
 			SELECT id FROM down)

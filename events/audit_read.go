@@ -3,6 +3,7 @@ package events
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,6 +61,18 @@ func (f AuditFilter) read(tx *store.Tx, query string, after int64, limit int) ([
 		return nil, fmt.Errorf("read the audit record: %w", err)
 	}
 	return list, nil
+}
+
+// LastAudit is the number of the newest entry, 0 if there is none.
+func LastAudit(tx *store.Tx) (seq int64, err error) {
+	var leaf []byte
+	if err = tx.LookupRow(lastLeaf).Scan(&seq, &leaf); errors.Is(err, store.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read the audit record: %w", err)
+	}
+	return seq, nil
 }
 
 // asJSON gives text as JSON, whatever somebody made of it.

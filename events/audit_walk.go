@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"cordelia/internal/store"
 )
@@ -23,7 +24,7 @@ func VerifyAudit(tx *store.Tx) (entries int64, last []byte, err error) {
 func walk(tx *store.Tx, each func(storedLeaf) error) (entries int64, last []byte, err error) {
 	const page = 1000
 	for {
-		rows, err := tx.Query(auditFrom, entries, page)
+		rows, err := tx.Query(auditFrom, after(entries), page)
 		read, err := store.Collect(rows, err, scanLeaf)
 		if err != nil {
 			return entries, nil, fmt.Errorf("audit entry %d or later cannot be read: %w", entries+1, err)
@@ -43,6 +44,15 @@ func walk(tx *store.Tx, each func(storedLeaf) error) (entries int64, last []byte
 			return entries, last, nil
 		}
 	}
+}
+
+// after is the number to read what follows the first entries from. What somebody
+// put before the first follows none.
+func after(entries int64) int64 {
+	if entries == 0 {
+		return math.MinInt64
+	}
+	return entries + 1
 }
 
 // storedLeaf is an audit entry as it was found.

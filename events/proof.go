@@ -37,7 +37,7 @@ func Prove(tx *store.Tx, seq int64, c Checkpoint, older *Checkpoint) (Proof, err
 		return p, schemas.NotFoundf("the newest checkpoint covers entries 1 to %d, not %d", c.Size(), seq).
 			Try("sign a newer one, if the entry is there: cordelia audit checkpoint")
 	}
-	rows, err := tx.Query(auditFrom, seq-1, 1)
+	rows, err := tx.Query(auditFrom, seq, 1)
 	found, err := store.Collect(rows, err, scanLeaf)
 	if err != nil {
 		return p, err

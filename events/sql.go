@@ -48,7 +48,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
 	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash, d.salt, d.detail
-		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq > ? ORDER BY a.seq LIMIT ?`
+		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq >= ? ORDER BY a.seq LIMIT ?`
 	leavesFrom  = `SELECT leaf_hash FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`
 	leafOf      = `SELECT leaf_hash FROM audit WHERE seq = ?`
 	selectForks = `SELECT a.seq, a.at, d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq

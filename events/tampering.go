@@ -37,12 +37,22 @@ const near = 2000
 // name says what happened to the record after entry seq, whose hash is prev, and
 // where the first misfit is.
 func (m *misfit) name(tx *store.Tx, seq int64, prev []byte) (Damage, error) {
-	rows, err := tx.Query(auditFrom, seq, near)
+	rows, err := tx.Query(auditFrom, after(seq), near)
 	found, err := store.Collect(rows, err, scanLeaf)
 	if err != nil {
 		return Damage{}, fmt.Errorf("read the record from entry %d: %w", seq+1, err)
 	}
 	n := seq + 1
+	if len(found) > 0 && found[0].Seq < n { // none is numbered so
+		first := found[0].Seq
+		last := first
+		for _, r := range found {
+			if r.Seq < n {
+				last = r.Seq
+			}
+		}
+		return Damage{Inserted, first, last, fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", first, last)}, nil
+	}
 	for j, r := range found {
 		if _, ok := r.fits(n, prev); !ok {
 			continue

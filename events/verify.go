@@ -60,6 +60,8 @@ type verifying struct {
 	roots map[int64]merkle.Hash
 	leaf  map[int64]merkle.Hash
 	forks []RecordedFork
+
+	broken bool // the walk ended early
 }
 
 func (v *verifying) damage(kind Tampering, from, until int64, format string, args ...any) {
@@ -160,7 +162,7 @@ func (v *verifying) walk() error {
 	}
 	d, err := locate(v.tx, entries, last, err)
 	if d != nil {
-		v.Damage = append(v.Damage, *d)
+		v.broken, v.Damage = true, append(v.Damage, *d)
 	}
 	return err
 }
@@ -185,7 +187,6 @@ func (v *verifying) holds(c Checkpoint) bool {
 
 // compare holds the checkpoints against the record.
 func (v *verifying) compare() error {
-	broken := !v.Sound() && v.Damage[len(v.Damage)-1].From > 0 // the walk ended early
 	var rest []Checkpoint
 	explained := []Fork{}
 	for _, f := range v.forks {
@@ -216,7 +217,7 @@ func (v *verifying) compare() error {
 			return err
 		}
 	}
-	if len(beyond) > 0 && len(wrong) == 0 && !broken {
+	if len(beyond) > 0 && len(wrong) == 0 && !v.broken {
 		last := beyond[len(beyond)-1]
 		v.damage(Truncated, v.Entries+1, last.Size(),
 			"audit entries %d to %d are missing: the checkpoint of %s has them, so they were cut off, or an older copy of the database was put in its place", v.Entries+1, last.Size(), stamp(last.At))

@@ -23,7 +23,7 @@ func remade(tx *store.Tx, seq int64) error {
 			return err
 		}
 	}
-	rows, err := tx.Query(auditFrom, seq-1, 1000)
+	rows, err := tx.Query(auditFrom, seq, 1000)
 	found, err := store.Collect(rows, err, scanLeaf)
 	if err != nil {
 		return err
@@ -69,6 +69,9 @@ func TestTamperingIsNamedAndLocated(t *testing.T) {
 		"swapped":              {forget + `UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 10; UPDATE audit SET seq = 10 WHERE seq = -9`, 0, Reordered, 9, 10},
 		"swapped from afar":    {forget + `UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 15; UPDATE audit SET seq = 15 WHERE seq = -9`, 0, Reordered, 9, 15},
 		"inserted":             {forget + `UPDATE audit SET seq = -seq - 1 WHERE seq > 12; UPDATE audit SET seq = -seq WHERE seq < 0; INSERT INTO audit SELECT 13, at, actor, via, action, 'x', decision, detail_hash, leaf_hash FROM audit WHERE seq = 12`, 0, Inserted, 13, 13},
+		"inserted before all":  {`INSERT INTO audit SELECT -5, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 20; INSERT INTO audit SELECT 0, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 3`, 0, Inserted, -5, 0},
+		"a copy of the first":  {`INSERT INTO audit SELECT 0, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 1`, 0, Inserted, 0, 0},
+		"renumbered":           {forget + `UPDATE audit SET seq = 0 WHERE seq = 1`, 0, Inserted, 0, 0},
 		"cut off":              {`DELETE FROM audit WHERE seq > 20`, 0, Truncated, 21, 24},
 		"cut off, uncovered":   {`DELETE FROM audit WHERE seq > 24`, 0, "", 0, 0}, // what no checkpoint covers nothing shows
 		"emptied":              {`DELETE FROM audit`, 0, Truncated, 1, 24},

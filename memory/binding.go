@@ -78,16 +78,20 @@ func Bindings(g access.Grant) ([]Binding, error) {
 	return list, nil
 }
 
-// BoundGroup is the group that dir, a canonical path or "", is bound to for the
-// actor, "" if none: the longest binding above dir counts. If the actor may not
-// read its group there is none, and not the next longest either: what is written
-// in a closed part of a folder must not go to the readers of the rest.
+// BoundGroup is the group whose work the actor is doing, "" if none: where it
+// writes in the swarm it was made for, else what dir, a canonical path or "", is
+// bound to; the longest binding above dir counts. If the actor may not read that
+// group there is none, and not the next longest either: what is written in a
+// closed part of a folder must not go to the readers of the rest.
 func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
-	if dir == "" || g.Tx() == nil {
+	if g.Tx() == nil {
 		return "", nil
 	}
 	group, err := access.Known(g, "bound "+dir, func() (id schemas.GroupID, err error) {
-		err = g.Tx().QueryRow(selectBound, g.Root(), asJSON(above(dir))).Scan(&id)
+		err = g.Tx().QueryRow(selectSwarmPlace, g.Actor()).Scan(&id)
+		if errors.Is(err, store.ErrNoRows) && dir != "" {
+			err = g.Tx().QueryRow(selectBound, g.Root(), asJSON(above(dir))).Scan(&id)
+		}
 		if errors.Is(err, store.ErrNoRows) {
 			return "", nil
 		}

@@ -19,8 +19,9 @@
 //   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
 //     before; a context changed behind the node's back is an error, not a log line.
 //   - INV-PROVENANCE: where a version comes from is written by the node, once.
-//   - INV-TAINT: what a session writes after it was shown second-hand words, and
-//     what is derived from such, is kept as external, whatever its writer says.
+//   - INV-TAINT: what a session writes after it was shown second-hand words, what is
+//     derived from such, and what an agent makes of an item of such or brings along
+//     in a file, is kept as external, whatever its writer says.
 //   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
 //     order, error) depends on what its reader may not see; what is hidden and
@@ -30,8 +31,8 @@
 //   - INV-RELEASE: what instructs (procedures, constraints, templates) is surfaced
 //     and shared only after a person released these words, or when it names known
 //     tools alone, its author is Medium or better and an independent source agrees.
-//   - INV-HIDDEN: what a quarantined agent wrote, and what was derived from it, shows
-//     in no search, link or comparison in the places of who decided so; lifting
+//   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
+//     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
 //     that shows exactly the same again.
 //   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
 //     holds every hit it would hold without one.

@@ -27,7 +27,8 @@ type Imported struct {
 // nothing; a second time it changes nothing. An id that is somebody else's here
 // is replaced by another, always the same. Provenance stays; an item whose author
 // is not the actor, or whose signature does not hold here, is marked as imported
-// by the actor, and counts as the actor's words unless its author signed it. hot
+// by the actor, and counts as the actor's words unless its author signed it. What
+// an agent imports is second-hand, not validated, and at most of DefaultConfidence. hot
 // stores the L1 context; nil leaves it out.
 func Import(g access.Grant, b *Bundle, hot func(access.Grant, json.RawMessage) error) (Imported, error) {
 	var done Imported
@@ -136,11 +137,11 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 		origin: i.Origin, parent: i.Parent, stale: i.Stale, version: i.Version, data: string(c.data), name: c.name(), tags: asJSON(c.tags()),
 		subject: normal(i.Subject), key: normal(i.Key), supersedes: i.Supersedes, supersededBy: i.SupersededBy,
 		validFrom: micros(i.ValidFrom), validTo: micros(i.ValidTo), confidence: thousandths(i.Confidence), validated: i.Validated,
-		quarantined: i.Quarantined, expires: micros(i.ExpiresAt), source: i.Provenance.Source, provenance: encodeProvenance(p),
+		quarantined: i.Quarantined, expires: micros(i.ExpiresAt), source: p.Source, provenance: encodeProvenance(p),
 		thread: c.thread(i.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
 		current: i.SupersededBy == "", created: micros(i.CreatedAt), updated: micros(i.UpdatedAt)}
-	if err := r.taint(g, &Draft{}, false); err != nil {
-		return false, err
+	if !g.IsHuman() { // no signature covers what the file says of these
+		r.validated, r.confidence = false, min(r.confidence, DefaultConfidence)
 	}
 	r.holdBack(g)
 	ref := map[schemas.Visibility]string{schemas.Private: string(r.owner), schemas.Group: string(r.group)}[r.visibility]
@@ -199,6 +200,11 @@ func vouched(g access.Grant, id schemas.ItemID, p Provenance) (Provenance, error
 	}
 	if !holds {
 		p.ImportedBy = g.Actor()
+	}
+	if !g.IsHuman() { // nor does it cover where the words are said to come from
+		if p.Tainted = true; p.Source != FromArchive {
+			p.Source = FromExternal
+		}
 	}
 	return p, nil
 }

@@ -85,6 +85,8 @@ func TestExportImportsToTheSame(t *testing.T) {
 
 			m.clock.move(-time.Hour)
 			again := m.export(ada, format)
+			require.NotContains(t, again, `"source":"agent"`, "no signature covers where words come from")
+			again = strings.ReplaceAll(again, `"source":"external","tainted":true`, `"source":"agent"`)
 			require.Equal(t, strings.ReplaceAll(text, `"shared_by":"`+string(ada)+`"`, `"shared_by":"`+string(ada)+`","imported_by":"`+string(ada)+`"`), again,
 				"only what another wrote is marked")
 			require.NotEmpty(t, m.search(ada, "Cordelia project").Hits)
@@ -179,3 +181,36 @@ func FuzzReadBundle(f *testing.F) {
 }
 
 var errRolledBack = errors.New("rolled back")
+
+// Nothing signs what a file says of where words come from and how sure they are:
+// an agent's word for that is not taken.
+func TestAnImportByAnAgentIsSecondHand_INV_TAINT(t *testing.T) {
+	n := newWarmNode(t)
+	sure := learning("Fulmars spit oil.")
+	sure.Confidence, sure.Validated = ptr(1.0), ptr(true)
+	doubted := learning("Fulmars spit water.")
+	doubted.Confidence = ptr(0.35)
+	written := map[schemas.EntityID][]Written{}
+	for _, who := range []schemas.EntityID{ada, russell} {
+		written[who] = []Written{n.write(who, sure), n.write(who, doubted)}
+		m := newWarmNode(t)
+		_, _, err := m.tryImport(who, n.export(who, JSONL))
+		require.NoError(t, err)
+		first, second := m.read(who, written[who][0].ID), m.read(who, written[who][1].ID)
+		if who == russell {
+			require.Equal(t, n.read(who, first.ID), first)
+			continue
+		}
+		require.False(t, first.Validated)
+		require.Equal(t, 0.5, first.Confidence)
+		require.Equal(t, 0.35, second.Confidence)
+		require.Equal(t, FromExternal, first.Provenance.Source)
+		require.True(t, first.Provenance.Tainted)
+		derived := learning("Fulmars are best left alone.")
+		derived.DerivedFrom = []schemas.ItemID{first.ID}
+		require.True(t, m.write(who, derived).Tainted)
+		changed := learning("Fulmars spit stinking oil.")
+		changed.ID = first.ID
+		require.True(t, m.write(who, changed).Tainted)
+	}
+}

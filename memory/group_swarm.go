@@ -85,18 +85,34 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture, "swarm": n.Swarm, "members": len(n.Members) + 1})
 }
 
-// Enter makes who a member of a group without asking who may: what a swarm decided
-// above. The caller has asked.
+// Enter makes who a member of a group that the actor manages, without asking whether
+// the actor knows them: a swarm just made them.
 func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
+	mine, err := roleIn(g, id)
+	if err != nil {
+		return err
+	}
+	if !manages(mine) {
+		return schemas.Deniedf("only the owner and admins of %s add to it", id).Try("ask its owner; memory_group with action list names them")
+	}
+	if err := mayWrite(g, schemas.Group, "", id); err != nil {
+		return err
+	}
 	if err := join(g, id, who, role); err != nil {
 		return err
 	}
 	return g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})
 }
 
-// Archive closes a swarm's group to writing for good, for what was decided above: the
-// caller has asked who may. What is in it stays readable to its members.
+// Archive closes a swarm's group to writing for good; the node does it when the swarm
+// ends. What is in it stays readable to its members.
 func Archive(g access.Grant, id schemas.GroupID) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
 	if _, err := g.Tx().Exec(archiveGroup, g.Tx().Micros(), id, SwarmGroup); err != nil {
 		return fmt.Errorf("archive group: %w", err)
 	}
@@ -107,59 +123,89 @@ func Archive(g access.Grant, id schemas.GroupID) error {
 }
 
 // HandOn copies those of the items named that lie in the group from, and that count,
-// into the group to, and gives the copies' ids. What the actor may read there is not
-// asked: the caller decided that it goes from the one to the other.
-func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID) ([]schemas.ItemID, error) {
-	found, err := rowsOf(g.Tx(), selectNamed, asJSON(ids), from)
+// into the group to, and gives the copies' ids. changed are those that are not what
+// they were before the time asOf (µs): they stay. What the actor may read there is
+// not asked: both are cells of one swarm, and the actor writes to the second.
+func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf int64) (copies, changed []schemas.ItemID, err error) {
+	if err := mayWrite(g, schemas.Group, "", to); err != nil {
+		return nil, nil, err
+	}
+	found, err := rowsOf(g.Tx(), selectNamed, asJSON(ids), from, to)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return nil, nil, err
 	}
 	see, err := reachOf(g)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	there, ns := reach{}, make([]int64, len(found))
-	if there.hidings, err = hidings(g.Tx(), []int64{found[0].scope}); err != nil {
-		return nil, err
-	}
-	for i, src := range found {
-		ns[i] = src.n
-	}
-	hidden, err := there.hiddenAmong(g.Tx(), ns)
+	there, err := within(g.Tx(), found[0].scope)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var copies []schemas.ItemID
+	hidden, err := there.hiddenOf(g.Tx(), found)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, src := range found {
 		if hidden[src.n] {
 			continue
 		}
+		// Writes of one moment have no order, so what bears asOf itself counts as later.
+		if src.updated >= asOf || !src.current {
+			changed = append(changed, src.id)
+			continue
+		}
 		c, err := copyOf(g, src, to)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		w, err := place(g, see, c)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		copies = append(copies, w.ID)
 	}
-	return copies, nil
+	return copies, changed, nil
 }
 
-// CountFindings counts the originals in groups that count, but those of merging's
-// own words. Who may ask the caller decided.
+// hiddenIn gives who is hidden in groups to isHidden.
+func hiddenIn(g access.Grant, groups []schemas.GroupID) (string, error) {
+	if g.Tx() == nil {
+		return "", access.ErrNoGrant
+	}
+	rows, err := g.Tx().Query(selectGroupScopes, asJSON(groups))
+	scopes, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return "", fmt.Errorf("read scopes: %w", err)
+	}
+	there := reach{}
+	if there.hidings, err = hidings(g.Tx(), scopes); err != nil {
+		return "", err
+	}
+	return there.hidingList(), nil
+}
+
+// CountFindings counts the originals in groups that count and show, but those of
+// merging's own words. Who may ask the caller decided.
 func CountFindings(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID) (n int, err error) {
-	if err = g.Tx().QueryRow(countFindings, asJSON(groups), asJSON(merging)).Scan(&n); err != nil {
+	hiding, err := hiddenIn(g, groups)
+	if err != nil {
+		return 0, err
+	}
+	if err = g.Tx().QueryRow(countFindings, asJSON(groups), hiding, asJSON(merging)).Scan(&n); err != nil {
 		err = fmt.Errorf("count findings: %w", err)
 	}
 	return n, err
 }
 
-// Unmerged lists the findings in groups that nothing by one of merging there was
+// Unmerged lists the findings shown in groups that nothing by one of merging there was
 // derived from; with a synthesis, that it was not.
 func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID, synthesis schemas.ItemID) ([]schemas.ItemID, error) {
-	rows, err := g.Tx().Query(selectUnmerged, asJSON(groups), asJSON(merging), synthesis)
+	hiding, err := hiddenIn(g, groups)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectUnmerged, asJSON(groups), hiding, asJSON(merging), synthesis)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
@@ -167,9 +213,13 @@ func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.Entity
 	return list, nil
 }
 
-// Headlines gives a line for each of the newest findings in groups.
+// Headlines gives a line for each of the newest findings shown in groups.
 func Headlines(g access.Grant, groups []schemas.GroupID, most int) ([]string, error) {
-	rows, err := g.Tx().Query(selectLines, asJSON(groups), "[]", most)
+	hiding, err := hiddenIn(g, groups)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectLines, asJSON(groups), hiding, "[]", most)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (string, error) {
 		var id, name string
 		err := r.Scan(&id, &name)

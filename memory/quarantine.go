@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -30,10 +31,34 @@ func hidings(tx querier, scopes []int64) ([]hiding, error) {
 	return found, nil
 }
 
-// hides reports whether what author writes into scope is hidden.
-func (r reach) hides(author schemas.EntityID, scope int64) bool {
+// within is a reach that knows who is hidden in one scope, whoever may read it: for
+// what is decided of a place and not of a reader.
+func within(tx querier, scope int64) (r reach, err error) {
+	r.hidings, err = hidings(tx, []int64{scope})
+	return r, err
+}
+
+// hiddenThere lists the agents that are hidden in the scopes of r.
+func (r reach) hiddenThere() (agents []schemas.EntityID) {
 	for _, h := range r.hidings {
-		if h.agent == author && h.scope == scope {
+		agents = append(agents, h.agent)
+	}
+	return agents
+}
+
+// hiddenOf is hiddenAmong for rows.
+func (r reach) hiddenOf(tx querier, rows []row) (map[int64]bool, error) {
+	ns := make([]int64, len(rows))
+	for i := range rows {
+		ns[i] = rows[i].n
+	}
+	return r.hiddenAmong(tx, ns)
+}
+
+// hides reports whether what any of writers writes into scope is hidden.
+func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
+	for _, h := range r.hidings {
+		if h.scope == scope && slices.Contains(writers, h.agent) {
 			return true
 		}
 	}
@@ -46,11 +71,7 @@ func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if len(r.hidings) == 0 || len(ns) == 0 {
 		return nil, nil
 	}
-	list := make([][3]any, len(r.hidings))
-	for i, h := range r.hidings {
-		list[i] = [3]any{h.agent, h.scope, h.quarantine}
-	}
-	rows, err := tx.Query(selectHidden, asJSON(ns), asJSON(list))
+	rows, err := tx.Query(selectHidden, asJSON(ns), r.hidingList())
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return nil, fmt.Errorf("read quarantines: %w", err)
@@ -60,6 +81,26 @@ func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 		out[n] = true
 	}
 	return out, nil
+}
+
+// hidingList gives the hidings of r to isHidden.
+func (r reach) hidingList() string {
+	list := make([][3]any, len(r.hidings))
+	for i, h := range r.hidings {
+		list[i] = [3]any{h.agent, h.scope, h.quarantine}
+	}
+	return asJSON(list)
+}
+
+// followVia hides r, as just stored, with whoever wrote it as another.
+func (r *row) followVia(tx *store.Tx) error {
+	if !strings.Contains(r.provenance, `"via":[`) {
+		return nil
+	}
+	if _, err := tx.Exec(followVia, r.n, r.provenance); err != nil {
+		return fmt.Errorf("follow who acted: %w", err)
+	}
+	return nil
 }
 
 // hide marks those of docs that are hidden, and lets those show again that were
@@ -127,7 +168,7 @@ type Quarantine struct {
 	Moved bool // false if it was so already
 }
 
-// Hide hides everything an agent wrote, writes, or that was derived from it, in
+// Hide hides everything an agent wrote, writes, also as another, or that was derived from it, in
 // the places of the actor and of all below it, until Unhide. It may be done by
 // those above the agent, and by a person for their own places. No item changes.
 //

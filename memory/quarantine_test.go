@@ -192,3 +192,95 @@ func TestWhoMayHide(t *testing.T) {
 	require.NotContains(t, idsOf(n.search(eve, "skuas")), there.ID)
 	require.True(t, slices.Contains(idsOf(n.search(cyd, "skuas")), theirs.ID))
 }
+
+// Whom others hide in their own places is a second source all the same: what is
+// released tells nobody what was decided elsewhere.
+func TestHidingElsewhereReleasesAndHoldsNothing_INV_HIDDEN(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	n.group("cove", mallory, CulturePatch{}, cyd, eve)
+	n.write(cyd, inGroup(learning("Skuas chase puffins."), "cove"))
+	_, err := n.hide(mallory, string(cyd))
+	require.NoError(t, err)
+	const one = "Before a release run the search for open conflicts and read each one aloud to the team."
+	const other = "Before a release run the search for open conflicts and read each one aloud to your team."
+	first := n.write(cyd, procedure(one, "memory_search"))
+	require.False(t, n.write(ada, procedure(other, "memory_search")).Unreleased)
+	require.Contains(t, idsOf(n.search(bob, "release search open conflicts aloud")), first.ID)
+
+	// Hidden here, it is none: neither its author nor what was derived from it.
+	n, cyd = newReleaseNode(t)
+	n.write(cyd, procedure(one, "memory_search"))
+	_, err = n.hide(russell, string(cyd))
+	require.NoError(t, err)
+	require.True(t, n.write(ada, procedure(other, "memory_search")).Unreleased)
+
+	n, cyd = newReleaseNode(t)
+	dee := hotAgentID("l2-dee")
+	n.agent(dee, russell, russell, "dee", "*")
+	require.NoError(t, n.add(russell, "team", dee, access.RoleMember))
+	derived := procedure(one, "memory_search")
+	derived.DerivedFrom = []schemas.ItemID{n.write(dee, inGroup(learning("Conflicts should be read aloud."), "team")).ID}
+	n.write(cyd, derived)
+	_, err = n.hide(russell, string(dee))
+	require.NoError(t, err)
+	require.True(t, n.write(ada, procedure(other, "memory_search")).Unreleased)
+}
+
+// What a hidden agent writes as others is hidden with it, before and after it is.
+func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	as := func(who string, w Write) (out Written) {
+		d, err := Prepare(w, lead, nil)
+		require.NoError(t, err)
+		require.NoError(t, n.auth.Do(t.Context(), n.principal(lead), access.Op{Tool: "t", Effect: access.Write, As: who}, func(g access.Grant) error {
+			out, err = Put(g, d)
+			return err
+		}))
+		return out
+	}
+	from := func(w Write, id schemas.ItemID) Write { w.DerivedFrom = []schemas.ItemID{id}; return w }
+	before := as("ada", inGroup(learning("Shags dry their wings on buoys."), "team"))
+	derived := n.write(cyd, inGroup(from(learning("Wet wings need buoys."), before.ID), "team"))
+	hers := n.write(ada, inGroup(learning("Shags breed on ledges."), "team"))
+	kept := n.write(bob, inGroup(learning("Shags fish alone."), "team"))
+	all := func() (ids []schemas.ItemID) { return idsOf(n.search(cyd, "shags wings buoys ledges fish dive")) }
+	found := all()
+	require.Subset(t, found, []schemas.ItemID{before.ID, derived.ID, hers.ID, kept.ID})
+	q, err := n.hide(russell, "lead")
+	require.NoError(t, err)
+	require.Equal(t, 2, q.Items)
+	require.ElementsMatch(t, []schemas.ItemID{hers.ID, kept.ID}, all())
+
+	after := as("bob", inGroup(learning("Shags dive from buoys."), "team"))
+	later := n.write(russell, inGroup(from(learning("Buoys are for diving."), after.ID), "team"))
+	changed := learning("Shags breed on buoys.")
+	changed.ID, changed.IfVersion = hers.ID, 1
+	as("ada", changed)
+	require.Equal(t, []schemas.ItemID{kept.ID}, all())
+	over := inGroup(learning("Shags fish in buoys."), "team")
+	over.Supersedes = kept.ID
+	d, err := Prepare(over, lead, nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, n.auth.Do(t.Context(), n.principal(lead), access.Op{Tool: "t", Effect: access.Write, As: "bob"}, func(g access.Grant) error {
+		_, err := Put(g, d)
+		return err
+	}), schemas.ErrInvalid)
+
+	// Nor does what a swarm reports show it.
+	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error {
+		groups := []schemas.GroupID{"team"}
+		count, err := CountFindings(g, groups, nil)
+		require.NoError(t, err)
+		require.Equal(t, 1, count)
+		lines, err := Headlines(g, groups, 9)
+		require.NoError(t, err)
+		require.Equal(t, []string{string(kept.ID) + ": Shags fish alone."}, lines)
+		left, err := Unmerged(g, groups, nil, "")
+		require.NoError(t, err)
+		require.Equal(t, []schemas.ItemID{kept.ID}, left)
+		return nil
+	}))
+	_, err = n.unhide(russell, "lead")
+	require.NoError(t, err)
+	require.ElementsMatch(t, append(found, after.ID, later.ID), all())
+}

@@ -5,6 +5,7 @@ const (
 	selectTaint = `SELECT 1 FROM tainted_sessions WHERE entity_id = ? AND session = ?`
 	carryTaint  = `INSERT INTO tainted_sessions(entity_id, session, at) SELECT ?1, ?2, ?3
 		WHERE EXISTS (SELECT 1 FROM tainted_sessions WHERE entity_id = ?1 AND session LIKE ?5 AND at > ?4) ON CONFLICT DO NOTHING`
+	dropTaint = `DELETE FROM tainted_sessions WHERE entity_id = ? AND session LIKE ? AND at < ?`
 
 	selectRelease = `SELECT released, content_hash FROM releases WHERE item = ?`
 	upsertRelease = `INSERT INTO releases(item, content_hash, released, by, at) VALUES (?, ?, ?, ?, ?)
@@ -17,12 +18,16 @@ const (
 	selectHeld = `SELECT ` + itemColumns + ` FROM items i WHERE i.quarantined = 1 AND i.deleted_at = 0 AND i.current = 1 AND i.type = 'learning'
 		AND ?1 = (SELECT o.root_id FROM entities o WHERE o.id = CASE WHEN i.visibility = 'group'
 			THEN (SELECT owner_id FROM groups WHERE id = i.group_id) ELSE i.owner END) ORDER BY i.n DESC LIMIT ?2`
-	// selectSaysSame finds what may say the same in the same place, whoever may see it.
-	selectSaysSame = `SELECT ` + itemColumns + ` FROM items i WHERE i.n IN (
-			SELECT n FROM items WHERE content_hash = ?1 AND scope = ?2 AND current = 1
-			UNION SELECT b.item FROM json_each(?3) h CROSS JOIN item_bands b ON b.scope = ?2 AND b.band = h.value LIMIT 64)
-		AND i.current = 1 AND i.deleted_at = 0 AND i.type = 'learning' AND i.n <> ?4
-		AND NOT EXISTS (SELECT 1 FROM quarantines q WHERE q.agent = i.author AND q.lifted_at = 0) ORDER BY i.n LIMIT 32`
+	// selectSaysSame finds what may say the same in the same place, whoever may see it
+	// and but by those in ?6. Of each author a few are enough: no one crowds out others.
+	selectSaysSame = `SELECT ` + itemColumns + ` FROM items i WHERE i.n IN (SELECT n FROM (
+			SELECT i.n, row_number() OVER (PARTITION BY i.author ORDER BY i.content_hash <> ?1, i.n DESC) AS nth FROM (
+				SELECT n FROM items WHERE content_hash = ?1 AND scope = ?2 AND current = 1
+				UNION SELECT b.item FROM json_each(?3) h CROSS JOIN item_bands b ON b.scope = ?2 AND b.band = h.value) near
+			CROSS JOIN items i ON i.n = near.n
+			WHERE i.current = 1 AND i.deleted_at = 0 AND i.type = 'learning' AND i.n <> ?4 AND i.origin = ''
+			AND i.source NOT IN ('tool', 'external') AND (i.confidence >= 300 OR i.validated = 1)
+			AND i.author NOT IN (SELECT value FROM json_each(?6)) AND instr(i.data, ?5) > 0) WHERE nth <= 8) ORDER BY i.n`
 	// selectLineage lists what an item is derived from, all the way.
 	selectLineage = `WITH RECURSIVE up(id) AS (SELECT other FROM item_links WHERE item = ?1 AND kind = 'derived_from'
 			UNION SELECT l.other FROM up JOIN items i ON i.id = up.id JOIN item_links l ON l.item = i.n AND l.kind = 'derived_from')
@@ -37,7 +42,8 @@ const (
 			UNION SELECT p.scope, e.parent_id FROM place p JOIN entities e ON e.id = p.id WHERE e.parent_id IS NOT NULL)
 		SELECT q.n, q.agent, p.scope FROM place p CROSS JOIN quarantines q ON q.by = p.id AND q.lifted_at = 0 ORDER BY q.n, p.scope`
 	// selectHidden picks of items (?1) those that quarantines (?2: [agent, scope, n]) hide.
-	selectHidden = `SELECT i.n FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE EXISTS (SELECT 1 FROM json_each(?2) h
+	selectHidden = `SELECT i.n FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE ` + isHidden
+	isHidden     = `EXISTS (SELECT 1 FROM json_each(?2) h
 			WHERE json_extract(h.value, '$[1]') = i.scope AND (json_extract(h.value, '$[0]') = i.author OR EXISTS (
 				SELECT 1 FROM quarantined_items q WHERE q.item = i.n AND q.quarantine = json_extract(h.value, '$[2]'))))`
 	// selectSuccessors also gives since when each replaced what it supersedes.
@@ -45,15 +51,20 @@ const (
 		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
 	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
 	selectQuarantine = `SELECT n FROM quarantines WHERE agent = ? AND by = ? AND lifted_at = 0`
-	// insertDerived follows the lineage from what an agent wrote.
+	// insertDerived follows the lineage from what an agent wrote, and gives also what
+	// it wrote as others.
 	insertDerived = `WITH RECURSIVE down(n) AS (
 			SELECT l.item FROM items a CROSS JOIN item_links l ON l.other = a.id AND l.kind = 'derived_from' WHERE a.owner = ?1
+			UNION SELECT i.n FROM items i WHERE instr(i.provenance, ?1) > 0 AND ?1 IN (SELECT value FROM json_each(i.provenance, '$.via'))
 			UNION SELECT l.item FROM down CROSS JOIN items i ON i.n = down.n CROSS JOIN item_links l ON l.other = i.id AND l.kind = 'derived_from')
 		INSERT INTO quarantined_items(item, quarantine) SELECT i.n, ?2 FROM down CROSS JOIN items i ON i.n = down.n WHERE i.owner <> ?1`
 	// followDerived adds an item (?1) to the quarantines its sources (?2) are hidden by.
 	followDerived = `INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
 		AND EXISTS (SELECT 1 FROM json_each(?2) j CROSS JOIN items s ON s.id = j.value WHERE s.author = q.agent
 			OR EXISTS (SELECT 1 FROM quarantined_items d WHERE d.item = s.n AND d.quarantine = q.n)) ON CONFLICT DO NOTHING`
+	// followVia adds an item (?1, of provenance ?2) to the quarantines of who wrote it as another.
+	followVia = `INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
+		AND q.agent IN (SELECT value FROM json_each(?2, '$.via')) ON CONFLICT DO NOTHING`
 	// countHidden counts what a quarantine hides in the places of who decided it.
 	countHidden = `WITH RECURSIVE
 		it(scope, items) AS (

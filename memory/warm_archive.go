@@ -35,6 +35,9 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 // its id, for longer than the group's own items last. Its author is who ended the swarm. It is called in the transaction of
 // that, which archives the group.
 func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID, rec SessionRecord) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
 	return writeArchive(g, rec, row{owner: creator, visibility: schemas.Group, group: group,
 		expires: g.Tx().Micros() + schemas.MaxTTLSeconds*1_000_000}, string(group), Provenance{Author: author, Via: []schemas.EntityID{access.NodeEntity}})
 }

@@ -36,7 +36,7 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		if err != nil {
 			return Written{}, err
 		}
-		if err := next.taint(g, d, secondHand); err != nil {
+		if err := next.taint(g, d, secondHand || r.secondHand() && !byPerson(g)); err != nil {
 			return Written{}, err
 		}
 	}
@@ -44,6 +44,7 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		next.quarantined = r.quarantined && !r.unreleased() // what was decided was about other words
 		next.holdBack(g)
 	}
+	next.hidden = next.hidden || see.hides(r.scope, append(g.Via(), next.author)...)
 	rel := relation{status: StatusNew}
 	words := d.words
 	if d.content == nil {
@@ -171,6 +172,9 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread, next.hash, next.terms,
 		next.tokens, words.saidBy, words.told, words.shapes, next.updated, r.n); err != nil {
 		return fmt.Errorf("change item: %w", err)
+	}
+	if err := next.followVia(tx); err != nil {
+		return err
 	}
 	if next.quarantined != r.quarantined {
 		if _, err := tx.Exec(holdItem, next.quarantined, r.n); err != nil {

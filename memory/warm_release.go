@@ -27,7 +27,7 @@ type instruction struct {
 func (r *row) instruction() (in instruction, ok bool) {
 	kinds := schemas.InstructionKinds()
 	// Data is canonical: most is told apart without being parsed.
-	if r.typ != LearningItem || !slices.ContainsFunc(kinds, func(k string) bool { return strings.Contains(r.data, `"type":"`+k+`"`) }) {
+	if r.typ != LearningItem || !slices.ContainsFunc(kinds, func(k string) bool { return strings.Contains(r.data, typed(k)) }) {
 		return in, false
 	}
 	if json.Unmarshal([]byte(r.data), &in) != nil {
@@ -36,6 +36,9 @@ func (r *row) instruction() (in instruction, ok bool) {
 	slices.Sort(in.Tools)
 	return in, slices.Contains(kinds, in.Kind)
 }
+
+// typed is how the type of a learning stands in canonical data.
+func typed(kind string) string { return `"type":"` + kind + `"` }
 
 // unreleased reports whether r instructs and is held back.
 func (r *row) unreleased() bool {
@@ -152,19 +155,27 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 	}
 	mine, _ := r.instruction()
 	set := setOf(r.terms)
-	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, asJSON(bandsOf(set)), r.n)
+	there, err := within(g.Tx(), r.scope)
+	if err != nil {
+		return nil, err
+	}
+	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, asJSON(bandsOf(set)), r.n, typed(mine.Kind), asJSON(there.hiddenThere()))
+	if err != nil {
+		return nil, err
+	}
+	hidden, err := there.hiddenOf(g.Tx(), found)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(o row) bool {
 		in, ok := o.instruction()
 		share, opposed := jaccard(set, setOf(o.terms))
-		return !ok || in.Kind != mine.Kind || !slices.Equal(in.Tools, mine.Tools) || share < refinesAt || opposed || !o.ownWords()
+		return hidden[o.n] || !ok || in.Kind != mine.Kind || !slices.Equal(in.Tools, mine.Tools) || share < refinesAt || opposed || !o.ownWords()
 	}), nil
 }
 
-// independent reports whether nobody who wrote one of two items is of the line of
-// who wrote the other, and they have no source in common.
+// independent reports whether nobody who wrote one of two items has an agent in
+// common with who wrote the other, and they have no source in common.
 func independent(g access.Grant, a, b *row) (bool, error) {
 	var writers [2][]schemas.EntityID
 	var sources [2][]schemas.ItemID
@@ -181,7 +192,7 @@ func independent(g access.Grant, a, b *row) (bool, error) {
 	}
 	for _, one := range writers[0] {
 		for _, other := range writers[1] {
-			if kin, err := g.Kin(one, other); err != nil || kin || one == other {
+			if kin, err := g.ShareAgent(one, other); err != nil || kin {
 				return false, err
 			}
 		}

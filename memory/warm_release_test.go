@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +27,15 @@ func newReleaseNode(t *testing.T) (n *warmNode, cyd schemas.EntityID) {
 	n.agent(cyd, russell, russell, "cyd", "*")
 	n.group("team", russell, CulturePatch{}, ada, bob, cyd)
 	return n, cyd
+}
+
+// below makes a child of parent in team.
+func (n *warmNode) below(parent schemas.EntityID) schemas.EntityID {
+	name := "of-" + n.one(`SELECT name FROM entities WHERE id = ?`, parent)
+	id := hotAgentID("l2-" + name)
+	n.agent(id, parent, russell, name, "*")
+	require.NoError(n.t, n.add(russell, "team", id, access.RoleMember))
+	return id
 }
 
 func (n *warmNode) release(who schemas.EntityID, id schemas.ItemID, released bool) error {
@@ -100,6 +110,15 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 		"of the same line": {nil, func(n *warmNode, _ schemas.EntityID) Written {
 			return n.write(bob, procedure(other, "memory_search"))
 		}, false},
+		"of cousins": {func(n *warmNode, _ schemas.EntityID) Written {
+			return n.write(n.below(ada), procedure(text, "memory_search"))
+		},
+			func(n *warmNode, _ schemas.EntityID) Written {
+				return n.write(n.below(bob), procedure(other, "memory_search"))
+			}, false},
+		"of uncle and nephew": {nil, func(n *warmNode, _ schemas.EntityID) Written {
+			return n.write(n.below(bob), procedure(other, "memory_search"))
+		}, false},
 		"other tools": {func(n *warmNode, _ schemas.EntityID) Written { return n.write(ada, procedure(long, "memory_search")) },
 			func(n *warmNode, cyd schemas.EntityID) Written { return n.write(cyd, procedure(long, "task_claim")) }, false},
 		"unknown tools": {func(n *warmNode, _ schemas.EntityID) Written { return n.write(ada, procedure(text, "rm")) },
@@ -163,4 +182,20 @@ func TestAnInstructionNeedsATrustedAuthor(t *testing.T) {
 	require.False(t, second.Unreleased, "it rests on two who wrote it apart, and its author is trusted")
 	require.NotContains(t, idsOf(n.search(bob, "landing field gulls")), first.ID)
 	require.Contains(t, idsOf(n.search(bob, "landing field gulls")), second.ID)
+}
+
+// What others write that is like it keeps no honest second source from being heard.
+func TestJunkStarvesNoSecondSource(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	const text = "Before a release run the search for open conflicts and read each one aloud to "
+	for i := range 70 {
+		n.write(bob, inGroup(learning(fmt.Sprintf("%s team%d.", text, i)), "team"))
+	}
+	for i := range 70 {
+		n.write(bob, procedure(fmt.Sprintf("%s crew%d.", text, i), "task_claim"))
+	}
+	first := n.write(ada, procedure(text+"the team.", "memory_search"))
+	require.True(t, first.Unreleased)
+	require.False(t, n.write(cyd, procedure(text+"your team.", "memory_search")).Unreleased)
+	require.Equal(t, stateCurrent, n.read(bob, first.ID).State)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -14,9 +15,21 @@ import (
 // goes on with its session: four lives of a token.
 const taintCarries = time.Hour
 
+// taintKept is for how long the marks of tokens are kept: longer than any lives or
+// hands on, however the clock was set.
+const taintKept = 24 * time.Hour
+
 // SecondHand reports whether words of this source were not the writer's own: a
 // tool printed them, they were read outside, or whoever wrote them had read such.
 func (s Source) SecondHand() bool { return s == FromTool || s == FromExternal }
+
+// secondHand is SecondHand for an item; an imported archive may be marked as well.
+func (r *row) secondHand() bool {
+	return r.source.SecondHand() || r.source == FromArchive && strings.Contains(r.provenance, `"tainted":true`)
+}
+
+// byPerson reports whether a person acts, as themselves or as an agent of theirs.
+func byPerson(g access.Grant) bool { return g.Principal().Method == access.ByHuman }
 
 // Taint marks the session of who as one that was shown second-hand words. The
 // caller keeps itself from doing so at every read. It ends with the session: with
@@ -37,7 +50,7 @@ func Taint(g access.Grant, who access.Principal) error {
 }
 
 // CarryTaint hands the mark of an entity's earlier tokens on to the session of a
-// new one.
+// new one, and drops the marks of those long gone.
 func CarryTaint(g access.Grant, who access.Principal) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
@@ -45,6 +58,9 @@ func CarryTaint(g access.Grant, who access.Principal) error {
 	now := g.Tx().Micros()
 	if _, err := g.Tx().Exec(carryTaint, who.Entity, who.Session, now, now-taintCarries.Microseconds(), BearerSession+"%"); err != nil {
 		return fmt.Errorf("carry mark: %w", err)
+	}
+	if _, err := g.Tx().Exec(dropTaint, who.Entity, BearerSession+"%", now-taintKept.Microseconds()); err != nil {
+		return fmt.Errorf("drop marks: %w", err)
 	}
 	return nil
 }
@@ -56,7 +72,7 @@ const BearerSession = "http-"
 // of what they read.
 func Tainted(g access.Grant) (bool, error) {
 	who := g.Principal()
-	if who.Method == access.ByHuman || who.Method == access.ByNode {
+	if byPerson(g) || who.Method == access.ByNode {
 		return false, nil
 	}
 	var one int
@@ -71,8 +87,9 @@ func Tainted(g access.Grant) (bool, error) {
 }
 
 // taint marks r as second-hand if its words are: by a source it is derived from,
-// or because its writer's session was shown such (INV-TAINT). Saying it in other
-// words changes nothing about that.
+// because its writer's session was shown such, or as a new version of an item that
+// is, unless a person wrote it (INV-TAINT). Saying it in other words changes nothing
+// about that.
 func (r *row) taint(g access.Grant, d *Draft, secondHand bool) error {
 	if !secondHand && !d.Tainted {
 		marked, err := Tainted(g)

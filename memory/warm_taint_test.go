@@ -113,3 +113,50 @@ func TestASearchSaysThatWordsAreSecondHand(t *testing.T) {
 	require.NotEmpty(t, near.Near)
 	require.True(t, near.SecondHand, "a name is words, too")
 }
+
+// The marks of tokens long gone go; those of processes, which may live, stay.
+func TestOldMarksAreDropped(t *testing.T) {
+	n := newWarmNode(t)
+	n.taint(n.principal(ada))
+	old, young := n.principal(ada), n.principal(ada)
+	old.Session, young.Session = BearerSession+"old", BearerSession+"young"
+	n.taint(old)
+	n.clock.move(taintKept)
+	n.taint(young)
+	n.clock.move(time.Minute)
+	require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return CarryTaint(g, young) }))
+	require.Equal(t, "2", n.one(`SELECT count(*) FROM tainted_sessions`))
+	require.Equal(t, "0", n.one(`SELECT count(*) FROM tainted_sessions WHERE session = ?`, old.Session))
+}
+
+// An agent's new version is as second-hand as the one before, in whatever session;
+// a person's is theirs.
+func TestARevisionWashesNothing_INV_TAINT(t *testing.T) {
+	n := newWarmNode(t)
+	for _, source := range []Source{FromExternal, FromTool} {
+		w := learning("Somebody says that petrels smell of musk, " + string(source) + ".")
+		w.Source = source
+		said := n.write(ada, w)
+		for _, claimed := range []Source{"", FromAgent, FromUser} {
+			again := learning("Petrels smell of musk, says " + string(source+claimed) + ".")
+			again.ID, again.Source = said.ID, claimed
+			require.True(t, n.write(ada, again).Tainted)
+			p := n.read(ada, said.ID).Provenance
+			require.True(t, p.Tainted)
+			require.Equal(t, FromExternal, p.Source)
+		}
+		n.write(ada, Write{ID: said.ID, Validated: ptr(true)})
+		require.Equal(t, FromExternal, n.read(ada, said.ID).Provenance.Source)
+		theirs := learning("Petrels do smell of musk, " + string(source) + ".")
+		theirs.ID = said.ID
+		d, err := Prepare(theirs, ada, nil)
+		require.NoError(t, err)
+		require.NoError(t, n.auth.Do(t.Context(), n.principal(russell), access.Op{Tool: "t", Effect: access.Write, As: "ada"}, func(g access.Grant) error {
+			_, err := Put(g, d)
+			return err
+		}))
+		p := n.read(ada, said.ID).Provenance
+		require.False(t, p.Tainted)
+		require.Equal(t, FromAgent, p.Source)
+	}
+}

@@ -90,7 +90,7 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 		return Written{}, err
 	}
 	r.holdBack(g)
-	r.hidden = see.hides(r.author, r.scope)
+	r.hidden = see.hides(r.scope, append(g.Via(), r.author)...)
 	old, err := superseded(g.Tx(), see, d, r.scope)
 	if err != nil {
 		return Written{}, err
@@ -212,7 +212,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 			continue
 		}
 		*confidence = min(*confidence, src.confidence)
-		secondHand = secondHand || src.source.SecondHand()
+		secondHand = secondHand || src.secondHand()
 	}
 	if len(missing) > 0 {
 		return false, schemas.NotFoundf("the item was not written: not all of its sources are here").
@@ -303,6 +303,9 @@ func insert(tx *store.Tx, r *row, w wordIndex) error {
 		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, w.saidBy, w.told, w.shapes, r.created, r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
 	if err != nil {
 		return fmt.Errorf("store item: %w", err)
+	}
+	if err := r.followVia(tx); err != nil {
+		return err
 	}
 	return index(tx, r, w)
 }

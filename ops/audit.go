@@ -16,9 +16,9 @@ var auditOp = access.Op{Tool: "audit", Effect: access.Read, Human: true, InPerso
 const AuditPage = 1000
 
 // AuditTail reads the newest entries that match, or with after > 0 those after
-// that number, oldest first, at most limit and AuditPage. The actor may be given
-// as a name or the beginning of an id.
-func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (list []events.Recorded, err error) {
+// that number, oldest first, at most limit and AuditPage; next is what to read
+// after from there on. The actor may be given as a name or the beginning of an id.
+func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (list []events.Recorded, next int64, err error) {
 	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
 		if f.Actor != "" && f.Actor != access.NodeEntity {
 			if id, err := g.Resolve(string(f.Actor)); err == nil {
@@ -31,9 +31,14 @@ func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilte
 		} else {
 			list, err = f.Newest(g.Tx(), limit)
 		}
+		if after > 0 && len(list) == limit { // there may be more
+			next = list[len(list)-1].Seq
+		} else if err == nil {
+			next, err = events.LastAudit(g.Tx())
+		}
 		return err
 	})
-	return list, err
+	return list, next, err
 }
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that

@@ -15,10 +15,14 @@ import (
 
 // A node signs a checkpoint of its audit record when there are checkpointEntries
 // new entries, or any and the newest checkpoint is checkpointAfter old. Its
-// processes look every checkpointLook, and when they end and wrote.
+// processes look checkpointSoon after their start, every checkpointLook, and when
+// they end, whoever wrote what is not covered: who did may have been killed. The
+// first waits for the end of a process that wrote, or a minute: it covers all a setup
+// did, and looking leaves nothing behind.
 const (
 	checkpointEntries = 256
 	checkpointAfter   = 10 * time.Minute
+	checkpointSoon    = 200 * time.Millisecond
 	checkpointLook    = time.Minute
 
 	closingCheckpoint = 2 * time.Second // how long the end of a process waits for it
@@ -98,10 +102,11 @@ func notYet(tx *store.Tx, newest *events.Checkpoint) (bool, error) {
 	return fresh && entries >= newest.Size() && entries-newest.Size() < checkpointEntries, err
 }
 
-// checkpointIfDue signs a checkpoint if one is due. It asks once without the lock.
-func (n *Node) checkpointIfDue(ctx context.Context) error {
+// checkpointIfDue signs a checkpoint if one is due; the first of all only with
+// first. It asks once without the lock.
+func (n *Node) checkpointIfDue(ctx context.Context, first bool) error {
 	newest, err := n.notary().Newest()
-	if err != nil {
+	if err != nil || newest == nil && !first {
 		return err
 	}
 	wait := false
@@ -117,23 +122,21 @@ func (n *Node) checkpointIfDue(ctx context.Context) error {
 
 // checkpoints signs what is due, until ctx ends, and once more then.
 func (n *Node) checkpoints(ctx context.Context) {
-	tick := time.NewTicker(checkpointLook)
-	defer tick.Stop()
-	for {
+	next := time.NewTimer(checkpointSoon)
+	defer next.Stop()
+	for soon := true; ; soon = false {
 		select {
 		case <-ctx.Done():
-			if !n.Store.Wrote() {
-				return // whoever only looked leaves nothing behind
-			}
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingCheckpoint)
 			defer cancel()
-			if err := n.checkpointIfDue(last); err != nil {
+			if err := n.checkpointIfDue(last, n.Store.Wrote()); err != nil {
 				slog.Warn("audit checkpoint", "err", err)
 			}
 			return
-		case <-tick.C:
+		case <-next.C:
+			next.Reset(checkpointLook)
 		}
-		if err := n.checkpointIfDue(ctx); err != nil && ctx.Err() == nil {
+		if err := n.checkpointIfDue(ctx, !soon); err != nil && ctx.Err() == nil {
 			slog.Warn("audit checkpoint", "err", err)
 		}
 	}

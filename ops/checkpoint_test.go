@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/events"
+	"cordelia/internal/store"
 )
 
 func (h homestead) verified(folders ...string) events.Verified {
@@ -112,13 +114,48 @@ func TestAuditReportTellsWhatIsNotable(t *testing.T) {
 		}
 		require.Equal(t, r.Events, total)
 
-		list, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Actor: "ann", Action: "agent_deactivate"}, 0, 50)
+		list, _, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Actor: "ann", Action: "agent_deactivate"}, 0, 50)
 		require.NoError(t, err)
 		require.NotEmpty(t, list)
 		for _, e := range list {
 			require.Equal(t, "agent_deactivate", e.Action)
 		}
-		_, err = n.AuditTail(t.Context(), Caller{}, events.AuditFilter{}, 0, 50)
+		none, next, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Action: "nothing like it"}, 0, 50)
+		require.NoError(t, err)
+		require.Empty(t, none)
+		require.GreaterOrEqual(t, next, list[len(list)-1].Seq, "who follows goes on from the newest entry, matched or not")
+		_, _, err = n.AuditTail(t.Context(), Caller{}, events.AuditFilter{}, 0, 50)
 		require.Error(t, err, "nobody in particular reads the record")
 	})
 }
+
+// What a killed process left uncovered the next one covers, though it writes nothing
+// itself: soon after its start, or at its end if that comes first.
+func TestWhatIsUncoveredIsSignedByWhoeverIsThere(t *testing.T) {
+	for name, wait := range map[string]bool{"running": true, "ending": false} {
+		t.Run(name, func(t *testing.T) {
+			h := newHomestead(t)
+			h.open(func(n *Node, _ *Keyring, ann Caller) {
+				_, err := n.Checkpoint(t.Context(), ann)
+				require.NoError(t, err)
+				h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
+			})
+			before := h.verified()
+			require.Less(t, before.Covered, before.Entries)
+			n, err := Open(t.Context(), Config{Home: h.home, Durability: store.Relaxed, Clock: later{}})
+			require.NoError(t, err)
+			if wait {
+				require.Eventually(t, func() bool { return h.verified().Covered == before.Entries }, 20*time.Second, 20*time.Millisecond)
+			}
+			require.NoError(t, n.Close())
+			v := h.verified()
+			require.True(t, v.Sound())
+			require.Equal(t, v.Entries, v.Covered)
+		})
+	}
+}
+
+// later is the machine's clock when a checkpoint of now is due for renewal.
+type later struct{}
+
+func (later) Now() time.Time { return time.Now().Add(checkpointAfter + time.Second) }

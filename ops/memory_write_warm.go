@@ -13,7 +13,7 @@ import (
 var memoryWriteWarm = Define(Spec{
 	Name: "memory_write_warm", Title: "Write item", Toolset: Memory,
 	Effect: access.Write, AlwaysLoad: true, SearchHint: "L2 remember store save note learning decision entity session",
-	Description: "Remember something in warm memory (L2), yours alone unless group is given or your folder is bound to one; with id, change your item. data: " +
+	Description: "Remember something in warm memory (L2), yours alone unless group is given, or your swarm or folder has one; with id, change your item. data: " +
 		"entity {type: person|org|project|concept, name, aliases, tags, summary, details, refs}; " +
 		"session {date, focus, highlights, decisions, entities_mentioned}; " +
 		"learning {type: pattern|insight|principle or, effective once a person released it, procedure|constraint|template; content, context, tools, tags, prediction}. " +
@@ -49,7 +49,7 @@ type memoryWriteWarmOut struct {
 	Unreleased  bool             `json:"unreleased,omitempty"`
 	Tainted     bool             `json:"tainted,omitempty" jsonschema:"kept as external"`
 	Confidence  float64          `json:"confidence"`
-	BoundTo     schemas.GroupID  `json:"bound_to,omitempty" jsonschema:"it went to this folder's group"`
+	BoundTo     schemas.GroupID  `json:"bound_to,omitempty" jsonschema:"it went there by itself"`
 }
 
 func writtenOut(w memory.Written) memoryWriteWarmOut {
@@ -69,7 +69,7 @@ func (o memoryWriteWarmOut) Text() string {
 		s += fmt.Sprintf(" %v", o.With)
 	}
 	if o.BoundTo != "" {
-		s += fmt.Sprintf("; in %s, which this folder is bound to (visibility private keeps an item to you)", o.BoundTo)
+		s += fmt.Sprintf("; in %s, whose work this is (visibility private keeps an item to you)", o.BoundTo)
 	}
 	if o.Tainted {
 		s += "; kept as external: this session, or a source of it, had second-hand words"

@@ -76,11 +76,16 @@ func (a *away) brings(memories ...map[string]any) map[string]any {
 	return a.must(a.rover, "reintegrate", a.claim(memories...))
 }
 
-// waiting is what c has to decide, in order.
+// waiting is what c has to decide, in order, with the hash that looking at it whole
+// gives.
 func (a *away) waiting(c Caller) (out []map[string]any) {
 	a.t.Helper()
 	for _, e := range a.must(c, "review_list", map[string]any{})["waiting"].([]any) {
-		out = append(out, e.(map[string]any))
+		e := e.(map[string]any)
+		if e["hash"] == nil {
+			e["hash"] = a.must(c, "review_list", map[string]any{"ids": []any{e["id"]}})["waiting"].([]any)[0].(map[string]any)["hash"]
+		}
+		out = append(out, e)
 	}
 	return out
 }

@@ -28,7 +28,11 @@ type reviewListOut struct {
 	Waiting    []review.Entry `json:"waiting"`
 	LeftOut    []string       `json:"left_out,omitempty" jsonschema:"did not fit: ask for these ids"`
 	NextCursor string         `json:"next_cursor,omitempty"`
+	Next       string         `json:"next,omitempty"`
 }
+
+// askWhole says where the hash of what is not shown whole comes from.
+const askWhole = "what has no hash is not shown whole: review_list with its id in ids shows it, with its hash"
 
 // Text lists what waits, a line each.
 func (o reviewListOut) Text() string {
@@ -57,6 +61,9 @@ func (o reviewListOut) Text() string {
 		for _, l := range e.Diff {
 			b.WriteString("\n  " + l.Op + " " + Escape(l.Text))
 		}
+	}
+	if o.Next != "" {
+		b.WriteString("\n" + o.Next)
 	}
 	return b.String()
 }
@@ -98,5 +105,8 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 		out.NextCursor = encodeCursor(next)
 	}
 	out.Waiting = append(out.Waiting, fits...)
+	if slices.ContainsFunc(fits, func(e review.Entry) bool { return e.Hash == "" && e.State == schemas.ReviewPending }) {
+		out.Next = askWhole
+	}
 	return out, nil
 }

@@ -29,7 +29,7 @@ func TestMergingWithoutReview(t *testing.T) {
 		require.Contains(t, fmt.Sprint(out["review_because"]), word)
 		a.must(a.person(), "review_decide", map[string]any{"reject_rest": out["staging"]})
 	}
-	because(a.brings(found("The well is deep")), "opted in")
+	because(a.brings(found("The dam is sound")), "opted in")
 	_, err := a.call(a.rover, "agent_capabilities", map[string]any{"agent": "rover", "auto_merge": true})
 	require.Error(t, err, "nobody opts in for itself")
 	shown := a.must(a.lead, "agent_capabilities", map[string]any{"agent": "rover", "auto_merge": true})
@@ -56,6 +56,8 @@ func TestMergingWithoutReview(t *testing.T) {
 	because(a.brings(found("The well is deep", depth), found("The mill is old")), "a replay is always reviewed")
 	because(a.brings(found("A page says so", map[string]any{"source": "external"})), "by a person")
 	because(a.brings(found("Restart it", map[string]any{"data": map[string]any{"type": "procedure", "content": "Restart it"}})), "instructs")
+	because(a.brings(found("A page: says so!", map[string]any{"data": map[string]any{"type": "pattern", "content": "A page: says so!"}})), "rejected before")
+	because(a.brings(found("The dam: IS sound")), "rejected before")
 	because(a.brings(found("Fine so far"), found("The well is shallow", depth)), "contradicts")
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%Fine so far%'`), "all of a return waits, or nothing")
 

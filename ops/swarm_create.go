@@ -80,7 +80,9 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 		return swarmCreateOut{}, err
 	}
 	if in.DryRun {
-		return c.trySwarm(ctx, plan)
+		out, err := c.trySwarm(ctx, plan)
+		out.Notes = append(out.Notes, in.idle()...)
+		return out, err
 	}
 	var parent keys.Recipient
 	if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
@@ -100,12 +102,27 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (swarmCreateOut, error) {
 		m, err := swarm.Create(g, plan, made, enlist)
-		return swarmAnswer(m), err
+		out := swarmAnswer(m)
+		out.Notes = append(out.Notes, in.idle()...)
+		return out, err
 	})
 	if err != nil {
 		return out, err
 	}
 	return c.Node.keepKeys(out, made), nil
+}
+
+// idle names the stages of a pipeline that begins to work and has nothing for them:
+// what comes before them would reach nobody.
+func (in swarmCreateIn) idle() (notes []string) {
+	begun := false
+	for _, a := range in.Agents {
+		begun = begun || len(a.Work) > 0
+		if in.Strategy == schemas.InPipeline && begun && len(a.Work) == 0 && a.Slot != in.CoordinatorSlot {
+			notes = append(notes, fmt.Sprintf("stage %s has no work yet: task_submit with group and role %s", a.Slot, a.Slot))
+		}
+	}
+	return notes
 }
 
 // lookOp is the call as one that changes nothing.
@@ -134,7 +151,8 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 	}
 	if in.AddTo != "" {
 		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorSlot != "" || in.CoordinatorAgentID != "" || in.Culture != nil {
-			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents alone")
+			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents alone").
+				Try("leave the rest out, or leave add_to out to make a new swarm")
 		}
 		return swarm.NewGrowth(in.AddTo, slots, c.Node.tools)
 	}
@@ -143,7 +161,7 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 	if in.Culture != nil {
 		m.Culture = &schemas.SwarmCulture{}
 		if err := strictly(in.Culture, m.Culture); err != nil {
-			return nil, schemas.Invalidf("the swarm was not made").With(schemas.Violation{Path: "/culture",
+			return nil, schemas.Invalidf("the swarm was not made").Try("mend culture, or leave it out").With(schemas.Violation{Path: "/culture",
 				Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).Because(err)
 		}
 	}

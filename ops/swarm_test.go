@@ -170,6 +170,7 @@ func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 	first, second := a.caller("executor"), a.caller("second")
 	item := a.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.executor"}))["id"]
 	a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor", "feedback": "bad"})
+	a.clock.now = a.clock.now.Add(time.Second)
 	claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
 	out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
 	require.Equal(t, "held", out["state"])
@@ -179,6 +180,44 @@ func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 	got := a.must(second, "task_claim", map[string]any{})["work"].(map[string]any)
 	require.Len(t, got["brief"].(map[string]any)["context"], 1)
 	require.Len(t, a.must(second, "memory_search", map[string]any{"query": "forty sheep"})["results"], 1)
+}
+
+// What counts are the words that were reported: what their author changed, superseded
+// or deleted since stays behind, whether a person was still to look or not.
+func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
+	for _, held := range []bool{false, true} {
+		a := newAway(t)
+		a.swarm("pipeline", map[string]any{"slot": "executor", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
+		first, second := a.caller("executor"), a.caller("second")
+		if held {
+			a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor", "feedback": "bad"})
+		}
+		write := func(text string, more map[string]any) any {
+			return a.must(first, "memory_write_warm", with(with(note(text), map[string]any{"group": "swarm-sheep.executor"}), more))["id"]
+		}
+		kept, edited, gone, old := write("Forty sheep", nil), write("Ten black rams", nil), write("One lost lamb", nil), write("Shearing is in June", nil)
+		a.clock.now = a.clock.now.Add(time.Second)
+		claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
+		out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
+			"result": map[string]any{"items": []any{kept, edited, gone, old}}})
+		require.Equal(t, map[bool]string{false: "done", true: "held"}[held], out["state"])
+
+		// Even in the same moment.
+		a.must(first, "memory_write_warm", with(note("Sell the flock at once"), map[string]any{"id": edited, "if_version": 1}))
+		a.must(a.lead, "memory_delete_warm", map[string]any{"id": gone})
+		write("Shearing is in winter", map[string]any{"supersedes": old})
+		if held {
+			a.must(a.person(), "review_decide", decisions(approve(a.waiting(a.person())[0])))
+		}
+		got := a.must(second, "task_claim", map[string]any{})["work"].(map[string]any)
+		require.Len(t, got["brief"].(map[string]any)["context"], 1)
+		require.Len(t, got["notes"], 3)
+		for i, id := range []any{edited, gone, old} {
+			require.Contains(t, got["notes"].([]any)[i], id)
+		}
+		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second'`))
+		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second' AND parent = ?`, kept))
+	}
 }
 
 // An agent there is can coordinate, if the maker stands above it and it can.

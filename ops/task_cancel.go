@@ -29,7 +29,8 @@ func (o taskCancelOut) Text() string { return fmt.Sprintf("%d items cancelled", 
 
 func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, error) {
 	if (in.TaskID == "") == (in.WorkID == "") {
-		return taskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id")
+		return taskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id").
+			Try("task_status lists both; call task_cancel with one of them")
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
 		out.Cancelled, err = work.Cancel(g, in.TaskID, in.WorkID)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -35,7 +37,7 @@ func (o taskClaimOut) Text() string {
 	if o.Work == nil {
 		return o.Next
 	}
-	return fmt.Sprintf("%s\n%s", o.Work.Intent, o.Next)
+	return strings.Join(slices.Concat([]string{o.Work.Intent}, o.Work.Notes, []string{o.Next}), "\n")
 }
 
 // noWork says what to do when there is none.
@@ -55,7 +57,8 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 		return taskClaimOut{}, err
 	}
 	if in.WaitSeconds < 0 || in.WaitSeconds > maxPollSeconds {
-		return taskClaimOut{}, schemas.Invalidf("wait_seconds is %d", in.WaitSeconds).Expecting("0–%d", maxPollSeconds)
+		return taskClaimOut{}, schemas.Invalidf("wait_seconds is %d", in.WaitSeconds).Expecting("0–%d", maxPollSeconds).
+			Try("call task_claim again with a wait in that range")
 	}
 	// The watch begins before the first look, or work between the two would wait
 	// for the next.
@@ -75,6 +78,9 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 				err = errNoWork
 			default:
 				out.Next = noWork
+				if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
+					out.Next = "your accuracy is rated " + string(tier) + ", and below medium an agent takes no work of groups; trust_score shows it"
+				}
 			}
 			return out, err
 		})
@@ -82,7 +88,7 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 			return out, err
 		}
 		// The slot of the wait is given back before the lease takes one.
-		if err := c.Node.Auth.Wait(ctx, c.Caller.Principal, c.claimOp(), left, func(limited context.Context) error {
+		if err := c.Node.Auth.Wait(ctx, c.Caller.Principal, c.lookOp(), left, func(limited context.Context) error {
 			return c.awaitWork(limited, in.Role, rung)
 		}); err != nil && ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return taskClaimOut{}, err
@@ -98,10 +104,6 @@ func claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok
 	return c, ok, err
 }
 
-func (c *Call) claimOp() access.Op {
-	return access.Op{Tool: c.Op.Name, Effect: access.Read, As: c.As}
-}
-
 // awaitWork returns when there is work for the caller, or ctx ends.
 func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{}) error {
 	var w work.Watch
@@ -115,7 +117,7 @@ func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{})
 		}
 		if stirred {
 			found := false
-			if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.claimOp(), func(g access.Grant) (err error) {
+			if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
 				found, err = w.Look(g, role)
 				return err
 			}); err != nil {

@@ -64,7 +64,8 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 		}
 	}
 	if given != 1 || in.Retry != "" && in.Group != "" {
-		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting("one of intent, items or retry")
+		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting("one of intent, items or retry").
+			Try("call task_submit with an intent for one item, items for several, or retry, alone, for a blocked one")
 	}
 	if in.Retry != "" {
 		return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
@@ -95,7 +96,8 @@ func (in taskSubmitIn) drafts(now int64) ([]work.Draft, error) {
 		d := work.Draft{Intent: t.Intent, Role: t.Role, Needs: t.Needs, AssignedTo: t.AssignedTo, Priority: t.Priority, DependsOn: t.DependsOn,
 			Brief: work.Brief{Inputs: t.Inputs, Criteria: t.Criteria, Constraints: t.Constraints, Context: t.Context, AnswerSchema: t.AnswerSchema}}
 		if t.After < 0 || t.After > maxAhead || t.Within < 0 || t.Within > maxAhead {
-			return nil, schemas.Invalidf("the times of item %d", i).Expecting("0–%d seconds from now", maxAhead)
+			return nil, schemas.Invalidf("after_seconds or within_seconds of item %d is out of range", i).Expecting("0–%d seconds from now", maxAhead).
+				Try("correct them and call task_submit again")
 		}
 		if t.After > 0 {
 			d.NotBefore = now + int64(t.After)*1e6

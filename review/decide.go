@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -28,6 +29,8 @@ type row struct {
 	decidedAt    int64
 	reason       string
 	result       schemas.ItemID
+	person       bool // approves it, for what it is or its words were brought as
+	rejected     bool // its words were; known of what is just handed in
 
 	author     schemas.EntityID
 	group      schemas.GroupID
@@ -39,7 +42,7 @@ type row struct {
 func scanRow(r *sql.Rows) (v row, err error) { return v, r.Scan(v.dest()...) }
 
 func (v *row) dest() []any {
-	return []any{&v.id, &v.returnID, &v.item, &v.target, &v.hash, &v.state, &v.decidedBy, &v.decidedAt, &v.reason, &v.result,
+	return []any{&v.id, &v.returnID, &v.item, &v.target, &v.hash, &v.state, &v.decidedBy, &v.decidedAt, &v.reason, &v.result, &v.person,
 		&v.author, &v.group, &v.divergence, &v.sessions, &v.at}
 }
 
@@ -81,30 +84,55 @@ func Decide(g access.Grant, decisions []Decision, rest schemas.GroupID, tainted 
 		return nil, access.ErrNoGrant
 	}
 	if len(decisions) > MaxDecisions || len(decisions) == 0 && rest == "" {
-		return nil, schemas.Invalidf("%d decisions", len(decisions)).Expecting("1 to %d, or reject_rest", MaxDecisions)
+		return nil, schemas.Invalidf("%d decisions", len(decisions)).Expecting("1 to %d, or reject_rest", MaxDecisions).
+			Try("review_list shows what waits; decide over more in further calls")
 	}
 	var out []Decided
+	var of []row // what each of out is about; empty for work
 	seen := map[string]bool{}
 	for i, d := range decisions {
 		if seen[d.ID] || len(d.Reason) > maxReason {
-			return nil, schemas.Invalidf("nothing was decided").With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i),
-				Msg: fmt.Sprintf("is decided twice, or its reason is longer than %d bytes", maxReason)})
+			return nil, schemas.Invalidf("nothing was decided").Try("name each id once, with a shorter reason").
+				With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i),
+					Msg: fmt.Sprintf("is decided twice, or its reason is longer than %d bytes", maxReason)})
 		}
 		seen[d.ID] = true
-		one, err := decide(g, d, tainted)
+		one, r, err := decide(g, d, tainted)
 		if err != nil {
 			return nil, located(err, i)
 		}
-		out = append(out, one)
+		out, of = append(out, one), append(of, r)
 	}
 	if rest != "" {
 		others, err := rejectRest(g, rest)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, others...)
+		for _, r := range others {
+			out, of = append(out, Decided{ID: r.id, State: string(schemas.ReviewRejected)}), append(of, r)
+		}
 	}
-	return out, nil
+	return out, closeDone(g, out, of)
+}
+
+// closeDone ends the returns of which nothing waits any more, each once, and says so
+// with the last that was decided of it.
+func closeDone(g access.Grant, out []Decided, of []row) error {
+	asked := map[string]bool{"": true}
+	for i, r := range slices.Backward(of) {
+		if asked[r.returnID] {
+			continue
+		}
+		asked[r.returnID] = true
+		done, err := closeIfDone(g, r)
+		if err != nil {
+			return err
+		}
+		if done {
+			out[i].Closed = r.group
+		}
+	}
+	return nil
 }
 
 // located says which decision an error is about.
@@ -117,16 +145,17 @@ func located(err error, i int) error {
 	return e.With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i), Msg: "keeps all of them from being decided"})
 }
 
-func decide(g access.Grant, d Decision, tainted bool) (Decided, error) {
+func decide(g access.Grant, d Decision, tainted bool) (Decided, row, error) {
 	r, err := find(g, d.ID)
 	if errors.Is(err, schemas.ErrNotFound) {
-		return decideWork(g, d)
+		out, err := decideWork(g, d)
+		return out, row{}, err
 	}
 	if err != nil {
-		return Decided{}, err
+		return Decided{}, r, err
 	}
 	if err := mayReview(g, r.author); err != nil {
-		return Decided{}, err
+		return Decided{}, r, err
 	}
 	out := Decided{ID: r.id}
 	on := schemas.ReviewReject
@@ -134,20 +163,13 @@ func decide(g access.Grant, d Decision, tainted bool) (Decided, error) {
 		on = schemas.ReviewApprove
 		w, err := approve(g, r, d.Hash, tainted)
 		if err != nil {
-			return Decided{}, err
+			return Decided{}, r, err
 		}
 		out.Item, out.Status, out.With = w.ID, w.Status, w.With
 	}
-	if err := r.move(g, on, g.Actor(), d.Reason, out.Item); err != nil {
-		return Decided{}, err
-	}
-	to, _, _ := schemas.NextReview(r.state, on)
+	to, err := r.move(g, on, g.Actor(), d.Reason, out.Item)
 	out.State = string(to)
-	done, err := closeIfDone(g, r)
-	if done {
-		out.Closed = r.group
-	}
-	return out, err
+	return out, r, err
 }
 
 // approve takes r's item over into its group, if it is what the reviewer was shown
@@ -161,9 +183,9 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 	shown, err := hex.DecodeString(hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
 		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
-			Expecting("the hash of the present content, %x, after looking at it", now).Try("review_list with its id in ids shows it whole")
+			Expecting("the hash of the present content, after looking at it").Try("review_list with its id in ids shows it whole")
 	}
-	reason, err := personNeeded(g, items[0], tainted)
+	reason, err := personNeeded(g, r, items[0], tainted)
 	if err != nil {
 		return memory.Written{}, err
 	}
@@ -175,11 +197,11 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 
 // personNeeded says why the actor may not approve an item for being an agent, ""
 // if it may (INV-PERSON).
-func personNeeded(g access.Grant, i memory.Item, tainted bool) (string, error) {
+func personNeeded(g access.Grant, r row, i memory.Item, tainted bool) (string, error) {
 	if g.IsHuman() {
 		return "", nil
 	}
-	if reason := forPerson(i); reason != "" {
+	if reason := forPerson(r, i); reason != "" {
 		return reason, nil
 	}
 	if !tainted {
@@ -195,57 +217,55 @@ func personNeeded(g access.Grant, i memory.Item, tainted bool) (string, error) {
 // That author is above or beside it says that it may see the staging group, so the
 // refusal tells it nothing new.
 func mayReview(g access.Grant, author schemas.EntityID) error {
+	if author == g.Actor() {
+		return schemas.Deniedf("nobody reviews what is their own").Try("wait for the parent; review.closed comes with events_poll")
+	}
+	if len(g.Via()) > 0 {
+		return schemas.Deniedf("a review is decided in person, not for another").Try("call without as, or leave it to whom you act for")
+	}
 	above, err := g.Holds(author)
 	if err != nil {
 		return err
 	}
-	if !above || author == g.Actor() || len(g.Via()) > 0 {
-		return schemas.Deniedf("nobody reviews what is their own").Try("wait for the parent; review.closed comes with events_poll")
+	if !above {
+		return schemas.Deniedf("the author's parent or the human above it reviews this").Try("leave it to them; review_list shows what waits for you")
 	}
 	return nil
 }
 
 // move carries r along an edge (INV-REVIEW-EDGE) and writes down who did it.
-func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string, result schemas.ItemID) error {
+func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string, result schemas.ItemID) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(r.state, on)
 	if !ok {
-		return schemas.Conflictf("%s was %s already", r.id, r.state).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was %s already", r.id, r.state).Try("review_list shows what waits")
 	}
 	n, err := g.Tx().Exec(updateReview, to, by, g.Tx().Micros(), reason, result, r.id)
 	if err != nil {
-		return fmt.Errorf("write decision: %w", err)
+		return to, fmt.Errorf("write decision: %w", err)
 	}
 	if n != 1 {
-		return schemas.Conflictf("%s was decided already", r.id).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was decided already", r.id).Try("review_list shows what waits")
 	}
-	return g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target, "author": r.author, "by": by,
+	return to, g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target, "author": r.author, "by": by,
 		"hash": hex.EncodeToString(r.hash), "result": result})
 }
 
-// rejectRest rejects what still waits in a staging group.
-func rejectRest(g access.Grant, group schemas.GroupID) ([]Decided, error) {
+// rejectRest rejects what still waits in a staging group, at most MaxMemories.
+func rejectRest(g access.Grant, group schemas.GroupID) ([]row, error) {
 	rows, err := pending(g, group)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Decided, len(rows))
-	for i, r := range rows {
-		if err := mayReview(g, r.author); err != nil {
+	// All of a staging group is one agent's.
+	if err := mayReview(g, rows[0].author); err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if _, err := r.move(g, schemas.ReviewReject, g.Actor(), "", ""); err != nil {
 			return nil, err
-		}
-		if err := r.move(g, schemas.ReviewReject, g.Actor(), "", ""); err != nil {
-			return nil, err
-		}
-		out[i] = Decided{ID: r.id, State: string(schemas.ReviewRejected)}
-		done, err := closeIfDone(g, r)
-		if err != nil {
-			return nil, err
-		}
-		if done {
-			out[i].Closed = r.group
 		}
 	}
-	return out, nil
+	return rows, nil
 }
 
 // Withdraw takes back what the actor handed in and nobody decided yet.
@@ -261,7 +281,7 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 		return 0, err
 	}
 	for _, r := range rows {
-		if err := r.move(g, schemas.ReviewWithdraw, g.Actor(), "", ""); err != nil {
+		if _, err := r.move(g, schemas.ReviewWithdraw, g.Actor(), "", ""); err != nil {
 			return 0, err
 		}
 	}

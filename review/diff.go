@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"cordelia/memory"
 )
 
 // Line is one line of a difference: Op is "+" for what an approval adds, "-" for
@@ -90,11 +92,29 @@ func changed(d []Line, n int) (out []Line) {
 	return out
 }
 
+// showsAll reports whether the lines shown hold all of what full says is new. What
+// is the same as before is not shown in a list.
+func showsAll(shown, full []Line) bool {
+	gone := func(l Line) bool { return l.Op == "-" }
+	return slices.Equal(slices.DeleteFunc(slices.Clone(shown), gone), slices.DeleteFunc(slices.Clone(full), gone))
+}
+
 func short(l Line) Line {
 	if runes := []rune(l.Text); len(runes) > shownLine {
 		l.Text = string(runes[:shownLine]) + "…"
 	}
 	return l
+}
+
+// shownLines lays out all that an item says, and what it says that is about.
+func shownLines(i memory.Item) []string {
+	out := readableLines(i.Data)
+	for _, field := range [][2]string{{"for subject", i.Subject}, {"for key", i.Key}, {"valid from", i.ValidFrom}, {"valid to", i.ValidTo}} {
+		if field[1] != "" {
+			out = append(out, fieldLines(field[0], field[1])...)
+		}
+	}
+	return out
 }
 
 // readableLines lays the data of an item out in lines, its fields in order.

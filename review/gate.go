@@ -14,9 +14,6 @@ import (
 // is empty (seed §6.5). It opens for agents whose parent opted in, that proved
 // reliable, and only for what says nothing against what is there.
 func gate(g access.Grant, rows []row, self schemas.Agent) ([]string, error) {
-	if !self.Grants.AutoMerge {
-		return []string{"the parent has not opted in to merging without review"}, nil
-	}
 	because, err := trust.MayMerge(g, self.AgentID, self.Grants.AutoMerge, int(min(rows[0].sessions, 1<<30)))
 	if err != nil {
 		return nil, err
@@ -27,7 +24,6 @@ func gate(g access.Grant, rows []row, self schemas.Agent) ([]string, error) {
 		}
 	}
 	need(rows[0].divergence == schemas.ChainMatch || rows[0].divergence == schemas.ChainGap, "a %s is always reviewed", rows[0].divergence)
-	need(rows[0].sessions <= reviewBeyond, "more than %d sessions apart is always reviewed", reviewBeyond)
 	if len(because) > 0 {
 		return because, nil
 	}
@@ -47,7 +43,8 @@ func gate(g access.Grant, rows []row, self schemas.Agent) ([]string, error) {
 		need(slices.Contains(writable, r.target), "the agent may not write to %s itself", r.target)
 		need(beside.Status != memory.StatusConflicts, "something contradicts what %s holds", r.target)
 		need(!beside.Hidden, "what the agent wrote is hidden")
-		reason := forPerson(items[0])
+		need(!r.rejected, "the same words of this agent were rejected before")
+		reason := forPerson(r, items[0])
 		need(reason == "", "%s", reason)
 	}
 	return because, nil
@@ -61,7 +58,7 @@ func merge(g access.Grant, rows []row, out *Returned) error {
 		if err != nil {
 			return err
 		}
-		if err := r.move(g, schemas.ReviewMerge, access.NodeEntity, "merged without review", w.ID); err != nil {
+		if _, err := r.move(g, schemas.ReviewMerge, access.NodeEntity, "merged without review", w.ID); err != nil {
 			return err
 		}
 		out.Merged = append(out.Merged, w)
@@ -71,12 +68,14 @@ func merge(g access.Grant, rows []row, out *Returned) error {
 }
 
 // forPerson says why an item needs a person's approval, "" if it does not.
-func forPerson(i memory.Item) string {
+func forPerson(r row, i memory.Item) string {
 	switch {
 	case i.Instructs():
 		return "what instructs is approved by a person"
 	case i.Provenance.Source.SecondHand():
 		return "what comes from tools or from outside is approved by a person"
+	case r.person:
+		return "the same words were brought before as what a person approves"
 	}
 	return ""
 }

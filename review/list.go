@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -40,7 +41,7 @@ type Entry struct {
 	Status     memory.Status       `json:"status,omitempty"`
 	With       []schemas.ItemID    `json:"with,omitempty"`
 	Diff       []Line              `json:"diff,omitempty"` // against the first of With
-	Hash       string              `json:"hash"`           // what an approval names
+	Hash       string              `json:"hash,omitempty"` // what an approval names; of what is shown whole
 	At         string              `json:"at"`
 
 	Item *memory.Item `json:"item,omitempty"` // with detail
@@ -71,8 +72,10 @@ func List(g access.Grant, after After, limit int, tainted bool) (entries []Entry
 			return entries, &after, nil
 		}
 		after.Memory = r.id
-		if mayReview(g, r.author) != nil {
+		if err := mayReview(g, r.author); errors.Is(err, schemas.ErrDenied) {
 			continue // its own
+		} else if err != nil {
+			return nil, nil, err
 		}
 		e, err := r.entry(g, tainted, false)
 		if err != nil {
@@ -107,9 +110,9 @@ func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
 	for _, id := range ids {
 		r, err := find(g, id)
 		if err == nil {
-			if err = mayReview(g, r.author); err != nil {
-				return nil, err
-			}
+			err = mayReview(g, r.author)
+		}
+		if err == nil {
 			e, err := r.entry(g, tainted, true)
 			if err != nil {
 				return nil, err
@@ -117,8 +120,14 @@ func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
 			out = append(out, e)
 			continue
 		}
+		if !errors.Is(err, schemas.ErrNotFound) || !g.IsHuman() {
+			return nil, err
+		}
 		s, missing := work.Show(g, id, true)
-		if missing != nil || s.State != schemas.WorkHeld || !g.IsHuman() {
+		if missing != nil && !errors.Is(missing, schemas.ErrNotFound) {
+			return nil, missing
+		}
+		if missing != nil || s.State != schemas.WorkHeld {
 			return nil, err
 		}
 		e := heldEntry(s)
@@ -149,8 +158,8 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 		return e, err
 	}
 	item := items[0]
-	e.Name, e.Source, e.Hash = item.Name, item.Provenance.Source, hex.EncodeToString(shownHash(item, r.target))
-	if e.Person, err = personNeeded(g, item, tainted); err != nil {
+	e.Name, e.Source = item.Name, item.Provenance.Source
+	if e.Person, err = personNeeded(g, r, item, tainted); err != nil {
 		return e, err
 	}
 	beside, err := memory.StandingIn(g, r.item, r.target)
@@ -161,15 +170,18 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	var before []string
 	if len(e.With) > 0 {
 		if other, err := memory.Get(g, e.With[:1]); err == nil {
-			before = readableLines(other[0].Data)
+			before = shownLines(other[0])
 		}
 	}
-	e.Diff = difference(before, readableLines(item.Data))
-	if !detail {
-		e.Diff = changed(e.Diff, 2)
-		return e, nil
+	full := difference(before, shownLines(item))
+	if e.Diff = full; detail {
+		e.Item = &item
+	} else {
+		e.Diff = changed(full, 2)
 	}
-	e.Item = &item
+	if detail || showsAll(e.Diff, full) {
+		e.Hash = hex.EncodeToString(shownHash(item, r.target))
+	}
 	return e, nil
 }
 

@@ -34,10 +34,6 @@ type Returned struct {
 	Because    []string // why it waits for review
 }
 
-// reviewBeyond is from how many sessions apart a return is always reviewed; the
-// gate of package trust is stricter.
-const reviewBeyond = 5
-
 // Submit takes in what the actor brings back (INV-RETURN): it compares the chains,
 // puts the memories into a staging group of their own, and merges them at once if
 // the gate is open. Errors: CodeDenied for agents that are not autonomous,
@@ -69,10 +65,9 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	}
 	closed := tx.Micros()
 	if len(b.drafts) > 0 {
-		if closed = 0; out.Group == "" {
-			if out.Group, err = stagingName(tx, me); err != nil {
-				return Returned{}, err
-			}
+		closed = 0
+		if out.Group, err = stagingName(tx, me); err != nil {
+			return Returned{}, err
 		}
 		if err := mayStage(g, b, me); err != nil {
 			return Returned{}, err
@@ -186,7 +181,12 @@ func stage(g access.Grant, b *Batch, self schemas.Agent, out *Returned) error {
 			return err
 		}
 		r.hash = shownHash(held[0], r.target)
-		if _, err := g.Tx().Exec(insertReview, r.id, r.returnID, r.item, r.target, r.hash); err != nil {
+		words := wordsHash(held[0].Data)
+		if r.rejected, r.person, err = before(g, self.AgentID, words); err != nil {
+			return err
+		}
+		r.person = forPerson(r, held[0]) != ""
+		if _, err := g.Tx().Exec(insertReview, r.id, r.returnID, r.item, r.target, r.hash, words, r.person); err != nil {
 			return fmt.Errorf("write review: %w", err)
 		}
 		rows[i] = r

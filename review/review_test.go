@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/access"
+	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
 )
@@ -150,25 +152,53 @@ func TestStatementCoversAll_INV_RETURN(t *testing.T) {
 	}
 }
 
-// The table of states, walked.
+// From every state, by every trigger, a review goes where the table says or nowhere.
 func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
-	type key struct {
-		from schemas.ReviewState
-		on   schemas.Trigger
+	st := newStore(t)
+	sql := func(query string, args ...any) {
+		require.NoError(t, st.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(query, args...)
+			return err
+		}))
 	}
-	seen, reached := map[key]bool{}, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
-	for _, e := range schemas.ReviewEdges() {
-		require.False(t, seen[key{e.From, e.On}], "%v leads to two states", e)
-		require.False(t, e.From.Final(), "%v leaves a final state", e)
-		seen[key{e.From, e.On}], reached[e.To] = true, true
-		to, by, ok := schemas.NextReview(e.From, e.On)
-		require.True(t, ok)
-		require.Equal(t, e.To, to)
-		require.Equal(t, e.By, by)
+	sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+		VALUES ('ann', 'human', 'ann', 0, 'ann', 'Ann', x'00', x'00', x'00', 'active', 'node', 0, 0)`)
+	sql(`INSERT INTO returns(id, agent, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at)
+		VALUES ('b', 'ann', 'match', 0, 0, x'00', x'00', x'00', x'00', 0)`)
+	sql(insertReview, "r", "b", "item", "lab", []byte{1}, []byte{2}, false)
+	state := func() (s schemas.ReviewState) {
+		require.NoError(t, st.Read(t.Context(), func(tx *store.Tx) error { return tx.QueryRow(`SELECT state FROM reviews`).Scan(&s) }))
+		return s
 	}
+	auth := access.New(st, access.Config{})
+	move := func(r row, on schemas.Trigger) error {
+		return auth.Do(t.Context(), access.Principal{Method: access.ByNode}, access.Op{Tool: "review_decide", Effect: access.Write},
+			func(g access.Grant) error { _, err := r.move(g, on, "ann", "", ""); return err })
+	}
+	moved, reached := 0, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
+	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge, schemas.ReviewWithdraw}
+	for _, from := range schemas.ReviewStates() {
+		for _, on := range triggers {
+			sql(`UPDATE reviews SET state = ?`, from)
+			to, _, ok := schemas.NextReview(from, on)
+			err := move(row{id: "r", state: from}, on)
+			if !ok {
+				require.ErrorIs(t, err, schemas.ErrConflict, "%s from %s", on, from)
+				require.Equal(t, from, state())
+				continue
+			}
+			require.NoError(t, err, "%s from %s", on, from)
+			require.False(t, from.Final())
+			require.Equal(t, to, state())
+			reached[to] = true
+			moved++
+			// Who read it before another decided comes too late.
+			require.ErrorIs(t, move(row{id: "r", state: from}, on), schemas.ErrConflict)
+			require.Equal(t, to, state())
+		}
+	}
+	require.Len(t, schemas.ReviewEdges(), moved)
 	for _, s := range schemas.ReviewStates() {
 		require.True(t, reached[s], s)
 	}
-	_, _, ok := schemas.NextReview(schemas.ReviewApproved, schemas.ReviewReject)
-	require.False(t, ok)
 }

@@ -7,9 +7,13 @@ const (
 	selectStaging = `SELECT 1 FROM groups WHERE id = ?`
 	insertReturn  = `INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	insertReview = `INSERT INTO reviews(id, return_id, item, target, hash, state) VALUES (?, ?, ?, ?, ?, 'pending')`
+	insertReview = `INSERT INTO reviews(id, return_id, item, target, hash, words, person, state) VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')`
+	// selectSameWords says of what ?2 brought with the words ?1 and nobody approved
+	// whether any was rejected, and whether any needed a person.
+	selectSameWords = `SELECT coalesce(max(r.state = 'rejected'), 0), coalesce(max(r.person), 0) FROM reviews r JOIN returns b ON b.id = r.return_id
+		WHERE r.words = ?1 AND r.state <> 'approved' AND b.agent = ?2`
 
-	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result,
+	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result, r.person,
 		b.agent, b.group_id, b.divergence, b.sessions, b.at`
 	// selectWaiting lists what waits in the groups of ?1, in order of arrival, after ?2.
 	selectWaiting = `SELECT ` + rowColumns + ` FROM json_each(?1) j CROSS JOIN returns b ON b.group_id = j.value AND b.closed_at = 0

@@ -134,7 +134,8 @@ func (c *checker) misplaced() error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("the task was not submitted: it does not fit how the swarm works").With(c.found...)
+	return schemas.Invalidf("the task was not submitted: it does not fit how the swarm works").
+		Try("swarm_status shows its strategy and its slots; mend what is named, and submit again").With(c.found...)
 }
 
 // maxHandedOn bounds the ids of one result that are looked at.
@@ -142,7 +143,8 @@ const maxHandedOn = 50
 
 // Receive hands on to a stage of a pipeline what the accepted results that its new
 // item builds on name (INV-STAGE): copies of those items go into its cell, and their
-// ids into the brief. At any other claim it does nothing.
+// ids into the brief. What was accepted are the words as they were reported, so what
+// was changed since is named and stays behind. At any other claim it does nothing.
 func Receive(g access.Grant, c *work.Claimed) error {
 	if c.GroupID == "" {
 		return nil
@@ -153,18 +155,22 @@ func Receive(g access.Grant, c *work.Claimed) error {
 			continue
 		}
 		var from schemas.GroupID
-		err := g.Tx().LookupRow(selectBefore, in.WorkID, c.GroupID).Scan(&from)
+		var reported int64
+		err := g.Tx().LookupRow(selectBefore, in.WorkID, c.GroupID).Scan(&from, &reported)
 		if errors.Is(err, store.ErrNoRows) {
 			continue
 		}
 		if err != nil {
 			return fmt.Errorf("read stage before: %w", err)
 		}
-		copies, err := memory.HandOn(g, ids, from, c.GroupID)
+		copies, changed, err := memory.HandOn(g, ids, from, c.GroupID, reported)
 		if err != nil {
 			return err
 		}
 		c.Brief.Context = append(c.Brief.Context, copies...)
+		for _, id := range changed {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s was changed since %s was reported, and is not handed on as it is now", id, in.WorkID))
+		}
 	}
 	return nil
 }

@@ -8,8 +8,8 @@
 //   - INV-CELL: what a member of a cell writes is read by its cell, the coordinator
 //     and who made the swarm.
 //   - INV-STAGE: a stage of a pipeline gets from the stage before it the results of
-//     items that are done, with copies of the memory those name, and nothing else
-//     from any other.
+//     items that are done, with copies of the memory those name as it was when they
+//     were reported, and nothing else from any other.
 //
 // The strategies differ in groups and memberships, so that who sees what is the
 // authorizer's decision and not a habit:

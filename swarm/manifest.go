@@ -228,5 +228,5 @@ func (c *checker) refusal(msg string) error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("%s", msg).With(c.found...)
+	return schemas.Invalidf("%s", msg).Try("mend what is named, and call again").With(c.found...)
 }

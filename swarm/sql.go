@@ -6,7 +6,7 @@ const (
 		ON CONFLICT(swarm_id, n) DO UPDATE SET made = excluded.made`
 	insertAgent = `INSERT INTO swarm_agents(swarm_id, entity_id, n, cell) VALUES (?, ?, ?, ?)`
 	// selectTaken lists the groups named ?1 or that with more behind.
-	selectTaken = `SELECT id FROM groups WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || '-'`
+	selectTaken = `SELECT id FROM groups WHERE id = ?1 OR id >= ?1 || '-' AND id < ?1 || '.'`
 
 	// selectSwarm is the swarm ?1 if ?2 is a member of its group, made it, or stands
 	// above who did.
@@ -22,8 +22,8 @@ const (
 	selectPlace    = `SELECT a.n, a.cell FROM swarm_agents a WHERE a.swarm_id = ? AND a.entity_id = ?`
 	selectStages   = `SELECT DISTINCT s.slot, a.n, a.cell FROM swarm_slots s JOIN swarm_agents a ON a.swarm_id = s.swarm_id AND a.n = s.n WHERE s.swarm_id = ?`
 	// selectBefore is where the item ?1 was done, if that is the cell of the stage
-	// before that of the cell ?2.
-	selectBefore = `SELECT w.group_id FROM work_items w
+	// before that of the cell ?2, and when its result came in.
+	selectBefore = `SELECT w.group_id, w.reported_at FROM work_items w
 		JOIN groups f ON f.id = w.group_id JOIN groups t ON t.id = ?2 AND t.swarm_id = f.swarm_id AND t.swarm_id <> ''
 		JOIN swarms s ON s.id = f.swarm_id AND s.strategy = 'pipeline'
 		WHERE w.id = ?1 AND w.state = 'done' AND (SELECT a.n FROM swarm_agents a WHERE a.swarm_id = s.id AND a.cell = t.id LIMIT 1)

@@ -20,13 +20,15 @@ const (
 // without review; nothing does if the list is empty. optIn is its parent's
 // decision, divergence how many sessions it was away.
 func AutoMerge(s Standing, optIn bool, divergence int) []string {
+	if !optIn {
+		return []string{"the parent has not opted in to merging without review"}
+	}
 	var missing []string
 	need := func(ok bool, format string, args ...any) {
 		if !ok {
 			missing = append(missing, fmt.Sprintf(format, args...))
 		}
 	}
-	need(optIn, "the parent has not opted in for this agent")
 	need(s.Observations >= gateVerdicts, "%d of %d verdicts", s.Observations, gateVerdicts)
 	need(s.Confirmed >= gateConfirmed, "%d of %d confirmed or temporal verdicts", s.Confirmed, gateConfirmed)
 	need(s.Score.Tier() == schemas.High, "the accuracy is not above 0.85")

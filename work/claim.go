@@ -27,6 +27,7 @@ type Claimed struct {
 	Brief     Brief           `json:"brief"`
 	Inputs    []Input         `json:"results_before,omitempty"`
 	Note      string          `json:"note,omitempty"` // the last word of whoever held it
+	Notes     []string        `json:"notes,omitempty"`
 }
 
 // Input is the result of an item that a claimed one builds on.

@@ -58,9 +58,12 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 	return n, news.tell(g)
 }
 
-// Close ends what is open in a group, for what was decided above: the caller has
-// asked who may. n is how many items that were.
+// Close ends what is open in a group; the node does it when its swarm ends. n is how
+// many items that were.
 func Close(g access.Grant, group schemas.GroupID) (n int, err error) {
+	if !g.IsNode() {
+		return 0, access.ErrNoGrant
+	}
 	rows, err := g.Tx().Query(selectOpen, group)
 	found, err := store.Collect(rows, err, scanRow[*sql.Rows])
 	if err != nil {

@@ -24,6 +24,9 @@ type due struct {
 }
 
 func findDue(tx *store.Tx) ([]due, error) {
+	if tx == nil {
+		return nil, access.ErrNoGrant
+	}
 	now := tx.Micros()
 	rows, err := tx.Lookup(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), settleAtOnce)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (d due, err error) { return d, r.Scan(&d.n, &d.on) })
@@ -46,6 +49,9 @@ func Due(g access.Grant) (bool, error) {
 
 // Forget drops reports that came too late and were kept long enough.
 func Forget(g access.Grant) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
 	_, err := g.Tx().Exec(dropLate, g.Tx().Micros()-lateFor.Microseconds())
 	return err
 }
@@ -225,6 +231,9 @@ func claimTools() []string { return []string{"task_claim", "task_report"} }
 // more, by their rights as this transaction leaves them (INV-LEASE). Whoever takes
 // a right calls it.
 func Revoke(g access.Grant, id schemas.EntityID) error {
+	if g.Tx() == nil {
+		return access.ErrNoGrant
+	}
 	rows, err := g.Tx().Query(selectHeldBelow, id)
 	held, err := store.Collect(rows, err, scanRow[*sql.Rows])
 	if err != nil {

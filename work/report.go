@@ -71,7 +71,8 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 		}
 	}
 	if bad != nil {
-		return nil, schemas.Invalidf("the report was not taken").With(bad...)
+		return nil, schemas.Invalidf("the report was not taken").
+			Try("correct what is listed and call task_report again; the lease is still yours").With(bad...)
 	}
 	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
 	if len(evidence) > 0 {
@@ -210,7 +211,7 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 	if p.outcome == Released {
 		proof = ""
 	}
-	if _, err := g.Tx().Exec(updateResult, p.note, p.result, p.evidence, proof, r.n); err != nil {
+	if _, err := g.Tx().Exec(updateResult, p.note, p.result, p.evidence, proof, g.Tx().Micros(), r.n); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
 	if err := end(g, r, on, &news); err != nil {

@@ -48,7 +48,7 @@ const (
 	selectItem = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n = ?`
 	updateItem = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?, releases = ?,
 			outcome = ?, updated_at = ?, finished_at = ? WHERE n = ?`
-	updateResult = `UPDATE work_items SET note = ?, result = ?, evidence = ?, result_hash = ? WHERE n = ?`
+	updateResult = `UPDATE work_items SET note = ?, result = ?, evidence = ?, result_hash = ?, reported_at = ? WHERE n = ?`
 	updateNote   = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
 
 	// unblock counts ?1 off what waits for it.
@@ -83,20 +83,31 @@ const (
 	manages = `(work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
 		WITH RECURSIVE up(id) AS (SELECT work_items.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
-	viewColumns = headColumns + `, work_items.note, work_items.intent, l.role, l.assigned_to, coalesce(h.name, '')`
-	viewTables  = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT JOIN entities h ON h.id = work_items.holder `
-	selectView  = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables + `WHERE work_items.id = ?3 AND ` + within
-	// listViews lists what ?1 may see, newest first: of the task ?3, the group ?4,
-	// in state ?5 and before the id ?6, each unless ''.
-	listViews = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
-		SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (
-			SELECT i.n FROM down CROSS JOIN work_items i ON i.submitter = down.id
-			UNION SELECT i.n FROM json_each(?2) g CROSS JOIN work_items i ON i.group_id = g.value AND i.group_id <> ''
-			UNION SELECT i.n FROM work_items i WHERE i.holder = ?1 AND i.state = 'leased')
-		AND ?3 IN ('', work_items.task_id) AND ?4 IN ('', work_items.group_id) AND ?5 IN ('', work_items.state) AND (?6 = '' OR work_items.id < ?6)
-		ORDER BY work_items.id DESC LIMIT ?7`
-	listTask = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?3 AND ` + within + `
-		AND ?4 IN ('', work_items.group_id) AND ?5 IN ('', work_items.state) AND (?6 = '' OR work_items.id < ?6) ORDER BY work_items.id DESC LIMIT ?7`
+	viewColumns = headColumns + `, work_items.note, work_items.intent, l.role, coalesce(h.name, ''),
+		coalesce((SELECT e.name || CASE WHEN e.status IN ('registered', 'active', 'suspended') THEN '' ELSE ' (ended)' END FROM entities e WHERE e.id = l.assigned_to), '')`
+	viewTables = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT JOIN entities h ON h.id = work_items.holder `
+	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables + `WHERE work_items.id = ?3 AND ` + within
+	// picked is what a listing asks for: of the group ?3, in state ?4, each unless '',
+	// and before the id ?5.
+	picked = ` AND ?3 IN ('', work_items.group_id) AND ?4 IN ('', work_items.state) AND work_items.id < ?5 ORDER BY work_items.id DESC LIMIT ?6`
+	// The listings give what ?1 may see, newest first. Every branch ends at ?6 items: an
+	// index has them in order.
+	listFrom = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (SELECT n FROM (`
+	fromBelow = `SELECT i.n, i.id FROM down CROSS JOIN work_items i ON i.n IN (
+			SELECT work_items.n FROM work_items WHERE work_items.submitter = down.id`
+	fromGroups = `SELECT i.n, i.id FROM json_each(?2) g CROSS JOIN work_items i ON i.n IN (
+			SELECT work_items.n FROM work_items WHERE work_items.group_id = g.value AND work_items.group_id <> ''`
+	fromLeases = `SELECT i.n, i.id FROM work_items i WHERE i.n IN (
+			SELECT work_items.n FROM work_items WHERE work_items.holder = ?1 AND work_items.state = 'leased'`
+	listEnd   = `) ORDER BY 2 DESC LIMIT ?6)) ORDER BY work_items.id DESC`
+	listViews = listFrom + fromBelow + picked + `) UNION ` + fromGroups + picked + `) UNION ` + fromLeases + picked + listEnd
+	// listRare is listViews of one of the rare states, from indexes of those alone: few
+	// of very many.
+	isRare   = ` AND work_items.state = ?4 AND work_items.state IN ('held', 'blocked', 'failed', 'cancelled')`
+	listRare = listFrom + fromBelow + isRare + picked + `) UNION ` + fromGroups + isRare + picked + listEnd
+	// listTask is listViews of the task ?7.
+	listTask          = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?7 AND ` + within + picked
 	selectManaged     = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.id = ?3 AND ` + manages
 	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
 	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`

@@ -1,9 +1,11 @@
 package work
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"cordelia/access"
@@ -21,6 +23,7 @@ type Status struct {
 	State      schemas.WorkState `json:"state"`
 	Intent     string            `json:"intent"`
 	Role       string            `json:"role,omitempty"`
+	AssignedTo string            `json:"assigned_to,omitempty"` // a name; "(ended)" behind it: submit the item anew
 	Stage      int               `json:"stage,omitempty"`
 	Priority   int               `json:"priority,omitempty"`
 	WaitsFor   int               `json:"waits_for,omitempty"` // items not done
@@ -33,7 +36,7 @@ type Status struct {
 	Note       string            `json:"note,omitempty"`
 	Created    string            `json:"created_at"`
 	Finished   string            `json:"finished_at,omitempty"`
-	ResultHash string            `json:"result_hash,omitempty"`
+	ResultHash string            `json:"result_hash,omitempty"` // beside the whole result
 	Brief      *Brief            `json:"brief,omitempty"`
 	Result     json.RawMessage   `json:"result,omitempty"`
 	Evidence   []Evidence        `json:"evidence,omitempty"`
@@ -44,22 +47,22 @@ type seen struct {
 	row
 	note, intent            string
 	role                    string
-	assigned                schemas.EntityID
+	assigned                string
 	name                    string
 	brief, result, evidence string
 }
 
 func (s *seen) dest(more ...any) []any {
-	return s.row.dest(append([]any{&s.note, &s.intent, &s.role, &s.assigned, &s.name}, more...)...)
+	return s.row.dest(append([]any{&s.note, &s.intent, &s.role, &s.name, &s.assigned}, more...)...)
 }
 
 // shownIntent is how much of an intent a list shows, in bytes.
 const shownIntent = 160
 
 func (s *seen) status(now int64, whole bool) Status {
-	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role, Stage: s.stage,
+	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role, AssignedTo: s.assigned, Stage: s.stage,
 		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, HolderID: s.holder, Attempts: s.attempt, Expiries: s.expiries, Outcome: s.outcome,
-		Note: s.note, Created: events.Timestamp(s.created), ResultHash: s.resultHash}
+		Note: s.note, Created: events.Timestamp(s.created)}
 	if s.state == schemas.WorkLeased {
 		out.LeaseLeft = max(0, int((s.leaseUntil-now)/1e6))
 	}
@@ -97,6 +100,9 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 	if s.result != "" && (detail || len(s.result) <= 2<<10) {
 		out.Result = json.RawMessage(s.result)
 	}
+	if s.result == "" || out.Result != nil {
+		out.ResultHash = s.resultHash
+	}
 	if !detail {
 		return out, nil
 	}
@@ -119,6 +125,12 @@ type Filter struct {
 	Limit  int
 }
 
+// afterAll is above every id.
+const afterAll = "~"
+
+// rare are the states that indexes of their own are kept of.
+var rare = []schemas.WorkState{schemas.WorkHeld, schemas.WorkBlocked, schemas.WorkFailed, schemas.WorkCancelled}
+
 // List gives the items the actor may see, newest first. CodeNotFound if a task
 // was named of which it may see nothing.
 func List(g access.Grant, f Filter) ([]Status, error) {
@@ -126,11 +138,15 @@ func List(g access.Grant, f Filter) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	args := []any{g.Actor(), asJSON(scope.Groups), f.Group, f.State, cmp.Or(f.Before, afterAll), f.Limit}
 	query := listViews
-	if f.Task != "" {
-		query = listTask
+	switch {
+	case f.Task != "":
+		query, args = listTask, append(args, f.Task)
+	case slices.Contains(rare, f.State):
+		query = listRare
 	}
-	rows, err := g.Tx().Query(query, g.Actor(), asJSON(scope.Groups), f.Task, f.Group, f.State, f.Before, f.Limit)
+	rows, err := g.Tx().Query(query, args...)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (s seen, err error) { return s, r.Scan(s.dest()...) })
 	if err != nil {
 		return nil, fmt.Errorf("list work: %w", err)

@@ -65,7 +65,8 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field), Msg: fmt.Sprintf(format, args...)})
 	}
 	if len(drafts) == 0 || len(drafts) > MaxItems {
-		return nil, schemas.Invalidf("a task of %d items", len(drafts)).Expecting("1–%d", MaxItems)
+		return nil, schemas.Invalidf("a task of %d items", len(drafts)).Expecting("1–%d", MaxItems).
+			Try("submit it in several tasks, or with an intent alone")
 	}
 	known := map[string]bool{}
 	for _, t := range tools {
@@ -118,7 +119,8 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		}
 	}
 	if bad != nil {
-		return nil, schemas.Invalidf("the task was not submitted").With(bad...)
+		return nil, schemas.Invalidf("the task was not submitted").
+			Try("correct what is listed and call task_submit again").With(bad...)
 	}
 	return s, nil
 }

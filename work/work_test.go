@@ -401,3 +401,17 @@ func TestAnswerSchema(t *testing.T) {
 	_, err := NewSubmission("team", []Draft{{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(`{"$ref": "file:///etc/passwd"}`)}}}, nil)
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 }
+
+// Who an item waits for shows, and that nobody comes for it any more.
+func TestAssignedToSomeoneWhoEnded(t *testing.T) {
+	n := newNode(t)
+	mine := todo("x")
+	mine.AssignedTo = "a"
+	_, ids := n.submit(lead, "team", mine)
+	require.Equal(t, "a", n.status(lead, ids[0]).AssignedTo)
+	n.must(access.NodeEntity, func(g access.Grant) error {
+		_, err := g.Tx().Exec(`UPDATE entities SET status = 'deactivated' WHERE id = ?`, a)
+		return err
+	})
+	require.Equal(t, "a (ended)", n.status(lead, ids[0]).AssignedTo)
+}

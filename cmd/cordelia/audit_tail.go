@@ -68,10 +68,9 @@ func (t auditTail) run(ctx context.Context) error {
 	defer stop()
 	tick := time.NewTicker(auditPoll)
 	defer tick.Stop()
-	list, err := t.node.AuditTail(ctx, t.caller, t.filter, 0, t.limit)
-	for last := int64(0); err == nil; {
+	list, next, err := t.node.AuditTail(ctx, t.caller, t.filter, 0, t.limit)
+	for err == nil {
 		for _, e := range list {
-			last = e.Seq
 			if err := t.show(e); err != nil {
 				return err
 			}
@@ -87,11 +86,7 @@ func (t auditTail) run(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		if last == 0 { // nothing has matched yet, and what will is new
-			list, err = t.node.AuditTail(ctx, t.caller, t.filter, 0, ops.AuditPage)
-			continue
-		}
-		list, err = t.node.AuditTail(ctx, t.caller, t.filter, last, ops.AuditPage)
+		list, next, err = t.node.AuditTail(ctx, t.caller, t.filter, max(next, 1), ops.AuditPage)
 	}
 	return err
 }

@@ -212,10 +212,31 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 			matched++
 		}
 	}
-	if matched == len(entities) {
+	if matched != len(entities) {
+		return nil
+	}
+	lacking, err := lackKeys(tx, entities)
+	switch {
+	case err != nil:
+		return err
+	case len(lacking) > 0:
+		x.report(check, fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", lacking[0].ID),
+			"%d key files; %d agents of yours have none here, such as %s", matched, len(lacking), lacking[0].Name)
+	default:
 		x.report(check, fine, "", "%d key files", matched)
 	}
 	return nil
+}
+
+// lackKeys lists the agents in use that have no key file here: a process that made
+// them was killed before it could store theirs, or they work elsewhere.
+func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
+	var ids []schemas.EntityID
+	for _, k := range held {
+		ids = append(ids, k.file.EntityID)
+	}
+	list, err := agents.InspectInUse(tx, ids)
+	return slices.DeleteFunc(list, func(r agents.Record) bool { return slices.Contains(ids, r.ID) }), err
 }
 
 // turn checks that the place in the queue for writing becomes free.

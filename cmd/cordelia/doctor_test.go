@@ -73,6 +73,24 @@ func TestDoctor(t *testing.T) {
 		require.Contains(t, u.must("doctor"), "Everything is in order.")
 	})
 
+	t.Run("agents without a key file", func(t *testing.T) {
+		t.Parallel()
+		u := newUser(t, program, homes()["both"])
+		u.must("setup")
+		for _, name := range []string{"scout", "clerk"} {
+			u.must("agent", "register", "--name", name, "--type", "custom", "--display-name", name)
+		}
+		checks, _ := u.diagnosis()
+		require.NotContains(t, checks["keys match database"][0].Detail, "none here")
+		require.NoError(t, os.RemoveAll(u.path(".cordelia/keys/agents")))
+		checks, code := u.diagnosis()
+		require.Zero(t, code)
+		f := checks["keys match database"][0]
+		require.Equal(t, fine, f.Verdict, "they may work elsewhere")
+		require.Contains(t, f.Detail, "2 agents of yours have none here, such as scout")
+		require.Contains(t, f.Fix, "cordelia key unwrap ")
+	})
+
 	replace := func(name, old, with string) func(*user) {
 		return func(u *user) {
 			content := u.read(name)

@@ -219,7 +219,7 @@ func showWritten(a *app, v struct {
 		a.note("kept as external: this session, or a source of it, had second-hand words")
 	}
 	if v.BoundTo != "" {
-		a.note("in %s, which this folder is bound to; --visibility private keeps an item to you", clean(v.BoundTo))
+		a.note("in %s, whose work this is; --visibility private keeps an item to you", clean(v.BoundTo))
 	}
 	if !v.Stored {
 		a.note("nothing was stored: it is there already")

@@ -26,9 +26,14 @@ func (w *acting) askReviews(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		var ids []string
 		for _, r := range page.Waiting {
+			ids = append(ids, r.ID)
+		}
+		ids = append(ids, page.LeftOut...) // of the page, for its size; they wait as well
+		for _, id := range ids {
 			asked++
-			whole, err := w.reviews(ctx, map[string]any{"ids": []string{r.ID}})
+			whole, err := w.reviews(ctx, map[string]any{"ids": []string{id}})
 			if errors.Is(err, schemas.ErrNotFound) {
 				continue // somebody else decided meanwhile
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -14,16 +15,17 @@ import (
 )
 
 // Schema is a compiled schema.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	size     int // values in one of an agent, 0 for ours
+}
 
 // Compile compiles schemas that may refer to each other by the names they are
 // given, and to nothing else.
 func Compile(texts map[string][]byte) (map[string]Schema, error) {
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.UseLoader(nowhere{})
+	compiler := newCompiler()
 	for name, text := range texts {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		doc, err := Decode(text)
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", name, err)
 		}
@@ -37,9 +39,16 @@ func Compile(texts map[string][]byte) (map[string]Schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("schema %s: %w", name, err)
 		}
-		compiled[name] = Schema{s}
+		compiled[name] = Schema{compiled: s}
 	}
 	return compiled, nil
+}
+
+func newCompiler() *jsonschema.Compiler {
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	compiler.UseLoader(nowhere{})
+	return compiler
 }
 
 // nowhere loads nothing: the default loader reads any file a schema names.
@@ -52,26 +61,27 @@ func (nowhere) Load(url string) (any, error) {
 // MaxForeign is how many bytes a schema of an agent may have.
 const MaxForeign = 8 << 10
 
-// Foreign compiles a schema that an agent wrote. Such a one refers to nothing,
-// not to itself either: a few references in a row make a check that never ends.
-// The error says what is wrong with the schema.
+// Foreign compiles a schema that an agent wrote, which has to be plain. The error
+// says what is wrong with it.
 func Foreign(text []byte) (Schema, error) {
 	if len(text) > MaxForeign {
 		return Schema{}, fmt.Errorf("has %d bytes; at most %d are taken", len(text), MaxForeign)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	doc, err := Decode(text)
 	if err != nil {
 		return Schema{}, errors.New("is not JSON")
+	}
+	if large := tooLarge(doc, nil, nil); len(large) > 0 {
+		return Schema{}, fmt.Errorf("%s %s", large[0].Path, large[0].Msg)
 	}
 	if _, ok := doc.(map[string]any); !ok {
 		return Schema{}, errors.New("must be an object")
 	}
-	if key := reference(doc); key != "" {
-		return Schema{}, fmt.Errorf("must be written out: %s is not taken", key)
+	if word := notPlain(doc); word != "" {
+		return Schema{}, fmt.Errorf("uses %s, which is not taken: only type, properties, required, items, enum, const, bounds and plain formats", word)
 	}
 	const name = "urn:answer"
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(nowhere{})
+	compiler := newCompiler()
 	if err := compiler.AddResource(name, doc); err != nil {
 		return Schema{}, errors.New("is not a JSON Schema")
 	}
@@ -88,36 +98,24 @@ func Foreign(text []byte) (Schema, error) {
 	if err != nil {
 		return Schema{}, errors.New("is not a JSON Schema")
 	}
-	return Schema{s}, nil
+	return Schema{s, size(doc)}, nil
 }
 
-// reference finds a keyword that points elsewhere, "" if there is none. A
-// property or an enumerated value of that name counts as one: nothing is lost.
-func reference(doc any) string {
-	switch v := doc.(type) {
-	case map[string]any:
-		for key, value := range v {
-			if strings.HasPrefix(key, "$") && key != "$schema" && key != "$comment" {
-				return key
-			}
-			if found := reference(value); found != "" {
-				return found
-			}
-		}
-	case []any:
-		for _, value := range v {
-			if found := reference(value); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
+// Decode decodes JSON for Check: numbers keep their text.
+func Decode(text []byte) (any, error) {
+	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }
 
 // Check gives everything that is wrong with a decoded value (maps, slices,
 // strings, float64 or json.Number), by path; none if it is valid. The error is a
 // defect here, not the value's.
 func (s Schema) Check(value any) ([]schemas.Violation, error) {
+	if s.size > 0 && size(value) > maxWork/s.size {
+		return []schemas.Violation{{Msg: fmt.Sprintf("has too many values (%d) to be held against a schema of %d", size(value), s.size)}}, nil
+	}
+	if large := tooLarge(value, nil, nil); len(large) > 0 {
+		return inOrder(large), nil
+	}
 	err := s.compiled.Validate(value)
 	if err == nil {
 		return nil, nil
@@ -131,15 +129,21 @@ func (s Schema) Check(value any) ([]schemas.Violation, error) {
 
 // CheckText is Check of a value in JSON.
 func (s Schema) CheckText(text []byte) ([]schemas.Violation, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	value, err := Decode(text)
 	if err != nil {
 		return []schemas.Violation{{Path: "", Msg: "is not JSON"}}, nil //nolint:nilerr // that is the finding
 	}
 	return s.Check(value)
 }
 
+// Unknown is what Check says of a field that the schema does not have.
+const Unknown = "is not a known field"
+
 func words(e *jsonschema.ValidationError) []schemas.Violation {
-	found := leaves(e, nil)
+	return inOrder(leaves(e, nil))
+}
+
+func inOrder(found []schemas.Violation) []schemas.Violation {
 	slices.SortFunc(found, func(a, b schemas.Violation) int {
 		return strings.Compare(a.Path+"\x00"+a.Msg, b.Path+"\x00"+b.Msg)
 	})
@@ -161,7 +165,7 @@ func leaves(e *jsonschema.ValidationError, found []schemas.Violation) []schemas.
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			add(at+schemas.Pointer(name), "is not a known field")
+			add(at+schemas.Pointer(name), Unknown)
 		}
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -178,18 +182,24 @@ func leaves(e *jsonschema.ValidationError, found []schemas.Violation) []schemas.
 	case *kind.Format:
 		add(at, "must be a %s", k.Want)
 	case *kind.Minimum:
-		add(at, "must be at least %s", k.Want.RatString())
+		add(at, "must be at least %s", decimal(k.Want))
 	case *kind.Maximum:
-		add(at, "must be at most %s", k.Want.RatString())
+		add(at, "must be at most %s", decimal(k.Want))
 	case *kind.MinLength:
 		add(at, "must have at least %d characters", k.Want)
 	case *kind.MaxLength:
 		add(at, "must have at most %d characters", k.Want)
+	case *kind.MinItems:
+		add(at, "must have at least %d elements", k.Want)
+	case *kind.MaxItems:
+		add(at, "must have at most %d elements", k.Want)
 	default:
 		add(at, "does not satisfy %s", strings.Join(e.ErrorKind.KeywordPath(), " "))
 	}
 	return found
 }
+
+func decimal(n *big.Rat) string { return new(big.Float).SetRat(n).Text('g', 15) }
 
 func list(values []any) string {
 	words := make([]string, len(values))

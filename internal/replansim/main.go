@@ -44,7 +44,7 @@ type ended struct {
 func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 	world, planner, mind := stream(seed, 1), stream(seed, 2), stream(seed, 3)
 	t := k.draw(world)
-	p, policy := t.begin(planner), c.make(b)
+	p, policy := t.begin(), c.make(b)
 	for elapsed := int64(0); ; {
 		e.rounds++
 		elapsed += leastRound + world.Int64N(mostRound-leastRound)

@@ -36,7 +36,7 @@ type plant interface {
 	// hopeless reports whether no sharpening of a plan ever solves it.
 	hopeless(p plan) bool
 	// begin is the planner's first guess.
-	begin(random *rand.Rand) plan
+	begin() plan
 }
 
 // kind of plant, with how it is drawn.
@@ -51,18 +51,18 @@ type kind struct {
 // nothing moves for two rounds, then everything does.
 func kinds() []kind {
 	return []kind{
-		{"sharpen", "the first approach is right; each sharpening passes one criterion more", true, func(r *rand.Rand) plant { return newTruth(r, 1, 1, 1) }},
-		{"path", "the tool is right and works on two of the five targets; elsewhere the world refuses", true, func(r *rand.Rand) plant { return newTruth(r, 1, 0.2, 0) }},
-		{"approach", "another tool is right; the ones guessed run and give wrong results", true, func(r *rand.Rand) plant { return newTruth(r, 0, 1, 0) }},
-		{"both", "tool and target are to be found", true, func(r *rand.Rand) plant { return newTruth(r, 0.3, 0.4, 0) }},
-		{"plateau", "the tools guessed first come half the way and no further", true, func(r *rand.Rand) plant { return plateau{newTruth(r, 0, 1, 0)} }},
-		{"outage", "the right tool is out for two rounds, then works as it is", true, func(r *rand.Rand) plant { return outage{newTruth(r, 1, 1, 0), 2} }},
-		{"slow", "the first approach is right, and shows nothing before its third sharpening", true, func(r *rand.Rand) plant { return slow{newTruth(r, 1, 1, 0)} }},
+		{"sharpen", "the first approach is right; each sharpening passes one criterion more", true, func(r *rand.Rand) plant { return newTruth(r, 1, 1, true) }},
+		{"path", "the tool is right and works on two of the five targets; elsewhere the world refuses", true, func(r *rand.Rand) plant { return newTruth(r, 1, 0.2, false) }},
+		{"approach", "another tool is right; the ones guessed run and give wrong results", true, func(r *rand.Rand) plant { return newTruth(r, 0, 1, false) }},
+		{"both", "tool and target are to be found", true, func(r *rand.Rand) plant { return newTruth(r, 0.3, 0.4, false) }},
+		{"plateau", "the tools guessed first come half the way and no further", true, func(r *rand.Rand) plant { return plateau{newTruth(r, 0, 1, false)} }},
+		{"outage", "the right tool is out for two rounds, then works as it is", true, func(r *rand.Rand) plant { return outage{newTruth(r, 1, 1, false), 2} }},
+		{"slow", "the first approach is right, and shows nothing before its third sharpening", true, func(r *rand.Rand) plant { return slow{newTruth(r, 1, 1, false)} }},
 		{"noise", "as both, but a quarter of the classes are wrong and a tenth of the failures look passed", true, func(r *rand.Rand) plant {
-			return noise{newTruth(r, 0.3, 0.4, 0)}
+			return noise{newTruth(r, 0.3, 0.4, false)}
 		}},
-		{"hopeless", "no tool works", false, func(r *rand.Rand) plant { return nothing{newTruth(r, 0, 0, 0)} }},
-		{"refused", "no target lets anyone in", false, func(r *rand.Rand) plant { return closed{newTruth(r, 0, 0, 0)} }},
+		{"hopeless", "no tool works", false, func(r *rand.Rand) plant { return nothing{newTruth(r, 0, 0, false)} }},
+		{"refused", "no target lets anyone in", false, func(r *rand.Rand) plant { return closed{newTruth(r, 0, 0, false)} }},
 	}
 }
 
@@ -75,10 +75,10 @@ type truth struct {
 }
 
 // newTruth draws a plant whose first guess has the right tool, and an open target,
-// as likely as told. Two tools are right; so is one target in three, or all where
-// openly is 1.
-func newTruth(random *rand.Rand, rightly, openly, stepwise float64) *truth {
-	t := &truth{stepwise: stepwise > 0}
+// as likely as told. Two tools are right; two targets are open, or all where openly
+// is 1.
+func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *truth {
+	t := &truth{stepwise: stepwise}
 	order := random.Perm(tools)
 	for _, i := range order[:2] {
 		t.right[i] = true
@@ -101,7 +101,7 @@ func newTruth(random *rand.Rand, rightly, openly, stepwise float64) *truth {
 	return t
 }
 
-func (t *truth) begin(*rand.Rand) plan { return t.first }
+func (t *truth) begin() plan { return t.first }
 
 func (t *truth) hopeless(p plan) bool { return !t.right[p.tool] || !t.open[p.target] }
 
@@ -177,14 +177,18 @@ type noise struct{ *truth }
 
 func (t noise) try(p plan, round int, random *rand.Rand) shown {
 	s := t.truth.try(p, round, random)
+	var lots [criteria]float64 // as many in every round, so that all contenders meet the same noise
+	for i := range lots {
+		lots[i] = random.Float64()
+	}
 	if s.solved() {
 		return s
 	}
-	if random.Float64() < 0.25 {
+	if lots[0] < 0.25 {
 		s.class = map[schemas.FailureClass]schemas.FailureClass{schemas.Logical: schemas.Environmental, schemas.Environmental: schemas.Logical}[s.class]
 	}
 	for i := range criteria - 1 { // never all: what is accepted is not at stake here
-		if !s.passed[i] && random.Float64() < 0.1 {
+		if !s.passed[i] && lots[i+1] < 0.1 {
 			s.passed[i] = true
 		}
 	}

@@ -6,12 +6,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a contender does not decide is the same for all, run after run.
+// What a contender does not decide is the same for all: whatever they plan, the
+// world has drawn as much by the next round.
 func TestEveryContenderMeetsTheSameWorld(t *testing.T) {
 	for _, k := range kinds() {
 		for seed := range uint64(50) {
-			first := k.draw(stream(seed, 1)).begin(stream(seed, 2))
-			require.Equal(t, first, k.draw(stream(seed, 1)).begin(stream(seed, 2)))
+			one, two := stream(seed, 1), stream(seed, 1)
+			a, b := k.draw(one), k.draw(two)
+			require.Equal(t, a.begin(), b.begin())
+			for round := range 9 {
+				a.try(plan{tool: round % tools}, round+1, one)
+				b.try(plan{tool: (round * 5) % tools, target: round % targets, sharpened: round}, round+1, two)
+			}
+			require.Equal(t, one.Uint64(), two.Uint64(), k.name)
+		}
+	}
+}
+
+func TestRunsRepeatAndEnd(t *testing.T) {
+	for _, k := range kinds() {
+		for seed := range uint64(50) {
 			for _, c := range contenders() {
 				for _, b := range budgets() {
 					one, err := play(k, c, b, seed)

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -51,11 +52,12 @@ func TestWrongInputIsNamed(t *testing.T) {
 		for _, name := range p.names() {
 			arg := p.Properties[name]
 			if slices.Contains(p.Required, name) {
-				refuse(func(a map[string]any) { delete(a, name) }, "", name, "missing")
+				refuse(func(a map[string]any) { delete(a, name) }, "/"+name, "missing")
 			}
 			if arg.Type != "" {
-				refuse(func(a map[string]any) { a[name] = wrongType(arg) }, "/"+name, "not a")
+				refuse(func(a map[string]any) { a[name] = wrongType(arg) }, "/"+name, "must be", "not")
 				refuse(func(a map[string]any) { a[name] = nil }, "/"+name)
+				refuse(func(a map[string]any) { a[name] = json.Number("1e9999999") }, "/"+name, "too large")
 			}
 			if len(arg.Enum) > 0 {
 				refuse(func(a map[string]any) { a[name] = "no-such-value" }, "/"+name, "one of")
@@ -64,10 +66,11 @@ func TestWrongInputIsNamed(t *testing.T) {
 				refuse(func(a map[string]any) { a[name] = []any{"no-such-value"} }, "/"+name+"/0", "one of")
 			}
 			if len(name) > 3 { // a slip of the pen is recognised
-				refuse(func(a map[string]any) { a[name+"x"] = "v" }, "", name+"x", "did you mean "+name)
+				refuse(func(a map[string]any) { a[name+"x"] = "v" }, "/"+name+"x", "not a known field", "did you mean "+name)
 			}
 		}
-		refuse(func(a map[string]any) { a["zzzzzzzzzz"] = 1 }, "", "zzzzzzzzzz")
+		refuse(func(a map[string]any) { a["zzzzzzzzzz"] = 1 }, "/zzzzzzzzzz", "not a known field")
+		refuse(func(a map[string]any) { a["zzzzzzzzzz"] = json.Number("1e9999999") }, "/zzzzzzzzzz", "too large")
 		_, err := n.try(t.Context(), c, o.Name, `[]`)
 		require.ErrorIs(t, err, schemas.ErrInvalid, o.Name)
 		_, err = n.try(t.Context(), c, o.Name, `{`)

@@ -40,6 +40,7 @@ CREATE TABLE work_items (
   created_at   INTEGER NOT NULL,
   updated_at   INTEGER NOT NULL,
   finished_at  INTEGER NOT NULL DEFAULT 0,
+  reported_at  INTEGER NOT NULL DEFAULT 0,          -- when the result came in; it is about what was there by then
   result_hash  TEXT NOT NULL DEFAULT '',            -- SHA-256 of result and evidence, hex
   -- The long columns are last: what is before them is read without them.
   note         TEXT NOT NULL DEFAULT '',
@@ -56,6 +57,8 @@ CREATE INDEX work_deadline ON work_items(deadline) WHERE deadline > 0 AND state 
 CREATE INDEX work_task ON work_items(task_id);
 CREATE INDEX work_submitter ON work_items(submitter, id);
 CREATE INDEX work_group ON work_items(group_id, id) WHERE group_id <> '';
+CREATE INDEX work_rare_submitter ON work_items(submitter, state, id) WHERE state IN ('held', 'blocked', 'failed', 'cancelled');
+CREATE INDEX work_rare_group ON work_items(group_id, state, id) WHERE group_id <> '' AND state IN ('held', 'blocked', 'failed', 'cancelled');
 
 CREATE TABLE work_blockers (
   item    INTEGER NOT NULL REFERENCES work_items(n),

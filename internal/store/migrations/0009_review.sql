@@ -23,10 +23,13 @@ CREATE TABLE reviews (
   item       TEXT NOT NULL,                         -- in the staging group
   target     TEXT NOT NULL,                         -- the group it is for
   hash       BLOB NOT NULL,                         -- of what is shown: an approval names it
+  words      BLOB NOT NULL,                         -- hash of what it says, without what it says of itself
+  person     INTEGER NOT NULL,                      -- 1 = a person approves it, for what it is or was
   state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn')),
   decided_by TEXT NOT NULL DEFAULT '',              -- 'node' = merged without review
   decided_at INTEGER NOT NULL DEFAULT 0,
   reason     TEXT NOT NULL DEFAULT '',
   result     TEXT NOT NULL DEFAULT ''               -- the item in the target
 ) STRICT;
-CREATE INDEX reviews_pending ON reviews(return_id, id) WHERE state = 'pending';
+CREATE INDEX reviews_return ON reviews(return_id, state, id);
+CREATE INDEX reviews_words ON reviews(words) WHERE state <> 'approved';

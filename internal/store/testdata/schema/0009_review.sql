@@ -373,6 +373,7 @@ CREATE TABLE work_items (
   created_at   INTEGER NOT NULL,
   updated_at   INTEGER NOT NULL,
   finished_at  INTEGER NOT NULL DEFAULT 0,
+  reported_at  INTEGER NOT NULL DEFAULT 0,          -- when the result came in; it is about what was there by then
   result_hash  TEXT NOT NULL DEFAULT '',            -- SHA-256 of result and evidence, hex
   -- The long columns are last: what is before them is read without them.
   note         TEXT NOT NULL DEFAULT '',
@@ -479,6 +480,8 @@ CREATE TABLE reviews (
   item       TEXT NOT NULL,                         -- in the staging group
   target     TEXT NOT NULL,                         -- the group it is for
   hash       BLOB NOT NULL,                         -- of what is shown: an approval names it
+  words      BLOB NOT NULL,                         -- hash of what it says, without what it says of itself
+  person     INTEGER NOT NULL,                      -- 1 = a person approves it, for what it is or was
   state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn')),
   decided_by TEXT NOT NULL DEFAULT '',              -- 'node' = merged without review
   decided_at INTEGER NOT NULL DEFAULT 0,
@@ -583,9 +586,9 @@ INSERT INTO releases(item, content_hash, released, by, at) VALUES (3, X'00FF02',
 INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 0', 'entities ''id'' ü 0', 'returns ''group_id'' ü 0', 'match', 1, 1, X'00FF00', X'00FF00', X'00FF00', X'00FF00', 1, 1);
 INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 1', 'entities ''id'' ü 1', 'returns ''group_id'' ü 1', 'gap', 2, 2, X'00FF01', X'00FF01', X'00FF01', X'00FF01', 2, 2);
 INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 2', 'entities ''id'' ü 2', 'returns ''group_id'' ü 2', 'fork', 3, 3, X'00FF02', X'00FF02', X'00FF02', X'00FF02', 3, 3);
-INSERT INTO reviews(id, return_id, item, target, hash, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 0', 'returns ''id'' ü 0', 'reviews ''item'' ü 0', 'reviews ''target'' ü 0', X'00FF00', 'pending', 'reviews ''decided_by'' ü 0', 1, 'reviews ''reason'' ü 0', 'reviews ''result'' ü 0');
-INSERT INTO reviews(id, return_id, item, target, hash, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 1', 'returns ''id'' ü 1', 'reviews ''item'' ü 1', 'reviews ''target'' ü 1', X'00FF01', 'approved', 'reviews ''decided_by'' ü 1', 2, 'reviews ''reason'' ü 1', 'reviews ''result'' ü 1');
-INSERT INTO reviews(id, return_id, item, target, hash, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 2', 'returns ''id'' ü 2', 'reviews ''item'' ü 2', 'reviews ''target'' ü 2', X'00FF02', 'rejected', 'reviews ''decided_by'' ü 2', 3, 'reviews ''reason'' ü 2', 'reviews ''result'' ü 2');
+INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 0', 'returns ''id'' ü 0', 'reviews ''item'' ü 0', 'reviews ''target'' ü 0', X'00FF00', X'00FF00', 1, 'pending', 'reviews ''decided_by'' ü 0', 1, 'reviews ''reason'' ü 0', 'reviews ''result'' ü 0');
+INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 1', 'returns ''id'' ü 1', 'reviews ''item'' ü 1', 'reviews ''target'' ü 1', X'00FF01', X'00FF01', 2, 'approved', 'reviews ''decided_by'' ü 1', 2, 'reviews ''reason'' ü 1', 'reviews ''result'' ü 1');
+INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 2', 'returns ''id'' ü 2', 'reviews ''item'' ü 2', 'reviews ''target'' ü 2', X'00FF02', X'00FF02', 3, 'rejected', 'reviews ''decided_by'' ü 2', 3, 'reviews ''reason'' ü 2', 'reviews ''result'' ü 2');
 INSERT INTO schema_version(version, name, at) VALUES (1, 'foundation', 1);
 INSERT INTO schema_version(version, name, at) VALUES (2, 'memory', 2);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
@@ -628,9 +631,9 @@ INSERT INTO trust_scores(agent, observer, alpha, beta, steps, observations, righ
 INSERT INTO work_blockers(item, blocker) VALUES (1, 1);
 INSERT INTO work_blockers(item, blocker) VALUES (2, 2);
 INSERT INTO work_blockers(item, blocker) VALUES (3, 3);
-INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, result_hash, note, intent, brief, result, evidence) VALUES (1, 'work_items ''id'' ü 0', 'work_items ''task_id'' ü 0', 'work_items ''group_id'' ü 0', 'entities ''id'' ü 0', 1, 1, 1, 1, 'waiting', 1, 1, 1, 1, 'work_items ''holder'' ü 0', 1, 1, 1, 1, 1, 1, 1, 1, 'work_items ''outcome'' ü 0', 1, 1, 1, 'work_items ''result_hash'' ü 0', 'work_items ''note'' ü 0', 'work_items ''intent'' ü 0', 'work_items ''brief'' ü 0', 'work_items ''result'' ü 0', 'work_items ''evidence'' ü 0');
-INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, result_hash, note, intent, brief, result, evidence) VALUES (2, 'work_items ''id'' ü 1', 'work_items ''task_id'' ü 1', 'work_items ''group_id'' ü 1', 'entities ''id'' ü 1', 2, 2, 2, 2, 'ready', 2, 2, 2, 2, 'work_items ''holder'' ü 1', 2, 2, 2, 2, 2, 2, 2, 2, 'work_items ''outcome'' ü 1', 2, 2, 2, 'work_items ''result_hash'' ü 1', 'work_items ''note'' ü 1', 'work_items ''intent'' ü 1', 'work_items ''brief'' ü 1', 'work_items ''result'' ü 1', 'work_items ''evidence'' ü 1');
-INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, result_hash, note, intent, brief, result, evidence) VALUES (3, 'work_items ''id'' ü 2', 'work_items ''task_id'' ü 2', 'work_items ''group_id'' ü 2', 'entities ''id'' ü 2', 3, 3, 3, 3, 'leased', 3, 3, 3, 3, 'work_items ''holder'' ü 2', 3, 3, 3, 3, 3, 3, 3, 3, 'work_items ''outcome'' ü 2', 3, 3, 3, 'work_items ''result_hash'' ü 2', 'work_items ''note'' ü 2', 'work_items ''intent'' ü 2', 'work_items ''brief'' ü 2', 'work_items ''result'' ü 2', 'work_items ''evidence'' ü 2');
+INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, reported_at, result_hash, note, intent, brief, result, evidence) VALUES (1, 'work_items ''id'' ü 0', 'work_items ''task_id'' ü 0', 'work_items ''group_id'' ü 0', 'entities ''id'' ü 0', 1, 1, 1, 1, 'waiting', 1, 1, 1, 1, 'work_items ''holder'' ü 0', 1, 1, 1, 1, 1, 1, 1, 1, 'work_items ''outcome'' ü 0', 1, 1, 1, 1, 'work_items ''result_hash'' ü 0', 'work_items ''note'' ü 0', 'work_items ''intent'' ü 0', 'work_items ''brief'' ü 0', 'work_items ''result'' ü 0', 'work_items ''evidence'' ü 0');
+INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, reported_at, result_hash, note, intent, brief, result, evidence) VALUES (2, 'work_items ''id'' ü 1', 'work_items ''task_id'' ü 1', 'work_items ''group_id'' ü 1', 'entities ''id'' ü 1', 2, 2, 2, 2, 'ready', 2, 2, 2, 2, 'work_items ''holder'' ü 1', 2, 2, 2, 2, 2, 2, 2, 2, 'work_items ''outcome'' ü 1', 2, 2, 2, 2, 'work_items ''result_hash'' ü 1', 'work_items ''note'' ü 1', 'work_items ''intent'' ü 1', 'work_items ''brief'' ü 1', 'work_items ''result'' ü 1', 'work_items ''evidence'' ü 1');
+INSERT INTO work_items(n, id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers, not_before, deadline, holder, fence, attempt, lease, claimed_at, lease_until, expiries, releases, max_expiries, outcome, created_at, updated_at, finished_at, reported_at, result_hash, note, intent, brief, result, evidence) VALUES (3, 'work_items ''id'' ü 2', 'work_items ''task_id'' ü 2', 'work_items ''group_id'' ü 2', 'entities ''id'' ü 2', 3, 3, 3, 3, 'leased', 3, 3, 3, 3, 'work_items ''holder'' ü 2', 3, 3, 3, 3, 3, 3, 3, 3, 'work_items ''outcome'' ü 2', 3, 3, 3, 3, 'work_items ''result_hash'' ü 2', 'work_items ''note'' ü 2', 'work_items ''intent'' ü 2', 'work_items ''brief'' ü 2', 'work_items ''result'' ü 2', 'work_items ''evidence'' ü 2');
 INSERT INTO work_lanes(n, pool, role, assigned_to, needs, excluded) VALUES (1, 'work_lanes ''pool'' ü 0', 'work_lanes ''role'' ü 0', 'work_lanes ''assigned_to'' ü 0', 'work_lanes ''needs'' ü 0', 'work_lanes ''excluded'' ü 0');
 INSERT INTO work_lanes(n, pool, role, assigned_to, needs, excluded) VALUES (2, 'work_lanes ''pool'' ü 1', 'work_lanes ''role'' ü 1', 'work_lanes ''assigned_to'' ü 1', 'work_lanes ''needs'' ü 1', 'work_lanes ''excluded'' ü 1');
 INSERT INTO work_lanes(n, pool, role, assigned_to, needs, excluded) VALUES (3, 'work_lanes ''pool'' ü 2', 'work_lanes ''role'' ü 2', 'work_lanes ''assigned_to'' ü 2', 'work_lanes ''needs'' ü 2', 'work_lanes ''excluded'' ü 2');
@@ -689,6 +692,8 @@ CREATE INDEX work_deadline ON work_items(deadline) WHERE deadline > 0 AND state 
 CREATE INDEX work_task ON work_items(task_id);
 CREATE INDEX work_submitter ON work_items(submitter, id);
 CREATE INDEX work_group ON work_items(group_id, id) WHERE group_id <> '';
+CREATE INDEX work_rare_submitter ON work_items(submitter, state, id) WHERE state IN ('held', 'blocked', 'failed', 'cancelled');
+CREATE INDEX work_rare_group ON work_items(group_id, state, id) WHERE group_id <> '' AND state IN ('held', 'blocked', 'failed', 'cancelled');
 CREATE INDEX work_blockers_of ON work_blockers(blocker, item);
 CREATE INDEX work_leases_late ON work_leases(late_at) WHERE late_at > 0;
 CREATE INDEX slots_id ON slots(id);
@@ -699,4 +704,5 @@ CREATE INDEX swarm_agents_entity ON swarm_agents(entity_id);
 CREATE INDEX groups_swarm ON groups(swarm_id) WHERE swarm_id <> '';
 CREATE INDEX returns_agent ON returns(agent, at);
 CREATE INDEX returns_open ON returns(group_id) WHERE closed_at = 0;
-CREATE INDEX reviews_pending ON reviews(return_id, id) WHERE state = 'pending';
+CREATE INDEX reviews_return ON reviews(return_id, state, id);
+CREATE INDEX reviews_words ON reviews(words) WHERE state <> 'approved';
