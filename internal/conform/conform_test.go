@@ -121,15 +121,11 @@ func FuzzForeign(f *testing.F) {
 // However large a result and a schema are, the check is short: it is made while
 // others wait to write.
 func TestForeignChecksAreBounded(t *testing.T) {
-	s, err := Foreign([]byte(`{"items": {"required": ["` + strings.Repeat(`a", "`, 200) + `"]}}`))
-	if err == nil { // equal names; JSON Schema wants them unique
-		t.Fatal("taken")
-	}
 	var names []string
 	for i := range 200 {
 		names = append(names, fmt.Sprintf("%q", fmt.Sprint("name", i)))
 	}
-	s, err = Foreign([]byte(`{"items": {"required": [` + strings.Join(names, ",") + `]}}`))
+	s, err := Foreign([]byte(`{"items": {"required": [` + strings.Join(names, ",") + `]}}`))
 	require.NoError(t, err)
 	found, err := s.CheckText([]byte("[" + strings.Repeat("{},", 30_000) + "{}]"))
 	require.NoError(t, err)
