@@ -87,16 +87,14 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 	if g.Tx() == nil {
 		return "", nil
 	}
-	group, err := access.Known(g, "bound "+dir, func() (id schemas.GroupID, err error) {
-		err = g.Tx().QueryRow(selectSwarmPlace, g.Actor()).Scan(&id)
-		if errors.Is(err, store.ErrNoRows) && dir != "" {
-			err = g.Tx().QueryRow(selectBound, g.Root(), asJSON(above(dir))).Scan(&id)
-		}
-		if errors.Is(err, store.ErrNoRows) {
-			return "", nil
-		}
-		return id, err
+	group, err := access.Known(g, "swarm's place", func() (schemas.GroupID, error) {
+		return groupOf(g.Tx().QueryRow(selectSwarmPlace, g.Actor()))
 	})
+	if err == nil && group == "" && dir != "" {
+		group, err = access.Known(g, "bound "+dir, func() (schemas.GroupID, error) {
+			return groupOf(g.Tx().QueryRow(selectBound, g.Root(), asJSON(above(dir))))
+		})
+	}
 	if err != nil {
 		return "", fmt.Errorf("read binding: %w", err)
 	}
@@ -108,6 +106,13 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 		return "", err
 	}
 	return group, nil
+}
+
+func groupOf(r store.Row) (id schemas.GroupID, err error) {
+	if err = r.Scan(&id); errors.Is(err, store.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
 }
 
 // above lists dir and the folders it lies in: /a/b, /a, /.
