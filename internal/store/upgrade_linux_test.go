@@ -43,7 +43,7 @@ func playUpgrade(ctx context.Context, path string, in *bufio.Reader) error {
 // upgradePoints are the writing calls of an upgrade at which something happens:
 // all of them, or some of them evenly.
 func upgradePoints(t *testing.T, total int) (points []int) {
-	count := min(total, soak.Count(t, 6, 10_000))
+	count := min(total, soak.Count(t, 3, 10_000))
 	for i := range count {
 		points = append(points, 1+i*(total-1)/max(1, count-1))
 	}
