@@ -92,7 +92,7 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 	})
 	if err == nil && group == "" && dir != "" {
 		group, err = access.Known(g, "bound "+dir, func() (schemas.GroupID, error) {
-			return groupOf(g.Tx().QueryRow(selectBound, g.Root(), asJSON(above(dir))))
+			return groupOf(g.Tx().QueryRow(selectBound, g.Root(), store.List(above(dir))))
 		})
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -89,7 +90,7 @@ func (m *Embeddings) Wants(g access.Grant, q *Query) (bool, error) {
 	}
 	q.dim = model.dim
 	var any bool
-	if err := g.Tx().QueryRow(selectAnyEmbedding, model.n, asJSON(see.scopes)).Scan(&any); err != nil {
+	if err := g.Tx().QueryRow(selectAnyEmbedding, model.n, store.List(see.scopes)).Scan(&any); err != nil {
 		return false, fmt.Errorf("look for vectors: %w", err)
 	}
 	return any, nil

@@ -68,7 +68,7 @@ func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) er
 		spot
 		bits []byte
 	}
-	rows, err := tx.Query(selectSigns, model.n, asJSON(known))
+	rows, err := tx.Query(selectSigns, model.n, store.List(known))
 	fresh, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
 		return e, r.Scan(&e.scope, &e.seq, &e.item, &e.bits)
 	})

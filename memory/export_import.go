@@ -134,7 +134,7 @@ func importItem(g access.Grant, i itemRecord, c content) (bool, error) {
 		return false, err
 	}
 	r := row{id: i.ID, typ: i.Type, owner: g.Actor(), author: author, visibility: i.Visibility, group: i.Group,
-		origin: i.Origin, parent: i.Parent, stale: i.Stale, version: i.Version, data: string(c.data), name: c.name(), tags: asJSON(c.tags()),
+		origin: i.Origin, parent: i.Parent, stale: i.Stale, version: i.Version, data: string(c.data), name: c.name(), tags: store.List(c.tags()),
 		subject: normal(i.Subject), key: normal(i.Key), supersedes: i.Supersedes, supersededBy: i.SupersededBy,
 		validFrom: micros(i.ValidFrom), validTo: micros(i.ValidTo), confidence: thousandths(i.Confidence), validated: i.Validated,
 		quarantined: i.Quarantined, expires: micros(i.ExpiresAt), source: p.Source, provenance: encodeProvenance(p),

@@ -129,7 +129,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		meantDoc
 		seq int64
 	}
-	rows, err := tx.Query(selectMeant, asJSON(spots), model.n, asJSON(p.see.scopes), p.Type, p.author, asJSON(tags))
+	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author, store.List(tags))
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
 		var vector sql.RawBytes

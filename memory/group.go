@@ -211,7 +211,7 @@ func ListGroups(g access.Grant) ([]GroupInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectGroups, g.Actor(), asJSON(scope.Groups))
+	rows, err := g.Tx().Query(selectGroups, g.Actor(), store.List(scope.Groups))
 	groups, err := store.Collect(rows, err, func(r *sql.Rows) (i GroupInfo, err error) {
 		var culture, root string
 		var created int64

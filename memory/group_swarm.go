@@ -130,7 +130,7 @@ func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf
 	if err := mayWrite(g, schemas.Group, "", to); err != nil {
 		return nil, nil, err
 	}
-	found, err := rowsOf(g.Tx(), selectNamed, asJSON(ids), from, to)
+	found, err := rowsOf(g.Tx(), selectNamed, store.List(ids), from, to)
 	if err != nil || len(found) == 0 {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ func hiddenIn(g access.Grant, groups []schemas.GroupID) (string, error) {
 	if g.Tx() == nil {
 		return "", access.ErrNoGrant
 	}
-	rows, err := g.Tx().Query(selectGroupScopes, asJSON(groups))
+	rows, err := g.Tx().Query(selectGroupScopes, store.List(groups))
 	scopes, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return "", fmt.Errorf("read scopes: %w", err)
@@ -192,7 +192,7 @@ func CountFindings(g access.Grant, groups []schemas.GroupID, merging []schemas.E
 	if err != nil {
 		return 0, err
 	}
-	if err = g.Tx().QueryRow(countFindings, asJSON(groups), hiding, asJSON(merging)).Scan(&n); err != nil {
+	if err = g.Tx().QueryRow(countFindings, store.List(groups), hiding, store.List(merging)).Scan(&n); err != nil {
 		err = fmt.Errorf("count findings: %w", err)
 	}
 	return n, err
@@ -205,7 +205,7 @@ func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.Entity
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectUnmerged, asJSON(groups), hiding, asJSON(merging), synthesis)
+	rows, err := g.Tx().Query(selectUnmerged, store.List(groups), hiding, store.List(merging), synthesis)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
@@ -219,7 +219,7 @@ func Headlines(g access.Grant, groups []schemas.GroupID, most int) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectLines, asJSON(groups), hiding, "[]", most)
+	rows, err := g.Tx().Query(selectLines, store.List(groups), hiding, "[]", most)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (string, error) {
 		var id, name string
 		err := r.Scan(&id, &name)
@@ -234,7 +234,7 @@ func Headlines(g access.Grant, groups []schemas.GroupID, most int) ([]string, er
 // Progress is how far agents say they are, 0 to 1, in their own contexts: a number
 // and nothing else of those. Who may ask the caller decided.
 func Progress(g access.Grant, agents []schemas.EntityID) (map[schemas.EntityID]float64, error) {
-	rows, err := g.Tx().Query(selectProgress, asJSON(agents))
+	rows, err := g.Tx().Query(selectProgress, store.List(agents))
 	if err != nil {
 		return nil, fmt.Errorf("read progress: %w", err)
 	}

@@ -21,7 +21,7 @@ type hiding struct {
 
 // hidings lists who is hidden where among scopes.
 func hidings(tx querier, scopes []int64) ([]hiding, error) {
-	rows, err := tx.Query(selectHidings, asJSON(scopes))
+	rows, err := tx.Query(selectHidings, store.List(scopes))
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (h hiding, err error) {
 		return h, r.Scan(&h.quarantine, &h.agent, &h.scope)
 	})
@@ -71,7 +71,7 @@ func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if len(r.hidings) == 0 || len(ns) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(selectHidden, asJSON(ns), r.hidingList())
+	rows, err := tx.Query(selectHidden, store.List(ns), r.hidingList())
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return nil, fmt.Errorf("read quarantines: %w", err)
@@ -89,7 +89,7 @@ func (r reach) hidingList() string {
 	for i, h := range r.hidings {
 		list[i] = [3]any{h.agent, h.scope, h.quarantine}
 	}
-	return asJSON(list)
+	return store.List(list)
 }
 
 // followVia hides r, as just stored, with whoever wrote it as another.
@@ -120,7 +120,7 @@ func (p *plan) hide(tx querier, docs []*doc) error {
 		n, from int64
 		id      schemas.ItemID
 	}
-	rows, err := tx.Query(selectSuccessors, asJSON(slices.Collect(maps.Keys(successors))))
+	rows, err := tx.Query(selectSuccessors, store.List(slices.Collect(maps.Keys(successors))))
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (s successor, err error) { return s, r.Scan(&s.n, &s.id, &s.from) })
 	if err != nil {
 		return fmt.Errorf("read successors: %w", err)

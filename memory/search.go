@@ -347,7 +347,7 @@ func names(tx querier, ids []schemas.EntityID) (map[schemas.EntityID][2]string, 
 		id    schemas.EntityID
 		names [2]string
 	}
-	rows, err := tx.Query(selectNames, asJSON(ids))
+	rows, err := tx.Query(selectNames, store.List(ids))
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (n named, err error) {
 		return n, r.Scan(&n.id, &n.names[0], &n.names[1])
 	})

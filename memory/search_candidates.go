@@ -35,7 +35,7 @@ func (p *plan) frequencies(tx querier, entries []string) ([]float64, error) {
 		at int
 		of string
 	}
-	rows, err := tx.Query(selectFrequencies, asJSON(matches), most, oldest)
+	rows, err := tx.Query(selectFrequencies, store.List(matches), most, oldest)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (c count, err error) { return c, r.Scan(&c.at, &c.of) })
 	if err != nil {
 		return nil, fmt.Errorf("count terms: %w", err)
@@ -75,7 +75,7 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 		at int
 		ns string
 	}
-	rows, err := tx.Query(selectPostings, asJSON(texts), most)
+	rows, err := tx.Query(selectPostings, store.List(texts), most)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (f found, err error) { return f, r.Scan(&f.at, &f.ns) })
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -218,7 +218,7 @@ func (p *plan) isTrue(r *row) bool {
 
 // read reads items for ranking; each is checked again to lie in a readable place.
 func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
-	rows, err := tx.Query(selectDocs, asJSON(ns), asJSON(p.see.scopes))
+	rows, err := tx.Query(selectDocs, store.List(ns), store.List(p.see.scopes))
 	docs, err := store.Collect(rows, err, scanDoc)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
@@ -257,7 +257,7 @@ func (p *plan) quarantined(tx querier) (n int, err error) {
 			matches = append(matches, "("+audiencesOf(scopes, false).match(of)+") AND ("+authors+")")
 		}
 	}
-	if err := tx.QueryRow(countQuarantined, asJSON(matches), asJSON(p.see.below), counted).Scan(&n); err != nil {
+	if err := tx.QueryRow(countQuarantined, store.List(matches), store.List(p.see.below), counted).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count quarantine: %w", err)
 	}
 	return n, nil

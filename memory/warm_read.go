@@ -72,7 +72,7 @@ func related(tx querier, see reach, numbers []int64) (map[int64][]Link, error) {
 		from, to int64
 		Link
 	}
-	rows, err := tx.Query(selectLinks, see.byID(), asJSON(see.below), asJSON(numbers))
+	rows, err := tx.Query(selectLinks, see.byID(), store.List(see.below), store.List(numbers))
 	edges, err := store.Collect(rows, err, func(r *sql.Rows) (e edge, err error) {
 		return e, r.Scan(&e.from, &e.to, &e.Kind, &e.Other)
 	})

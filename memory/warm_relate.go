@@ -32,7 +32,7 @@ func (r *relation) drop(id schemas.ItemID) {
 // the same subject and key, then nearly the same words.
 func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 	rel := relation{status: StatusNew}
-	scopes, below := asJSON(see.scopes), asJSON(see.below)
+	scopes, below := store.List(see.scopes), store.List(see.below)
 	equal, err := matches(tx.Query(selectSame, scopes, below, r.hash, r.scope, r.owner))
 	if err != nil {
 		return rel, err
@@ -61,7 +61,7 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 		}
 	}
 	if len(w.bands) > 0 {
-		if near, err = matches(tx.Query(selectAlike, scopes, below, asJSON(w.bands), r.id)); err != nil {
+		if near, err = matches(tx.Query(selectAlike, scopes, below, store.List(w.bands), r.id)); err != nil {
 			return rel, err
 		}
 		if near, err = see.shown(tx, near); err != nil {

@@ -159,7 +159,7 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, asJSON(bandsOf(set)), r.n, typed(mine.Kind), asJSON(there.hiddenThere()))
+	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, store.List(bandsOf(set)), r.n, typed(mine.Kind), store.List(there.hiddenThere()))
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,7 +36,7 @@ func readable(g access.Grant) (reach, error) {
 	if err != nil {
 		return r, err
 	}
-	if err := g.Tx().QueryRow(countItems, asJSON(r.scopes)).Scan(&r.items); err != nil {
+	if err := g.Tx().QueryRow(countItems, store.List(r.scopes)).Scan(&r.items); err != nil {
 		return r, fmt.Errorf("read scopes: %w", err)
 	}
 	return r, nil
@@ -63,7 +62,7 @@ func reachOf(g access.Grant) (reach, error) {
 	if scope.Public {
 		refs = append(refs, [2]string{string(schemas.Public), ""})
 	}
-	list := asJSON(refs)
+	list := store.List(refs)
 	r, err := access.Known(g, "reach "+list, func() (reach, error) { return locate(g, list) })
 	r.human, r.now = g.IsHuman(), g.Tx().Micros()
 	return r, err
@@ -101,7 +100,7 @@ func locate(g access.Grant, list string) (r reach, err error) {
 }
 
 func scopeNumbers(tx querier, refs [][2]string) (numbers []int64, items int64, err error) {
-	rows, err := tx.Query(selectScopes, asJSON(refs))
+	rows, err := tx.Query(selectScopes, store.List(refs))
 	numbers, err = store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) {
 		var held int64
 		err = r.Scan(&n, &held)
@@ -118,9 +117,9 @@ func scopeNumbers(tx querier, refs [][2]string) (numbers []int64, items int64, e
 // reads everything in their own tree.
 func (r reach) byID() string {
 	if r.human {
-		return asJSON(append(slices.Clone(r.scopes), r.hidden...))
+		return store.List(append(slices.Clone(r.scopes), r.hidden...))
 	}
-	return asJSON(r.scopes)
+	return store.List(r.scopes)
 }
 
 func (r reach) holds(id schemas.EntityID) bool { return slices.Contains(r.below, id) }
@@ -137,18 +136,6 @@ func scopeOf(g access.Grant, v schemas.Visibility, ref string) (n int64, err err
 		return 0, fmt.Errorf("find scope: %w", err)
 	}
 	return n, nil
-}
-
-// asJSON encodes a list for json_each; nil is the empty list.
-func asJSON[T any](list []T) string {
-	if len(list) == 0 {
-		return "[]"
-	}
-	b, err := json.Marshal(list)
-	if err != nil { // only ids and numbers are passed
-		panic(fmt.Sprintf("memory: encode list: %v", err))
-	}
-	return string(b)
 }
 
 // need is what an operation on an item of this audience asks of the grant.

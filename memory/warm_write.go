@@ -167,7 +167,7 @@ func (d *Draft) row(g access.Grant) row {
 func (d *Draft) fill(g access.Grant, r *row) {
 	session := g.Principal().Session
 	r.data, r.name = string(d.content.data), d.content.name()
-	r.tags = asJSON(d.content.tags())
+	r.tags = store.List(d.content.tags())
 	r.thread = d.content.thread(session)
 	r.hash = d.hash[:]
 	r.terms, r.tokens = d.words.terms, d.words.tokens
@@ -224,7 +224,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 // fetch reads visible items by id; what is deleted, over or hidden shows to its
 // owner and those above alone.
 func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
-	rows, err := tx.Query(selectItems, see.byID(), asJSON(see.below), asJSON(ids))
+	rows, err := tx.Query(selectItems, see.byID(), store.List(see.below), store.List(ids))
 	found, err := store.Collect(rows, err, scanRow)
 	if err != nil {
 		return nil, fmt.Errorf("read items: %w", err)
@@ -320,7 +320,7 @@ func index(tx *store.Tx, r *row, w wordIndex) error {
 		bands = bandsOf(setOf(r.terms))
 	}
 	if r.current && len(bands) > 0 {
-		if _, err := tx.Exec(insertBand, r.scope, r.n, asJSON(bands)); err != nil {
+		if _, err := tx.Exec(insertBand, r.scope, r.n, store.List(bands)); err != nil {
 			return fmt.Errorf("index item: %w", err)
 		}
 	}
@@ -340,7 +340,7 @@ func unindex(tx *store.Tx, r *row) error {
 
 // dropBands takes r, as stored, out of what new items are compared with.
 func dropBands(tx *store.Tx, r *row) error {
-	if _, err := tx.Exec(deleteBands, r.scope, asJSON(bandsOf(setOf(r.terms))), r.n); err != nil {
+	if _, err := tx.Exec(deleteBands, r.scope, store.List(bandsOf(setOf(r.terms))), r.n); err != nil {
 		return fmt.Errorf("unindex item: %w", err)
 	}
 	return nil
@@ -364,7 +364,7 @@ func link(tx *store.Tx, n int64, kind string, others []schemas.ItemID) error {
 		}
 	}
 	if kind == "derived_from" && len(others) > 0 {
-		if _, err := tx.Exec(followDerived, n, asJSON(others)); err != nil {
+		if _, err := tx.Exec(followDerived, n, store.List(others)); err != nil {
 			return fmt.Errorf("follow what was derived: %w", err)
 		}
 	}

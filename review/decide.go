@@ -4,7 +4,6 @@ import (
 	"crypto/subtle"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -362,8 +361,7 @@ func readable(g access.Grant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	raw, err := json.Marshal(scope.Groups)
-	return string(raw), err
+	return store.List(scope.Groups), nil
 }
 
 func nothingWaits(ref string) error {

@@ -216,14 +216,6 @@ func violationsOf(err error) []schemas.Violation {
 	return nil
 }
 
-func asJSON[S ~string](list []S) string {
-	text, err := json.Marshal(list)
-	if err != nil || list == nil { // strings always encode
-		return "[]"
-	}
-	return string(text)
-}
-
 func (c *checker) refusal(msg string) error {
 	if len(c.found) == 0 {
 		return nil

@@ -86,7 +86,7 @@ func managed(g access.Grant, task, id string) ([]row, error) {
 	if id != "" {
 		query, ref = selectManaged, id
 	}
-	rows, err = g.Tx().Query(query, g.Actor(), asJSON(run), ref)
+	rows, err = g.Tx().Query(query, g.Actor(), store.List(run), ref)
 	found, err := store.Collect(rows, err, scanRow[*sql.Rows])
 	if err != nil {
 		return nil, fmt.Errorf("read work: %w", err)
@@ -152,7 +152,7 @@ func view(g access.Grant, id string) (seen, error) {
 		return seen{}, err
 	}
 	var s seen
-	err = g.Tx().QueryRow(selectView, g.Actor(), asJSON(scope.Groups), id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
+	err = g.Tx().QueryRow(selectView, g.Actor(), store.List(scope.Groups), id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, notKnown()
 	}

@@ -37,18 +37,7 @@ func entityPool(id schemas.EntityID) string { return "e/" + string(id) }
 func inOrder[S ~string](set []S) string {
 	sorted := slices.Clone(set)
 	slices.Sort(sorted)
-	return asJSON(slices.Compact(sorted))
-}
-
-func asJSON[S ~string](list []S) string {
-	if list == nil {
-		list = []S{}
-	}
-	text, err := json.Marshal(list)
-	if err != nil { // strings
-		panic(fmt.Sprintf("work: encode list: %v", err))
-	}
-	return string(text)
+	return store.List(slices.Compact(sorted))
 }
 
 // lanesOf lists the lanes the actor may take work from, as a JSON list.
@@ -69,7 +58,7 @@ func lanesOf(g access.Grant, role string) (string, error) {
 		n               int64
 		needs, excluded string
 	}
-	rows, err := g.Tx().Lookup(selectLanes, asJSON(pools), g.Actor(), role)
+	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), role)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) { return c, r.Scan(&c.n, &c.needs, &c.excluded) })
 	if err != nil {
 		return "", fmt.Errorf("read lanes: %w", err)

@@ -138,7 +138,7 @@ func List(g access.Grant, f Filter) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []any{g.Actor(), asJSON(scope.Groups), f.Group, f.State, cmp.Or(f.Before, afterAll), f.Limit}
+	args := []any{g.Actor(), store.List(scope.Groups), f.Group, f.State, cmp.Or(f.Before, afterAll), f.Limit}
 	query := listViews
 	switch {
 	case f.Task != "":
