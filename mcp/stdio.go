@@ -42,10 +42,12 @@ func (o StdioOptions) withDefaults() StdioOptions {
 // even that are abandoned after Drain. The error is nil at the end of input,
 // the context's cause, or why reading or writing failed.
 //
-// When ctx ends first, in is closed if it can be; a Read which does not return
-// then keeps its goroutine until it does.
+// When ctx ends first, in is closed if it can be (of a pipe, the copy that is
+// read); a Read which does not return then keeps its goroutine until it does.
 func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opts StdioOptions) error {
 	opts = opts.withDefaults()
+	in, restore := pollable(in)
+	defer restore()
 	principal, _ := PrincipalFrom(ctx)
 	box := newOutbox(lines(out))
 	p := newPeer(r, principal, box, opts.MaxInFlight)

@@ -11,6 +11,10 @@ import (
 // look for commits whose ring did not arrive.
 const pollEvery = 100 * time.Millisecond
 
+// unwatchedPolls is after how many polls without a watcher a process stops to
+// listen: every commit of every process would go on waking it.
+const unwatchedPolls = 3
+
 // bell wakes whoever waits for news: goroutines here, and other processes by a
 // datagram to their socket. A ring carries nothing; the waiter reads the
 // database. Lost rings cost pollEvery.
@@ -73,29 +77,38 @@ func (b *bell) wake() {
 	}
 }
 
-// poll wakes the watchers when another process has committed.
+// poll wakes the watchers when another process has committed, until there have
+// been none for a while.
 func (b *bell) poll(ended chan<- struct{}) {
 	defer close(ended)
-	c, err := newConn(context.Background(), b.store.ro)
-	if err != nil {
-		slog.Warn("doorbell: no polling", "err", err)
-		return
-	}
-	defer c.close()
+	var c *conn // opened for the first watcher that stays
+	defer func() {
+		if c != nil {
+			c.close() //nolint:errcheck // it only read
+		}
+	}()
 	var seen int64
 	tick := time.NewTicker(b.every)
 	defer tick.Stop()
-	for {
+	for unwatched := 0; ; {
 		select {
 		case <-b.quit:
 			return
 		case <-tick.C:
 		}
-		b.mu.Lock()
-		idle := len(b.watchers) == 0
-		b.mu.Unlock()
-		if idle {
+		if b.watched() {
+			unwatched = 0
+		} else if unwatched++; unwatched < unwatchedPolls || !b.rest() {
 			continue
+		} else {
+			return
+		}
+		if c == nil {
+			var err error
+			if c, err = newConn(context.Background(), b.store.ro); err != nil {
+				slog.Warn("doorbell: no polling", "err", err)
+				return
+			}
 		}
 		// data_version moves when another connection has committed; it costs
 		// microseconds and no table.
@@ -105,6 +118,25 @@ func (b *bell) poll(ended chan<- struct{}) {
 			b.wake()
 		}
 	}
+}
+
+// watched reports whether anybody watches.
+func (b *bell) watched() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.watchers) > 0
+}
+
+// rest stops to listen, unless somebody watches again; the next watch starts anew.
+func (b *bell) rest() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.watchers) > 0 || b.closed {
+		return false
+	}
+	b.peers.deafen()
+	b.polling = nil
+	return true
 }
 
 func (b *bell) close() {

@@ -148,13 +148,21 @@ func (p *peers) refresh(dir string) {
 	}
 }
 
-func (p *peers) close() {
+// deafen closes this process's socket.
+func (p *peers) deafen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.own != nil {
 		p.own.Close()                               //nolint:errcheck // the file is removed next
 		os.Remove(filepath.Join(p.place(), p.name)) //nolint:errcheck // gone is what we want
+		p.own, p.name = nil, ""
 	}
+}
+
+func (p *peers) close() {
+	p.deafen()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.opened {
 		syscall.Close(p.out) //nolint:errcheck // outgoing only
 		p.opened = false

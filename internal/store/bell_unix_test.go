@@ -89,6 +89,35 @@ func TestPollIsTheSafetyNet(t *testing.T) {
 	}
 }
 
+// A process in which nobody watches any more is not woken by others' commits, and
+// hears them again as soon as somebody does.
+func TestNobodyWatchesNobodyListens(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "n.db"), func(o *Options) { o.pollEvery = time.Millisecond })
+	sockets := func() int {
+		entries, err := os.ReadDir(s.bell.peers.place())
+		require.NoError(t, err)
+		return len(entries)
+	}
+	for range 3 {
+		_, end := s.Watch()
+		require.Equal(t, 1, sockets())
+		end()
+		require.Eventually(t, func() bool { return sockets() == 0 }, 20*time.Second, time.Millisecond)
+	}
+	rung, end := s.Watch()
+	defer end()
+	time.Sleep(10 * unwatchedPolls * time.Millisecond)
+	require.Equal(t, 1, sockets(), "it goes on for as long as somebody watches")
+	ringer := spawn(t, "ring", s.Path())
+	require.Equal(t, "ready", ringer.hear())
+	ringer.say("again")
+	select {
+	case <-rung:
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "no ring")
+	}
+}
+
 // A listener that does not read, such as a stopped process, costs nothing.
 func TestRingNeverWaits(t *testing.T) {
 	s := open(t)

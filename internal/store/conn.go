@@ -83,6 +83,7 @@ func dsn(path string, readOnly bool, o Options) string {
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
 		q.Add("_pragma", "synchronous("+string(o.Durability)+")")
+		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogged))
 		q.Add("_pragma", "foreign_keys(1)")
 		q.Add("_pragma", "recursive_triggers(1)") // REPLACE must meet the append-only triggers too
 		q.Add("_pragma", "journal_size_limit(67108864)")

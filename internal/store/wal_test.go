@@ -74,6 +74,24 @@ func (img walImage) commits(t *testing.T, dir string, log []byte) int {
 	return n
 }
 
+// The log is copied into the database, and begins anew, without any commit doing so.
+func TestLogIsCopiedBetweenCommits(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "n.db"))
+	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec(`PRAGMA wal_autocheckpoint=0`)
+		return err
+	}))
+	for i := range 200 { // 13 MB
+		require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, hex(randomblob(32768)))`, fmt.Sprint(i))
+			return err
+		}))
+	}
+	fi, err := os.Stat(s.Path() + "-wal")
+	require.NoError(t, err)
+	require.Less(t, fi.Size(), int64(2*mostWaiting*4096))
+}
+
 // A log cut anywhere holds exactly the commits that are wholly inside.
 func TestTornLog(t *testing.T) {
 	img := makeWAL(t, 12)

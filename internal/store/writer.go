@@ -218,6 +218,34 @@ func (w *writer) settle(batch []*job, err error) {
 	if rang {
 		w.store.bell.ring()
 	}
+	if err == nil {
+		w.backfill()
+	}
+}
+
+// Pages of the log: how many may wait to be copied into the database, and at how
+// many in all the commit itself copies what waits, so that the log ends.
+const (
+	mostWaiting = 1000
+	mostLogged  = 4000
+)
+
+// backfill copies the log into the database when enough of it waits. SQLite would
+// do that within a commit, for milliseconds in which nobody else has a turn and
+// the caller waits; here all are answered and others write meanwhile. A failure
+// loses nothing: the log is kept, and somebody tries again after the next commit.
+func (w *writer) backfill() {
+	var busy, logged, copied int
+	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
+	if err == nil {
+		err = s.QueryRowContext(context.Background()).Scan(&busy, &logged, &copied)
+	}
+	if err == nil && logged-copied >= mostWaiting {
+		err = w.conn.exec("PRAGMA wal_checkpoint(PASSIVE)") // at once if another process is at it
+	}
+	if err != nil {
+		slog.Warn("copying the log", "err", err)
+	}
 }
 
 func answer(batch []*job, err error) {
