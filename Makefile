@@ -8,7 +8,7 @@ TESTFLAGS ?=
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim soak golden clean
+.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ trust-sim: ## what trust is worth among scripted agents, into docs/trust.md
 
 replan-sim: ## what the goal gradient solver is worth beside simpler policies, into docs/replan.md
 	$(GO) run ./internal/replansim
+
+gate-sim: ## what the gate lets through beside gates by overall score, into docs/gate.md
+	$(GO) run ./internal/gatesim
 
 soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth)
 	CORDELIA_SOAK=$(COUNT) GO="$(GO)" scripts/soak.sh

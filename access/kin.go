@@ -25,6 +25,24 @@ func (g Grant) Kin(a, b schemas.EntityID) (bool, error) {
 	return siblings || above(one, b) || above(other, a), nil
 }
 
+// OneLine reports whether two entities are the same, or one is above the other, at
+// any distance; a person is above all of their agents.
+func (g Grant) OneLine(a, b schemas.EntityID) (bool, error) {
+	if g.Tx() == nil {
+		return false, ErrNoGrant
+	}
+	for _, pair := range [][2]schemas.EntityID{{a, b}, {b, a}} {
+		c, _, err := g.g.auth.cache.get(g.g.tx, pair[0])
+		if err != nil {
+			return false, err
+		}
+		if c != nil && c.holds(pair[1]) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // ShareAgent reports whether two entities are the same, or an agent stands at or
 // above both, at any distance: whoever made both of them can have both say the
 // same. The person at the root does not count: all agents of one would be kin.

@@ -132,9 +132,9 @@ type Monotonic struct {
 	Micros int64  // since that boot
 }
 
-// sightingsApart: an over grace period counts only when it was seen twice this
-// far apart on the monotonic clock, so a wall clock that jumps removes nobody.
-const sightingsApart = time.Hour
+// SightingsApart: a period that is over counts only when that was seen twice this
+// far apart on the monotonic clock, so a wall clock that jumps removes nothing.
+const SightingsApart = time.Hour
 
 // FindDue lists the moves that are due at the transaction's time.
 func FindDue(g access.Grant, mono Monotonic, p Periods) ([]Due, error) {
@@ -163,7 +163,7 @@ func FindDue(g access.Grant, mono Monotonic, p Periods) ([]Due, error) {
 		return nil, err
 	}
 	for _, s := range over {
-		if s.At.Boot == mono.Boot && mono.Micros-s.At.Micros >= sightingsApart.Microseconds() {
+		if s.At.Boot == mono.Boot && mono.Micros-s.At.Micros >= SightingsApart.Microseconds() {
 			due = append(due, Due{s.ID, schemas.GraceOver})
 		}
 	}

@@ -19,6 +19,7 @@ type Verified struct {
 	Holding     int        `json:"holding"`     // of those, that this record continues
 	Left        int        `json:"left"`        // of those, on a branch that a restore left
 	Covered     int64      `json:"covered"`     // entries that a checkpoint holds
+	Messages    int64      `json:"messages"`    // between roles, that are what the record says of them
 	Nodes       []string   `json:"nodes"`       // whose keys signed, in the order of size
 	Forks       []ForkNote `json:"forks"`
 	Notes       []string   `json:"notes"`

@@ -54,6 +54,7 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) (*Router, e
 	b.addResources(srv)
 	b.addPrompts(srv)
 	r := NewRouter(srv, opts.Log)
+	r.ServeTasks(keptCalls{b})
 	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]bool{}}
 	r.sentry = newSentry(ctx, n, r)
 	return r, nil
@@ -141,9 +142,13 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		if req.Params.Arguments == nil {
 			args = nil
 		}
+		c.Later = TakesTasks(ctx)
 		out, err := o.Call(ctx, b.node, c, args)
 		if err == nil {
 			return succeeded(out)
+		}
+		if out, kept, err := b.later(ctx, err); kept {
+			return out, err
 		}
 		// What had begun may say that the right went; else the tool was taken away
 		// since the call passed the filter, and is not there.

@@ -31,6 +31,7 @@ type call struct {
 	mu     sync.Mutex  // one message at a time
 	silent atomic.Bool // cancelled or answered: nothing may follow
 	chosen atomic.Pointer[RPCError]
+	task   atomic.Pointer[Task] // goes out in place of the result
 }
 
 var (

@@ -24,6 +24,10 @@
 //     and every subscriptions/listen stream which asked for them, there tagged
 //     with the subscription and never before its acknowledgement.
 //
+// Where the client takes tasks (the Tasks extension of 2026-07-28), a tool may
+// answer a call with one and be asked later what became of it; the calls that the
+// node keeps are served so. It is offered to no client of the eras before.
+//
 // It refuses: messages two JSON parsers could read differently, batches,
 // bodies and lines over the limit, foreign origins and hosts, tokens anywhere
 // but in the Authorization header, unknown protocol versions, and headers

@@ -35,6 +35,8 @@ type fixture struct {
 	ended   chan string // and its fate
 	release chan struct{}
 	expired atomic.Bool // the tokens, where a test says so
+
+	principal Principal // over stdio; none means "me"
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -216,7 +218,11 @@ func (f *fixture) stdio(t *testing.T, opts StdioOptions) *stdioClient {
 	ir, iw := io.Pipe()
 	or, ow := io.Pipe()
 	c := &stdioClient{t: t, in: iw, frames: make(chan obj, 10000), done: make(chan error, 1)}
-	ctx, cancel := context.WithCancel(WithPrincipal(t.Context(), Principal{ID: "me"}))
+	who := f.principal
+	if who.ID == "" {
+		who.ID = "me"
+	}
+	ctx, cancel := context.WithCancel(WithPrincipal(t.Context(), who))
 	go func() {
 		c.done <- ServeStdio(ctx, f.router, ir, ow, opts)
 		_ = ow.Close()

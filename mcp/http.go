@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -294,6 +295,14 @@ func (h *handler) checkHeaders(header http.Header, m message) *RPCError {
 	}
 	if err := sdk.ValidateStandardHeaders(header.Get, version, sdk.MCPMethod(m.method), m.params); err != nil {
 		return Errorf(CodeHeaderMismatch, "%v", err)
+	}
+	if namesTask(m.method) {
+		var p taskParams
+		_ = json.Unmarshal(m.params, &p) // what it is not, it does not match
+		if name, ok := sdk.DecodeHeaderValue(header.Get(sdk.HeaderName)); !ok || name != p.TaskID {
+			return Errorf(CodeHeaderMismatch, "%s header does not match the request's taskId", sdk.HeaderName)
+		}
+		return nil
 	}
 	if m.method != string(sdk.MethodToolsCall) {
 		return nil

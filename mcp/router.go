@@ -153,10 +153,14 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	if h, ok := r.methods[c.msg.method]; ok {
 		return r.custom(ctx, c, h)
 	}
+	if watchesTasks(c.msg) {
+		if info, err := declared(c.msg.params); err == nil && !declareTasks(*info.ClientCapabilities) {
+			return missingTasks().response(c.msg.id)
+		}
+	}
 	switch out := r.srv.HandleMessage(ctx, c.msg.raw).(type) {
 	case sdk.JSONRPCResponse:
-		out.ID = sdk.NewRequestId(c.msg.id) // exactly as sent: the SDK reads numbers as floats
-		return out
+		return c.amended(out)
 	case sdk.JSONRPCError:
 		out.ID = sdk.NewRequestId(c.msg.id)
 		if e := c.chosen.Load(); e != nil {
@@ -170,6 +174,19 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	default:
 		return r.internal("no response", c.msg.method).response(c.msg.id)
 	}
+}
+
+// amended is the registry's answer as it goes out.
+func (c *call) amended(out sdk.JSONRPCResponse) sdk.JSONRPCResponse {
+	out.ID = sdk.NewRequestId(c.msg.id) // exactly as sent: the SDK reads numbers as floats
+	if t := c.task.Load(); t != nil {
+		out.Result = t.created()
+	}
+	if hello, ok := out.Result.(sdk.InitializeResult); ok {
+		hello.Capabilities.Extensions = nil // they are of the stateless era
+		out.Result = hello
+	}
+	return out
 }
 
 // missingResource names the resource which was not found (SEP-2164).

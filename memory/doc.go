@@ -8,8 +8,8 @@
 // then change, read, share, delete, and quarantine.go (hiding an author). group*.go
 // are the groups and what leaves with a member, binding.go the groups that folders
 // stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
-// meaning if there is a model; export*.go carry everything an entity owns out and
-// in again. All SQL is in sql*.go.
+// meaning if there is a model; lesson*.go keep what tasks taught; export*.go carry
+// everything an entity owns out and in again. All SQL is in sql*.go.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. That
@@ -31,6 +31,8 @@
 //   - INV-RELEASE: what instructs (procedures, constraints, templates) is surfaced
 //     and shared only after a person released these words, or when it names known
 //     tools alone, its author is Medium or better and an independent source agrees.
+//   - INV-LESSON: a lesson binds a plan while its words are those the node wrote from
+//     the verdicts of a task, or if a person released them; no tool writes such words.
 //   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
 //     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
 //     that shows exactly the same again.

@@ -202,6 +202,7 @@ func vouched(g access.Grant, id schemas.ItemID, p Provenance) (Provenance, error
 		p.ImportedBy = g.Actor()
 	}
 	if !g.IsHuman() { // nor does it cover where the words are said to come from
+		p.Task = ""
 		if p.Tainted = true; p.Source != FromArchive {
 			p.Source = FromExternal
 		}

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"cmp"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -153,6 +155,9 @@ func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf
 		// Writes of one moment have no order, so what bears asOf itself counts as later.
 		if src.updated >= asOf || !src.current {
 			changed = append(changed, src.id)
+			if copies, err = handedOn(g, &src, to, asOf, copies); err != nil {
+				return nil, nil, err
+			}
 			continue
 		}
 		c, err := copyOf(g, src, to)
@@ -166,6 +171,20 @@ func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf
 		copies = append(copies, w.ID)
 	}
 	return copies, changed, nil
+}
+
+// handedOn adds to copies the one in group to that says what r said before asOf, if an
+// earlier claim made it: what came of r since takes nothing away from the next.
+func handedOn(g access.Grant, r *row, to schemas.GroupID, asOf int64, copies []schemas.ItemID) ([]schemas.ItemID, error) {
+	var id schemas.ItemID
+	err := g.Tx().QueryRow(selectHandedOn, cmp.Or(r.origin, r.id), to, r.n, asOf).Scan(&id)
+	if errors.Is(err, store.ErrNoRows) || r.deleted != 0 {
+		return copies, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for copy: %w", err)
+	}
+	return append(copies, id), nil
 }
 
 // hiddenIn gives who is hidden in groups to isHidden.

@@ -174,7 +174,7 @@ type Quarantine struct {
 //
 // Errors: CodeNotFound for an agent the actor cannot name, CodeDenied for others.
 func Hide(g access.Grant, ref, reason string) (Quarantine, error) {
-	agent, err := quarantinable(g, ref)
+	agent, err := quarantinable(g, ref, "quarantine")
 	if err != nil {
 		return Quarantine{}, err
 	}
@@ -207,7 +207,7 @@ func Hide(g access.Grant, ref, reason string) (Quarantine, error) {
 // Unhide ends what the actor, or somebody below it, decided about an agent: what
 // was hidden by that shows again, and nothing else.
 func Unhide(g access.Grant, ref string) (Quarantine, error) {
-	agent, err := quarantinable(g, ref)
+	agent, err := quarantinable(g, ref, "lift")
 	if err != nil {
 		return Quarantine{}, err
 	}
@@ -252,7 +252,7 @@ func Unhide(g access.Grant, ref string) (Quarantine, error) {
 }
 
 // quarantinable resolves an agent that the actor may hide in its places.
-func quarantinable(g access.Grant, ref string) (schemas.EntityID, error) {
+func quarantinable(g access.Grant, ref, command string) (schemas.EntityID, error) {
 	if g.Tx() == nil {
 		return "", access.ErrNoGrant
 	}
@@ -277,7 +277,7 @@ func quarantinable(g access.Grant, ref string) (schemas.EntityID, error) {
 	}
 	if id == g.Actor() || !above && !g.IsHuman() {
 		return "", schemas.Deniedf("%s is not below you", ref).
-			Try("ask the user to run: cordelia trust quarantine %s", ref)
+			Try("ask the user to run: cordelia trust %s %s", command, ref)
 	}
 	return id, nil
 }

@@ -107,6 +107,7 @@ type Query struct {
 	since, until, asOf int64
 	fingerprint        string
 	page               page
+	lessons            bool   // only those of tasks
 	beside             int    // hits the first page may have beyond those by words
 	dim                int    // of the vectors to compare with
 	meaning            *meant // nil: by words alone

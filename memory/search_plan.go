@@ -118,6 +118,9 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 	if author != "" {
 		add(authorToken(author))
 	}
+	if q.lessons {
+		add(lessonToken)
+	}
 	if months := monthTokens(q.since, q.until, p.now); len(months) > 0 {
 		add(months...)
 	}

@@ -65,12 +65,12 @@ const (
 	selectSubject = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM items i
 		WHERE i.scope = ?3 AND i.subject = ?4 AND i.key = ?5 AND i.subject <> '' AND i.current = 1 AND i.content_hash <> ?6
 		  AND (i.valid_to = 0 OR i.valid_to > ?7) AND i.id <> ?8 AND ` + visible + ` ORDER BY i.n DESC LIMIT 8`
-	selectAlike = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM (
-			SELECT item, count(*) AS shared FROM (
-				SELECT b.item FROM json_each(?1) s CROSS JOIN json_each(?3) h
-				CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512)
-			GROUP BY item ORDER BY shared DESC, item DESC LIMIT 8) near
-		CROSS JOIN items i ON i.n = near.item WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
+	// selectSharing lists the items of the scopes ?1 that have one of the bands ?2, each
+	// as often as it has one.
+	selectSharing = `SELECT coalesce(group_concat(item), '') FROM (SELECT b.item FROM json_each(?1) s CROSS JOIN json_each(?2) h
+		CROSS JOIN item_bands b ON b.scope = s.value AND b.band = h.value LIMIT 512)`
+	selectAlike = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM json_each(?3) near
+		CROSS JOIN items i ON i.n = near.value WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
 
 	supersede  = `UPDATE items SET current = 0, superseded_by = ?, valid_to = ? WHERE n = ?`
 	outlived   = `UPDATE items SET current = 0 WHERE n = ?`

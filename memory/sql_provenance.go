@@ -10,6 +10,14 @@ const (
 	selectRelease = `SELECT released, content_hash FROM releases WHERE item = ?`
 	upsertRelease = `INSERT INTO releases(item, content_hash, released, by, at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (item) DO UPDATE SET content_hash = excluded.content_hash, released = excluded.released, by = excluded.by, at = excluded.at`
+
+	insertLesson = `INSERT INTO lessons(item, task, kind, content_hash) VALUES (?, ?, ?, ?)`
+	// selectVouched tells of items (?) whether their words are the node's, and a
+	// person's last word about these words.
+	selectVouched = `SELECT i.id, coalesce(l.content_hash = i.content_hash, 0), r.released FROM json_each(?) j
+		CROSS JOIN items i ON i.id = j.value LEFT JOIN lessons l ON l.item = i.n
+		LEFT JOIN releases r ON r.item = i.n AND r.content_hash = i.content_hash`
+
 	selectGroupOwner = `SELECT owner_id FROM groups WHERE id = ?`
 	holdItem         = `UPDATE items SET quarantined = ? WHERE n = ?`
 	// selectPlaceRoot is the human a place belongs to.

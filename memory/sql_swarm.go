@@ -13,6 +13,12 @@ const (
 		WHERE i.group_id = ?2 AND EXISTS (SELECT 1 FROM groups f JOIN groups t ON t.swarm_id = f.swarm_id
 			WHERE f.id = ?2 AND t.id = ?3 AND t.swarm_id <> '') AND ` + released + ` ORDER BY j.key`
 
+	// selectHandedOn is the copy in the group ?2 of what the item numbered ?3, of the
+	// origin ?1, said before the time ?4.
+	selectHandedOn = `SELECT c.id FROM items c WHERE c.origin = ?1 AND c.origin <> '' AND c.group_id = ?2 AND c.deleted_at = 0
+		AND c.content_hash = (SELECT content_hash FROM (SELECT content_hash, version, updated_at AS at FROM items WHERE n = ?3
+			UNION ALL SELECT content_hash, version, at FROM item_versions WHERE item = ?3) WHERE at < ?4 ORDER BY version DESC LIMIT 1) LIMIT 1`
+
 	// finding are the originals in the groups ?1 that count and are not hidden by ?2,
 	// but the words of ?3.
 	finding = ` FROM json_each(?1) j CROSS JOIN items i ON i.group_id = j.value AND i.group_id <> ''

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"cordelia/access"
@@ -153,10 +154,11 @@ func staged(g access.Grant, id schemas.ItemID) (reach, *row, error) {
 	return see, &r, nil
 }
 
-// Discard removes the text of staged items that were not approved.
+// Discard removes the text of staged items that were not approved: for who may see
+// them, or the node.
 func Discard(g access.Grant, ids []schemas.ItemID) error {
 	for _, id := range ids {
-		_, r, err := staged(g, id)
+		r, err := discardable(g, id)
 		if err != nil {
 			return err
 		}
@@ -165,6 +167,18 @@ func Discard(g access.Grant, ids []schemas.ItemID) error {
 		}
 	}
 	return nil
+}
+
+func discardable(g access.Grant, id schemas.ItemID) (*row, error) {
+	if !g.IsNode() {
+		_, r, err := staged(g, id)
+		return r, err
+	}
+	found, err := rowsOf(g.Tx(), selectOwn, id)
+	if err != nil || len(found) == 0 {
+		return nil, cmp.Or(err, absent(id))
+	}
+	return &found[0], nil
 }
 
 // Hides reports whether what d asks for would not be surfaced until it was

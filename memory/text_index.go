@@ -50,6 +50,10 @@ func audience(scope int64, quarantined bool) string {
 	return "s" + strconv.FormatInt(scope, 10)
 }
 
+// lessonToken finds what the node learnt from tasks: it is in no list of tags, so
+// that nobody crowds lessons out with items tagged like them.
+const lessonToken = "lesson"
+
 // entry is the form of a value in the index, after its audience: SQLite splits
 // the line of entries at all of ASCII but letters and digits.
 func entry(kind, value string) string { return kind + strings.ReplaceAll(value, "_", "·") }
@@ -85,6 +89,9 @@ func (r *row) entries(w wordIndex) string {
 	}
 	for _, t := range r.tagList() {
 		add(metaEntry, tagToken(t))
+	}
+	if r.isLesson() {
+		add(metaEntry, lessonToken)
 	}
 	for t := range strings.FieldsSeq(w.terms) {
 		add(wordEntry, t)

@@ -228,7 +228,7 @@ func checkOf(v any, at string) (schemas.Check, []schemas.Violation) {
 	if err != nil {
 		return schemas.Check{}, violations(err, at)
 	}
-	return schemas.ParseCheck(raw, at)
+	return schemas.ParseCheck(raw, at, schemas.ForesightKinds())
 }
 
 // Foretold is what a learning says will be so and when it is due, in UTC µs; ok

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"strings"
 
 	"cordelia/schemas"
 )
@@ -45,6 +46,7 @@ type Provenance struct {
 	Tainted     bool               `json:"tainted,omitempty"` // its writer's session, or a source of it, had second-hand words
 	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
 	Session     string             `json:"session,omitempty"`
+	Task        string             `json:"task,omitempty"`      // from whose verdicts the node wrote it: a lesson
 	ContentHash string             `json:"content_hash"`        // hex SHA-256
 	Signature   string             `json:"signature,omitempty"` // base64
 	SignedBy    schemas.EntityID   `json:"signed_by,omitempty"`
@@ -100,6 +102,10 @@ const (
 	stateExpired     = "expired"
 	stateCurrent     = "current"
 )
+
+// isLesson reports whether the node wrote r from a task, or says so where r came
+// from. What a lesson may bind is told by more than that.
+func (r *row) isLesson() bool { return strings.Contains(r.provenance, `"task":"`) }
 
 // row is an item as stored.
 type row struct {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -61,10 +62,7 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 		}
 	}
 	if len(w.bands) > 0 {
-		if near, err = matches(tx.Query(selectAlike, scopes, below, store.List(w.bands), r.id)); err != nil {
-			return rel, err
-		}
-		if near, err = see.shown(tx, near); err != nil {
+		if near, err = alike(tx, see, r.id, scopes, below, w.bands); err != nil {
 			return rel, err
 		}
 	}
@@ -80,6 +78,38 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 		rel.weigh(r, setOf(w.terms), near)
 	}
 	return rel, nil
+}
+
+// mostAlike is how many items, of those that share the most bands, are compared
+// word by word.
+const mostAlike = 8
+
+// alike finds what may have nearly the same words.
+func alike(tx *store.Tx, see reach, id schemas.ItemID, scopes, below string, bands []int64) ([]match, error) {
+	var sharing string
+	if err := tx.LookupRow(selectSharing, scopes, store.List(bands)).Scan(&sharing); err != nil {
+		return nil, fmt.Errorf("compare item: %w", err)
+	}
+	ns, err := numbers(sharing)
+	if err != nil || len(ns) == 0 {
+		return nil, err
+	}
+	found, err := matches(tx.Lookup(selectAlike, scopes, below, store.List(most(ns)), id))
+	if err != nil {
+		return nil, err
+	}
+	return see.shown(tx, found)
+}
+
+// most gives the numbers that are most often in a falling list.
+func most(ns []int64) []int64 {
+	times := make(map[int64]int, len(ns))
+	for _, n := range ns {
+		times[n]++
+	}
+	ns = slices.Compact(ns)
+	slices.SortStableFunc(ns, func(a, b int64) int { return cmp.Compare(times[b], times[a]) })
+	return ns[:min(len(ns), mostAlike)]
 }
 
 // weigh sorts what has nearly the same words by what it is to r.

@@ -256,7 +256,7 @@ func Release(g access.Grant, id schemas.ItemID, released bool) error {
 	if root != g.Actor() || !g.IsHuman() || r.deleted != 0 {
 		return absent(id)
 	}
-	if _, ok := r.instruction(); !ok {
+	if _, ok := r.instruction(); !ok && !r.isLesson() {
 		return schemas.Invalidf("%s does not instruct, so nothing holds it back", id).
 			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(), ", ")).Try("run: cordelia memory release, for what waits")
 	}

@@ -263,6 +263,9 @@ func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
 	case old.scope != scope:
 		return nil, schemas.Invalidf("an item supersedes only an item of the same place").
 			Expecting("visibility and group of %s", d.Supersedes).With(schemas.Violation{Path: "/supersedes", Msg: "lies in another place"})
+	case old.isLesson() && !see.human:
+		return nil, schemas.Deniedf("%s is a lesson the node drew from a task", d.Supersedes).
+			Try("write what you know as an item of its own; a newer lesson about the same tools counts instead of this one")
 	case old.supersededBy != "":
 		return nil, schemas.Conflictf("%s was superseded by %s already", d.Supersedes, old.supersededBy).
 			Try("read %s with memory_read_warm, then supersede that one", old.supersededBy)

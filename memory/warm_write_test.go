@@ -34,6 +34,8 @@ func TestEveryViolationOfAnItemIsReported(t *testing.T) {
 			[]string{"/data/date", "/data/duration_minutes", "/data/focus"}},
 		{"learning", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":" ","confidence":2,"validated":"no","prediction":{"due":"soon","who":1}}`)},
 			[]string{"/data/confidence", "/data/content", "/data/prediction/who", "/data/prediction/due", "/data/prediction/check", "/data/validated"}},
+		{"what would be run", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x","prediction":{"due":"2027-01-01","check":{"kind":"command","command":["make"]}}}`)},
+			[]string{"/data/prediction/check/kind"}},
 		{"metadata", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x","confidence":0.4}`), Confidence: ptr(0.5),
 			Visibility: schemas.Group, IfVersion: 1, Source: FromArchive, Subject: "s", ValidFrom: "2026-01-02", ValidTo: "2026-01-01", TTLSeconds: ptr(int64(-1))},
 			[]string{"/confidence", "/group", "/if_version", "/source", "/key", "/valid_to", "/ttl_seconds"}},
@@ -394,7 +396,7 @@ func TestZeroGrantOpensNoItem(t *testing.T) {
 // scans a table.
 func TestHotStatementsDoNotScan(t *testing.T) {
 	n := newWarmNode(t)
-	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectAlike, selectItems, selectLinks, selectScope,
+	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectSharing, selectAlike, selectItems, selectLinks, selectScope,
 		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn, selectNeighbours, selectDocs,
 		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame} {
 		for _, step := range n.plan(query) {

@@ -111,7 +111,7 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	var r registering
 	raw := in.Capabilities
 	if len(raw) == 0 {
-		raw = workerCapabilities(in.Groups)
+		raw = usualCapabilities(in.AgentType, in.Groups)
 	}
 	declared, err := access.ParseCapabilities(raw, c.Node.tools)
 	if err != nil {
@@ -137,18 +137,22 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	return r, &identity, nil
 }
 
-// workerCapabilities is what an agent gets when its parent asks for nothing in
-// particular: enough to remember, share in its groups and hear events.
-func workerCapabilities(groups []string) json.RawMessage {
+// usualCapabilities is what an agent gets when its parent asks for nothing in
+// particular: enough to remember, share in its groups and hear events; one whose type
+// says that it works alone may do so, and come back.
+func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 	if groups == nil {
 		groups = []string{}
+	}
+	tools := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
+		"memory_write_warm", "memory_share", "events_poll", "events_subscribe"}
+	if t == schemas.Autonomous {
+		tools = append(tools, "reintegrate")
 	}
 	return mustJSON(map[string]any{
 		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group", "public"}},
 		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group"}},
-		"tools": []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
-			"memory_write_warm", "memory_share", "events_poll", "events_subscribe"},
-		"max_parallel_ops": 4,
+		"tools":        tools, "max_parallel_ops": 4, "autonomous": t == schemas.Autonomous,
 	})
 }
 

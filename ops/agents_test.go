@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,48 @@ func with(args map[string]any, more map[string]any) map[string]any {
 		args[k] = v
 	}
 	return args
+}
+
+// Whoever registers agents below itself blocks no name of those above.
+func TestNamesBelowTakeNoneAbove(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "claude-code", "name": "claude-code"})
+	h.worker("scout")
+	require.Equal(t, h.lead.Entity, h.caller("claude-code").Entity)
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other", "name": "other", "capabilities": map[string]any{
+		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}},
+		"tools":        Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "autonomous": true}})
+	h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "scout", "name": "scout"})
+	_, err := h.node.OpenIdentity(t.Context(), "scout")
+	require.ErrorIs(t, err, schemas.ErrConflict, "equally near: neither is meant by chance")
+	require.Equal(t, h.caller("other").Entity, h.caller(string(h.caller("other").Entity)[:12]).Entity)
+}
+
+// An agent whose type says that it works alone may, unless somebody above may not.
+func TestTypeAutonomousIsAutonomous(t *testing.T) {
+	h := newHouse(t)
+	register := func(by Caller, kind string, more map[string]any) (map[string]any, error) {
+		out, err := h.call(by, "agent_register", with(map[string]any{"agent_type": kind, "display_name": kind}, more))
+		caps, _ := out["capabilities"].(map[string]any)
+		return caps, err
+	}
+	for _, kind := range []string{"claude-code", "swarm-worker", "custom", "autonomous"} {
+		caps, err := register(h.lead, kind, nil)
+		require.NoError(t, err)
+		require.Equal(t, kind == "autonomous", caps["autonomous"], kind)
+		require.Equal(t, kind == "autonomous", slices.Contains(caps["tools"].([]any), any("reintegrate")), kind)
+	}
+	attended := map[string]any{"tools": Names(), "max_parallel_ops": 8, "max_delegation_depth": 1,
+		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}}}
+	_, err := register(h.person(), "claude-code", map[string]any{"name": "attended", "capabilities": attended})
+	require.NoError(t, err)
+	_, err = register(h.caller("attended"), "custom", nil)
+	require.NoError(t, err)
+	_, err = register(h.caller("attended"), "autonomous", nil)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	require.ErrorContains(t, err, "autonomous")
 }
 
 func TestIdempotencyKey_INV_ONCE(t *testing.T) {

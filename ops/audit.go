@@ -9,7 +9,8 @@ import (
 	"cordelia/schemas"
 )
 
-// The auditor's operations are the person's alone: agents are what is audited.
+// The auditor's operations are the person's alone: agents are what is audited
+// (INV-AUDITOR).
 var auditOp = access.Op{Tool: "audit", Effect: access.Read, Human: true, InPerson: true}
 
 // AuditPage is how many entries one call reads at most.
@@ -17,8 +18,8 @@ const AuditPage = 1000
 
 // AuditTail reads the newest entries that match, or with after > 0 those after
 // that number, oldest first, at most limit and AuditPage; next is what to read
-// after from there on. The actor may be given as a name or the beginning of an id.
-func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (list []events.Recorded, next int64, err error) {
+// after from there on. Entries about messages between roles come with these. The actor may be given as a name or the beginning of an id.
+func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (tail []Tailed, next int64, err error) {
 	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
 		if f.Actor != "" && f.Actor != access.NodeEntity {
 			if id, err := g.Resolve(string(f.Actor)); err == nil {
@@ -26,6 +27,7 @@ func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilte
 			} // else of someone who is gone, by id
 		}
 		limit = min(limit, AuditPage)
+		var list []events.Recorded
 		if after > 0 {
 			list, err = f.After(g.Tx(), after, limit)
 		} else {
@@ -36,9 +38,12 @@ func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilte
 		} else if err == nil {
 			next, err = events.LastAudit(g.Tx())
 		}
+		if err == nil {
+			tail, err = withMessages(g.Tx(), list)
+		}
 		return err
 	})
-	return list, next, err
+	return tail, next, err
 }
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that
@@ -59,12 +64,15 @@ func (n *Node) Prove(ctx context.Context, person Caller, seq int64, older *event
 }
 
 // VerifyAuditFile verifies the audit record in the database file at path, of
-// which no process needs to run, against files of checkpoints. It changes
+// which no process needs to run, against files of checkpoints, and every message
+// between roles against the record. It changes
 // nothing. Errors: CodeUnavailable when the file cannot be read at all.
 func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile) (v events.Verified, err error) {
 	look := func(tx *store.Tx) error {
-		v, err = events.Verify(tx, files)
-		return err
+		if v, err = events.Verify(tx, files); err != nil {
+			return err
+		}
+		return verifyMessages(tx, &v)
 	}
 	_, err = store.VerifyFile(ctx, path, look)
 	if err != nil && schemas.CodeOf(err) == schemas.CodeUnavailable {

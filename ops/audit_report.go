@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,11 +19,12 @@ import (
 // AuditSummary is the auditor's report to the person, with what it rests on.
 type AuditSummary struct {
 	schemas.AuditReport
-	Actors  []Tally   `json:"actors"`  // most first
-	Actions []Tally   `json:"actions"` // most first
-	Refused int       `json:"refused"` // entries of what was not allowed
-	Notable []Notable `json:"notable"` // oldest first
-	Unshown int       `json:"unshown"` // more of those than are shown
+	Messages int       `json:"messages"` // between roles, of those looked at
+	Actors   []Tally   `json:"actors"`   // most first
+	Actions  []Tally   `json:"actions"`  // most first
+	Refused  int       `json:"refused"`  // entries of what was not allowed
+	Notable  []Notable `json:"notable"`  // oldest first
+	Unshown  int       `json:"unshown"`  // more of those, and of findings, than are shown
 }
 
 // Tally counts entries.
@@ -40,54 +42,138 @@ type Notable struct {
 	What  string           `json:"what"`
 }
 
-// maxNotable bounds what a report lists.
-const maxNotable = 200
+// Bounds of what a report lists.
+const (
+	maxNotable  = 200
+	maxFindings = 500
+)
 
 // slack is how far a clock may step back before it is told, in µs.
 const slack = int64(time.Second / time.Microsecond)
 
-// AuditReport sums the audit record up since a time (µs UTC): who did how much of
-// what, what was refused, what took rights or replaced the database, where the
-// clock went back, which reports came too late, and who both did and judged work
-// of one task.
-func (n *Node) AuditReport(ctx context.Context, person Caller, since int64) (AuditSummary, error) {
-	var r *reporting
-	err := n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
-		r = &reporting{actors: map[string]int{}, actions: map[string]int{}, AuditSummary: AuditSummary{Notable: []Notable{}, AuditReport: schemas.AuditReport{
-			ReportID: schemas.NewID(), From: fullStamp(since), Until: fullStamp(g.Tx().Micros()), GeneratedAt: fullStamp(g.Tx().Micros()),
-			Findings: []schemas.AuditFinding{},
-		}}}
-		f := events.AuditFilter{Since: since}
-		for after, more := int64(0), true; more; {
-			page, err := f.After(g.Tx(), after, AuditPage)
-			if err != nil {
-				return err
-			}
-			for _, e := range page {
-				r.entry(e)
-				after = e.Seq
-			}
-			more = len(page) == AuditPage
+// AuditReport sums up what was done in a span, for the person: who did how much of
+// what, what was refused, what took rights or replaced the database, where the clock
+// went back, and what the auditor found in the messages between roles. A query that
+// names a task, a role or a detection gives the findings alone. Errors: CodeInvalid
+// for a query that names none there is.
+func (n *Node) AuditReport(ctx context.Context, person Caller, q schemas.AuditQuery) (s AuditSummary, err error) {
+	since, until, err := spanOf(q)
+	if err != nil {
+		return s, err
+	}
+	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
+		if until == 0 {
+			until = math.MaxInt64 // also what a clock ahead of now wrote
 		}
-		if err := r.duties(g.Tx(), since); err != nil {
-			return err
-		}
-		names, err := namesOf(g.Tx())
-		r.Actors, r.Actions = tallies(r.actors, names), tallies(r.actions, nil)
+		s, err = report(g, q, since, until)
 		return err
 	})
-	if err != nil {
+	return s, err
+}
+
+// spanOf reads the times of a query, UTC µs; 0 = not said.
+func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
+	wrong := schemas.Invalidf("the query cannot be answered")
+	read := func(text, at string) int64 {
+		if text == "" {
+			return 0
+		}
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			wrong = wrong.With(schemas.Violation{Path: at, Msg: "must be a time like 2026-01-31T12:00:00Z"})
+		}
+		return t.UnixMicro()
+	}
+	since, until = read(q.Since, "/since"), read(q.Until, "/until")
+	if until != 0 && until <= since {
+		wrong = wrong.With(schemas.Violation{Path: "/until", Msg: "must be after since"})
+	}
+	if q.Role != "" && !slices.Contains(schemas.PipelineRoles(), q.Role) {
+		wrong = wrong.With(schemas.Violation{Path: "/role", Msg: fmt.Sprintf("must be one of %v", schemas.PipelineRoles())})
+	}
+	if q.Detection != "" && !slices.Contains(schemas.Detections(), q.Detection) {
+		wrong = wrong.With(schemas.Violation{Path: "/detection", Msg: fmt.Sprintf("must be one of %v", schemas.Detections())})
+	}
+	if len(wrong.Violations) > 0 {
+		return 0, 0, wrong.Try("correct what is listed")
+	}
+	return since, until, nil
+}
+
+// report makes a report of a span, UTC µs.
+func report(g access.Grant, q schemas.AuditQuery, since, until int64) (AuditSummary, error) {
+	r := &reporting{since: since, until: until, query: q, actors: map[string]int{}, actions: map[string]int{}, seats: map[string]bool{}}
+	r.AuditSummary = AuditSummary{Actors: []Tally{}, Actions: []Tally{}, Notable: []Notable{}, AuditReport: schemas.AuditReport{
+		ReportID: schemas.NewID(), From: fullStamp(since), Until: fullStamp(min(until, g.Tx().Micros())), GeneratedAt: fullStamp(g.Tx().Micros()),
+		Findings: []schemas.AuditFinding{},
+	}}
+	if err := r.overhear(g, q.TaskID); err != nil {
 		return AuditSummary{}, err
 	}
-	return r.AuditSummary, nil
+	if q.TaskID == "" {
+		if err := r.compare(g.Tx()); err != nil {
+			return AuditSummary{}, err
+		}
+	}
+	if err := r.entries(g.Tx()); err != nil {
+		return AuditSummary{}, err
+	}
+	if err := r.duties(g.Tx()); err != nil {
+		return AuditSummary{}, err
+	}
+	if r.narrowed() {
+		r.Events, r.Refused, r.Notable = 0, 0, []Notable{}
+		return r.AuditSummary, nil
+	}
+	names, err := namesOf(g.Tx())
+	r.Actors, r.Actions = tallies(r.actors, names), tallies(r.actions, nil)
+	return r.AuditSummary, err
 }
 
 func fullStamp(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339Nano) }
 
 type reporting struct {
 	AuditSummary
+	since, until    int64 // UTC µs
+	query           schemas.AuditQuery
 	actors, actions map[string]int
+	seats           map[string]bool // work items whose late reports the bus told of
 	last            int64
+}
+
+// narrowed reports whether only findings are asked for.
+func (r *reporting) narrowed() bool {
+	return r.query.TaskID+string(r.query.Role)+string(r.query.Detection) != ""
+}
+
+// find keeps a finding that is asked for.
+func (r *reporting) find(f schemas.AuditFinding) {
+	q := r.query
+	switch {
+	case q.TaskID != "" && f.TaskID != q.TaskID, q.Role != "" && f.Accountable != q.Role, q.Detection != "" && f.Detection != q.Detection:
+	case len(r.Findings) == maxFindings:
+		r.Unshown++
+	default:
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// entries looks through the audit record.
+func (r *reporting) entries(tx *store.Tx) error {
+	f := events.AuditFilter{Since: r.since}
+	for after, more := int64(0), true; more; {
+		page, err := f.After(tx, after, AuditPage)
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if after = e.Seq; e.At < r.until {
+				r.entry(e)
+			}
+		}
+		more = len(page) == AuditPage
+	}
+	return nil
 }
 
 func (r *reporting) tell(e events.Recorded, format string, args ...any) {
@@ -128,8 +214,8 @@ func (r *reporting) entry(e events.Recorded) {
 		r.tell(e, "%s of %s%s", e.Action, e.Target, because(d.Reason))
 	case e.Action == events.RestoreAction && e.Target == events.RestoreTarget:
 		r.tell(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left", d.ForkAt, d.AbandonedEntries)
-	case d.Late > 0:
-		r.Findings = append(r.Findings, schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
+	case d.Late > 0 && !r.seats[e.Target]:
+		r.find(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
 			SubTaskID: strings.TrimPrefix(e.Target, "work/"), EventIDs: []string{fmt.Sprint(e.Seq)},
 			Finding: fmt.Sprintf("%s reported on a lease that was over, with fence %d", e.Actor, d.Late)})
 	}
@@ -142,10 +228,20 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// duties finds who both did and judged work of one task. On different subtasks
-// that is allowed: a person decides.
-func (r *reporting) duties(tx *store.Tx, since int64) error {
-	rows, err := tx.Query(selectDuties, since, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator)
+// late notes of which seat a message tells that a report came too late.
+func (r *reporting) late(e schemas.AuditEvent) {
+	var d struct {
+		Item string `json:"work_id"`
+	}
+	if json.Unmarshal(e.Message, &d) == nil {
+		r.seats["work/"+d.Item] = true
+	}
+}
+
+// duties finds who both did and judged plain work of one task. On different
+// subtasks that is allowed: a person decides.
+func (r *reporting) duties(tx *store.Tx) error {
+	rows, err := tx.Query(selectDuties, r.since, r.until, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (f schemas.AuditFinding, err error) {
 		var holder, did, judged string
 		f.Detection, f.Accountable = schemas.DetectSeparationDuty, schemas.Planner
@@ -154,7 +250,9 @@ func (r *reporting) duties(tx *store.Tx, since int64) error {
 		f.Finding = holder + " did work of the task and judged work of it"
 		return f, err
 	})
-	r.Findings = append(r.Findings, found...)
+	for _, f := range found {
+		r.find(f)
+	}
 	return err
 }
 

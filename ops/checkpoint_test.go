@@ -12,6 +12,7 @@ import (
 
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/schemas"
 )
 
 func (h homestead) verified(folders ...string) events.Verified {
@@ -104,7 +105,7 @@ func TestAuditReportTellsWhatIsNotable(t *testing.T) {
 	h.open(func(n *Node, _ *Keyring, ann Caller) {
 		id := h.worker(n, ann, "scout")
 		h.call(n, ann, "agent_deactivate", `{"agent":"scout"}`)
-		r, err := n.AuditReport(t.Context(), ann, 0)
+		r, err := n.AuditReport(t.Context(), ann, schemas.AuditQuery{})
 		require.NoError(t, err)
 		require.Len(t, r.Notable, 1)
 		require.Contains(t, r.Notable[0].What, string(id)+" is deactivated")

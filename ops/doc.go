@@ -9,6 +9,12 @@
 //     and its name there is the name capabilities grant.
 //   - INV-ONCE: a mutating call repeated with its idempotency key changes nothing
 //     again and gets the recorded answer, if the caller may still make it.
+//   - INV-KEPT: a kept call is its caller's alone, and its wait ends once: with what
+//     it did, in that transaction, with a refusal, or with its cancellation.
+//   - INV-AUDITOR: what the auditor sees and reports is a person's alone: no agent
+//     reads, filters or sets up any of it.
+//   - INV-MESSAGE: a message between roles that was changed, removed, put in or moved
+//     since its audit entry was written is found, and named.
 //   - INV-RESTORE: a restore brings back memory, never a right: what was revoked,
 //     narrowed or rotated since the backup stays so.
 //

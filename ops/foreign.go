@@ -69,7 +69,7 @@ func (n *Node) Adopt(ctx context.Context, person Caller, a Adoption) (agents.Rec
 	}
 	raw := a.Capabilities
 	if len(raw) == 0 {
-		raw = workerCapabilities(a.Groups)
+		raw = usualCapabilities(schemas.Custom, a.Groups) // the type is the word of another node
 	}
 	declared, err := access.ParseCapabilities(raw, n.tools)
 	if err != nil {

@@ -79,7 +79,9 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 }
 
 // OpenIdentity loads the key of the agent a process acts as: ref is a name, an
-// id or an id prefix of an agent whose key is on this machine, "" the default.
+// id or an id prefix of an agent whose key is on this machine, "" the default. Of
+// several of one name the nearest to the person is meant: no agent takes a name away
+// from those above it.
 func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) {
 	if ref == "" {
 		return keys.LoadFile(n.Home.DefaultAgentKey(), noPassphrase)
@@ -90,6 +92,7 @@ func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) 
 	}
 	files = append(files, n.Home.DefaultAgentKey())
 	var match []keys.File
+	var nearest int
 	err = n.look(ctx, "open_identity", func(g access.Grant) error {
 		match = nil
 		for _, path := range files {
@@ -107,8 +110,18 @@ func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) 
 			if err != nil {
 				return err
 			}
-			if r.Name == ref && r.Status != schemas.Removed || string(r.ID) == ref || len(ref) >= 8 && strings.HasPrefix(string(r.ID), ref) {
-				match = append(match, f)
+			if !(r.Name == ref && r.Status != schemas.Removed) && (len(ref) < 8 || !strings.HasPrefix(string(r.ID), ref)) {
+				continue
+			}
+			chain, err := g.ChainOf(r.ID)
+			if err != nil {
+				return err
+			}
+			if len(match) > 0 && len(chain) < nearest {
+				match = nil
+			}
+			if len(match) == 0 || len(chain) == nearest {
+				match, nearest = append(match, f), len(chain)
 			}
 		}
 		return nil

@@ -12,9 +12,11 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
+	"cordelia/internal/check"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/trust"
@@ -32,15 +34,17 @@ type Node struct {
 	tools          []string // names of all operations; the handlers cannot name the catalogue they are in
 	key            keys.Identity
 	periods        agents.Periods
-	checkRoots     []string
+	checks         check.Env
 	checkpointDirs []string // folders that get copies of the checkpoints
 	durable        bool
 	mono           func() agents.Monotonic
 	embeddings     *memory.Embeddings // nil = off
+	tasks          *controller.Controller
 	stop           context.CancelFunc
 	routines       sync.WaitGroup
 	tainted        sync.Map     // reader → true: sessions that were shown second-hand words
 	calls          atomic.Int64 // of operations, so far
+	waiting        seenWork     // by kept calls
 }
 
 // Config of Open. Zero values mean the defaults.
@@ -51,15 +55,24 @@ type Config struct {
 	Monotonic      func() agents.Monotonic
 	Periods        agents.Periods
 	Access         access.Config
-	CheckRoots     []string        // absolute folders that files of predictions are checked in
-	CheckpointDirs []string        // absolute folders outside the home that get copies of the checkpoints
-	Embedder       memory.Embedder // nil = search by words alone
+	Checks         check.Env            // what machine checks may do; its clock is the store's
+	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
+	Tasks          *controller.Settings // of the pipeline
+	Embedder       memory.Embedder      // nil = search by words alone
 	Embeddings     memory.EmbeddingOptions
 }
 
 // Open opens the node at c.Home, making its database and key on first use, and
 // starts its routines. Close it.
 func Open(ctx context.Context, c Config) (*Node, error) {
+	settings := controller.DefaultSettings()
+	if c.Tasks != nil {
+		settings = *c.Tasks
+	}
+	tasks, err := controller.New(settings)
+	if err != nil {
+		return nil, err
+	}
 	// Clients wait for a process to start: its key is derived while the database opens.
 	var key keys.Identity
 	loaded := make(chan error, 1)
@@ -79,14 +92,15 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		key.Erase()
 		return nil, err
 	}
-	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checkRoots: c.CheckRoots, mono: c.Monotonic,
-		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed}
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checks: c.Checks, mono: c.Monotonic,
+		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
 	}
 	if n.mono == nil {
 		n.mono = bootClock
 	}
+	n.checks.Now = st.Clock().Now
 	c.Access.Lifecycle = lifecycle{n}
 	c.Access.Seen = work.Seen
 	if c.Access.TiersOf == nil {

@@ -49,6 +49,7 @@ type Operation struct {
 	in, out reflect.Type
 	schemas func() (compiled, error)
 	run     func(ctx context.Context, c *Call, args []byte) (any, error)
+	keeping *keeping // nil: its calls are not kept
 }
 
 // Define makes an operation from its spec and handler. In and Out are structs
@@ -76,6 +77,8 @@ type Caller struct {
 	access.Principal
 	Sign Signer // signs what the caller writes; nil leaves it to the node
 	Dir  string // the folder its process works in, as Folder gives it; "" over HTTP
+
+	Later bool // it comes back for the answer of a call that waits; Call's error is then Later
 }
 
 // Signer signs a message and names whose key did it.
@@ -88,13 +91,29 @@ type Call struct {
 	Caller Caller
 	As     string
 
+	args        json.RawMessage
 	key         string // idempotency key
 	requestHash []byte
+	kept        *keptRow // nil: this is not a kept call being tried again
 }
 
 // Call runs the operation. The error, if any, is for the face to word.
 func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.RawMessage) (any, error) {
 	n.calls.Add(1)
+	c, err := o.prepare(n, caller, args)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := o.run(ctx, c, c.args)
+	var bad *schemas.Error
+	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && bad.Hint == "" {
+		bad.Hint = "correct that and call " + o.Name + " again"
+	}
+	return answer, err
+}
+
+// prepare checks the arguments.
+func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call, error) {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
@@ -114,17 +133,12 @@ func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.
 		return nil, schemas.Invalidf("idempotency_key has %d bytes", len(common.IdempotencyKey)).
 			Expecting("at most %d", maxIdempotencyKey).Try("call %s again with a shorter one", o.Name)
 	}
-	c := &Call{Node: n, Op: o, Caller: caller, As: common.As, key: common.IdempotencyKey}
+	c := &Call{Node: n, Op: o, Caller: caller, As: common.As, args: args, key: common.IdempotencyKey}
 	if c.key != "" {
 		sum := sha256.Sum256(append([]byte(o.Name+"\x00"), args...))
 		c.requestHash = sum[:]
 	}
-	answer, err := o.run(ctx, c, args)
-	var bad *schemas.Error
-	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && bad.Hint == "" {
-		bad.Hint = "correct that and call " + o.Name + " again"
-	}
-	return answer, err
+	return c, nil
 }
 
 // maxIdempotencyKey is the longest key, in bytes: each is kept for a day.
@@ -152,26 +166,31 @@ func (c *Call) Do(ctx context.Context, f func(access.Grant) error) error {
 // write uses exactly one Transact.
 func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, error)) (Out, error) {
 	var out Out
-	err := c.Do(ctx, func(g access.Grant) error {
-		if c.key == "" || !c.Op.Mutates() {
-			var err error
-			out, err = f(g)
+	err := c.Do(ctx, func(g access.Grant) (err error) {
+		if out, err = once(g, c, f); err != nil {
 			return err
 		}
-		done, err := recorded(g, c, &out)
-		if done || err != nil {
-			return err
-		}
-		if out, err = f(g); err != nil {
-			return err
-		}
-		return record(g, c, out)
+		return c.kept.answered(g, out)
 	})
 	if err != nil {
 		var none Out
 		return none, err
 	}
 	return out, nil
+}
+
+func once[Out any](g access.Grant, c *Call, f func(access.Grant) (Out, error)) (out Out, err error) {
+	if c.key == "" || !c.Op.Mutates() {
+		return f(g)
+	}
+	done, err := recorded(g, c, &out)
+	if done || err != nil {
+		return out, err
+	}
+	if out, err = f(g); err != nil {
+		return out, err
+	}
+	return out, record(g, c, out)
 }
 
 // recorded fetches the answer a call with the same key got before.

@@ -37,7 +37,7 @@ func (n *Node) Foresight(ctx context.Context) error {
 	for _, d := range due {
 		var f trust.Finding
 		if !d.Purged {
-			holds, err := check.Holds(ctx, n.checkRoots, d.Check, n.Store.Clock().Now())
+			holds, err := check.Holds(ctx, n.checks.Roots, d.Check, n.Store.Clock().Now())
 			f = trust.Finding{Known: err == nil, Holds: holds}
 			if err != nil {
 				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)

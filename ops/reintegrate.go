@@ -195,7 +195,7 @@ func (o reintegrateOut) advice() string {
 	case len(o.Merged) > 0:
 		s = append(s, fmt.Sprintf("%d memories were merged", len(o.Merged)))
 	case len(o.Reviews) > 0:
-		s = append(s, fmt.Sprintf("%d memories wait for your parent (%s); review.closed comes with events_poll", len(o.Reviews), strings.Join(o.Because, "; ")))
+		s = append(s, fmt.Sprintf("%d memories wait for your parent (%s), 30 days at most; review.closed comes with events_poll", len(o.Reviews), strings.Join(o.Because, "; ")))
 	}
 	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start", *o.SessionCount)), ". ")
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -61,17 +62,35 @@ func (o reviewDecideOut) Text() string {
 }
 
 func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecideOut, error) {
-	decisions := make([]review.Decision, len(in.Decisions))
-	for i, d := range in.Decisions {
-		decisions[i] = review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash, Reason: d.Reason}
+	if len(in.Decisions) > review.MaxDecisions {
+		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d", review.MaxDecisions).
+			Try("decide over more in further calls of review_decide")
 	}
 	return Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
 		out := reviewDecideOut{Decided: []decidedOut{}}
+		var decisions []review.Decision
+		for _, d := range in.Decisions {
+			state, err := c.Node.tasks.Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
+			switch {
+			case err == nil:
+				out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: string(state)})
+			case errors.Is(err, schemas.ErrNotFound):
+				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash, Reason: d.Reason})
+			default:
+				return out, err
+			}
+		}
+		if len(out.Decided) > 0 && len(decisions) == 0 && in.RejectRest == "" {
+			return out, nil
+		}
 		decided, err := review.Decide(g, decisions, in.RejectRest, c.tainted())
 		if err != nil {
 			return out, err
 		}
 		for _, d := range decided {
+			if err := c.Node.tasks.SettleItem(g, d.ID); err != nil { // a seat whose answer was held
+				return out, err
+			}
 			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With})
 			if d.Closed != "" {
 				out.Closed = append(out.Closed, d.Closed)

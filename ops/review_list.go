@@ -2,12 +2,15 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"cordelia/access"
+	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/pipeline/controller"
 	"cordelia/review"
 	"cordelia/schemas"
 )
@@ -85,15 +88,21 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 	var next *review.After
 	if err := c.Do(ctx, func(g access.Grant) (err error) {
 		if len(in.IDs) > 0 {
-			entries, err = review.Show(g, in.IDs, c.tainted())
+			entries, err = showReviews(g, in.IDs, c.tainted())
 			return err
 		}
-		entries, next, err = review.List(g, after, limit, c.tainted())
+		if entries, next, err = review.List(g, after, limit, c.tainted()); err != nil || in.Cursor != "" || !g.IsHuman() {
+			return err
+		}
+		tasks, err := controller.InReview(g, limit)
+		for _, w := range tasks {
+			entries = append(entries, resultEntry(g, w))
+		}
 		return err
 	}); err != nil {
 		return out, err
 	}
-	c.shown(ctx, slices.ContainsFunc(entries, func(e review.Entry) bool { return e.Source.SecondHand() }))
+	c.shown(ctx, slices.ContainsFunc(entries, review.Entry.SecondHand))
 	fits, rest, err := fitting(entries, warmBytes)
 	if err != nil {
 		return out, err
@@ -109,4 +118,32 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 		out.Next = askWhole
 	}
 	return out, nil
+}
+
+// showReviews gives single things that wait, whole, in the order of their ids.
+func showReviews(g access.Grant, ids []string, tainted bool) (entries []review.Entry, err error) {
+	for _, id := range ids {
+		if w, err := controller.Reviewed(g, id); err == nil && g.IsHuman() {
+			entries = append(entries, resultEntry(g, w))
+			continue
+		} else if err != nil && !errors.Is(err, schemas.ErrNotFound) {
+			return nil, err
+		}
+		shown, err := review.Show(g, []string{id}, tainted)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, shown...)
+	}
+	return entries, nil
+}
+
+// resultEntry shows the result of a task.
+func resultEntry(g access.Grant, w controller.Waiting) review.Entry {
+	e := review.Entry{ID: w.TaskID, Kind: review.TaskResult, Name: w.Intent, State: schemas.ReviewPending, Author: string(w.Submitter), AuthorID: w.Submitter,
+		Group: w.Group, Hash: w.Hash, At: events.Timestamp(w.At)}
+	if who, err := g.Profile(w.Submitter); err == nil {
+		e.Author = who.Name
+	}
+	return e.Showing(w.Result)
 }

@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,26 @@ func TestApproveThenSwap_INV_SHOWN(t *testing.T) {
 	a.must(a.lead, "review_decide", decisions(approve(list[0]), approve(list[1])))
 }
 
+func lineTexts(diff any) (texts []string) {
+	for _, l := range diff.([]any) {
+		texts = append(texts, l.(map[string]any)["text"].(string))
+	}
+	return texts
+}
+
+// How sure an agent says it is goes along into the group, so it is shown.
+func TestConfidenceIsShown_INV_SHOWN(t *testing.T) {
+	a := newAway(t)
+	a.brings(found("The well is deep", map[string]any{"confidence": 1}), found("The mill is old"))
+	short := a.must(a.lead, "review_list", map[string]any{})["waiting"].([]any)
+	require.Nil(t, short[0].(map[string]any)["hash"], "what is left out of the list is looked at before it is approved")
+	require.NotNil(t, short[1].(map[string]any)["hash"])
+	for i, shown := range []bool{true, false} {
+		whole := a.must(a.lead, "review_list", map[string]any{"ids": []any{short[i].(map[string]any)["id"]}})["waiting"].([]any)[0].(map[string]any)
+		require.Equal(t, shown, slices.Contains(lineTexts(whole["diff"]), "held with confidence: 1"))
+	}
+}
+
 // A person decides over what comes from outside, and where the reviewer has read such.
 func TestWhereAPersonDecides_INV_PERSON(t *testing.T) {
 	a := newAway(t)
@@ -104,6 +125,21 @@ func TestWhereAPersonDecides_INV_PERSON(t *testing.T) {
 	require.Equal(t, "current", item["state"], "what a person approves, a person has released")
 	a.brings(found("The page says more", map[string]any{"source": "tool"}))
 	a.must(a.person(), "review_decide", decisions(approve(a.waiting(a.person())[0])))
+}
+
+// What a list shows beside a memory marks the session as well as the memory itself.
+func TestWhatAReviewIsHeldAgainstMarks_INV_TAINT(t *testing.T) {
+	a := newAway(t)
+	about := map[string]any{"subject": "mill", "key": "age"}
+	a.must(a.scout, "memory_write_warm", but(found("The page says the mill is new"), but(about, map[string]any{"source": "external"})))
+	a.brings(found("The mill is old", about), found("The well is deep"))
+	fresh := a.lead
+	fresh.Session = "another"
+	list := a.waiting(fresh)
+	require.Contains(t, fmt.Sprint(list[0]["diff"]), "The page says")
+	require.Nil(t, list[1]["person"], "it had not read it yet")
+	_, err := a.call(fresh, "review_decide", decisions(approve(list[1])))
+	require.ErrorContains(t, err, "this session has read what comes from outside")
 }
 
 // What a person had to decide over is theirs when it comes again under another flag,

@@ -12,6 +12,7 @@ import (
 	"cordelia/agents"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/review"
 	"cordelia/schemas"
 )
 
@@ -37,6 +38,9 @@ func (n *Node) sweep(ctx context.Context) {
 		if err := n.Foresight(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("predictions", "err", err)
 		}
+		if err := n.Audit(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("audit report", "err", err)
+		}
 	}
 }
 
@@ -44,12 +48,19 @@ func (n *Node) sweep(ctx context.Context) {
 // something to write.
 func (n *Node) Sweep(ctx context.Context) error {
 	var due []agents.Due
-	var unseen, stale int
+	var unseen, stale, over int
+	var late bool
 	err := n.look(ctx, "sweep", func(g access.Grant) (err error) {
 		if due, err = agents.FindDue(g, n.mono(), n.periods); err != nil {
 			return err
 		}
 		if unseen, err = agents.UnseenGrace(g, n.mono()); err != nil {
+			return err
+		}
+		if over, err = overdueKept(g); err != nil {
+			return err
+		}
+		if late, err = review.Over(g, n.mono()); err != nil {
 			return err
 		}
 		return g.Tx().QueryRow(countStale, g.Tx().Micros()-idempotentFor.Microseconds()).Scan(&stale)
@@ -61,9 +72,15 @@ func (n *Node) Sweep(ctx context.Context) error {
 	for _, d := range due {
 		errs = append(errs, lifecycle{n}.Move(ctx, d.ID, d.On))
 	}
-	if unseen+stale > 0 {
+	if late {
+		errs = append(errs, n.routine(ctx, "sweep", func(g access.Grant) error { return review.Expire(g, n.mono()) }))
+	}
+	if unseen+stale+over > 0 {
 		errs = append(errs, n.routine(ctx, "sweep", func(g access.Grant) error {
 			if _, err := g.Tx().Exec(dropRecorded, g.Tx().Micros()-idempotentFor.Microseconds()); err != nil {
+				return err
+			}
+			if err := dropKept(g); err != nil {
 				return err
 			}
 			return agents.NoteGrace(g, n.mono())

@@ -163,6 +163,25 @@ func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {
 	}
 }
 
+// A member is not told the ids of what lies in cells that it does not see.
+func TestStatusKeepsToCells(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 2))
+	h.must(h.caller("boss"), "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{map[string]any{"intent": "x", "assigned_to": "hand"}}})
+	work := h.must(h.caller("hand"), "task_claim", map[string]any{})["work"].(map[string]any)["work_id"]
+	shown := func(c Caller) string {
+		return fmt.Sprint(h.must(c, "swarm_status", map[string]any{"swarm_id": "swarm-sheep", "detail": true})["slots"])
+	}
+	for _, c := range []Caller{h.person(), h.lead, h.caller("boss"), h.caller("hand")} {
+		require.Contains(t, shown(c), work)
+		require.Contains(t, shown(c), "swarm-sheep.hand-1")
+	}
+	beside := shown(h.caller("hand-2"))
+	require.NotContains(t, beside, work)
+	require.NotContains(t, beside, "swarm-sheep.hand-1")
+	require.Contains(t, beside, "swarm-sheep.hand-2")
+}
+
 // INV-STAGE: what a person has not accepted is handed on to nobody; once it is, it is.
 func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 	a := newAway(t)
@@ -218,6 +237,36 @@ func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
 		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second'`))
 		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second' AND parent = ?`, kept))
 	}
+}
+
+// What one claim was given the next one is, too, whatever its author makes of it since;
+// and what somebody else put beside it is not that.
+func TestWhatWasHandedOnStays_INV_STAGE(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("pipeline", map[string]any{"slot": "first", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
+	first, second := h.caller("first"), h.caller("second")
+	item := h.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.first"}))["id"]
+	h.clock.now = h.clock.now.Add(time.Second)
+	claimed := h.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
+	h.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
+	claim := func() (context, notes any) {
+		got := h.must(second, "task_claim", map[string]any{})["work"].(map[string]any)
+		h.must(second, "task_report", map[string]any{"work_id": got["work_id"], "fence": got["fence"], "outcome": "released"})
+		return got["brief"].(map[string]any)["context"], got["notes"]
+	}
+	given, notes := claim()
+	require.Len(t, given, 1)
+	require.Nil(t, notes)
+	for i, text := range []string{"Sell the flock at once", "Sell it today"} {
+		h.must(first, "memory_write_warm", with(note(text), map[string]any{"id": item, "if_version": i + 1}))
+		h.must(h.lead, "memory_share", map[string]any{"id": item, "group": "swarm-sheep.second"})
+		again, notes := claim()
+		require.Equal(t, given, again)
+		require.Contains(t, fmt.Sprint(notes), item)
+	}
+	h.must(h.lead, "memory_delete_warm", map[string]any{"id": item})
+	gone, _ := claim()
+	require.Nil(t, gone)
 }
 
 // An agent there is can coordinate, if the maker stands above it and it can.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -12,7 +13,7 @@ import (
 var taskCancel = Define(Spec{
 	Name: "task_cancel", Title: "Cancel work", Toolset: Tasks, Effect: access.Destroy,
 	SearchHint:  "stop abort withdraw task",
-	Description: "End an item, or all of a task that is open, which you submitted, or an agent below you, or in a group you run. Holders' reports no longer count.",
+	Description: "End an item or a task, of yours, of agents below you or of a group you run. Holders' reports no longer count.",
 }, cancelTask)
 
 type taskCancelIn struct {
@@ -33,7 +34,18 @@ func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, e
 			Try("task_status lists both; call task_cancel with one of them")
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
-		out.Cancelled, err = work.Cancel(g, in.TaskID, in.WorkID)
+		if in.TaskID != "" {
+			out.Cancelled, err = c.Node.tasks.Cancel(g, in.TaskID)
+			if !errors.Is(err, schemas.ErrNotFound) {
+				return out, err
+			}
+		}
+		if out.Cancelled, err = work.Cancel(g, in.TaskID, in.WorkID); err != nil {
+			return out, err
+		}
+		if in.WorkID != "" {
+			err = c.Node.tasks.SettleItem(g, in.WorkID)
+		}
 		return out, err
 	})
 }

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,21 +11,22 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
 )
 
-var taskClaim = Define(Spec{
+var taskClaim = waits(Define(Spec{
 	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write,
 	SearchHint:  "next task lease take work queue",
-	Description: "Take the next work item, or get back the one you hold. It is yours until expires_at; any call you make extends that. Then task_report.",
-}, claimTask)
+	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call extends. Then task_report.",
+}, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: giveBack})
 
 type taskClaimIn struct {
-	Role         string `json:"role,omitempty" jsonschema:"only items of this role"`
-	LeaseSeconds int    `json:"lease_seconds,omitempty" jsonschema:"15 to 3600, default 120"`
-	WaitSeconds  int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50"`
+	Role         string `json:"role,omitempty"`
+	LeaseSeconds int    `json:"lease_seconds,omitempty" jsonschema:"15 to 3600"`
+	WaitSeconds  int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50, as a task 3600"`
 }
 
 type taskClaimOut struct {
@@ -56,34 +58,35 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 	if err != nil {
 		return taskClaimOut{}, err
 	}
-	if in.WaitSeconds < 0 || in.WaitSeconds > maxPollSeconds {
-		return taskClaimOut{}, schemas.Invalidf("wait_seconds is %d", in.WaitSeconds).Expecting("0–%d", maxPollSeconds).
+	most := maxPollSeconds
+	if c.Caller.Later {
+		most = maxKeptSeconds
+	}
+	if in.WaitSeconds < 0 || in.WaitSeconds > most {
+		return taskClaimOut{}, schemas.Invalidf("wait_seconds is %d", in.WaitSeconds).Expecting("0–%d", most).
 			Try("call task_claim again with a wait in that range")
+	}
+	wait := time.Duration(in.WaitSeconds) * time.Second
+	switch {
+	case c.kept != nil:
+		return c.claimOnce(ctx, in.Role, lease, time.UnixMicro(c.kept.until).Sub(c.Node.Store.Clock().Now()))
+	case c.Caller.Later:
+		out, err := c.claimOnce(ctx, in.Role, lease, wait)
+		if errors.Is(err, errNoWork) {
+			err = c.keep(ctx, wait)
+		}
+		return out, err
+	case wait == 0:
+		return c.claimOnce(ctx, in.Role, lease, 0)
 	}
 	// The watch begins before the first look, or work between the two would wait
 	// for the next.
 	rung, stop := c.Node.Store.Watch()
 	defer stop()
-	until := time.Now().Add(time.Duration(in.WaitSeconds) * time.Second)
+	until := time.Now().Add(wait)
 	for {
 		left := time.Until(until)
-		out, err := Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
-			claimed, ok, err := claim(g, in.Role, lease)
-			switch {
-			case err != nil:
-			case ok:
-				out.Work = &claimed
-				out.Next = reportWith(claimed)
-			case left > 0:
-				err = errNoWork
-			default:
-				out.Next = noWork
-				if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
-					out.Next = "your accuracy is rated " + string(tier) + ", and below medium an agent takes no work of groups; trust_score shows it"
-				}
-			}
-			return out, err
-		})
+		out, err := c.claimOnce(ctx, in.Role, lease, left)
 		if !errors.Is(err, errNoWork) {
 			return out, err
 		}
@@ -94,6 +97,48 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 			return taskClaimOut{}, err
 		}
 	}
+}
+
+// errEnded ends a claim that found nothing while seats of tasks had ended: what that
+// leads to may be there to claim.
+var errEnded = errors.New("ops: seats have ended")
+
+// claimOnce claims, or says that there is nothing: errNoWork while time is left.
+func (c *Call) claimOnce(ctx context.Context, role string, lease, left time.Duration) (taskClaimOut, error) {
+	out, err := c.claimFrom(ctx, role, lease, left, true)
+	if errors.Is(err, errEnded) {
+		if err := c.Node.SettleWork(ctx); err != nil {
+			return taskClaimOut{}, err
+		}
+		out, err = c.claimFrom(ctx, role, lease, left, false)
+	}
+	return out, err
+}
+
+// claimFrom claims from what there is; ended = true has it stop at seats that ended.
+func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Duration, ended bool) (taskClaimOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
+		claimed, ok, err := claim(g, role, lease)
+		if err == nil && !ok && ended {
+			if due, bad := controller.Due(g); bad != nil || due {
+				return out, cmp.Or(bad, errEnded)
+			}
+		}
+		switch {
+		case err != nil:
+		case ok:
+			out.Work = &claimed
+			out.Next = reportWith(claimed)
+		case left > 0:
+			err = errNoWork
+		default:
+			out.Next = noWork
+			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
+				out.Next = "your accuracy is rated " + string(tier) + ", and below medium an agent takes no work of groups; trust_score shows it"
+			}
+		}
+		return out, err
+	})
 }
 
 // claim claims, and hands on what a swarm gives along with its items.
@@ -108,24 +153,8 @@ func claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok
 func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{}) error {
 	var w work.Watch
 	for {
-		stirred := false
-		if err := c.Node.look(ctx, c.Op.Name, func(g access.Grant) (err error) {
-			stirred, err = w.Stirred(g.Tx())
+		if found, err := c.foundWork(ctx, role, &w); err != nil || found {
 			return err
-		}); err != nil {
-			return err
-		}
-		if stirred {
-			found := false
-			if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
-				found, err = w.Look(g, role)
-				return err
-			}); err != nil {
-				return lost(err, "claim work")
-			}
-			if found {
-				return nil
-			}
 		}
 		select {
 		case <-rung:
@@ -133,6 +162,61 @@ func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{})
 			return ctx.Err()
 		}
 	}
+}
+
+// foundWork reports whether there is work for the caller, whose rights are only
+// asked for when something has changed since w last looked.
+func (c *Call) foundWork(ctx context.Context, role string, w *work.Watch) (bool, error) {
+	yes := false
+	if err := c.Node.look(ctx, c.Op.Name, func(g access.Grant) (err error) {
+		yes, err = w.Stirred(g.Tx())
+		return err
+	}); err != nil || !yes {
+		return false, err
+	}
+	err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		yes, err = w.Look(g, role)
+		return err
+	})
+	return err == nil && yes, lost(err, "claim work")
+}
+
+// workReady reports whether a kept claim would find work.
+func workReady(ctx context.Context, c *Call, in taskClaimIn, seen *work.Watch) (bool, error) {
+	return c.foundWork(ctx, in.Role, seen)
+}
+
+// shownClaim is a kept claim for as long as its lease lasts: what it says belongs to
+// whoever holds the item.
+func shownClaim(g access.Grant, out taskClaimOut) (taskClaimOut, error) {
+	if out.Work == nil {
+		return out, nil
+	}
+	s, err := work.Show(g, out.Work.WorkID, false)
+	if err != nil && !errors.Is(err, schemas.ErrNotFound) {
+		return taskClaimOut{}, err
+	}
+	if err == nil && s.State == schemas.WorkLeased && s.HolderID == g.Actor() && s.Attempts == out.Work.Attempt {
+		return out, nil
+	}
+	return taskClaimOut{Next: "your lease of " + out.Work.WorkID + " is over; call task_claim for other work"}, nil
+}
+
+// giveBack returns an item that a cancelled call claimed, unless the caller held it
+// before, or was done with it.
+func giveBack(g access.Grant, out taskClaimOut) (bool, error) {
+	if out.Work == nil || out.Work.Resumed {
+		return false, nil
+	}
+	p, err := work.NewReport(out.Work.WorkID, out.Work.Fence, work.Released, nil, nil, "the call that claimed it was cancelled")
+	if err != nil {
+		return false, err
+	}
+	r, err := work.File(g, p, reviewed)
+	if errors.Is(err, schemas.ErrConflict) || errors.Is(err, schemas.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && !r.Late, err
 }
 
 // settleEvery is how long an ended lease goes unseen at most, while nobody claims.
@@ -159,15 +243,49 @@ func (n *Node) settleWork(ctx context.Context) {
 func (n *Node) SettleWork(ctx context.Context) error {
 	var due bool
 	if err := n.look(ctx, "task_sweep", func(g access.Grant) (err error) {
-		due, err = work.Due(g)
+		if due, err = work.Due(g); err == nil && !due {
+			due, err = controller.Due(g)
+		}
 		return err
 	}); err != nil || !due {
 		return err
 	}
-	return n.routine(ctx, "task_sweep", func(g access.Grant) error {
+	if err := n.routine(ctx, "task_sweep", func(g access.Grant) error {
 		if _, err := work.Settle(g); err != nil {
 			return err
 		}
 		return work.Forget(g)
+	}); err != nil {
+		return err
+	}
+	return n.settleTasks(ctx)
+}
+
+// settleTasks does what ended seats of tasks lead to, all at once or, if that fails,
+// one by one: a task that cannot go on is given up and keeps no other from it.
+func (n *Node) settleTasks(ctx context.Context) error {
+	const name = "task_sweep"
+	err := n.routine(ctx, name, func(g access.Grant) error {
+		_, err := n.tasks.Settle(g)
+		return err
 	})
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	slog.Warn("tasks", "err", err)
+	var items []int64
+	if err := n.look(ctx, name, func(g access.Grant) (err error) {
+		items, err = controller.Ended(g)
+		return err
+	}); err != nil {
+		return err
+	}
+	var errs []error
+	for _, item := range items {
+		if err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) }); err != nil && ctx.Err() == nil {
+			slog.Error("a task is given up", "item", item, "err", err)
+			errs = append(errs, n.routine(ctx, name, func(g access.Grant) error { return n.tasks.Drop(g, item) }))
+		}
+	}
+	return errors.Join(errs...)
 }

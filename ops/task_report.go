@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"cordelia/access"
+	"cordelia/internal/check"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/trust"
 	"cordelia/work"
@@ -22,16 +25,17 @@ type taskReportIn struct {
 	WorkID   string          `json:"work_id"`
 	Fence    int64           `json:"fence"`
 	Outcome  work.Outcome    `json:"outcome" enum:"done,failed,released,progress"`
-	Result   json.RawMessage `json:"result,omitempty" jsonschema:"at most 64 KiB; longer: write it to memory and give the id"`
+	Result   json.RawMessage `json:"result,omitempty" jsonschema:"64 KiB; or memory ids"`
 	Evidence []work.Evidence `json:"evidence,omitempty"`
 	Note     string          `json:"note,omitempty"`
-	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim in the same call"`
+	Next     bool            `json:"claim_next,omitempty"`
 }
 
 type taskReportOut struct {
 	WorkID string            `json:"work_id"`
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
+	Led    string            `json:"led_to,omitempty"`
 	Work   *work.Claimed     `json:"work,omitempty"`
 	Next   string            `json:"next,omitempty"`
 }
@@ -44,6 +48,9 @@ func (o taskReportOut) Text() string {
 		return "noted; it is still yours"
 	case o.State == schemas.WorkHeld:
 		text = "a person looks at it before it counts; take other work with task_claim"
+	}
+	if o.Led != "" {
+		text += "; " + o.Led
 	}
 	if o.Work != nil {
 		text += "\nnext: " + o.Work.Intent
@@ -64,24 +71,30 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next", Msg: "does not go with progress"})
 	}
 	also := in.Next
+	var found []schemas.JudgedCriterion
 	file := func(g access.Grant) (f filed, err error) {
-		if f.Receipt, err = work.File(g, p, reviewed); err == nil && also && !f.Late {
+		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
 			f.next, f.found, err = claimNext(g)
 		}
 		return f, err
 	}
 	f, err := Transact(ctx, c, file)
+	if first, ok := errors.AsType[controller.Unchecked](err); ok {
+		if found, err = c.Node.runChecks(ctx, first); err == nil {
+			f, err = Transact(ctx, c, file)
+		}
+	}
 	if also && errors.Is(err, schemas.ErrBusy) { // whoever is above runs as much as it may: the report counts all the same
 		also = false
 		f, err = Transact(ctx, c, file)
 	}
 	if err == nil {
-		err = f.Stale()
+		err = f.Refusal()
 	}
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State}
+	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led}
 	switch {
 	case f.found:
 		out.Work, out.Next = &f.next, reportWith(f.next)
@@ -93,9 +106,23 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 
 // filed is a report that was taken, with the item that came next.
 type filed struct {
-	work.Receipt
+	controller.Filed
 	next  work.Claimed
 	found bool
+}
+
+// runChecks finds out what machines decide about a report. Who files it then must
+// still hold the lease they were for.
+func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]schemas.JudgedCriterion, error) {
+	found := []schemas.JudgedCriterion{}
+	for _, one := range first.Checks {
+		holds, e, err := check.Run(ctx, n.checks, one.Check, time.UnixMicro(first.Since))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		found = append(found, controller.Found(one.Criterion, holds, e, err))
+	}
+	return found, nil
 }
 
 // claimNext claims for who may do that too.
@@ -116,9 +143,6 @@ func reviewed(g access.Grant, agent schemas.EntityID, role string) (bool, error)
 	if g.IsHuman() {
 		return false, nil
 	}
-	if role == "" {
-		role = "executor"
-	}
-	level, err := trust.LevelOf(g, agent, role, trust.Autonomously)
+	level, err := trust.LevelOf(g, agent, schemas.SkillOf(role), trust.Autonomously)
 	return level == trust.Review || level == trust.Deny, err
 }

@@ -2,10 +2,12 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"cordelia/access"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -13,7 +15,7 @@ import (
 var taskStatus = Define(Spec{
 	Name: "task_status", Title: "Task status", Toolset: Tasks, Effect: access.Read,
 	SearchHint:  "progress list work items result who holds",
-	Description: "State, holder and result of work you submitted, hold, or share a group with; the newest first, or one by work_id.",
+	Description: "Work you submitted, hold or share a group with, newest first: items, one by work_id, or how a task stands by task_id. detail: all there is.",
 }, statusOfTask)
 
 type taskStatusIn struct {
@@ -21,18 +23,22 @@ type taskStatusIn struct {
 	TaskID string            `json:"task_id,omitempty"`
 	Group  schemas.GroupID   `json:"group,omitempty"`
 	State  schemas.WorkState `json:"state,omitempty" enum:"waiting,ready,leased,held,blocked,done,failed,cancelled"`
-	Detail bool              `json:"detail,omitempty" jsonschema:"of a work_id: brief, long result, evidence"`
-	Limit  int               `json:"limit,omitempty" jsonschema:"1 to 50, default 20"`
+	Detail bool              `json:"detail,omitempty"`
+	Limit  int               `json:"limit,omitempty"`
 	Cursor string            `json:"cursor,omitempty"`
 }
 
 type taskStatusOut struct {
-	Items  []work.Status `json:"items"`
-	Cursor string        `json:"cursor,omitempty"`
+	Task   *controller.View `json:"task,omitempty"`
+	Items  []work.Status    `json:"items"`
+	Cursor string           `json:"cursor,omitempty"`
 }
 
 // Text lists the items in a line each.
 func (o taskStatusOut) Text() string {
+	if o.Task != nil {
+		return o.Task.Text()
+	}
 	if len(o.Items) == 0 {
 		return "no work"
 	}
@@ -73,6 +79,15 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 		return taskStatusOut{}, err
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskStatusOut, err error) {
+		if in.TaskID != "" && in.State == "" && in.Cursor == "" {
+			v, err := controller.Show(g, in.TaskID, in.Detail)
+			if err == nil {
+				return taskStatusOut{Task: &v, Items: []work.Status{}}, nil
+			}
+			if !errors.Is(err, schemas.ErrNotFound) {
+				return out, err
+			}
+		}
 		out.Items, err = work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID, Limit: limit + 1})
 		if len(out.Items) > limit {
 			out.Items = out.Items[:limit]

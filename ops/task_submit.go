@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"cordelia/access"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -14,14 +16,22 @@ import (
 var taskSubmit = Define(Spec{
 	Name: "task_submit", Title: "Submit a task", Toolset: Tasks, Effect: access.Write,
 	SearchHint:  "delegate assign enqueue work item queue dependency",
-	Description: "Offer work to the members of group, or without one to the agents below you. Each item is done by one agent. intent alone makes one item.",
+	Description: "Have work done by members of group, or without one by agents below you. request: planned, done and judged in roles. intent or items: each item by one agent. task_id: answer its questions.",
 }, submitTask)
 
 type taskSubmitIn struct {
-	Intent string          `json:"intent,omitempty"`
-	Group  schemas.GroupID `json:"group,omitempty"`
-	Items  []taskItem      `json:"items,omitempty"`
-	Retry  string          `json:"retry,omitempty" jsonschema:"users only: work_id of a blocked item"`
+	Request string          `json:"request,omitempty"`
+	Intent  string          `json:"intent,omitempty"`
+	Group   schemas.GroupID `json:"group,omitempty"`
+	Tools   []string        `json:"tools,omitempty" jsonschema:"what plans may name"`
+	Budget  int             `json:"budget_seconds,omitempty"`
+	Replans int             `json:"replans,omitempty"`
+	Within  int             `json:"within_seconds,omitempty"`
+	Hold    bool            `json:"hold,omitempty" jsonschema:"for review by the user"`
+	TaskID  string          `json:"task_id,omitempty"`
+	Answers string          `json:"answers,omitempty"`
+	Items   []taskItem      `json:"items,omitempty"`
+	Retry   string          `json:"retry,omitempty" jsonschema:"users only: work_id"`
 }
 
 type taskItem struct {
@@ -29,24 +39,29 @@ type taskItem struct {
 	Criteria     []string         `json:"criteria,omitempty"`
 	Constraints  []string         `json:"constraints,omitempty"`
 	Inputs       json.RawMessage  `json:"inputs,omitempty"`
-	Context      []schemas.ItemID `json:"context,omitempty" jsonschema:"memory ids to read"`
+	Context      []schemas.ItemID `json:"context,omitempty" jsonschema:"memory ids"`
 	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"`
 	Role         string           `json:"role,omitempty"`
 	Needs        []string         `json:"needs,omitempty" jsonschema:"tools it takes"`
 	AssignedTo   string           `json:"assigned_to,omitempty"`
-	Priority     int              `json:"priority,omitempty" jsonschema:"-100 to 100"`
-	DependsOn    []int            `json:"depends_on,omitempty" jsonschema:"indices of earlier items; their results come along"`
+	Priority     int              `json:"priority,omitempty"`
+	DependsOn    []int            `json:"depends_on,omitempty" jsonschema:"earlier items, by index"`
 	After        int              `json:"after_seconds,omitempty"`
-	Within       int              `json:"within_seconds,omitempty" jsonschema:"then it has failed"`
+	Within       int              `json:"within_seconds,omitempty"`
 }
 
 type taskSubmitOut struct {
-	TaskID string           `json:"task_id,omitempty"`
-	Items  []work.Submitted `json:"items"`
+	TaskID string            `json:"task_id,omitempty"`
+	Items  []work.Submitted  `json:"items"`
+	State  schemas.TaskState `json:"state,omitempty"`
+	Next   string            `json:"next,omitempty"`
 }
 
 // Text says what was put into the queue.
 func (o taskSubmitOut) Text() string {
+	if o.State != "" {
+		return fmt.Sprintf("task %s is %s; %s", o.TaskID, o.State, o.Next)
+	}
 	if o.TaskID == "" {
 		return "back in the queue"
 	}
@@ -58,14 +73,18 @@ const maxAhead = 366 * 24 * 3600
 
 func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
 	given := 0
-	for _, yes := range []bool{in.Intent != "", len(in.Items) > 0, in.Retry != ""} {
+	for _, yes := range []bool{in.Request != "" || in.Intent != "", len(in.Items) > 0, in.Retry != "", in.TaskID != ""} {
 		if yes {
 			given++
 		}
 	}
-	if given != 1 || in.Retry != "" && in.Group != "" {
-		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting("one of intent, items or retry").
-			Try("call task_submit with an intent for one item, items for several, or retry, alone, for a blocked one")
+	ofTask := in.Tools != nil || in.Budget != 0 || in.Replans != 0 || in.Within != 0 || in.Hold
+	if given != 1 || in.Retry != "" && in.Group != "" || in.TaskID != "" && in.Group != "" || ofTask && in.Request == "" || in.Answers != "" && in.TaskID == "" {
+		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting("one of request, intent, items, task_id or retry").
+			Try("call task_submit with a request for a task of the pipeline, an intent for one item, items for several, task_id with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a request")
+	}
+	if in.Request != "" || in.TaskID != "" {
+		return submitRequest(ctx, c, in)
 	}
 	if in.Retry != "" {
 		return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
@@ -87,6 +106,29 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 	return Transact(ctx, c, func(g access.Grant) (out taskSubmitOut, err error) {
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
+	})
+}
+
+// submitRequest begins a task of the pipeline, or takes the answers to its questions.
+func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
+	if in.Within < 0 || in.Within > maxAhead || in.Budget > maxAhead {
+		return taskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting("0–%d seconds", maxAhead).
+			Try("correct it and call task_submit again")
+	}
+	r := controller.Request{Request: in.Request, Intent: in.Intent, Group: in.Group, Tools: in.Tools, Budget: time.Duration(in.Budget) * time.Second,
+		Replans: in.Replans, Hold: in.Hold}
+	if in.Within > 0 {
+		r.Deadline = c.Node.Store.Clock().Now().UnixMicro() + int64(in.Within)*1e6
+	}
+	return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
+		var t controller.Submitted
+		var err error
+		if in.TaskID != "" {
+			t, err = c.Node.tasks.Answer(g, in.TaskID, in.Answers)
+		} else {
+			t, err = c.Node.tasks.Submit(g, r, swarm.Arrange)
+		}
+		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Next: t.Next}, err
 	})
 }
 

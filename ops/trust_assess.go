@@ -118,6 +118,15 @@ func assessed(g access.Grant, id schemas.ItemID) (trust.Memory, error) {
 	if err != nil {
 		return trust.Memory{}, fmt.Errorf("content hash of %s: %w", id, err)
 	}
-	return trust.Memory{ID: i.ID, Origin: i.Origin, Version: i.Version, ContentHash: hash, Author: i.Author, Owner: i.Owner,
+	return trust.Memory{ID: i.ID, Origin: firstOf(i), Version: i.Version, ContentHash: hash, Author: i.Author, Owner: i.Owner,
 		Visibility: i.Visibility, Group: i.Group}, nil
+}
+
+// firstOf is the item i is a copy of, "" if it is none. Whoever imports signed words
+// of another gives each copy any id and any origin; the signature holds for the first.
+func firstOf(i memory.Item) schemas.ItemID {
+	if p := i.Provenance; p.Signature != "" && p.ImportedBy != i.Author {
+		return p.SignedID
+	}
+	return i.Origin
 }

@@ -61,7 +61,7 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
 		}
 		switch {
-		case s.Open > 0 && len(c.Node.checkRoots) == 0:
+		case s.Open > 0 && len(c.Node.checks.Roots) == 0:
 			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be checked in"
 		case s.Unresolved > 0:
 			out.Note = fmt.Sprintf("%d predictions could not be checked; they are tried again each hour", s.Unresolved)

@@ -1,15 +1,19 @@
 package ops
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -119,6 +123,37 @@ func TestWhatIsAssessedMustBeClear(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
+// However often a rival imports what another signed, it is one memory, and weighs once.
+func TestImportedCopiesAreOneMemory(t *testing.T) {
+	h, w, rival := trusted(t)
+	id := h.wrote(w, "the parser is LL(1)")
+	var out bytes.Buffer
+	require.NoError(t, h.node.Export(t.Context(), w, "", &out, memory.JSONL))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"kind":"item"`) })
+	copied := func(group string, other schemas.ItemID, origin string) string {
+		return strings.NewReplacer(`"id":"`+id+`"`, `"id":"`+string(other)+`"`+origin, `"group":"team"`, `"group":"`+group+`"`,
+			`"provenance":{`, `"provenance":{"signed_id":"`+id+`",`).Replace(lines[at])
+	}
+	h.must(rival, "trust_assess", map[string]any{"id": id, "verdict": "wrong"})
+	once := h.must(h.lead, "trust_score", map[string]any{"agent": "w"})
+	for i, origin := range []string{"", `,"origin":"` + string(schemas.NewID()) + `"`} {
+		group, other := fmt.Sprintf("own-%d", i), schemas.ItemID(schemas.NewID())
+		h.must(h.person(), "agent_capabilities", map[string]any{"agent": "rival", "groups": []string{"team"}, "capabilities": map[string]any{
+			"memory_read":  map[string]any{"groups": []string{"team", "own-*"}},
+			"memory_write": map[string]any{"groups": []string{"team", "own-*"}},
+			"tools":        append([]string{"memory_group"}, "trust_assess", "memory_write_warm", "memory_read_warm")}})
+		h.must(h.person(), "memory_group", map[string]any{"action": "create", "group": group})
+		h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": group, "entity": "rival", "role": "member"})
+		_, err := h.node.Import(t.Context(), rival, "", strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))
+		require.NoError(t, err)
+		item := h.must(h.person(), "memory_read_warm", map[string]any{"ids": []any{other}})["items"].([]any)[0].(map[string]any)
+		require.EqualValues(t, w.Entity, item["author"])
+		h.must(rival, "trust_assess", map[string]any{"id": other, "verdict": "wrong"})
+		require.Equal(t, once, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
+	}
+}
+
 // A registered agent starts where its registrar stands, at most at 0.6.
 func TestRegisteringHandsNoTrustOn(t *testing.T) {
 	h := newHouse(t)
@@ -155,7 +190,7 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 	predict("it will still say v1", map[string]any{"kind": "regex", "path": "version", "pattern": "^v1"})
 	foresight()
 	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
-	h.node.checkRoots = []string{root}
+	h.node.checks.Roots = []string{root}
 	h.clock.now = h.clock.now.Add(61 * time.Minute)
 	foresight()
 	require.Equal(t, 2.0, score()["open_predictions"], "what holds already is none")

@@ -5,8 +5,9 @@
 // Decode finds an answer in what a model said. CheckPlan holds a plan against
 // what the task has learnt, Calibrate derives that from memory. Aggregate makes a
 // subtask's outcome of verdicts, FanIn gathers the outcomes of a round, and Solve
-// turns a failed round into a directive (pipeline v0.7, R1 … R7). Which state of a
-// task follows which is in schemas.
+// turns a failed round into a directive (pipeline v0.7, R1 … R7). Detect and Drifted
+// are the auditor's: they find what the messages between roles show, and tell nobody
+// but who calls them. Which state of a task follows which is in schemas.
 //
 // Invariants:
 //   - INV-IDS: no id that a model or an agent made up is taken over.

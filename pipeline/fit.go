@@ -67,7 +67,7 @@ func (f *fitting) value(v any, typ reflect.Type, at string) any {
 	case typ == reflect.TypeFor[schemas.Check]():
 		raw, err := json.Marshal(v)
 		if err == nil {
-			_, bad := schemas.ParseCheck(raw, at)
+			_, bad := schemas.ParseCheck(raw, at, schemas.CheckKinds())
 			f.bad = append(f.bad, bad...)
 		}
 		return v

@@ -187,7 +187,7 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 			c.wrong(path+"/check", "is not JSON")
 			continue
 		}
-		_, bad := schemas.ParseCheck(raw, path+"/check")
+		_, bad := schemas.ParseCheck(raw, path+"/check", schemas.CheckKinds())
 		c.bad = append(c.bad, bad...)
 	}
 }

@@ -37,6 +37,8 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 	for answer, taken := range map[string]bool{
 		`{"subtasks":[{"intent":"x","success_criteria":["y",{"criterion":"z"},{"criterion":"w","mode":"plausible"}],"sequence":0,"tools":["t"]}],"task_criteria":[]}`: true,
 		`{"subtasks":[],"task_criteria":[{"criterion":"z","check":{"kind":"file","path":"a"}}]}`:                                                                      true,
+		`{"subtasks":[],"task_criteria":[{"criterion":"z","check":{"kind":"command","command":["make"],"dir":"a","exit":2}}]}`:                                        true,
+		`{"subtasks":[],"task_criteria":[{"criterion":"z","check":{"kind":"command","command":"make"}}]}`:                                                             false,
 		`{"subtasks":[],"task_criteria":[{"mode":"plausible"}]}`:                                                                                                      false,
 		`{"subtasks":[],"task_criteria":[{"criterion":"z","mode":"sure"}]}`:                                                                                           false,
 		`{"subtasks":[],"task_criteria":[7]}`:                                                                                                                         false,

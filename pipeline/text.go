@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // exact is a text without case, width, outer punctuation and extra spacing. What
@@ -12,8 +13,19 @@ func exact(s string) string {
 }
 
 // normal is a text without what does not change its meaning: case, width,
-// punctuation and spacing.
-func normal(s string) string { return strings.Join(wordsIn(s), " ") }
+// punctuation and spacing, of which there is none within a script that has none.
+func normal(s string) string {
+	var out []byte
+	for _, w := range wordsIn(s) {
+		before, _ := utf8.DecodeLastRune(out)
+		after, _ := utf8.DecodeRuneInString(w)
+		if len(out) > 0 && !(unspaced(before) && unspaced(after)) {
+			out = append(out, ' ')
+		}
+		out = append(out, w...)
+	}
+	return string(out)
+}
 
 func fold(r rune) rune {
 	if r >= '！' && r <= '～' { // full width

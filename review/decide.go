@@ -294,7 +294,7 @@ func closeIfDone(g access.Grant, r row) (bool, error) {
 	tx := g.Tx()
 	var waiting int
 	told := schemas.ReviewClosed{GroupID: r.group, AgentID: r.author}
-	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn); err != nil {
+	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn, &told.Expired); err != nil {
 		return false, fmt.Errorf("read return: %w", err)
 	}
 	if waiting > 0 {
@@ -317,6 +317,11 @@ func closeIfDone(g access.Grant, r row) (bool, error) {
 	}
 	if _, err := tx.Exec(closeReturn, tx.Micros(), r.returnID); err != nil {
 		return false, fmt.Errorf("close return: %w", err)
+	}
+	if told.Expired > 0 {
+		if err := tellReviewers(g, author, told); err != nil {
+			return false, err
+		}
 	}
 	return true, g.Emit(events.EntityStream(r.author), schemas.EventReviewClosed, told)
 }
@@ -382,10 +387,7 @@ func decideWork(g access.Grant, d Decision) (Decided, error) {
 	if err != nil {
 		return Decided{}, err
 	}
-	role, said := s.Role, trust.Bad
-	if role == "" {
-		role = "executor"
-	}
+	role, said := schemas.SkillOf(s.Role), trust.Bad
 	if d.Approve {
 		said = trust.Good
 	}

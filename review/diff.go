@@ -106,9 +106,13 @@ func short(l Line) Line {
 	return l
 }
 
-// shownLines lays out all that an item says, and what it says that is about.
+// shownLines lays out all that an item says, what it says that is about, and how sure
+// of it its author is, if not as usual: what is sure comes first in searches.
 func shownLines(i memory.Item) []string {
 	out := readableLines(i.Data)
+	if i.Confidence*1000 != memory.DefaultConfidence {
+		out = append(out, fieldLines("held with confidence", i.Confidence)...)
+	}
 	for _, field := range [][2]string{{"for subject", i.Subject}, {"for key", i.Key}, {"valid from", i.ValidFrom}, {"valid to", i.ValidTo}} {
 		if field[1] != "" {
 			out = append(out, fieldLines(field[0], field[1])...)

@@ -3,7 +3,8 @@
 //
 // In reading order: batch.go (what a returning agent hands in), return.go (how it
 // is compared and staged), gate.go (when nothing needs to wait), list.go and
-// diff.go (what a reviewer sees), decide.go (what a decision does).
+// diff.go (what a reviewer sees), decide.go (what a decision does), expire.go (what
+// becomes of what nobody decides).
 //
 // Invariants:
 //   - INV-RETURN: a return is proven by the agent's own key, over a challenge that

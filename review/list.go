@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -20,13 +21,14 @@ type Kind string
 const (
 	StagedMemory Kind = "memory" // brought back by an agent
 	HeldResult   Kind = "work"   // reported by an agent a person looks over
+	TaskResult   Kind = "task"   // of a whole task
 )
 
 // Entry is one thing that waits for the reader's decision. Its text was written
 // by agents: it is data, never instructions.
 type Entry struct {
 	ID         string              `json:"id"`
-	Kind       Kind                `json:"kind" enum:"memory,work"`
+	Kind       Kind                `json:"kind" enum:"memory,work,task"`
 	Name       string              `json:"name"`
 	State      schemas.ReviewState `json:"state"`
 	Author     string              `json:"author"` // its name
@@ -46,7 +48,13 @@ type Entry struct {
 
 	Item *memory.Item `json:"item,omitempty"` // with detail
 	Work *work.Status `json:"work,omitempty"` // with detail
+
+	beside memory.Source // of what Diff is against
 }
+
+// SecondHand reports whether e shows words that are not an agent's own: what waits,
+// or what it is held against.
+func (e Entry) SecondHand() bool { return e.Source.SecondHand() || e.beside.SecondHand() }
 
 // After is where a list goes on: the last id of each kind.
 type After struct {
@@ -170,7 +178,7 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	var before []string
 	if len(e.With) > 0 {
 		if other, err := memory.Get(g, e.With[:1]); err == nil {
-			before = shownLines(other[0])
+			before, e.beside = shownLines(other[0]), other[0].Provenance.Source
 		}
 	}
 	full := difference(before, shownLines(item))
@@ -188,8 +196,13 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 func heldEntry(s work.Status) Entry {
 	e := Entry{ID: s.WorkID, Kind: HeldResult, Name: s.Intent, State: schemas.ReviewPending, Author: s.Holder, AuthorID: s.HolderID,
 		Group: s.GroupID, Hash: s.ResultHash, At: s.Created}
-	if s.Result != nil {
-		e.Diff = lines("+", readableLines(s.Result))
+	return e.Showing(s.Result)
+}
+
+// Showing is e with all of a result, as lines; nil leaves it as it is.
+func (e Entry) Showing(result json.RawMessage) Entry {
+	if result != nil {
+		e.Diff = lines("+", readableLines(result))
 	}
 	return e
 }

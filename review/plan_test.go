@@ -21,5 +21,5 @@ func newStore(t *testing.T) *store.Store {
 // What a review costs does not grow with what was ever decided.
 func TestReviewsUseIndexes(t *testing.T) {
 	storetest.NoScans(t, newStore(t), nil, countOpen, selectBefore, selectStaging, selectWaiting, selectReview, selectPending,
-		updateReview, selectTally, selectSameWords, selectDropped, closeReturn)
+		updateReview, selectTally, selectSameWords, selectDropped, closeReturn, selectOver, seeOver, selectReturned)
 }

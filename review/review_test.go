@@ -176,7 +176,7 @@ func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
 			func(g access.Grant) error { _, err := r.move(g, on, "ann", "", ""); return err })
 	}
 	moved, reached := 0, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
-	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge, schemas.ReviewWithdraw}
+	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge, schemas.ReviewWithdraw, schemas.ReviewExpire}
 	for _, from := range schemas.ReviewStates() {
 		for _, on := range triggers {
 			sql(`UPDATE reviews SET state = ?`, from)

@@ -26,7 +26,12 @@ const (
 	updateReview = `UPDATE reviews SET state = ?, decided_by = ?, decided_at = ?, reason = ?, result = ? WHERE id = ? AND state = 'pending'`
 	// selectTally says how a return stands.
 	selectTally = `SELECT coalesce(sum(state = 'pending'), 0), coalesce(sum(state = 'approved'), 0), coalesce(sum(state = 'rejected'), 0),
-		coalesce(sum(state = 'withdrawn'), 0) FROM reviews WHERE return_id = ?`
-	selectDropped = `SELECT item FROM reviews WHERE return_id = ? AND state IN ('rejected', 'withdrawn') ORDER BY id`
+		coalesce(sum(state = 'withdrawn'), 0), coalesce(sum(state = 'expired'), 0) FROM reviews WHERE return_id = ?`
+	selectDropped = `SELECT item FROM reviews WHERE return_id = ? AND state IN ('rejected', 'withdrawn', 'expired') ORDER BY id`
 	closeReturn   = `UPDATE returns SET closed_at = ? WHERE id = ?`
+
+	// selectOver lists returns that wait since before ?1.
+	selectOver     = `SELECT id, over_boot, over_mono FROM returns WHERE closed_at = 0 AND at <= ?1 ORDER BY at LIMIT 20`
+	seeOver        = `UPDATE returns SET over_boot = ?, over_mono = ? WHERE id = ?`
+	selectReturned = `SELECT ` + rowColumns + ` FROM reviews r JOIN returns b ON b.id = r.return_id WHERE b.id = ? AND r.state = 'pending' ORDER BY r.id`
 )

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,10 +21,15 @@ const (
 	CheckRegex    CheckKind = "regex"     // the file at path matches pattern (RE2)
 	CheckJSONPath CheckKind = "json_path" // in the JSON file at path, json_path leads to what equals says
 	CheckDate     CheckKind = "date"      // the day that equals names has come, UTC
+	CheckCommand  CheckKind = "command"   // command, run in dir, ends with exit
 )
 
 // CheckKinds lists every kind.
-func CheckKinds() []CheckKind {
+func CheckKinds() []CheckKind { return append(ForesightKinds(), CheckCommand) }
+
+// ForesightKinds lists what a prediction may name: what can be looked at. Nothing
+// is run because an agent says how it will come out.
+func ForesightKinds() []CheckKind {
 	return []CheckKind{CheckFile, CheckRegex, CheckJSONPath, CheckDate}
 }
 
@@ -36,23 +41,33 @@ const (
 )
 
 // Check is something a machine can find out: about a file below a folder that
-// whoever runs the check decides on, or about the date.
+// whoever runs the check decides on, about the date, or by running a command in
+// such a folder.
 type Check struct {
 	Kind     CheckKind       `json:"kind"`
 	Path     string          `json:"path,omitempty"`      // relative, with slashes, without ..
 	Pattern  string          `json:"pattern,omitempty"`   // for regex
 	JSONPath string          `json:"json_path,omitempty"` // for json_path: $.name.list[0]
 	Equals   json.RawMessage `json:"equals,omitempty"`    // for json_path any JSON value, for date a date
+	Command  []string        `json:"command,omitempty"`   // for command: a program and its arguments; no shell reads them
+	Dir      string          `json:"dir,omitempty"`       // for command, like path; "" = the folder itself
+	Exit     int             `json:"exit,omitempty"`      // for command: the exit code that passes
 }
 
-// ParseCheck reads a check and reports everything wrong with it, with paths
-// below at.
-func ParseCheck(raw []byte, at string) (Check, []Violation) {
+// ParseCheck reads a check of one of these kinds and reports everything wrong with
+// it, with paths below at.
+func ParseCheck(raw []byte, at string, kinds []CheckKind) (Check, []Violation) {
 	var c Check
 	if err := c.read(raw); err != nil {
-		return Check{}, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals as the kind needs"}}
+		return Check{}, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals, command, dir, exit as the kind needs"}}
 	}
-	return c, c.violations(at)
+	switch {
+	case slices.Contains(kinds, c.Kind):
+		return c, c.violations(at)
+	case slices.Contains(CheckKinds(), c.Kind):
+		return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %v: kind %s is for criteria of tasks alone", kinds, c.Kind)}}
+	}
+	return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %v", kinds)}}
 }
 
 // read takes exactly the fields of a check, each once and spelt as it is:
@@ -63,7 +78,8 @@ func (c *Check) read(raw []byte) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return wrong
 	}
-	fields := map[string]any{"kind": &c.Kind, "path": &c.Path, "pattern": &c.Pattern, "json_path": &c.JSONPath, "equals": &c.Equals}
+	fields := map[string]any{"kind": &c.Kind, "path": &c.Path, "pattern": &c.Pattern, "json_path": &c.JSONPath, "equals": &c.Equals,
+		"command": &c.Command, "dir": &c.Dir, "exit": &c.Exit}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
@@ -98,6 +114,8 @@ func (k CheckKind) needs() []string {
 		return []string{"path", "json_path", "equals"}
 	case CheckDate:
 		return []string{"equals"}
+	case CheckCommand:
+		return []string{"command"}
 	}
 	return nil
 }
@@ -107,15 +125,12 @@ func (c Check) violations(at string) (bad []Violation) {
 		bad = append(bad, Violation{Path: at + field, Msg: fmt.Sprintf(format, args...)})
 	}
 	needs := c.Kind.needs()
-	if needs == nil {
-		add("/kind", "must be one of %v", CheckKinds())
-		return bad
-	}
 	takes := " " + strings.Join(needs, " ") + " "
 	for _, f := range []struct {
 		name, value string
 		limit       int
-	}{{"path", c.Path, maxCheckPath}, {"pattern", c.Pattern, maxCheckPattern}, {"json_path", c.JSONPath, maxCheckPath}, {"equals", string(c.Equals), maxCheckEquals}} {
+	}{{"path", c.Path, maxCheckPath}, {"pattern", c.Pattern, maxCheckPattern}, {"json_path", c.JSONPath, maxCheckPath}, {"equals", string(c.Equals), maxCheckEquals},
+		{"command", strings.Join(c.Command, " "), maxCheckCommand}} {
 		wanted := strings.Contains(takes, " "+f.name+" ")
 		switch {
 		case wanted && f.value == "":
@@ -126,10 +141,11 @@ func (c Check) violations(at string) (bad []Violation) {
 			add("/"+f.name, "is %d bytes long, more than %d", len(f.value), f.limit)
 		}
 	}
+	bad = append(bad, c.commandViolations(at)...)
 	if len(bad) > 0 {
 		return bad
 	}
-	if c.Path != "" && (!filepath.IsLocal(filepath.FromSlash(c.Path)) || strings.ContainsAny(c.Path, "\\\x00")) {
+	if c.Path != "" && !staysBelow(c.Path) {
 		add("/path", "must be relative, with slashes, and stay below the folder it is looked for in")
 	}
 	if _, err := regexp.Compile(c.Pattern); err != nil {

@@ -137,11 +137,13 @@ type ReviewRequested struct {
 	Divergence Divergence `json:"divergence"`
 }
 
-// ReviewClosed is the payload of review.closed: all of a staging group was decided.
+// ReviewClosed is the payload of review.closed: all of a staging group was decided,
+// or its time is over.
 type ReviewClosed struct {
 	GroupID   GroupID  `json:"group_id"`
 	AgentID   EntityID `json:"agent_id"`
 	Approved  int      `json:"approved"`
 	Rejected  int      `json:"rejected"`
 	Withdrawn int      `json:"withdrawn"`
+	Expired   int      `json:"expired"`
 }

@@ -24,11 +24,12 @@ const (
 	ReviewApproved  ReviewState = "approved"  // final
 	ReviewRejected  ReviewState = "rejected"  // final
 	ReviewWithdrawn ReviewState = "withdrawn" // final
+	ReviewExpired   ReviewState = "expired"   // final: nobody decided in time
 )
 
 // ReviewStates lists every state, first to last.
 func ReviewStates() []ReviewState {
-	return []ReviewState{ReviewPending, ReviewApproved, ReviewRejected, ReviewWithdrawn}
+	return []ReviewState{ReviewPending, ReviewApproved, ReviewRejected, ReviewWithdrawn, ReviewExpired}
 }
 
 // Final reports whether nothing follows s.
@@ -40,6 +41,7 @@ const (
 	ReviewReject   Trigger = "reject"
 	ReviewMerge    Trigger = "merge"    // the gate for merging without review is open
 	ReviewWithdraw Trigger = "withdraw" //
+	ReviewExpire   Trigger = "expire"   // its time is over
 )
 
 // Who may pull the triggers of reviews.
@@ -64,6 +66,7 @@ func ReviewEdges() []ReviewEdge {
 		{ReviewPending, ReviewMerge, ReviewApproved, ByNode},
 		{ReviewPending, ReviewReject, ReviewRejected, ByReviewer},
 		{ReviewPending, ReviewWithdraw, ReviewWithdrawn, ByAuthor},
+		{ReviewPending, ReviewExpire, ReviewExpired, ByNode},
 	}
 }
 

@@ -42,7 +42,7 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 	switch {
 	case typ == reflect.TypeFor[json.RawMessage]():
 		return map[string]any{}
-	case typ == reflect.TypeFor[GroupID]():
+	case typ == reflect.TypeFor[GroupID](), typ == reflect.TypeFor[EntityID]():
 		return map[string]any{"type": "string"}
 	case typ == reflect.TypeFor[FailureClass]():
 		return map[string]any{"enum": []any{"logical", "environmental", nil}}

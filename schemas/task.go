@@ -28,6 +28,25 @@ func PipelineRoles() []PipelineRole {
 	return []PipelineRole{Perceiver, Planner, Executor, AgentValidator, MetaValidator, SharedMemory, Auditor, GradientSolver}
 }
 
+// SkillOf is the name under which capability trust knows how well work of a role is
+// done; other roles than those of the pipeline go by their own, and none is an
+// executor's.
+func SkillOf(role string) string {
+	switch PipelineRole(role) {
+	case Perceiver:
+		return "perceiver"
+	case Planner:
+		return "planner"
+	case "", Executor:
+		return "executor"
+	case AgentValidator:
+		return "validator"
+	case MetaValidator:
+		return "meta-validator"
+	}
+	return role
+}
+
 // CriterionMode says how a criterion is judged.
 type CriterionMode string
 

@@ -38,8 +38,9 @@ type AuditEvent struct {
 	TaskID    string          `json:"task_id"`
 	Round     int             `json:"round"`
 	SubTaskID string          `json:"subtask_id,omitempty"`
-	From      PipelineRole    `json:"from"`
+	From      PipelineRole    `json:"from,omitempty"`
 	To        PipelineRole    `json:"to,omitempty"` // "" = the user
+	Actor     EntityID        `json:"actor"`        // who sat in the sender's role; the node for code
 	Record    string          `json:"record"`       // the message's type, such as PlanDirective
 	Message   json.RawMessage `json:"message"`
 	Timestamp string          `json:"timestamp"`
@@ -59,12 +60,18 @@ const (
 	DetectFanInGap       Detection = "fanin_gap"         // a subtask nobody reports on
 	DetectStaleSubmit    Detection = "stale_submit"      // a report with a fence that is over
 	DetectSeparationDuty Detection = "separation_breach" // judged by its own kin
+	DetectFailedTool     Detection = "failed_tool"       // success claimed beside a tool that failed
+	DetectRepetition     Detection = "repetition"        // the same call again and again
+	DetectNoEvidence     Detection = "no_evidence"       // success claimed, and nothing shown
+	DetectUnstructured   Detection = "unstructured"      // evidence in prose, where a call was to be named
+	DetectStaleArtefact  Detection = "stale_artefact"    // a file from before the attempt
 )
 
 // Detections lists them.
 func Detections() []Detection {
 	return []Detection{DetectDrift, DetectRoleDrift, DetectDivergence, DetectBoundary, DetectThrashing,
-		DetectDuplicateID, DetectFanInGap, DetectStaleSubmit, DetectSeparationDuty}
+		DetectDuplicateID, DetectFanInGap, DetectStaleSubmit, DetectSeparationDuty,
+		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnstructured, DetectStaleArtefact}
 }
 
 // AuditFinding is one detection in a report.

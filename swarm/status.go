@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,6 +165,15 @@ func Show(g access.Grant, id schemas.GroupID, detail bool) (Status, error) {
 	if err := out.agents(g, s, detail); err != nil {
 		return out, err
 	}
+	runs, err := s.runs(g)
+	if err != nil {
+		return out, err
+	}
+	if detail && !runs {
+		if err := out.narrow(g); err != nil {
+			return out, err
+		}
+	}
 	groups, err := groupsOf(g, s.id)
 	if err != nil {
 		return out, err
@@ -178,10 +188,7 @@ func Show(g access.Grant, id schemas.GroupID, detail bool) (Status, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Unmerged = len(missing)
-	if runs, err := s.runs(g); err != nil {
-		return out, err
-	} else if runs {
+	if out.Unmerged = len(missing); runs {
 		out.UnmergedIDs = missing[:min(len(missing), maxUnmerged)]
 	}
 	return out, out.budget(g, s)
@@ -244,6 +251,23 @@ func (out *Status) agents(g access.Grant, s record, detail bool) error {
 		}
 		slot := &out.Slots[at[m.n]]
 		slot.Agents = append(slot.Agents, m.AgentStatus)
+	}
+	return nil
+}
+
+// narrow leaves out of a status with detail what names things of cells that the
+// actor does not see.
+func (out *Status) narrow(g access.Grant) error {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return err
+	}
+	for _, slot := range out.Slots {
+		for i := range slot.Agents {
+			if a := &slot.Agents[i]; a.Cell != "" && !slices.Contains(scope.Groups, a.Cell) {
+				a.Cell, a.WorkID = "", ""
+			}
+		}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func lanesOf(g access.Grant, role string) (string, error) {
 	return string(text), err
 }
 
-// fits reports whether the actor has the tools and is nobody's kin it must not be.
+// fits reports whether the actor has the tools and is apart from whom it must be.
 func fits(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
 	if needs == "[]" && excluded == "[]" {
 		return true, nil
@@ -95,11 +95,13 @@ func fits(g access.Grant, chain []access.ChainLink, needs, excluded string) (boo
 	if err != nil {
 		return false, err
 	}
-	for _, id := range kin {
-		if slices.ContainsFunc(chain, func(l access.ChainLink) bool { return l.ID == id }) {
-			return false, nil
-		}
-		if above, err := g.Holds(id); err != nil || above {
+	return apartFrom(g, g.Actor(), kin)
+}
+
+// apartFrom reports whether who is none of others, and neither above nor below one.
+func apartFrom(g access.Grant, who schemas.EntityID, others []schemas.EntityID) (bool, error) {
+	for _, other := range others {
+		if near, err := g.OneLine(who, other); err != nil || near {
 			return false, err
 		}
 	}

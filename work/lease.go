@@ -106,6 +106,11 @@ func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 		if err := g.DropHold(r.id); err != nil {
 			return err
 		}
+		if by != schemas.ByHolder { // else the report notes it
+			if _, err := g.Tx().Exec(endLease, min(g.Tx().Micros(), was.leaseUntil), r.n, r.fence); err != nil {
+				return fmt.Errorf("note end of lease: %w", err)
+			}
+		}
 		if r.leaseUntil = 0; r.state == schemas.WorkReady {
 			r.holder = ""
 		}

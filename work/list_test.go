@@ -114,6 +114,16 @@ func TestRefusalsNameTheNextStep(t *testing.T) {
 	}
 }
 
+// Results are objects, so a schema that asks for anything else could never be met.
+func TestSchemasDescribeObjects(t *testing.T) {
+	n := newNode(t)
+	for schema, taken := range map[string]bool{`{"type": "string"}`: false, `{"type": ["array", "null"]}`: false, `{}`: true,
+		`{"type": "object"}`: true, `{"type": ["object", "null"]}`: true} {
+		_, _, err := n.trySubmit(a, "team", Draft{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(schema)}})
+		require.Equal(t, taken, err == nil, "%s: %v", schema, err)
+	}
+}
+
 // A result with a number of a million digits is refused at once, and a schema with
 // one never gets into the queue.
 func TestNumbersTooLargeToCompare(t *testing.T) {

@@ -173,7 +173,7 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 		return receipt, err
 	}
 	receipt.State = r.state
-	if _, err := g.Tx().Exec(updateLease, p.outcome, p.hash, r.state, r.n, p.fence); err != nil {
+	if _, err := g.Tx().Exec(updateLease, p.outcome, p.hash, r.state, g.Tx().Micros(), r.n, p.fence); err != nil {
 		return receipt, fmt.Errorf("note report: %w", err)
 	}
 	return receipt, nil

@@ -20,8 +20,8 @@ const (
 
 	nextPlace  = `SELECT coalesce(max(n), 0) + 1 FROM work_items`
 	insertItem = `INSERT INTO work_items(id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers,
-			not_before, deadline, max_expiries, created_at, updated_at, intent, brief)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
+			not_before, deadline, max_expiries, created_at, updated_at, intent, brief, seat)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
 
 	// firstReady is the first ready item of the lanes ?1 by priority and place: the
@@ -62,9 +62,11 @@ const (
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
 	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at FROM work_items
 		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
-	// selectAnswer is the schema an item asks its result to fit.
-	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items WHERE n = ?) WHERE a IS NOT NULL`
-	updateLease  = `UPDATE work_leases SET outcome = ?, hash = ?, state = ? WHERE item = ? AND fence = ?`
+	// selectAnswer is the schema an item asks its result to fit. What a seat answers is
+	// judged by who placed it.
+	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items WHERE n = ? AND seat = 0) WHERE a IS NOT NULL`
+	updateLease  = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
+	endLease     = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate     = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
 	dropLate     = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
 	countLate    = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
@@ -112,10 +114,17 @@ const (
 	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
 	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
 
-	selectGroup   = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
-	selectOpen    = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.group_id = ? AND work_items.group_id <> '' AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
-	countLiving   = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
-	countMember   = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
+	selectGroup  = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
+	selectOpen   = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.group_id = ? AND work_items.group_id <> '' AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
+	countLiving  = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
+	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
+	selectPlaced = `SELECT ` + headColumns + ` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
+	settleSeat   = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed', 'cancelled')`
+	// selectMembers and selectBelow list up to ?2 of the pool of a group or an entity ?1
+	// who are there: those that came and went do not use the number up.
+	selectMembers = `SELECT m.entity_id FROM members m JOIN entities e ON e.id = m.entity_id AND e.status IN ('registered', 'active', 'suspended') WHERE m.group_id = ?1 LIMIT ?2`
+	selectBelow   = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id
+		AND e.status IN ('registered', 'active', 'suspended')) SELECT id FROM down LIMIT ?2`
 	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,
 			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed', 'cancelled')`
 	dropHolds = `DELETE FROM slots`

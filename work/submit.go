@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -88,6 +89,8 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		if len(d.Brief.AnswerSchema) > 0 {
 			if _, err := conform.Foreign(d.Brief.AnswerSchema); err != nil {
 				say(i, "answer_schema", "%v", err)
+			} else if !ofObject(d.Brief.AnswerSchema) {
+				say(i, "answer_schema", "must describe an object: a result is one")
 			}
 		}
 		if len(d.Role) > 64 {
@@ -188,7 +191,7 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			news.ready(r)
 		}
 		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(d.DependsOn),
-			len(d.DependsOn), d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i]).Scan(&numbers[i]); err != nil {
+			len(d.DependsOn), d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i], 0).Scan(&numbers[i]); err != nil {
 			return "", nil, fmt.Errorf("submit work: %w", err)
 		}
 		for _, on := range d.DependsOn {
@@ -242,4 +245,16 @@ func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, e
 	}
 	people[at], l.assigned = id, id
 	return l, nil
+}
+
+// ofObject reports whether an object can fit a schema: results are objects.
+func ofObject(schema json.RawMessage) bool {
+	var s struct {
+		Type any `json:"type"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return false
+	}
+	types, many := s.Type.([]any)
+	return s.Type == nil || s.Type == "object" || many && slices.Contains(types, any("object"))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -118,101 +117,4 @@ func checkpointFiles(paths ...string) ([]events.CheckpointFile, error) {
 		}
 	}
 	return ops.CheckpointFiles(paths...)
-}
-
-func (a *app) auditReportCommand() *cobra.Command {
-	var since string
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Sum up who did what, and what you should know of",
-		Long: `Sum the audit record up: who did how much of what, what was refused, who lost
-rights, whose key changed, restores, reports that came too late, clocks that went
-back, and who both did and judged work of one task. For the person alone.`,
-		Example: "  cordelia audit report --since 168h",
-		Args:    wants(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			from, err := parseSince(since)
-			if err != nil {
-				return err
-			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				r, err := w.node.AuditReport(cmd.Context(), w.caller, from)
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(r)
-				}
-				a.showAuditReport(r)
-				return nil
-			})
-		},
-	}
-	sinceFlag(cmd, &since, "720h")
-	return cmd
-}
-
-func sinceFlag(cmd *cobra.Command, since *string, otherwise string) {
-	cmd.Flags().StringVar(since, "since", otherwise, "only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
-}
-
-// parseSince reads a moment, in µs UTC; "" is the beginning.
-func parseSince(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return time.Now().Add(-d).UnixMicro(), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t.UnixMicro(), nil
-		}
-	}
-	return 0, schemas.Invalidf("%q is no time", text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try("correct --since")
-}
-
-func (a *app) showAuditReport(r ops.AuditSummary) {
-	f := fields{}
-	f.add("from", clock(r.From))
-	f.add("until", clock(r.Until))
-	f.add("entries", fmt.Sprintf("%d, %d of them refused", r.Events, r.Refused))
-	a.list(f)
-	for _, part := range []struct {
-		head string
-		list []ops.Tally
-	}{{"WHO", r.Actors}, {"WHAT", r.Actions}} {
-		if len(part.list) == 0 {
-			continue
-		}
-		a.say("")
-		t := table{head: []string{part.head, "ENTRIES"}}
-		for _, c := range part.list {
-			name := c.As
-			if name == "" {
-				name = c.Name
-			}
-			t.add(texts(clean(name), strconv.Itoa(c.N))...)
-		}
-		a.print(t)
-	}
-	if len(r.Notable) > 0 {
-		a.say("")
-		t := table{firm: 1, head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
-		for _, e := range r.Notable {
-			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), short(e.Actor), clean(e.What))...)
-		}
-		a.print(t)
-	}
-	if len(r.Findings) > 0 {
-		a.say("")
-		t := table{head: []string{"FINDING", "TASK", "WHAT"}}
-		for _, x := range r.Findings {
-			t.add(texts(string(x.Detection), clean(x.TaskID+x.SubTaskID), clean(x.Finding))...)
-		}
-		a.print(t)
-	}
-	if r.Unshown > 0 {
-		a.note("%d more are notable; ask for a shorter time with --since", r.Unshown)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,8 @@ func (a *app) auditTailCommand() *cobra.Command {
 		Use:   "tail",
 		Short: "Show the newest audit entries, and follow them",
 		Long: `Show the newest audit entries, oldest first; with --follow those to come, too, until
-interrupted. With --json, one entry to a line. Only reads, and for the person alone.`,
+interrupted. Messages between the roles of tasks show with how they begin, and whole
+with --json, which is one entry to a line. Only reads, and for the person alone.`,
 		Example: "  cordelia audit tail --action agent_deactivate\n  cordelia audit tail --follow --json",
 		Args:    wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -91,7 +93,7 @@ func (t auditTail) run(ctx context.Context) error {
 	return err
 }
 
-func (t auditTail) show(e events.Recorded) error {
+func (t auditTail) show(e ops.Tailed) error {
 	if t.asJSON {
 		return t.printLine(e)
 	}
@@ -100,9 +102,36 @@ func (t auditTail) show(e events.Recorded) error {
 	if e.Decision != "allowed" {
 		line += "  " + paint(colours, red, clean(e.Decision))
 	}
-	if len(e.Detail) > 0 {
+	if m := e.Message; m != nil {
+		line += "  " + spoken(m)
+	} else if len(e.Detail) > 0 {
 		line += "  " + payload(e.Detail)
 	}
 	t.say("%s", line)
 	return nil
+}
+
+// maxSpoken is how much of a message a line shows, in bytes.
+const maxSpoken = 300
+
+// spoken is a message between roles in a line: who to whom, about what, and its
+// beginning, which is data of agents.
+func spoken(m *schemas.AuditEvent) string {
+	to := string(m.To)
+	if to == "" {
+		to = "user"
+	}
+	from := string(m.From)
+	if from == "" {
+		from = "user"
+	}
+	about := fmt.Sprintf("%s→%s %s task=%s round=%d", from, to, m.Record, m.TaskID, m.Round)
+	if m.SubTaskID != "" {
+		about += " subtask=" + m.SubTaskID
+	}
+	text := string(m.Message)
+	if len(text) > maxSpoken {
+		text = strings.ToValidUTF8(text[:maxSpoken], "") + "…"
+	}
+	return clean(about + " by=" + string(short(m.Actor)) + " " + text)
 }

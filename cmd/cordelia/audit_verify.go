@@ -26,7 +26,8 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Use:   "verify",
 		Short: "Verify the audit record against itself and its checkpoints",
 		Long: `Recompute every hash of the audit record and the tree over it, and hold that against
-every checkpoint. Says where the first entry is that does not fit, and whether it was
+every checkpoint, and every message between the roles of tasks against what the record
+says of it. Says where the first entry is that does not fit, and whether it was
 changed, deleted, inserted or moved, whether the newest entries are gone, or the
 record was made anew. A changed entry may be the one named or the one before it, with
 its hash. Exit code 1 if something does not fit.
@@ -107,6 +108,9 @@ func (a *app) showVerified(v events.Verified) {
 	f.add("entries", fmt.Sprintf("%d fit", v.Entries))
 	if v.Erased > 0 {
 		f.add("erased", fmt.Sprintf("details of %d", v.Erased))
+	}
+	if v.Messages > 0 {
+		f.add("messages", fmt.Sprintf("%d fit", v.Messages))
 	}
 	f.add("root", v.Root)
 	held := fmt.Sprintf("%d, %d hold", v.Checkpoints, v.Holding)

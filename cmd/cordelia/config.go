@@ -19,14 +19,16 @@ import (
 // settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type settings struct {
-	Presence         duration    `json:"presence"`           // how long an agent that is not autonomous works unattended
-	Grace            duration    `json:"grace"`              // between deactivated and removed
-	Cooldown         duration    `json:"cooldown"`           // of the node's own suspensions
-	RefusedPerMinute int         `json:"refused_per_minute"` // calls before the node suspends
-	FailedPerMinute  int         `json:"failed_per_minute"`
-	Embeddings       *embeddings `json:"embeddings"`      // left out: search by words alone
-	CheckRoots       []string    `json:"check_roots"`     // folders the files of predictions are checked in
-	CheckpointDirs   []string    `json:"checkpoint_dirs"` // folders that get copies of the audit record's checkpoints
+	Presence         duration     `json:"presence"`           // how long an agent that is not autonomous works unattended
+	Grace            duration     `json:"grace"`              // between deactivated and removed
+	Cooldown         duration     `json:"cooldown"`           // of the node's own suspensions
+	RefusedPerMinute int          `json:"refused_per_minute"` // calls before the node suspends
+	FailedPerMinute  int          `json:"failed_per_minute"`
+	Embeddings       *embeddings  `json:"embeddings"`      // left out: search by words alone
+	CheckRoots       []string     `json:"check_roots"`     // folders that machine checks are made in
+	Checks           checks       `json:"checks"`          // what those may do
+	CheckpointDirs   []string     `json:"checkpoint_dirs"` // folders that get copies of the audit record's checkpoints
+	Tasks            taskSettings `json:"tasks"`           // of the pipeline
 }
 
 type duration time.Duration
@@ -57,7 +59,7 @@ func readSettings(home ops.Home) (s settings, err error) {
 	if err == nil {
 		err = strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true))
 	}
-	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0) {
+	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0 || s.Checks.MaxOutput < 0) {
 		err = errors.New("a limit must be positive")
 	}
 	for name, folders := range map[string][]string{"check_roots": s.CheckRoots, "checkpoint_dirs": s.CheckpointDirs} {
@@ -92,7 +94,7 @@ func configure(c *ops.Config) error {
 	}
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
-	c.CheckRoots = s.CheckRoots
+	s.Checks.configure(c, s.CheckRoots)
 	c.CheckpointDirs = s.CheckpointDirs
 	c.Periods = agents.DefaultPeriods()
 	if s.Grace != 0 {
@@ -100,6 +102,9 @@ func configure(c *ops.Config) error {
 	}
 	if s.Cooldown != 0 {
 		c.Periods.Cooldown = time.Duration(s.Cooldown)
+	}
+	if err := s.Tasks.configure(c); err != nil {
+		return unusable(c.Home, err)
 	}
 	if s.Embeddings != nil {
 		if err := s.Embeddings.configure(c); err != nil {

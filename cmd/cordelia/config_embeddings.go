@@ -62,13 +62,15 @@ func (e *embeddings) configure(c *ops.Config) error {
 	return nil
 }
 
-// settings checks config.json and asks the embedding model in it, if any.
+// settings checks config.json with the folders it names, and asks the embedding
+// model in it, if any.
 func (x *examination) settings(ctx context.Context, home ops.Home) {
 	s, err := readSettings(home)
 	if err != nil {
 		x.refused("settings", unusable(home, err))
 		return
 	}
+	x.checkFolders(s)
 	if s.Embeddings == nil {
 		return
 	}

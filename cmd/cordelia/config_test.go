@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/check"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -25,11 +26,13 @@ func TestConfigure(t *testing.T) {
 	require.Equal(t, 48*time.Hour, c.Periods.Grace)
 	require.Equal(t, 5*time.Minute, c.Periods.Cooldown, "left out keeps its default")
 	require.Equal(t, 5, c.Access.RefusedPerMinute)
-	require.Empty(t, c.CheckRoots)
-	write(`{"check_roots":["` + filepath.ToSlash(home) + `"]}`)
+	require.Empty(t, c.Checks.Roots)
+	require.False(t, c.Checks.Commands, "commands are the operator's to allow")
+	write(`{"check_roots":["` + filepath.ToSlash(home) + `"],"checks":{"commands":true,"timeout":"5m","max_output":1000}}`)
 	require.NoError(t, configure(&c))
-	require.Equal(t, []string{filepath.ToSlash(home)}, c.CheckRoots)
-	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{"check_roots":["src"]}`, `{`} {
+	require.Equal(t, check.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute, MaxOutput: 1000}, c.Checks)
+	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{"check_roots":["src"]}`,
+		`{"checks":{"commands":"yes"}}`, `{"checks":{"command":true}}`, `{"checks":{"max_output":-1}}`, `{"checks":{"timeout":"0s"}}`, `{`} {
 		write(bad)
 		require.ErrorIs(t, configure(&c), schemas.ErrInvalid, bad)
 	}

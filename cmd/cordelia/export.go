@@ -19,7 +19,7 @@ func (a *app) exportCommand() *cobra.Command {
 	var as, format string
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
-		Short: "Write everything you own to a file, or to stdout",
+		Short: "Write everything you own to a file, or to stdout (-)",
 		Long: `Write everything you or an agent (--as) own: the context, the groups and the
 items with their versions and provenance. cordelia import reads both formats.
 A FILE that exists is not overwritten.`,
@@ -27,7 +27,7 @@ A FILE that exists is not overwritten.`,
 		Args:    wants(0, 1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				if len(words) == 0 {
+				if len(words) == 0 || words[0] == "-" {
 					return w.exportTo(cmd.Context(), "", memory.Format(format))
 				}
 				return w.exportTo(cmd.Context(), words[0], memory.Format(format))

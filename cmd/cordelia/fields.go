@@ -64,12 +64,53 @@ func yesNo(b bool) string {
 
 // list prints fields. Values are not cut: they are what was asked for.
 func (a *app) list(f fields) {
-	width := 0
+	a.out.WriteString(f.render(0, a.colours())) //nolint:errcheck // as any print
+}
+
+// render lays fields out, values folded to a terminal of width columns; 0 folds
+// nothing.
+func (f fields) render(width int, colours bool) string {
+	names := 0
 	for _, r := range f.rows {
-		width = max(width, measure(r[0].text))
+		names = max(names, measure(r[0].text))
 	}
-	colours := a.colours()
+	room := 0
+	if width > 0 {
+		room = max(width-names-gap, narrowFold)
+	}
+	var b strings.Builder
 	for _, r := range f.rows {
-		a.say("%s%s  %s", paint(colours, r[0].style, r[0].text), strings.Repeat(" ", width-measure(r[0].text)), paint(colours, r[1].style, r[1].text))
+		name, indent := paint(colours, r[0].style, r[0].text), names-measure(r[0].text)
+		for _, l := range fold(r[1].text, room) {
+			b.WriteString(name + strings.Repeat(" ", indent+gap) + paint(colours, r[1].style, l) + "\n")
+			name, indent = "", names
+		}
 	}
+	return b.String()
+}
+
+// narrowFold is the least to which values are folded, in columns.
+const narrowFold = 20
+
+// fold breaks a text at blanks into lines of at most width columns, two or more, and
+// words that are wider; 0 breaks nothing.
+func fold(text string, width int) (list []string) {
+	for width > 0 && measure(text) > width {
+		used, at, blank := 0, 0, 0
+		for i, r := range text {
+			if used += runeWidth(r); used > width {
+				at = i
+				break
+			}
+			if r == ' ' {
+				blank = i
+			}
+		}
+		if text[at] == ' ' || blank == 0 {
+			blank = at
+		}
+		list = append(list, strings.TrimRight(text[:blank], " "))
+		text = strings.TrimLeft(text[blank:], " ")
+	}
+	return append(list, text)
 }

@@ -34,6 +34,9 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
+	if code, ok := errors.AsType[exit](err); ok {
+		return int(code)
+	}
 	a.complain(err)
 	return a.exitCode(err)
 }
@@ -46,6 +49,11 @@ const (
 	exitMissing = 4 // there is no such thing
 	exitBusy    = 5 // try again later
 )
+
+// exit ends the program with a code of its own; what there is to say was said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func (a *app) exitCode(err error) int {
 	var e *schemas.Error
@@ -95,11 +103,12 @@ as an MCP server.
   cordelia setup                  connect Claude Code and other clients
   cordelia agent list             who is registered
   cordelia memory search WORDS    what they remember
+  cordelia task watch TASK        how a task goes
   cordelia events tail            what happens
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
-4 not found, 5 busy or outdated: try again.`,
+4 not found, 5 busy or outdated: try again; task watch: 6 abandoned, 7 cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,8 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	if dir, err = workingFolder(dir); err != nil {
 		return err
 	}
+	// A client waits: what starting makes is not garbage yet.
+	collecting := debug.SetGCPercent(-1)
 	n, err := a.openNode(ctx)
 	if err != nil {
 		return err
@@ -91,6 +94,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(collecting)
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Value: caller})
 	err = mcp.ServeStdio(ctx, router, a.in, a.out, mcp.StdioOptions{})
 	if errors.Is(err, context.Canceled) {

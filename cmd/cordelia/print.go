@@ -39,6 +39,12 @@ const (
 	yellow style = "33"
 )
 
+// columns is the width of the terminal f, 0 if f is none.
+func columns(f *os.File) int {
+	wide, _ := screen(f)
+	return wide
+}
+
 // colours reports whether a terminal reads the output and its user wants them.
 func (a *app) colours() bool { return os.Getenv("NO_COLOR") == "" && columns(a.out) > 0 }
 

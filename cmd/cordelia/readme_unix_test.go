@@ -3,54 +3,117 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// The README's tour works as it stands there, in a home that set-up just made.
-func TestTheTourOfTheReadme(t *testing.T) {
+// tour gives the lines of shell between two marks of the README; one that ends in a
+// backslash, or within quotes, goes on in the next.
+func tour(t *testing.T, name string) (list []string) {
+	t.Helper()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(readme), "<!-- tour:begin -->")
+	_, rest, found := strings.Cut(string(readme), "<!-- "+name+":begin -->")
 	require.True(t, found)
-	tour, _, found := strings.Cut(rest, "<!-- tour:end -->")
+	text, _, found := strings.Cut(rest, "<!-- "+name+":end -->")
 	require.True(t, found)
-
-	home := t.TempDir()
-	env := append(os.Environ(), "HOME="+home, "CORDELIA_HOME=", "PATH="+binDir+":"+os.Getenv("PATH"))
-	run := func(line string) (string, int) {
-		cmd := exec.Command("sh", "-c", line)
-		cmd.Env, cmd.Dir = env, home
-		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState == nil {
-			require.NoError(t, err)
-		}
-		return string(out), cmd.ProcessState.ExitCode()
-	}
-	out, code := run("cordelia setup")
-	require.Zero(t, code, out)
-
-	said, refused := "", 0
-	for _, block := range strings.Split(tour, "```sh\n")[1:] {
+	for _, block := range strings.Split(text, "```sh\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		block = strings.ReplaceAll(block, "\\\n", "")
-		for _, line := range strings.Split(strings.TrimSpace(block), "\n") {
-			out, code := run(line)
-			if strings.Contains(line, "# refused") {
-				refused++
-				require.Equal(t, exitDenied, code, "%s\n%s", line, out)
-			} else {
-				require.Zero(t, code, "%s\n%s", line, out)
+		line := ""
+		for _, part := range strings.Split(strings.TrimSpace(block), "\n") {
+			if line += part; strings.Count(line, "'")%2 == 0 {
+				list, line = append(list, line), ""
 			}
-			said += out
 		}
+		require.Empty(t, line, "a quote is left open")
+	}
+	return list
+}
+
+// newTourist gives what makes commands in a home that set-up just made.
+func newTourist(t *testing.T) func(line string) *exec.Cmd {
+	t.Helper()
+	home := t.TempDir()
+	env := append(os.Environ(), "HOME="+home, "CORDELIA_HOME=", "PATH="+binDir+":"+os.Getenv("PATH"))
+	command := func(line string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+		cmd.Env, cmd.Dir = env, home
+		return cmd
+	}
+	out, code := outcome(t, command("cordelia setup"))
+	require.Zero(t, code, out)
+	return command
+}
+
+// outcome runs a command and gives all it printed, and its exit code.
+func outcome(t *testing.T, cmd *exec.Cmd) (string, int) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		require.NoError(t, err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// The README's tour works as it stands there.
+func TestTheTourOfTheReadme(t *testing.T) {
+	command := newTourist(t)
+	said, refused := "", 0
+	for _, line := range tour(t, "tour") {
+		out, code := outcome(t, command(line))
+		if strings.Contains(line, "# refused") {
+			refused++
+			require.Equal(t, exitDenied, code, "%s\n%s", line, out)
+		} else {
+			require.Zero(t, code, "%s\n%s", line, out)
+		}
+		said += out
 	}
 	require.Equal(t, 1, refused)
 	require.Contains(t, said, "The importer drops rows without a date", "the search found what the worker wrote")
 	require.Contains(t, said, "memory.written", "the agent heard of it")
+}
+
+// printedID finds the ids that the README's tour of the pipeline refers to.
+var printedID = regexp.MustCompile(`(?m)^(?:(Task)|item) +([0-9a-f-]{36})`)
+
+// The README's tour of the pipeline works in two terminals, with the ids put in that
+// were printed before, and the second sees how it ends.
+func TestThePipelineOfTheReadme(t *testing.T) {
+	command := newTourist(t)
+	ids := map[string]string{}
+	var second *exec.Cmd
+	var seen bytes.Buffer
+	for _, line := range tour(t, "pipeline") {
+		for word, id := range ids {
+			line = strings.ReplaceAll(line, word, id)
+		}
+		if strings.Contains(line, "second terminal") {
+			second = command("exec " + line)
+			second.Stdout, second.Stderr = &seen, &seen
+			require.NoError(t, second.Start())
+			continue
+		}
+		out, code := outcome(t, command(line))
+		require.Zero(t, code, "%s\n%s", line, out)
+		for _, found := range printedID.FindAllStringSubmatch(out, -1) {
+			if found[1] != "" {
+				ids["TASK"] = found[2]
+			} else {
+				ids["ITEM"] = found[2]
+			}
+		}
+	}
+	require.NotNil(t, second)
+	require.NoError(t, second.Wait(), seen.String())
+	require.Contains(t, seen.String(), "fail: it says hello")
+	require.Contains(t, seen.String(), "the task is accepted")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -10,12 +11,20 @@ import (
 func (a *app) taskCommand() *cobra.Command {
 	return group("task", "Work that agents claim, hold for a time and report",
 		twin{
-			op: "task_submit", use: "submit [INTENT…]", short: "Offer work to a group, or to your agents", takes: []string{"intent?"}, hide: []string{"retry"},
-			long: `Offer work to the members of a group, or without one to your agents. Each item is
+			op: "task_submit", use: "submit [INTENT…]", short: "Submit a task, or offer work to a group or to your agents", takes: []string{"intent?"},
+			hide: []string{"retry", "answers"}, names: map[string]string{"task_id": "answer"}, fill: fillSubmit,
+			long: `With --request: submit a task to the pipeline, in the user's words. Agents take its
+roles: R1 reads it and may ask (--answer TASK answers; without words it goes on as it
+is), R2 plans, R3 does, R4a judges each part, R4b the whole. With INTENT beside the
+request nobody needs to read it. --tools are what a plan may use, with commas.
+
+Else: offer work to the members of a group, or without one to your agents. Each item is
 done by one agent. --items is JSON, the name of a file with it, or - for stdin:
   [{"intent", "criteria", "constraints", "inputs", "context", "answer_schema", "role", "needs",
     "assigned_to", "priority", "depends_on", "after_seconds", "within_seconds"}]`,
-			example: `cordelia task submit "Find out why the build is slow" --group team
+			example: `cordelia task submit --request "Make the build fast" --tools bash,edit --group team
+  cordelia task submit --answer 0198c0de-… "The one on the server"
+  cordelia task submit "Find out why the build is slow" --group team
   cordelia task submit --items plan.json`,
 			show: shown(showSubmitted),
 		}.command(a),
@@ -29,31 +38,52 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 			show: shown(showReported),
 		}.command(a),
 		twin{
-			op: "task_status", use: "show ID", short: "Show an item with its result", takes: []string{"work_id"},
-			hide: []string{"task_id", "group", "state", "limit", "cursor"}, example: "cordelia task show 0198c0de-… --detail", show: shown(showTask),
+			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result", takes: []string{"task_id"}, or: "work_id",
+			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 0198c0de-… --detail", show: showTask,
 		}.command(a),
+		a.taskWatchCommand(),
 		twin{
 			op: "task_status", use: "list", short: "List work you may see, the newest first", hide: []string{"work_id", "detail"},
-			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: shown(showTasks),
+			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: showTasks,
 		}.command(a),
 		twin{
-			op: "task_cancel", use: "cancel [ID]", short: "End an item, or with --task what is open of a task", takes: []string{"work_id?"},
-			names: map[string]string{"task_id": "task"}, example: "cordelia task cancel --task 0198c0de-…", show: shown(showCancelled),
+			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item", takes: []string{"task_id"}, or: "work_id",
+			example: "cordelia task cancel 0198c0de-…", show: shown(showCancelled),
 		}.command(a),
 		twin{
-			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue", takes: []string{"retry"}, hide: []string{"intent", "group", "items"},
+			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue", takes: []string{"retry"},
+			hide:    []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id", "answers"},
 			example: "cordelia task retry 0198c0de-…", show: shown(showSubmitted),
 		}.command(a),
 	)
 }
 
+// fillSubmit takes the words beside --answer as the answer, and commas between tools.
+func fillSubmit(in map[string]any) {
+	if _, answers := in["task_id"]; answers && in["intent"] != nil {
+		in["answers"] = in["intent"]
+		delete(in, "intent")
+	}
+	if tools, ok := in["tools"].([]string); ok {
+		in["tools"] = strings.Split(strings.Join(tools, ","), ",")
+	}
+}
+
 func showSubmitted(a *app, v struct {
 	TaskID string `json:"task_id"`
+	State  string `json:"state"`
+	Next   string `json:"next"`
 	Items  []struct {
 		WorkID string `json:"work_id"`
 		State  string `json:"state"`
 	} `json:"items"`
 }) {
+	if v.State != "" {
+		a.say("Task %s is %s.", clean(v.TaskID), clean(v.State))
+		a.note("%s", clean(v.Next))
+		a.note("how it goes: cordelia task watch %s", clean(v.TaskID))
+		return
+	}
 	if v.TaskID != "" {
 		a.say("Task %s", clean(v.TaskID))
 	}
@@ -101,14 +131,18 @@ func showClaimed(a *app, v struct {
 
 func showReported(a *app, v struct {
 	State string `json:"state"`
+	Led   string `json:"led_to"`
 }) {
 	a.say("The item is %s.", clean(v.State))
+	if v.Led != "" {
+		a.note("%s", clean(v.Led))
+	}
 }
 
 func showCancelled(a *app, v struct {
 	Cancelled int `json:"cancelled"`
 }) {
-	a.say("Items cancelled: %d", v.Cancelled)
+	a.say("Cancelled, with %d that were open.", v.Cancelled)
 }
 
 type taskView struct {
@@ -135,7 +169,26 @@ type tasksView struct {
 	Cursor string     `json:"cursor"`
 }
 
-func showTask(a *app, v tasksView) {
+// showTask prints a task of the pipeline, or the items that go by an id.
+func showTask(a *app, answer json.RawMessage) error { return a.showBoard(answer, shown(showWork)) }
+
+// showTasks prints a page of items, or the one task of the pipeline that was named.
+func showTasks(a *app, answer json.RawMessage) error { return a.showBoard(answer, shown(listWork)) }
+
+// showBoard prints a task of the pipeline; plain is for anything else.
+func (a *app) showBoard(answer json.RawMessage, plain func(*app, json.RawMessage) error) error {
+	t, err := decodeTask(answer)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		return plain(a, answer)
+	}
+	_, err = a.out.WriteString(t.board(columns(a.out), a.colours()))
+	return err
+}
+
+func showWork(a *app, v tasksView) {
 	for _, i := range v.Items {
 		f := fields{}
 		add := func(name, text string) {
@@ -171,7 +224,7 @@ func showTask(a *app, v tasksView) {
 	}
 }
 
-func showTasks(a *app, v tasksView) {
+func listWork(a *app, v tasksView) {
 	if len(v.Items) == 0 {
 		a.say("No work.")
 		return

@@ -82,7 +82,7 @@ func (s *stage) home() string { return filepath.Join(s.dir, "home") }
 
 // command is a shell line in the stage.
 func (s *stage) command(line string) *exec.Cmd {
-	cmd := exec.Command("sh", "-c", line)
+	cmd := exec.CommandContext(s.Context(), "sh", "-c", line)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + binDir + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "CORDELIA_HOME=" + s.home(), "TZ=UTC"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ask at

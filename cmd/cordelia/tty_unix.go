@@ -11,16 +11,16 @@ import (
 // ttyPath is the terminal of this process, whatever its input and output are.
 const ttyPath = "/dev/tty"
 
-// columns is the width of the terminal f, 0 if f is none.
-func columns(f *os.File) int {
+// screen is the size of the terminal f in characters, 0 if f is none.
+func screen(f *os.File) (columns, rows int) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	if size.Col == 0 { // a terminal that does not tell
-		return 80
+	if size.Col == 0 || size.Row == 0 { // a terminal that does not tell
+		return 80, 24
 	}
-	return int(size.Col)
+	return int(size.Col), int(size.Row)
 }
 
 // hideInput stops the terminal from showing what is typed, until restored.

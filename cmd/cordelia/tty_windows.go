@@ -9,13 +9,13 @@ import (
 // ttyPath is the terminal of this process, whatever its input and output are.
 const ttyPath = "CONIN$"
 
-// columns is the width of the terminal f, 0 if f is none.
-func columns(f *os.File) int {
+// screen is the size of the terminal f in characters, 0 if f is none.
+func screen(f *os.File) (columns, rows int) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
-		return 0
+		return 0, 0
 	}
-	return int(info.Window.Right-info.Window.Left) + 1
+	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
 }
 
 // hideInput stops the terminal from showing what is typed, until restored.

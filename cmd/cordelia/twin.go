@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,6 +25,7 @@ type twin struct {
 	long    string
 	example string
 	takes   []string          // arguments given by position; those that end in ? may be missing
+	or      string            // what the first of them is if there is nothing of that name
 	fixed   map[string]any    // arguments the command stands for
 	names   map[string]string // flags named otherwise than their argument
 	hide    []string          // arguments that belong to other commands of the operation
@@ -47,7 +49,7 @@ func (t twin) command(a *app) *cobra.Command {
 				return err
 			}
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				answer, err := w.call(cmd.Context(), t.op, in)
+				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
 					return err
 				}
@@ -64,9 +66,23 @@ func (t twin) command(a *app) *cobra.Command {
 	return cmd
 }
 
+// call calls the operation.
+func (t twin) call(ctx context.Context, w *acting, in map[string]any) (json.RawMessage, error) {
+	answer, err := w.call(ctx, t.op, in)
+	if t.or != "" && errors.Is(err, schemas.ErrNotFound) {
+		in[t.or] = in[t.takes[0]]
+		delete(in, t.takes[0])
+		return w.call(ctx, t.op, in)
+	}
+	return answer, err
+}
+
 // mustFit ends a program whose commands and catalogue have drifted apart.
 func (t twin) mustFit(known map[string]argument) {
 	mentioned := slices.Concat(t.takes, t.hide, sortedKeys(t.fixed), sortedKeys(t.names))
+	if t.or != "" {
+		mentioned = append(mentioned, t.or)
+	}
 	for _, name := range mentioned {
 		if _, ok := known[strings.TrimSuffix(name, "?")]; !ok {
 			panic(fmt.Sprintf("%s: %s has no argument %s", t.use, t.op, name))
@@ -92,6 +108,7 @@ func (t twin) free(name string) bool {
 	for _, taken := range slices.Concat(t.takes, t.hide) {
 		fixed = fixed || strings.TrimSuffix(taken, "?") == name
 	}
+	fixed = fixed || name == t.or
 	return !fixed && name != "as"
 }
 

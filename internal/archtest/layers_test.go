@@ -21,13 +21,13 @@ var picture = [][]string{
 	{"internal/store/storetest", "internal/embed/embedtest"},
 	{"events"},
 	{"access"},
-	{"agents", "memory", "trust", "work"},
-	{"pipeline", "swarm", "review"},
+	{"agents", "memory", "trust", "work", "pipeline"},
+	{"pipeline/controller", "swarm", "review"},
 	{"ops"},
 	{"mcp", "internal/clients"},
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
-	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/replansim", "internal/scenario", "internal/trustsim"},
+	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/replansim", "internal/scenario", "internal/trustsim"},
 	{"internal/e2e"},
 }
 

@@ -83,6 +83,7 @@ func parts() []part {
 		{"scopes", "memory_search beside items of other scopes", (*bench).scopes},
 		{"recall", "recall on conversations beside items of other scopes", (*bench).conversations},
 		{"claims", "eight processes take work from one queue", (*bench).claims},
+		{"pipeline", "tasks of the pipeline: one subtask, and many tasks in flight", (*bench).pipeline},
 		{"swarm", "a swarm is made, and one of its members writes", (*bench).swarm},
 		{"trust", "what a verdict and a tier cost", (*bench).trust},
 		{"events", "an event to another process", (*bench).events},

@@ -21,39 +21,54 @@ import (
 
 const (
 	maxFile = 1 << 20         // bytes of a file that is looked at
-	limit   = 2 * time.Second // for one check
+	limit   = 2 * time.Second // for a pattern
 )
+
+// ErrOff is why a check is not made: the operator did not turn such checks on.
+var ErrOff = errors.New("such checks are off")
 
 // Holds reports whether c holds at a moment: for a file, below any of the roots,
 // which are absolute. A file that is not there makes a check fail; one that
-// cannot be looked at is an error.
+// cannot be looked at is an error, and so is a command.
 func Holds(ctx context.Context, roots []string, c schemas.Check, now time.Time) (bool, error) {
 	if c.Kind == schemas.CheckDate {
 		day, ok := c.Day()
 		return ok && !now.Before(day), nil
 	}
-	if len(roots) == 0 {
-		return false, errors.New("no folder is configured for checks of files")
+	if c.Kind == schemas.CheckCommand {
+		return false, fmt.Errorf("%w: nothing is run to look whether something is so", ErrOff)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	for _, root := range roots {
-		if holds, err := below(ctx, root, c); holds || err != nil {
-			return holds, err
-		}
-	}
-	return false, nil
+	holds := false
+	err := each(roots, c.Path, func(f *os.File, _ fs.FileInfo) (done bool, err error) {
+		holds, err = meets(ctx, c, f)
+		return holds, err
+	})
+	return holds && err == nil, err
 }
 
-func below(ctx context.Context, root string, c schemas.Check) (holds bool, err error) {
+// each calls look with the regular file at path below one root after the other,
+// until it is done.
+func each(roots []string, path string, look func(*os.File, fs.FileInfo) (done bool, err error)) error {
+	if len(roots) == 0 {
+		return fmt.Errorf("%w: no folder is configured for them", ErrOff)
+	}
+	for _, root := range roots {
+		if done, err := below(root, path, look); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func below(root, path string, look func(*os.File, fs.FileInfo) (bool, error)) (done bool, err error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return false, fmt.Errorf("a folder for checks cannot be opened: %w", err)
 	}
 	defer r.Close() //nolint:errcheck // only read
 	// Without waiting for a writer, should it be a pipe.
-	f, err := r.OpenFile(filepath.FromSlash(c.Path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	f, err := r.OpenFile(filepath.FromSlash(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if absent(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -64,13 +79,22 @@ func below(ctx context.Context, root string, c schemas.Check) (holds bool, err e
 	if err != nil {
 		return false, err
 	}
-	switch {
-	case !info.Mode().IsRegular():
+	if !info.Mode().IsRegular() {
 		return false, errors.New("what is to be checked is no regular file")
-	case c.Kind == schemas.CheckFile:
+	}
+	return look(f, info)
+}
+
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// meets reports whether what r reads is as c says.
+func meets(ctx context.Context, c schemas.Check, r io.Reader) (bool, error) {
+	if c.Kind == schemas.CheckFile {
 		return true, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return false, fmt.Errorf("a file cannot be checked: %w", err)
 	}
@@ -78,6 +102,8 @@ func below(ctx context.Context, root string, c schemas.Check) (holds bool, err e
 		return false, fmt.Errorf("the file to be checked is larger than %d bytes", maxFile)
 	}
 	if c.Kind == schemas.CheckRegex {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
 		return matches(ctx, c.Pattern, data)
 	}
 	return leads(c, data)

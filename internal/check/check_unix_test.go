@@ -31,6 +31,9 @@ func TestNothingOutsideIsRead(t *testing.T) {
 			holds, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: kind, Path: path, Pattern: "secret"}, time.Now())
 			require.False(t, holds, path)
 			require.Error(t, err, path)
+			ok, _, err := Run(t.Context(), Env{Roots: []string{root}}, schemas.Check{Kind: kind, Path: path, Pattern: "secret"}, time.Time{})
+			require.False(t, ok, path)
+			require.Error(t, err, path)
 		}
 	}
 	holds, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "near", Pattern: "secret"}, time.Now())

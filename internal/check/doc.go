@@ -1,8 +1,24 @@
-// Package check finds out whether a machine check holds, on files below folders
-// the operator names.
+// Package check finds out whether a machine check holds: about files below folders
+// the operator names, or by running a command there.
 //
 // It opens files through os.Root, so neither dots nor links lead out of those
-// folders; reads regular files alone, up to a size and for a time; and tells
-// whether the check holds and nothing of what it read. What it cannot find out
-// is an error, never an answer.
+// folders, and reads regular files alone, up to a size. Holds tells whether a check
+// holds and nothing of what it read. Run also gives evidence: of a file its size,
+// hash and time, of a command how it ended and what it printed. What cannot be
+// found out is an error, never an answer.
+//
+// Invariants:
+//   - INV-FRESH: a file that was not written since the attempt began passes no
+//     check of that attempt.
+//
+// Whoever writes a criterion with a command decides what runs as the user of this
+// process, so commands are the operator's to allow, and Holds runs none. They get
+// PATH, a home of their own and no input. At the limits, and when they are done,
+// their process group is killed, with whoever they left in it. This is order, not
+// a sandbox: a process that leaves the group (setsid) lives on, and what may be
+// read or reached over the network is what this user may.
+//
+// A file's time is the file system's: freshness allows 50 ms, 2 s where stamps
+// have no fraction, and a minute for stamps to come. A share whose clock is
+// further off makes files stale. Whoever may write the file can set its time.
 package check

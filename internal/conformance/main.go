@@ -31,7 +31,7 @@ func main() {
 
 func run(ctx context.Context, addr string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	router := mcp.NewRouter(newServer(), log)
+	router := newRouter(log)
 	tester := mcp.Principal{ID: "conformance"}
 	if addr == "" {
 		return mcp.ServeStdio(mcp.WithPrincipal(ctx, tester), router, os.Stdin, os.Stdout, mcp.StdioOptions{})
@@ -65,6 +65,16 @@ func anonymous(next http.Handler) http.Handler {
 		r.Header.Set("Authorization", "Bearer conformance")
 		next.ServeHTTP(w, r)
 	})
+}
+
+// newRouter serves everything the suite asks for.
+func newRouter(log *slog.Logger) *mcp.Router {
+	js := newJobs()
+	srv := newServer()
+	addTaskTools(srv, js)
+	router := mcp.NewRouter(srv, log)
+	router.ServeTasks(js)
+	return router
 }
 
 func newServer() *sdkserver.MCPServer {

@@ -19,7 +19,7 @@ func TestFixturesAreDescribed(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}` + "\n" +
 			`{"jsonrpc":"2.0","id":2,"method":"prompts/list","params":{` + meta + `}}` + "\n")
 	var out bytes.Buffer
-	require.NoError(t, mcp.ServeStdio(t.Context(), mcp.NewRouter(newServer(), nil), in, &out, mcp.StdioOptions{}))
+	require.NoError(t, mcp.ServeStdio(t.Context(), newRouter(nil), in, &out, mcp.StdioOptions{}))
 	found := 0
 	for line := range strings.Lines(out.String()) {
 		var m struct {
@@ -33,7 +33,7 @@ func TestFixturesAreDescribed(t *testing.T) {
 			found++
 		}
 	}
-	require.Equal(t, 32, found, "27 tools and 5 prompts")
+	require.Equal(t, 39, found, "34 tools and 5 prompts")
 }
 
 func TestOnlyLoopbackIsServed(t *testing.T) {

@@ -64,6 +64,7 @@ func newStage(t testing.TB) *stage {
 	task := s.must(s.victim, "task_submit", `{"group": "vault", "items": [{"intent": "`+canary+`", "inputs": {"code": "`+canary+`"}}]}`)
 	s.must(s.victim, "task_submit", `{"intent": "`+canary+`"}`)
 	s.must(s.victim, "task_claim", `{"lease_seconds": 3600}`)
+	planned := at[string](t, s.must(s.victim, "task_submit", `{"request": "`+canary+`", "intent": "`+canary+`", "group": "vault"}`), "task_id")
 	s.must(parent, "swarm_create", `{"goal": "`+canary+`", "strategy": "hierarchical", "swarm_id": "swarm-vault", "coordinator_agent_id": "victim", "agents": [{"slot": "hand"}]}`)
 	s.must(s.victim, "memory_write_warm", `{"type": "learning", "group": "swarm-vault", "data": {"type": "insight", "content": "of the lighthouse's swarm: `+canary+`"}}`)
 	workID, taskID := at[string](t, task, "items.0.work_id"), at[string](t, task, "task_id")
@@ -83,7 +84,7 @@ func newStage(t testing.TB) *stage {
 		"cursor": {cursor}, "ack": {cursor}, "session_id": {"victims"},
 		"query": {"lighthouse", "keeper of the lighthouse", "rumours", "lighthouse code opens", canary[:6]},
 		"tags":  {"lighthouse"}, "subject": {"lighthouse"}, "key": {"code", "keeper"},
-		"work_id": {workID}, "task_id": {taskID}, "retry": {workID}, "fence": {1, 2}, "intent": {"lighthouse"}, "assigned_to": agents, "needs": {"task_claim"}, "context": ids,
+		"work_id": {workID}, "task_id": {taskID, planned}, "request": {"lighthouse"}, "tools": {"bash"}, "answers": {"lighthouse"}, "retry": {workID}, "fence": {1, 2}, "intent": {"lighthouse"}, "assigned_to": agents, "needs": {"task_claim"}, "context": ids,
 		"since": {"2020-01-01T00:00:00Z"}, "until": {now}, "as_of": {now}, "valid_from": {now}, "valid_to": {"2999-01-01T00:00:00Z"},
 		"wait_seconds": {0}, "limit": {1, 5, 20}, "version": {1, 2}, "if_version": {1},
 		"type": {"learning", "entity"}, "data": {
@@ -129,11 +130,22 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 	case "events_subscribe":
 		args["events"] = s.secrets["events"]
 	case "task_submit":
-		if without("retry"); random.IntN(3) > 0 {
-			without("items")
-			break
+		ofTask := []string{"request", "tools", "budget_seconds", "replans", "within_seconds", "hold"}
+		switch without("retry"); random.IntN(4) {
+		case 0:
+			without("items", "task_id", "answers", "budget_seconds", "replans", "within_seconds")
+			args["request"] = "lighthouse"
+			return
+		case 1:
+			without(append(ofTask, "items", "intent", "group")...)
+			args["task_id"] = s.secrets.make(random, "task_id", property{Type: "string"})
+			return
+		case 2:
+			without(append(ofTask, "items", "task_id", "answers")...)
+			args["intent"] = "lighthouse"
+			return
 		}
-		without("intent")
+		without(append(ofTask, "intent", "task_id", "answers")...)
 		args["items"] = []any{map[string]any{"intent": "lighthouse", "assigned_to": s.secrets.make(random, "assigned_to", property{Type: "string"})}}
 	case "swarm_create":
 		without("coordinator_slot", "culture", "group_id")
@@ -193,6 +205,7 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 // ofOthers are the rows that are not the adversary's.
 func (s *stage) ofOthers() map[string]string {
 	me := fmt.Sprintf("'%s'", s.adversary.Entity)
+	ofTasks := "task IN (SELECT n FROM tasks WHERE submitter <> " + me + ")"
 	return map[string]string{
 		"entities": "id <> " + me + " AND coalesce(parent_id, '') <> " + me, "entity_keys": "entity_id IN (SELECT id FROM entities WHERE name IN ('victim', 'claude-code', 'tester'))",
 		"l1": "entity_id <> " + me, "items": "owner <> " + me, "item_versions": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
@@ -201,6 +214,7 @@ func (s *stage) ofOthers() map[string]string {
 		"cursors": "entity_id <> " + me + " AND stream NOT LIKE 'g/staging-" + string(s.adversary.Entity) + "-%'", "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
 		"swarms": "creator <> " + me, "swarm_slots": "swarm_id = 'swarm-vault'", "swarm_agents": "swarm_id = 'swarm-vault'",
 		"returns": "agent <> " + me, "reviews": "return_id IN (SELECT id FROM returns WHERE agent <> " + me + ")",
+		"tasks": "submitter <> " + me, "subtasks": ofTasks, "task_rounds": ofTasks, "task_seats": ofTasks, "task_messages": ofTasks,
 		"work_items": "submitter <> " + me, "work_leases": "holder <> " + me,
 		"trust_scores": "agent <> " + me, "capability_trust": "agent <> " + me, "idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
 	}
@@ -293,6 +307,12 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"task_status", `{"group": "%s"}`, "vault", "voult"},
 		{"task_cancel", `{"work_id": "%s"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_cancel", `{"task_id": "%s"}`, s.secrets["task_id"][0].(string), absentID},
+		{"task_status", `{"task_id": "%s", "detail": true}`, s.secrets["task_id"][1].(string), absentID},
+		{"task_cancel", `{"task_id": "%s"}`, s.secrets["task_id"][1].(string), absentID},
+		{"task_submit", `{"task_id": "%s", "answers": "x"}`, s.secrets["task_id"][1].(string), absentID},
+		{"task_submit", `{"request": "x", "group": "%s"}`, "vault", "voult"},
+		{"review_list", `{"ids": ["%s"]}`, s.secrets["task_id"][1].(string), absentID},
+		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["task_id"][1].(string), absentID},
 		{"task_report", `{"work_id": "%s", "fence": 1, "outcome": "done"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"retry": "%s"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"intent": "x", "group": "%s"}`, "vault", "voult"},

@@ -150,7 +150,7 @@ func (s *commons) narrow(random *rand.Rand, tool string, args map[string]any) {
 	case "memory_write_hot":
 		drop("expected_updated_at")
 	case "task_submit":
-		drop("items", "retry")
+		drop("items", "retry", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id", "answers")
 		args["intent"] = "mind the lamp"
 	case "task_claim":
 		drop("lease_seconds")

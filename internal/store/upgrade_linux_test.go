@@ -50,6 +50,19 @@ func upgradePoints(t *testing.T, total int) (points []int) {
 	return points
 }
 
+// upgradesFrom are the schemas, by version, whose upgrade is disturbed: all, or the
+// empty file, the first and the newest two. TestUpgrade goes through every one.
+func upgradesFrom(t *testing.T) map[int]string {
+	all := fixtures(t)
+	some := map[int]string{}
+	for v, text := range all {
+		if soak.Count(t, 1, 10) > 1 || v <= 1 || v >= len(all)-2 {
+			some[v] = text
+		}
+	}
+	return some
+}
+
 // A process that is killed at any step of an upgrade leaves the old database or
 // the new one, and the next one goes on from there.
 func TestUpgradeKilled(t *testing.T) {
@@ -57,7 +70,7 @@ func TestUpgradeKilled(t *testing.T) {
 	require.NoError(t, openAt(t, fresh).Close())
 	newest := inspectFile(t, fresh, nil)
 	kills, old, done := 0, 0, 0
-	for v, text := range fixtures(t) {
+	for v, text := range upgradesFrom(t) {
 		run := func(n int) (path, said string) {
 			path = filepath.Join(t.TempDir(), "n.db")
 			load(t, text, path)
@@ -99,7 +112,7 @@ func TestUpgradeKilled(t *testing.T) {
 		}
 	}
 	require.NotZero(t, old)
-	t.Logf("%d schemas, %d kills: %d left the old database, %d the new one, 0 anything between", newest.version+1, kills, old, done)
+	t.Logf("%d schemas, %d kills: %d left the old database, %d the new one, 0 anything between", len(upgradesFrom(t)), kills, old, done)
 }
 
 // A disk that fails at any step of an upgrade is told of, and costs nothing.
@@ -108,7 +121,7 @@ func TestUpgradeFaults(t *testing.T) {
 	require.NoError(t, openAt(t, fresh).Close())
 	newest := inspectFile(t, fresh, nil)
 	failed, points := 0, 0
-	for _, text := range fixtures(t) {
+	for _, text := range upgradesFrom(t) {
 		open := func(n int, code int32) (calls int, err error) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "n.db")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/internal/check"
 	"cordelia/internal/store"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -45,7 +46,7 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 		return nil, err
 	}
 	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed, Clock: h.clock,
-		CheckRoots: []string{h.files}, Access: access.Config{TiersOf: p.tiersOf()}})
+		Checks: check.Env{Roots: []string{h.files}}, Access: access.Config{TiersOf: p.tiersOf()}})
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,13 @@ CREATE TABLE returns (
   statement     BLOB NOT NULL,                      -- the bytes the agent signed
   signature     BLOB NOT NULL,
   at            INTEGER NOT NULL,
-  closed_at     INTEGER NOT NULL DEFAULT 0          -- 0 = something of it waits
+  closed_at     INTEGER NOT NULL DEFAULT 0,         -- 0 = something of it waits
+  over_boot     TEXT NOT NULL DEFAULT '',           -- in which boot it was first seen to wait too long
+  over_mono     INTEGER NOT NULL DEFAULT 0          -- and when, on the clock nobody can set
 ) STRICT;
 CREATE INDEX returns_agent ON returns(agent, at);
 CREATE INDEX returns_open ON returns(group_id) WHERE closed_at = 0;
+CREATE INDEX returns_waiting ON returns(at) WHERE closed_at = 0;
 
 CREATE TABLE reviews (
   id         TEXT PRIMARY KEY,
@@ -25,7 +28,7 @@ CREATE TABLE reviews (
   hash       BLOB NOT NULL,                         -- of what is shown: an approval names it
   words      BLOB NOT NULL,                         -- hash of what it says, without what it says of itself
   person     INTEGER NOT NULL,                      -- 1 = a person approves it, for what it is or was
-  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn')),
+  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'expired')),
   decided_by TEXT NOT NULL DEFAULT '',              -- 'node' = merged without review
   decided_at INTEGER NOT NULL DEFAULT 0,
   reason     TEXT NOT NULL DEFAULT '',

@@ -472,7 +472,9 @@ CREATE TABLE returns (
   statement     BLOB NOT NULL,                      -- the bytes the agent signed
   signature     BLOB NOT NULL,
   at            INTEGER NOT NULL,
-  closed_at     INTEGER NOT NULL DEFAULT 0          -- 0 = something of it waits
+  closed_at     INTEGER NOT NULL DEFAULT 0,         -- 0 = something of it waits
+  over_boot     TEXT NOT NULL DEFAULT '',           -- in which boot it was first seen to wait too long
+  over_mono     INTEGER NOT NULL DEFAULT 0          -- and when, on the clock nobody can set
 ) STRICT;
 CREATE TABLE reviews (
   id         TEXT PRIMARY KEY,
@@ -482,7 +484,7 @@ CREATE TABLE reviews (
   hash       BLOB NOT NULL,                         -- of what is shown: an approval names it
   words      BLOB NOT NULL,                         -- hash of what it says, without what it says of itself
   person     INTEGER NOT NULL,                      -- 1 = a person approves it, for what it is or was
-  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn')),
+  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'expired')),
   decided_by TEXT NOT NULL DEFAULT '',              -- 'node' = merged without review
   decided_at INTEGER NOT NULL DEFAULT 0,
   reason     TEXT NOT NULL DEFAULT '',
@@ -583,9 +585,9 @@ INSERT INTO quarantines(n, agent, by, reason, at, lifted_at, lifted_by) VALUES (
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (1, X'00FF00', 1, 'releases ''by'' ü 0', 1);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (2, X'00FF01', 2, 'releases ''by'' ü 1', 2);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (3, X'00FF02', 3, 'releases ''by'' ü 2', 3);
-INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 0', 'entities ''id'' ü 0', 'returns ''group_id'' ü 0', 'match', 1, 1, X'00FF00', X'00FF00', X'00FF00', X'00FF00', 1, 1);
-INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 1', 'entities ''id'' ü 1', 'returns ''group_id'' ü 1', 'gap', 2, 2, X'00FF01', X'00FF01', X'00FF01', X'00FF01', 2, 2);
-INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at) VALUES ('returns ''id'' ü 2', 'entities ''id'' ü 2', 'returns ''group_id'' ü 2', 'fork', 3, 3, X'00FF02', X'00FF02', X'00FF02', X'00FF02', 3, 3);
+INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at, over_boot, over_mono) VALUES ('returns ''id'' ü 0', 'entities ''id'' ü 0', 'returns ''group_id'' ü 0', 'match', 1, 1, X'00FF00', X'00FF00', X'00FF00', X'00FF00', 1, 1, 'returns ''over_boot'' ü 0', 1);
+INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at, over_boot, over_mono) VALUES ('returns ''id'' ü 1', 'entities ''id'' ü 1', 'returns ''group_id'' ü 1', 'gap', 2, 2, X'00FF01', X'00FF01', X'00FF01', X'00FF01', 2, 2, 'returns ''over_boot'' ü 1', 2);
+INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at, closed_at, over_boot, over_mono) VALUES ('returns ''id'' ü 2', 'entities ''id'' ü 2', 'returns ''group_id'' ü 2', 'fork', 3, 3, X'00FF02', X'00FF02', X'00FF02', X'00FF02', 3, 3, 'returns ''over_boot'' ü 2', 3);
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 0', 'returns ''id'' ü 0', 'reviews ''item'' ü 0', 'reviews ''target'' ü 0', X'00FF00', X'00FF00', 1, 'pending', 'reviews ''decided_by'' ü 0', 1, 'reviews ''reason'' ü 0', 'reviews ''result'' ü 0');
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 1', 'returns ''id'' ü 1', 'reviews ''item'' ü 1', 'reviews ''target'' ü 1', X'00FF01', X'00FF01', 2, 'approved', 'reviews ''decided_by'' ü 1', 2, 'reviews ''reason'' ü 1', 'reviews ''result'' ü 1');
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 2', 'returns ''id'' ü 2', 'reviews ''item'' ü 2', 'reviews ''target'' ü 2', X'00FF02', X'00FF02', 3, 'rejected', 'reviews ''decided_by'' ü 2', 3, 'reviews ''reason'' ü 2', 'reviews ''result'' ü 2');
@@ -704,5 +706,6 @@ CREATE INDEX swarm_agents_entity ON swarm_agents(entity_id);
 CREATE INDEX groups_swarm ON groups(swarm_id) WHERE swarm_id <> '';
 CREATE INDEX returns_agent ON returns(agent, at);
 CREATE INDEX returns_open ON returns(group_id) WHERE closed_at = 0;
+CREATE INDEX returns_waiting ON returns(at) WHERE closed_at = 0;
 CREATE INDEX reviews_return ON reviews(return_id, state, id);
 CREATE INDEX reviews_words ON reviews(words) WHERE state <> 'approved';

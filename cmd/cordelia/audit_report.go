@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) auditReportCommand() *cobra.Command {
+	var since, until string
+	var role, detection string
+	var kept int
+	var q schemas.AuditQuery
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Sum up who did what, and what you should know of",
+		Long: `Sum the audit record up: who did how much of what, what was refused, who lost
+rights, whose key changed, restores, clocks that went back; and what the auditor found
+in the messages between the roles of tasks, with who is accountable for it: corrections
+without end, roles that behave otherwise than in the 30 days before, a rising loss,
+breaches of a role's bounds, ids that are there twice, rounds decided on too early,
+late reports, and work judged by who did it. For the person alone.
+
+With --task, --role or --detection, show those findings alone. The node makes a report
+of each day by itself; --kept shows the newest of them.`,
+		Example: "  cordelia audit report --since 168h\n  cordelia audit report --task ID --detection boundary\n  cordelia audit report --kept 7",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if kept < 0 || kept > ops.MaxReports {
+				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d", ops.MaxReports).Try("say how many reports to show")
+			}
+			var err error
+			if q.Since, err = stampSince(since); err != nil {
+				return err
+			}
+			if q.Until, err = stampSince(until); err != nil {
+				return err
+			}
+			q.Role, q.Detection = schemas.PipelineRole(role), schemas.Detection(detection)
+			return a.person(cmd.Context(), func(w *acting) error {
+				if kept > 0 {
+					return w.showKept(cmd.Context(), kept)
+				}
+				r, err := w.node.AuditReport(cmd.Context(), w.caller, q)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(r)
+				}
+				a.showAuditReport(r)
+				return nil
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&q.TaskID, "task", "", "only findings about the task with this `id`")
+	f.StringVar(&role, "role", "", "only findings this role is accountable for: "+oneOf(schemas.PipelineRoles()))
+	f.StringVar(&detection, "detection", "", "only findings of this kind: "+oneOf(schemas.Detections()))
+	f.StringVar(&until, "until", "", "only what was before then: written like --since")
+	f.IntVar(&kept, "kept", 0, "show the newest `n` of the reports that the node made by itself")
+	sinceFlag(cmd, &since, "720h")
+	return cmd
+}
+
+func oneOf[T ~string](list []T) string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return strings.Join(words, ", ")
+}
+
+// stampSince is parseSince, as queries take it.
+func stampSince(text string) (string, error) {
+	at, err := parseSince(text)
+	if err != nil || at == 0 {
+		return "", err
+	}
+	return time.UnixMicro(at).UTC().Format(time.RFC3339Nano), nil
+}
+
+// showKept shows reports the node made by itself, newest first.
+func (w *acting) showKept(ctx context.Context, n int) error {
+	list, err := w.node.AuditKept(ctx, w.caller, n)
+	if err != nil {
+		return err
+	}
+	if w.asJSON {
+		return w.printJSON(list)
+	}
+	for i, r := range list {
+		if i > 0 {
+			w.say("")
+		}
+		w.showAuditReport(r)
+	}
+	if len(list) == 0 {
+		w.note("the node made none yet: it makes the first a day after it was set up, while one of its processes runs")
+	}
+	return nil
+}
+
+func sinceFlag(cmd *cobra.Command, since *string, otherwise string) {
+	cmd.Flags().StringVar(since, "since", otherwise, "only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
+}
+
+// parseSince reads a moment, in µs UTC; "" is the beginning.
+func parseSince(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return time.Now().Add(-d).UnixMicro(), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t.UnixMicro(), nil
+		}
+	}
+	return 0, schemas.Invalidf("%q is no time", text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try("correct --since")
+}
+
+func (a *app) showAuditReport(r ops.AuditSummary) {
+	f := fields{}
+	f.add("from", clock(r.From))
+	f.add("until", clock(r.Until))
+	if r.Events > 0 {
+		f.add("entries", fmt.Sprintf("%d, %d of them refused", r.Events, r.Refused))
+	}
+	if r.Messages > 0 {
+		f.add("messages", fmt.Sprintf("%d between the roles of tasks", r.Messages))
+	}
+	a.list(f)
+	for _, part := range []struct {
+		head string
+		list []ops.Tally
+	}{{"WHO", r.Actors}, {"WHAT", r.Actions}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		a.say("")
+		t := table{head: []string{part.head, "ENTRIES"}}
+		for _, c := range part.list {
+			name := c.As
+			if name == "" {
+				name = c.Name
+			}
+			t.add(texts(clean(name), strconv.Itoa(c.N))...)
+		}
+		a.print(t)
+	}
+	if len(r.Notable) > 0 {
+		a.say("")
+		t := table{firm: 1, head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
+		for _, e := range r.Notable {
+			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), short(e.Actor), clean(e.What))...)
+		}
+		a.print(t)
+	}
+	a.showFindings(r.Findings)
+	if r.Unshown > 0 {
+		a.note("%d more are not shown; ask for a shorter time with --since, or for less with --detection", r.Unshown)
+	}
+}
+
+// showFindings shows what the auditor found, with the whole id of each task: what
+// asks on takes no less.
+func (a *app) showFindings(list []schemas.AuditFinding) {
+	if len(list) == 0 {
+		a.note("the auditor found nothing")
+		return
+	}
+	a.say("")
+	t := table{head: []string{"FINDING", "ROLE", "TASK", "WHAT"}}
+	for _, x := range list {
+		about := x.TaskID
+		if about == "" {
+			about = x.SubTaskID
+		}
+		t.add(texts(string(x.Detection), string(x.Accountable), clean(about), clean(x.Finding))...)
+	}
+	a.print(t)
+}

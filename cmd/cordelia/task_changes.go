@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// changes says in lines what of the task is other than it was before; nil = nothing
+// was known.
+func (v *pipelineView) changes(before *pipelineView) (list []string) {
+	say := func(format string, args ...any) { list = append(list, clean(fmt.Sprintf(format, args...))) }
+	if before == nil {
+		say("task %s: %s", v.TaskID, v.Intent)
+		before = &pipelineView{}
+	}
+	for _, r := range v.Rounds[min(len(before.Rounds), len(v.Rounds)):] {
+		say("round %d failed, then %s: %s", r.Round, strings.ReplaceAll(r.Directive, "_", " "), r.Rationale) // with the figures
+	}
+	if v.State != before.State || v.Round != before.Round {
+		round := ""
+		if v.Round > 0 {
+			round = fmt.Sprintf(", round %d", v.Round)
+		}
+		say("the task is %s%s", v.State, round)
+	}
+	for _, q := range v.Questions {
+		if !slices.Contains(before.Questions, q) {
+			say("asked: %s", q)
+		}
+	}
+	if next := v.next(); next != "" && v.State != before.State {
+		say("next: %s", next)
+	}
+	list = append(list, v.changedParts(before)...)
+	list = append(list, v.changedSeats(before)...)
+	if v.Result != nil && before.Result == nil {
+		for _, r := range v.ending().rows {
+			say("%s: %s", r[0].text, r[1].text)
+		}
+	}
+	return list
+}
+
+// changedParts are the subtasks and criteria that stand otherwise.
+func (v *pipelineView) changedParts(before *pipelineView) (list []string) {
+	for _, s := range v.SubTasks {
+		was := subtaskView{}
+		if at := slices.IndexFunc(before.SubTasks, func(o subtaskView) bool { return o.ID == s.ID }); at >= 0 {
+			was = before.SubTasks[at]
+		}
+		if s.State != was.State || s.Attempt != was.Attempt {
+			text := fmt.Sprintf("%s: %s", s.Intent, s.State)
+			if s.Attempt > 1 {
+				text += fmt.Sprintf(", attempt %d", s.Attempt)
+			}
+			list = append(list, clean(text))
+		}
+		list = append(list, changedCriteria(s.Criteria, was.Criteria)...)
+	}
+	was := before.Criteria
+	if v.Round != before.Round {
+		was = nil
+	}
+	return append(list, changedCriteria(v.Criteria, was)...)
+}
+
+// changedCriteria are those that got another verdict.
+func changedCriteria(now, was []string) (list []string) {
+	for _, one := range now {
+		if verdict, text := judged(one); verdict != "open" && !slices.Contains(was, one) {
+			list = append(list, "  "+clean(verdict+": "+text))
+		}
+	}
+	return list
+}
+
+// changedSeats are those that opened, or that somebody took or left.
+func (v *pipelineView) changedSeats(before *pipelineView) (list []string) {
+	for _, s := range v.Seats {
+		at := slices.IndexFunc(before.Seats, func(o seatView) bool { return o.WorkID == s.WorkID })
+		if at >= 0 && before.Seats[at].Holder == s.Holder && before.Seats[at].Waits == s.Waits {
+			continue
+		}
+		name := s.Role
+		if of := v.subtask(s.SubTaskID); of != "" {
+			name += " (" + of + ")"
+		}
+		stands := "held by " + s.Holder
+		if s.Holder == "" {
+			stands = "waits " + s.Waits + ", item " + s.WorkID
+		}
+		list = append(list, clean(name+": "+stands))
+	}
+	return list
+}

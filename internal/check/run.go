@@ -1,0 +1,150 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"cordelia/schemas"
+)
+
+// Defaults of Env.
+const (
+	DefaultTimeout   = 2 * time.Minute
+	DefaultMaxOutput = 16 << 20 // bytes
+)
+
+const (
+	// fineStamp is how far the clock that stamps files may be behind the one a
+	// program reads: a tick of the kernel, at most 10 ms, with some room.
+	fineStamp = 50 * time.Millisecond
+	// wholeStamp is for files stamped with whole seconds: FAT keeps even ones.
+	wholeStamp = 2 * time.Second
+	// ahead is how far a stamp may lie in the future.
+	ahead = time.Minute
+	// maxHash is how much of a file is hashed, in bytes.
+	maxHash = 64 << 20
+)
+
+// Env is what the operator allows checks. The zero value allows those of the date.
+type Env struct {
+	Roots     []string         // absolute folders in which files are looked at and commands run
+	Commands  bool             // run commands, too
+	Timeout   time.Duration    // of a command; 0 = DefaultTimeout
+	MaxOutput int64            // bytes a command may print; 0 = DefaultMaxOutput
+	Now       func() time.Time // for the date; nil = time.Now
+}
+
+// Run makes a check of what an attempt that began at since should have brought
+// about. A file that was not written since then does not pass, whatever is in it; the
+// zero time lets any pass. The evidence names the check as its
+// tool, and gives of a file its size, hash and time, so that one from another
+// attempt is recognised; of a command its exit code and both ends of what it
+// printed. What cannot be found out is an error, ErrOff where it is the operator's
+// choice; a file or program that is not there is a check that fails.
+func Run(ctx context.Context, env Env, c schemas.Check, since time.Time) (ok bool, e schemas.Evidence, err error) {
+	switch c.Kind {
+	case schemas.CheckDate:
+		now := time.Now
+		if env.Now != nil {
+			now = env.Now
+		}
+		today := now().UTC()
+		ok, err = Holds(ctx, nil, c, today)
+		return ok, evidence(c, exitOf(ok), "today is "+today.Format(time.DateOnly)), err
+	case schemas.CheckCommand:
+		return env.command(ctx, c)
+	}
+	a, err := env.find(ctx, c, since)
+	if err != nil {
+		return false, schemas.Evidence{}, err
+	}
+	return a.exit() == schemas.CheckHolds, evidence(c, a.exit(), a.String()), nil
+}
+
+func evidence(c schemas.Check, exit int, output string) schemas.Evidence {
+	return schemas.NewEvidence(schemas.CheckTool(c.Kind), c.String(), exit, output)
+}
+
+func exitOf(ok bool) int {
+	if ok {
+		return schemas.CheckHolds
+	}
+	return schemas.CheckFails
+}
+
+// artefact is a file as a check found it.
+type artefact struct {
+	there, holds bool
+	size         int64
+	written      time.Time
+	sum          []byte
+	since, now   time.Time
+}
+
+// find looks for the file that is as c says, and fresh; else it gives the one that
+// came nearest.
+func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best artefact, err error) {
+	err = each(env.Roots, c.Path, func(f *os.File, info fs.FileInfo) (done bool, err error) {
+		hash := sha256.New()
+		r := io.TeeReader(io.LimitReader(f, maxHash), hash)
+		a := artefact{there: true, size: info.Size(), written: info.ModTime(), since: since, now: time.Now()}
+		if a.holds, err = meets(ctx, c, r); err != nil {
+			return false, err
+		}
+		if _, err = io.Copy(io.Discard, r); err != nil {
+			return false, fmt.Errorf("a file cannot be checked: %w", err)
+		}
+		a.sum = hash.Sum(nil)
+		if !best.there || a.exit() == schemas.CheckHolds || a.holds && !best.holds {
+			best = a
+		}
+		return a.exit() == schemas.CheckHolds, ctx.Err()
+	})
+	return best, err
+}
+
+func (a artefact) exit() int {
+	switch {
+	case !a.holds:
+		return schemas.CheckFails
+	case !a.fresh():
+		return schemas.CheckStale
+	}
+	return schemas.CheckHolds
+}
+
+// fresh reports whether the file was written since the attempt began, and not in
+// the future: that stamp would be fresh for every attempt to come (INV-FRESH).
+func (a artefact) fresh() bool {
+	slack := fineStamp
+	if a.written.Nanosecond() == 0 {
+		slack = wholeStamp
+	}
+	return a.since.IsZero() || !a.written.Before(a.since.Add(-slack)) && !a.written.After(a.now.Add(ahead))
+}
+
+func (a artefact) String() string {
+	if !a.there {
+		return "there is no such file"
+	}
+	stamp := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+	of := ""
+	if a.size > maxHash {
+		of = fmt.Sprintf(" of its first %d bytes", maxHash)
+	}
+	text := fmt.Sprintf("%d bytes, SHA-256%s %x, written %s", a.size, of, a.sum, stamp(a.written))
+	switch {
+	case !a.holds:
+		return text + "; it is not as the check says"
+	case !a.fresh() && a.written.After(a.since):
+		return text + ", which is to come: stale"
+	case !a.fresh():
+		return text + ", before the attempt began, " + stamp(a.since) + ": stale"
+	}
+	return text
+}

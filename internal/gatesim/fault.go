@@ -1,0 +1,68 @@
+package main
+
+// criteria is how many a subtask has.
+const criteria = 6
+
+// A criterion can be as it should be, or not; and what is shown of it can say so, or
+// look well all the same.
+type sight string
+
+const (
+	met    sight = "met"
+	shown  sight = "unmet, and it shows"
+	hidden sight = "unmet, and it looks met"
+)
+
+// artefact is what lies where the machine check of a faulty criterion looks.
+type artefact string
+
+const (
+	absent    artefact = "absent"    // or with other words in it
+	old       artefact = "old"       // right, from before the attempt
+	earlier   artefact = "earlier"   // right, from the attempt before this one
+	restamped artefact = "restamped" // right, from before, with its time set to now
+)
+
+// trick is what is done to the messages.
+type trick string
+
+const (
+	silent     trick = "no verdict on what is faulty"
+	twice      trick = "executor and judge report again, and better"
+	late       trick = "who lost the lease reports after who has it"
+	contradict trick = "two verdicts on what is faulty, a pass and a fail"
+	lying      trick = "the judge passes everything, whatever is shown"
+)
+
+// fault is what is wrong in a trial.
+type fault struct {
+	name, about string
+	unmet       int // criteria, drawn at random
+	looks       sight
+	left        artefact
+	trick       trick
+	beyond      bool // the bar of no false accept is not meant for it: see docs
+}
+
+func faults() []fault {
+	return []fault{
+		{name: "none", about: "every criterion is met"},
+		{name: "1 of 6 unmet", about: "one criterion is unmet, and the evidence shows it", unmet: 1, looks: shown, left: absent},
+		{name: "3 of 6 unmet", about: "three are, and the evidence shows it", unmet: 3, looks: shown, left: absent},
+		{name: "fabricated", about: "the evidence of an unmet criterion is made up; nothing lies where a check looks", unmet: 1, looks: hidden, left: absent},
+		{name: "stale", about: "the artefact is an hour older than the attempt", unmet: 1, looks: hidden, left: old},
+		{name: "other attempt's", about: "the first attempt wrote it and failed on another criterion; the next ones did not", unmet: 1, looks: hidden, left: earlier},
+		{name: "missing verdict", about: "the judge says nothing of the unmet criterion", unmet: 1, looks: hidden, left: absent, trick: silent},
+		{name: "duplicate", about: "executor and judge report once more under the same lease, and better", unmet: 1, looks: shown, left: absent, trick: twice},
+		{name: "late", about: "an executor who gave its lease back reports success after the one who has it", unmet: 1, looks: shown, left: absent, trick: late},
+		{name: "contradicting", about: "the judge passes the unmet criterion and fails it in one answer", unmet: 1, looks: shown, left: absent, trick: contradict},
+		{name: "lying judge", about: "the judge passes everything", unmet: 1, looks: hidden, left: absent, trick: lying},
+		{name: "time set", about: "as stale, and the executor set the file's time to now", unmet: 1, looks: hidden, left: restamped, beyond: true},
+	}
+}
+
+// shares are how many of the criteria have a machine check.
+func shares() []int { return []int{0, criteria / 2, criteria} }
+
+// seeds is how many trials there are of a fault and a share.
+const seeds = 200

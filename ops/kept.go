@@ -1,0 +1,338 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Kept is a call that waits as a row: whoever made it comes back for the answer, to
+// any process of the node.
+type Kept struct {
+	ID      string
+	Op      *Operation
+	State   KeptState
+	Created time.Time
+	Updated time.Time
+	Expires time.Time // until then it can be asked for
+	Answer  any       // of an answered one, as the operation gives it
+	Err     error     // or what it was refused for
+}
+
+// KeptState is where a kept call stands.
+type KeptState string
+
+const (
+	KeptWaiting   KeptState = "waiting"
+	KeptAnswered  KeptState = "answered"
+	KeptCancelled KeptState = "cancelled"
+)
+
+const (
+	// KeptPoll is how often it makes sense to ask for a kept call.
+	KeptPoll = 2 * time.Second
+	// maxKeptSeconds is the longest wait of a kept call.
+	maxKeptSeconds = 3600
+	// keptFor is how long an answer is kept.
+	keptFor = 10 * time.Minute
+	// maxKept bounds the kept calls of one caller, answered ones too.
+	maxKept = 256
+)
+
+// Later is the error of a call that is kept; it carries what the caller comes back
+// with.
+type Later struct{ Kept }
+
+func (l Later) Error() string { return "ops: the call waits as " + l.ID }
+
+// errSettled ends a transaction that would end the wait of a call which has ended.
+var errSettled = errors.New("ops: the kept call has ended")
+
+// waiter is what an operation whose calls may be kept says of them.
+type waiter[In, Out any] struct {
+	// ready says whether a call would end now. seen is what this process found out
+	// the last time.
+	ready func(ctx context.Context, c *Call, in In, seen *work.Watch) (bool, error)
+	// show is what of an answer may be shown now.
+	show func(g access.Grant, out Out) (Out, error)
+	// undo takes back what a call did; false if that is over.
+	undo func(g access.Grant, out Out) (bool, error)
+}
+
+// keeping is a waiter without its types.
+type keeping struct {
+	ready func(ctx context.Context, c *Call, seen *work.Watch) (bool, error)
+	show  func(g access.Grant, answer []byte) (any, error)
+	undo  func(g access.Grant, answer []byte) (bool, error)
+}
+
+// waits lets calls of o be kept.
+func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
+	o.keeping = &keeping{
+		ready: func(ctx context.Context, c *Call, seen *work.Watch) (bool, error) {
+			var in In
+			if err := json.Unmarshal(c.args, &in); err != nil {
+				return false, fmt.Errorf("read kept call: %w", err)
+			}
+			return w.ready(ctx, c, in, seen)
+		},
+		show: func(g access.Grant, answer []byte) (any, error) {
+			var out Out
+			if err := json.Unmarshal(answer, &out); err != nil {
+				return nil, fmt.Errorf("read kept answer: %w", err)
+			}
+			return w.show(g, out)
+		},
+		undo: func(g access.Grant, answer []byte) (bool, error) {
+			var out Out
+			if err := json.Unmarshal(answer, &out); err != nil {
+				return false, fmt.Errorf("read kept answer: %w", err)
+			}
+			return w.undo(g, out)
+		},
+	}
+	return o
+}
+
+// keep keeps the call for as long as it would wait.
+func (c *Call) keep(ctx context.Context, wait time.Duration) error {
+	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args), state: KeptWaiting}
+	err := c.Do(ctx, func(g access.Grant) error {
+		k.created = g.Tx().Micros()
+		k.updated, k.until = k.created, k.created+wait.Microseconds()
+		k.expires = k.until + keptFor.Microseconds()
+		n, err := g.Tx().Exec(insertKept, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires, maxKept)
+		if err == nil && n == 0 {
+			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait or were answered within %s", maxKept, keptFor).
+				Try("cancel some of them, or call %s without a wait", c.Op.Name)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out := k.head()
+	out.Op = c.Op
+	return Later{out}
+}
+
+// answered writes the answer of a kept call in the transaction of what it did
+// (INV-KEPT): of several polls, and a cancellation, one comes first and the others
+// change nothing. A nil row is of a call that is not kept.
+func (k *keptRow) answered(g access.Grant, out any) error {
+	if k == nil {
+		return nil
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("keep answer: %w", err)
+	}
+	return k.settle(g, KeptAnswered, string(answer), "")
+}
+
+func (k *keptRow) settle(g access.Grant, to KeptState, answer, refusal string) error {
+	now := g.Tx().Micros()
+	n, err := g.Tx().Exec(settleKept, k.id, to, now, now+keptFor.Microseconds(), answer, refusal)
+	if err != nil {
+		return fmt.Errorf("settle kept call: %w", err)
+	}
+	if n == 0 {
+		return errSettled
+	}
+	return nil
+}
+
+// Kept gives a kept call of the caller's, once it has been tried again if that makes
+// sense. CodeNotFound if the caller has no such call, whoever else has.
+func (n *Node) Kept(ctx context.Context, caller Caller, id string) (Kept, error) {
+	k, err := n.readKept(ctx, caller.Entity, id)
+	if err != nil {
+		return Kept{}, err
+	}
+	if k.state == KeptWaiting {
+		if err := n.resume(ctx, caller, &k); err != nil {
+			return Kept{}, err
+		}
+	}
+	return n.shownKept(ctx, caller, k)
+}
+
+// resume tries a kept call again, as who asks for it now, and reads what came of it.
+func (n *Node) resume(ctx context.Context, caller Caller, k *keptRow) error {
+	c, err := k.call(n, caller)
+	over := n.Store.Clock().Now().UnixMicro() >= k.until
+	if err == nil {
+		err = c.again(ctx, over)
+	}
+	switch {
+	case err == nil, errors.Is(err, errSettled):
+	case errors.Is(err, errNoWork), errors.Is(err, schemas.ErrBusy):
+		return nil // it waits on
+	case ctx.Err() != nil, !final(err):
+		return err
+	default:
+		if err := n.refuseKept(ctx, *k, err); err != nil && !errors.Is(err, errSettled) {
+			return err
+		}
+	}
+	*k, err = n.readKept(ctx, k.owner, k.id)
+	return err
+}
+
+// final reports whether asking again would bring the same error.
+func final(err error) bool {
+	switch schemas.CodeOf(err) {
+	case schemas.CodeInternal, schemas.CodeUnavailable:
+		return false
+	}
+	return true
+}
+
+// call is the kept call, to be made by caller.
+func (k *keptRow) call(n *Node, caller Caller) (*Call, error) {
+	o := Find(k.tool)
+	if o == nil || o.keeping == nil {
+		return nil, schemas.NotFoundf("%s does not wait", k.tool)
+	}
+	caller.Later = true
+	c, err := o.prepare(n, caller, json.RawMessage(k.arguments))
+	if err != nil {
+		return nil, err
+	}
+	c.kept = k
+	return c, nil
+}
+
+// again makes the call once more if it would end now, or its time is over.
+func (c *Call) again(ctx context.Context, over bool) error {
+	if !over {
+		seen := c.Node.waiting.take(c.kept.id)
+		ready, err := c.Op.keeping.ready(ctx, c, seen)
+		c.Node.waiting.give(c.kept.id, seen)
+		if err != nil {
+			return err
+		}
+		if !ready {
+			return errNoWork
+		}
+	}
+	_, err := c.Op.run(ctx, c, c.args)
+	return err
+}
+
+// refuseKept ends the wait of a call with an error. The node does it: the caller may
+// have no right left.
+func (n *Node) refuseKept(ctx context.Context, k keptRow, why error) error {
+	var e *schemas.Error
+	if !errors.As(why, &e) {
+		return why
+	}
+	told, err := json.Marshal(refusal{e.Code, e.Msg, e.Expected, e.Hint, e.Violations})
+	if err != nil {
+		return fmt.Errorf("keep refusal: %w", err)
+	}
+	return n.routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptAnswered, "", string(told)) })
+}
+
+// refusal is a kept error: what of it a caller is told.
+type refusal struct {
+	Code       schemas.Code
+	Msg        string
+	Expected   string
+	Hint       string
+	Violations []schemas.Violation
+}
+
+// shownKept reads the answer of a kept call with the rights the caller has now.
+func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, error) {
+	out := k.head()
+	out.Op = Find(k.tool)
+	switch {
+	case k.refusal != "":
+		var r refusal
+		if err := json.Unmarshal([]byte(k.refusal), &r); err != nil {
+			return Kept{}, fmt.Errorf("read kept refusal: %w", err)
+		}
+		out.Err = &schemas.Error{Code: r.Code, Msg: r.Msg, Expected: r.Expected, Hint: r.Hint, Violations: r.Violations}
+	case k.state == KeptAnswered:
+		n.waiting.forget(k.id)
+		c, err := k.call(n, caller)
+		if err != nil {
+			return Kept{}, err
+		}
+		err = n.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+			out.Answer, err = c.Op.keeping.show(g, []byte(k.result))
+			return err
+		})
+		switch {
+		case errors.Is(err, schemas.ErrBusy):
+			out.State = KeptWaiting // for a slot to show it in
+		case err != nil && !final(err):
+			return Kept{}, err
+		default:
+			out.Err = err
+		}
+	}
+	return out, nil
+}
+
+// DropKept cancels a kept call of the caller's. One that was answered already has
+// what it did undone, if that still can be. Cancelling again changes nothing.
+func (n *Node) DropKept(ctx context.Context, caller Caller, id string) error {
+	k, err := n.readKept(ctx, caller.Entity, id)
+	if err != nil {
+		return err
+	}
+	if k.state == KeptWaiting {
+		err := n.routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptCancelled, "", "") })
+		if !errors.Is(err, errSettled) {
+			return err
+		}
+		if k, err = n.readKept(ctx, caller.Entity, id); err != nil {
+			return err
+		}
+	}
+	n.waiting.forget(id)
+	if k.result == "" {
+		return nil
+	}
+	c, err := k.call(n, caller)
+	if err != nil {
+		return err
+	}
+	err = c.soon(ctx, func(g access.Grant) error {
+		undone, err := c.Op.keeping.undo(g, []byte(k.result))
+		if err == nil && undone {
+			_, err = g.Tx().Exec(undoKept, k.id, g.Tx().Micros())
+		}
+		return err
+	})
+	if code := schemas.CodeOf(err); code == schemas.CodeDenied || code == schemas.CodeRevoked {
+		return nil // with the right went what there was to give back
+	}
+	return err
+}
+
+// soon is Do for what should not fail because another call of the caller's runs.
+func (c *Call) soon(ctx context.Context, f func(access.Grant) error) error {
+	for range soonTries {
+		if err := c.Do(ctx, f); !errors.Is(err, schemas.ErrBusy) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(retryBusy):
+		}
+	}
+	return c.Do(ctx, f)
+}
+
+// soonTries is how often soon tries, each after retryBusy: 5 s.
+const soonTries = 100

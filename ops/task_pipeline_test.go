@@ -1,0 +1,174 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// crew are agents that sit in roles.
+func (h *house) crew(names ...string) (list []Caller) {
+	for _, name := range names {
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name, "capabilities": map[string]any{
+			"memory_read":  map[string]any{"layers": []string{"l1"}, "groups": []string{}, "visibility": []string{}},
+			"memory_write": map[string]any{"layers": []string{"l1"}, "groups": []string{}, "visibility": []string{}},
+			"tools":        []string{"task_claim", "task_report", "task_submit"}, "max_parallel_ops": 5, "autonomous": true, "ttl_seconds": 3600}})
+		list = append(list, h.caller(name))
+	}
+	return list
+}
+
+// sit claims a role's seat and reports an answer to it.
+func (h *house) sit(c Caller, role string, answer map[string]any) map[string]any {
+	h.t.Helper()
+	w, ok := h.must(c, "task_claim", map[string]any{"role": role})["work"].(map[string]any)
+	require.True(h.t, ok, "there is no %s to claim", role)
+	return h.must(c, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": answer,
+		"evidence": []any{map[string]any{"tool": "bash", "input": role, "exit": 0, "head": "fine"}}})
+}
+
+func passing(criteria ...string) map[string]any {
+	list := []any{}
+	for _, c := range criteria {
+		list = append(list, map[string]any{"criterion": c, "verdict": "pass", "evidence": "seen"})
+	}
+	return map[string]any{"verdicts": list}
+}
+
+// A task through the tools, with a file that a machine looks at and a person who looks
+// at the result.
+func TestPipelineByTools(t *testing.T) {
+	h := newHouse(t)
+	root := t.TempDir()
+	h.node.checks.Roots = []string{root}
+	one := h.crew("one", "two", "three")
+	made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "hold": true, "tools": []string{"bash", "write"}})
+	require.Equal(t, "perceiving", made["state"])
+	id := made["task_id"]
+	require.Equal(t, "the task is clarifying", h.sit(one[0], "R1", map[string]any{"intent": "", "questions": []string{"Which report?"}})["led_to"])
+	status := h.must(h.lead, "task_status", map[string]any{"task_id": id})
+	require.Equal(t, []any{"Which report?"}, status["task"].(map[string]any)["questions"])
+	_, err := h.call(one[0], "task_submit", map[string]any{"task_id": id, "answers": "mine"})
+	require.Error(t, err)
+	require.Equal(t, "perceiving", h.must(h.lead, "task_submit", map[string]any{"task_id": id, "answers": "the yearly one"})["state"])
+	h.sit(one[0], "R1", map[string]any{"intent": "write the yearly report"})
+
+	_, err = h.call(h.lead, "task_submit", map[string]any{"task_id": id})
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
+		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"}, "success_criteria": []any{
+			map[string]any{"criterion": "report.txt says done", "check": map[string]any{"kind": "regex", "path": "report.txt", "pattern": "done"}}, "it reads well"}}}}
+	h.sit(one[0], "R2", plan)
+
+	w := h.must(one[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
+	report := func(fence any) map[string]any {
+		return h.must(one[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": fence, "outcome": "done", "result": map[string]any{"file": "report.txt"},
+			"evidence": []any{map[string]any{"tool": "write", "input": "report.txt", "exit": 0}}})
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "report.txt"), []byte("not yet"), 0o600))
+	report(w["fence"])
+	h.sit(one[1], "R4a", passing("it reads well"))
+	w = h.must(one[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
+	correction := w["brief"].(map[string]any)["inputs"].(map[string]any)["correction"].(map[string]any)
+	require.Equal(t, "report.txt says done", correction["failed_criterion"], "whatever the executor and the validator say")
+	h.clock.now = time.Now()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "report.txt"), []byte("done"), 0o600))
+	report(w["fence"])
+	h.sit(one[1], "R4a", passing("it reads well"))
+
+	merge := passing("the report is whole")
+	merge["output"] = map[string]any{"report": "report.txt"}
+	require.Equal(t, "the task is review", h.sit(one[2], "R4b", merge)["led_to"])
+	person := h.person()
+	listed := h.must(person, "review_list", map[string]any{})["waiting"].([]any)
+	require.Len(t, listed, 1)
+	entry := listed[0].(map[string]any)
+	require.Equal(t, "task", entry["kind"])
+	require.Equal(t, listed, h.must(person, "review_list", map[string]any{"ids": []any{id}})["waiting"])
+	require.Empty(t, h.must(h.lead, "review_list", map[string]any{})["waiting"])
+	_, err = h.call(h.lead, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	decided := h.must(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
+	require.Equal(t, "accepted", decided["decided"].([]any)[0].(map[string]any)["state"])
+	require.Equal(t, "accepted", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, 35, h.number(`SELECT hundredths FROM capability_trust c JOIN entities e ON e.id = c.agent WHERE e.name = 'one' AND c.capability = 'executor'`))
+}
+
+// A refused answer is counted and committed, with an idempotency key too, and its
+// repetition gets the same answer.
+func TestRefusedAnswerIsCommitted(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "x"})
+	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
+	for i, key := range []string{"k1", "k1", "k2"} {
+		_, err := h.call(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+			"result": map[string]any{"subtasks": "none", "n": 7}, "idempotency_key": key, "claim_next": true})
+		require.ErrorIs(t, err, schemas.ErrInvalid, "%d", i)
+		require.ErrorContains(t, err, "/subtasks: must be an array")
+		require.ErrorContains(t, err, "2 more answers are taken")
+	}
+	require.Equal(t, 1, h.number(`SELECT answers FROM task_seats`))
+	require.Equal(t, 1, h.number(`SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
+	require.NotNil(t, h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)["resumed"])
+}
+
+// What ends otherwise than by a report moves the task on without anybody calling.
+func TestRoutineMovesTasks(t *testing.T) {
+	h := newHouse(t)
+	h.crew("one")
+	made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "within_seconds": 60})
+	h.clock.now = h.clock.now.Add(2 * time.Minute)
+	require.NoError(t, h.node.SettleWork(context.Background()))
+	task := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)
+	require.Equal(t, "abandoned", task["state"])
+	made = h.must(h.lead, "task_submit", map[string]any{"request": "y"})
+	item := h.must(h.lead, "task_status", map[string]any{})["items"].([]any)[0].(map[string]any)["work_id"]
+	h.must(h.lead, "task_cancel", map[string]any{"work_id": item})
+	require.Equal(t, "abandoned", h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)["state"],
+		"in the transaction that cancelled its only seat")
+}
+
+// What does not go together is refused, and so is a swarm in which work has its place.
+func TestSubmitRefusesWhatIsUnclear(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("pipeline", slotOf("first", 1), slotOf("second", 1))
+	for _, args := range []map[string]any{
+		{"request": "x", "items": []any{map[string]any{"intent": "y"}}}, {"intent": "x", "tools": []string{"bash"}}, {"task_id": "x", "request": "y"},
+		{"request": " "}, {"request": "x", "tools": []string{"a b"}}, {"request": "x", "replans": 99}, {"answers": "x"},
+		{"request": "x", "group": "swarm-sheep"},
+	} {
+		_, err := h.call(h.lead, "task_submit", args)
+		require.ErrorIs(t, err, schemas.ErrInvalid, "%v", args)
+	}
+	raw, err := json.Marshal(h.must(h.lead, "task_status", map[string]any{}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"items":[]}`, string(raw))
+}
+
+// A task that a defect keeps from going on is given up, and keeps nobody from theirs.
+func TestPoisonedTaskIsGivenUp(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	bad := h.must(h.lead, "task_submit", map[string]any{"request": "x"})
+	good := h.must(h.lead, "task_submit", map[string]any{"request": "y"})
+	item := func(of map[string]any) string {
+		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)["work_id"].(string)
+	}
+	end := `UPDATE work_items SET state = 'done', result = '{"intent": "do it"}' WHERE id = ?`
+	h.sql(end, item(bad))
+	h.sql(end, item(good))
+	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + bad["task_id"].(string) + `' AND new.state = 'planning' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
+	w := h.must(one, "task_claim", map[string]any{"role": "R2"})["work"].(map[string]any)
+	require.Equal(t, good["task_id"], w["task_id"])
+	task := h.must(h.lead, "task_status", map[string]any{"task_id": bad["task_id"]})["task"].(map[string]any)
+	require.Equal(t, "abandoned", task["state"])
+	require.Contains(t, task["result"].(map[string]any)["reason"], "could not go on")
+}

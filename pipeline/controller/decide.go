@@ -1,0 +1,132 @@
+package controller
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Waiting is a result that a person looks at before it counts.
+type Waiting struct {
+	TaskID    string
+	Intent    string
+	Submitter schemas.EntityID
+	Group     schemas.GroupID
+	Hash      string          // an approval names it
+	At        int64           // UTC µs
+	Result    json.RawMessage // FinalResult
+}
+
+// hash is what an approval of a result names.
+func hash(result string) string {
+	sum := sha256.Sum256([]byte(result))
+	return hex.EncodeToString(sum[:])
+}
+
+func (t *task) waiting() Waiting {
+	return Waiting{TaskID: t.id, Intent: t.spec.Intent, Submitter: t.submitter, Group: t.group, Hash: hash(t.result), At: t.updated,
+		Result: json.RawMessage(t.result)}
+}
+
+// InReview lists results that wait for a person, at most limit.
+func InReview(g access.Grant, limit int) ([]Waiting, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectReview, g.Actor(), store.List(scope.Groups), limit)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (w Waiting, err error) {
+		t, err := scanTask(r.Scan)
+		if err != nil {
+			return w, err
+		}
+		return t.waiting(), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list results: %w", err)
+	}
+	return list, nil
+}
+
+// Reviewed gives one result that waits for a person. CodeNotFound if none waits under
+// this id.
+func Reviewed(g access.Grant, id string) (Waiting, error) {
+	t, err := visible(g, id)
+	if err == nil && t.state != schemas.TaskReview {
+		err = notKnown()
+	}
+	if err != nil {
+		return Waiting{}, err
+	}
+	return t.waiting(), nil
+}
+
+// Decide ends the wait of a result for a person: it counts, or another round is asked
+// for, with why as what failed. hash is that of the result the person was shown.
+// CodeNotFound if nothing waits under this id, CodeDenied for an agent, CodeConflict
+// if the result is another.
+func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why string) (schemas.TaskState, error) {
+	t, err := visible(g, id)
+	if err == nil && t.state != schemas.TaskReview {
+		err = notKnown()
+	}
+	if err != nil {
+		return "", err
+	}
+	if !g.IsHuman() {
+		return "", schemas.Deniedf("a person decides this").Try("ask the user; cordelia review shows what waits for them")
+	}
+	if hash(t.result) != shown {
+		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the task_id shows the present one")
+	}
+	by := g.Actor()
+	err = asNode(g, func(g access.Grant) error {
+		u := &turn{c, g, t}
+		return u.step(func() error {
+			if accept {
+				return u.approved(by)
+			}
+			return u.rejected(by, why)
+		})
+	})
+	return t.state, err
+}
+
+// approved lets the result count.
+func (u *turn) approved(by schemas.EntityID) error {
+	var f schemas.FinalResult
+	if err := decode(u.t.result, &f); err != nil {
+		return err
+	}
+	f.FinishedAt = stamp(u.g.Tx().Micros())
+	return u.finish(schemas.TaskApprove, f, schemas.MetaValidator, by)
+}
+
+// rejected asks for another round: what the person said is a criterion that failed.
+func (u *turn) rejected(by schemas.EntityID, why string) error {
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	m := all[len(all)-1].merge
+	if m == nil {
+		return errors.New("a result in review was never merged")
+	}
+	if why == "" {
+		why = "no reason was given"
+	}
+	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it", Mode: schemas.Verifiable, Verdict: schemas.Fail, Evidence: why}
+	if err := u.say(message{from: user, to: schemas.MetaValidator, actor: by, record: recordRejected,
+		body: map[string]any{"hash": hash(u.t.result), "reason": json.RawMessage(text(why))}}); err != nil {
+		return err
+	}
+	u.t.result = ""
+	return u.again(all, append(m.Verdicts, verdict))
+}

@@ -1,0 +1,24 @@
+// Package controller keeps the tasks of the pipeline and moves them on: it opens
+// the seats of roles that need judgement as work items, judges what comes back with
+// package pipeline, and does what follows, in the transaction the answer commits in.
+//
+// A task goes R1 → R2 → (R3 → R4a) for each subtask → R4b, and through R7 back to R2
+// while a round fails (pipeline v0.7). R1, R2, R3, R4a and R4b are seats; R5 and R7
+// are code. Everything a task is lies in rows, so any process goes on where another
+// ended.
+//
+// Invariants:
+//   - INV-TASK-EDGE: a task and its subtasks change their state only along
+//     schemas.TaskEdges and schemas.SubTaskEdges.
+//   - INV-SETTLED: what the end of a seat leads to happens once, in the transaction
+//     that notes it, whoever finds it; until then every task that is not over and
+//     waits for no person has an open seat.
+//   - INV-DUTIES: nobody judges a subtask that it executed, or one above or below it,
+//     in any attempt, nor executes one that it judged, unless the operator allows it.
+//   - INV-BUS: every record between roles is a row of the bus, written with the change
+//     it belongs to, and its hash is in the audit record.
+//
+// It refuses answers that do not hold, with what is wrong; the lease stays, and the
+// refusal counts. It never asks a judge where code decided: a failed report, a
+// criterion with a machine check, a round with a failure.
+package controller

@@ -1,0 +1,260 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// room is how many bytes of outputs and tool calls a brief holds at most.
+const room = 48 << 10
+
+const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call as evidence (tool, input, exit, head, tail), " +
+	"or failed with the reason as note. What no evidence shows counts as not done."
+
+// progress starts what may start, fails what waits in vain, and goes on when the
+// round is complete.
+func (u *turn) progress() error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	failed := slices.ContainsFunc(subs, func(s *subtask) bool { return s.state == schemas.SubTaskFailed })
+	running, next := false, -1
+	for _, s := range subs {
+		switch {
+		case s.state == schemas.SubTaskWaiting && failed:
+			if err := u.failWaiting(s); err != nil {
+				return err
+			}
+		case s.state == schemas.SubTaskWaiting && next < 0:
+			next = s.sequence
+		case s.state == schemas.SubTaskExecuting || s.state == schemas.SubTaskValidating:
+			running = true
+		}
+	}
+	switch {
+	case running:
+		return nil
+	case next < 0:
+		return u.gather(subs)
+	}
+	for _, s := range subs {
+		if s.state != schemas.SubTaskWaiting || s.sequence != next {
+			continue
+		}
+		if err := s.move(schemas.SubTaskStart); err != nil {
+			return err
+		}
+		s.attempt = 1
+		if err := u.execute(subs, s, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failWaiting fails a subtask whose lower sequences failed, so that fan-in hears of
+// every one.
+func (u *turn) failWaiting(s *subtask) error {
+	none := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: s.id, Round: s.round,
+		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Output: json.RawMessage("null"), Reason: "a step before it failed"}}
+	s.outcome, _ = pipeline.Aggregate(s.record(u.t), none, nil, schemas.SubTaskOutcome{})
+	s.outcome.GapTrajectory = []schemas.Gap{} // there was no attempt
+	if err := s.move(schemas.SubTaskFail); err != nil {
+		return err
+	}
+	if err := s.save(u.g); err != nil {
+		return err
+	}
+	return u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, subtask: s.id, record: "SubTaskOutcome", body: s.outcome})
+}
+
+// output is what came out of a subtask, for those who build on it.
+type output struct {
+	Intent string          `json:"intent"`
+	Output json.RawMessage `json:"output"`
+}
+
+// execute opens R3's seat for the present attempt.
+func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal) error {
+	s.attempted = nil
+	if err := s.save(u.g); err != nil {
+		return err
+	}
+	barred, err := u.barred(s, schemas.Executor)
+	if err != nil {
+		return err
+	}
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	var before []*subtask
+	for _, other := range subs {
+		if other.sequence < s.sequence && other.state == schemas.SubTaskMatched {
+			before = append(before, other)
+		}
+	}
+	in := struct {
+		Context    string                    `json:"context,omitempty"`
+		Tools      []string                  `json:"tools,omitempty"`
+		Deadline   string                    `json:"deadline,omitempty"`
+		Before     []output                  `json:"before,omitempty"`
+		Attempt    int                       `json:"attempt"`
+		Left       int                       `json:"attempts_left"`
+		Correction *schemas.CorrectionSignal `json:"correction,omitempty"`
+	}{s.planned.Context, s.planned.Tools, s.planned.Deadline, outputs(before), s.attempt, u.t.settings.Retries + 1 - s.attempt, c}
+	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: criteria(s.planned.SuccessCriteria),
+		limits: limits(u.binding(all)), excluded: barred, deadline: due(s.planned.Deadline)}
+	return u.open(o)
+}
+
+// binding is what the present round is held against.
+func (u *turn) binding(all []round) pipeline.Brief {
+	b := u.planBrief(all, all[len(all)-1].constraints)
+	b.Constraints = slices.DeleteFunc(slices.Clone(b.Constraints), func(c pipeline.Constraint) bool { return c.Kind != pipeline.MustNot })
+	return b
+}
+
+func criteria(list []schemas.Criterion) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		if out[i] = c.Criterion; c.Check != nil {
+			out[i] += " (a machine check decides)"
+		}
+	}
+	return out
+}
+
+// outputs are those of subtasks, together no longer than there is room.
+func outputs(subs []*subtask) (list []output) {
+	for _, s := range subs {
+		list = append(list, output{s.planned.Intent, shortened(s.outcome.Output, room/len(subs))})
+	}
+	return list
+}
+
+// shortened is a JSON value, or the beginning of it as a string.
+func shortened(raw json.RawMessage, limit int) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	if len(raw) <= limit {
+		return raw
+	}
+	for limit > 0 && !utf8.RuneStart(raw[limit]) {
+		limit--
+	}
+	return json.RawMessage(text(string(raw[:limit]) + " … (cut)"))
+}
+
+// find gives the subtask of a seat, nil if it goes on without that seat.
+func find(subs []*subtask, s seat, in schemas.SubTaskState) *subtask {
+	at := slices.IndexFunc(subs, func(sub *subtask) bool { return sub.n == s.subtask })
+	if at < 0 || subs[at].state != in || subs[at].attempt != s.attempt {
+		return nil
+	}
+	return subs[at]
+}
+
+// executed goes on from what R3 reported.
+func (u *turn) executed(s seat) error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	sub := find(subs, s, schemas.SubTaskExecuting)
+	if sub == nil {
+		return nil
+	}
+	r, err := u.result(s, sub)
+	if err != nil {
+		return err
+	}
+	if err := u.say(message{from: schemas.Executor, to: schemas.AgentValidator, actor: s.holder, subtask: sub.id, record: "ExecutionResult", body: r}); err != nil {
+		return err
+	}
+	sub.attempted = &attempted{Result: r, By: s.holder}
+	if r.Status != schemas.ExecutionCompleted {
+		return u.conclude(subs, sub, nil, "", "")
+	}
+	if err := decode(s.facts, &sub.attempted.Found); err != nil {
+		return err
+	}
+	if err := sub.move(schemas.SubTaskReport); err != nil {
+		return err
+	}
+	sub.attempted.Found = decided(sub.planned.SuccessCriteria, sub.attempted.Found)
+	if len(judgeable(sub.planned.SuccessCriteria)) == 0 {
+		return u.conclude(subs, sub, nil, "", "")
+	}
+	if err := sub.save(u.g); err != nil {
+		return err
+	}
+	return u.judge(sub)
+}
+
+// result is what R3's work item came to. A tool that must not be used fails it,
+// whatever it says of itself.
+func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
+	r := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: sub.id, Round: sub.round, Attempt: sub.attempt, ExecutionReport: schemas.ExecutionReport{
+		Status: schemas.ExecutionCompleted, Output: json.RawMessage("null"), ToolCalls: []schemas.Evidence{}}}
+	if s.result != "" {
+		r.Output = json.RawMessage(s.result)
+	}
+	if err := decode(s.evidence, &r.ToolCalls); err != nil {
+		return r, err
+	}
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return r, err
+	}
+	breaches := u.binding(all).Breaches(r.ToolCalls)
+	switch {
+	case s.state != schemas.WorkDone:
+		r.Status, r.Reason = schemas.ExecutionFailed, s.unfilled()
+	case len(breaches) > 0:
+		r.Status, r.Reason = schemas.ExecutionFailed, strings.Join(breaches, "; ")
+	}
+	return r, nil
+}
+
+// judgeable are the criteria that no machine decides.
+func judgeable(list []schemas.Criterion) []schemas.Criterion {
+	return slices.DeleteFunc(slices.Clone(list), func(c schemas.Criterion) bool { return c.Check != nil })
+}
+
+// decided gives a verdict on each criterion that a machine decides; one that no
+// machine looked at failed.
+func decided(list []schemas.Criterion, found []schemas.JudgedCriterion) (out []schemas.JudgedCriterion) {
+	for _, c := range list {
+		if c.Check == nil {
+			continue
+		}
+		at := slices.IndexFunc(found, func(j schemas.JudgedCriterion) bool { return j.Criterion == c.Criterion })
+		if at >= 0 {
+			out = append(out, found[at])
+			continue
+		}
+		out = append(out, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail, FailureClass: schemas.Environmental,
+			Evidence: "the machine check was not run"})
+	}
+	return out
+}
+
+// decode reads JSON that this package wrote; "" leaves v as it is.
+func decode(text string, v any) error {
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return fmt.Errorf("read %T: %w", v, err)
+	}
+	return nil
+}

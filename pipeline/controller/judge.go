@@ -1,0 +1,124 @@
+package controller
+
+import (
+	"unicode/utf8"
+
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+const validatorIntent = "Validator (R4a): judge each of brief.criteria by itself, from the tool calls and the output alone: what they do not show has failed. " +
+	"A failure is logical where the approach gave a wrong result, environmental where something outside prevented it. " +
+	"what_to_do says what would mend the first that failed."
+
+// judge opens R4a's seat for the criteria no machine decided.
+func (u *turn) judge(sub *subtask) error {
+	barred, err := u.barred(sub, schemas.AgentValidator)
+	if err != nil {
+		return err
+	}
+	list := judgeable(sub.planned.SuccessCriteria)
+	r := sub.attempted.Result
+	in := struct {
+		Intent   string                    `json:"intent"`
+		Criteria []schemas.Criterion       `json:"criteria"`
+		Decided  []schemas.JudgedCriterion `json:"decided_by_checks,omitempty"`
+		Output   any                       `json:"output"`
+		Calls    []schemas.Evidence        `json:"tool_calls"`
+		Attempt  int                       `json:"attempt"`
+		Gaps     []schemas.Gap             `json:"earlier_gaps,omitempty"`
+		Doubts   []string                  `json:"doubts,omitempty"` // of code, about what the record shows
+		Example  schemas.VerdictReport     `json:"example"`
+	}{sub.planned.Intent, list, sub.attempted.Found, shortened(r.Output, room/2), calls(r.ToolCalls, room/2), sub.attempt, sub.outcome.GapTrajectory, nil,
+		schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
+			Evidence: "…"}}, WhatToDo: "…"}}
+	for _, s := range pipeline.Suspicions(sub.record(u.t), r, nil) {
+		in.Doubts = append(in.Doubts, s.Text)
+	}
+	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred})
+}
+
+// calls are tool calls with outputs that together fit.
+func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
+	out := make([]schemas.Evidence, len(list))
+	for i, e := range list {
+		part := limit / len(list) / 3
+		e.Input, e.Head = clip(e.Input, part), clip(e.Head, part)
+		if over := len(e.Tail) - part; over > 0 {
+			e.Tail = "… " + e.Tail[over:]
+		}
+		out[i] = e
+	}
+	return out
+}
+
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + " …"
+}
+
+// judged goes on from R4a's verdicts. Without any, every criterion failed.
+func (u *turn) judged(s seat) error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	sub := find(subs, s, schemas.SubTaskValidating)
+	if sub == nil {
+		return nil
+	}
+	v, _, err := pipeline.Decode[schemas.VerdictReport](answer(s.result))
+	if err != nil || s.state != schemas.WorkDone {
+		return u.conclude(subs, sub, nil, "", s.holder)
+	}
+	return u.conclude(subs, sub, v.Verdicts, v.WhatToDo, s.holder)
+}
+
+// verdicts puts what was said about the criteria no machine decides beside what
+// machines found.
+func verdicts(list []schemas.Criterion, said, found []schemas.JudgedCriterion) []schemas.JudgedCriterion {
+	var out []schemas.JudgedCriterion
+	held, _ := pipeline.Hold(judgeable(list), said)
+	for _, v := range held {
+		out = append(out, schemas.JudgedCriterion{Criterion: v.Criterion, Verdict: v.Verdict, FailureClass: v.FailureClass, Evidence: v.Evidence})
+	}
+	return append(out, found...)
+}
+
+// conclude ends an attempt: it matched, or there is another, or the subtask failed.
+func (u *turn) conclude(subs []*subtask, sub *subtask, said []schemas.JudgedCriterion, whatToDo string, judge schemas.EntityID) error {
+	r := sub.attempted.Result
+	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, verdicts(sub.planned.SuccessCriteria, said, sub.attempted.Found), sub.outcome)
+	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, whatToDo); again {
+		if err := sub.move(schemas.SubTaskCorrect); err != nil {
+			return err
+		}
+		sub.attempt++
+		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: judge, subtask: sub.id, record: "CorrectionSignal", body: c}); err != nil {
+			return err
+		}
+		return u.execute(subs, sub, &c)
+	}
+	on := schemas.SubTaskFail
+	if sub.outcome.Status == schemas.Matched {
+		on = schemas.SubTaskMatch
+	}
+	if err := sub.move(on); err != nil {
+		return err
+	}
+	if err := sub.save(u.g); err != nil {
+		return err
+	}
+	if err := u.rate(sub.attempted.By, schemas.Executor, on == schemas.SubTaskMatch, ""); err != nil {
+		return err
+	}
+	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: judge, subtask: sub.id, record: "SubTaskOutcome", body: sub.outcome}); err != nil {
+		return err
+	}
+	return u.progress()
+}

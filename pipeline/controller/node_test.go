@@ -1,0 +1,313 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// A family: ann, with lead and solo below her; lead has a, b and c, and a has kid. The
+// group team holds lead, a, b and c.
+var (
+	ann                                   = schemas.EntityID("ann")
+	lead, solo, a, b, c, kid              = named("lead"), named("solo"), named("a"), named("b"), named("c"), named("kid")
+	everything                            = []string{"task_claim", "task_report", "task_submit", "task_status", "task_cancel", "review_decide"}
+	noReview                 work.Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
+	allReviewed              work.Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
+	asTheyAre                work.Arrange = func(_ access.Grant, _ schemas.GroupID, d []work.Draft) ([]work.Draft, error) { return d, nil }
+)
+
+func named(name string) schemas.EntityID {
+	return schemas.EntityID(fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
+}
+
+type clock struct{ micros int64 }
+
+func (c *clock) Now() time.Time       { return time.UnixMicro(c.micros).UTC() }
+func (c *clock) move(d time.Duration) { c.micros += d.Microseconds() }
+
+// node is a real store behind a real Authorizer.
+type node struct {
+	testing.TB
+	store  *store.Store
+	auth   *access.Authorizer
+	clock  *clock
+	tasks  *Controller
+	review work.Review
+}
+
+func newNode(t testing.TB) *node {
+	at := &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro()}
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed, Clock: at})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, st.Close()) })
+	n := &node{TB: t, store: st, clock: at, review: noReview,
+		auth: access.New(st, access.Config{Presence: 10 * 365 * 24 * time.Hour, Seen: work.Seen, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})}
+	n.tasks, err = New(DefaultSettings())
+	require.NoError(t, err)
+	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+		VALUES (?1, 'human', ?1, 0, ?1, ?1, x'00', x'00', x'00', 'active', 'node', 0, 0)`, ann)
+	for _, e := range []struct {
+		id, parent schemas.EntityID
+		name       string
+	}{{lead, ann, "lead"}, {solo, ann, "solo"}, {a, lead, "a"}, {b, lead, "b"}, {c, lead, "c"}, {kid, a, "kid"}} {
+		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+			VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'active', 'node', 0, 0)`, e.id, e.parent, e.name)
+		n.may(e.id, everything...)
+	}
+	n.sql(`INSERT INTO groups(id, kind, owner_id, culture, created_at) VALUES ('team', 'normal', ?, '{"broadcast_eagerness":"chatty"}', 0)`, lead)
+	for id, role := range map[schemas.EntityID]string{lead: "owner", a: "member", b: "member", c: "member"} {
+		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, ?, 'node', 0)`, id, role)
+	}
+	return n
+}
+
+// may sets what an agent may do.
+func (n *node) may(id schemas.EntityID, tools ...string) {
+	n.Helper()
+	scope := schemas.MemoryScope{Layers: []schemas.Layer{schemas.L1, schemas.L2}, Groups: []string{"*"},
+		Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
+	caps, err := json.Marshal(schemas.Capabilities{MemoryRead: scope, MemoryWrite: scope, Tools: tools, MaxParallelOps: 50, Autonomous: true})
+	require.NoError(n, err)
+	n.sql(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(caps), id)
+	require.NoError(n, n.store.Write(context.Background(), access.BumpEpoch))
+}
+
+// sql changes the database behind the node's back.
+func (n *node) sql(query string, args ...any) {
+	n.Helper()
+	require.NoError(n, n.store.Write(context.Background(), func(tx *store.Tx) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	}))
+}
+
+// one reads one value.
+func one[V any](n *node, query string, args ...any) (v V) {
+	n.Helper()
+	require.NoError(n, n.store.Read(context.Background(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
+	return v
+}
+
+func (n *node) do(who schemas.EntityID, tool string, f func(access.Grant) error) error {
+	p := access.Principal{Entity: who, Method: access.ByKey, KeySeq: 1}
+	switch {
+	case who == access.NodeEntity:
+		p = access.Principal{Method: access.ByNode}
+	case !schemas.IsAgentID(string(who)):
+		p.Method = access.ByHuman
+	}
+	return n.auth.Do(context.Background(), p, access.Op{Tool: tool, Effect: access.Write}, f)
+}
+
+func (n *node) trySubmit(who schemas.EntityID, r Request) (s Submitted, err error) {
+	err = n.do(who, "task_submit", func(g access.Grant) (err error) {
+		s, err = n.tasks.Submit(g, r, asTheyAre)
+		return err
+	})
+	return s, err
+}
+
+func (n *node) submit(who schemas.EntityID, r Request) string {
+	n.Helper()
+	s, err := n.trySubmit(who, r)
+	require.NoError(n, err)
+	return s.TaskID
+}
+
+// tryClaim claims as task_claim does.
+func (n *node) tryClaim(who schemas.EntityID, role schemas.PipelineRole) (claimed work.Claimed, ok bool, err error) {
+	err = n.do(who, "task_claim", func(g access.Grant) error {
+		if claimed, ok, err = work.Claim(g, string(role), time.Minute); err != nil || ok {
+			return err
+		}
+		if _, err := n.tasks.Settle(g); err != nil {
+			return err
+		}
+		claimed, ok, err = work.Claim(g, string(role), time.Minute)
+		return err
+	})
+	return claimed, ok, err
+}
+
+func (n *node) claim(who schemas.EntityID, role schemas.PipelineRole) work.Claimed {
+	n.Helper()
+	claimed, ok, err := n.tryClaim(who, role)
+	require.NoError(n, err)
+	require.True(n, ok, "there is no %s to claim", role)
+	return claimed
+}
+
+func (n *node) none(who schemas.EntityID, role schemas.PipelineRole) {
+	n.Helper()
+	_, ok, err := n.tryClaim(who, role)
+	require.NoError(n, err)
+	require.False(n, ok, "there is %s to claim", role)
+}
+
+// report files as task_report does; checks all hold unless named in broken.
+func (n *node) tryReport(who schemas.EntityID, w work.Claimed, o work.Outcome, result string, evidence []work.Evidence, broken ...string) (f Filed, err error) {
+	p, err := work.NewReport(w.WorkID, w.Fence, o, json.RawMessage(result), evidence, "a note")
+	if err != nil {
+		return f, err
+	}
+	var found []schemas.JudgedCriterion
+	file := func(g access.Grant) (err error) {
+		f, err = n.tasks.File(g, p, found, n.review)
+		return err
+	}
+	err = n.do(who, "task_report", file)
+	if first, ok := errors.AsType[Unchecked](err); ok {
+		found = []schemas.JudgedCriterion{}
+		for _, one := range first.Checks {
+			holds := true
+			for _, name := range broken {
+				holds = holds && name != one.Criterion
+			}
+			found = append(found, Found(one.Criterion, holds, schemas.Evidence{Tool: "check"}, nil))
+		}
+		err = n.do(who, "task_report", file)
+	}
+	return f, err
+}
+
+func (n *node) report(who schemas.EntityID, w work.Claimed, result string) Filed {
+	n.Helper()
+	f, err := n.tryReport(who, w, work.Done, result, ran("bash"))
+	require.NoError(n, err)
+	require.NoError(n, f.Refusal())
+	return f
+}
+
+// ran is evidence of calls of tools that worked.
+func ran(tools ...string) (list []work.Evidence) {
+	for _, tool := range tools {
+		list = append(list, work.Evidence{Tool: tool, Input: "x", Head: "fine"})
+	}
+	return list
+}
+
+// show reads a task as one who may see it.
+func (n *node) show(id string) (v View) {
+	n.Helper()
+	require.NoError(n, n.auth.Do(context.Background(), access.Principal{Entity: ann, Method: access.ByHuman, KeySeq: 1},
+		access.Op{Tool: "task_status", Effect: access.Read}, func(g access.Grant) (err error) {
+			v, err = Show(g, id, true)
+			return err
+		}))
+	return v
+}
+
+func (n *node) state(id string) schemas.TaskState { n.Helper(); return n.show(id).State }
+
+// step is a subtask of a plan.
+func step(intent string, sequence int, tools []string, criteria ...any) schemas.PlannedSubTask {
+	s := schemas.PlannedSubTask{Intent: intent, Sequence: sequence, Tools: tools}
+	for _, one := range criteria {
+		switch one := one.(type) {
+		case string:
+			s.SuccessCriteria = append(s.SuccessCriteria, schemas.Criterion{Criterion: one, Mode: schemas.Verifiable})
+		case schemas.Criterion:
+			s.SuccessCriteria = append(s.SuccessCriteria, one)
+		}
+	}
+	return s
+}
+
+func plan(steps ...schemas.PlannedSubTask) string {
+	return text(schemas.Plan{SubTasks: steps, TaskCriteria: []schemas.Criterion{{Criterion: "it is whole", Mode: schemas.Verifiable}}})
+}
+
+// judgement passes every criterion of a brief but those named as class: text.
+func judgement(w work.Claimed, failing map[string]schemas.FailureClass) string {
+	var in struct{ Criteria []schemas.Criterion }
+	if err := json.Unmarshal(w.Brief.Inputs, &in); err != nil {
+		panic(err)
+	}
+	r := schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{}, WhatToDo: "do it right"}
+	for _, one := range in.Criteria {
+		j := schemas.JudgedCriterion{Criterion: one.Criterion, Verdict: schemas.Pass, Evidence: "seen"}
+		if class, bad := failing[one.Criterion]; bad {
+			j.Verdict, j.FailureClass = schemas.Fail, class
+		}
+		r.Verdicts = append(r.Verdicts, j)
+	}
+	return text(r)
+}
+
+// merging passes every criterion of the task but those named.
+func merging(w work.Claimed, failing map[string]schemas.FailureClass) string {
+	var v schemas.VerdictReport
+	if err := json.Unmarshal([]byte(judgement(w, failing)), &v); err != nil {
+		panic(err)
+	}
+	return text(schemas.MergeReport{Output: json.RawMessage(`{"answer":42}`), Verdicts: v.Verdicts})
+}
+
+// begin submits a task whose intent is clear, and plans it.
+func (n *node) begin(who schemas.EntityID, r Request, plan string) (id string) {
+	n.Helper()
+	if r.Request == "" {
+		r.Request = "Ship the release, please"
+	}
+	r.Intent = "ship the release"
+	id = n.submit(who, r)
+	n.report(lead, n.claim(lead, "R2"), plan)
+	return id
+}
+
+// judge takes R4a's seat and passes all but the failing criteria.
+func (n *node) judge(who schemas.EntityID, failing map[string]schemas.FailureClass) Filed {
+	n.Helper()
+	w := n.claim(who, "R4a")
+	return n.report(who, w, judgement(w, failing))
+}
+
+// failAll has every attempt at a round's one subtask fail, and gives what that led to.
+func (n *node) failAll(criterion string, class schemas.FailureClass) (f Filed) {
+	n.Helper()
+	for range DefaultSettings().Retries + 1 {
+		n.report(a, n.claim(a, "R3"), `{"ok": 1}`)
+		f = n.judge(b, map[string]schemas.FailureClass{criterion: class})
+	}
+	return f
+}
+
+// messages lists the records of a task in order, as from>to record.
+func (n *node) messages(id string) (list []string) {
+	n.Helper()
+	require.NoError(n, n.store.Read(context.Background(), func(tx *store.Tx) error {
+		rows, err := tx.Query(`SELECT sender || '>' || receiver || ' ' || record FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? ORDER BY m.n`, id)
+		list, err = store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
+		return err
+	}))
+	return list
+}
+
+// last is the last message of that record.
+func last[T any](n *node, id, record string) (v T) {
+	n.Helper()
+	raw := one[string](n, `SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? AND record = ? ORDER BY m.n DESC LIMIT 1`, id, record)
+	require.NoError(n, json.Unmarshal([]byte(raw), &v))
+	return v
+}
+
+// inputs are what a seat is told.
+func inputs(n *node, w work.Claimed) (in map[string]any) {
+	n.Helper()
+	require.NoError(n, json.Unmarshal(w.Brief.Inputs, &in))
+	return in
+}

@@ -1,0 +1,118 @@
+package controller
+
+import (
+	"fmt"
+	"strings"
+
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// maxClarifications is how often a user is asked for one task.
+const maxClarifications = 2
+
+// Bounds of what R1 answers.
+const (
+	maxQuestions = 10
+	maxQuestion  = 500  // bytes
+	maxIntent    = 4000 // bytes
+)
+
+const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an intent, in the user's own words, with the limits the user stated. " +
+	"Derive no criteria and add nothing. Where the meaning is not clear, ask instead: all questions at once."
+
+// perceive opens R1's seat. It has no memory in it: R1 is a transducer.
+func (u *turn) perceive() error {
+	return u.open(opening{role: schemas.Perceiver, intent: perceiverIntent, inputs: struct {
+		Request string       `json:"request"`
+		Asked   []exchange   `json:"asked,omitempty"`
+		MayAsk  bool         `json:"may_ask"`
+		Example perceiveForm `json:"example"`
+	}{u.t.request, u.t.asked, u.mayAsk(), perceiveForm{Intent: "…", Questions: []string{}}}})
+}
+
+type perceiveForm struct {
+	Intent    string   `json:"intent"`
+	Questions []string `json:"questions"`
+}
+
+// mayAsk reports whether R1 may ask the user: twice, and not after the user had
+// nothing to add.
+func (u *turn) mayAsk() bool {
+	n := len(u.t.asked)
+	return u.t.clarified < maxClarifications && (n == 0 || u.t.asked[n-1].Answers != "")
+}
+
+// perception reads what R1 answers. CodeInvalid says what does not hold.
+func (u *turn) perception(result string) (schemas.Perception, error) {
+	p, _, err := pipeline.Decode[schemas.Perception](answer(result))
+	if err != nil {
+		return p, err
+	}
+	var bad []schemas.Violation
+	if len(p.Questions) > 0 && !u.mayAsk() {
+		bad = append(bad, schemas.Violation{Path: "/questions", Msg: "the user is not asked any more: give the intent"})
+	}
+	if len(p.Questions) > maxQuestions {
+		bad = append(bad, schemas.Violation{Path: "/questions", Msg: fmt.Sprintf("has %d elements, more than %d", len(p.Questions), maxQuestions)})
+	}
+	for i, q := range p.Questions {
+		if strings.TrimSpace(q) == "" || len(q) > maxQuestion {
+			bad = append(bad, schemas.Violation{Path: fmt.Sprintf("/questions/%d", i), Msg: fmt.Sprintf("must have 1 to %d bytes", maxQuestion)})
+		}
+	}
+	if strings.TrimSpace(p.Intent) == "" && len(p.Questions) == 0 || len(p.Intent) > maxIntent {
+		bad = append(bad, schemas.Violation{Path: "/intent", Msg: fmt.Sprintf("must have 1 to %d bytes", maxIntent)})
+	}
+	if bad != nil {
+		return p, schemas.Invalidf("the intent cannot be taken").Try("answer again, mending what is listed").With(bad...)
+	}
+	return p, nil
+}
+
+// perceived goes on from what R1 answered.
+func (u *turn) perceived(s seat) error {
+	if s.state != schemas.WorkDone {
+		return errLapsed{"nobody carried the request over (R1): " + s.unfilled()}
+	}
+	p, err := u.perception(s.result)
+	if err != nil {
+		return errLapsed{"nobody carried the request over (R1): " + reason(err)}
+	}
+	if len(p.Questions) > 0 {
+		if err := u.t.move(schemas.TaskAsk); err != nil {
+			return err
+		}
+		u.t.clarified++
+		u.t.asked = append(u.t.asked, exchange{Questions: p.Questions})
+		return u.say(message{from: schemas.Perceiver, to: user, actor: s.holder, record: recordClarification,
+			body: map[string]any{"questions": p.Questions}})
+	}
+	return u.understood(p, s.holder)
+}
+
+// understood takes an intent over and lets R2 plan.
+func (u *turn) understood(p schemas.Perception, by schemas.EntityID) error {
+	if err := u.t.move(schemas.TaskUnderstand); err != nil {
+		return err
+	}
+	u.t.accepted = u.g.Tx().Micros()
+	u.t.spec = schemas.TaskSpec{TaskID: u.t.id, Intent: strings.TrimSpace(p.Intent), Constraints: p.Constraints, RawInput: u.t.request}
+	if err := u.say(message{from: schemas.Perceiver, to: schemas.Planner, actor: by, record: "TaskSpec", body: u.t.spec}); err != nil {
+		return err
+	}
+	return u.askPlan()
+}
+
+// answered takes what the user said to R1's questions; "" = go on without.
+func (u *turn) answered(by schemas.EntityID, answers string) error {
+	if err := u.t.move(schemas.TaskAnswer); err != nil {
+		return err
+	}
+	last := &u.t.asked[len(u.t.asked)-1]
+	last.Answers, last.Answered = answers, true
+	if err := u.say(message{from: user, to: schemas.Perceiver, actor: by, record: recordAnswers, body: map[string]string{"answers": answers}}); err != nil {
+		return err
+	}
+	return u.perceive()
+}

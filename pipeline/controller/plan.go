@@ -1,0 +1,209 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/memory"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees nothing but its subtask. " +
+	"Give each success criteria that tool output can show to be false (mode plausible only where it takes judgement; a check where a machine can decide), " +
+	"and the tools it plans to use, from brief.inputs.tools. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
+	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
+
+// planBrief is what a plan of the next round is held against.
+func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipeline.Brief {
+	d := schemas.PlanDirective{BlockedTools: u.t.trail.BlockedTools, BlockedTargets: u.t.trail.BlockedTargets}
+	var earlier []schemas.Plan
+	for _, r := range all {
+		earlier = append(earlier, r.plan)
+		if r.directive != nil {
+			d.Directive = r.directive.Directive
+		}
+	}
+	return pipeline.NewBrief(u.t.spec.Intent, u.t.tools, constraints, d, earlier)
+}
+
+// calibrate asks memory what binds the next plan, beside what bound those before.
+func (u *turn) calibrate(all []round) ([]pipeline.Constraint, error) {
+	var known []pipeline.Constraint
+	if len(all) > 0 {
+		known = all[len(all)-1].constraints
+	}
+	lessons, err := memory.RecallLessons(u.g, u.t.scope(), u.t.spec.Intent, 0)
+	if err != nil {
+		return nil, fmt.Errorf("recall: %w", err)
+	}
+	entries := make([]pipeline.Remembered, len(lessons))
+	for i, l := range lessons {
+		entries[i] = pipeline.Remembered{MemoryEntry: l.MemoryEntry, Binding: l.Binding}
+	}
+	for _, c := range pipeline.Calibrate(u.t.spec.Intent, entries, u.t.tools) {
+		if !slices.ContainsFunc(known, func(k pipeline.Constraint) bool { return k.Kind == c.Kind && k.Tool == c.Tool }) {
+			known = append(known, c)
+		}
+	}
+	if len(known) == 0 {
+		return nil, nil
+	}
+	words, sources, never := []string{}, []string{}, []string{}
+	for _, c := range known {
+		words, sources = append(words, c.String()), append(sources, c.Source)
+		if c.Kind == pipeline.MustNot {
+			never = append(never, c.Tool)
+		}
+	}
+	return known, u.say(message{from: schemas.SharedMemory, to: schemas.Planner, record: recordConstraints,
+		body: map[string]any{"constraints": words, "sources": sources, "must_not": never}})
+}
+
+// planInputs is what R2 is told.
+type planInputs struct {
+	Intent    string                  `json:"intent"`
+	Limits    schemas.TaskConstraints `json:"limits,omitzero"` // the user's
+	Tools     []string                `json:"tools"`
+	Directive *directed               `json:"directive,omitempty"`
+	Earlier   []string                `json:"earlier_plans,omitempty"`
+	Budget    budget                  `json:"budget"`
+	Example   schemas.Plan            `json:"example"`
+}
+
+// directed is what of a directive R2 acts on.
+type directed struct {
+	Directive       schemas.Directive    `json:"directive"`
+	FailedCriterion string               `json:"failed_criterion,omitempty"`
+	FailureClass    schemas.FailureClass `json:"failure_class"`
+	Alternatives    []string             `json:"suggested_alternatives,omitempty"`
+	Rationale       string               `json:"rationale"`
+}
+
+// budget is what is left of it.
+type budget struct {
+	Rounds int     `json:"rounds_left"` // after the one that is planned now
+	Used   float64 `json:"used"`        // Ω, 0–1
+}
+
+// askPlan opens R2's seat for the next round.
+func (u *turn) askPlan() error {
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	constraints, err := u.calibrate(all)
+	if err != nil {
+		return err
+	}
+	brief := u.planBrief(all, constraints)
+	if len(brief.Left()) == 0 {
+		return errLapsed{"every tool there is for this task is blocked"}
+	}
+	ms, err := u.elapsed()
+	if err != nil {
+		return err
+	}
+	loss := u.t.settings.Loss
+	in := planInputs{Intent: u.t.spec.Intent, Limits: u.t.spec.Constraints, Tools: brief.Left(),
+		Budget: budget{max(loss.MaxReplans-u.t.replans, 0), loss.Omega(u.t.replans, ms)}, Example: examplePlan(brief.Left()[0])}
+	for i, r := range all {
+		if r.directive != nil {
+			d := r.directive
+			in.Directive = &directed{d.Directive, d.FailedCriterion, d.FailureClass, d.SuggestedAlternatives, d.Rationale}
+		}
+		in.Earlier = append(in.Earlier, fmt.Sprintf("round %d: %s", i+1, inShort(r.plan)))
+	}
+	return u.open(opening{role: schemas.Planner, intent: plannerIntent, inputs: in, limits: limits(brief), facts: text(constraints)})
+}
+
+// limits words what a plan must keep to.
+func limits(b pipeline.Brief) []string {
+	var out []string
+	for _, c := range b.Constraints {
+		out = append(out, c.String())
+	}
+	for _, tool := range b.BlockedTools {
+		out = append(out, fmt.Sprintf("MUST NOT use tool %s: it was tried in an earlier round of this task", tool))
+	}
+	for _, target := range b.BlockedTargets {
+		out = append(out, fmt.Sprintf("MUST NOT work on %q again: it led nowhere in an earlier round", target))
+	}
+	return out
+}
+
+// inShort is a plan in a line.
+func inShort(p schemas.Plan) string {
+	var steps []string
+	for _, s := range p.SubTasks {
+		steps = append(steps, fmt.Sprintf("%s (%s)", s.Intent, strings.Join(s.Tools, ", ")))
+	}
+	return strings.Join(steps, "; ")
+}
+
+func examplePlan(tool string) schemas.Plan {
+	return schemas.Plan{SubTasks: []schemas.PlannedSubTask{{Intent: "…", Sequence: 1, Tools: []string{tool},
+		SuccessCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable}}}},
+		TaskCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable}}}
+}
+
+// plan holds R2's answer against what binds it.
+func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, error) {
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return schemas.Plan{}, nil, err
+	}
+	var constraints []pipeline.Constraint
+	if err := decode(s.facts, &constraints); err != nil {
+		return schemas.Plan{}, nil, err
+	}
+	p, _, _, err := pipeline.JudgePlan(answer(result), u.planBrief(all, constraints), attempt)
+	return p, constraints, err
+}
+
+// planned dispatches R2's plan.
+func (u *turn) planned(s seat) error {
+	if s.state != schemas.WorkDone {
+		return errLapsed{"there is no plan (R2): " + s.unfilled()}
+	}
+	p, constraints, err := u.plan(s, s.result, s.answers+1)
+	if _, refused := refusal(err); refused {
+		return errLapsed{"there is no plan (R2): " + reason(err)}
+	}
+	if err != nil {
+		return err
+	}
+	if err := u.t.move(schemas.TaskDispatch); err != nil {
+		return err
+	}
+	u.t.round++
+	m := schemas.DispatchManifest{TaskID: u.t.id, Round: u.t.round, SubTaskIDs: []string{}, TaskCriteria: p.TaskCriteria, DispatchedAt: u.g.Tx().Now().UTC().Format(time.RFC3339Nano)}
+	for i := range p.SubTasks {
+		sub := &subtask{id: schemas.NewID(), round: u.t.round, sequence: p.SubTasks[i].Sequence, state: schemas.SubTaskWaiting, planned: p.SubTasks[i]}
+		if err := u.g.Tx().QueryRow(insertSubTask, sub.id, u.t.n, sub.round, sub.sequence, sub.state, text(sub.planned)).Scan(&sub.n); err != nil {
+			return fmt.Errorf("write subtask: %w", err)
+		}
+		m.SubTaskIDs = append(m.SubTaskIDs, sub.id)
+		if err := u.say(message{from: schemas.Planner, to: schemas.Executor, actor: s.holder, subtask: sub.id, record: "SubTask", body: sub.record(u.t)}); err != nil {
+			return err
+		}
+	}
+	if _, err := u.g.Tx().Exec(insertRound, u.t.n, u.t.round, text(p), text(m), text(constraints)); err != nil {
+		return fmt.Errorf("write round: %w", err)
+	}
+	if err := u.say(message{from: schemas.Planner, to: schemas.MetaValidator, actor: s.holder, record: "DispatchManifest", body: m}); err != nil {
+		return err
+	}
+	return u.progress()
+}
+
+// due is a deadline as a role stated it, UTC µs; 0 = none.
+func due(deadline string) int64 {
+	at, err := time.Parse(time.RFC3339, deadline)
+	if err != nil {
+		return 0
+	}
+	return at.UnixMicro()
+}

@@ -1,0 +1,181 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cordelia/pipeline"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// again asks R7 for another round after the whole was rejected.
+func (u *turn) again(all []round, verdicts []schemas.CriterionVerdict) error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	outcomes := make([]schemas.SubTaskOutcome, len(subs))
+	for i, s := range subs {
+		outcomes[i] = s.outcome
+	}
+	return u.replan(all, pipeline.FanIn(all[len(all)-1].manifest, outcomes), verdicts)
+}
+
+// replan asks R7 what follows from a failed round: another, planned under its
+// directive, or none.
+func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schemas.CriterionVerdict) error {
+	ms, err := u.elapsed()
+	if err != nil {
+		return err
+	}
+	u.t.replans++
+	r := schemas.ReplanRequest{TaskID: u.t.id, Round: u.t.round, ReplanCount: u.t.replans, GapSummary: gap(gathered, verdicts),
+		FailedSubTasks: append([]string{}, gathered.Failed...), ElapsedMS: ms, Outcomes: append([]schemas.SubTaskOutcome{}, gathered.Counted...),
+		TaskVerdicts: append([]schemas.CriterionVerdict{}, verdicts...), Recommendation: schemas.RecommendReplan}
+	for _, o := range gathered.Counted {
+		r.CorrectionCount += max(len(o.GapTrajectory)-1, 0)
+	}
+	loss := u.t.settings.Loss
+	if r.ReplanCount > loss.MaxReplans {
+		r.Recommendation = schemas.RecommendAbandon
+	}
+	if err := u.say(message{from: schemas.MetaValidator, to: schemas.GradientSolver, record: "ReplanRequest", body: r}); err != nil {
+		return err
+	}
+	known := pipeline.NewBrief(u.t.spec.Intent, u.t.tools, all[len(all)-1].constraints, schemas.PlanDirective{}, nil)
+	before := u.t.trail
+	d, after, err := pipeline.Solve(loss, r, before, known.Left())
+	if err != nil {
+		return fmt.Errorf("solve: %w", err)
+	}
+	u.t.trail = after
+	if err := u.direct(d); err != nil {
+		return err
+	}
+	if _, err := u.g.Tx().Exec(updateDirective, text(d), u.t.n, u.t.round); err != nil {
+		return fmt.Errorf("write directive: %w", err)
+	}
+	if err := u.learn(d, before, r); err != nil {
+		return err
+	}
+	if d.Directive == schemas.Abandon {
+		return u.abandon(d, gathered.Counted, all)
+	}
+	if err := u.t.move(schemas.TaskReplan); err != nil {
+		return err
+	}
+	return u.askPlan()
+}
+
+// direct sends a directive to R2.
+func (u *turn) direct(d schemas.PlanDirective) error {
+	return u.say(message{from: schemas.GradientSolver, to: schemas.Planner, record: "PlanDirective", body: d})
+}
+
+// gap says in words what a round missed.
+func gap(g pipeline.Gathered, verdicts []schemas.CriterionVerdict) string {
+	var missed []string
+	for _, o := range g.Counted {
+		if o.Status != schemas.Matched {
+			missed = append(missed, o.FailureReason)
+		}
+	}
+	for _, v := range verdicts {
+		if v.Verdict != schemas.Pass {
+			missed = append(missed, fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
+		}
+	}
+	return clip(strings.Join(missed, "; "), 2000)
+}
+
+// giveUp ends a task that no round can bring further. R7 says so: there is no other
+// way to abandon.
+func (u *turn) giveUp(why string) error {
+	ms, err := u.elapsed()
+	if err != nil {
+		return err
+	}
+	d := pipeline.GiveUp(u.t.settings.Loss, u.t.id, u.t.round, u.t.replans, ms, u.t.trail, why)
+	if err := u.direct(d); err != nil {
+		return err
+	}
+	all, err := rounds(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	var last []schemas.SubTaskOutcome
+	if u.t.round > 0 {
+		subs, err := subtasks(u.g, u.t)
+		if err != nil {
+			return err
+		}
+		for _, s := range subs {
+			if s.outcome.SubTaskID != "" {
+				last = append(last, s.outcome)
+			}
+		}
+		if all[len(all)-1].directive == nil {
+			if _, err := u.g.Tx().Exec(updateDirective, text(d), u.t.n, u.t.round); err != nil {
+				return fmt.Errorf("write directive: %w", err)
+			}
+		}
+	}
+	return u.abandon(d, last, all)
+}
+
+// abandon gives the user what there is.
+func (u *turn) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome, all []round) error {
+	f, err := pipeline.Abandoned(d, last, plans(all), stamp(u.g.Tx().Micros()))
+	if err != nil {
+		return err
+	}
+	return u.finish(schemas.TaskGiveUp, f, schemas.GradientSolver, "")
+}
+
+func plans(all []round) (list []schemas.Plan) {
+	for _, r := range all {
+		list = append(list, r.plan)
+	}
+	return list
+}
+
+// clear ends what is open of a task or a round that is over.
+func (u *turn) clear() error {
+	if u.t.round > 0 {
+		subs, err := subtasks(u.g, u.t)
+		if err != nil {
+			return err
+		}
+		for _, s := range subs {
+			if s.state.Final() {
+				continue
+			}
+			if err := s.move(schemas.SubTaskSupersede); err != nil {
+				return err
+			}
+			if err := s.save(u.g); err != nil {
+				return err
+			}
+		}
+	}
+	list, err := seats(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	items := []int64{}
+	for _, s := range list {
+		if s.open() {
+			items = append(items, s.item)
+		}
+	}
+	return work.Withdraw(u.g, items)
+}
+
+// cancelled is what the user gets of a task that was called off.
+func (u *turn) cancelled(by schemas.EntityID) error {
+	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultCancelled, Reason: "it was cancelled", Output: json.RawMessage("null"),
+		Rounds: u.t.round, Tried: []string{}, NextMoves: []string{"submit it again"}, FinishedAt: stamp(u.g.Tx().Micros())}
+	return u.finish(schemas.TaskCancel, f, user, by)
+}

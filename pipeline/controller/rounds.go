@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// round is one plan of a task and what became of it.
+type round struct {
+	plan        schemas.Plan
+	manifest    schemas.DispatchManifest
+	constraints []pipeline.Constraint
+	merge       *merge
+	directive   *schemas.PlanDirective
+}
+
+// merge is what R4b made of the outputs of a round, with verdicts on record.
+type merge struct {
+	Output   json.RawMessage            `json:"output"`
+	Verdicts []schemas.CriterionVerdict `json:"verdicts"`
+}
+
+// rounds lists all there were, the present one last.
+func rounds(g access.Grant, t *task) ([]round, error) {
+	rows, err := g.Tx().Query(selectRounds, t.n)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (one round, err error) {
+		var plan, manifest, constraints, merged, directive string
+		if err := r.Scan(&plan, &manifest, &constraints, &merged, &directive); err != nil {
+			return one, err
+		}
+		for _, part := range []struct {
+			text string
+			into any
+		}{{plan, &one.plan}, {manifest, &one.manifest}, {constraints, &one.constraints}, {merged, &one.merge}, {directive, &one.directive}} {
+			if part.text == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
+				return one, err
+			}
+		}
+		return one, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read rounds: %w", err)
+	}
+	return found, nil
+}
+
+// subtask is a row of subtasks.
+type subtask struct {
+	n         int64
+	id        string
+	round     int
+	sequence  int
+	state     schemas.SubTaskState
+	attempt   int
+	planned   schemas.PlannedSubTask
+	attempted *attempted
+	outcome   schemas.SubTaskOutcome // of all attempts so far; zero = none
+}
+
+// attempted is what is judged: what R3 reported, and what code found out about it.
+type attempted struct {
+	Result schemas.ExecutionResult   `json:"result"`
+	By     schemas.EntityID          `json:"by,omitempty"`
+	Found  []schemas.JudgedCriterion `json:"found,omitempty"`
+}
+
+// subtasks lists those of the present round.
+func subtasks(g access.Grant, t *task) ([]*subtask, error) {
+	rows, err := g.Tx().Query(selectSubTasks, t.n, t.round)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (*subtask, error) {
+		var s subtask
+		var planned, tried, outcome string
+		if err := r.Scan(&s.n, &s.id, &s.round, &s.sequence, &s.state, &s.attempt, &planned, &tried, &outcome); err != nil {
+			return nil, err
+		}
+		for _, part := range []struct {
+			text string
+			into any
+		}{{planned, &s.planned}, {tried, &s.attempted}, {outcome, &s.outcome}} {
+			if part.text == "" {
+				continue
+			}
+			if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
+				return nil, err
+			}
+		}
+		return &s, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read subtasks: %w", err)
+	}
+	return found, nil
+}
+
+// record is the subtask as R3 gets it.
+func (s *subtask) record(t *task) schemas.SubTask {
+	return schemas.SubTask{SubTaskID: s.id, ParentTaskID: t.id, Round: s.round, PlannedSubTask: s.planned}
+}
+
+// move changes the state of a subtask along the table.
+func (s *subtask) move(on schemas.Trigger) error {
+	to, _, ok := schemas.NextSubTask(s.state, on)
+	if !ok {
+		return schemas.Conflictf("subtask %s is %s; %s does not apply to it", s.id, s.state, on).Try("task_status with the task_id shows it")
+	}
+	s.state = to
+	return nil
+}
+
+func (s *subtask) save(g access.Grant) error {
+	tried, outcome := "", ""
+	if s.attempted != nil {
+		tried = text(s.attempted)
+	}
+	if s.outcome.SubTaskID != "" {
+		outcome = text(s.outcome)
+	}
+	if _, err := g.Tx().Exec(updateSubTask, s.state, s.attempt, tried, outcome, s.n); err != nil {
+		return fmt.Errorf("change subtask: %w", err)
+	}
+	return nil
+}

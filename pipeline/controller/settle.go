@@ -1,0 +1,182 @@
+package controller
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// settleAtOnce bounds how many ended seats one transaction deals with.
+const settleAtOnce = 50
+
+// Due reports whether Settle has something to do.
+func Due(g access.Grant) (bool, error) {
+	items, tasks, err := findDue(g, 1)
+	return len(items)+len(tasks) > 0, err
+}
+
+func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
+	if g.Tx() == nil {
+		return nil, nil, access.ErrNoGrant
+	}
+	number := func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) }
+	rows, err := g.Tx().Lookup(selectSettled, limit)
+	if items, err = store.Collect(rows, err, number); err != nil {
+		return nil, nil, fmt.Errorf("find ended seats: %w", err)
+	}
+	rows, err = g.Tx().Lookup(selectOverdue, g.Tx().Micros(), limit)
+	if tasks, err = store.Collect(rows, err, number); err != nil {
+		return nil, nil, fmt.Errorf("find overdue tasks: %w", err)
+	}
+	return items, tasks, nil
+}
+
+// Settle does what the seats that ended lead to, and gives up tasks whose deadline
+// has passed, in whoever's transaction: every process does so each second, and
+// whoever ends a seat at once. n is how many there were, at most 50 of each.
+func (c *Controller) Settle(g access.Grant) (n int, err error) {
+	items, tasks, err := findDue(g, settleAtOnce)
+	if err != nil || len(items)+len(tasks) == 0 {
+		return 0, err
+	}
+	return len(items) + len(tasks), asNode(g, func(g access.Grant) error {
+		for _, item := range items {
+			if _, err := c.settle(g, item); err != nil {
+				return err
+			}
+		}
+		for _, n := range tasks {
+			t, err := loadTask(g, n)
+			if err != nil {
+				return err
+			}
+			if t.state.Final() { // by one of the seats
+				continue
+			}
+			u := &turn{c, g, t}
+			if err := u.step(func() error { return errLapsed{"its deadline passed"} }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Ended lists the work items of seats that ended and that nobody acted on, at most 50.
+func Ended(g access.Grant) ([]int64, error) {
+	items, _, err := findDue(g, settleAtOnce)
+	return items, err
+}
+
+// SettleOne does what the end of one of these leads to.
+func (c *Controller) SettleOne(g access.Grant, item int64) error {
+	return asNode(g, func(g access.Grant) error {
+		_, err := c.settle(g, item)
+		return err
+	})
+}
+
+// SettleItem does what the end of one seat leads to; of an item that is none, or has
+// not ended, or was acted on, it does nothing.
+func (c *Controller) SettleItem(g access.Grant, workID string) error {
+	s, ok, err := seatOf(g, workID)
+	if err != nil || !ok || !s.open() || !s.state.Final() {
+		return err
+	}
+	return asNode(g, func(g access.Grant) error {
+		_, err := c.settle(g, s.item)
+		return err
+	})
+}
+
+// Drop gives up the task of an ended seat whose end cannot be acted on, for the
+// defect that keeps it from going on must keep nothing else.
+func (c *Controller) Drop(g access.Grant, item int64) error {
+	return asNode(g, func(g access.Grant) error {
+		var s seat
+		if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
+			return fmt.Errorf("read seat: %w", err)
+		}
+		if _, err := work.Settled(g, item); err != nil {
+			return err
+		}
+		return c.inTurn(g, s.task, func(u *turn) error {
+			if u.t.state.Final() {
+				return nil
+			}
+			return u.step(func() error { return errLapsed{"the node could not go on with it; its log says why"} })
+		})
+	})
+}
+
+// asNode runs f with a grant of the node, in the same transaction.
+func asNode(g access.Grant, f func(access.Grant) error) error {
+	if g.IsNode() {
+		return f(g)
+	}
+	return g.AsNode(f)
+}
+
+// settle does what the end of a seat leads to, once, and says in short what that is
+// (INV-SETTLED).
+func (c *Controller) settle(g access.Grant, item int64) (string, error) {
+	first, err := work.Settled(g, item)
+	if err != nil || !first {
+		return "", err
+	}
+	var s seat
+	if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
+		return "", fmt.Errorf("read seat: %w", err)
+	}
+	t, err := loadTask(g, s.task)
+	if err != nil {
+		return "", err
+	}
+	u := &turn{c, g, t}
+	if t.state.Final() || s.round != t.round {
+		return "it came too late for the task, which is " + string(t.state), nil
+	}
+	before := t.state
+	if err := u.step(func() error { return u.ended(s) }); err != nil {
+		return "", fmt.Errorf("task %s, %s: %w", t.id, s.role, err)
+	}
+	if t.state != before {
+		return "the task is " + string(t.state), nil
+	}
+	return "", nil
+}
+
+// step runs f and writes what it changed of the task. Where the task cannot go on, it
+// is given up.
+func (u *turn) step(f func() error) error {
+	err := f()
+	if lapsed, ok := errors.AsType[errLapsed](err); ok {
+		err = u.giveUp(lapsed.why)
+	}
+	if err != nil {
+		return err
+	}
+	return u.t.save(u.g)
+}
+
+// ended acts on the end of a seat.
+func (u *turn) ended(s seat) error {
+	switch s.role {
+	case schemas.Perceiver:
+		return u.perceived(s)
+	case schemas.Planner:
+		return u.planned(s)
+	case schemas.Executor:
+		return u.executed(s)
+	case schemas.AgentValidator:
+		return u.judged(s)
+	case schemas.MetaValidator:
+		return u.merged(s)
+	}
+	return fmt.Errorf("no role %s", s.role)
+}

@@ -1,0 +1,245 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// View is a task as those who may see it see it.
+type View struct {
+	TaskID     string            `json:"task_id"`
+	State      schemas.TaskState `json:"state"`
+	GroupID    schemas.GroupID   `json:"group_id,omitempty"`
+	Intent     string            `json:"intent"` // or, before R1 has one, the request
+	Round      int               `json:"round,omitempty"`
+	Directive  string            `json:"directive,omitempty"` // in force, with why
+	SubTasks   []SubTaskView     `json:"subtasks,omitempty"`
+	Criteria   []string          `json:"criteria,omitempty"` // of the task, each with pass, fail or open
+	Seats      []SeatView        `json:"seats,omitempty"`
+	Rounds     []RoundView       `json:"rounds,omitempty"` // that ended with a directive, oldest first
+	Questions  []string          `json:"questions,omitempty"`
+	Result     json.RawMessage   `json:"result,omitempty"` // FinalResult
+	ResultHash string            `json:"result_hash,omitempty"`
+	Next       string            `json:"next,omitempty"`
+	Plan       json.RawMessage   `json:"plan,omitempty"`     // schemas.Plan
+	Outcomes   []json.RawMessage `json:"outcomes,omitempty"` // schemas.SubTaskOutcome
+}
+
+// RoundView is how a round failed.
+type RoundView struct {
+	Round int `json:"round"`
+	schemas.Loss
+	Gradient  schemas.Gradient  `json:"gradient"`
+	Directive schemas.Directive `json:"directive"`
+	Rationale string            `json:"rationale,omitempty"` // with detail
+}
+
+// SubTaskView is a row of the matrix of criteria and subtasks.
+type SubTaskView struct {
+	SubTaskID string               `json:"subtask_id"`
+	Intent    string               `json:"intent"`
+	Sequence  int                  `json:"sequence"`
+	State     schemas.SubTaskState `json:"state"`
+	Attempt   int                  `json:"attempt,omitempty"`
+	Who       string               `json:"who,omitempty"` // executes or executed it: a name
+	Criteria  []string             `json:"criteria"`      // each with pass, fail or open
+}
+
+// SeatView is a role that somebody fills, or that waits for somebody.
+type SeatView struct {
+	WorkID    string               `json:"work_id"`
+	Role      schemas.PipelineRole `json:"role"`
+	SubTaskID string               `json:"subtask_id,omitempty"`
+	Holder    string               `json:"holder,omitempty"` // its name
+	Since     string               `json:"since,omitempty"`
+	Waits     string               `json:"waits,omitempty"` // for what
+}
+
+// shownText is how much of a text a view shows, in bytes.
+const shownText = 160
+
+// Show gives a task, with detail its plan and what came of each subtask too.
+// CodeNotFound if it is none of the pipeline, or hidden.
+func Show(g access.Grant, id string, detail bool) (View, error) {
+	if g.Tx() == nil {
+		return View{}, access.ErrNoGrant
+	}
+	t, err := visible(g, id)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{TaskID: t.id, State: t.state, GroupID: t.group, Intent: t.spec.Intent, Round: t.round}
+	if v.Intent == "" {
+		v.Intent = t.request
+	}
+	if !detail {
+		v.Intent = clip(v.Intent, shownText)
+	}
+	if t.state == schemas.TaskClarifying {
+		v.Questions = t.asked[len(t.asked)-1].Questions
+	}
+	if t.result != "" {
+		v.Result = json.RawMessage(t.result)
+	}
+	if t.state == schemas.TaskReview {
+		v.ResultHash = hash(t.result)
+	}
+	if !t.state.Final() {
+		v.Next = next(t)
+	}
+	if err := v.addRounds(g, t, detail); err != nil {
+		return View{}, err
+	}
+	return v, v.addSeats(g, t)
+}
+
+// addRounds shows the plan in force, how its parts stand, and what failed before it.
+func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
+	if t.round == 0 {
+		return nil
+	}
+	all, err := rounds(g, t)
+	if err != nil {
+		return err
+	}
+	for i, r := range all {
+		if d := r.directive; d != nil {
+			one := RoundView{Round: i + 1, Loss: schemas.Loss{D: rounded(d.Loss.D), P: rounded(d.Loss.P), Omega: rounded(d.Loss.Omega), L: rounded(d.Loss.L)},
+				Gradient: d.Gradient, Directive: d.Directive}
+			if detail {
+				one.Rationale = d.Rationale
+			}
+			v.Rounds = append(v.Rounds, one)
+			v.Directive = fmt.Sprintf("%s: %s", d.Directive, d.Rationale)
+		}
+	}
+	now := all[len(all)-1]
+	subs, err := subtasks(g, t)
+	if err != nil {
+		return err
+	}
+	for _, s := range subs {
+		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id, Intent: clip(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
+			Attempt: s.attempt, Criteria: matrix(s.planned.SuccessCriteria, s.outcome.CriteriaVerdicts)})
+	}
+	var whole []schemas.CriterionVerdict
+	if now.merge != nil {
+		whole = now.merge.Verdicts
+	}
+	v.Criteria = matrix(now.manifest.TaskCriteria, whole)
+	if !detail {
+		return nil
+	}
+	v.Plan = json.RawMessage(text(now.plan))
+	for _, s := range subs {
+		if s.outcome.SubTaskID != "" {
+			v.Outcomes = append(v.Outcomes, json.RawMessage(text(s.outcome)))
+		}
+	}
+	return nil
+}
+
+// rounded is x to three places.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }
+
+// matrix says of each criterion whether it passed.
+func matrix(list []schemas.Criterion, verdicts []schemas.CriterionVerdict) []string {
+	out := make([]string, len(list))
+	for i, c := range list {
+		state := "open"
+		if at := slices.IndexFunc(verdicts, func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }); at >= 0 {
+			state = string(verdicts[at].Verdict)
+		}
+		out[i] = state + ": " + clip(c.Criterion, shownText)
+	}
+	return out
+}
+
+// addSeats shows who is expected to do something.
+func (v *View) addSeats(g access.Grant, t *task) error {
+	list, err := seats(g, t)
+	if err != nil {
+		return err
+	}
+	subs, err := subtasks(g, t)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		one := SeatView{WorkID: s.id, Role: s.role}
+		if at := slices.IndexFunc(subs, func(sub *subtask) bool { return sub.n == s.subtask }); at >= 0 {
+			one.SubTaskID = subs[at].id
+			if s.role == schemas.Executor && s.holder != "" {
+				who, err := g.Profile(s.holder)
+				if err != nil {
+					return err
+				}
+				v.SubTasks[at].Who = who.Name
+			}
+		}
+		if !s.open() {
+			continue
+		}
+		if err := one.stand(g, s); err != nil {
+			return err
+		}
+		v.Seats = append(v.Seats, one)
+	}
+	return nil
+}
+
+// stand says who holds a seat, or what it waits for.
+func (v *SeatView) stand(g access.Grant, s seat) error {
+	switch s.state {
+	case schemas.WorkLeased:
+		who, err := g.Profile(s.holder)
+		v.Holder, v.Since = who.Name, events.Timestamp(s.claimed)
+		return err
+	case schemas.WorkHeld:
+		v.Waits = "for a person, who looks at the answer first: review_list"
+	case schemas.WorkBlocked:
+		v.Waits = "for a person: it was given back or ran out too often; task_submit with retry, or task_cancel"
+	case schemas.WorkReady:
+		any, err := work.AnyTaker(g, s.item)
+		if err != nil {
+			return err
+		}
+		if v.Waits = "for somebody to take it with task_claim"; !any {
+			v.Waits = "in vain so far: nobody in its pool may take it; let another agent join, with task_claim and task_report among its tools"
+		}
+	}
+	return nil
+}
+
+// Text is the task in a few lines.
+func (v View) Text() string {
+	lines := []string{fmt.Sprintf("%s %s, round %d: %s", v.TaskID, v.State, v.Round, v.Intent)}
+	if v.Directive != "" {
+		lines = append(lines, v.Directive)
+	}
+	for _, q := range v.Questions {
+		lines = append(lines, "asked: "+q)
+	}
+	for _, s := range v.SubTasks {
+		lines = append(lines, fmt.Sprintf("%d %s: %s [%s]", s.Sequence, s.State, s.Intent, strings.Join(s.Criteria, "; ")))
+	}
+	for _, s := range v.Seats {
+		stands := "waits " + s.Waits
+		if s.Holder != "" {
+			stands = "held by " + s.Holder
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s", s.Role, s.WorkID, stands))
+	}
+	if v.Next != "" {
+		lines = append(lines, v.Next)
+	}
+	return strings.Join(lines, "\n")
+}

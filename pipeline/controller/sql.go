@@ -1,0 +1,52 @@
+package controller
+
+const (
+	taskColumns = `t.n, t.id, t.submitter, t.group_id, t.state, t.round, t.replans, t.clarifications, t.held, t.deadline, t.created_at,
+		t.updated_at, t.accepted_at, t.finished_at, t.request, t.spec, t.questions, t.tools, t.settings, t.trail, t.result`
+	insertTask = `INSERT INTO tasks(id, submitter, group_id, state, held, deadline, created_at, updated_at, request, tools, settings)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
+	selectTask = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.n = ?`
+	updateTask = `UPDATE tasks SET state = ?, round = ?, replans = ?, clarifications = ?, held = ?, updated_at = ?, accepted_at = ?,
+			finished_at = ?, spec = ?, questions = ?, trail = ?, result = ? WHERE n = ?`
+	// above tells whether ?1 submitted a task or stands above who did, or is of one of
+	// the groups ?2.
+	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+		WITH RECURSIVE up(id) AS (SELECT t.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		SELECT id FROM up))`
+	selectTaskOf    = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
+	selectRunGroups = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
+	// selectOverdue leaves alone what is done and waits for a person.
+	selectOverdue = `SELECT n FROM tasks WHERE deadline > 0 AND state NOT IN ('accepted', 'abandoned', 'cancelled') AND state <> 'review' AND deadline <= ? LIMIT ?`
+	selectReview  = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND ` + above + ` ORDER BY t.id LIMIT ?3`
+
+	insertRound     = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`
+	selectRounds    = `SELECT plan, manifest, constraints, merge, directive FROM task_rounds WHERE task = ? ORDER BY round`
+	updateMerge     = `UPDATE task_rounds SET merge = ? WHERE task = ? AND round = ?`
+	updateDirective = `UPDATE task_rounds SET directive = ? WHERE task = ? AND round = ?`
+
+	subTaskColumns = `n, id, round, sequence, state, attempt, planned, attempted, outcome`
+	insertSubTask  = `INSERT INTO subtasks(id, task, round, sequence, state, planned) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`
+	selectSubTasks = `SELECT ` + subTaskColumns + ` FROM subtasks WHERE task = ? AND round = ? ORDER BY sequence, n`
+	selectPlanned  = `SELECT planned FROM subtasks WHERE n = ?`
+	updateSubTask  = `UPDATE subtasks SET state = ?, attempt = ?, attempted = ?, outcome = ? WHERE n = ?`
+
+	insertSeat  = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
+		w.claimed_at`
+	seatTables    = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
+	selectSeat    = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`
+	selectSeatOf  = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
+	selectSeats   = `SELECT ` + seatColumns + `, '', '', ''` + seatTables + `WHERE s.task = ? ORDER BY s.item`
+	selectFilled  = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
+	noteRefused   = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
+	noteFacts     = `UPDATE task_seats SET facts = ? WHERE item = ?`
+	selectLate    = `SELECT late_at > 0 FROM work_leases WHERE item = ? AND fence = ? AND holder = ?`
+	selectSettled = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled') LIMIT ?`
+	// selectHeld lists when each lease of the task ?1 began and ended; one that goes on
+	// ends at ?2.
+	selectHeld = `SELECT l.claimed_at, CASE WHEN l.ended_at > 0 THEN l.ended_at
+			WHEN w.state = 'leased' AND w.fence = l.fence THEN min(?2, w.lease_until) ELSE l.claimed_at END
+		FROM task_seats s JOIN work_leases l ON l.item = s.item JOIN work_items w ON w.n = s.item WHERE s.task = ?1 ORDER BY 1`
+
+	insertMessage = `INSERT INTO task_messages(id, task, round, subtask, sender, receiver, actor, record, message, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)

@@ -1,0 +1,205 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Limits of a task. Sizes are in bytes.
+const (
+	maxRequest = 32 << 10
+	maxAnswers = 8 << 10
+	maxTools   = 50
+	maxTool    = 64
+	maxBudget  = 30 * 24 * time.Hour
+	maxRounds  = 20
+)
+
+// DefaultTools are the names a plan may use where a task names none: what coding
+// agents commonly have.
+func DefaultTools() []string {
+	return []string{"bash", "edit", "fetch", "glob", "grep", "read", "search", "write"}
+}
+
+// Request is a task to submit. Zero values mean the defaults.
+type Request struct {
+	Request  string // the user's words
+	Intent   string // in the user's words; then nobody else sits in R1
+	Group    schemas.GroupID
+	Tools    []string
+	Budget   time.Duration // of work
+	Replans  int
+	Deadline int64 // UTC µs
+	Hold     bool  // a person looks at the result before it counts
+}
+
+// check names everything that is wrong with a request, and fills in defaults.
+func (r *Request) check() error {
+	var bad []schemas.Violation
+	say := func(field, format string, args ...any) {
+		bad = append(bad, schemas.Violation{Path: schemas.Pointer(field), Msg: fmt.Sprintf(format, args...)})
+	}
+	if strings.TrimSpace(r.Request) == "" || len(r.Request) > maxRequest {
+		say("request", "must have 1 to %d bytes", maxRequest)
+	}
+	if r.Intent = strings.TrimSpace(r.Intent); len(r.Intent) > maxIntent {
+		say("intent", "must have at most %d bytes", maxIntent)
+	}
+	if len(r.Tools) == 0 {
+		r.Tools = DefaultTools()
+	}
+	if len(r.Tools) > maxTools {
+		say("tools", "has more than %d names", maxTools)
+	}
+	for i, tool := range r.Tools {
+		if tool == "" || len(tool) > maxTool || strings.ContainsAny(tool, ": \t\r\n") || slices.Contains(r.Tools[:i], tool) {
+			say("tools", "%q is no name of 1 to %d bytes without colons and spaces, named once", tool, maxTool)
+		}
+	}
+	if r.Budget < 0 || r.Budget > maxBudget {
+		say("budget_seconds", "must be at most %d", int(maxBudget.Seconds()))
+	}
+	if r.Replans < 0 || r.Replans > maxRounds {
+		say("replans", "must be 1 to %d", maxRounds)
+	}
+	if bad != nil {
+		return schemas.Invalidf("the task was not submitted").Try("correct what is listed and call task_submit again").With(bad...)
+	}
+	return nil
+}
+
+// Submitted is a task that was begun.
+type Submitted struct {
+	TaskID string
+	State  schemas.TaskState
+	Next   string
+}
+
+// Submit begins a task. place says whether work of the group can be anyone's, as
+// swarms have rules about that. Errors: CodeInvalid, and CodeNotFound or CodeDenied
+// for a group.
+func (c *Controller) Submit(g access.Grant, r Request, place work.Arrange) (Submitted, error) {
+	if g.Tx() == nil {
+		return Submitted{}, access.ErrNoGrant
+	}
+	if err := r.check(); err != nil {
+		return Submitted{}, err
+	}
+	if err := mayOffer(g, r.Group, place); err != nil {
+		return Submitted{}, err
+	}
+	t := &task{id: schemas.NewID(), submitter: g.Actor(), group: r.Group, state: schemas.TaskPerceiving, held: r.Hold, deadline: r.Deadline,
+		request: r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
+	if r.Budget > 0 {
+		t.settings.Loss.TimeBudgetMS = r.Budget.Milliseconds()
+	}
+	if r.Replans > 0 {
+		t.settings.Loss.MaxReplans = r.Replans
+	}
+	if err := g.Tx().QueryRow(insertTask, t.id, t.submitter, t.group, t.state, t.held, t.deadline, t.created, t.created, t.request,
+		text(t.tools), text(t.settings)).Scan(&t.n); err != nil {
+		return Submitted{}, fmt.Errorf("write task: %w", err)
+	}
+	if err := g.Audit("task/"+t.id, map[string]any{"group": t.group, "tools": len(t.tools), "held": t.held}); err != nil {
+		return Submitted{}, err
+	}
+	by := g.Actor()
+	err := asNode(g, func(g access.Grant) error {
+		u := &turn{c, g, t}
+		return u.step(func() error {
+			if r.Intent == "" {
+				return u.perceive()
+			}
+			return u.understood(schemas.Perception{Intent: r.Intent}, by)
+		})
+	})
+	return Submitted{t.id, t.state, next(t)}, err
+}
+
+// mayOffer asks for the right to put work before the members of a group.
+func mayOffer(g access.Grant, group schemas.GroupID, place work.Arrange) error {
+	if group == "" {
+		return nil
+	}
+	if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group}); err != nil {
+		return err
+	}
+	if _, err := place(g, group, []work.Draft{{Intent: "a seat"}}); err != nil {
+		if _, strict := refusal(err); strict {
+			return schemas.Invalidf("in this swarm work has its place, and the roles of a task are anyone's").
+				Expecting("a group, or a swarm of strategy broadcast").Try("task_submit with items, or another group")
+		}
+		return err
+	}
+	return nil
+}
+
+// next says what to do about a task.
+func next(t *task) string {
+	switch t.state {
+	case schemas.TaskPerceiving:
+		return "an agent takes role R1 with task_claim; task_status with the task_id shows how it goes"
+	case schemas.TaskPlanning:
+		return "an agent takes role R2 with task_claim and plans it; task_status with the task_id shows how it goes"
+	case schemas.TaskClarifying:
+		return "answer with task_submit {task_id, answers}; without answers it goes on as it is"
+	case schemas.TaskReview:
+		return "a person decides: review_list shows the result, review_decide takes the decision"
+	}
+	return "task_status with the task_id shows it"
+}
+
+// Answer takes what the user says to R1's questions; "" = go on without. It is for
+// who runs the task. CodeConflict if nothing was asked.
+func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, error) {
+	t, err := managed(g, id)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if len(answers) > maxAnswers {
+		return Submitted{}, schemas.Invalidf("the answers have %d bytes", len(answers)).Expecting("at most %d", maxAnswers).Try("shorten them")
+	}
+	if t.state != schemas.TaskClarifying {
+		return Submitted{}, schemas.Conflictf("this task is %s: nothing is asked", t.state).Try("task_status with its task_id shows it")
+	}
+	by := g.Actor()
+	err = asNode(g, func(g access.Grant) error {
+		u := &turn{c, g, t}
+		return u.step(func() error { return u.answered(by, strings.TrimSpace(answers)) })
+	})
+	return Submitted{t.id, t.state, next(t)}, err
+}
+
+// Cancel ends a task and what is open of it; the holders' next reports do not count.
+// n is how many work items that were. It is for who runs the task. CodeNotFound if it
+// is none of the pipeline or hidden, CodeConflict if it is over.
+func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
+	t, err := managed(g, id)
+	if err != nil {
+		return 0, err
+	}
+	if t.state.Final() {
+		return 0, schemas.Conflictf("this task is over: %s", t.state).Try("task_status with its task_id shows it")
+	}
+	by := g.Actor()
+	err = asNode(g, func(g access.Grant) error {
+		u := &turn{c, g, t}
+		list, err := seats(g, t)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if s.open() {
+				n++
+			}
+		}
+		return u.step(func() error { return u.cancelled(by) })
+	})
+	return n, err
+}

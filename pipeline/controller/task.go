@@ -1,0 +1,192 @@
+package controller
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// Settings are the operator's; a task keeps those it was submitted under.
+type Settings struct {
+	Loss     pipeline.Parameters
+	Retries  int           // correction signals for a subtask
+	Patience time.Duration // how long a seat may stay unanswered
+	Kin      bool          // who executed a subtask, and its kin, may judge it
+}
+
+// DefaultSettings are those of pipeline v0.7, for agents in the seats.
+func DefaultSettings() Settings {
+	s := Settings{Loss: pipeline.Defaults(), Retries: pipeline.RetryBudget, Patience: 24 * time.Hour}
+	s.Loss.TimeBudgetMS = pipeline.AgentBudgetMS
+	return s
+}
+
+// Controller moves tasks.
+type Controller struct {
+	settings Settings
+	answers  func() (map[schemas.PipelineRole]json.RawMessage, error) // schemas, made when first needed
+}
+
+// New makes a controller. Error: CodeInvalid for settings that cannot be used.
+func New(s Settings) (*Controller, error) {
+	if err := s.Loss.Check(); err != nil {
+		return nil, err
+	}
+	if s.Retries < 0 || s.Patience < time.Second {
+		return nil, schemas.Invalidf("retries %d, patience %s", s.Retries, s.Patience).Expecting("at least 0, and 1s")
+	}
+	return &Controller{settings: s, answers: sync.OnceValues(answerSchemas)}, nil
+}
+
+// exchange is one round of questions.
+type exchange struct {
+	Questions []string `json:"questions"`
+	Answers   string   `json:"answers"` // "" = go on without
+	Answered  bool     `json:"answered"`
+}
+
+// task is a row of tasks. Times are UTC µs.
+type task struct {
+	n                                    int64
+	id                                   string
+	submitter                            schemas.EntityID
+	group                                schemas.GroupID
+	state                                schemas.TaskState
+	round, replans, clarified            int
+	held                                 bool
+	deadline                             int64
+	created, updated, accepted, finished int64
+	request                              string
+	spec                                 schemas.TaskSpec
+	asked                                []exchange
+	tools                                []string
+	settings                             Settings
+	trail                                pipeline.Trail
+	result                               string // FinalResult as JSON, "" = not yet
+}
+
+// scanTask reads the columns of a task.
+func scanTask(scan func(...any) error) (*task, error) {
+	var t task
+	var spec, asked, tools, settings, trail string
+	if err := scan(&t.n, &t.id, &t.submitter, &t.group, &t.state, &t.round, &t.replans, &t.clarified, &t.held, &t.deadline, &t.created,
+		&t.updated, &t.accepted, &t.finished, &t.request, &spec, &asked, &tools, &settings, &trail, &t.result); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		text string
+		into any
+	}{{spec, &t.spec}, {asked, &t.asked}, {tools, &t.tools}, {settings, &t.settings}, {trail, &t.trail}} {
+		if part.text == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
+			return nil, fmt.Errorf("read task %s: %w", t.id, err)
+		}
+	}
+	return &t, nil
+}
+
+func loadTask(g access.Grant, n int64) (*task, error) {
+	t, err := scanTask(g.Tx().LookupRow(selectTask, n).Scan)
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	return t, nil
+}
+
+// findTask reads a task that the actor submitted or stands above who did, or that is
+// of one of these groups. CodeNotFound if it is absent or hidden.
+func findTask(g access.Grant, id string, groups []schemas.GroupID) (*task, error) {
+	t, err := scanTask(g.Tx().QueryRow(selectTaskOf, g.Actor(), store.List(groups), id).Scan)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, notKnown()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	return t, nil
+}
+
+// managed reads a task that the actor runs: its submitter, those above, and who runs
+// its group.
+func managed(g access.Grant, id string) (*task, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
+	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) { return group, r.Scan(&group) })
+	if err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	return findTask(g, id, run)
+}
+
+// visible reads a task that the actor may see.
+func visible(g access.Grant, id string) (*task, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return nil, err
+	}
+	return findTask(g, id, scope.Groups)
+}
+
+// notKnown is the answer for what is absent and what is hidden.
+func notKnown() error {
+	return schemas.NotFoundf("there is no such work here").Try("task_status without arguments lists the work you may see")
+}
+
+// move changes the state along the table (INV-TASK-EDGE).
+func (t *task) move(on schemas.Trigger) error {
+	to, _, ok := schemas.NextTask(t.state, on)
+	if !ok {
+		return schemas.Conflictf("this task is %s; %s does not apply to it", t.state, on).Try("task_status with its task_id shows it")
+	}
+	t.state = to
+	return nil
+}
+
+// save writes what turns change.
+func (t *task) save(g access.Grant) error {
+	if t.updated = g.Tx().Micros(); t.state.Final() && t.finished == 0 {
+		t.finished = t.updated
+	}
+	spec := ""
+	if t.spec.TaskID != "" {
+		spec = text(t.spec)
+	}
+	if t.asked == nil {
+		t.asked = []exchange{}
+	}
+	if _, err := g.Tx().Exec(updateTask, t.state, t.round, t.replans, t.clarified, t.held, t.updated, t.accepted, t.finished, spec,
+		text(t.asked), text(t.trail), t.result, t.n); err != nil {
+		return fmt.Errorf("change task: %w", err)
+	}
+	return nil
+}
+
+// scope is whose memory the task reads and writes.
+func (t *task) scope() memory.LessonScope {
+	return memory.LessonScope{Owner: t.submitter, Group: t.group}
+}
+
+// text is v as JSON; what is given to it holds nothing that has none.
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("controller: encode %T: %v", v, err))
+	}
+	return string(raw)
+}
+
+// stamp is a time, UTC µs, as records have it.
+func stamp(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }

@@ -1,0 +1,373 @@
+package controller
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+func (n *node) answer(who schemas.EntityID, id, words string) error {
+	return n.do(who, "task_submit", func(g access.Grant) error { _, err := n.tasks.Answer(g, id, words); return err })
+}
+
+// R1 asks at most twice, and not after the user had nothing to add; the intent keeps
+// the user's words.
+func TestClarification(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "Do the thing"})
+	ask := `{"intent": "", "questions": ["Which thing?", "By when?"]}`
+	n.report(a, n.claim(a, "R1"), ask)
+	require.Equal(t, []string{"Which thing?", "By when?"}, n.show(id).Questions)
+	n.none(a, "")
+	require.ErrorIs(t, n.answer(solo, id, "x"), schemas.ErrNotFound)
+	require.ErrorIs(t, n.answer(b, id, "x"), schemas.ErrNotFound, "below the submitter")
+	require.NoError(t, n.answer(ann, id, "the second one"))
+	require.ErrorIs(t, n.answer(ann, id, "again"), schemas.ErrConflict)
+	w := n.claim(b, "R1")
+	in := inputs(n, w)
+	require.Equal(t, true, in["may_ask"])
+	require.Equal(t, "the second one", in["asked"].([]any)[0].(map[string]any)["answers"])
+	n.report(b, w, ask)
+	require.NoError(t, n.answer(lead, id, ""))
+	w = n.claim(b, "R1")
+	require.Equal(t, false, inputs(n, w)["may_ask"])
+	f, err := n.tryReport(b, w, work.Done, ask, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Refusal(), "the user is not asked any more")
+	n.report(b, w, `{"text": "Here it is: {\"intent\": \"do the second thing\", \"task_id\": \"made up\"}"}`)
+	require.Equal(t, schemas.TaskPlanning, n.state(id))
+	spec := last[schemas.TaskSpec](n, id, "TaskSpec")
+	require.Equal(t, schemas.TaskSpec{TaskID: id, Intent: "do the second thing", RawInput: "Do the thing"}, spec)
+	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused", "R1>R2 TaskSpec"}, n.messages(id))
+}
+
+// An answer that does not hold is refused once, however often it is said; the third
+// ends the seat, and its end is recorded.
+func TestRefusedAnswers(t *testing.T) {
+	n := newNode(t)
+	id := n.begin(lead, Request{}, oneStep)
+	n.report(a, n.claim(a, "R3"), `{}`)
+	w := n.claim(b, "R4a")
+	for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
+		f, err := n.tryReport(b, w, work.Done, result, nil)
+		require.NoError(t, err)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
+		require.Equal(t, []int{2, 2, 1}[i], f.Refused.Left)
+		require.Equal(t, schemas.WorkLeased, f.State, "the lease stays")
+	}
+	p := `{"verdicts": 7}`
+	f, err := n.tryReport(b, w, work.Done, p, nil)
+	require.NoError(t, err)
+	require.NoError(t, f.Refusal())
+	require.Equal(t, schemas.WorkFailed, f.State)
+	again, err := n.tryReport(b, w, work.Done, p, nil)
+	require.NoError(t, err)
+	require.Equal(t, schemas.WorkFailed, again.State, "to who says it again it is the same")
+	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
+	require.Empty(t, o.FailureClass)
+	require.Equal(t, "nobody judged it", o.WhatWasWrong)
+	require.Equal(t, 3, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
+}
+
+// Every seat that nobody answers ends, and so does the task.
+func TestUnansweredSeats(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "x", Intent: "x"})
+	n.report(lead, n.claim(lead, "R2"), oneStep)
+	for range 3 { // attempts
+		n.claim(a, "R3")
+		n.clock.move(25 * time.Hour)
+		n.settle()
+	}
+	require.Equal(t, schemas.TaskPlanning, n.state(id), "three attempts that nobody finished")
+	n.clock.move(25 * time.Hour)
+	n.settle()
+	require.Equal(t, schemas.TaskAbandoned, n.state(id))
+	require.Contains(t, string(n.show(id).Result), "nobody answered in time")
+}
+
+// settle is what the node's routine does.
+func (n *node) settle() {
+	n.Helper()
+	require.NoError(n, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error {
+		if _, err := work.Settle(g); err != nil {
+			return err
+		}
+		_, err := n.tasks.Settle(g)
+		return err
+	}))
+}
+
+// What a machine can decide nobody is asked, and what it found stands.
+func TestMachineChecks(t *testing.T) {
+	n := newNode(t)
+	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
+	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there), step("check it", 2, []string{"read"}, there, "it reads well")))
+	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil, "the file is there")
+	require.NoError(t, err)
+	require.Equal(t, schemas.WorkDone, f.State)
+	c := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
+	require.Equal(t, schemas.Logical, c.FailureClass)
+	n.report(a, n.claim(a, "R3"), `{}`)
+	require.Equal(t, schemas.Matched, last[schemas.SubTaskOutcome](n, id, "SubTaskOutcome").Status)
+	require.Zero(t, one[int](n, `SELECT count(*) FROM task_seats WHERE role = 'R4a'`))
+
+	n.report(a, n.claim(a, "R3"), `{}`)
+	w := n.claim(b, "R4a")
+	require.Equal(t, []string{"it reads well"}, w.Brief.Criteria, "the rest")
+	lie := `{"verdicts": [{"criterion": "it reads well", "verdict": "pass", "evidence": "read"}, {"criterion": "the file is there", "verdict": "fail", "evidence": "no"}]}`
+	n.report(b, w, lie)
+	require.Equal(t, schemas.TaskMerging, n.state(id), "a judge has no say where a machine decided")
+}
+
+// Machine checks count for the lease they were run under alone.
+func TestChecksAreOfTheirLease(t *testing.T) {
+	n := newNode(t)
+	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
+	n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there)))
+	w := n.claim(a, "R3")
+	p, err := work.NewReport(w.WorkID, w.Fence, work.Done, json.RawMessage(`{}`), nil, "")
+	require.NoError(t, err)
+	var first Unchecked
+	require.ErrorAs(t, n.do(a, "task_report", func(g access.Grant) error { _, err := n.tasks.File(g, p, nil, noReview); return err }), &first)
+	require.Equal(t, n.clock.micros, first.Since)
+	n.clock.move(time.Hour)
+	other := n.claim(b, "R3")
+	require.Equal(t, w.WorkID, other.WorkID)
+	found := []schemas.JudgedCriterion{Found("the file is there", true, schemas.Evidence{Tool: "check_file"}, nil)}
+	require.NoError(t, n.do(a, "task_report", func(g access.Grant) error {
+		f, err := n.tasks.File(g, p, found, noReview)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrConflict)
+		return err
+	}))
+	require.Empty(t, one[string](n, `SELECT facts FROM task_seats WHERE role = 'R3'`))
+	require.Equal(t, 1, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Late'`))
+}
+
+// A tool that must not be used fails an attempt, whatever it says of itself.
+func TestForbiddenToolIsUsed(t *testing.T) {
+	n := newNode(t)
+	id := n.begin(lead, Request{}, oneStep)
+	n.failAll("the build ends well", schemas.Logical) // blocks bash
+	n.report(lead, n.claim(lead, "R2"), plan(step("write it by hand", 1, []string{"write"}, "it is written")))
+	w := n.claim(a, "R3")
+	require.Contains(t, w.Brief.Constraints, "MUST NOT use tool bash: it was tried in an earlier round of this task")
+	n.report(a, w, `{}`)
+	r := last[schemas.ExecutionResult](n, id, "ExecutionResult")
+	require.Equal(t, schemas.ExecutionFailed, r.Status)
+	require.Contains(t, r.Reason, "tool bash was used")
+	n.none(b, "R4a")
+}
+
+// A person looks at a result that is held; an approval is of what was shown.
+func TestHeldResult(t *testing.T) {
+	n := newNode(t)
+	toReview := func(r Request) string {
+		id := n.begin(lead, r, oneStep)
+		n.report(a, n.claim(a, "R3"), `{}`)
+		n.judge(b, nil)
+		m := n.claim(c, "R4b")
+		n.report(c, m, merging(m, nil))
+		require.Equal(t, schemas.TaskReview, n.state(id))
+		return id
+	}
+	decide := func(who schemas.EntityID, id, hash string, accept bool) error {
+		return n.do(who, "review_decide", func(g access.Grant) error {
+			_, err := n.tasks.Decide(g, id, hash, accept, "the colour is wrong")
+			return err
+		})
+	}
+	id := toReview(Request{Hold: true})
+	shown := n.show(id).ResultHash
+	require.ErrorIs(t, decide(lead, id, shown, true), schemas.ErrDenied)
+	require.ErrorIs(t, decide(solo, id, shown, true), schemas.ErrNotFound)
+	require.ErrorIs(t, decide(ann, id, "ff", true), schemas.ErrConflict)
+	require.NoError(t, decide(ann, id, shown, false))
+	require.Equal(t, schemas.TaskPlanning, n.state(id))
+	r := last[schemas.ReplanRequest](n, id, "ReplanRequest")
+	require.Equal(t, "the colour is wrong", r.TaskVerdicts[1].Evidence)
+	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err }))
+
+	n.review = allReviewed // of c, who merges: then the task's result is what waits
+	id = n.submit(lead, Request{Request: "x", Intent: "x"})
+	approve := func() {
+		require.NoError(t, n.do(ann, "review_decide", func(g access.Grant) error {
+			s, err := work.List(g, work.Filter{State: schemas.WorkHeld, Limit: 1})
+			if err != nil {
+				return err
+			}
+			shown, err := work.Show(g, s[0].WorkID, true)
+			if err != nil {
+				return err
+			}
+			if _, err = work.Decide(g, shown.WorkID, shown.ResultHash, true); err != nil {
+				return err
+			}
+			_, err = n.tasks.Settle(g)
+			return err
+		}))
+	}
+	n.report(lead, n.claim(lead, "R2"), oneStep)
+	require.Contains(t, n.show(id).Seats[0].Waits, "for a person")
+	approve()
+	n.report(a, n.claim(a, "R3"), `{}`)
+	approve()
+	n.judge(b, nil)
+	approve()
+	m := n.claim(c, "R4b")
+	n.report(c, m, merging(m, nil))
+	require.NoError(t, decide(ann, id, n.show(id).ResultHash, true))
+	require.Equal(t, schemas.TaskAccepted, n.state(id))
+}
+
+// Whatever a task is at, it can be called off, and no report counts afterwards.
+func TestCancelling(t *testing.T) {
+	n := newNode(t)
+	cancel := func(who schemas.EntityID, id string) error {
+		return n.do(who, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err })
+	}
+	steps := []func() (schemas.EntityID, work.Claimed){
+		func() (schemas.EntityID, work.Claimed) { return a, n.claim(a, "R1") },
+		func() (schemas.EntityID, work.Claimed) { return a, n.claim(a, "R2") },
+		func() (schemas.EntityID, work.Claimed) { return a, n.claim(a, "R3") },
+		func() (schemas.EntityID, work.Claimed) { return b, n.claim(b, "R4a") },
+		func() (schemas.EntityID, work.Claimed) { return c, n.claim(c, "R4b") },
+	}
+	answers := func(w work.Claimed) []string {
+		return []string{`{"intent": "x"}`, oneStep, `{}`, judgement(w, nil)}
+	}
+	for at := range steps {
+		id := n.submit(lead, Request{Request: "x"})
+		var who schemas.EntityID
+		var w work.Claimed
+		for i := 0; i <= at; i++ {
+			if who, w = steps[i](); i < at {
+				n.report(who, w, answers(w)[i])
+			}
+		}
+		require.ErrorIs(t, cancel(who, id), schemas.ErrNotFound, "who only works on it")
+		require.NoError(t, cancel(ann, id))
+		require.Equal(t, schemas.TaskCancelled, n.state(id))
+		require.ErrorIs(t, cancel(ann, id), schemas.ErrConflict)
+		f, err := n.tryReport(who, w, work.Done, `{}`, nil)
+		require.NoError(t, err)
+		require.ErrorIs(t, f.Refusal(), schemas.ErrConflict)
+		require.Zero(t, one[int](n, `SELECT count(*) FROM work_items WHERE seat = 1`))
+	}
+}
+
+// A task goes on only while its submitter could still submit it.
+func TestSubmitterLosesTheRight(t *testing.T) {
+	n := newNode(t)
+	id := n.begin(lead, Request{}, oneStep)
+	w := n.claim(a, "R3")
+	n.may(lead, "task_claim", "task_report")
+	n.report(a, w, `{}`)
+	v := n.show(id)
+	require.Equal(t, schemas.TaskAbandoned, v.State)
+	require.Contains(t, string(v.Result), "may not submit this work any more")
+}
+
+// Every message is a row that nobody changes, and its hash is in the audit record.
+func TestBus_INV_BUS(t *testing.T) {
+	n := newNode(t)
+	id := n.begin(lead, Request{Group: "team"}, oneStep)
+	n.report(a, n.claim(a, "R3"), `{}`)
+	n.judge(b, nil)
+	m := n.claim(c, "R4b")
+	n.report(c, m, merging(m, nil))
+	require.Equal(t, []string{"R1>R2 TaskSpec", "R2>R3 SubTask", "R2>R4b DispatchManifest", "R3>R4a ExecutionResult", "R4a>R4b SubTaskOutcome",
+		"R4b> MergeReport", "R4b> FinalResult", "R4b>R5 MemoryEntry"}, n.messages(id))
+	type row struct{ id, message, detail string }
+	var list []row
+	require.NoError(t, n.store.Read(context.Background(), func(tx *store.Tx) error {
+		rows, err := tx.Query(`SELECT m.id, m.message, d.detail FROM task_messages m JOIN audit u ON u.target = 'message/' || m.id JOIN audit_details d ON d.seq = u.seq`)
+		list, err = store.Collect(rows, err, func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.id, &v.message, &v.detail) })
+		return err
+	}))
+	require.Len(t, list, 8)
+	for _, r := range list {
+		sum := sha256.Sum256([]byte(r.message))
+		require.Contains(t, r.detail, hex.EncodeToString(sum[:]))
+	}
+	for _, change := range []string{`UPDATE task_messages SET message = '{}'`, `DELETE FROM task_messages`} {
+		require.Error(t, n.store.Write(context.Background(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }))
+	}
+}
+
+// Time counts while somebody holds a lease of the task, once, from its acceptance.
+func TestElapsed(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "x"})
+	w := n.claim(a, "R1")
+	n.clock.move(50 * time.Second) // before it is accepted
+	n.report(a, w, `{"intent": "x"}`)
+	n.clock.move(time.Hour) // nobody holds it
+	n.report(lead, n.claim(lead, "R2"), plan(step("one", 1, []string{"bash"}, "it is one"), step("two", 1, []string{"bash"}, "it is two")))
+	one, two := n.claim(a, "R3"), n.claim(b, "R3")
+	n.clock.move(10 * time.Second) // both do
+	n.report(a, one, `{}`)
+	n.clock.move(5 * time.Second)
+	n.report(b, two, `{}`)
+	n.claim(c, "R4a")
+	n.clock.move(10 * time.Minute) // its lease ends after one
+	j := n.claim(c, "R4a")
+	n.report(c, j, judgement(j, map[string]schemas.FailureClass{"it is one": "", "it is two": ""}))
+	require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
+		task, err := loadTask(g, 1)
+		require.NoError(t, err)
+		require.Equal(t, id, task.id)
+		ms, err := (&turn{n.tasks, g, task}).elapsed()
+		require.EqualValues(t, 75_000, ms)
+		return err
+	}))
+}
+
+// What failed as an approach binds the next task, and what worked is preferred.
+func TestLessons(t *testing.T) {
+	n := newNode(t)
+	first := n.begin(lead, Request{Group: "team"}, oneStep)
+	n.failAll("the build ends well", schemas.Logical)
+	require.Equal(t, []string{"bash"}, last[schemas.MemoryEntry](n, first, "MemoryEntry").Content.Avoid)
+	n.clock.move(time.Minute)
+	id := n.submit(lead, Request{Request: "Ship the release again", Intent: "ship the release again", Group: "team", Tools: []string{"bash", "write"}})
+	w := n.claim(lead, "R2")
+	if w.TaskID != id { // the other task's next round comes first
+		n.report(lead, w, plan(step("write it by hand", 1, []string{"write"}, "it is written")))
+		w = n.claim(lead, "R2")
+	}
+	require.Contains(t, w.Brief.Constraints[0], "MUST NOT use tool bash")
+	f, err := n.tryReport(lead, w, work.Done, oneStep, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Refusal(), "tool bash must not be used: memory")
+}
+
+// A deadline ends a task that waits for answers, and not one that waits for a person's
+// word on its result.
+func TestDeadline(t *testing.T) {
+	n := newNode(t)
+	in := func(d time.Duration) int64 { return n.clock.micros + d.Microseconds() }
+	asking := n.submit(lead, Request{Request: "x", Deadline: in(time.Hour)})
+	n.report(a, n.claim(a, "R1"), `{"intent": "", "questions": ["what?"]}`)
+	done := n.begin(lead, Request{Hold: true, Deadline: in(time.Hour)}, oneStep)
+	n.report(a, n.claim(a, "R3"), `{}`)
+	n.judge(b, nil)
+	m := n.claim(c, "R4b")
+	n.report(c, m, merging(m, nil))
+	n.clock.move(2 * time.Hour)
+	n.settle()
+	require.Equal(t, schemas.TaskAbandoned, n.state(asking))
+	require.Contains(t, string(n.show(asking).Result), "its deadline passed")
+	require.Equal(t, schemas.TaskReview, n.state(done))
+}

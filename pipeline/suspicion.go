@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+const (
+	// TooOften is how many times one call is made until it is a suspicion.
+	TooOften = 10
+
+	maxSuspicions = 10
+	maxSuspect    = 200 // bytes of a record's own words that a suspicion quotes
+	maxToolName   = 100 // bytes
+)
+
+// Suspicion is what the record of an attempt shows against its claim. It decides
+// nothing: a failed call may be what was wanted. A validator is told, and so is the
+// auditor.
+type Suspicion struct {
+	Detection schemas.Detection `json:"detection"`
+	Text      string            `json:"text"`
+}
+
+// Suspicions lists what a result betrays, at most ten; checks is the evidence of
+// the machine checks that were made of it. What they quote of the record stands in
+// quotes, for it is its executor's.
+func Suspicions(s schemas.SubTask, r schemas.ExecutionResult, checks []schemas.Evidence) []Suspicion {
+	l := suspicions{}
+	for _, e := range checks {
+		if e.Stale() {
+			l.add(schemas.DetectStaleArtefact, "%s: %s", e.Input, e.Head)
+		}
+	}
+	completed := r.Status == schemas.ExecutionCompleted
+	if completed && len(r.ToolCalls) == 0 && slices.ContainsFunc(s.SuccessCriteria, needsEvidence) {
+		l.add(schemas.DetectNoEvidence, "reported as completed without a single tool call, and there are criteria that only tool output shows")
+	}
+	last, times := map[string]schemas.Evidence{}, map[string]int{}
+	var targets []string
+	for _, call := range r.ToolCalls {
+		target := call.Target()
+		if times[target] == 0 {
+			targets = append(targets, target)
+		}
+		times[target]++
+		last[target] = call
+	}
+	for _, target := range targets {
+		call := last[target]
+		if completed && call.Exit != 0 {
+			l.add(schemas.DetectFailedTool, "reported as completed, though the last call of %s ended with exit %d", quote(target), call.Exit)
+		}
+		if times[target] >= TooOften {
+			l.add(schemas.DetectRepetition, "%s was called %d times", quote(target), times[target])
+		}
+		if inProse(call) {
+			l.add(schemas.DetectUnstructured, "%s is no call of a tool: which tool, with which input, is to be told apart", quote(target))
+		}
+	}
+	return l
+}
+
+type suspicions []Suspicion
+
+func (l *suspicions) add(d schemas.Detection, format string, args ...any) {
+	if len(*l) < maxSuspicions {
+		*l = append(*l, Suspicion{d, fmt.Sprintf(format, args...)})
+	}
+}
+
+// needsEvidence reports a criterion that only tool calls of the executor can show.
+func needsEvidence(c schemas.Criterion) bool { return c.Mode == schemas.Verifiable && c.Check == nil }
+
+// inProse reports a call that is a sentence, or the seed's one-line form in one of
+// the fields.
+func inProse(call schemas.Evidence) bool {
+	name := strings.TrimSpace(call.Tool)
+	return normal(name) == "" || len(name) > maxToolName || strings.ContainsAny(name, "→\n") ||
+		call.Input == "" && strings.Contains(name, ":") || strings.Contains(call.Input, " → ")
+}
+
+// quote is the beginning of a text in quotes, on one line.
+func quote(s string) string {
+	if len(s) > maxSuspect {
+		s = strings.ToValidUTF8(s[:maxSuspect], "") + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
