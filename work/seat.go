@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -155,13 +156,26 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 		} else if !apart {
 			continue
 		}
-		// Who was never here becomes active with the claim.
-		if who, err := g.Profile(id); err != nil || who.Status == schemas.Registered {
-			return err == nil, err
-		}
-		if may, err := g.Could(id, append(claimTools(), needs...), writes...); err != nil || may {
+		if may, err := couldTake(g, id, append(claimTools(), needs...), writes); err != nil || may {
 			return may, err
 		}
 	}
 	return false, nil
+}
+
+// couldTake reports whether id has these rights or, if it was never here, will have
+// those to the tools: its first call makes it active.
+func couldTake(g access.Grant, id schemas.EntityID, tools []string, writes []access.Need) (bool, error) {
+	chain, err := g.ChainOf(id)
+	if err != nil || len(chain) == 0 {
+		return false, err
+	}
+	self := &chain[len(chain)-1]
+	if self.Status != schemas.Registered {
+		return g.Could(id, tools, writes...)
+	}
+	self.Status = schemas.Active
+	return !slices.ContainsFunc(tools, func(tool string) bool {
+		return len(access.Evaluate(chain, access.Operation{Tool: tool}, g.Tx().Micros())) > 0
+	}), nil
 }
