@@ -61,7 +61,7 @@ type waiter[In, Out any] struct {
 	ready func(ctx context.Context, c *Call, in In, seen *work.Watch) (bool, error)
 	// show is what of an answer may be shown now.
 	show func(g access.Grant, out Out) (Out, error)
-	// undo takes back what a call did; false if that is over.
+	// undo takes back what a call did; false if that is over. nil: it did nothing.
 	undo func(g access.Grant, out Out) (bool, error)
 }
 
@@ -91,6 +91,9 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 		},
 		undo: func(g access.Grant, answer []byte) (bool, error) {
 			var out Out
+			if w.undo == nil {
+				return false, nil
+			}
 			if err := json.Unmarshal(answer, &out); err != nil {
 				return false, fmt.Errorf("read kept answer: %w", err)
 			}
@@ -103,7 +106,13 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 // keep keeps the call for as long as it would wait.
 func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args), state: KeptWaiting}
-	err := c.Do(ctx, func(g access.Grant) error {
+	do := c.Do
+	if !c.Op.Mutates() { // the caller only reads: the row is the node's to write
+		do = func(ctx context.Context, f func(access.Grant) error) error {
+			return c.Node.routine(ctx, keptRoutine, f)
+		}
+	}
+	err := do(ctx, func(g access.Grant) error {
 		k.created = g.Tx().Micros()
 		k.updated, k.until = k.created, k.created+wait.Microseconds()
 		k.expires = k.until + keptFor.Microseconds()
@@ -172,7 +181,7 @@ func (n *Node) resume(ctx context.Context, caller Caller, k *keptRow) error {
 	}
 	switch {
 	case err == nil, errors.Is(err, errSettled):
-	case errors.Is(err, errNoWork), errors.Is(err, schemas.ErrBusy):
+	case errors.Is(err, errNotYet), errors.Is(err, schemas.ErrBusy):
 		return nil // it waits on
 	case ctx.Err() != nil, !final(err):
 		return err
@@ -219,7 +228,7 @@ func (c *Call) again(ctx context.Context, over bool) error {
 			return err
 		}
 		if !ready {
-			return errNoWork
+			return errNotYet
 		}
 	}
 	_, err := c.Op.run(ctx, c, c.args)

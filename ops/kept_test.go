@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
@@ -42,6 +43,43 @@ func (h *house) poll(c Caller, id string) Kept {
 	kept, err := h.node.Kept(h.t.Context(), c, id)
 	require.NoError(h.t, err)
 	return kept
+}
+
+// A wait for a result ends with it, in line and as a kept call; who may not see the
+// work may not wait for it, and what is shown is what is so when it is asked for.
+func TestWaitForAResult_INV_KEPT(t *testing.T) {
+	h := newHouse(t)
+	hand, id := h.hand("hand"), h.submit("count them")
+	_, err := h.call(h.lead, "task_status", map[string]any{"wait_seconds": 1})
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	_, err = h.call(hand, "task_status", map[string]any{"work_id": id, "wait_seconds": 1})
+	require.ErrorIs(t, err, schemas.ErrDenied, "not among its tools")
+	out := h.must(h.lead, "task_status", map[string]any{"work_id": id, "wait_seconds": 1})
+	require.Equal(t, "ready", out["items"].([]any)[0].(map[string]any)["state"], "the wait is over, and nothing ended")
+
+	_, err = h.call(patient(h.lead), "task_status", map[string]any{"work_id": id, "wait_seconds": 3000})
+	kept, ok := errors.AsType[Later](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State)
+	inLine := make(chan map[string]any, 1)
+	go func() {
+		out, err := h.call(h.lead, "task_status", map[string]any{"work_id": id, "wait_seconds": 50})
+		assert.NoError(t, err)
+		inLine <- out
+	}()
+	c := h.must(hand, "task_claim", map[string]any{})["work"].(map[string]any)
+	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "claimed is not done")
+	h.must(hand, "task_report", map[string]any{"work_id": id, "fence": c["fence"], "outcome": "done", "result": map[string]any{"n": 3}})
+	require.Equal(t, "done", (<-inLine)["items"].([]any)[0].(map[string]any)["state"])
+	answered := h.poll(h.lead, kept.ID)
+	require.Equal(t, KeptAnswered, answered.State)
+	shown := answered.Answer.(taskStatusOut).Items
+	require.Len(t, shown, 1)
+	require.JSONEq(t, `{"n": 3}`, string(shown[0].Result))
+	require.NoError(t, h.node.DropKept(t.Context(), h.lead, kept.ID), "there is nothing to take back")
+	require.Equal(t, "done", h.stateOf(id))
+	_, err = h.node.Kept(t.Context(), hand, kept.ID)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
 }
 
 // claimed is the item a kept call got, nil if none.

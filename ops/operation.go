@@ -167,11 +167,14 @@ func (c *Call) Do(ctx context.Context, f func(access.Grant) error) error {
 func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, error)) (Out, error) {
 	var out Out
 	err := c.Do(ctx, func(g access.Grant) (err error) {
-		if out, err = once(g, c, f); err != nil {
+		if out, err = once(g, c, f); err != nil || !c.Op.Mutates() {
 			return err
 		}
 		return c.kept.answered(g, out)
 	})
+	if err == nil && c.kept != nil && !c.Op.Mutates() { // a snapshot takes no answer
+		err = c.Node.routine(ctx, keptRoutine, func(g access.Grant) error { return c.kept.answered(g, out) })
+	}
 	if err != nil {
 		var none Out
 		return none, err

@@ -50,65 +50,30 @@ func reportWith(c work.Claimed) string {
 	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, c.WorkID, c.Fence)
 }
 
-// errNoWork ends a transaction that found nothing while there is time to wait.
-var errNoWork = errors.New("ops: no work yet")
-
 func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, error) {
 	lease, err := work.CheckLease(time.Duration(in.LeaseSeconds) * time.Second)
 	if err != nil {
 		return taskClaimOut{}, err
 	}
-	most := maxPollSeconds
-	if c.Caller.Later {
-		most = maxKeptSeconds
+	wait, err := c.waitOf(in.WaitSeconds)
+	if err != nil {
+		return taskClaimOut{}, err
 	}
-	if in.WaitSeconds < 0 || in.WaitSeconds > most {
-		return taskClaimOut{}, schemas.Invalidf("wait_seconds is %d", in.WaitSeconds).Expecting("0–%d", most).
-			Try("call task_claim again with a wait in that range")
-	}
-	wait := time.Duration(in.WaitSeconds) * time.Second
-	switch {
-	case c.kept != nil:
-		return c.claimOnce(ctx, in.Role, lease, time.UnixMicro(c.kept.until).Sub(c.Node.Store.Clock().Now()))
-	case c.Caller.Later:
-		out, err := c.claimOnce(ctx, in.Role, lease, wait)
-		if errors.Is(err, errNoWork) {
-			err = c.keep(ctx, wait)
-		}
-		return out, err
-	case wait == 0:
-		return c.claimOnce(ctx, in.Role, lease, 0)
-	}
-	// The watch begins before the first look, or work between the two would wait
-	// for the next.
-	rung, stop := c.Node.Store.Watch()
-	defer stop()
-	until := time.Now().Add(wait)
-	for {
-		left := time.Until(until)
-		out, err := c.claimOnce(ctx, in.Role, lease, left)
-		if !errors.Is(err, errNoWork) {
-			return out, err
-		}
-		// The slot of the wait is given back before the lease takes one.
-		if err := c.Node.Auth.Wait(ctx, c.Caller.Principal, c.lookOp(), left, func(limited context.Context) error {
-			return c.awaitWork(limited, in.Role, rung)
-		}); err != nil && ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return taskClaimOut{}, err
-		}
-	}
+	return awaiting(ctx, c, wait,
+		func(left time.Duration) (taskClaimOut, error) { return c.claimOnce(ctx, in.Role, lease, left) },
+		func(limited context.Context, rung <-chan struct{}) error { return c.awaitWork(limited, in.Role, rung) })
 }
 
 // errEnded ends a claim that found nothing while seats of tasks had ended: what that
 // leads to may be there to claim.
 var errEnded = errors.New("ops: seats have ended")
 
-// claimOnce claims, or says that there is nothing: errNoWork while time is left.
+// claimOnce claims, or says that there is nothing: errNotYet while time is left.
 func (c *Call) claimOnce(ctx context.Context, role string, lease, left time.Duration) (taskClaimOut, error) {
 	out, err := c.claimFrom(ctx, role, lease, left, true)
 	if errors.Is(err, errEnded) {
-		if err := c.Node.SettleWork(ctx); err != nil {
-			return taskClaimOut{}, err
+		if err := c.Node.SettleWork(ctx); err != nil { // another task's trouble is none of the caller's
+			slog.Warn("work items", "err", err)
 		}
 		out, err = c.claimFrom(ctx, role, lease, left, false)
 	}
@@ -130,7 +95,7 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 			out.Work = &claimed
 			out.Next = reportWith(claimed)
 		case left > 0:
-			err = errNoWork
+			err = errNotYet
 		default:
 			out.Next = noWork
 			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
@@ -282,10 +247,22 @@ func (n *Node) settleTasks(ctx context.Context) error {
 	}
 	var errs []error
 	for _, item := range items {
-		if err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) }); err != nil && ctx.Err() == nil {
+		err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) })
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case passes(err):
+			errs = append(errs, err)
+		default:
 			slog.Error("a task is given up", "item", item, "err", err)
 			errs = append(errs, n.routine(ctx, name, func(g access.Grant) error { return n.tasks.Drop(g, item) }))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// passes reports whether an error may be over by the next try: a full disk, a busy
+// database. No task is given up for that.
+func passes(err error) bool {
+	code := schemas.CodeOf(err)
+	return code == schemas.CodeBusy || code == schemas.CodeUnavailable
 }

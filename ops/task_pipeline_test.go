@@ -172,3 +172,56 @@ func TestPoisonedTaskIsGivenUp(t *testing.T) {
 	require.Equal(t, "abandoned", task["state"])
 	require.Contains(t, task["result"].(map[string]any)["reason"], "could not go on")
 }
+
+// Not even a task that cannot be given up is the trouble of who looks for work.
+func TestClaimGoesOnBesideTrouble(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	bad := h.must(h.lead, "task_submit", map[string]any{"request": "x"})
+	h.sql(`UPDATE work_items SET state = 'failed' WHERE task_id = ?`, bad["task_id"])
+	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks BEGIN SELECT RAISE(ABORT, 'defect'); END`)
+	require.Error(t, h.node.SettleWork(context.Background()))
+	require.Equal(t, noWork, h.must(one, "task_claim", map[string]any{})["next"])
+}
+
+// Who repeats a report with its key gets the item that came next again.
+func TestRepeatedReportHasTheNextItem(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "first"}, map[string]any{"intent": "second"}}})
+	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
+	report := func() map[string]any {
+		return h.must(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "idempotency_key": "k", "claim_next": true})
+	}
+	first := report()
+	require.Equal(t, "second", first["work"].(map[string]any)["intent"])
+	require.Equal(t, first, report())
+}
+
+// Tasks end with the swarm whose they are, and with who submitted them, however far
+// they came, and nobody is left with a seat of one.
+func TestTasksEndWithTheirSwarm(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("broadcast", slotOf("hand", 2))
+	one, two := h.caller("hand-1"), h.caller("hand-2")
+	asks := h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "swarm-sheep"})
+	h.sit(one, "R1", map[string]any{"intent": "", "questions": []string{"Which?"}})
+	runs := h.must(h.lead, "task_submit", map[string]any{"request": "y", "intent": "y", "group": "swarm-sheep"})
+	h.sit(one, "R2", map[string]any{"task_criteria": []any{"all is done"}, "subtasks": []any{
+		map[string]any{"intent": "do a", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"a is done"}},
+		map[string]any{"intent": "do b", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"b is done"}}}})
+	w := h.must(two, "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
+	state := func(of map[string]any) any {
+		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["state"]
+	}
+	h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
+	require.NoError(t, h.node.SettleWork(t.Context()))
+	require.Equal(t, "abandoned", state(runs))
+	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE seat = 1`))
+	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE state NOT IN ('done', 'failed', 'cancelled')`))
+	_, err := h.call(two, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done"})
+	require.Error(t, err)
+	require.Equal(t, "clarifying", state(asks), "it waits for the user")
+	h.must(h.lead, "task_submit", map[string]any{"task_id": asks["task_id"], "answers": "that one"})
+	require.Equal(t, "abandoned", state(asks), "there is nobody left to ask")
+}

@@ -74,7 +74,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	var found []schemas.JudgedCriterion
 	file := func(g access.Grant) (f filed, err error) {
 		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
-			f.next, f.found, err = claimNext(g)
+			f.Next, err = claimNext(g)
 		}
 		return f, err
 	}
@@ -96,19 +96,19 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	}
 	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led}
 	switch {
-	case f.found:
-		out.Work, out.Next = &f.next, reportWith(f.next)
+	case f.Next != nil:
+		out.Work, out.Next = f.Next, reportWith(*f.Next)
 	case in.Next:
 		out.Next = noWork
 	}
 	return out, nil
 }
 
-// filed is a report that was taken, with the item that came next.
+// filed is a report that was taken, with the item that came next: all of it is kept
+// for who repeats the call.
 type filed struct {
 	controller.Filed
-	next  work.Claimed
-	found bool
+	Next *work.Claimed `json:"next,omitempty"`
 }
 
 // runChecks finds out what machines decide about a report. Who files it then must
@@ -125,16 +125,20 @@ func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]sch
 	return found, nil
 }
 
-// claimNext claims for who may do that too.
-func claimNext(g access.Grant) (c work.Claimed, ok bool, err error) {
+// claimNext claims for who may do that too; nil if there is nothing.
+func claimNext(g access.Grant) (*work.Claimed, error) {
 	may, err := g.Could(g.Actor(), []string{taskClaim.Name})
 	if err != nil {
-		return c, false, err
+		return nil, err
 	}
 	if !may {
-		return c, false, schemas.Deniedf("%s is not among your tools", taskClaim.Name).Try("report without claim_next")
+		return nil, schemas.Deniedf("%s is not among your tools", taskClaim.Name).Try("report without claim_next")
 	}
-	return claim(g, "", work.DefaultLease)
+	c, ok, err := claim(g, "", work.DefaultLease)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &c, nil
 }
 
 // reviewed: a person looks at the results of agents that proved unreliable, in

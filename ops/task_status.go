@@ -1,10 +1,13 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"cordelia/access"
 	"cordelia/pipeline/controller"
@@ -12,11 +15,11 @@ import (
 	"cordelia/work"
 )
 
-var taskStatus = Define(Spec{
+var taskStatus = waits(Define(Spec{
 	Name: "task_status", Title: "Task status", Toolset: Tasks, Effect: access.Read,
-	SearchHint:  "progress list work items result who holds",
-	Description: "Work you submitted, hold or share a group with, newest first: items, one by work_id, or how a task stands by task_id. detail: all there is.",
-}, statusOfTask)
+	SearchHint:  "progress list work items result who holds wait",
+	Description: "Work you submitted, hold or share a group with, newest first; an item by work_id, a task by task_id. wait_seconds: for its end.",
+}, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus})
 
 type taskStatusIn struct {
 	WorkID string            `json:"work_id,omitempty"`
@@ -26,6 +29,8 @@ type taskStatusIn struct {
 	Detail bool              `json:"detail,omitempty"`
 	Limit  int               `json:"limit,omitempty"`
 	Cursor string            `json:"cursor,omitempty"`
+
+	WaitSeconds int `json:"wait_seconds,omitempty"`
 }
 
 type taskStatusOut struct {
@@ -64,38 +69,113 @@ type taskPlace struct {
 }
 
 func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut, error) {
-	if in.WorkID != "" {
-		return Transact(ctx, c, func(g access.Grant) (taskStatusOut, error) {
-			s, err := work.Show(g, in.WorkID, in.Detail)
-			return taskStatusOut{Items: []work.Status{s}}, err
-		})
-	}
-	limit, err := pageSize(in.Limit, defaultTasks, maxTasks)
+	wait, err := c.waitOf(in.WaitSeconds)
 	if err != nil {
 		return taskStatusOut{}, err
+	}
+	if wait > 0 && (in.WorkID == "" && in.TaskID == "" || in.State != "") {
+		return taskStatusOut{}, schemas.Invalidf("wait_seconds without one task or item to wait for").
+			Expecting("a task_id or a work_id beside it, and no state").Try("call task_status with one of them, or without a wait")
 	}
 	var place taskPlace
 	if err := decodeCursor(in.Cursor, &place); err != nil {
 		return taskStatusOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (out taskStatusOut, err error) {
-		if in.TaskID != "" && in.State == "" && in.Cursor == "" {
-			v, err := controller.Show(g, in.TaskID, in.Detail)
-			if err == nil {
-				return taskStatusOut{Task: &v, Items: []work.Status{}}, nil
-			}
-			if !errors.Is(err, schemas.ErrNotFound) {
+	if in.Limit, err = pageSize(in.Limit, defaultTasks, maxTasks); err != nil {
+		return taskStatusOut{}, err
+	}
+	return awaiting(ctx, c, wait,
+		func(left time.Duration) (taskStatusOut, error) {
+			return Transact(ctx, c, func(g access.Grant) (taskStatusOut, error) {
+				out, err := in.status(g, place)
+				if err == nil && left > 0 && !out.settled() {
+					err = errNotYet
+				}
 				return out, err
-			}
+			})
+		},
+		func(limited context.Context, rung <-chan struct{}) error { return c.awaitStatus(limited, in, rung) })
+}
+
+// status reads what was asked for; in.Limit is set.
+func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOut, err error) {
+	out.Items = []work.Status{}
+	if in.WorkID != "" {
+		s, err := work.Show(g, in.WorkID, in.Detail)
+		return taskStatusOut{Items: []work.Status{s}}, err
+	}
+	if in.TaskID != "" && in.State == "" && in.Cursor == "" {
+		v, err := controller.Show(g, in.TaskID, in.Detail)
+		if err == nil {
+			out.Task = &v
 		}
-		out.Items, err = work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID, Limit: limit + 1})
-		if len(out.Items) > limit {
-			out.Items = out.Items[:limit]
-			out.Cursor = encodeCursor(taskPlace{out.Items[limit-1].WorkID})
+		if !errors.Is(err, schemas.ErrNotFound) {
+			return out, err
 		}
-		if out.Items == nil {
-			out.Items = []work.Status{}
-		}
-		return out, err
+	}
+	items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID, Limit: in.Limit + 1})
+	if len(items) > in.Limit {
+		items = items[:in.Limit]
+		out.Cursor = encodeCursor(taskPlace{items[in.Limit-1].WorkID})
+	}
+	out.Items = append(out.Items, items...)
+	return out, err
+}
+
+// settled reports whether what is shown has ended, or goes on only once somebody
+// else than its workers acts.
+func (o taskStatusOut) settled() bool {
+	if o.Task != nil {
+		return o.Task.State.Final() || o.Task.State == schemas.TaskClarifying || o.Task.State == schemas.TaskReview
+	}
+	return !slices.ContainsFunc(o.Items, func(s work.Status) bool {
+		return !s.State.Final() && s.State != schemas.WorkHeld && s.State != schemas.WorkBlocked
 	})
+}
+
+// lookAgain bounds how often a wait for a result reads it.
+const lookAgain = 200 * time.Millisecond
+
+// awaitStatus returns when what in asks for has settled, or ctx ends.
+func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, rung <-chan struct{}) error {
+	for {
+		if done, err := statusSettled(ctx, c, in, nil); err != nil || done {
+			return err
+		}
+		select {
+		case <-rung:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case <-time.After(lookAgain):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// statusSettled reports whether a wait for a result would end now.
+func statusSettled(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
+	in.Limit = cmp.Or(in.Limit, defaultTasks)
+	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		out, err := in.status(g, taskPlace{})
+		done = err == nil && out.settled()
+		return err
+	})
+	return done, lost(err, "read work")
+}
+
+// shownStatus is a kept answer with the caller's present rights: read anew.
+func shownStatus(g access.Grant, out taskStatusOut) (taskStatusOut, error) {
+	in := taskStatusIn{Limit: maxTasks}
+	switch {
+	case out.Task != nil:
+		in.TaskID = out.Task.TaskID
+	case len(out.Items) == 1:
+		in.WorkID = out.Items[0].WorkID
+	case len(out.Items) > 0:
+		in.TaskID = out.Items[0].TaskID
+	}
+	return in.status(g, taskPlace{})
 }

@@ -72,8 +72,8 @@ func Close(g access.Grant, group schemas.GroupID) (n int, err error) {
 	return cancel(g, found)
 }
 
-// managed lists the items of a task, or the one item, that the actor runs.
-func managed(g access.Grant, task, id string) ([]row, error) {
+// RunGroups lists the groups whose work the actor runs: may cancel, and answer for.
+func RunGroups(g access.Grant) ([]schemas.GroupID, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
 	}
@@ -82,17 +82,26 @@ func managed(g access.Grant, task, id string) ([]row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}
+	return run, nil
+}
+
+// managed lists the items of a task, or the one item, that the actor runs.
+func managed(g access.Grant, task, id string) ([]row, error) {
+	run, err := RunGroups(g)
+	if err != nil {
+		return nil, err
+	}
 	query, ref := selectTaskManaged, task
 	if id != "" {
 		query, ref = selectManaged, id
 	}
-	rows, err = g.Tx().Query(query, g.Actor(), store.List(run), ref)
+	rows, err := g.Tx().Query(query, g.Actor(), store.List(run), ref)
 	found, err := store.Collect(rows, err, scanRow[*sql.Rows])
 	if err != nil {
 		return nil, fmt.Errorf("read work: %w", err)
 	}
 	if len(found) == 0 {
-		return nil, notKnown()
+		return nil, NotKnown()
 	}
 	return found, nil
 }
@@ -154,7 +163,7 @@ func view(g access.Grant, id string) (seen, error) {
 	var s seen
 	err = g.Tx().QueryRow(selectView, g.Actor(), store.List(scope.Groups), id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
 	if errors.Is(err, store.ErrNoRows) {
-		return s, notKnown()
+		return s, NotKnown()
 	}
 	if err != nil {
 		return s, fmt.Errorf("read work: %w", err)

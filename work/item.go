@@ -94,8 +94,8 @@ func load(g access.Grant, n int64) (row, error) {
 	return r, nil
 }
 
-// notKnown is the answer for what is absent and what is hidden.
-func notKnown() error {
+// NotKnown is the answer for what is absent and what is hidden.
+func NotKnown() error {
 	return schemas.NotFoundf("there is no such work here").Try("task_status without arguments lists the work you may see")
 }
 

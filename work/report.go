@@ -102,6 +102,7 @@ type Receipt struct {
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
 	Late   bool              `json:"late,omitempty"` // see Stale
+	Kept   bool              `json:"-"`              // what came too late was kept, just now
 }
 
 // Stale words a receipt of a report that did not count. It is no error of File,
@@ -150,7 +151,8 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	}
 	if r.state != schemas.WorkLeased || r.fence != p.fence || r.holder != g.Actor() {
 		receipt.State, receipt.Late = r.state, true
-		return receipt, late(g, r, p, before.late)
+		receipt.Kept, err = late(g, r, p, before.late)
+		return receipt, err
 	}
 	if r.group != "" {
 		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group}); err != nil {
@@ -221,16 +223,16 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 }
 
 // late keeps a report that came too late, the first of its lease, for the operator.
-func late(g access.Grant, r row, p *Report, kept int64) error {
-	if kept != 0 || p.outcome == Released || p.outcome == Progress {
-		return nil
+func late(g access.Grant, r row, p *Report, before int64) (kept bool, err error) {
+	if before != 0 || p.outcome == Released || p.outcome == Progress {
+		return false, nil
 	}
 	text, err := json.Marshal(map[string]string{"outcome": string(p.outcome), "result": p.result, "evidence": p.evidence, "note": p.note})
 	if err != nil {
-		return fmt.Errorf("encode report: %w", err)
+		return false, fmt.Errorf("encode report: %w", err)
 	}
 	if _, err := g.Tx().Exec(keepLate, g.Tx().Micros(), string(text), r.n, p.fence); err != nil {
-		return fmt.Errorf("keep report: %w", err)
+		return false, fmt.Errorf("keep report: %w", err)
 	}
-	return g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash})
+	return true, g.Audit("work/"+r.id, map[string]any{"late": p.fence, "hash": p.hash})
 }

@@ -152,7 +152,7 @@ func List(g access.Grant, f Filter) ([]Status, error) {
 		return nil, fmt.Errorf("list work: %w", err)
 	}
 	if len(found) == 0 && f.Task != "" && f.State == "" && f.Before == "" {
-		return nil, notKnown()
+		return nil, NotKnown()
 	}
 	out := make([]Status, len(found))
 	for i := range found {

@@ -26,6 +26,7 @@ const (
 // message is one record from role to role.
 type message struct {
 	from, to schemas.PipelineRole
+	of       *seat            // an answer to it: of its round and subtask; nil = of the present round
 	actor    schemas.EntityID // who sits in from; "" = code
 	subtask  string           // id
 	record   string
@@ -41,10 +42,14 @@ func (u *turn) say(m message) error {
 	if m.actor == "" {
 		m.actor = access.NodeEntity
 	}
+	round := u.t.round
+	if m.of != nil {
+		round, m.subtask = m.of.round, m.of.subtaskID
+	}
 	id, sum := schemas.NewID(), sha256.Sum256(raw)
-	if _, err := u.g.Tx().Exec(insertMessage, id, u.t.n, u.t.round, m.subtask, m.from, m.to, m.actor, m.record, string(raw), u.g.Tx().Micros()); err != nil {
+	if _, err := u.g.Tx().Exec(insertMessage, id, u.t.n, round, m.subtask, m.from, m.to, m.actor, m.record, string(raw), u.g.Tx().Micros()); err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
-	return u.g.Audit("message/"+id, map[string]any{"task": u.t.id, "round": u.t.round, "subtask": m.subtask, "record": m.record,
+	return u.g.Audit("message/"+id, map[string]any{"task": u.t.id, "round": round, "subtask": m.subtask, "record": m.record,
 		"from": m.from, "to": m.to, "actor": m.actor, "sha256": hex.EncodeToString(sum[:])})
 }

@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // Waiting is a result that a person looks at before it counts.
@@ -60,7 +61,7 @@ func InReview(g access.Grant, limit int) ([]Waiting, error) {
 func Reviewed(g access.Grant, id string) (Waiting, error) {
 	t, err := visible(g, id)
 	if err == nil && t.state != schemas.TaskReview {
-		err = notKnown()
+		err = work.NotKnown()
 	}
 	if err != nil {
 		return Waiting{}, err
@@ -75,7 +76,7 @@ func Reviewed(g access.Grant, id string) (Waiting, error) {
 func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why string) (schemas.TaskState, error) {
 	t, err := visible(g, id)
 	if err == nil && t.state != schemas.TaskReview {
-		err = notKnown()
+		err = work.NotKnown()
 	}
 	if err != nil {
 		return "", err

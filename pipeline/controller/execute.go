@@ -181,6 +181,9 @@ func (u *turn) executed(s seat) error {
 		return err
 	}
 	sub.attempted = &attempted{Result: r, By: s.holder}
+	if s.state == schemas.WorkCancelled {
+		sub.attempted.By = "" // its holder did not fail
+	}
 	if r.Status != schemas.ExecutionCompleted {
 		return u.conclude(subs, sub, nil, "", "")
 	}

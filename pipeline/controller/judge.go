@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"cordelia/pipeline"
@@ -45,7 +46,7 @@ func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 		part := limit / len(list) / 3
 		e.Input, e.Head = clip(e.Input, part), clip(e.Head, part)
 		if over := len(e.Tail) - part; over > 0 {
-			e.Tail = "… " + e.Tail[over:]
+			e.Tail = "… " + strings.ToValidUTF8(e.Tail[over:], "")
 		}
 		out[i] = e
 	}

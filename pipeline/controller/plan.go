@@ -134,13 +134,17 @@ func limits(b pipeline.Brief) []string {
 	return out
 }
 
+// shortPlan is how long a plan in a line is at most, in bytes: R2 is shown that of every
+// earlier round.
+const shortPlan = 2000
+
 // inShort is a plan in a line.
 func inShort(p schemas.Plan) string {
 	var steps []string
 	for _, s := range p.SubTasks {
 		steps = append(steps, fmt.Sprintf("%s (%s)", s.Intent, strings.Join(s.Tools, ", ")))
 	}
-	return strings.Join(steps, "; ")
+	return clip(strings.Join(steps, "; "), shortPlan)
 }
 
 func examplePlan(tool string) schemas.Plan {

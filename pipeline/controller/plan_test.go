@@ -12,8 +12,8 @@ import (
 // What a step of a task costs does not grow with how many other tasks there are.
 func TestTasksUseIndexes(t *testing.T) {
 	n := newNode(t)
-	storetest.NoScans(t, n.store, []string{"up"}, selectTask, updateTask, selectTaskOf, selectRunGroups, selectOverdue, selectRounds, updateMerge,
-		updateDirective, selectSubTasks, updateSubTask, selectSeat, selectSeatOf, selectSeats, selectFilled, noteRefused, noteFacts, selectLate, selectHeld)
+	storetest.NoScans(t, n.store, []string{"up"}, selectTask, updateTask, selectTaskOf, selectOverdue, selectRounds, updateMerge,
+		updateDirective, selectSubTasks, updateSubTask, selectSeat, selectSeatOf, selectSeats, selectFilled, noteRefused, noteFacts, selectDispatched, selectHeld)
 	// What waits, or has ended, is found in an index of just that.
 	for _, tt := range []struct {
 		query, index string

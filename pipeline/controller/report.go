@@ -96,7 +96,10 @@ func (u *turn) unchecked(s seat) (*Unchecked, error) {
 			return nil, err
 		}
 		now := all[len(all)-1].manifest
-		held, need.Since = now.TaskCriteria, due(now.DispatchedAt)
+		if err := u.g.Tx().LookupRow(selectDispatched, u.t.n, u.t.round).Scan(&need.Since); err != nil {
+			return nil, fmt.Errorf("read seats: %w", err)
+		}
+		held = now.TaskCriteria
 	}
 	for _, one := range held {
 		if one.Check != nil {
@@ -182,16 +185,12 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.Judged
 
 // fileLate takes a report that does not count any more, or was taken before.
 func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review work.Review) (f Filed, err error) {
-	var known bool
-	if err := g.Tx().LookupRow(selectLate, s.item, p.Fence(), g.Actor()).Scan(&known); err != nil {
-		known = true // never had that lease
-	}
-	if f.Receipt, err = work.File(g, p, review); err != nil || !f.Late || known {
+	if f.Receipt, err = work.File(g, p, review); err != nil || !f.Kept {
 		return f, err
 	}
 	by := g.Actor()
 	return f, c.asTurn(g, s, func(u *turn) error {
-		return u.say(message{from: s.role, to: user, actor: by, record: recordLate,
+		return u.say(message{of: &s, from: s.role, to: user, actor: by, record: recordLate,
 			body: map[string]any{"work_id": s.id, "fence": p.Fence(), "sha256": p.Hash()}})
 	})
 }
@@ -249,7 +248,7 @@ func (c *Controller) hold(g access.Grant, s seat, p *work.Report, found []schema
 		if _, err := u.g.Tx().Exec(noteRefused, s.answers, p.Hash(), s.item); err != nil {
 			return fmt.Errorf("note answer: %w", err)
 		}
-		return u.say(message{from: s.role, to: s.role, actor: s.holder, record: recordRefused, body: map[string]any{
+		return u.say(message{of: &s, from: s.role, to: s.role, actor: s.holder, record: recordRefused, body: map[string]any{
 			"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
 	})
 	return r, err

@@ -39,12 +39,13 @@ type seat struct {
 	fence                  int64
 	outcome                string
 	claimed                int64
+	subtaskID              string
 	note, result, evidence string
 }
 
 func (s *seat) dest() []any {
 	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts, &s.id, &s.mark, &s.state, &s.holder,
-		&s.fence, &s.outcome, &s.claimed, &s.note, &s.result, &s.evidence}
+		&s.fence, &s.outcome, &s.claimed, &s.subtaskID, &s.note, &s.result, &s.evidence}
 }
 
 // seatOf reads the seat that a work item is; ok is false for any other item.

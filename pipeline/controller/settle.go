@@ -98,12 +98,12 @@ func (c *Controller) SettleItem(g access.Grant, workID string) error {
 // defect that keeps it from going on must keep nothing else.
 func (c *Controller) Drop(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
+		if first, err := work.Settled(g, item); err != nil || !first {
+			return err // acted on by another process meanwhile
+		}
 		var s seat
 		if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
 			return fmt.Errorf("read seat: %w", err)
-		}
-		if _, err := work.Settled(g, item); err != nil {
-			return err
 		}
 		return c.inTurn(g, s.task, func(u *turn) error {
 			if u.t.state.Final() {

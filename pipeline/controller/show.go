@@ -63,8 +63,12 @@ type SeatView struct {
 	Waits     string               `json:"waits,omitempty"` // for what
 }
 
-// shownText is how much of a text a view shows, in bytes.
-const shownText = 160
+// How much a view shows, in bytes: of a text, and of all outputs and tool calls, which
+// task_status with a work_id shows whole.
+const (
+	shownText     = 160
+	shownOutcomes = 128 << 10
+)
 
 // Show gives a task, with detail its plan and what came of each subtask too.
 // CodeNotFound if it is none of the pipeline, or hidden.
@@ -140,8 +144,10 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 	}
 	v.Plan = json.RawMessage(text(now.plan))
 	for _, s := range subs {
-		if s.outcome.SubTaskID != "" {
-			v.Outcomes = append(v.Outcomes, json.RawMessage(text(s.outcome)))
+		if o := s.outcome; o.SubTaskID != "" {
+			part := shownOutcomes / len(subs) / 2
+			o.Output, o.ToolCalls = shortened(o.Output, part), calls(o.ToolCalls, part)
+			v.Outcomes = append(v.Outcomes, json.RawMessage(text(o)))
 		}
 	}
 	return nil

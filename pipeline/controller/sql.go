@@ -13,8 +13,7 @@ const (
 	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
 		WITH RECURSIVE up(id) AS (SELECT t.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
-	selectTaskOf    = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
-	selectRunGroups = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
+	selectTaskOf = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
 	// selectOverdue leaves alone what is done and waits for a person.
 	selectOverdue = `SELECT n FROM tasks WHERE deadline > 0 AND state NOT IN ('accepted', 'abandoned', 'cancelled') AND state <> 'review' AND deadline <= ? LIMIT ?`
 	selectReview  = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND ` + above + ` ORDER BY t.id LIMIT ?3`
@@ -32,16 +31,17 @@ const (
 
 	insertSeat  = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts) VALUES (?, ?, ?, ?, ?, ?, ?)`
 	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
-		w.claimed_at`
-	seatTables    = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
-	selectSeat    = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`
-	selectSeatOf  = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
-	selectSeats   = `SELECT ` + seatColumns + `, '', '', ''` + seatTables + `WHERE s.task = ? ORDER BY s.item`
-	selectFilled  = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
-	noteRefused   = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
-	noteFacts     = `UPDATE task_seats SET facts = ? WHERE item = ?`
-	selectLate    = `SELECT late_at > 0 FROM work_leases WHERE item = ? AND fence = ? AND holder = ?`
-	selectSettled = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled') LIMIT ?`
+		w.claimed_at, coalesce((SELECT id FROM subtasks WHERE n = s.subtask), '')`
+	seatTables   = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
+	selectSeat   = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`
+	selectSeatOf = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
+	selectSeats  = `SELECT ` + seatColumns + `, '', '', ''` + seatTables + `WHERE s.task = ? ORDER BY s.item`
+	selectFilled = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
+	noteRefused  = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
+	noteFacts    = `UPDATE task_seats SET facts = ? WHERE item = ?`
+	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
+	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
+	selectSettled    = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled') LIMIT ?`
 	// selectHeld lists when each lease of the task ?1 began and ended; one that goes on
 	// ends at ?2.
 	selectHeld = `SELECT l.claimed_at, CASE WHEN l.ended_at > 0 THEN l.ended_at

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"cordelia/memory"
 	"cordelia/pipeline"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // Settings are the operator's; a task keeps those it was submitted under.
@@ -109,7 +109,7 @@ func loadTask(g access.Grant, n int64) (*task, error) {
 func findTask(g access.Grant, id string, groups []schemas.GroupID) (*task, error) {
 	t, err := scanTask(g.Tx().QueryRow(selectTaskOf, g.Actor(), store.List(groups), id).Scan)
 	if errors.Is(err, store.ErrNoRows) {
-		return nil, notKnown()
+		return nil, work.NotKnown()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read task: %w", err)
@@ -123,10 +123,9 @@ func managed(g access.Grant, id string) (*task, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
 	}
-	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
-	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) { return group, r.Scan(&group) })
+	run, err := work.RunGroups(g)
 	if err != nil {
-		return nil, fmt.Errorf("read groups: %w", err)
+		return nil, err
 	}
 	return findTask(g, id, run)
 }
@@ -138,11 +137,6 @@ func visible(g access.Grant, id string) (*task, error) {
 		return nil, err
 	}
 	return findTask(g, id, scope.Groups)
-}
-
-// notKnown is the answer for what is absent and what is hidden.
-func notKnown() error {
-	return schemas.NotFoundf("there is no such work here").Try("task_status without arguments lists the work you may see")
 }
 
 // move changes the state along the table (INV-TASK-EDGE).

@@ -1,0 +1,63 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"cordelia/schemas"
+)
+
+// errNotYet ends a transaction that did not find what its call waits for, while there
+// is time to wait.
+var errNotYet = errors.New("ops: not yet")
+
+// waitOf is how long a call may wait for what it asks for.
+func (c *Call) waitOf(seconds int) (time.Duration, error) {
+	most := maxPollSeconds
+	if c.Caller.Later {
+		most = maxKeptSeconds
+	}
+	if seconds < 0 || seconds > most {
+		return 0, schemas.Invalidf("wait_seconds is %d", seconds).Expecting("0–%d", most).
+			Try("call %s again with a wait in that range", c.Op.Name)
+	}
+	return time.Duration(seconds) * time.Second, nil
+}
+
+// awaiting makes a call with what is left of its wait, and again whenever found
+// returns while once answers errNotYet: in line, or as a kept call for who comes back.
+func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once func(left time.Duration) (Out, error),
+	found func(ctx context.Context, rung <-chan struct{}) error) (Out, error) {
+	switch {
+	case c.kept != nil:
+		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Store.Clock().Now()))
+	case c.Caller.Later:
+		out, err := once(wait)
+		if errors.Is(err, errNotYet) {
+			err = c.keep(ctx, wait)
+		}
+		return out, err
+	case wait == 0:
+		return once(0)
+	}
+	// The watch begins before the first look, or what happens between the two would
+	// wait for the next.
+	rung, stop := c.Node.Store.Watch()
+	defer stop()
+	until := time.Now().Add(wait)
+	for {
+		left := time.Until(until)
+		out, err := once(left)
+		if !errors.Is(err, errNotYet) {
+			return out, err
+		}
+		// The slot of the wait is given back before the call takes one.
+		if err := c.Node.Auth.Wait(ctx, c.Caller.Principal, c.lookOp(), left, func(limited context.Context) error {
+			return found(limited, rung)
+		}); err != nil && ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			var none Out
+			return none, err
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package work
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// place puts a seat into the pool of the team, or of ann and all below her.
+func (n *node) place(group schemas.GroupID, d Draft) (item int64, id string) {
+	n.Helper()
+	n.must(access.NodeEntity, func(g access.Grant) (err error) {
+		item, id, err = Place(g, ann, "task", group, d)
+		return err
+	})
+	return item, id
+}
+
+func (n *node) taker(item int64) (any bool) {
+	n.Helper()
+	n.must(ann, func(g access.Grant) (err error) {
+		any, err = AnyTaker(g, item)
+		return err
+	})
+	return any
+}
+
+// Nothing here is an agent's to call.
+func TestSeatsAreTheNodes(t *testing.T) {
+	n := newNode(t)
+	n.must(ann, func(g access.Grant) error {
+		_, _, err := Place(g, ann, "task", "", todo("x"))
+		require.ErrorIs(t, err, access.ErrNoGrant)
+		_, err = Settled(g, 1)
+		require.ErrorIs(t, err, access.ErrNoGrant)
+		require.ErrorIs(t, Withdraw(g, nil), access.ErrNoGrant)
+		return nil
+	})
+}
+
+// The end of a seat is acted on once, and only once there is one.
+func TestSeatsSettleOnce(t *testing.T) {
+	n := newNode(t)
+	item, _ := n.place("", Draft{Intent: "plan", Role: "R2"})
+	settled := func() (first bool) {
+		n.must(access.NodeEntity, func(g access.Grant) (err error) {
+			first, err = Settled(g, item)
+			return err
+		})
+		return first
+	}
+	require.False(t, settled(), "it has not ended")
+	n.report(a, n.claim(a), Done, `{}`)
+	require.True(t, settled())
+	require.False(t, settled())
+	open, id := n.place("", Draft{Intent: "plan", Role: "R2"})
+	held := n.claim(a)
+	n.must(access.NodeEntity, func(g access.Grant) error { return Withdraw(g, []int64{item, open}) })
+	require.EqualValues(t, 2, n.one(`SELECT seat FROM work_items WHERE n = ?`, open))
+	require.Equal(t, schemas.WorkCancelled, n.state(id))
+	require.True(t, n.report(a, held, Done, `{}`).Late)
+}
+
+// Somebody can take a seat if nobody has to be let in, taught or freed first.
+func TestAnyTaker(t *testing.T) {
+	n := newNode(t)
+	below, _ := n.place("", Draft{Intent: "x", Role: "R4a"})
+	team, _ := n.place("team", Draft{Intent: "x", Role: "R4a"})
+	barred, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{lead}})
+	require.True(t, n.taker(below))
+	require.True(t, n.taker(team))
+	require.False(t, n.taker(barred), "a and b are below lead, and solo only looks on")
+	apart, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{a}})
+	require.True(t, n.taker(apart), "b is only a sibling")
+
+	n.sql(`UPDATE members SET role = 'viewer' WHERE entity_id = ?`, lead)
+	for _, id := range []schemas.EntityID{a, b} {
+		n.may(id, 50, "task_submit")
+	}
+	require.False(t, n.taker(team), "who may write there may not claim")
+	n.sql(`UPDATE entities SET status = 'registered' WHERE id = ?`, b)
+	n.must(access.NodeEntity, func(g access.Grant) error { return access.BumpEpoch(g.Tx()) })
+	require.False(t, n.taker(team), "nor could b, who was never here")
+	n.may(b, 50, everything...)
+	require.True(t, n.taker(team), "b becomes active with the claim")
+}
+
+// Whoever came and went is in nobody's way.
+func TestAnyTakerAmongManyWhoEnded(t *testing.T) {
+	n := newNode(t)
+	for i := range maxPool {
+		gone := named(fmt.Sprint("gone", i))
+		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+			VALUES (?1, 'agent', ?2, ?2, 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'removed', 'node', 0, 0)`, gone, ann, fmt.Sprint("gone", i))
+		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, 'member', 'node', 0)`, gone)
+	}
+	team, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
+	below, _ := n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
+	require.True(t, n.taker(team), "b is there")
+	require.True(t, n.taker(below), "b is there")
+}
+
+// What is kept of an answer that nobody can use is text, wherever it was cut.
+func TestAsFailedCutsBetweenCharacters(t *testing.T) {
+	p, err := NewReport("x", 1, Done, nil, nil, "")
+	require.NoError(t, err)
+	f := p.AsFailed("x" + strings.Repeat("é", maxNote))
+	require.True(t, utf8.ValidString(f.note))
+	require.InDelta(t, maxNote, len(f.note), 1)
+	require.Equal(t, p.Hash(), f.Hash())
+}
+
+// A lease that ended with nobody's report ended when it ran out, not when that was seen.
+func TestLeasesEndWhenTheyRunOut(t *testing.T) {
+	n := newNode(t)
+	item, _ := n.place("", Draft{Intent: "x", Role: "R3"})
+	began := n.clock.micros
+	n.claim(a)
+	n.clock.move(time.Hour)
+	n.must(access.NodeEntity, func(g access.Grant) error {
+		_, err := Settle(g)
+		return err
+	})
+	require.Equal(t, began+time.Minute.Microseconds(), n.one(`SELECT ended_at FROM work_leases WHERE item = ?`, item))
+}
