@@ -7,20 +7,30 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/agents"
+	"cordelia/internal/check"
 	"cordelia/internal/keys"
 	"cordelia/schemas"
 )
 
-// wallClock is a clock the test sets.
-type wallClock struct{ now time.Time }
+// wallClock is a clock the test sets, while the node's routines read it.
+type wallClock struct{ now atomic.Pointer[time.Time] }
 
-func (c *wallClock) Now() time.Time { return c.now }
+func newWallClock() *wallClock {
+	c := &wallClock{}
+	c.set(time.Now())
+	return c
+}
+
+func (c *wallClock) Now() time.Time          { return *c.now.Load() }
+func (c *wallClock) set(t time.Time)         { c.now.Store(&t) }
+func (c *wallClock) advance(d time.Duration) { c.set(c.Now().Add(d)) }
 
 // house is a node with its person and their claude-code agent, called as a face
 // would call it.
@@ -28,16 +38,18 @@ type house struct {
 	t     *testing.T
 	node  *Node
 	clock *wallClock
-	mono  *agents.Monotonic
+	mono  atomic.Pointer[agents.Monotonic]
 	lead  Caller
 }
 
 func newHouse(t *testing.T) *house { return newHouseOf(t, "ann") }
 
-func newHouseOf(t *testing.T, person string) *house {
-	h := &house{t: t, clock: &wallClock{time.Now()}, mono: &agents.Monotonic{Boot: "b1"}}
+// newHouseOf is a house whose machine checks may look into roots.
+func newHouseOf(t *testing.T, person string, roots ...string) *house {
+	h := &house{t: t, clock: newWallClock()}
+	h.mono.Store(&agents.Monotonic{Boot: "b1"})
 	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home")), Clock: h.clock,
-		Monotonic: func() agents.Monotonic { return *h.mono }})
+		Monotonic: func() agents.Monotonic { return *h.mono.Load() }, Checks: check.Env{Roots: roots}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	h.node = n
@@ -190,11 +202,11 @@ func TestALifetimeEndsOnceAndForAll(t *testing.T) {
 	h := newHouse(t)
 	w := h.worker("scout") // an hour by default
 	h.must(w, "memory_search", map[string]any{"query": "x"})
-	h.clock.now = h.clock.now.Add(time.Hour)
+	h.clock.advance(time.Hour)
 	h.must(h.lead, "agent_list", map[string]any{}) // a sign of life
 	_, err := h.call(w, "memory_search", map[string]any{"query": "x"})
 	require.ErrorIs(t, err, schemas.ErrDenied)
-	h.clock.now = h.clock.now.Add(-time.Hour)
+	h.clock.advance(-time.Hour)
 	_, err = h.call(w, "memory_search", map[string]any{"query": "x"})
 	require.ErrorIs(t, err, schemas.ErrDenied, "a clock moved back resurrects nothing")
 }
@@ -208,18 +220,17 @@ func TestRemovalNeedsTwoSightings(t *testing.T) {
 		list := h.must(h.lead, "agent_list", map[string]any{"include_ended": true})
 		return list["agents"].([]any)[0].(map[string]any)["status"]
 	}
-	h.clock.now = h.clock.now.Add(8 * 24 * time.Hour) // a jump, or eight days
+	h.clock.advance(8 * 24 * time.Hour) // a jump, or eight days
 	sweep := func() { require.NoError(t, h.node.Sweep(context.Background())) }
 	sweep()
 	sweep()
 	require.Equal(t, "deactivated", status(), "seen once")
-	h.mono.Micros += (59 * time.Minute).Microseconds()
+	h.mono.Store(&agents.Monotonic{Boot: "b1", Micros: h.mono.Load().Micros + (59 * time.Minute).Microseconds()})
 	sweep()
 	require.Equal(t, "deactivated", status(), "the sightings are too close")
-	h.mono.Boot = "b2"
-	h.mono.Micros = 0
+	h.mono.Store(&agents.Monotonic{Boot: "b2"})
 	sweep()
-	h.mono.Micros = (2 * time.Hour).Microseconds()
+	h.mono.Store(&agents.Monotonic{Boot: "b2", Micros: (2 * time.Hour).Microseconds()})
 	sweep()
 	require.Equal(t, "removed", status())
 	_, err := h.call(h.lead, "agent_lifecycle", map[string]any{"agent": out["agent_id"], "action": "reactivate"})
@@ -272,7 +283,7 @@ func TestChallengeAndToken_INV_NONCE(t *testing.T) {
 
 	expired, err := h.node.Challenge(t.Context(), w.Entity)
 	require.NoError(t, err)
-	h.clock.now = h.clock.now.Add(61 * time.Second)
+	h.clock.advance(61 * time.Second)
 	_, err = h.node.Token(t.Context(), expired, f.Identity.Sign(expired.SigningBytes()))
 	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
 

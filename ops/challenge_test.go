@@ -46,7 +46,7 @@ func TestChallengesCostNothingUntilTheyAreAnswered(t *testing.T) {
 	require.Zero(t, h.rows())
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
 	require.Equal(t, 1, h.rows())
-	h.clock.now = h.clock.now.Add(25 * time.Hour)
+	h.clock.advance(25 * time.Hour)
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
 	require.Equal(t, 1, h.rows(), "the old one is forgotten")
 }
@@ -84,15 +84,15 @@ func TestOneTokenForOneChallenge_INV_NONCE(t *testing.T) {
 	refused(foreign, "another node's challenge")
 	require.NoError(t, h.answer(f, c), "none of that spoiled it")
 
-	start := h.clock.now
+	start := h.clock.Now()
 	late := h.challenge(f.EntityID)
-	h.clock.now = start.Add(time.Minute)
+	h.clock.set(start.Add(time.Minute))
 	refused(late, "too late")
 
-	h.clock.now = start.Add(2 * time.Hour)
+	h.clock.set(start.Add(2 * time.Hour))
 	future := h.challenge(f.EntityID)
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID))) // old ones may be forgotten now
-	h.clock.now = start
+	h.clock.set(start)
 	refused(used, "after the clock was set forward and back")
 	refused(future, "a challenge of a time that has not come")
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
@@ -105,6 +105,6 @@ func TestEndedChallengesAreWorthless_INV_NONCE(t *testing.T) {
 	before := h.challenge(f.EntityID)
 	require.NoError(t, h.node.routine(t.Context(), "restore", func(g access.Grant) error { return agents.EndChallenges(g.Tx()) }))
 	require.ErrorIs(t, h.answer(f, before), schemas.ErrUnauthenticated)
-	h.clock.now = h.clock.now.Add(time.Second)
+	h.clock.advance(time.Second)
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
 }

@@ -49,7 +49,7 @@ func TestNoDetourAroundASuspensionFromAbove(t *testing.T) {
 	h.must(h.person(), "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
 
 	suspend()
-	h.clock.now = h.clock.now.Add(2 * time.Hour)
+	h.clock.advance(2 * time.Hour)
 	require.NoError(t, h.node.Sweep(t.Context()))
 	require.Equal(t, "deactivated", h.status("w"))
 	_, err = h.call(h.lead, "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
@@ -106,7 +106,7 @@ func TestAnOldKeyIsNoSignOfLife(t *testing.T) {
 		return h.must(h.lead, "agent_list", map[string]any{"agent": "w"})["agents"].([]any)[0].(map[string]any)["last_seen_at"]
 	}
 	before := seen()
-	h.clock.now = h.clock.now.Add(time.Minute)
+	h.clock.advance(time.Minute)
 	w.KeySeq = 7
 	_, err := h.call(w, "memory_read_hot", map[string]any{})
 	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
@@ -210,7 +210,7 @@ func TestARepeatedRegistrationKeepsItsKey(t *testing.T) {
 func TestRightsOfAReactivatedAgentChange(t *testing.T) {
 	h := newHouse(t)
 	h.worker("w")
-	h.clock.now = h.clock.now.Add(2 * time.Hour)
+	h.clock.advance(2 * time.Hour)
 	require.NoError(t, h.node.Sweep(t.Context()))
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
 	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w", "capabilities": map[string]any{"max_parallel_ops": 2}})

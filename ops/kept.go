@@ -43,6 +43,8 @@ const (
 	keptFor = 10 * time.Minute
 	// maxKept bounds the kept calls of one caller, answered ones too.
 	maxKept = 256
+	// maxKeptArguments bounds what is kept of each, in bytes.
+	maxKeptArguments = 4 << 10
 )
 
 // Later is the error of a call that is kept; it carries what the caller comes back
@@ -60,7 +62,7 @@ type waiter[In, Out any] struct {
 	// the last time.
 	ready func(ctx context.Context, c *Call, in In, seen *work.Watch) (bool, error)
 	// show is what of an answer may be shown now.
-	show func(g access.Grant, out Out) (Out, error)
+	show func(g access.Grant, in In, out Out) (Out, error)
 	// undo takes back what a call did; false if that is over. nil: it did nothing.
 	undo func(g access.Grant, out Out) (bool, error)
 }
@@ -68,7 +70,7 @@ type waiter[In, Out any] struct {
 // keeping is a waiter without its types.
 type keeping struct {
 	ready func(ctx context.Context, c *Call, seen *work.Watch) (bool, error)
-	show  func(g access.Grant, answer []byte) (any, error)
+	show  func(g access.Grant, args, answer []byte) (any, error)
 	undo  func(g access.Grant, answer []byte) (bool, error)
 }
 
@@ -82,12 +84,16 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 			}
 			return w.ready(ctx, c, in, seen)
 		},
-		show: func(g access.Grant, answer []byte) (any, error) {
+		show: func(g access.Grant, args, answer []byte) (any, error) {
+			var in In
+			if err := json.Unmarshal(args, &in); err != nil {
+				return nil, fmt.Errorf("read kept call: %w", err)
+			}
 			var out Out
 			if err := json.Unmarshal(answer, &out); err != nil {
 				return nil, fmt.Errorf("read kept answer: %w", err)
 			}
-			return w.show(g, out)
+			return w.show(g, in, out)
 		},
 		undo: func(g access.Grant, answer []byte) (bool, error) {
 			var out Out
@@ -105,6 +111,10 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 
 // keep keeps the call for as long as it would wait.
 func (c *Call) keep(ctx context.Context, wait time.Duration) error {
+	if len(c.args) > maxKeptArguments {
+		return schemas.Invalidf("the arguments have %d bytes", len(c.args)).Expecting("at most %d of a call that waits", maxKeptArguments).
+			Try("call %s with shorter ones, or without a wait", c.Op.Name)
+	}
 	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args), state: KeptWaiting}
 	do := c.Do
 	if !c.Op.Mutates() { // the caller only reads: the row is the node's to write
@@ -276,7 +286,7 @@ func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, e
 			return Kept{}, err
 		}
 		err = n.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
-			out.Answer, err = c.Op.keeping.show(g, []byte(k.result))
+			out.Answer, err = c.Op.keeping.show(g, c.args, []byte(k.result))
 			return err
 		})
 		switch {

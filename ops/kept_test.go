@@ -188,15 +188,15 @@ func TestKeptCallsEnd(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 
 	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
-	h.clock.now = h.clock.now.Add(59 * time.Second)
+	h.clock.advance(59 * time.Second)
 	require.Equal(t, KeptWaiting, h.poll(w, kept.ID).State)
-	h.clock.now = h.clock.now.Add(time.Second)
+	h.clock.advance(time.Second)
 	over := h.poll(w, kept.ID)
 	require.Equal(t, KeptAnswered, over.State)
 	require.Equal(t, noWork, over.Answer.(taskClaimOut).Next)
-	h.clock.now = h.clock.now.Add(keptFor - time.Second)
+	h.clock.advance(keptFor - time.Second)
 	require.Equal(t, over.Answer, h.poll(w, kept.ID).Answer)
-	h.clock.now = h.clock.now.Add(time.Second)
+	h.clock.advance(time.Second)
 	_, err = h.node.Kept(t.Context(), w, kept.ID)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	require.Equal(t, 1, h.keptRows())
@@ -282,7 +282,7 @@ func TestKeptCallsAndRightsTaken(t *testing.T) {
 	require.ErrorIs(t, got.Err, schemas.ErrDenied)
 	require.Nil(t, got.Answer)
 	require.Equal(t, "ready", h.stateOf(item))
-	h.clock.now = h.clock.now.Add(time.Minute)
+	h.clock.advance(time.Minute)
 	refused := h.poll(w, waiting.ID)
 	require.Equal(t, KeptAnswered, refused.State)
 	require.ErrorIs(t, refused.Err, schemas.ErrDenied)
@@ -329,7 +329,7 @@ func TestKeptCallsAreBounded(t *testing.T) {
 	require.Len(t, kept, maxKept)
 	require.Equal(t, 1000-maxKept, busy)
 	h.waitFor(v, map[string]any{"wait_seconds": 60})
-	h.clock.now = h.clock.now.Add(time.Minute + keptFor)
+	h.clock.advance(time.Minute + keptFor)
 	h.waitFor(w, map[string]any{"wait_seconds": 60})
 }
 
@@ -345,7 +345,7 @@ func TestPollingIsNoSignOfLife(t *testing.T) {
 	}
 	before := seen()
 	for range 5 {
-		h.clock.now = h.clock.now.Add(time.Minute)
+		h.clock.advance(time.Minute)
 		h.poll(w, kept.ID)
 	}
 	require.Equal(t, before, seen())
@@ -392,7 +392,7 @@ func TestKeptCallsRace_INV_KEPT(t *testing.T) {
 		}
 		h.must(h.lead, "task_cancel", map[string]any{"work_id": item})
 		if round%200 == 199 {
-			h.clock.now = h.clock.now.Add(keptFor) // or there are too many
+			h.clock.advance(keptFor) // or there are too many
 		}
 	}
 	require.NotZero(t, answered)

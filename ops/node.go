@@ -69,7 +69,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if c.Tasks != nil {
 		settings = *c.Tasks
 	}
-	tasks, err := controller.New(settings)
+	settings.Checks = c.Checks.Kinds()
+	tasks, err := controller.New(settings, swarm.Teams{})
 	if err != nil {
 		return nil, err
 	}

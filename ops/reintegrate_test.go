@@ -263,12 +263,12 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 	refused(but(in, map[string]any{"nonce": base64.StdEncoding.EncodeToString(session.Nonce[:]), "expires": session.ExpiresUnixMicro,
 		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(session.SigningBytes()))}), "a proof for a token")
 	late := challenge()
-	a.clock.now = a.clock.now.Add(61e9)
+	a.clock.advance(61e9)
 	refused(a.signed(file("rover"), late, in), "too late")
 
 	empty := a.claim()
 	mine := schemas.Reintegration{NodeID: string(a.node.ID), AgentID: a.rover.Entity, KeySeq: 1, Purpose: schemas.PurposeReintegrate, Nonce: [32]byte{1},
-		ExpiresUnixMicro: a.clock.now.UnixMicro() + 30e6, SessionCount: uint64(a.count), Memories: sha256.Sum256([]byte("[]"))}
+		ExpiresUnixMicro: a.clock.Now().UnixMicro() + 30e6, SessionCount: uint64(a.count), Memories: sha256.Sum256([]byte("[]"))}
 	chain, err := hex.DecodeString(a.chain)
 	require.NoError(t, err)
 	mine.ChainHash = [32]byte(chain)

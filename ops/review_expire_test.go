@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/agents"
 )
 
 // What nobody decides is removed after 30 days, and those concerned are told; a wall
@@ -13,15 +15,16 @@ func TestReviewsExpire(t *testing.T) {
 	a := newAway(t)
 	staging := a.brings(found("The well is deep"), found("The mill is old"))["staging"]
 	a.must(a.lead, "review_decide", decisions(approve(a.waiting(a.lead)[0])))
-	at := a.clock.now
+	at := a.clock.Now()
 	sweep := func(days int, up time.Duration) int {
-		a.clock.now, a.mono.Micros = at.Add(time.Duration(days)*24*time.Hour), up.Microseconds()
+		a.clock.set(at.Add(time.Duration(days) * 24 * time.Hour))
+		a.mono.Store(&agents.Monotonic{Boot: a.mono.Load().Boot, Micros: up.Microseconds()})
 		require.NoError(t, a.node.Sweep(t.Context()))
 		return a.number(`SELECT count(*) FROM items i JOIN reviews r ON r.item = i.id WHERE i.data LIKE '%mill%' AND r.state = 'pending'`)
 	}
 	require.Equal(t, 1, sweep(29, time.Hour))
 	require.Equal(t, 1, sweep(31, 2*time.Hour), "seen once")
-	a.mono.Boot = "b2"
+	a.mono.Store(&agents.Monotonic{Boot: "b2"})
 	require.Equal(t, 1, sweep(31, 4*time.Hour), "and once since the machine started")
 	require.Equal(t, 1, sweep(31, 4*time.Hour+59*time.Minute))
 	require.Equal(t, 1, sweep(1, 6*time.Hour), "the clock had jumped")

@@ -189,7 +189,7 @@ func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 	first, second := a.caller("executor"), a.caller("second")
 	item := a.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.executor"}))["id"]
 	a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor", "feedback": "bad"})
-	a.clock.now = a.clock.now.Add(time.Second)
+	a.clock.advance(time.Second)
 	claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
 	out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
 	require.Equal(t, "held", out["state"])
@@ -215,7 +215,7 @@ func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
 			return a.must(first, "memory_write_warm", with(with(note(text), map[string]any{"group": "swarm-sheep.executor"}), more))["id"]
 		}
 		kept, edited, gone, old := write("Forty sheep", nil), write("Ten black rams", nil), write("One lost lamb", nil), write("Shearing is in June", nil)
-		a.clock.now = a.clock.now.Add(time.Second)
+		a.clock.advance(time.Second)
 		claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
 		out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
 			"result": map[string]any{"items": []any{kept, edited, gone, old}}})
@@ -246,7 +246,7 @@ func TestWhatWasHandedOnStays_INV_STAGE(t *testing.T) {
 	h.swarm("pipeline", map[string]any{"slot": "first", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
 	first, second := h.caller("first"), h.caller("second")
 	item := h.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.first"}))["id"]
-	h.clock.now = h.clock.now.Add(time.Second)
+	h.clock.advance(time.Second)
 	claimed := h.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
 	h.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
 	claim := func() (context, notes any) {
@@ -377,7 +377,7 @@ func TestSwarmIDs(t *testing.T) {
 	var ids []string
 	for _, goal := range []string{"Find, at last, the Holy Grail of testing everything", "Find, at last, the Holy Grail of testing everything", "数羊"} {
 		made := h.must(h.lead, "swarm_create", map[string]any{"goal": goal, "strategy": "broadcast", "agents": []any{slotOf("a", 1)}})
-		ids = append(ids, strings.Replace(fmt.Sprint(made["swarm_id"]), h.clock.now.UTC().Format(time.DateOnly), "DAY", 1))
+		ids = append(ids, strings.Replace(fmt.Sprint(made["swarm_id"]), h.clock.Now().UTC().Format(time.DateOnly), "DAY", 1))
 	}
 	require.Equal(t, []string{"swarm-find-at-last-the-holy-grail-of-DAY", "swarm-find-at-last-the-holy-grail-of-DAY-2", "swarm-work-DAY"}, ids)
 }

@@ -153,7 +153,7 @@ func workReady(ctx context.Context, c *Call, in taskClaimIn, seen *work.Watch) (
 
 // shownClaim is a kept claim for as long as its lease lasts: what it says belongs to
 // whoever holds the item.
-func shownClaim(g access.Grant, out taskClaimOut) (taskClaimOut, error) {
+func shownClaim(g access.Grant, _ taskClaimIn, out taskClaimOut) (taskClaimOut, error) {
 	if out.Work == nil {
 		return out, nil
 	}
@@ -238,14 +238,17 @@ func (n *Node) settleTasks(ctx context.Context) error {
 		return err
 	}
 	slog.Warn("tasks", "err", err)
-	var items []int64
+	var items, overdue []int64
 	if err := n.look(ctx, name, func(g access.Grant) (err error) {
-		items, err = controller.Ended(g)
+		items, overdue, err = controller.Ended(g)
 		return err
 	}); err != nil {
 		return err
 	}
 	var errs []error
+	for _, task := range overdue {
+		errs = append(errs, n.routine(ctx, name, func(g access.Grant) error { return n.tasks.Overdue(g, task) }))
+	}
 	for _, item := range items {
 		err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) })
 		switch {

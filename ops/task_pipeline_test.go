@@ -45,9 +45,8 @@ func passing(criteria ...string) map[string]any {
 // A task through the tools, with a file that a machine looks at and a person who looks
 // at the result.
 func TestPipelineByTools(t *testing.T) {
-	h := newHouse(t)
 	root := t.TempDir()
-	h.node.checks.Roots = []string{root}
+	h := newHouseOf(t, "ann", root)
 	one := h.crew("one", "two", "three")
 	made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "hold": true, "tools": []string{"bash", "write"}})
 	require.Equal(t, "perceiving", made["state"])
@@ -78,7 +77,7 @@ func TestPipelineByTools(t *testing.T) {
 	w = h.must(one[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 	correction := w["brief"].(map[string]any)["inputs"].(map[string]any)["correction"].(map[string]any)
 	require.Equal(t, "report.txt says done", correction["failed_criterion"], "whatever the executor and the validator say")
-	h.clock.now = time.Now()
+	h.clock.set(time.Now())
 	require.NoError(t, os.WriteFile(filepath.Join(root, "report.txt"), []byte("done"), 0o600))
 	report(w["fence"])
 	h.sit(one[1], "R4a", passing("it reads well"))
@@ -125,7 +124,7 @@ func TestRoutineMovesTasks(t *testing.T) {
 	h := newHouse(t)
 	h.crew("one")
 	made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "within_seconds": 60})
-	h.clock.now = h.clock.now.Add(2 * time.Minute)
+	h.clock.advance(2 * time.Minute)
 	require.NoError(t, h.node.SettleWork(context.Background()))
 	task := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)
 	require.Equal(t, "abandoned", task["state"])
@@ -136,14 +135,12 @@ func TestRoutineMovesTasks(t *testing.T) {
 		"in the transaction that cancelled its only seat")
 }
 
-// What does not go together is refused, and so is a swarm in which work has its place.
+// What does not go together is refused.
 func TestSubmitRefusesWhatIsUnclear(t *testing.T) {
 	h := newHouse(t)
-	h.swarm("pipeline", slotOf("first", 1), slotOf("second", 1))
 	for _, args := range []map[string]any{
 		{"request": "x", "items": []any{map[string]any{"intent": "y"}}}, {"intent": "x", "tools": []string{"bash"}}, {"task_id": "x", "request": "y"},
 		{"request": " "}, {"request": "x", "tools": []string{"a b"}}, {"request": "x", "replans": 99}, {"answers": "x"},
-		{"request": "x", "group": "swarm-sheep"},
 	} {
 		_, err := h.call(h.lead, "task_submit", args)
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%v", args)
@@ -203,7 +200,7 @@ func TestRepeatedReportHasTheNextItem(t *testing.T) {
 func TestTasksEndWithTheirSwarm(t *testing.T) {
 	h := newHouse(t)
 	h.swarm("broadcast", slotOf("hand", 2))
-	one, two := h.caller("hand-1"), h.caller("hand-2")
+	one, two := h.caller("hand"), h.caller("hand-2")
 	asks := h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "swarm-sheep"})
 	h.sit(one, "R1", map[string]any{"intent": "", "questions": []string{"Which?"}})
 	runs := h.must(h.lead, "task_submit", map[string]any{"request": "y", "intent": "y", "group": "swarm-sheep"})
@@ -224,4 +221,36 @@ func TestTasksEndWithTheirSwarm(t *testing.T) {
 	require.Equal(t, "clarifying", state(asks), "it waits for the user")
 	h.must(h.lead, "task_submit", map[string]any{"task_id": asks["task_id"], "answers": "that one"})
 	require.Equal(t, "abandoned", state(asks), "there is nobody left to ask")
+}
+
+// A task that cannot even be given up keeps no other from ending at its deadline.
+func TestDeadlinesBesideTrouble(t *testing.T) {
+	h := newHouse(t)
+	made := []map[string]any{}
+	for range 3 {
+		made = append(made, h.must(h.lead, "task_submit", map[string]any{"request": "x", "within_seconds": 60}))
+	}
+	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + made[0]["task_id"].(string) + `' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
+	h.sql(`UPDATE work_items SET seat = 2`) // the deadline of the tasks alone ends them
+	h.clock.advance(2 * time.Minute)
+	require.ErrorContains(t, h.node.SettleWork(t.Context()), "defect")
+	require.Equal(t, 2, h.number(`SELECT count(*) FROM tasks WHERE state = 'abandoned'`))
+}
+
+// A check that this node cannot make is refused with the plan that asks for it: nobody
+// who executes it could pass.
+func TestPlansAskForChecksThatCanBeMade(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	h.must(h.lead, "task_submit", map[string]any{"request": "Write", "intent": "write the report", "tools": []string{"write"}})
+	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
+		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"}, "success_criteria": []any{
+			map[string]any{"criterion": "it is there", "mode": "verifiable", "check": map[string]any{"kind": "file", "path": "report.txt"}}}}}}
+	c := h.must(one, "task_claim", map[string]any{"role": "R2"})["work"].(map[string]any)
+	require.Equal(t, []any{"date"}, c["brief"].(map[string]any)["inputs"].(map[string]any)["checks"])
+	_, err := h.call(one, "task_report", map[string]any{"work_id": c["work_id"], "fence": c["fence"], "outcome": "done", "result": plan})
+	var e *schemas.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "/subtasks/0/success_criteria/0/check", e.Violations[0].Path)
+	require.Contains(t, e.Violations[0].Msg, "only of date; without one a validator judges")
 }

@@ -86,12 +86,13 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 	}
 	return awaiting(ctx, c, wait,
 		func(left time.Duration) (taskStatusOut, error) {
-			return Transact(ctx, c, func(g access.Grant) (taskStatusOut, error) {
-				out, err := in.status(g, place)
-				if err == nil && left > 0 && !out.settled() {
-					err = errNotYet
+			return Transact(ctx, c, func(g access.Grant) (out taskStatusOut, err error) {
+				if left > 0 {
+					if done, err := in.settled(g); err != nil || !done {
+						return out, cmp.Or(err, errNotYet)
+					}
 				}
-				return out, err
+				return in.status(g, place)
 			})
 		},
 		func(limited context.Context, rung <-chan struct{}) error { return c.awaitStatus(limited, in, rung) })
@@ -122,15 +123,31 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 	return out, err
 }
 
-// settled reports whether what is shown has ended, or goes on only once somebody
+// settled reports whether what was asked for has ended, or goes on only once somebody
 // else than its workers acts.
-func (o taskStatusOut) settled() bool {
-	if o.Task != nil {
-		return o.Task.State.Final() || o.Task.State == schemas.TaskClarifying || o.Task.State == schemas.TaskReview
+func (in taskStatusIn) settled(g access.Grant) (bool, error) {
+	if in.WorkID != "" {
+		s, err := work.Show(g, in.WorkID, false)
+		return stands(s), err
 	}
-	return !slices.ContainsFunc(o.Items, func(s work.Status) bool {
-		return !s.State.Final() && s.State != schemas.WorkHeld && s.State != schemas.WorkBlocked
-	})
+	if state, err := controller.StateOf(g, in.TaskID); !errors.Is(err, schemas.ErrNotFound) {
+		return state.Final() || state == schemas.TaskClarifying || state == schemas.TaskReview, err
+	}
+	for before := ""; ; {
+		items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, Before: before, Limit: maxTasks})
+		if err != nil || slices.ContainsFunc(items, func(s work.Status) bool { return !stands(s) }) {
+			return false, err
+		}
+		if len(items) < maxTasks {
+			return true, nil
+		}
+		before = items[len(items)-1].WorkID
+	}
+}
+
+// stands reports whether no worker will bring an item further.
+func stands(s work.Status) bool {
+	return s.State.Final() || s.State == schemas.WorkHeld || s.State == schemas.WorkBlocked
 }
 
 // lookAgain bounds how often a wait for a result reads it.
@@ -157,25 +174,15 @@ func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, rung <-chan str
 
 // statusSettled reports whether a wait for a result would end now.
 func statusSettled(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
-	in.Limit = cmp.Or(in.Limit, defaultTasks)
-	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
-		out, err := in.status(g, taskPlace{})
-		done = err == nil && out.settled()
+	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		done, err = in.settled(g)
 		return err
 	})
 	return done, lost(err, "read work")
 }
 
 // shownStatus is a kept answer with the caller's present rights: read anew.
-func shownStatus(g access.Grant, out taskStatusOut) (taskStatusOut, error) {
-	in := taskStatusIn{Limit: maxTasks}
-	switch {
-	case out.Task != nil:
-		in.TaskID = out.Task.TaskID
-	case len(out.Items) == 1:
-		in.WorkID = out.Items[0].WorkID
-	case len(out.Items) > 0:
-		in.TaskID = out.Items[0].TaskID
-	}
+func shownStatus(g access.Grant, in taskStatusIn, _ taskStatusOut) (taskStatusOut, error) {
+	in.Limit = cmp.Or(in.Limit, defaultTasks)
 	return in.status(g, taskPlace{})
 }

@@ -126,7 +126,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		if in.TaskID != "" {
 			t, err = c.Node.tasks.Answer(g, in.TaskID, in.Answers)
 		} else {
-			t, err = c.Node.tasks.Submit(g, r, swarm.Arrange)
+			t, err = c.Node.tasks.Submit(g, r)
 		}
 		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Next: t.Next}, err
 	})

@@ -177,7 +177,7 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
 	predict := func(content string, check map[string]any) string {
-		due := h.clock.now.Add(2 * time.Hour).Format(time.RFC3339)
+		due := h.clock.Now().Add(2 * time.Hour).Format(time.RFC3339)
 		return h.must(w, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": content,
 			"prediction": map[string]any{"due": due, "check": check}}})["id"].(string)
 	}
@@ -191,13 +191,13 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 	foresight()
 	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
 	h.node.checks.Roots = []string{root}
-	h.clock.now = h.clock.now.Add(61 * time.Minute)
+	h.clock.advance(61 * time.Minute)
 	foresight()
 	require.Equal(t, 2.0, score()["open_predictions"], "what holds already is none")
 	write("version", "v2.0 topsecret")
 	foresight()
 	require.Equal(t, 0.0, score()["observations"], "not before it is due")
-	h.clock.now = h.clock.now.Add(time.Hour)
+	h.clock.advance(time.Hour)
 	foresight()
 	foresight()
 	s := score()

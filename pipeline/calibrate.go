@@ -41,7 +41,7 @@ type Constraint struct {
 // String is the constraint as a planner reads it. Words of memory are quoted: they
 // are data, not instructions.
 func (c Constraint) String() string {
-	return fmt.Sprintf("%s use tool %s: on %q, %q (memory %s)", c.Kind, c.Tool, c.Intent, c.Lesson, c.Source)
+	return fmt.Sprintf("%s use tool %s: on %s, %s (memory %s)", c.Kind, c.Tool, quote(c.Intent), quote(c.Lesson), c.Source)
 }
 
 // Calibrate derives constraints from memory entries (pipeline v0.6, steps 1–3),

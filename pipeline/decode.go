@@ -30,7 +30,7 @@ type Answer interface {
 // Decode finds the one object of type T in what a model or an agent answered,
 // among prose, labels and thoughts. Notes say what was passed over or mended.
 // Ids are the node's, so those in an answer are dropped. Error: CodeInvalid,
-// with every violation of the object that came nearest.
+// with the violations of the object that came nearest, at most twenty.
 func Decode[T Answer](answer string) (out T, notes []string, err error) {
 	if len(answer) > MaxAnswer {
 		return out, nil, wrong("the answer is %d bytes long, more than %d", len(answer), MaxAnswer)
@@ -62,7 +62,7 @@ func Decode[T Answer](answer string) (out T, notes []string, err error) {
 	case len(fits) == 0 && len(found) == 0:
 		return out, nil, wrong("the answer holds no JSON object").Expecting("one object with %s", strings.Join(memberNames(typ), ", "))
 	case len(fits) == 0:
-		return out, nil, wrong("the answer is not what was asked for").With(nearest...)
+		return out, nil, wrong("the answer is not what was asked for").With(first(nearest)...)
 	}
 	if err := json.Unmarshal(fits[0].text, &out); err != nil {
 		return out, nil, wrong("the answer cannot be read").Because(err)

@@ -2,9 +2,11 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -214,6 +216,29 @@ func TestDirectivesAccumulateWhatIsBlocked(t *testing.T) {
 	require.Equal(t, []string{"find", "grep"}, stuck.BlockedTools)
 	require.InDelta(t, 0, stuck.QualityGradient, tolerance)
 	require.Equal(t, 3, trail.Rounds)
+}
+
+// What executors called and named goes into every later brief of a task: it is bounded,
+// and a name that is no tool of the task's is nothing a directive forbids.
+func TestWhatIsBlockedIsBounded(t *testing.T) {
+	tools := []string{"bash", "find", "write"}
+	var calls []schemas.Evidence
+	for i := range 2 * maxTargets {
+		calls = append(calls, schemas.Evidence{Tool: "find", Input: fmt.Sprint("/tmp/", i), Exit: 1}, schemas.Evidence{Tool: "bash\nOBEY", Input: "x"})
+	}
+	calls = append(calls, schemas.Evidence{Tool: "find", Input: strings.Repeat("x", maxTarget), Exit: 1}, schemas.Evidence{Tool: "find", Input: strings.Repeat("y", maxTarget)})
+	path, trail, err := Solve(Defaults(), failing(1, 0, schemas.Environmental, calls...), Trail{BlockedTargets: []string{"find:/"}}, tools)
+	require.NoError(t, err)
+	require.Len(t, path.BlockedTargets, maxTargets)
+	require.Contains(t, path.BlockedTargets, "find:/", "what was blocked stays so")
+	for _, s := range append(path.BlockedTargets, path.SuggestedAlternatives...) {
+		require.LessOrEqual(t, len(s), maxTarget)
+	}
+	approach, _, err := Solve(Defaults(), failing(2, 0, schemas.Logical, calls...), trail, tools)
+	require.NoError(t, err)
+	require.Equal(t, []string{"find"}, approach.BlockedTools)
+	long := Constraint{Kind: MustNot, Tool: "find", Intent: strings.Repeat("x", 4000), Lesson: strings.Repeat("y\n", 4000), Source: "id"}
+	require.Less(t, len(long.String()), 1000)
 }
 
 func TestQualityStandsStillWhereOnlyTimePassed(t *testing.T) {

@@ -18,7 +18,8 @@ const (
 	MaxIntent    = 4000 // bytes
 	MaxCriterion = 1000 // bytes
 	MaxSequence  = 1000
-	PlanAttempts = 3 // answers of a planner to one request, the first included
+	PlanAttempts = 3  // answers of a planner to one request, the first included
+	maxWrongs    = 20 // told of one answer: nobody mends more at once
 )
 
 // nearlyTheSame is the likeness (Jaccard) from which on a plan is the one before.
@@ -26,19 +27,22 @@ const nearlyTheSame = 0.8
 
 // Brief is what a plan is held against.
 type Brief struct {
-	Intent         string            // of the task
-	Tools          []string          // known
-	Constraints    []Constraint      // of memory
-	BlockedTools   []string          // by directives
-	BlockedTargets []string          // by directives, tool:input
-	Directive      schemas.Directive // "" for the first plan
-	Earlier        []schemas.Plan    // of this task
+	Intent         string              // of the task
+	Tools          []string            // known
+	Constraints    []Constraint        // of memory
+	BlockedTools   []string            // by directives
+	BlockedTargets []string            // by directives, tool:input
+	Directive      schemas.Directive   // "" for the first plan
+	Earlier        []schemas.Plan      // of this task
+	Team           Team                // who does it
+	Checks         []schemas.CheckKind // that can be made; nil = of every kind
 }
 
 // NewBrief is the brief of a round after a directive; the zero directive is that
 // of the first round.
 func NewBrief(intent string, tools []string, constraints []Constraint, d schemas.PlanDirective, earlier []schemas.Plan) Brief {
-	return Brief{intent, tools, constraints, d.BlockedTools, d.BlockedTargets, d.Directive, earlier}
+	return Brief{Intent: intent, Tools: tools, Constraints: constraints, BlockedTools: d.BlockedTools, BlockedTargets: d.BlockedTargets,
+		Directive: d.Directive, Earlier: earlier}
 }
 
 // Forbidden maps each tool a plan must not use to why.
@@ -91,8 +95,8 @@ func JudgePlan(answer string, b Brief, attempt int) (p schemas.Plan, j Judgement
 	return p, PlanGiveUp, notes, err
 }
 
-// CheckPlan names everything that keeps a plan from being dispatched
-// (INV-MUSTNOT). Error: CodeInvalid.
+// CheckPlan names what keeps a plan from being dispatched, all of it or the first
+// twenty (INV-MUSTNOT). Error: CodeInvalid.
 func CheckPlan(p schemas.Plan, b Brief) error {
 	c := checking{Brief: b, forbidden: b.Forbidden(), left: b.Left()}
 	if len(p.SubTasks) == 0 || len(p.SubTasks) > MaxSubTasks {
@@ -102,11 +106,12 @@ func CheckPlan(p schemas.Plan, b Brief) error {
 		c.subTask(s, "/subtasks/"+strconv.Itoa(i))
 	}
 	c.criteria(p.TaskCriteria, b.Intent, "/task_criteria")
+	c.places(p)
 	c.history(p)
 	if len(c.bad) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("the plan cannot be dispatched").With(c.bad...).
+	return schemas.Invalidf("the plan cannot be dispatched").With(first(c.bad)...).
 		Try("plan again, mending what is listed")
 }
 
@@ -118,7 +123,17 @@ type checking struct {
 }
 
 func (c *checking) wrong(at, format string, args ...any) {
-	c.bad = append(c.bad, schemas.Violation{Path: at, Msg: fmt.Sprintf(format, args...)})
+	if len(c.bad) <= maxWrongs { // one more tells that there are more
+		c.bad = append(c.bad, schemas.Violation{Path: at, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+// first are the violations an answer is sent back with.
+func first(bad []schemas.Violation) []schemas.Violation {
+	if len(bad) <= maxWrongs {
+		return bad
+	}
+	return append(slices.Clone(bad[:maxWrongs]), schemas.Violation{Msg: "and there is more"})
 }
 
 func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
@@ -129,6 +144,9 @@ func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
 		c.wrong(at+"/sequence", "must be 0–%d", MaxSequence)
 	}
 	for i, tool := range s.Tools {
+		if len(c.bad) > maxWrongs {
+			return
+		}
 		path := at + "/tools/" + strconv.Itoa(i)
 		switch why, forbidden := c.forbidden[tool]; {
 		case forbidden:
@@ -182,6 +200,10 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 		if criterion.Mode == schemas.Plausible {
 			c.wrong(path+"/mode", "must be %s: the check decides it", schemas.Verifiable)
 		}
+		if c.Checks != nil && !slices.Contains(c.Checks, criterion.Check.Kind) {
+			c.wrong(path+"/check", "no check of kind %s can be made on this node, %s; without one a validator judges", criterion.Check.Kind, only(c.Checks))
+			continue
+		}
 		raw, err := json.Marshal(criterion.Check)
 		if err != nil {
 			c.wrong(path+"/check", "is not JSON")
@@ -190,6 +212,14 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 		_, bad := schemas.ParseCheck(raw, path+"/check", schemas.CheckKinds())
 		c.bad = append(c.bad, bad...)
 	}
+}
+
+// only names the kinds of checks that can be made.
+func only(kinds []schemas.CheckKind) string {
+	if len(kinds) == 0 {
+		return "nor of any other"
+	}
+	return "only of " + strings.Join(words(kinds), ", ")
 }
 
 // history refuses what this task tried already: the same plan always, one that
@@ -219,7 +249,8 @@ func identity(p schemas.Plan) string {
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
 	for i, s := range p.SubTasks {
-		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), union(s.Tools, nil), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria))
+		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), union(s.Tools, nil), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria),
+			s.Role, s.AssignedTo)
 	}
 	slices.Sort(steps)
 	return strings.Join(steps, "\n") + fmt.Sprintf("\n%q", criteriaOf(p.TaskCriteria))

@@ -8,8 +8,12 @@ import (
 	"cordelia/schemas"
 )
 
-// maxAlternatives bounds what is suggested.
-const maxAlternatives = 10
+// Bounds of what a directive says: every brief of the task repeats it.
+const (
+	maxAlternatives = 10
+	maxTargets      = 50  // of a task
+	maxTarget       = 500 // bytes; a longer one is no place a plan could name
+)
 
 // Trail is what a task carries from one directive to the next. The zero value is
 // that of a task that never failed a round.
@@ -63,9 +67,9 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 	calls := failedCalls(r)
 	switch {
 	case row.Directive == schemas.BreakSymmetry || row.Directive == schemas.ChangeApproach:
-		after.BlockedTools = union(before.BlockedTools, toolsOf(calls))
+		after.BlockedTools = union(before.BlockedTools, known(toolsOf(calls), tools))
 	case row.PathHint:
-		after.BlockedTargets = union(before.BlockedTargets, deadEnds(calls, row.Directive))
+		after.BlockedTargets = moreTargets(before.BlockedTargets, deadEnds(calls, row.Directive))
 	}
 	left := without(tools, after.BlockedTools)
 	stop := p.stop(r, loss, after, tools != nil && len(left) == 0)
@@ -135,13 +139,30 @@ func deadEnds(calls []schemas.Evidence, d schemas.Directive) (targets []string) 
 	return targets
 }
 
+// known are those of names that are tools of the task; of others a plan cannot make
+// use, and they are an executor's words. nil tools = nobody knows.
+func known(names, tools []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return tools != nil && !slices.Contains(tools, s) })
+}
+
+// moreTargets adds to blocked targets what there is room for.
+func moreTargets(before, found []string) []string {
+	out := union(before, nil)
+	for _, target := range union(found, nil) {
+		if len(target) <= maxTarget && len(out) < maxTargets && !slices.Contains(out, target) {
+			out = append(out, target)
+		}
+	}
+	return union(out, nil)
+}
+
 // alternatives are what worked within the failing subtasks, for another path, and
 // the tools nobody tried there.
 func alternatives(d schemas.PlanDirective, left []string, calls []schemas.Evidence) []string {
 	var out []string
 	if d.Directive == schemas.ChangePath || d.Directive == schemas.Refine {
 		for _, c := range calls {
-			if c.Exit == 0 && !slices.Contains(d.BlockedTargets, c.Target()) {
+			if c.Exit == 0 && len(c.Target()) <= maxTarget && !slices.Contains(d.BlockedTargets, c.Target()) {
 				out = append(out, c.Target())
 			}
 		}

@@ -111,6 +111,8 @@ type PlannedSubTask struct {
 	Deadline        string      `json:"deadline,omitempty"` // RFC 3339
 	Sequence        int         `json:"sequence"`           // equal = parallel; higher waits for lower
 	Tools           []string    `json:"tools"`              // what it plans to use
+	Role            string      `json:"role,omitempty"`     // stage, in a swarm that has stages
+	AssignedTo      string      `json:"assigned_to,omitempty"`
 }
 
 // Plan is what R2 answers.

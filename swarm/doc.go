@@ -6,10 +6,10 @@
 //     first work, or not at all; it ends the same way, and ending it again changes
 //     nothing.
 //   - INV-CELL: what a member of a cell writes is read by its cell, the coordinator
-//     and who made the swarm.
+//     and who made the swarm; what it reports on a subtask, by its judge too.
 //   - INV-STAGE: a stage of a pipeline gets from the stage before it the results of
 //     items that are done, with copies of the memory those name as it was when they
-//     were reported, and nothing else from any other.
+//     were reported, and nothing else from any other but what it judges.
 //
 // The strategies differ in groups and memberships, so that who sees what is the
 // authorizer's decision and not a habit:
@@ -23,6 +23,8 @@
 // Who made the swarm owns every group, the coordinator runs them. Arrange sends work
 // offered to a swarm to where it belongs; Receive hands on at the claim, when what an
 // item builds on has been accepted, whoever accepted it.
+//
+// Teams tells the task pipeline by which rules a swarm works and who of it is there.
 //
 // The package makes no agent and ends none by itself: registration and deactivation
 // touch memory and trust as well, and are functions it is given.

@@ -29,6 +29,13 @@ const (
 		WHERE w.id = ?1 AND w.state = 'done' AND (SELECT a.n FROM swarm_agents a WHERE a.swarm_id = s.id AND a.cell = t.id LIMIT 1)
 			= 1 + (SELECT a.n FROM swarm_agents a WHERE a.swarm_id = s.id AND a.cell = f.id LIMIT 1)`
 
+	// selectTeam is who coordinates the swarm ?, '' if they are not there, and who made it.
+	selectTeam = `SELECT s.strategy, coalesce(l.id, ''), coalesce(l.name, ''), c.id, c.name FROM swarms s JOIN entities c ON c.id = s.creator
+		LEFT JOIN entities l ON l.id = s.coordinator AND l.status IN ('registered', 'active', 'suspended') WHERE s.id = ?`
+	selectMembers = `SELECT e.id, e.name, k.slot, a.n, a.cell FROM swarm_agents a JOIN entities e ON e.id = a.entity_id
+		JOIN swarm_slots k ON k.swarm_id = a.swarm_id AND k.n = a.n
+		WHERE a.swarm_id = ? AND e.status IN ('registered', 'active', 'suspended') ORDER BY a.n, length(e.name), e.name`
+
 	selectAgents = `SELECT e.id, e.name, a.n, a.cell, e.status, e.last_seen_at, e.expires_at, coalesce(w.id, ''), coalesce(w.lease_until, 0)
 		FROM swarm_agents a CROSS JOIN entities e ON e.id = a.entity_id
 		LEFT JOIN work_items w ON w.holder = a.entity_id AND w.state = 'leased'

@@ -73,7 +73,7 @@ func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool
 	if !errors.Is(err, store.ErrNoRows) {
 		return c, false, fmt.Errorf("read lease: %w", err)
 	}
-	lanes, err := lanesOf(g, role)
+	lanes, err := lanesOf(g, role, true)
 	if err != nil || lanes == "[]" {
 		return c, false, err
 	}
@@ -160,7 +160,7 @@ func (w *Watch) Look(g access.Grant, role string) (bool, error) {
 	if w.epoch, w.newest, err = w.version(g.Tx()); err != nil {
 		return false, err
 	}
-	if w.lanes, err = lanesOf(g, role); err != nil {
+	if w.lanes, err = lanesOf(g, role, false); err != nil {
 		return false, err
 	}
 	return w.ready(g.Tx())

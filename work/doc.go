@@ -9,7 +9,8 @@
 //     what its lease rests on ends the lease, and the item can be claimed again.
 //   - INV-WORK-EDGE: an item changes its state only along schemas.WorkEdges.
 //
-// Who may take an item is a property of its lane: the pool it was put into, whom
+// Who may take an item is a property of its lane: the pool it was put into (who writes
+// to a group, who reads one, an entity with all below it), whom
 // it was assigned to, its role, the tools it needs, whose kin may not take it. A
 // claim works out which lanes are the caller's and takes the first ready item of
 // those from an index, however many items there are.

@@ -19,6 +19,7 @@ const (
 	MaxResult   = 64 << 10
 	maxEvidence = 32 // pieces
 	maxPiece    = 4 << 10
+	maxProof    = 128 << 10 // of all evidence, as JSON: what judges it reads it again and again
 	maxNeeds    = 32
 	maxExcluded = 16
 

@@ -13,7 +13,7 @@ import (
 
 // lane decides who may take an item.
 type lane struct {
-	pool     string // g/ a group, e/ an entity with all below it
+	pool     string // g/ who writes to a group, r/ who reads one, e/ an entity with all below it
 	role     string
 	assigned schemas.EntityID // "" = anyone
 	needs    string           // JSON list of tools, in order
@@ -31,7 +31,20 @@ func (l *lane) number(g access.Grant) (n int64, err error) {
 }
 
 func groupPool(id schemas.GroupID) string   { return "g/" + string(id) }
+func readerPool(id schemas.GroupID) string  { return "r/" + string(id) }
 func entityPool(id schemas.EntityID) string { return "e/" + string(id) }
+
+// rests are the rights to memory that a lease of the lane rests on.
+func (l lane) rests() []access.Need {
+	kind, group := l.pool[:1], schemas.GroupID(l.pool[2:])
+	switch kind {
+	case "g":
+		return []access.Need{{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group}}
+	case "r":
+		return []access.Need{{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: group}}
+	}
+	return nil
+}
 
 // inOrder is a set as lanes hold it.
 func inOrder[S ~string](set []S) string {
@@ -40,8 +53,9 @@ func inOrder[S ~string](set []S) string {
 	return store.List(slices.Compact(sorted))
 }
 
-// lanesOf lists the lanes the actor may take work from, as a JSON list.
-func lanesOf(g access.Grant, role string) (string, error) {
+// lanesOf lists the lanes the actor may take work from, as a JSON list: all, or those
+// of which an item is ready.
+func lanesOf(g access.Grant, role string, ready bool) (string, error) {
 	groups, err := g.WritableGroups()
 	if err != nil {
 		return "", err
@@ -49,6 +63,13 @@ func lanesOf(g access.Grant, role string) (string, error) {
 	var pools []string
 	for _, id := range groups {
 		pools = append(pools, groupPool(id))
+	}
+	scope, err := g.ReadScope()
+	if err != nil {
+		return "", err
+	}
+	for _, id := range scope.Groups {
+		pools = append(pools, readerPool(id))
 	}
 	chain := g.Chain()
 	for _, link := range chain {
@@ -58,7 +79,7 @@ func lanesOf(g access.Grant, role string) (string, error) {
 		n               int64
 		needs, excluded string
 	}
-	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), role)
+	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), role, ready)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) { return c, r.Scan(&c.n, &c.needs, &c.excluded) })
 	if err != nil {
 		return "", fmt.Errorf("read lanes: %w", err)

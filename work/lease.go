@@ -254,11 +254,7 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 		if err != nil {
 			return err
 		}
-		var needs []access.Need
-		if r.group != "" {
-			needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group})
-		}
-		may, err := g.Could(r.holder, append(claimTools(), tools...), needs...)
+		may, err := g.Could(r.holder, append(claimTools(), tools...), l.rests()...)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,10 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 		if err != nil {
 			return nil, fmt.Errorf("encode evidence: %w", err)
 		}
-		r.evidence = string(text)
+		if r.evidence = string(text); len(text) > maxProof {
+			return nil, schemas.Invalidf("the report was not taken").Try("keep the ends that show most and call task_report again; the lease is still yours").
+				With(schemas.Violation{Path: "/evidence", Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
+		}
 	}
 	r.proof = digest(r.result, r.evidence)
 	r.hash = digest(string(o), r.result, r.evidence, note)

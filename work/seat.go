@@ -14,7 +14,7 @@ import (
 )
 
 // Place puts an item into the queue that somebody's task needs: to be done by who
-// could do what on submitted to group. It is for the node, which asks whether on
+// could do what on submitted to group; whom it is assigned to is named by id. It is for the node, which asks whether on
 // still may; who placed an item judges its result and acts on its end, once
 // (Settled).
 func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID, d Draft) (n int64, id string, err error) {
@@ -25,8 +25,11 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	if err != nil {
 		return 0, "", fmt.Errorf("encode brief: %w", err)
 	}
-	l := lane{pool: groupPool(group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
-	if group == "" {
+	l := lane{pool: groupPool(group), role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+	switch {
+	case d.among != "":
+		l.pool, group = readerPool(d.among), ""
+	case group == "":
 		l.pool = entityPool(on)
 	}
 	r := row{id: schemas.NewID(), task: task, group: group, submitter: on, state: schemas.WorkWaiting}
@@ -136,11 +139,9 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	query, of := selectBelow, string(r.submitter)
-	var writes []access.Need
-	if r.group != "" {
-		query, of = selectMembers, string(r.group)
-		writes = []access.Need{{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group}}
+	query, of, rests := selectBelow, string(r.submitter), l.rests()
+	if len(rests) > 0 {
+		query, of = selectMembers, string(rests[0].Group)
 	}
 	rows, err := g.Tx().Query(query, of, maxPool)
 	pool, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
@@ -156,7 +157,7 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 		} else if !apart {
 			continue
 		}
-		if may, err := couldTake(g, id, append(claimTools(), needs...), writes); err != nil || may {
+		if may, err := couldTake(g, id, append(claimTools(), needs...), rests); err != nil || may {
 			return may, err
 		}
 	}
@@ -165,14 +166,14 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 
 // couldTake reports whether id has these rights or, if it was never here, will have
 // those to the tools: its first call makes it active.
-func couldTake(g access.Grant, id schemas.EntityID, tools []string, writes []access.Need) (bool, error) {
+func couldTake(g access.Grant, id schemas.EntityID, tools []string, needs []access.Need) (bool, error) {
 	chain, err := g.ChainOf(id)
 	if err != nil || len(chain) == 0 {
 		return false, err
 	}
 	self := &chain[len(chain)-1]
 	if self.Status != schemas.Registered {
-		return g.Could(id, tools, writes...)
+		return g.Could(id, tools, needs...)
 	}
 	self.Status = schemas.Active
 	return !slices.ContainsFunc(tools, func(tool string) bool {

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -96,13 +98,13 @@ func TestAnyTaker(t *testing.T) {
 func TestAnyTakerAmongManyWhoEnded(t *testing.T) {
 	n := newNode(t)
 	for i := range maxPool {
-		gone := named(fmt.Sprint("gone", i))
+		gone := fmt.Sprintf("%064x", i) // before all others
 		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
 			VALUES (?1, 'agent', ?2, ?2, 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'removed', 'node', 0, 0)`, gone, ann, fmt.Sprint("gone", i))
 		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, 'member', 'node', 0)`, gone)
 	}
 	team, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
-	below, _ := n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
+	below, _ := n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid, solo}})
 	require.True(t, n.taker(team), "b is there")
 	require.True(t, n.taker(below), "b is there")
 }
@@ -129,4 +131,52 @@ func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 		return err
 	})
 	require.Equal(t, began+time.Minute.Microseconds(), n.one(`SELECT ended_at FROM work_leases WHERE item = ?`, item))
+}
+
+// A claim looks at no lane in which nothing is ready, so that it costs no more for all
+// who once sat in seats; a wait looks at each, for there something may become ready.
+func TestClaimsPassByEmptyLanes(t *testing.T) {
+	n := newNode(t)
+	for i := range 3 {
+		n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{named(fmt.Sprint("gone", i))}})
+	}
+	n.place("", Draft{Intent: "x", Role: "R3"})
+	n.sql(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)
+	n.must(a, func(g access.Grant) error {
+		ready, err := lanesOf(g, "", true)
+		require.NoError(t, err)
+		require.Equal(t, "[4]", ready)
+		all, err := lanesOf(g, "", false)
+		require.Len(t, strings.Split(all, ","), 4)
+		return err
+	})
+	var plan []string
+	require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+		rows, err := tx.Query("EXPLAIN QUERY PLAN "+selectLanes, "[]", "", "", true)
+		plan, err = store.Collect(rows, err, func(r *sql.Rows) (step string, err error) {
+			var id, parent, x int
+			return step, r.Scan(&id, &parent, &x, &step)
+		})
+		return err
+	}))
+	require.Contains(t, strings.Join(plan, "\n"), "INDEX work_ready (lane=?)")
+}
+
+// Who waits hears of an item in a lane that was there before, and empty.
+func TestWatchesSeeEmptyLanesFill(t *testing.T) {
+	n := newNode(t)
+	n.place("", Draft{Intent: "x", Role: "R3"})
+	n.report(a, n.claim(a), Done, `{}`)
+	var w Watch
+	n.must(a, func(g access.Grant) error {
+		found, err := w.Look(g, "")
+		require.False(t, found)
+		return err
+	})
+	n.place("", Draft{Intent: "y", Role: "R3"})
+	require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+		stirred, err := w.Stirred(tx)
+		require.True(t, stirred)
+		return err
+	}))
 }

@@ -12,9 +12,11 @@ const (
 	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(pool, assigned_to, role, needs, excluded) DO UPDATE SET role = excluded.role RETURNING n`
 	// selectLanes lists the lanes of the pools ?1 that are for ?2 or for anyone, and
-	// of the role ?3 unless that is ''.
+	// of the role ?3 unless that is ''; with ?4 only those of which an item is ready: who
+	// came and went leaves lanes behind.
 	selectLanes = `SELECT l.n, l.needs, l.excluded FROM json_each(?1) p
-		CROSS JOIN work_lanes l ON l.pool = p.value AND l.assigned_to IN ('', ?2) WHERE ?3 IN ('', l.role)`
+		CROSS JOIN work_lanes l ON l.pool = p.value AND l.assigned_to IN ('', ?2) WHERE ?3 IN ('', l.role)
+		AND (NOT ?4 OR EXISTS (SELECT 1 FROM work_items i WHERE i.lane = l.n AND i.state = 'ready'))`
 	newestLane = `SELECT coalesce(max(n), 0) FROM work_lanes`
 	selectLane = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
 
@@ -114,8 +116,14 @@ const (
 	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
 	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
 
-	selectGroup  = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
-	selectOpen   = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.group_id = ? AND work_items.group_id <> '' AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
+	selectGroup = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
+	// selectOpen is what is open in the group ?1, or placed for who reads it.
+	selectOpen = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n IN (
+			SELECT i.n FROM work_items i WHERE i.group_id = ?1 AND i.group_id <> ''
+			UNION SELECT i.n FROM work_lanes l CROSS JOIN work_items i ON i.lane = l.n AND i.state = 'ready' WHERE l.pool = 'r/' || ?1
+			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state = 'leased' AND l.pool = 'r/' || ?1
+			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state IN ('held', 'blocked') AND l.pool = 'r/' || ?1)
+		AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
 	countLiving  = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
 	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectPlaced = `SELECT ` + headColumns + ` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`

@@ -37,11 +37,19 @@ type Draft struct {
 	MaxExpiries int   // 0 = DefaultExpiries
 
 	group schemas.GroupID // where it goes, if not to the submission's
+	among schemas.GroupID // who looks on there may take it, if that is set
 }
 
 // In gives the draft of an item that goes to another group than the submission's.
 func (d Draft) In(group schemas.GroupID) Draft {
 	d.group = group
+	return d
+}
+
+// Among gives the draft of an item of no group that anyone who reads this group may
+// take: only who takes it sees it.
+func (d Draft) Among(group schemas.GroupID) Draft {
+	d.among = group
 	return d
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -367,6 +368,8 @@ func TestBadSubmissions(t *testing.T) {
 	var e *schemas.Error
 	require.ErrorAs(t, err, &e)
 	require.Len(t, e.Violations, 3)
+	_, err = NewReport("x", 1, Done, nil, slices.Repeat([]Evidence{{Tool: "t", Head: strings.Repeat("h", maxPiece)}}, maxEvidence), "")
+	require.ErrorContains(t, err, "/evidence: has")
 	_, err = NewReport("x", 1, Released, json.RawMessage(`1`), nil, "")
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 }

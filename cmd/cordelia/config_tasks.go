@@ -8,6 +8,7 @@ import (
 	"cordelia/ops"
 	"cordelia/pipeline"
 	"cordelia/pipeline/controller"
+	"cordelia/swarm"
 )
 
 // taskSettings are those of the pipeline; what is left out keeps its default.
@@ -37,6 +38,6 @@ func (s taskSettings) configure(c *ops.Config) error {
 		d.Loss.Table = pipeline.Tables()[at]
 	}
 	c.Tasks = &d
-	_, err := controller.New(d)
+	_, err := controller.New(d, swarm.Teams{})
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"cordelia/schemas"
@@ -37,6 +38,13 @@ type Env struct {
 	Timeout   time.Duration    // of a command; 0 = DefaultTimeout
 	MaxOutput int64            // bytes a command may print; 0 = DefaultMaxOutput
 	Now       func() time.Time // for the date; nil = time.Now
+}
+
+// Kinds lists the checks that can be made in e.
+func (e Env) Kinds() []schemas.CheckKind {
+	return slices.DeleteFunc(schemas.CheckKinds(), func(k schemas.CheckKind) bool {
+		return k != schemas.CheckDate && (len(e.Roots) == 0 || k == schemas.CheckCommand && !e.Commands)
+	})
 }
 
 // Run makes a check of what an attempt that began at since should have brought

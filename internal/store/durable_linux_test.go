@@ -30,7 +30,10 @@ func TestINV_DURABLE_powerCut(t *testing.T) {
 			d := watchDisk(t, dir)
 			s := openAt(t, filepath.Join(dir, "n.db"), func(o *Options) { o.Durability = mode })
 			// Soon enough for the log to be copied back and reused in between.
-			require.NoError(t, s.writer.conn.exec(`PRAGMA wal_autocheckpoint=30`))
+			require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+				_, err := tx.Exec(`PRAGMA wal_autocheckpoint=30`)
+				return err
+			}))
 			var mu sync.Mutex
 			images, lost, damaged := 0, 0, 0
 			var writers sync.WaitGroup
@@ -102,7 +105,10 @@ func TestDiskFaults(t *testing.T) {
 			dir := t.TempDir()
 			d := watchDisk(t, dir)
 			s := openAt(t, filepath.Join(dir, "n.db"))
-			require.NoError(t, s.writer.conn.exec(`PRAGMA wal_autocheckpoint=40`))
+			require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
+				_, err := tx.Exec(`PRAGMA wal_autocheckpoint=40`)
+				return err
+			}))
 			acked := map[string]bool{}
 			pair := func(name string) error { // two rows, or none
 				return s.Write(t.Context(), func(tx *Tx) error {

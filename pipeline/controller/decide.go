@@ -14,6 +14,9 @@ import (
 	"cordelia/work"
 )
 
+// maxWhy is how much of a person's reason the next planner is told, in bytes.
+const maxWhy = 1000
+
 // Waiting is a result that a person looks at before it counts.
 type Waiting struct {
 	TaskID    string
@@ -123,7 +126,9 @@ func (u *turn) rejected(by schemas.EntityID, why string) error {
 	if why == "" {
 		why = "no reason was given"
 	}
-	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it", Mode: schemas.Verifiable, Verdict: schemas.Fail, Evidence: why}
+	// Of what failed R2 is told the criterion: the reason is in it, or nobody hears it.
+	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " + clip(why, maxWhy), Mode: schemas.Verifiable,
+		Verdict: schemas.Fail, Evidence: why}
 	if err := u.say(message{from: user, to: schemas.MetaValidator, actor: by, record: recordRejected,
 		body: map[string]any{"hash": hash(u.t.result), "reason": json.RawMessage(text(why))}}); err != nil {
 		return err

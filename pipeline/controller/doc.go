@@ -7,6 +7,11 @@
 // are code. Everything a task is lies in rows, so any process goes on where another
 // ended.
 //
+// In a group that works by rules (Assigner) the seats follow them. Where members see
+// their own part alone, the coordinator sits in R1, R2 and R4b, R3 sits where the plan
+// sends the subtask, and of the rest of a task nobody else of the group is shown
+// anything but who takes a seat: the brief of that seat.
+//
 // Invariants:
 //   - INV-TASK-EDGE: a task and its subtasks change their state only along
 //     schemas.TaskEdges and schemas.SubTaskEdges.

@@ -14,6 +14,9 @@ import (
 // room is how many bytes of outputs and tool calls a brief holds at most.
 const room = 48 << 10
 
+// maxAdvice is how much of each part of a correction a brief repeats, in bytes.
+const maxAdvice = 4 << 10
+
 const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call as evidence (tool, input, exit, head, tail), " +
 	"or failed with the reason as note. What no evidence shows counts as not done."
 
@@ -95,11 +98,16 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 	if err != nil {
 		return err
 	}
-	var before []*subtask
-	for _, other := range subs {
-		if other.sequence < s.sequence && other.state == schemas.SubTaskMatched {
-			before = append(before, other)
-		}
+	team, err := u.team()
+	if err != nil {
+		return err
+	}
+	at, err := u.executes(team, s.planned, barred)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		c.WhatWasWrong, c.WhatToDo = clip(c.WhatWasWrong, maxAdvice), clip(c.WhatToDo, maxAdvice)
 	}
 	in := struct {
 		Context    string                    `json:"context,omitempty"`
@@ -109,9 +117,9 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 		Attempt    int                       `json:"attempt"`
 		Left       int                       `json:"attempts_left"`
 		Correction *schemas.CorrectionSignal `json:"correction,omitempty"`
-	}{s.planned.Context, s.planned.Tools, s.planned.Deadline, outputs(before), s.attempt, u.t.settings.Retries + 1 - s.attempt, c}
+	}{s.planned.Context, s.planned.Tools, s.planned.Deadline, outputs(handedOn(team, subs, s)), s.attempt, u.t.settings.Retries + 1 - s.attempt, c}
 	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: criteria(s.planned.SuccessCriteria),
-		limits: limits(u.binding(all)), excluded: barred, deadline: due(s.planned.Deadline)}
+		limits: u.bounds(all), excluded: barred, deadline: due(s.planned.Deadline), place: at}
 	return u.open(o)
 }
 

@@ -18,6 +18,14 @@ func (u *turn) judge(sub *subtask) error {
 	if err != nil {
 		return err
 	}
+	team, err := u.team()
+	if err != nil {
+		return err
+	}
+	at, err := u.judges(team, barred)
+	if err != nil {
+		return err
+	}
 	list := judgeable(sub.planned.SuccessCriteria)
 	r := sub.attempted.Result
 	in := struct {
@@ -36,15 +44,15 @@ func (u *turn) judge(sub *subtask) error {
 	for _, s := range pipeline.Suspicions(sub.record(u.t), r, nil) {
 		in.Doubts = append(in.Doubts, s.Text)
 	}
-	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred})
+	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred, place: at})
 }
 
 // calls are tool calls with outputs that together fit.
 func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	out := make([]schemas.Evidence, len(list))
 	for i, e := range list {
-		part := limit / len(list) / 3
-		e.Input, e.Head = clip(e.Input, part), clip(e.Head, part)
+		part := limit / len(list) / 4
+		e.Tool, e.Input, e.Head = clip(e.Tool, part), clip(e.Input, part), clip(e.Head, part)
 		if over := len(e.Tail) - part; over > 0 {
 			e.Tail = "… " + strings.ToValidUTF8(e.Tail[over:], "")
 		}

@@ -115,7 +115,8 @@ func TestLongTasksAreShownInShort(t *testing.T) {
 		steps = append(steps, step(fmt.Sprint("build part ", i, strings.Repeat(" é", 400)), 1, []string{"bash"}, fmt.Sprint("part ", i, " is there")))
 	}
 	id := n.begin(lead, Request{Group: "team"}, plan(steps...))
-	evidence := []work.Evidence{{Tool: "bash", Input: "make", Head: strings.Repeat("h", 4000), Tail: strings.Repeat("é", 2000) + "!"}}
+	call := work.Evidence{Tool: "bash", Input: "make", Head: strings.Repeat("h", 4000), Tail: strings.Repeat("é", 2000) + "!"}
+	evidence := []work.Evidence{call, call, call, call}
 	for range steps {
 		_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, text(map[string]string{"log": strings.Repeat("é", 20_000)}), evidence)
 		require.NoError(t, err)

@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"cordelia/memory"
 	"cordelia/pipeline"
@@ -31,6 +32,20 @@ func (u *turn) learn(d schemas.PlanDirective, before pipeline.Trail, r schemas.R
 	}
 	return u.write(schemas.Planner, schemas.MemoryEntry{Type: schemas.Procedural, Tags: []string{string(d.Directive)},
 		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: clip(r.GapSummary, 500), Avoid: avoid}})
+}
+
+// byMemory names the entries that forbid tools: who takes one back lifts that.
+func byMemory(constraints []pipeline.Constraint) string {
+	var sources []string
+	for _, c := range constraints {
+		if c.Kind == pipeline.MustNot && !slices.Contains(sources, c.Source) {
+			sources = append(sources, c.Source)
+		}
+	}
+	if sources == nil {
+		return ""
+	}
+	return ", by memory " + strings.Join(sources, ", ")
 }
 
 // remember keeps what worked (R4b's entry, for R5).

@@ -100,7 +100,7 @@ func TestDutiesMayBeOff(t *testing.T) {
 	s := DefaultSettings()
 	s.Kin = true
 	var err error
-	n.tasks, err = New(s)
+	n.tasks, err = New(s, noRules{})
 	require.NoError(t, err)
 	n.begin(lead, Request{}, oneStep)
 	n.report(a, n.claim(a, "R3"), `{"ok": 1}`)

@@ -42,7 +42,11 @@ func (u *turn) gather(subs []*subtask) error {
 		Criteria []schemas.Criterion `json:"criteria"`
 		Example  schemas.MergeReport `json:"example"`
 	}{outputs(subs), list, example}
-	return u.open(opening{role: schemas.MetaValidator, intent: mergerIntent, inputs: in, criteria: criteria(now.manifest.TaskCriteria)})
+	team, err := u.team()
+	if err != nil {
+		return err
+	}
+	return u.open(opening{role: schemas.MetaValidator, place: leading(team), intent: mergerIntent, inputs: in, criteria: criteria(now.manifest.TaskCriteria)})
 }
 
 // merged goes on from what R4b made of the outputs. Without anything, every criterion

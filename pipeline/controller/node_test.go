@@ -15,6 +15,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/pipeline"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -22,13 +23,17 @@ import (
 // A family: ann, with lead and solo below her; lead has a, b and c, and a has kid. The
 // group team holds lead, a, b and c.
 var (
-	ann                                   = schemas.EntityID("ann")
-	lead, solo, a, b, c, kid              = named("lead"), named("solo"), named("a"), named("b"), named("c"), named("kid")
-	everything                            = []string{"task_claim", "task_report", "task_submit", "task_status", "task_cancel", "review_decide"}
-	noReview                 work.Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
-	allReviewed              work.Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
-	asTheyAre                work.Arrange = func(_ access.Grant, _ schemas.GroupID, d []work.Draft) ([]work.Draft, error) { return d, nil }
+	ann                                  = schemas.EntityID("ann")
+	lead, solo, a, b, c, kid             = named("lead"), named("solo"), named("a"), named("b"), named("c"), named("kid")
+	everything                           = []string{"task_claim", "task_report", "task_submit", "task_status", "task_cancel", "review_decide"}
+	noReview                 work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
+	allReviewed              work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
 )
+
+// noRules: nobody works by any here.
+type noRules struct{}
+
+func (noRules) Team(access.Grant, schemas.GroupID) (t pipeline.Team, err error) { return t, nil }
 
 func named(name string) schemas.EntityID {
 	return schemas.EntityID(fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
@@ -56,7 +61,7 @@ func newNode(t testing.TB) *node {
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	n := &node{TB: t, store: st, clock: at, review: noReview,
 		auth: access.New(st, access.Config{Presence: 10 * 365 * 24 * time.Hour, Seen: work.Seen, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})}
-	n.tasks, err = New(DefaultSettings())
+	n.tasks, err = New(DefaultSettings(), noRules{})
 	require.NoError(t, err)
 	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
 		VALUES (?1, 'human', ?1, 0, ?1, ?1, x'00', x'00', x'00', 'active', 'node', 0, 0)`, ann)
@@ -115,7 +120,7 @@ func (n *node) do(who schemas.EntityID, tool string, f func(access.Grant) error)
 
 func (n *node) trySubmit(who schemas.EntityID, r Request) (s Submitted, err error) {
 	err = n.do(who, "task_submit", func(g access.Grant) (err error) {
-		s, err = n.tasks.Submit(g, r, asTheyAre)
+		s, err = n.tasks.Submit(g, r)
 		return err
 	})
 	return s, err

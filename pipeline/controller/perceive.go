@@ -23,7 +23,11 @@ const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an
 
 // perceive opens R1's seat. It has no memory in it: R1 is a transducer.
 func (u *turn) perceive() error {
-	return u.open(opening{role: schemas.Perceiver, intent: perceiverIntent, inputs: struct {
+	team, err := u.team()
+	if err != nil {
+		return err
+	}
+	return u.open(opening{role: schemas.Perceiver, place: leading(team), intent: perceiverIntent, inputs: struct {
 		Request string       `json:"request"`
 		Asked   []exchange   `json:"asked,omitempty"`
 		MayAsk  bool         `json:"may_ask"`

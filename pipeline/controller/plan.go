@@ -12,7 +12,7 @@ import (
 )
 
 const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees nothing but its subtask. " +
-	"Give each success criteria that tool output can show to be false (mode plausible only where it takes judgement; a check where a machine can decide), " +
+	"Give each success criteria that tool output can show to be false (mode plausible only where it takes judgement; a check of a kind in brief.inputs.checks where a machine can decide), " +
 	"and the tools it plans to use, from brief.inputs.tools. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
@@ -26,7 +26,9 @@ func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipelin
 			d.Directive = r.directive.Directive
 		}
 	}
-	return pipeline.NewBrief(u.t.spec.Intent, u.t.tools, constraints, d, earlier)
+	b := pipeline.NewBrief(u.t.spec.Intent, u.t.tools, constraints, d, earlier)
+	b.Checks = u.t.settings.Checks
+	return b
 }
 
 // calibrate asks memory what binds the next plan, beside what bound those before.
@@ -67,8 +69,11 @@ type planInputs struct {
 	Intent    string                  `json:"intent"`
 	Limits    schemas.TaskConstraints `json:"limits,omitzero"` // the user's
 	Tools     []string                `json:"tools"`
+	Checks    []schemas.CheckKind     `json:"checks"`
 	Directive *directed               `json:"directive,omitempty"`
 	Earlier   []string                `json:"earlier_plans,omitempty"`
+	Stages    []string                `json:"stages,omitempty"`  // of a swarm that has them, in order
+	Members   []member                `json:"members,omitempty"` // of a swarm in which work is assigned
 	Budget    budget                  `json:"budget"`
 	Example   schemas.Plan            `json:"example"`
 }
@@ -100,15 +105,19 @@ func (u *turn) askPlan() error {
 	}
 	brief := u.planBrief(all, constraints)
 	if len(brief.Left()) == 0 {
-		return errLapsed{"every tool there is for this task is blocked"}
+		return errLapsed{"every tool there is for this task is blocked" + byMemory(constraints)}
 	}
 	ms, err := u.elapsed()
 	if err != nil {
 		return err
 	}
+	team, err := u.team()
+	if err != nil {
+		return err
+	}
 	loss := u.t.settings.Loss
-	in := planInputs{Intent: u.t.spec.Intent, Limits: u.t.spec.Constraints, Tools: brief.Left(),
-		Budget: budget{max(loss.MaxReplans-u.t.replans, 0), loss.Omega(u.t.replans, ms)}, Example: examplePlan(brief.Left()[0])}
+	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
+		Budget: budget{max(loss.MaxReplans-u.t.replans, 0), loss.Omega(u.t.replans, ms)}, Example: example(team, brief.Left()[0])}
 	for i, r := range all {
 		if r.directive != nil {
 			d := r.directive
@@ -116,7 +125,7 @@ func (u *turn) askPlan() error {
 		}
 		in.Earlier = append(in.Earlier, fmt.Sprintf("round %d: %s", i+1, inShort(r.plan)))
 	}
-	return u.open(opening{role: schemas.Planner, intent: plannerIntent, inputs: in, limits: limits(brief), facts: text(constraints)})
+	return u.open(opening{role: schemas.Planner, place: leading(team), intent: planning(team), inputs: in, limits: limits(brief), facts: text(constraints)})
 }
 
 // limits words what a plan must keep to.
@@ -163,7 +172,11 @@ func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipelin
 	if err := decode(s.facts, &constraints); err != nil {
 		return schemas.Plan{}, nil, err
 	}
-	p, _, _, err := pipeline.JudgePlan(answer(result), u.planBrief(all, constraints), attempt)
+	b := u.planBrief(all, constraints)
+	if b.Team, err = u.team(); err != nil {
+		return schemas.Plan{}, nil, err
+	}
+	p, _, _, err := pipeline.JudgePlan(answer(result), b, attempt)
 	return p, constraints, err
 }
 

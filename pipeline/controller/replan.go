@@ -3,6 +3,7 @@ package controller
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/pipeline"
@@ -127,9 +128,16 @@ func (u *turn) giveUp(why string) error {
 
 // abandon gives the user what there is.
 func (u *turn) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome, all []round) error {
+	last = slices.Clone(last)
+	for i := range last {
+		last[i].Output = shortened(last[i].Output, room/len(last))
+	}
 	f, err := pipeline.Abandoned(d, last, plans(all), stamp(u.g.Tx().Micros()))
 	if err != nil {
 		return err
+	}
+	for i := range f.Tried {
+		f.Tried[i] = clip(f.Tried[i], shortPlan)
 	}
 	return u.finish(schemas.TaskGiveUp, f, schemas.GradientSolver, "")
 }

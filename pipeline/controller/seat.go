@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -123,6 +124,7 @@ type opening struct {
 	facts    string
 	excluded []schemas.EntityID
 	deadline int64 // UTC µs, 0 = none of its own
+	place    place
 }
 
 // submitTools are what a submitter must be able to call for its task to go on.
@@ -131,8 +133,10 @@ func submitTools() []string { return []string{"task_submit"} }
 // open puts a seat into the queue, if the submitter could still submit it.
 func (u *turn) open(o opening) error {
 	var needs []access.Need
-	if u.t.group != "" {
-		needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: u.t.group})
+	for _, group := range []schemas.GroupID{u.t.group, o.place.cell} {
+		if group != "" {
+			needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
+		}
 	}
 	may, err := u.g.Could(u.t.submitter, submitTools(), needs...)
 	if err != nil {
@@ -149,9 +153,12 @@ func (u *turn) open(o opening) error {
 	if err != nil {
 		return err
 	}
-	d := work.Draft{Intent: o.intent, Role: string(o.role), Excluded: o.excluded, Deadline: u.until(o.deadline),
+	d := work.Draft{Intent: o.intent, Role: string(o.role), AssignedTo: string(o.place.to), Excluded: o.excluded, Deadline: u.until(o.deadline),
 		Brief: work.Brief{Inputs: inputs, Criteria: o.criteria, Constraints: o.limits, AnswerSchema: answers[o.role]}}
-	n, _, err := work.Place(u.g, u.t.submitter, u.t.id, u.t.group, d)
+	if o.place.apart {
+		d = d.Among(u.t.group)
+	}
+	n, _, err := work.Place(u.g, u.t.submitter, u.t.id, cmp.Or(o.place.cell, u.t.group), d)
 	if err != nil {
 		return err
 	}

@@ -51,15 +51,7 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 			}
 		}
 		for _, n := range tasks {
-			t, err := loadTask(g, n)
-			if err != nil {
-				return err
-			}
-			if t.state.Final() { // by one of the seats
-				continue
-			}
-			u := &turn{c, g, t}
-			if err := u.step(func() error { return errLapsed{"its deadline passed"} }); err != nil {
+			if err := c.Overdue(g, n); err != nil {
 				return err
 			}
 		}
@@ -67,10 +59,20 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 	})
 }
 
-// Ended lists the work items of seats that ended and that nobody acted on, at most 50.
-func Ended(g access.Grant) ([]int64, error) {
-	items, _, err := findDue(g, settleAtOnce)
-	return items, err
+// Ended lists the work items of seats that ended and that nobody acted on, and the
+// tasks whose deadline has passed, at most 50 of each.
+func Ended(g access.Grant) (items, tasks []int64, err error) { return findDue(g, settleAtOnce) }
+
+// Overdue gives up one of these tasks.
+func (c *Controller) Overdue(g access.Grant, task int64) error {
+	return asNode(g, func(g access.Grant) error {
+		return c.inTurn(g, task, func(u *turn) error {
+			if u.t.state.Final() { // by one of the seats
+				return nil
+			}
+			return u.step(func() error { return errLapsed{"its deadline passed"} })
+		})
+	})
 }
 
 // SettleOne does what the end of one of these leads to.

@@ -105,6 +105,16 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	return v, v.addSeats(g, t)
 }
 
+// StateOf is where a task stands. CodeNotFound if it is none of the pipeline, or
+// hidden.
+func StateOf(g access.Grant, id string) (schemas.TaskState, error) {
+	t, err := visible(g, id)
+	if err != nil {
+		return "", err
+	}
+	return t.state, nil
+}
+
 // addRounds shows the plan in force, how its parts stand, and what failed before it.
 func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 	if t.round == 0 {
@@ -145,12 +155,22 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 	v.Plan = json.RawMessage(text(now.plan))
 	for _, s := range subs {
 		if o := s.outcome; o.SubTaskID != "" {
-			part := shownOutcomes / len(subs) / 2
-			o.Output, o.ToolCalls = shortened(o.Output, part), calls(o.ToolCalls, part)
-			v.Outcomes = append(v.Outcomes, json.RawMessage(text(o)))
+			v.Outcomes = append(v.Outcomes, json.RawMessage(text(inPart(o, shownOutcomes/len(subs)))))
 		}
 	}
 	return nil
+}
+
+// inPart is an outcome whose longest texts have about so many bytes together.
+func inPart(o schemas.SubTaskOutcome, limit int) schemas.SubTaskOutcome {
+	part := limit / 4
+	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), clip(o.FailureReason, part)
+	o.CriteriaVerdicts = slices.Clone(o.CriteriaVerdicts)
+	for i := range o.CriteriaVerdicts {
+		v := &o.CriteriaVerdicts[i]
+		v.Evidence = clip(v.Evidence, part/len(o.CriteriaVerdicts))
+	}
+	return o
 }
 
 // rounded is x to three places.

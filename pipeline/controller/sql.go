@@ -9,8 +9,9 @@ const (
 	updateTask = `UPDATE tasks SET state = ?, round = ?, replans = ?, clarifications = ?, held = ?, updated_at = ?, accepted_at = ?,
 			finished_at = ?, spec = ?, questions = ?, trail = ?, result = ? WHERE n = ?`
 	// above tells whether ?1 submitted a task or stands above who did, or is of one of
-	// the groups ?2.
-	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+	// the groups ?2 and, if its members see their own part alone, runs it.
+	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2)) AND (coalesce(json_extract(t.settings, '$.Apart'), 0) = 0
+			OR t.group_id IN (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin'))) OR ?1 IN (
 		WITH RECURSIVE up(id) AS (SELECT t.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
 	selectTaskOf = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above

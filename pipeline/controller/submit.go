@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/pipeline"
 	"cordelia/schemas"
-	"cordelia/work"
 )
 
 // Limits of a task. Sizes are in bytes.
@@ -81,21 +81,25 @@ type Submitted struct {
 	Next   string
 }
 
-// Submit begins a task. place says whether work of the group can be anyone's, as
-// swarms have rules about that. Errors: CodeInvalid, and CodeNotFound or CodeDenied
-// for a group.
-func (c *Controller) Submit(g access.Grant, r Request, place work.Arrange) (Submitted, error) {
+// Submit begins a task. Errors: CodeInvalid, and CodeNotFound or CodeDenied for a
+// group.
+func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if g.Tx() == nil {
 		return Submitted{}, access.ErrNoGrant
 	}
 	if err := r.check(); err != nil {
 		return Submitted{}, err
 	}
-	if err := mayOffer(g, r.Group, place); err != nil {
+	team, err := c.teamOf(g, r.Group)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if err := mayOffer(g, r.Group, team); err != nil {
 		return Submitted{}, err
 	}
 	t := &task{id: schemas.NewID(), submitter: g.Actor(), group: r.Group, state: schemas.TaskPerceiving, held: r.Hold, deadline: r.Deadline,
 		request: r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
+	t.settings.Apart = team.Apart()
 	if r.Budget > 0 {
 		t.settings.Loss.TimeBudgetMS = r.Budget.Milliseconds()
 	}
@@ -110,7 +114,7 @@ func (c *Controller) Submit(g access.Grant, r Request, place work.Arrange) (Subm
 		return Submitted{}, err
 	}
 	by := g.Actor()
-	err := asNode(g, func(g access.Grant) error {
+	err = asNode(g, func(g access.Grant) error {
 		u := &turn{c, g, t}
 		return u.step(func() error {
 			if r.Intent == "" {
@@ -122,20 +126,22 @@ func (c *Controller) Submit(g access.Grant, r Request, place work.Arrange) (Subm
 	return Submitted{t.id, t.state, next(t)}, err
 }
 
-// mayOffer asks for the right to put work before the members of a group.
-func mayOffer(g access.Grant, group schemas.GroupID, place work.Arrange) error {
-	if group == "" {
-		return nil
+// mayOffer asks for the right to put work before the members of a group, each where
+// it works.
+func mayOffer(g access.Grant, group schemas.GroupID, t pipeline.Team) error {
+	asked := map[schemas.GroupID]bool{"": true}
+	groups := []schemas.GroupID{group}
+	for _, m := range t.Members {
+		groups = append(groups, m.Cell)
 	}
-	if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group}); err != nil {
-		return err
-	}
-	if _, err := place(g, group, []work.Draft{{Intent: "a seat"}}); err != nil {
-		if _, strict := refusal(err); strict {
-			return schemas.Invalidf("in this swarm work has its place, and the roles of a task are anyone's").
-				Expecting("a group, or a swarm of strategy broadcast").Try("task_submit with items, or another group")
+	for _, id := range groups {
+		if asked[id] {
+			continue
 		}
-		return err
+		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}); err != nil {
+			return err
+		}
+		asked[id] = true
 	}
 	return nil
 }

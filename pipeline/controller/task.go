@@ -18,9 +18,11 @@ import (
 // Settings are the operator's; a task keeps those it was submitted under.
 type Settings struct {
 	Loss     pipeline.Parameters
-	Retries  int           // correction signals for a subtask
-	Patience time.Duration // how long a seat may stay unanswered
-	Kin      bool          // who executed a subtask, and its kin, may judge it
+	Retries  int                 // correction signals for a subtask
+	Patience time.Duration       // how long a seat may stay unanswered
+	Kin      bool                // who executed a subtask, and its kin, may judge it
+	Checks   []schemas.CheckKind `json:",omitempty"` // that this node can make; nil = of every kind
+	Apart    bool                `json:",omitempty"` // of the task's group: its members see their own part alone
 }
 
 // DefaultSettings are those of pipeline v0.7, for agents in the seats.
@@ -33,18 +35,19 @@ func DefaultSettings() Settings {
 // Controller moves tasks.
 type Controller struct {
 	settings Settings
+	assigner Assigner
 	answers  func() (map[schemas.PipelineRole]json.RawMessage, error) // schemas, made when first needed
 }
 
 // New makes a controller. Error: CodeInvalid for settings that cannot be used.
-func New(s Settings) (*Controller, error) {
+func New(s Settings, a Assigner) (*Controller, error) {
 	if err := s.Loss.Check(); err != nil {
 		return nil, err
 	}
 	if s.Retries < 0 || s.Patience < time.Second {
 		return nil, schemas.Invalidf("retries %d, patience %s", s.Retries, s.Patience).Expecting("at least 0, and 1s")
 	}
-	return &Controller{settings: s, answers: sync.OnceValues(answerSchemas)}, nil
+	return &Controller{settings: s, assigner: a, answers: sync.OnceValues(answerSchemas)}, nil
 }
 
 // exchange is one round of questions.
@@ -168,8 +171,12 @@ func (t *task) save(g access.Grant) error {
 	return nil
 }
 
-// scope is whose memory the task reads and writes.
+// scope is whose memory the task reads and writes. Where members see their own part
+// alone, what the whole teaches is the submitter's.
 func (t *task) scope() memory.LessonScope {
+	if t.settings.Apart {
+		return memory.LessonScope{Owner: t.submitter}
+	}
 	return memory.LessonScope{Owner: t.submitter, Group: t.group}
 }
 

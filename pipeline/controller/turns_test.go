@@ -197,6 +197,7 @@ func TestHeldResult(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	r := last[schemas.ReplanRequest](n, id, "ReplanRequest")
 	require.Equal(t, "the colour is wrong", r.TaskVerdicts[1].Evidence)
+	require.Contains(t, string(n.claim(lead, "R2").Brief.Inputs), "the colour is wrong", "or the next plan would be a guess")
 	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err }))
 
 	n.review = allReviewed // of c, who merges: then the task's result is what waits

@@ -1,0 +1,140 @@
+package controller
+
+import (
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// Assigner knows by which rules groups work, and who of them is there.
+type Assigner interface {
+	// Team gives the zero Team for a group without rules.
+	Team(g access.Grant, group schemas.GroupID) (pipeline.Team, error)
+}
+
+// place is where a seat waits for somebody.
+type place struct {
+	cell  schemas.GroupID  // "" = where the task is
+	to    schemas.EntityID // "" = anyone's there
+	apart bool             // nobody of the task's group but who takes it sees it
+}
+
+// team is that of the task's group as it is now.
+func (u *turn) team() (pipeline.Team, error) { return u.c.teamOf(u.g, u.t.group) }
+
+func (c *Controller) teamOf(g access.Grant, group schemas.GroupID) (t pipeline.Team, err error) {
+	if group == "" {
+		return t, nil
+	}
+	if t, err = c.assigner.Team(g, group); err != nil {
+		return t, fmt.Errorf("ask who is in %s: %w", group, err)
+	}
+	return t, nil
+}
+
+// leading is where the seats are that look over the whole task: the coordinator's, where
+// members see their own part alone.
+func leading(t pipeline.Team) place {
+	if !t.Apart() {
+		return place{}
+	}
+	return place{to: t.Lead.ID, apart: true}
+}
+
+// executes is where a subtask is done. Where who was to do it is not there any more,
+// the coordinator does it, or finds somebody.
+func (u *turn) executes(t pipeline.Team, s schemas.PlannedSubTask, barred []schemas.EntityID) (place, error) {
+	spot, _, wrong := t.SpotOf(s)
+	if wrong == "" {
+		return place{spot.Cell, spot.To, t.Apart() && spot.Cell == ""}, nil
+	}
+	return u.coordinates(t, barred)
+}
+
+// judges is where what came of a subtask is judged: a coordinator who assigns judges,
+// too, unless it stands above or below who executed it; elsewhere, who is free.
+func (u *turn) judges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+	if t.Strategy == schemas.Hierarchical {
+		return u.coordinates(t, barred)
+	}
+	return place{apart: t.Apart()}, nil
+}
+
+// coordinates is a seat of the coordinator or, if it is barred, of anyone in the swarm.
+func (u *turn) coordinates(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+	for _, id := range barred {
+		if near, err := u.g.OneLine(t.Lead.ID, id); err != nil || near {
+			return place{apart: t.Apart()}, err
+		}
+	}
+	return leading(t), nil
+}
+
+// handedOn are the finished subtasks whose outputs go to another.
+func handedOn(t pipeline.Team, subs []*subtask, to *subtask) (list []*subtask) {
+	for _, s := range subs {
+		if s.sequence < to.sequence && s.state == schemas.SubTaskMatched && t.HandsOn(s.planned, to.planned) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// bounds words for R3 what it is held against. Lessons quote what others did, so where
+// members see their own part alone they get the rule without its reason.
+func (u *turn) bounds(all []round) []string {
+	b := u.binding(all)
+	if !u.t.settings.Apart {
+		return limits(b)
+	}
+	constraints := b.Constraints
+	b.Constraints = nil
+	out := limits(b)
+	for _, c := range constraints {
+		out = append(out, fmt.Sprintf("%s use tool %s", c.Kind, c.Tool))
+	}
+	return out
+}
+
+// member is one of whom R2 is told.
+type member struct {
+	Name string `json:"name"`
+	Slot string `json:"slot,omitempty"`
+}
+
+// roster lists those a planner may assign work to.
+func roster(t pipeline.Team) (list []member) {
+	if t.Strategy != schemas.Hierarchical {
+		return nil
+	}
+	for _, m := range t.Members {
+		list = append(list, member{m.Name, m.Slot})
+	}
+	return list
+}
+
+// planning says how the planner of a team places its subtasks.
+func planning(t pipeline.Team) string {
+	switch t.Strategy {
+	case schemas.Hierarchical:
+		return plannerIntent + " Name in assigned_to who does each subtask: one of brief.inputs.members."
+	case schemas.InPipeline:
+		return plannerIntent + " Name in role the stage that does each subtask: one of brief.inputs.stages, later ones with a higher sequence. " +
+			"A stage gets what came out of the one before it, and nothing of any other."
+	}
+	return plannerIntent
+}
+
+// example is a plan that has the form of what is asked for.
+func example(t pipeline.Team, tool string) schemas.Plan {
+	p := examplePlan(tool)
+	switch stages := t.Stages(); {
+	case len(stages) > 0:
+		p.SubTasks[0].Role = stages[0]
+	case t.Strategy == schemas.Hierarchical && len(t.Members) > 0:
+		p.SubTasks[0].AssignedTo = t.Members[0].Name
+	}
+	return p
+}
