@@ -68,6 +68,6 @@ func TestAWaitOutlivesItsProcess(t *testing.T) {
 		require.NoError(t, third.Close())
 	}
 	require.NoError(t, lead.Close())
-	require.NotZero(t, during)
+	require.True(t, during > 0 || rounds < 100, "of %d kills none hit a poll", rounds)
 	t.Logf("%d waits: %d polls were killed before their answer, %d after it, 0 waits lost", rounds, during, before)
 }
