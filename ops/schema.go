@@ -119,3 +119,11 @@ func (c compiled) meant(path string) string {
 	}
 	return ""
 }
+
+// Describe makes the schemas of all operations, which otherwise wait for the first
+// who asks for them.
+func Describe() {
+	for _, o := range Catalogue() {
+		o.schemas() //nolint:errcheck // whoever asks gets the error
+	}
+}

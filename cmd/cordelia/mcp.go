@@ -69,6 +69,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	}
 	// A client waits: what starting makes is not garbage yet.
 	collecting := debug.SetGCPercent(-1)
+	go ops.Describe() // while the database opens
 	n, err := a.openNode(ctx)
 	if err != nil {
 		return err
