@@ -3,19 +3,14 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/internal/figures"
 )
 
 // report is the trials as tables.
 type report map[cell][]verdict
-
-// Where the figures go in docs/gate.md; what is around them is written by hand.
-const (
-	figuresBegin = "<!-- figures:begin -->"
-	figuresEnd   = "<!-- figures:end -->"
-)
 
 // rival names a gate by overall score; checked ones count a machine check as 1 or 0.
 func rival(threshold float64, checked bool) string {
@@ -39,17 +34,7 @@ func rivals() (list []string) {
 func (r report) publish(docs string) error {
 	text := aboutTable() + "\n" + r.faultTable() + "\n" + r.rejectTable() + "\n" + r.bar() + "\n\n"
 	fmt.Print(text)
-	page := filepath.Join(docs, "gate.md")
-	raw, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(raw), figuresBegin)
-	_, after, ok2 := strings.Cut(rest, figuresEnd)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no place for the figures: want %s and %s", page, figuresBegin, figuresEnd)
-	}
-	return os.WriteFile(page, []byte(before+figuresBegin+"\n\n"+text+figuresEnd+after), 0o644) //nolint:gosec // a page for everyone
+	return figures.Write(filepath.Join(docs, "gate.md"), text)
 }
 
 // aboutTable says what the faults are.

@@ -117,7 +117,7 @@ func (t *trial) execute(folder string, attempt int) error {
 
 func file(c int) string { return fmt.Sprintf("c%d.json", c) }
 
-// write leaves the right artefact, as of a time, the zero one for now.
+// write makes the right artefact, with the time given, or the present one if that is zero.
 func write(folder string, c int, at time.Time) error {
 	path := filepath.Join(folder, file(c))
 	if err := os.WriteFile(path, []byte(`{"metres": 12}`+"\n"), 0o600); err != nil || at.IsZero() {

@@ -7,16 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/internal/figures"
 )
 
 // report is the runs as tables and a plot.
 type report map[cell][]ended
-
-// Where the figures go in docs/replan.md; what is around them is written by hand.
-const (
-	figuresBegin = "<!-- figures:begin -->"
-	figuresEnd   = "<!-- figures:end -->"
-)
 
 // publish prints the tables and writes them, and the plot, into the folder docs.
 func (r report) publish(docs string) error {
@@ -25,20 +21,10 @@ func (r report) publish(docs string) error {
 		text += r.table(b) + "\n"
 	}
 	fmt.Print(text)
-	page := filepath.Join(docs, "replan.md")
-	raw, err := os.ReadFile(page)
-	if err != nil {
+	if err := figures.Write(filepath.Join(docs, "replan.md"), text); err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(raw), figuresBegin)
-	_, after, ok2 := strings.Cut(rest, figuresEnd)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no place for the figures: want %s and %s", page, figuresBegin, figuresEnd)
-	}
-	if err := os.WriteFile(page, []byte(before+figuresBegin+"\n\n"+text+figuresEnd+after), 0o644); err != nil { //nolint:gosec // a page for everyone
-		return err
-	}
-	return os.WriteFile(filepath.Join(docs, "replan-solved.svg"), []byte(r.plot()), 0o644) //nolint:gosec // as above
+	return os.WriteFile(filepath.Join(docs, "replan-solved.svg"), []byte(r.plot()), 0o644) //nolint:gosec // a page for everyone
 }
 
 // table has a row for each contender: what it solved of each kind, what it wasted

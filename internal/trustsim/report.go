@@ -6,33 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"cordelia/internal/figures"
 )
 
 // report is the runs as tables and plots.
 type report struct{ jobs []*job }
 
-// Where the figures go in docs/trust.md; what is around them is written by hand.
-const (
-	figuresBegin = "<!-- figures:begin -->"
-	figuresEnd   = "<!-- figures:end -->"
-)
-
 // publish prints the tables and writes them, and the plots, into the folder docs.
 func (r report) publish(docs string) error {
 	text := r.table() + "\n" + r.losses()
 	fmt.Print(text)
-	page := filepath.Join(docs, "trust.md")
-	raw, err := os.ReadFile(page)
-	if err != nil {
+	if err := figures.Write(filepath.Join(docs, "trust.md"), text); err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(raw), figuresBegin)
-	_, after, ok2 := strings.Cut(rest, figuresEnd)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no place for the figures: want %s and %s", page, figuresBegin, figuresEnd)
-	}
 	files := map[string]string{
-		"trust.md":        before + figuresBegin + "\n\n" + text + "\n" + figuresEnd + after,
 		"trust-false.svg": r.plot("False items among those retrieved, by day, %", func(r result) []share { return r.contamination }),
 		"trust-found.svg": r.plot("Questions whose true item was found, by day, %", func(r result) []share { return r.found }),
 	}
