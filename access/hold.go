@@ -63,7 +63,7 @@ func (g Grant) Hold(id string, during time.Duration) error {
 	if g.Tx() == nil {
 		return ErrNoGrant
 	}
-	return takeSlots(g.g.tx, g.g.decision, id, during)
+	return g.g.auth.takeSlots(g.g.tx, g.g.decision, slot{id: id, during: during})
 }
 
 // KeepHold lets what was taken under the name id last until a later time, UTC µs.

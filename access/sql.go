@@ -49,7 +49,11 @@ const (
 	// clock was moved back.
 	dropSlots  = `DELETE FROM slots WHERE entity_id = ?1 AND (expires_at <= ?2 OR expires_at - ?2 > keeps)`
 	countSlots = `SELECT count(*) FROM slots WHERE entity_id = ?`
-	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps) VALUES (?, ?, ?, ?)`
+	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES (?, ?, ?, ?, ?)`
+
+	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots WHERE entity_id = ? AND process <> '')`
+	dropProcess   = `DELETE FROM slots WHERE process = ?`
+
 	deleteSlot = `DELETE FROM slots WHERE id = ? AND entity_id IN (SELECT value FROM json_each(?))`
 	keepSlots  = `UPDATE slots SET expires_at = ? WHERE id = ?`
 	deleteHold = `DELETE FROM slots WHERE id = ?`

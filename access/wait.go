@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"cordelia/internal/store"
@@ -11,7 +12,7 @@ import (
 )
 
 // slotSlack is how much longer than its wait a waiter's slot is kept, so that
-// a killed process frees it soon and a slow one does not lose it.
+// a slow one does not lose it. A killed process's is free at once.
 const slotSlack = 10 * time.Second
 
 // maxWait bounds a wait.
@@ -24,24 +25,35 @@ const maxWait = time.Minute
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
 	var d decision
 	limit = min(limit, maxWait)
-	id := schemas.NewID()
-	err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
+	process, err := a.store.Process()
+	if err != nil {
+		return err
+	}
+	s := slot{id: schemas.NewID(), during: limit, process: process}
+	err = a.store.Write(ctx, func(tx *store.Tx) (err error) {
 		if d, err = a.decide(tx, p, op); err != nil {
 			return err
 		}
-		return takeSlots(tx, d, id, limit)
+		return a.takeSlots(tx, d, s)
 	})
 	if err != nil {
 		return err
 	}
-	defer a.giveSlots(context.WithoutCancel(ctx), d, id)
+	defer a.giveSlots(context.WithoutCancel(ctx), d, s.id)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return f(ctx)
 }
 
-func takeSlots(tx *store.Tx, d decision, id string, limit time.Duration) error {
-	expires := tx.Micros() + (limit + slotSlack).Microseconds()
+// slot is one operation's, across processes. With the process named it ends when that does.
+type slot struct {
+	id      string
+	during  time.Duration
+	process string
+}
+
+func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
+	expires := tx.Micros() + (s.during + slotSlack).Microseconds()
 	for _, e := range d.actor.entities {
 		if e.Human {
 			continue
@@ -49,18 +61,44 @@ func takeSlots(tx *store.Tx, d decision, id string, limit time.Duration) error {
 		if _, err := tx.Exec(dropSlots, e.ID, tx.Micros()); err != nil {
 			return fmt.Errorf("take slot: %w", err)
 		}
-		var used int
-		if err := tx.QueryRow(countSlots, e.ID).Scan(&used); err != nil {
+		used, err := usedSlots(tx, e)
+		if err == nil && used >= e.Caps.MaxParallelOps {
+			used, err = a.livingSlots(tx, e)
+		}
+		if err != nil {
 			return fmt.Errorf("take slot: %w", err)
 		}
 		if used >= e.Caps.MaxParallelOps {
 			return allBusy(e)
 		}
-		if _, err := tx.Exec(insertSlot, e.ID, id, expires, (limit + slotSlack + ClockSlack).Microseconds()); err != nil {
+		if _, err := tx.Exec(insertSlot, e.ID, s.id, expires, (s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
 			return fmt.Errorf("take slot: %w", err)
 		}
 	}
 	return nil
+}
+
+func usedSlots(tx *store.Tx, e entity) (used int, err error) {
+	err = tx.QueryRow(countSlots, e.ID).Scan(&used)
+	return used, err
+}
+
+// livingSlots counts e's slots after those of killed processes have been freed:
+// whoever restarts many workers at once would else wait a minute for each.
+func (a *Authorizer) livingSlots(tx *store.Tx, e entity) (int, error) {
+	var processes string
+	if err := tx.QueryRow(slotProcesses, e.ID).Scan(&processes); err != nil {
+		return 0, err
+	}
+	for process := range strings.FieldsSeq(processes) {
+		if !a.store.Ended(process) {
+			continue
+		}
+		if _, err := tx.Exec(dropProcess, process); err != nil {
+			return 0, err
+		}
+	}
+	return usedSlots(tx, e)
 }
 
 // giveSlots frees a waiter's slots; if that fails they expire.

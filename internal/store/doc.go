@@ -19,8 +19,9 @@
 //
 // Beside the database n.db lie SQLite's n.db-wal and n.db-shm; n.db.lock, the
 // queue for writing; n.db.inuse, locked by every process that has it open, so
-// that Restore replaces no file under anyone; and n.db.bells, the sockets that
-// wake processes waiting for news. n.db and n.db-wal belong together; the others
+// that Restore replaces no file under anyone; n.db.alive, a file that each process
+// which waited holds locked while it lives; and n.db.bells, the sockets that wake
+// processes waiting for news. n.db and n.db-wal belong together; the others
 // may be deleted when no process runs. Backup, VerifyFile and Restore never leave
 // half a file under its final name.
 //

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // roles are the processes that tests start.
 func roles() map[string]func(context.Context, string, *bufio.Reader) error {
 	all := map[string]func(context.Context, string, *bufio.Reader) error{
-		"open": playOpen, "write": playWrite, "ring": playRing, "watch": playWatch, "hold": playHold, "restore": playRestore,
+		"open": playOpen, "write": playWrite, "ring": playRing, "watch": playWatch, "hold": playHold, "restore": playRestore, "live": playLive,
 	}
 	maps.Copy(all, linuxRoles())
 	return all
@@ -104,6 +105,56 @@ func playHold(ctx context.Context, path string, in *bufio.Reader) error {
 	})
 	fmt.Println("done", err)
 	return s.Close()
+}
+
+// playLive says its name and lives until it is told to end.
+func playLive(ctx context.Context, path string, in *bufio.Reader) error {
+	s, err := Open(ctx, Options{Path: path})
+	if err != nil {
+		return err
+	}
+	name, err := s.Process()
+	if err != nil {
+		return err
+	}
+	fmt.Println(name)
+	_, _ = in.ReadString('\n')
+	return s.Close()
+}
+
+// A process has ended when it was killed or closed the database, and not before.
+func TestProcessesThatEnded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	s := openAt(t, path)
+	own, err := s.Process()
+	require.NoError(t, err)
+	killed, closed := spawn(t, "live", path), spawn(t, "live", path)
+	first, second := killed.hear(), closed.hear()
+	require.Len(t, map[string]bool{own: true, first: true, second: true}, 3)
+	for _, name := range []string{own, first, second} {
+		require.False(t, s.Ended(name))
+		require.False(t, s.Ended(name), "asking changes nothing")
+	}
+	require.NoError(t, killed.cmd.Process.Kill())
+	_ = killed.cmd.Wait()
+	require.True(t, s.Ended(first))
+	require.False(t, s.Ended(second))
+	closed.say("end")
+	require.NoError(t, closed.cmd.Wait())
+	require.True(t, s.Ended(second))
+	require.True(t, s.Ended(first), "a second answer is the first")
+	require.False(t, s.Ended(own))
+
+	left := spawn(t, "live", path)
+	left.hear()
+	require.NoError(t, left.cmd.Process.Kill())
+	_ = left.cmd.Wait()
+	other := openAt(t, path)
+	_, err = other.Process()
+	require.NoError(t, err)
+	files, err := os.ReadDir(path + ".alive")
+	require.NoError(t, err)
+	require.Len(t, files, 2, "what a killed process left is swept")
 }
 
 // Processes that start at once on an empty file all succeed (INV-MIGRATE).

@@ -59,6 +59,7 @@ type Store struct {
 	readers chan *conn    // open and free
 	places  chan struct{} // for more of them, maxReaders in all
 	bell    *bell
+	alive   alive
 
 	closing sync.Once
 	quit    chan struct{}
@@ -76,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), quit: make(chan struct{})}
+	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), alive: alive{dir: path + ".alive"}, quit: make(chan struct{})}
 	for range maxReaders {
 		s.places <- struct{}{}
 	}
@@ -323,6 +324,7 @@ func (s *Store) close() error {
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())
 	}
+	s.alive.close()
 	if s.use != nil {
 		errs = append(errs, s.use.Close())
 	}

@@ -85,4 +85,5 @@ CREATE INDEX work_leases_late ON work_leases(late_at) WHERE late_at > 0;
 
 -- A lease takes slots as a wait does, and may keep them for longer.
 ALTER TABLE slots ADD COLUMN keeps INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE slots ADD COLUMN process TEXT NOT NULL DEFAULT '';  -- it ends with this one
 CREATE INDEX slots_id ON slots(id);

@@ -67,7 +67,7 @@ CREATE TABLE tokens (
 CREATE TABLE slots (
   entity_id  TEXT NOT NULL,
   id         TEXT NOT NULL,
-  expires_at INTEGER NOT NULL, keeps INTEGER NOT NULL DEFAULT 0,
+  expires_at INTEGER NOT NULL, keeps INTEGER NOT NULL DEFAULT 0, process TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (entity_id, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE call_counts (
@@ -692,9 +692,9 @@ INSERT INTO schema_version(version, name, at) VALUES (9, 'review', 9);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (1, 'private', 'scopes ''ref'' ü 0', 1);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (2, 'group', 'scopes ''ref'' ü 1', 2);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (3, 'public', 'scopes ''ref'' ü 2', 3);
-INSERT INTO slots(entity_id, id, expires_at, keeps) VALUES ('slots ''entity_id'' ü 0', 'slots ''id'' ü 0', 1, 1);
-INSERT INTO slots(entity_id, id, expires_at, keeps) VALUES ('slots ''entity_id'' ü 1', 'slots ''id'' ü 1', 2, 2);
-INSERT INTO slots(entity_id, id, expires_at, keeps) VALUES ('slots ''entity_id'' ü 2', 'slots ''id'' ü 2', 3, 3);
+INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 0', 'slots ''id'' ü 0', 1, 1, 'slots ''process'' ü 0');
+INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 1', 'slots ''id'' ü 1', 2, 2, 'slots ''process'' ü 1');
+INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 2', 'slots ''id'' ü 2', 3, 3, 'slots ''process'' ü 2');
 INSERT INTO streams(name, head) VALUES ('streams ''name'' ü 0', 1);
 INSERT INTO streams(name, head) VALUES ('streams ''name'' ü 1', 2);
 INSERT INTO streams(name, head) VALUES ('streams ''name'' ü 2', 3);
