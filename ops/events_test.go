@@ -175,6 +175,9 @@ func TestRevokedWhileWaiting(t *testing.T) {
 			revoke()
 			err, took := within(o, done)
 			require.ErrorIs(t, err, schemas.ErrRevoked)
+			var told *schemas.Error
+			require.ErrorAs(t, err, &told)
+			require.NotEmpty(t, told.Hint)
 			require.Less(t, took, 5*time.Second)
 		})
 	}
