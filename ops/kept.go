@@ -41,7 +41,8 @@ const (
 	maxKeptSeconds = 3600
 	// keptFor is how long an answer is kept.
 	keptFor = 10 * time.Minute
-	// maxKept bounds the kept calls of one caller, answered ones too.
+	// maxKept bounds the kept calls of one caller. The oldest that ended make room
+	// for new ones, whether or not anybody asked for them.
 	maxKept = 256
 	// maxKeptArguments bounds what is kept of each, in bytes.
 	maxKeptArguments = 4 << 10
@@ -126,9 +127,12 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 		k.created = g.Tx().Micros()
 		k.updated, k.until = k.created, k.created+wait.Microseconds()
 		k.expires = k.until + keptFor.Microseconds()
+		if _, err := g.Tx().Exec(makeRoom, k.owner, k.created, maxKept); err != nil {
+			return fmt.Errorf("keep call: %w", err)
+		}
 		n, err := g.Tx().Exec(insertKept, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires, maxKept)
 		if err == nil && n == 0 {
-			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait or were answered within %s", maxKept, keptFor).
+			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait already", maxKept).
 				Try("cancel some of them, or call %s without a wait", c.Op.Name)
 		}
 		return err

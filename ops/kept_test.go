@@ -329,7 +329,15 @@ func TestKeptCallsAreBounded(t *testing.T) {
 	require.Len(t, kept, maxKept)
 	require.Equal(t, 1000-maxKept, busy)
 	h.waitFor(v, map[string]any{"wait_seconds": 60})
-	h.clock.advance(time.Minute + keptFor)
+
+	require.NoError(t, h.node.DropKept(t.Context(), w, kept[7]))
+	h.waitFor(w, map[string]any{"wait_seconds": 60})
+	_, err := h.node.Kept(t.Context(), w, kept[7])
+	require.ErrorIs(t, err, schemas.ErrNotFound, "it made room")
+	_, err = h.node.Kept(t.Context(), w, kept[0])
+	require.NoError(t, err, "what waits does not")
+
+	h.clock.advance(time.Minute)
 	h.waitFor(w, map[string]any{"wait_seconds": 60})
 }
 
