@@ -6,9 +6,11 @@ PKGS  ?= ./...
 COUNT ?= 10
 TESTFLAGS ?=
 BENCHFLAGS ?=
+VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat version)
+RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak golden clean
+.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +26,7 @@ conformance: build ## the official MCP suite and the Inspector (npm)
 	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
 	CORDELIA_HOME="$$home" CORDELIA_BIN="$(CURDIR)/bin/cordelia" scripts/conformance.sh
 
-e2e: ## real Claude Code against a scripted model (npm)
+e2e: ## real Claude Code, Codex and Gemini CLI against scripted models (npm)
 	scripts/e2e.sh
 
 bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000 -data file.json")
@@ -48,5 +50,14 @@ soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is 
 golden: ## rewrite golden files and generated lists; look at the difference
 	UPDATE_GOLDEN=1 $(GO) test $(PKGS)
 
+# By the environment, and not as text of the command: a tag may hold what a shell runs.
+release reproduce: export VERSION := $(VERSION)
+release: ## archives for six platforms, checksums and lists of parts, into dist/ (VERSION=v1.2.3; else the tag, or the file version)
+	rm -rf dist
+	$(GO) run ./internal/release -version "$$VERSION" -out dist $(RELEASEFLAGS)
+
+reproduce: ## make the release of dist/ once more, elsewhere and from nothing, and compare
+	GO="$(GO)" scripts/reproduce.sh "$$VERSION" $(RELEASEFLAGS)
+
 clean: ## remove what was built and installed here
-	rm -rf bin .cache
+	rm -rf bin dist .cache

@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -328,4 +329,32 @@ func TestWaitsCountAcrossProcesses(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, n.b.Wait(t.Context(), as(other), op, time.Second, func(context.Context) error { return nil }), "it was given back")
+}
+
+// What a write reads of others' rights is kept for later decisions, but not if it has
+// moved the rights itself: it may go on to change what it read.
+func TestAWriteThatMovesRightsKeepsNone_INV_CHAIN(t *testing.T) {
+	n := newNode(t)
+	require.NoError(t, n.a.Do(t.Context(), as(lead), write, func(g access.Grant) error {
+		require.NoError(t, g.RightsChanged())
+		_, err := g.ChainOf(worker)
+		require.NoError(t, err)
+		return setStatus(worker, schemas.Deactivated)(g.Tx())
+	}))
+	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("w")), schemas.ErrDenied)
+	require.False(t, n.marked("w"))
+	n.status(worker, schemas.Active)
+	require.NoError(t, n.a.Do(t.Context(), as(lead), write, func(g access.Grant) error {
+		_, err := g.ChainOf(worker)
+		return err
+	}))
+	require.NoError(t, n.a.Do(t.Context(), as(worker), write, mark("w")))
+	require.NoError(t, n.a.Do(t.Context(), as(lead), write, func(g access.Grant) error {
+		require.NoError(t, errors.Join(setStatus(worker, schemas.Deactivated)(g.Tx()), g.RightsChanged()))
+		may, err := g.Could(worker, []string{write.Tool})
+		require.False(t, may, "the rights that it moved itself are read anew")
+		return errors.Join(err, setStatus(worker, schemas.Active)(g.Tx()), g.RightsChanged())
+	}))
+	n.status(worker, schemas.Suspended) // of which another process hears by the epoch
+	require.ErrorIs(t, n.a.Do(t.Context(), as(worker), write, mark("w2")), schemas.ErrDenied)
 }

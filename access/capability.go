@@ -3,6 +3,7 @@ package access
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,6 +91,42 @@ func ParseCapabilities(raw []byte, tools []string) (Declared, error) {
 			Try("correct every violation listed and send the capabilities again")
 	}
 	return declared, nil
+}
+
+// ParseOver is ParseCapabilities of a declaration laid over another, present: a
+// field that given leaves out keeps its value there, inside memory_read and
+// memory_write, too, and an empty list grants nothing. Without given, present holds.
+func ParseOver(present, given json.RawMessage, tools []string) (Declared, error) {
+	if len(given) == 0 {
+		return ParseCapabilities(present, tools)
+	}
+	if _, err := ParseCapabilities(given, tools); err != nil {
+		return Declared{}, err
+	}
+	whole, err := overlay(present, given, "memory_read", "memory_write")
+	if err != nil {
+		return Declared{}, err
+	}
+	return ParseCapabilities(whole, tools)
+}
+
+// overlay lays the fields of one JSON object over those of another, in the objects
+// named inside, too.
+func overlay(present, given json.RawMessage, inside ...string) (json.RawMessage, error) {
+	whole, changes := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := errors.Join(json.Unmarshal(present, &whole), json.Unmarshal(given, &changes)); err != nil {
+		return nil, fmt.Errorf("lay capabilities over others: %w", err)
+	}
+	for name, value := range changes {
+		if below, ok := whole[name]; ok && slices.Contains(inside, name) {
+			var err error
+			if value, err = overlay(below, value); err != nil {
+				return nil, err
+			}
+		}
+		whole[name] = value
+	}
+	return json.Marshal(whole)
 }
 
 // decoder collects violations while it walks a declaration in field order.

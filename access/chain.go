@@ -154,11 +154,22 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 			return nil, epoch, err
 		}
 	}
-	if tx.Writable() {
-		// What this transaction reads may never be committed, and the next one
-		// would move the epoch to the same number.
+	if !tx.Writable() {
+		c.put(id, loaded, epoch)
 		return loaded, epoch, nil
 	}
+	// What this transaction reads may never be committed, and the next one would move
+	// the epoch to the same number; and once it has moved it, it may go on to change
+	// what was read.
+	tx.AfterCommit(func() {
+		if tx.Kept(moved{}) == nil {
+			c.put(id, loaded, epoch)
+		}
+	})
+	return loaded, epoch, nil
+}
+
+func (c *chainCache) put(id schemas.EntityID, loaded *chain, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if epoch > c.epoch || c.chains == nil {
@@ -167,7 +178,6 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	if epoch == c.epoch { // an older snapshot must not fill a newer cache
 		c.chains[id] = loaded
 	}
-	return loaded, epoch, nil
 }
 
 // Known gives what find finds out about the actor, keeping it until the epoch
@@ -197,12 +207,22 @@ func (c *chainCache) last(id schemas.EntityID) *chain {
 	return c.chains[id]
 }
 
+// What a transaction keeps: the epoch it reads, and that it moved it.
+type (
+	current struct{}
+	moved   struct{}
+)
+
 // Epoch is the number of the current set of rights.
 func Epoch(tx *store.Tx) (int64, error) {
+	if epoch, ok := tx.Kept(current{}).(int64); ok {
+		return epoch, nil
+	}
 	var epoch int64
 	if err := tx.LookupRow(selectEpoch).Scan(&epoch); err != nil {
 		return 0, fmt.Errorf("read epoch: %w", err)
 	}
+	tx.Keep(current{}, epoch)
 	return epoch, nil
 }
 
@@ -213,5 +233,7 @@ func BumpEpoch(tx *store.Tx) error {
 	if _, err := tx.Exec(bumpEpoch); err != nil {
 		return fmt.Errorf("move epoch: %w", err)
 	}
+	tx.Keep(moved{}, true)
+	tx.Keep(current{}, nil) // read anew
 	return nil
 }

@@ -144,6 +144,10 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 // and whether that is its own limit or one above it, not who is above.
 func refusal(op Op, c *chain, denials []Denial) error {
 	d := denials[0]
+	// That an agent is registered is no reason beside another: its first call makes it active.
+	if at := slices.IndexFunc(denials, func(e Denial) bool { return e.Status != schemas.Registered }); at >= 0 {
+		d = denials[at]
+	}
 	self := c.self().ID
 	where := "this agent"
 	if d.ID != self {

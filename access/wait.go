@@ -19,9 +19,9 @@ const slotSlack = 10 * time.Second
 const maxWait = time.Minute
 
 // Wait runs f, which holds no transaction, for at most limit, itself at most a
-// minute, while p waits for something. The wait takes a slot of everyone in the chain, across processes.
-// f asks again through Do before it gives anything away, and ends when that is
-// refused.
+// minute, while p waits for something. The wait takes a slot of everyone in the
+// chain, across processes. f asks again through Do before it gives anything away,
+// and ends when that is refused.
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
 	var d decision
 	limit = min(limit, maxWait)
@@ -45,7 +45,8 @@ func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Du
 	return f(ctx)
 }
 
-// slot is one operation's, across processes. With the process named it ends when that does.
+// slot is one operation's, across processes. With the process named it ends when
+// that does.
 type slot struct {
 	id      string
 	during  time.Duration

@@ -75,25 +75,7 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 	if err != nil {
 		return r.Capabilities, err
 	}
-	fields := map[string]json.RawMessage{}
-	if err := json.Unmarshal(present, &fields); err != nil {
-		return r.Capabilities, err
-	}
-	changes := map[string]json.RawMessage{}
-	if err := json.Unmarshal(given, &changes); err != nil {
-		return r.Capabilities, schemas.Invalidf("capabilities is not an object").Try("agent_capabilities without capabilities shows the present ones").Because(err)
-	}
-	for name, value := range changes {
-		if name == "memory_read" || name == "memory_write" {
-			value = overlayScope(fields[name], value)
-		}
-		fields[name] = value
-	}
-	whole, err := json.Marshal(fields)
-	if err != nil {
-		return r.Capabilities, err
-	}
-	declared, err := access.ParseCapabilities(whole, tools)
+	declared, err := access.ParseOver(present, given, tools)
 	if err != nil {
 		return r.Capabilities, err
 	}
@@ -103,23 +85,6 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 	}
 	caps := declared.Resolve(r.Type, chain, g.Tx().Micros())
 	return caps, access.CheckRegistration(caps, chain)
-}
-
-// overlayScope does the same inside a memory scope; what is no object is left for
-// the parser to refuse.
-func overlayScope(present, given json.RawMessage) json.RawMessage {
-	var whole, changes map[string]json.RawMessage
-	if json.Unmarshal(present, &whole) != nil || json.Unmarshal(given, &changes) != nil || changes == nil {
-		return given
-	}
-	for name, value := range changes {
-		whole[name] = value
-	}
-	raw, err := json.Marshal(whole)
-	if err != nil {
-		return given
-	}
-	return raw
 }
 
 // Approve grants an agent below the actor a group it was just made a member of:

@@ -36,9 +36,12 @@ func CreateHuman(g access.Grant, h Human) error {
 }
 
 // SoleHuman is the node's person. Errors: CodeNotFound before set-up.
-func SoleHuman(g access.Grant) (schemas.EntityID, error) {
+func SoleHuman(g access.Grant) (schemas.EntityID, error) { return InspectHuman(g.Tx()) }
+
+// InspectHuman is SoleHuman for whoever has the file.
+func InspectHuman(tx *store.Tx) (schemas.EntityID, error) {
 	var id schemas.EntityID
-	err := g.Tx().QueryRow(soleHuman).Scan(&id)
+	err := tx.QueryRow(soleHuman).Scan(&id)
 	if errors.Is(err, store.ErrNoRows) {
 		return "", schemas.NotFoundf("this node has no user yet").Try("run: cordelia setup")
 	}
@@ -46,6 +49,23 @@ func SoleHuman(g access.Grant) (schemas.EntityID, error) {
 		return "", fmt.Errorf("read the node's user: %w", err)
 	}
 	return id, nil
+}
+
+// namesLike lists the names below parent that are name, or name and a suffix.
+func namesLike(tx *store.Tx, parent schemas.EntityID, name string) ([]string, error) {
+	rows, err := tx.Query(selectNames, parent, name)
+	taken, err := store.Collect(rows, err, scanString)
+	if err != nil {
+		return nil, fmt.Errorf("read names: %w", err)
+	}
+	return taken, nil
+}
+
+// InspectChild reports whether an agent of that name stands directly below parent, in
+// use or not.
+func InspectChild(tx *store.Tx, parent schemas.EntityID, name string) (bool, error) {
+	taken, err := namesLike(tx, parent, name)
+	return slices.Contains(taken, name), err
 }
 
 // Registration is an agent to create.
@@ -189,23 +209,36 @@ func pickName(tx *store.Tx, r Record, wanted string) (string, error) {
 		return "", schemas.Invalidf("the name %q cannot be used", wanted).
 			Expecting("1–40 characters of a-z 0-9 -, starting with a letter").Try("call again with name %q", usable)
 	}
-	rows, err := tx.Query(selectNames, r.Parent, base)
-	taken, err := store.Collect(rows, err, scanString)
+	taken, err := namesLike(tx, r.Parent, base)
 	if err != nil {
-		return "", fmt.Errorf("read names: %w", err)
+		return "", err
 	}
 	if !slices.Contains(taken, base) {
 		return base, nil
 	}
 	if wanted != "" {
-		return "", schemas.Conflictf("you already have an agent named %q", wanted).
-			Try("leave name out to get a free one, or deactivate the other with agent_deactivate")
+		return "", nameTaken(tx, r.Parent, wanted)
 	}
 	for n := 2; ; n++ {
 		if name := fmt.Sprintf("%s-%d", base, n); !slices.Contains(taken, name) {
 			return name, nil
 		}
 	}
+}
+
+// nameTaken refuses a name that is in use. One that has ended keeps its name while it
+// can be taken up again.
+func nameTaken(tx *store.Tx, parent schemas.EntityID, name string) error {
+	var status schemas.AgentStatus
+	if err := tx.QueryRow(selectNamed, parent, name).Scan(&status); err != nil {
+		return fmt.Errorf("read who has the name: %w", err)
+	}
+	if status != schemas.Deactivated {
+		return schemas.Conflictf("you already have an agent named %q", name).
+			Try("choose another name, or leave name out to get a free one")
+	}
+	return schemas.Conflictf("you already have an agent named %q, which is deactivated", name).
+		Try(`call agent_lifecycle {"action":"reactivate","agent":%q} to take it up again, or choose another name`, name)
 }
 
 // slug reduces s to what a short name may be.

@@ -25,6 +25,8 @@ const (
 	selectNames = `SELECT name FROM entities WHERE coalesce(parent_id, '') = ? AND status <> 'removed'
 		AND (name = ?2 OR substr(name, 1, length(?2) + 1) = ?2 || '-')`
 
+	selectNamed = `SELECT status FROM entities WHERE coalesce(parent_id, '') = ? AND name = ? AND status <> 'removed'`
+
 	updateCapabilities = `UPDATE entities SET capabilities = ?, grants = ?, expires_at = ? WHERE id = ?`
 	updateStatus       = `UPDATE entities SET status = ?, status_by = ?, status_reason = ?, status_at = ?,
 			grace_until = ?, expires_at = ?, grace_boot = '', grace_mono = 0 WHERE id = ?`

@@ -60,8 +60,14 @@ func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error
 		}
 		c, err = Next(tx, newest, n.Key)
 		return err
-	}); err != nil || done {
+	}); err != nil {
 		return newest, err
+	}
+	if done {
+		if newest == nil {
+			return nil, nil
+		}
+		return newest, n.catchUp()
 	}
 	if err := n.append(n.Dir, c); err != nil {
 		return newest, err
@@ -71,6 +77,41 @@ func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error
 		errs = append(errs, n.copyTo(dir, c))
 	}
 	return &c, errors.Join(errs...)
+}
+
+// catchUp gives folders what they lack although nothing is signed: one was named, or
+// mounted again, since. One whose newest is not among the node's own gets nothing: the
+// node went back, which is to show.
+func (n Notary) catchUp() error {
+	var errs []error
+	for _, dir := range n.Copies {
+		there, err := newestIn(filepath.Join(dir, n.Name()))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		missing, known, err := n.after(there)
+		if err == nil && known && len(missing) > 0 {
+			err = n.append(dir, missing...)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// after lists the node's own checkpoints that follow one, all of them if it is nil;
+// known says that it is one of them.
+func (n Notary) after(c *Checkpoint) (list []Checkpoint, known bool, err error) {
+	own, err := ReadCheckpoints(filepath.Join(n.Dir, n.Name()))
+	if c == nil || err != nil {
+		return own.List, err == nil, err
+	}
+	for i, o := range own.List {
+		if o.id() == c.id() {
+			return own.List[i+1:], true, nil
+		}
+	}
+	return nil, false, nil
 }
 
 // append adds checkpoints to the file in dir. What a kill left of an earlier
@@ -132,18 +173,12 @@ func (n Notary) copyTo(dir string, c Checkpoint) error {
 	}
 	missing := []Checkpoint{c}
 	if there == nil || there.id() != c.After {
-		own, err := ReadCheckpoints(filepath.Join(n.Dir, n.Name()))
+		list, known, err := n.after(there)
 		if err != nil {
 			return err
 		}
-		for i, o := range own.List {
-			if there == nil || o.id() == there.id() {
-				if there != nil {
-					i++
-				}
-				missing = own.List[i:]
-				break
-			}
+		if known {
+			missing = list
 		}
 	}
 	return n.append(dir, missing...)

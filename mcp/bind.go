@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
@@ -21,6 +22,7 @@ type ServerOptions struct {
 	Version  string
 	Toolsets []ops.Toolset // nil = all
 	Log      *slog.Logger
+	Hooks    *ops.Hooks // of the one client this process serves; nil: none are answered
 }
 
 // instructions reach the model's system prompt.
@@ -51,6 +53,7 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) (*Router, e
 		}
 		srv.AddTool(tool, b.handler(o))
 	}
+	b.addHook(srv)
 	b.addResources(srv)
 	b.addPrompts(srv)
 	r := NewRouter(srv, opts.Log)
@@ -62,8 +65,9 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) (*Router, e
 
 // binding joins the catalogue of one node to one registry.
 type binding struct {
-	node *ops.Node
-	opts ServerOptions
+	node    *ops.Node
+	opts    ServerOptions
+	refused refusals
 }
 
 // caller is who the request was proven to be.
@@ -112,9 +116,10 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 	if err != nil {
 		return nil
 	}
-	if called(ctx) && len(tools) == 1 && b.node.Had(c, b.opts.Toolsets, tools[0].Name) {
+	if called(ctx) && len(tools) == 1 && (tools[0].Name == hookTool || b.node.Had(c, b.opts.Toolsets, tools[0].Name)) {
 		return tools
 	}
+	tools = slices.DeleteFunc(slices.Clone(tools), func(t sdk.Tool) bool { return t.Name == hookTool })
 	visible, err := b.node.Visible(ctx, c, b.opts.Toolsets)
 	if err != nil {
 		return tools // whoever calls one gets the error and what to do; here it would be lost
@@ -131,9 +136,13 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 // handler calls the operation and renders its answer.
 func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 	return func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		c, err := caller(ctx)
+		own, err := caller(ctx)
 		if err != nil {
 			return nil, err
+		}
+		c, err := b.acting(req, own)
+		if err != nil {
+			return b.failed(o, err), nil
 		}
 		args, err := json.Marshal(req.Params.Arguments)
 		if err != nil {
@@ -142,10 +151,16 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		if req.Params.Arguments == nil {
 			args = nil
 		}
-		c.Later = TakesTasks(ctx)
+		// The answer of a kept call is asked for by the connection's own agent.
+		c.Later = TakesTasks(ctx) && c.Entity == own.Entity
+		c.Asks = asksUser(ctx)
+		c.Consulted = consulted(req) == sdk.ElicitationResponseActionAccept
 		out, err := o.Call(ctx, b.node, c, args)
 		if err == nil {
 			return succeeded(out)
+		}
+		if needs, ok := errors.AsType[ops.NeedsPerson](err); ok {
+			return b.askPerson(ctx, c, o, req, needs), nil
 		}
 		if out, kept, err := b.later(ctx, err); kept {
 			return out, err
@@ -180,7 +195,7 @@ func succeeded(out any) (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw = ops.EscapeJSON(raw)
+	raw = ops.ShowJSON(raw)
 	text := string(raw)
 	if t, ok := out.(texter); ok {
 		text = ops.Escape(t.Text())

@@ -23,10 +23,15 @@
 //   - Broadcasts (list_changed, resources/updated) reach every legacy session
 //     and every subscriptions/listen stream which asked for them, there tagged
 //     with the subscription and never before its acknowledgement.
+//   - INV-ASKED: what a client answers for its user decides nothing: the node looks
+//     what the person did with their own key. A refusal is final in its session.
 //
 // Where the client takes tasks (the Tasks extension of 2026-07-28), a tool may
 // answer a call with one and be asked later what became of it; the calls that the
 // node keeps are served so. It is offered to no client of the eras before.
+//
+// One tool is in no list and grants nothing: what the hooks of the client call, which
+// tell it what operations read, and tell us which of its agents makes a call.
 //
 // It refuses: messages two JSON parsers could read differently, batches,
 // bodies and lines over the limit, foreign origins and hosts, tokens anywhere

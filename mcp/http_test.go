@@ -203,10 +203,8 @@ func TestM17M18ClosingAResponseCancelsThatRequestAlone(t *testing.T) {
 		h.began(t)
 		go func() { leaves <- post(ctx, "leaves") }()
 		h.began(t)
-		begin := time.Now()
 		hangUp()
 		require.Equal(t, "cancelled leaves", take(t, h.ended))
-		require.Less(t, time.Since(begin), 100*time.Millisecond)
 		take(t, leaves)
 		none(t, h.ended)
 		h.release <- struct{}{}

@@ -5,19 +5,24 @@ import (
 	"errors"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
+	sdkserver "github.com/mark3labs/mcp-go/server"
 
 	"cordelia/ops"
 )
 
-// keptCalls are the calls that the node keeps, as tasks. None of them asks the
-// client for anything.
+// keptCalls are the calls that the node keeps, as tasks. One that waits for a task of
+// the pipeline asks the client what that asks the user.
 type keptCalls struct{ *binding }
+
+// answersKey is the field of what the user says to the questions of a task.
+const answersKey = "answers"
 
 func (k keptCalls) Get(ctx context.Context, id string) (Task, error) {
 	c, err := caller(ctx)
 	if err != nil {
 		return Task{}, err
 	}
+	c.Asks = asksUser(ctx)
 	kept, err := k.node.Kept(ctx, c, id)
 	if err != nil {
 		return Task{}, err
@@ -25,13 +30,28 @@ func (k keptCalls) Get(ctx context.Context, id string) (Task, error) {
 	return k.task(kept)
 }
 
-func (k keptCalls) Answer(ctx context.Context, id string, _ sdk.InputResponses) error {
+// asksUser reports whether the client can ask its user.
+func asksUser(ctx context.Context) bool { return ClientCapabilities(ctx).Elicitation != nil }
+
+func (k keptCalls) Answer(ctx context.Context, id string, answers sdk.InputResponses) error {
 	c, err := caller(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = k.node.Kept(ctx, c, id)
-	return err
+	c.Asks = asksUser(ctx)
+	kept, err := k.node.Kept(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	said := sdkserver.ElicitationResponse(answers, kept.Asked.Name)
+	if said == nil || said.Action == sdk.ElicitationResponseActionCancel {
+		return nil // it asks again, if it still wants to know
+	}
+	text := ""
+	if content, ok := said.Content.(map[string]any); ok && said.Action == sdk.ElicitationResponseActionAccept {
+		text, _ = content[answersKey].(string)
+	}
+	return k.node.AnswerKept(ctx, c, id, kept.Asked.Name, text)
 }
 
 func (k keptCalls) Cancel(ctx context.Context, id string) error {
@@ -47,6 +67,17 @@ func (b *binding) task(kept ops.Kept) (Task, error) {
 	t := Task{ID: kept.ID, Created: kept.Created, Updated: kept.Updated, Keep: kept.Expires.Sub(kept.Created), Poll: ops.KeptPoll}
 	var err error
 	switch {
+	case len(kept.Asked.Questions) > 0:
+		t.Status, t.Message = TaskAsking, kept.Op.Title+": asks the user"
+		message := "An agent asks about your task:"
+		for _, q := range kept.Asked.Questions {
+			message += "\n- " + ops.Line(q)
+		}
+		t.Inputs = sdkserver.NewInputRequestBuilder("").Elicit(kept.Asked.Name, sdk.ElicitationParams{
+			Message: message,
+			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{
+				answersKey: map[string]any{"type": "string", "description": "all of them in one text; decline to have it go on without"}}},
+		}).ToolResult().InputRequests
 	case kept.State == ops.KeptWaiting:
 		t.Status, t.Message = TaskWorking, kept.Op.Title+": waiting"
 	case kept.State == ops.KeptCancelled:

@@ -22,6 +22,7 @@ type mailbox struct {
 
 	start   sync.Once
 	started atomic.Bool
+	late    sync.Once // who sends after close gets a channel nobody reads
 	ch      chan sdk.JSONRPCNotification
 	flushes chan chan struct{}
 	stop    chan struct{}
@@ -41,6 +42,11 @@ func (m *mailbox) sink() chan<- sdk.JSONRPCNotification {
 		m.done = make(chan struct{})
 		m.started.Store(true)
 		go m.pump()
+	})
+	m.late.Do(func() {
+		if m.ch == nil {
+			m.ch = make(chan sdk.JSONRPCNotification, mailboxSize)
+		}
 	})
 	return m.ch
 }
@@ -88,7 +94,7 @@ func (m *mailbox) flush() {
 // close delivers what is left and ends the pump. It must be called once, by
 // the owner, and only stray senders may outlive it.
 func (m *mailbox) close() {
-	m.start.Do(func() { m.ch = make(chan sdk.JSONRPCNotification, mailboxSize) })
+	m.start.Do(func() {}) // no pump any more
 	if m.started.Load() {
 		close(m.stop)
 		<-m.done

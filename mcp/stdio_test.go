@@ -353,10 +353,8 @@ func TestM17StdioCancellation(t *testing.T) {
 	}
 	c.send(callTool(7, "echo", "", true))
 	require.Contains(t, dig(c.next(), "error", "message"), "in flight")
-	begin := time.Now()
 	c.send(cancelled("\u0061"))
 	require.Equal(t, "cancelled x", take(t, f.ended))
-	require.Less(t, time.Since(begin), 100*time.Millisecond)
 	none(t, f.ended)
 	c.send(cancelled(99), cancelled(7), cancelled("7"))
 	take(t, f.ended)

@@ -49,7 +49,7 @@ func (b *binding) addResources(srv *sdkserver.MCPServer) {
 				if err != nil {
 					return nil, err
 				}
-				return []sdk.ResourceContents{sdk.TextResourceContents{URI: v.uri, MIMEType: "application/json", Text: string(ops.EscapeJSON(raw))}}, nil
+				return []sdk.ResourceContents{sdk.TextResourceContents{URI: v.uri, MIMEType: "application/json", Text: string(ops.ShowJSON(raw))}}, nil
 			})
 	}
 }

@@ -79,34 +79,44 @@ type itemRecord struct {
 	Versions     []Version          `json:"versions,omitempty"`
 }
 
-// Export writes everything the actor owns: its L1 context as hot gives it (nil
-// leaves it out), the groups it owns and its items with versions and provenance.
-// What it deleted is left out.
-func Export(g access.Grant, w io.Writer, f Format, hot func(access.Grant) (json.RawMessage, error)) error {
+// Export writes everything that of owns, the actor or, for a person, one below
+// them: its L1 context as hot gives it (nil leaves it out), the groups it owns and its
+// items with versions and provenance. What it deleted is left out.
+func Export(g access.Grant, of schemas.EntityID, w io.Writer, f Format, hot func(access.Grant) (json.RawMessage, error)) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
+	}
+	if of != g.Actor() {
+		if !g.IsHuman() {
+			return schemas.Deniedf("an agent exports what it owns itself").Try("leave that to the user: cordelia export --agents")
+		}
+		if err := g.Need(need(access.KindRead, schemas.Private, of, "")); err != nil {
+			return err
+		}
 	}
 	if f != JSONL && f != Markdown {
 		return schemas.Invalidf("there is no format %q", f).Expecting("jsonl or markdown")
 	}
 	buffered := bufio.NewWriter(w)
 	out := exporter{w: buffered, markdown: f == Markdown}
-	out.put("# Memory of "+string(g.Actor()), "", record{Kind: recordHeader, V: exportVersion, Entity: g.Actor(), At: events.Timestamp(g.Tx().Micros())})
+	out.put("# Memory of "+string(of), "", record{Kind: recordHeader, V: exportVersion, Entity: of, At: events.Timestamp(g.Tx().Micros())})
 	if hot != nil {
 		context, err := hot(g)
 		if err != nil {
 			return fmt.Errorf("export L1: %w", err)
 		}
-		out.put("## Hot context", "", record{Kind: recordHot, Context: context})
+		if context != nil {
+			out.put("## Hot context", "", record{Kind: recordHot, Context: context})
+		}
 	}
-	groups, err := ownedGroups(g)
+	groups, err := ownedGroups(g, of)
 	if err != nil {
 		return err
 	}
 	for i := range groups {
 		out.put("## Group "+string(groups[i].ID), groups[i].Description, record{Kind: recordGroup, Group: &groups[i]})
 	}
-	if err := exportItems(g, &out); err != nil {
+	if err := exportItems(g, of, &out); err != nil {
 		return err
 	}
 	if out.err != nil {
@@ -118,8 +128,8 @@ func Export(g access.Grant, w io.Writer, f Format, hot func(access.Grant) (json.
 	return nil
 }
 
-func ownedGroups(g access.Grant) ([]groupRecord, error) {
-	rows, err := g.Tx().Query(selectOwnedGroups, g.Actor())
+func ownedGroups(g access.Grant, of schemas.EntityID) ([]groupRecord, error) {
+	rows, err := g.Tx().Query(selectOwnedGroups, of)
 	groups, err := store.Collect(rows, err, func(r *sql.Rows) (o groupRecord, err error) {
 		var culture string
 		if err := r.Scan(&o.ID, &o.Kind, &o.Description, &culture); err != nil {
@@ -135,10 +145,10 @@ func ownedGroups(g access.Grant) ([]groupRecord, error) {
 }
 
 // exportItems writes the items page by page, oldest first.
-func exportItems(g access.Grant, out *exporter) error {
+func exportItems(g access.Grant, of schemas.EntityID, out *exporter) error {
 	var last int64
 	for {
-		page, err := rowsOf(g.Tx(), selectOwned, g.Actor(), last)
+		page, err := rowsOf(g.Tx(), selectOwned, of, last)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -20,7 +20,7 @@ func (n *warmNode) export(who schemas.EntityID, f Format) string {
 	n.t.Helper()
 	var b bytes.Buffer
 	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) error {
-		return Export(g, &b, f, func(access.Grant) (json.RawMessage, error) { return json.RawMessage(`{"hot":1}`), nil })
+		return Export(g, g.Actor(), &b, f, func(access.Grant) (json.RawMessage, error) { return json.RawMessage(`{"hot":1}`), nil })
 	}))
 	return b.String()
 }

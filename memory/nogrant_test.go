@@ -22,7 +22,7 @@ func TestNoGrant(t *testing.T) {
 		"Bindings":             func() error { return second(Bindings(none)) },
 		"CarryBindings":        func() error { return CarryBindings(none, []Bound{{}}) },
 		"CarryDecisions":       func() error { return CarryDecisions(none, Decisions{}) },
-		"Export":               func() error { return Export(none, io.Discard, JSONL, nil) },
+		"Export":               func() error { return Export(none, "", io.Discard, JSONL, nil) },
 		"Import":               func() error { return second(Import(none, &Bundle{}, nil)) },
 		"CreateGroup":          func() error { return CreateGroup(none, NewGroup{ID: group}) },
 		"ListGroups":           func() error { return second(ListGroups(none)) },

@@ -71,6 +71,8 @@ type Hit struct {
 	Confidence float64          `json:"confidence"`
 	Item       *Item            `json:"item,omitempty"`
 	ByWords    int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
+	Words      int              `json:"-"` // of the query, that it holds as they are
+	SecondHand bool             `json:"-"` // words of tools or from outside, or derived from such
 }
 
 // Hidden counts what a search did not show of the caller's own and its
@@ -269,7 +271,8 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		}
 		p.secondHand = p.secondHand || r.source.SecondHand()
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
-			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords}
+			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords,
+			Words: d.holds(p), SecondHand: r.source.SecondHand()}
 		if p.Full {
 			item, err := r.item(p.now)
 			if err != nil {

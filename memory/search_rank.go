@@ -317,6 +317,16 @@ func (d *doc) date() time.Time {
 	return time.UnixMicro(cmp.Or(d.told, d.validFrom, d.created)).UTC()
 }
 
+// holds counts the query's words in d, those that are only spelt alike left out.
+func (d *doc) holds(p *plan) (n int) {
+	for i, t := range p.order {
+		if i < len(d.tf) && d.tf[i] > 0 && !t.fuzzy {
+			n++
+		}
+	}
+	return n
+}
+
 // why says what made d match.
 func (d *doc) why(p *plan) string {
 	var parts, exact, fuzzy []string

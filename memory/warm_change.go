@@ -30,6 +30,10 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		return Written{}, schemas.Invalidf("an item keeps its type").Expecting("type %s", r.typ).
 			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
 	}
+	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
+		return Written{}, schemas.Deniedf("what the words of another are about is not yours to say").
+			Try("give data too, and the words are yours; or write an item of your own that supersedes %s", r.id)
+	}
 	next := d.onto(g, *r)
 	if d.content != nil || d.Subject != "" {
 		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)

@@ -140,8 +140,8 @@ func (d *Draft) audience(check *checker) {
 }
 
 func (d *Draft) metadata(check *checker) {
-	if d.Source != "" && !slices.Contains([]Source{FromUser, FromAgent, FromTool, FromExternal}, d.Source) {
-		check.add("/source", "must be user, agent, tool or external")
+	if d.Source != "" && !slices.Contains([]Source{FromAgent, FromTool, FromExternal}, d.Source) {
+		check.add("/source", "must be agent, tool or external; that a person said it, the node knows by who writes")
 	}
 	if (d.Subject == "") != (d.Key == "") {
 		check.add("/key", "goes with subject: what it is about, and which property")

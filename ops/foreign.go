@@ -67,11 +67,8 @@ func (n *Node) Adopt(ctx context.Context, person Caller, a Adoption) (agents.Rec
 	if err := key.Verify(); err != nil {
 		return agents.Record{}, err
 	}
-	raw := a.Capabilities
-	if len(raw) == 0 {
-		raw = usualCapabilities(schemas.Custom, a.Groups) // the type is the word of another node
-	}
-	declared, err := access.ParseCapabilities(raw, n.tools)
+	usual := usualCapabilities(schemas.Custom, a.Groups) // the type is the word of another node
+	declared, err := access.ParseOver(usual, a.Capabilities, n.tools)
 	if err != nil {
 		return agents.Record{}, err
 	}

@@ -3,7 +3,6 @@ package ops
 import (
 	"crypto/rand"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -35,10 +34,7 @@ func (h Home) agentKey(id schemas.EntityID) string {
 }
 
 // Fresh reports whether the home has no user yet.
-func (h Home) Fresh() bool {
-	_, err := os.Lstat(h.HumanKey())
-	return errors.Is(err, os.ErrNotExist)
-}
+func (h Home) Fresh() bool { return missing(h.HumanKey()) }
 
 // noPassphrase refuses: a process that serves a model has nobody to ask.
 func noPassphrase() ([]byte, error) {

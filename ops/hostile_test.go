@@ -187,6 +187,18 @@ func TestEscapeShowsEverythingHidden(t *testing.T) {
 		var back string
 		require.NoError(t, json.Unmarshal(escaped, &back))
 		require.Equal(t, s, back)
+		for _, written := range [][]byte{raw, escaped, []byte(`"a` + string(r) + `b"`)} { // as Go, an agent, or neither writes it
+			require.NoError(t, json.Unmarshal(ShowJSON(written), &back), "%s", written)
+			require.Equal(t, Escape(s), back, "%s", written)
+			again := string(ShowJSON(ShowJSON(written)))
+			require.Equal(t, string(ShowJSON(written)), again)
+			if r < 0x20 {
+				break // raw controls are no JSON
+			}
+		}
+	}
+	for _, plain := range []string{`{"a\\u200b":"c:\\u202e\n\t\/\"\\"}`, `"\ud800 \ud83d\ude00 \u00e9"`, `{}`, `"a\`} {
+		require.Equal(t, plain, string(ShowJSON([]byte(plain))))
 	}
 	const fine = "naïve 日本語 ❤️ שלום \u0600١\n\tx"
 	require.Equal(t, fine, Escape(fine))

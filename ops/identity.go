@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -32,6 +33,9 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 		humanID = loginSlug()
 	}
 	if err := schemas.CheckHumanID(humanID); err != nil {
+		return Established{}, err
+	}
+	if err := n.LostKey(ctx); err != nil {
 		return Established{}, err
 	}
 	fixed := func(keys.Identity) schemas.EntityID { return schemas.EntityID(humanID) }
@@ -84,7 +88,11 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 // from those above it.
 func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) {
 	if ref == "" {
-		return keys.LoadFile(n.Home.DefaultAgentKey(), noPassphrase)
+		f, err := keys.LoadFile(n.Home.DefaultAgentKey(), noPassphrase)
+		if errors.Is(err, schemas.ErrNotFound) {
+			err = cmp.Or(n.LostKey(ctx), err)
+		}
+		return f, err
 	}
 	files, err := filepath.Glob(filepath.Join(n.Home.AgentKeys(), "*.key"))
 	if err != nil {
@@ -155,6 +163,10 @@ func (n *Node) Caller(ctx context.Context, f keys.File, session string) (Caller,
 		challenge := schemas.AuthChallenge{Audience: "process", NodeID: string(n.ID), AgentID: f.EntityID, KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
 		msg := challenge.SigningBytes()
 		if err := keys.Verify(key.PublicKey, msg, f.Identity.Sign(msg)); err != nil {
+			if f.Kind == keys.Human { // sealed to nobody
+				return schemas.Errorf(schemas.CodeUnauthenticated, "the key file %s holds an old key, or a stranger's", n.Home.HumanKey()).
+					Try("put a backup of that file back: nothing else can open this home").Because(err)
+			}
 			return schemas.Errorf(schemas.CodeUnauthenticated, "the key file of %s holds an old key", f.EntityID).
 				Try("run: cordelia key unwrap %s", f.EntityID).Because(err)
 		}

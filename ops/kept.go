@@ -22,6 +22,7 @@ type Kept struct {
 	Updated time.Time
 	Expires time.Time // until then it can be asked for
 	Answer  any       // of an answered one, as the operation gives it
+	Asked   Asking    // by a waiting one, of the user, whom the caller's client asks
 	Err     error     // or what it was refused for
 }
 
@@ -66,6 +67,16 @@ type waiter[In, Out any] struct {
 	show func(g access.Grant, in In, out Out) (Out, error)
 	// undo takes back what a call did; false if that is over. nil: it did nothing.
 	undo func(g access.Grant, out Out) (bool, error)
+	// asks is what the call wants to know of the user before it goes on; nil: nothing ever.
+	asks func(g access.Grant, in In) (Asking, error)
+}
+
+// Asking is what a waiting call wants to know, and the call that takes the answer.
+type Asking struct {
+	Questions []string
+	Name      string // of these: what is asked another time has another
+	Tool      string
+	Answer    func(text string) map[string]any // its arguments
 }
 
 // keeping is a waiter without its types.
@@ -73,6 +84,7 @@ type keeping struct {
 	ready func(ctx context.Context, c *Call, seen *work.Watch) (bool, error)
 	show  func(g access.Grant, args, answer []byte) (any, error)
 	undo  func(g access.Grant, answer []byte) (bool, error)
+	asks  func(g access.Grant, args []byte) (Asking, error)
 }
 
 // waits lets calls of o be kept.
@@ -105,6 +117,16 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 				return false, fmt.Errorf("read kept answer: %w", err)
 			}
 			return w.undo(g, out)
+		},
+		asks: func(g access.Grant, args []byte) (a Asking, err error) {
+			var in In
+			if w.asks == nil {
+				return a, nil
+			}
+			if err := json.Unmarshal(args, &in); err != nil {
+				return a, fmt.Errorf("read kept call: %w", err)
+			}
+			return w.asks(g, in)
 		},
 	}
 	return o
@@ -277,6 +299,12 @@ func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, e
 	out := k.head()
 	out.Op = Find(k.tool)
 	switch {
+	case k.state == KeptWaiting:
+		a, err := n.asking(ctx, caller, k)
+		if err != nil && !final(err) {
+			return Kept{}, err
+		}
+		out.Asked = a
 	case k.refusal != "":
 		var r refusal
 		if err := json.Unmarshal([]byte(k.refusal), &r); err != nil {
@@ -312,6 +340,7 @@ func (n *Node) DropKept(ctx context.Context, caller Caller, id string) error {
 	if err != nil {
 		return err
 	}
+	defer n.waiting.forget(id)
 	if k.state == KeptWaiting {
 		err := n.routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptCancelled, "", "") })
 		if !errors.Is(err, errSettled) {
@@ -321,7 +350,6 @@ func (n *Node) DropKept(ctx context.Context, caller Caller, id string) error {
 			return err
 		}
 	}
-	n.waiting.forget(id)
 	if k.result == "" {
 		return nil
 	}

@@ -73,24 +73,8 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	if down {
 		out.Meaning = "down"
 	}
-	var found memory.Found
-	if err := c.Do(ctx, func(g access.Grant) error {
-		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
-			return err
-		}
-		var failed error
-		q.Trust = func(author schemas.EntityID) float64 {
-			weight, err := trust.Weight(g, author)
-			if err != nil {
-				failed = err
-			}
-			return weight
-		}
-		if found, err = memory.Find(g, q); err == nil {
-			err = failed
-		}
-		return err
-	}); err != nil {
+	found, err := c.find(ctx, q)
+	if err != nil {
 		return out, err
 	}
 	c.shown(ctx, found.SecondHand)
@@ -107,4 +91,26 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 		out.Hidden = &found.Hidden
 	}
 	return out, nil
+}
+
+// find runs a search: the caller's folder and the standing of authors count.
+func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, err error) {
+	err = c.Do(ctx, func(g access.Grant) error {
+		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
+			return err
+		}
+		var failed error
+		q.Trust = func(author schemas.EntityID) float64 {
+			weight, err := trust.Weight(g, author)
+			if err != nil {
+				failed = err
+			}
+			return weight
+		}
+		if found, err = memory.Find(g, q); err == nil {
+			err = failed
+		}
+		return err
+	})
+	return found, err
 }

@@ -36,7 +36,7 @@ type memoryWriteWarmIn struct {
 	Validated   *bool              `json:"validated,omitempty"`
 	TTLSeconds  *int64             `json:"ttl_seconds,omitempty"`
 	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
-	Source      memory.Source      `json:"source,omitempty" enum:"user,agent,tool,external"`
+	Source      memory.Source      `json:"source,omitempty" enum:"agent,tool,external"`
 }
 
 type memoryWriteWarmOut struct {

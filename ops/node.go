@@ -45,6 +45,7 @@ type Node struct {
 	tainted        sync.Map     // reader → true: sessions that were shown second-hand words
 	calls          atomic.Int64 // of operations, so far
 	waiting        seenWork     // by kept calls
+	troubles       troubles     // with tasks
 }
 
 // Config of Open. Zero values mean the defaults.
@@ -179,6 +180,11 @@ func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason 
 	}
 	if m.Status != schemas.Active {
 		if err := work.Revoke(g, m.ID); err != nil {
+			return m, "", err
+		}
+	}
+	if m.Status == schemas.Deactivated || m.Status == schemas.Removed {
+		if err := n.tasks.Vacate(g, m.ID); err != nil {
 			return m, "", err
 		}
 	}

@@ -79,6 +79,9 @@ type Caller struct {
 	Dir  string // the folder its process works in, as Folder gives it; "" over HTTP
 
 	Later bool // it comes back for the answer of a call that waits; Call's error is then Later
+	Asks  bool // its client asks the user what a call that waits wants to know
+	// Consulted: its client says that the user has decided what NeedsPerson named.
+	Consulted bool
 }
 
 // Signer signs a message and names whose key did it.

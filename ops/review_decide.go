@@ -66,10 +66,20 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d", review.MaxDecisions).
 			Try("decide over more in further calls of review_decide")
 	}
-	return Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
+	out, err := Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
 		out := reviewDecideOut{Decided: []decidedOut{}}
 		var decisions []review.Decision
 		for _, d := range in.Decisions {
+			if c.Caller.Consulted {
+				state, err := decidedAlready(g, d.ID)
+				if err != nil {
+					return out, err
+				}
+				if state != "" {
+					out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: state})
+					continue
+				}
+			}
 			state, err := c.Node.tasks.Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
 			switch {
 			case err == nil:
@@ -98,4 +108,5 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 		}
 		return out, nil
 	})
+	return out, c.forPerson(ctx, in, err)
 }

@@ -80,24 +80,18 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 	if err != nil {
 		return out, err
 	}
-	var after review.After
-	if err := decodeCursor(in.Cursor, &after); err != nil {
+	var place reviewPlace
+	if err := decodeCursor(in.Cursor, &place); err != nil {
 		return out, err
 	}
 	var entries []review.Entry
-	var next *review.After
+	var next *reviewPlace
 	if err := c.Do(ctx, func(g access.Grant) (err error) {
 		if len(in.IDs) > 0 {
 			entries, err = showReviews(g, in.IDs, c.tainted())
 			return err
 		}
-		if entries, next, err = review.List(g, after, limit, c.tainted()); err != nil || in.Cursor != "" || !g.IsHuman() {
-			return err
-		}
-		tasks, err := controller.InReview(g, limit)
-		for _, w := range tasks {
-			entries = append(entries, resultEntry(g, w))
-		}
+		entries, next, err = listFrom(g, place, limit, c.tainted())
 		return err
 	}); err != nil {
 		return out, err
@@ -118,6 +112,38 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 		out.Next = askWhole
 	}
 	return out, nil
+}
+
+// reviewPlace is where a list goes on: among what agents did and, behind that, among
+// the results of tasks.
+type reviewPlace struct {
+	review.After
+	Tasks bool   `json:"r,omitempty"`
+	Task  string `json:"t,omitempty"` // the last one shown
+}
+
+// listFrom gives a page of what waits, and where more begins, nil at the end.
+func listFrom(g access.Grant, place reviewPlace, limit int, tainted bool) (entries []review.Entry, next *reviewPlace, err error) {
+	if !place.Tasks {
+		var more *review.After
+		if entries, more, err = review.List(g, place.After, limit, tainted); err != nil {
+			return nil, nil, err
+		} else if more != nil {
+			return entries, &reviewPlace{After: *more}, nil
+		}
+	}
+	if !g.IsHuman() {
+		return entries, nil, nil
+	}
+	tasks, err := controller.InReview(g, place.Task, limit-len(entries)+1)
+	for _, w := range tasks {
+		if len(entries) == limit {
+			return entries, &reviewPlace{Tasks: true, Task: place.Task}, err
+		}
+		place.Task = w.TaskID
+		entries = append(entries, resultEntry(g, w))
+	}
+	return entries, nil, err
 }
 
 // showReviews gives single things that wait, whole, in the order of their ids.

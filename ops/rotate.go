@@ -29,6 +29,9 @@ type Rotated struct {
 	Unopened  []string `json:"unopened"`
 }
 
+// nextKey ends the name of the file of a key that a rotation is bringing in.
+const nextKey = ".next"
+
 // RotateKey gives an entity a new key. Signed by the old key and the parent's,
 // or with a reason by the parent's alone. The keys of its children are sealed
 // anew in the same transaction.
@@ -53,7 +56,7 @@ func (n *Node) RotateKey(ctx context.Context, person Caller, r *Keyring, ref, re
 		return Rotated{}, err
 	}
 	out := Rotated{EntityID: record.ID, Name: record.Name, File: n.Home.keyFile(record), Rewrapped: []string{}, Unopened: []string{}}
-	next := out.File + ".next"
+	next := out.File + nextKey
 	fresh, err := r.pending(next, record)
 	if err != nil {
 		return out, err

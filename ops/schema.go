@@ -82,7 +82,8 @@ func (o *Operation) compile() (c compiled, err error) {
 	return c, nil
 }
 
-func compileCheck(name string, text json.RawMessage) (conform.Schema, error) {
+func compileCheck(tool string, text json.RawMessage) (conform.Schema, error) {
+	name := "urn:cordelia:tool:" + tool
 	all, err := conform.Compile(map[string][]byte{name: text})
 	return all[name], err
 }

@@ -79,6 +79,9 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 	if err != nil {
 		return swarmCreateOut{}, err
 	}
+	if err := c.asMaker(ctx, in.AddTo); err != nil {
+		return swarmCreateOut{}, err
+	}
 	if in.DryRun {
 		out, err := c.trySwarm(ctx, plan)
 		out.Notes = append(out.Notes, in.idle()...)
@@ -123,6 +126,25 @@ func (in swarmCreateIn) idle() (notes []string) {
 		}
 	}
 	return notes
+}
+
+// asMaker lets who stands above the maker of a swarm add to it as the maker, whose
+// the agents are, as it could by naming it.
+func (c *Call) asMaker(ctx context.Context, id schemas.GroupID) error {
+	if id == "" {
+		return nil
+	}
+	return c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+		maker, err := swarm.Maker(g, id)
+		if err != nil || maker == g.Actor() {
+			return err
+		}
+		below, err := g.Holds(maker)
+		if below {
+			c.As = string(maker)
+		}
+		return err
+	})
 }
 
 // lookOp is the call as one that changes nothing.

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"cordelia/access"
-	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -34,12 +31,12 @@ type taskClaimOut struct {
 	Next string        `json:"next"`
 }
 
-// Text says what to do.
+// Text says what to do, and all that is needed to do it.
 func (o taskClaimOut) Text() string {
 	if o.Work == nil {
 		return o.Next
 	}
-	return strings.Join(slices.Concat([]string{o.Work.Intent}, o.Work.Notes, []string{o.Next}), "\n")
+	return leaseText(*o.Work) + "\n" + o.Next
 }
 
 // noWork says what to do when there is none.
@@ -83,9 +80,9 @@ func (c *Call) claimOnce(ctx context.Context, role string, lease, left time.Dura
 // claimFrom claims from what there is; ended = true has it stop at seats that ended.
 func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Duration, ended bool) (taskClaimOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
-		claimed, ok, err := claim(g, role, lease)
+		claimed, ok, err := c.Node.claim(g, role, lease)
 		if err == nil && !ok && ended {
-			if due, bad := controller.Due(g); bad != nil || due {
+			if due, bad := c.Node.troubles.due(g); bad != nil || due {
 				return out, cmp.Or(bad, errEnded)
 			}
 		}
@@ -107,11 +104,17 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 }
 
 // claim claims, and hands on what a swarm gives along with its items.
-func claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok bool, err error) {
-	if c, ok, err = work.Claim(g, role, lease); err == nil && ok {
-		err = swarm.Receive(g, &c)
+func (n *Node) claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok bool, err error) {
+	if c, ok, err = work.Claim(g, role, lease); err != nil || !ok {
+		return c, ok, err
 	}
-	return c, ok, err
+	before := c.Inputs
+	if before == nil && swarm.IsCell(c.GroupID) {
+		if before, err = n.tasks.Before(g, c.WorkID); err != nil {
+			return c, ok, err
+		}
+	}
+	return c, ok, swarm.Receive(g, &c, before)
 }
 
 // awaitWork returns when there is work for the caller, or ctx ends.
@@ -182,90 +185,4 @@ func giveBack(g access.Grant, out taskClaimOut) (bool, error) {
 		return false, nil
 	}
 	return err == nil && !r.Late, err
-}
-
-// settleEvery is how long an ended lease goes unseen at most, while nobody claims.
-const settleEvery = time.Second
-
-// settleWork makes the moves of work items that time makes due, until ctx ends. It
-// writes only when there is something to write.
-func (n *Node) settleWork(ctx context.Context) {
-	tick := time.NewTicker(settleEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		if err := n.SettleWork(ctx); err != nil && ctx.Err() == nil {
-			slog.Warn("work items", "err", err)
-		}
-	}
-}
-
-// SettleWork looks once for due moves of work items and makes them.
-func (n *Node) SettleWork(ctx context.Context) error {
-	var due bool
-	if err := n.look(ctx, "task_sweep", func(g access.Grant) (err error) {
-		if due, err = work.Due(g); err == nil && !due {
-			due, err = controller.Due(g)
-		}
-		return err
-	}); err != nil || !due {
-		return err
-	}
-	if err := n.routine(ctx, "task_sweep", func(g access.Grant) error {
-		if _, err := work.Settle(g); err != nil {
-			return err
-		}
-		return work.Forget(g)
-	}); err != nil {
-		return err
-	}
-	return n.settleTasks(ctx)
-}
-
-// settleTasks does what ended seats of tasks lead to, all at once or, if that fails,
-// one by one: a task that cannot go on is given up and keeps no other from it.
-func (n *Node) settleTasks(ctx context.Context) error {
-	const name = "task_sweep"
-	err := n.routine(ctx, name, func(g access.Grant) error {
-		_, err := n.tasks.Settle(g)
-		return err
-	})
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	slog.Warn("tasks", "err", err)
-	var items, overdue []int64
-	if err := n.look(ctx, name, func(g access.Grant) (err error) {
-		items, overdue, err = controller.Ended(g)
-		return err
-	}); err != nil {
-		return err
-	}
-	var errs []error
-	for _, task := range overdue {
-		errs = append(errs, n.routine(ctx, name, func(g access.Grant) error { return n.tasks.Overdue(g, task) }))
-	}
-	for _, item := range items {
-		err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) })
-		switch {
-		case err == nil || ctx.Err() != nil:
-		case passes(err):
-			errs = append(errs, err)
-		default:
-			slog.Error("a task is given up", "item", item, "err", err)
-			errs = append(errs, n.routine(ctx, name, func(g access.Grant) error { return n.tasks.Drop(g, item) }))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// passes reports whether an error may be over by the next try: a full disk, a busy
-// database. No task is given up for that.
-func passes(err error) bool {
-	code := schemas.CodeOf(err)
-	return code == schemas.CodeBusy || code == schemas.CodeUnavailable
 }

@@ -53,7 +53,7 @@ func (o taskReportOut) Text() string {
 		text += "; " + o.Led
 	}
 	if o.Work != nil {
-		text += "\nnext: " + o.Work.Intent
+		text += "\nnext: " + leaseText(*o.Work)
 	}
 	if o.Next != "" {
 		text += "\n" + o.Next
@@ -74,7 +74,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	var found []schemas.JudgedCriterion
 	file := func(g access.Grant) (f filed, err error) {
 		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
-			f.Next, err = claimNext(g)
+			f.Next, err = c.Node.claimNext(g)
 		}
 		return f, err
 	}
@@ -126,7 +126,7 @@ func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]sch
 }
 
 // claimNext claims for who may do that too; nil if there is nothing.
-func claimNext(g access.Grant) (*work.Claimed, error) {
+func (n *Node) claimNext(g access.Grant) (*work.Claimed, error) {
 	may, err := g.Could(g.Actor(), []string{taskClaim.Name})
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func claimNext(g access.Grant) (*work.Claimed, error) {
 	if !may {
 		return nil, schemas.Deniedf("%s is not among your tools", taskClaim.Name).Try("report without claim_next")
 	}
-	c, ok, err := claim(g, "", work.DefaultLease)
+	c, ok, err := n.claim(g, "", work.DefaultLease)
 	if err != nil || !ok {
 		return nil, err
 	}

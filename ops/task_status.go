@@ -18,8 +18,8 @@ import (
 var taskStatus = waits(Define(Spec{
 	Name: "task_status", Title: "Task status", Toolset: Tasks, Effect: access.Read,
 	SearchHint:  "progress list work items result who holds wait",
-	Description: "Work you submitted, hold or share a group with, newest first; an item by work_id, a task by task_id. wait_seconds: for its end.",
-}, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus})
+	Description: "Tasks and work you submitted, hold or share a group with; an item by work_id, a task by task_id. wait_seconds: for its end.",
+}, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
 	WorkID string            `json:"work_id,omitempty"`
@@ -34,9 +34,10 @@ type taskStatusIn struct {
 }
 
 type taskStatusOut struct {
-	Task   *controller.View `json:"task,omitempty"`
-	Items  []work.Status    `json:"items"`
-	Cursor string           `json:"cursor,omitempty"`
+	Task   *controller.View   `json:"task,omitempty"`
+	Tasks  []controller.Entry `json:"tasks,omitempty"` // when neither is named
+	Items  []work.Status      `json:"items"`
+	Cursor string             `json:"cursor,omitempty"`
 }
 
 // Text lists the items in a line each.
@@ -44,29 +45,47 @@ func (o taskStatusOut) Text() string {
 	if o.Task != nil {
 		return o.Task.Text()
 	}
-	if len(o.Items) == 0 {
+	if len(o.Items)+len(o.Tasks) == 0 {
 		return "no work"
 	}
 	var lines []string
+	for _, t := range o.Tasks {
+		lines = append(lines, fmt.Sprintf("task %s %s: %s", t.TaskID, t.State, inset(t.Intent)))
+	}
 	for _, s := range o.Items {
 		line := fmt.Sprintf("%s %s", s.WorkID, s.State)
 		if s.Holder != "" {
 			line += " " + s.Holder
 		}
-		lines = append(lines, line+": "+s.Intent)
+		line += ": " + inset(s.Intent)
+		if s.Brief != nil {
+			line += "\n" + briefText(*s.Brief, nil, wholeText, structured)
+		}
+		if len(s.Result) > 0 {
+			line += "\nresult: " + inset(cutText(string(s.Result), wholeText, structured))
+		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
+// structured is where a text that is cut is whole.
+const structured = "the structured answer has all of it"
+
 const (
 	defaultTasks = 20
 	maxTasks     = 50
+	shownTasks   = 5 // tasks of the pipeline, on a page of items
 )
 
-// taskPlace is where a page ended.
+// taskPlace is where a page ended, of items and of tasks.
 type taskPlace struct {
-	ID string `json:"id"`
+	ID   string `json:"id"`
+	Task string `json:"t,omitempty"`
 }
+
+// beforeAll is below every id.
+const beforeAll = "0"
 
 func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut, error) {
 	wait, err := c.waitOf(in.WaitSeconds)
@@ -88,7 +107,7 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 		func(left time.Duration) (taskStatusOut, error) {
 			return Transact(ctx, c, func(g access.Grant) (out taskStatusOut, err error) {
 				if left > 0 {
-					if done, err := in.settled(g); err != nil || !done {
+					if done, err := in.settled(g, c.asks()); err != nil || !done {
 						return out, cmp.Or(err, errNotYet)
 					}
 				}
@@ -115,22 +134,44 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 		}
 	}
 	items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID, Limit: in.Limit + 1})
+	if err != nil {
+		return out, err
+	}
+	end := taskPlace{ID: beforeAll, Task: beforeAll}
+	next := end
 	if len(items) > in.Limit {
 		items = items[:in.Limit]
-		out.Cursor = encodeCursor(taskPlace{items[in.Limit-1].WorkID})
+		next.ID = items[in.Limit-1].WorkID
 	}
 	out.Items = append(out.Items, items...)
-	return out, err
+	if in.TaskID == "" && in.Group == "" && in.State == "" {
+		most := min(in.Limit, shownTasks)
+		if out.Tasks, err = controller.List(g, place.Task, most+1); err != nil {
+			return out, err
+		}
+		if len(out.Tasks) > most {
+			out.Tasks = out.Tasks[:most]
+			next.Task = out.Tasks[most-1].TaskID
+		}
+	}
+	if next != end {
+		out.Cursor = encodeCursor(next)
+	}
+	return out, nil
 }
 
 // settled reports whether what was asked for has ended, or goes on only once somebody
-// else than its workers acts.
-func (in taskStatusIn) settled(g access.Grant) (bool, error) {
+// else than its workers acts; a question is no end to who is asked it while waiting.
+func (in taskStatusIn) settled(g access.Grant, asked bool) (bool, error) {
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, false)
 		return stands(s), err
 	}
 	if state, err := controller.StateOf(g, in.TaskID); !errors.Is(err, schemas.ErrNotFound) {
+		if asked && state == schemas.TaskClarifying {
+			questions, _, err := controller.Asked(g, in.TaskID)
+			return len(questions) == 0, err
+		}
 		return state.Final() || state == schemas.TaskClarifying || state == schemas.TaskReview, err
 	}
 	for before := ""; ; {
@@ -175,7 +216,7 @@ func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, rung <-chan str
 // statusSettled reports whether a wait for a result would end now.
 func statusSettled(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
 	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
-		done, err = in.settled(g)
+		done, err = in.settled(g, c.asks())
 		return err
 	})
 	return done, lost(err, "read work")

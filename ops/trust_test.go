@@ -128,7 +128,7 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 	h, w, rival := trusted(t)
 	id := h.wrote(w, "the parser is LL(1)")
 	var out bytes.Buffer
-	require.NoError(t, h.node.Export(t.Context(), w, "", &out, memory.JSONL))
+	require.NoError(t, h.node.Export(t.Context(), w, "", "", &out, memory.JSONL))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"kind":"item"`) })
 	copied := func(group string, other schemas.ItemID, origin string) string {

@@ -189,7 +189,7 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 		return memory.Written{}, err
 	}
 	if reason != "" {
-		return memory.Written{}, schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review")
+		return memory.Written{}, schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
 	}
 	return memory.Approve(g, r.item, r.target)
 }

@@ -145,6 +145,29 @@ func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
 	return out, nil
 }
 
+// StateOf is where one thing stands that an agent brought back, for who reviews it: also
+// after its staging group was closed. CodeNotFound for everybody else.
+func StateOf(g access.Grant, id string) (schemas.ReviewState, error) {
+	if g.Tx() == nil {
+		return "", access.ErrNoGrant
+	}
+	var r row
+	err := g.Tx().QueryRow(selectAny, id).Scan(r.dest()...)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return "", fmt.Errorf("read review: %w", err)
+	}
+	if err == nil {
+		err = mayReview(g, r.author)
+	}
+	switch {
+	case err == nil:
+		return r.state, nil
+	case errors.Is(err, store.ErrNoRows), errors.Is(err, schemas.ErrDenied):
+		return "", nothingWaits(id)
+	}
+	return "", err
+}
+
 // entry shows r as it stands now beside what its group holds.
 func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	author, err := g.Profile(r.author)

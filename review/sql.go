@@ -20,6 +20,7 @@ const (
 		CROSS JOIN reviews r ON r.return_id = b.id AND r.state = 'pending' WHERE r.id > ?2 ORDER BY r.id LIMIT ?3`
 	selectReview = `SELECT ` + rowColumns + ` FROM reviews r JOIN returns b ON b.id = r.return_id
 		WHERE r.id = ?2 AND b.group_id IN (SELECT value FROM json_each(?1))`
+	selectAny     = `SELECT ` + rowColumns + ` FROM reviews r JOIN returns b ON b.id = r.return_id WHERE r.id = ?`
 	selectPending = `SELECT ` + rowColumns + ` FROM returns b CROSS JOIN reviews r ON r.return_id = b.id AND r.state = 'pending'
 		WHERE b.group_id = ?2 AND b.closed_at = 0 AND b.group_id IN (SELECT value FROM json_each(?1)) ORDER BY r.id`
 

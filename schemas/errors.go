@@ -27,12 +27,14 @@ type Violation struct {
 	Msg  string `json:"msg"`  // what is wrong with it
 }
 
+// pointerEscapes are those of RFC 6901.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // Pointer is the JSON pointer (RFC 6901) to what steps lead to, "" for the whole.
 func Pointer(steps ...string) string {
 	var b strings.Builder
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	for _, s := range steps {
-		b.WriteString("/" + escape.Replace(s))
+		b.WriteString("/" + pointerEscapes.Replace(s))
 	}
 	return b.String()
 }
@@ -125,6 +127,9 @@ var (
 	ErrBusy            = &Error{Code: CodeBusy}
 	ErrUnavailable     = &Error{Code: CodeUnavailable}
 )
+
+// ErrPerson is the cause of a CodeDenied that a person's own key would not have met.
+var ErrPerson = errors.New("a person decides")
 
 // CodeOf gives the code of err: CodeInternal for anything unclassified.
 func CodeOf(err error) Code {

@@ -1,5 +1,7 @@
 package schemas
 
+import "sync"
+
 // AgentStatus is a state of the agent lifecycle (seed §8.1).
 type AgentStatus string
 
@@ -169,10 +171,13 @@ func WorkEdges() []WorkEdge {
 	return edges
 }
 
+// workEdges is the table made once: every move looks into it.
+var workEdges = sync.OnceValue(WorkEdges)
+
 // NextWork returns where trigger on leads from state from, and who may pull it;
 // ok is false when the table has no such edge.
 func NextWork(from WorkState, on Trigger) (to WorkState, by By, ok bool) {
-	for _, e := range WorkEdges() {
+	for _, e := range workEdges() {
 		if e.From == from && e.On == on {
 			return e.To, e.By, true
 		}

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs real Claude Code, headless, against the real binary, with a scripted model
-# on loopback behind it: no account, no key, no network once it is installed.
-# Needs Go and npm; the client is installed, pinned, under .cache/.
+# Runs real clients against the real binary, headless and at a terminal, with scripted
+# models on loopback behind them: no account, no key, no network once they are installed.
+# Needs Go and npm; the clients are installed, pinned, under .cache/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-package=@anthropic-ai/claude-code version=2.1.329
+claude=@anthropic-ai/claude-code codex=@openai/codex gemini=@google/gemini-cli
+packages=("$claude@2.1.329" "$codex@0.169.0" "$gemini@0.61.0")
 cache=$PWD/.cache/e2e
-client=$cache/node_modules/$package
+modules=$cache/node_modules
 
 missing() {
   echo "e2e: $1, so nothing was run" >&2
@@ -15,19 +16,21 @@ missing() {
   exit 0
 }
 
-command -v npm > /dev/null || missing "there is no npm to install Claude Code with"
+command -v npm > /dev/null || missing "there is no npm to install the clients with"
 mkdir -p "$cache"
-if [ "$(cat "$cache/installed" 2>/dev/null)" != "$package@$version" ]; then
-  echo "installing $package@$version"
+if [ "$(cat "$cache/installed" 2>/dev/null)" != "${packages[*]}" ]; then
+  echo "installing ${packages[*]}"
   [ -f "$cache/package.json" ] || echo '{"private": true}' > "$cache/package.json"
-  npm i --prefix "$cache" --no-audit --no-fund --loglevel=error --ignore-scripts "$package@$version" ||
-    missing "Claude Code cannot be installed"
+  npm i --prefix "$cache" --no-audit --no-fund --loglevel=error --ignore-scripts "${packages[@]}" ||
+    missing "the clients cannot be installed"
   # Puts the program for this machine in its place, which the package's own
   # script would do if scripts were allowed to run.
-  node "$client/install.cjs" || missing "Claude Code cannot be set up"
-  echo "$package@$version" > "$cache/installed"
+  node "$modules/$claude/install.cjs" || missing "Claude Code cannot be set up"
+  echo "${packages[*]}" > "$cache/installed"
 fi
-binary=$client/bin/claude.exe
-"$binary" --version > /dev/null 2>&1 || missing "Claude Code does not start"
+export CORDELIA_CLAUDE=$modules/$claude/bin/claude.exe CORDELIA_CODEX=$modules/.bin/codex CORDELIA_GEMINI=$modules/.bin/gemini
+for client in "$CORDELIA_CLAUDE" "$CORDELIA_CODEX" "$CORDELIA_GEMINI"; do
+  HOME=$cache "$client" --version > /dev/null 2>&1 || missing "$client does not start"
+done
 
-CORDELIA_CLAUDE=$binary go test -tags e2e -count 1 -timeout 3m -v ./internal/e2e
+go test -tags e2e -count 1 -timeout 10m -v ./internal/e2e

@@ -141,15 +141,15 @@ func (c *checker) misplaced() error {
 // maxHandedOn bounds the ids of one result that are looked at.
 const maxHandedOn = 50
 
-// Receive hands on to a stage of a pipeline what the accepted results that its new
-// item builds on name (INV-STAGE): copies of those items go into its cell, and their
+// Receive hands on to a stage of a pipeline what the accepted results before, that its
+// new item builds on, name (INV-STAGE): copies of those items go into its cell, and their
 // ids into the brief. What was accepted are the words as they were reported, so what
 // was changed since is named and stays behind. At any other claim it does nothing.
-func Receive(g access.Grant, c *work.Claimed) error {
+func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 	if c.GroupID == "" {
 		return nil
 	}
-	for _, in := range c.Inputs {
+	for _, in := range before {
 		ids := itemsNamed(in.Result)
 		if len(ids) == 0 {
 			continue

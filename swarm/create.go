@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -104,7 +105,7 @@ func (b *building) resume() error {
 	}
 	switch {
 	case s.creator != b.g.Actor():
-		return schemas.Deniedf("only who made the swarm adds to it, because the agents are theirs").Try("ask its maker; swarm_status shows the swarm")
+		return schemas.Deniedf("only who made the swarm, and those above, add to it, because the agents are theirs").Try("ask its maker; swarm_status shows the swarm")
 	case s.ended != 0:
 		return schemas.Conflictf("%s has ended", s.id).Try("make a new one with swarm_create")
 	}
@@ -134,9 +135,6 @@ func (b *building) resume() error {
 		}
 		if now.asked == "" && k.asked != "" {
 			now.kind, now.asked = k.kind, k.asked
-			if now.declared, err = access.ParseCapabilities([]byte(k.asked), b.plan.tools); err != nil {
-				return err
-			}
 		}
 	}
 	var living int
@@ -211,14 +209,19 @@ func (b *building) cell(s *slot, k int) schemas.GroupID {
 	return schemas.GroupID(fmt.Sprintf("%s.%s-%d", b.out.ID, s.name, k))
 }
 
+// IsCell reports whether a group may be the cell of a swarm: it is no more than its name
+// that tells.
+func IsCell(group schemas.GroupID) bool { return strings.Contains(string(group), ".") }
+
 // check notes everything the actor may not hand down.
 func (b *building) check() error {
 	c := checker{}
 	for i := range b.plan.slots {
 		s := &b.plan.slots[i]
 		at := slices.IndexFunc(b.seats, func(t seat) bool { return t.slot == s })
-		if s.asked == "" {
-			s.declared = capabilities(s == b.lead, b.parallel(), b.plan.tools)
+		var err error
+		if s.declared, err = capabilities(s.asked, s == b.lead, b.parallel(), b.plan.tools); err != nil {
+			return err
 		}
 		caps := b.declared(b.seats[at]).Resolve(s.kind, b.g.Chain(), b.g.Tx().Micros())
 		if err := access.CheckRegistration(caps, b.g.Chain()); err != nil {

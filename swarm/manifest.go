@@ -38,7 +38,7 @@ type slot struct {
 	n           int // its place in the swarm; 0 until known, and for the coordinator's
 	name        string
 	kind        schemas.AgentType
-	asked       string // its capabilities as JSON, "" for what the strategy needs
+	asked       string // of its capabilities, as JSON; what is left out is what the strategy needs
 	declared    access.Declared
 	count, made int // to make now, made before
 	work        []string
@@ -127,8 +127,7 @@ func (p *Plan) readSlots(c *checker) {
 		}
 		if len(a.Capabilities) > 0 {
 			s.asked = string(a.Capabilities)
-			var err error
-			if s.declared, err = access.ParseCapabilities(a.Capabilities, p.tools); err != nil {
+			if _, err := access.ParseCapabilities(a.Capabilities, p.tools); err != nil {
 				c.below(at+"/capabilities", err)
 			}
 		}
@@ -165,28 +164,24 @@ func (p *Plan) Agents() (n int) {
 	return n
 }
 
-// capabilities are what a slot gets if nothing else is asked for: its own context,
-// the swarm's groups, public reading and the tools of its part. parallel is what the
-// maker may hand down of operations at a time.
-func capabilities(coordinates bool, parallel int, tools []string) access.Declared {
+// capabilities are what is asked for a slot, laid over what it gets if nothing is:
+// its own context, the swarm's groups, public reading and the tools of its part.
+// parallel is what the maker may hand down of operations at a time.
+func capabilities(asked string, coordinates bool, parallel int, tools []string) (access.Declared, error) {
 	names := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm", "memory_write_warm",
 		"events_poll", "events_subscribe", "task_claim", "task_report", "task_status", "swarm_status"}
 	if coordinates {
 		names = append(names, "memory_share", "task_submit", "task_cancel", "swarm_disband")
 	}
-	raw, err := json.Marshal(map[string]any{
+	usual, err := json.Marshal(map[string]any{
 		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
 		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}},
 		"tools":        names, "max_parallel_ops": min(parallelOps, parallel),
 	})
-	if err != nil { // strings and a number
-		panic(fmt.Sprintf("swarm: encode capabilities: %v", err))
+	if err != nil {
+		return access.Declared{}, err
 	}
-	d, err := access.ParseCapabilities(raw, tools)
-	if err != nil { // the names of tools there are
-		panic(fmt.Sprintf("swarm: default capabilities: %v", err))
-	}
-	return d
+	return access.ParseOver(usual, []byte(asked), tools)
 }
 
 // parallelOps is how much an agent of a swarm does at a time: a lease or a wait, and

@@ -14,6 +14,12 @@ const (
 		WHERE s.id = ?1 AND (?2 IN (SELECT m.entity_id FROM members m WHERE m.group_id = s.id) OR ?2 IN (
 			WITH RECURSIVE up(id) AS (SELECT s.creator UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 			SELECT id FROM up))`
+	// selectSwarms lists the same.
+	selectSwarms = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT s.id, s.strategy, s.goal, s.created_at, s.ended_at, (SELECT count(*) FROM swarm_agents a JOIN entities e ON e.id = a.entity_id
+			WHERE a.swarm_id = s.id AND e.status IN ('registered', 'active', 'suspended')) FROM swarms s
+		WHERE s.creator IN (SELECT id FROM down) OR s.id IN (SELECT group_id FROM members WHERE entity_id = ?1)
+		ORDER BY s.ended_at > 0, s.created_at DESC, s.id LIMIT ?2`
 	selectSlots = `SELECT n, slot, agent_type, capabilities, made FROM swarm_slots WHERE swarm_id = ? ORDER BY n`
 	selectCells = `SELECT id FROM groups WHERE swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	endSwarm    = `UPDATE swarms SET ended_at = ?, answer = ? WHERE id = ?`

@@ -44,6 +44,12 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 	return s, nil
 }
 
+// Maker is who made a swarm the actor may see: whoever is added to it is theirs.
+func Maker(g access.Grant, id schemas.GroupID) (schemas.EntityID, error) {
+	s, err := load(g, id)
+	return s.creator, err
+}
+
 func brief(s string) string {
 	if len(s) > 80 {
 		return s[:80]

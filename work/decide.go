@@ -149,7 +149,7 @@ func forPerson(g access.Grant, id string) (row, error) {
 		return row{}, err
 	}
 	if !g.IsHuman() {
-		return row{}, schemas.Deniedf("a person decides this").Try("ask the user; cordelia task list shows what waits for them")
+		return row{}, schemas.Deniedf("a person decides this").Try("ask the user; cordelia task list shows what waits for them").Because(schemas.ErrPerson)
 	}
 	return load(g, v.row.n)
 }

@@ -51,6 +51,8 @@ type row struct {
 	outcome                       string
 	created, updated, finished    int64
 	resultHash                    string
+
+	reported *Report // what save writes beside the move
 }
 
 func (r *row) dest(more ...any) []any {
@@ -79,8 +81,12 @@ func (r *row) save(g access.Grant) error {
 	if r.updated = now; r.state.Final() {
 		r.finished = now
 	}
-	if _, err := g.Tx().Exec(updateItem, r.state, r.place, r.blockers, r.holder, r.leaseUntil, r.expiries, r.releases, r.outcome,
-		r.updated, r.finished, r.n); err != nil {
+	query := updateItem
+	args := []any{r.state, r.place, r.blockers, r.holder, r.leaseUntil, r.expiries, r.releases, r.outcome, r.updated, r.finished}
+	if p := r.reported; p != nil {
+		query, args = updateReported, append(args, p.note, p.result, p.evidence, p.proof, now)
+	}
+	if _, err := g.Tx().Exec(query, append(args, r.n)...); err != nil {
 		return fmt.Errorf("change work: %w", err)
 	}
 	return nil
@@ -178,15 +184,17 @@ type groupCulture struct {
 // quiet groups are told nothing: their members look for themselves.
 func (c groupCulture) quiet() bool { return c.Broadcast == "taciturn" }
 
-func cultureOf(g access.Grant, id schemas.GroupID) (c groupCulture, err error) {
-	var text string
-	if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
-		err = json.Unmarshal([]byte(text), &c)
-	}
-	if err != nil {
-		return c, fmt.Errorf("read culture: %w", err)
-	}
-	return c, nil
+func cultureOf(g access.Grant, id schemas.GroupID) (groupCulture, error) {
+	return access.Known(g, "work in "+string(id), func() (c groupCulture, err error) {
+		var text string
+		if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
+			err = json.Unmarshal([]byte(text), &c)
+		}
+		if err != nil {
+			return c, fmt.Errorf("read culture: %w", err)
+		}
+		return c, nil
+	})
 }
 
 // changed tells the submitter and the group what became of an item. A swarm is

@@ -3,6 +3,7 @@ package work
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,8 +25,12 @@ func (l *lane) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.nee
 
 // number finds the lane's number, making it if it is new.
 func (l *lane) number(g access.Grant) (n int64, err error) {
-	if err := g.Tx().QueryRow(insertLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n); err != nil {
-		return 0, fmt.Errorf("make lane: %w", err)
+	err = g.Tx().LookupRow(findLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
+	if errors.Is(err, store.ErrNoRows) {
+		err = g.Tx().QueryRow(insertLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find lane: %w", err)
 	}
 	return n, nil
 }

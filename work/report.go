@@ -85,7 +85,9 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 				With(schemas.Violation{Path: "/evidence", Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
 		}
 	}
-	r.proof = digest(r.result, r.evidence)
+	if o != Released { // which has neither
+		r.proof = digest(r.result, r.evidence)
+	}
 	r.hash = digest(string(o), r.result, r.evidence, note)
 	return r, nil
 }
@@ -212,13 +214,7 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 	case Failed:
 		r.outcome, r.resultHash = string(p.outcome), p.proof
 	}
-	proof := p.proof
-	if p.outcome == Released {
-		proof = ""
-	}
-	if _, err := g.Tx().Exec(updateResult, p.note, p.result, p.evidence, proof, g.Tx().Micros(), r.n); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
+	r.reported = p
 	if err := end(g, r, on, &news); err != nil {
 		return err
 	}

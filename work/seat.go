@@ -25,13 +25,8 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	if err != nil {
 		return 0, "", fmt.Errorf("encode brief: %w", err)
 	}
-	l := lane{pool: groupPool(group), role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
-	switch {
-	case d.among != "":
-		l.pool, group = readerPool(d.among), ""
-	case group == "":
-		l.pool = entityPool(on)
-	}
+	l := lane{role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+	l.pool, group = poolOf(on, group, d.among)
 	r := row{id: schemas.NewID(), task: task, group: group, submitter: on, state: schemas.WorkWaiting}
 	if r.lane, err = l.number(g); err != nil {
 		return 0, "", err
@@ -53,6 +48,79 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	var news told
 	news.ready(r)
 	return r.n, r.id, news.tell(g)
+}
+
+// poolOf is where an item of on waits, and the group it is in.
+func poolOf(on schemas.EntityID, group, among schemas.GroupID) (pool string, in schemas.GroupID) {
+	switch {
+	case among != "":
+		return readerPool(among), ""
+	case group == "":
+		return entityPool(on), ""
+	}
+	return groupPool(group), group
+}
+
+// Move offers a placed item that nobody holds elsewhere, to who could do what its
+// submitter could in group; to is named by id, "" = anyone there. It is for the node.
+func Move(g access.Grant, n int64, group schemas.GroupID, to schemas.EntityID, among schemas.GroupID) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	r, l, err := laneOf(g, n)
+	if err != nil || r.state != schemas.WorkReady {
+		return err
+	}
+	l.pool, r.group = poolOf(r.submitter, group, among)
+	l.assigned = to
+	if err := r.change(g, l); err != nil {
+		return err
+	}
+	var news told
+	news.ready(r)
+	return news.tell(g)
+}
+
+// Bar keeps who, and its kin, from a placed item from now on, and reports whether
+// somebody else could take it. A lease goes on. It is for the node.
+func Bar(g access.Grant, n int64, who schemas.EntityID) (others bool, err error) {
+	if !g.IsNode() {
+		return false, access.ErrNoGrant
+	}
+	r, l, err := laneOf(g, n)
+	if err != nil {
+		return false, err
+	}
+	excluded, err := list[schemas.EntityID](l.excluded)
+	if err != nil {
+		return false, err
+	}
+	l.excluded = inOrder(append(excluded, who))
+	if err := r.change(g, l); err != nil {
+		return false, err
+	}
+	return AnyTaker(g, n)
+}
+
+func laneOf(g access.Grant, n int64) (r row, l lane, err error) {
+	if r, err = load(g, n); err != nil {
+		return r, l, err
+	}
+	if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+		return r, l, fmt.Errorf("read lane: %w", err)
+	}
+	return r, l, nil
+}
+
+// change puts an item into another lane.
+func (r *row) change(g access.Grant, l lane) (err error) {
+	if r.lane, err = l.number(g); err != nil {
+		return err
+	}
+	if _, err := g.Tx().Exec(moveItem, r.lane, r.group, r.n); err != nil {
+		return fmt.Errorf("move work: %w", err)
+	}
+	return g.Audit("work/"+r.id, map[string]any{"offered": l.pool, "to": l.assigned, "not": l.excluded})
 }
 
 // Settled notes that the end of a placed item was acted on; ok is false if it was
@@ -117,19 +185,23 @@ func (p *Report) AsFailed(why string) *Report {
 	return &f
 }
 
+// AsReleased is the report of an answer that nobody can use, of an item that others
+// may still do: it is given back, and why. To whoever repeats it, it is the same report.
+func (p *Report) AsReleased(why string) *Report {
+	f := p.AsFailed(why)
+	f.outcome, f.result, f.evidence, f.proof = Released, "", "", ""
+	return f
+}
+
 // maxPool bounds whom AnyTaker asks about.
 const maxPool = 200
 
 // AnyTaker reports whether somebody of its pool could take an item, with the rights
 // they have now.
 func AnyTaker(g access.Grant, n int64) (bool, error) {
-	r, err := load(g, n)
+	r, l, err := laneOf(g, n)
 	if err != nil {
 		return false, err
-	}
-	var l lane
-	if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
-		return false, fmt.Errorf("read lane: %w", err)
 	}
 	needs, err := list[string](l.needs)
 	if err != nil {

@@ -9,8 +9,9 @@ const (
 		work_items.releases, work_items.max_expiries, work_items.outcome, work_items.created_at, work_items.updated_at,
 		work_items.finished_at, work_items.result_hash`
 
-	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT(pool, assigned_to, role, needs, excluded) DO UPDATE SET role = excluded.role RETURNING n`
+	// findLane is nearly always enough: items come in lanes that are there.
+	findLane   = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ? AND excluded = ?`
+	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?) RETURNING n`
 	// selectLanes lists the lanes of the pools ?1 that are for ?2 or for anyone, and
 	// of the role ?3 unless that is ''; with ?4 only those of which an item is ready: who
 	// came and went leaves lanes behind.
@@ -48,10 +49,12 @@ const (
 		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until > ?2 LIMIT ?3)
 		UNION ALL SELECT n, 'due' FROM (SELECT n FROM work_items WHERE state = 'waiting' AND blockers = 0 AND not_before <= ?1 LIMIT ?3)`
 	selectItem = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n = ?`
-	updateItem = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?, releases = ?,
-			outcome = ?, updated_at = ?, finished_at = ? WHERE n = ?`
-	updateResult = `UPDATE work_items SET note = ?, result = ?, evidence = ?, result_hash = ?, reported_at = ? WHERE n = ?`
-	updateNote   = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
+	moved      = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?, releases = ?,
+			outcome = ?, updated_at = ?, finished_at = ?`
+	updateItem = moved + ` WHERE n = ?`
+	// updateReported is updateItem with what was reported: one row is written once.
+	updateReported = moved + `, note = ?, result = ?, evidence = ?, result_hash = ?, reported_at = ? WHERE n = ?`
+	updateNote     = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
 
 	// unblock counts ?1 off what waits for it.
 	unblock       = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`
@@ -127,6 +130,7 @@ const (
 	countLiving  = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
 	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectPlaced = `SELECT ` + headColumns + ` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
+	moveItem     = `UPDATE work_items SET lane = ?, group_id = ? WHERE n = ?`
 	settleSeat   = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed', 'cancelled')`
 	// selectMembers and selectBelow list up to ?2 of the pool of a group or an entity ?1
 	// who are there: those that came and went do not use the number up.

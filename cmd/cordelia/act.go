@@ -51,15 +51,6 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 	return f(who)
 }
 
-// openUsed opens a node that has a user; it makes none.
-func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
-	if ops.Home(a.home).Fresh() {
-		return nil, schemas.NotFoundf("%s is no home of cordelia yet", a.home).
-			Try("run: cordelia setup; or name another folder with --home")
-	}
-	return a.openNode(ctx)
-}
-
 // call calls an operation of the catalogue and returns its structured answer.
 func (w *acting) call(ctx context.Context, name string, in map[string]any) (json.RawMessage, error) {
 	if w.as != "" {

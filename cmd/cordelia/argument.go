@@ -42,6 +42,9 @@ func argumentsOf(o *ops.Operation) map[string]argument {
 	known := map[string]argument{}
 	for _, p := range list {
 		a := argument{name: p.Name, kind: kind(p.Type), help: p.Description, choices: p.Choices}
+		if text := flagHelp(o.Name, p.Name); text != "" {
+			a.help = text
+		}
 		if a.kind == listKind && kind(p.Elements) != textKind {
 			a.kind, a.choices = jsonKind, nil
 		}
@@ -64,9 +67,6 @@ type value struct {
 func (g argument) flag(cmd *cobra.Command, name string) *value {
 	v := &value{kind: g.kind}
 	help := g.help
-	if help == "" {
-		help = strings.ReplaceAll(g.name, "_", " ")
-	}
 	if len(g.choices) > 0 {
 		help += ": " + strings.Join(g.choices, ", ")
 	}

@@ -66,7 +66,10 @@ func checkpointFolders(home ops.Home) ([]string, error) {
 }
 
 func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
-	home := ops.Home(a.home)
+	home, err := a.place()
+	if err != nil {
+		return err
+	}
 	if f.db == "" {
 		f.db = home.Database()
 	}
@@ -121,11 +124,7 @@ func (a *app) showVerified(v events.Verified) {
 	f.add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered, max(0, v.Entries-v.Covered)))
 	f.add("signed by", strings.Join(v.Nodes, ", "))
 	for _, k := range v.Forks {
-		left := "which entries it left is not known"
-		if k.Until > 0 {
-			left = fmt.Sprintf("entries %d to %d were left", k.From+1, k.Until)
-		}
-		f.add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, clock(k.At), left))
+		f.add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, clock(k.At), leftBy(k)))
 	}
 	for _, n := range v.Notes {
 		f.add("note", clean(n))
@@ -193,4 +192,15 @@ func (a *app) readFile(path string) ([]byte, error) {
 		in = f
 	}
 	return io.ReadAll(io.LimitReader(in, events.MaxProof+1))
+}
+
+// leftBy says which entries a restore left.
+func leftBy(k events.ForkNote) string {
+	switch {
+	case k.Until > k.From:
+		return fmt.Sprintf("entries %d to %d were left", k.From+1, k.Until)
+	case k.Until > 0:
+		return "no entries were left"
+	}
+	return "which entries it left is not known"
 }

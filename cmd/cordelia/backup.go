@@ -74,13 +74,17 @@ that this is accepted.`,
 			var c ops.Config
 			adjust(&c)
 			o.Clock = c.Clock
-			s, err := readSettings(ops.Home(a.home))
+			home, err := a.place()
 			if err != nil {
-				return unusable(ops.Home(a.home), err)
+				return err
+			}
+			s, err := readSettings(home)
+			if err != nil {
+				return unusable(home, err)
 			}
 			o.CheckpointDirs = s.CheckpointDirs
 			done := a.progress("verifying and restoring")
-			report, err := ops.Restore(cmd.Context(), ops.Home(a.home), o)
+			report, err := ops.Restore(cmd.Context(), home, o)
 			done()
 			if err != nil {
 				return err

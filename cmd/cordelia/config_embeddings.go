@@ -22,7 +22,7 @@ type embeddings struct {
 	DocumentPrefix string   `json:"document_prefix"` // put before items
 	KeyEnv         string   `json:"key_env"`         // environment variable with the key
 	KeyFile        string   `json:"key_file"`        // file with the key, mode 0600
-	Timeout        duration `json:"timeout"`         // how long a search waits for the model
+	Timeout        duration `json:"timeout"`         // how long a search waits for the model; left out: 500ms
 	IncludePrivate *bool    `json:"include_private"` // send private items; left out: only to this machine
 }
 

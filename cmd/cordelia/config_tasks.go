@@ -13,11 +13,11 @@ import (
 
 // taskSettings are those of the pipeline; what is left out keeps its default.
 type taskSettings struct {
-	Patience   duration `json:"patience"`      // how long a role may stay unfilled or unanswered
-	Retries    *int     `json:"retries"`       // correction signals for a subtask
-	Kin        bool     `json:"judged_by_kin"` // who executed a subtask, or stands above or below it, may judge it
-	Table      string   `json:"table"`         // of directives: v0.7 or v0.8
-	KillSwitch bool     `json:"kill_switch"`   // two rounds in a row that move the loss up end a task
+	Patience   duration `json:"patience"`      // how long a role may stay unfilled or unanswered; left out: 24h
+	Retries    *int     `json:"retries"`       // correction signals for a subtask; left out: 2
+	Kin        bool     `json:"judged_by_kin"` // who executed a subtask, or stands above or below it, may judge it; left out: false
+	Table      string   `json:"table"`         // of directives: v0.7 or v0.8; left out: v0.7
+	KillSwitch bool     `json:"kill_switch"`   // two rounds in a row that move the loss up end a task; left out: false
 }
 
 // configure puts the settings into c.

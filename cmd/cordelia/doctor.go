@@ -95,6 +95,7 @@ func (a *app) doctor(ctx context.Context) error {
 	}
 	x := &examination{app: a, home: string(home)}
 	x.folder()
+	x.modes(home)
 	x.disk()
 	held := x.keyFiles(home)
 	sound := x.database(ctx, home, held)
@@ -105,6 +106,7 @@ func (a *app) doctor(ctx context.Context) error {
 	x.turn(ctx, home)
 	x.doorbell(home)
 	x.path()
+	x.installed(ctx, home)
 	x.clients(ctx, m, sound && x.count(problem) == 0)
 	if err := x.print(); err != nil {
 		return err

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"cordelia/events"
@@ -67,6 +70,39 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 		x.report(check, fine, `name a folder elsewhere, such as a mounted share, in config.json: {"checkpoint_dirs":["/mnt/share"]}`,
 			"%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies", v.Checkpoints, v.Covered)
 	default:
-		x.report(check, fine, "", "%d, up to entry %d, copied to %d folders", v.Checkpoints, v.Covered, len(folders)-1)
+		x.copies(check, folders, files, v)
 	}
+}
+
+// copies reports whether the folders elsewhere have what the home has, and whether
+// they are elsewhere.
+func (x *examination) copies(check string, folders []string, files []events.CheckpointFile, v events.Verified) {
+	own := slices.DeleteFunc(slices.Clone(files), func(f events.CheckpointFile) bool {
+		return !exists(filepath.Join(folders[0], filepath.Base(f.Path))) // another node's
+	})
+	near, here := "", reach(own, folders[0])
+	for _, folder := range folders[1:] {
+		if there := reach(own, folder); there < here {
+			x.report(check, warning, fmt.Sprintf("see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
+				"the copies in %s reach entry %d, those here entry %d", folder, there, here)
+			return
+		}
+		if sameDisk(folder, x.home) {
+			near = fmt.Sprintf("; %s is on the home's own disk, so something else has to carry it away", folder)
+		}
+	}
+	x.report(check, fine, "", "%d, up to entry %d, copied to %d folders%s", v.Checkpoints, v.Covered, len(folders)-1, near)
+}
+
+// reach is the newest entry that a folder's checkpoints cover.
+func reach(files []events.CheckpointFile, folder string) (newest int64) {
+	for _, f := range files {
+		if filepath.Dir(f.Path) != filepath.Clean(folder) {
+			continue
+		}
+		for _, c := range f.List {
+			newest = max(newest, c.Size())
+		}
+	}
+	return newest
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cordelia/internal/clients"
+	"cordelia/plugin"
 )
 
 func (x *examination) path() {
@@ -33,6 +34,10 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 	var entries []clients.Entry
 	configured := 0
 	for _, c := range m.Clients() {
+		settings := c
+		if c.Plugin != "" {
+			c = c.Manifest()
+		}
 		file, err := clients.ReadFile(c.Settings)
 		if err != nil {
 			x.refused(c.Title, err)
@@ -40,6 +45,8 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 		}
 		found, err := c.Find(file.Content)
 		switch {
+		case err != nil && c.Plugin != "":
+			x.report(c.Title, problem, "cordelia setup --client "+string(c.ID), "%s", messageOf(err))
 		case err != nil:
 			x.refused(c.Title, err)
 		case !found.Present && c.Installed:
@@ -52,6 +59,7 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 				"%s starts another program as cordelia: %s", file.Path, found.Entry.Command)
 		default:
 			configured++
+			x.plugin(settings, found.Entry)
 			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clients.Entry) bool {
 				return e.Command == found.Entry.Command && slices.Equal(e.Args, found.Entry.Args)
 			}) {
@@ -64,6 +72,34 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 	}
 	for _, e := range entries {
 		x.handshake(ctx, m, e, start)
+	}
+}
+
+// plugin checks that the plugin is whole, and that nothing keeps its server from
+// starting.
+func (x *examination) plugin(c clients.Client, e clients.Entry) {
+	if c.Plugin == "" {
+		return
+	}
+	fix := "cordelia setup --client " + string(c.ID)
+	for _, f := range plugin.Files(e.Command, e.Args[1:]) {
+		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
+		if file, err := clients.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
+			x.report(c.Title, warning, fix, "%s is not as this version has it", path)
+			return
+		}
+	}
+	file, err := clients.ReadFile(c.Settings)
+	if err != nil {
+		x.refused(c.Title, err)
+		return
+	}
+	found, err := c.Find(file.Content)
+	switch {
+	case err != nil:
+		x.refused(c.Title, err)
+	case found.Present && c.Doubles(found.Entry):
+		x.report(c.Title, problem, fix, "%s starts cordelia too, so the plugin's hooks reach no server", c.Settings)
 	}
 }
 
@@ -110,7 +146,7 @@ func (x *examination) handshake(ctx context.Context, m clients.Machine, e client
 		home = e.Args[i+1]
 	}
 	if home != x.home {
-		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s", home)
+		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s", quoted(home))
 		return
 	}
 	if !start {
@@ -119,7 +155,11 @@ func (x *examination) handshake(ctx context.Context, m clients.Machine, e client
 	}
 	took, err := discover(ctx, e)
 	if err != nil {
-		x.report(check, problem, fmt.Sprintf("see what it says: %s %s --verbose </dev/null", e.Command, strings.Join(e.Args, " ")), "%v", err)
+		line := quoted(e.Command)
+		for _, arg := range e.Args {
+			line += " " + quoted(arg)
+		}
+		x.report(check, problem, fmt.Sprintf("see what it says: %s --verbose </dev/null", line), "%v", err)
 		return
 	}
 	x.report(check, fine, "", "answered in %d ms", took.Milliseconds())

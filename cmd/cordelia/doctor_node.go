@@ -79,6 +79,12 @@ func (x *examination) disk() {
 	x.report("disk space", v, fix, "%d MiB free", free>>20)
 }
 
+// The checks of the key files that setup makes.
+const (
+	yourKey   = "your key"
+	clientKey = "client agent's key"
+)
+
 // heldKey is a key file that could be opened.
 type heldKey struct {
 	path string
@@ -107,8 +113,8 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 			x.refused(check, err)
 		}
 	}
-	open("your key", home.HumanKey(), true)
-	open("client agent's key", home.DefaultAgentKey(), true)
+	open(yourKey, home.HumanKey(), true)
+	open(clientKey, home.DefaultAgentKey(), true)
 	open("node key", home.NodeKey(), false)
 	entries, err := os.ReadDir(home.AgentKeys())
 	if err != nil {
@@ -127,7 +133,11 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 func (x *examination) database(ctx context.Context, home ops.Home, held []heldKey) bool {
 	path := home.Database()
 	if !exists(path) {
-		x.report("database", problem, "cordelia setup; if you have a backup: cordelia restore FILE", "%s does not exist", path)
+		fix := "cordelia setup; if you have a backup: cordelia restore FILE"
+		if !home.Fresh() {
+			fix = hintOf(gone(home))
+		}
+		x.report("database", problem, fix, "%s does not exist", path)
 		x.report("audit record", skipped, "", "no database")
 		return false
 	}
@@ -140,6 +150,11 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		kept, trustErr = trust.Verify(tx)
 		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
 			x.vectors = &state
+		}
+		if err := ops.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
+			x.lost(home, err)
+		} else if err != nil {
+			return err
 		}
 		return x.match(tx, held)
 	}
@@ -187,6 +202,17 @@ func (x *examination) trust(v trust.Verified, err error) {
 	x.report(check, fine, "", "%d, replayed from %d entries", v.Scores+v.Skills, v.Assessments+v.Feedback)
 }
 
+// lost says of a key file that is missing what brings it back: setup does not, as
+// the database knows its owner.
+func (x *examination) lost(home ops.Home, err error) {
+	for i := range x.findings {
+		f := &x.findings[i]
+		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !exists(home.DefaultAgentKey()) {
+			f.Fix = hintOf(err)
+		}
+	}
+}
+
 // match holds the key files against the database.
 func (x *examination) match(tx *store.Tx, held []heldKey) error {
 	const check = "keys match database"
@@ -202,6 +228,8 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path), "the database does not know the agent of %s", k.path)
 		case err != nil:
 			return err
+		case k.file.Kind == keys.Human && !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
+			x.report(check, problem, "put a backup of that file back: nothing else can open this home", "%s holds an old key, or a stranger's", k.path)
 		case !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
 			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key", k.path)
 		case k.must && r.Status == schemas.Suspended:
@@ -237,34 +265,6 @@ func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
 	}
 	list, err := agents.InspectInUse(tx, ids)
 	return slices.DeleteFunc(list, func(r agents.Record) bool { return slices.Contains(ids, r.ID) }), err
-}
-
-// turn checks that the place in the queue for writing becomes free.
-func (x *examination) turn(ctx context.Context, home ops.Home) {
-	const check = "write turn"
-	const patience = 2 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		free, err := lockFree(home.Database() + ".lock")
-		if err != nil {
-			x.refused(check, err)
-			return
-		}
-		if free {
-			x.report(check, fine, "", "free")
-			return
-		}
-		select {
-		case <-ctx.Done():
-			x.report(check, problem, "look for a stopped process and end it: ps -C cordelia -o pid,stat,args",
-				"another process has held it for over %v", patience)
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // doorbell checks that processes can wake each other, in a folder of its own,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	accounts "os/user"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -45,6 +47,25 @@ func freeSpace(dir string) (uint64, error) {
 func ownedByMe(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
+}
+
+// ownerName is the user a file belongs to.
+func ownerName(info fs.FileInfo) string {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "another user"
+	}
+	id := strconv.FormatUint(uint64(st.Uid), 10)
+	if u, err := accounts.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "user " + id
+}
+
+// sameDisk reports whether two paths are on one file system.
+func sameDisk(a, b string) bool {
+	var x, y unix.Stat_t
+	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev
 }
 
 // listened reports whether a process listens on the datagram socket at path;

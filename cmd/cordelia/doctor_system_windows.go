@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/windows"
 )
@@ -37,6 +39,14 @@ func freeSpace(dir string) (free uint64, err error) {
 
 // ownedByMe is true: the access lists of a user's profile keep others out.
 func ownedByMe(fs.FileInfo) bool { return true }
+
+// ownerName is nobody in particular: see ownedByMe.
+func ownerName(fs.FileInfo) string { return "another user" }
+
+// sameDisk reports whether two paths are on one volume.
+func sameDisk(a, b string) bool {
+	return strings.EqualFold(filepath.VolumeName(a), filepath.VolumeName(b))
+}
 
 // listened is true: there are no sockets here, only polling.
 func listened(string) (bool, error) { return true, nil }

@@ -6,10 +6,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -105,6 +107,23 @@ func TestDoctor(t *testing.T) {
 		return func(u *user) { require.NoError(u.t, os.RemoveAll(u.path(name))) }
 	}
 	alter := func(statement string) func(*user) { return func(u *user) { u.alter(statement) } }
+	settings := func(text string, mode os.FileMode) func(*user) {
+		return func(u *user) {
+			text := strings.ReplaceAll(text, "HERE", u.home)
+			require.NoError(u.t, os.Mkdir(u.path("share"), 0o700))
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"), []byte(text), 0o600))
+			require.NoError(u.t, os.Chmod(u.path(".cordelia/config.json"), mode))
+		}
+	}
+	onPath := func(version string) func(*user) { // puts a program there that says it is of that version
+		return func(u *user) {
+			require.NoError(u.t, os.Mkdir(u.path("tools"), 0o755))
+			// By another process: one forked here meanwhile could inherit the open file.
+			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho %s\n' "'$1'" > "$0" && chmod 755 "$0"`, u.path("tools/cordelia"), version)
+			require.NoError(u.t, script.Run())
+			u.env = []string{"PATH=" + u.path("tools")}
+		}
+	}
 	for _, tt := range []struct {
 		name   string
 		hurt   func(*user)
@@ -117,16 +136,26 @@ func TestDoctor(t *testing.T) {
 		{"open home", mode(".cordelia", 0o755), "home folder", problem, "mode 0755", "chmod 700"},
 		{"open key folder", mode(".cordelia/keys", 0o770), "key folder", problem, "mode 0770", "chmod 700"},
 		{"open key", mode(".cordelia/keys/human.key", 0o644), "your key", problem, "open to other users", "chmod 600"},
-		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file", "cordelia setup"},
+		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file", "put a backup of that file back"},
 		{"no node key", remove(".cordelia/keys/node.key"), "node key", problem, "no key file", "setup"},
 		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem, "not a JSON object", "backup"},
-		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "key unwrap"},
+		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "put a backup of that file back"},
 		{"client agent ended", func(u *user) { u.must("agent", "deactivate", "claude-code") }, "keys match database", problem, "is deactivated", "agent reactivate claude-code"},
 		{"key of another database", func(u *user) {
 			other := newUser(u.t, program, nil)
 			other.must("setup")
 			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"), u.path(".cordelia/keys/claude-code.key")))
 		}, "keys match database", problem, "does not know", "backup"},
+		{"client agent suspended", func(u *user) {
+			u.must("events", "poll", "--as", "claude-code") // which makes it active
+			u.must("agent", "suspend", "claude-code")
+		}, "keys match database", problem, "is suspended", "agent resume claude-code"},
+		{"key of nobody", func(u *user) {
+			other := newUser(u.t, program, nil)
+			other.must("setup")
+			require.NoError(u.t, os.MkdirAll(u.path(".cordelia/keys/agents"), 0o700))
+			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"), u.path(".cordelia/keys/agents/x.key")))
+		}, "keys match database", warning, "does not know the agent", "rm "},
 		{"no database", remove(".cordelia/cordelia.db"), "database", problem, "does not exist", "cordelia setup"},
 		{"no database file", func(u *user) {
 			require.NoError(u.t, os.WriteFile(u.path(".cordelia/cordelia.db"), []byte(strings.Repeat("garbage ", 1000)), 0o600))
@@ -144,6 +173,29 @@ func TestDoctor(t *testing.T) {
 		{"share is away", func(u *user) {
 			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"), []byte(`{"checkpoint_dirs":["/nowhere/share"]}`), 0o600))
 		}, "checkpoints", warning, "is not there", "checkpoint_dirs"},
+		{"checkpoints never left", func(*user) {}, "checkpoints", fine, "none left this machine", "checkpoint_dirs"},
+		{"checkpoints did not arrive", settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600), "checkpoints", warning, "reach entry 0", "audit checkpoint"},
+		{"checkpoints on the same disk", func(u *user) {
+			settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600)(u)
+			u.must("audit", "checkpoint")
+		}, "checkpoints", fine, "on the home's own disk", ""},
+		{"open database", mode(".cordelia/cordelia.db", 0o644), "file modes", problem, "cordelia.db", "chmod go-rwx"},
+		{"settings that others write", settings(`{}`, 0o622), "file modes", problem, "config.json", "chmod go-rwx"},
+		{"settings that do not parse", settings(`{"presence":`, 0o600), "settings", problem, "config.json cannot be used", "mend it"},
+		{"unknown setting", settings(`{"presense":"1h"}`, 0o600), "settings", problem, `presense`, "mend it"},
+		{"checks reach the keys", settings(`{"check_roots":["HERE"]}`, 0o600), "machine checks", warning, "reach its keys", "check_roots"},
+		{"open doorbell", func(u *user) {
+			require.NoError(u.t, os.MkdirAll(u.path(".cordelia/cordelia.db.bells"), 0o755))
+			require.NoError(u.t, os.Chmod(u.path(".cordelia/cordelia.db.bells"), 0o755))
+		}, "doorbell", warning, "is not yours alone", "rm -r"},
+		{"not on PATH", func(*user) {}, "PATH", warning, "not on PATH", "add the folder"},
+		{"older program on PATH", onPath(`{"version":"v0.0.1","schema":1}`), "installed program", problem, "is older (0.0.1, schema 1)", "before it on PATH"},
+		{"newer program on PATH", onPath(`{"version":"v99.0.0","schema":99}`), "installed program", warning, "is newer", "use that one"},
+		{"broken program on PATH", onPath("oops"), "installed program", problem, "does not run", "before it on PATH"},
+		{"installed program is gone", remove(".local/bin/cordelia"), "installed program", problem, "is gone", "setup"},
+		{"no record of set-up", func(u *user) {
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), []byte("{"), 0o600))
+		}, "record of set-up", problem, "damaged", "move it away"},
 		{"changed trust score", alter(`UPDATE trust_scores SET alpha = 9000`), "trust scores", problem, "is not what the ledger gives", "backup"},
 		{"verdict taken out", alter(`DROP TRIGGER assessments_no_delete; DELETE FROM assessments`), "trust scores", problem, "assessment 1 is missing", "backup"},
 		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there", "setup --client claude-code"},
@@ -152,10 +204,14 @@ func TestDoctor(t *testing.T) {
 			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho "{\\"version\\":\\"v0\\"}"\n' > "$0"`, u.path(".local/bin/cordelia"))
 			require.NoError(u.t, script.Run())
 		}, "Codex", problem, "starts version v0", "setup --client codex"},
-		{"malformed settings", replace(".claude.json", "}", ""), "Claude Code", problem, "not in order at line", "mend"},
-		{"half an entry", replace(".claude.json", `"args": [
-        "mcp"
-      ],`, ""), "Claude Code", problem, "incomplete", "--force"},
+		{"malformed settings", replace(".codex/config.toml", "mcp_servers.cordelia]", "mcp_servers.cordelia"), "Codex", problem, "not in order at line", "mend"},
+		{"a malformed plugin", replace(pluginManifest, "}", ""), "Claude Code", problem, "not in order at line", "setup --client claude-code"},
+		{"half an entry", replace(pluginManifest, `,
+      "args": ["mcp"]`, ""), "Claude Code", problem, "incomplete", "--force"},
+		{"a plugin of another version", replace(pluginHooks, "timeout", "time"), "Claude Code", warning, "hooks.json is not as this version has it", "setup --client claude-code"},
+		{"an entry beside the plugin", func(u *user) {
+			replace(".claude.json", `"other": {"command": "x"`, `"cordelia": {"command": "`+u.path(".local/bin/cordelia")+`", "args": ["mcp"]}, "other": {"command": "x"`)(u)
+		}, "Claude Code", problem, "reach no server", "setup --client claude-code"},
 		{"someone else's entry", replace(".codex/config.toml", `/cordelia"`, `/other"`), "Codex", problem, "another program", "--force"},
 		{"not connected", replace(".codex/config.toml", "mcp_servers.cordelia", "mcp_servers.c"), "Codex", warning, "not connected", "setup --client codex"},
 	} {
@@ -192,7 +248,12 @@ func TestDoctor(t *testing.T) {
 		holdLock(t, u.path(".cordelia/cordelia.db.lock"))
 		checks, code := u.diagnosis()
 		require.Equal(t, exitFailed, code)
-		require.Equal(t, problem, checks["write turn"][0].Verdict)
+		f := checks["write turn"][0]
+		require.Equal(t, problem, f.Verdict)
+		if runtime.GOOS == "linux" {
+			require.Contains(t, f.Detail, fmt.Sprintf("process %d (", os.Getpid()))
+			require.Contains(t, f.Fix, fmt.Sprintf("kill %d", os.Getpid()))
+		}
 	})
 
 	t.Run("stale socket", func(t *testing.T) {
@@ -233,4 +294,17 @@ func TestDoctorFindsAnUnwritableDatabase(t *testing.T) {
 	require.Len(t, x.findings, 1)
 	require.Equal(t, problem, x.findings[0].Verdict)
 	require.Contains(t, x.findings[0].Fix, "chmod")
+}
+
+// Of two releases one is newer; of commits nobody can say.
+func TestReleasesHaveAnOrder(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{
+		{"v1.2.0", "v1.10.0", -1}, {"1.10.0", "v1.2.0", 1}, {"v1.0.0", "1.0.0", 0}, {"v1.0.0-rc.1", "v1.0.0", -1},
+		{"devel", "v1.0.0", 0}, {"devel-0123456789ab", "devel-ba9876543210", 0},
+	} {
+		require.Equal(t, tt.want, identity{tt.a, 1}.against(identity{tt.b, 1}), "%s and %s", tt.a, tt.b)
+	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) keyCommand() *cobra.Command {
-	return group("key", "Keys of yourself and your agents", a.keyInfoCommand(), a.keyUnwrapCommand(), a.keyRotateCommand())
+	return group("key", "Keys of yourself and your agents", a.keyInfoCommand(), a.keyPassphraseCommand(), a.keyUnwrapCommand(), a.keyRotateCommand())
 }
 
 func (a *app) keyInfoCommand() *cobra.Command {

@@ -30,8 +30,8 @@ func run(args []string) int {
 	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
 	root := a.rootCommand(args)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil || cmd.Name() == hookName { // whatever is wrong with a hook, its client goes on
 		return 0
 	}
 	if code, ok := errors.AsType[exit](err); ok {
@@ -88,10 +88,11 @@ type app struct {
 	passphraseFD   int      // descriptor the passphrase comes from; -1 = ask at the terminal
 	passphraseFile *os.File // of passphraseFD
 	begun          bool     // the command line was understood
+	said           []said   // the commands that call operations
 }
 
-// rootCommand makes the commands, for mcp none but itself: clients wait for it
-// to start.
+// rootCommand makes the commands, for mcp and hook none but themselves: clients wait
+// for them to start.
 func (a *app) rootCommand(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "cordelia",
@@ -100,6 +101,7 @@ func (a *app) rootCommand(args []string) *cobra.Command {
 		Long: `Cordelia gives coding agents identity, least privilege, shared memory and events,
 as an MCP server.
 
+  cordelia demo                   see it all in half a minute
   cordelia setup                  connect Claude Code and other clients
   cordelia agent list             who is registered
   cordelia memory search WORDS    what they remember
@@ -130,25 +132,30 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
 	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, instead of the terminal")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
-	if len(args) > 0 && args[0] == "mcp" {
+	switch {
+	case len(args) > 0 && args[0] == "mcp":
 		root.AddCommand(a.mcpCommand())
+		return root
+	case len(args) > 0 && args[0] == hookName:
+		root.AddCommand(a.hookCommand())
 		return root
 	}
 	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(),
-		a.mcpCommand(), a.serveCommand(), a.versionCommand(),
+		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
 		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
-		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand())
+		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
 	return root
 }
 
-// defaultHome is $CORDELIA_HOME, or .cordelia in the user's home folder.
+// defaultHome is $CORDELIA_HOME, or .cordelia in the user's home folder, or "" if
+// that is not known.
 func defaultHome() string {
 	if dir := os.Getenv("CORDELIA_HOME"); dir != "" {
 		return dir
 	}
 	dir, err := os.UserHomeDir()
 	if err != nil {
-		return ".cordelia"
+		return "" // refused where it is used
 	}
 	return filepath.Join(dir, ".cordelia")
 }
@@ -165,10 +172,10 @@ func (a *app) complain(err error) {
 		fmt.Fprintf(a.errOut, "  %s %s\n", block(v.Path), block(v.Msg))
 	}
 	if e.Expected != "" {
-		fmt.Fprintf(a.errOut, "expected: %s\n", block(e.Expected))
+		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.errOut, "next: %s\n", block(e.Hint))
+		fmt.Fprintf(a.errOut, "next: %s\n", block(a.commands(e.Hint)))
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)

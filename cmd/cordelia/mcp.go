@@ -19,25 +19,34 @@ import (
 
 // openNode opens the node in the home folder.
 func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
-	var d store.Durability
-	switch a.durability {
-	case "full":
-		d = store.Full
-	case "relaxed":
-		d = store.Relaxed
-	default:
-		return nil, schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
+	d, err := a.durable()
+	if err != nil {
+		return nil, err
 	}
-	c := ops.Config{Home: ops.Home(a.home), Durability: d}
+	home, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	c := ops.Config{Home: home, Durability: d}
 	if !c.Home.Fresh() && !exists(c.Home.Database()) {
-		return nil, schemas.NotFoundf("%s has keys, but its database is gone", a.home).
-			Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then cordelia setup")
+		return nil, gone(home)
 	}
 	if err := configure(&c); err != nil {
 		return nil, err
 	}
 	adjust(&c)
 	return ops.Open(ctx, c)
+}
+
+// durable is when a write counts as done.
+func (a *app) durable() (store.Durability, error) {
+	switch a.durability {
+	case "full":
+		return store.Full, nil
+	case "relaxed":
+		return store.Relaxed, nil
+	}
+	return "", schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
 }
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -53,7 +62,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 			return a.serveStdio(cmd.Context(), as, toolsets, dir)
 		},
 	}
-	cmd.Flags().StringVar(&as, "as", "", "act as this agent: name, id or id prefix; its key must be on this machine")
+	cmd.Flags().StringVar(&as, "as", os.Getenv(asVariable), "act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
 	cmd.Flags().StringVar(&toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
 	cmd.Flags().StringVar(&dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
 	return cmd
@@ -91,7 +100,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 		return err
 	}
 	caller.Dir = dir
-	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
+	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
 	if err != nil {
 		return err
 	}

@@ -58,15 +58,15 @@ func paint(on bool, s style, text string) string {
 // say prints a line for people. Arguments that agents wrote go through clean.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 
-// note prints a line beside the output.
+// note prints a line beside the output. The tools it names are named as commands.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.errOut, "cordelia: "+format+"\n", args...)
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", a.commands(fmt.Sprintf(format, args...)))
 }
 
 // clean makes a text safe for one line of a terminal: hidden characters show,
 // line breaks are blanks.
 func clean(s string) string {
-	return ops.Escape(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "))
+	return ops.Line(strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // block makes a text safe for a terminal and keeps its lines.

@@ -26,15 +26,22 @@ func tour(t *testing.T, name string) (list []string) {
 	require.True(t, found)
 	for _, block := range strings.Split(text, "```sh\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
-		block = strings.ReplaceAll(block, "\\\n", "")
-		line := ""
-		for _, part := range strings.Split(strings.TrimSpace(block), "\n") {
-			if line += part; strings.Count(line, "'")%2 == 0 {
-				list, line = append(list, line), ""
-			}
-		}
-		require.Empty(t, line, "a quote is left open")
+		list = append(list, shellLines(t, block)...)
 	}
+	return list
+}
+
+// shellLines gives the commands of a block of shell; one that ends in a backslash,
+// or within quotes, goes on in the next line.
+func shellLines(t *testing.T, block string) (list []string) {
+	t.Helper()
+	line := ""
+	for _, part := range strings.Split(strings.TrimSpace(strings.ReplaceAll(block, "\\\n", "")), "\n") {
+		if line += part; strings.Count(line, "'")%2 == 0 {
+			list, line = append(list, line), ""
+		}
+	}
+	require.Empty(t, line, "a quote is left open")
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -26,6 +27,7 @@ type serveFlags struct {
 	toolsets       string
 	legacySSE      bool
 	connections    int
+	endWithInput   bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -49,6 +51,7 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
 	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once")
+	fl.BoolVar(&f.endWithInput, "end-with-input", false, "end when the input ends, as mcp does: with the program that started it")
 	return cmd
 }
 
@@ -56,6 +59,11 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err
+	}
+	if f.endWithInput {
+		var stop context.CancelFunc
+		ctx, stop = untilEnd(ctx, a.in)
+		defer stop()
 	}
 	listener, err := listen(f)
 	if err != nil {
@@ -97,6 +105,17 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 		return err
 	}
 	return nil
+}
+
+// untilEnd ends the context with the input: whoever holds its other end may be killed,
+// and could not end this process then.
+func untilEnd(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer stop()
+		io.Copy(io.Discard, in) //nolint:errcheck // to its end, however it comes
+	}()
+	return ctx, stop
 }
 
 func base(l net.Listener, f serveFlags) string {

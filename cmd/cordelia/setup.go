@@ -30,10 +30,10 @@ func (a *app) setupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Install, make your identity, and connect your clients",
-		Long: `Install this program where clients find it, make your identity, and write one
-entry into the settings of each client found here: Claude Code, Codex and
-Gemini CLI. Prints every file. A second run changes nothing; cordelia uninstall
-puts everything back.`,
+		Long: `Install this program where clients find it, make your identity, and connect each
+client found here: Claude Code by a plugin (server, hooks, skills, a worker),
+Codex and Gemini CLI by one entry in their settings. Prints every file. A second
+run changes nothing; cordelia uninstall puts everything back.`,
 		Example: `  go run ./cmd/cordelia setup
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
@@ -100,7 +100,11 @@ func (a *app) applySetup(ctx context.Context, p *setupPlan) error {
 		return err
 	}
 	for _, e := range p.edits {
-		if err := e.file.Replace(e.content); err != nil {
+		write := func() error { return e.file.Replace(e.content) }
+		if e.content == nil {
+			write = e.file.Remove
+		}
+		if err := write(); err != nil {
 			return err
 		}
 	}
@@ -176,7 +180,7 @@ func (a *app) reportSetup(p *setupPlan) error {
 	}
 	command := "cordelia"
 	if !onPath(filepath.Dir(p.binary.target)) {
-		command = p.binary.target
+		command = quoted(p.binary.target)
 	}
 	fmt.Fprintln(a.out, "\nTry:")
 	for _, id := range p.connected {
@@ -212,7 +216,11 @@ func machine() (clients.Machine, error) {
 
 // absoluteHome is the home folder of this run, wherever it was started.
 func (a *app) absoluteHome() (ops.Home, error) {
-	dir, err := filepath.Abs(a.home)
+	home, err := a.place()
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(string(home))
 	if err != nil {
 		return "", fmt.Errorf("home folder: %w", err)
 	}

@@ -38,6 +38,7 @@ type touched struct {
 	// EntryOnly: what was there before the entry is not known, so only the entry
 	// can be taken out.
 	EntryOnly bool   `json:"entry_only,omitempty"`
+	Plugin    bool   `json:"plugin,omitempty"` // a file of the plugin, ours as a whole
 	After     string `json:"after_sha256"`
 }
 
@@ -105,7 +106,8 @@ func readManifest(home ops.Home) (manifestFile, manifest, error) {
 	if f.homeExists = err == nil; f.homeExists && !info.IsDir() {
 		return f, manifest{}, schemas.Invalidf("%s is not a folder", f.home).Try("choose another with --home")
 	}
-	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists}
+	// A folder that a server made, started before the first setup, is ours too.
+	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists && ops.Home(f.home).Fresh()}
 	if f.File, err = clients.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
 		return f, m, err
 	}

@@ -34,7 +34,7 @@ type folder struct {
 	mode fs.FileMode
 }
 
-// settingsEdit is the new content of a settings file.
+// settingsEdit is the new content of a settings file; nil removes it.
 type settingsEdit struct {
 	file    clients.File
 	content []byte
@@ -67,7 +67,7 @@ func (a *app) planSetup(f setupFlags) (*setupPlan, error) {
 	}
 	p.changes = append(p.changes, change{p.manifestFile.action(p.manifest), p.manifestFile.Path, "what uninstall needs to go back"})
 	if dir := filepath.Dir(p.binary.target); !onPath(dir) {
-		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add to your shell's profile:\n  export PATH=\""+dir+":$PATH\"")
+		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add to your shell's profile:\n  export PATH="+quoted(dir)+":\"$PATH\"")
 	}
 	return p, nil
 }
@@ -149,7 +149,11 @@ func (p *setupPlan) planClients(m clients.Machine) error {
 	var refused []schemas.Violation
 	code, hint := schemas.CodeInvalid, ""
 	for _, c := range picked {
-		if err := p.planClient(c, p.entry(m.Home)); err != nil {
+		plan := p.planClient
+		if c.Plugin != "" {
+			plan = p.planPlugin
+		}
+		if err := plan(c, p.entry(m.Home)); err != nil {
 			e, ok := errors.AsType[*schemas.Error](err)
 			if !ok {
 				return err

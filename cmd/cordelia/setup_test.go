@@ -130,6 +130,7 @@ func (u *user) actions(out string) map[string]action {
 
 const (
 	claudeSettings = "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\", \"args\": [ ]}\n  },\n  \"z\": 1.50\n}\n"
+	geminiSettings = "{\n  // mine\n  \"theme\": \"x\"\n}\n"
 	codexSettings  = "# my settings\nmodel = \"gpt\" # fast\n\n[mcp_servers.other]\ncommand = 'x'\n"
 )
 
@@ -143,7 +144,10 @@ func homes() map[string]map[string]string {
 		"claude empty file":    {".claude.json": ""},
 		"codex":                {".codex/config.toml": codexSettings},
 		"both":                 {".claude.json": claudeSettings, ".codex/config.toml": codexSettings, ".local/bin/other": "x"},
-		"gemini":               {".gemini/settings.json": "{\n  // mine\n  \"theme\": \"x\"\n}\n"},
+		"gemini":               {".gemini/settings.json": geminiSettings},
+		"gemini without file":  {".gemini/": ""},
+		"all three":            {".claude.json": claudeSettings, ".claude/skills/mine/SKILL.md": "# mine\n", ".codex/config.toml": codexSettings, ".gemini/settings.json": geminiSettings},
+		"all three, no files":  {".claude/": "", ".codex/": "", ".gemini/": ""},
 		"CRLF":                 {".claude.json": crlf(claudeSettings), ".codex/config.toml": crlf(codexSettings)},
 		"no last newline":      {".claude.json": strings.TrimSpace(claudeSettings), ".codex/config.toml": strings.TrimSpace(codexSettings)},
 		"links":                {".claude.json": "-> dot/claude.json", "dot/claude.json": claudeSettings, ".codex": "-> dot/codex", "dot/codex/config.toml": codexSettings},
@@ -208,25 +212,29 @@ func TestSetup(t *testing.T) {
 	both := homes()["both"]
 	for name, test := range map[string]func(t *testing.T, u *user){
 		"settings changed since lose only our entry": func(t *testing.T, u *user) {
+			require.NoError(t, os.MkdirAll(u.path(".gemini"), 0o755))
+			require.NoError(t, os.WriteFile(u.path(".gemini/settings.json"), []byte(geminiSettings), 0o640))
 			u.must("setup")
-			edited := strings.Replace(u.read(".claude.json"), "12", "13", 1)
-			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte(edited), 0o640))
+			edited := strings.Replace(u.read(".gemini/settings.json"), `"x"`, `"y"`, 1)
+			require.NoError(t, os.WriteFile(u.path(".gemini/settings.json"), []byte(edited), 0o640))
 			codex := u.read(".codex/config.toml") + "\n[later]\nx = 1\n"
 			require.NoError(t, os.WriteFile(u.path(".codex/config.toml"), []byte(codex), 0o640))
-			require.Equal(t, changed, u.actions(u.must("uninstall", "--json"))[".claude.json"])
-			require.Equal(t, strings.Replace(claudeSettings, "12", "13", 1), u.read(".claude.json"))
+			require.Equal(t, changed, u.actions(u.must("uninstall", "--json"))[".gemini/settings.json"])
+			require.Equal(t, strings.Replace(geminiSettings, `"x"`, `"y"`, 1), u.read(".gemini/settings.json"))
 			require.Equal(t, codexSettings+"\n[later]\nx = 1\n", u.read(".codex/config.toml"))
 		},
 		"settings changed between two setups": func(t *testing.T, u *user) {
 			u.must("setup")
-			edited := strings.Replace(u.read(".claude.json"), "12", "13", 1)
-			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte(edited), 0o640))
+			edited := strings.Replace(u.read(".codex/config.toml"), "fast", "slow", 1)
+			require.NoError(t, os.WriteFile(u.path(".codex/config.toml"), []byte(edited), 0o640))
 			u.must("setup", "--bin-dir", u.path("elsewhere"))
-			require.Contains(t, u.read(".claude.json"), u.path("elsewhere/cordelia"))
-			require.Contains(t, u.read(".codex/config.toml"), u.path("elsewhere/cordelia"))
+			for _, name := range []string{pluginManifest, pluginHooks, ".codex/config.toml"} {
+				require.Contains(t, u.read(name), u.path("elsewhere/cordelia"))
+			}
 			u.must("uninstall", "--purge", "--yes")
-			require.Equal(t, strings.Replace(claudeSettings, "12", "13", 1), u.read(".claude.json"))
-			require.Equal(t, codexSettings, u.read(".codex/config.toml"))
+			require.Equal(t, claudeSettings, u.read(".claude.json"))
+			require.NoDirExists(t, u.path(".claude"))
+			require.Equal(t, strings.Replace(codexSettings, "fast", "slow", 1), u.read(".codex/config.toml"))
 			require.NoDirExists(t, u.path("elsewhere"))
 			require.NoFileExists(t, u.path(".local/bin/cordelia"))
 		},
@@ -263,7 +271,7 @@ func TestSetup(t *testing.T) {
 		},
 		"one client": func(t *testing.T, u *user) {
 			u.must("setup", "--client", "codex")
-			require.Equal(t, claudeSettings, u.read(".claude.json"))
+			require.NoFileExists(t, u.path(pluginManifest))
 			out, code := u.run("setup", "--client", "emacs")
 			require.Equal(t, exitUsage, code)
 			require.Contains(t, out, "claude-code, codex, gemini-cli")
@@ -272,7 +280,8 @@ func TestSetup(t *testing.T) {
 			u.env = []string{"CLAUDE_CONFIG_DIR=" + u.path("c"), "CODEX_HOME=" + u.path("x"), "CORDELIA_HOME=" + u.path("h")}
 			before := u.tree(false)
 			u.must("setup", "--client", "claude-code,codex")
-			require.Contains(t, u.read("c/.claude.json"), u.path("h"))
+			require.Contains(t, u.read("c/skills/cordelia/.claude-plugin/plugin.json"), `"args": ["mcp","--home","`+u.path("h"))
+			require.Contains(t, u.read("c/skills/cordelia/hooks/hooks.json"), `"args": ["hook","--home","`+u.path("h"))
 			require.Contains(t, u.read("x/config.toml"), `["mcp","--home","`+u.path("h"))
 			require.Equal(t, claudeSettings, u.read(".claude.json"))
 			require.FileExists(t, u.path("h/keys/human.key"))
@@ -288,7 +297,7 @@ func TestSetup(t *testing.T) {
 			u.env = []string{"PATH=" + dir, "TMPDIR=" + u.home} // or dir would be a temporary folder
 			u.must("setup")
 			require.NoFileExists(t, u.path(".local/bin/cordelia"))
-			require.Contains(t, u.read(".claude.json"), u.program)
+			require.Contains(t, u.read(pluginManifest), u.program)
 			u.must("uninstall")
 			require.FileExists(t, u.program)
 		},
@@ -369,7 +378,7 @@ func TestSetup(t *testing.T) {
 			u.must("setup")
 			require.NoError(t, os.Remove(u.path(".cordelia/setup-manifest.json")))
 			u.must("uninstall")
-			require.Equal(t, claudeSettings, u.read(".claude.json"))
+			require.NoDirExists(t, u.path(".claude/skills/cordelia"))
 			require.Equal(t, codexSettings, u.read(".codex/config.toml"))
 		},
 	} {
@@ -409,14 +418,16 @@ func TestKilled(t *testing.T) {
 		"database": there(".cordelia/cordelia.db"),
 		"human":    there(".cordelia/keys/human.key"),
 		"agent":    there(".cordelia/keys/claude-code.key"),
-		"claude":   written(".claude.json", claudeSettings),
+		"plugin":   there(pluginManifest),
+		"hooks":    there(pluginHooks),
 		"codex":    written(".codex/config.toml", codexSettings),
 	} {
 		t.Run(name, func(t *testing.T) {
 			u.t = t
 			count(u.killWhen(reached, "setup"))
-			var settings any
-			require.NoError(t, json.Unmarshal([]byte(u.read(".claude.json")), &settings), "half a file")
+			if exists(u.path(pluginManifest)) {
+				require.True(t, json.Valid([]byte(u.read(pluginManifest))), "half a file")
+			}
 			u.must("uninstall", "--purge", "--yes")
 			require.Equal(t, before, u.tree(false), "from what the killed setup left")
 			count(u.killWhen(reached, "setup"))
@@ -427,7 +438,8 @@ func TestKilled(t *testing.T) {
 		})
 	}
 	for name, reached := range map[string]func() bool{
-		"settings": func() bool { return u.read(".claude.json") == claudeSettings },
+		"settings": func() bool { return u.read(".codex/config.toml") == codexSettings },
+		"plugin":   func() bool { return !exists(u.path(pluginHooks)) },
 		"program":  func() bool { return !exists(u.path(".local/bin/cordelia")) },
 		"database": func() bool { return !exists(u.path(".cordelia/cordelia.db")) },
 		"keys":     func() bool { return !exists(u.path(".cordelia/keys/human.key")) },

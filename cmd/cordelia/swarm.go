@@ -23,6 +23,7 @@ func (a *app) swarmCommand() *cobra.Command {
     --agents '[{"slot": "lead", "work": ["Plan the survey"]}, {"slot": "researcher", "count": 3}]'`,
 			show: shown(showSwarmMade),
 		}.command(a),
+		a.swarmListCommand(),
 		twin{
 			op: "swarm_status", use: "status SWARM", short: "Show how a swarm stands", takes: []string{"swarm_id"},
 			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),

@@ -101,7 +101,9 @@ func showClaimed(a *app, v struct {
 		Resumed   bool            `json:"resumed"`
 		Intent    string          `json:"intent"`
 		Brief     json.RawMessage `json:"brief"`
+		Before    json.RawMessage `json:"results_before"`
 		Note      string          `json:"note"`
+		Notes     []string        `json:"notes"`
 	} `json:"work"`
 }) {
 	if v.Work == nil {
@@ -120,8 +122,13 @@ func showClaimed(a *app, v struct {
 	if text := string(w.Brief); text != "{}" && text != "" {
 		f.add("brief", clean(text))
 	}
-	if w.Note != "" {
-		f.add("note", clean(w.Note))
+	if len(w.Before) > 0 {
+		f.add("results before", clean(string(w.Before)))
+	}
+	for _, n := range append([]string{w.Note}, w.Notes...) {
+		if n != "" {
+			f.add("note", clean(n))
+		}
 	}
 	a.list(f)
 	if w.Resumed {
@@ -165,6 +172,12 @@ type taskView struct {
 }
 
 type tasksView struct {
+	Tasks []struct {
+		TaskID string `json:"task_id"`
+		State  string `json:"state"`
+		Round  int    `json:"round"`
+		Intent string `json:"intent"`
+	} `json:"tasks"`
 	Items  []taskView `json:"items"`
 	Cursor string     `json:"cursor"`
 }
@@ -225,9 +238,17 @@ func showWork(a *app, v tasksView) {
 }
 
 func listWork(a *app, v tasksView) {
-	if len(v.Items) == 0 {
+	if len(v.Items)+len(v.Tasks) == 0 {
 		a.say("No work.")
 		return
+	}
+	if len(v.Tasks) > 0 {
+		t := table{firm: 2, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
+		for _, i := range v.Tasks {
+			t.add(cell{text: clean(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)}, cell{text: clean(i.Intent)})
+		}
+		a.print(t)
+		a.say("")
 	}
 	t := table{firm: 2, head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
 	for _, i := range v.Items {

@@ -17,9 +17,9 @@ import (
 
 // Exit codes of a watch, beside those of any command.
 const (
-	exitAbandoned   exit = 6
-	exitCancelled   exit = 7
-	exitInterrupted exit = 130 // as a shell says of Ctrl-C
+	exitAbandoned   exit = 6   // task watch: the task was abandoned
+	exitCancelled   exit = 7   // task watch: the task was cancelled
+	exitInterrupted exit = 130 // task watch: interrupted, as a shell says of Ctrl-C
 )
 
 func (a *app) taskWatchCommand() *cobra.Command {

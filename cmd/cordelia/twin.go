@@ -63,6 +63,7 @@ func (t twin) command(a *app) *cobra.Command {
 		}
 	}
 	asFlag(cmd, &as)
+	a.said = append(a.said, said{t, known, cmd})
 	return cmd
 }
 

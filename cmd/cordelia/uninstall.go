@@ -185,14 +185,22 @@ func (u *undoing) planSettings() error {
 	var recorded []string
 	for _, t := range u.manifest.Files {
 		for _, c := range m.Clients() {
-			if c.ID == t.Client {
-				c.Settings = t.Path
-				recorded = append(recorded, t.Path)
-				u.planSetting(c, t)
+			if c.ID != t.Client {
+				continue
 			}
+			recorded = append(recorded, t.Path)
+			if t.Plugin {
+				u.planPluginFile(c, t)
+				continue
+			}
+			c.Settings = t.Path
+			u.planSetting(c, t)
 		}
 	}
 	for _, c := range m.Clients() {
+		if c.Plugin != "" && !slices.Contains(recorded, c.Manifest().Settings) {
+			u.planLostPlugin(c)
+		}
 		if !slices.Contains(recorded, c.Settings) {
 			u.planSetting(c, touched{Client: c.ID, Path: c.Settings, Existed: true, EntryOnly: true})
 		}
@@ -291,7 +299,7 @@ func globEscape(path string) string {
 
 // planFolder removes a folder if it is empty by then.
 func (u *undoing) planFolder(path string) {
-	if exists(path) {
+	if exists(path) && !linked(path) {
 		u.add(removed, path, "folder, if nothing else is in it", func() error {
 			os.Remove(path) //nolint:errcheck // not empty: someone's
 			return nil
@@ -316,7 +324,7 @@ func (u *undoing) planManifest() {
 		u.add(removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
-	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+u.home)
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+quoted(u.home))
 	rest := manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
 		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))

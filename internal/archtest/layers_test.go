@@ -18,16 +18,16 @@ var picture = [][]string{
 	{"internal/soak", "internal/figures"},
 	{"schemas"},
 	{"internal/store", "internal/keys", "internal/check", "internal/embed", "internal/conform", "internal/merkle"},
-	{"internal/store/storetest", "internal/embed/embedtest"},
+	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
 	{"events"},
 	{"access"},
 	{"agents", "memory", "trust", "work", "pipeline"},
 	{"pipeline/controller", "swarm", "review"},
 	{"ops"},
-	{"mcp", "internal/clients"},
+	{"mcp", "plugin", "internal/clients", "internal/demo"},
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
-	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/replansim", "internal/scenario", "internal/trustsim"},
+	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/release", "internal/replansim", "internal/scenario", "internal/trustsim"},
 	{"internal/e2e"},
 }
 

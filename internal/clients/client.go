@@ -65,6 +65,7 @@ type Client struct {
 	ID        ID
 	Title     string
 	Settings  string // absolute path of the user's settings file
+	Plugin    string // absolute path of the folder of our plugin; "" where an entry in Settings connects the client
 	Installed bool   // its program or its traces are here
 
 	format format
@@ -93,13 +94,27 @@ func (m Machine) Clients() []Client {
 	codex := m.folder("CODEX_HOME", ".codex")
 	gemini := filepath.Join(m.Home, ".gemini")
 	return []Client{
-		{ID: ClaudeCode, Title: "Claude Code", Settings: claudeFile, Installed: m.has("claude", claude, claudeFile),
-			format: jsonFormat{stdio: true}},
+		{ID: ClaudeCode, Title: "Claude Code", Settings: claudeFile, Plugin: filepath.Join(claude, "skills", Name),
+			Installed: m.has("claude", claude, claudeFile), format: jsonFormat{stdio: true}},
 		{ID: Codex, Title: "Codex", Settings: filepath.Join(codex, "config.toml"), Installed: m.has("codex", codex),
 			format: tomlFormat{}},
 		{ID: Gemini, Title: "Gemini CLI", Settings: filepath.Join(gemini, "settings.json"), Installed: m.has("gemini", gemini),
 			format: jsonFormat{comments: true}},
 	}
+}
+
+// Manifest is the client as its plugin connects it: with the plugin's manifest for
+// settings.
+func (c Client) Manifest() Client {
+	c.Settings, c.format = filepath.Join(c.Plugin, ".claude-plugin", "plugin.json"), jsonFormat{}
+	return c
+}
+
+// Doubles reports whether e, an entry in the settings, starts the very server that the
+// plugin starts. Claude Code leaves the plugin's out then, and its hooks reach nothing.
+func (c Client) Doubles(e Entry) bool {
+	plain := len(e.Args) == 1 || len(e.Args) == 3 && e.Args[1] == "--home"
+	return c.Plugin != "" && e.serves() && plain
 }
 
 // folder is where variable says, or under the home folder.

@@ -1,6 +1,7 @@
 // Package clients knows the programs that can start a Cordelia MCP server: how
 // to tell that one is installed, where its user's settings are, and how to put
-// one entry into them and take it out again.
+// one entry into them and take it out again. One that takes plugins is connected by
+// ours, a folder of files (package plugin).
 //
 // Invariants:
 //   - A settings file belongs to its user. An edit is made in the text: every

@@ -21,7 +21,8 @@ type Schema struct {
 }
 
 // Compile compiles schemas that may refer to each other by the names they are
-// given, and to nothing else.
+// given, and to nothing else. The names are URNs: any other would be one of a file,
+// and fail where the working directory is gone.
 func Compile(texts map[string][]byte) (map[string]Schema, error) {
 	compiler := newCompiler()
 	for name, text := range texts {

@@ -17,27 +17,30 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"cordelia/internal/scenario"
 )
 
-// client is Claude Code in a home folder of its own, with model behind it.
+// client is a program in a home folder of its own: Claude Code with model behind it,
+// unless said otherwise.
 type client struct {
 	testing.TB
 	binary, cordelia, home string
 	model                  *Model
+	more                   []string // of its environment
 }
 
 func newClient(t testing.TB) *client {
-	binary := os.Getenv("CORDELIA_CLAUDE")
-	require.NotEmpty(t, binary, "CORDELIA_CLAUDE is the path of Claude Code; run: make e2e")
-	c := &client{TB: t, binary: binary, home: t.TempDir(), model: NewModel()}
-	t.Cleanup(c.model.Close)
-	var err error
-	c.cordelia, err = scenario.Build(t.TempDir())
-	require.NoError(t, err)
+	c := newProgram(t, "CORDELIA_CLAUDE")
 	// What a person clicks through once.
 	c.write(".claude.json", map[string]any{"hasCompletedOnboarding": true, "customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
+	return c
+}
+
+// newProgram is any client, whose path is in variable, in a home folder with nothing in it.
+func newProgram(t testing.TB, variable string) *client {
+	program := os.Getenv(variable)
+	require.NotEmpty(t, program, variable+" is the path of a client; run: make e2e")
+	c := &client{TB: t, binary: program, cordelia: binary, home: t.TempDir(), model: NewModel()}
+	t.Cleanup(c.model.Close)
 	return c
 }
 
@@ -57,21 +60,29 @@ func (c *client) config(name string, args ...string) string {
 		"command": c.cordelia, "args": append([]string{"mcp"}, args...)}}})
 }
 
-// run runs Claude Code to its end. Nothing of the machine's environment reaches
-// it but the path.
-func (c *client) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(c.Context(), 60*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.binary, args...)
-	cmd.Dir = c.home
-	cmd.Env = []string{
+// environment is what a client's process gets: nothing of the machine's but the path.
+func (c *client) environment() []string {
+	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + c.home, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
 		"CORDELIA_HOME=" + filepath.Join(c.home, "cordelia"),
 		"ANTHROPIC_BASE_URL=" + c.model.URL(), "ANTHROPIC_API_KEY=loopback",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		// Whatever else it may ask for ends at a closed door, not on the network.
 		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
-	}
+	}, c.more...)
+}
+
+// run runs Claude Code to its end.
+func (c *client) run(args ...string) (string, error) {
+	return c.program(c.binary, args...)
+}
+
+// program runs a program to its end.
+func (c *client) program(name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.Context(), 90*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = c.home, c.environment()
 	// A group of its own, so that nothing it starts outlives the run.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -4,41 +4,19 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 )
-
-// Call is a tool call the model makes.
-type Call struct {
-	Tool  string
-	Input map[string]any
-}
-
-// Result is what a call came to, as the model reads it.
-type Result struct {
-	Call
-	Text    string
-	IsError bool
-}
-
-// Step computes the next call from the results so far. A call without a tool
-// ends the turn and says its Input["text"].
-type Step func(results []Result) (Call, error)
 
 // Model is a scripted stand-in for the Messages API, which streams.
 type Model struct {
+	script
 	server *httptest.Server
-
-	mu       sync.Mutex
-	steps    []Step
-	before   int      // results the conversation had before the script began
-	results  []Result // of the conversation, searches for tools left out
-	searched map[string]bool
-	ended    bool
-	failed   error
+	mark   string // of the conversations that side is played in
+	side   *Model
 }
 
 // NewModel starts a model with nothing to say.
@@ -53,23 +31,6 @@ func (m *Model) URL() string { return m.server.URL }
 
 // Close ends the server.
 func (m *Model) Close() { m.server.Close() }
-
-// Script sets what the model does in the client's next run.
-func (m *Model) Script(steps ...Step) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.steps, m.before, m.results, m.searched, m.ended, m.failed = steps, -1, nil, map[string]bool{}, false, nil
-}
-
-// Played gives the results of the script; an error if it did not run to its end.
-func (m *Model) Played() ([]Result, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.failed == nil && !m.ended {
-		return m.results, fmt.Errorf("the script of %d steps was not played to its end", len(m.steps))
-	}
-	return m.results, m.failed
-}
 
 // request is the part of a Messages request that matters here.
 type request struct {
@@ -102,8 +63,12 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
+	raw, err := io.ReadAll(r.Body)
 	var req request
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+	if err == nil {
+		err = json.Unmarshal(raw, &req)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -111,44 +76,19 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"input_tokens": 1}`)
 		return
 	}
-	answer(w, req, m.next(req))
-}
-
-// next decides what the model says to a request. What offers no tools is the
-// client's own question, such as one for a title.
-func (m *Model) next(req request) Call {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	say := func(text string) Call { return Call{Input: map[string]any{"text": text}} }
-	if len(req.Tools) == 0 {
-		return say("ok")
+	if len(req.Tools) == 0 { // the client's own question, such as one for a title
+		answer(w, req, Call{Input: map[string]any{"text": "ok"}})
+		return
 	}
-	results := outcomes(req)
-	if m.before < 0 {
-		m.before = len(results)
-	}
-	// Where the script stands is what the conversation says, because a client
-	// may ask the same twice.
-	at := len(results) - m.before
-	if m.failed != nil || at < 0 || at >= len(m.steps) {
-		return say("done")
-	}
-	if len(results) >= len(m.results) {
-		m.results = results
-	}
-	call, err := m.steps[at](results)
-	if err != nil {
-		m.failed = err
-		return say("I cannot go on: " + err.Error())
-	}
-	m.ended = m.ended || call.Tool == ""
+	played := m.scriptOf(req)
+	played.hear(raw)
+	call := played.next(outcomes(req))
 	// A tool whose schema the client has not sent yet is asked for by name.
 	offered := slices.ContainsFunc(req.Tools, func(t offer) bool { return t.Name == call.Tool })
-	if call.Tool != "" && !offered && !m.searched[call.Tool] {
-		m.searched[call.Tool] = true
-		return Call{Tool: toolSearch, Input: map[string]any{"query": "select:" + call.Tool, "max_results": 1}}
+	if call.Tool != "" && !offered && played.firstSearch(call.Tool) {
+		call = Call{Tool: toolSearch, Input: map[string]any{"query": "select:" + call.Tool, "max_results": 1}}
 	}
-	return call
+	answer(w, req, call)
 }
 
 const toolSearch = "ToolSearch"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/keys"
 	"cordelia/ops"
 )
@@ -21,13 +22,13 @@ func TestChallengeIsSpentOnce(t *testing.T) {
 		Message, Nonce []byte
 		Expires        int64
 	}
-	require.NoError(t, post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge))
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge))
 	answer := map[string]any{"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
 		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message))}
 	var issued struct{ Token string }
-	require.NoError(t, post(t.Context(), address+"/auth/token", answer, &issued))
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/token", answer, &issued))
 	require.NotEmpty(t, issued.Token)
-	require.ErrorContains(t, post(t.Context(), address+"/auth/token", answer, &issued), "401")
+	require.ErrorContains(t, drive.Post(t.Context(), address+"/auth/token", answer, &issued), "401")
 }
 
 // A token counts for the agent it was made for, until its time is over.
@@ -42,7 +43,7 @@ func TestTokenEnds(t *testing.T) {
 	a, err := c.Call(t.Context(), "agent_list", []byte(`{}`))
 	require.NoError(t, err)
 	require.Equal(t, "unauthenticated", a.Code)
-	a, err = (&Remote{address: address, token: "made-up"}).Call(t.Context(), "agent_list", []byte(`{}`))
+	a, err = drive.NewRemote(address, "made-up").Call(t.Context(), "agent_list", []byte(`{}`))
 	require.NoError(t, err)
 	require.Equal(t, "unauthenticated", a.Code)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/soak"
 	"cordelia/internal/store"
 )
@@ -49,7 +49,7 @@ func TestBackupsUnderLoad(t *testing.T) {
 					`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%x %x"}}`, random.Uint64(), random.Uint64()))
 				load.RUnlock()
 				if err != nil || a.Code != "" {
-					if !errors.Is(err, errEnded) {
+					if !errors.Is(err, drive.ErrEnded) {
 						t.Errorf("write of %s: %v %s", name, err, a.Text)
 					}
 					return
@@ -88,14 +88,10 @@ func TestBackupsUnderLoad(t *testing.T) {
 		}()
 
 		cut := filepath.Join(folder, fmt.Sprintf("%d-killed.db", i))
-		p, err := n.start("backup", cut)
+		p, err := n.Start("backup", cut)
 		require.NoError(t, err)
-		go func() {
-			io.Copy(io.Discard, p.stdout) //nolint:errcheck // it is killed
-			p.reap()
-		}()
 		time.Sleep(time.Duration(random.IntN(600)) * time.Millisecond)
-		p.kill()
+		p.Kill()
 		killed++
 		if _, err := os.Stat(cut); errors.Is(err, os.ErrNotExist) {
 			absent++

@@ -62,10 +62,10 @@ func TestEmbeddingsSurviveAKill(t *testing.T) {
 	require.NoError(t, err)
 	out, errOut, _, err := n.Run(t.Context(), "memory", "search", "a third car", "--as", "claude-code", "--verbose")
 	require.NoError(t, err)
-	for _, printed := range []string{doctor, out, errOut, lead.proc.stderr.String(), worker.proc.stderr.String(), a.Text} {
+	for _, printed := range []string{doctor, out, errOut, lead.Stderr(), worker.Stderr(), a.Text} {
 		require.NotContains(t, printed, secret)
 	}
-	require.Contains(t, lead.proc.stderr.String(), "refused the key")
+	require.Contains(t, lead.Stderr(), "refused the key")
 	files, err := filepath.Glob(filepath.Join(n.Home, "*"))
 	require.NoError(t, err)
 	for _, f := range files {

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,20 +23,6 @@ func clearText(t *testing.T, surface, out string) {
 		}
 	}
 	require.NotContains(t, out, "\x1b", surface)
-}
-
-// asker is a client that can be asked anything of the protocol.
-type asker interface {
-	Client
-	any(ctx context.Context, method, name string, params map[string]any) (reply, error)
-}
-
-func (c *Process) any(ctx context.Context, method, _ string, params map[string]any) (reply, error) {
-	return c.request(ctx, method, params)
-}
-
-func (c *Remote) any(ctx context.Context, method, name string, params map[string]any) (reply, error) {
-	return c.request(ctx, method, name, params)
 }
 
 // Whatever agents wrote, hidden characters reach nobody as such: not in the
@@ -77,7 +62,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 	remote, err := n.Dial(t.Context(), address, "claude-code.key")
 	require.NoError(t, err)
 	showed := 0
-	for transport, c := range map[Transport]asker{Stdio: c, HTTP: remote} {
+	for transport, c := range map[Transport]Client{Stdio: c, HTTP: remote} {
 		for _, call := range calls {
 			a, err := c.Call(t.Context(), call[0], json.RawMessage(call[1]))
 			require.NoError(t, err, call)
@@ -89,7 +74,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			}
 		}
 		for _, list := range [][3]string{{"resources/list", "resources", "uri"}, {"prompts/list", "prompts", "name"}} {
-			r, err := c.any(t.Context(), list[0], "", map[string]any{})
+			r, err := c.Request(t.Context(), list[0], "", map[string]any{})
 			require.NoError(t, err)
 			require.Nil(t, r.Error, list[0])
 			clearText(t, list[0], string(r.Result))
@@ -103,7 +88,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 				if list[1] == "prompts" {
 					method, params = "prompts/get", map[string]any{"name": e["name"], "arguments": everyArgument(e, unseen)}
 				}
-				r, err := c.any(t.Context(), method, fmt.Sprint(e[list[2]]), params)
+				r, err := c.Request(t.Context(), method, fmt.Sprint(e[list[2]]), params)
 				require.NoError(t, err)
 				surface := fmt.Sprintf("%s %s %v", transport, method, e[list[2]])
 				clearText(t, surface, string(r.Result))

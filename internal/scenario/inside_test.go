@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/internal/drive"
 	"cordelia/internal/store"
 	"cordelia/ops"
 )
@@ -108,7 +109,7 @@ func (n *inside) asPublished(o *ops.Operation, out any) []byte {
 }
 
 // outside is the node as Node sees it, for its database.
-func (n *inside) outside() *Node { return &Node{Home: string(n.Home)} }
+func (n *inside) outside() *Node { return &Node{Node: &drive.Node{Home: string(n.Home)}} }
 
 // statements counts the SQL statements a read runs: for each the driver looks
 // once whether its context can end.

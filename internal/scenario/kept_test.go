@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/soak"
 )
 
@@ -16,9 +17,9 @@ import (
 func asTask(t testing.TB, c *Process, method string, params map[string]any) (result map[string]any, ended bool) {
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}}}}
-	r, err := c.request(t.Context(), method, params)
+	r, err := c.Request(t.Context(), method, "", params)
 	if err != nil {
-		require.ErrorIs(t, err, errEnded)
+		require.ErrorIs(t, err, drive.ErrEnded)
 		return nil, true
 	}
 	require.Nil(t, r.Error, "%s: %+v", method, r.Error)
@@ -55,7 +56,7 @@ func TestAWaitOutlivesItsProcess(t *testing.T) {
 		} else {
 			before++
 		}
-		<-second.proc.ended
+		<-second.Ended()
 
 		third := open(t, n, "w")
 		got, _ := asTask(t, third, "tasks/get", id)

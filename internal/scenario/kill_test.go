@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/soak"
 )
 
@@ -45,7 +46,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 				a, err := c.Call(t.Context(), "memory_write_warm", fmt.Appendf(nil,
 					`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%x %x %x"}}`,
 					random.Uint64(), random.Uint64(), random.Uint64()))
-				if errors.Is(err, errEnded) {
+				if errors.Is(err, drive.ErrEnded) {
 					return // killed, perhaps after the write and before the answer
 				}
 				if err != nil || a.Code != "" {

@@ -143,8 +143,28 @@ func (c *nodeClock) bounds(since time.Time) (earliest, latest int64) {
 // INV-FENCE under everything that can happen to a process: workers are killed and
 // stopped past the end of their leases while the clock jumps both ways, and what
 // every one of them was told about every item fits one order of events.
+//
+// In rounds: a call lost with its process may have been about any item, and what it
+// may have done multiplies the orders there are to try.
 func TestLeasesAreLinearizable(t *testing.T) {
-	const workers = 4
+	var sum leaseTally
+	for round := range soak.Count(t, 1, 40) {
+		sum.add(leaseRound(t, rand.New(rand.NewPCG(3, uint64(round)))))
+	}
+	t.Logf("%d faults: %d items, %d claims (%d of them again), %d reports refused as late, %d calls lost with their process",
+		sum.faults, sum.items, sum.claims, sum.taken, sum.late, sum.lost)
+}
+
+// leaseTally counts what happened.
+type leaseTally struct{ faults, items, claims, taken, late, lost int }
+
+func (c *leaseTally) add(o leaseTally) {
+	c.faults, c.items, c.claims = c.faults+o.faults, c.items+o.items, c.claims+o.claims
+	c.taken, c.late, c.lost = c.taken+o.taken, c.late+o.late, c.lost+o.lost
+}
+
+func leaseRound(t *testing.T, random *rand.Rand) leaseTally {
+	const workers, faults = 4, 40
 	n := newNode(t)
 	clock := &nodeClock{node: n}
 	require.NoError(t, clock.move(0))
@@ -158,7 +178,6 @@ func TestLeasesAreLinearizable(t *testing.T) {
 	}
 	start := time.Now()
 	record := &leaseRecord{items: map[string][]porcupine.Operation{}, start: start}
-	faults := soak.Count(t, 40, 1500)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	crew := make([]*leaseWorker, workers)
@@ -166,7 +185,6 @@ func TestLeasesAreLinearizable(t *testing.T) {
 		crew[i] = &leaseWorker{t: t, n: n, clock: clock, record: record, index: i, proc: open(t, n, fmt.Sprintf("w%d", i))}
 		wg.Go(func() { crew[i].work(stop) })
 	}
-	random := rand.New(rand.NewPCG(3, 5))
 	for fault := range faults {
 		if fault%2 == 0 { // never without work
 			must(t, lead, "task_submit", `{"group": "crew", "items": [{"intent": "a"}, {"intent": "b"}, {"intent": "c"}]}`)
@@ -193,7 +211,7 @@ func TestLeasesAreLinearizable(t *testing.T) {
 	overtake(t, lead, clock, crew)
 
 	model := leaseModel.ToModel()
-	claims, late, lost, taken := 0, 0, 0, 0
+	sum := leaseTally{faults: faults, items: len(record.items), lost: len(record.unknown)}
 	for item, history := range record.items {
 		history = append(history, record.unknown...) // each may have been about any item
 		for _, o := range history {
@@ -201,21 +219,25 @@ func TestLeasesAreLinearizable(t *testing.T) {
 			switch in := o.Input.(leaseOp); {
 			case out.lost && in.kind == "claim": // counted once, below
 			case out.lost:
-				lost++
+				sum.lost++
 			case in.kind == "claim" && !out.resumed:
-				if claims++; out.fence > 1 {
-					taken++
+				if sum.claims++; out.fence > 1 {
+					sum.taken++
 				}
 			case out.refused:
-				late++
+				sum.late++
 			}
 		}
 		require.True(t, porcupine.CheckOperations(model, history), "%s: %s", item, words(history))
 	}
-	t.Logf("%d faults: %d items, %d claims (%d of them again), %d reports refused as late, %d calls lost with their process", faults, len(record.items), claims, taken, late, len(record.unknown)+lost)
-	require.Positive(t, late, "no lease was lost: nothing was tried")
-	require.Positive(t, taken)
+	require.Positive(t, sum.late, "no lease was lost: nothing was tried")
+	require.Positive(t, sum.taken)
+	require.NoError(t, lead.Close())
+	for _, w := range crew {
+		require.NoError(t, w.proc.Close())
+	}
 	requireWhole(t, n.Database())
+	return sum
 }
 
 // overtake has one worker lose its lease to another and report all the same, in
@@ -309,7 +331,7 @@ func (w *leaseWorker) call(tool, args string) (a Answer, since time.Time, ok boo
 	if err == nil {
 		return a, since, true
 	}
-	<-p.proc.ended
+	<-p.Ended()
 	next, err := w.n.Open(w.t.Context(), fmt.Sprintf("w%d", w.index))
 	if err != nil {
 		w.t.Errorf("start w%d again: %v", w.index, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/soak"
 )
 
@@ -92,7 +93,7 @@ func TestTasksOutliveTheirProcesses(t *testing.T) {
 					a, err = c.Call(t.Context(), "task_report", fmt.Appendf(nil, `{"work_id": %q, "fence": %v, "outcome": "done", "result": %s, "evidence": [{"tool": "rake", "input": "x", "exit": 0}]}`,
 						at[string](t, a, "work.work_id"), at[float64](t, a, "work.fence"), seatAnswer(a, random)))
 				}
-				if errors.Is(err, errEnded) {
+				if errors.Is(err, drive.ErrEnded) {
 					return // killed, perhaps after the report and before the answer
 				}
 				if err != nil || a.Code != "" {

@@ -68,7 +68,7 @@ func newCommons(t testing.TB) *commons {
 	s.must(s.sovereign, "task_claim", `{"lease_seconds": 3600}`)
 	workID, taskID := at[string](t, work, "items.0.work_id"), at[string](t, work, "task_id")
 	var b strings.Builder
-	require.NoError(t, s.Export(t.Context(), s.sovereign, "", &b, "jsonl"))
+	require.NoError(t, s.Export(t.Context(), s.sovereign, "", "", &b, "jsonl"))
 	s.export = b.String()
 
 	agents := []any{"sovereign", string(s.sovereign.Entity), "admin"}

@@ -60,17 +60,22 @@ func (a *alive) open() error {
 func (s *Store) Ended(process string) bool { return s.alive.ended(process) }
 
 func (a *alive) ended(name string) bool {
-	f, err := os.OpenFile(a.path(name), os.O_RDWR, 0)
+	path := a.path(name)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return os.IsNotExist(err)
 	}
-	defer f.Close()             //nolint:errcheck // nothing was written
 	ok, err := tryLock(f, true) // shared: two that ask at once must not take each other for it
-	if !ok || err != nil {
-		return false
+	dead := ok && err == nil
+	if dead {
+		os.Remove(path) //nolint:errcheck // another may have been first
 	}
-	os.Remove(f.Name()) //nolint:errcheck // another may have been first
-	return true
+	f.Close() //nolint:errcheck // nothing was written
+	if dead {
+		// Windows removes no open file; a new process's that is not locked yet stays.
+		os.Remove(path) //nolint:errcheck // mostly it is gone
+	}
+	return dead
 }
 
 // sweep removes the files of killed processes.

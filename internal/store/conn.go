@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"modernc.org/sqlite"
@@ -16,25 +17,36 @@ import (
 // the life of the connection: all SQL of the project is static text.
 type conn struct {
 	c     *sql.Conn
-	stmts map[string]*sql.Stmt
+	stmts map[string]*stmt
 }
+
+// stmt is a prepared statement; sovereign says that it can change rows which
+// INV-SOVEREIGN guards.
+type stmt struct {
+	*sql.Stmt
+	sovereign bool
+}
+
+// guarded finds the tables that sovereignty.sql guards.
+var guarded = regexp.MustCompile(`\b(items|l1)\b`)
 
 func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c: c, stmts: map[string]*sql.Stmt{}}, nil
+	return &conn{c: c, stmts: map[string]*stmt{}}, nil
 }
 
-func (c *conn) prepare(query string) (*sql.Stmt, error) {
+func (c *conn) prepare(query string) (*stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	s, err := c.c.PrepareContext(context.Background(), query)
+	prepared, err := c.c.PrepareContext(context.Background(), query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", query, err)
 	}
+	s := &stmt{prepared, !strings.HasPrefix(query, "SELECT") && guarded.MatchString(query)}
 	c.stmts[query] = s
 	return s, nil
 }

@@ -223,7 +223,7 @@ func restoreFailed(err error) error {
 		return known
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the restore could not write its files").
-		Try("free some space and check the folder's owner, then repeat: cordelia restore").Because(err)
+		Try("free some space and check the folder's owner, then repeat: cordelia restore FILE").Because(err)
 }
 
 func same(a, b string) bool {

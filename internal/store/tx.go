@@ -23,9 +23,11 @@ type Tx struct {
 	fixed    bool // all its queries see one commit
 	asked    bool // a query was made
 	rang     bool
-	acted    bool
+	acting   []schemas.EntityID // whose sovereign rows it may change
+	listed   bool               // temp.acting says so, too
 	ended    atomic.Bool
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
+	kept     map[any]any // see Keep
 	after    []func()
 }
 
@@ -46,7 +48,7 @@ func (t *Tx) run(fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
-		return t.unact()
+		return t.unlist()
 	})
 }
 
@@ -89,7 +91,7 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 	if !t.writable {
 		return 0, errReadOnly
 	}
-	s, err := t.conn.prepare(query)
+	s, err := t.prepare(query)
 	if err != nil {
 		return 0, err
 	}
@@ -98,6 +100,15 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return r.RowsAffected()
+}
+
+// prepare gives the statement, ready to run.
+func (t *Tx) prepare(query string) (*stmt, error) {
+	s, err := t.conn.prepare(query)
+	if err == nil && s.sovereign && t.writable {
+		err = t.list()
+	}
+	return s, err
 }
 
 // Query runs a query; close the rows. In a read it ends when the caller gives up.
@@ -122,7 +133,7 @@ func (t *Tx) query(query string, args []any, short bool) (*sql.Rows, error) {
 	if short {
 		ctx = context.Background()
 	}
-	s, err := t.conn.prepare(query)
+	s, err := t.prepare(query)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +201,26 @@ func (t *Tx) LookupRow(query string, args ...any) Row {
 	return Row{rows: rows, err: err}
 }
 
+// Keep notes a value for the rest of a transaction that sees one commit: what it read
+// and would read again. Whoever changes it keeps it anew.
+func (t *Tx) Keep(key, value any) {
+	if t == nil || !t.fixed && !t.writable {
+		return
+	}
+	if t.kept == nil {
+		t.kept = map[any]any{}
+	}
+	t.kept[key] = value
+}
+
+// Kept gives what was kept under key, nil if nothing was.
+func (t *Tx) Kept(key any) any {
+	if t == nil {
+		return nil
+	}
+	return t.kept[key]
+}
+
 // AfterCommit runs f once the transaction is on disk, never otherwise, before
 // Write returns and in commit order. f runs on the writer's goroutine: it must
 // be short and must not call Write.
@@ -246,11 +277,18 @@ func (t *Tx) Act(owners ...schemas.EntityID) error {
 	if !t.writable {
 		return errReadOnly
 	}
-	if err := t.unact(); err != nil {
-		return err
+	t.acting = owners
+	return t.unlist()
+}
+
+// list fills temp.acting. Few transactions touch a sovereign row, so it waits for a
+// statement that could: one that is taken for another fails closed.
+func (t *Tx) list() error {
+	if t.listed {
+		return nil
 	}
-	for _, o := range owners {
-		t.acted = true
+	for _, o := range t.acting {
+		t.listed = true
 		if _, err := t.Exec(`INSERT OR IGNORE INTO temp.acting(owner) VALUES (?)`, o); err != nil {
 			return err
 		}
@@ -258,13 +296,13 @@ func (t *Tx) Act(owners ...schemas.EntityID) error {
 	return nil
 }
 
-// unact empties temp.acting. A transaction that fails needs no call: its
+// unlist empties temp.acting. A transaction that fails needs no call: its
 // rollback restores the table, which is empty whenever no function runs.
-func (t *Tx) unact() error {
-	if !t.acted {
+func (t *Tx) unlist() error {
+	if !t.listed {
 		return nil
 	}
-	t.acted = false
+	t.listed = false
 	_, err := t.Exec(`DELETE FROM temp.acting`)
 	return err
 }

@@ -46,6 +46,8 @@ type writer struct {
 	jobs   chan *job
 	quit   chan struct{}
 	ended  chan struct{}
+
+	unlooked int // writes since it last looked how long the log is
 }
 
 // errLostGoroutine answers a function that called runtime.Goexit.
@@ -219,22 +221,28 @@ func (w *writer) settle(batch []*job, err error) {
 		w.store.bell.ring()
 	}
 	if err == nil {
-		w.backfill()
+		w.backfill(len(batch))
 	}
 }
 
 // Pages of the log: how many may wait to be copied into the database, and at how
-// many in all the commit itself copies what waits, so that the log ends.
+// many in all the commit itself copies what waits, so that the log ends. A process
+// looks after every few writes, of which one has some 20 pages.
 const (
 	mostWaiting = 1000
 	mostLogged  = 4000
+	lookEvery   = 8
 )
 
 // backfill copies the log into the database when enough of it waits. SQLite would
 // do that within a commit, for milliseconds in which nobody else has a turn and
 // the caller waits; here all are answered and others write meanwhile. A failure
 // loses nothing: the log is kept, and somebody tries again after the next commit.
-func (w *writer) backfill() {
+func (w *writer) backfill(writes int) {
+	if w.unlooked += writes; w.unlooked < lookEvery {
+		return
+	}
+	w.unlooked = 0
 	var busy, logged, copied int
 	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
 	if err == nil {

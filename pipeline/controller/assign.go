@@ -84,10 +84,10 @@ func handedOn(t pipeline.Team, subs []*subtask, to *subtask) (list []*subtask) {
 
 // bounds words for R3 what it is held against. Lessons quote what others did, so where
 // members see their own part alone they get the rule without its reason.
-func (u *turn) bounds(all []round) []string {
-	b := u.binding(all)
-	if !u.t.settings.Apart {
-		return limits(b)
+func (u *turn) bounds() ([]string, error) {
+	b, err := u.binding()
+	if err != nil || !u.t.settings.Apart {
+		return limits(b), err
 	}
 	constraints := b.Constraints
 	b.Constraints = nil
@@ -95,7 +95,7 @@ func (u *turn) bounds(all []round) []string {
 	for _, c := range constraints {
 		out = append(out, fmt.Sprintf("%s use tool %s", c.Kind, c.Tool))
 	}
-	return out
+	return out, nil
 }
 
 // member is one of whom R2 is told.

@@ -39,13 +39,14 @@ func (t *task) waiting() Waiting {
 		Result: json.RawMessage(t.result)}
 }
 
-// InReview lists results that wait for a person, at most limit.
-func InReview(g access.Grant, limit int) ([]Waiting, error) {
+// InReview lists results that wait for a person, of tasks after that of this id, at
+// most limit.
+func InReview(g access.Grant, after string, limit int) ([]Waiting, error) {
 	scope, err := g.ReadScope()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := g.Tx().Query(selectReview, g.Actor(), store.List(scope.Groups), limit)
+	rows, err := g.Tx().Query(selectReview, g.Actor(), store.List(scope.Groups), limit, after)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (w Waiting, err error) {
 		t, err := scanTask(r.Scan)
 		if err != nil {
@@ -85,7 +86,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 		return "", err
 	}
 	if !g.IsHuman() {
-		return "", schemas.Deniedf("a person decides this").Try("ask the user; cordelia review shows what waits for them")
+		return "", schemas.Deniedf("a person decides this").Try("ask the user; cordelia review shows what waits for them").Because(schemas.ErrPerson)
 	}
 	if hash(t.result) != shown {
 		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the task_id shows the present one")

@@ -24,6 +24,7 @@
 //     it belongs to, and its hash is in the audit record.
 //
 // It refuses answers that do not hold, with what is wrong; the lease stays, and the
-// refusal counts. It never asks a judge where code decided: a failed report, a
-// criterion with a machine check, a round with a failure.
+// refusal counts: after three the seat goes to others, if there are any. It never asks
+// a judge where code decided: a failed report, a criterion with a machine check, a
+// round with a failure.
 package controller

@@ -23,6 +23,15 @@ const executorHint = "\n\nExecutor (R3): do just this. Report done with the outp
 // progress starts what may start, fails what waits in vain, and goes on when the
 // round is complete.
 func (u *turn) progress() error {
+	states, err := u.states()
+	if err != nil {
+		return err
+	}
+	has := func(s schemas.SubTaskState) bool { return slices.Contains(states, s) }
+	// Most reports find others at work. What those are about is long, and stays unread.
+	if (has(schemas.SubTaskExecuting) || has(schemas.SubTaskValidating)) && !(has(schemas.SubTaskWaiting) && has(schemas.SubTaskFailed)) {
+		return nil
+	}
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return err
@@ -94,7 +103,7 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 	if err != nil {
 		return err
 	}
-	all, err := rounds(u.g, u.t)
+	limits, err := u.bounds()
 	if err != nil {
 		return err
 	}
@@ -119,15 +128,22 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 		Correction *schemas.CorrectionSignal `json:"correction,omitempty"`
 	}{s.planned.Context, s.planned.Tools, s.planned.Deadline, outputs(handedOn(team, subs, s)), s.attempt, u.t.settings.Retries + 1 - s.attempt, c}
 	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: criteria(s.planned.SuccessCriteria),
-		limits: u.bounds(all), excluded: barred, deadline: due(s.planned.Deadline), place: at}
+		limits: limits, excluded: barred, deadline: due(s.planned.Deadline), place: at}
 	return u.open(o)
 }
 
-// binding is what the present round is held against.
-func (u *turn) binding(all []round) pipeline.Brief {
-	b := u.planBrief(all, all[len(all)-1].constraints)
-	b.Constraints = slices.DeleteFunc(slices.Clone(b.Constraints), func(c pipeline.Constraint) bool { return c.Kind != pipeline.MustNot })
-	return b
+// binding is what the tool calls of the present round are held against.
+func (u *turn) binding() (pipeline.Brief, error) {
+	var raw string
+	if err := u.g.Tx().LookupRow(selectConstraints, u.t.n, u.t.round).Scan(&raw); err != nil {
+		return pipeline.Brief{}, fmt.Errorf("read constraints: %w", err)
+	}
+	var constraints []pipeline.Constraint
+	if err := decode(raw, &constraints); err != nil {
+		return pipeline.Brief{}, err
+	}
+	constraints = slices.DeleteFunc(constraints, func(c pipeline.Constraint) bool { return c.Kind != pipeline.MustNot })
+	return u.planBrief(nil, constraints), nil
 }
 
 func criteria(list []schemas.Criterion) []string {
@@ -162,24 +178,11 @@ func shortened(raw json.RawMessage, limit int) json.RawMessage {
 	return json.RawMessage(text(string(raw[:limit]) + " … (cut)"))
 }
 
-// find gives the subtask of a seat, nil if it goes on without that seat.
-func find(subs []*subtask, s seat, in schemas.SubTaskState) *subtask {
-	at := slices.IndexFunc(subs, func(sub *subtask) bool { return sub.n == s.subtask })
-	if at < 0 || subs[at].state != in || subs[at].attempt != s.attempt {
-		return nil
-	}
-	return subs[at]
-}
-
 // executed goes on from what R3 reported.
 func (u *turn) executed(s seat) error {
-	subs, err := subtasks(u.g, u.t)
-	if err != nil {
+	sub, err := u.subtaskOf(s, schemas.SubTaskExecuting)
+	if err != nil || sub == nil {
 		return err
-	}
-	sub := find(subs, s, schemas.SubTaskExecuting)
-	if sub == nil {
-		return nil
 	}
 	r, err := u.result(s, sub)
 	if err != nil {
@@ -193,7 +196,7 @@ func (u *turn) executed(s seat) error {
 		sub.attempted.By = "" // its holder did not fail
 	}
 	if r.Status != schemas.ExecutionCompleted {
-		return u.conclude(subs, sub, nil, "", "")
+		return u.conclude(sub, nil, "", "")
 	}
 	if err := decode(s.facts, &sub.attempted.Found); err != nil {
 		return err
@@ -203,7 +206,7 @@ func (u *turn) executed(s seat) error {
 	}
 	sub.attempted.Found = decided(sub.planned.SuccessCriteria, sub.attempted.Found)
 	if len(judgeable(sub.planned.SuccessCriteria)) == 0 {
-		return u.conclude(subs, sub, nil, "", "")
+		return u.conclude(sub, nil, "", "")
 	}
 	if err := sub.save(u.g); err != nil {
 		return err
@@ -222,11 +225,11 @@ func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	if err := decode(s.evidence, &r.ToolCalls); err != nil {
 		return r, err
 	}
-	all, err := rounds(u.g, u.t)
+	bound, err := u.binding()
 	if err != nil {
 		return r, err
 	}
-	breaches := u.binding(all).Breaches(r.ToolCalls)
+	breaches := bound.Breaches(r.ToolCalls)
 	switch {
 	case s.state != schemas.WorkDone:
 		r.Status, r.Reason = schemas.ExecutionFailed, s.unfilled()

@@ -73,19 +73,15 @@ func clip(s string, limit int) string {
 
 // judged goes on from R4a's verdicts. Without any, every criterion failed.
 func (u *turn) judged(s seat) error {
-	subs, err := subtasks(u.g, u.t)
-	if err != nil {
+	sub, err := u.subtaskOf(s, schemas.SubTaskValidating)
+	if err != nil || sub == nil {
 		return err
-	}
-	sub := find(subs, s, schemas.SubTaskValidating)
-	if sub == nil {
-		return nil
 	}
 	v, _, err := pipeline.Decode[schemas.VerdictReport](answer(s.result))
 	if err != nil || s.state != schemas.WorkDone {
-		return u.conclude(subs, sub, nil, "", s.holder)
+		return u.conclude(sub, nil, "", s.holder)
 	}
-	return u.conclude(subs, sub, v.Verdicts, v.WhatToDo, s.holder)
+	return u.conclude(sub, v.Verdicts, v.WhatToDo, s.holder)
 }
 
 // verdicts puts what was said about the criteria no machine decides beside what
@@ -100,7 +96,7 @@ func verdicts(list []schemas.Criterion, said, found []schemas.JudgedCriterion) [
 }
 
 // conclude ends an attempt: it matched, or there is another, or the subtask failed.
-func (u *turn) conclude(subs []*subtask, sub *subtask, said []schemas.JudgedCriterion, whatToDo string, judge schemas.EntityID) error {
+func (u *turn) conclude(sub *subtask, said []schemas.JudgedCriterion, whatToDo string, judge schemas.EntityID) error {
 	r := sub.attempted.Result
 	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, verdicts(sub.planned.SuccessCriteria, said, sub.attempted.Found), sub.outcome)
 	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, whatToDo); again {
@@ -109,6 +105,10 @@ func (u *turn) conclude(subs []*subtask, sub *subtask, said []schemas.JudgedCrit
 		}
 		sub.attempt++
 		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: judge, subtask: sub.id, record: "CorrectionSignal", body: c}); err != nil {
+			return err
+		}
+		subs, err := subtasks(u.g, u.t)
+		if err != nil {
 			return err
 		}
 		return u.execute(subs, sub, &c)

@@ -8,7 +8,6 @@ import (
 	"cordelia/access"
 	"cordelia/pipeline"
 	"cordelia/schemas"
-	"cordelia/trust"
 	"cordelia/work"
 )
 
@@ -132,8 +131,8 @@ func (s seat) current(g access.Grant, fence int64) bool {
 
 // File takes a report (work.File). Of a seat it takes what holds as an answer of its
 // role, with what machines found out about it under this lease, and does what
-// follows; what does not hold is refused, and after the last attempt the seat ends as
-// failed. Error: Unchecked if found is nil and machines have to look first.
+// follows; what does not hold is refused, and after the last attempt the seat goes to
+// others or ends as failed. Error: Unchecked if found is nil and machines have to look first.
 func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.JudgedCriterion, review work.Review) (f Filed, err error) {
 	s, ok, err := seatOf(g, p.ID())
 	if err != nil {
@@ -147,7 +146,11 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.Judged
 		return c.fileLate(g, s, p, review)
 	}
 	looks := review
+	var t *task
 	if p.Outcome() == work.Done {
+		if t, err = loadTask(g, s.task); err != nil {
+			return f, err
+		}
 		held := false
 		if s.role == schemas.MetaValidator { // the person sees the task's result, not the item's
 			looks = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
@@ -155,7 +158,7 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.Judged
 				return f, err
 			}
 		}
-		if f.Refused, err = c.hold(g, s, p, found, held); err != nil {
+		if f.Refused, err = c.hold(g, t, &s, p, found, held); err != nil {
 			return f, err
 		}
 		if f.Refused != nil {
@@ -163,18 +166,17 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.Judged
 				f.Receipt = work.Receipt{WorkID: s.id, Fence: s.fence, State: s.state}
 				return f, nil
 			}
-			p = p.AsFailed(f.Refused.Msg)
-			if err := c.asTurn(g, s, func(u *turn) error { return u.rate(s.holder, s.role, false, trust.Bad) }); err != nil {
+			if p, f.Led, err = c.dismiss(g, t, s, p, f.Refused.Msg); err != nil {
 				return f, err
 			}
-			f.Refused, f.Led = nil, "the answer could not be taken, and no more are; the item failed"
+			f.Refused = nil
 		}
 	}
 	if f.Receipt, err = work.File(g, p, looks); err != nil || !f.State.Final() {
 		return f, err
 	}
 	err = asNode(g, func(g access.Grant) error {
-		led, err := c.settle(g, s.item)
+		led, err := c.settle(g, s.item, t)
 		if f.Led == "" {
 			f.Led = led
 		}
@@ -188,16 +190,20 @@ func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review wor
 	if f.Receipt, err = work.File(g, p, review); err != nil || !f.Kept {
 		return f, err
 	}
+	t, err := loadTask(g, s.task)
+	if err != nil {
+		return f, err
+	}
 	by := g.Actor()
-	return f, c.asTurn(g, s, func(u *turn) error {
+	return f, c.asTurn(g, t, func(u *turn) error {
 		return u.say(message{of: &s, from: s.role, to: user, actor: by, record: recordLate,
 			body: map[string]any{"work_id": s.id, "fence": p.Fence(), "sha256": p.Hash()}})
 	})
 }
 
-// asTurn runs f on the task of a seat, as the node.
-func (c *Controller) asTurn(g access.Grant, s seat, f func(u *turn) error) error {
-	return asNode(g, func(g access.Grant) error { return c.inTurn(g, s.task, f) })
+// asTurn runs f on a task, as the node.
+func (c *Controller) asTurn(g access.Grant, t *task, f func(u *turn) error) error {
+	return asNode(g, func(g access.Grant) error { return f(&turn{c, g, t}) })
 }
 
 // inTurn runs f on a task, with a grant of the node.
@@ -211,9 +217,9 @@ func (c *Controller) inTurn(g access.Grant, n int64, f func(u *turn) error) erro
 
 // hold judges whether an answer holds as one of its role. What does not is counted,
 // once for each answer; what does gets what machines found out beside it.
-func (c *Controller) hold(g access.Grant, s seat, p *work.Report, found []schemas.JudgedCriterion, held bool) (r *Refusal, err error) {
-	err = c.asTurn(g, s, func(u *turn) error {
-		bad := u.holds(s, p.Result())
+func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, found []schemas.JudgedCriterion, held bool) (r *Refusal, err error) {
+	err = c.asTurn(g, t, func(u *turn) error {
+		bad := u.holds(*s, p.Result())
 		e, refused := refusal(bad)
 		if bad != nil && !refused {
 			return bad
@@ -225,7 +231,7 @@ func (c *Controller) hold(g access.Grant, s seat, p *work.Report, found []schema
 					return err
 				}
 			}
-			need, err := u.unchecked(s)
+			need, err := u.unchecked(*s)
 			if err != nil || need == nil {
 				return err
 			}
@@ -237,19 +243,8 @@ func (c *Controller) hold(g access.Grant, s seat, p *work.Report, found []schema
 			}
 			return nil
 		}
-		again := s.refused == p.Hash()
-		if !again {
-			s.answers++
-		}
-		r = &Refusal{Msg: e.Msg, Expected: e.Expected, Violations: e.Violations, Left: max(pipeline.PlanAttempts-s.answers, 0)}
-		if again {
-			return nil
-		}
-		if _, err := u.g.Tx().Exec(noteRefused, s.answers, p.Hash(), s.item); err != nil {
-			return fmt.Errorf("note answer: %w", err)
-		}
-		return u.say(message{of: &s, from: s.role, to: s.role, actor: s.holder, record: recordRefused, body: map[string]any{
-			"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
+		r, err = u.refuse(s, p, e)
+		return err
 	})
 	return r, err
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
@@ -76,25 +77,43 @@ type attempted struct {
 // subtasks lists those of the present round.
 func subtasks(g access.Grant, t *task) ([]*subtask, error) {
 	rows, err := g.Tx().Query(selectSubTasks, t.n, t.round)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (*subtask, error) {
-		var s subtask
-		var planned, tried, outcome string
-		if err := r.Scan(&s.n, &s.id, &s.round, &s.sequence, &s.state, &s.attempt, &planned, &tried, &outcome); err != nil {
-			return nil, err
-		}
-		for _, part := range []struct {
-			text string
-			into any
-		}{{planned, &s.planned}, {tried, &s.attempted}, {outcome, &s.outcome}} {
-			if part.text == "" {
-				continue
-			}
-			if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
-				return nil, err
-			}
-		}
-		return &s, nil
-	})
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (*subtask, error) { return scanSubTask(r.Scan) })
+	if err != nil {
+		return nil, fmt.Errorf("read subtasks: %w", err)
+	}
+	return found, nil
+}
+
+// scanSubTask reads the columns of a subtask.
+func scanSubTask(scan func(...any) error) (*subtask, error) {
+	var s subtask
+	var planned, tried, outcome string
+	if err := scan(&s.n, &s.id, &s.round, &s.sequence, &s.state, &s.attempt, &planned, &tried, &outcome); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(decode(planned, &s.planned), decode(tried, &s.attempted), decode(outcome, &s.outcome)); err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+// subtaskOf reads the subtask of a seat of the present round; nil if it goes on
+// without that seat. The others, which may be long, stay unread.
+func (u *turn) subtaskOf(s seat, in schemas.SubTaskState) (*subtask, error) {
+	sub, err := scanSubTask(u.g.Tx().LookupRow(selectSubTask, s.subtask).Scan)
+	if err != nil {
+		return nil, fmt.Errorf("read subtask: %w", err)
+	}
+	if sub.state != in || sub.attempt != s.attempt {
+		return nil, nil
+	}
+	return sub, nil
+}
+
+// states are those that subtasks of the present round are in.
+func (u *turn) states() ([]schemas.SubTaskState, error) {
+	rows, err := u.g.Tx().Lookup(selectStates, u.t.n, u.t.round)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (s schemas.SubTaskState, err error) { return s, r.Scan(&s) })
 	if err != nil {
 		return nil, fmt.Errorf("read subtasks: %w", err)
 	}

@@ -28,9 +28,9 @@ type seat struct {
 	round   int
 	subtask int64 // n, 0 = the task's own
 	role    schemas.PipelineRole
-	attempt int // of the subtask
-	answers int // that could not be taken
-	refused string
+	attempt int    // of the subtask
+	answers int    // that could not be taken
+	refused string // tries, as JSON
 	facts   string
 
 	id                     string // of the item

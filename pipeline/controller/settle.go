@@ -46,7 +46,7 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 	}
 	return len(items) + len(tasks), asNode(g, func(g access.Grant) error {
 		for _, item := range items {
-			if _, err := c.settle(g, item); err != nil {
+			if _, err := c.settle(g, item, nil); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (c *Controller) Overdue(g access.Grant, task int64) error {
 // SettleOne does what the end of one of these leads to.
 func (c *Controller) SettleOne(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
-		_, err := c.settle(g, item)
+		_, err := c.settle(g, item, nil)
 		return err
 	})
 }
@@ -91,7 +91,7 @@ func (c *Controller) SettleItem(g access.Grant, workID string) error {
 		return err
 	}
 	return asNode(g, func(g access.Grant) error {
-		_, err := c.settle(g, s.item)
+		_, err := c.settle(g, s.item, nil)
 		return err
 	})
 }
@@ -125,8 +125,8 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 }
 
 // settle does what the end of a seat leads to, once, and says in short what that is
-// (INV-SETTLED).
-func (c *Controller) settle(g access.Grant, item int64) (string, error) {
+// (INV-SETTLED). t is its task if this transaction has read it, else nil.
+func (c *Controller) settle(g access.Grant, item int64, t *task) (string, error) {
 	first, err := work.Settled(g, item)
 	if err != nil || !first {
 		return "", err
@@ -135,9 +135,10 @@ func (c *Controller) settle(g access.Grant, item int64) (string, error) {
 	if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
 		return "", fmt.Errorf("read seat: %w", err)
 	}
-	t, err := loadTask(g, s.task)
-	if err != nil {
-		return "", err
+	if t == nil {
+		if t, err = loadTask(g, s.task); err != nil {
+			return "", err
+		}
 	}
 	u := &turn{c, g, t}
 	if t.state.Final() || s.round != t.round {

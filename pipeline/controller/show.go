@@ -29,8 +29,9 @@ type View struct {
 	Result     json.RawMessage   `json:"result,omitempty"` // FinalResult
 	ResultHash string            `json:"result_hash,omitempty"`
 	Next       string            `json:"next,omitempty"`
-	Plan       json.RawMessage   `json:"plan,omitempty"`     // schemas.Plan
-	Outcomes   []json.RawMessage `json:"outcomes,omitempty"` // schemas.SubTaskOutcome
+	Suspended  bool              `json:"suspended,omitempty"` // who submitted it is, or one above it
+	Plan       json.RawMessage   `json:"plan,omitempty"`      // schemas.Plan
+	Outcomes   []json.RawMessage `json:"outcomes,omitempty"`  // schemas.SubTaskOutcome
 }
 
 // RoundView is how a round failed.
@@ -98,11 +99,23 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	}
 	if !t.state.Final() {
 		v.Next = next(t)
+		if v.Suspended, err = suspended(g, t.submitter); err != nil {
+			return View{}, err
+		}
+		if v.Suspended {
+			v.Next = "who submitted it is suspended, or who is above it, so nothing new begins; agent_lifecycle with action resume lifts that"
+		}
 	}
 	if err := v.addRounds(g, t, detail); err != nil {
 		return View{}, err
 	}
 	return v, v.addSeats(g, t)
+}
+
+// suspended reports whether an agent, or one above it, is.
+func suspended(g access.Grant, id schemas.EntityID) (bool, error) {
+	chain, err := g.ChainOf(id)
+	return slices.ContainsFunc(chain, func(l access.ChainLink) bool { return l.Status == schemas.Suspended }), err
 }
 
 // StateOf is where a task stands. CodeNotFound if it is none of the pipeline, or
@@ -247,7 +260,11 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 
 // Text is the task in a few lines.
 func (v View) Text() string {
-	lines := []string{fmt.Sprintf("%s %s, round %d: %s", v.TaskID, v.State, v.Round, v.Intent)}
+	state := string(v.State)
+	if v.Suspended {
+		state += " (suspended)"
+	}
+	lines := []string{fmt.Sprintf("%s %s, round %d: %s", v.TaskID, state, v.Round, v.Intent)}
 	if v.Directive != "" {
 		lines = append(lines, v.Directive)
 	}
@@ -266,6 +283,9 @@ func (v View) Text() string {
 	}
 	if v.Next != "" {
 		lines = append(lines, v.Next)
+	}
+	for i, line := range lines { // what agents wrote cannot begin a line of its own
+		lines[i] = strings.ReplaceAll(line, "\n", "\n  ")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -17,16 +17,28 @@ const (
 	selectTaskOf = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
 	// selectOverdue leaves alone what is done and waits for a person.
 	selectOverdue = `SELECT n FROM tasks WHERE deadline > 0 AND state NOT IN ('accepted', 'abandoned', 'cancelled') AND state <> 'review' AND deadline <= ? LIMIT ?`
-	selectReview  = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND ` + above + ` ORDER BY t.id LIMIT ?3`
+	selectReview  = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND t.id > ?4 AND ` + above + ` ORDER BY t.id LIMIT ?3`
+	// selectTasks lists, of the tasks before ?4, those that selectTaskOf gives, by indexes of
+	// whose they are: what others have costs nothing.
+	selectTasks = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
+		led(id) AS (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin')),
+		found(n) AS (SELECT t.n FROM down CROSS JOIN tasks t ON t.submitter = down.id AND t.id < ?4
+			UNION SELECT t.n FROM json_each(?2) j CROSS JOIN tasks t ON t.group_id = j.value AND t.group_id <> '' AND t.id < ?4
+			WHERE coalesce(json_extract(t.settings, '$.Apart'), 0) = 0 OR t.group_id IN (SELECT id FROM led))
+		SELECT ` + taskColumns + ` FROM found CROSS JOIN tasks t ON t.n = found.n ORDER BY t.id DESC LIMIT ?3`
 
-	insertRound     = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`
-	selectRounds    = `SELECT plan, manifest, constraints, merge, directive FROM task_rounds WHERE task = ? ORDER BY round`
-	updateMerge     = `UPDATE task_rounds SET merge = ? WHERE task = ? AND round = ?`
-	updateDirective = `UPDATE task_rounds SET directive = ? WHERE task = ? AND round = ?`
+	insertRound  = `INSERT INTO task_rounds(task, round, plan, manifest, constraints) VALUES (?, ?, ?, ?, ?)`
+	selectRounds = `SELECT plan, manifest, constraints, merge, directive FROM task_rounds WHERE task = ? ORDER BY round`
+	// selectConstraints is what of memory bound a round.
+	selectConstraints = `SELECT constraints FROM task_rounds WHERE task = ? AND round = ?`
+	updateMerge       = `UPDATE task_rounds SET merge = ? WHERE task = ? AND round = ?`
+	updateDirective   = `UPDATE task_rounds SET directive = ? WHERE task = ? AND round = ?`
 
 	subTaskColumns = `n, id, round, sequence, state, attempt, planned, attempted, outcome`
 	insertSubTask  = `INSERT INTO subtasks(id, task, round, sequence, state, planned) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`
 	selectSubTasks = `SELECT ` + subTaskColumns + ` FROM subtasks WHERE task = ? AND round = ? ORDER BY sequence, n`
+	selectSubTask  = `SELECT ` + subTaskColumns + ` FROM subtasks WHERE n = ?`
+	selectStates   = `SELECT DISTINCT state FROM subtasks WHERE task = ? AND round = ?`
 	selectPlanned  = `SELECT planned FROM subtasks WHERE n = ?`
 	updateSubTask  = `UPDATE subtasks SET state = ?, attempt = ?, attempted = ?, outcome = ? WHERE n = ?`
 
@@ -38,8 +50,12 @@ const (
 	selectSeatOf = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
 	selectSeats  = `SELECT ` + seatColumns + `, '', '', ''` + seatTables + `WHERE s.task = ? ORDER BY s.item`
 	selectFilled = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
-	noteRefused  = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
-	noteFacts    = `UPDATE task_seats SET facts = ? WHERE item = ?`
+	// selectExecuted is the item of the last attempt at a subtask, if that was done.
+	selectExecuted = `SELECT w.id, w.result` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = 'R3' AND w.state = 'done' ORDER BY s.item DESC LIMIT 1`
+	// selectWaitingFor lists the seats that wait for one agent alone.
+	selectWaitingFor = `SELECT w.n FROM work_lanes l CROSS JOIN work_items w ON w.lane = l.n AND w.state = 'ready' WHERE l.assigned_to = ? AND w.seat = 1`
+	noteRefused      = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
+	noteFacts        = `UPDATE task_seats SET facts = ? WHERE item = ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
 	selectSettled    = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled') LIMIT ?`

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -180,6 +181,19 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 		return u.step(func() error { return u.answered(by, strings.TrimSpace(answers)) })
 	})
 	return Submitted{t.id, t.state, next(t)}, err
+}
+
+// Asked is what R1 asks of the user, for the nth time, for who may answer; nothing for
+// anybody else, or if nothing is asked.
+func Asked(g access.Grant, id string) (questions []string, nth int, err error) {
+	t, err := managed(g, id)
+	switch {
+	case errors.Is(err, schemas.ErrNotFound):
+		return nil, 0, nil
+	case err != nil || t.state != schemas.TaskClarifying:
+		return nil, 0, err
+	}
+	return t.asked[len(t.asked)-1].Questions, len(t.asked), nil
 }
 
 // Cancel ends a task and what is open of it; the holders' next reports do not count.

@@ -58,26 +58,32 @@ func TestRefusedAnswers(t *testing.T) {
 	n := newNode(t)
 	id := n.begin(lead, Request{}, oneStep)
 	n.report(a, n.claim(a, "R3"), `{}`)
-	w := n.claim(b, "R4a")
-	for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
-		f, err := n.tryReport(b, w, work.Done, result, nil)
+	// Whose answers are used up leaves the seat to others; the last one ends it.
+	for _, who := range []struct {
+		id   schemas.EntityID
+		ends schemas.WorkState
+	}{{b, schemas.WorkReady}, {c, schemas.WorkFailed}} {
+		w := n.claim(who.id, "R4a")
+		for i, result := range []string{`{"verdict": "fine"}`, `{"verdict": "fine"}`, `{"verdicts": "all"}`} {
+			f, err := n.tryReport(who.id, w, work.Done, result, nil)
+			require.NoError(t, err)
+			require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
+			require.Equal(t, []int{2, 2, 1}[i], f.Refused.Left)
+			require.Equal(t, schemas.WorkLeased, f.State, "the lease stays")
+		}
+		p := `{"verdicts": 7}`
+		f, err := n.tryReport(who.id, w, work.Done, p, nil)
 		require.NoError(t, err)
-		require.ErrorIs(t, f.Refusal(), schemas.ErrInvalid)
-		require.Equal(t, []int{2, 2, 1}[i], f.Refused.Left)
-		require.Equal(t, schemas.WorkLeased, f.State, "the lease stays")
+		require.NoError(t, f.Refusal())
+		require.Equal(t, who.ends, f.State)
+		again, err := n.tryReport(who.id, w, work.Done, p, nil)
+		require.NoError(t, err)
+		require.Equal(t, who.ends, again.State, "to who says it again it is the same")
 	}
-	p := `{"verdicts": 7}`
-	f, err := n.tryReport(b, w, work.Done, p, nil)
-	require.NoError(t, err)
-	require.NoError(t, f.Refusal())
-	require.Equal(t, schemas.WorkFailed, f.State)
-	again, err := n.tryReport(b, w, work.Done, p, nil)
-	require.NoError(t, err)
-	require.Equal(t, schemas.WorkFailed, again.State, "to who says it again it is the same")
 	o := last[schemas.CorrectionSignal](n, id, "CorrectionSignal")
 	require.Empty(t, o.FailureClass)
 	require.Equal(t, "nobody judged it", o.WhatWasWrong)
-	require.Equal(t, 3, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
+	require.Equal(t, 6, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
 }
 
 // Every seat that nobody answers ends, and so does the task.

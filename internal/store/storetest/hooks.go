@@ -143,3 +143,40 @@ func closing(t *testing.T, s *store.Store) {
 	refused(put(context.Background(), s, "late", ""))
 	refused(s.Read(context.Background(), func(*store.Tx) error { return nil }))
 }
+
+// keeps: what is kept lasts as long as its transaction, is seen by what that leaves to
+// do after its commit, and by no other; who may see two commits keeps nothing.
+func keeps(t *testing.T, s *store.Store) {
+	type key struct{}
+	keep := func(tx *store.Tx) error {
+		require.Nil(t, tx.Kept(key{}))
+		tx.Keep(key{}, 1)
+		tx.Keep(key{}, 2)
+		return nil
+	}
+	for _, in := range []struct {
+		run   func(context.Context, func(*store.Tx) error) error
+		after any // a read commits nothing
+	}{{s.Write, 2}, {s.Read, nil}} {
+		for range 2 {
+			var seen, after any
+			require.NoError(t, in.run(t.Context(), func(tx *store.Tx) error {
+				tx.AfterCommit(func() { after = tx.Kept(key{}) })
+				err := keep(tx)
+				seen = tx.Kept(key{})
+				return err
+			}))
+			require.Equal(t, 2, seen)
+			require.Equal(t, in.after, after)
+		}
+	}
+	together(t, s, keep, keep)
+	require.NoError(t, s.Ask(t.Context(), func(tx *store.Tx) error {
+		err := keep(tx)
+		require.Nil(t, tx.Kept(key{}))
+		return err
+	}))
+	var none *store.Tx
+	none.Keep(key{}, 1)
+	require.Nil(t, none.Kept(key{}))
+}

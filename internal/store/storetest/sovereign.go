@@ -101,9 +101,11 @@ func sovereign(t *testing.T, s *store.Store) {
 	}{
 		{"new L1", l1("ann")},
 		{"change L1", exec(`UPDATE l1 SET doc = 'x' WHERE entity_id = 'ann'`)},
+		{"change L1 from another table", exec(`WITH w AS (SELECT 'ann' AS id) UPDATE main."l1" AS x SET doc = 'z' FROM w WHERE x.entity_id = w.id`)},
 		{"delete L1", exec(`DELETE FROM l1 WHERE entity_id = 'ann'`)},
 		{"new item", item("anns", "ann", "private", 0)},
 		{"change item", exec(`UPDATE items SET data = 'x' WHERE id = 'anns'`)},
+		{"replace item", exec(`REPLACE INTO items SELECT * FROM items WHERE id = 'anns'`)},
 		{"publish item", exec(`UPDATE items SET visibility = 'public' WHERE id = 'anns'`)},
 		{"change and take home", exec(`UPDATE items SET visibility = 'private', data = 'y' WHERE id = 'anns'`)},
 		{"delete item", exec(`DELETE FROM items WHERE id = 'anns'`)},

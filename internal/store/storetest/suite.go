@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"writes happen one after the other", serial},
 		{"the doorbell rings after commits only", doorbell},
 		{"functions after the commit run only then, in order", afterCommit},
+		{"what a transaction keeps is its own", keeps},
 		{"INV-SOVEREIGN: only the acting owner's rows change", sovereign},
 		{"closing finishes what was accepted and refuses the rest", closing},
 	} {

@@ -1,4 +1,4 @@
-package scenario
+package drive
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,9 @@ type Remote struct {
 	address, token string
 }
 
+// NewRemote makes the client that a token stands for.
+func NewRemote(address, token string) *Remote { return &Remote{address: address, token: token} }
+
 // Dial proves to the server at address that it holds the key of keyFile, in the
 // node's home, and returns the client it may be.
 func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, error) {
@@ -34,20 +38,21 @@ func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, erro
 		Nonce   []byte
 		Expires int64
 	}
-	if err := post(ctx, address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge); err != nil {
+	if err := Post(ctx, address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge); err != nil {
 		return nil, err
 	}
 	var issued struct{ Token string }
-	if err := post(ctx, address+"/auth/token", map[string]any{
+	if err := Post(ctx, address+"/auth/token", map[string]any{
 		"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
 		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message)),
 	}, &issued); err != nil {
 		return nil, err
 	}
-	return &Remote{address: address, token: issued.Token}, nil
+	return NewRemote(address, issued.Token), nil
 }
 
-func post(ctx context.Context, url string, in, out any) error {
+// Post sends in as JSON and reads the answer into out.
+func Post(ctx context.Context, url string, in, out any) error {
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -59,6 +64,9 @@ func post(ctx context.Context, url string, in, out any) error {
 	req.Header.Set("Content-Type", "application/json")
 	return do(req, out)
 }
+
+// errUnauthorized is what a request gets whose token has ended.
+var errUnauthorized = errors.New("401 Unauthorized")
 
 func do(req *http.Request, out any) error {
 	resp, err := http.DefaultClient.Do(req)
@@ -73,7 +81,10 @@ func do(req *http.Request, out any) error {
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		body = lastEvent(body)
 	}
-	if resp.StatusCode == http.StatusUnauthorized || json.Unmarshal(body, out) != nil {
+	if resp.StatusCode == http.StatusUnauthorized {
+		return fmt.Errorf("%s: %w: %s", req.URL.Path, errUnauthorized, body)
+	}
+	if json.Unmarshal(body, out) != nil {
 		return fmt.Errorf("%s: %s: %s", req.URL.Path, resp.Status, body)
 	}
 	return nil
@@ -116,8 +127,9 @@ func (c *Remote) ask(ctx context.Context, method, name string, params map[string
 	return req, nil
 }
 
-func (c *Remote) request(ctx context.Context, method, name string, params map[string]any) (reply, error) {
-	var r reply
+// Request sends a request and waits for its answer.
+func (c *Remote) Request(ctx context.Context, method, name string, params map[string]any) (Reply, error) {
+	var r Reply
 	req, err := c.ask(ctx, method, name, params)
 	if err != nil {
 		return r, err
@@ -140,9 +152,12 @@ func (c *Remote) Listen(ctx context.Context, uri string) (toEnd func() error, er
 	}
 	lines := bufio.NewReader(resp.Body)
 	first, err := lines.ReadString('\n') // the subscription is acknowledged
-	if err != nil || resp.StatusCode != http.StatusOK {
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	if err != nil {
 		resp.Body.Close() //nolint:errcheck // only read
-		return nil, fmt.Errorf("listen: %s: %s: %w", resp.Status, first, err)
+		return nil, fmt.Errorf("listen: %w: %s", err, first)
 	}
 	return func() error {
 		defer resp.Body.Close() //nolint:errcheck // only read
@@ -153,9 +168,9 @@ func (c *Remote) Listen(ctx context.Context, uri string) (toEnd func() error, er
 
 // Call calls a tool.
 func (c *Remote) Call(ctx context.Context, tool string, args json.RawMessage) (Answer, error) {
-	r, err := c.request(ctx, "tools/call", tool, map[string]any{"name": tool, "arguments": args})
+	r, err := c.Request(ctx, "tools/call", tool, map[string]any{"name": tool, "arguments": args})
 	if err != nil {
-		if strings.Contains(err.Error(), "401") { // the token has ended
+		if errors.Is(err, errUnauthorized) {
 			return Answer{Code: "unauthenticated", Text: err.Error(), Value: map[string]any{}}, nil
 		}
 		return Answer{}, err
@@ -165,7 +180,7 @@ func (c *Remote) Call(ctx context.Context, tool string, args json.RawMessage) (A
 
 // List lists the tools offered.
 func (c *Remote) List(ctx context.Context) ([]Tool, error) {
-	r, err := c.request(ctx, "tools/list", "", map[string]any{})
+	r, err := c.Request(ctx, "tools/list", "", map[string]any{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
+)
+
+func (a *app) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell", "man"}
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print completions for a shell, or the manual page",
+		Long: `Print completions for bash, zsh, fish or powershell, or with man the manual page.
+Where each shell looks for them:
+
+  bash         ~/.local/share/bash-completion/completions/cordelia
+  zsh          _cordelia, in a folder of $fpath
+  fish         ~/.config/fish/completions/cordelia.fish
+  powershell   what $PROFILE runs
+  man          ~/.local/share/man/man1/cordelia.1`,
+		Example:   "  cordelia completion fish >~/.config/fish/completions/cordelia.fish",
+		Args:      wants(1, 1),
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			root := cmd.Root()
+			switch words[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			case "man":
+				_, err := a.out.WriteString(manual(root))
+				return err
+			}
+			return schemas.Invalidf("there are no completions for %q", words[0]).Expecting("bash, zsh, fish, powershell or man")
+		},
+	}
+}

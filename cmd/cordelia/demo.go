@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/internal/demo"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See it all in half a minute: scripted agents, no model, nothing of yours touched",
+		Long: `Play a story with scripted agents, each a real MCP client of this program: a swarm
+is made, its workers race for work, one is killed, one claims what is not so, a task
+is planned anew, a returning agent is reviewed, trust moves, and the audit log is
+tampered with. No model is asked. The agents live in a temporary folder, which is
+removed at the end, and your own home is not opened.
+
+Each step shows what the agents were answered and holds it against what is promised;
+exit code 1 if something does not hold. It takes as long as the lease of the worker
+that is killed: some 20 seconds.`,
+		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
+		Args:    wants(0, 0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
+	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
+	return cmd
+}
+
+// demoReport is what --json prints.
+type demoReport struct {
+	Held   bool        `json:"held"` // every step came out as promised
+	Steps  []demo.Step `json:"steps"`
+	TookMS int64       `json:"took_ms"`
+	Home   string      `json:"home,omitempty"` // if it was kept
+	Try    []string    `json:"try"`
+}
+
+func (a *app) demo(ctx context.Context, keep bool) (err error) {
+	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
+	defer stop()
+	if _, err := a.durable(); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	folder, err := pitch()
+	if err != nil {
+		return err
+	}
+	if !keep {
+		defer func() { err = errors.Join(err, strike(folder)) }()
+	}
+	show := &stageVoice{app: a, ctx: ctx}
+	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.durability}, Teller: show}
+	show.open(setting)
+	start := time.Now()
+	steps, played := demo.Play(ctx, setting)
+	report := demoReport{Held: played == nil, Steps: steps, TookMS: time.Since(start).Milliseconds(), Try: a.tryNext()}
+	if keep {
+		report.Home = setting.Home()
+	}
+	switch {
+	case played != nil && ctx.Err() != nil:
+		return schemas.Errorf(schemas.CodeUnavailable, "the demo was interrupted").Try("run: cordelia demo").Because(played)
+	case a.asJSON:
+		err = a.printJSON(report)
+	case played == nil:
+		show.close(report)
+	}
+	if played != nil {
+		hint := "run it again with --keep and look at what is there with --home"
+		if keep {
+			hint = "look at what is there with --home " + quoted(report.Home)
+		}
+		return schemas.Errorf(schemas.CodeInternal, "%v", played).Try("%s", hint)
+	}
+	return err
+}
+
+// pitch makes the folder of a story. Its name is absolute, whatever TMPDIR is: the
+// agents work elsewhere.
+func pitch() (folder string, err error) {
+	place, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		folder, err = os.MkdirTemp(place, "cordelia-demo-")
+	}
+	if err != nil {
+		return "", schemas.Errorf(schemas.CodeUnavailable, "there is no place for a temporary folder").
+			Try("set TMPDIR, on Windows TMP, to a folder of yours").Because(err)
+	}
+	return folder, nil
+}
+
+// strike removes the folder of a story.
+func strike(folder string) error {
+	err := os.RemoveAll(folder)
+	if err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be removed", folder).Try("remove it yourself").Because(err)
+	}
+	return nil
+}
+
+// Pauses for who reads along at a terminal; on a slow machine there are none after a
+// while. Meanwhile the lease runs out that is waited for otherwise.
+const (
+	afterTitle = 700 * time.Millisecond
+	afterLine  = 400 * time.Millisecond
+	pauseUntil = 22 * time.Second
+)
+
+// stageVoice tells the story to the output.
+type stageVoice struct {
+	*app
+	ctx   context.Context // ends a pause
+	since time.Time
+}
+
+// open says what is about to happen.
+func (v *stageVoice) open(s demo.Setting) {
+	v.since = time.Now()
+	if v.asJSON {
+		return
+	}
+	v.say("Scripted agents, each a real MCP client of this program. No model is asked, nothing")
+	v.say("leaves this machine, and their home is a folder of its own: %s", filepath.Dir(s.Home()))
+}
+
+// Begin says which step begins.
+func (v *stageVoice) Begin(number int, title string) {
+	if v.asJSON {
+		return
+	}
+	v.say("\n%s", paint(v.colours(), bold, fmt.Sprintf("%d  %s", number, clean(title))))
+	v.pause(afterTitle)
+}
+
+// Tell says what happened, and below it what shows that.
+func (v *stageVoice) Tell(l demo.Line) {
+	if v.asJSON {
+		return
+	}
+	v.say("   %s", clean(l.Text))
+	if l.Proof != "" {
+		v.say("   %s", paint(v.colours(), dim, "→ "+clean(l.Proof)))
+	}
+	v.pause(afterLine)
+}
+
+// Wait shows that something takes a while.
+func (v *stageVoice) Wait(what string) (done func()) { return v.progress(what) }
+
+func (v *stageVoice) pause(d time.Duration) {
+	if columns(v.out) == 0 || time.Since(v.since) > pauseUntil {
+		return
+	}
+	select {
+	case <-time.After(d):
+	case <-v.ctx.Done():
+	}
+}
+
+// close sums up, and says what to do next.
+func (v *stageVoice) close(r demoReport) {
+	t := table{head: []string{"", "STEP", "WHAT YOU SAW"}, firm: 2}
+	for i, s := range r.Steps {
+		t.add(cell{text: fmt.Sprint(i + 1)}, cell{text: clean(s.Name)}, cell{clean(s.Shown), green})
+	}
+	v.say("")
+	v.print(t)
+	v.say("\nAll of it held, in %d seconds.", r.TookMS/1000)
+	if r.Home != "" {
+		v.say("It is kept: %s --home %s swarm status swarm-harbour", v.program(), quoted(r.Home))
+	}
+	v.say("\nTry next:")
+	for _, line := range r.Try {
+		v.say("  %s", line)
+	}
+}
+
+// program is how this program is called from where the user is.
+func (a *app) program() string {
+	self, err := os.Executable()
+	switch {
+	case err != nil:
+		return "cordelia"
+	case temporary(self) && exists(filepath.Join("cmd", "cordelia", "main.go")):
+		return "go run ./cmd/cordelia"
+	case strings.TrimSuffix(filepath.Base(self), ".exe") == "cordelia" && onPath(filepath.Dir(self)):
+		return "cordelia"
+	}
+	return quoted(self)
+}
+
+// quoted is a path as one word of a command line.
+func quoted(path string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:@"+string(filepath.Separator), r)
+	}
+	switch {
+	case !strings.ContainsFunc(path, special):
+		return path
+	case runtime.GOOS == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// tryNext lists commands that work for this user now.
+func (a *app) tryNext() []string {
+	program := a.program()
+	if ops.Home(a.home).Fresh() {
+		return []string{program + " setup --dry-run", program + " setup"}
+	}
+	if a.home != defaultHome() {
+		program += " --home " + quoted(a.home)
+	}
+	return []string{
+		program + " agent list",
+		program + ` memory write "The demo took half a minute" --as claude-code`,
+		program + " memory search demo --as claude-code",
+		program + " audit verify",
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/memory"
+	"cordelia/pipeline/controller"
+	"cordelia/review"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// sources parses the program's own files, without tests.
+func sources(t *testing.T) (list []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		require.NoError(t, err)
+		list = append(list, f)
+	}
+	return list
+}
+
+// generated compares what stands between two marks of a page with content, or
+// under UPDATE_GOLDEN=1 puts it there.
+func generated(t *testing.T, page, mark, content string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", page)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	begin, end := "<!-- "+mark+":begin -->\n", "<!-- "+mark+":end -->"
+	before, rest, found := strings.Cut(string(raw), begin)
+	require.True(t, found, "%s has no %s", path, begin)
+	have, after, found := strings.Cut(rest, end)
+	require.True(t, found, "%s has no %s", path, end)
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		require.NoError(t, os.WriteFile(path, []byte(before+begin+content+end+after), 0o644))
+		return
+	}
+	require.Equal(t, content, have, "%s is out of date: make golden, and read the change", path)
+}
+
+// setting is a key of config.json.
+type setting struct{ key, kind, meaning string }
+
+// settingsOf lists the keys of a struct and of those in it, as their comments
+// explain them.
+func settingsOf(t *testing.T, files []*ast.File, of, prefix string) (list []setting) {
+	t.Helper()
+	var body *ast.StructType
+	for _, f := range files {
+		if o := f.Scope.Lookup(of); o != nil && o.Kind == ast.Typ {
+			body, _ = o.Decl.(*ast.TypeSpec).Type.(*ast.StructType)
+		}
+	}
+	require.NotNil(t, body, of)
+	for _, field := range body.Fields.List {
+		raw, err := strconv.Unquote(field.Tag.Value)
+		require.NoError(t, err)
+		key := prefix + reflect.StructTag(raw).Get("json")
+		kind := strings.TrimPrefix(typeName(field.Type), "*")
+		meaning := strings.TrimSpace(field.Comment.Text())
+		require.NotEmpty(t, meaning, "%s has no comment that explains it", key)
+		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number", "[]string": "list of texts", "duration": "duration"}
+		if word, plain := words[kind]; plain {
+			list = append(list, setting{key, word, meaning})
+			continue
+		}
+		list = append(list, setting{key, "object", meaning})
+		list = append(list, settingsOf(t, files, kind, key+".")...)
+	}
+	return list
+}
+
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.StarExpr:
+		return "*" + typeName(e.X)
+	case *ast.ArrayType:
+		return "[]" + typeName(e.Elt)
+	}
+	return ""
+}
+
+// The settings in docs are those that the program reads.
+func TestSettingsInDocs(t *testing.T) {
+	all := settingsOf(t, sources(t), "settings", "")
+	var b strings.Builder
+	b.WriteString("| key | type | |\n|---|---|---|\n")
+	meaning := map[string]string{}
+	for _, s := range all {
+		meaning[s.key] = s.meaning
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.key, s.kind, s.meaning)
+	}
+	generated(t, "operations.md", "settings", b.String())
+
+	// What the comments say of defaults is so.
+	short := func(d time.Duration) string { return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m") }
+	tasks := controller.DefaultSettings()
+	for key, want := range map[string]string{
+		"grace":          short(agents.DefaultPeriods().Grace),
+		"cooldown":       short(agents.DefaultPeriods().Cooldown),
+		"tasks.patience": short(tasks.Patience),
+		"tasks.retries":  fmt.Sprint(tasks.Retries),
+		"tasks.table":    tasks.Loss.Table.Version,
+	} {
+		require.Contains(t, meaning[key], "left out: "+want, key)
+	}
+}
+
+// The exit codes in docs are those of the program.
+func TestExitCodesInDocs(t *testing.T) {
+	meanings := map[int]string{0: "done"}
+	for _, f := range sources(t) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "exit") {
+				return true
+			}
+			value, ok := spec.Values[0].(*ast.BasicLit)
+			if !ok || value.Kind != token.INT {
+				return true
+			}
+			code, err := strconv.Atoi(value.Value)
+			require.NoError(t, err)
+			require.NotContains(t, meanings, code, "two meanings")
+			meanings[code] = strings.TrimSpace(spec.Comment.Text())
+			require.NotEmpty(t, meanings[code], spec.Names[0].Name)
+			return true
+		})
+	}
+	var b strings.Builder
+	b.WriteString("| code | |\n|---|---|\n")
+	help := (&app{}).rootCommand(nil).Long
+	for _, code := range slices.Sorted(maps.Keys(meanings)) {
+		fmt.Fprintf(&b, "| %d | %s |\n", code, meanings[code])
+		require.True(t, code > 127 || strings.Contains(help, fmt.Sprintf("%d ", code)), "cordelia --help names %d", code)
+	}
+	generated(t, "operations.md", "exits", b.String())
+}
+
+// The limits in docs are those of the code.
+func TestLimitsInDocs(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
+	require.NoError(t, err)
+	for _, want := range []string{
+		fmt.Sprintf("| items in one read · hits of one search | %d · ", memory.MaxReadItems),
+		fmt.Sprintf("| one item of work: intent, brief, result | 8, 64 and %d KiB |", work.MaxResult>>10),
+		fmt.Sprintf("| items of one submission | %d |", work.MaxItems),
+		fmt.Sprintf("| a lease | %d hour at most; %d minutes unless", work.MaxLease/time.Hour, work.DefaultLease/time.Minute),
+		fmt.Sprintf("| the newest %d; older ones are counted |", events.MaxUnread),
+		fmt.Sprintf("| living agents of a swarm | %d |", schemas.MaxSwarmAgents),
+		fmt.Sprintf("| %d, of %d memories or %d KiB each;", review.MaxOpen, review.MaxMemories, review.MaxBytes>>10),
+	} {
+		require.Contains(t, string(raw), want)
+	}
+}

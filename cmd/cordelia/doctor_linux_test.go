@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store"
+	"cordelia/ops"
+)
+
+// A process that was stopped while it wrote is named, and let go on by what the
+// doctor says.
+func TestDoctorNamesAStoppedWriter(t *testing.T) {
+	const items = 200
+	program := buildProgram(t)
+	from := newUser(t, program, nil)
+	from.must("setup")
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(from.path(".cordelia")), Durability: store.Relaxed})
+	require.NoError(t, err)
+	file, err := n.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	who, err := n.Caller(t.Context(), file, "test")
+	require.NoError(t, err)
+	for i := range items {
+		_, err := ops.Find("memory_write_warm").Call(t.Context(), n, who, fmt.Appendf(nil, `{"type":"learning","data":{"type":"insight","content":"sheep %d jumped"}}`, i))
+		require.NoError(t, err)
+	}
+	require.NoError(t, n.Close())
+	from.must("export", "all.jsonl", "--as", "claude-code")
+
+	u := newUser(t, program, nil)
+	u.must("setup")
+	lock := u.path(".cordelia/cordelia.db.lock")
+	// Taking all over is one transaction: it is stopped within.
+	writer := u.command("import", from.path("all.jsonl"))
+	var said bytes.Buffer
+	writer.Stdout, writer.Stderr = &said, &said
+	require.NoError(t, writer.Start())
+	pid := writer.Process.Pid
+	t.Cleanup(func() { writer.Process.Kill() }) //nolint:errcheck // over, or ended here
+	held := func() bool {
+		free, err := lockFree(lock)
+		require.NoError(t, err)
+		return !free
+	}
+	require.Eventually(t, func() bool {
+		if !held() {
+			return false
+		}
+		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+		time.Sleep(10 * time.Millisecond) // whoever stops it need not wait for it
+		if held() {
+			return true
+		}
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+		return false
+	}, 20*time.Second, time.Millisecond, &said)
+
+	checks, code := u.diagnosis()
+	require.Equal(t, exitFailed, code)
+	f := checks["write turn"][0]
+	require.Equal(t, problem, f.Verdict)
+	require.Contains(t, f.Detail, fmt.Sprintf("by process %d, which is stopped", pid))
+	require.Contains(t, f.Detail, "import", "its command line")
+	require.Contains(t, f.Fix, fmt.Sprintf("kill -CONT %d", pid))
+	require.Contains(t, f.Fix, fmt.Sprintf("kill -KILL %d", pid))
+
+	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	require.NoError(t, writer.Wait(), &said)
+	require.Contains(t, said.String(), fmt.Sprintf("%d new", items))
+	checks, _ = u.diagnosis()
+	require.Equal(t, fine, checks["write turn"][0].Verdict)
+}
+
+// What cannot be looked up is nobody, not an error.
+func TestLockHoldersOfNothing(t *testing.T) {
+	path := t.TempDir() + "/lock"
+	require.Empty(t, lockHolders(path), "no file")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.Empty(t, lockHolders(path), "not locked")
+	detail, fix := heldFor(nil)
+	require.Contains(t, detail, "another process")
+	require.Contains(t, fix, "ps -C cordelia")
+}

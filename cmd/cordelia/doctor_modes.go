@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"cordelia/ops"
+)
+
+// modes checks what others could do to the files of the home if its folder were
+// ever opened: nobody else reads the database, and nobody else writes the settings,
+// which allow commands. Key files are checked where they are opened.
+func (x *examination) modes(home ops.Home) {
+	const check = "file modes"
+	if os.PathSeparator != '/' {
+		return // access lists, inherited from the user's profile
+	}
+	database := home.Database()
+	var open []string
+	for path, forbidden := range map[string]os.FileMode{
+		database: 0o077, database + "-wal": 0o077, database + "-shm": 0o077, database + ".lock": 0o077,
+		settingsFile(home): 0o022,
+	} {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&forbidden != 0 {
+			open = append(open, fmt.Sprintf("%q", path))
+		}
+	}
+	if len(open) > 0 {
+		slices.Sort(open)
+		x.report(check, problem, "chmod go-rwx "+strings.Join(open, " "), "open to other users: %s", strings.Join(open, ", "))
+		return
+	}
+	x.report(check, fine, "", "the database is yours alone")
+}

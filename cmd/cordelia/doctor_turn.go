@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"cordelia/ops"
+)
+
+// lockHolder is a process that holds a lock.
+type lockHolder struct {
+	pid     int
+	stopped bool   // by a signal or a debugger: it gives nothing back until it goes on
+	command string // its command line, as far as it may be seen
+}
+
+// turn checks that the place in the queue for writing becomes free.
+func (x *examination) turn(ctx context.Context, home ops.Home) {
+	const check = "write turn"
+	const patience = 2 * time.Second
+	file := home.Database() + ".lock"
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		free, err := lockFree(file)
+		if err != nil {
+			x.refused(check, err)
+			return
+		}
+		if free {
+			x.report(check, fine, "", "free")
+			return
+		}
+		select {
+		case <-ctx.Done():
+			detail, fix := heldFor(lockHolders(file))
+			x.report(check, problem, fix, "held for over %v %s", patience, detail)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// heldFor words who holds the turn, and what to do about it. Ending a process
+// costs nothing that was acknowledged.
+func heldFor(holders []lockHolder) (detail, fix string) {
+	if len(holders) == 0 {
+		return "by another process", "look for a stopped process and end it: ps -C cordelia -o pid,stat,args"
+	}
+	var names []string
+	stopped := 0
+	for _, h := range holders {
+		name := fmt.Sprintf("process %d", h.pid)
+		if h.stopped {
+			stopped = h.pid
+			name += ", which is stopped"
+		}
+		if h.command != "" {
+			name += " (" + block(h.command) + ")"
+		}
+		names = append(names, name)
+	}
+	detail = "by " + strings.Join(names, " and ")
+	if stopped != 0 {
+		return detail, fmt.Sprintf("let it go on: kill -CONT %d; or end it: kill -KILL %d", stopped, stopped)
+	}
+	return detail, fmt.Sprintf("if it stays so, end it: kill %d", holders[0].pid)
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// place is the home folder of this run, refused where it is not named or not open to
+// this user: what cannot be looked at is not gone.
+func (a *app) place() (ops.Home, error) {
+	if a.home == "" {
+		return "", schemas.Invalidf("your home folder is not known: HOME is empty").
+			Try("set HOME, or name the folder with --home or CORDELIA_HOME")
+	}
+	home := ops.Home(a.home)
+	for _, path := range []string{a.home, home.HumanKey(), home.Database()} {
+		_, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrPermission) {
+			return "", schemas.Deniedf("%s may not be read by this user%s", a.home, ownerOf(a.home)).
+				Try("run as the user it belongs to, or name another folder with --home; look: ls -ld %s", quoted(a.home)).Because(err)
+		}
+	}
+	return home, nil
+}
+
+// ownerOf says whose a folder is, where that can be seen.
+func ownerOf(dir string) string {
+	info, err := os.Stat(dir)
+	if err != nil || ownedByMe(info) {
+		return ""
+	}
+	return ": it belongs to " + ownerName(info)
+}
+
+// gone refuses a home that has keys and no database.
+func gone(home ops.Home) error {
+	return schemas.NotFoundf("%s has keys, but its database is gone", home).
+		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then cordelia setup")
+}
+
+// openUsed opens a node that has a user; it makes none.
+func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
+	home, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	if !home.Fresh() {
+		return a.openNode(ctx)
+	}
+	if exists(home.Database()) {
+		n, err := a.openNode(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(n.LostKey(ctx), n.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return nil, schemas.NotFoundf("%s is no home of cordelia yet", a.home).
+		Try("run: cordelia setup; or name another folder with --home")
+}

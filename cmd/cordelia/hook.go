@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// hookLimit bounds what a hook reads, in bytes: a prompt may hold a whole file.
+const hookLimit = 8 << 20
+
+// hookName is the name of the command.
+const hookName = "hook"
+
+func (a *app) hookCommand() *cobra.Command {
+	var as string
+	cmd := &cobra.Command{
+		Use:   hookName,
+		Short: "Answer a hook of Claude Code; setup writes it into the plugin",
+		Long: `Read what a hook of Claude Code is told on stdin, and print what it should add to
+the conversation. Never gets in the way: whatever is wrong, it prints nothing,
+ends within three seconds and exits 0. With --verbose it says on stderr why.`,
+		Example:            `  echo '{"hook_event_name": "UserPromptSubmit", "prompt": "the importer"}' | cordelia hook`,
+		Hidden:             true,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.hook(cmd.Context(), as)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", os.Getenv(asVariable), "act as this agent; also $"+asVariable)
+	return cmd
+}
+
+// asVariable names the agent that the processes of a client's session act as: whoever
+// starts the client sets it, and what the client starts inherits it.
+const asVariable = "CORDELIA_AS"
+
+// hook answers a hook, or prints nothing.
+func (a *app) hook(ctx context.Context, as string) {
+	ctx, stop := context.WithTimeout(ctx, ops.HookPatience)
+	defer stop()
+	said := make(chan []byte, 1)
+	// The database, the disk or whoever writes stdin may keep us longer than the client
+	// should wait.
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				slog.Debug("hook", "panic", v)
+				said <- nil
+			}
+		}()
+		answer, err := a.hookAnswer(ctx, as)
+		if err != nil {
+			slog.Debug("hook", "err", err)
+		}
+		said <- answer
+	}()
+	select {
+	case answer := <-said:
+		a.out.Write(answer) //nolint:errcheck // the client is gone
+	case <-ctx.Done():
+	}
+}
+
+// hookAnswer is what to print: nothing, or one line of JSON.
+func (a *app) hookAnswer(ctx context.Context, as string) (said []byte, err error) {
+	raw, err := io.ReadAll(io.LimitReader(a.in, hookLimit))
+	if err != nil {
+		return nil, fmt.Errorf("read stdin: %w", err)
+	}
+	var in ops.HookInput
+	if err := json.Unmarshal(bytes.TrimSpace(raw), &in); err != nil {
+		return nil, schemas.Invalidf("stdin is not what a hook is told").Because(err)
+	}
+	n, err := a.openUsed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closing(n, &err)
+	file, err := n.OpenIdentity(ctx, as)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Identity.Erase()
+	session := in.Session
+	if session == "" {
+		session = clientSession()
+	}
+	caller, err := n.Caller(ctx, file, session)
+	if err != nil {
+		return nil, err
+	}
+	if caller.Dir, err = workingFolder(""); err != nil {
+		return nil, err
+	}
+	answer, err := ops.NewHooks(n).Answer(ctx, caller, in)
+	if answer == (ops.HookAnswer{}) {
+		return nil, err
+	}
+	line, bad := json.Marshal(answer)
+	if bad != nil {
+		return nil, bad
+	}
+	return append(line, '\n'), err
+}

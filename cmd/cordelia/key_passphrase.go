@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
+)
+
+func (a *app) keyPassphraseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "passphrase",
+		Short: "Protect your key with a passphrase, or with another one",
+		Long: `Protect the file of your key with a passphrase, or with another one than it has.
+It is asked for twice. From --passphrase-fd comes a line each: the present one, if
+there is one, and the new one. Copies of the file made before stay as they are; if
+somebody may have one, replace the key itself: cordelia key rotate.`,
+		Example: "  cordelia key passphrase",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.person(cmd.Context(), func(w *acting) error {
+				passphrase, err := a.otherPassphrase()
+				if err != nil {
+					return err
+				}
+				defer clear(passphrase)
+				path, err := w.node.ProtectKey(cmd.Context(), w.caller, w.ring, passphrase)
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(map[string]any{"path": path})
+				}
+				a.say("Your key in %s is under the new passphrase.", path)
+				return nil
+			})
+		},
+	}
+}
+
+// otherPassphrase reads a new one, twice where it is typed.
+func (a *app) otherPassphrase() ([]byte, error) {
+	if a.passphraseFile != nil {
+		return a.askPassphrase()
+	}
+	fmt.Fprintln(a.errOut, "Choose a new passphrase, and type it twice.")
+	first, err := a.askPassphrase()
+	if err != nil {
+		return nil, err
+	}
+	second, err := a.askPassphrase()
+	defer clear(second)
+	if err == nil && !bytes.Equal(first, second) {
+		err = schemas.Invalidf("the two passphrases differ; nothing was changed").Try("run: cordelia key passphrase")
+	}
+	if err != nil {
+		clear(first)
+		return nil, err
+	}
+	return first, nil
+}

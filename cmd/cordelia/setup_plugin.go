@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cordelia/internal/clients"
+	"cordelia/plugin"
+	"cordelia/schemas"
+)
+
+// planPlugin prepares every file of the plugin, and takes out what would keep its server
+// from starting.
+func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
+	mine, err := p.ownsPlugin(c)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, f := range plugin.Files(e.Command, e.Args[1:]) {
+		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
+		wanted[path] = true
+		if err := p.planPluginFile(c, path, f.Content, mine); err != nil {
+			return err
+		}
+	}
+	for _, t := range slices.Clone(p.manifest.Files) { // of another version's plugin
+		if t.Plugin && t.Client == c.ID && strings.HasPrefix(t.Path, c.Plugin+string(filepath.Separator)) && !wanted[t.Path] {
+			if err := p.dropPluginFile(t); err != nil {
+				return err
+			}
+		}
+	}
+	p.connected = append(p.connected, c.ID)
+	return p.planDouble(c)
+}
+
+// ownsPlugin reports whether the plugin's folder is cordelia's, of whatever version. One
+// that a link leads to is not: somebody keeps it elsewhere, such as in a checkout.
+func (p *setupPlan) ownsPlugin(c clients.Client) (bool, error) {
+	if linked(c.Plugin) {
+		_, err := os.Stat(c.Plugin)
+		if err != nil {
+			_, err = clients.ReadFile(c.Plugin) // which says where it leads
+		}
+		return false, err
+	}
+	manifest := c.Manifest()
+	file, err := clients.ReadFile(manifest.Settings)
+	if err != nil || !file.Exists {
+		return false, err
+	}
+	// A damaged manifest tells nothing: the record says whose each file is.
+	found, err := manifest.Find(file.Content)
+	return err == nil && found.Ours, nil
+}
+
+// linked reports whether path itself is a link.
+func linked(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
+func (p *setupPlan) planPluginFile(c clients.Client, path string, content []byte, mine bool) error {
+	file, err := clients.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(p.manifest.Files, func(t touched) bool { return t.Path == path })
+	act := changed
+	switch {
+	case !file.Exists:
+		act = created
+		p.need(filepath.Dir(path), 0o700)
+	case bytes.Equal(file.Content, content):
+		act = unchanged
+	case i < 0 && !mine && !p.flags.force:
+		return schemas.Conflictf("%s is there, and setup did not write it", path).
+			Try("move it away, or replace it with: cordelia setup --force")
+	}
+	p.changes = append(p.changes, change{act, path, "the plugin of " + c.Title})
+	switch {
+	case i >= 0:
+		p.manifest.Files[i].After = sum(content)
+	case file.Exists && !mine: // somebody's, by --force or by chance the same
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Existed: true, Before: file.Content, Plugin: true, After: sum(content)})
+	default:
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Plugin: true, After: sum(content)})
+	}
+	if act != unchanged {
+		p.edits = append(p.edits, settingsEdit{file, content})
+	}
+	return nil
+}
+
+// dropPluginFile takes away what the plugin does not hold any more. The record stays for
+// uninstall, which finds it done.
+func (p *setupPlan) dropPluginFile(t touched) error {
+	file, err := clients.ReadFile(t.Path)
+	if err != nil || !file.Exists || t.Existed {
+		return err
+	}
+	p.changes = append(p.changes, change{removed, t.Path, "not in the plugin any more"})
+	p.edits = append(p.edits, settingsEdit{file: file})
+	return nil
+}
+
+// planDouble takes an entry of ours, which an earlier setup or a person made, out of the
+// settings: with it Claude Code would not start the plugin's server.
+func (p *setupPlan) planDouble(c clients.Client) error {
+	file, err := clients.ReadFile(c.Settings)
+	if err != nil {
+		return err
+	}
+	found, err := c.Find(file.Content)
+	if err != nil || !found.Present || !c.Doubles(found.Entry) {
+		return err
+	}
+	var before []byte
+	i := slices.IndexFunc(p.manifest.Files, func(t touched) bool { return t.Path == file.Path })
+	if i >= 0 && !p.manifest.Files[i].EntryOnly {
+		if before = p.manifest.Files[i].Before; len(before) == 0 {
+			before = []byte("{}")
+		}
+	}
+	content, err := c.Disconnect(file.Content, before)
+	if err != nil {
+		return err
+	}
+	if i >= 0 {
+		p.manifest.Files[i].After = sum(content)
+	} else {
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: file.Path, Existed: true, Before: file.Content, After: sum(content)})
+	}
+	p.changes = append(p.changes, change{changed, file.Path, "settings of " + c.Title + ": the entry cordelia taken out, the plugin starts the server"})
+	p.edits = append(p.edits, settingsEdit{file, content})
+	return nil
+}

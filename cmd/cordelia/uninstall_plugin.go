@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"cordelia/internal/clients"
+	"cordelia/plugin"
+	"cordelia/schemas"
+)
+
+// planPluginFile takes back a file of the plugin, whatever it holds by now: it was
+// setup's as a whole.
+func (u *undoing) planPluginFile(c clients.Client, t touched) {
+	if temp := clients.TempName(t.Path); exists(temp) {
+		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+	}
+	what := "the plugin of " + c.Title
+	file, err := clients.ReadFile(t.Path)
+	switch {
+	case err != nil:
+		u.add(kept, t.Path, what+", which cannot be read", nil)
+		u.stuck = append(u.stuck, schemas.Violation{Msg: messageOf(err)})
+	case t.original(file):
+		if t.Existed {
+			u.add(unchanged, t.Path, what+", as before setup", nil)
+		}
+	case t.Existed:
+		u.add(restored, t.Path, what+", byte for byte", func() error { return file.Replace(t.Before) })
+	default:
+		u.add(removed, t.Path, what, file.Remove)
+	}
+}
+
+// planLostPlugin takes away a plugin of ours that no record tells of. What a link leads to
+// is somebody's, who keeps it elsewhere.
+func (u *undoing) planLostPlugin(c clients.Client) {
+	if linked(c.Plugin) {
+		return
+	}
+	manifest := c.Manifest()
+	file, err := clients.ReadFile(manifest.Settings)
+	if err != nil || !file.Exists {
+		return
+	}
+	found, err := manifest.Find(file.Content)
+	if err != nil || !found.Ours {
+		return
+	}
+	folders := []string{c.Plugin}
+	for _, f := range plugin.Files("", nil) {
+		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
+		u.planPluginFile(c, touched{Client: c.ID, Path: path, Plugin: true})
+		for dir := filepath.Dir(path); dir != c.Plugin; dir = filepath.Dir(dir) {
+			if !slices.Contains(folders, dir) {
+				folders = append(folders, dir)
+			}
+		}
+	}
+	slices.SortFunc(folders, func(a, b string) int { return len(b) - len(a) })
+	for _, dir := range folders {
+		u.planFolder(dir)
+	}
+}

@@ -1,0 +1,211 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What the task is about: a file, which machines look at. Guess is the tool that
+// leads nowhere.
+const (
+	lightsFile = "lights.md"
+	fileThere  = "the file lights.md is there"
+	threeNamed = "it names the three lights, from north to south"
+	guess      = "guess"
+	lookUp     = "look_up"
+	guessed    = "north light, south light\n"
+	found      = "north light, middle light, south light\n"
+)
+
+// view is what task_status shows of a task.
+type view struct {
+	Task struct {
+		State     string
+		Round     int
+		Directive string
+		SubTasks  []struct {
+			State    string
+			Attempt  int
+			Criteria []string
+		} `json:"subtasks"`
+		Rounds []struct {
+			D         float64
+			Omega     float64 `json:"omega"`
+			L         float64
+			Directive string
+		}
+		Criteria []string
+	}
+}
+
+func (s *stage) look(ctx context.Context) (v view, err error) {
+	err = call(ctx, s.lead, "task_status", object{"task_id": s.task}, &v)
+	return v, err
+}
+
+// aPlan is a plan of one subtask, with criteria that a machine decides.
+func aPlan(intent, tool string) object {
+	return object{"task_criteria": []string{"the user can tell the lights apart"}, "subtasks": []object{{
+		"intent": intent, "sequence": 1, "tools": []string{tool}, "success_criteria": []object{
+			{"criterion": fileThere, "mode": "verifiable", "check": object{"kind": "file", "path": lightsFile}},
+			{"criterion": threeNamed, "mode": "verifiable", "check": object{"kind": "regex", "path": lightsFile, "pattern": `(?s)north.*middle.*south`}},
+		}}}}
+}
+
+func (s *stage) planner() *hand { return s.hands[0] }
+func (s *stage) doer() *hand    { return s.hands[crew-1] }
+
+// write writes the file as the agent would.
+func (s *stage) write(text string) (evidence object, err error) {
+	tool := map[string]string{guessed: guess, found: lookUp}[text]
+	return object{"tool": tool, "input": lightsFile, "exit": 0, "head": text}, os.WriteFile(filepath.Join(s.files(), lightsFile), []byte(text), 0o600)
+}
+
+// claimWithoutProof has an agent report as done what it did not do.
+func (s *stage) claimWithoutProof(ctx context.Context) error {
+	var made struct {
+		TaskID string `json:"task_id"`
+	}
+	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID, "request": "List the harbour's lights in lights.md",
+		"intent": "list the harbour's lights in lights.md", "tools": []string{guess, lookUp}}, &made); err != nil {
+		return err
+	}
+	s.task = made.TaskID
+	plan, err := claimRole(ctx, s.planner().client, "R2")
+	if err != nil {
+		return err
+	}
+	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("write down the lights there ought to be", guess)), nil); err != nil {
+		return err
+	}
+	s.prove("task "+s.task, "%s plans a task: use the tool %s; a machine will look at the file.", s.planner().name, guess)
+	work, err := claimRole(ctx, s.doer().client, "R3")
+	if err != nil {
+		return err
+	}
+	if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "All three lights are listed. Everything works."}), nil); err != nil {
+		return err
+	}
+	s.tell("%s reports: “All three lights are listed. Everything works.” It wrote no file.", s.doer().name)
+	v, err := s.look(ctx)
+	if err != nil {
+		return err
+	}
+	subs := v.Task.SubTasks
+	if err := holds(len(subs) == 1 && subs[0].Attempt == 2 && slices.Equal(subs[0].Criteria, []string{"fail: " + fileThere, "fail: " + threeNamed}),
+		"the node finds that nothing is there: %+v", subs); err != nil {
+		return err
+	}
+	s.prove(strings.Join(subs[0].Criteria, "; "), "The node looks for itself, asks no model, and does not take it.")
+	again, err := claimRole(ctx, s.doer().client, "R3")
+	if err != nil {
+		return err
+	}
+	wrong := again.Brief.Inputs.Correction.Wrong
+	if err := holds(wrong != "", "the correction says what was wrong"); err != nil {
+		return err
+	}
+	s.prove(wrong, "The work goes back to %s, with what was wrong.", s.doer().name)
+	s.step.Facts = object{"task_id": s.task, "criteria": subs[0].Criteria, "correction": wrong, "state": v.Task.State}
+	s.step.Shown = fmt.Sprintf("not taken: %d of %d criteria fail where the node looked", len(subs[0].Criteria), len(subs[0].Criteria))
+	evidence, err := s.write(guessed)
+	if err != nil {
+		return err
+	}
+	return call(ctx, s.doer().client, "task_report", again.done(object{"text": "Now they are."}, evidence), nil)
+}
+
+// replan fails the round for good, and follows its directive.
+func (s *stage) replan(ctx context.Context) error {
+	if err := s.failLast(ctx); err != nil {
+		return err
+	}
+	v, err := s.look(ctx)
+	if err != nil {
+		return err
+	}
+	if err := holds(v.Task.State == "planning" && len(v.Task.Rounds) == 1, "the round failed, and the task is planned anew: %+v", v.Task); err != nil {
+		return err
+	}
+	r := v.Task.Rounds[0]
+	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L), "Three attempts failed. What that cost is a number.")
+	s.prove(v.Task.Directive, "From the number follows a direction, by a table and not by a model.")
+	plan, err := claimRole(ctx, s.planner().client, "R2")
+	if err != nil {
+		return err
+	}
+	blocked, ways := plan.Brief.forbids(guess), plan.Brief.Inputs.Directive.Alternatives
+	if err := holds(len(blocked) == 2 && slices.Equal(ways, []string{lookUp}), "%s is blocked, by memory too, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
+		return err
+	}
+	s.prove(fmt.Sprintf("%s; instead: %s", blocked[len(blocked)-1], strings.Join(ways, ", ")), "%s is told what is blocked, and what is left; tasks to come are told, too.", s.planner().name)
+	words, err := refused(ctx, s.planner().client, "task_report", plan.done(aPlan("write down the likely lights", guess)), "invalid")
+	if err != nil {
+		return err
+	}
+	s.prove(words, "It plans with %s all the same: the plan is not taken.", guess)
+	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("look up the lights in the register", ways[0])), nil); err != nil {
+		return err
+	}
+	if err := s.succeed(ctx); err != nil {
+		return err
+	}
+	if v, err = s.look(ctx); err != nil {
+		return err
+	}
+	verdicts := append([]string{}, v.Task.Criteria...)
+	for _, sub := range v.Task.SubTasks {
+		verdicts = append(verdicts, sub.Criteria...)
+	}
+	if err := holds(v.Task.State == "accepted" && len(verdicts) == 3 && !slices.ContainsFunc(verdicts, func(c string) bool { return !strings.HasPrefix(c, "pass: ") }),
+		"the task is accepted with every criterion passed: %s, %v", v.Task.State, verdicts); err != nil {
+		return err
+	}
+	s.prove(fmt.Sprintf("round %d: %s", v.Task.Round, strings.Join(verdicts, "; ")), "With %s it succeeds: the task is %s.", ways[0], v.Task.State)
+	s.step.Facts = object{"loss": r.L, "d": r.D, "omega": r.Omega, "directive": r.Directive, "blocked": blocked, "alternatives": ways, "refusal": words,
+		"state": v.Task.State, "round": v.Task.Round}
+	s.step.Shown = fmt.Sprintf("loss %.3f → %s → %s in round %d", r.L, strings.ReplaceAll(r.Directive, "_", " "), v.Task.State, v.Task.Round)
+	return nil
+}
+
+// failLast makes the last attempt of the first round, as wrong as the one before.
+func (s *stage) failLast(ctx context.Context) error {
+	work, err := claimRole(ctx, s.doer().client, "R3")
+	if err != nil {
+		return err
+	}
+	evidence, err := s.write(guessed)
+	if err != nil {
+		return err
+	}
+	if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "There are two."}, evidence), nil); err != nil {
+		return err
+	}
+	s.prove(strings.TrimSpace(guessed), "%s writes the file by guessing, twice.", s.doer().name)
+	return nil
+}
+
+// succeed does the new plan and merges it.
+func (s *stage) succeed(ctx context.Context) error {
+	work, err := claimRole(ctx, s.doer().client, "R3")
+	if err != nil {
+		return err
+	}
+	evidence, err := s.write(found)
+	if err != nil {
+		return err
+	}
+	if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "There are three."}, evidence), nil); err != nil {
+		return err
+	}
+	whole, err := claimRole(ctx, s.planner().client, "R4b")
+	if err != nil {
+		return err
+	}
+	return call(ctx, s.planner().client, "task_report", whole.done(object{"output": strings.TrimSpace(found), "verdicts": []object{
+		{"criterion": "the user can tell the lights apart", "verdict": "pass", "evidence": lookUp + ":" + lightsFile + " → " + strings.TrimSpace(found)}}}), nil)
+}

@@ -1,0 +1,74 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/pipeline/controller"
+	"cordelia/schemas"
+)
+
+// asks reports whether who makes the call is asked what it wants to know while it waits.
+func (c *Call) asks() bool { return c.Caller.Asks && c.Caller.Later }
+
+// askedOf is what a task that is waited for asks of who may answer.
+func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
+	if in.TaskID == "" || in.WorkID != "" {
+		return a, nil
+	}
+	questions, nth, err := controller.Asked(g, in.TaskID)
+	return Asking{Questions: questions, Name: fmt.Sprintf("answers-%d", nth), Tool: taskSubmit.Name, Answer: func(text string) map[string]any {
+		return map[string]any{"task_id": in.TaskID, "answers": text}
+	}}, err
+}
+
+// asking is what a waiting call of the caller's asks; nothing if the caller's client
+// asks nobody.
+func (n *Node) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, err error) {
+	if !caller.Asks {
+		return a, nil
+	}
+	c, err := k.call(n, caller)
+	if err != nil {
+		return a, err
+	}
+	err = n.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		a, err = c.Op.keeping.asks(g, c.args)
+		return err
+	})
+	return a, err
+}
+
+// AnswerKept gives a waiting call of the caller's what its client heard from the user;
+// "" = go on without; to names the questions it was asked. It is a call of its own, with
+// the caller's rights. What is not asked, or no more, is ignored.
+func (n *Node) AnswerKept(ctx context.Context, caller Caller, id, to, text string) error {
+	k, err := n.readKept(ctx, caller.Entity, id)
+	if err != nil || k.state != KeptWaiting {
+		return err
+	}
+	a, err := n.asking(ctx, caller, k)
+	if err != nil || len(a.Questions) == 0 || a.Name != to {
+		return err
+	}
+	c, err := k.call(n, caller)
+	if err != nil {
+		return err
+	}
+	in := a.Answer(text)
+	if c.As != "" {
+		in["as"] = c.As
+	}
+	args, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	caller.Later = false
+	if _, err = Find(a.Tool).Call(ctx, n, caller, args); errors.Is(err, schemas.ErrConflict) {
+		return nil // answered meanwhile
+	}
+	return err
+}

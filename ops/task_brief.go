@@ -1,0 +1,70 @@
+package ops
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cordelia/work"
+)
+
+// Bounds of the text of a brief or a result, in bytes: within a claim, and on request.
+const (
+	claimedText = 6000
+	wholeText   = 24000
+)
+
+// leaseText words an item for its holder.
+func leaseText(w work.Claimed) string {
+	whole := fmt.Sprintf(`all of it: task_status {"work_id": %q, "detail": true}`, w.WorkID)
+	lines := []string{inset(w.Intent), fmt.Sprintf("yours until %s; today is %s", w.ExpiresAt, w.Today)}
+	if text := briefText(w.Brief, w.Inputs, claimedText, whole); text != "" {
+		lines = append(lines, text)
+	}
+	if w.Note != "" {
+		lines = append(lines, "its last holder noted: "+inset(w.Note))
+	}
+	return strings.Join(append(lines, w.Notes...), "\n")
+}
+
+// inset moves the further lines of an agent's text in: one at the margin is the node's.
+func inset(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
+
+// briefText words a brief for a client that shows a model the text of an answer
+// alone. What may be long comes last; where it is cut, rest says where it is whole.
+func briefText(b work.Brief, before []work.Input, limit int, rest string) string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, inset(fmt.Sprintf(format, args...))) }
+	for i, c := range b.Criteria {
+		add("criterion %d: %s", i+1, c)
+	}
+	for i, c := range b.Constraints {
+		add("constraint %d: %s", i+1, c)
+	}
+	if len(b.Context) > 0 {
+		ids, _ := json.Marshal(b.Context) // ids always encode
+		add(`read first: memory_read_warm {"ids": %s}`, ids)
+	}
+	if len(b.AnswerSchema) > 0 {
+		add("the result must fit: %s", b.AnswerSchema)
+	}
+	if len(b.Inputs) > 0 {
+		add("inputs: %s", b.Inputs)
+	}
+	for _, in := range before {
+		result := string(in.Result)
+		if in.Left {
+			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, in.WorkID)
+		}
+		add("result of stage %d, %s: %s", in.Stage, in.WorkID, result)
+	}
+	return cutText(strings.Join(lines, "\n"), limit, rest)
+}
+
+// cutText is text of at most limit bytes, and where the rest is if there is more.
+func cutText(text string, limit int, rest string) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…\ncut here; " + rest
+}

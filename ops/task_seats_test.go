@@ -1,0 +1,142 @@
+package ops
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+// Who cannot give an answer that holds loses the seat to others; the task ends only
+// when nobody is left to try, or enough have.
+func TestBadAnswersCostTheSeat(t *testing.T) {
+	bad := func(n int) map[string]any { return map[string]any{"subtasks": "none", "n": n} }
+	fail := func(h *house, c Caller, left string) map[string]any {
+		w := h.take(c, "R2")
+		h.refused(c, w, bad(1), "2 more answers")
+		h.refused(c, w, bad(2), "1 more answers")
+		out := h.must(c, "task_report", reportOf(w, bad(3)))
+		require.Contains(h.t, out["led_to"], left)
+		again := h.must(c, "task_report", reportOf(w, bad(3)))
+		require.Equal(h.t, out["state"], again["state"], "the same report again")
+		return out
+	}
+	state := func(h *house, of map[string]any) any {
+		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["state"]
+	}
+	t.Run("another takes it", func(t *testing.T) {
+		h := newHouse(t)
+		crew := h.crew("one", "two")
+		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+		require.Equal(t, "ready", fail(h, crew[0], "offered to others")["state"])
+		require.Equal(t, "planning", state(h, made))
+		h.none("R2", crew[0])
+		w := h.take(crew[1], "R2")
+		require.Contains(t, h.textOf(crew[1], "task_claim", map[string]any{}), "not what was asked for", "why, from the one before")
+		h.refused(crew[1], w, bad(1), "2 more answers") // the other's word, but this one's first
+		h.done(crew[1], w, planOf(part("look", 1, nil)))
+		require.Equal(t, "running", state(h, made))
+	})
+	t.Run("nobody is left", func(t *testing.T) {
+		h := newHouse(t)
+		crew := h.crew("one")
+		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+		require.Equal(t, "failed", fail(h, crew[0], "no more are")["state"])
+		require.Equal(t, "abandoned", state(h, made))
+	})
+	t.Run("enough have tried", func(t *testing.T) {
+		h := newHouse(t)
+		crew := h.crew("one", "two", "three", "four")
+		made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
+		fail(h, crew[0], "offered to others")
+		fail(h, crew[1], "offered to others")
+		fail(h, crew[2], "no more are")
+		require.Equal(t, "abandoned", state(h, made))
+	})
+}
+
+// A refused answer that is sent over and over is a loop, and counts.
+func TestTheSameBadAnswerCountsInTheEnd(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one", "two")[0]
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "x"})
+	w := h.take(one, "R2")
+	bad := map[string]any{"subtasks": "none"}
+	for _, left := range []string{"2", "2", "2", "1"} {
+		h.refused(one, w, bad, left+" more answers")
+	}
+	require.Equal(t, "ready", h.must(one, "task_report", reportOf(w, bad))["state"])
+	require.Equal(t, 3, h.number(`SELECT count(*) FROM task_messages WHERE record = 'Refused'`))
+}
+
+// A seat that waits for a member that has ended waits for somebody else at once.
+func TestSeatsOfEndedMembersAreOfferedAgain(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 2))
+	boss, one := h.caller("boss"), h.caller("hand")
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})
+	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"assigned_to": "hand"}), part("look south", 1, map[string]any{"assigned_to": "hand-2"})))
+	held := h.take(one, "R3")
+	h.none("R3", boss)
+	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "hand"})
+	w := h.take(boss, "R3")
+	require.Equal(t, held["work_id"], w["work_id"])
+	require.Contains(t, w["intent"], "look north")
+	h.done(boss, w, map[string]any{"text": "seven"})
+	h.must(h.lead, "task_submit", map[string]any{"request": "y", "intent": "shear them", "group": "swarm-sheep"})
+	h.none("R2", h.lead)
+	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "boss"})
+	require.Contains(t, wordsOf(h.take(h.lead, "R2")), "shear them", "its maker coordinates it now")
+}
+
+// A task of who is suspended says so.
+func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
+	h := newHouse(t)
+	scout := h.crew("scout", "below")[0]
+	id := h.must(scout, "task_submit", map[string]any{"request": "x"})["task_id"]
+	shown := func() map[string]any {
+		return h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)
+	}
+	require.Nil(t, shown()["suspended"])
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "suspend"})
+	require.Equal(t, true, shown()["suspended"])
+	require.Contains(t, shown()["next"], "resume")
+	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{"task_id": id}), "(suspended)")
+	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "resume"})
+	require.Nil(t, shown()["suspended"])
+}
+
+// A stage of a task gets copies of the items that the outputs before it name, as a
+// stage of plain work does, and of no other stage's.
+func TestOutputsHandTheirItemsOn_INV_STAGE(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "pipeline", "coordinator_slot": "boss",
+		"agents": []any{slotOf("boss", 1), slotOf("look", 1), slotOf("count", 1), slotOf("tell", 1)}})
+	boss := h.caller("boss")
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})
+	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"role": "look"}), part("count them", 2, map[string]any{"role": "count"}),
+		part("tell it", 3, map[string]any{"role": "tell"})))
+	step := func(slot, intent string) (context []any) {
+		c := h.caller(slot)
+		item := h.must(c, "memory_write_warm", with(note("Found by "+slot), map[string]any{"group": "swarm-sheep." + slot}))["id"]
+		h.clock.advance(time.Second)
+		w := h.take(c, "R3")
+		context, _ = w["brief"].(map[string]any)["context"].([]any)
+		again, _ := h.take(c, "R3")["brief"].(map[string]any)["context"].([]any)
+		require.Equal(t, context, again)
+		h.done(c, w, map[string]any{"items": []any{item}})
+		h.done(boss, h.take(boss, "R4a"), passing(intent+" is shown"))
+		return context
+	}
+	require.Empty(t, step("look", "look north"))
+	for _, stage := range []struct{ slot, intent, before string }{{"count", "count them", "look"}, {"tell", "tell it", "count"}} {
+		got := step(stage.slot, stage.intent)
+		require.Len(t, got, 1)
+		text := wordsOf(h.must(h.caller(stage.slot), "memory_read_warm", map[string]any{"ids": got})["items"])
+		require.Contains(t, text, "Found by "+stage.before)
+	}
+	_, err := h.call(h.caller("tell"), "memory_search", map[string]any{"query": "look", "group": "swarm-sheep.look"})
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+}

@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
+)
+
+// maxClaimers is how many may try themselves at a seat in turn, each with
+// pipeline.PlanAttempts answers, before it ends as failed.
+const maxClaimers = 3
+
+// freeRepeats is how often a refused answer may be repeated without being counted: a
+// reply may get lost. More is a loop.
+const freeRepeats = 2
+
+// tries is what the present holder of a seat has tried.
+type tries struct {
+	By    schemas.EntityID `json:"by"`
+	N     int              `json:"n"`               // answers that were refused
+	Hash  string           `json:"hash"`            // of the last of them
+	Again int              `json:"again,omitempty"` // times that was repeated
+}
+
+// tries reads what the holder has tried; somebody else's tries are none of its.
+func (s seat) tries(holder schemas.EntityID) (t tries) {
+	if json.Unmarshal([]byte(s.refused), &t) != nil || t.By != holder {
+		return tries{By: holder}
+	}
+	return t
+}
+
+// refuse counts an answer that does not hold, and words the refusal. The same answer
+// again is told the same, a few times without being counted.
+func (u *turn) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, error) {
+	t := s.tries(s.holder)
+	again := t.Hash == p.Hash()
+	if again {
+		t.Again++
+	}
+	counts := !again || t.Again > freeRepeats
+	if counts {
+		s.answers++
+		t.N++
+	}
+	if !again {
+		t.Hash, t.Again = p.Hash(), 0
+	}
+	r := &Refusal{Msg: e.Msg, Expected: e.Expected, Violations: e.Violations, Left: max(pipeline.PlanAttempts-t.N, 0)}
+	if _, err := u.g.Tx().Exec(noteRefused, s.answers, text(t), s.item); err != nil {
+		return nil, fmt.Errorf("note answer: %w", err)
+	}
+	if !counts {
+		return r, nil
+	}
+	return r, u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordRefused, body: map[string]any{
+		"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
+}
+
+// dismiss ends the lease of who gave its last answer. Others may try, if there are
+// any; else the seat ends as failed.
+func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report, why string) (as *work.Report, led string, err error) {
+	others := false
+	err = c.asTurn(g, t, func(u *turn) error {
+		if err := u.rate(s.holder, s.role, false, trust.Bad); err != nil || s.answers >= maxClaimers*pipeline.PlanAttempts {
+			return err
+		}
+		others, err = work.Bar(u.g, s.item, s.holder)
+		return err
+	})
+	if others {
+		return p.AsReleased(why), "the answer could not be taken, and no more of yours are; the seat is offered to others", err
+	}
+	return p.AsFailed(why), "the answer could not be taken, and no more are; the item failed", err
+}
