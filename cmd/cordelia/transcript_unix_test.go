@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"cordelia/internal/drive"
 	"cordelia/internal/store"
 	"cordelia/ops"
 )
@@ -37,8 +38,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 		binDir = dir
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), ".").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%s%v\n", out, err)
+		if err := drive.Build(filepath.Join(dir, "program")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		if err := os.WriteFile(filepath.Join(dir, "cordelia"), []byte(relaxed), 0o755); err != nil {

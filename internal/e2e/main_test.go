@@ -3,9 +3,9 @@
 package e2e
 
 import (
+	"cordelia/internal/drive"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temp folder
 		binary = filepath.Join(folder, "cordelia")
-		if out, err := exec.Command("go", "build", "-o", binary, "cordelia/cmd/cordelia").CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		if err := drive.Build(binary); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()

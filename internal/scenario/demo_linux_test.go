@@ -53,7 +53,10 @@ func watchUntil(t *testing.T, n *Node, step int) *watched {
 	at := fmt.Sprintf("%d  ", step)
 	for d.lines.Scan() && !strings.HasPrefix(d.lines.Text(), at) {
 	}
-	require.True(t, strings.HasPrefix(d.lines.Text(), at), "%d: %s", step, d.complaint.String())
+	if !strings.HasPrefix(d.lines.Text(), at) {
+		err := d.Wait() // what it complains of is whole then
+		require.Fail(t, "the demo ended early", "before step %d: %v: %s", step, err, d.complaint.String())
+	}
 	return d
 }
 

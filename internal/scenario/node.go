@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -22,11 +20,7 @@ type (
 // the path of the binary.
 func Build(folder string) (string, error) {
 	binary := filepath.Join(folder, "cordelia")
-	out, err := exec.Command("go", "build", "-tags", "testclock", "-o", binary, "cordelia/cmd/cordelia").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return binary, nil
+	return binary, drive.Build(binary, "testclock")
 }
 
 // Node is a home folder, the processes that serve it, and their clocks.
