@@ -113,7 +113,7 @@ func question(needs ops.NeedsPerson) string {
 			fmt.Fprintf(&b, "and %d more\n", len(needs.Matters)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- “%s”, by %s: cordelia review show %s\n", ops.Shorten(ops.Line(m.Name), askedName), ops.Line(m.Author), m.ID)
+		fmt.Fprintf(&b, "- “%s”, by %s: cordelia review show %s\n", schemas.Shorten(ops.Line(m.Name), askedName), ops.Line(m.Author), m.ID)
 	}
 	b.WriteString("Decide with your own key, in a terminal: cordelia review. Then accept.\n" +
 		"Your answer here decides nothing. Decline to leave it undecided for this session.")

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cordelia/schemas"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,7 +35,7 @@ func (d HotDoc) digestLines() []string {
 	add := func(label string, values ...string) {
 		values = slices.DeleteFunc(values, func(s string) bool { return strings.TrimSpace(s) == "" })
 		if len(values) > 0 {
-			lines = append(lines, cut(label+": "+safeLine(strings.Join(values, "; ")), digestLine))
+			lines = append(lines, schemas.Shorten(label+": "+safeLine(strings.Join(values, "; ")), digestLine))
 		}
 	}
 	add("Name", append([]string{d.text("identity", "name")}, d.texts("identity", "roles")...)...)
@@ -65,17 +66,4 @@ func safeLine(s string) string {
 		return r
 	}, s)
 	return strings.Join(strings.Fields(s), " ")
-}
-
-// cut shortens s to at most limit bytes, between two characters.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	const mark = "…"
-	end := limit - len(mark)
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + mark
 }

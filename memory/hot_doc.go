@@ -155,13 +155,15 @@ func (d HotDoc) JSON() ([]byte, error) { return canonicalOf(d.Context) }
 const sessionText = 2000
 
 // LastSummary is what the last session left behind, cut to 2,000 bytes.
-func (d HotDoc) LastSummary() string { return cut(d.text("ephemeral", "last_summary"), sessionText) }
+func (d HotDoc) LastSummary() string {
+	return schemas.Shorten(d.text("ephemeral", "last_summary"), sessionText)
+}
 
 // OpenThreads are what was left open, the first 2,000 bytes of them.
 func (d HotDoc) OpenThreads() []string {
 	threads, room := []string{}, sessionText
 	for _, t := range d.texts("ephemeral", "open_threads") {
-		t = cut(t, digestLine)
+		t = schemas.Shorten(t, digestLine)
 		if room -= len(t); room < 0 {
 			break
 		}

@@ -9,7 +9,6 @@ import (
 	"sort"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cordelia/schemas"
 )
@@ -280,10 +279,7 @@ func oneLine(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
+	cut := schemas.Boundary(s, limit)
 	if i := strings.LastIndexByte(s[:cut], ' '); i > cut/2 {
 		cut = i
 	}

@@ -40,17 +40,6 @@ func Escape(s string) string {
 // Line is agents' text in one line, with what is hidden in it made visible.
 func Line(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }
 
-// Shorten is s in at most limit bytes, cut between two characters.
-func Shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit -= len("…"); limit > 0 && !utf8.RuneStart(s[limit]); {
-		limit--
-	}
-	return s[:max(limit, 0)] + "…"
-}
-
 // EscapeJSON writes the hidden characters inside a JSON text as JSON escapes:
 // the value stays the same, the bytes hide nothing.
 func EscapeJSON(raw []byte) []byte {

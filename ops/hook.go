@@ -171,7 +171,7 @@ func (h *Hooks) prompt(ctx context.Context, caller Caller, in HookInput) (HookAn
 // from outside, shown unasked, would mark every session they turn up in. The lines take at
 // most room bytes.
 func (h *Hooks) recall(ctx context.Context, caller Caller, prompt string, room int) ([]string, error) {
-	prompt = strings.TrimSpace(Shorten(prompt, hookQuery))
+	prompt = strings.TrimSpace(schemas.Shorten(prompt, hookQuery))
 	if prompt == "" || strings.HasPrefix(prompt, "/") { // a command of the client
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, prompt string, room i
 			text = hit.Name
 		}
 		source := inert(fmt.Sprintf("(%s, %s, %s)", hit.Author, hit.Date, hit.ID))
-		line := "- " + Shorten(inert(text), recallLine-len(source)) + " " + source
+		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
 		if room -= len(line) + 1; room < 0 {
 			break
 		}

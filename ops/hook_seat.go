@@ -104,7 +104,7 @@ func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) 
 	if kind == "" {
 		kind = "sub-agent"
 	}
-	args := map[string]any{"agent_type": schemas.SwarmWorker, "display_name": Shorten(inert(kind), 100)}
+	args := map[string]any{"agent_type": schemas.SwarmWorker, "display_name": schemas.Shorten(inert(kind), 100)}
 	if group != "" {
 		args["groups"] = []schemas.GroupID{group}
 	}

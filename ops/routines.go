@@ -24,14 +24,7 @@ const (
 // sweep makes the lifecycle moves that time makes due, until ctx ends. Every
 // process of the node does; the edges make sure each move happens once.
 func (n *Node) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	regularly(ctx, sweepEvery, func() {
 		if err := n.Sweep(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("lifecycle sweep", "err", err)
 		}
@@ -40,6 +33,20 @@ func (n *Node) sweep(ctx context.Context) {
 		}
 		if err := n.Audit(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("audit report", "err", err)
+		}
+	})
+}
+
+// regularly calls f each time a period has passed, until ctx ends.
+func regularly(ctx context.Context, every time.Duration, f func()) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			f()
 		}
 	}
 }

@@ -20,18 +20,11 @@ const settleEvery = time.Second
 // settleWork makes the moves of work items that time makes due, until ctx ends. It
 // writes only when there is something to write.
 func (n *Node) settleWork(ctx context.Context) {
-	tick := time.NewTicker(settleEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	regularly(ctx, settleEvery, func() {
 		if err := n.SettleWork(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("work items", "err", err)
 		}
-	}
+	})
 }
 
 // SettleWork looks once for due moves of work items and makes them.

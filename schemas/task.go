@@ -153,7 +153,7 @@ type Evidence struct {
 // NewEvidence keeps [EvidenceEnd] bytes of each end of output, cut between
 // characters.
 func NewEvidence(tool, input string, exit int, output string) Evidence {
-	head := output[:boundary(output, min(len(output), EvidenceEnd))]
+	head := output[:Boundary(output, min(len(output), EvidenceEnd))]
 	rest := output[len(head):]
 	if len(rest) > EvidenceEnd {
 		from := len(rest) - EvidenceEnd
@@ -163,14 +163,6 @@ func NewEvidence(tool, input string, exit int, output string) Evidence {
 		rest = rest[from:]
 	}
 	return Evidence{tool, input, exit, head, rest}
-}
-
-// boundary moves at back to where a character begins.
-func boundary(s string, at int) int {
-	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return at
 }
 
 // Target names what a call worked on, as tool:input.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -70,20 +69,9 @@ func (s *seen) status(now int64, whole bool) Status {
 		out.Finished = events.Timestamp(s.finished)
 	}
 	if !whole {
-		out.Intent, out.Note = shorten(s.intent), shorten(s.note)
+		out.Intent, out.Note = schemas.Shorten(s.intent, shownIntent), schemas.Shorten(s.note, shownIntent)
 	}
 	return out
-}
-
-func shorten(text string) string {
-	if len(text) <= shownIntent {
-		return text
-	}
-	cut := shownIntent
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
 }
 
 // Show gives one item, with detail its brief, result and evidence too.

@@ -54,7 +54,10 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 			return false
 		}
 		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
-		time.Sleep(10 * time.Millisecond) // whoever stops it need not wait for it
+		var now syscall.WaitStatus
+		_, err := syscall.Wait4(pid, &now, syscall.WUNTRACED, nil) // until it stands still
+		require.NoError(t, err)
+		require.True(t, now.Stopped(), "it ended before it could be stopped: %s", &said)
 		if held() {
 			return true
 		}

@@ -3,30 +3,19 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 )
 
 // Generate is a scripted stand-in for the Gemini API. Gemini CLI speaks it.
-type Generate struct {
-	script
-	server *httptest.Server
-}
+type Generate struct{ standIn }
 
 // NewGenerate starts a model with nothing to say.
 func NewGenerate() *Generate {
 	m := &Generate{}
-	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	m.listen(m.serve)
 	return m
 }
-
-// URL is the base address for the client.
-func (m *Generate) URL() string { return m.server.URL }
-
-// Close ends the server.
-func (m *Generate) Close() { m.server.Close() }
 
 // generateRequest is the part of a request that matters here.
 type generateRequest struct {
@@ -49,13 +38,13 @@ type generateRequest struct {
 const generatePrefix = "mcp_cordelia_"
 
 func (m *Generate) serve(w http.ResponseWriter, r *http.Request) {
-	raw, err := io.ReadAll(r.Body)
-	var req generateRequest
-	if err == nil {
-		err = json.Unmarshal(raw, &req)
+	if !strings.Contains(r.URL.Path, "/models/") {
+		w.WriteHeader(http.StatusNotFound)
+		return
 	}
-	if err != nil || !strings.Contains(r.URL.Path, "/models/") {
-		http.Error(w, "not understood", http.StatusBadRequest)
+	var req generateRequest
+	raw, ok := readRequest(w, r, &req)
+	if !ok {
 		return
 	}
 	_, method, _ := strings.Cut(r.URL.Path[strings.LastIndex(r.URL.Path, "/"):], ":")

@@ -4,33 +4,24 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 )
 
 // Model is a scripted stand-in for the Messages API, which streams.
 type Model struct {
-	script
-	server *httptest.Server
-	mark   string // of the conversations that side is played in
-	side   *Model
+	standIn
+	mark string // of the conversations that side is played in
+	side *Model
 }
 
 // NewModel starts a model with nothing to say.
 func NewModel() *Model {
 	m := &Model{}
-	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	m.listen(m.serve)
 	return m
 }
-
-// URL is the base address for the client.
-func (m *Model) URL() string { return m.server.URL }
-
-// Close ends the server.
-func (m *Model) Close() { m.server.Close() }
 
 // request is the part of a Messages request that matters here.
 type request struct {
@@ -63,13 +54,9 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	raw, err := io.ReadAll(r.Body)
 	var req request
-	if err == nil {
-		err = json.Unmarshal(raw, &req)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	raw, ok := readRequest(w, r, &req)
+	if !ok {
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/count_tokens") {

@@ -4,30 +4,22 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 )
 
 // Responses is a scripted stand-in for the Responses API, which streams. Codex speaks it.
-type Responses struct {
-	script
-	server *httptest.Server
-}
+type Responses struct{ standIn }
 
 // NewResponses starts a model with nothing to say.
 func NewResponses() *Responses {
 	m := &Responses{}
-	m.server = httptest.NewServer(http.HandlerFunc(m.serve))
+	m.listen(m.serve)
 	return m
 }
 
 // URL is the base address for the client.
-func (m *Responses) URL() string { return m.server.URL + "/v1" }
-
-// Close ends the server.
-func (m *Responses) Close() { m.server.Close() }
+func (m *Responses) URL() string { return m.standIn.URL() + "/v1" }
 
 // responsesRequest is the part of a request that matters here.
 type responsesRequest struct {
@@ -50,13 +42,9 @@ func (m *Responses) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	raw, err := io.ReadAll(r.Body)
 	var req responsesRequest
-	if err == nil {
-		err = json.Unmarshal(raw, &req)
-	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	raw, ok := readRequest(w, r, &req)
+	if !ok {
 		return
 	}
 	m.hear(raw)

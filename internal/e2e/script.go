@@ -1,9 +1,40 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 )
+
+// standIn is a scripted model behind an API on loopback.
+type standIn struct {
+	script
+	server *httptest.Server
+}
+
+func (m *standIn) listen(serve http.HandlerFunc) { m.server = httptest.NewServer(serve) }
+
+// URL is the base address for the client.
+func (m *standIn) URL() string { return m.server.URL }
+
+// Close ends the server.
+func (m *standIn) Close() { m.server.Close() }
+
+// readRequest decodes a request into req; false if it was answered with an error.
+func readRequest(w http.ResponseWriter, r *http.Request, req any) (raw []byte, ok bool) {
+	raw, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, req)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return nil, false
+	}
+	return raw, true
+}
 
 // Call is a tool call the model makes.
 type Call struct {

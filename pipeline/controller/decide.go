@@ -128,7 +128,7 @@ func (u *turn) rejected(by schemas.EntityID, why string) error {
 		why = "no reason was given"
 	}
 	// Of what failed R2 is told the criterion: the reason is in it, or nobody hears it.
-	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " + clip(why, maxWhy), Mode: schemas.Verifiable,
+	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " + schemas.Shorten(why, maxWhy), Mode: schemas.Verifiable,
 		Verdict: schemas.Fail, Evidence: why}
 	if err := u.say(message{from: user, to: schemas.MetaValidator, actor: by, record: recordRejected,
 		body: map[string]any{"hash": hash(u.t.result), "reason": json.RawMessage(text(why))}}); err != nil {

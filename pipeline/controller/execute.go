@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
@@ -116,7 +115,7 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 		return err
 	}
 	if c != nil {
-		c.WhatWasWrong, c.WhatToDo = clip(c.WhatWasWrong, maxAdvice), clip(c.WhatToDo, maxAdvice)
+		c.WhatWasWrong, c.WhatToDo = schemas.Shorten(c.WhatWasWrong, maxAdvice), schemas.Shorten(c.WhatToDo, maxAdvice)
 	}
 	in := struct {
 		Context    string                    `json:"context,omitempty"`
@@ -172,10 +171,7 @@ func shortened(raw json.RawMessage, limit int) json.RawMessage {
 	if len(raw) <= limit {
 		return raw
 	}
-	for limit > 0 && !utf8.RuneStart(raw[limit]) {
-		limit--
-	}
-	return json.RawMessage(text(string(raw[:limit]) + " … (cut)"))
+	return json.RawMessage(text(schemas.Shorten(string(raw), limit) + " (cut)"))
 }
 
 // executed goes on from what R3 reported.

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
@@ -52,23 +51,13 @@ func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	out := make([]schemas.Evidence, len(list))
 	for i, e := range list {
 		part := limit / len(list) / 4
-		e.Tool, e.Input, e.Head = clip(e.Tool, part), clip(e.Input, part), clip(e.Head, part)
+		e.Tool, e.Input, e.Head = schemas.Shorten(e.Tool, part), schemas.Shorten(e.Input, part), schemas.Shorten(e.Head, part)
 		if over := len(e.Tail) - part; over > 0 {
 			e.Tail = "… " + strings.ToValidUTF8(e.Tail[over:], "")
 		}
 		out[i] = e
 	}
 	return out
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + " …"
 }
 
 // judged goes on from R4a's verdicts. Without any, every criterion failed.

@@ -31,7 +31,7 @@ func (u *turn) learn(d schemas.PlanDirective, before pipeline.Trail, r schemas.R
 		return nil
 	}
 	return u.write(schemas.Planner, schemas.MemoryEntry{Type: schemas.Procedural, Tags: []string{string(d.Directive)},
-		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: clip(r.GapSummary, 500), Avoid: avoid}})
+		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: schemas.Shorten(r.GapSummary, 500), Avoid: avoid}})
 }
 
 // byMemory names the entries that forbid tools: who takes one back lifts that.
@@ -70,7 +70,7 @@ func (u *turn) remember(f schemas.FinalResult) error {
 		return err
 	}
 	return u.write(schemas.MetaValidator, schemas.MemoryEntry{Type: schemas.Episodic, Tags: []string{string(f.Result)},
-		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: clip("worked: "+inShort(all[len(all)-1].plan), 500), Prefer: prefer}})
+		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: schemas.Shorten("worked: "+inShort(all[len(all)-1].plan), 500), Prefer: prefer}})
 }
 
 // write hands an entry to the shared memory. What that cannot keep is lost with no

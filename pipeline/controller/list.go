@@ -38,7 +38,7 @@ func List(g access.Grant, before string, limit int) ([]Entry, error) {
 			return e, err
 		}
 		return Entry{TaskID: t.id, State: t.state, Round: t.round, GroupID: t.group, CreatedAt: events.Timestamp(t.created),
-			Intent: clip(cmp.Or(t.spec.Intent, t.request), shownText)}, nil
+			Intent: schemas.Shorten(cmp.Or(t.spec.Intent, t.request), shownText)}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)

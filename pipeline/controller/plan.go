@@ -153,7 +153,7 @@ func inShort(p schemas.Plan) string {
 	for _, s := range p.SubTasks {
 		steps = append(steps, fmt.Sprintf("%s (%s)", s.Intent, strings.Join(s.Tools, ", ")))
 	}
-	return clip(strings.Join(steps, "; "), shortPlan)
+	return schemas.Shorten(strings.Join(steps, "; "), shortPlan)
 }
 
 func examplePlan(tool string) schemas.Plan {

@@ -88,7 +88,7 @@ func gap(g pipeline.Gathered, verdicts []schemas.CriterionVerdict) string {
 			missed = append(missed, fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
 		}
 	}
-	return clip(strings.Join(missed, "; "), 2000)
+	return schemas.Shorten(strings.Join(missed, "; "), 2000)
 }
 
 // giveUp ends a task that no round can bring further. R7 says so: there is no other
@@ -137,7 +137,7 @@ func (u *turn) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome, a
 		return err
 	}
 	for i := range f.Tried {
-		f.Tried[i] = clip(f.Tried[i], shortPlan)
+		f.Tried[i] = schemas.Shorten(f.Tried[i], shortPlan)
 	}
 	return u.finish(schemas.TaskGiveUp, f, schemas.GradientSolver, "")
 }

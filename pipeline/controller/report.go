@@ -53,7 +53,7 @@ func reason(err error) string {
 	for _, v := range e.Violations {
 		parts = append(parts, strings.TrimSpace(v.Path+" "+v.Msg))
 	}
-	return clip(strings.Join(parts, "; "), 500)
+	return schemas.Shorten(strings.Join(parts, "; "), 500)
 }
 
 // Check is a machine check that a report must pass.

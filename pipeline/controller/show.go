@@ -86,7 +86,7 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 		v.Intent = t.request
 	}
 	if !detail {
-		v.Intent = clip(v.Intent, shownText)
+		v.Intent = schemas.Shorten(v.Intent, shownText)
 	}
 	if t.state == schemas.TaskClarifying {
 		v.Questions = t.asked[len(t.asked)-1].Questions
@@ -154,7 +154,7 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 		return err
 	}
 	for _, s := range subs {
-		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id, Intent: clip(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
+		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id, Intent: schemas.Shorten(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
 			Attempt: s.attempt, Criteria: matrix(s.planned.SuccessCriteria, s.outcome.CriteriaVerdicts)})
 	}
 	var whole []schemas.CriterionVerdict
@@ -177,11 +177,11 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 // inPart is an outcome whose longest texts have about so many bytes together.
 func inPart(o schemas.SubTaskOutcome, limit int) schemas.SubTaskOutcome {
 	part := limit / 4
-	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), clip(o.FailureReason, part)
+	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), schemas.Shorten(o.FailureReason, part)
 	o.CriteriaVerdicts = slices.Clone(o.CriteriaVerdicts)
 	for i := range o.CriteriaVerdicts {
 		v := &o.CriteriaVerdicts[i]
-		v.Evidence = clip(v.Evidence, part/len(o.CriteriaVerdicts))
+		v.Evidence = schemas.Shorten(v.Evidence, part/len(o.CriteriaVerdicts))
 	}
 	return o
 }
@@ -197,7 +197,7 @@ func matrix(list []schemas.Criterion, verdicts []schemas.CriterionVerdict) []str
 		if at := slices.IndexFunc(verdicts, func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }); at >= 0 {
 			state = string(verdicts[at].Verdict)
 		}
-		out[i] = state + ": " + clip(c.Criterion, shownText)
+		out[i] = state + ": " + schemas.Shorten(c.Criterion, shownText)
 	}
 	return out
 }
