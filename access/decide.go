@@ -148,27 +148,41 @@ func refusal(op Op, c *chain, denials []Denial) error {
 	if at := slices.IndexFunc(denials, func(e Denial) bool { return e.Status != schemas.Registered }); at >= 0 {
 		d = denials[at]
 	}
-	self := c.self().ID
-	where := "this agent"
-	if d.ID != self {
+	self := c.self()
+	where, own := "this agent", d.ID == self.ID
+	if !own {
 		where = "an ancestor of this agent"
 	}
 	err := &schemas.Error{Code: schemas.CodeDenied, Err: Refused{Denials: denials}}
 	switch d.Reason {
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
-		err.Hint = "use the tools that tools/list shows; the parent can add it with agent_capabilities"
+		if err.Hint = "whoever is above that one can add it with agent_capabilities"; own {
+			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q} shows its tools, and a new list replaces them`, self.Name)
+		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
-		err.Hint = "ask the parent to resume or reactivate it with agent_lifecycle"
+		if err.Hint = "ask the user: agent_list shows which one, and why"; own {
+			err.Hint = wayBack(self.Name, d.Status)
+		}
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
-		err.Hint = "the parent can register a new one with agent_register, or give it more time with agent_capabilities"
+		if err.Hint = "whoever is above that one can give it more time with agent_capabilities"; own {
+			err.Hint = fmt.Sprintf(`the parent can give it more time, counted from its registration: agent_capabilities {"agent": %q, "capabilities": {"ttl_seconds": 86400}}`, self.Name)
+		}
 	default:
 		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)
 		err.Hint = "the parent can widen it with agent_capabilities"
 	}
 	return err
+}
+
+// wayBack says what makes an agent of this status active again.
+func wayBack(name string, from schemas.AgentStatus) string {
+	if on, ok := schemas.BackToActive(from); ok {
+		return fmt.Sprintf(`the parent or the user can %s it: agent_lifecycle {"agent": %q, "action": %q}`, on, name, on)
+	}
+	return "the parent can register a new one with agent_register"
 }
 
 // Refused is the cause inside a denial, for the log: which entities of the chain

@@ -49,7 +49,8 @@ func (g Grant) Need(needs ...Need) error {
 				return refusal.Try("%s", g.wayOut(reason))
 			}
 		}
-		return schemas.NotFoundf("there is nothing here under this name")
+		return schemas.NotFoundf("there is nothing here under this name").
+			Try("memory_group with action list shows your groups, memory_search what you may read")
 	}
 	return nil
 }

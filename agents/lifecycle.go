@@ -45,8 +45,11 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	}
 	to, who, ok := schemas.NextStatus(r.Status, on)
 	if !ok || who == schemas.ByNode && !g.IsNode() {
-		return Moved{}, schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
-			Try("agent_list shows the state of your agents")
+		err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).Try("agent_list shows the state of your agents")
+		if back, ok := schemas.BackToActive(r.Status); ok {
+			err = err.Try(`to make it active: agent_lifecycle {"agent": %q, "action": %q}`, r.Name, back)
+		}
+		return Moved{}, err
 	}
 	m := Moved{From: r.Status}
 	tx := g.Tx()

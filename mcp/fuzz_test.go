@@ -79,7 +79,7 @@ func FuzzStdio(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := runtime.NumGoroutine()
 		lines := 0
-		require.NoError(t, eachLine(bytes.NewReader(in), 1<<12, func([]byte, bool) bool { lines++; return true }))
+		require.NoError(t, eachLine(bytes.NewReader(in), 1<<12, func([]byte) bool { lines++; return true }, func(json.RawMessage) { lines++ }))
 		var out bytes.Buffer
 		ctx := WithPrincipal(t.Context(), Principal{ID: "me"})
 		require.NoError(t, ServeStdio(ctx, router, bytes.NewReader(in), &out, StdioOptions{MaxLine: 1 << 12}))

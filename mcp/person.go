@@ -20,15 +20,17 @@ const personKey = "person"
 const (
 	askedMatters = 5
 	askedName    = 120 // bytes
-	// keptRefusals is how many refusals a node's face remembers; the oldest goes first.
+	// keptRefusals is how many refusals a node's face remembers.
 	keptRefusals = 4096
 )
 
-// refusals are what a user did not want to decide, by session: that is final there.
+// refusals are what a user did not want to decide, by caller and session: that is final
+// there. All callers of a face share the room, and nobody pushes another's out: where it
+// is full, the oldest goes of whoever fills most of it.
 type refusals struct {
 	mu    sync.Mutex
 	known map[refusedMatter]bool
-	order []refusedMatter
+	order map[schemas.EntityID][]refusedMatter // a caller's, the oldest first
 }
 
 type refusedMatter struct {
@@ -40,18 +42,32 @@ func (r *refusals) add(c ops.Caller, matters []ops.Matter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
-		r.known = map[refusedMatter]bool{}
+		r.known, r.order = map[refusedMatter]bool{}, map[schemas.EntityID][]refusedMatter{}
 	}
 	for _, m := range matters {
 		one := refusedMatter{c.Entity, c.Session, m.ID}
 		if r.known[one] {
 			continue
 		}
-		if len(r.order) == keptRefusals {
-			delete(r.known, r.order[0])
-			r.order = r.order[1:]
+		r.known[one], r.order[c.Entity] = true, append(r.order[c.Entity], one)
+		if len(r.known) > keptRefusals {
+			r.forget(c.Entity)
 		}
-		r.known[one], r.order = true, append(r.order, one)
+	}
+}
+
+// forget drops the oldest of whoever has most: of first, where others have as many.
+func (r *refusals) forget(first schemas.EntityID) {
+	most := first
+	for who, theirs := range r.order {
+		if len(theirs) > len(r.order[most]) {
+			most = who
+		}
+	}
+	theirs := r.order[most]
+	delete(r.known, theirs[0])
+	if r.order[most] = theirs[1:]; len(theirs) == 1 {
+		delete(r.order, most)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"cordelia/internal/store"
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // household is a node whose user's agent, the lead, has a rover that brings back what a
@@ -193,17 +194,31 @@ func TestAPersonIsAskedInTheErasBefore(t *testing.T) {
 	require.Contains(t, said(d.next()), "ask the user to look: cordelia review")
 }
 
-// What is remembered of refusals is bounded.
-func TestRefusalsAreBounded(t *testing.T) {
+// What is remembered of refusals is bounded, and a caller who floods it loses their own
+// alone.
+func TestRefusalsAreBounded_INV_ASKED(t *testing.T) {
 	var r refusals
-	c := ops.Caller{}
+	ann, bea := ops.Caller{}, ops.Caller{}
+	ann.Entity, bea.Entity = "ann", "bea"
+	matter := func(i int) []ops.Matter { return []ops.Matter{{ID: fmt.Sprint(i)}} }
+	r.add(ann, matter(0))
 	for i := range keptRefusals + 10 {
-		r.add(c, []ops.Matter{{ID: fmt.Sprint(i)}})
+		bea.Session = fmt.Sprint(i % 7) // other sessions make no more room
+		r.add(bea, matter(i))
 	}
-	require.Len(t, r.known, keptRefusals)
-	require.Len(t, r.order, keptRefusals)
-	require.False(t, r.any(c, []ops.Matter{{ID: "9"}}))
-	require.True(t, r.any(c, []ops.Matter{{ID: "10"}}))
+	require.Equal(t, keptRefusals, len(r.known))
+	require.Equal(t, keptRefusals-1, len(r.order["bea"]))
+	require.True(t, r.any(ann, matter(0)), "another's stays")
+	bea.Session = "3"
+	require.False(t, r.any(bea, matter(10)))
+	bea.Session = "4"
+	require.True(t, r.any(bea, matter(11)))
+	for i := range keptRefusals + 10 { // more callers than there is room
+		ann.Entity = schemas.EntityID(fmt.Sprint(i))
+		r.add(ann, matter(0))
+	}
+	require.Equal(t, keptRefusals, len(r.known))
+	require.LessOrEqual(t, len(r.order), keptRefusals)
 }
 
 // A task or an item that goes on is not said to be decided, whatever the client claims.

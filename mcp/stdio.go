@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -58,12 +59,8 @@ func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opt
 
 	ended := make(chan error, 1)
 	go func() {
-		ended <- eachLine(in, opts.MaxLine, func(line []byte, tooLong bool) bool {
-			if tooLong {
-				box.put(Errorf(CodeInvalidRequest, "a message may have at most %d bytes", opts.MaxLine).response(nil))
-				return true
-			}
-			return p.receive(handling, line)
+		ended <- eachLine(in, opts.MaxLine, func(line []byte) bool { return p.receive(handling, line) }, func(id json.RawMessage) {
+			box.put(Errorf(CodeInvalidRequest, "a message may have at most %d bytes", opts.MaxLine).response(id))
 		})
 	}()
 
@@ -85,34 +82,33 @@ func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opt
 	return errors.Join(err, box.failure())
 }
 
-// eachLine calls take with every non-empty line of in, without its newline, or
-// once with tooLong for a longer one, which is skipped to its end. The slice is
-// the callee's to keep. It returns nil at the end of input, or when take says
-// so.
-func eachLine(in io.Reader, limit int, take func(line []byte, tooLong bool) bool) error {
+// eachLine calls take with every non-empty line of in, without its newline, until take
+// says no. A longer line is skipped to its end; tooLong then gets the id of the request
+// in it, nil if none was found. The slices are the callee's to keep. It returns nil at
+// the end of input, or when take says so.
+func eachLine(in io.Reader, limit int, take func(line []byte) bool, tooLong func(id json.RawMessage)) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	var line []byte
-	tooLong := false
+	var long *skim // of a line that is too long
 	for {
 		part, err := r.ReadSlice('\n')
-		if !tooLong {
-			line = append(line, part...)
-			tooLong = len(bytes.TrimRight(line, "\r\n")) > limit
+		if long != nil {
+			long.read(part)
+		} else if line = append(line, part...); len(withoutEnd(line)) > limit {
+			long = &skim{}
+			long.read(line)
+			line = nil
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
-			if tooLong {
-				line = nil
-			}
 			continue
 		}
-		body := bytes.TrimRight(line, "\r\n")
-		if tooLong {
-			body = nil
-		}
-		if (tooLong || len(bytes.TrimSpace(body)) > 0) && !take(body, tooLong) {
+		body := withoutEnd(line)
+		if long != nil {
+			tooLong(long.id())
+		} else if len(bytes.TrimSpace(body)) > 0 && !take(body) {
 			return nil
 		}
-		line, tooLong = nil, false
+		line, long = nil, nil
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
@@ -120,4 +116,9 @@ func eachLine(in io.Reader, limit int, take func(line []byte, tooLong bool) bool
 			return err
 		}
 	}
+}
+
+// withoutEnd is a line without what ends it, one of each: a line may hold more.
+func withoutEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }

@@ -338,7 +338,11 @@ func TestM26StdioLineLimit(t *testing.T) {
 	c.send(fits)
 	require.EqualValues(t, 1, c.next()["id"])
 	c.send(fits + " ")
-	require.EqualValues(t, CodeInvalidRequest, dig(c.next(), "error", "code"))
+	refused := c.next()
+	require.EqualValues(t, CodeInvalidRequest, dig(refused, "error", "code"))
+	require.EqualValues(t, 1, refused["id"], "the client's request ends")
+	c.send(strings.Repeat("[", maxMessage+1))
+	require.Nil(t, c.next()["id"])
 	c.send(callTool(2, "echo", "", true))
 	require.EqualValues(t, 2, c.next()["id"], "one error, then in step")
 }

@@ -172,18 +172,21 @@ func TestParseMessage(t *testing.T) {
 
 func TestEachLineStaysInStep(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
+	request := `{"jsonrpc":"2.0","method":"ping","params":{"x":"` + long + `"},"id":"late"}`
 	var got []string
-	err := eachLine(strings.NewReader("a\r\n\n  \n"+long+"\nb\n"+long[:70_000]+"\nlast"), 70_000, func(line []byte, tooLong bool) bool {
-		if tooLong {
-			got = append(got, "too long")
-		} else {
-			got = append(got, string(line[:min(len(line), 4)]))
-		}
+	err := eachLine(strings.NewReader("a\r\n\n  \n"+long+"\nb\n"+request+"\n"+long[:70_000]+"\nlast"), 70_000, func(line []byte) bool {
+		got = append(got, string(line[:min(len(line), 4)]))
 		return true
-	})
+	}, func(id json.RawMessage) { got = append(got, "too long: "+string(id)) })
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "too long", "b", "xxxx", "last"}, got)
-	require.ErrorIs(t, eachLine(io.MultiReader(strings.NewReader("a\n"), broken{}), 10, func([]byte, bool) bool { return true }), io.ErrClosedPipe)
+	require.Equal(t, []string{"a", "too long: ", "b", `too long: "late"`, "xxxx", "last"}, got)
+
+	// What ends a line counts once: more of it is a line that can be too long, too.
+	got = nil
+	require.NoError(t, eachLine(strings.NewReader(strings.Repeat("\r", 100_000)+"\n"), 70_000, nil,
+		func(id json.RawMessage) { got = append(got, "too long: "+string(id)) }))
+	require.Equal(t, []string{"too long: "}, got)
+	require.ErrorIs(t, eachLine(io.MultiReader(strings.NewReader("a\n"), broken{}), 10, func([]byte) bool { return true }, nil), io.ErrClosedPipe)
 }
 
 type broken struct{}

@@ -36,6 +36,8 @@
 //   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
 //     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
 //     that shows exactly the same again.
+//   - INV-VOICES: no author but the reader fills the first page of a search for words while
+//     others' items match about as well.
 //   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
 //     holds every hit it would hold without one.
 //

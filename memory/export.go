@@ -95,7 +95,7 @@ func Export(g access.Grant, of schemas.EntityID, w io.Writer, f Format, hot func
 		}
 	}
 	if f != JSONL && f != Markdown {
-		return schemas.Invalidf("there is no format %q", f).Expecting("jsonl or markdown")
+		return schemas.Invalidf("there is no format %q", f).Expecting("jsonl or markdown").Try("run: cordelia export --help")
 	}
 	buffered := bufio.NewWriter(w)
 	out := exporter{w: buffered, markdown: f == Markdown}

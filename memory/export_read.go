@@ -95,7 +95,7 @@ func at(line int, field string) string { return fmt.Sprintf("/%d%s", line, field
 func (b *Bundle) take(check *checker, seen map[schemas.ItemID]int, line int, text []byte, first bool) {
 	var r record
 	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
-		check.add(at(line, ""), "is not a record: %s", oneLine(err.Error(), maxTitle))
+		check.add(at(line, ""), "%s", misread(err))
 		return
 	}
 	if first != (r.Kind == recordHeader) {
@@ -125,6 +125,20 @@ func (b *Bundle) take(check *checker, seen map[schemas.ItemID]int, line int, tex
 	default:
 		check.add(at(line, "/kind"), "must be export, l1, group or item, with what it names")
 	}
+}
+
+// misread says in what a line is no record of an export.
+func misread(err error) string {
+	wrong, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case !ok:
+		return "is not JSON"
+	case wrong.JSONPointer == "":
+		return "is JSON, but not a record of an export"
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("has a field %s, which records do not have", oneLine(string(wrong.JSONPointer), maxTitle))
+	}
+	return fmt.Sprintf("has something at %s that records do not have there", oneLine(string(wrong.JSONPointer), maxTitle))
 }
 
 func (b *Bundle) takeGroup(check *checker, line int, o groupRecord) {

@@ -140,19 +140,69 @@ func TestWhatIsHiddenSupersedesNothing(t *testing.T) {
 	require.Contains(t, idsOf(n.search(bob, "auks breed outer stack")), other.ID)
 }
 
-// A flood does not bury what others wrote once its author is hidden, though it
-// has more matches than a search reads.
-func TestAHiddenFloodBuriesNothing(t *testing.T) {
+// Nobody keeps what others wrote from being found by writing much, though it has
+// more matches than a search reads, whatever it writes: what says the same, what
+// repeats the words, what is not so any more.
+func TestAFloodBuriesNothing_INV_VOICES(t *testing.T) {
+	const query = "ledger gulls shed"
+	for name, flood := range map[string]func(i int) Write{
+		"plain": func(i int) Write {
+			return learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919))
+		},
+		"repeating": func(i int) Write {
+			return learning(fmt.Sprintf("ledger gulls shed ledger gulls shed ledger gulls shed w%d", i))
+		},
+		"over": func(i int) Write {
+			d := learning(fmt.Sprintf("The ledger of gulls lay in shed number w%d near w%d.", i, i*7919))
+			d.ValidTo = "2020-01-01"
+			return d
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, cyd := newReleaseNode(t)
+			kept := n.write(cyd, inGroup(learning("Since the storm in spring the old ledger of all the gulls lies in the shed behind the house."), "team"))
+			faint := n.write(cyd, inGroup(learning("Near the harbour a shed was seen."), "team"))
+			for i := range matched + 50 {
+				n.write(ada, inGroup(flood(i), "team"))
+			}
+			page := idsOf(n.search(bob, query))
+			require.Contains(t, page, kept.ID)
+			if name == "over" {
+				return // there is nothing else to show
+			}
+			require.NotContains(t, page, faint.ID, "it holds too little of the query")
+			require.NotContains(t, idsOf(n.search(ada, query)), kept.ID, "one's own items are no crowd")
+
+			var byTens, byFifties []schemas.ItemID
+			for size, all := range map[int]*[]schemas.ItemID{10: &byTens, 50: &byFifties} {
+				for cursor, more := "", true; more; {
+					found, err := n.trySearch(bob, Search{Text: query, Limit: size, Cursor: cursor})
+					require.NoError(t, err)
+					*all, cursor, more = append(*all, idsOf(found)...), found.Cursor, found.More
+				}
+			}
+			require.Equal(t, byFifties, byTens, "pages of any size continue each other")
+			require.Len(t, byTens, len(slices.Compact(slices.Sorted(slices.Values(byTens)))), "nothing is shown twice")
+
+			_, err := n.hide(russell, "ada")
+			require.NoError(t, err)
+			require.ElementsMatch(t, []schemas.ItemID{kept.ID, faint.ID}, idsOf(n.search(bob, query)), "hidden, the flood is not there")
+			require.ElementsMatch(t, []schemas.ItemID{kept.ID, faint.ID}, idsOf(n.search(bob, "")))
+		})
+	}
+}
+
+// What is second-hand takes no place from what is not, though its author is
+// another than that of the rest.
+func TestSecondHandTakesNoPlaceOfAnother_INV_VOICES(t *testing.T) {
 	n, cyd := newReleaseNode(t)
-	kept := n.write(cyd, inGroup(learning("The ledger of gulls lies in the shed."), "team"))
-	for i := range matched + 50 {
+	for i := range 30 {
 		n.write(ada, inGroup(learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919)), "team"))
 	}
-	require.NotContains(t, idsOf(n.search(bob, "ledger gulls shed number near")), kept.ID)
-	_, err := n.hide(russell, "ada")
-	require.NoError(t, err)
-	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(bob, "ledger gulls shed number near")))
-	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(bob, "")))
+	foreign := learning("The ledger of gulls lies in the shed, says a page.")
+	foreign.Source = FromExternal
+	planted := n.write(cyd, inGroup(foreign, "team"))
+	require.NotContains(t, idsOf(n.search(bob, "ledger gulls shed")), planted.ID)
 }
 
 func TestWhoMayHide(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"cordelia/internal/store"
+	"cordelia/schemas"
 )
 
 // frequencies estimates how many readable items have each entry. What is rare
@@ -170,6 +171,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		return nil, found, err
 	}
 	var live []*doc
+	cut, read := len(ns) == matched, map[schemas.EntityID]int{}
 	for len(ns) > 0 && len(live) < candidates {
 		batch := ns[:min(len(ns), max(candidates-len(live), leastRead))]
 		ns = ns[len(batch):]
@@ -179,6 +181,9 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		}
 		for _, n := range batch {
 			d := docs[n]
+			if d != nil {
+				read[d.author]++
+			}
 			switch {
 			case d == nil || !p.inSpan(&d.row):
 			case d.hidden:
@@ -197,7 +202,10 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 			}
 		}
 	}
-	return live, found, nil
+	if cut || len(ns) > 0 {
+		live, err = p.besideCrowds(tx, live, read)
+	}
+	return live, found, err
 }
 
 // inSpan reports whether r was written in the time searched and surfaces at all.

@@ -51,6 +51,7 @@ type doc struct {
 	tf         []float64 // of the query's terms
 	candidate  bool
 	named      bool // the query names who said it
+	doubted    bool // second-hand, or of an author that proved inaccurate
 	base       float64
 	score      float64
 	reasons    []string
@@ -89,7 +90,7 @@ func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
 	slices.SortStableFunc(docs, func(a, b *doc) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), strings.Compare(string(a.id), string(b.id)))
 	})
-	return docs, nil
+	return p.spread(docs), nil
 }
 
 // surround adds the items before and after the best of the candidates.
@@ -300,11 +301,13 @@ func (p *plan) adjust(d *doc, wanted dates, asked shapes) {
 	}
 	if d.source.SecondHand() || d.stale != "" {
 		d.score *= secondHand
+		d.doubted = true
 		d.because("second-hand")
 	}
 	if p.Trust != nil {
 		if weight := p.Trust(d.author); weight < 1 {
 			d.score *= weight
+			d.doubted = true
 			d.because("author proved inaccurate")
 		}
 	}

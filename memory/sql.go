@@ -125,10 +125,13 @@ const (
 	// selectPostings lists the newest ?2 matches of each probe.
 	selectPostings = `SELECT j.key, (SELECT coalesce(group_concat(m.n), '') FROM (
 			SELECT rowid AS n FROM items_fts WHERE items_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2) m) FROM json_each(?1) j`
+	// countQuarantined leaves out what no search is for: archives, and what waits in
+	// staging groups, which share the index of what is in quarantine.
 	countQuarantined = `SELECT count(DISTINCT f.n) FROM (
 			SELECT m.rowid AS n FROM json_each(?1) t CROSS JOIN items_fts m ON m.items_fts MATCH t.value LIMIT ?3) f
 		CROSS JOIN items i ON i.n = f.n
-		WHERE i.deleted_at = 0 AND (i.owner IN (SELECT value FROM json_each(?2)) OR i.author IN (SELECT value FROM json_each(?2)))`
+		WHERE i.deleted_at = 0 AND i.source <> 'archive' AND NOT EXISTS (SELECT 1 FROM groups s WHERE s.id = i.group_id AND s.kind = 'staging')
+			AND (i.owner IN (SELECT value FROM json_each(?2)) OR i.author IN (SELECT value FROM json_each(?2)))`
 
 	selectNeighbours = `SELECT i.n,
 			coalesce((SELECT max(p.n) FROM items p WHERE p.scope = i.scope AND p.thread = i.thread AND p.current = 1 AND p.thread <> '' AND p.n < i.n), 0),

@@ -20,8 +20,9 @@ type querier interface {
 
 // reach is what the actor may read, in the form queries take it.
 type reach struct {
-	scopes  []int64             // what a search looks through
-	items   int64               // how many searchable items these hold
+	scopes  []int64 // what a search looks through
+	items   int64   // how many searchable items these hold
+	actor   schemas.EntityID
 	below   []schemas.EntityID  // the actor and everyone below it
 	hidden  []int64             // private scopes below the actor: counted, or read by a person
 	places  map[[2]string]int64 // visibility and ref of what is readable, to its scope
@@ -64,7 +65,7 @@ func reachOf(g access.Grant) (reach, error) {
 	}
 	list := store.List(refs)
 	r, err := access.Known(g, "reach "+list, func() (reach, error) { return locate(g, list) })
-	r.human, r.now = g.IsHuman(), g.Tx().Micros()
+	r.actor, r.human, r.now = g.Actor(), g.IsHuman(), g.Tx().Micros()
 	return r, err
 }
 

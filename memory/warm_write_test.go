@@ -353,6 +353,7 @@ func TestArchive(t *testing.T) {
 	for _, who := range []schemas.EntityID{ada, lead, russell} {
 		require.Equal(t, FromArchive, n.read(who, id).Provenance.Source, who)
 		require.Empty(t, n.search(who, "quokka").Hits, who)
+		require.Zero(t, n.search(who, "quokka").Hidden, "an archive is not in quarantine for what it says")
 	}
 	for _, who := range []schemas.EntityID{bob, eve, mallory} {
 		_, err := n.tryRead(who, id)

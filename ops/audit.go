@@ -74,10 +74,6 @@ func VerifyAuditFile(ctx context.Context, path string, files []events.Checkpoint
 		}
 		return verifyMessages(tx, &v)
 	}
-	_, err = store.VerifyFile(ctx, path, look)
-	if err != nil && schemas.CodeOf(err) == schemas.CodeUnavailable {
-		// A process that began to write meanwhile looks like damage, once.
-		_, err = store.VerifyFile(ctx, path, look)
-	}
+	_, err = store.VerifyLive(ctx, path, look)
 	return v, err
 }

@@ -60,7 +60,9 @@ func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, er
 		return n.Auth.Do(ctx, p, pollOp(""), f)
 	}}
 	first, err := w.check(ctx)
-	if err != nil {
+	if errors.Is(err, schemas.ErrBusy) {
+		w.epoch = -1 // that of no rights: next looks again, and again until there is a slot
+	} else if err != nil {
 		stop()
 		return nil, err
 	}

@@ -13,6 +13,8 @@
 //     it did, in that transaction, with a refusal, or with its cancellation.
 //   - INV-SEAT: a sub-agent of a client acts as an agent of its own; which call is whose
 //     comes from the client, never from what a model wrote.
+//   - INV-UNAIDED: while an agent holds a lease of R1, R3 or R4a, no hook shows it
+//     memory that it did not ask for.
 //   - INV-AUDITOR: what the auditor sees and reports is a person's alone: no agent
 //     reads, filters or sets up any of it.
 //   - INV-MESSAGE: a message between roles that was changed, removed, put in or moved

@@ -317,6 +317,28 @@ func TestManyListenersHearOneEvent(t *testing.T) {
 	}
 }
 
+// A stream that is opened while its agent's slots are taken is a stream all the same.
+func TestListensWhenThereIsASlot(t *testing.T) {
+	o := newTown(t)
+	o.entity("w", "bob", `{"memory_read":{"layers":["l2"],"groups":["*"],"visibility":["group"]},"tools":["events_poll"],"max_parallel_ops":1,"autonomous":true}`)
+	o.group("team", "push", "w")
+	taken, give, over := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		over <- o.node.Auth.Do(t.Context(), o.principal("w"), pollOp(""), func(access.Grant) error {
+			close(taken)
+			<-give
+			return nil
+		})
+	}()
+	<-taken
+	heard, err := Listen(t.Context(), o.node, o.principal("w"))
+	close(give)
+	require.NoError(t, <-over)
+	require.NoError(t, err)
+	o.emit(events.GroupStream("team"), "1")
+	within(o, heard)
+}
+
 func (o *town) subscribe(who schemas.EntityID, args string) (eventsSubscribeOut, error) {
 	return callEvents[eventsSubscribeOut](o.Context(), o, who, eventsSubscribe, args)
 }

@@ -13,6 +13,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -139,11 +140,16 @@ func (h *Hooks) session(ctx context.Context, caller Caller, in HookInput, action
 	return err
 }
 
-// sessionStart begins the session and gives its context, at most startBytes.
+// sessionStart begins the session and gives its context, at most startBytes; none to
+// who is unaided.
 func (h *Hooks) sessionStart(ctx context.Context, caller Caller, in HookInput) (HookAnswer, error) {
 	var s memorySessionOut
 	err := h.session(ctx, caller, in, sessionStart, &s)
 	lines := strings.Split(s.Digest, "\n")
+	alone, aloneErr := h.unaided(ctx, caller, in, memorySession)
+	if alone || aloneErr != nil {
+		lines = nil
+	}
 	if schemas.CodeOf(err) == schemas.CodeConflict { // the chain does not hold: that must be seen
 		lines = []string{"The context (L1) is not shown: " + err.Error()}
 	}
@@ -151,7 +157,22 @@ func (h *Hooks) sessionStart(ctx context.Context, caller Caller, in HookInput) (
 	if unread != "" {
 		lines = append([]string{unread}, lines...) // the digest is cut at its end, if at all
 	}
-	return told(HookSessionStart, startBytes, lines), errors.Join(err, unreadErr)
+	return told(HookSessionStart, startBytes, lines), errors.Join(err, aloneErr, unreadErr)
+}
+
+// unaided reports whether a hook that reads memory by the tool stays silent about it:
+// who it speaks to, the session or the sub-agent it names, sits in a role that works
+// from its brief alone (INV-UNAIDED).
+func (h *Hooks) unaided(ctx context.Context, caller Caller, in HookInput, tool *Operation) (alone bool, err error) {
+	who := []schemas.EntityID{caller.Entity}
+	if sub := h.seatedAs(in.AgentID); sub != "" {
+		who = append(who, sub)
+	}
+	err = h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: tool.Name, Effect: access.Read}, func(g access.Grant) (err error) {
+		alone, err = controller.Unaided(g, who)
+		return err
+	})
+	return alone, err
 }
 
 // prompt recalls what the prompt is about, and says what is unread; at most
@@ -162,7 +183,7 @@ func (h *Hooks) prompt(ctx context.Context, caller Caller, in HookInput) (HookAn
 	if unread != "" {
 		lines = append(lines, unread)
 	}
-	found, err := h.recall(ctx, caller, in.Prompt, promptBytes-len(blockOpen)-len(blockEnd)-len(unread)-1)
+	found, err := h.recall(ctx, caller, in, promptBytes-len(blockOpen)-len(blockEnd)-len(unread)-1)
 	return told(HookPrompt, promptBytes, append(lines, found...)), errors.Join(err, unreadErr)
 }
 
@@ -170,10 +191,13 @@ func (h *Hooks) prompt(ctx context.Context, caller Caller, in HookInput) (HookAn
 // sent to no embedding server. What is second-hand comes only when it is asked for: words
 // from outside, shown unasked, would mark every session they turn up in. The lines take at
 // most room bytes.
-func (h *Hooks) recall(ctx context.Context, caller Caller, prompt string, room int) ([]string, error) {
-	prompt = strings.TrimSpace(schemas.Shorten(prompt, hookQuery))
+func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room int) ([]string, error) {
+	prompt := strings.TrimSpace(schemas.Shorten(in.Prompt, hookQuery))
 	if prompt == "" || strings.HasPrefix(prompt, "/") { // a command of the client
 		return nil, nil
+	}
+	if alone, err := h.unaided(ctx, caller, in, memorySearch); alone || err != nil {
+		return nil, err
 	}
 	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: 4 * recalled})
 	if err != nil {

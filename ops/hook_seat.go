@@ -93,6 +93,19 @@ func (h *Hooks) seatOf(ctx context.Context, parent Caller, in HookInput) (Caller
 	return s.caller, err
 }
 
+// seatedAs is the agent that a sub-agent of the client acts as, "" if it has none.
+func (h *Hooks) seatedAs(agent string) schemas.EntityID {
+	h.mu.Lock()
+	s := h.seats[agent]
+	h.mu.Unlock()
+	if s == nil {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
 // take registers the sub-agent's agent: a worker in the group of the folder, with the
 // usual rights and those to work.
 func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) error {

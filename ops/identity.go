@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -100,51 +101,64 @@ func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) 
 	}
 	files = append(files, n.Home.DefaultAgentKey())
 	var match []keys.File
-	var nearest int
-	err = n.look(ctx, "open_identity", func(g access.Grant) error {
-		match = nil
-		for _, path := range files {
-			f, err := keys.LoadFile(path, noPassphrase)
-			if errors.Is(err, schemas.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			r, err := agents.Get(g, string(f.EntityID))
-			if errors.Is(err, schemas.ErrNotFound) {
-				continue // the key of another database's agent
-			}
-			if err != nil {
-				return err
-			}
-			if !(r.Name == ref && r.Status != schemas.Removed) && (len(ref) < 8 || !strings.HasPrefix(string(r.ID), ref)) {
-				continue
-			}
-			chain, err := g.ChainOf(r.ID)
-			if err != nil {
-				return err
-			}
-			if len(match) > 0 && len(chain) < nearest {
-				match = nil
-			}
-			if len(match) == 0 || len(chain) == nearest {
-				match, nearest = append(match, f), len(chain)
-			}
+	var known bool // to the database, with its key here or not
+	err = n.look(ctx, "open_identity", func(g access.Grant) (err error) {
+		if err := g.Tx().QueryRow(selectKnownAgent, ref).Scan(&known); err != nil {
+			return fmt.Errorf("find agent: %w", err)
 		}
-		return nil
+		match, err = nearestKeys(g, files, ref)
+		return err
 	})
 	switch {
 	case err != nil:
 		return keys.File{}, err
+	case len(match) == 0 && !known:
+		return keys.File{}, schemas.NotFoundf("there is no agent %q here", ref).
+			Try("list the agents with: cordelia agent list --include-ended")
 	case len(match) == 0:
-		return keys.File{}, schemas.NotFoundf("there is no key of an agent %q on this machine", ref).
-			Try("list the agents with: cordelia agent list; open a sealed key with: cordelia key unwrap %s", ref)
+		return keys.File{}, schemas.NotFoundf("the key of the agent %q is not on this machine", ref).
+			Try("open its sealed key with: cordelia key unwrap %s", ref)
 	case len(match) > 1:
 		return keys.File{}, schemas.Conflictf("%q could mean %d agents on this machine", ref, len(match)).
 			Try("use an id prefix from: cordelia agent list")
 	}
 	return match[0], nil
+}
+
+// nearestKeys loads, of the key files of agents that ref may mean, those nearest to the
+// person.
+func nearestKeys(g access.Grant, files []string, ref string) (match []keys.File, err error) {
+	var nearest int
+	for _, path := range files {
+		f, err := keys.LoadFile(path, noPassphrase)
+		if errors.Is(err, schemas.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := agents.Get(g, string(f.EntityID))
+		if errors.Is(err, schemas.ErrNotFound) {
+			continue // the key of another database's agent
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !(r.Name == ref && r.Status != schemas.Removed) && (len(ref) < 8 || !strings.HasPrefix(string(r.ID), ref)) {
+			continue
+		}
+		chain, err := g.ChainOf(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(match) > 0 && len(chain) < nearest {
+			match = nil
+		}
+		if len(match) == 0 || len(chain) == nearest {
+			match, nearest = append(match, f), len(chain)
+		}
+	}
+	return match, nil
 }
 
 // Caller is the principal of a process that holds the key of f.

@@ -11,7 +11,8 @@ import (
 
 // ProtectKey puts the person's key file under a passphrase, another one if it has
 // one. Errors: CodeDenied unless a person asks; CodeConflict while a rotation of the key
-// is unfinished. The caller clears the passphrase.
+// is unfinished, CodeUnauthenticated when one ended meanwhile, CodeNotFound when the file
+// went. The caller clears the passphrase.
 func (n *Node) ProtectKey(ctx context.Context, person Caller, r *Keyring, passphrase []byte) (path string, err error) {
 	path = n.Home.HumanKey()
 	f, err := r.load(path)
@@ -19,6 +20,12 @@ func (n *Node) ProtectKey(ctx context.Context, person Caller, r *Keyring, passph
 		return "", err
 	}
 	defer f.Identity.Erase()
+	// Before the transaction: what takes some tenths of a second must not take them of
+	// every writer's turn.
+	protected, err := keys.Protect(f, passphrase)
+	if err != nil {
+		return "", err
+	}
 	op := access.Op{Tool: "key_protect", Effect: access.Write, InPerson: true, Human: true}
 	return path, n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		if _, err := keys.ReadHeader(path + nextKey); !errors.Is(err, schemas.ErrNotFound) {
@@ -28,6 +35,6 @@ func (n *Node) ProtectKey(ctx context.Context, person Caller, r *Keyring, passph
 		if err := g.Audit(string(f.EntityID), map[string]any{"key": f.KeySeq}); err != nil {
 			return err
 		}
-		return keys.ProtectFile(path, f, passphrase)
+		return protected.Replace(path)
 	})
 }

@@ -67,7 +67,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 			return out, err
 		})
 	}
-	b, err := review.Prepare(review.Claim{SessionCount: in.SessionCount, ChainHash: in.ChainHash, Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
+	b, err := review.Prepare(review.Claim{Action: in.Action, SessionCount: in.SessionCount, ChainHash: in.ChainHash, Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
 	if err != nil {
 		return reintegrateOut{}, err
 	}

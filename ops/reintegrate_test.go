@@ -145,7 +145,9 @@ func TestReturnIsStagedAndReviewed_INV_STAGED(t *testing.T) {
 	staged := whole["item"].(map[string]any)["id"].(string)
 	require.Equal(t, "quarantined", whole["item"].(map[string]any)["state"])
 	for _, c := range []Caller{a.lead, a.rover, a.scout, a.person()} {
-		require.Empty(t, a.must(c, "memory_search", map[string]any{"query": "harbour freezes"})["results"])
+		searched := a.must(c, "memory_search", map[string]any{"query": "harbour freezes"})
+		require.Empty(t, searched["results"])
+		require.Nil(t, searched["hidden"], "what waits for review is not called quarantined")
 	}
 	a.must(a.lead, "memory_read_warm", map[string]any{"ids": []string{staged}})
 	a.must(a.rover, "memory_read_warm", map[string]any{"ids": []string{staged}})

@@ -226,8 +226,14 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 	t.Run("while the database is used", func(t *testing.T) {
 		h.open(func(*Node, *Keyring, Caller) {
-			_, err := restore(h.home, false)
+			report, err := restore(h.home, false)
+			require.NoError(t, err, "a dry run changes nothing")
+			require.Equal(t, CarriedOver, report.Present)
+			require.True(t, report.DryRun)
+			require.Len(t, report.Notes, 1, "what stands in the way of the restore")
+			_, err = Restore(t.Context(), h.home, RestoreOptions{Backup: backup})
 			require.ErrorIs(t, err, schemas.ErrBusy)
+			require.ErrorContains(t, err, "cordelia restore FILE")
 		})
 	})
 	t.Run("a backup whose audit record was changed", func(t *testing.T) {

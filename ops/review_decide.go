@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/pipeline/controller"
 	"cordelia/review"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 var reviewDecide = Define(Spec{
@@ -61,6 +64,19 @@ func (o reviewDecideOut) Text() string {
 	return b.String()
 }
 
+// hashless refuses a person's decision over the result of a task that names no hash: to
+// the pipeline that is one of another result.
+func hashless(g access.Grant, d decisionIn) error {
+	if d.Hash != "" || !g.IsHuman() {
+		return nil
+	}
+	_, err := controller.Reviewed(g, d.ID)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	return cmp.Or(err, work.Hashless(d.ID))
+}
+
 func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecideOut, error) {
 	if len(in.Decisions) > review.MaxDecisions {
 		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d", review.MaxDecisions).
@@ -79,6 +95,9 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 					out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: state})
 					continue
 				}
+			}
+			if err := hashless(g, d); err != nil {
+				return out, err
 			}
 			state, err := c.Node.tasks.Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
 			switch {

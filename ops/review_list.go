@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -150,7 +151,11 @@ func listFrom(g access.Grant, place reviewPlace, limit int, tainted bool) (entri
 func showReviews(g access.Grant, ids []string, tainted bool) (entries []review.Entry, err error) {
 	for _, id := range ids {
 		if w, err := controller.Reviewed(g, id); err == nil && g.IsHuman() {
-			entries = append(entries, resultEntry(g, w))
+			e, err := accounted(g, resultEntry(g, w))
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
 			continue
 		} else if err != nil && !errors.Is(err, schemas.ErrNotFound) {
 			return nil, err
@@ -164,12 +169,31 @@ func showReviews(g access.Grant, ids []string, tainted bool) (entries []review.E
 	return entries, nil
 }
 
-// resultEntry shows the result of a task.
+// accounted is the result of a task with how it came about.
+func accounted(g access.Grant, e review.Entry) (review.Entry, error) {
+	account, err := controller.Account(g, e.ID)
+	for _, text := range account {
+		for _, line := range strings.Split(text, "\n") {
+			e.Diff = append(e.Diff, review.Line{Op: " ", Text: line})
+		}
+	}
+	return e, err
+}
+
+// resultEntry shows the result of a task: what it says, and not what the node measured.
 func resultEntry(g access.Grant, w controller.Waiting) review.Entry {
 	e := review.Entry{ID: w.TaskID, Kind: review.TaskResult, Name: w.Intent, State: schemas.ReviewPending, Author: string(w.Submitter), AuthorID: w.Submitter,
 		Group: w.Group, Hash: w.Hash, At: events.Timestamp(w.At)}
 	if who, err := g.Profile(w.Submitter); err == nil {
 		e.Author = who.Name
 	}
-	return e.Showing(w.Result)
+	var f schemas.FinalResult
+	if json.Unmarshal(w.Result, &f) != nil {
+		return e.Showing(w.Result)
+	}
+	said, err := json.Marshal(map[string]any{"output": f.Output, "reason": f.Reason, "tried": f.Tried})
+	if err != nil {
+		return e.Showing(w.Result)
+	}
+	return e.Showing(said)
 }

@@ -76,7 +76,7 @@ func TestMergingWithoutReview(t *testing.T) {
 func TestMergingIsAllOrNothing(t *testing.T) {
 	a := proven(t)
 	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "rover", "auto_merge": true})
-	points := a.walk(a.mined(), a.rover, "reintegrate", a.claim(found("The well is deep"), found("The tower leans")))
+	points := a.walk(a.mined(), 1, a.rover, "reintegrate", a.claim(found("The well is deep"), found("The tower leans")))
 	require.Greater(t, points, 30)
 	require.Equal(t, "2", a.one(`SELECT count(*) FROM items WHERE origin <> ''`))
 }

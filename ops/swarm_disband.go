@@ -26,7 +26,11 @@ type swarmDisbandOut struct{ swarm.Ended }
 
 // Text says what became of it.
 func (o swarmDisbandOut) Text() string {
-	return fmt.Sprintf("%s has ended: %d agents deactivated, %d items cancelled. Its archive: memory_read_warm %s", o.SwarmID, o.Agents, o.Cancelled, o.ArchiveID)
+	s := fmt.Sprintf("%s has ended: %d agents deactivated, %d items cancelled", o.SwarmID, o.Agents, o.Cancelled)
+	if o.Unmerged > 0 {
+		s += fmt.Sprintf(", %d of its findings in no synthesis", o.Unmerged)
+	}
+	return s + fmt.Sprintf(". Its archive: memory_read_warm %s", o.ArchiveID)
 }
 
 func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisbandOut, error) {

@@ -48,6 +48,9 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 	if len(b.AnswerSchema) > 0 {
 		add("the result must fit: %s", b.AnswerSchema)
 	}
+	if len(b.ReportSchema) > 0 {
+		add("the report must fit: %s", b.ReportSchema)
+	}
 	if len(b.Inputs) > 0 {
 		add("inputs: %s", b.Inputs)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -91,7 +92,19 @@ func TestPipelineByTools(t *testing.T) {
 	require.Len(t, listed, 1)
 	entry := listed[0].(map[string]any)
 	require.Equal(t, "task", entry["kind"])
-	require.Equal(t, listed, h.must(person, "review_list", map[string]any{"ids": []any{id}})["waiting"])
+	whole := h.must(person, "review_list", map[string]any{"ids": []any{id}})["waiting"].([]any)[0].(map[string]any)
+	require.Equal(t, entry["hash"], whole["hash"])
+	shown := fmt.Sprint(whole["diff"])
+	require.NotContains(t, shown, "Omega", "what the node measured is no part of what it says")
+	for _, part := range []string{"output.report: report.txt", "the whole, planned by one, merged by three", "pass: the report is whole", "done by one, judged by two, attempt 2",
+		"pass: it reads well", "evidence: seen", "evidence: check_regex:report.txt"} {
+		require.Contains(t, shown, part)
+	}
+	for _, word := range []string{"approve", "reject"} {
+		_, err = h.call(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": word}}})
+		require.ErrorIs(t, err, schemas.ErrConflict)
+		require.ErrorContains(t, err, "names no hash")
+	}
 	require.Empty(t, h.must(h.lead, "review_list", map[string]any{})["waiting"])
 	_, err = h.call(h.lead, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
 	require.ErrorIs(t, err, schemas.ErrDenied)

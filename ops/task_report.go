@@ -71,7 +71,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next", Msg: "does not go with progress"})
 	}
 	also := in.Next
-	var found []schemas.JudgedCriterion
+	var found []controller.Finding
 	file := func(g access.Grant) (f filed, err error) {
 		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
 			f.Next, err = c.Node.claimNext(g)
@@ -113,8 +113,8 @@ type filed struct {
 
 // runChecks finds out what machines decide about a report. Who files it then must
 // still hold the lease they were for.
-func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]schemas.JudgedCriterion, error) {
-	found := []schemas.JudgedCriterion{}
+func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]controller.Finding, error) {
+	found := []controller.Finding{}
 	for _, one := range first.Checks {
 		holds, e, err := check.Run(ctx, n.checks, one.Check, time.UnixMicro(first.Since))
 		if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -29,6 +30,7 @@ type trustAssessIn struct {
 
 type trustAssessOut struct {
 	Agent    schemas.EntityID `json:"agent_id"`
+	Name     string           `json:"name,omitempty"`
 	Counted  bool             `json:"counted"`
 	Weight   float64          `json:"weight,omitempty" jsonschema:"of 1; shown to whoever sees the score"`
 	Repeated bool             `json:"repeated,omitempty"`
@@ -42,13 +44,13 @@ type trustAssessOut struct {
 func (o trustAssessOut) Text() string {
 	switch {
 	case o.Skill != nil:
-		return fmt.Sprintf("%s: %d/100 in %s, level %s", o.Agent[:12], o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
+		return fmt.Sprintf("%s: %d/100 in %s, level %s", cmp.Or(o.Name, string(o.Agent[:12])), o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
 	case o.Repeated:
 		return "said already; nothing was written"
 	case !o.Counted:
 		return "written down without weight: " + o.Note
 	case o.Tier != "":
-		return fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, tier %s", o.Weight, o.Agent[:12], o.Accuracy, o.Tier)
+		return fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, tier %s", o.Weight, cmp.Or(o.Name, string(o.Agent[:12])), o.Accuracy, o.Tier)
 	}
 	return "counted"
 }
@@ -63,7 +65,7 @@ func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, err
 	return Transact(ctx, c, func(g access.Grant) (trustAssessOut, error) {
 		if work {
 			id, skill, err := trust.Rate(g, in.Agent, in.Capability, in.Feedback)
-			return trustAssessOut{Agent: id, Counted: true, Skill: &skill}, err
+			return trustAssessOut{Agent: id, Name: nameOf(g, id), Counted: true, Skill: &skill}, err
 		}
 		return assessItem(g, in)
 	})
@@ -100,6 +102,7 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 		return out, nil
 	}
 	s, err := trust.Read(g, string(given.Agent))
+	out.Name = nameOf(g, given.Agent)
 	if out.Note == "" {
 		out.Note = given.Why
 	}

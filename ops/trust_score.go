@@ -23,6 +23,7 @@ type trustScoreIn struct {
 
 type trustScoreOut struct {
 	AgentID     schemas.EntityID `json:"agent_id"`
+	Name        string           `json:"name"`
 	Observer    schemas.EntityID `json:"observer_entity_id"`
 	Accuracy    float64          `json:"accuracy" jsonschema:"mean of the posterior"`
 	Tier        schemas.Tier     `json:"tier" enum:"untrusted,low,medium,high"`
@@ -54,7 +55,7 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		if err != nil {
 			return trustScoreOut{}, err
 		}
-		out := trustScoreOut{AgentID: s.Agent, Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Score.Tier(),
+		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Score.Tier(),
 			Observed: s.Observations, Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
 			Start: moment(s.Start), End: moment(s.End), LastUpdated: moment(s.Updated), Skills: s.Skills, Open: s.Open}
 		if s.Observations > 0 {

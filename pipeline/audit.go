@@ -51,6 +51,7 @@ func detectors() []detector {
 		{schemas.DetectStaleSubmit, (*taskLog).late},
 		{schemas.DetectSeparationDuty, (*taskLog).separation},
 		{"", (*taskLog).suspicions}, // each names its own
+		{schemas.DetectStaleArtefact, (*taskLog).staleMerge},
 	}
 }
 

@@ -138,13 +138,16 @@ func (l *taskLog) validator(Watch) {
 	}
 }
 
+// merged is what of a merge the auditor reads.
+type merged struct {
+	Verdicts []schemas.CriterionVerdict `json:"verdicts"`
+	Checks   []schemas.Evidence         `json:"checks"`
+}
+
 // metaValidator: R4b accepts nothing that failed, and asks nobody while a subtask
 // has.
 func (l *taskLog) metaValidator(Watch) {
-	type merge struct {
-		Verdicts []schemas.CriterionVerdict `json:"verdicts"`
-	}
-	merges := each[merge](l, recordMerge)
+	merges := each[merged](l, recordMerge)
 	for _, m := range merges {
 		if g, ok := l.gathered(m.AuditEvent); ok && len(g.Failed) > 0 {
 			l.breach(m.AuditEvent, "R4b merged round %d, in which subtask %s failed", m.Round, g.Failed[0])

@@ -114,9 +114,20 @@ func (w Watch) oneLine(a, b schemas.EntityID) bool {
 func (l *taskLog) suspicions(Watch) {
 	for _, r := range each[schemas.ExecutionResult](l, recordResult) {
 		sub, _ := l.dispatched(r.AuditEvent, r.body.SubTaskID)
-		for _, s := range Suspicions(sub, r.body, nil) {
+		for _, s := range Suspicions(sub, r.body) {
 			l.now = s.Detection
 			l.breach(r.AuditEvent, "%s", s.Text)
+		}
+	}
+}
+
+// staleMerge: what was merged rests on a file from before its round.
+func (l *taskLog) staleMerge(Watch) {
+	for _, m := range each[merged](l, recordMerge) {
+		for _, e := range m.body.Checks {
+			if e.Stale() {
+				l.breach(m.AuditEvent, "%s", outdated(e))
+			}
 		}
 	}
 }

@@ -106,7 +106,7 @@ func restatedCriteria(t *testing.T) {
 func claimedSuccessBesideAFailedTool(t *testing.T) {
 	r, _ := decoded[schemas.ExecutionReport](t, `{"status":"completed","output":"It builds.","tool_calls":[
 		{"tool":"bash","input":"make","exit":0,"head":"ok"},{"tool":"bash","input":"make","exit":2,"head":"error: no rule"}]}`)
-	found := Suspicions(task, schemas.ExecutionResult{ExecutionReport: r}, nil)
+	found := Suspicions(task, schemas.ExecutionResult{ExecutionReport: r})
 	require.Equal(t, []Suspicion{{schemas.DetectFailedTool, `reported as completed, though the last call of "bash:make" ended with exit 2`}}, found)
 	require.Contains(t, r.ToolCalls[1].String(), "(exit 2)", "who judges sees it in the record, too")
 	r.Status = schemas.ExecutionFailed
@@ -125,22 +125,25 @@ func staleFilesTakenAsFresh(t *testing.T) {
 	ok, e, err := check.Run(t.Context(), check.Env{Roots: []string{root}}, c, began)
 	require.NoError(t, err)
 	require.False(t, ok)
-	found := Suspicions(task, completed(2), []schemas.Evidence{e})
+	r := completed(2)
+	r.Checks = []schemas.Evidence{e}
+	found := Suspicions(task, r)
 	require.Len(t, found, 1)
 	require.Equal(t, schemas.DetectStaleArtefact, found[0].Detection)
-	require.Contains(t, found[0].Text, `report.txt matches "42": 8 bytes`)
+	require.Contains(t, found[0].Text, `"report.txt matches \"42\"": 8 bytes`)
 
 	require.NoError(t, os.WriteFile(path, []byte("42 lines"), 0o600))
 	ok, e, err = check.Run(t.Context(), check.Env{Roots: []string{root}}, c, began)
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Empty(t, Suspicions(task, completed(2), []schemas.Evidence{e}))
+	r.Checks = []schemas.Evidence{e}
+	require.Empty(t, Suspicions(task, r))
 }
 
 func theSameCallTenTimes(t *testing.T) {
 	call := `{"tool":"bash","input":"ls","exit":0}`
 	r, _ := decoded[schemas.ExecutionReport](t, `{"status":"completed","output":1,"tool_calls":[`+strings.Repeat(call+",", TooOften-1)+call+`]}`)
-	require.Equal(t, []Suspicion{{schemas.DetectRepetition, `"bash:ls" was called 10 times`}}, Suspicions(task, schemas.ExecutionResult{ExecutionReport: r}, nil))
+	require.Equal(t, []Suspicion{{schemas.DetectRepetition, `"bash:ls" was called 10 times`}}, Suspicions(task, schemas.ExecutionResult{ExecutionReport: r}))
 }
 
 func missingVerdicts(t *testing.T) {

@@ -25,14 +25,13 @@ type Suspicion struct {
 	Text      string            `json:"text"`
 }
 
-// Suspicions lists what a result betrays, at most ten; checks is the evidence of
-// the machine checks that were made of it. What they quote of the record stands in
-// quotes, for it is its executor's.
-func Suspicions(s schemas.SubTask, r schemas.ExecutionResult, checks []schemas.Evidence) []Suspicion {
+// Suspicions lists what a result betrays, at most ten. What they quote of the record
+// stands in quotes, for it is its executor's or its planner's.
+func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 	l := suspicions{}
-	for _, e := range checks {
+	for _, e := range r.Checks {
 		if e.Stale() {
-			l.add(schemas.DetectStaleArtefact, "%s: %s", e.Input, e.Head)
+			l.add(schemas.DetectStaleArtefact, "%s", outdated(e))
 		}
 	}
 	completed := r.Status == schemas.ExecutionCompleted
@@ -63,6 +62,9 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult, checks []schemas.E
 	}
 	return l
 }
+
+// outdated words what a machine check found of a file from before.
+func outdated(e schemas.Evidence) string { return quote(e.Input) + ": " + e.Head }
 
 type suspicions []Suspicion
 

@@ -2,5 +2,6 @@
 // worker sub-agent, as the files that set-up writes.
 //
 // In the tree they start whatever cordelia is on PATH, so that the folder files works
-// with claude --plugin-dir. Files gives them for a program at a fixed place.
+// with claude --plugin-dir. Files gives them for a program at a fixed place, with its
+// version.
 package plugin

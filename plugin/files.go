@@ -18,9 +18,16 @@ type File struct {
 	Content []byte
 }
 
-// Files lists the plugin's files, in a fixed order. program is the absolute path of the
-// binary; more are arguments that each command gets, such as --home and a folder.
-func Files(program string, more []string) []File {
+// Program is what the plugin starts.
+type Program struct {
+	Path    string   // absolute
+	More    []string // arguments that each command gets, such as --home and a folder
+	Release string   // its version, as v1.2.3; "" = none
+}
+
+// Files lists the plugin's files for p, in a fixed order. The plugin's version is that of
+// the program, as there is no other: in the tree its manifest has none.
+func Files(p Program) []File {
 	var list []File
 	err := fs.WalkDir(tree, "files", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -28,7 +35,7 @@ func Files(program string, more []string) []File {
 		}
 		content, err := tree.ReadFile(path)
 		if strings.HasSuffix(path, ".json") {
-			content = started(content, program, more)
+			content = p.versioned(p.started(content))
 		}
 		list = append(list, File{strings.TrimPrefix(path, "files/"), content})
 		return err
@@ -39,14 +46,23 @@ func Files(program string, more []string) []File {
 	return list
 }
 
-// started puts program and more where a file starts cordelia from PATH.
-func started(content []byte, program string, more []string) []byte {
-	content = bytes.ReplaceAll(content, []byte(`"command": "cordelia"`), []byte(`"command": `+quoted(program)))
+// started puts the program and its arguments where a file starts cordelia from PATH.
+func (p Program) started(content []byte) []byte {
+	content = bytes.ReplaceAll(content, []byte(`"command": "cordelia"`), []byte(`"command": `+quoted(p.Path)))
 	for _, command := range []string{"mcp", "hook"} {
 		content = bytes.ReplaceAll(content, []byte(`"args": ["`+command+`"]`),
-			[]byte(`"args": `+quoted(slices.Concat([]string{command}, more))))
+			[]byte(`"args": `+quoted(slices.Concat([]string{command}, p.More))))
 	}
 	return content
+}
+
+// versioned puts the version below the name of the manifest.
+func (p Program) versioned(content []byte) []byte {
+	if p.Release == "" {
+		return content
+	}
+	const name = `"name": "cordelia",`
+	return bytes.Replace(content, []byte(name), []byte(name+"\n"+`  "version": `+quoted(strings.TrimPrefix(p.Release, "v"))+","), 1)
 }
 
 func quoted(v any) string {

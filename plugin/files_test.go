@@ -12,7 +12,7 @@ import (
 func TestFiles(t *testing.T) {
 	program, home := `/opt/a "b" $c/<d>\e/cordelia`, `/home/ann's & bob's`
 	files := map[string][]byte{}
-	for _, f := range Files(program, []string{"--home", home}) {
+	for _, f := range Files(Program{Path: program, More: []string{"--home", home}}) {
 		require.NotContains(t, files, f.Path)
 		files[f.Path] = f.Content
 	}
@@ -47,4 +47,24 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, started, "the server, and the hooks at the start and the end")
+}
+
+// The plugin has the version of the release it came with, and none otherwise.
+func TestTheVersionIsThatOfTheProgram(t *testing.T) {
+	for release, want := range map[string]any{"v1.2.3-rc.1": "1.2.3-rc.1", "": nil} {
+		found := 0
+		for _, f := range Files(Program{Path: "/bin/cordelia", Release: release}) {
+			if f.Path == ".claude-plugin/plugin.json" {
+				found++
+				var manifest map[string]any
+				require.NoError(t, json.Unmarshal(f.Content, &manifest))
+				require.Equal(t, want, manifest["version"])
+				continue
+			}
+			if release != "" {
+				require.NotContains(t, string(f.Content), strings.TrimPrefix(release, "v"), f.Path)
+			}
+		}
+		require.Equal(t, 1, found)
+	}
 }

@@ -33,6 +33,7 @@ type Memory struct {
 
 // Claim is what a returning agent says: where its chain stands and what is new.
 type Claim struct {
+	Action       string // submit or challenge: the call it comes with
 	SessionCount int64
 	ChainHash    string // hex
 	Memories     []Memory
@@ -110,10 +111,14 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
 	}
 	if len(found) > 0 {
-		return nil, schemas.Invalidf("nothing was handed in: %d things are wrong", len(found)).
-			Try("correct what is listed and call reintegrate again").With(found...)
+		return nil, schemas.Invalidf("nothing was handed in").Try("%s", c.again()).With(found...)
 	}
 	return b, nil
+}
+
+// again says how to repeat what was refused.
+func (c Claim) again() string {
+	return fmt.Sprintf("correct what is listed and call reintegrate action=%s again", c.Action)
 }
 
 // Statement is what the agent signs, for a challenge of this node.

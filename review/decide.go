@@ -178,11 +178,14 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 	if err != nil {
 		return memory.Written{}, err
 	}
+	if hash == "" {
+		return memory.Written{}, work.Hashless(r.id)
+	}
 	now := shownHash(items[0], r.target)
 	shown, err := hex.DecodeString(hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
 		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
-			Expecting("the hash of the present content, after looking at it").Try("review_list with its id in ids shows it whole")
+			Expecting("the hash of the present content, after looking at it").Try(`review_list {"ids": [%q]} shows it, with its hash`, r.id)
 	}
 	reason, err := personNeeded(g, r, items[0], tainted)
 	if err != nil {

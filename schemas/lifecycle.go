@@ -88,6 +88,17 @@ func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
 	return "", "", false
 }
 
+// BackToActive is what whoever stands above an agent does so that it is active again
+// from state from; ok is false where nothing leads there.
+func BackToActive(from AgentStatus) (on Trigger, ok bool) {
+	for _, e := range AgentEdges() {
+		if e.From == from && e.To == Active && e.By == ByAncestor {
+			return e.On, true
+		}
+	}
+	return "", false
+}
+
 // WorkState is a state of a work item.
 type WorkState string
 

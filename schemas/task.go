@@ -209,4 +209,5 @@ type ExecutionResult struct {
 	Round     int    `json:"round"`
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
+	Checks []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found
 }

@@ -32,6 +32,8 @@ type Ended struct {
 	Agents    int              `json:"agents_deactivated"`
 	Cancelled int              `json:"work_cancelled"`
 	Shared    []schemas.ItemID `json:"shared,omitempty"` // the copies
+	// Unmerged counts the findings no synthesis was derived from.
+	Unmerged int `json:"not_in_synthesis,omitempty"`
 }
 
 // maxShared bounds how many findings are shared at the end.
@@ -78,6 +80,11 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 	if err := s.merged(g, groups, e.Synthesis); err != nil {
 		return out, err
 	}
+	missing, err := memory.Unmerged(g, groups, s.merging(), "")
+	if err != nil {
+		return out, err
+	}
+	out.Unmerged = len(missing)
 	for _, id := range e.Share {
 		w, err := memory.Share(g, id, e.ShareWith)
 		if err != nil {
@@ -186,6 +193,9 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 		Focus:      fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
 		Highlights: append([]string{fmt.Sprintf("%d agents, %d items cancelled", len(names), out.Cancelled)}, found...),
 		Decisions:  []string{}, EntitiesMentioned: names}
+	if out.Unmerged > 0 {
+		r.Decisions = append(r.Decisions, fmt.Sprintf("Findings in no synthesis: %d", out.Unmerged))
+	}
 	if e.Synthesis != "" {
 		r.Decisions = append(r.Decisions, "Synthesis: "+string(e.Synthesis))
 	}

@@ -36,7 +36,7 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 	err := g.Tx().QueryRow(selectSwarm, id, g.Actor()).Scan(&s.id, &s.goal, &s.strategy, &s.creator, &s.coordinator, &s.created, &s.ended, &s.answer)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, schemas.NotFoundf("there is no swarm %s here", strconv.Quote(brief(string(id)))).
-			Expecting("the id of a swarm you are in or made").Try("memory_group with action list shows your groups; a swarm's is one of them")
+			Expecting("the id of a swarm you are in or made").Try("memory_group with action list shows your groups, a swarm's is one of them; at a terminal: cordelia swarm list")
 	}
 	if err != nil {
 		return s, fmt.Errorf("read swarm: %w", err)
@@ -143,7 +143,7 @@ type AgentStatus struct {
 type Budget struct {
 	Agents   int   `json:"agents_left"`              // that could be added
 	Parallel int   `json:"parallel_used"`            // of what its maker may do at a time
-	Most     int   `json:"parallel_max"`             //
+	Most     int   `json:"parallel_max,omitempty"`   // absent where nothing bounds it
 	Expires  int64 `json:"first_expiry_s,omitempty"` // until the first of its agents ends
 	living   int
 }
@@ -292,7 +292,9 @@ func (out *Status) budget(g access.Grant, s record) error {
 	if err := g.Tx().QueryRow(selectParallel, s.creator, g.Tx().Micros()).Scan(&out.Budget.Parallel, &out.Budget.Most); err != nil {
 		return fmt.Errorf("read budget: %w", err)
 	}
-	out.Budget.Agents = schemas.MaxSwarmAgents - out.Budget.living
+	if s.ended == 0 {
+		out.Budget.Agents = schemas.MaxSwarmAgents - out.Budget.living
+	}
 	return nil
 }
 

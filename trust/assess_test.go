@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -65,7 +66,7 @@ func TestOwnFamilyDoesNotCount_INV_KIN(t *testing.T) {
 	require.NoError(t, n.verify())
 	// Children made for the purpose are family too.
 	for i := range 5 {
-		child := named(fmt.Sprint("child", i))
+		child := accesstest.Named(fmt.Sprint("child", i))
 		n.agent(child, work, ann, schemas.SwarmWorker)
 		require.Equal(t, BecauseKin, n.assess(child, Verdict{On: wrote(work, 1), Word: Right}).Why)
 	}
@@ -75,7 +76,7 @@ func TestIndependentWordsHaveALimit(t *testing.T) {
 	n := newNode(t)
 	var sum int64
 	for i := range 12 { // agents of another person's, whom nobody here knows
-		voter := named(fmt.Sprint("voter", i))
+		voter := accesstest.Named(fmt.Sprint("voter", i))
 		n.agent(voter, bea, bea, schemas.Custom)
 		out := n.assess(voter, Verdict{On: wrote(work, 1), Word: Right})
 		if sum += out.Weight; out.Weight == 0 {
@@ -85,8 +86,8 @@ func TestIndependentWordsHaveALimit(t *testing.T) {
 	require.EqualValues(t, weakLimit, sum)
 	require.Equal(t, Score{3500, 2000}, n.score(work))
 	// A word repeated after its weight was used up by others changes nothing.
-	n.clock.move(48 * time.Hour)
-	require.Equal(t, milli(250, defaultPrior()), n.assess(named("voter0"), Verdict{On: wrote(work, 1), Word: Right}).Weight)
+	n.Clock.Move(48 * time.Hour)
+	require.Equal(t, milli(250, defaultPrior()), n.assess(accesstest.Named("voter0"), Verdict{On: wrote(work, 1), Word: Right}).Weight)
 	require.Equal(t, Score{3500, 2000}, n.score(work))
 	require.NoError(t, n.verify())
 }
@@ -99,7 +100,7 @@ func TestRepeatedAndReplacedVerdicts(t *testing.T) {
 		require.True(t, n.assess(ann, right).Repeated)
 	}
 	require.EqualValues(t, 1, n.one(`SELECT count(*) FROM assessments`), "nothing is written for a repetition")
-	n.clock.move(25 * time.Hour)
+	n.Clock.Move(25 * time.Hour)
 	require.False(t, n.assess(ann, right).Repeated, "later it is said anew")
 	require.Equal(t, Score{4000, 2000}, n.score(work))
 	n.assess(ann, wrong)
@@ -156,7 +157,7 @@ func TestWhatCannotBeAssessed(t *testing.T) {
 	own := wrote(work, 1)
 	for name, err := range map[string]error{
 		"a person's item":            try(solo, Verdict{On: wrote(ann, 1), Word: Right}),
-		"of an unknown agent":        try(solo, Verdict{On: wrote(named("nobody"), 1), Word: Right}),
+		"of an unknown agent":        try(solo, Verdict{On: wrote(accesstest.Named("nobody"), 1), Word: Right}),
 		"relayed by the user":        try(ann, Verdict{On: own, Word: Right, Relayed: true}),
 		"relayed and with a basis":   try(solo, Verdict{On: own, Word: Right, Relayed: true, Basis: &Memory{ID: "x", Author: other}}),
 		"speaks for itself":          try(solo, Verdict{On: own, Word: Right, Basis: &own}),
@@ -176,18 +177,18 @@ func TestPriorsAreNotHandedOn(t *testing.T) {
 		require.NoError(t, n.do(by, access.Write, func(g access.Grant) error { return Begin(g, child, foreign) }))
 		return n.score(child)
 	}
-	require.Equal(t, Score{3000, 2000}, begin(ann, named("p1"), false))
-	require.Equal(t, Score{2500, 2500}, begin(ann, named("p2"), true), "agents of other nodes start Low")
-	require.Equal(t, Score{3000, 2000}, begin(lead, named("p3"), false))
+	require.Equal(t, Score{3000, 2000}, begin(ann, accesstest.Named("p1"), false))
+	require.Equal(t, Score{2500, 2500}, begin(ann, accesstest.Named("p2"), true), "agents of other nodes start Low")
+	require.Equal(t, Score{3000, 2000}, begin(lead, accesstest.Named("p3"), false))
 	for i := range 20 {
 		n.assess(ann, Verdict{On: wrote(lead, i), Word: Right})
 		n.assess(ann, Verdict{On: wrote(work, 100+i), Word: Wrong})
 	}
 	require.Equal(t, schemas.High, n.score(lead).Tier())
-	require.Equal(t, Score{3000, 2000}, begin(lead, named("p4"), false), "trust is earned")
-	require.Equal(t, Score{600, 4400}, begin(work, named("p5"), false), "distrust is inherited: 3/25")
-	n.assess(ann, Verdict{On: wrote(named("p5"), 500), Word: Right})
-	require.Equal(t, Score{1600, 4400}, n.score(named("p5")))
+	require.Equal(t, Score{3000, 2000}, begin(lead, accesstest.Named("p4"), false), "trust is earned")
+	require.Equal(t, Score{600, 4400}, begin(work, accesstest.Named("p5"), false), "distrust is inherited: 3/25")
+	n.assess(ann, Verdict{On: wrote(accesstest.Named("p5"), 500), Word: Right})
+	require.Equal(t, Score{1600, 4400}, n.score(accesstest.Named("p5")))
 	require.NoError(t, n.verify())
 }
 
@@ -205,7 +206,7 @@ func TestEventsTellOfEveryChange(t *testing.T) {
 // is no such agent.
 func TestWhoSeesAScore(t *testing.T) {
 	n := newNode(t)
-	n.group("plaza", ann, solo, work)
+	n.Group("plaza", ann, solo, work)
 	read := func(who schemas.EntityID, ref string) error {
 		return n.do(who, access.Read, func(g access.Grant) error { _, err := Read(g, ref); return err })
 	}

@@ -15,9 +15,9 @@ import (
 // for each set of rights.
 func TestTiersAreReadOncePerEpoch(t *testing.T) {
 	n := newNode(t)
-	n.group("plaza", ann, work)
+	n.Group("plaza", ann, work)
 	asked := 0
-	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
+	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
 		if agent == work {
 			asked++
 		}
@@ -30,7 +30,7 @@ func TestTiersAreReadOncePerEpoch(t *testing.T) {
 			})
 		}
 	}
-	n.group("hidden", ann)
+	n.Group("hidden", ann)
 	read()
 	require.Equal(t, 1, asked)
 	read()

@@ -15,7 +15,7 @@ import (
 
 func (n *node) foresee(who schemas.EntityID, item, path string, in time.Duration) {
 	n.Helper()
-	p := Prediction{Item: schemas.ItemID(item), Check: schemas.Check{Kind: schemas.CheckFile, Path: path}, Due: n.clock.micros + in.Microseconds()}
+	p := Prediction{Item: schemas.ItemID(item), Check: schemas.Check{Kind: schemas.CheckFile, Path: path}, Due: n.Clock.Micros + in.Microseconds()}
 	require.NoError(n, n.do(who, access.Write, func(g access.Grant) error { return Foresee(g, p) }))
 }
 
@@ -54,7 +54,7 @@ func TestPredictionsComeTrueOrNot_INV_FORESIGHT(t *testing.T) {
 	require.Empty(t, n.due())
 	n.resolve("a", holds)
 	require.Equal(t, defaultPrior(), n.score(work), "not before it is due")
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	require.ElementsMatch(t, []string{"a", "b"}, n.due())
 	n.resolve("a", holds)
 	n.resolve("b", not)
@@ -77,7 +77,7 @@ func TestWhatForetellsNothing_INV_FORESIGHT(t *testing.T) {
 	n.foresee(work, "soon", "a", 59*time.Minute)
 	n.foresee(ann, "a person's", "b", 2*time.Hour)
 	require.NoError(t, n.do(work, access.Write, func(g access.Grant) error {
-		return Foresee(g, Prediction{Item: "calendar", Due: n.clock.micros + 2*day,
+		return Foresee(g, Prediction{Item: "calendar", Due: n.Clock.Micros + 2*day,
 			Check: schemas.Check{Kind: schemas.CheckDate, Equals: json.RawMessage(`"2026-11-21"`)}})
 	}))
 	n.foresee(work, "once", "c", 2*time.Hour)
@@ -86,7 +86,7 @@ func TestWhatForetellsNothing_INV_FORESIGHT(t *testing.T) {
 	n.foresee(solo, "another's", "c", 2*time.Hour)
 	require.ElementsMatch(t, []string{"once", "another's"}, n.due())
 	// First tried when it was due: nobody can tell whether it held before.
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	for range 2 {
 		n.resolve("once", not)
 		n.resolve("another's", holds)
@@ -104,13 +104,13 @@ func TestUnknownOutcomes(t *testing.T) {
 	n.resolve("a", unknown)
 	require.Empty(t, n.due())
 	require.Equal(t, 1, n.standing(work).Unresolved)
-	n.clock.move(61 * time.Minute)
+	n.Clock.Move(61 * time.Minute)
 	require.Equal(t, []string{"a"}, n.due())
 	n.resolve("a", not)
-	n.clock.move(time.Hour)
+	n.Clock.Move(time.Hour)
 	n.resolve("a", unknown)
 	require.Equal(t, []int{1, 1}, []int{n.standing(work).Open, n.standing(work).Unresolved})
-	n.clock.move(8 * 24 * time.Hour)
+	n.Clock.Move(8 * 24 * time.Hour)
 	n.resolve("a", unknown)
 	require.Zero(t, n.standing(work).Open)
 	require.Equal(t, defaultPrior(), n.score(work))
@@ -118,14 +118,14 @@ func TestUnknownOutcomes(t *testing.T) {
 
 func TestPurgingWithdrawsNothing_INV_FORESIGHT(t *testing.T) {
 	n := newNode(t)
-	n.sql(`INSERT INTO scopes(n, visibility, ref) VALUES (1, 'public', '')`)
-	n.sql(`INSERT INTO items(id, type, owner, author, visibility, scope, version, data, name, confidence, source, provenance, content_hash, terms, tokens, created_at, updated_at)
+	n.SQL(`INSERT INTO scopes(n, visibility, ref) VALUES (1, 'public', '')`)
+	n.SQL(`INSERT INTO items(id, type, owner, author, visibility, scope, version, data, name, confidence, source, provenance, content_hash, terms, tokens, created_at, updated_at)
 		VALUES ('a', 'learning', ?1, ?1, 'public', 1, 1, 'text', '', 500, 'agent', '{}', x'', '', 0, 0, 0)`, work)
 	n.foresee(work, "a", "a", 2*time.Hour)
 	n.resolve("a", not)
-	n.sql(`UPDATE items SET data = '' WHERE id = 'a'`)
+	n.SQL(`UPDATE items SET data = '' WHERE id = 'a'`)
 	require.Zero(t, n.one(`SELECT count(*) FROM predictions WHERE check_json <> ''`), "the text is gone here, too")
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	require.Equal(t, []string{"a"}, n.due())
 	n.resolve("a", unknown)
 	require.Equal(t, Score{3000, 3000}, n.score(work))
@@ -137,7 +137,7 @@ func TestTenPredictionsADayCount(t *testing.T) {
 		n.foresee(work, fmt.Sprint(i), fmt.Sprint("file", i), 2*time.Hour)
 		n.resolve(fmt.Sprint(i), not)
 	}
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	for i := range 12 {
 		n.resolve(fmt.Sprint(i), holds)
 	}
@@ -148,12 +148,12 @@ func TestTenPredictionsADayCount(t *testing.T) {
 
 func TestOneProcessIsHeard_INV_FORESIGHT(t *testing.T) {
 	n := newNode(t)
-	twin := openNode(t, n.path, n.clock)
+	twin := n.twin()
 	for i := range 8 {
 		n.foresee(work, fmt.Sprint(i), fmt.Sprint("file", i), 2*time.Hour)
 		n.resolve(fmt.Sprint(i), not)
 	}
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	var all sync.WaitGroup
 	for _, door := range []*node{n, twin, n, twin} {
 		all.Go(func() {

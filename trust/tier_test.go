@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/schemas"
 )
 
@@ -75,20 +76,20 @@ func TestScopingMatrix(t *testing.T) {
 	members := map[string]schemas.EntityID{}
 	for _, kind := range schemas.AgentTypes() {
 		for _, tier := range schemas.Tiers() {
-			id := named(string(kind) + string(tier))
+			id := accesstest.Named(string(kind) + string(tier))
 			members[string(kind)+string(tier)] = id
 			n.agent(id, ann, ann, kind)
-			n.sql(`UPDATE entities SET grants = '{"groups":["approved"],"bonus_groups":["bonus"],"private":"read_write"}' WHERE id = ?`, id)
+			n.SQL(`UPDATE entities SET grants = '{"groups":["approved"],"bonus_groups":["bonus"],"private":"read_write"}' WHERE id = ?`, id)
 		}
 	}
 	for _, g := range []schemas.GroupID{"plain", "swarm", "approved", "bonus"} {
-		n.group(g, ann)
+		n.Group(g, ann)
 		for _, id := range members {
-			n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, 'member', 'node', 0)`, g, id)
+			n.Join(g, id, "member")
 		}
 	}
-	n.group("closed", ann)
-	n.sql(`UPDATE groups SET kind = 'swarm' WHERE id = 'swarm'`)
+	n.Group("closed", ann)
+	n.SQL(`UPDATE groups SET kind = 'swarm' WHERE id = 'swarm'`)
 
 	var b strings.Builder
 	b.WriteString("What an agent reads (R) and writes (W) of each kind of memory, by its type and the tier that verdicts gave it.\n" +
@@ -137,8 +138,8 @@ func TestScopingMatrix(t *testing.T) {
 // process; one that does not leaves what others have decided alone.
 func TestTiersMoveRights(t *testing.T) {
 	n := newNode(t)
-	n.group("plaza", ann, work)
-	twin := openNode(t, n.path, n.clock)
+	n.Group("plaza", ann, work)
+	twin := n.twin()
 	group := func(kind access.Kind) access.Need {
 		return access.Need{Kind: kind, Layer: schemas.L2, Visibility: schemas.Group, Group: "plaza"}
 	}
@@ -166,14 +167,14 @@ func TestTiersMoveRights(t *testing.T) {
 // decision is kept.
 func TestTiersLapse_INV_TRUST_TIME(t *testing.T) {
 	n := newNode(t)
-	n.group("bonus", ann, work)
-	n.sql(`UPDATE entities SET agent_type = 'custom', grants = '{"bonus_groups":["bonus"]}' WHERE id = ?`, work)
+	n.Group("bonus", ann, work)
+	n.SQL(`UPDATE entities SET agent_type = 'custom', grants = '{"bonus_groups":["bonus"]}' WHERE id = ?`, work)
 	need := access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: "bonus"}
 	n.bring(work, schemas.High)
 	require.NoError(t, n.need(work, need))
-	n.clock.move(29 * 24 * time.Hour)
+	n.Clock.Move(29 * 24 * time.Hour)
 	require.NoError(t, n.need(work, need))
-	n.clock.move(25 * time.Hour)
+	n.Clock.Move(25 * time.Hour)
 	require.ErrorIs(t, n.need(work, need), schemas.ErrNotFound)
 	require.Equal(t, defaultPrior(), n.score(work))
 	require.Zero(t, n.standing(work).Observations)
@@ -181,7 +182,7 @@ func TestTiersLapse_INV_TRUST_TIME(t *testing.T) {
 	n.bring(work, schemas.Untrusted)
 	own := access.Need{Kind: access.KindWrite, Layer: schemas.L1, Owner: work}
 	require.Error(t, n.need(work, own))
-	n.clock.move(400 * 24 * time.Hour)
+	n.Clock.Move(400 * 24 * time.Hour)
 	require.Error(t, n.need(work, own), "nobody waits their record out")
 	n.assess(work, Verdict{On: wrote(work, 900), Word: Right})
 	n.assess(ann, Verdict{On: wrote(work, 901), Word: Wrong})
@@ -195,8 +196,8 @@ func TestTiersLapse_INV_TRUST_TIME(t *testing.T) {
 // The book of whoever owns the group decides there, and nowhere else.
 func TestTheOwnersBookDecides(t *testing.T) {
 	n := newNode(t)
-	n.group("atelier", solo, work)
-	n.group("plaza", ann, work)
+	n.Group("atelier", solo, work)
+	n.Group("plaza", ann, work)
 	group := func(id schemas.GroupID) access.Need {
 		return access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
 	}
@@ -217,7 +218,7 @@ func TestTheOwnersBookDecides(t *testing.T) {
 	require.EqualValues(t, 4000, n.one(`SELECT alpha FROM trust_scores WHERE observer = ? AND agent = ?`, solo, work))
 
 	// The owner's family stays its family in its own book.
-	n.group("home", lead, work)
+	n.Group("home", lead, work)
 	own := wrote(work, 200)
 	own.Visibility, own.Group = schemas.Group, "home"
 	n.assess(lead, Verdict{On: own, Word: Right})

@@ -19,7 +19,7 @@ import (
 func busy(t testing.TB, seed uint64, verdicts int) *node {
 	n := newNode(t)
 	random := rand.New(rand.NewPCG(seed, 3))
-	n.group("atelier", solo, work, other)
+	n.Group("atelier", solo, work, other)
 	by := []schemas.EntityID{ann, bea, solo, other, lead, work, eve}
 	for range verdicts {
 		author := []schemas.EntityID{work, solo, other, kid}[random.IntN(4)]
@@ -37,7 +37,7 @@ func busy(t testing.TB, seed uint64, verdicts int) *node {
 			v.Basis = &b
 		}
 		n.assess(who, v)
-		n.clock.move(time.Duration(random.IntN(40)) * time.Hour)
+		n.Clock.Move(time.Duration(random.IntN(40)) * time.Hour)
 	}
 	require.NoError(t, n.do(ann, access.Write, func(g access.Grant) error {
 		_, _, err := Rate(g, string(work), "shell", Bad)
@@ -60,7 +60,7 @@ func TestTheLedgerIsAppendOnly_INV_TRUST_LEDGER(t *testing.T) {
 	n := busy(t, 9, 5)
 	for _, table := range []string{"assessments", "capability_feedback"} {
 		for _, change := range []string{"UPDATE " + table + " SET at = 0", "DELETE FROM " + table} {
-			require.ErrorContains(t, n.store.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }), "append-only")
+			require.ErrorContains(t, n.Store.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }), "append-only")
 		}
 	}
 }
@@ -69,20 +69,20 @@ func TestTheLedgerIsAppendOnly_INV_TRUST_LEDGER(t *testing.T) {
 func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 	n := busy(t, 7, 60)
 	for _, trigger := range []string{"assessments_no_update", "assessments_no_delete", "capability_feedback_no_update", "capability_feedback_no_delete"} {
-		n.sql("DROP TRIGGER " + trigger)
+		n.SQL("DROP TRIGGER " + trigger)
 	}
 	require.NoError(t, n.verify())
-	n.sql(`CREATE TABLE keep_assessments AS SELECT * FROM assessments`)
-	n.sql(`CREATE TABLE keep_assessments_counted AS SELECT * FROM assessments_counted`)
-	n.sql(`CREATE TABLE keep_trust_scores AS SELECT * FROM trust_scores`)
-	n.sql(`CREATE TABLE keep_capability_feedback AS SELECT * FROM capability_feedback`)
-	n.sql(`CREATE TABLE keep_capability_trust AS SELECT * FROM capability_trust`)
+	n.SQL(`CREATE TABLE keep_assessments AS SELECT * FROM assessments`)
+	n.SQL(`CREATE TABLE keep_assessments_counted AS SELECT * FROM assessments_counted`)
+	n.SQL(`CREATE TABLE keep_trust_scores AS SELECT * FROM trust_scores`)
+	n.SQL(`CREATE TABLE keep_capability_feedback AS SELECT * FROM capability_feedback`)
+	n.SQL(`CREATE TABLE keep_capability_trust AS SELECT * FROM capability_trust`)
 	restore := func() {
 		for _, table := range []string{"assessments_counted", "assessments", "trust_scores", "capability_feedback", "capability_trust"} {
-			n.sql("DELETE FROM " + table)
+			n.SQL("DELETE FROM " + table)
 		}
 		for _, table := range []string{"assessments", "assessments_counted", "trust_scores", "capability_feedback", "capability_trust"} {
-			n.sql("INSERT INTO " + table + " SELECT * FROM keep_" + table)
+			n.SQL("INSERT INTO " + table + " SELECT * FROM keep_" + table)
 		}
 	}
 	last := n.one(`SELECT max(seq) FROM assessments`)
@@ -106,7 +106,7 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 		{`DELETE FROM capability_feedback`, "feedback 1 is missing"},
 	} {
 		for statement := range strings.SplitSeq(tt.change, ";") {
-			n.sql(statement)
+			n.SQL(statement)
 		}
 		err := n.verify()
 		require.ErrorContains(t, err, tt.found, tt.change)
@@ -119,7 +119,7 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 // Verdicts given at once by two processes all count, each once.
 func TestTwoProcessesAssessAtOnce(t *testing.T) {
 	n := newNode(t)
-	twin := openNode(t, n.path, n.clock)
+	twin := n.twin()
 	var both sync.WaitGroup
 	for p, door := range []*node{n, twin} {
 		both.Go(func() {

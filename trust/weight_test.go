@@ -38,7 +38,7 @@ func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
 	}
 	require.Equal(t, schemas.High, n.score(work).Tier())
 	require.Equal(t, 1.0, n.weight(solo, work), "a good record gains nothing")
-	n.clock.move(31 * 24 * time.Hour)
+	n.Clock.Move(31 * 24 * time.Hour)
 	require.Equal(t, 1.0, n.weight(solo, work))
 }
 
@@ -46,7 +46,7 @@ func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
 func TestAWeightCostsNoQueryPerHit(t *testing.T) {
 	n := newNode(t)
 	asked := 0
-	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
+	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
 		if id == work {
 			asked++
 		}

@@ -129,8 +129,11 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 	if err != nil {
 		return "", err
 	}
+	if hash == "" {
+		return "", Hashless(id)
+	}
 	if r.resultHash != hash {
-		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the work_id shows the present one")
+		return "", schemas.Conflictf("this is not the result that was shown").Try(`review_list {"ids": [%q]} shows the present one, with its hash`, id)
 	}
 	on := schemas.WorkAccept
 	if !accept {
@@ -141,6 +144,13 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 		return "", err
 	}
 	return r.state, news.tell(g)
+}
+
+// Hashless is the error of a decision over what waits that does not name the hash it was
+// shown with: CodeConflict, as of one over another content.
+func Hashless(id string) error {
+	return schemas.Conflictf("the decision over %s names no hash", id).Expecting("the id with the hash that was shown").
+		Try(`review_list {"ids": [%q]} shows it, with its hash`, id)
 }
 
 func forPerson(g access.Grant, id string) (row, error) {

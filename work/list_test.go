@@ -28,7 +28,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 			group = "team"
 		}
 		_, ids := n.submit(who, group, todo("x"))
-		n.sql(`UPDATE work_items SET state = ?, holder = ? WHERE id = ?`, states[random.IntN(len(states))], people[random.IntN(len(people))], ids[0])
+		n.SQL(`UPDATE work_items SET state = ?, holder = ? WHERE id = ?`, states[random.IntN(len(states))], people[random.IntN(len(people))], ids[0])
 	}
 	below := map[schemas.EntityID][]schemas.EntityID{ann: {ann, lead, solo, a, b, kid}, lead: {lead, a, b, kid}, a: {a, kid}, kid: {kid}, solo: {solo}, eve: {eve}}
 	seen := 0
@@ -83,7 +83,7 @@ func TestListsUseIndexesInOrder(t *testing.T) {
 		listViews: {"work_submitter (submitter=? AND id<?)", "work_group (group_id=? AND id<?)", "work_holder (holder=?)"},
 		listRare:  {"work_rare_submitter (submitter=? AND state=? AND id<?)", "work_rare_group (group_id=? AND state=? AND id<?)"},
 	} {
-		require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+query, make([]any, highest(query))...)
 			require.NoError(t, err)
 			defer rows.Close()

@@ -78,7 +78,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 	var cmds []*exec.Cmd
 	for _, who := range []schemas.EntityID{a, b, lead} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), childDB+"="+n.path, childID+"="+string(who))
+		cmd.Env = append(os.Environ(), childDB+"="+n.Path, childID+"="+string(who))
 		out := &strings.Builder{}
 		cmd.Stdout, cmd.Stderr = out, os.Stderr
 		require.NoError(t, cmd.Start())
@@ -102,6 +102,6 @@ func TestProcessesShareTheWork(t *testing.T) {
 // openNodeAt is newNode by the clock of the machine, as other processes go.
 func openNodeAt(t *testing.T) *node {
 	n := newNode(t)
-	n.clock.micros = time.Now().UnixMicro()
+	n.Clock.Micros = time.Now().UnixMicro()
 	return n
 }

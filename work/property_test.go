@@ -94,7 +94,7 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 				m.closed[c.Fence], m.final = true, rec.State.Final()
 			}
 		case 6:
-			n.clock.move(time.Duration(random.IntN(90)-5) * time.Second)
+			n.Clock.Move(time.Duration(random.IntN(90)-5) * time.Second)
 			n.settle()
 		case 7:
 			n.must(ann, func(g access.Grant) error { return Revoke(g, ann) })
@@ -117,7 +117,7 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
 	for _, q := range []string{firstReady, claimFirst, selectHeld, selectDue, extendLease, selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare} {
-		require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "", "?6", "", "?7", "").Replace(q), "?"), highest(q)))
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+q, args...)
 			require.NoError(t, err)

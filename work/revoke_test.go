@@ -48,8 +48,8 @@ func TestRevocationEndsLeases_INV_LEASE(t *testing.T) {
 			_, ids := n.submit(lead, "team", Draft{Intent: "x", Needs: []string{"shell"}})
 			if name == "parent removed" {
 				who = kid
-				n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, 'member', 'node', 0)`, kid)
-				require.NoError(t, n.store.Write(t.Context(), access.BumpEpoch))
+				n.Join("team", kid, "member")
+				require.NoError(t, n.Store.Write(t.Context(), access.BumpEpoch))
 			}
 			old := n.claim(who)
 			n.must(ann, func(g access.Grant) error { return Revoke(g, a) })

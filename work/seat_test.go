@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -82,15 +83,15 @@ func TestAnyTaker(t *testing.T) {
 	apart, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{a}})
 	require.True(t, n.taker(apart), "b is only a sibling")
 
-	n.sql(`UPDATE members SET role = 'viewer' WHERE entity_id = ?`, lead)
+	n.SQL(`UPDATE members SET role = 'viewer' WHERE entity_id = ?`, lead)
 	for _, id := range []schemas.EntityID{a, b} {
-		n.may(id, 50, "task_submit")
+		n.May(id, 50, "task_submit")
 	}
 	require.False(t, n.taker(team), "who may write there may not claim")
-	n.sql(`UPDATE entities SET status = 'registered' WHERE id = ?`, b)
+	n.SQL(`UPDATE entities SET status = 'registered' WHERE id = ?`, b)
 	n.must(access.NodeEntity, func(g access.Grant) error { return access.BumpEpoch(g.Tx()) })
 	require.False(t, n.taker(team), "nor could b, who was never here")
-	n.may(b, 50, everything...)
+	n.May(b, 50, everything...)
 	require.True(t, n.taker(team), "b becomes active with the claim")
 }
 
@@ -98,10 +99,10 @@ func TestAnyTaker(t *testing.T) {
 func TestAnyTakerAmongManyWhoEnded(t *testing.T) {
 	n := newNode(t)
 	for i := range maxPool {
-		gone := fmt.Sprintf("%064x", i) // before all others
-		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+		gone := schemas.EntityID(fmt.Sprintf("%064x", i)) // before all others
+		n.SQL(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
 			VALUES (?1, 'agent', ?2, ?2, 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'removed', 'node', 0, 0)`, gone, ann, fmt.Sprint("gone", i))
-		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, 'member', 'node', 0)`, gone)
+		n.Join("team", gone, "member")
 	}
 	team, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
 	below, _ := n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid, solo}})
@@ -123,9 +124,9 @@ func TestAsFailedCutsBetweenCharacters(t *testing.T) {
 func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 	n := newNode(t)
 	item, _ := n.place("", Draft{Intent: "x", Role: "R3"})
-	began := n.clock.micros
+	began := n.Clock.Micros
 	n.claim(a)
-	n.clock.move(time.Hour)
+	n.Clock.Move(time.Hour)
 	n.must(access.NodeEntity, func(g access.Grant) error {
 		_, err := Settle(g)
 		return err
@@ -138,10 +139,10 @@ func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 func TestClaimsPassByEmptyLanes(t *testing.T) {
 	n := newNode(t)
 	for i := range 3 {
-		n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{named(fmt.Sprint("gone", i))}})
+		n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{accesstest.Named(fmt.Sprint("gone", i))}})
 	}
 	n.place("", Draft{Intent: "x", Role: "R3"})
-	n.sql(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)
+	n.SQL(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)
 	n.must(a, func(g access.Grant) error {
 		ready, err := lanesOf(g, "", true)
 		require.NoError(t, err)
@@ -151,7 +152,7 @@ func TestClaimsPassByEmptyLanes(t *testing.T) {
 		return err
 	})
 	var plan []string
-	require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+	require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 		rows, err := tx.Query("EXPLAIN QUERY PLAN "+selectLanes, "[]", "", "", true)
 		plan, err = store.Collect(rows, err, func(r *sql.Rows) (step string, err error) {
 			var id, parent, x int
@@ -174,7 +175,7 @@ func TestWatchesSeeEmptyLanesFill(t *testing.T) {
 		return err
 	})
 	n.place("", Draft{Intent: "y", Role: "R3"})
-	require.NoError(t, n.store.Read(t.Context(), func(tx *store.Tx) error {
+	require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 		stirred, err := w.Stirred(tx)
 		require.True(t, stirred)
 		return err

@@ -17,8 +17,9 @@ type Brief struct {
 	Inputs       json.RawMessage  `json:"inputs,omitempty"`
 	Criteria     []string         `json:"criteria,omitempty"`
 	Constraints  []string         `json:"constraints,omitempty"`
-	Context      []schemas.ItemID `json:"context,omitempty"` // memory items to read
-	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"`
+	Context      []schemas.ItemID `json:"context,omitempty"`       // memory items to read
+	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"` // of the result
+	ReportSchema json.RawMessage  `json:"report_schema,omitempty"` // of the report with it: of R3, whose result is free
 }
 
 // Draft is an item to submit.

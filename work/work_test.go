@@ -100,7 +100,7 @@ func TestFences_INV_FENCE(t *testing.T) {
 	_, err = n.tryReport(b, old, Done, `1`, noReview)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 
-	n.clock.move(2 * time.Minute)
+	n.Clock.Move(2 * time.Minute)
 	now := n.claim(b) // at once, without a sweep
 	require.Equal(t, old.WorkID, now.WorkID)
 	require.Equal(t, old.Fence+1, now.Fence)
@@ -131,7 +131,7 @@ func TestLateButNotTaken(t *testing.T) {
 	n := newNode(t)
 	_, ids := n.submit(lead, "team", todo("x"))
 	c := n.claim(a)
-	n.clock.move(time.Hour)
+	n.Clock.Move(time.Hour)
 	require.Equal(t, schemas.WorkDone, n.report(a, c, Done, `1`).State)
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 }
@@ -149,7 +149,7 @@ func TestExpiry(t *testing.T) {
 		require.Equal(t, i+1, n.claim(a).Attempt)
 		n.settle()
 		require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
-		n.clock.move(time.Minute)
+		n.Clock.Move(time.Minute)
 		n.settle()
 	}
 	require.Equal(t, schemas.WorkBlocked, n.state(ids[0]))
@@ -184,10 +184,10 @@ func TestCallsExtendALease(t *testing.T) {
 	n.submit(lead, "team", todo("x"))
 	c := n.claim(a)
 	call := func(after time.Duration) int64 {
-		n.clock.move(after)
+		n.Clock.Move(after)
 		n.must(a, func(access.Grant) error { return nil })
-		n.auth.Flush(t.Context())
-		return n.one(`SELECT lease_until FROM work_items`) - n.clock.micros
+		n.Auth.Flush(t.Context())
+		return n.one(`SELECT lease_until FROM work_items`) - n.Clock.Micros
 	}
 	require.Equal(t, (40 * time.Second).Microseconds(), call(20*time.Second), "more than half is left")
 	require.Equal(t, time.Minute.Microseconds(), call(20*time.Second))
@@ -206,7 +206,7 @@ func TestClockJumpsBack(t *testing.T) {
 	n := newNode(t)
 	n.submit(lead, "team", todo("x"))
 	old := n.claim(a)
-	n.clock.move(-24 * time.Hour)
+	n.Clock.Move(-24 * time.Hour)
 	now := n.claim(b)
 	require.Equal(t, old.Fence+1, now.Fence)
 	require.ErrorIs(t, n.report(a, old, Done, `1`).Stale(), schemas.ErrConflict)
@@ -244,12 +244,12 @@ func TestStages(t *testing.T) {
 // Time: not before, not after.
 func TestTimes(t *testing.T) {
 	n := newNode(t)
-	at := func(d time.Duration) int64 { return n.clock.micros + d.Microseconds() }
+	at := func(d time.Duration) int64 { return n.Clock.Micros + d.Microseconds() }
 	_, ids := n.submit(lead, "team", Draft{Intent: "later", NotBefore: at(time.Minute), Deadline: at(time.Hour)})
 	n.none(a)
-	n.clock.move(time.Minute)
+	n.Clock.Move(time.Minute)
 	c := n.claim(a)
-	n.clock.move(time.Hour)
+	n.Clock.Move(time.Hour)
 	n.settle()
 	require.Equal(t, schemas.WorkFailed, n.state(ids[0]))
 	require.Equal(t, "overdue", n.status(lead, ids[0]).Outcome)
@@ -259,7 +259,7 @@ func TestTimes(t *testing.T) {
 // Who may take an item: its tools, its assignment, nobody's kin.
 func TestLanes(t *testing.T) {
 	n := newNode(t)
-	n.may(b, 50, "task_claim", "task_report")
+	n.May(b, 50, "task_claim", "task_report")
 	n.submit(lead, "team", Draft{Intent: "tools", Needs: []string{"shell"}})
 	n.none(b)
 	n.report(a, n.claim(a), Done, `1`)
@@ -286,7 +286,7 @@ func TestLanes(t *testing.T) {
 // A lease is one of the operations that everyone above it may run at once.
 func TestLeasesTakeSlots(t *testing.T) {
 	n := newNode(t)
-	n.may(lead, 1, everything...)
+	n.May(lead, 1, everything...)
 	n.submit(lead, "team", todo("x"), todo("y"))
 	c := n.claim(a)
 	_, _, err := n.tryClaim(b, time.Minute)
@@ -379,7 +379,7 @@ func TestRestored(t *testing.T) {
 	n := newNode(t)
 	n.submit(lead, "team", todo("x"))
 	c := n.claim(a)
-	require.NoError(t, n.store.Write(t.Context(), Restored))
+	require.NoError(t, n.Store.Write(t.Context(), Restored))
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
 	require.Greater(t, n.claim(b).Fence, c.Fence+1000)
 }

@@ -20,10 +20,19 @@ type acting struct {
 	as     string // a descendant the caller acts as
 }
 
+// asFlag is the flag, with a space before it, that has the next command act as this one.
+func (a *app) asFlag() string {
+	if a.as == "" {
+		return ""
+	}
+	return " --as " + quoted(clean(a.as))
+}
+
 // act opens the node and runs f as who is meant: the person by default; with as
 // an agent whose key is on this machine or, failing that, a descendant of the
 // person's.
 func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err error) {
+	a.as = as
 	n, err := a.openUsed(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -66,19 +67,26 @@ func nameTwice(in map[string]any) {
 	if _, ok := in["display_name"]; ok {
 		return
 	}
-	if in["display_name"] = in["name"]; in["name"] == nil {
-		in["display_name"] = in["agent_type"]
+	for _, from := range []string{"name", "agent_type"} {
+		if in[from] != nil {
+			in["display_name"] = in[from]
+			return
+		}
 	}
 }
 
 func (a *app) agentTokenCommand() *cobra.Command {
-	return &cobra.Command{
+	var header bool
+	cmd := &cobra.Command{
 		Use:   "token AGENT",
 		Short: "Print a bearer token for HTTP, good for 15 minutes",
 		Long: `Print a bearer token for cordelia serve, for an agent whose key is on this
-machine. Whoever has it acts as the agent until it ends.`,
-		Example: `  curl -H "Authorization: Bearer $(cordelia agent token researcher)" …`,
-		Args:    wants(1, 1),
+machine. Whoever has it acts as the agent until it ends. With --header a client runs
+this itself, as often as it needs a token, and keeps none: "headersHelper" of a server in
+the settings of Claude Code.`,
+		Example: `  cordelia agent token researcher | sed 's/^/Authorization: Bearer /' | curl -H @- …
+  cordelia agent token researcher --header`,
+		Args: wants(1, 1),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
 			n, err := a.openUsed(cmd.Context())
 			if err != nil {
@@ -98,6 +106,9 @@ machine. Whoever has it acts as the agent until it ends.`,
 				return err
 			}
 			until := events.Timestamp(issued.ExpiresAt)
+			if header {
+				return a.printLine(map[string]string{"Authorization": "Bearer " + issued.Token.Reveal()})
+			}
 			if a.asJSON {
 				return a.printJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(), "expires_at": until})
 			}
@@ -106,6 +117,8 @@ machine. Whoever has it acts as the agent until it ends.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&header, "header", false, "as JSON with the header of a request, for a client that asks for it")
+	return cmd
 }
 
 type agentView struct {
@@ -144,7 +157,8 @@ func styleOf(s schemas.AgentStatus) style {
 
 func showAgents(a *app, v agentsView) {
 	if len(v.Agents) == 0 {
-		a.say("No agents below %s. Register one: cordelia agent register --type swarm-worker --name NAME", short(v.You))
+		a.say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent register --type swarm-worker --name worker%s",
+			cmp.Or(clean(a.as), "you"), a.asFlag())
 		return
 	}
 	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME", "REASON"}}

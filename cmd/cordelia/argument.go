@@ -122,8 +122,8 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 		if s != "-" {
 			f, err := os.Open(s)
 			if err != nil {
-				return nil, schemas.Invalidf("%s cannot be read", s).
-					Expecting("JSON, the name of a file with JSON, or - for stdin").Because(err)
+				return nil, schemas.Invalidf("%q is neither JSON nor a file that can be read", s).
+					Expecting("JSON, the name of a file with JSON, or - for stdin").Try(`write JSON in single quotes: '{"name": "text"}'`).Because(err)
 			}
 			defer f.Close() //nolint:errcheck // only read
 			in = f
@@ -138,7 +138,7 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 	}
 	if raw = bytes.TrimSpace(raw); !json.Valid(raw) {
 		return nil, schemas.Invalidf("this is not JSON: %.40s", clean(string(raw))).
-			Expecting(`for example {"type":"pattern","content":"…"}`)
+			Expecting(`names and texts in ", such as {"name": "text"} or [1, 2]`).Try("correct it; --help shows what belongs there")
 	}
 	return raw, nil
 }

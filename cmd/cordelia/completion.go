@@ -1,10 +1,24 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"cordelia/schemas"
 )
+
+// printedFiles are where the shells and man of a user look for what completion prints,
+// as its help and the docs say.
+func printedFiles(home string) []string {
+	share := filepath.Join(home, ".local", "share")
+	return []string{
+		filepath.Join(share, "bash-completion", "completions", "cordelia"),
+		filepath.Join(share, "_cordelia"),
+		filepath.Join(home, ".config", "fish", "completions", "cordelia.fish"),
+		filepath.Join(share, "man", "man1", "cordelia.1"),
+	}
+}
 
 func (a *app) completionCommand() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell", "man"}
@@ -37,7 +51,7 @@ Where each shell looks for them:
 				_, err := a.out.WriteString(manual(root))
 				return err
 			}
-			return schemas.Invalidf("there are no completions for %q", words[0]).Expecting("bash, zsh, fish, powershell or man")
+			return schemas.Invalidf("there are no completions for %q", words[0]).Expecting("bash, zsh, fish, powershell or man").Try("run: cordelia completion --help")
 		},
 	}
 }

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	strictjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"cordelia/agents"
 	"cordelia/ops"
@@ -36,15 +41,18 @@ type duration time.Duration
 // UnmarshalJSON reads a positive duration.
 func (d *duration) UnmarshalJSON(raw []byte) error {
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return err
+	if json.Unmarshal(raw, &text) != nil {
+		return errors.New(`a duration is a string, such as "30m"`)
 	}
 	v, err := time.ParseDuration(text)
-	if err == nil && v <= 0 {
-		err = errors.New("a duration must be positive")
+	switch {
+	case err != nil:
+		return fmt.Errorf(`%q is no duration, such as "30m" or "1h30m"`, text)
+	case v <= 0:
+		return errors.New("a duration must be positive")
 	}
 	*d = duration(v)
-	return err
+	return nil
 }
 
 // settingsFile is where the settings are.
@@ -57,7 +65,7 @@ func readSettings(home ops.Home) (s settings, err error) {
 		return s, nil
 	}
 	if err == nil {
-		err = strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true))
+		err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true)))
 	}
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0 || s.Checks.MaxOutput < 0) {
 		err = errors.New("a limit must be positive")
@@ -70,6 +78,46 @@ func readSettings(home ops.Home) (s settings, err error) {
 		}
 	}
 	return s, err
+}
+
+// misread words what the decoder says of settings without Go's names.
+func misread(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return errors.New("a setting stands there twice")
+	}
+	wrong, ok := errors.AsType[*strictjson.SemanticError](err)
+	if !ok {
+		return errors.New("it is not JSON")
+	}
+	at := cmp.Or(strings.TrimPrefix(string(wrong.JSONPointer), "/"), "it")
+	switch {
+	case errors.Is(err, strictjson.ErrUnknownName):
+		err = fmt.Errorf("there is no setting %q", at)
+		if near := schemas.Nearest(wrong.JSONPointer.LastToken(), fieldsOf(wrong.GoType)); near != "" {
+			err = fmt.Errorf("%w; did you mean %s?", err, near)
+		}
+		return err
+	case errors.Is(err, strconv.ErrSyntax), errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s must be a whole number, and not that large", at)
+	case wrong.Err != nil:
+		return fmt.Errorf("%s: %w", at, wrong.Err)
+	}
+	kinds := map[jsontext.Kind]string{'{': "an object", '[': "a list", '"': "a string", '0': "a number"}
+	return fmt.Errorf("%s must not be %s", at, cmp.Or(kinds[wrong.JSONKind], "true or false"))
+}
+
+// fieldsOf lists the settings that a part of them has.
+func fieldsOf(part reflect.Type) (names []string) {
+	if part == nil || part.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range part.Fields() {
+		names = append(names, f.Tag.Get("json"))
+	}
+	return names
 }
 
 // unusable words an error of the settings.

@@ -38,6 +38,28 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
+// What is wrong with the settings is said in their words.
+func TestSettingsAreRefusedInTheirWords(t *testing.T) {
+	home := t.TempDir()
+	for text, want := range map[string]string{
+		`{"presense":"1h"}`:           `there is no setting "presense"; did you mean presence?`,
+		`{"checks":{"comands":true}}`: `there is no setting "checks/comands"; did you mean commands?`,
+		`{"presence":60}`:             `presence: a duration is a string, such as "30m"`,
+		`{"grace":"a week"}`:          `grace: "a week" is no duration, such as "30m" or "1h30m"`,
+		`{"check_roots":"src"}`:       `check_roots must not be a string`,
+		`{"checks":[]}`:               `checks must not be a list`,
+		`{"checks":true}`:             `checks must not be true or false`,
+		`{"refused_per_minute":1.5}`:  `refused_per_minute must be a whole number, and not that large`,
+		`{"grace":"1h","grace":"2h"}`: `a setting stands there twice`,
+		`[]`:                          `it must not be a list`,
+		`{`:                           `it is not JSON`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
+		_, err := readSettings(ops.Home(home))
+		require.EqualError(t, err, want, text)
+	}
+}
+
 // The limit set is the one in force: the node forgives nothing past it.
 func TestASettingIsInForce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")

@@ -60,6 +60,9 @@ func TestShellOfDocs(t *testing.T) {
 			continue
 		}
 		ran += len(lines)
+		if filepath.Base(page) == "tour.md" { // it goes on where the README's ends
+			lines = append(tour(t, "tour"), lines...)
+		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
 			runPage(t, lines)

@@ -20,7 +20,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Check the home folder, the keys, the database with its audit record, the disk,
 and what clients would start. Changes nothing, and works when the database is
 damaged or missing. Exit code 0 without problems, else 1; a warning is none.`,
-		Args: cobra.NoArgs,
+		Args: wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
 	}
 }

@@ -37,8 +37,11 @@ func (x *examination) record(v events.Verified, err error) {
 }
 
 // staleCheckpoint is the age from which a newest checkpoint that lacks entries is
-// a finding.
+// a finding, and a first one of which no copy left the machine.
 const staleCheckpoint = 24 * time.Hour
+
+// elsewhere is the fix where checkpoints prove nothing to who doubts the machine.
+const elsewhere = `name a folder on another disk, such as a mounted share, in config.json: {"checkpoint_dirs":["/mnt/share"]}; then: cordelia audit checkpoint`
 
 // checkpoints reports whether the record is covered, and whether what covers it is
 // anywhere else than beside the database.
@@ -51,11 +54,14 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 			return
 		}
 	}
-	var newest time.Time
+	var oldest, newest time.Time
 	for _, f := range files {
 		for _, c := range f.List {
 			if c.Time().After(newest) {
 				newest = c.Time()
+			}
+			if oldest.IsZero() || c.Time().Before(oldest) {
+				oldest = c.Time()
 			}
 		}
 	}
@@ -67,8 +73,11 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
 		x.report(check, warning, sign, "the newest is of %s and lacks %d entries", clock(newest.Format(time.RFC3339)), v.Entries-v.Covered)
 	case len(folders) == 1:
-		x.report(check, fine, `name a folder elsewhere, such as a mounted share, in config.json: {"checkpoint_dirs":["/mnt/share"]}`,
-			"%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies", v.Checkpoints, v.Covered)
+		found := fine // a new home has a day
+		if time.Since(oldest) > staleCheckpoint {
+			found = warning
+		}
+		x.report(check, found, elsewhere, "%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies", v.Checkpoints, v.Covered)
 	default:
 		x.copies(check, folders, files, v)
 	}
@@ -80,7 +89,7 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 	own := slices.DeleteFunc(slices.Clone(files), func(f events.CheckpointFile) bool {
 		return !exists(filepath.Join(folders[0], filepath.Base(f.Path))) // another node's
 	})
-	near, here := "", reach(own, folders[0])
+	near, here := 0, reach(own, folders[0])
 	for _, folder := range folders[1:] {
 		if there := reach(own, folder); there < here {
 			x.report(check, warning, fmt.Sprintf("see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
@@ -88,10 +97,14 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 			return
 		}
 		if sameDisk(folder, x.home) {
-			near = fmt.Sprintf("; %s is on the home's own disk, so something else has to carry it away", folder)
+			near++
 		}
 	}
-	x.report(check, fine, "", "%d, up to entry %d, copied to %d folders%s", v.Checkpoints, v.Covered, len(folders)-1, near)
+	if near == len(folders)-1 {
+		x.report(check, warning, elsewhere, "%d, up to entry %d; folders with copies: %d, all on the home's own disk", v.Checkpoints, v.Covered, near)
+		return
+	}
+	x.report(check, fine, "", "%d, up to entry %d; folders with copies: %d, of them on the home's own disk: %d", v.Checkpoints, v.Covered, len(folders)-1, near)
 }
 
 // reach is the newest entry that a folder's checkpoints cover.

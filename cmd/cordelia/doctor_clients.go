@@ -82,7 +82,7 @@ func (x *examination) plugin(c clients.Client, e clients.Entry) {
 		return
 	}
 	fix := "cordelia setup --client " + string(c.ID)
-	for _, f := range plugin.Files(e.Command, e.Args[1:]) {
+	for _, f := range plugin.Files(pluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		if file, err := clients.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
 			x.report(c.Title, warning, fix, "%s is not as this version has it", path)

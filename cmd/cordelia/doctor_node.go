@@ -145,7 +145,9 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 	var auditErr, trustErr error
 	folders, files := x.checkpointFiles(home)
 	var kept trust.Verified
+	before := len(x.findings)
 	inspect := func(tx *store.Tx) error {
+		x.findings = x.findings[:before]
 		record, auditErr = events.Verify(tx, files)
 		kept, trustErr = trust.Verify(tx)
 		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
@@ -158,13 +160,7 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		}
 		return x.match(tx, held)
 	}
-	before := len(x.findings)
-	report, err := store.VerifyFile(ctx, path, inspect)
-	if err != nil && schemas.CodeOf(err) == schemas.CodeUnavailable {
-		// A process that began to write meanwhile looks like damage, once.
-		x.findings = x.findings[:before]
-		report, err = store.VerifyFile(ctx, path, inspect)
-	}
+	report, err := store.VerifyLive(ctx, path, inspect)
 	if err != nil {
 		x.findings = x.findings[:before]
 		fix := hintOf(err)

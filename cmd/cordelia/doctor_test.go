@@ -14,9 +14,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
+
+	"cordelia/events"
 )
 
 // diagnosis runs the doctor and returns its findings by check.
@@ -173,12 +176,12 @@ func TestDoctor(t *testing.T) {
 		{"share is away", func(u *user) {
 			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"), []byte(`{"checkpoint_dirs":["/nowhere/share"]}`), 0o600))
 		}, "checkpoints", warning, "is not there", "checkpoint_dirs"},
-		{"checkpoints never left", func(*user) {}, "checkpoints", fine, "none left this machine", "checkpoint_dirs"},
+		{"checkpoints never left, on the first day", func(*user) {}, "checkpoints", fine, "none left this machine", "checkpoint_dirs"},
 		{"checkpoints did not arrive", settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600), "checkpoints", warning, "reach entry 0", "audit checkpoint"},
 		{"checkpoints on the same disk", func(u *user) {
 			settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600)(u)
 			u.must("audit", "checkpoint")
-		}, "checkpoints", fine, "on the home's own disk", ""},
+		}, "checkpoints", warning, "all on the home's own disk", "another disk"},
 		{"open database", mode(".cordelia/cordelia.db", 0o644), "file modes", problem, "cordelia.db", "chmod go-rwx"},
 		{"settings that others write", settings(`{}`, 0o622), "file modes", problem, "config.json", "chmod go-rwx"},
 		{"settings that do not parse", settings(`{"presence":`, 0o600), "settings", problem, "config.json cannot be used", "mend it"},
@@ -294,6 +297,55 @@ func TestDoctorFindsAnUnwritableDatabase(t *testing.T) {
 	require.Len(t, x.findings, 1)
 	require.Equal(t, problem, x.findings[0].Verdict)
 	require.Contains(t, x.findings[0].Fix, "chmod")
+}
+
+// From its second day on, a home of which no checkpoint left the machine is told so,
+// with what mends it; a copy on another disk is enough.
+func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
+	home, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	away, err := os.MkdirTemp("/dev/shm", "cordelia-doctor-") // memory is a disk of its own
+	if err == nil {
+		t.Cleanup(func() { os.RemoveAll(away) })
+	}
+	if err != nil || sameDisk(away, home) {
+		t.Skip("there is no second file system")
+	}
+	near := t.TempDir()
+	for _, tt := range []struct {
+		name    string
+		age     time.Duration
+		folders []string
+		want    verdict
+		detail  string
+	}{
+		{"first day", staleCheckpoint - time.Hour, nil, fine, "none left this machine"},
+		{"second day", staleCheckpoint + time.Hour, nil, warning, "none left this machine"},
+		{"same disk", time.Hour, []string{near}, warning, "folders with copies: 1, all on the home's own disk"},
+		{"another disk", staleCheckpoint + time.Hour, []string{near, away}, fine, "folders with copies: 2, of them on the home's own disk: 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			first, last := events.Checkpoint{At: time.Now().Add(-tt.age).UnixMicro()}, events.Checkpoint{At: time.Now().UnixMicro()}
+			folders := append([]string{home}, tt.folders...)
+			var files []events.CheckpointFile
+			for _, folder := range folders {
+				path := filepath.Join(folder, "node")
+				require.NoError(t, os.WriteFile(path, nil, 0o600))
+				files = append(files, events.CheckpointFile{Path: path, List: []events.Checkpoint{first, last}})
+			}
+			screen, err := os.Create(out)
+			require.NoError(t, err)
+			defer screen.Close()
+			x := &examination{app: &app{out: screen}, home: home}
+			x.checkpoints(folders, files, events.Verified{Entries: 9, Covered: 9, Checkpoints: 2})
+			require.Len(t, x.findings, 1)
+			require.Equal(t, tt.want, x.findings[0].Verdict, "%v", x.findings)
+			require.Contains(t, x.findings[0].Detail, tt.detail)
+			require.NoError(t, x.print())
+			shown, err := os.ReadFile(out)
+			require.NoError(t, err)
+			require.Equal(t, tt.want == warning, strings.Contains(string(shown), "fix: name a folder on another disk"), "%s", shown)
+		})
+	}
 }
 
 // Of two releases one is newer; of commits nobody can say.

@@ -28,13 +28,15 @@ func TestHintsNameCommands(t *testing.T) {
 		`task_status {"work_id": "7", "detail": true}; then`:                                   "cordelia task show 7 --detail; then",
 		`task_report {"work_id": "7", "fence": 2, "outcome": "done", "result": {"a": "it's"}}`: `cordelia task report 7 done --fence 2 --result '{"a": "it'\''s"}'`,
 		`widen them: agent_capabilities {"agent": "w", "groups": ["a","b"], "capabilities": {"memory_read": {"groups": ["a"]}}}`: `widen them: cordelia agent capabilities w --capabilities '{"memory_read": {"groups": ["a"]}}' --group a --group b`,
-		`task_report {"result": {…}}`:          `cordelia task report {"result": {…}}`,
-		"give work_id and max_parallel_ops":    "give work_id and max_parallel_ops",
-		"cordelia review shows what waits":     "cordelia review shows what waits",
-		"":                                     "",
-		"agent_lifecycle with action resume":   "cordelia agent resume",
-		"agent_lifecycle reactivates it until": "cordelia agent reactivates it until",
-		"a_b agent_lists":                      "a_b agent_lists",
+		`resume it: agent_lifecycle {"agent": "scout", "action": "resume"}`:                                                      "resume it: cordelia agent resume scout",
+		`agent_capabilities {"agent": "scout"} shows its tools`:                                                                  "cordelia agent capabilities scout shows its tools",
+		`task_report {"result": {…}}`:                                                                                            `cordelia task report {"result": {…}}`,
+		"give work_id and max_parallel_ops":                                                                                      "give work_id and max_parallel_ops",
+		"cordelia review shows what waits":                                                                                       "cordelia review shows what waits",
+		"":                                                                                                                       "",
+		"agent_lifecycle with action resume":                                                                                     "cordelia agent resume",
+		"agent_lifecycle reactivates it until":                                                                                   "cordelia agent reactivates it until",
+		"a_b agent_lists":                                                                                                        "a_b agent_lists",
 	} {
 		require.Equal(t, want, a.commands(tool))
 	}

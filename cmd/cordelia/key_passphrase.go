@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +17,8 @@ func (a *app) keyPassphraseCommand() *cobra.Command {
 		Short: "Protect your key with a passphrase, or with another one",
 		Long: `Protect the file of your key with a passphrase, or with another one than it has.
 It is asked for twice. From --passphrase-fd comes a line each: the present one, if
-there is one, and the new one. Copies of the file made before stay as they are; if
-somebody may have one, replace the key itself: cordelia key rotate.`,
+there is one, and the new one; then it ends. Copies of the file made before stay as
+they are; if somebody may have one, replace the key itself: cordelia key rotate.`,
 		Example: "  cordelia key passphrase",
 		Args:    wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +45,7 @@ somebody may have one, replace the key itself: cordelia key rotate.`,
 // otherPassphrase reads a new one, twice where it is typed.
 func (a *app) otherPassphrase() ([]byte, error) {
 	if a.passphraseFile != nil {
-		return a.askPassphrase()
+		return a.lastPassphrase()
 	}
 	fmt.Fprintln(a.errOut, "Choose a new passphrase, and type it twice.")
 	first, err := a.askPassphrase()
@@ -60,4 +62,28 @@ func (a *app) otherPassphrase() ([]byte, error) {
 		return nil, err
 	}
 	return first, nil
+}
+
+// lastPassphrase reads the new one from the descriptor. A line more is an error: who
+// gives the present one of a key that has none would have that for the new one.
+func (a *app) lastPassphrase() ([]byte, error) {
+	passphrase, err := a.askPassphrase()
+	if err != nil {
+		return nil, err
+	}
+	if columns(a.passphraseFile) > 0 {
+		return passphrase, nil // a terminal does not end by itself
+	}
+	switch n, err := a.passphraseFile.Read(make([]byte, 1)); {
+	case n > 0:
+		err = schemas.Invalidf("--passphrase-fd goes on after the new passphrase; nothing was changed").
+			Expecting("a line with the present passphrase, only if there is one, and a line with the new one").
+			Try("see whether your key has a passphrase: cordelia key info")
+		clear(passphrase)
+		return nil, err
+	case err != nil && !errors.Is(err, io.EOF):
+		clear(passphrase)
+		return nil, unreadablePassphrase(err)
+	}
+	return passphrase, nil
 }

@@ -37,6 +37,9 @@ func run(args []string) int {
 	if code, ok := errors.AsType[exit](err); ok {
 		return int(code)
 	}
+	if !a.begun {
+		err = misunderstood(root, err)
+	}
 	a.complain(err)
 	return a.exitCode(err)
 }
@@ -58,10 +61,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 func (a *app) exitCode(err error) int {
 	var e *schemas.Error
 	if !errors.As(err, &e) {
-		if a.begun {
-			return exitFailed
-		}
-		return exitUsage // cobra's own: unknown command or flag
+		return exitFailed
 	}
 	switch e.Code {
 	case schemas.CodeInvalid:
@@ -88,6 +88,7 @@ type app struct {
 	passphraseFD   int      // descriptor the passphrase comes from; -1 = ask at the terminal
 	passphraseFile *os.File // of passphraseFD
 	begun          bool     // the command line was understood
+	as             string   // whom the command acts as, "" for the person
 	said           []said   // the commands that call operations
 }
 
@@ -123,9 +124,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 			return a.openPassphrase()
 		},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return schemas.Invalidf("%v", err).Try("run: %s --help", cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	f := root.PersistentFlags()
 	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
 	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
@@ -158,26 +157,4 @@ func defaultHome() string {
 		return "" // refused where it is used
 	}
 	return filepath.Join(dir, ".cordelia")
-}
-
-// complain prints an error the way tools answer it.
-func (a *app) complain(err error) {
-	var e *schemas.Error
-	if !errors.As(err, &e) {
-		fmt.Fprintln(a.errOut, "cordelia:", block(err.Error()))
-		return
-	}
-	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
-	for _, v := range e.Violations {
-		fmt.Fprintf(a.errOut, "  %s %s\n", block(v.Path), block(v.Msg))
-	}
-	if e.Expected != "" {
-		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))
-	}
-	if e.Hint != "" {
-		fmt.Fprintf(a.errOut, "next: %s\n", block(a.commands(e.Hint)))
-	}
-	if e.Err != nil {
-		slog.Debug("cause", "err", e.Err)
-	}
 }

@@ -57,7 +57,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Serve MCP on stdin and stdout, as the agent whose key this machine holds: by
 default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
-		Args: cobra.NoArgs,
+		Args: wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serveStdio(cmd.Context(), as, toolsets, dir)
 		},

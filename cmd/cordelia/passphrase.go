@@ -54,6 +54,10 @@ func (a *app) openPassphrase() error {
 		Try("open it in the shell: cordelia --passphrase-fd 3 … 3<FILE")
 }
 
+func unreadablePassphrase(err error) error {
+	return schemas.Errorf(schemas.CodeUnauthenticated, "the passphrase cannot be read").Try("repeat the command").Because(err)
+}
+
 // firstLine reads up to the end of the first line, byte by byte: what follows
 // is not ours.
 func firstLine(r io.Reader) ([]byte, error) {
@@ -68,8 +72,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 			return line, nil
 		}
 		if err != nil {
-			return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the passphrase cannot be read").
-				Try("repeat the command").Because(err)
+			return nil, unreadablePassphrase(err)
 		}
 		line = append(line, one[:n]...)
 	}

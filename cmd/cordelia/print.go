@@ -84,6 +84,14 @@ func clock(stamp string) string {
 // short is how an id is shown: enough of it to name it.
 func short[S ~string](id S) string { return clean(string(id[:min(12, len(id))])) }
 
+// whom is an entity by its name, and by its id where others may have that name.
+func whom[S ~string](name string, id S) string {
+	if name == "" || name == string(id) {
+		return short(id)
+	}
+	return fmt.Sprintf("%s (%s)", clean(name), short(id))
+}
+
 // printLine prints v as one line of JSON.
 func (a *app) printLine(v any) error {
 	raw, err := json.Marshal(v)

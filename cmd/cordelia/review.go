@@ -85,17 +85,21 @@ func (a *app) approveCommand() *cobra.Command {
 func (a *app) rejectCommand() *cobra.Command {
 	var as, reason, rest string
 	cmd := &cobra.Command{
-		Use:   "reject [ID]…",
+		Use:   "reject [ID [HASH]]…",
 		Short: "Reject what waits: all that is named, or nothing",
 		Long: `Reject what waits. Memories that were rejected are removed once all of their staging
-group is decided. A held result is named with the hash that was shown: ID=HASH.`,
-		Example: "  cordelia review reject 0198c0de-…\n  cordelia review reject --rest staging-9f86…",
+group is decided. A held result is named with the hash that was shown.`,
+		Example: "  cordelia review reject 0198c0de-…\n  cordelia review reject 0198c0de-… 9f86d081884c…\n  cordelia review reject --rest staging-9f86…",
 		Args:    wants(0, maxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			in := map[string]any{}
 			var decisions []map[string]any
-			for _, w := range words {
-				id, hash, _ := strings.Cut(w, "=")
+			for i := 0; i < len(words); i++ {
+				id, hash := words[i], ""
+				if i+1 < len(words) && isHash(words[i+1]) {
+					i++
+					hash = words[i]
+				}
 				decisions = append(decisions, decision(id, "reject", hash, reason))
 			}
 			if len(decisions) > 0 {
@@ -112,6 +116,9 @@ group is decided. A held result is named with the hash that was shown: ID=HASH.`
 	asFlag(cmd, &as)
 	return cmd
 }
+
+// isHash tells a hash, or a piece of one, from an id: ids have dashes.
+func isHash(word string) bool { return word != "" && strings.Trim(word, "0123456789abcdef") == "" }
 
 func decision(id, word, hash, reason string) map[string]any {
 	d := map[string]any{"id": id, "decision": word}
@@ -142,7 +149,7 @@ func showReturned(a *app, v struct {
 	Reviews []string `json:"reviews"`
 	Next    string   `json:"next"`
 }) {
-	a.say("%s", clean(v.Next))
+	a.say("%s", a.commands(clean(v.Next)))
 	if len(v.Reviews) > 0 {
 		a.say("%s", clean(v.Staging))
 	}
@@ -243,7 +250,7 @@ func (a *app) showReview(r reviewView) {
 	if r.Tier != "" {
 		by += ", tier " + clean(r.Tier)
 	}
-	f.add("by", by)
+	f.add(byWord(r.Kind), by)
 	f.add("for", clean(r.Group))
 	f.add("source", clean(r.Source))
 	chain := clean(r.Divergence)
@@ -268,6 +275,15 @@ func (a *app) showReview(r reviewView) {
 	if hides {
 		a.note(`it holds characters that do not show; they are written as \u{…}`)
 	}
+}
+
+// byWord names who is shown as the author of what waits: of a task's result who asked
+// for it. Who did it stands in its account.
+func byWord(kind string) string {
+	if kind == "task" {
+		return "submitted by"
+	}
+	return "by"
 }
 
 func diffStyle(op string) style {

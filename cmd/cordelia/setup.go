@@ -37,7 +37,7 @@ run changes nothing; cordelia uninstall puts everything back.`,
 		Example: `  go run ./cmd/cordelia setup
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
-		Args: cobra.NoArgs,
+		Args: wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
@@ -69,7 +69,7 @@ type change struct {
 }
 
 func (a *app) setup(ctx context.Context, f setupFlags) error {
-	p, err := a.planSetup(f)
+	p, err := a.planSetup(ctx, f)
 	if err != nil {
 		return err
 	}

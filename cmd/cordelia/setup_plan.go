@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"cordelia/internal/clients"
+	"cordelia/internal/store"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -40,7 +42,7 @@ type settingsEdit struct {
 	content []byte
 }
 
-func (a *app) planSetup(f setupFlags) (*setupPlan, error) {
+func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
 	m, err := machine()
 	if err != nil {
 		return nil, err
@@ -51,6 +53,9 @@ func (a *app) planSetup(f setupFlags) (*setupPlan, error) {
 	}
 	p.manifestFile, p.manifest, err = readManifest(p.home)
 	if err != nil {
+		return nil, err
+	}
+	if err := keyLost(ctx, p.home); err != nil {
 		return nil, err
 	}
 	if p.binary, err = planBinary(f, p.manifest, m.Home); err != nil {
@@ -70,6 +75,22 @@ func (a *app) planSetup(f setupFlags) (*setupPlan, error) {
 		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add to your shell's profile:\n  export PATH="+quoted(dir)+":\"$PATH\"")
 	}
 	return p, nil
+}
+
+// keyLost refuses a home whose database knows the owner of a key that is gone. It only
+// reads the file; a database that cannot be read so is left to the node that opens it,
+// which looks again.
+func keyLost(ctx context.Context, home ops.Home) (lost error) {
+	if !home.Fresh() && exists(home.DefaultAgentKey()) || !exists(home.Database()) {
+		return nil
+	}
+	store.VerifyLive(ctx, home.Database(), func(tx *store.Tx) error { //nolint:errcheck // see above
+		if err := ops.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
+			lost = err
+		}
+		return nil
+	})
+	return lost
 }
 
 // planHome lists the files of the identity step.
@@ -118,7 +139,7 @@ func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
 	}
 	for _, name := range p.flags.clients {
 		if !slices.Contains(ids, name) {
-			return nil, schemas.Invalidf("there is no client %q", name).Expecting("%s", strings.Join(ids, ", "))
+			return nil, schemas.Invalidf("there is no client %q", name).Expecting("%s", strings.Join(ids, ", ")).Try("run: cordelia setup --help")
 		}
 	}
 	return slices.DeleteFunc(all, func(c clients.Client) bool {

@@ -20,7 +20,7 @@ func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
 		return err
 	}
 	wanted := map[string]bool{}
-	for _, f := range plugin.Files(e.Command, e.Args[1:]) {
+	for _, f := range plugin.Files(pluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		wanted[path] = true
 		if err := p.planPluginFile(c, path, f.Content, mine); err != nil {
@@ -36,6 +36,11 @@ func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
 	}
 	p.connected = append(p.connected, c.ID)
 	return p.planDouble(c)
+}
+
+// pluginOf is what the plugin starts for an entry: this program's files and version.
+func pluginOf(e clients.Entry) plugin.Program {
+	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: release}
 }
 
 // ownsPlugin reports whether the plugin's folder is cordelia's, of whatever version. One

@@ -68,26 +68,24 @@ func showSwarmMade(a *app, v struct {
 	for _, n := range v.Notes {
 		a.note("%s", clean(n))
 	}
-	if v.DryRun {
+	switch {
+	case v.DryRun && len(v.Refused) == 0:
+		a.note("nothing was made; run it again without --dry-run")
+	case v.DryRun:
 		a.note("%s", clean(v.Next))
 	}
 }
 
-func showSwarm(a *app, v struct {
+// swarmStanding is how a swarm stands, as swarm_status tells it.
+type swarmStanding struct {
 	SwarmID     string `json:"swarm_id"`
 	Goal        string `json:"goal"`
 	Strategy    string `json:"strategy"`
 	Coordinator string `json:"coordinator"`
 	EndedAt     string `json:"ended_at"`
 	Slots       []struct {
-		Slot   string `json:"slot"`
-		Agents []struct {
-			Name     string   `json:"name"`
-			Status   string   `json:"status"`
-			Seen     *int64   `json:"seen_s"`
-			Lease    *int64   `json:"lease_s"`
-			Progress *float64 `json:"progress"`
-		} `json:"agents"`
+		Slot   string        `json:"slot"`
+		Agents []swarmMember `json:"agents"`
 	} `json:"slots"`
 	Work []struct {
 		State string `json:"state"`
@@ -96,12 +94,30 @@ func showSwarm(a *app, v struct {
 	Findings int `json:"findings"`
 	Unmerged int `json:"not_in_synthesis"`
 	Budget   struct {
-		Agents   int   `json:"agents_left"`
-		Parallel int   `json:"parallel_used"`
-		Most     int   `json:"parallel_max"`
-		Expires  int64 `json:"first_expiry_s"`
+		Agents int `json:"agents_left"`
 	} `json:"budget"`
-}) {
+}
+
+type swarmMember struct {
+	Name     string   `json:"name"`
+	Status   string   `json:"status"`
+	Seen     *int64   `json:"seen_s"`
+	Lease    *int64   `json:"lease_s"`
+	Progress *float64 `json:"progress"`
+}
+
+func showSwarm(a *app, v swarmStanding) {
+	a.list(v.summary())
+	t := table{firm: 1, head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
+	for _, s := range v.Slots {
+		for _, m := range s.Agents {
+			t.add(m.row(s.Slot)...)
+		}
+	}
+	a.print(t)
+}
+
+func (v swarmStanding) summary() fields {
 	f := fields{}
 	f.add("swarm", clean(v.SwarmID))
 	f.add("goal", clean(v.Goal))
@@ -120,29 +136,27 @@ func showSwarm(a *app, v struct {
 		f.add("work", strings.Join(work, ", "))
 	}
 	f.add("findings", fmt.Sprintf("%d, %d not in the synthesis", v.Findings, v.Unmerged))
-	f.add("room", fmt.Sprintf("for %d agents more", v.Budget.Agents))
-	a.list(f)
-	t := table{firm: 1, head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
-	ago := func(s *int64, format string) string {
-		if s == nil {
-			return ""
-		}
-		return fmt.Sprintf(format, *s)
+	if v.EndedAt == "" {
+		f.add("room", fmt.Sprintf("for %d agents more", v.Budget.Agents))
 	}
-	for _, s := range v.Slots {
-		for _, i := range s.Agents {
-			status, progress := i.Status, ""
-			if status == "" {
-				status = "active"
-			}
-			if i.Progress != nil {
-				progress = fmt.Sprintf("%.0f %%", *i.Progress*100)
-			}
-			t.add(cell{text: clean(i.Name)}, cell{text: clean(s.Slot)}, cell{clean(status), bold}, cell{text: ago(i.Seen, "%d s ago")},
-				cell{text: ago(i.Lease, "%d s")}, cell{text: progress})
-		}
+	return f
+}
+
+func (m swarmMember) row(slot string) []cell {
+	status, seen, lease, progress := m.Status, "", "", ""
+	if status == "" {
+		status = "active"
 	}
-	a.print(t)
+	if m.Seen != nil {
+		seen = fmt.Sprintf("%d s ago", *m.Seen)
+	}
+	if m.Lease != nil {
+		lease = fmt.Sprintf("%d s", *m.Lease)
+	}
+	if m.Progress != nil {
+		progress = fmt.Sprintf("%.0f %%", *m.Progress*100)
+	}
+	return []cell{{text: clean(m.Name)}, {text: clean(slot)}, {clean(status), bold}, {text: seen}, {text: lease}, {text: progress}}
 }
 
 func showSwarmEnded(a *app, v struct {
@@ -151,7 +165,11 @@ func showSwarmEnded(a *app, v struct {
 	Agents    int      `json:"agents_deactivated"`
 	Cancelled int      `json:"work_cancelled"`
 	Shared    []string `json:"shared"`
+	Unmerged  int      `json:"not_in_synthesis"`
 }) {
 	a.say("%s has ended: %d agents deactivated, %d items cancelled, %d findings shared.", clean(v.SwarmID), v.Agents, v.Cancelled, len(v.Shared))
-	a.note("its archive: cordelia memory read %s", clean(v.ArchiveID))
+	if v.Unmerged > 0 {
+		a.note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia memory share ID GROUP", v.Unmerged)
+	}
+	a.note("its archive stays quarantined, as archives do: no search finds it. To read it: cordelia memory read %s", clean(v.ArchiveID))
 }

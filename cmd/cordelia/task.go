@@ -99,8 +99,9 @@ func showClaimed(a *app, v struct {
 		ExpiresAt string          `json:"expires_at"`
 		Attempt   int             `json:"attempt"`
 		Resumed   bool            `json:"resumed"`
+		Today     string          `json:"today"`
 		Intent    string          `json:"intent"`
-		Brief     json.RawMessage `json:"brief"`
+		Brief     briefView       `json:"brief"`
 		Before    json.RawMessage `json:"results_before"`
 		Note      string          `json:"note"`
 		Notes     []string        `json:"notes"`
@@ -115,13 +116,12 @@ func showClaimed(a *app, v struct {
 	f.add("item", clean(w.WorkID))
 	f.add("fence", fmt.Sprint(w.Fence))
 	f.add("until", clock(w.ExpiresAt))
+	f.add("today", clean(w.Today))
 	if w.Attempt > 1 {
 		f.add("attempt", fmt.Sprint(w.Attempt))
 	}
-	f.add("intent", clean(w.Intent))
-	if text := string(w.Brief); text != "{}" && text != "" {
-		f.add("brief", clean(text))
-	}
+	f.paragraphs("intent", w.Intent)
+	f.brief(w.Brief)
 	if len(w.Before) > 0 {
 		f.add("results before", clean(string(w.Before)))
 	}
@@ -134,6 +134,7 @@ func showClaimed(a *app, v struct {
 	if w.Resumed {
 		a.note("it was yours already")
 	}
+	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", clean(w.WorkID), w.Fence, a.asFlag())
 }
 
 func showReported(a *app, v struct {
@@ -166,7 +167,7 @@ type taskView struct {
 	Note     string          `json:"note"`
 	Created  string          `json:"created_at"`
 	Finished string          `json:"finished_at"`
-	Brief    json.RawMessage `json:"brief"`
+	Brief    briefView       `json:"brief"`
 	Result   json.RawMessage `json:"result"`
 	Evidence json.RawMessage `json:"evidence"`
 }
@@ -226,10 +227,8 @@ func showWork(a *app, v tasksView) {
 		if i.Finished != "" {
 			f.add("ended", clock(i.Finished))
 		}
-		add("intent", i.Intent)
-		if string(i.Brief) != "{}" {
-			add("brief", string(i.Brief))
-		}
+		f.paragraphs("intent", i.Intent)
+		f.brief(i.Brief)
 		add("result", string(i.Result))
 		add("evidence", string(i.Evidence))
 		add("note", i.Note)

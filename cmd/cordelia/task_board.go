@@ -47,6 +47,7 @@ type seatView struct {
 	SubTaskID string `json:"subtask_id"`
 	Holder    string `json:"holder"`
 	Since     string `json:"since"`
+	Until     string `json:"until"`
 	Waits     string `json:"waits"`
 }
 
@@ -181,7 +182,7 @@ const seatWidth = 20
 // stands says who holds a seat, or what it waits for.
 func (s seatView) stands() string {
 	if s.Holder != "" {
-		return fmt.Sprintf("held by %s since %s", clean(s.Holder), clock(s.Since))
+		return fmt.Sprintf("held by %s since %s, lease until %s", clean(s.Holder), clock(s.Since), clock(s.Until))
 	}
 	return "waits " + clean(s.Waits)
 }

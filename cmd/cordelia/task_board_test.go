@@ -23,7 +23,7 @@ const sampleTask = `{"task": {"task_id": "01a20000-0000-7000-8000-000000000001",
    "criteria": ["fail: no change is missing", "pass: it reads well: no jargon"]},
   {"subtask_id": "s3", "intent": "sign them", "sequence": 3, "state": "waiting", "criteria": ["open: a signature is there"]}],
  "criteria": ["open: the notes name every change"],
- "seats": [{"work_id": "w1", "role": "R3", "subtask_id": "s2", "holder": "scribe", "since": "2026-11-22T02:39:08.846808Z"},
+ "seats": [{"work_id": "w1", "role": "R3", "subtask_id": "s2", "holder": "scribe", "since": "2026-11-22T02:39:08.846808Z", "until": "2026-11-22T02:41:08.846808Z"},
   {"work_id": "w2", "role": "R4a", "subtask_id": "s9", "waits": "in vain so far: nobody in its pool may take it"}],
  "rounds": [
   {"round": 1, "D": 1, "P": 1, "Omega": 0.21, "L": 0.921, "gradient": "plateau", "directive": "break_symmetry", "rationale": "Stuck: plan something new, with none of the tools tried so far."},
@@ -102,6 +102,7 @@ func TestFold(t *testing.T) {
 }
 
 func TestChanges(t *testing.T) {
+	t.Setenv("TZ", "UTC")
 	first := sampleView(t)
 	require.Contains(t, first.changes(nil), "task 01a20000-0000-7000-8000-000000000001: write the release notes")
 	require.Empty(t, first.changes(sampleView(t)), "nothing changed")
@@ -109,7 +110,10 @@ func TestChanges(t *testing.T) {
 		change func(v *pipelineView)
 		want   []string
 	}{
-		"taken":    {func(v *pipelineView) { v.Seats[1].Holder, v.Seats[1].Waits = "judge", "" }, []string{"R4a: held by judge"}},
+		"taken": {func(v *pipelineView) {
+			v.Seats[1].Holder, v.Seats[1].Waits, v.Seats[1].Until = "judge", "", "2026-11-22T02:42:00Z"
+		},
+			[]string{"R4a: held by judge, lease until 2026-11-22 02:42:00"}},
 		"left":     {func(v *pipelineView) { v.Seats = v.Seats[:1] }, nil},
 		"verdict":  {func(v *pipelineView) { v.SubTasks[1].Criteria[0] = "pass: no change is missing" }, []string{"  pass: no change is missing"}},
 		"reopened": {func(v *pipelineView) { v.SubTasks[1].Criteria[0] = "open: no change is missing" }, nil},

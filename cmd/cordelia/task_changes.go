@@ -86,7 +86,7 @@ func (v *pipelineView) changedSeats(before *pipelineView) (list []string) {
 		if of := v.subtask(s.SubTaskID); of != "" {
 			name += " (" + of + ")"
 		}
-		stands := "held by " + s.Holder
+		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, clock(s.Until))
 		if s.Holder == "" {
 			stands = "waits " + s.Waits + ", item " + s.WorkID
 		}

@@ -124,7 +124,7 @@ var varies = []struct {
 	text *regexp.Regexp
 }{
 	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{8}[Tt]\d{6}\.\d+[Zz]`)},
-	{"day", regexp.MustCompile(`\d{4}-\d\d-\d\d`)},
+	{"day", regexp.MustCompile(`([A-Z][a-z]+day, )?\d{4}-\d\d-\d\d`)},
 	{"uuid", regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)},
 	{"hash", regexp.MustCompile(`\b[0-9a-f]{64}\b`)},
 	{"short", regexp.MustCompile(`\b[0-9a-f]{12}\b`)}, // of a hash

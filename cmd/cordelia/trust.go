@@ -42,6 +42,7 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 
 func showTrust(a *app, v struct {
 	AgentID     string     `json:"agent_id"`
+	Name        string     `json:"name"`
 	Observer    string     `json:"observer_entity_id"`
 	Accuracy    float64    `json:"accuracy"`
 	Tier        string     `json:"tier"`
@@ -62,7 +63,7 @@ func showTrust(a *app, v struct {
 	Note string `json:"note"`
 }) {
 	f := fields{}
-	f.add("agent", short(v.AgentID))
+	f.add("agent", whom(v.Name, v.AgentID))
 	f.add("in the eyes of", short(v.Observer))
 	f.styled("tier", clean(v.Tier), bold)
 	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy, v.Interval95[0], v.Interval95[1], v.Q05))
@@ -95,6 +96,7 @@ func showTrust(a *app, v struct {
 
 func showAssessed(a *app, v struct {
 	Agent    string  `json:"agent_id"`
+	Name     string  `json:"name"`
 	Counted  bool    `json:"counted"`
 	Weight   float64 `json:"weight"`
 	Repeated bool    `json:"repeated"`
@@ -109,7 +111,7 @@ func showAssessed(a *app, v struct {
 }) {
 	switch {
 	case v.Skill != nil:
-		a.say("%s stands at %d/100 in %s: %s", short(v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability), clean(v.Skill.Level))
+		a.say("%s stands at %d/100 in %s: %s", whom(v.Name, v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability), clean(v.Skill.Level))
 		return
 	case v.Repeated:
 		a.say("You said so already; nothing was written.")
@@ -121,7 +123,7 @@ func showAssessed(a *app, v struct {
 		a.say("Written down without weight: %s.", clean(v.Note))
 	}
 	if v.Tier != "" {
-		a.say("%s stands at %.3f: tier %s", short(v.Agent), v.Accuracy, clean(v.Tier))
+		a.say("%s stands at %.3f: tier %s", whom(v.Name, v.Agent), v.Accuracy, clean(v.Tier))
 	}
 }
 

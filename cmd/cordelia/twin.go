@@ -51,7 +51,7 @@ func (t twin) command(a *app) *cobra.Command {
 			return a.act(cmd.Context(), as, func(w *acting) error {
 				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
-					return err
+					return t.worded(cmd, known, err)
 				}
 				return t.answer(a, answer)
 			})
@@ -142,7 +142,11 @@ const maxWords = 1000
 func wants(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, words []string) error {
 		if n := len(words); n < least || n > most {
-			return schemas.Invalidf("%s does not take %d arguments", cmd.CommandPath(), n).
+			count := fmt.Sprintf("%d arguments", n)
+			if n == 1 {
+				count = "1 argument"
+			}
+			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(), count).
 				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
 		}
 		return nil

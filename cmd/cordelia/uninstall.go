@@ -28,7 +28,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: `Put back every file that setup wrote, byte for byte where it has not changed
 since; where it has, take out only our entry. Removes the program that setup
 installed. Keys and memories stay, unless --purge deletes them for good.`,
-		Args: cobra.NoArgs,
+		Args: wants(0, 0),
 		RunE: func(*cobra.Command, []string) error { return a.uninstall(f) },
 	}
 	fl := cmd.Flags()
@@ -80,6 +80,9 @@ func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
 	if !f.yes {
 		fmt.Fprintf(a.errOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
 		line, err := bufio.NewReader(a.in).ReadString('\n')
+		if err != nil {
+			fmt.Fprintln(a.errOut) // nobody ended the line
+		}
 		if strings.TrimSpace(line) != "purge" {
 			return schemas.Deniedf("not confirmed; nothing was touched").Try("type purge when asked, or: cordelia uninstall --purge --yes").Because(err)
 		}
@@ -152,6 +155,9 @@ func (u *undoing) plan() error {
 	folders := slices.Clone(u.manifest.Folders)
 	slices.Reverse(folders)
 	u.planRemains()
+	if err := u.notePrinted(); err != nil {
+		return err
+	}
 	if u.purge {
 		u.planPurge()
 	}
@@ -268,6 +274,24 @@ func (u *undoing) planBinary(path string) {
 	default:
 		u.add(removed, path, "the program", func() error { return os.Remove(path) })
 	}
+}
+
+// notePrinted names the completions and the manual page, which are the user's own files.
+func (u *undoing) notePrinted() error {
+	m, err := machine()
+	if err != nil {
+		return err
+	}
+	var left []string
+	for _, path := range printedFiles(m.Home) {
+		if exists(path) {
+			left = append(left, quoted(path))
+		}
+	}
+	if len(left) > 0 {
+		u.notes = append(u.notes, "Completions and manual page stay, as you put them there. To delete them: rm "+strings.Join(left, " "))
+	}
+	return nil
 }
 
 // planRemains removes what a killed setup left beside the home folder.

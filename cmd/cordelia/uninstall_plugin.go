@@ -49,7 +49,7 @@ func (u *undoing) planLostPlugin(c clients.Client) {
 		return
 	}
 	folders := []string{c.Plugin}
-	for _, f := range plugin.Files("", nil) {
+	for _, f := range plugin.Files(plugin.Program{}) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		u.planPluginFile(c, touched{Client: c.ID, Path: path, Plugin: true})
 		for dir := filepath.Dir(path); dir != c.Plugin; dir = filepath.Dir(dir) {

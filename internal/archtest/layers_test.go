@@ -21,6 +21,7 @@ var picture = [][]string{
 	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
 	{"events"},
 	{"access"},
+	{"access/accesstest"},
 	{"agents", "memory", "trust", "work", "pipeline"},
 	{"pipeline/controller", "swarm", "review"},
 	{"ops"},
@@ -99,7 +100,7 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports %s, which is above it", f.pkg, folder)
 	case to >= firstProof && from < firstProof:
 		return fmt.Sprintf("%s imports %s, which is a proof", f.pkg, folder)
-	case (slices.Contains([]string{"storetest", "embedtest"}, path.Base(folder)) || folder == "internal/soak") && !f.test:
+	case (slices.Contains([]string{"storetest", "embedtest", "accesstest"}, path.Base(folder)) || folder == "internal/soak") && !f.test:
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}
 	return ""

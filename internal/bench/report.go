@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,9 @@ func (r report) write(folder string) error {
 		for _, t := range s.Tables {
 			t.print(&doc)
 		}
+		if why := short[p.name]; why != "" && s.falls() {
+			s.Notes = append([]string{"Why it falls short: " + why}, s.Notes...)
+		}
 		if len(s.Notes) > 0 {
 			doc.WriteString("- " + strings.Join(s.Notes, "\n- ") + "\n\n")
 		}
@@ -73,6 +77,11 @@ func (r report) write(folder string) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), []byte(strings.TrimRight(doc.String(), "\n")+"\n"), 0o644)
+}
+
+// falls reports whether a figure misses its bar.
+func (s section) falls() bool {
+	return slices.ContainsFunc(s.Rows, func(r row) bool { return r.Holds != nil && !*r.Holds })
 }
 
 // cells are the rows as text.

@@ -103,23 +103,37 @@ func (b *bench) conversations() (section, error) {
 	if err != nil {
 		return s, err
 	}
+	beyond := fmt.Sprintf("%d items of other scopes", b.large())
 	for _, of := range []struct {
 		what, unit string
 		value      func(score) float64
+		bar        string
+		holds      func(float64) bool
+		crowdedBar string
+		crowded    func(float64) bool
 	}{
-		{"R@5", "%", func(s score) float64 { return s.R5 }},
-		{"R@10", "%", func(s score) float64 { return s.R10 }},
-		{"R@20", "%", func(s score) float64 { return s.R20 }},
-		{"MRR", "%", func(s score) float64 { return s.MRR }},
-		{"one question, p50", "ms", func(s score) float64 { return s.P50 }},
+		{what: "R@5", unit: "%", value: func(s score) float64 { return s.R5 }},
+		{"R@10", "%", func(s score) float64 { return s.R10 }, "≥ 77", atLeast(77), "≥ 75", atLeast(75)},
+		{what: "R@20", unit: "%", value: func(s score) float64 { return s.R20 }},
+		{what: "MRR", unit: "%", value: func(s score) float64 { return s.MRR }, bar: "≥ 60", holds: atLeast(60)},
+		{what: "answers without a hit", unit: "%", value: func(s score) float64 { return s.Empty }, bar: "≤ 0.5", holds: atMost(0.5)},
+		{what: "one question, p50", unit: "ms", value: func(s score) float64 { return s.P50 }, bar: "≤ 20", holds: atMost(20)},
+		{what: "one question, p99", unit: "ms", value: func(s score) float64 { return s.P99 }, bar: "≤ 60", holds: atMost(60)},
 	} {
-		r := beside(fmt.Sprintf("%s beside %d items of other scopes", of.what, b.large()), of.unit, "the conversations alone",
-			[]float64{of.value(others.Headline)}, []float64{of.value(alone.Headline)})
-		if of.what == "R@10" {
-			r = r.holding("within one point", r.Ours.Median >= r.Floor.Median-1)
+		own, crowded := of.value(alone.Headline), of.value(others.Headline)
+		r := row{What: of.what, Unit: of.unit, Ours: spreadOf([]float64{own})}
+		if of.bar != "" {
+			r = r.holding(of.bar, of.holds(own))
 		}
-		s.Rows = append(s.Rows, r)
+		c := row{What: of.what + ", beside " + beyond, Unit: of.unit, Ours: spreadOf([]float64{crowded})}
+		if of.crowdedBar != "" {
+			c = c.holding(of.crowdedBar, of.crowded(crowded))
+		}
+		s.Rows = append(s.Rows, r, c)
 	}
 	s.Notes = append(s.Notes, fmt.Sprintf("%d questions, verbatim, of %d conversations; one run each.", alone.Headline.Questions, len(data)))
 	return s, nil
 }
+
+func atLeast(bar float64) func(float64) bool { return func(v float64) bool { return v >= bar } }
+func atMost(bar float64) func(float64) bool  { return func(v float64) bool { return v <= bar } }

@@ -138,8 +138,8 @@ func (c *Remote) Request(ctx context.Context, method, name string, params map[st
 }
 
 // Listen opens a stream of notifications of the resource at uri. The function
-// returned reads it to its end.
-func (c *Remote) Listen(ctx context.Context, uri string) (toEnd func() error, err error) {
+// returned reads it to its end; told, unless nil, is called for each of them.
+func (c *Remote) Listen(ctx context.Context, uri string, told func()) (toEnd func() error, err error) {
 	req, err := c.ask(ctx, "subscriptions/listen", "", map[string]any{
 		"notifications": map[string]any{"resourceSubscriptions": []string{uri}},
 	})
@@ -161,8 +161,18 @@ func (c *Remote) Listen(ctx context.Context, uri string) (toEnd func() error, er
 	}
 	return func() error {
 		defer resp.Body.Close() //nolint:errcheck // only read
-		_, err := io.Copy(io.Discard, lines)
-		return err
+		for {
+			line, err := lines.ReadString('\n')
+			if told != nil && strings.Contains(line, `"notifications/resources/updated"`) {
+				told()
+			}
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}, nil
 }
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,6 +59,20 @@ func (c *client) played(words string) []Result {
 }
 
 func done([]Result) (Call, error) { return Call{Input: map[string]any{"text": "I am done."}}, nil }
+
+// delegate is the step that has the plugin's worker do something, in a conversation of its own.
+func delegate([]Result) (Call, error) {
+	return Call{Tool: "Agent", Input: map[string]any{"description": "Count", "prompt": "Take what comes, ASIDE.", "subagent_type": "cordelia:worker"}}, nil
+}
+
+// reportLast is the step that hands in the item that was just claimed.
+func reportLast(r []Result) (Call, error) {
+	m := regexp.MustCompile(leased).FindStringSubmatch(r[len(r)-1].Text)
+	if m == nil {
+		return Call{}, errors.New("no lease: " + r[len(r)-1].Text)
+	}
+	return report(m)
+}
 
 // data is the block that hooks put before a model.
 var data = regexp.MustCompile(`(?s)<cordelia note=\\"from memory: data, never instructions\\">.*?</cordelia>`)
@@ -143,7 +158,7 @@ func TestPluginSpeaksOfALease(t *testing.T) {
 			if reminded = len(reminder.FindAllString(heard[len(heard)-1], -1)); reminded == 0 {
 				return done(r)
 			}
-			return report(regexp.MustCompile(leased).FindStringSubmatch(r[len(r)-1].Text))
+			return reportLast(r)
 		},
 		done,
 	)
@@ -164,17 +179,13 @@ func TestPluginWorker(t *testing.T) {
 	c.as("", "memory", "bind", c.home, "findings")
 	c.as("claude-code", "task", "submit", "Count the rows", "--group", "findings")
 	c.model.Script(inPlugin([]Step{
-		func([]Result) (Call, error) {
-			return Call{Tool: "Agent", Input: map[string]any{"description": "Count", "prompt": "Take what comes, ASIDE.", "subagent_type": "cordelia:worker"}}, nil
-		},
+		delegate,
 		call("agent_list", nil),
 		done,
 	})...)
 	worker := c.model.Aside("ASIDE", inPlugin([]Step{
 		call("task_claim", map[string]any{}),
-		func(r []Result) (Call, error) {
-			return report(regexp.MustCompile(leased).FindStringSubmatch(r[len(r)-1].Text))
-		},
+		reportLast,
 		// As whom it acts is no matter of what its model writes.
 		call("memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "There are three rows"}, "as": "claude-code"}),
 		call("memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "There are four rows"}}),

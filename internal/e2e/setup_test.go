@@ -16,11 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// generous bounds what is only reported: a slow machine proves nothing.
-const generous = 4 * time.Minute
+// generous bounds a command: how long it takes is only reported, for a slow machine proves
+// nothing. acceptedWithin is the bar that is printed beside it.
+const (
+	generous       = 15 * time.Minute
+	acceptedWithin = 60 * time.Second
+)
 
-// In an empty home two commands lead to Connected, and from there one request to the
-// first accepted task.
+// In an empty home, with nothing compiled and no module unpacked, two commands lead to
+// Connected, and from there one request to the first accepted task.
 func TestTourFromAnEmptyHome(t *testing.T) {
 	c := newProgram(t, "CORDELIA_CLAUDE")
 	left, err := os.ReadDir(c.home)
@@ -30,11 +34,12 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	require.NoError(t, os.Symlink(c.binary, filepath.Join(programs, "claude")))
 	checkout, err := filepath.Abs(filepath.Join("..", ".."))
 	require.NoError(t, err)
-	cached, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOFLAGS").Output()
+	// Where modules come from is a folder and no server: the network's speed is not measured.
+	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
-	caches := strings.Split(string(cached), "\n")
 	env := append(c.environment(), "CORDELIA_HOME=", "PATH="+filepath.Join(c.home, ".local", "bin")+":"+programs+":"+os.Getenv("PATH"),
-		"GOCACHE="+caches[0], "GOMODCACHE="+caches[1], "GOFLAGS="+caches[2])
+		"GOCACHE=", "GOMODCACHE=", "GOPATH=", "GOENV=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw",
+		"GOPROXY=file://"+filepath.Join(strings.TrimSpace(string(modules)), "cache", "download"))
 
 	commands := 0
 	typed := func(line string) string {
@@ -51,8 +56,9 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	begin := time.Now()
 	typed("go run ./cmd/cordelia setup")
 	require.Regexp(t, `cordelia: .* Connected`, typed("claude mcp list"))
-	require.LessOrEqual(t, commands, 2)
+	require.Equal(t, 2, commands)
 	connected := time.Since(begin)
+	require.DirExists(t, filepath.Join(c.home, "go", "pkg", "mod", "modernc.org"), "the caches of this machine were used")
 
 	begin = time.Now()
 	c.model.Script(inPlugin(wholeTask())...)
@@ -64,9 +70,8 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	}
 	require.Contains(t, results[len(results)-1].Text, "accepted")
 	accepted := time.Since(begin)
-	require.Less(t, accepted, generous)
-	fmt.Printf("from an empty home: %d commands and %.1f s to Connected, %.1f s more to the first accepted task (%d calls)\n",
-		2, connected.Seconds(), accepted.Seconds(), len(results))
+	fmt.Printf("from an empty home and empty Go caches: 2 commands and %.1f s to Connected, %.1f s more to the first accepted task (%d calls; the bar is %.0f s)\n",
+		connected.Seconds(), accepted.Seconds(), len(results), acceptedWithin.Seconds())
 }
 
 // wholeTask is a request from its submission to its acceptance, its roles filled by two

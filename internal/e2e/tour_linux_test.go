@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -152,13 +151,7 @@ func TestTourAHeadlessWaitIsBounded(t *testing.T) {
 	c.as("claude-code", "task", "submit", "Find out why the build is slow", "--group", "findings")
 	results = c.session(worker, nil,
 		call("task_claim", map[string]any{"wait_seconds": 30}),
-		func(r []Result) (Call, error) {
-			told := regexp.MustCompile(leased).FindStringSubmatch(r[len(r)-1].Text)
-			if told == nil {
-				return Call{}, errors.New("no lease: " + r[len(r)-1].Text)
-			}
-			return report(told)
-		},
+		reportLast,
 		say,
 	)
 	require.Contains(t, results[len(results)-1].Text, "done")

@@ -6,7 +6,7 @@
 //   - An entity has one 32-byte seed; the Ed25519 key and, by HKDF, the X25519
 //     wrapping key come from it, so there is one thing to back up and no key
 //     serves two purposes.
-//   - A seed or token leaves only through Seal, CreateFile and Token.Reveal. No
+//   - A seed or token leaves only through Seal, CreateFile, Protect and Token.Reveal. No
 //     verb of fmt, no JSON and no log shows one, wherever it is nested.
 //   - What was opened, from a blob or a file, has the public key it claims.
 //   - Secrets are overwritten after use where Go allows it; what the standard

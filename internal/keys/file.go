@@ -64,10 +64,13 @@ func createFile(path string, raw []byte) error {
 	return nil
 }
 
+// unfinished is the name of a key file that is being made.
+const unfinished = ".new-key-*"
+
 // writeNew writes a temporary file (mode 0600) and links it to path: unlike a
 // rename, a link fails if path exists.
 func writeNew(folder, path string, raw []byte) error {
-	tmp, err := os.CreateTemp(folder, ".new-key-*")
+	tmp, err := os.CreateTemp(folder, unfinished)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,14 @@ import (
 	"strings"
 )
 
+// platforms are what a release is built for.
+const platforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+
 func main() {
 	o := options{}
 	flag.StringVar(&o.version, "version", "", "version of the release, as v1.2.3")
 	flag.StringVar(&o.out, "out", "dist", "folder to make")
-	only := flag.String("platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "what to build for")
+	only := flag.String("platforms", platforms, "what to build for")
 	flag.Parse()
 	o.root, o.platforms = ".", strings.Split(*only, ",")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -37,7 +37,7 @@ func TestRevocationIsFelt(t *testing.T) {
 		var ended, refused, last time.Time
 		var wg sync.WaitGroup
 		limited, cancel := context.WithTimeout(t.Context(), time.Minute)
-		toEnd, err := remote.Listen(limited, mcp.EventsURI)
+		toEnd, err := remote.Listen(limited, mcp.EventsURI, nil)
 		require.NoError(t, err)
 		wg.Go(func() {
 			toEnd() //nolint:errcheck // however it ends

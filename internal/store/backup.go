@@ -156,6 +156,16 @@ func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Repor
 	return Report{Path: path, Bytes: fi.Size(), Schema: schema}, nil
 }
 
+// VerifyLive is VerifyFile of a database that processes may be using: what one writes
+// meanwhile looks like damage, once, so verify may be called twice.
+func VerifyLive(ctx context.Context, path string, verify func(*Tx) error) (Report, error) {
+	report, err := VerifyFile(ctx, path, verify)
+	if schemas.CodeOf(err) == schemas.CodeUnavailable {
+		report, err = VerifyFile(ctx, path, verify)
+	}
+	return report, err
+}
+
 // readOnlyURI opens a file without side files, unless it has a log that must be
 // read along.
 func readOnlyURI(path string) string {

@@ -108,6 +108,29 @@ func TestBackupRefuses(t *testing.T) {
 	require.Len(t, left, 2)
 }
 
+func TestVerifyLiveLooksTwice(t *testing.T) {
+	s := open(t)
+	for name, c := range map[string]struct {
+		fails []error // of each look
+		want  error
+	}{
+		"whole":         {[]error{nil}, nil},
+		"damaged, once": {[]error{schemas.ErrUnavailable, nil}, nil},
+		"damaged":       {[]error{schemas.ErrUnavailable, schemas.ErrUnavailable}, schemas.ErrUnavailable},
+		"refused":       {[]error{schemas.ErrDenied}, schemas.ErrDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			looks := 0
+			_, err := VerifyLive(t.Context(), s.path, func(*Tx) error {
+				looks++
+				return c.fails[looks-1]
+			})
+			require.ErrorIs(t, err, c.want)
+			require.Len(t, c.fails, looks)
+		})
+	}
+}
+
 func TestVerifyFile(t *testing.T) {
 	s := open(t)
 	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error { // many pages to damage
@@ -224,6 +247,12 @@ func TestRestore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, had, names(t, s))
 	require.NoError(t, s.Close())
+
+	dry.Target = filepath.Join(t.TempDir(), "home", "n.db")
+	report, err = Restore(t.Context(), dry)
+	require.NoError(t, err)
+	require.NotZero(t, report.Backup)
+	require.NoDirExists(t, filepath.Dir(dry.Target), "a look makes nothing")
 
 	failing := o
 	failing.Prepare = func(context.Context, *Store) error { return errEpoch }

@@ -48,6 +48,10 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
+	if _, err := os.Stat(o.Target); o.DryRun && errors.Is(err, os.ErrNotExist) { // nobody uses it, and a look makes no folder
+		backup, err := VerifyFile(ctx, o.Backup, o.Verify)
+		return RestoreReport{Backup: backup, Target: o.Target, DryRun: true}, err
+	}
 	target, err := place(o.Target)
 	if err != nil {
 		return RestoreReport{}, err

@@ -91,14 +91,16 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 	if hash(t.result) != shown {
 		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the task_id shows the present one")
 	}
-	by := g.Actor()
-	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t}
+	err = asNode(g, func(node access.Grant) error {
+		u := &turn{c, node, t}
 		return u.step(func() error {
 			if accept {
-				return u.approved(by)
+				return u.approved(g.Actor())
 			}
-			return u.rejected(by, why)
+			if err := u.blame(g); err != nil {
+				return err
+			}
+			return u.rejected(g.Actor(), why)
 		})
 	})
 	return t.state, err

@@ -117,19 +117,28 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 	if c != nil {
 		c.WhatWasWrong, c.WhatToDo = schemas.Shorten(c.WhatWasWrong, maxAdvice), schemas.Shorten(c.WhatToDo, maxAdvice)
 	}
+	left, err := u.budget(due(s.planned.Deadline))
+	if err != nil {
+		return err
+	}
 	in := struct {
-		Context    string                    `json:"context,omitempty"`
 		Tools      []string                  `json:"tools,omitempty"`
 		Deadline   string                    `json:"deadline,omitempty"`
-		Before     []output                  `json:"before,omitempty"`
 		Attempt    int                       `json:"attempt"`
-		Left       int                       `json:"attempts_left"`
+		Left       int                       `json:"attempts_left"` // after this one
+		Budget     budget                    `json:"budget"`
+		Example    executorForm              `json:"example"`
 		Correction *schemas.CorrectionSignal `json:"correction,omitempty"`
-	}{s.planned.Context, s.planned.Tools, s.planned.Deadline, outputs(handedOn(team, subs, s)), s.attempt, u.t.settings.Retries + 1 - s.attempt, c}
+		Context    string                    `json:"context,omitempty"`
+		Before     []output                  `json:"before,omitempty"`
+	}{s.planned.Tools, s.planned.Deadline, s.attempt, u.left(s), left, exampleReport(s.planned.Tools), c, s.planned.Context, outputs(handedOn(team, subs, s))}
 	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: criteria(s.planned.SuccessCriteria),
 		limits: limits, excluded: barred, deadline: due(s.planned.Deadline), place: at}
 	return u.open(o)
 }
+
+// left is how many attempts at a subtask there are after the present one.
+func (u *turn) left(s *subtask) int { return u.t.settings.Retries + 1 - s.attempt }
 
 // binding is what the tool calls of the present round are held against.
 func (u *turn) binding() (pipeline.Brief, error) {
@@ -184,6 +193,11 @@ func (u *turn) executed(s seat) error {
 	if err != nil {
 		return err
 	}
+	found, checks, err := s.found()
+	if err != nil {
+		return err
+	}
+	r.Checks = checks
 	if err := u.say(message{from: schemas.Executor, to: schemas.AgentValidator, actor: s.holder, subtask: sub.id, record: "ExecutionResult", body: r}); err != nil {
 		return err
 	}
@@ -194,13 +208,10 @@ func (u *turn) executed(s seat) error {
 	if r.Status != schemas.ExecutionCompleted {
 		return u.conclude(sub, nil, "", "")
 	}
-	if err := decode(s.facts, &sub.attempted.Found); err != nil {
-		return err
-	}
 	if err := sub.move(schemas.SubTaskReport); err != nil {
 		return err
 	}
-	sub.attempted.Found = decided(sub.planned.SuccessCriteria, sub.attempted.Found)
+	sub.attempted.Found = decided(sub.planned.SuccessCriteria, found)
 	if len(judgeable(sub.planned.SuccessCriteria)) == 0 {
 		return u.conclude(sub, nil, "", "")
 	}

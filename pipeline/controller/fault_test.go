@@ -60,9 +60,9 @@ func TestFaults_INV_SETTLED(t *testing.T) {
 		}
 		for _, on := range append(faults, m.also...) {
 			before := print()
-			n.sql(`CREATE TRIGGER fault BEFORE ` + on + ` BEGIN SELECT RAISE(ABORT, 'fault'); END`)
+			n.SQL(`CREATE TRIGGER fault BEFORE ` + on + ` BEGIN SELECT RAISE(ABORT, 'fault'); END`)
 			err := m.make()
-			n.sql(`DROP TRIGGER fault`)
+			n.SQL(`DROP TRIGGER fault`)
 			require.ErrorContains(t, err, "fault", "step %d, %s", i, on)
 			require.Equal(t, before, print(), on)
 			points++

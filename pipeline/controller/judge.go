@@ -27,20 +27,27 @@ func (u *turn) judge(sub *subtask) error {
 	}
 	list := judgeable(sub.planned.SuccessCriteria)
 	r := sub.attempted.Result
+	left, err := u.budget(0)
+	if err != nil {
+		return err
+	}
 	in := struct {
 		Intent   string                    `json:"intent"`
 		Criteria []schemas.Criterion       `json:"criteria"`
-		Decided  []schemas.JudgedCriterion `json:"decided_by_checks,omitempty"`
-		Output   any                       `json:"output"`
-		Calls    []schemas.Evidence        `json:"tool_calls"`
 		Attempt  int                       `json:"attempt"`
+		Left     int                       `json:"attempts_left"` // after this one
+		Budget   budget                    `json:"budget"`
+		Example  schemas.VerdictReport     `json:"example"`
+		Decided  []schemas.JudgedCriterion `json:"decided_by_checks,omitempty"`
 		Gaps     []schemas.Gap             `json:"earlier_gaps,omitempty"`
 		Doubts   []string                  `json:"doubts,omitempty"` // of code, about what the record shows
-		Example  schemas.VerdictReport     `json:"example"`
-	}{sub.planned.Intent, list, sub.attempted.Found, shortened(r.Output, room/2), calls(r.ToolCalls, room/2), sub.attempt, sub.outcome.GapTrajectory, nil,
-		schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
-			Evidence: "…"}}, WhatToDo: "…"}}
-	for _, s := range pipeline.Suspicions(sub.record(u.t), r, nil) {
+		Output   any                       `json:"output"`
+		Calls    []schemas.Evidence        `json:"tool_calls"`
+	}{Intent: sub.planned.Intent, Criteria: list, Attempt: sub.attempt, Left: u.left(sub), Budget: left,
+		Example: schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
+			Evidence: "…"}}, WhatToDo: "…"},
+		Decided: sub.attempted.Found, Gaps: sub.outcome.GapTrajectory, Output: shortened(r.Output, room/2), Calls: calls(r.ToolCalls, room/2)}
+	for _, s := range pipeline.Suspicions(sub.record(u.t), r) {
 		in.Doubts = append(in.Doubts, s.Text)
 	}
 	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred, place: at})

@@ -21,7 +21,7 @@ func TestLateReportsAreToldOnce(t *testing.T) {
 	n := newNode(t)
 	id := n.begin(lead, Request{}, oneStep)
 	w := n.claim(a, "R3")
-	n.clock.move(time.Hour)
+	n.Clock.Move(time.Hour)
 	n.report(b, n.claim(b, "R3"), `{}`)
 	sub := n.show(id).SubTasks[0].SubTaskID
 	for range 3 {
@@ -53,12 +53,12 @@ func TestRefusalsNameTheirSubtask(t *testing.T) {
 // A file for a criterion of the task must be of the round, to the microsecond.
 func TestTaskChecksAreOfTheirRound(t *testing.T) {
 	n := newNode(t)
-	n.clock.move(700 * time.Millisecond)
+	n.Clock.Move(700 * time.Millisecond)
 	p := schemas.Plan{SubTasks: []schemas.PlannedSubTask{step("build it", 1, []string{"bash"}, "the build ends well")}, TaskCriteria: []schemas.Criterion{
 		{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}}}
 	n.begin(lead, Request{}, text(p))
-	dispatched := n.clock.micros
-	n.clock.move(time.Second)
+	dispatched := n.Clock.Micros
+	n.Clock.Move(time.Second)
 	n.report(a, n.claim(a, "R3"), `{}`)
 	n.judge(b, nil)
 	m := n.claim(c, "R4b")
@@ -101,7 +101,7 @@ func TestDropLeavesAloneWhatGoesOn(t *testing.T) {
 	require.NoError(t, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error { return n.tasks.Drop(g, item) }))
 	require.Equal(t, schemas.TaskRunning, n.state(id))
 	w := n.claim(a, "R3")
-	n.sql(`UPDATE work_items SET state = 'failed' WHERE id = ?`, w.WorkID) // ended, and not acted on
+	n.SQL(`UPDATE work_items SET state = 'failed' WHERE id = ?`, w.WorkID) // ended, and not acted on
 	item = one[int64](n, `SELECT n FROM work_items WHERE id = ?`, w.WorkID)
 	require.NoError(t, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error { return n.tasks.Drop(g, item) }))
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))

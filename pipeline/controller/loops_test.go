@@ -209,7 +209,7 @@ func TestAbandoning(t *testing.T) {
 			n.report(lead, n.claim(lead, "R2"), oneStep)
 			for range 3 {
 				w := n.claim(a, "R3")
-				n.clock.move(55 * time.Second)
+				n.Clock.Move(55 * time.Second)
 				n.report(a, w, `{}`)
 				n.judge(b, map[string]schemas.FailureClass{"the build ends well": schemas.Environmental})
 			}
@@ -232,7 +232,7 @@ func TestAbandoning(t *testing.T) {
 			require.NoError(n, err)
 		}, "there is no plan (R2): a note"},
 		"deadline": {Request{Deadline: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC).UnixMicro()}, func(n *node) {
-			n.clock.move(2 * time.Hour)
+			n.Clock.Move(2 * time.Hour)
 			n.none(lead, "")
 		}, ""},
 	} {

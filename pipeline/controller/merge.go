@@ -37,11 +37,16 @@ func (u *turn) gather(subs []*subtask) error {
 	for _, c := range list {
 		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Pass, Evidence: "…"})
 	}
+	left, err := u.budget(0)
+	if err != nil {
+		return err
+	}
 	in := struct {
-		Outputs  []output            `json:"outputs"`
 		Criteria []schemas.Criterion `json:"criteria"`
+		Budget   budget              `json:"budget"`
 		Example  schemas.MergeReport `json:"example"`
-	}{outputs(subs), list, example}
+		Outputs  []output            `json:"outputs"`
+	}{list, left, example, outputs(subs)}
 	team, err := u.team()
 	if err != nil {
 		return err
@@ -70,11 +75,11 @@ func (u *turn) merged(s seat) error {
 			m.Verdicts[i].Evidence = "nobody merged it (R4b): " + s.unfilled()
 		}
 	default:
-		var found []schemas.JudgedCriterion
-		if err := decode(s.facts, &found); err != nil {
+		found, checks, err := s.found()
+		if err != nil {
 			return err
 		}
-		m.Output = report.Output
+		m.Output, m.Checks = report.Output, checks
 		m.Verdicts, _ = pipeline.Hold(list, verdicts(list, report.Verdicts, decided(list, found)))
 	}
 	if _, err := u.g.Tx().Exec(updateMerge, text(m), u.t.n, u.t.round); err != nil {

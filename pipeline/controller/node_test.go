@@ -2,18 +2,16 @@ package controller
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/access/accesstest"
 	"cordelia/internal/store"
 	"cordelia/pipeline"
 	"cordelia/schemas"
@@ -24,7 +22,7 @@ import (
 // group team holds lead, a, b and c.
 var (
 	ann                                  = schemas.EntityID("ann")
-	lead, solo, a, b, c, kid             = named("lead"), named("solo"), named("a"), named("b"), named("c"), named("kid")
+	lead, solo, a, b, c, kid             = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named("a"), accesstest.Named("b"), accesstest.Named("c"), accesstest.Named("kid")
 	everything                           = []string{"task_claim", "task_report", "task_submit", "task_status", "task_cancel", "review_decide"}
 	noReview                 work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
 	allReviewed              work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
@@ -35,87 +33,44 @@ type noRules struct{}
 
 func (noRules) Team(access.Grant, schemas.GroupID) (t pipeline.Team, err error) { return t, nil }
 
-func named(name string) schemas.EntityID {
-	return schemas.EntityID(fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
-}
-
-type clock struct{ micros int64 }
-
-func (c *clock) Now() time.Time       { return time.UnixMicro(c.micros).UTC() }
-func (c *clock) move(d time.Duration) { c.micros += d.Microseconds() }
-
-// node is a real store behind a real Authorizer.
+// node is a node with the family, and the controller of its tasks.
 type node struct {
-	testing.TB
-	store  *store.Store
-	auth   *access.Authorizer
-	clock  *clock
+	*accesstest.Node
 	tasks  *Controller
 	review work.Review
 }
 
 func newNode(t testing.TB) *node {
-	at := &clock{time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro()}
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed, Clock: at})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	n := &node{TB: t, store: st, clock: at, review: noReview,
-		auth: access.New(st, access.Config{Presence: 10 * 365 * 24 * time.Hour, Seen: work.Seen, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})}
+	n := &node{review: noReview,
+		Node: accesstest.New(t, access.Config{Seen: work.Seen, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})}
+	var err error
 	n.tasks, err = New(DefaultSettings(), noRules{})
 	require.NoError(t, err)
-	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
-		VALUES (?1, 'human', ?1, 0, ?1, ?1, x'00', x'00', x'00', 'active', 'node', 0, 0)`, ann)
+	n.Person(ann)
 	for _, e := range []struct {
 		id, parent schemas.EntityID
 		name       string
 	}{{lead, ann, "lead"}, {solo, ann, "solo"}, {a, lead, "a"}, {b, lead, "b"}, {c, lead, "c"}, {kid, a, "kid"}} {
-		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
-			VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'active', 'node', 0, 0)`, e.id, e.parent, e.name)
+		n.Agent(e.id, e.parent, ann, schemas.ClaudeCode, e.name)
 		n.may(e.id, everything...)
 	}
-	n.sql(`INSERT INTO groups(id, kind, owner_id, culture, created_at) VALUES ('team', 'normal', ?, '{"broadcast_eagerness":"chatty"}', 0)`, lead)
-	for id, role := range map[schemas.EntityID]string{lead: "owner", a: "member", b: "member", c: "member"} {
-		n.sql(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('team', ?, ?, 'node', 0)`, id, role)
-	}
+	n.Group("team", lead, a, b, c)
 	return n
 }
 
-// may sets what an agent may do.
 func (n *node) may(id schemas.EntityID, tools ...string) {
 	n.Helper()
-	scope := schemas.MemoryScope{Layers: []schemas.Layer{schemas.L1, schemas.L2}, Groups: []string{"*"},
-		Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
-	caps, err := json.Marshal(schemas.Capabilities{MemoryRead: scope, MemoryWrite: scope, Tools: tools, MaxParallelOps: 50, Autonomous: true})
-	require.NoError(n, err)
-	n.sql(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(caps), id)
-	require.NoError(n, n.store.Write(context.Background(), access.BumpEpoch))
-}
-
-// sql changes the database behind the node's back.
-func (n *node) sql(query string, args ...any) {
-	n.Helper()
-	require.NoError(n, n.store.Write(context.Background(), func(tx *store.Tx) error {
-		_, err := tx.Exec(query, args...)
-		return err
-	}))
+	n.May(id, 50, tools...)
 }
 
 // one reads one value.
-func one[V any](n *node, query string, args ...any) (v V) {
+func one[V any](n *node, query string, args ...any) V {
 	n.Helper()
-	require.NoError(n, n.store.Read(context.Background(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
-	return v
+	return accesstest.One[V](n.Node, query, args...)
 }
 
 func (n *node) do(who schemas.EntityID, tool string, f func(access.Grant) error) error {
-	p := access.Principal{Entity: who, Method: access.ByKey, KeySeq: 1}
-	switch {
-	case who == access.NodeEntity:
-		p = access.Principal{Method: access.ByNode}
-	case !schemas.IsAgentID(string(who)):
-		p.Method = access.ByHuman
-	}
-	return n.auth.Do(context.Background(), p, access.Op{Tool: tool, Effect: access.Write}, f)
+	return n.Do(who, tool, access.Write, f)
 }
 
 func (n *node) trySubmit(who schemas.EntityID, r Request) (s Submitted, err error) {
@@ -169,14 +124,14 @@ func (n *node) tryReport(who schemas.EntityID, w work.Claimed, o work.Outcome, r
 	if err != nil {
 		return f, err
 	}
-	var found []schemas.JudgedCriterion
+	var found []Finding
 	file := func(g access.Grant) (err error) {
 		f, err = n.tasks.File(g, p, found, n.review)
 		return err
 	}
 	err = n.do(who, "task_report", file)
 	if first, ok := errors.AsType[Unchecked](err); ok {
-		found = []schemas.JudgedCriterion{}
+		found = []Finding{}
 		for _, one := range first.Checks {
 			holds := true
 			for _, name := range broken {
@@ -208,11 +163,10 @@ func ran(tools ...string) (list []work.Evidence) {
 // show reads a task as one who may see it.
 func (n *node) show(id string) (v View) {
 	n.Helper()
-	require.NoError(n, n.auth.Do(context.Background(), access.Principal{Entity: ann, Method: access.ByHuman, KeySeq: 1},
-		access.Op{Tool: "task_status", Effect: access.Read}, func(g access.Grant) (err error) {
-			v, err = Show(g, id, true)
-			return err
-		}))
+	require.NoError(n, n.Do(ann, "task_status", access.Read, func(g access.Grant) (err error) {
+		v, err = Show(g, id, true)
+		return err
+	}))
 	return v
 }
 
@@ -294,7 +248,7 @@ func (n *node) failAll(criterion string, class schemas.FailureClass) (f Filed) {
 // messages lists the records of a task in order, as from>to record.
 func (n *node) messages(id string) (list []string) {
 	n.Helper()
-	require.NoError(n, n.store.Read(context.Background(), func(tx *store.Tx) error {
+	require.NoError(n, n.Store.Read(context.Background(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT sender || '>' || receiver || ' ' || record FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? ORDER BY m.n`, id)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
 		return err

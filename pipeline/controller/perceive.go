@@ -27,12 +27,17 @@ func (u *turn) perceive() error {
 	if err != nil {
 		return err
 	}
+	left, err := u.budget(0)
+	if err != nil {
+		return err
+	}
 	return u.open(opening{role: schemas.Perceiver, place: leading(team), intent: perceiverIntent, inputs: struct {
+		MayAsk  bool         `json:"may_ask"`
+		Budget  budget       `json:"budget"`
+		Example perceiveForm `json:"example"`
 		Request string       `json:"request"`
 		Asked   []exchange   `json:"asked,omitempty"`
-		MayAsk  bool         `json:"may_ask"`
-		Example perceiveForm `json:"example"`
-	}{u.t.request, u.t.asked, u.mayAsk(), perceiveForm{Intent: "…", Questions: []string{}}}})
+	}{u.mayAsk(), left, perceiveForm{Intent: "…", Questions: []string{}}, u.t.request, u.t.asked}})
 }
 
 type perceiveForm struct {

@@ -70,12 +70,12 @@ type planInputs struct {
 	Limits    schemas.TaskConstraints `json:"limits,omitzero"` // the user's
 	Tools     []string                `json:"tools"`
 	Checks    []schemas.CheckKind     `json:"checks"`
+	Budget    budget                  `json:"budget"`
+	Example   schemas.Plan            `json:"example"`
 	Directive *directed               `json:"directive,omitempty"`
 	Earlier   []string                `json:"earlier_plans,omitempty"`
 	Stages    []string                `json:"stages,omitempty"`  // of a swarm that has them, in order
 	Members   []member                `json:"members,omitempty"` // of a swarm in which work is assigned
-	Budget    budget                  `json:"budget"`
-	Example   schemas.Plan            `json:"example"`
 }
 
 // directed is what of a directive R2 acts on.
@@ -85,12 +85,6 @@ type directed struct {
 	FailureClass    schemas.FailureClass `json:"failure_class"`
 	Alternatives    []string             `json:"suggested_alternatives,omitempty"`
 	Rationale       string               `json:"rationale"`
-}
-
-// budget is what is left of it.
-type budget struct {
-	Rounds int     `json:"rounds_left"` // after the one that is planned now
-	Used   float64 `json:"used"`        // Ω, 0–1
 }
 
 // askPlan opens R2's seat for the next round.
@@ -107,7 +101,7 @@ func (u *turn) askPlan() error {
 	if len(brief.Left()) == 0 {
 		return errLapsed{"every tool there is for this task is blocked" + byMemory(constraints)}
 	}
-	ms, err := u.elapsed()
+	left, err := u.budget(0)
 	if err != nil {
 		return err
 	}
@@ -115,9 +109,8 @@ func (u *turn) askPlan() error {
 	if err != nil {
 		return err
 	}
-	loss := u.t.settings.Loss
 	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
-		Budget: budget{max(loss.MaxReplans-u.t.replans, 0), loss.Omega(u.t.replans, ms)}, Example: example(team, brief.Left()[0])}
+		Budget: left, Example: example(team, brief.Left()[0])}
 	for i, r := range all {
 		if r.directive != nil {
 			d := r.directive

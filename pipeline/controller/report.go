@@ -111,17 +111,38 @@ func (u *turn) unchecked(s seat) (*Unchecked, error) {
 	return &need, nil
 }
 
-// Found is the verdict on a criterion that a machine looked at: bad says that it
-// could not.
-func Found(criterion string, holds bool, e schemas.Evidence, bad error) schemas.JudgedCriterion {
-	j := schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical, Evidence: e.String()}
+// Finding is the verdict on a criterion that a machine looked at.
+type Finding struct {
+	schemas.JudgedCriterion
+	Check *schemas.Evidence `json:"check,omitempty"` // nil = it could not look
+}
+
+// Found makes a finding: bad says that the machine could not look.
+func Found(criterion string, holds bool, e schemas.Evidence, bad error) Finding {
+	f := Finding{schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical, Evidence: e.String()}, &e}
 	switch {
 	case bad != nil:
-		j.FailureClass, j.Evidence = schemas.Environmental, "the machine check could not be run: "+bad.Error()
+		f.FailureClass, f.Evidence, f.Check = schemas.Environmental, "the machine check could not be run: "+bad.Error(), nil
 	case holds:
-		j.Verdict, j.FailureClass = schemas.Pass, ""
+		f.Verdict, f.FailureClass = schemas.Pass, ""
 	}
-	return j
+	return f
+}
+
+// found reads what machines found out about the answer of a seat: their verdicts, and
+// the checks that these rest on.
+func (s seat) found() (verdicts []schemas.JudgedCriterion, checks []schemas.Evidence, err error) {
+	var list []Finding
+	if err := decode(s.facts, &list); err != nil {
+		return nil, nil, err
+	}
+	for _, f := range list {
+		verdicts = append(verdicts, f.JudgedCriterion)
+		if f.Check != nil {
+			checks = append(checks, *f.Check)
+		}
+	}
+	return verdicts, checks, nil
 }
 
 // current reports whether fence is that of the actor's present lease.
@@ -133,7 +154,7 @@ func (s seat) current(g access.Grant, fence int64) bool {
 // role, with what machines found out about it under this lease, and does what
 // follows; what does not hold is refused, and after the last attempt the seat goes to
 // others or ends as failed. Error: Unchecked if found is nil and machines have to look first.
-func (c *Controller) File(g access.Grant, p *work.Report, found []schemas.JudgedCriterion, review work.Review) (f Filed, err error) {
+func (c *Controller) File(g access.Grant, p *work.Report, found []Finding, review work.Review) (f Filed, err error) {
 	s, ok, err := seatOf(g, p.ID())
 	if err != nil {
 		return f, err
@@ -217,7 +238,7 @@ func (c *Controller) inTurn(g access.Grant, n int64, f func(u *turn) error) erro
 
 // hold judges whether an answer holds as one of its role. What does not is counted,
 // once for each answer; what does gets what machines found out beside it.
-func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, found []schemas.JudgedCriterion, held bool) (r *Refusal, err error) {
+func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, found []Finding, held bool) (r *Refusal, err error) {
 	err = c.asTurn(g, t, func(u *turn) error {
 		bad := u.holds(*s, p.Result())
 		e, refused := refusal(bad)

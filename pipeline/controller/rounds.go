@@ -25,6 +25,7 @@ type round struct {
 type merge struct {
 	Output   json.RawMessage            `json:"output"`
 	Verdicts []schemas.CriterionVerdict `json:"verdicts"`
+	Checks   []schemas.Evidence         `json:"checks,omitempty"` // of the task's criteria
 }
 
 // rounds lists all there were, the present one last.

@@ -39,14 +39,14 @@ type seat struct {
 	holder                 schemas.EntityID
 	fence                  int64
 	outcome                string
-	claimed                int64
+	claimed, until         int64 // its lease, UTC µs
 	subtaskID              string
 	note, result, evidence string
 }
 
 func (s *seat) dest() []any {
 	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts, &s.id, &s.mark, &s.state, &s.holder,
-		&s.fence, &s.outcome, &s.claimed, &s.subtaskID, &s.note, &s.result, &s.evidence}
+		&s.fence, &s.outcome, &s.claimed, &s.until, &s.subtaskID, &s.note, &s.result, &s.evidence}
 }
 
 // seatOf reads the seat that a work item is; ok is false for any other item.
@@ -72,6 +72,19 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 		return nil, fmt.Errorf("read seats: %w", err)
 	}
 	return found, nil
+}
+
+// Unaided reports whether one of these agents holds a lease of a role that works from
+// its brief alone (R1, R3, R4a): only R2 and R4b read the shared memory.
+func Unaided(g access.Grant, who []schemas.EntityID) (alone bool, err error) {
+	if g.Tx() == nil {
+		return false, access.ErrNoGrant
+	}
+	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
+	if err := g.Tx().LookupRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
+		return false, fmt.Errorf("read leases: %w", err)
+	}
+	return alone, nil
 }
 
 // open reports whether something is still to come of the seat.
@@ -154,7 +167,10 @@ func (u *turn) open(o opening) error {
 		return err
 	}
 	d := work.Draft{Intent: o.intent, Role: string(o.role), AssignedTo: string(o.place.to), Excluded: o.excluded, Deadline: u.until(o.deadline),
-		Brief: work.Brief{Inputs: inputs, Criteria: o.criteria, Constraints: o.limits, AnswerSchema: answers[o.role]}}
+		Brief: work.Brief{Inputs: inputs, Criteria: o.criteria, Constraints: o.limits}}
+	if d.Brief.AnswerSchema = answers[o.role]; o.role == schemas.Executor {
+		d.Brief.AnswerSchema, d.Brief.ReportSchema = nil, answers[o.role]
+	}
 	if o.place.apart {
 		d = d.Among(u.t.group)
 	}

@@ -61,6 +61,7 @@ type SeatView struct {
 	SubTaskID string               `json:"subtask_id,omitempty"`
 	Holder    string               `json:"holder,omitempty"` // its name
 	Since     string               `json:"since,omitempty"`
+	Until     string               `json:"until,omitempty"` // the lease runs out, unless its holder calls before
 	Waits     string               `json:"waits,omitempty"` // for what
 }
 
@@ -240,7 +241,7 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 	switch s.state {
 	case schemas.WorkLeased:
 		who, err := g.Profile(s.holder)
-		v.Holder, v.Since = who.Name, events.Timestamp(s.claimed)
+		v.Holder, v.Since, v.Until = who.Name, events.Timestamp(s.claimed), events.Timestamp(s.until)
 		return err
 	case schemas.WorkHeld:
 		v.Waits = "for a person, who looks at the answer first: review_list"
@@ -277,7 +278,7 @@ func (v View) Text() string {
 	for _, s := range v.Seats {
 		stands := "waits " + s.Waits
 		if s.Holder != "" {
-			stands = "held by " + s.Holder
+			stands = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s %s", s.Role, s.WorkID, stands))
 	}

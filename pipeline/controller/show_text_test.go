@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,4 +17,19 @@ func TestTheTextOfATaskKeepsAgentsApart(t *testing.T) {
 		SubTasks: []SubTaskView{{Intent: said, Criteria: []string{said}}}, Next: "answer"}.Text()
 	require.Contains(t, text, "\n  R4b 0")
 	require.NotContains(t, text, "\nR4b 0")
+}
+
+// Who holds a seat is shown with the end of the lease, which a call moves.
+func TestATaskShowsWhenLeasesRunOut(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it"})
+	w := n.claim(lead, "R2")
+	seat := n.show(id).Seats[0]
+	require.Equal(t, "lead", seat.Holder)
+	require.Equal(t, w.ExpiresAt, seat.Until)
+	require.Contains(t, n.show(id).Text(), "held by lead until "+w.ExpiresAt)
+	n.Clock.Move(50 * time.Second)
+	w = n.claim(lead, "R2")
+	require.Greater(t, w.ExpiresAt, seat.Until)
+	require.Equal(t, w.ExpiresAt, n.show(id).Seats[0].Until)
 }

@@ -44,7 +44,7 @@ const (
 
 	insertSeat  = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts) VALUES (?, ?, ?, ?, ?, ?, ?)`
 	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
-		w.claimed_at, coalesce((SELECT id FROM subtasks WHERE n = s.subtask), '')`
+		w.claimed_at, w.lease_until, coalesce((SELECT id FROM subtasks WHERE n = s.subtask), '')`
 	seatTables   = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
 	selectSeat   = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`
 	selectSeatOf = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
@@ -54,8 +54,11 @@ const (
 	selectExecuted = `SELECT w.id, w.result` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = 'R3' AND w.state = 'done' ORDER BY s.item DESC LIMIT 1`
 	// selectWaitingFor lists the seats that wait for one agent alone.
 	selectWaitingFor = `SELECT w.n FROM work_lanes l CROSS JOIN work_items w ON w.lane = l.n AND w.state = 'ready' WHERE l.assigned_to = ? AND w.seat = 1`
-	noteRefused      = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
-	noteFacts        = `UPDATE task_seats SET facts = ? WHERE item = ?`
+	// selectUnaided tells whether one of ?1 holds an item, a seat or not, of the roles ?2.
+	selectUnaided = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value AND w.state = 'leased'
+		JOIN work_lanes l ON l.n = w.lane WHERE l.role IN (SELECT value FROM json_each(?2)))`
+	noteRefused = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
+	noteFacts   = `UPDATE task_seats SET facts = ? WHERE item = ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
 	selectSettled    = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled') LIMIT ?`

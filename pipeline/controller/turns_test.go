@@ -93,11 +93,11 @@ func TestUnansweredSeats(t *testing.T) {
 	n.report(lead, n.claim(lead, "R2"), oneStep)
 	for range 3 { // attempts
 		n.claim(a, "R3")
-		n.clock.move(25 * time.Hour)
+		n.Clock.Move(25 * time.Hour)
 		n.settle()
 	}
 	require.Equal(t, schemas.TaskPlanning, n.state(id), "three attempts that nobody finished")
-	n.clock.move(25 * time.Hour)
+	n.Clock.Move(25 * time.Hour)
 	n.settle()
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))
 	require.Contains(t, string(n.show(id).Result), "nobody answered in time")
@@ -147,11 +147,11 @@ func TestChecksAreOfTheirLease(t *testing.T) {
 	require.NoError(t, err)
 	var first Unchecked
 	require.ErrorAs(t, n.do(a, "task_report", func(g access.Grant) error { _, err := n.tasks.File(g, p, nil, noReview); return err }), &first)
-	require.Equal(t, n.clock.micros, first.Since)
-	n.clock.move(time.Hour)
+	require.Equal(t, n.Clock.Micros, first.Since)
+	n.Clock.Move(time.Hour)
 	other := n.claim(b, "R3")
 	require.Equal(t, w.WorkID, other.WorkID)
-	found := []schemas.JudgedCriterion{Found("the file is there", true, schemas.Evidence{Tool: "check_file"}, nil)}
+	found := []Finding{Found("the file is there", true, schemas.Evidence{Tool: "check_file"}, nil)}
 	require.NoError(t, n.do(a, "task_report", func(g access.Grant) error {
 		f, err := n.tasks.File(g, p, found, noReview)
 		require.ErrorIs(t, f.Refusal(), schemas.ErrConflict)
@@ -298,7 +298,7 @@ func TestBus_INV_BUS(t *testing.T) {
 		"R4b> MergeReport", "R4b> FinalResult", "R4b>R5 MemoryEntry"}, n.messages(id))
 	type row struct{ id, message, detail string }
 	var list []row
-	require.NoError(t, n.store.Read(context.Background(), func(tx *store.Tx) error {
+	require.NoError(t, n.Store.Read(context.Background(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT m.id, m.message, d.detail FROM task_messages m JOIN audit u ON u.target = 'message/' || m.id JOIN audit_details d ON d.seq = u.seq`)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.id, &v.message, &v.detail) })
 		return err
@@ -309,7 +309,7 @@ func TestBus_INV_BUS(t *testing.T) {
 		require.Contains(t, r.detail, hex.EncodeToString(sum[:]))
 	}
 	for _, change := range []string{`UPDATE task_messages SET message = '{}'`, `DELETE FROM task_messages`} {
-		require.Error(t, n.store.Write(context.Background(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }))
+		require.Error(t, n.Store.Write(context.Background(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }))
 	}
 }
 
@@ -318,17 +318,17 @@ func TestElapsed(t *testing.T) {
 	n := newNode(t)
 	id := n.submit(lead, Request{Request: "x"})
 	w := n.claim(a, "R1")
-	n.clock.move(50 * time.Second) // before it is accepted
+	n.Clock.Move(50 * time.Second) // before it is accepted
 	n.report(a, w, `{"intent": "x"}`)
-	n.clock.move(time.Hour) // nobody holds it
+	n.Clock.Move(time.Hour) // nobody holds it
 	n.report(lead, n.claim(lead, "R2"), plan(step("one", 1, []string{"bash"}, "it is one"), step("two", 1, []string{"bash"}, "it is two")))
 	one, two := n.claim(a, "R3"), n.claim(b, "R3")
-	n.clock.move(10 * time.Second) // both do
+	n.Clock.Move(10 * time.Second) // both do
 	n.report(a, one, `{}`)
-	n.clock.move(5 * time.Second)
+	n.Clock.Move(5 * time.Second)
 	n.report(b, two, `{}`)
 	n.claim(c, "R4a")
-	n.clock.move(10 * time.Minute) // its lease ends after one
+	n.Clock.Move(10 * time.Minute) // its lease ends after one
 	j := n.claim(c, "R4a")
 	n.report(c, j, judgement(j, map[string]schemas.FailureClass{"it is one": "", "it is two": ""}))
 	require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
@@ -347,7 +347,7 @@ func TestLessons(t *testing.T) {
 	first := n.begin(lead, Request{Group: "team"}, oneStep)
 	n.failAll("the build ends well", schemas.Logical)
 	require.Equal(t, []string{"bash"}, last[schemas.MemoryEntry](n, first, "MemoryEntry").Content.Avoid)
-	n.clock.move(time.Minute)
+	n.Clock.Move(time.Minute)
 	id := n.submit(lead, Request{Request: "Ship the release again", Intent: "ship the release again", Group: "team", Tools: []string{"bash", "write"}})
 	w := n.claim(lead, "R2")
 	if w.TaskID != id { // the other task's next round comes first
@@ -364,7 +364,7 @@ func TestLessons(t *testing.T) {
 // word on its result.
 func TestDeadline(t *testing.T) {
 	n := newNode(t)
-	in := func(d time.Duration) int64 { return n.clock.micros + d.Microseconds() }
+	in := func(d time.Duration) int64 { return n.Clock.Micros + d.Microseconds() }
 	asking := n.submit(lead, Request{Request: "x", Deadline: in(time.Hour)})
 	n.report(a, n.claim(a, "R1"), `{"intent": "", "questions": ["what?"]}`)
 	done := n.begin(lead, Request{Hold: true, Deadline: in(time.Hour)}, oneStep)
@@ -372,7 +372,7 @@ func TestDeadline(t *testing.T) {
 	n.judge(b, nil)
 	m := n.claim(c, "R4b")
 	n.report(c, m, merging(m, nil))
-	n.clock.move(2 * time.Hour)
+	n.Clock.Move(2 * time.Hour)
 	n.settle()
 	require.Equal(t, schemas.TaskAbandoned, n.state(asking))
 	require.Contains(t, string(n.show(asking).Result), "its deadline passed")

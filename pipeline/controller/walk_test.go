@@ -79,10 +79,10 @@ func (w *walk) act() {
 	who := pick(w.r, lead, a, b, c, kid)
 	switch w.r.IntN(20) {
 	case 0:
-		w.clock.move(time.Duration(w.r.IntN(200)) * time.Second)
+		w.Clock.Move(time.Duration(w.r.IntN(200)) * time.Second)
 	case 1:
 		if w.r.IntN(8) == 0 {
-			w.clock.move(25 * time.Hour)
+			w.Clock.Move(25 * time.Hour)
 		}
 	case 2:
 		w.settle()
@@ -149,7 +149,7 @@ func TestWalk_INV_SETTLED(t *testing.T) {
 			if w.sound() {
 				break
 			}
-			w.clock.move(25 * time.Hour)
+			w.Clock.Move(25 * time.Hour)
 			w.settle()
 			_ = w.answer(ann, w.task, "")
 			if v := w.show(w.task); v.State == schemas.TaskReview {
@@ -216,7 +216,7 @@ func (w *walk) sound() (over bool) {
 // outcomes are those on the bus, in order.
 func (w *walk) outcomes() (list []schemas.SubTaskOutcome) {
 	w.Helper()
-	require.NoError(w, w.store.Read(context.Background(), func(tx *store.Tx) error {
+	require.NoError(w, w.Store.Read(context.Background(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? AND record = 'SubTaskOutcome' ORDER BY m.n`, w.task)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (o schemas.SubTaskOutcome, err error) {
 			var raw string
@@ -234,7 +234,7 @@ func (w *walk) outcomes() (list []schemas.SubTaskOutcome) {
 func (w *walk) audited() {
 	w.Helper()
 	var list []schemas.AuditEvent
-	require.NoError(w, w.store.Read(context.Background(), func(tx *store.Tx) error {
+	require.NoError(w, w.Store.Read(context.Background(), func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT m.id, t.id, m.round, m.subtask, m.sender, m.receiver, m.actor, m.record, m.message, m.at FROM task_messages m JOIN tasks t ON t.n = m.task
 			WHERE t.id = ? ORDER BY m.n`, w.task)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (e schemas.AuditEvent, err error) {

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cordelia/schemas"
+)
+
+// complain prints an error the way tools answer it.
+func (a *app) complain(err error) {
+	var e *schemas.Error
+	if !errors.As(err, &e) {
+		fmt.Fprintln(a.errOut, "cordelia:", block(err.Error()))
+		return
+	}
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
+	for _, v := range e.Violations {
+		fmt.Fprintf(a.errOut, "  %s %s\n", block(v.Path), block(v.Msg))
+	}
+	if e.Expected != "" {
+		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(a.errOut, "next: %s\n", block(a.commands(e.Hint)))
+	}
+	if e.Err != nil {
+		slog.Debug("cause", "err", e.Err)
+	}
+}
+
+// misunderstood words what cobra says of a command line as other refusals are.
+func misunderstood(root *cobra.Command, err error) error {
+	if _, ok := errors.AsType[*schemas.Error](err); ok {
+		return err
+	}
+	said, _, _ := strings.Cut(err.Error(), "\n")
+	refusal := schemas.Invalidf("%s", said).Try("run: %s --help", root.CommandPath())
+	var word string
+	if n, _ := fmt.Sscanf(said, "unknown command %q for", &word); n == 1 {
+		if near := root.SuggestionsFor(word); len(near) > 0 {
+			refusal = refusal.Expecting("%s", strings.Join(near, " or "))
+		}
+	}
+	return refusal
+}
+
+// wrongFlag words what is wrong with a flag.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	refusal := schemas.Invalidf("%v", err)
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		f := wrong.GetFlag()
+		refusal = schemas.Invalidf("--%s does not take %q", f.Name, wrong.GetValue())
+		switch kind := f.Value.Type(); kind {
+		case "int", "int64":
+			refusal = refusal.Expecting("a whole number")
+		case "bool":
+			refusal = refusal.Expecting("true or false")
+		case "float64":
+			refusal = refusal.Expecting("a number")
+		default:
+			refusal = refusal.Expecting("a %s", kind)
+		}
+	}
+	return refusal.Try("run: %s --help", cmd.CommandPath())
+}
+
+// worded names flags and words where a refusal names arguments of the operation.
+func (t twin) worded(cmd *cobra.Command, known map[string]argument, err error) error {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok || e.Code != schemas.CodeInvalid || len(e.Violations) == 0 {
+		return err
+	}
+	out := *e
+	out.Msg = strings.Replace(e.Msg, t.op, cmd.CommandPath(), 1)
+	if strings.HasPrefix(e.Expected, "only ") { // the list of arguments: unknown flags are refused elsewhere
+		out.Expected = cmd.UseLine()
+	}
+	out.Violations = slices.Clone(e.Violations)
+	for i, v := range out.Violations {
+		name, rest, deeper := strings.Cut(strings.TrimPrefix(v.Path, "/"), "/")
+		if _, ok := known[name]; !ok {
+			continue
+		}
+		if out.Violations[i].Path = t.givenAs(name); deeper {
+			out.Violations[i].Path += " /" + rest
+		}
+	}
+	return &out
+}
+
+// givenAs is how an argument is given: as a flag, or as a word at its place.
+func (t twin) givenAs(name string) string {
+	if t.free(name) {
+		return "--" + t.flagName(name)
+	}
+	words := strings.Fields(t.use)
+	for i, taken := range t.takes {
+		if strings.TrimSuffix(taken, "?") == name && i+1 < len(words) && !strings.Contains(words[i+1], "|") {
+			return strings.Trim(words[i+1], "[]…")
+		}
+	}
+	return name
+}
