@@ -203,7 +203,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		}
 	}
 	if cut || len(ns) > 0 {
-		live, err = p.besideCrowds(tx, live, read)
+		live, err = p.besideLoud(tx, live, read)
 	}
 	return live, found, err
 }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"maps"
 	"slices"
 
 	"cordelia/schemas"
@@ -10,28 +9,39 @@ import (
 // Whoever writes much must not keep what others wrote from being found, so of
 // any ten hits in a row one author of most of the matches holds at most eight
 // while others' items that hold most of the query wait behind. The reader's own
-// items are no crowd.
+// items bury nothing.
 const (
-	crowd      = candidates / 3 // matches of one author from which others are looked for apart
-	othersRead = 40             // of these read
-	loudFrom   = 2. / 3         // of the matches, from which an author is one
+	loudFrom   = 2. / 3 // of the matches, from which an author is one
+	othersRead = 40     // matches of others that are read beside its own
 	rowLength  = 10
 	rowShare   = 8
 	mostOfIt   = 0.75 // of the weight of the words that the item displaced holds
 )
 
-// besideCrowds adds the best of the others' matches to candidates that may lack
-// them, because an author other than the reader has most of the matches read.
-func (p *plan) besideCrowds(tx querier, live []*doc, read map[schemas.EntityID]int) ([]*doc, error) {
-	others := *p
-	for _, author := range slices.Sorted(maps.Keys(read)) {
-		if read[author] >= crowd && author != p.see.actor {
-			others.without += ` NOT (` + p.to.match(entry(metaEntry, authorToken(author))) + `)`
+// loudest is the author other than the reader who has so many of these matches, if
+// one has.
+func (p *plan) loudest(matches map[schemas.EntityID]int) (loud schemas.EntityID) {
+	all := 0
+	for _, n := range matches {
+		all += n
+	}
+	for author, n := range matches {
+		if author != p.see.actor && float64(n) >= loudFrom*float64(all) {
+			loud = author
 		}
 	}
-	if others.without == p.without || len(p.words) == 0 || p.author != "" {
+	return loud
+}
+
+// besideLoud adds the best of the others' matches to candidates that may lack them,
+// because one author has most of the matches read.
+func (p *plan) besideLoud(tx querier, live []*doc, read map[schemas.EntityID]int) ([]*doc, error) {
+	loud := p.loudest(read)
+	if loud == "" || len(p.words) == 0 || p.author != "" {
 		return live, nil
 	}
+	others := *p
+	others.without += ` NOT (` + p.to.match(entry(metaEntry, authorToken(loud))) + `)`
 	ns, err := others.matches(tx)
 	if err != nil {
 		return nil, err
@@ -59,31 +69,33 @@ func (p *plan) spread(docs []*doc) []*doc {
 	if len(p.words) == 0 || p.author != "" {
 		return docs
 	}
-	matches, of := 0, map[schemas.EntityID]int{}
+	matches := map[schemas.EntityID]int{}
 	for _, d := range docs {
 		if d.candidate {
-			matches++
-			of[d.author]++
+			matches[d.author]++
 		}
 	}
-	loud := func(author schemas.EntityID) bool {
-		return author != p.see.actor && float64(of[author]) >= loudFrom*float64(matches)
+	loud := p.loudest(matches)
+	if loud == "" {
+		return docs
 	}
 	out, waiting := make([]*doc, 0, len(docs)), slices.Clone(docs)
-	held := map[schemas.EntityID]int{}
+	held := 0 // by the loud one, of this row
 	for len(waiting) > 0 {
 		if len(out)%rowLength == 0 {
-			clear(held)
+			held = 0
 		}
 		next := 0
-		if best := waiting[0]; held[best.author] >= rowShare && loud(best.author) {
+		if best := waiting[0]; held >= rowShare && best.author == loud {
 			needs := max(mostOfIt*p.held(best), neverSurfaces)
 			next = max(0, slices.IndexFunc(waiting, func(d *doc) bool {
-				return !loud(d.author) && p.held(d) >= needs && (!d.doubted || best.doubted)
+				return d.author != loud && p.held(d) >= needs && (!d.doubted || best.doubted)
 			}))
 		}
 		d := waiting[next]
-		held[d.author]++
+		if d.author == loud {
+			held++
+		}
 		out, waiting = append(out, d), slices.Delete(waiting, next, next+1)
 	}
 	return out
