@@ -22,11 +22,11 @@ type File struct {
 type Program struct {
 	Path    string   // absolute
 	More    []string // arguments that each command gets, such as --home and a folder
-	Release string   // its version, as v1.2.3; "" = none
+	Release string   // its version, as v1.2.3; "" = 0.0.0, no release
 }
 
 // Files lists the plugin's files for p, in a fixed order. The plugin's version is that of
-// the program, as there is no other: in the tree its manifest has none.
+// the program, and 0.0.0 in the tree and of builds that are no release.
 func Files(p Program) []File {
 	var list []File
 	err := fs.WalkDir(tree, "files", func(path string, d fs.DirEntry, err error) error {
@@ -56,13 +56,12 @@ func (p Program) started(content []byte) []byte {
 	return content
 }
 
-// versioned puts the version below the name of the manifest.
+// versioned puts the version into the manifest.
 func (p Program) versioned(content []byte) []byte {
 	if p.Release == "" {
 		return content
 	}
-	const name = `"name": "cordelia",`
-	return bytes.Replace(content, []byte(name), []byte(name+"\n"+`  "version": `+quoted(strings.TrimPrefix(p.Release, "v"))+","), 1)
+	return bytes.Replace(content, []byte(`"version": "0.0.0"`), []byte(`"version": `+quoted(strings.TrimPrefix(p.Release, "v"))), 1)
 }
 
 func quoted(v any) string {
