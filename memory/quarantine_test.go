@@ -145,25 +145,28 @@ func TestWhatIsHiddenSupersedesNothing(t *testing.T) {
 // repeats the words, what is not so any more.
 func TestAFloodBuriesNothing_INV_VOICES(t *testing.T) {
 	const query = "ledger gulls shed"
-	for name, flood := range map[string]func(i int) Write{
-		"plain": func(i int) Write {
+	for name, flood := range map[string]struct {
+		items int
+		text  func(i int) Write
+	}{
+		"plain": {candidates + 50, func(i int) Write {
 			return learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919))
-		},
-		"repeating": func(i int) Write {
+		}},
+		"repeating": {50, func(i int) Write {
 			return learning(fmt.Sprintf("ledger gulls shed ledger gulls shed ledger gulls shed w%d", i))
-		},
-		"over": func(i int) Write {
+		}},
+		"over": {matched + 50, func(i int) Write {
 			d := learning(fmt.Sprintf("The ledger of gulls lay in shed number w%d near w%d.", i, i*7919))
 			d.ValidTo = "2020-01-01"
 			return d
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, cyd := newReleaseNode(t)
 			kept := n.write(cyd, inGroup(learning("Since the storm in spring the old ledger of all the gulls lies in the shed behind the house."), "team"))
 			faint := n.write(cyd, inGroup(learning("Near the harbour a shed was seen."), "team"))
-			for i := range matched + 50 {
-				n.write(ada, inGroup(flood(i), "team"))
+			for i := range flood.items {
+				n.write(ada, inGroup(flood.text(i), "team"))
 			}
 			page := idsOf(n.search(bob, query))
 			require.Contains(t, page, kept.ID)

@@ -8,7 +8,7 @@ var short = map[string]string{
 		"the empty server does none of that. Schema and tools are a seventh each, and done at once where there are two processors.",
 	"write": "Protocol and rows alone come to about 1.25 ×. The rest is what a bare row lacks: rights looked up and checked " +
 		"in the transaction, the words and letters that search finds it by, likeness to other items, signature and hash of the record. " +
-		"SQLite takes over half of all of it.",
+		"SQLite takes over half of all of it. As the store grows it grows, but less than the bare rows do.",
 	"processes": "Both sides use all of two processors. Of ours a fifth is Go's monitor thread, which looks after threads that wait for the turn; " +
 		"the rest is what one write costs above the bare rows, and the clients, which a bare writer has not. See what waits costs no processor time, in decisions.md.",
 	"claims": "As with eight writers, all of two processors is used: a third by SQLite, a tenth by the flush, a fifth by Go's monitor thread. " +
