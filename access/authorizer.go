@@ -117,17 +117,16 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 	if op.Effect == Read {
 		return a.read(ctx, p, op, d, f)
 	}
-	if err := a.store.Read(ctx, func(tx *store.Tx) (err error) {
-		*d, err = a.decide(tx, p, op)
+	release := func() {}
+	defer func() { release() }()
+	if err := a.store.Peek(ctx, func(tx *store.Tx) (err error) {
+		if *d, err = a.decide(tx, p, op); err == nil {
+			release, err = a.enter(*d)
+		}
 		return err
 	}); err != nil {
 		return err
 	}
-	release, err := a.enter(*d)
-	if err != nil {
-		return err
-	}
-	defer release()
 	return a.store.Write(ctx, func(tx *store.Tx) error {
 		now, err := a.again(tx, p, op, *d)
 		if err != nil {
@@ -150,13 +149,12 @@ func revoked(op Op, cause error) error {
 func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
 	release := func() {}
 	defer func() { release() }()
-	err := a.store.Read(ctx, func(tx *store.Tx) error {
+	err := a.store.Peek(ctx, func(tx *store.Tx) error {
 		var err error
 		if *d, err = a.decide(tx, p, op); err != nil {
 			return err
 		}
 		if release, err = a.enter(*d); err != nil {
-			release = func() {}
 			return err
 		}
 		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: *d}}, f)
@@ -167,7 +165,8 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 	return a.stands(ctx, p, op, *d)
 }
 
-// stands says whether a read that was decided before may answer now.
+// stands says whether a read that was decided before may answer now, once what it saw
+// is on disk.
 func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
 	var epoch int64
 	if err := a.store.Ask(ctx, func(tx *store.Tx) (err error) {
@@ -205,13 +204,13 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	return now, err
 }
 
-// enter takes a slot on everyone in the chain.
+// enter takes a slot on everyone in the chain. release is there with an error, too.
 func (a *Authorizer) enter(d decision) (release func(), err error) {
 	if d.actor == nil {
 		return func() {}, nil
 	}
 	if err := a.slots.take(d.actor); err != nil {
-		return nil, err
+		return func() {}, err
 	}
 	return func() { a.slots.give(d.actor) }, nil
 }

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"cordelia/internal/store"
 )
 
 func main() {
@@ -23,6 +25,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if err := store.ChooseLocks(); err != nil { // some parts read databases before another opens a store
+		return err
+	}
 	if len(args) > 0 && args[0] == "recall" {
 		return runRecall(args[1:])
 	}

@@ -9,9 +9,9 @@ var short = map[string]string{
 	"write": "Protocol and rows alone come to about 1.25 ×. The rest is what a bare row lacks: rights looked up and checked " +
 		"in the transaction, the words and letters that search finds it by, likeness to other items, signature and hash of the record. " +
 		"SQLite takes over half of all of it. As the store grows it grows, but less than the bare rows do.",
-	"processes": "Both sides use all of two processors. Of ours a fifth is Go's monitor thread, which looks after threads that wait for the turn; " +
-		"the rest is what one write costs above the bare rows, and the clients, which a bare writer has not. See what waits costs no processor time, in decisions.md.",
-	"claims": "As with eight writers, all of two processors is used: a third by SQLite, a tenth by the flush, a fifth by Go's monitor thread. " +
+	"processes": "Both sides use all of two processors, and ours more of them for a write: what one costs above the bare rows, " +
+		"and the clients, which a bare writer has not. A bare writer flushes in its turn and ours after it.",
+	"claims": "As with eight writers, all of two processors is used: a third by SQLite, a tenth by the flush. " +
 		"Each claim and report is a transaction of its own, flushed before it is answered.",
 	"pipeline": "A subtask is four calls, each with its own flush; what code does with the report (the brief, the gate, the bus and its record) is above 5 ms on this machine.",
 }

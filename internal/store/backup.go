@@ -55,6 +55,7 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 	if err != nil {
 		return Report{}, fmt.Errorf("backup: %w", err)
 	}
+	s.flusher.catchUp() // a power cut takes nothing that the copy has
 	if err := publish(temp, dest); err != nil {
 		return Report{}, err
 	}
@@ -93,7 +94,7 @@ type loose struct {
 }
 
 func connect(ctx context.Context, dsn string) (loose, error) {
-	if err := chooseLocks(); err != nil {
+	if err := ChooseLocks(); err != nil {
 		return loose{}, err
 	}
 	db, err := sql.Open("sqlite", dsn)

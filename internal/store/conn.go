@@ -94,7 +94,8 @@ func dsn(path string, readOnly bool, o Options) string {
 		q.Add("_pragma", "query_only(1)")
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
-		q.Add("_pragma", "synchronous("+string(o.Durability)+")")
+		q.Add("_pragma", "synchronous("+o.synchronous()+")")
+		q.Add("_pragma", "checkpoint_fullfsync(1)") // macOS: a plain fsync does not wait for the disk
 		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogged))
 		q.Add("_pragma", "foreign_keys(1)")
 		q.Add("_pragma", "recursive_triggers(1)") // REPLACE must meet the append-only triggers too

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,8 +36,9 @@ type diskFile struct {
 
 // change is a write, or a truncation to a size.
 type change struct {
-	at   int
-	data []byte // nil: a truncation
+	at    int
+	data  []byte // nil: a truncation
+	given bool   // up: a sync of it failed, and the next one no longer brings it
 }
 
 // sector is what a disk writes wholly or not at all, in bytes.
@@ -112,6 +114,11 @@ func (d *disk) op(path string, c *change) int32 {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // nothing could be told
 			select {}
 		}
+		if f := d.files[path]; f != nil && c == nil {
+			for i := range f.pending {
+				f.pending[i].given = true
+			}
+		}
 		return d.fault.code
 	}
 	f := d.files[path]
@@ -124,10 +131,50 @@ func (d *disk) op(path string, c *change) int32 {
 		return 0
 	}
 	for _, c := range f.pending {
-		c.apply(&f.synced, func() bool { return true })
+		c.apply(&f.synced, func() bool { return !c.given })
 	}
 	f.pending = nil
 	return 0
+}
+
+// watch opens what the store flushes by itself, past SQLite.
+func (d *disk) watch(o *Options) {
+	o.openLog = func(path string) (logFile, error) {
+		f, err := openLog(path)
+		return watchedLog{f, d, path}, err
+	}
+}
+
+// watchedLog is the log with its writing calls watched.
+type watchedLog struct {
+	logFile
+	disk *disk
+	path string
+}
+
+func (l watchedLog) WriteAt(p []byte, at int64) (int, error) {
+	if err := failure(l.disk.op(l.path, &change{at: int(at), data: bytes.Clone(p)})); err != nil {
+		return 0, err
+	}
+	return l.logFile.WriteAt(p, at)
+}
+
+func (l watchedLog) Flush() error {
+	if err := failure(l.disk.op(l.path, nil)); err != nil {
+		return err
+	}
+	return l.logFile.Flush()
+}
+
+// failure is the system's word for SQLite's.
+func failure(code int32) error {
+	switch code {
+	case 0:
+		return nil
+	case sqlite3.SQLITE_FULL:
+		return syscall.ENOSPC
+	}
+	return syscall.EIO
 }
 
 // disks are the watched folders. SQLite calls back through plain function

@@ -2,10 +2,11 @@
 // processes of the same user share.
 //
 // Invariants:
-//   - INV-DURABLE: Write returns nil only after the transaction is on disk
-//     (synchronous=FULL unless the operator chose relaxed durability). A write
-//     that failed on the way to the disk is undone; it could come back only if
-//     the machine died before any later commit overwrote it in the log.
+//   - INV-DURABLE: Write returns nil only after the transaction is on disk, and Read
+//     only after what it saw is (unless the operator chose relaxed durability, or the
+//     disk refuses). What fails before its commit is undone. What was committed and
+//     could not be flushed is said to be there, and nothing is built on it, nor copied
+//     into the database, before it is on disk.
 //   - INV-IMMEDIATE: every write transaction begins IMMEDIATE, on the one writer
 //     goroutine of this process, behind an flock that makes processes take
 //     fair turns; every read runs on a query_only connection.
@@ -18,12 +19,12 @@
 // is what holds when it commits: checks made inside it cannot race.
 //
 // Beside the database n.db lie SQLite's n.db-wal and n.db-shm; n.db.lock, the
-// queue for writing; n.db.inuse, locked by every process that has it open, so
-// that Restore replaces no file under anyone; n.db.alive, a file that each process
-// which waited holds locked while it lives; and n.db.bells, the sockets that wake
-// processes waiting for news. n.db and n.db-wal belong together; the others
-// may be deleted when no process runs. Backup, VerifyFile and Restore never leave
-// half a file under its final name.
+// queue for writing and the marks of what is flushed; n.db.inuse, locked by every
+// process that has it open, so that Restore replaces no file under anyone;
+// n.db.alive, a file that each process which waited holds locked while it lives;
+// and n.db.bells, the sockets that wake processes waiting for news. n.db and
+// n.db-wal belong together; the others may be deleted when no process runs. Backup,
+// VerifyFile and Restore never leave half a file under its final name.
 //
 // It refuses network file systems, files written by a newer schema, and SQLite
 // older than 3.51.3 (a WAL corruption bug was fixed there).

@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestINV_DURABLE_powerCut(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			d := watchDisk(t, dir)
-			s := openAt(t, filepath.Join(dir, "n.db"), func(o *Options) { o.Durability = mode })
+			s := openAt(t, filepath.Join(dir, "n.db"), d.watch, func(o *Options) { o.Durability = mode })
 			// Soon enough for the log to be copied back and reused in between.
 			require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
 				_, err := tx.Exec(`PRAGMA wal_autocheckpoint=30`)
@@ -86,8 +87,9 @@ func TestINV_DURABLE_powerCut(t *testing.T) {
 }
 
 // Whatever write, sync or truncation fails, alone or with all that follow: the
-// caller is told, nothing acknowledged is lost, nothing half done is seen, and
-// the store goes on when the disk does.
+// caller is told, nothing acknowledged is lost, nothing half done is seen, what could
+// not be flushed is said to be there, and the store goes on when the disk does: then
+// all that is seen is on disk, although a disk calls done what it gave up.
 func TestDiskFaults(t *testing.T) {
 	const forever = 1 << 30
 	for name, test := range map[string]struct {
@@ -99,17 +101,18 @@ func TestDiskFaults(t *testing.T) {
 		"broken write": {sqlite3.SQLITE_IOERR | 3<<8, forever, "the disk reported an error"},
 		"broken fsync": {sqlite3.SQLITE_IOERR | 4<<8, forever, "the disk reported an error"},
 		"one failure":  {sqlite3.SQLITE_IOERR | 3<<8, 1, "the disk reported an error"},
+		"one fsync":    {sqlite3.SQLITE_IOERR | 4<<8, 1, "the disk reported an error"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			d := watchDisk(t, dir)
-			s := openAt(t, filepath.Join(dir, "n.db"))
+			s := openAt(t, filepath.Join(dir, "n.db"), d.watch)
 			require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
 				_, err := tx.Exec(`PRAGMA wal_autocheckpoint=40`)
 				return err
 			}))
-			acked := map[string]bool{}
+			seen := map[string]bool{}
 			pair := func(name string) error { // two rows, or none
 				return s.Write(t.Context(), func(tx *Tx) error {
 					for _, half := range []string{"/a", "/b"} {
@@ -120,7 +123,7 @@ func TestDiskFaults(t *testing.T) {
 					return nil
 				})
 			}
-			failed, n := 0, 1
+			failed, unflushed, n, folder := 0, 0, 1, t.TempDir()
 			for ; ; n++ {
 				d.set(fault{from: n, to: n + test.last, code: test.code})
 				clean := false
@@ -128,33 +131,116 @@ func TestDiskFaults(t *testing.T) {
 					name := fmt.Sprintf("%d-%d", n, i)
 					err := pair(name)
 					if err == nil {
-						acked[name+"/a"], acked[name+"/b"] = true, true
+						seen[name+"/a"], seen[name+"/b"] = true, true
 						continue
 					}
 					failed++
 					require.ErrorIs(t, err, schemas.ErrUnavailable)
 					require.ErrorContains(t, err, test.says)
+					if errors.Is(err, errLostFlush) {
+						unflushed++
+						seen[name+"/a"], seen[name+"/b"] = true, true
+					} else {
+						require.ErrorContains(t, err, "nothing was written")
+					}
 				}
 				if d.reached() < n {
 					clean = true // nothing was left to fail
 				}
 				d.set(fault{})
-				require.Equal(t, acked, names(t, s))
+				require.Equal(t, seen, names(t, s))
 				name := fmt.Sprintf("%d-healed", n)
 				require.NoError(t, pair(name))
-				acked[name+"/a"], acked[name+"/b"] = true, true
+				seen[name+"/a"], seen[name+"/b"] = true, true
+				have, err := readNames(t.Context(), develop(t, folder, d.image(func() bool { return false })))
+				require.NoError(t, err)
+				require.Equal(t, seen, have, "what a power cut now leaves")
 				if clean {
 					break
 				}
 			}
 			require.Greater(t, n, 10)
 			require.GreaterOrEqual(t, failed, n/2)
-			t.Logf("%s: %d points, %d failures told, 0 answers lost", name, n-1, failed)
+			require.Equal(t, test.last == forever, unflushed > 0, "a flush that fails once is made good")
+			t.Logf("%s: %d points, %d failures told, %d of them of a flush, 0 answers lost", name, n-1, failed, unflushed)
 			require.NoError(t, s.Close())
 			have, err := readNames(t.Context(), filepath.Join(dir, "n.db"))
 			require.NoError(t, err)
-			require.Equal(t, acked, have)
+			require.Equal(t, seen, have)
 			requireSound(t, filepath.Join(dir, "n.db"))
 		})
 	}
+}
+
+// Nobody is told what is not on disk (INV-DURABLE): who read a commit whose writer
+// still waits for the disk, or was killed meanwhile, has it flushed first. So does
+// who is refused for what it says.
+func TestINV_DURABLE_read(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "n.db")
+	d := watchDisk(t, dir)
+	stuck := make(chan struct{}, 2)
+	release := make(chan struct{})
+	hang := false
+	writer := openAt(t, path, d.watch, func(o *Options) {
+		open := o.openLog
+		o.openLog = func(path string) (logFile, error) {
+			f, err := open(path)
+			return hangingLog{f, func() {
+				if hang {
+					stuck <- struct{}{}
+					<-release
+				}
+			}}, err
+		}
+	})
+	require.NoError(t, put(t.Context(), writer, "before", ""))
+	other := openAt(t, path, d.watch)
+	folder := t.TempDir()
+	onDisk := func() map[string]bool {
+		have, err := readNames(t.Context(), develop(t, folder, d.image(func() bool { return false })))
+		require.NoError(t, err)
+		return have
+	}
+	hang = true
+	var writes sync.WaitGroup
+	defer writes.Wait()
+	defer close(release)
+	refused := errors.New("refused")
+	for name, tell := range map[string]func(saw func(*Tx) error) error{
+		"Read":    func(saw func(*Tx) error) error { return other.Read(t.Context(), saw) },
+		"Ask":     func(saw func(*Tx) error) error { return other.Ask(t.Context(), saw) },
+		"Peek":    func(saw func(*Tx) error) error { return other.Peek(t.Context(), saw) },
+		"refusal": func(saw func(*Tx) error) error { return other.Write(t.Context(), saw) },
+	} {
+		writes.Go(func() {
+			if err := put(context.Background(), writer, name, ""); err != nil {
+				t.Error(err)
+			}
+		})
+		<-stuck
+		require.NotContains(t, onDisk(), name)
+		require.ErrorIs(t, tell(func(tx *Tx) error {
+			var n int
+			require.NoError(t, tx.QueryRow(`SELECT count(*) FROM node WHERE name = ?`, name).Scan(&n))
+			require.Equal(t, 1, n)
+			return refused
+		}), refused)
+		require.Contains(t, onDisk(), name, "told before it was on disk")
+		before := d.reached()
+		require.Contains(t, names(t, other), name)
+		require.Equal(t, before, d.reached(), "flushed twice")
+		release <- struct{}{}
+	}
+}
+
+// hangingLog waits before each flush.
+type hangingLog struct {
+	logFile
+	wait func()
+}
+
+func (l hangingLog) Flush() error {
+	l.wait()
+	return l.logFile.Flush()
 }

@@ -7,25 +7,39 @@ import (
 	"log/slog"
 )
 
-// Read runs fn on one consistent snapshot. fn cannot write. Errors: fn's own;
-// CodeBusy when ctx ended; CodeUnavailable when the file failed or the store is
-// closed.
+// Read runs fn on one consistent snapshot and returns once what it saw is on disk.
+// fn cannot write. Errors: fn's own; CodeBusy when ctx ended; CodeUnavailable when
+// the file failed or the store is closed.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
+	return s.read(ctx, fn, true)
+}
+
+// Peek is Read for what is told to nobody unless a Read, Ask or Write of this store
+// returns after it: it waits for the disk only with an error, which is told.
+func (s *Store) Peek(ctx context.Context, fn func(*Tx) error) error {
+	return s.read(ctx, fn, false)
+}
+
+func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 	c, err := s.reader(ctx)
 	if err != nil {
-		return classify(err)
+		return s.explain(err)
 	}
 	defer func() { s.readers <- c }()
 	if err := c.exec("BEGIN"); err != nil {
-		return classify(fmt.Errorf("begin read: %w", err))
+		return s.explain(fmt.Errorf("begin read: %w", err))
 	}
 	defer func() {
 		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
 		if err := c.exec("ROLLBACK"); err != nil {
 			slog.Error("end of a read", "err", err)
 		}
+		if told || err != nil {
+			s.flusher.catchUp()
+		}
 	}()
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
+	err = (&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn)
+	return s.explain(err)
 }
 
 // Ask runs fn on the newest commit, for a question that takes one query: a second
@@ -33,10 +47,11 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	c, err := s.reader(ctx)
 	if err != nil {
-		return classify(err)
+		return s.explain(err)
 	}
 	defer func() { s.readers <- c }()
-	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
+	defer s.flusher.catchUp()
+	return s.explain((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
 // reader takes a free connection, or opens one where none is free: each keeps a

@@ -37,7 +37,17 @@ type Options struct {
 	// Wait bounds how long a write waits for other processes; default 10 s.
 	Wait time.Duration
 
-	pollEvery time.Duration // tests slow the safety net down to hear the bell
+	pollEvery time.Duration                      // tests slow the safety net down to hear the bell
+	openLog   func(path string) (logFile, error) // tests watch what is flushed
+}
+
+// synchronous is what SQLite is told to flush by itself: with a flusher only what
+// keeps the file whole, which is the log before a checkpoint and the file after it.
+func (o Options) synchronous() string {
+	if o.Durability == Full && flushes {
+		return string(Relaxed)
+	}
+	return string(o.Durability)
 }
 
 const (
@@ -56,6 +66,7 @@ type Store struct {
 	use     *os.File // shared lock: the file is not to be replaced
 	rw, ro  *sql.DB
 	writer  *writer
+	flusher *flusher
 	readers chan *conn    // open and free
 	places  chan struct{} // for more of them, maxReaders in all
 	bell    *bell
@@ -70,7 +81,7 @@ type Store struct {
 // binary has written it.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o = o.withDefaults()
-	if err := chooseLocks(); err != nil {
+	if err := ChooseLocks(); err != nil {
 		return nil, err
 	}
 	path, err := place(o.Path)
@@ -116,10 +127,11 @@ func place(file string) (string, error) {
 	return resolved, nil
 }
 
-// chooseLocks must run before the first open of a database in this process:
+// ChooseLocks must run before the first open of a database in this process:
 // with the default POSIX locks any open and close of the file elsewhere in the
-// process would drop SQLite's lock.
-func chooseLocks() error {
+// process would drop SQLite's lock. Open does it; who opens a database by other
+// means calls it first.
+func ChooseLocks() error {
 	if _, err := sqlite.OFDLocking(true); err != nil &&
 		!errors.Is(err, sqlite.ErrOFDLockingUnavailable) && !sqlite.OFDLockingEnabled() {
 		return fmt.Errorf("file locking: %w", err)
@@ -139,6 +151,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.pollEvery == 0 {
 		o.pollEvery = pollEvery
+	}
+	if o.openLog == nil {
+		o.openLog = openLog
 	}
 	return o
 }
@@ -162,12 +177,17 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	s.flusher = &flusher{path: s.path + "-wal", open: o.openLog, lazy: o.Durability != Full}
+	if s.flusher.marks, err = mapMarks(turn.file); err != nil {
+		turn.close() //nolint:errcheck // nothing was written
+		return classify(err)
+	}
 	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
 	ready := s.current(ctx)
 	if !ready {
 		if w.conn, err = s.connect(ctx, turn, o.Wait); err != nil {
 			turn.close() //nolint:errcheck // nothing was written
-			return classify(fmt.Errorf("open database: %w", err))
+			return s.explain(fmt.Errorf("open database: %w", err))
 		}
 	}
 	s.writer = w
@@ -198,7 +218,7 @@ func (s *Store) current(ctx context.Context) bool {
 // prepare makes the file what this binary needs.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := inspect(s.writer.conn); err != nil {
-		return err
+		return s.explain(err)
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err
@@ -261,7 +281,7 @@ func inspect(c *conn) error {
 	var version, mode string
 	if err := c.c.QueryRowContext(context.Background(),
 		"SELECT sqlite_version(), (SELECT journal_mode FROM pragma_journal_mode)").Scan(&version, &mode); err != nil {
-		return classify(fmt.Errorf("inspect database: %w", err))
+		return fmt.Errorf("inspect database: %w", err)
 	}
 	var v [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
@@ -305,6 +325,12 @@ func (s *Store) close() error {
 	if s.bell != nil {
 		s.bell.close()
 	}
+	if s.writer != nil && s.flusher.torn() {
+		if err := s.writer.mendLast(); err != nil {
+			// SQLite copies the log into the database when its last connection is closed.
+			return errors.Join(append(errs, classify(err))...)
+		}
+	}
 	for range maxReaders {
 		select {
 		case c := <-s.readers:
@@ -320,6 +346,9 @@ func (s *Store) close() error {
 			errs = append(errs, s.writer.conn.close())
 		}
 		errs = append(errs, s.writer.turn.close())
+	}
+	if s.flusher != nil {
+		errs = append(errs, s.flusher.close())
 	}
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())

@@ -31,7 +31,9 @@ func playUpgrade(ctx context.Context, path string, in *bufio.Reader) error {
 	}
 	d := newDisk(filepath.Dir(path))
 	d.set(fault{from: n, to: n + 1, kill: true})
-	s, err := Open(ctx, Options{Path: path})
+	o := Options{Path: path}
+	d.watch(&o)
+	s, err := Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,9 @@ func TestUpgradeFaults(t *testing.T) {
 			before := inspectFile(t, path, nil)
 			d := watchDisk(t, dir)
 			d.set(fault{from: n, to: 1 << 31, code: code})
-			s, err := Open(t.Context(), Options{Path: path})
+			o := Options{Path: path}
+			d.watch(&o)
+			s, err := Open(t.Context(), o)
 			calls = d.reached()
 			d.set(fault{})
 			if err == nil {

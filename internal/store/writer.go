@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"cordelia/schemas"
 )
 
@@ -61,7 +63,8 @@ var errLostGoroutine = errors.New("a transaction function ended the writer's gor
 //
 // Errors: fn's own; CodeBusy when ctx ended or other processes kept writing
 // for longer than Options.Wait; CodeUnavailable when the disk or the file
-// failed or the store is closed.
+// failed or the store is closed. Of these only a flush that failed leaves what was
+// written to be seen, and says so.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	w := s.writer
 	j := &job{ctx: ctx, fn: fn, since: time.Now(), done: make(chan struct{})}
@@ -153,8 +156,15 @@ func (w *writer) commit(first *job) {
 		answer(batch, err)
 		return
 	}
+	w.store.flusher.resume()
+	if err := w.mend(); err != nil {
+		w.turn.give()
+		answer(batch, err)
+		return
+	}
+	var n uint64 // of the commit, once it has one
 	err := errLostGoroutine
-	defer func() { w.settle(batch, err) }()
+	defer func() { w.settle(batch, n, err) }()
 	now := w.store.clock.Now()
 	held := 0 // jobs whose changes the open transaction holds
 	for i := 0; i < len(batch); i++ {
@@ -174,12 +184,63 @@ func (w *writer) commit(first *job) {
 			}
 		}
 	}
-	err = nil
-	if held > 0 {
-		if err = w.conn.exec("COMMIT"); err != nil {
-			err = fmt.Errorf("commit: %w", err)
-		}
+	if err = nil; held > 0 {
+		n, err = w.conclude()
 	}
+}
+
+// conclude commits and gives the commit's number, 0 if nobody flushes it.
+func (w *writer) conclude() (n uint64, err error) {
+	f := w.store.flusher
+	n = f.begin()
+	err = w.conn.exec("COMMIT")
+	if f.end(n, err == nil); err != nil {
+		return 0, fmt.Errorf("commit: %w", err)
+	}
+	return n, nil
+}
+
+// flush has commit n on disk. A flush that failed is made good at once if the disk lets
+// it: until then the log may lose what it holds.
+func (w *writer) flush(n uint64) error {
+	err := w.store.flusher.flush(n)
+	if !errors.Is(err, errLostFlush) || w.turn.take(w.wait) != nil {
+		return err
+	}
+	defer w.turn.give()
+	if mend := w.mend(); mend != nil {
+		return errors.Join(err, mend)
+	}
+	return nil
+}
+
+// mend writes the log anew if a flush of it failed, before anything is built on it. It
+// is called in this process's turn.
+func (w *writer) mend() error {
+	f := w.store.flusher
+	if !f.torn() {
+		return nil
+	}
+	logged, _, err := w.logged()
+	if err != nil {
+		return fmt.Errorf("length of the log: %w", err)
+	}
+	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	return errors.Join(f.mend(logged), w.conn.exec("ROLLBACK"))
+}
+
+// mendLast is mend for who writes no more.
+func (w *writer) mendLast() error {
+	if err := w.open(); err != nil {
+		return err
+	}
+	if err := w.turn.take(w.wait); err != nil {
+		return err
+	}
+	defer w.turn.give()
+	return w.mend()
 }
 
 // open opens the writing connection unless it is.
@@ -195,11 +256,12 @@ func (w *writer) open() error {
 		w.conn = c
 	}
 	w.opened.Store(true)
-	return nil
+	return w.store.flusher.ready()
 }
 
-// settle ends a transaction that was committed (nil) or lost, and tells everyone.
-func (w *writer) settle(batch []*job, err error) {
+// settle ends a transaction that was committed as n (0: it wrote nothing) or lost, has
+// it flushed, and tells everyone.
+func (w *writer) settle(batch []*job, n uint64, err error) {
 	if err != nil {
 		// An error here can mean SQLite already rolled back; asking again is harmless.
 		if end := w.conn.exec("ROLLBACK"); end != nil && driverCode(end) == 0 {
@@ -207,11 +269,16 @@ func (w *writer) settle(batch []*job, err error) {
 		}
 	}
 	w.turn.give()
+	if n == 0 {
+		w.store.flusher.catchUp() // a refusal tells of others' commits, too
+	} else {
+		err = w.flush(n)
+	}
 	rang := false
-	if err == nil {
-		for _, j := range batch {
-			if j.err == nil && j.tx != nil {
-				rang = rang || j.tx.rang
+	for _, j := range batch {
+		if j.err == nil && j.tx != nil {
+			rang = rang || j.tx.rang && (err == nil || n != 0) // what could not be flushed is there, too
+			if err == nil {
 				j.tx.runAfter()
 			}
 		}
@@ -243,17 +310,27 @@ func (w *writer) backfill(writes int) {
 		return
 	}
 	w.unlooked = 0
-	var busy, logged, copied int
-	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
-	if err == nil {
-		err = s.QueryRowContext(context.Background()).Scan(&busy, &logged, &copied)
-	}
-	if err == nil && logged-copied >= mostWaiting {
+	logged, copied, err := w.logged()
+	if err == nil && logged-copied >= mostWaiting && !w.store.flusher.torn() {
 		err = w.conn.exec("PRAGMA wal_checkpoint(PASSIVE)") // at once if another process is at it
+		if driverCode(err)&0xff == sqlite3.SQLITE_IOERR {
+			w.store.flusher.tear() // the flush of the log may have been what failed
+		}
 	}
 	if err != nil {
 		slog.Warn("copying the log", "err", err)
 	}
+}
+
+// logged tells how many frames the log has, and how many of them the database has too.
+func (w *writer) logged() (frames, copied int, err error) {
+	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
+	if err != nil {
+		return 0, 0, err
+	}
+	var busy int
+	err = s.QueryRowContext(context.Background()).Scan(&busy, &frames, &copied)
+	return frames, copied, err
 }
 
 func answer(batch []*job, err error) {
