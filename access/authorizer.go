@@ -24,8 +24,11 @@ type Config struct {
 	Presence time.Duration // see presenceLimit
 	// TiersOf gives the accuracy tiers of an agent in the eyes of everyone who has
 	// an opinion of it. What changes them must move the epoch. Nil, or an agent
-	// nobody has one of: where agents start, Medium, or Low if of another node.
+	// nobody has one of: Medium, or Low if of another node.
 	TiersOf func(tx *store.Tx, agent schemas.EntityID) ([]Tiering, error)
+	// Unaided tells whether one of these works from a brief alone now, as some roles
+	// of tasks do. Nil: nobody does.
+	Unaided func(tx *store.Tx, who []schemas.EntityID) (bool, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
 	// Seen is told who called since the last time, and when (UTC µs), in the

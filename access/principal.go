@@ -22,6 +22,8 @@ type Principal struct {
 	KeySeq    int    // generation of the key that was proven; a rotation ends it
 	TokenHash []byte // for ByToken
 	Session   string // the client's session, for provenance only
+	// Within is the agent in whose session Entity works as a sub-agent, "" if in its own.
+	Within schemas.EntityID
 }
 
 // Effect says what an operation does to the state.

@@ -86,3 +86,23 @@ const ownRun = 64
 func Timestamp(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
+
+// Heads tells how many events each of the streams holds so far. It is for the node, to see
+// whom a commit may concern: it asks nobody's rights.
+func Heads(tx *store.Tx, streams []Stream) (map[Stream]int64, error) {
+	heads := make(map[Stream]int64, len(streams))
+	rows, err := tx.Query(selectHeads, store.List(streams))
+	if err != nil {
+		return nil, fmt.Errorf("read streams: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s Stream
+		var head int64
+		if err := rows.Scan(&s, &head); err != nil {
+			return nil, fmt.Errorf("read streams: %w", err)
+		}
+		heads[s] = head
+	}
+	return heads, rows.Err()
+}

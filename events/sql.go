@@ -6,6 +6,8 @@ const (
 	insertEvent = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+	// selectHeads gives how far each of a JSON list of streams goes.
+	selectHeads = `SELECT j.value, coalesce(s.head, 0) FROM json_each(?) j LEFT JOIN streams s ON s.name = j.value`
 	// selectPlaces gives, for each of a reader's streams (a JSON list), how far
 	// it goes, how far the reader got, the culture of its group, and the reader's
 	// subscriptions.

@@ -58,7 +58,7 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) (*Router, e
 	b.addPrompts(srv)
 	r := NewRouter(srv, opts.Log)
 	r.ServeTasks(keptCalls{b})
-	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]bool{}}
+	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]*push{}}
 	r.sentry = newSentry(ctx, n, r)
 	return r, nil
 }

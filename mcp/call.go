@@ -88,6 +88,7 @@ func (c *call) notify(n sdk.JSONRPCNotification) {
 	}
 	if n.Method == sdk.MethodNotificationSubscriptionsAcknowledged {
 		c.stream.open.Store(true)
+		c.stream.opened()
 	}
 	c.send(tagged(n, c.msg.id))
 }
@@ -112,7 +113,8 @@ func (c *call) finish(resp sdk.JSONRPCMessage, respond func(sdk.JSONRPCMessage))
 
 // stream is the state of one subscriptions/listen request.
 type stream struct {
-	open atomic.Bool // takes broadcasts
+	open   atomic.Bool // takes broadcasts
+	opened func()      // called then
 
 	mu     sync.Mutex
 	filter sdk.SubscriptionFilter

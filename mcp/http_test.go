@@ -69,8 +69,8 @@ func TestHTTPBroadcasts(t *testing.T) {
 	legacy := sseEvents(h.do(ctx, "GET", "/mcp", nil, s, "Accept: text/event-stream"))
 	require.Equal(t, 409, h.do(ctx, "GET", "/mcp", nil, s).StatusCode)
 
-	h.router.ResourceUpdated("test://other", nil)
-	h.router.ResourceUpdated("test://r", nil)
+	h.router.ResourceUpdated("test://other", "alice")
+	h.router.ResourceUpdated("test://r", "alice")
 	h.srv.AddTool(sdk.NewTool("new"), nil)
 	for _, stream := range []<-chan obj{modern, legacy} {
 		updated := take(t, stream)
@@ -82,9 +82,9 @@ func TestHTTPBroadcasts(t *testing.T) {
 		require.Equal(t, "notifications/tools/list_changed", take(t, stream)["method"])
 	}
 
-	h.router.Disconnect(func(p Principal) bool { return p.ID == "bob" })
+	h.router.Disconnect("bob", nil)
 	none(t, modern)
-	h.router.Disconnect(func(p Principal) bool { return p.ID == "alice" })
+	h.router.Disconnect("alice", nil)
 	require.EqualValues(t, 5, take(t, modern)["id"], "a stream we end gets its result")
 	_, open := <-legacy
 	require.False(t, open)

@@ -255,12 +255,7 @@ func (w *worked) crowd() {
 
 // quiet waits until nobody's events are pushed any more, and for what then ends.
 func (w *worked) quiet() footprint {
-	push := w.f.router.push
-	require.Eventually(w.t, func() bool {
-		push.mu.Lock()
-		defer push.mu.Unlock()
-		return len(push.running) == 0
-	}, time.Minute, 50*time.Millisecond)
+	require.Eventually(w.t, func() bool { return w.pushes() == 0 }, time.Minute, 50*time.Millisecond)
 	least := measure()
 	for range 10 {
 		time.Sleep(100 * time.Millisecond)

@@ -33,8 +33,11 @@ type Router struct {
 	sentry  *sentry // nil: nobody's identity can fall
 
 	mu    sync.Mutex
-	peers map[subscriber]context.CancelCauseFunc
+	peers map[string]peers // by the id of whose they are
 }
+
+// peers are clients, with what ends each.
+type peers map[subscriber]context.CancelCauseFunc
 
 // subscriber is a session or a stream which updates of resources can reach.
 type subscriber interface {
@@ -50,7 +53,7 @@ func NewRouter(srv *sdkserver.MCPServer, log *slog.Logger) *Router {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	r := &Router{srv: srv, log: log, methods: map[string]MethodHandler{}, peers: map[subscriber]context.CancelCauseFunc{}}
+	r := &Router{srv: srv, log: log, methods: map[string]MethodHandler{}, peers: map[string]peers{}}
 	srv.Use(r.guardTool)
 	sdkserver.WithPromptHandlerMiddleware(func(next sdkserver.PromptHandlerFunc) sdkserver.PromptHandlerFunc {
 		return func(ctx context.Context, req sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
@@ -69,16 +72,15 @@ func NewRouter(srv *sdkserver.MCPServer, log *slog.Logger) *Router {
 // knows it too. It must be called before serving starts.
 func (r *Router) HandleMethod(name string, h MethodHandler) { r.methods[name] = h }
 
-// ResourceUpdated tells every client subscribed to uri, of either era, that
-// the resource changed. allow, when not nil, is asked for each client at the
-// time of delivery.
-func (r *Router) ResourceUpdated(uri string, allow func(Principal) bool) {
+// ResourceUpdated tells the clients of a principal that are subscribed to uri, of
+// either era, that the resource changed. The others cost nothing.
+func (r *Router) ResourceUpdated(uri, principal string) {
 	n := sdk.JSONRPCNotification{JSONRPC: sdk.JSONRPC_VERSION, Notification: sdk.Notification{
 		Method: sdk.MethodNotificationResourceUpdated,
 		Params: sdk.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
 	}}
-	for p := range r.connected() {
-		if !p.Initialized() || !p.IsSubscribedToResource(uri) || (allow != nil && !allow(p.owner())) {
+	for p := range r.clients(principal) {
+		if !p.Initialized() || !p.IsSubscribedToResource(uri) {
 			continue
 		}
 		select {
@@ -89,30 +91,61 @@ func (r *Router) ResourceUpdated(uri string, allow func(Principal) bool) {
 	}
 }
 
-// Disconnect ends the connections, sessions and streams of every principal that
-// match reports, such as those just revoked, with the calls in them. Single
-// requests of the stateless era over HTTP run on: what they may still commit is
-// decided at commit.
-func (r *Router) Disconnect(match func(Principal) bool) {
-	for p, cancel := range r.connected() {
-		if match(p.owner()) {
+// Disconnect ends the connections, sessions and streams of a principal, such as one
+// just revoked, with the calls in them; of those, if spare is not nil, only the ones
+// whose proof it does not accept. Single requests of the stateless era over HTTP run
+// on: what they may still commit is decided at commit.
+func (r *Router) Disconnect(principal string, spare func(Principal) bool) {
+	for p, cancel := range r.clients(principal) {
+		if spare == nil || !spare(p.owner()) {
 			cancel(errEnding)
 		}
 	}
 }
 
-func (r *Router) connected() map[subscriber]context.CancelCauseFunc {
+// connected lists all clients.
+func (r *Router) connected() peers {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.peers)
+	all := peers{}
+	for _, of := range r.peers {
+		maps.Copy(all, of)
+	}
+	return all
+}
+
+// clients lists those of one principal, by whatever proof.
+func (r *Router) clients(principal string) peers {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.peers[principal])
+}
+
+// admit and dismiss keep the list of who is connected; a client is the same
+// principal's for as long as it is.
+func (r *Router) admit(p subscriber, cancel context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	who := p.owner().ID
+	if r.peers[who] == nil {
+		r.peers[who] = peers{}
+	}
+	r.peers[who][p] = cancel
+}
+
+func (r *Router) dismiss(p subscriber) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	who := p.owner().ID
+	if delete(r.peers[who], p); len(r.peers[who]) == 0 {
+		delete(r.peers, who)
+	}
 }
 
 // attach makes p reachable for broadcasts, updates and Disconnect until the
 // returned function is called.
 func (r *Router) attach(ctx context.Context, p subscriber, cancel context.CancelCauseFunc) (detach func()) {
-	r.mu.Lock()
-	r.peers[p] = cancel
-	r.mu.Unlock()
+	r.admit(p, cancel)
 	if r.sentry != nil {
 		r.sentry.attend(p.owner())
 	}
@@ -122,9 +155,15 @@ func (r *Router) attach(ctx context.Context, p subscriber, cancel context.Cancel
 	}
 	return func() {
 		r.srv.UnregisterSession(context.WithoutCancel(ctx), p.SessionID())
-		r.mu.Lock()
-		delete(r.peers, p)
-		r.mu.Unlock()
+		r.dismiss(p)
+		r.subscribed(p.owner())
+	}
+}
+
+// subscribed is called when the subscriptions of a client of who have changed.
+func (r *Router) subscribed(who Principal) {
+	if r.push != nil {
+		r.push.look(who)
 	}
 }
 
@@ -142,13 +181,12 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 		ctx = WithPrincipal(ctx, c.owner())
 	}
 	ctx = r.srv.WithContext(ctx, c)
-	if c.stream != nil {
+	switch {
+	case c.stream != nil: // the registry handles it for as long as it lasts
+		c.stream.opened = func() { r.subscribed(c.owner()) }
 		defer r.attach(ctx, c, c.cancel)()
-	}
-	if r.push != nil && subscribes(c.msg, EventsURI) {
-		// The registry notes the subscription while it handles the request, which
-		// for a stream takes as long as the stream; the pusher looks later.
-		r.push.subscribed(c.owner())
+	case c.msg.method == string(sdk.MethodResourcesSubscribe), c.msg.method == string(sdk.MethodResourcesUnsubscribe):
+		defer func() { r.subscribed(c.owner()) }()
 	}
 	if h, ok := r.methods[c.msg.method]; ok {
 		return r.custom(ctx, c, h)

@@ -63,7 +63,7 @@ func (s *sentry) checkAll() bool {
 func (s *sentry) check(who Principal, c ops.Caller) bool {
 	stands, err := s.node.Standing(s.ctx, c)
 	if err == nil && !stands {
-		s.router.Disconnect(func(other Principal) bool { return other.ID == who.ID })
+		s.router.Disconnect(who.ID, nil)
 	}
 	return err == nil
 }

@@ -115,9 +115,9 @@ func TestStdioSubscriptionsAreOptIn(t *testing.T) {
 	require.Equal(t, "notifications/subscriptions/acknowledged", c.next()["method"])
 	require.Equal(t, "notifications/subscriptions/acknowledged", c.next()["method"])
 	f.srv.AddTool(sdk.NewTool("newer"), nil)
-	f.router.ResourceUpdated("test://other", nil)
-	f.router.ResourceUpdated("test://r", func(p Principal) bool { return p.ID != "me" })
-	f.router.ResourceUpdated("test://r", nil)
+	f.router.ResourceUpdated("test://other", "me")
+	f.router.ResourceUpdated("test://r", "you")
+	f.router.ResourceUpdated("test://r", "me")
 	m := c.next()
 	require.Equal(t, "notifications/resources/updated", m["method"])
 	require.Equal(t, "test://r", dig(m, "params", "uri"))
@@ -126,7 +126,7 @@ func TestStdioSubscriptionsAreOptIn(t *testing.T) {
 	c.send(cancelled("r"), cancelled("p"), callTool(2, "echo", "", true))
 	require.EqualValues(t, 2, c.next()["id"], "a cancelled stream gets no response")
 	require.Eventually(t, func() bool { return len(f.router.connected()) == 1 }, patience, time.Millisecond)
-	f.router.ResourceUpdated("test://r", nil)
+	f.router.ResourceUpdated("test://r", "me")
 	none(t, c.frames)
 }
 
@@ -199,13 +199,13 @@ func TestStdioLegacyBroadcasts(t *testing.T) {
 	c.handshake(obj{})
 	c.send(request(1, "resources/subscribe", obj{"uri": "test://r"}))
 	require.EqualValues(t, 1, c.next()["id"])
-	f.router.ResourceUpdated("test://r", nil)
+	f.router.ResourceUpdated("test://r", "me")
 	m := c.next()
 	require.Equal(t, "notifications/resources/updated", m["method"])
 	require.Nil(t, dig(m, "params", "_meta"))
 	c.send(request(2, "resources/unsubscribe", obj{"uri": "test://r"}))
 	require.EqualValues(t, 2, c.next()["id"])
-	f.router.ResourceUpdated("test://r", nil)
+	f.router.ResourceUpdated("test://r", "me")
 	none(t, c.frames)
 }
 
@@ -219,8 +219,8 @@ func TestStdioAnswersAllBeforeItEnds(t *testing.T) {
 			in.Write(append(encode(t, callTool(i, []string{"echo", "slow"}[i%2], "x", true)), '\n'))
 		}
 		begin := time.Now()
-		require.NoError(t, ServeStdio(t.Context(), f.router, &in, &out, StdioOptions{Grace: 3 * time.Second}))
-		require.Less(t, time.Since(begin), 2*time.Second, "streams are not waited for")
+		require.NoError(t, ServeStdio(t.Context(), f.router, &in, &out, StdioOptions{Grace: time.Minute, Drain: 2 * time.Minute}))
+		require.Less(t, time.Since(begin), time.Minute, "streams are not waited for")
 		for i := range 100 {
 			require.Contains(t, out.String(), fmt.Sprintf(`"id":%d,`, i))
 		}

@@ -87,9 +87,7 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 	if g.Tx() == nil {
 		return "", nil
 	}
-	group, err := access.Known(g, "swarm's place", func() (schemas.GroupID, error) {
-		return groupOf(g.Tx().QueryRow(selectSwarmPlace, g.Actor()))
-	})
+	group, err := swarmPlace(g)
 	if err == nil && group == "" && dir != "" {
 		group, err = access.Known(g, "bound "+dir, func() (schemas.GroupID, error) {
 			return groupOf(g.Tx().QueryRow(selectBound, g.Root(), store.List(above(dir))))
@@ -106,6 +104,14 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 		return "", err
 	}
 	return group, nil
+}
+
+// swarmPlace is the group in which the actor writes in the swarm it was made for, ""
+// if it was made for none.
+func swarmPlace(g access.Grant) (schemas.GroupID, error) {
+	return access.Known(g, "swarm's place", func() (schemas.GroupID, error) {
+		return groupOf(g.Tx().QueryRow(selectSwarmPlace, g.Actor()))
+	})
 }
 
 func groupOf(r store.Row) (id schemas.GroupID, err error) {

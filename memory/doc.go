@@ -33,6 +33,8 @@
 //     tools alone, its author is Medium or better and an independent source agrees.
 //   - INV-LESSON: a lesson binds a plan while its words are those the node wrote from
 //     the verdicts of a task, or if a person released them; no tool writes such words.
+//   - INV-WITHHELD: while an agent, or the one in whose session it is a sub-agent, holds
+//     a lease of R1, R3 or R4a, no answer gives it the words of a lesson, or is shorter for one.
 //   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
 //     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
 //     that shows exactly the same again.

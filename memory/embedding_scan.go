@@ -15,7 +15,7 @@ import (
 
 const (
 	rescored     = 500       // candidates by signs whose vectors are read
-	rescoredMost = 2000      // of a search with filters, which leave many out
+	rescoredMost = 2000      // of a search that leaves many out: with filters, or without lessons
 	maxSigns     = 128 << 20 // bytes of signs kept, before scopes not searched lately are let go
 )
 

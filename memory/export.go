@@ -81,7 +81,8 @@ type itemRecord struct {
 
 // Export writes everything that of owns, the actor or, for a person, one below
 // them: its L1 context as hot gives it (nil leaves it out), the groups it owns and its
-// items with versions and provenance. What it deleted is left out.
+// items with versions and provenance. What it deleted is left out. CodeConflict for who
+// works from a brief alone now.
 func Export(g access.Grant, of schemas.EntityID, w io.Writer, f Format, hot func(access.Grant) (json.RawMessage, error)) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
@@ -93,6 +94,12 @@ func Export(g access.Grant, of schemas.EntityID, w io.Writer, f Format, hot func
 		if err := g.Need(need(access.KindRead, schemas.Private, of, "")); err != nil {
 			return err
 		}
+	}
+	if alone, err := g.Unaided(); err != nil {
+		return err
+	} else if alone { // an export is whole
+		return schemas.Conflictf("an export would hold lessons of tasks, and this agent works from a brief alone").
+			Try("end its lease of R1, R3 or R4a with task_report, then export; or leave it to the user: cordelia export --agents")
 	}
 	if f != JSONL && f != Markdown {
 		return schemas.Invalidf("there is no format %q", f).Expecting("jsonl or markdown").Try("run: cordelia export --help")

@@ -86,7 +86,7 @@ func (p *plan) meant(tx querier, words []*doc) ([]meantDoc, error) {
 		return nil, err
 	}
 	most := rescored
-	if p.filtered() {
+	if p.filtered() || !p.see.lessons {
 		most = rescoredMost
 	}
 	spots := m.signs.nearest(p.see.scopes, p.meaning.vector, upTo, most)
@@ -129,7 +129,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		meantDoc
 		seq int64
 	}
-	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author, store.List(tags))
+	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author, store.List(tags), p.see.lessons)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
 		var vector sql.RawBytes

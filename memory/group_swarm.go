@@ -124,11 +124,14 @@ func Archive(g access.Grant, id schemas.GroupID) error {
 	return g.Audit("group/"+string(id), map[string]any{"archived": true})
 }
 
+// Copy is an item that stands in another group for what it was copied from.
+type Copy struct{ ID, Of schemas.ItemID }
+
 // HandOn copies those of the items named that lie in the group from, and that count,
-// into the group to, and gives the copies' ids. changed are those that are not what
+// into the group to, and gives the copies. changed are those that are not what
 // they were before the time asOf (µs): they stay. What the actor may read there is
 // not asked: both are cells of one swarm, and the actor writes to the second.
-func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf int64) (copies, changed []schemas.ItemID, err error) {
+func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf int64) (copies []Copy, changed []schemas.ItemID, err error) {
 	if err := mayWrite(g, schemas.Group, "", to); err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +152,7 @@ func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf
 		return nil, nil, err
 	}
 	for _, src := range found {
-		if hidden[src.n] {
+		if hidden[src.n] || see.withholds(src.provenance) {
 			continue
 		}
 		// Writes of one moment have no order, so what bears asOf itself counts as later.
@@ -168,14 +171,14 @@ func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf
 		if err != nil {
 			return nil, nil, err
 		}
-		copies = append(copies, w.ID)
+		copies = append(copies, Copy{w.ID, src.id})
 	}
 	return copies, changed, nil
 }
 
 // handedOn adds to copies the one in group to that says what r said before asOf, if an
 // earlier claim made it: what came of r since takes nothing away from the next.
-func handedOn(g access.Grant, r *row, to schemas.GroupID, asOf int64, copies []schemas.ItemID) ([]schemas.ItemID, error) {
+func handedOn(g access.Grant, r *row, to schemas.GroupID, asOf int64, copies []Copy) ([]Copy, error) {
 	var id schemas.ItemID
 	err := g.Tx().QueryRow(selectHandedOn, cmp.Or(r.origin, r.id), to, r.n, asOf).Scan(&id)
 	if errors.Is(err, store.ErrNoRows) || r.deleted != 0 {
@@ -184,7 +187,7 @@ func handedOn(g access.Grant, r *row, to schemas.GroupID, asOf int64, copies []s
 	if err != nil {
 		return nil, fmt.Errorf("look for copy: %w", err)
 	}
-	return append(copies, id), nil
+	return append(copies, Copy{id, r.id}), nil
 }
 
 // hiddenIn gives who is hidden in groups to isHidden.

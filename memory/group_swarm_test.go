@@ -18,7 +18,7 @@ func TestSwarmStepsAskAccess(t *testing.T) {
 	enter := func(who schemas.EntityID) error {
 		return n.do(who, access.Write, func(g access.Grant) error { return Enter(g, "team", lead, access.RoleMember) })
 	}
-	handOn := func(who schemas.EntityID) (copies []schemas.ItemID, err error) {
+	handOn := func(who schemas.EntityID) (copies []Copy, err error) {
 		err = n.do(who, access.Write, func(g access.Grant) error {
 			copies, _, err = HandOn(g, []schemas.ItemID{item.ID}, "side", "team", 1<<60)
 			return err

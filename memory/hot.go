@@ -175,7 +175,7 @@ func (h *hot) set(own map[string]any, found []schemas.Violation) error {
 		}
 	}
 	if len(found) > 0 {
-		return schemas.Invalidf("the context was not written: %d of its fields are wrong", len(found)).
+		return schemas.Invalidf("the context was not written: %s wrong", schemas.Count(len(found), "of its fields is", "of its fields are")).
 			Expecting("fields of the l1 schema; free ones belong into agent.working_memory").
 			Try("correct what is listed and call again").With(found...)
 	}

@@ -20,7 +20,7 @@ func (h *hot) document(view HotView) (HotDoc, error) {
 	}
 	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw), Warnings: h.heavy()}
 	if view.Older > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%d older unread events are not shown: events_poll has them", view.Older))
+		d.Warnings = append(d.Warnings, schemas.Count(int(view.Older), "older unread event is", "older unread events are")+" not shown: events_poll has them")
 	}
 	if h.archived != 0 {
 		d.Warnings = append(d.Warnings, "archived since "+events.Timestamp(h.archived))

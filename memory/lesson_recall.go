@@ -75,7 +75,7 @@ func lessonReach(g access.Grant, scope LessonScope) (see reach, err error) {
 	if see, err = within(g.Tx(), scopes[0]); err != nil {
 		return see, err
 	}
-	see.scopes, see.items, see.now = scopes, items, g.Tx().Micros()
+	see.scopes, see.items, see.now, see.lessons = scopes, items, g.Tx().Micros(), true
 	return see, nil
 }
 

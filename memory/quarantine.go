@@ -71,16 +71,24 @@ func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if len(r.hidings) == 0 || len(ns) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(selectHidden, store.List(ns), r.hidingList())
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	hidden, err := picked(tx.Query(selectHidden, store.List(ns), r.hidingList()))
 	if err != nil {
 		return nil, fmt.Errorf("read quarantines: %w", err)
 	}
-	out := make(map[int64]bool, len(found))
-	for _, n := range found {
-		out[n] = true
+	return hidden, nil
+}
+
+// picked is the set of the items, by number, that a query gives.
+func picked(rows *sql.Rows, err error) (map[int64]bool, error) {
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	set := make(map[int64]bool, len(found))
+	for _, n := range found {
+		set[n] = true
+	}
+	return set, nil
 }
 
 // hidingList gives the hidings of r to isHidden.

@@ -69,10 +69,12 @@ type Hit struct {
 	Date       string           `json:"date"`
 	Group      schemas.GroupID  `json:"group,omitempty"`
 	Confidence float64          `json:"confidence"`
-	Item       *Item            `json:"item,omitempty"`
-	ByWords    int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
-	Words      int              `json:"-"` // of the query, that it holds as they are
-	SecondHand bool             `json:"-"` // words of tools or from outside, or derived from such
+	// ConflictsWith are those shown beside it that say otherwise of its subject and key.
+	ConflictsWith []schemas.ItemID `json:"conflicts_with,omitempty"`
+	Item          *Item            `json:"item,omitempty"`
+	ByWords       int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
+	Words         int              `json:"-"` // of the query, that it holds as they are
+	SecondHand    bool             `json:"-"` // words of tools or from outside, or derived from such
 }
 
 // Hidden counts what a search did not show of the caller's own and its
@@ -97,6 +99,9 @@ type Found struct {
 	Cursor string // of the next page, if More
 	Hidden Hidden
 	Near   []NearMiss // when there are no hits
+	// Withheld says that lessons were left out, if there are any: their reader works
+	// from a brief alone.
+	Withheld bool
 	// SecondHand says that what is shown holds words a tool printed or that were
 	// read outside.
 	SecondHand bool
@@ -109,6 +114,7 @@ type Query struct {
 	since, until, asOf int64
 	fingerprint        string
 	page               page
+	ofSwarm            bool   // Here is where the searcher works in its swarm
 	lessons            bool   // only those of tasks
 	beside             int    // hits the first page may have beyond those by words
 	dim                int    // of the vectors to compare with
@@ -182,6 +188,13 @@ func Find(g access.Grant, q *Query) (Found, error) {
 			return Found{}, err
 		}
 	}
+	if q.Here != "" {
+		place, err := swarmPlace(g)
+		if err != nil {
+			return Found{}, err
+		}
+		q.ofSwarm = place == q.Here
+	}
 	return find(g.Tx(), see, q, author)
 }
 
@@ -249,7 +262,7 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if len(ranked) == 0 {
 		found.Near, err = p.near(tx, live)
 	}
-	found.SecondHand = p.secondHand
+	found.SecondHand, found.Withheld = p.secondHand, !see.lessons
 	return found, err
 }
 
@@ -284,6 +297,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		}
 		hits = append(hits, hit)
 	}
+	contradictions(hits, rows)
 	return hits, nil
 }
 

@@ -226,7 +226,7 @@ func (p *plan) isTrue(r *row) bool {
 
 // read reads items for ranking; each is checked again to lie in a readable place.
 func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
-	rows, err := tx.Query(selectDocs, store.List(ns), store.List(p.see.scopes))
+	rows, err := tx.Query(selectDocs, store.List(ns), store.List(p.see.scopes), p.see.lessons)
 	docs, err := store.Collect(rows, err, scanDoc)
 	if err != nil {
 		return nil, fmt.Errorf("read candidates: %w", err)
@@ -257,12 +257,14 @@ func (p *plan) quarantined(tx querier) (n int, err error) {
 		wanted = append(wanted, entry(wordEntry, t.term))
 	}
 	matches := make([]string, len(wanted))
+	to := audiencesOf(scopes, true)
 	for i, of := range wanted {
-		matches[i] = audiencesOf(scopes, true).match(of)
+		matches[i] = "(" + to.match(of) + ")" + p.see.withheld(to)
 	}
 	if authors := p.see.hiddenAuthors(p.see.holds); authors != "" {
+		to = audiencesOf(scopes, false)
 		for _, of := range wanted {
-			matches = append(matches, "("+audiencesOf(scopes, false).match(of)+") AND ("+authors+")")
+			matches = append(matches, "(("+to.match(of)+") AND ("+authors+"))"+p.see.withheld(to))
 		}
 	}
 	if err := tx.QueryRow(countQuarantined, store.List(matches), store.List(p.see.below), counted).Scan(&n); err != nil {

@@ -61,6 +61,7 @@ type probe struct {
 // term is one word of the query.
 type term struct {
 	term     string
+	written  string // as the query has it, in lower case
 	grams    []string
 	df       float64  // how many readable items have it, estimated
 	weight   float64  // idf^0.8, less for weak words
@@ -75,7 +76,7 @@ type plan struct {
 	now     int64
 	to      audiences
 	filter  string  // what follows every match
-	without string  // and what no match may be: words of hidden authors
+	without string  // and what no match may be: words of hidden authors, or withheld
 	alike   float64 // Dice from which a word stands for another
 	author  schemas.EntityID
 	here    int64          // the scope of Query.Here, 0 = none
@@ -102,6 +103,7 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 	if authors := see.hiddenAuthors(nil); authors != "" {
 		p.without = ` NOT (` + authors + `)`
 	}
+	p.without += see.withheld(p.to)
 	add := func(tokens ...string) {
 		var any []string
 		for _, t := range tokens {
@@ -126,7 +128,7 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 	}
 	for _, w := range q.words {
 		p.terms[w.term] = len(p.order)
-		p.order = append(p.order, &term{term: w.term, grams: wordGrams(w.lower)})
+		p.order = append(p.order, &term{term: w.term, written: w.lower, grams: wordGrams(w.lower)})
 	}
 	return p, p.weigh(tx)
 }

@@ -50,12 +50,14 @@ type doc struct {
 	prev, next *doc
 	tf         []float64 // of the query's terms
 	candidate  bool
-	named      bool // the query names who said it
-	doubted    bool // second-hand, or of an author that proved inaccurate
+	named      bool    // the query names who said it
+	doubted    bool    // second-hand, or of an author that proved inaccurate
+	keeps      float64 // of its score, for where it comes from and who wrote it
 	base       float64
 	score      float64
 	reasons    []string
-	byWords    int // place in the ranking by words, from 1; 0 = not in it
+	doubts     []string // why it keeps less than all
+	byWords    int      // place in the ranking by words, from 1; 0 = not in it
 }
 
 // rank scores the candidates and their neighbours, best first.
@@ -66,11 +68,12 @@ func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
 	}
 	for _, d := range docs {
 		p.countTerms(d)
+		p.doubt(d)
 	}
 	p.muteSpeakers(docs)
 	length := averageLength(docs)
 	for _, d := range docs {
-		d.base = p.bm25(d.tf, d.prev, d.next, float64(d.tokens), length)
+		d.base = p.bm25(d.tf, d.lender(d.prev), d.lender(d.next), float64(d.tokens), length)
 		d.score = d.base
 	}
 	pass(docs)
@@ -209,14 +212,15 @@ func (p *plan) bm25(tf []float64, prev, next *doc, length, average float64) floa
 }
 
 // pass gives a share of each item's score to those around it: an answer often
-// stands next to the words that were asked for.
+// stands next to the words that were asked for. It never gets more by that than
+// what the match itself keeps.
 func pass(docs []*doc) {
 	give := func(to *doc, from *doc, share float64) {
 		if to == nil || from.base == 0 {
 			return
 		}
 		gate := min(1, shortEnough/max(float64(from.tokens), 1))
-		to.score += share * gate * from.base
+		to.score += share * gate * from.base * from.lends(to)
 		to.because("next to a match")
 	}
 	for _, d := range docs {
@@ -240,6 +244,7 @@ func (p *plan) addSessions(docs []*doc) {
 		tf     []float64
 		length float64
 		score  float64
+		match  *doc // its best
 	}
 	sessions := map[string]*session{}
 	var order []*session // sums of floats depend on it
@@ -258,6 +263,9 @@ func (p *plan) addSessions(docs []*doc) {
 		for i, n := range d.tf {
 			s.tf[i] += n
 		}
+		if s.match == nil || d.base > s.match.base {
+			s.match = d
+		}
 		s.length += float64(d.tokens)
 	}
 	if len(sessions) < 2 { // one session favours nothing
@@ -273,7 +281,7 @@ func (p *plan) addSessions(docs []*doc) {
 	}
 	for _, d := range docs {
 		if s := sessions[d.thread]; s != nil && top > 0 && d.score > 0 {
-			d.score += sessionShare * best * s.score / top
+			d.score += sessionShare * best * s.score / top * s.match.lends(d)
 		}
 	}
 }
@@ -297,19 +305,11 @@ func (p *plan) adjust(d *doc, wanted dates, asked shapes) {
 	}
 	if d.isIn(p.here) {
 		d.score *= byFolder
-		d.because("of this folder")
+		d.because(p.hereIs())
 	}
-	if d.source.SecondHand() || d.stale != "" {
-		d.score *= secondHand
-		d.doubted = true
-		d.because("second-hand")
-	}
-	if p.Trust != nil {
-		if weight := p.Trust(d.author); weight < 1 {
-			d.score *= weight
-			d.doubted = true
-			d.because("author proved inaccurate")
-		}
+	d.score *= d.keeps
+	for _, reason := range d.doubts {
+		d.because(reason)
 	}
 }
 
@@ -328,28 +328,4 @@ func (d *doc) holds(p *plan) (n int) {
 		}
 	}
 	return n
-}
-
-// why says what made d match.
-func (d *doc) why(p *plan) string {
-	var parts, exact, fuzzy []string
-	for i, t := range p.order {
-		switch {
-		case i >= len(d.tf) || d.tf[i] == 0:
-		case t.fuzzy:
-			fuzzy = append(fuzzy, t.term)
-		default:
-			exact = append(exact, t.term)
-		}
-	}
-	if len(exact) > 0 {
-		parts = append(parts, "words: "+strings.Join(exact, ", "))
-	}
-	if len(fuzzy) > 0 {
-		parts = append(parts, "spelt like: "+strings.Join(fuzzy, ", "))
-	}
-	if len(p.words) == 0 {
-		parts = append(parts, "newest")
-	}
-	return strings.Join(append(parts, d.reasons...), " · ")
 }

@@ -11,7 +11,11 @@ const (
 	upsertRelease = `INSERT INTO releases(item, content_hash, released, by, at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (item) DO UPDATE SET content_hash = excluded.content_hash, released = excluded.released, by = excluded.by, at = excluded.at`
 
-	insertLesson = `INSERT INTO lessons(item, task, kind, content_hash) VALUES (?, ?, ?, ?)`
+	// lesson is true for items whose words are a lesson's.
+	lesson = `instr(i.provenance, '"task":"') > 0`
+	// selectLessons picks the lessons of items (?).
+	selectLessons = `SELECT i.n FROM json_each(?) j CROSS JOIN items i ON i.n = j.value WHERE ` + lesson
+	insertLesson  = `INSERT INTO lessons(item, task, kind, content_hash) VALUES (?, ?, ?, ?)`
 	// selectVouched tells of items (?) whether their words are the node's, and a
 	// person's last word about these words.
 	selectVouched = `SELECT i.id, coalesce(l.content_hash = i.content_hash, 0), r.released FROM json_each(?) j

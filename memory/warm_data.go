@@ -83,7 +83,11 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if _, ok := value[name]; !ok && known[name].required {
-			check.add(at+"/"+name, "is missing")
+			missing := "is missing"
+			if kind := known[name].kind; strings.Contains(kind, "|") {
+				missing += ", one of " + strings.ReplaceAll(kind, "|", ", ")
+			}
+			check.add(at+"/"+name, "%s", missing)
 		}
 	}
 	if len(check.found) > 0 {

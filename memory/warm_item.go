@@ -105,7 +105,11 @@ const (
 
 // isLesson reports whether the node wrote r from a task, or says so where r came
 // from. What a lesson may bind is told by more than that.
-func (r *row) isLesson() bool { return strings.Contains(r.provenance, `"task":"`) }
+func (r *row) isLesson() bool { return ofTask(r.provenance) }
+
+// ofTask reports whether words of this provenance are a lesson's; the SQL beside
+// selectLessons asks the same.
+func ofTask(provenance string) bool { return strings.Contains(provenance, `"task":"`) }
 
 // row is an item as stored.
 type row struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -56,14 +57,16 @@ func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
 		item.Related = links[r.n]
 		items = append(items, item)
 	}
-	if len(missing) == 1 && len(ids) == 1 {
-		return nil, absent(ids[0])
-	}
-	if len(missing) > 0 {
+	switch {
+	case len(missing) == 0:
+		return items, nil
+	case len(ids) > 1:
 		return nil, schemas.NotFoundf("%d of %d items are not here", len(missing), len(ids)).
 			Try("repeat the call without them; memory_search finds items by their words").With(missing...)
+	case !see.lessons: // said of what is not there, too
+		return nil, notHere(ids[0]).Try("memory_search finds items by their words; " + WithoutLessons)
 	}
-	return items, nil
+	return nil, absent(ids[0])
 }
 
 // related reads the links between visible items.
@@ -87,9 +90,13 @@ func related(tx querier, see reach, numbers []int64) (map[int64][]Link, error) {
 	if err != nil {
 		return nil, err
 	}
+	withheld, err := see.withheldAmong(tx, ns)
+	if err != nil {
+		return nil, err
+	}
 	out := map[int64][]Link{}
 	for _, e := range edges {
-		if hidden[e.to] {
+		if hidden[e.to] || withheld[e.to] {
 			continue
 		}
 		out[e.from] = append(out[e.from], e.Link)
@@ -152,7 +159,8 @@ func History(g access.Grant, id schemas.ItemID) ([]Version, error) {
 	if !ok {
 		return nil, absent(id)
 	}
-	return versions(g.Tx(), r.n)
+	list, err := versions(g.Tx(), r.n)
+	return slices.DeleteFunc(list, func(v Version) bool { return !see.lessons && v.Provenance.Task != "" }), err
 }
 
 func versions(tx querier, n int64) ([]Version, error) {

@@ -94,6 +94,11 @@ func alike(tx *store.Tx, see reach, id schemas.ItemID, scopes, below string, ban
 	if err != nil || len(ns) == 0 {
 		return nil, err
 	}
+	withheld, err := see.withheldAmong(tx, ns)
+	if err != nil {
+		return nil, err
+	}
+	ns = slices.DeleteFunc(ns, func(n int64) bool { return withheld[n] }) // they take no place
 	found, err := matches(tx.Lookup(selectAlike, scopes, below, store.List(most(ns)), id))
 	if err != nil {
 		return nil, err
@@ -165,14 +170,18 @@ func matches(rows *sql.Rows, err error) ([]match, error) {
 	return found, nil
 }
 
-// shown leaves out what is hidden from the writer.
+// shown leaves out what is hidden or withheld from the writer.
 func (r reach) shown(tx querier, found []match) ([]match, error) {
 	ns := make([]int64, len(found))
 	for i, m := range found {
 		ns[i] = m.n
 	}
 	hidden, err := r.hiddenAmong(tx, ns)
-	return slices.DeleteFunc(found, func(m match) bool { return hidden[m.n] && !r.holds(m.owner) }), err
+	if err != nil {
+		return nil, err
+	}
+	withheld, err := r.withheldAmong(tx, ns)
+	return slices.DeleteFunc(found, func(m match) bool { return withheld[m.n] || hidden[m.n] && !r.holds(m.owner) }), err
 }
 
 // ownEqual finds the owner's item of equal content in the same place. One that

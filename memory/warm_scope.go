@@ -27,6 +27,7 @@ type reach struct {
 	hidden  []int64             // private scopes below the actor: counted, or read by a person
 	places  map[[2]string]int64 // visibility and ref of what is readable, to its scope
 	hidings []hiding            // agents hidden in these scopes
+	lessons bool                // show, too
 	human   bool
 	now     int64 // UTC microseconds
 }
@@ -65,7 +66,12 @@ func reachOf(g access.Grant) (reach, error) {
 	}
 	list := store.List(refs)
 	r, err := access.Known(g, "reach "+list, func() (reach, error) { return locate(g, list) })
+	if err != nil {
+		return r, err
+	}
 	r.actor, r.human, r.now = g.Actor(), g.IsHuman(), g.Tx().Micros()
+	alone, err := g.Unaided()
+	r.lessons = !alone
 	return r, err
 }
 
@@ -145,7 +151,9 @@ func need(kind access.Kind, v schemas.Visibility, owner schemas.EntityID, group 
 }
 
 // absent words an item that is not there and one that is hidden alike.
-func absent(id schemas.ItemID) error {
+func absent(id schemas.ItemID) error { return notHere(id) }
+
+func notHere(id schemas.ItemID) *schemas.Error {
 	return schemas.NotFoundf("there is no item %s here", strconv.Quote(oneLine(string(id), 80))).
 		Expecting("the id of an item you may read").Try("memory_search finds items by their words")
 }

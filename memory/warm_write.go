@@ -53,51 +53,16 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 		return change(g, d)
 	}
 	r := d.row(g)
-	var bound schemas.GroupID
-	if d.anywhere {
-		var err error
-		if bound, err = BoundGroup(g, d.Dir); err != nil {
-			return Written{}, err
-		}
-		if bound != "" {
-			r.visibility, r.group = schemas.Group, bound
-		}
-	}
-	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
-		return Written{}, err
-	}
-	see, err := reachOf(g)
+	bound, see, err := d.place(g, &r)
 	if err != nil {
 		return Written{}, err
 	}
-	ref := string(r.owner)
-	switch r.visibility {
-	case schemas.Group:
-		ref = string(r.group)
-	case schemas.Public:
-		ref = ""
+	if err := d.weigh(g, see, &r); err != nil {
+		return Written{}, err
 	}
-	if r.scope = see.places[[2]string{string(r.visibility), ref}]; r.scope == 0 {
-		if r.scope, err = scopeOf(g, r.visibility, ref); err != nil {
-			return Written{}, err
-		}
-	}
-	secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence)
+	old, err := d.successorOf(g.Tx(), see, &r)
 	if err != nil {
 		return Written{}, err
-	}
-	if err := r.taint(g, d, secondHand); err != nil {
-		return Written{}, err
-	}
-	r.holdBack(g)
-	r.hidden = see.hides(r.scope, append(g.Via(), r.author)...)
-	old, err := superseded(g.Tx(), see, d, r.scope)
-	if err != nil {
-		return Written{}, err
-	}
-	if old != nil && (r.unreleased() || r.hidden) {
-		return Written{}, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
-			Expecting("an item without supersedes").Try("write it without; once it is shown, delete %s with memory_delete_warm", old.id)
 	}
 	rel, err := relate(g.Tx(), see, &r, d.words)
 	if err != nil {
@@ -113,25 +78,86 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 			return Written{}, err
 		}
 	}
-	if err := insert(g.Tx(), &r, d.words); err != nil {
-		return Written{}, err
-	}
-	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
-		return Written{}, err
-	}
-	if rel.status != StatusNew {
-		if err := link(g.Tx(), r.n, string(rel.status), rel.with); err != nil {
-			return Written{}, err
-		}
-	}
-	if err := reconsider(g, &r, d.Known); err != nil {
-		return Written{}, err
-	}
-	if err := announce(g, &r, rel.conflicts); err != nil {
+	if err := d.keep(g, &r, &rel); err != nil {
 		return Written{}, err
 	}
 	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Tainted: r.tainted,
 		Confidence: float64(r.confidence) / 1000, BoundTo: bound}, nil
+}
+
+// place gives r its place, that of the writer's folder if the draft names none, and asks
+// whether it may be written there. It returns the group of the folder, if that counted,
+// and what the writer may read.
+func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see reach, err error) {
+	if d.anywhere {
+		if bound, err = BoundGroup(g, d.Dir); err != nil {
+			return "", reach{}, err
+		}
+		if bound != "" {
+			r.visibility, r.group = schemas.Group, bound
+		}
+	}
+	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
+		return "", reach{}, err
+	}
+	if see, err = reachOf(g); err != nil {
+		return "", reach{}, err
+	}
+	ref := string(r.owner)
+	switch r.visibility {
+	case schemas.Group:
+		ref = string(r.group)
+	case schemas.Public:
+		ref = ""
+	}
+	if r.scope = see.places[[2]string{string(r.visibility), ref}]; r.scope == 0 {
+		r.scope, err = scopeOf(g, r.visibility, ref)
+	}
+	return bound, see, err
+}
+
+// weigh settles how far r is believed and whether it is shown, by its sources, by what
+// its writer had read and by who that is.
+func (d *Draft) weigh(g access.Grant, see reach, r *row) error {
+	secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence)
+	if err != nil {
+		return err
+	}
+	if err := r.taint(g, d, secondHand); err != nil {
+		return err
+	}
+	r.holdBack(g)
+	r.hidden = see.hides(r.scope, append(g.Via(), r.author)...)
+	return nil
+}
+
+// successorOf is the item r takes the place of, nil if of none.
+func (d *Draft) successorOf(tx querier, see reach, r *row) (*row, error) {
+	old, err := superseded(tx, see, d, r.scope)
+	if old != nil && (r.unreleased() || r.hidden) {
+		return nil, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
+			Expecting("an item without supersedes").Try("write it without; once it is shown, delete %s with memory_delete_warm", old.id)
+	}
+	return old, err
+}
+
+// keep writes r with its links, and tells of it.
+func (d *Draft) keep(g access.Grant, r *row, rel *relation) error {
+	if err := insert(g.Tx(), r, d.words); err != nil {
+		return err
+	}
+	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
+		return err
+	}
+	if rel.status != StatusNew {
+		if err := link(g.Tx(), r.n, string(rel.status), rel.with); err != nil {
+			return err
+		}
+	}
+	if err := reconsider(g, r, d.Known); err != nil {
+		return err
+	}
+	return announce(g, r, rel.conflicts)
 }
 
 // mayWrite asks the grant; a hidden group is worded as an absent one.
@@ -222,7 +248,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 }
 
 // fetch reads visible items by id; what is deleted, over or hidden shows to its
-// owner and those above alone.
+// owner and those above alone, and what is withheld not even to them.
 func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row, error) {
 	rows, err := tx.Query(selectItems, see.byID(), store.List(see.below), store.List(ids))
 	found, err := store.Collect(rows, err, scanRow)
@@ -240,6 +266,9 @@ func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row,
 	out := make(map[schemas.ItemID]row, len(found))
 	for _, r := range found {
 		r.hidden = hidden[r.n]
+		if see.withholds(r.provenance) {
+			continue
+		}
 		if r.deleted == 0 && !r.ended(see.now) && !r.hidden || see.holds(r.owner) {
 			out[r.id] = r
 		}

@@ -28,7 +28,7 @@ type agentMoveOut struct {
 
 func (o agentMoveOut) Text() string {
 	if o.Memory != "" {
-		s := fmt.Sprintf("%s: %d items %s.", o.Name, o.Items, o.Memory)
+		s := fmt.Sprintf("%s: %s %s.", o.Name, schemas.Count(o.Items, "item", "items"), o.Memory)
 		if o.Already {
 			s = fmt.Sprintf("%s: nothing changed; it was so already.", o.Name)
 		}

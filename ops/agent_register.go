@@ -75,7 +75,7 @@ var agentRegister = Define(Spec{
 				return agentRegisterOut{}, err
 			}
 		}
-		r, err := enroll(g, reg.Registration, in.Subscriptions)
+		r, err := c.Node.enroll(g, reg.Registration, in.Subscriptions)
 		if err != nil {
 			return agentRegisterOut{}, err
 		}
@@ -193,8 +193,8 @@ func parentIsActor(g access.Grant, parent string) error {
 
 // enroll registers an agent with everything it starts with: its record, its L1
 // entry, its prior, its memberships and its subscriptions.
-func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
-	r, err := enlist(g, reg)
+func (n *Node) enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
+	r, err := n.enlist(g, reg)
 	if err != nil {
 		return r, err
 	}
@@ -208,7 +208,7 @@ func enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subs
 }
 
 // enlist is enroll but for memberships and subscriptions.
-func enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
+func (n *Node) enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
 	r, err := agents.Register(g, reg)
 	if err != nil {
 		return r, err
@@ -216,7 +216,7 @@ func enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
 	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
 		return r, err
 	}
-	if err := trust.Begin(g, r.ID, r.NodeID != ""); err != nil {
+	if err := trust.Begin(g, r.ID, r.NodeID != "", n.prior); err != nil {
 		return r, err
 	}
 	changed := schemas.AgentStatusChanged{AgentID: r.ID, NewStatus: r.Status}

@@ -55,20 +55,20 @@ type Notice struct {
 // latest, and holds up nobody. The channel is closed when ctx ends or the right
 // to events_poll does, at most 250 ms after.
 func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, error) {
-	rung, stop := n.Store.Watch()
-	w := &watch{node: n, pushed: true, look: func(ctx context.Context, f func(access.Grant) error) error {
+	listener, leave := n.listen()
+	w := &watch{node: n, listener: listener, pushed: true, look: func(ctx context.Context, f func(access.Grant) error) error {
 		return n.Auth.Do(ctx, p, pollOp(""), f)
 	}}
 	first, err := w.check(ctx)
 	if errors.Is(err, schemas.ErrBusy) {
 		w.epoch = -1 // that of no rights: next looks again, and again until there is a slot
 	} else if err != nil {
-		stop()
+		leave()
 		return nil, err
 	}
 	notices := make(chan Notice, 1)
 	go func() {
-		defer stop()
+		defer leave()
 		defer close(notices)
 		for e := first; ; {
 			if e != nil {
@@ -79,7 +79,7 @@ func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, er
 				notices <- Notice{EventID: e.ID, Event: e.Type}
 			}
 			var err error
-			if e, err = w.next(ctx, rung); err != nil {
+			if e, err = w.next(ctx); err != nil {
 				return
 			}
 		}
@@ -103,14 +103,15 @@ const retryBusy = 50 * time.Millisecond
 
 // watch waits for news in one mailbox, without a transaction.
 //
-// Every commit of any process may wake it. So it first looks as the node
+// Many a commit may wake it that brings it nothing. So it first looks as the node
 // whether rights or streams have moved, and only if they have asks with the
 // reader's own rights; nothing leaves without that. Asking each time would count
 // as a sign of life of an agent that only waits, and be written down for it.
 type watch struct {
-	node   *Node
-	look   func(context.Context, func(access.Grant) error) error // with the reader's rights
-	pushed bool
+	node     *Node
+	listener *listener
+	look     func(context.Context, func(access.Grant) error) error // with the reader's rights
+	pushed   bool
 
 	epoch int64 // of the rights mailbox was opened under
 	box   events.Mailbox
@@ -119,7 +120,7 @@ type watch struct {
 
 // next waits until there is an event the reader has not been told of. Errors:
 // CodeRevoked once the right to read is gone, and ctx's.
-func (w *watch) next(ctx context.Context, rung <-chan struct{}) (*schemas.Event, error) {
+func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 	for {
 		stirred, err := w.stirred(ctx)
 		if err != nil {
@@ -137,7 +138,7 @@ func (w *watch) next(ctx context.Context, rung <-chan struct{}) (*schemas.Event,
 			}
 		}
 		select {
-		case <-rung:
+		case <-w.listener.moved:
 		case <-retry:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -180,6 +181,9 @@ func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
 		e, w.box, w.epoch, w.seen = news, box, epoch, seen
 		return nil
 	})
+	if err == nil {
+		w.listener.follow(w.box.Streams)
+	}
 	return e, err
 }
 

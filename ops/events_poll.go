@@ -53,9 +53,9 @@ func (o eventsPollOut) Text() string {
 	if len(o.Events) == 0 {
 		return "no unread events"
 	}
-	s := fmt.Sprintf("%d of %d unread events", len(o.Events), o.Unread)
+	s := fmt.Sprintf("%d of %s", len(o.Events), schemas.Count(o.Unread, "unread event", "unread events"))
 	if o.Gap != nil {
-		s += fmt.Sprintf("; %d older ones are not shown", o.Gap.Skipped)
+		s += "; " + schemas.Count(o.Gap.Skipped, "older one is not shown", "older ones are not shown")
 	}
 	if o.Cursor != "" {
 		s += "; pass cursor as ack once handled"
@@ -107,16 +107,16 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 	}
 	// The watch begins before the first look, or an event between the two would
 	// wait for the next.
-	rung, stop := c.Node.Store.Watch()
-	defer stop()
+	listener, leave := c.Node.listen()
+	defer leave()
 	out, err := unread(ctx, c, in)
 	if err != nil || len(out.Events) > 0 {
 		return out, err
 	}
 	err = c.Node.Auth.Wait(ctx, c.Caller.Principal, pollOp(c.As), time.Duration(in.WaitSeconds)*time.Second, func(limited context.Context) error {
-		w := &watch{node: c.Node, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
+		w := &watch{node: c.Node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
 		for len(out.Events) == 0 {
-			if _, err := w.next(limited, rung); err != nil {
+			if _, err := w.next(limited); err != nil {
 				if limited.Err() != nil && ctx.Err() == nil {
 					return nil // nothing came
 				}

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -35,7 +34,7 @@ func (o eventsSubscribeOut) Text() string {
 	case o.Events[0].Event == events.AnyEvent:
 		return "you get every event you may read"
 	}
-	return fmt.Sprintf("you get events by %d subscriptions", len(o.Events))
+	return "you get events by " + schemas.Count(len(o.Events), "subscription", "subscriptions")
 }
 
 const maxSubscribe = 100 // subscriptions in one call

@@ -270,7 +270,9 @@ func TestListenOutlastsABusyAgent(t *testing.T) {
 func TestWaitingIsNoSignOfLife(t *testing.T) {
 	o := newTown(t)
 	lastSeen := func() int64 { return o.lastSeen("bob") }
-	w := &watch{node: o.node, look: func(ctx context.Context, f func(access.Grant) error) error {
+	listener, leave := o.node.listen()
+	defer leave()
+	w := &watch{node: o.node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error {
 		return o.node.Auth.Do(ctx, o.principal("bob"), pollOp(""), f)
 	}}
 	_, err := w.check(t.Context())
@@ -355,7 +357,7 @@ func TestEventsSubscribe(t *testing.T) {
 
 	out, err := o.subscribe("bob", `{"action":"set","events":[{"event":"memory.written","group":"team"}]}`)
 	require.NoError(t, err)
-	require.Equal(t, "you get events by 1 subscriptions", out.Text())
+	require.Equal(t, "you get events by 1 subscription", out.Text())
 	o.emit(events.EntityStream("bob"), "unwanted")
 	o.emit(events.GroupStream("team"), "wanted")
 	require.Equal(t, []string{"wanted"}, polledItems(o.poll("bob", `{}`)))

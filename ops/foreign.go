@@ -75,7 +75,7 @@ func (n *Node) Adopt(ctx context.Context, person Caller, a Adoption) (agents.Rec
 	var out agents.Record
 	op := access.Op{Tool: "agent_adopt", Effect: access.Write, Human: true}
 	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
-		out, err = enroll(g, agents.Registration{Type: r.AgentType, DisplayName: r.DisplayName, Name: a.Name,
+		out, err = n.enroll(g, agents.Registration{Type: r.AgentType, DisplayName: r.DisplayName, Name: a.Name,
 			Capabilities: declared, Grants: schemas.Grants{Groups: a.Groups}, Key: key, NodeID: string(r.NodeID)}, nil)
 		return err
 	})

@@ -13,7 +13,6 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/memory"
-	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -164,12 +163,12 @@ func (h *Hooks) sessionStart(ctx context.Context, caller Caller, in HookInput) (
 // who it speaks to, the session or the sub-agent it names, sits in a role that works
 // from its brief alone (INV-UNAIDED).
 func (h *Hooks) unaided(ctx context.Context, caller Caller, in HookInput, tool *Operation) (alone bool, err error) {
-	who := []schemas.EntityID{caller.Entity}
+	var also []schemas.EntityID
 	if sub := h.seatedAs(in.AgentID); sub != "" {
-		who = append(who, sub)
+		also = append(also, sub)
 	}
 	err = h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: tool.Name, Effect: access.Read}, func(g access.Grant) (err error) {
-		alone, err = controller.Unaided(g, who)
+		alone, err = g.Unaided(also...)
 		return err
 	})
 	return alone, err

@@ -137,7 +137,7 @@ func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) 
 	if err != nil {
 		return err
 	}
-	caller.Dir = parent.Dir
+	caller.Dir, caller.Within = parent.Dir, parent.Entity
 	s.caller, s.key, s.id = caller, file.Identity, id
 	h.mu.Lock()
 	h.seated[id] = true

@@ -36,6 +36,9 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	if err := schemas.CheckHumanID(humanID); err != nil {
 		return Established{}, err
 	}
+	if err := errors.Join(n.settleProtection(ctx), n.dropUnfinished()); err != nil {
+		return Established{}, err
+	}
 	if err := n.LostKey(ctx); err != nil {
 		return Established{}, err
 	}
@@ -74,7 +77,7 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 		if err != nil {
 			return err
 		}
-		_, err = enroll(g, agents.Registration{
+		_, err = n.enroll(g, agents.Registration{
 			Type: schemas.ClaudeCode, DisplayName: "Claude Code", Name: "claude-code", Capabilities: declared,
 			Key:  agent.Identity.Recipient(1),
 			Seal: func(parent keys.Recipient) ([]byte, error) { return keys.Seal(agent.Identity, parent) },

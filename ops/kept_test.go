@@ -193,7 +193,7 @@ func TestKeptCallsEnd(t *testing.T) {
 	h.clock.advance(time.Second)
 	over := h.poll(w, kept.ID)
 	require.Equal(t, KeptAnswered, over.State)
-	require.Equal(t, noWork, over.Answer.(taskClaimOut).Next)
+	require.Equal(t, NoWork, over.Answer.(taskClaimOut).Next)
 	h.clock.advance(keptFor - time.Second)
 	require.Equal(t, over.Answer, h.poll(w, kept.ID).Answer)
 	h.clock.advance(time.Second)

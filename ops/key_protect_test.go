@@ -2,13 +2,18 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/events"
 	"cordelia/internal/keys"
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -122,5 +127,138 @@ func TestProtectKeyLooksAgain(t *testing.T) {
 				require.NoFileExists(t, path+".protected")
 			})
 		})
+	}
+}
+
+// opensWith reports which of the passphrases open the person's key.
+func (h homestead) opensWith(passphrases ...string) (good []string) {
+	h.Helper()
+	for _, p := range passphrases {
+		f, err := keys.LoadFile(h.home.HumanKey(), func() ([]byte, error) { return []byte(p), nil })
+		if errors.Is(err, schemas.ErrUnauthenticated) {
+			continue
+		}
+		require.NoError(h, err)
+		f.Identity.Erase()
+		good = append(good, p)
+	}
+	return good
+}
+
+// recorded counts the changes of a passphrase that the audit record tells of.
+func (h homestead) recorded(n *Node) (entries int) {
+	h.Helper()
+	require.NoError(h, n.Store.Read(h.Context(), func(tx *store.Tx) error {
+		list, err := events.AuditFilter{Action: protectTool, Target: "ann"}.Newest(tx, 10)
+		entries = len(list)
+		return err
+	}))
+	return entries
+}
+
+// afresh runs f as the next process of the person.
+func (h homestead) afresh(passphrase string, f func(n *Node, r *Keyring, ann Caller)) {
+	h.Helper()
+	n, err := Open(h.Context(), Config{Home: h.home, Durability: store.Relaxed})
+	require.NoError(h, err)
+	defer func() { require.NoError(h, n.Close()) }()
+	r := n.Keyring(func() ([]byte, error) { return []byte(passphrase), nil })
+	defer r.Close()
+	ann, err := r.Person(h.Context(), "test")
+	require.NoError(h, err)
+	f(n, r, ann)
+}
+
+// A change of the passphrase and its audit entry are one: with a commit that fails, when
+// all its statements were run, the key is as it was.
+func TestProtectKeyWithACommitThatFails(t *testing.T) {
+	h := newHomestead(t)
+	h.open(func(n *Node, r *Keyring, ann Caller) {
+		_, err := n.ProtectKey(t.Context(), ann, r, []byte("one"))
+		require.NoError(t, err)
+		require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) error {
+			for _, q := range []string{ // which only the commit checks
+				`CREATE TABLE late (x INTEGER REFERENCES late_of(x) DEFERRABLE INITIALLY DEFERRED) STRICT`,
+				`CREATE TABLE late_of (x INTEGER PRIMARY KEY) STRICT`,
+				`CREATE TRIGGER too_late AFTER INSERT ON audit WHEN NEW.action = '` + protectTool + `' BEGIN INSERT INTO late VALUES (1); END`,
+			} {
+				if _, err := tx.Exec(q); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	})
+	h.afresh("one", func(n *Node, r *Keyring, ann Caller) {
+		_, err := n.ProtectKey(t.Context(), ann, r, []byte("two"))
+		require.ErrorContains(t, err, "commit")
+		require.Equal(t, 1, h.recorded(n))
+		require.Equal(t, []string{"one"}, h.opensWith("one", "two"))
+		require.False(t, keys.Offered(n.Home.HumanKey()))
+	})
+}
+
+// A process killed before the commit changed nothing, and one killed after it everything:
+// the next one sees to that before it opens the key, or makes a new offer.
+func TestProtectKeyKilled(t *testing.T) {
+	offer := func(t *testing.T, n *Node, r *Keyring, passphrase string) (keys.File, keys.Protected) {
+		f, err := r.load(n.Home.HumanKey())
+		require.NoError(t, err)
+		p, err := keys.Protect(f, []byte(passphrase))
+		require.NoError(t, err)
+		return f, p
+	}
+	for name, c := range map[string]struct {
+		killed  func(t *testing.T, n *Node, r *Keyring, ann Caller)
+		want    string
+		entries int
+	}{
+		"before the commit": {func(t *testing.T, n *Node, r *Keyring, _ Caller) {
+			_, p := offer(t, n, r, "two")
+			require.NoError(t, p.Offer(n.Home.HumanKey()))
+		}, "one", 1},
+		"after the commit": {func(t *testing.T, n *Node, r *Keyring, ann Caller) {
+			f, p := offer(t, n, r, "two")
+			require.NoError(t, n.offerProtection(t.Context(), ann, f, p))
+			require.Equal(t, []string{"one"}, homestead{t, n.Home}.opensWith("one", "two"))
+		}, "two", 2},
+		"after the commit, and before that of another": {func(t *testing.T, n *Node, r *Keyring, ann Caller) {
+			f, p := offer(t, n, r, "two")
+			require.NoError(t, n.offerProtection(t.Context(), ann, f, p))
+			f, next := offer(t, n, r, "three")
+			require.ErrorIs(t, n.offerProtection(t.Context(), ann, f, next), schemas.ErrConflict)
+		}, "two", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHomestead(t)
+			h.open(func(n *Node, r *Keyring, ann Caller) {
+				_, err := n.ProtectKey(t.Context(), ann, r, []byte("one"))
+				require.NoError(t, err)
+			})
+			h.afresh("one", func(n *Node, r *Keyring, ann Caller) { c.killed(t, n, r, ann) })
+			h.afresh(c.want, func(n *Node, _ *Keyring, _ Caller) {
+				require.Equal(t, c.entries, h.recorded(n))
+				require.Equal(t, []string{c.want}, h.opensWith("one", "two", "three"))
+				require.False(t, keys.Offered(n.Home.HumanKey()))
+			})
+		})
+	}
+}
+
+// Setup clears away what killed processes left of making keys.
+func TestSetupClearsAwayHalfKeys(t *testing.T) {
+	h := newHomestead(t)
+	old := time.Now().Add(-2 * time.Hour)
+	var left []string
+	for _, dir := range []string{filepath.Dir(h.home.HumanKey()), h.home.AgentKeys()} {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		path := filepath.Join(dir, ".new-key-1")
+		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
+		require.NoError(t, os.Chtimes(path, old, old))
+		left = append(left, path)
+	}
+	h.open(func(*Node, *Keyring, Caller) {}, "ann")
+	for _, path := range left {
+		require.NoFileExists(t, path)
 	}
 }

@@ -56,6 +56,9 @@ func (r *Keyring) load(path string) (keys.File, error) {
 // Person opens the key of this machine's person and gives who they are to the
 // node.
 func (r *Keyring) Person(ctx context.Context, session string) (Caller, error) {
+	if err := r.node.settleProtection(ctx); err != nil {
+		return Caller{}, err
+	}
 	f, err := r.load(r.node.Home.HumanKey())
 	if err != nil {
 		return Caller{}, err

@@ -56,7 +56,7 @@ func (o memoryGroupOut) Text() string {
 		groups = append(groups, *o.Group)
 	}
 	for _, g := range groups {
-		lines = append(lines, fmt.Sprintf("%s: %d members, you are %s", g.ID, g.Size, g.Role))
+		lines = append(lines, fmt.Sprintf("%s: %s, you are %s", g.ID, schemas.Count(g.Size, "member", "members"), g.Role))
 	}
 	if len(lines) == 0 {
 		return "no groups"

@@ -38,6 +38,8 @@ type memorySearchOut struct {
 	Hidden     *memory.Hidden    `json:"hidden,omitempty" jsonschema:"of your own and your agents' items"`
 	Near       []memory.NearMiss `json:"near,omitempty"`
 	Meaning    string            `json:"meaning,omitempty" jsonschema:"down: the embedding model does not answer; by words alone"`
+
+	withheld bool // lessons were left out, if there are any
 }
 
 // Text lists the results, one line each, and says why there are none.
@@ -46,12 +48,18 @@ func (o memorySearchOut) Text() string {
 	fmt.Fprintf(&b, "%d found", len(o.Results))
 	for _, h := range o.Results {
 		fmt.Fprintf(&b, "\n%s %s (%s, %s)", h.ID, Escape(h.Name), Escape(h.Author), h.Date)
+		for i, other := range h.ConflictsWith {
+			b.WriteString([]string{"; conflicts with ", ", "}[min(i, 1)] + string(other))
+		}
 	}
 	if o.Hidden != nil {
 		fmt.Fprintf(&b, "\nnot shown of yours: %d in quarantine, %d expired, %d superseded", o.Hidden.Quarantined, o.Hidden.Expired, o.Hidden.Superseded)
 	}
 	if o.Meaning != "" {
 		b.WriteString("\nby words alone: the embedding model is down")
+	}
+	if o.withheld {
+		b.WriteString("\n" + memory.WithoutLessons)
 	}
 	for _, m := range o.Near {
 		fmt.Fprintf(&b, "\nnear: %s %s (%s)", m.ID, Escape(m.Name), m.Why)
@@ -86,7 +94,7 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 	for _, h := range rest {
 		out.LeftOut = append(out.LeftOut, h.ID)
 	}
-	out.NextCursor, out.Near = found.Cursor, found.Near
+	out.NextCursor, out.Near, out.withheld = found.Cursor, found.Near, found.Withheld
 	if found.Hidden != (memory.Hidden{}) {
 		out.Hidden = &found.Hidden
 	}

@@ -7,6 +7,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/schemas"
 )
 
 var memorySession = Define(Spec{
@@ -46,7 +47,7 @@ type memorySessionOut struct {
 
 // Text gives a session's start to a prompt, and confirms the rest.
 func (o memorySessionOut) Text() string {
-	lines := []string{fmt.Sprintf("%d sessions ended; chain %.12s verified", o.SessionCount, o.ChainHash)}
+	lines := []string{fmt.Sprintf("%s ended; chain %.12s verified", schemas.Count(int(o.SessionCount), "session", "sessions"), o.ChainHash)}
 	if o.Note != "" {
 		lines = append(lines, o.Note)
 	}

@@ -135,3 +135,12 @@ func TestWarmToolsRefuseBadInput(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%s %s", c.o.Name, c.args)
 	}
 }
+
+// What a model reads names the items that say otherwise beside the hit.
+func TestSearchTextNamesWhatConflicts(t *testing.T) {
+	out := memorySearchOut{Results: []memory.Hit{
+		{ID: "a", Name: "Nine tons", Author: "ann", Date: "2026-11-20", ConflictsWith: []schemas.ItemID{"b", "c"}},
+		{ID: "d", Name: "A ferry", Author: "bob", Date: "2026-11-20"},
+	}}
+	require.Equal(t, "2 found\na Nine tons (ann, 2026-11-20); conflicts with b, c\nd A ferry (bob, 2026-11-20)", out.Text())
+}

@@ -35,6 +35,7 @@ type Node struct {
 	key            keys.Identity
 	periods        agents.Periods
 	checks         check.Env
+	prior          trust.Prior
 	checkpointDirs []string // folders that get copies of the checkpoints
 	durable        bool
 	mono           func() agents.Monotonic
@@ -46,6 +47,7 @@ type Node struct {
 	calls          atomic.Int64 // of operations, so far
 	waiting        seenWork     // by kept calls
 	troubles       troubles     // with tasks
+	listeners      listeners
 }
 
 // Config of Open. Zero values mean the defaults.
@@ -59,6 +61,7 @@ type Config struct {
 	Checks         check.Env            // what machine checks may do; its clock is the store's
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
+	Prior          trust.Prior          // of agents registered by this process
 	Embedder       memory.Embedder      // nil = search by words alone
 	Embeddings     memory.EmbeddingOptions
 }
@@ -94,7 +97,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		key.Erase()
 		return nil, err
 	}
-	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checks: c.Checks, mono: c.Monotonic,
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checks: c.Checks, prior: c.Prior, mono: c.Monotonic,
 		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
@@ -105,6 +108,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	n.checks.Now = st.Clock().Now
 	c.Access.Lifecycle = lifecycle{n}
 	c.Access.Seen = work.Seen
+	c.Access.Unaided = controller.Unaided
 	if c.Access.TiersOf == nil {
 		c.Access.TiersOf = trust.TiersOf
 	}

@@ -63,7 +63,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 	if in.Action == "withdraw" {
 		return Transact(ctx, c, func(g access.Grant) (out reintegrateOut, err error) {
 			out.Withdrawn, err = review.Withdraw(g, in.Staging)
-			out.Next = fmt.Sprintf("%d memories were withdrawn and removed", out.Withdrawn)
+			out.Next = schemas.Count(out.Withdrawn, "memory was", "memories were") + " withdrawn and removed"
 			return out, err
 		})
 	}
@@ -185,7 +185,7 @@ func (o reintegrateOut) advice() string {
 	case schemas.ChainMatch:
 		s = append(s, "your chain is the node's")
 	case schemas.ChainGap:
-		s = append(s, fmt.Sprintf("%d of your sessions are not on the node's chain: put what they left into memory_write_hot", o.Apart))
+		s = append(s, fmt.Sprintf("%s not on the node's chain: put what they left into memory_write_hot", schemas.Count(int(o.Apart), "of your sessions is", "of your sessions are")))
 	case schemas.ChainFork:
 		s = append(s, "your chain is not the node's: take over context before you go on")
 	case schemas.ChainReplay:
@@ -193,9 +193,10 @@ func (o reintegrateOut) advice() string {
 	}
 	switch {
 	case len(o.Merged) > 0:
-		s = append(s, fmt.Sprintf("%d memories were merged", len(o.Merged)))
+		s = append(s, schemas.Count(len(o.Merged), "memory was merged", "memories were merged"))
 	case len(o.Reviews) > 0:
-		s = append(s, fmt.Sprintf("%d memories wait for your parent (%s), 30 days at most; review.closed comes with events_poll", len(o.Reviews), strings.Join(o.Because, "; ")))
+		s = append(s, fmt.Sprintf("%s for your parent (%s), 30 days at most; review.closed comes with events_poll",
+			schemas.Count(len(o.Reviews), "memory waits", "memories wait"), strings.Join(o.Because, "; ")))
 	}
 	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start", *o.SessionCount)), ". ")
 }

@@ -44,7 +44,7 @@ func (o reviewListOut) Text() string {
 		return "nothing waits for you"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d wait; decide with review_decide, naming each hash", len(o.Waiting))
+	fmt.Fprintf(&b, "%s; decide with review_decide, naming each hash", schemas.Count(len(o.Waiting), "waits", "wait"))
 	for _, e := range o.Waiting {
 		fmt.Fprintf(&b, "\n%s %s by %s", e.ID, Escape(e.Name), Escape(e.Author))
 		if e.Group != "" {

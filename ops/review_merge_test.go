@@ -69,7 +69,7 @@ func TestMergingWithoutReview(t *testing.T) {
 
 	wrong := a.must(a.rover, "memory_write_warm", found("Buoy 99 is on fire"))["id"]
 	a.must(a.person(), "trust_assess", map[string]any{"id": wrong, "verdict": "wrong"})
-	because(a.brings(found("The gate is open")), "confirmed errors")
+	because(a.brings(found("The gate is open")), "confirmed error")
 }
 
 // A merge that is cut off leaves nothing.

@@ -53,6 +53,8 @@ func TestARejectedResultIsRated(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	_, err = h.call(person, "review_decide", map[string]any{"decisions": []any{decision(map[string]any{"hash": "ff"}, "reject")}})
 	require.ErrorIs(t, err, schemas.ErrConflict)
+	require.ErrorContains(t, err, `review_list {"ids": ["`+id+`"]} shows the present one`)
+	require.Equal(t, w["hash"], h.must(person, "review_list", map[string]any{"ids": []string{id}})["waiting"].([]any)[0].(map[string]any)["hash"])
 	_, err = h.call(person, "review_decide", map[string]any{"decisions": []any{decision(w, "reject"), decision(w, "reject")}})
 	require.ErrorIs(t, err, schemas.ErrNotFound, "the second finds nothing that waits")
 	require.Equal(t, 1, rows(), "nothing of a call that is refused counts")

@@ -104,7 +104,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 		return swarmCreateOut{}, fmt.Errorf("make keys: %w", err)
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (swarmCreateOut, error) {
-		m, err := swarm.Create(g, plan, made, enlist)
+		m, err := swarm.Create(g, plan, made, c.Node.enlist)
 		out := swarmAnswer(m)
 		out.Notes = append(out.Notes, in.idle()...)
 		return out, err
@@ -122,7 +122,7 @@ func (in swarmCreateIn) idle() (notes []string) {
 	for _, a := range in.Agents {
 		begun = begun || len(a.Work) > 0
 		if in.Strategy == schemas.InPipeline && begun && len(a.Work) == 0 && a.Slot != in.CoordinatorSlot {
-			notes = append(notes, fmt.Sprintf("stage %s has no work yet: task_submit with group and role %s", a.Slot, a.Slot))
+			notes = append(notes, fmt.Sprintf("stage %s has no work yet: task_submit with group and an item of role %s; it begins once what the stage before has by then is accepted", a.Slot, a.Slot))
 		}
 	}
 	return notes

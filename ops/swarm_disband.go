@@ -26,7 +26,7 @@ type swarmDisbandOut struct{ swarm.Ended }
 
 // Text says what became of it.
 func (o swarmDisbandOut) Text() string {
-	s := fmt.Sprintf("%s has ended: %d agents deactivated, %d items cancelled", o.SwarmID, o.Agents, o.Cancelled)
+	s := fmt.Sprintf("%s has ended: %s deactivated, %s cancelled", o.SwarmID, schemas.Count(o.Agents, "agent", "agents"), schemas.Count(o.Cancelled, "item", "items"))
 	if o.Unmerged > 0 {
 		s += fmt.Sprintf(", %d of its findings in no synthesis", o.Unmerged)
 	}

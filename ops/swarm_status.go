@@ -33,7 +33,7 @@ func (o swarmStatusOut) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", o.SwarmID, o.Goal)
 	for _, s := range o.Slots {
-		fmt.Fprintf(&b, "\n%s: %d agents", s.Slot, len(s.Agents))
+		fmt.Fprintf(&b, "\n%s: %s", s.Slot, schemas.Count(len(s.Agents), "agent", "agents"))
 	}
 	for _, w := range o.Work {
 		fmt.Fprintf(&b, "\nwork %s: %d", w.State, w.Items)

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"cordelia/access"
 	"cordelia/schemas"
@@ -26,7 +25,9 @@ type taskCancelOut struct {
 }
 
 // Text says how much ended.
-func (o taskCancelOut) Text() string { return fmt.Sprintf("%d items cancelled", o.Cancelled) }
+func (o taskCancelOut) Text() string {
+	return schemas.Count(o.Cancelled, "item", "items") + " cancelled"
+}
 
 func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, error) {
 	if (in.TaskID == "") == (in.WorkID == "") {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -39,8 +41,8 @@ func (o taskClaimOut) Text() string {
 	return leaseText(*o.Work) + "\n" + o.Next
 }
 
-// noWork says what to do when there is none.
-const noWork = "there is no work for you now; call task_claim with wait_seconds, or wait for task.ready with events_poll"
+// NoWork says what to do when there is none, and nothing is wrong.
+const NoWork = "there is no work for you now; call task_claim with wait_seconds, or wait for task.ready with events_poll"
 
 // reportWith is the call that ends a lease.
 func reportWith(c work.Claimed) string {
@@ -94,7 +96,9 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 		case left > 0:
 			err = errNotYet
 		default:
-			out.Next = noWork
+			if out.Next, err = nothing(g, role); err != nil {
+				return out, err
+			}
 			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
 				out.Next = "your accuracy is rated " + string(tier) + ", and below medium an agent takes no work of groups; trust_score shows it"
 			}
@@ -102,6 +106,23 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 		return out, err
 	})
 }
+
+// nothing says what to do without work. It knows of a role what the caller could take:
+// what others are offered, and under which roles, is theirs.
+func nothing(g access.Grant, role string) (string, error) {
+	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {
+		return NoWork, nil
+	}
+	known, err := work.Offers(g, role)
+	if err != nil || known {
+		return NoWork, err
+	}
+	return fmt.Sprintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has %s, a swarm its slots; claim without a role for any work",
+		schemas.Shorten(role, 64), seated), nil
+}
+
+// seated are the roles of the pipeline that are claimed.
+const seated = "R1, R2, R3, R4a, R4b"
 
 // claim claims, and hands on what a swarm gives along with its items.
 func (n *Node) claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok bool, err error) {

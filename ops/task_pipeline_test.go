@@ -194,7 +194,7 @@ func TestClaimGoesOnBesideTrouble(t *testing.T) {
 	h.node.SettleWork(t.Context()) //nolint:errcheck // or the node's routine met it before
 	require.False(t, h.node.troubles.none())
 	require.NoError(t, h.node.SettleWork(t.Context()), "it is left alone for a while")
-	require.Equal(t, noWork, h.must(one, "task_claim", map[string]any{})["next"])
+	require.Equal(t, NoWork, h.must(one, "task_claim", map[string]any{})["next"])
 }
 
 // What cannot be acted on is said once, and tried ever more rarely.

@@ -99,7 +99,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)
 	case in.Next:
-		out.Next = noWork
+		out.Next = NoWork
 	}
 	return out, nil
 }

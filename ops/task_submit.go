@@ -65,7 +65,7 @@ func (o taskSubmitOut) Text() string {
 	if o.TaskID == "" {
 		return "back in the queue"
 	}
-	return fmt.Sprintf("task %s: %d items; task_status shows how they go", o.TaskID, len(o.Items))
+	return fmt.Sprintf("task %s: %s; task_status shows how they go", o.TaskID, schemas.Count(len(o.Items), "item", "items"))
 }
 
 // maxAhead bounds times given in seconds from now: a year.

@@ -42,7 +42,7 @@ type trustScoreOut struct {
 
 // Text is the score in a line.
 func (o trustScoreOut) Text() string {
-	s := fmt.Sprintf("accuracy %.2f (95 %%: %.2f–%.2f), tier %s, %d verdicts", o.Accuracy, o.Interval95[0], o.Interval95[1], o.Tier, o.Observed)
+	s := fmt.Sprintf("accuracy %.2f (95 %%: %.2f–%.2f), tier %s, %s", o.Accuracy, o.Interval95[0], o.Interval95[1], o.Tier, schemas.Count(int(o.Observed), "verdict", "verdicts"))
 	for _, k := range o.Skills {
 		s += fmt.Sprintf("\n%s: %d/100, %s", k.Capability, k.Hundredths, k.Level)
 	}
@@ -65,7 +65,7 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		case s.Open > 0 && len(c.Node.checks.Roots) == 0:
 			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be checked in"
 		case s.Unresolved > 0:
-			out.Note = fmt.Sprintf("%d predictions could not be checked; they are tried again each hour", s.Unresolved)
+			out.Note = schemas.Count(int(s.Unresolved), "prediction", "predictions") + " could not be checked; tried again each hour"
 		}
 		return out, nil
 	})

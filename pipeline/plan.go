@@ -45,12 +45,13 @@ func NewBrief(intent string, tools []string, constraints []Constraint, d schemas
 		Directive: d.Directive, Earlier: earlier}
 }
 
-// Forbidden maps each tool a plan must not use to why.
+// Forbidden maps each tool a plan must not use to why. It names a lesson and does not
+// quote it: who executed, and who reads why a task ended, may not be shown its words.
 func (b Brief) Forbidden() map[string]string {
 	out := map[string]string{}
 	for _, c := range b.Constraints {
 		if c.Kind == MustNot {
-			out[c.Tool] = fmt.Sprintf("memory %s: %q", c.Source, c.Lesson)
+			out[c.Tool] = "memory " + c.Source + " says so"
 		}
 	}
 	for _, tool := range b.BlockedTools {

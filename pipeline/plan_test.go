@@ -49,7 +49,7 @@ func TestWhatAPlanMustNotUse_INV_MUSTNOT(t *testing.T) {
 		step(1, "search", "it finds", "find", "grep", "bashh", "telepathy")), b)
 	require.Len(t, found, 5)
 	require.Contains(t, found["/subtasks/0/intent"], "led nowhere")
-	require.Contains(t, found["/subtasks/1/tools/0"], `memory m1: "find is slow here"; left are bash`)
+	require.Contains(t, found["/subtasks/1/tools/0"], `memory m1 says so; left are bash`)
 	require.Contains(t, found["/subtasks/1/tools/1"], "earlier round")
 	require.Contains(t, found["/subtasks/1/tools/2"], "did you mean bash?")
 	require.Contains(t, found["/subtasks/1/tools/3"], "only bash")

@@ -98,7 +98,7 @@ type TaskSpec struct {
 
 // Perception is what R1 answers: the intent in the user's words, or questions.
 type Perception struct {
-	Intent      string          `json:"intent"`
+	Intent      string          `json:"intent,omitempty"` // "" only beside questions
 	Constraints TaskConstraints `json:"constraints,omitzero"`
 	Questions   []string        `json:"questions,omitempty"` // all at once; none = clear enough
 }

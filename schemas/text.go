@@ -1,6 +1,9 @@
 package schemas
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Boundary moves at, an index of s, back to where a character begins.
 func Boundary(s string, at int) int {
@@ -18,4 +21,13 @@ func Shorten(s string, limit int) string {
 		return s
 	}
 	return s[:Boundary(s, max(limit-len(mark), 0))] + mark
+}
+
+// Count says how many there are, in the words for one or for any other number, which
+// carry their verb with them where there is one.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -25,3 +25,9 @@ func TestShorten(t *testing.T) {
 		require.True(t, utf8.ValidString(got))
 	}
 }
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 memories wait", 1: "1 memory waits", 2: "2 memories wait"} {
+		require.Equal(t, want, Count(n, "memory waits", "memories wait"))
+	}
+}

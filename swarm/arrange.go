@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -72,19 +73,20 @@ func placeOf(g access.Grant, group schemas.GroupID, ref string) (n int, cell sch
 	return n, cell, err
 }
 
-// inStages sends each item to its stage, and lets it wait for those before.
+// inStages sends each item to its stage, and lets it wait for those before: of its own
+// submission, else those that are there.
 func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
 	type stage struct {
 		n    int
 		cell schemas.GroupID
 	}
-	stages := map[string]stage{}
+	stages, cells := map[string]stage{}, map[int]schemas.GroupID{}
 	rows, err := g.Tx().Query(selectStages, group)
 	if _, err = store.Collect(rows, err, func(r *sql.Rows) (string, error) {
 		var name string
 		var s stage
 		err := r.Scan(&name, &s.n, &s.cell)
-		stages[name] = s
+		stages[name], cells[s.n] = s, s.cell
 		return name, err
 	}); err != nil {
 		return nil, fmt.Errorf("read stages: %w", err)
@@ -123,7 +125,9 @@ func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]wor
 			}
 		}
 		if len(d.DependsOn) == 0 {
-			d.DependsOn = before
+			if d.DependsOn = before; len(before) == 0 && s.n > 1 {
+				d = d.After(cells[s.n-1])
+			}
 		}
 		out[i] = d.In(s.cell)
 	}
@@ -143,12 +147,13 @@ const maxHandedOn = 50
 
 // Receive hands on to a stage of a pipeline what the accepted results before, that its
 // new item builds on, name (INV-STAGE): copies of those items go into its cell, and their
-// ids into the brief. What was accepted are the words as they were reported, so what
+// ids into the brief, and into the results instead of those the stage cannot read. What was accepted are the words as they were reported, so what
 // was changed since is named and stays behind. At any other claim it does nothing.
 func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 	if c.GroupID == "" {
 		return nil
 	}
+	stand := map[schemas.ItemID]schemas.ItemID{}
 	for _, in := range before {
 		ids := itemsNamed(in.Result)
 		if len(ids) == 0 {
@@ -167,12 +172,30 @@ func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 		if err != nil {
 			return err
 		}
-		c.Brief.Context = append(c.Brief.Context, copies...)
+		for _, one := range copies {
+			if stand[one.Of] = one.ID; !slices.Contains(c.Brief.Context, one.ID) {
+				c.Brief.Context = append(c.Brief.Context, one.ID)
+			}
+		}
 		for _, id := range changed {
 			c.Notes = append(c.Notes, fmt.Sprintf("%s was changed since %s was reported, and is not handed on as it is now", id, in.WorkID))
 		}
 	}
+	for i := range c.Inputs {
+		c.Inputs[i].Result = naming(c.Inputs[i].Result, stand)
+	}
+	if c.Inputs == nil { // a seat's, whose brief quotes what was before it
+		c.Brief.Inputs = naming(c.Brief.Inputs, stand)
+	}
 	return nil
+}
+
+// naming is JSON with each text that is an id in stand replaced by what stands for it.
+func naming(text json.RawMessage, stand map[schemas.ItemID]schemas.ItemID) json.RawMessage {
+	for of, id := range stand {
+		text = bytes.ReplaceAll(text, []byte(`"`+of+`"`), []byte(`"`+id+`"`))
+	}
+	return text
 }
 
 // itemsNamed are the texts in a result that look like ids of items.

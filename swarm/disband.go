@@ -111,7 +111,7 @@ func (s record) merged(g access.Grant, groups []schemas.GroupID, synthesis schem
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	refusal := schemas.Conflictf("%d findings are not in the synthesis; nothing was changed", len(missing)).
+	refusal := schemas.Conflictf("%s not in the synthesis; nothing was changed", schemas.Count(len(missing), "finding is", "findings are")).
 		Expecting("an item of the swarm's group by its coordinator, with derived_from naming every finding").
 		Try("write it again with memory_write_warm and those in derived_from, or leave synthesis_item out")
 	for _, id := range missing[:min(len(missing), maxUnmerged)] {
@@ -191,7 +191,7 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 	out.ArchiveID = schemas.ItemID(fmt.Sprintf("%s%s-%s", archivePrefix, s.id, now.Format("20060102T150405.000000Z")))
 	r := memory.SessionRecord{Type: "session", ID: string(out.ArchiveID), Date: now.Format(time.DateOnly),
 		Focus:      fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
-		Highlights: append([]string{fmt.Sprintf("%d agents, %d items cancelled", len(names), out.Cancelled)}, found...),
+		Highlights: append([]string{fmt.Sprintf("%s, %s cancelled", schemas.Count(len(names), "agent", "agents"), schemas.Count(out.Cancelled, "item", "items"))}, found...),
 		Decisions:  []string{}, EntitiesMentioned: names}
 	if out.Unmerged > 0 {
 		r.Decisions = append(r.Decisions, fmt.Sprintf("Findings in no synthesis: %d", out.Unmerged))

@@ -174,7 +174,7 @@ func TestPriorsAreNotHandedOn(t *testing.T) {
 	n := newNode(t)
 	begin := func(by, child schemas.EntityID, foreign bool) Score {
 		n.agent(child, by, ann, schemas.SwarmWorker)
-		require.NoError(t, n.do(by, access.Write, func(g access.Grant) error { return Begin(g, child, foreign) }))
+		require.NoError(t, n.do(by, access.Write, func(g access.Grant) error { return Begin(g, child, foreign, Prior{}) }))
 		return n.score(child)
 	}
 	require.Equal(t, Score{3000, 2000}, begin(ann, accesstest.Named("p1"), false))

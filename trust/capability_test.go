@@ -83,7 +83,7 @@ func TestMergingWithoutReview(t *testing.T) {
 		n.assess(ann, Verdict{On: wrote(work, 100+i), Word: Right})
 	}
 	n.assess(ann, Verdict{On: wrote(work, 200), Word: Wrong})
-	require.Equal(t, []string{"1 confirmed errors among the newest 10 verdicts"}, missing())
+	require.Equal(t, []string{"1 confirmed error among the newest 10 verdicts"}, missing())
 	for i := range 10 {
 		n.assess(ann, Verdict{On: wrote(work, 300+i), Word: Right})
 	}

@@ -90,6 +90,12 @@ func Carry(g access.Grant, l Later) error {
 	}
 	tx := g.Tx()
 	for _, e := range l.verdicts {
+		if e.Source == byPrior {
+			if err := begin(g, e); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := write(g, &e); err != nil {
 			return err
 		}
@@ -99,12 +105,6 @@ func Carry(g access.Grant, l Later) error {
 			}
 		}
 		if e.weight() == 0 {
-			continue
-		}
-		if e.Source == byPrior {
-			if err := started(e).store(tx); err != nil {
-				return err
-			}
 			continue
 		}
 		about, err := entries(tx, selectAbout, e.Observer, e.Agent, e.Item)

@@ -5,9 +5,10 @@
 // agent there is a book: verdicts on what the agent wrote, summed up as a Beta
 // posterior (seed §5). The tier the authorizer uses is read from the book of
 // whoever owns what is touched, or of the human above the agent. In reading
-// order: score.go and beta.go (a score), book.go (how verdicts make one),
-// ledger.go (what is stored), assess.go and predict.go (where verdicts come
-// from), read.go, gate.go and weight.go (what they are used for), verify.go.
+// order: score.go and beta.go (a score), prior.go (where it starts), book.go (how
+// verdicts move it), ledger.go (what is stored), assess.go and predict.go (where
+// verdicts come from), read.go, gate.go and weight.go (what they are used for),
+// verify.go.
 //
 // Capability trust says who watches (role seed §4.8): for each agent and
 // capability a number of hundredths, in capability.go.
@@ -20,9 +21,9 @@
 // Invariants:
 //   - INV-TRUST-TIME: time alone never promotes. Until new evidence comes a score
 //     only falls; a wrong verdict raises none, and one without weight changes none.
-//   - INV-TRUST-LEDGER: every verdict is a row of an append-only ledger, with the
-//     weight it had then and its hash in the audit record; scores are what
-//     replaying the ledger gives, bit for bit.
+//   - INV-TRUST-LEDGER: every verdict, and what an agent started with, is a row of an
+//     append-only ledger, with the weight it had then and its hash in the audit
+//     record; scores are what replaying the ledger gives, bit for bit.
 //   - INV-KIN: nobody's accuracy is moved by its own word, nor by its ancestors,
 //     its descendants, or its siblings under one agent.
 //   - INV-FORESIGHT: a prediction counts as first written, once, if an hour or more

@@ -33,8 +33,8 @@ func AutoMerge(s Standing, optIn bool, divergence int) []string {
 	need(s.Confirmed >= gateConfirmed, "%d of %d confirmed or temporal verdicts", s.Confirmed, gateConfirmed)
 	need(s.Score.Tier() == schemas.High, "the accuracy is not above 0.85")
 	need(s.Score.Q05() >= gateBound, "the 5 %% bound is below %.2f", gateBound)
-	need(s.RecentErrors == 0, "%d confirmed errors among the newest %d verdicts", s.RecentErrors, gateRecent)
-	need(divergence >= 0 && divergence <= gateDivergence, "%d sessions apart, more than %d", divergence, gateDivergence)
+	need(s.RecentErrors == 0, "%s among the newest %d verdicts", schemas.Count(int(s.RecentErrors), "confirmed error", "confirmed errors"), gateRecent)
+	need(divergence >= 0 && divergence <= gateDivergence, "%s apart, more than %d", schemas.Count(divergence, "session", "sessions"), gateDivergence)
 	return missing
 }
 

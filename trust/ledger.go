@@ -133,17 +133,6 @@ func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
 	return c, nil
 }
 
-func priorOf(tx *store.Tx, agent schemas.EntityID) (s Score, err error) {
-	err = tx.QueryRow(selectPrior, agent).Scan(&s.Alpha, &s.Beta)
-	if errors.Is(err, store.ErrNoRows) {
-		return defaultPrior(), nil
-	}
-	if err != nil {
-		return s, fmt.Errorf("read prior: %w", err)
-	}
-	return s, nil
-}
-
 // store writes the cache row.
 func (c cached) store(tx *store.Tx) error {
 	s := c.summary
@@ -204,45 +193,20 @@ func (c cached) sameTiers(o cached, now int64) bool {
 // TiersOf gives the tiers of an agent in every book about it, for the authorizer
 // to keep: what changes them moves the epoch.
 func TiersOf(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
+	books, err := booksOf(tx, agent)
+	var out []access.Tiering
+	for _, c := range books {
+		out = append(out, c.tierings(tx.Micros())...)
+	}
+	return out, err
+}
+
+// booksOf lists the scores of an agent with every observer. Their prior is not read.
+func booksOf(tx *store.Tx, agent schemas.EntityID) ([]cached, error) {
 	rows, err := tx.Query(selectScores, agent)
 	books, err := store.Collect(rows, err, func(r *sql.Rows) (cached, error) { return scanCached(r.Scan) })
 	if err != nil {
 		return nil, fmt.Errorf("read scores: %w", err)
 	}
-	var out []access.Tiering
-	for _, c := range books {
-		out = append(out, c.tierings(tx.Micros())...)
-	}
-	return out, nil
-}
-
-// Begin writes the prior of an agent just registered: as its registrar stands
-// with their human, at most 0.6. Trust is not handed on, distrust is.
-func Begin(g access.Grant, agent schemas.EntityID, foreign bool) error {
-	if g.Tx() == nil {
-		return access.ErrNoGrant
-	}
-	tx, root, by := g.Tx(), g.Root(), g.Actor()
-	alpha := int64(priorAlpha)
-	if foreign {
-		alpha = foreignAlpha
-	}
-	if by != root {
-		registrar, err := open(tx, root, by)
-		if err != nil {
-			return err
-		}
-		s := registrar.at(tx.Micros())
-		alpha = min(alpha, priorStrength*s.Alpha/(s.Alpha+s.Beta))
-	}
-	e := entry{Observer: root, Agent: agent, Source: byPrior, Assessor: by, Witness: by, Alpha: alpha, Beta: priorStrength - alpha, At: tx.Micros()}
-	if err := write(g, &e); err != nil {
-		return err
-	}
-	return started(e).store(tx)
-}
-
-// started is the score an agent begins with.
-func started(prior entry) cached {
-	return cached{observer: prior.Observer, agent: prior.Agent, book: book{prior: prior.score(), score: prior.score(), updated: prior.At}}
+	return books, nil
 }

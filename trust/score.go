@@ -10,18 +10,11 @@ const unit = 1000
 // loses a tier at its boundary.
 type Score struct{ Alpha, Beta int64 }
 
-// The prior of a new agent (seed §5.5): mean 0.6, as strong as five verdicts.
-const (
-	priorAlpha    = 3 * unit
-	priorStrength = 5 * unit
-	foreignAlpha  = priorStrength / 2 // an agent of another node starts at tier Low
-)
-
-// defaultPrior is where whoever has no record of their own starts.
-func defaultPrior() Score { return Score{priorAlpha, priorStrength - priorAlpha} }
-
 // plus is s with the evidence of o.
 func (s Score) plus(o Score) Score { return Score{s.Alpha + o.Alpha, s.Beta + o.Beta} }
+
+// weight is how many verdicts s rests on, in thousandths.
+func (s Score) weight() int64 { return s.Alpha + s.Beta }
 
 // below compares means exactly.
 func (s Score) below(o Score) bool {

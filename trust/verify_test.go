@@ -18,6 +18,13 @@ import (
 // busy makes a node with verdicts of every source, feedback, and time between.
 func busy(t testing.TB, seed uint64, verdicts int) *node {
 	n := newNode(t)
+	n.live(seed, verdicts)
+	return n
+}
+
+// live lets a family give and get verdicts.
+func (n *node) live(seed uint64, verdicts int) {
+	n.Helper()
 	random := rand.New(rand.NewPCG(seed, 3))
 	n.Group("atelier", solo, work, other)
 	by := []schemas.EntityID{ann, bea, solo, other, lead, work, eve}
@@ -39,11 +46,10 @@ func busy(t testing.TB, seed uint64, verdicts int) *node {
 		n.assess(who, v)
 		n.Clock.Move(time.Duration(random.IntN(40)) * time.Hour)
 	}
-	require.NoError(t, n.do(ann, access.Write, func(g access.Grant) error {
+	require.NoError(n, n.do(ann, access.Write, func(g access.Grant) error {
 		_, _, err := Rate(g, string(work), "shell", Bad)
 		return err
 	}))
-	return n
 }
 
 // What was kept verdict by verdict is, bit for bit, what the ledger gives.

@@ -97,6 +97,15 @@ func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool
 	return c.fill(g, r, brief)
 }
 
+// Offers reports whether anything the actor could take is or was of this role.
+func Offers(g access.Grant, role string) (bool, error) {
+	if g.Tx() == nil {
+		return false, access.ErrNoGrant
+	}
+	lanes, err := lanesOf(g, role, false)
+	return lanes != "[]", err
+}
+
 func scanClaimed(from store.Row) (r row, c Claimed, brief string, err error) {
 	err = from.Scan(r.dest(&c.Note, &c.Intent, &brief)...)
 	return r, c, brief, err

@@ -133,7 +133,7 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 		return "", Hashless(id)
 	}
 	if r.resultHash != hash {
-		return "", schemas.Conflictf("this is not the result that was shown").Try(`review_list {"ids": [%q]} shows the present one, with its hash`, id)
+		return "", OtherResult(id)
 	}
 	on := schemas.WorkAccept
 	if !accept {
@@ -151,6 +151,12 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 func Hashless(id string) error {
 	return schemas.Conflictf("the decision over %s names no hash", id).Expecting("the id with the hash that was shown").
 		Try(`review_list {"ids": [%q]} shows it, with its hash`, id)
+}
+
+// OtherResult is the error of a decision over a result with the hash of another:
+// CodeConflict.
+func OtherResult(id string) error {
+	return schemas.Conflictf("this is not the result that was shown").Try(`review_list {"ids": [%q]} shows the present one, with its hash`, id)
 }
 
 func forPerson(g access.Grant, id string) (row, error) {

@@ -38,6 +38,10 @@ const (
 		WHERE work_items.n = (` + firstReady + `) RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
 	insertLease = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
 	selectHeld  = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
+	// selectStanding are the newest ?2 items of the group ?1 that are done or may yet be;
+	// seats are their tasks' own.
+	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0
+		AND state NOT IN ('failed', 'cancelled') ORDER BY id DESC LIMIT ?2`
 	// selectInputs are the results of what an item builds on.
 	selectInputs = `SELECT b.id, b.stage, b.result FROM work_blockers d JOIN work_items b ON b.n = d.blocker WHERE d.item = ? ORDER BY b.n`
 
@@ -94,9 +98,9 @@ const (
 		coalesce((SELECT e.name || CASE WHEN e.status IN ('registered', 'active', 'suspended') THEN '' ELSE ' (ended)' END FROM entities e WHERE e.id = l.assigned_to), '')`
 	viewTables = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT JOIN entities h ON h.id = work_items.holder `
 	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables + `WHERE work_items.id = ?3 AND ` + within
-	// picked is what a listing asks for: of the group ?3, in state ?4, each unless '',
+	// picked is what a listing asks for: of the group ?3 or a cell of it, in state ?4, each unless '',
 	// and before the id ?5.
-	picked = ` AND ?3 IN ('', work_items.group_id) AND ?4 IN ('', work_items.state) AND work_items.id < ?5 ORDER BY work_items.id DESC LIMIT ?6`
+	picked = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups WHERE swarm_id = ?3 AND swarm_id <> '')) AND ?4 IN ('', work_items.state) AND work_items.id < ?5 ORDER BY work_items.id DESC LIMIT ?6`
 	// The listings give what ?1 may see, newest first. Every branch ends at ?6 items: an
 	// index has them in order.
 	listFrom = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)

@@ -98,6 +98,13 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 	if err := json.Unmarshal([]byte(s.brief), out.Brief); err != nil {
 		return out, fmt.Errorf("brief of %s: %w", id, err)
 	}
+	if s.role == string(schemas.Planner) { // what binds a plan quotes lessons
+		if alone, err := g.Unaided(); err != nil {
+			return out, err
+		} else if alone {
+			out.Brief.Constraints = nil
+		}
+	}
 	if s.evidence != "" {
 		err = json.Unmarshal([]byte(s.evidence), &out.Evidence)
 	}

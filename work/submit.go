@@ -2,6 +2,7 @@ package work
 
 import (
 	"cmp"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/conform"
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -39,6 +41,7 @@ type Draft struct {
 
 	group schemas.GroupID // where it goes, if not to the submission's
 	among schemas.GroupID // who looks on there may take it, if that is set
+	after schemas.GroupID // what was submitted there before it builds on
 }
 
 // In gives the draft of an item that goes to another group than the submission's.
@@ -51,6 +54,13 @@ func (d Draft) In(group schemas.GroupID) Draft {
 // take: only who takes it sees it.
 func (d Draft) Among(group schemas.GroupID) Draft {
 	d.among = group
+	return d
+}
+
+// After gives the draft of an item that builds on what is done and what is open in a
+// group, though it was submitted before: on the newest MaxItems of those.
+func (d Draft) After(group schemas.GroupID) Draft {
+	d.after = group
 	return d
 }
 
@@ -192,19 +202,23 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			}
 			lanes[l] = r.lane
 		}
+		on, open, err := d.buildsOn(g, numbers)
+		if err != nil {
+			return "", nil, err
+		}
 		now := g.Tx().Micros()
-		if r.state = schemas.WorkWaiting; len(d.DependsOn) == 0 && d.NotBefore <= now {
+		if r.state = schemas.WorkWaiting; open == 0 && d.NotBefore <= now {
 			if _, err := r.move(schemas.WorkDue); err != nil {
 				return "", nil, err
 			}
 			news.ready(r)
 		}
-		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(d.DependsOn),
-			len(d.DependsOn), d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i], 0).Scan(&numbers[i]); err != nil {
+		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(on),
+			open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i], 0).Scan(&numbers[i]); err != nil {
 			return "", nil, fmt.Errorf("submit work: %w", err)
 		}
-		for _, on := range d.DependsOn {
-			if _, err := g.Tx().Exec(insertBlocker, numbers[i], numbers[on]); err != nil {
+		for _, n := range on {
+			if _, err := g.Tx().Exec(insertBlocker, numbers[i], n); err != nil {
 				return "", nil, fmt.Errorf("submit work: %w", err)
 			}
 		}
@@ -214,6 +228,30 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 		return "", nil, err
 	}
 	return task, items, g.Audit("task/"+task, map[string]any{"group": s.group, "items": len(items)})
+}
+
+// buildsOn numbers the items that d builds on, and counts those that are open; numbers
+// are those of the submission.
+func (d Draft) buildsOn(g access.Grant, numbers []int64) (on []int64, open int, err error) {
+	for _, i := range d.DependsOn {
+		on = append(on, numbers[i])
+	}
+	open = len(on)
+	if d.after == "" {
+		return on, open, nil
+	}
+	rows, err := g.Tx().Query(selectStanding, d.after, MaxItems)
+	before, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) {
+		var done bool
+		if err = r.Scan(&n, &done); err == nil && !done {
+			open++
+		}
+		return n, err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read what is built on: %w", err)
+	}
+	return append(on, before...), open, nil
 }
 
 // mayOffer asks for the right to put work before the members of a group.

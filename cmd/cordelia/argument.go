@@ -116,6 +116,10 @@ const maxInput = 1 << 20
 
 // readJSON reads JSON: the text itself, - for stdin, or the name of a file.
 func (a *app) readJSON(s string) (json.RawMessage, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, schemas.Invalidf("what was given is empty").Expecting("JSON, the name of a file with JSON, or - for stdin").
+			Try("--help shows what belongs there")
+	}
 	raw := []byte(s)
 	if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") {
 		in := a.in

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 
@@ -43,7 +42,7 @@ database and every checkpoint, and has the node's key, can make the record anew.
 					return err
 				}
 				f := fields{}
-				f.add("covers", fmt.Sprintf("%d entries", c.Size))
+				f.add("covers", schemas.Count(int(c.Size), "entry", "entries"))
 				f.add("root", c.Root)
 				f.add("node", string(c.Node))
 				f.add("file", c.File)

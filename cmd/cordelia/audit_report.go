@@ -167,7 +167,7 @@ func (a *app) showAuditReport(r ops.AuditSummary) {
 	}
 	a.showFindings(r.Findings)
 	if r.Unshown > 0 {
-		a.note("%d more are not shown; ask for a shorter time with --since, or for less with --detection", r.Unshown)
+		a.note("%s not shown; ask for a shorter time with --since, or for less with --detection", schemas.Count(int(r.Unshown), "more is", "more are"))
 	}
 }
 

@@ -105,7 +105,7 @@ func (t auditTail) show(e ops.Tailed) error {
 	if m := e.Message; m != nil {
 		line += "  " + spoken(m)
 	} else if len(e.Detail) > 0 {
-		line += "  " + payload(e.Detail)
+		line += "  " + t.payload(e.Detail)
 	}
 	t.say("%s", line)
 	return nil

@@ -171,9 +171,9 @@ func (a *app) verifyProof(f verifyFlags) error {
 	l.add("target", clean(p.Entry.Target))
 	l.add("decision", clean(p.Entry.Decision))
 	l.add("detail", clean(string(p.Entry.Detail)))
-	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %d entries", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")), p.Checkpoint.Size()))
+	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %s", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")), schemas.Count(int(p.Checkpoint.Size()), "entry", "entries")))
 	if p.Older != nil {
-		l.add("continues", fmt.Sprintf("the checkpoint of %d entries", p.Older.Size()))
+		l.add("continues", "the checkpoint of "+schemas.Count(int(p.Older.Size()), "entry", "entries"))
 	}
 	l.add("signed by", node)
 	a.list(l)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 func (a *app) backupCommand() *cobra.Command {
@@ -37,7 +38,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 				f := fields{}
 				f.add("backup", report.Path)
 				f.add("size", bytesOf(report.Bytes))
-				f.add("audit", fmt.Sprintf("%d entries, intact", report.AuditEntries))
+				f.add("audit", schemas.Count(int(report.AuditEntries), "entry, intact", "entries, intact"))
 				f.add("entities", fmt.Sprint(report.Entities))
 				f.add("sealed keys", fmt.Sprintf("%d open", report.KeysOpened))
 				f.add("your key", report.HumanKey)
@@ -110,7 +111,7 @@ func (a *app) showRestored(r ops.RestoreReport) {
 		ops.CarriedOver: "its rights stay in force", ops.Absent: "there was none",
 		ops.Unreadable: "cannot be read", ops.Unrelated: "of another node",
 	}[r.Present])
-	f.add("audit", fmt.Sprintf("%d entries in the backup; continues after entry %d", r.AuditEntries, r.ForkAt))
+	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d", schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
 	f.add("your key", r.HumanKey)
 	f.add("suspended", clean(strings.Join(r.Suspended, ", ")))
 	f.add("lost", clean(strings.Join(r.Lost, ", ")))

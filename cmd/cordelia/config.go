@@ -24,16 +24,17 @@ import (
 // settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type settings struct {
-	Presence         duration     `json:"presence"`           // how long an agent that is not autonomous works unattended; left out: 30m
-	Grace            duration     `json:"grace"`              // between deactivated and removed; left out: 168h
-	Cooldown         duration     `json:"cooldown"`           // of the node's own suspensions; left out: 5m
-	RefusedPerMinute int          `json:"refused_per_minute"` // refused calls of an agent before the node suspends it; left out: 60
-	FailedPerMinute  int          `json:"failed_per_minute"`  // calls with arguments that are not valid before it does; left out: 20
-	Embeddings       *embeddings  `json:"embeddings"`         // left out: search by words alone
-	CheckRoots       []string     `json:"check_roots"`        // folders that machine checks are made in; left out: none
-	Checks           checks       `json:"checks"`             // what those may do
-	CheckpointDirs   []string     `json:"checkpoint_dirs"`    // folders that get copies of the audit record's checkpoints; left out: none
-	Tasks            taskSettings `json:"tasks"`              // of the pipeline
+	Presence         duration      `json:"presence"`           // how long an agent that is not autonomous works unattended; left out: 30m
+	Grace            duration      `json:"grace"`              // between deactivated and removed; left out: 168h
+	Cooldown         duration      `json:"cooldown"`           // of the node's own suspensions; left out: 5m
+	RefusedPerMinute int           `json:"refused_per_minute"` // refused calls of an agent before the node suspends it; left out: 60
+	FailedPerMinute  int           `json:"failed_per_minute"`  // calls with arguments that are not valid before it does; left out: 20
+	Embeddings       *embeddings   `json:"embeddings"`         // left out: search by words alone
+	CheckRoots       []string      `json:"check_roots"`        // folders that machine checks are made in; left out: none
+	Checks           checks        `json:"checks"`             // what those may do
+	CheckpointDirs   []string      `json:"checkpoint_dirs"`    // folders that get copies of the audit record's checkpoints; left out: none
+	Tasks            taskSettings  `json:"tasks"`              // of the pipeline
+	Trust            trustSettings `json:"trust"`              // in agents
 }
 
 type duration time.Duration
@@ -70,6 +71,9 @@ func readSettings(home ops.Home) (s settings, err error) {
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0 || s.Checks.MaxOutput < 0) {
 		err = errors.New("a limit must be positive")
 	}
+	if err == nil {
+		_, err = s.Trust.Prior.read()
+	}
 	for name, folders := range map[string][]string{"check_roots": s.CheckRoots, "checkpoint_dirs": s.CheckpointDirs} {
 		for _, folder := range folders {
 			if err == nil && !filepath.IsAbs(folder) {
@@ -101,7 +105,11 @@ func misread(err error) error {
 		}
 		return err
 	case errors.Is(err, strconv.ErrSyntax), errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("%s must be a whole number, and not that large", at)
+		kind := "a whole number"
+		if wrong.GoType.Kind() == reflect.Float64 {
+			kind = "a number"
+		}
+		return fmt.Errorf("%s must be %s, and not that large", at, kind)
 	case wrong.Err != nil:
 		return fmt.Errorf("%s: %w", at, wrong.Err)
 	}
@@ -152,6 +160,9 @@ func configure(c *ops.Config) error {
 		c.Periods.Cooldown = time.Duration(s.Cooldown)
 	}
 	if err := s.Tasks.configure(c); err != nil {
+		return unusable(c.Home, err)
+	}
+	if err := s.Trust.configure(c); err != nil {
 		return unusable(c.Home, err)
 	}
 	if s.Embeddings != nil {

@@ -99,8 +99,10 @@ func (x *examination) settings(ctx context.Context, home ops.Home) {
 		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
 	case state.Dim != 0 && state.Dim != len(vector):
 		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew", state.Dim),
-			"%s at %s answers %d dimensions; the stored vectors have %d", client.Model(), client.Host(), len(vector), state.Dim)
+			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
+			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)
 	default:
-		x.report(check, fine, "", "%s at %s answers; %d items embedded, %d to look at", client.Model(), client.Host(), state.Embedded, state.Waiting)
+		x.report(check, fine, "", "%s at %s answers; %s embedded, %d to look at", client.Model(), client.Host(),
+			schemas.Count(int(state.Embedded), "item", "items"), state.Waiting)
 	}
 }

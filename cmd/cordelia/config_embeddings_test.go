@@ -110,7 +110,7 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	require.NoError(t, n.Close())
 	f := examine()
 	require.Equal(t, fine, f.Verdict)
-	require.Contains(t, f.Detail, "1 items embedded, 0 to look at")
+	require.Contains(t, f.Detail, "1 item embedded, 0 to look at")
 
 	server.Resize(16)
 	f = examine()

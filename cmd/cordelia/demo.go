@@ -186,7 +186,7 @@ func (v *stageVoice) close(r demoReport) {
 	}
 	v.say("")
 	v.print(t)
-	v.say("\nAll of it held, in %d seconds.", r.TookMS/1000)
+	v.say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
 		v.say("It is kept: %s --home %s swarm status swarm-harbour", v.program(), quoted(r.Home))
 	}

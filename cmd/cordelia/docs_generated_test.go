@@ -23,6 +23,7 @@ import (
 	"cordelia/pipeline/controller"
 	"cordelia/review"
 	"cordelia/schemas"
+	"cordelia/trust"
 	"cordelia/work"
 )
 
@@ -82,7 +83,7 @@ func settingsOf(t *testing.T, files []*ast.File, of, prefix string) (list []sett
 		kind := strings.TrimPrefix(typeName(field.Type), "*")
 		meaning := strings.TrimSpace(field.Comment.Text())
 		require.NotEmpty(t, meaning, "%s has no comment that explains it", key)
-		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number", "[]string": "list of texts", "duration": "duration"}
+		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number", "float64": "number", "[]string": "list of texts", "duration": "duration"}
 		if word, plain := words[kind]; plain {
 			list = append(list, setting{key, word, meaning})
 			continue
@@ -126,6 +127,9 @@ func TestSettingsInDocs(t *testing.T) {
 		"tasks.patience": short(tasks.Patience),
 		"tasks.retries":  fmt.Sprint(tasks.Retries),
 		"tasks.table":    tasks.Loss.Table.Version,
+
+		"trust.prior.mean":     fmt.Sprint(trust.PriorMean),
+		"trust.prior.strength": fmt.Sprint(trust.PriorStrength),
 	} {
 		require.Contains(t, meaning[key], "left out: "+want, key)
 	}

@@ -98,6 +98,7 @@ func (a *app) doctor(ctx context.Context) error {
 	x.modes(home)
 	x.disk()
 	held := x.keyFiles(home)
+	x.leftovers(home)
 	sound := x.database(ctx, home, held)
 	for _, k := range held {
 		k.file.Identity.Erase()

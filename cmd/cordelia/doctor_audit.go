@@ -8,6 +8,7 @@ import (
 
 	"cordelia/events"
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // checkpointFiles reads the home's checkpoints and their copies. Settings that
@@ -32,7 +33,7 @@ func (x *examination) record(v events.Verified, err error) {
 	case !v.Sound():
 		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
-		x.report(check, fine, "", "%d entries, unbroken", v.Entries)
+		x.report(check, fine, "", "%s, unbroken", schemas.Count(int(v.Entries), "entry", "entries"))
 	}
 }
 
@@ -71,7 +72,7 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	case v.Checkpoints == 0:
 		x.report(check, warning, sign, "none: what is cut off the audit record's end does not show")
 	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
-		x.report(check, warning, sign, "the newest is of %s and lacks %d entries", clock(newest.Format(time.RFC3339)), v.Entries-v.Covered)
+		x.report(check, warning, sign, "the newest is of %s and lacks %s", clock(newest.Format(time.RFC3339)), schemas.Count(int(v.Entries-v.Covered), "entry", "entries"))
 	case len(folders) == 1:
 		found := fine // a new home has a day
 		if time.Since(oldest) > staleCheckpoint {

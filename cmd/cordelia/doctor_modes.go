@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"cordelia/internal/keys"
 	"cordelia/ops"
 )
 
@@ -33,4 +36,25 @@ func (x *examination) modes(home ops.Home) {
 		return
 	}
 	x.report(check, fine, "", "the database is yours alone")
+}
+
+// leftovers tells what killed processes left beside key files.
+func (x *examination) leftovers(home ops.Home) {
+	const check = "half-made keys"
+	if keys.Offered(home.HumanKey()) {
+		x.report("passphrase", warning, "cordelia key info, which ends it one way or the other", "a change of your key's passphrase was cut short")
+	}
+	for _, dir := range []string{filepath.Dir(home.HumanKey()), home.AgentKeys()} {
+		list, err := keys.FindUnfinished(dir, time.Now())
+		if err != nil {
+			x.refused(check, err)
+		}
+		for _, u := range list {
+			if u.Dead {
+				x.report(check, warning, "cordelia setup, which removes it", "%s was left by a process that was killed", u.Path)
+				continue
+			}
+			x.report(check, warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path), "%s, left by a process that was killed, holds a key that no file beside it holds", u.Path)
+		}
+	}
 }

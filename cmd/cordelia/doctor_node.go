@@ -83,6 +83,7 @@ func (x *examination) disk() {
 const (
 	yourKey   = "your key"
 	clientKey = "client agent's key"
+	agentKeys = "agents' keys"
 )
 
 // heldKey is a key file that could be opened.
@@ -97,6 +98,7 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 	if info, err := os.Stat(filepath.Dir(home.HumanKey())); err == nil && private(info) != nil {
 		x.report("key folder", problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
 	}
+	opened := 0
 	open := func(check, path string, must bool) {
 		asked := false
 		f, err := keys.LoadFile(path, func() ([]byte, error) {
@@ -105,7 +107,11 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 		})
 		switch {
 		case err == nil:
-			x.report(check, fine, "", "%s", f.EntityID)
+			if check == agentKeys {
+				opened++
+			} else {
+				x.report(check, fine, "", "%s", f.EntityID)
+			}
 			held = append(held, heldKey{path, f, must})
 		case asked:
 			x.report(check, fine, "", "protected by a passphrase, so not opened")
@@ -122,8 +128,11 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".key" {
-			open("agent's key", filepath.Join(home.AgentKeys(), e.Name()), false)
+			open(agentKeys, filepath.Join(home.AgentKeys(), e.Name()), false)
 		}
+	}
+	if opened > 0 {
+		x.report(agentKeys, fine, "", "%s of agents, each in order", schemas.Count(opened, "key file", "key files"))
 	}
 	return held
 }
@@ -195,7 +204,7 @@ func (x *examination) trust(v trust.Verified, err error) {
 		x.refused(check, err)
 		return
 	}
-	x.report(check, fine, "", "%d, replayed from %d entries", v.Scores+v.Skills, v.Assessments+v.Feedback)
+	x.report(check, fine, "", "%d, replayed from %s", v.Scores+v.Skills, schemas.Count(int(v.Assessments+v.Feedback), "entry", "entries"))
 }
 
 // lost says of a key file that is missing what brings it back: setup does not, as
@@ -245,9 +254,10 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 		return err
 	case len(lacking) > 0:
 		x.report(check, fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", lacking[0].ID),
-			"%d key files; %d agents of yours have none here, such as %s", matched, len(lacking), lacking[0].Name)
+			"%s; %s none here, such as %s", schemas.Count(matched, "key file", "key files"),
+			schemas.Count(len(lacking), "agent of yours has", "agents of yours have"), lacking[0].Name)
 	default:
-		x.report(check, fine, "", "%d key files", matched)
+		x.report(check, fine, "", "%s", schemas.Count(matched, "key file", "key files"))
 	}
 	return nil
 }
@@ -290,10 +300,11 @@ func (x *examination) doorbell(home ops.Home) {
 		}
 	}
 	if stale > 0 {
-		x.report(check, warning, "nothing to do: the next write removes them", "works; %d processes wait, %d sockets are left of killed ones", waiting, stale)
+		x.report(check, warning, "nothing to do: the next write removes them", "works; %s, %s left of killed ones",
+			schemas.Count(waiting, "process waits", "processes wait"), schemas.Count(stale, "socket is", "sockets are"))
 		return
 	}
-	x.report(check, fine, "", "works; %d processes wait", waiting)
+	x.report(check, fine, "", "works; %s", schemas.Count(waiting, "process waits", "processes wait"))
 }
 
 // ringOnce sends a datagram through a socket file to itself.

@@ -87,6 +87,8 @@ func TestDoctor(t *testing.T) {
 		}
 		checks, _ := u.diagnosis()
 		require.NotContains(t, checks["keys match database"][0].Detail, "none here")
+		require.Len(t, checks["agents' keys"], 1, "one line for all that are in order")
+		require.Equal(t, "2 key files of agents, each in order", checks["agents' keys"][0].Detail)
 		require.NoError(t, os.RemoveAll(u.path(".cordelia/keys/agents")))
 		checks, code := u.diagnosis()
 		require.Zero(t, code)
@@ -141,6 +143,21 @@ func TestDoctor(t *testing.T) {
 		{"open key", mode(".cordelia/keys/human.key", 0o644), "your key", problem, "open to other users", "chmod 600"},
 		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file", "put a backup of that file back"},
 		{"no node key", remove(".cordelia/keys/node.key"), "node key", problem, "no key file", "setup"},
+		{"half a key", func(u *user) {
+			path, old := u.path(".cordelia/keys/.new-key-1"), time.Now().Add(-2*time.Hour)
+			require.NoError(u.t, os.WriteFile(path, []byte("half"), 0o600))
+			require.NoError(u.t, os.Chtimes(path, old, old))
+		}, "half-made keys", warning, "left by a process that was killed", "cordelia setup"},
+		{"a whole key that is nowhere else", func(u *user) {
+			other := newUser(u.t, program, nil)
+			other.must("setup")
+			path, old := u.path(".cordelia/keys/.new-key-1"), time.Now().Add(-2*time.Hour)
+			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/human.key"), path))
+			require.NoError(u.t, os.Chtimes(path, old, old))
+		}, "half-made keys", warning, "no file beside it holds", "rm "},
+		{"a passphrase half changed", func(u *user) {
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/keys/human.key.protected"), []byte("half"), 0o600))
+		}, "passphrase", warning, "cut short", "cordelia key info"},
 		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem, "not a JSON object", "backup"},
 		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "put a backup of that file back"},
 		{"client agent ended", func(u *user) { u.must("agent", "deactivate", "claude-code") }, "keys match database", problem, "is deactivated", "agent reactivate claude-code"},
@@ -279,7 +296,7 @@ func TestDoctor(t *testing.T) {
 		checks, code := u.diagnosis()
 		require.Zero(t, code)
 		require.Equal(t, warning, checks["doorbell"][0].Verdict)
-		require.Contains(t, checks["doorbell"][0].Detail, "1 processes wait, 1 sockets")
+		require.Contains(t, checks["doorbell"][0].Detail, "1 process waits, 1 socket is left")
 	})
 }
 

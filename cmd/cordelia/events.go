@@ -16,7 +16,7 @@ func (a *app) eventsCommand() *cobra.Command {
 	return group("events", "Read what happened, and choose what reaches you",
 		twin{
 			op: "events_poll", use: "poll", short: "Read unread events, oldest first",
-			example: "cordelia events poll --as researcher --peek", show: shown(showEvents),
+			example: "cordelia events poll --as researcher --peek", show: shown(showEvents), learns: true,
 		}.command(a),
 		twin{
 			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]", short: "Choose which events reach you",
@@ -52,12 +52,12 @@ func showEvents(a *app, v eventsView) {
 	} else {
 		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
-			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: short(e.Source)}, cell{text: payload(e.Payload)})
+			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(e.Source)}, cell{text: a.payload(e.Payload)})
 		}
 		a.print(t)
 	}
 	if v.Gap != nil {
-		a.note("%d older events are no longer shown", v.Gap.Skipped)
+		a.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
 	if v.Cursor != "" {
 		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
@@ -65,7 +65,7 @@ func showEvents(a *app, v eventsView) {
 }
 
 // payload renders an event's payload as name=value.
-func payload(raw json.RawMessage) string {
+func (a *app) payload(raw json.RawMessage) string {
 	var in map[string]any
 	if json.Unmarshal(raw, &in) != nil {
 		return clean(string(raw))
@@ -74,7 +74,7 @@ func payload(raw json.RawMessage) string {
 	for _, name := range sortedKeys(in) {
 		text := fmt.Sprint(in[name])
 		if schemas.IsAgentID(text) {
-			text = text[:12]
+			text = a.who(text)
 		}
 		parts = append(parts, name+"="+text)
 	}
@@ -168,6 +168,9 @@ func (t *tail) follow(ctx context.Context) error {
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
+		if !t.asJSON {
+			t.learn(ctx, raw)
+		}
 		if err := t.show(v); err != nil {
 			return err
 		}
@@ -185,7 +188,7 @@ func (t *tail) follow(ctx context.Context) error {
 
 func (t *tail) show(v eventsView) error {
 	if v.Gap != nil && len(t.seen) == 0 {
-		t.note("%d older events are no longer shown", v.Gap.Skipped)
+		t.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
 	colours := t.colours()
 	for _, e := range v.Events {
@@ -201,7 +204,7 @@ func (t *tail) show(v eventsView) error {
 			}
 			continue
 		}
-		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)), short(e.Source), payload(e.Payload))
+		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)), t.who(e.Source), t.payload(e.Payload))
 	}
 	return nil
 }

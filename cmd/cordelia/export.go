@@ -100,7 +100,7 @@ func (w *acting) exportAll(ctx context.Context, folder string, format memory.For
 			return err
 		}
 	}
-	return w.exported(fmt.Sprintf("%s: %d files", folder, len(files)), files)
+	return w.exported(folder+": "+schemas.Count(len(files), "file", "files"), files)
 }
 
 // everyAgent lists the agents below the person, those that have ended, too.

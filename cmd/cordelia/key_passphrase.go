@@ -17,8 +17,9 @@ func (a *app) keyPassphraseCommand() *cobra.Command {
 		Short: "Protect your key with a passphrase, or with another one",
 		Long: `Protect the file of your key with a passphrase, or with another one than it has.
 It is asked for twice. From --passphrase-fd comes a line each: the present one, if
-there is one, and the new one; then it ends. Copies of the file made before stay as
-they are; if somebody may have one, replace the key itself: cordelia key rotate.`,
+there is one, and the new one. Its end is not waited for; a line more that is there
+already is an error. Copies of the file made before stay as they are; if somebody may
+have one, replace the key itself: cordelia key rotate.`,
 		Example: "  cordelia key passphrase",
 		Args:    wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,15 +65,16 @@ func (a *app) otherPassphrase() ([]byte, error) {
 	return first, nil
 }
 
-// lastPassphrase reads the new one from the descriptor. A line more is an error: who
-// gives the present one of a key that has none would have that for the new one.
+// lastPassphrase reads the new one from the descriptor. A line more that is there already
+// is an error: who gives the present one of a key that has none would have that for the new
+// one. Nothing waits for such a line, or for the end: the giver may keep its side open.
 func (a *app) lastPassphrase() ([]byte, error) {
 	passphrase, err := a.askPassphrase()
 	if err != nil {
 		return nil, err
 	}
-	if columns(a.passphraseFile) > 0 {
-		return passphrase, nil // a terminal does not end by itself
+	if columns(a.passphraseFile) > 0 || !ready(a.passphraseFile) { // what is typed ahead is for others
+		return passphrase, nil
 	}
 	switch n, err := a.passphraseFile.Read(make([]byte, 1)); {
 	case n > 0:

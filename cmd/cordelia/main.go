@@ -85,11 +85,12 @@ type app struct {
 	asJSON      bool
 	verbose     bool
 
-	passphraseFD   int      // descriptor the passphrase comes from; -1 = ask at the terminal
-	passphraseFile *os.File // of passphraseFD
-	begun          bool     // the command line was understood
-	as             string   // whom the command acts as, "" for the person
-	said           []said   // the commands that call operations
+	passphraseFD   int               // descriptor the passphrase comes from; -1 = ask at the terminal
+	passphraseFile *os.File          // of passphraseFD
+	begun          bool              // the command line was understood
+	as             string            // whom the command acts as, "" for the person
+	said           []said            // the commands that call operations
+	known          map[string]string // names of agents by id, "" for those that may not be named here
 }
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait
@@ -129,7 +130,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
 	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
-	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, instead of the terminal")
+	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, up to the end of its line, instead of the terminal")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
 	switch {
 	case len(args) > 0 && args[0] == "mcp":

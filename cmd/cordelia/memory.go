@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
 )
 
 func (a *app) memoryCommand() *cobra.Command {
@@ -18,7 +20,7 @@ func (a *app) memoryCommand() *cobra.Command {
 		}.command(a),
 		twin{
 			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
-			example: "cordelia memory read 0198c0de-… --history", show: shown(showItems),
+			example: "cordelia memory read 0198c0de-… --history", show: shown(showItems), learns: true,
 		}.command(a),
 		twin{
 			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item", takes: []string{"data?"},
@@ -100,6 +102,7 @@ func showFound(a *app, v struct {
 		Date       string          `json:"date"`
 		Group      string          `json:"group"`
 		Confidence float64         `json:"confidence"`
+		Conflicts  []string        `json:"conflicts_with"`
 		Item       json.RawMessage `json:"item"`
 	} `json:"results"`
 	NextCursor string         `json:"next_cursor"`
@@ -113,10 +116,10 @@ func showFound(a *app, v struct {
 	if len(v.Results) == 0 {
 		a.say("Nothing found.")
 	} else {
-		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "WHY", "TEXT"}}
+		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY", "TEXT"}}
 		for _, r := range v.Results {
 			t.add(cell{clean(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold}, cell{text: clean(r.Author)},
-				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
+				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{clean(strings.Join(r.Conflicts, " ")), yellow}, cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
 		}
 		a.print(t)
 	}
@@ -176,8 +179,8 @@ func showItems(a *app, v struct {
 		f.add("state", clean(item.State+" "+item.Stale))
 		f.add("version", fmt.Sprint(item.Version))
 		f.add("for", clean(item.Visibility+" "+item.Group))
-		f.add("owner", short(item.Owner))
-		f.add("author", short(item.Author))
+		f.add("owner", a.who(item.Owner))
+		f.add("author", a.who(item.Author))
 		f.add("source", clean(item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
 		f.add("origin", clean(item.Origin))
 		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
@@ -232,7 +235,7 @@ func showDeleted(a *app, v struct {
 }) {
 	a.say("done: %s", clean(v.ID))
 	if v.Copies > 0 {
-		a.say("purged with it: %d copies", v.Copies)
+		a.say("purged with it: %s", schemas.Count(v.Copies, "copy", "copies"))
 	}
 }
 

@@ -45,6 +45,11 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 				if a.asJSON {
 					return a.printJSON(map[string]any{"items": items})
 				}
+				raw, err := json.Marshal(items)
+				if err != nil {
+					return err
+				}
+				w.learn(cmd.Context(), raw)
 				a.showHeld(items)
 				return nil
 			})
@@ -67,7 +72,7 @@ func (a *app) showHeld(items []memory.Item) {
 		if json.Unmarshal(i.Data, &data) != nil {
 			data.Kind = string(i.Type)
 		}
-		t.add(cell{clean(string(i.ID)), dim}, cell{text: clean(data.Kind)}, cell{text: short(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
+		t.add(cell{clean(string(i.ID)), dim}, cell{text: clean(data.Kind)}, cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
 			cell{text: clean(string(i.Group))}, cell{text: clock(i.CreatedAt)}, cell{clean(i.Name), bold})
 	}
 	a.print(t)

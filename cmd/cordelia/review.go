@@ -255,7 +255,7 @@ func (a *app) showReview(r reviewView) {
 	f.add("source", clean(r.Source))
 	chain := clean(r.Divergence)
 	if r.Sessions > 0 {
-		chain += fmt.Sprintf(", %d sessions apart", r.Sessions)
+		chain += ", " + schemas.Count(int(r.Sessions), "session", "sessions") + " apart"
 	}
 	f.add("chain", chain)
 	if r.Status != "" {

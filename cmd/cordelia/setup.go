@@ -178,6 +178,10 @@ func (a *app) reportSetup(p *setupPlan) error {
 	for _, n := range p.notes {
 		fmt.Fprintf(a.out, "\n%s\n", n)
 	}
+	if p.flags.dryRun {
+		fmt.Fprintln(a.out, "\nTo do it, run the same without --dry-run.")
+		return nil
+	}
 	command := "cordelia"
 	if !onPath(filepath.Dir(p.binary.target)) {
 		command = quoted(p.binary.target)

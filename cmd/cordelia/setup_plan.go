@@ -93,8 +93,11 @@ func keyLost(ctx context.Context, home ops.Home) (lost error) {
 	return lost
 }
 
-// planHome lists the files of the identity step.
+// planHome lists the folder and files of the identity step, which makes them.
 func (p *setupPlan) planHome() {
+	if !exists(string(p.home)) {
+		p.changes = append(p.changes, change{created, string(p.home), "folder of your keys and memories"})
+	}
 	for _, file := range []struct{ path, what string }{
 		{p.home.HumanKey(), "your key"},
 		{p.home.DefaultAgentKey(), "the key of the agent your clients act as"},

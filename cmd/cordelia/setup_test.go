@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -222,6 +224,14 @@ func TestSetup(t *testing.T) {
 			require.Equal(t, strings.Replace(geminiSettings, `"x"`, `"y"`, 1), u.read(".gemini/settings.json"))
 			require.Equal(t, codexSettings+"\n[later]\nx = 1\n", u.read(".codex/config.toml"))
 		},
+		"a dry run names what comes first, and nothing that is not there yet": func(t *testing.T, u *user) {
+			out := u.must("setup", "--dry-run")
+			require.Regexp(t, `created +`+regexp.QuoteMeta(u.path(".cordelia"))+` +folder`, out)
+			require.Contains(t, out, "run the same without --dry-run")
+			require.NotContains(t, out, "agent list")
+			require.Contains(t, u.must("setup"), "agent list")
+			require.NotRegexp(t, `/\.cordelia +folder`, u.must("setup"))
+		},
 		"settings changed between two setups": func(t *testing.T, u *user) {
 			u.must("setup")
 			edited := strings.Replace(u.read(".codex/config.toml"), "fast", "slow", 1)
@@ -355,6 +365,27 @@ func TestSetup(t *testing.T) {
 			require.Contains(t, u.read(".cordelia/keys/human.key"), "argon2id")
 			require.Contains(t, u.must("setup"), "nothing changed")
 			require.Contains(t, u.must("doctor"), "protected by a passphrase")
+		},
+		"a passphrase ends with its line": func(t *testing.T, u *user) {
+			// Whoever gives it may keep its side open for more.
+			give := func(lines string, args ...string) {
+				t.Helper()
+				ours, theirs, err := os.Pipe()
+				require.NoError(t, err)
+				defer theirs.Close()
+				defer ours.Close()
+				_, err = theirs.WriteString(lines)
+				require.NoError(t, err)
+				cmd := u.command(append(args, "--passphrase-fd", "3")...)
+				cmd.ExtraFiles = []*os.File{ours}
+				stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it waits, and so fails
+				defer stop.Stop()
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, string(out))
+			}
+			give("one\n", "setup", "--passphrase")
+			give("one\ntwo\n", "key", "passphrase")
+			give("two\n", "key", "info")
 		},
 		"--passphrase without a terminal makes no key": func(t *testing.T, u *user) {
 			cmd := u.command("setup", "--passphrase")

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
 )
 
 func (a *app) swarmCommand() *cobra.Command {
@@ -137,7 +139,7 @@ func (v swarmStanding) summary() fields {
 	}
 	f.add("findings", fmt.Sprintf("%d, %d not in the synthesis", v.Findings, v.Unmerged))
 	if v.EndedAt == "" {
-		f.add("room", fmt.Sprintf("for %d agents more", v.Budget.Agents))
+		f.add("room", "for "+schemas.Count(v.Budget.Agents, "agent", "agents")+" more")
 	}
 	return f
 }
@@ -167,7 +169,8 @@ func showSwarmEnded(a *app, v struct {
 	Shared    []string `json:"shared"`
 	Unmerged  int      `json:"not_in_synthesis"`
 }) {
-	a.say("%s has ended: %d agents deactivated, %d items cancelled, %d findings shared.", clean(v.SwarmID), v.Agents, v.Cancelled, len(v.Shared))
+	a.say("%s has ended: %s deactivated, %s cancelled, %s shared.", clean(v.SwarmID), schemas.Count(v.Agents, "agent", "agents"),
+		schemas.Count(v.Cancelled, "item", "items"), schemas.Count(len(v.Shared), "finding", "findings"))
 	if v.Unmerged > 0 {
 		a.note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia memory share ID GROUP", v.Unmerged)
 	}

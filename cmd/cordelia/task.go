@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cordelia/ops"
 )
 
 func (a *app) taskCommand() *cobra.Command {
@@ -106,9 +108,13 @@ func showClaimed(a *app, v struct {
 		Note      string          `json:"note"`
 		Notes     []string        `json:"notes"`
 	} `json:"work"`
+	Next string `json:"next"`
 }) {
 	if v.Work == nil {
 		a.say("There is no work now.")
+		if v.Next != ops.NoWork {
+			a.note("%s", clean(v.Next))
+		}
 		return
 	}
 	w := v.Work

@@ -22,6 +22,7 @@ type pipelineView struct {
 	Rounds     []roundView          `json:"rounds"`
 	Questions  []string             `json:"questions"`
 	Result     *schemas.FinalResult `json:"result"`
+	Proposed   *schemas.FinalResult `json:"proposed"`
 	ResultHash string               `json:"result_hash"`
 	Outcomes   []struct {
 		SubTaskID string                     `json:"subtask_id"`
@@ -198,10 +199,14 @@ func (v pipelineView) subtask(id string) string {
 }
 
 // measured are the rounds there are figures of: those that failed, and the one that
-// was accepted.
+// was accepted, or may be.
 func (v pipelineView) measured() []roundView {
 	list := v.Rounds
-	if r := v.Result; r != nil && r.Result == schemas.ResultAccepted {
+	r := v.Proposed
+	if v.Result != nil && v.Result.Result == schemas.ResultAccepted {
+		r = v.Result
+	}
+	if r != nil {
 		list = append(list[:len(list):len(list)], roundView{Round: r.Rounds, Loss: r.Loss, Directive: "passed"})
 	}
 	return list
@@ -259,14 +264,15 @@ func (v pipelineView) evidence() (f fields) {
 // ending is what the task came to.
 func (v pipelineView) ending() (f fields) {
 	r := v.Result
-	if r == nil {
+	switch {
+	case v.Proposed != nil:
+		r = v.Proposed
+		f.styled("result", "accepted, if you agree", stateStyle(schemas.TaskReview))
+	case r == nil:
 		return f
+	default:
+		f.styled("result", clean(string(r.Result)), stateStyle(schemas.TaskState(r.Result)))
 	}
-	result := clean(string(r.Result))
-	if v.State == schemas.TaskReview {
-		result += ", if you agree"
-	}
-	f.styled("result", result, stateStyle(schemas.TaskState(r.Result)))
 	f.add("reason", clean(r.Reason))
 	if out := string(r.Output); out != "null" && out != "[]" {
 		f.add("output", clean(out))

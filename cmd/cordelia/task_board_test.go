@@ -59,6 +59,7 @@ func TestBoard(t *testing.T) {
 	asking := &pipelineView{TaskID: "T", State: schemas.TaskClarifying, Intent: "Ship it", Questions: []string{"which one?", "when?"}}
 	held := *over
 	held.State, held.ResultHash = schemas.TaskReview, strings.Repeat("ab", 32)
+	held.Proposed, held.Result = held.Result, nil
 	for name, v := range map[string]*pipelineView{"held": &held, "running": sampleView(t), "over": over, "asking": asking} {
 		for size, width := range map[string]int{"wide": 0, "terminal": leastWidth} {
 			t.Run(name+" "+size, func(t *testing.T) {

@@ -155,7 +155,7 @@ func (t *taskWatch) draw(now *pipelineView, wide, high int) {
 	list := strings.Split(strings.TrimSuffix(now.board(wide, t.colours()), "\n"), "\n")
 	if most := high - 1; len(list) > most && !now.State.Final() {
 		left := len(list) - most + 1
-		list = append(list[:max(0, most-1)], fmt.Sprintf("… %d lines more: cordelia task show has them", left))
+		list = append(list[:max(0, most-1)], fmt.Sprintf("… %s more: cordelia task show has it all", schemas.Count(left, "line", "lines")))
 	}
 	over := ""
 	if t.drawn > 0 {

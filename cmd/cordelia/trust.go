@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"cordelia/schemas"
 )
 
 func (a *app) trustCommand() *cobra.Command {
@@ -137,7 +139,7 @@ func showQuarantined(a *app, v struct {
 		a.say("%s: nothing changed; it was so already", clean(v.Name))
 		return
 	}
-	a.say("%s: %d items %s", clean(v.Name), v.Items, clean(v.Memory))
+	a.say("%s: %s %s", clean(v.Name), schemas.Count(v.Items, "item", "items"), clean(v.Memory))
 }
 
 func (a *app) trustVerifyCommand() *cobra.Command {

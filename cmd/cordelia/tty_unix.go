@@ -38,3 +38,9 @@ func hideInput(f *os.File) (restore func(), err error) {
 	}
 	return func() { unix.IoctlSetTermios(fd, setTermios, before) }, nil //nolint:errcheck // nothing left to do
 }
+
+// ready reports whether to read from f would not wait: something is there, or its end.
+func ready(f *os.File) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}

@@ -31,3 +31,9 @@ func hideInput(f *os.File) (restore func(), err error) {
 	}
 	return func() { windows.SetConsoleMode(console, before) }, nil //nolint:errcheck // nothing left to do
 }
+
+// ready reports whether to read from f would surely not wait, as from a file.
+func ready(f *os.File) bool {
+	kind, err := windows.GetFileType(windows.Handle(f.Fd()))
+	return err == nil && kind == windows.FILE_TYPE_DISK
+}

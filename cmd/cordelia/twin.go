@@ -32,6 +32,7 @@ type twin struct {
 	fill    func(in map[string]any)
 	prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
 	show    func(a *app, answer json.RawMessage) error
+	learns  bool // what it shows names agents by their ids
 }
 
 // command renders the twin.
@@ -52,6 +53,9 @@ func (t twin) command(a *app) *cobra.Command {
 				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
 					return t.worded(cmd, known, err)
+				}
+				if t.learns && !a.asJSON {
+					w.learn(cmd.Context(), answer)
 				}
 				return t.answer(a, answer)
 			})

@@ -64,30 +64,6 @@ func createFile(path string, raw []byte) error {
 	return nil
 }
 
-// unfinished is the name of a key file that is being made.
-const unfinished = ".new-key-*"
-
-// writeNew writes a temporary file (mode 0600) and links it to path: unlike a
-// rename, a link fails if path exists.
-func writeNew(folder, path string, raw []byte) error {
-	tmp, err := os.CreateTemp(folder, unfinished)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(raw)
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(tmp.Name(), path); err != nil {
-		return err
-	}
-	if err := os.Remove(tmp.Name()); err != nil { // before the sync, which makes it last
-		return err
-	}
-	return syncFolder(folder)
-}
-
 // makeFolder makes what is missing of a folder, and makes it last.
 func makeFolder(path string) error {
 	err := os.Mkdir(path, 0o700)

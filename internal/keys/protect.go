@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -27,11 +29,23 @@ func Protect(f File, passphrase []byte) (Protected, error) {
 	return Protected{entity: f.EntityID, seq: max(f.KeySeq, 1), raw: raw}, err
 }
 
-// Replace takes the place of path, the key file that was protected, in one step: path
-// holds the key under the old protection or the new. What a killed run left of the same
-// key goes with it; copies that somebody made keep theirs. It locks nothing: callers take
-// turns. Errors: CodeNotFound, CodeConflict when there is another key by now.
-func (p Protected) Replace(path string) error {
+// Digest names this very file, by the SHA-256 of its bytes, in hex.
+func (p Protected) Digest() string { return digest(p.raw) }
+
+func digest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// beside is where a key under its new passphrase waits for SettleProtection: always this
+// name, so that whoever comes next finds what a killed process left.
+func beside(path string) string { return path + ".protected" }
+
+// Offer lays p beside path, the key file that was protected, and on disk; path itself
+// stays as it is until SettleProtection. It takes the place of an older offer and locks
+// nothing: callers settle that one first, and take turns. Errors: CodeNotFound,
+// CodeConflict when there is another key by now.
+func (p Protected) Offer(path string) error {
 	now, err := header(path)
 	if err != nil {
 		return err
@@ -39,45 +53,72 @@ func (p Protected) Replace(path string) error {
 	if now.EntityID != p.entity || now.KeySeq != p.seq {
 		return schemas.Conflictf("%s was replaced meanwhile", path).Try("run the command again")
 	}
-	fresh := path + ".protected" // always this name, so that the next run clears away what a killed one left
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(path, err)
+	if err := removeFile(beside(path)); err != nil {
+		return err
 	}
-	defer os.Remove(fresh) //nolint:errcheck // it has its own name by now
-	f, err := os.OpenFile(fresh, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(beside(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return unwritable(path, err)
 	}
 	_, err = f.Write(p.raw)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path))); err != nil {
 		return unwritable(path, err)
 	}
-	if err := moveFile(fresh, path); err != nil {
-		return err
-	}
-	return dropUnfinished(path, now)
+	return nil
 }
 
-// dropUnfinished removes what killed processes left of making the key file at path: links
-// to it as it was, which would keep the key without its passphrase. Nobody needs one any
-// more, for path is there.
-func dropUnfinished(path string, key fileJSON) error {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return unwritable(path, err)
+// Offered reports whether something lies beside path that SettleProtection has not seen.
+func Offered(path string) bool {
+	_, err := os.Lstat(beside(path))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// SettleProtection ends what Offer began. The offer of the digest agreed takes the place of
+// path, in one step, if path does not hold another key by now; any other, whole or not,
+// goes, unless path is missing: it may be all that is left of the key. With nothing offered
+// it changes nothing, so it is repeated after a kill at any point. What killed processes left
+// of the same key goes with the old file, for one of them may be without a passphrase;
+// copies that somebody made keep theirs. Callers take turns.
+func SettleProtection(path, agreed string) error {
+	raw, err := readFile(beside(path))
+	defer clear(raw)
+	switch {
+	case errors.Is(err, schemas.ErrNotFound):
+		return nil
+	case errors.Is(err, schemas.ErrInvalid): // no key file is that large
+	case err != nil:
+		return err
 	}
-	for _, e := range entries {
-		name := filepath.Join(filepath.Dir(path), e.Name())
-		if ok, _ := filepath.Match(unfinished, e.Name()); !ok { // the pattern is a constant
-			continue
+	now, err := header(path)
+	lost := errors.Is(err, schemas.ErrNotFound)
+	if err != nil && !lost {
+		return err
+	}
+	fresh, _, err := parseFile(beside(path), raw)
+	clear(fresh.Body)
+	switch {
+	case digest(raw) != agreed:
+		if lost {
+			return nil
 		}
-		left, err := header(name)
-		if err != nil || left.EntityID != key.EntityID || left.KeySeq != key.KeySeq {
-			continue // another's, perhaps of a process that is at it
-		}
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return unwritable(name, err)
-		}
+		return removeFile(beside(path))
+	case err != nil:
+		return err
+	case lost:
+		return moveFile(beside(path), path)
+	case now.EntityID != fresh.EntityID || now.KeySeq != fresh.KeySeq:
+		return removeFile(beside(path))
+	}
+	if err := dropOpenLinks(path, now); err != nil {
+		return err
+	}
+	return moveFile(beside(path), path)
+}
+
+// removeFile removes a file that may have gone already.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(path, err)
 	}
 	return nil
 }

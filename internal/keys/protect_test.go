@@ -25,7 +25,10 @@ func TestProtectFile(t *testing.T) {
 			return err
 		}
 		clear(secret) // it has done its work
-		return p.Replace(path)
+		if err := p.Offer(path); err != nil {
+			return err
+		}
+		return SettleProtection(path, p.Digest())
 	}
 	for _, passphrase := range []string{"one", "two"} {
 		require.NoError(t, protect(f, passphrase))
@@ -57,7 +60,7 @@ func TestProtectFile(t *testing.T) {
 
 // What killed processes left of the same key, whole or not, goes when it gets a
 // passphrase: one of them may hold it without. What is of another key stays.
-func TestReplaceClearsAwayWhatKilledRunsLeft(t *testing.T) {
+func TestProtectingClearsAwayWhatKilledRunsLeft(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "human.key")
 	f := agentFile(t)
@@ -70,7 +73,8 @@ func TestReplaceClearsAwayWhatKilledRunsLeft(t *testing.T) {
 	require.NoError(t, CreateFile(filepath.Join(dir, "mine"), f, nil))
 	p, err := Protect(f, []byte("one"))
 	require.NoError(t, err)
-	require.NoError(t, p.Replace(path))
+	require.NoError(t, p.Offer(path))
+	require.NoError(t, SettleProtection(path, p.Digest()))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	var left []string
@@ -78,4 +82,68 @@ func TestReplaceClearsAwayWhatKilledRunsLeft(t *testing.T) {
 		left = append(left, e.Name())
 	}
 	require.Equal(t, []string{".new-key-2", ".new-key-3", ".new-key-4", "human.key", "mine"}, left)
+}
+
+// Between two steps a process may be killed any number of times; until an offer is agreed
+// the key is as it was, and afterwards as offered.
+func TestSettleProtection(t *testing.T) {
+	under := func(t *testing.T, path, passphrase string) {
+		t.Helper()
+		_, err := LoadFile(path, func() ([]byte, error) { return []byte(passphrase), nil })
+		require.NoError(t, err)
+		require.False(t, Offered(path))
+	}
+	for name, c := range map[string]struct {
+		meanwhile func(t *testing.T, path string, f File)
+		agreed    bool
+		want      string // the passphrase
+	}{
+		"agreed":     {agreed: true, want: "new"},
+		"not agreed": {want: "old"},
+		"half written": {func(t *testing.T, path string, _ File) {
+			require.NoError(t, os.Truncate(beside(path), 100))
+		}, true, "old"},
+		"too large": {func(t *testing.T, path string, _ File) {
+			require.NoError(t, os.Truncate(beside(path), MaxFileSize+1))
+		}, true, "old"},
+		"the key was rotated": {func(t *testing.T, path string, f File) {
+			require.NoError(t, os.Remove(path))
+			require.NoError(t, CreateFile(path, later(t, f), []byte("later")))
+		}, true, "later"},
+		"the old file is lost": {func(t *testing.T, path string, _ File) { require.NoError(t, os.Remove(path)) }, true, "new"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "human.key")
+			f := agentFile(t)
+			require.NoError(t, CreateFile(path, f, []byte("old")))
+			require.NoError(t, SettleProtection(path, ""), "nothing is offered")
+			p, err := Protect(f, []byte("new"))
+			require.NoError(t, err)
+			require.NoError(t, p.Offer(path))
+			_, err = LoadFile(path, func() ([]byte, error) { return []byte("old"), nil })
+			require.NoError(t, err)
+			if c.meanwhile != nil {
+				c.meanwhile(t, path, f)
+			}
+			agreed := ""
+			if c.agreed {
+				agreed = p.Digest()
+			}
+			for range 2 {
+				require.NoError(t, SettleProtection(path, agreed))
+				under(t, path, c.want)
+			}
+		})
+	}
+	t.Run("all that is left of the key stays", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "human.key")
+		f := agentFile(t)
+		require.NoError(t, CreateFile(path, f, nil))
+		p, err := Protect(f, []byte("new"))
+		require.NoError(t, err)
+		require.NoError(t, p.Offer(path))
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, SettleProtection(path, ""))
+		require.FileExists(t, beside(path))
+	})
 }

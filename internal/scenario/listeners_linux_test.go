@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/soak"
@@ -78,6 +79,47 @@ func (s *served) resident(t testing.TB) int {
 	kib, err := strconv.Atoi(string(found[1]))
 	require.NoError(t, err)
 	return kib << 10
+}
+
+// rests waits until it has done what it had begun: none of its threads runs, waits for
+// a processor or for the disk, twenty looks in a row.
+func (s *served) rests(t testing.TB) {
+	t.Helper()
+	still := 0
+	require.Eventually(t, func() bool {
+		still++
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.Process.Pid))
+		require.NoError(t, err)
+		for _, file := range threads {
+			stat, err := os.ReadFile(file)
+			if err != nil {
+				continue // it ended meanwhile
+			}
+			_, state, _ := strings.Cut(string(stat), ") ") // after the program's name
+			if strings.HasPrefix(state, "R") || strings.HasPrefix(state, "D") {
+				still = 0
+			}
+		}
+		return still >= 20
+	}, 2*time.Minute, 10*time.Millisecond)
+}
+
+// connections counts those it has not closed: established, or closed by the client alone.
+func (s *served) connections(t testing.TB) (n int) {
+	t.Helper()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.address, "http://"))
+	require.NoError(t, err)
+	number, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/tcp", s.Process.Pid))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(raw)) {
+		f := strings.Fields(line) // number, local address, remote address, state
+		if strings.HasSuffix(f[1], fmt.Sprintf(":%04X", number)) && (f[3] == "01" || f[3] == "08") {
+			n++
+		}
+	}
+	return n
 }
 
 // goroutines ends it and counts those it names then.
@@ -179,9 +221,6 @@ func stick(t testing.TB, address, token string) net.Conn {
 	require.NoError(t, err)
 	return conn
 }
-
-// pushersLook is how often whoever pushes looks whether anybody still listens.
-const pushersLook = 10 * time.Second
 
 // tokensLast is after how long the streams are opened anew: before their tokens end.
 const tokensLast = 10 * time.Minute
@@ -303,14 +342,16 @@ func TestListenersBesideAStuckOne(t *testing.T) {
 	require.GreaterOrEqual(t, int(unread), total)
 	require.Positive(t, at[float64](t, a, "gap.skipped"))
 
+	require.Greater(t, s.connections(t), len(crowd))
 	held, after := s.descriptors(t), 0
 	leave()
-	require.Eventually(t, func() bool {
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		http.DefaultClient.CloseIdleConnections()
 		after = s.descriptors(t)
-		return after <= before+8 // readers of the database that were opened meanwhile
-	}, 2*time.Minute, 100*time.Millisecond, "descriptors")
-	time.Sleep(pushersLook + 2*time.Second)
+		require.Zero(c, s.connections(t))
+		require.LessOrEqual(c, after, before+12, "readers of the database were opened meanwhile, and no more")
+	}, 2*time.Minute, 100*time.Millisecond)
+	s.rests(t)
 	left := s.goroutines(t)
 	require.LessOrEqual(t, left, idle+8, "goroutines: %s", s.said(t))
 	t.Logf("%d streams and a stuck one, %d events: all told, all delivered once; opened anew %d times; %d descriptors before, %d with them, %d after; %d goroutines of an idle server, %d after; %d MiB resident at first, %d at the end",

@@ -82,18 +82,18 @@ func handedOn(t pipeline.Team, subs []*subtask, to *subtask) (list []*subtask) {
 	return list
 }
 
-// bounds words for R3 what it is held against. Lessons quote what others did, so where
-// members see their own part alone they get the rule without its reason.
+// bounds words for R3 what it is held against: of a lesson the rule and its source, not
+// its words, which are for R2 and R4b.
 func (u *turn) bounds() ([]string, error) {
 	b, err := u.binding()
-	if err != nil || !u.t.settings.Apart {
-		return limits(b), err
+	if err != nil {
+		return nil, err
 	}
 	constraints := b.Constraints
 	b.Constraints = nil
 	out := limits(b)
 	for _, c := range constraints {
-		out = append(out, fmt.Sprintf("%s use tool %s", c.Kind, c.Tool))
+		out = append(out, fmt.Sprintf("%s use tool %s (memory %s)", c.Kind, c.Tool, c.Source))
 	}
 	return out, nil
 }

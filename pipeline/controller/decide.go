@@ -89,7 +89,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 		return "", schemas.Deniedf("a person decides this").Try("ask the user; cordelia review shows what waits for them").Because(schemas.ErrPerson)
 	}
 	if hash(t.result) != shown {
-		return "", schemas.Conflictf("this is not the result that was shown").Try("task_status with the task_id shows the present one")
+		return "", work.OtherResult(id)
 	}
 	err = asNode(g, func(node access.Grant) error {
 		u := &turn{c, node, t}

@@ -19,7 +19,7 @@ const (
 )
 
 const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an intent, in the user's own words, with the limits the user stated. " +
-	"Derive no criteria and add nothing. Where the meaning is not clear, ask instead: all questions at once."
+	"Derive no criteria and add nothing. Where the meaning is not clear, ask instead, with questions and no intent: all at once."
 
 // perceive opens R1's seat. It has no memory in it: R1 is a transducer.
 func (u *turn) perceive() error {
@@ -70,7 +70,10 @@ func (u *turn) perception(result string) (schemas.Perception, error) {
 			bad = append(bad, schemas.Violation{Path: fmt.Sprintf("/questions/%d", i), Msg: fmt.Sprintf("must have 1 to %d bytes", maxQuestion)})
 		}
 	}
-	if strings.TrimSpace(p.Intent) == "" && len(p.Questions) == 0 || len(p.Intent) > maxIntent {
+	switch {
+	case strings.TrimSpace(p.Intent) == "" && len(p.Questions) == 0:
+		bad = append(bad, schemas.Violation{Path: "/intent", Msg: "is missing, and nothing is asked"})
+	case len(p.Intent) > maxIntent:
 		bad = append(bad, schemas.Violation{Path: "/intent", Msg: fmt.Sprintf("must have 1 to %d bytes", maxIntent)})
 	}
 	if bad != nil {

@@ -75,13 +75,11 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 }
 
 // Unaided reports whether one of these agents holds a lease of a role that works from
-// its brief alone (R1, R3, R4a): only R2 and R4b read the shared memory.
-func Unaided(g access.Grant, who []schemas.EntityID) (alone bool, err error) {
-	if g.Tx() == nil {
-		return false, access.ErrNoGrant
-	}
+// its brief alone (R1, R3, R4a): only R2 and R4b read the shared memory. It is for the
+// authorizer, whose grants say it of who reads by them.
+func Unaided(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
-	if err := g.Tx().LookupRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
+	if err := tx.LookupRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
 		return false, fmt.Errorf("read leases: %w", err)
 	}
 	return alone, nil

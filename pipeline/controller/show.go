@@ -26,7 +26,8 @@ type View struct {
 	Seats      []SeatView        `json:"seats,omitempty"`
 	Rounds     []RoundView       `json:"rounds,omitempty"` // that ended with a directive, oldest first
 	Questions  []string          `json:"questions,omitempty"`
-	Result     json.RawMessage   `json:"result,omitempty"` // FinalResult
+	Result     json.RawMessage   `json:"result,omitempty"`   // FinalResult
+	Proposed   json.RawMessage   `json:"proposed,omitempty"` // a result that a person has not agreed to
 	ResultHash string            `json:"result_hash,omitempty"`
 	Next       string            `json:"next,omitempty"`
 	Suspended  bool              `json:"suspended,omitempty"` // who submitted it is, or one above it
@@ -92,14 +93,20 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if t.state == schemas.TaskClarifying {
 		v.Questions = t.asked[len(t.asked)-1].Questions
 	}
-	if t.result != "" {
-		v.Result = json.RawMessage(t.result)
-	}
-	if t.state == schemas.TaskReview {
+	switch {
+	case t.state == schemas.TaskReview:
+		if v.Proposed, err = proposed(t.result); err != nil {
+			return View{}, err
+		}
 		v.ResultHash = hash(t.result)
+	case t.result != "":
+		v.Result = json.RawMessage(t.result)
 	}
 	if !t.state.Final() {
 		v.Next = next(t)
+		if t.state == schemas.TaskReview && !g.IsHuman() {
+			v.Next = "a person decides, and until then the result does not count: the user sees it and answers with cordelia review at the terminal"
+		}
 		if v.Suspended, err = suspended(g, t.submitter); err != nil {
 			return View{}, err
 		}
@@ -111,6 +118,18 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 		return View{}, err
 	}
 	return v, v.addSeats(g, t)
+}
+
+// proposed is a FinalResult before a person agreed to it: without its end, which has
+// not come.
+func proposed(result string) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(result), &members); err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	delete(members, "result")
+	delete(members, "finished_at")
+	return json.Marshal(members)
 }
 
 // suspended reports whether an agent, or one above it, is.

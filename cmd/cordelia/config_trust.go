@@ -1,0 +1,35 @@
+package main
+
+import (
+	"cordelia/ops"
+	"cordelia/trust"
+)
+
+// trustSettings are those of accuracy trust.
+type trustSettings struct {
+	Prior priorSettings `json:"prior"` // what agents start with that are registered from now on; it changes nobody's score
+}
+
+// priorSettings say how reliable an agent is taken to be that nobody has judged.
+type priorSettings struct {
+	Mean     *float64 `json:"mean"`     // accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group; left out: 0.6
+	Strength *int     `json:"strength"` // how many verdicts that weighs as much as, 1 to 50; left out: 5
+}
+
+// read gives the prior that is set; what is left out keeps its default.
+func (s priorSettings) read() (trust.Prior, error) {
+	mean, strength := trust.PriorMean, trust.PriorStrength
+	if s.Mean != nil {
+		mean = *s.Mean
+	}
+	if s.Strength != nil {
+		strength = *s.Strength
+	}
+	return trust.NewPrior(mean, strength)
+}
+
+// configure puts the settings into c.
+func (s trustSettings) configure(c *ops.Config) (err error) {
+	c.Prior, err = s.Prior.read()
+	return err
+}

@@ -1,0 +1,42 @@
+package memory
+
+import (
+	"fmt"
+
+	"cordelia/internal/store"
+)
+
+// Who works from a brief alone is shown no lesson (INV-WITHHELD). The rule has the three
+// forms below, for what is read as a row, known by its number or found by the index; the
+// queries that rank take it as a parameter. Everybody else pays for the one question whether
+// they work so.
+
+// WithoutLessons says to who works from a brief alone what it is not shown, and until
+// when; whether there is any it does not say.
+const WithoutLessons = "lessons of tasks show once your lease of R1, R3 or R4a is over"
+
+// withholds reports whether words of this provenance are kept from the reader, whosever
+// they are.
+func (r reach) withholds(provenance string) bool { return !r.lessons && ofTask(provenance) }
+
+// withheldAmong tells which of the items are kept from the reader.
+func (r reach) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
+	if r.lessons || len(ns) == 0 {
+		return nil, nil
+	}
+	lessons, err := picked(tx.Query(selectLessons, store.List(ns)))
+	if err != nil {
+		return nil, fmt.Errorf("read lessons: %w", err)
+	}
+	return lessons, nil
+}
+
+// withheld is what the full-text index says of the audiences' items that are kept from
+// the reader, "" if none are: a search leaves them out there, so that they take nobody
+// else's place.
+func (r reach) withheld(to audiences) string {
+	if r.lessons {
+		return ""
+	}
+	return ` NOT (` + to.match(entry(metaEntry, lessonToken)) + `)`
+}

@@ -1,0 +1,81 @@
+package memory
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
+)
+
+func TestSubjectAndKey(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	fact := func(content string) Write {
+		w := inGroup(learning(content), "team-a")
+		w.Subject, w.Key = "Billing  API", "Owner"
+		return w
+	}
+	old := n.write(ada, fact("Billing is owned by Kim."))
+	clash := n.write(bob, fact("Since spring it belongs to Lee."))
+	require.Equal(t, StatusConflicts, clash.Status)
+	require.Equal(t, []schemas.ItemID{old.ID}, clash.With)
+	require.Equal(t, "1", n.one(`SELECT count(*) FROM events WHERE stream = 'g/team-a' AND type = 'memory.conflict'`))
+
+	next := fact("Now Sam looks after it.")
+	next.Supersedes = old.ID
+	w := n.write(bob, next)
+	require.Equal(t, []schemas.ItemID{clash.ID}, w.With, "what it supersedes is no conflict")
+	gone := n.read(ada, old.ID)
+	require.Equal(t, stateSuperseded, gone.State)
+	require.Equal(t, w.ID, gone.SupersededBy)
+	next.Data = fact("Or Max.").Data
+	_, err := n.tryWrite(ada, next)
+	require.ErrorIs(t, err, schemas.ErrConflict, "superseded twice")
+
+	ids := idsOf(n.search(ada, "who owns billing, Kim or Sam?"))
+	require.Contains(t, ids, w.ID)
+	require.NotContains(t, ids, old.ID)
+	n.clock.move(time.Hour)
+	f, err := n.trySearch(ada, Search{Text: "Kim", AsOf: "2026-11-20T09:00:00Z"})
+	require.NoError(t, err)
+	require.Empty(t, f.Hits, "it ended when it was superseded")
+}
+
+func TestAsOf(t *testing.T) {
+	n := newWarmNode(t)
+	old := n.write(ada, learning("Kim owns the billing pager."))
+	n.clock.move(48 * time.Hour)
+	next := learning("Sam owns the billing pager.")
+	next.Supersedes = old.ID
+	w := n.write(ada, next)
+	for as, want := range map[string]schemas.ItemID{"": w.ID, "2026-11-21": old.ID, "2026-11-22": w.ID} {
+		f, err := n.trySearch(ada, Search{Text: "billing pager", AsOf: as})
+		require.NoError(t, err)
+		require.Equal(t, []schemas.ItemID{want}, idsOf(f), as)
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{TTL: ptr(int64(3600))}, bob)
+	own := learning("The temporary password rotates hourly.")
+	own.TTLSeconds = ptr(int64(60))
+	private, group := n.write(ada, own), n.write(ada, inGroup(learning("The standup moved to noon."), "team-a"))
+	n.clock.move(59 * time.Second)
+	require.Len(t, n.search(ada, "temporary password").Hits, 1)
+	n.clock.move(time.Second)
+	f := n.search(ada, "temporary password")
+	require.Empty(t, f.Hits)
+	require.Equal(t, 1, f.Hidden.Expired)
+	require.Equal(t, stateExpired, n.read(ada, private.ID).State, "the owner still reads it")
+	n.clock.move(time.Hour)
+	_, err := n.tryRead(bob, group.ID)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	f = n.search(bob, "standup noon")
+	require.Empty(t, f.Hits)
+	require.Zero(t, f.Hidden, "what is over of somebody else's is not counted")
+	again := n.write(ada, own)
+	require.Equal(t, StatusNew, again.Status, "what is over is no duplicate")
+}

@@ -1,0 +1,205 @@
+package work
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// One lease at a time; by priority, then in order; the same claim resumes.
+func TestClaim(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("first"), todo("second"), Draft{Intent: "urgent", Priority: 5, Brief: Brief{Constraints: []string{"be quick"}}})
+	c := n.claim(a)
+	require.Equal(t, "urgent", c.Intent)
+	require.Equal(t, []string{"be quick"}, c.Brief.Constraints)
+	require.Equal(t, int64(1), c.Fence)
+	require.Equal(t, "Friday, 2026-11-20", c.Today)
+	again := n.claim(a)
+	require.True(t, again.Resumed)
+	require.Equal(t, c.WorkID, again.WorkID)
+	require.Equal(t, c.Fence, again.Fence)
+	require.Equal(t, "first", n.claim(b).Intent)
+	n.report(a, c, Done, `"ok"`)
+	require.Equal(t, "second", n.claim(a).Intent)
+	n.none(kid) // in no group
+	n.none(solo)
+	n.none(eve)
+}
+
+// A report counts with the fence of the present lease, once.
+func TestFences_INV_FENCE(t *testing.T) {
+	n := newNode(t)
+	_, ids := n.submit(lead, "team", todo("x"))
+	old := n.claim(a)
+	forged := old
+	forged.Fence++
+	_, err := n.tryReport(a, forged, Done, `1`, noReview)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	_, err = n.tryReport(b, old, Done, `1`, noReview)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+
+	n.Clock.Move(2 * time.Minute)
+	now := n.claim(b) // at once, without a sweep
+	require.Equal(t, old.WorkID, now.WorkID)
+	require.Equal(t, old.Fence+1, now.Fence)
+
+	late := n.report(a, old, Done, `"late"`)
+	require.ErrorIs(t, late.Stale(), schemas.ErrConflict)
+	require.NotContains(t, late.Stale().Error(), string(b))
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%late%'`), "the payload is kept")
+	n.report(a, old, Done, `"later"`)
+	require.Zero(t, n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%later%'`), "once")
+	require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
+
+	first := n.report(b, now, Done, `"good"`)
+	require.Equal(t, Receipt{WorkID: ids[0], Fence: 2, State: schemas.WorkDone}, first)
+	audited := n.one(`SELECT count(*) FROM audit`)
+	require.Equal(t, first, n.report(b, now, Done, `"good"`))
+	require.Equal(t, audited, n.one(`SELECT count(*) FROM audit`), "nothing happened again")
+	_, err = n.tryReport(b, now, Failed, ``, noReview)
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	s := n.status(lead, ids[0])
+	require.JSONEq(t, `"good"`, string(s.Result))
+	require.Equal(t, 2, s.Attempts)
+	require.Equal(t, "b", s.Holder)
+}
+
+// A lease that is over and that nobody took still counts.
+func TestLateButNotTaken(t *testing.T) {
+	n := newNode(t)
+	_, ids := n.submit(lead, "team", todo("x"))
+	c := n.claim(a)
+	n.Clock.Move(time.Hour)
+	require.Equal(t, schemas.WorkDone, n.report(a, c, Done, `1`).State)
+	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
+}
+
+func (n *node) settle() {
+	n.Helper()
+	n.must(access.NodeEntity, func(g access.Grant) error { _, err := Settle(g); return err })
+}
+
+// After its leases ran out too often an item waits for a person.
+func TestExpiry(t *testing.T) {
+	n := newNode(t)
+	_, ids := n.submit(lead, "team", todo("x"))
+	for i := range DefaultExpiries {
+		require.Equal(t, i+1, n.claim(a).Attempt)
+		n.settle()
+		require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
+		n.Clock.Move(time.Minute)
+		n.settle()
+	}
+	require.Equal(t, schemas.WorkBlocked, n.state(ids[0]))
+	n.none(a)
+	require.Zero(t, n.one(`SELECT count(*) FROM slots`))
+	require.ErrorIs(t, n.do(lead, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err }), schemas.ErrDenied)
+	n.must(ann, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err })
+	n.claim(a)
+}
+
+// A released item goes to the end of the queue, and not for ever.
+func TestRelease(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("hard"), todo("easy"))
+	c := n.claim(a)
+	require.Equal(t, "hard", c.Intent)
+	require.Equal(t, schemas.WorkReady, n.report(a, c, Released, "").State)
+	require.Equal(t, schemas.WorkReady, n.report(a, c, Released, "").State, "the same again")
+	c = n.claim(a)
+	require.Equal(t, "easy", c.Intent)
+	n.report(a, c, Done, `1`)
+	for range maxReleases - 1 {
+		c = n.claim(a)
+		n.report(a, c, Released, "")
+	}
+	require.Equal(t, schemas.WorkBlocked, n.state(c.WorkID))
+}
+
+// Calls extend a lease, below half of it only.
+func TestCallsExtendALease(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	c := n.claim(a)
+	call := func(after time.Duration) int64 {
+		n.Clock.Move(after)
+		n.must(a, func(access.Grant) error { return nil })
+		n.Auth.Flush(t.Context())
+		return n.one(`SELECT lease_until FROM work_items`) - n.Clock.Micros
+	}
+	require.Equal(t, (40 * time.Second).Microseconds(), call(20*time.Second), "more than half is left")
+	require.Equal(t, time.Minute.Microseconds(), call(20*time.Second))
+	for range 5 {
+		call(40 * time.Second)
+	}
+	require.Equal(t, schemas.WorkDone, n.report(a, c, Done, `1`).State)
+
+	n.submit(lead, "team", todo("y"))
+	n.claim(a)
+	require.Negative(t, call(2*time.Minute), "what is over is not extended")
+}
+
+// A clock that jumps back does not prolong a lease beyond the longest there is.
+func TestClockJumpsBack(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	old := n.claim(a)
+	n.Clock.Move(-24 * time.Hour)
+	now := n.claim(b)
+	require.Equal(t, old.Fence+1, now.Fence)
+	require.ErrorIs(t, n.report(a, old, Done, `1`).Stale(), schemas.ErrConflict)
+}
+
+// Who may take an item: its tools, its assignment, nobody's kin.
+func TestLanes(t *testing.T) {
+	n := newNode(t)
+	n.May(b, 50, "task_claim", "task_report")
+	n.submit(lead, "team", Draft{Intent: "tools", Needs: []string{"shell"}})
+	n.none(b)
+	n.report(a, n.claim(a), Done, `1`)
+	n.submit(lead, "team", Draft{Intent: "b's", AssignedTo: "b"})
+	n.none(a)
+	n.report(b, n.claim(b), Done, `1`)
+	n.submit(lead, "", Draft{Intent: "check", Excluded: []schemas.EntityID{a}})
+	n.none(a)
+	n.none(kid)
+	n.none(lead)
+	n.report(b, n.claim(b), Done, `1`)
+	n.submit(a, "", todo("below a"))
+	n.none(b)
+	n.none(lead)
+	n.claim(kid)
+	_, _, err := n.trySubmit(lead, "team", Draft{Intent: "x", AssignedTo: "kid"})
+	require.ErrorIs(t, err, schemas.ErrInvalid)
+	_, _, err = n.trySubmit(eve, "team", todo("x"))
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	_, _, err = n.trySubmit(solo, "team", todo("x"))
+	require.ErrorIs(t, err, schemas.ErrDenied)
+}
+
+// A lease is one of the operations that everyone above it may run at once.
+func TestLeasesTakeSlots(t *testing.T) {
+	n := newNode(t)
+	n.May(lead, 1, everything...)
+	n.submit(lead, "team", todo("x"), todo("y"))
+	c := n.claim(a)
+	_, _, err := n.tryClaim(b, time.Minute)
+	require.ErrorIs(t, err, schemas.ErrBusy)
+	n.report(a, c, Done, `1`)
+	n.claim(b)
+}
+
+// After a restore no lease and no fence from before counts.
+func TestRestored(t *testing.T) {
+	n := newNode(t)
+	n.submit(lead, "team", todo("x"))
+	c := n.claim(a)
+	require.NoError(t, n.Store.Write(t.Context(), Restored))
+	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
+	require.Greater(t, n.claim(b).Fence, c.Fence+1000)
+}
