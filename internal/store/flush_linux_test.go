@@ -3,6 +3,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -217,4 +218,26 @@ func corrupt(t *testing.T) error {
 	_, err := readNames(t.Context(), path)
 	require.NotZero(t, driverCode(err))
 	return err
+}
+
+// A frame counts only with its checksum, and with all before it.
+func TestWholeFrames(t *testing.T) {
+	s := open(t)
+	require.NoError(t, put(t.Context(), s, "one", strings.Repeat("x", 20_000)))
+	log, err := os.ReadFile(s.path + "-wal")
+	require.NoError(t, err)
+	whole, err := wholeFrames(bytes.NewReader(log))
+	require.NoError(t, err)
+	require.Positive(t, whole)
+	frame := (len(log) - logHeader) / whole
+	for _, at := range []int{3, whole - 1} {
+		changed := bytes.Clone(log)
+		changed[logHeader+at*frame+frameHeader+100] ^= 1
+		left, err := wholeFrames(bytes.NewReader(changed))
+		require.NoError(t, err)
+		require.Equal(t, at, left)
+	}
+	none, err := wholeFrames(bytes.NewReader(nil))
+	require.NoError(t, err)
+	require.Zero(t, none)
 }
