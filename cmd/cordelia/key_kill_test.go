@@ -36,7 +36,7 @@ func TestPassphraseChangeIsKilled(t *testing.T) {
 	now, next := "one", "two"
 	_, made := u.knows(now, "setup", "--passphrase")
 	require.True(t, made)
-	rounds := soak.Count(t, 6, 60)
+	rounds, random := soak.Count(t, 6, 60), rand.New(rand.NewPCG(6, 60))
 	killed, changes := 0, 0
 	for round := range rounds {
 		cmd := u.command("key", "passphrase", "--passphrase-fd", "0")
@@ -54,8 +54,8 @@ func TestPassphraseChangeIsKilled(t *testing.T) {
 			default:
 			}
 		}
-		if round%2 == 1 { // somewhere on the way from there
-			time.Sleep(rand.N(50 * time.Millisecond))
+		if round%2 == 1 { // on the way from there
+			soak.Strike(random, 50*time.Millisecond)
 		}
 		cmd.Process.Signal(syscall.SIGKILL) //nolint:errcheck // it may just have ended
 		if <-ended != nil {

@@ -90,7 +90,7 @@ func TestBackupsUnderLoad(t *testing.T) {
 		cut := filepath.Join(folder, fmt.Sprintf("%d-killed.db", i))
 		p, err := n.Start("backup", cut)
 		require.NoError(t, err)
-		time.Sleep(time.Duration(random.IntN(600)) * time.Millisecond)
+		soak.Strike(random, 600*time.Millisecond)
 		p.Kill()
 		killed++
 		if _, err := os.Stat(cut); errors.Is(err, os.ErrNotExist) {

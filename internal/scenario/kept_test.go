@@ -48,7 +48,7 @@ func TestAWaitOutlivesItsProcess(t *testing.T) {
 
 		second := open(t, n, "w")
 		go func() {
-			time.Sleep(time.Duration(random.IntN(20_000)) * time.Microsecond) // anywhere in the poll, or after it
+			soak.Strike(random, 20*time.Millisecond) // in the poll, or after it
 			second.Kill()
 		}()
 		if _, ended := asTask(t, second, "tasks/get", map[string]any{"taskId": id["taskId"]}); ended {

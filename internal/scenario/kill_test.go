@@ -81,7 +81,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 				seen++
 			}
 		}
-		time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond) // anywhere in its next call
+		soak.Strike(random, 3*time.Millisecond) // in its next call
 		if random.IntN(6) == 0 {
 			n.Kill()
 			for i := range writers {

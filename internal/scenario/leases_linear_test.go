@@ -189,7 +189,7 @@ func leaseRound(t *testing.T, random *rand.Rand) leaseTally {
 		if fault%2 == 0 { // never without work
 			must(t, lead, "task_submit", `{"group": "crew", "items": [{"intent": "a"}, {"intent": "b"}, {"intent": "c"}]}`)
 		}
-		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+		soak.Strike(random, 30*time.Millisecond)
 		jump := time.Duration(random.Int64N(int64(leaseTime + 5*time.Second)))
 		victim := crew[random.IntN(workers)]
 		switch random.IntN(4) {

@@ -168,7 +168,7 @@ func (g *garden) work(i int, c *Process) {
 				}
 				if taken.during {
 					c.Begin("task_report", report) //nolint:errcheck // it is killed anyway
-					time.Sleep(time.Duration(random.IntN(20_000)) * time.Microsecond)
+					soak.Strike(random, 20*time.Millisecond)
 				}
 				c.Kill()
 				g.dead <- killed{taken, i, item}
@@ -250,7 +250,7 @@ func (g *garden) person() bool {
 	case aimed && taken.during:
 		c, err := g.node.Start(command...)
 		require.NoError(g, err)
-		time.Sleep(time.Duration(g.random.IntN(150)) * time.Millisecond)
+		soak.Strike(g.random, 150*time.Millisecond)
 		c.Kill()
 		g.noteKill(task(), taken, slices.Contains(texts(g, g.db, forPerson), waiting[0]))
 	case aimed && !g.killAll():
@@ -280,7 +280,7 @@ func (g *garden) killAll() bool {
 // killAny kills whoever it is, wherever they are, unless somebody is being killed.
 func (g *garden) killAny() {
 	g.Helper()
-	time.Sleep(time.Duration(g.random.IntN(60)) * time.Millisecond)
+	soak.Strike(g.random, 60*time.Millisecond)
 	victim := g.random.IntN(gardeners)
 	if g.random.IntN(6) == 0 {
 		g.killAll()

@@ -135,7 +135,7 @@ func TestSwarmsOutliveKills_INV_SWARM_WHOLE(t *testing.T) {
 		}
 		_, err = c.Begin(tool, []byte(args))
 		require.NoError(t, err)
-		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+		soak.Strike(random, 60*time.Millisecond)
 		c.Kill()
 		c = open(t, n, "")
 	}

@@ -1,11 +1,13 @@
-// Package soak says how often a test repeats what luck decides: a few times in
-// `make test`, the full count in `make soak`.
+// Package soak says how often a test repeats what luck decides, a few times in
+// `make test`, the full count in `make soak`; and when a fault strikes.
 package soak
 
 import (
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // tenths is the COUNT of `make soak` that stands for the full count.
@@ -23,4 +25,11 @@ func Count(t testing.TB, few, full int) int {
 		t.Fatalf("CORDELIA_SOAK=%q: want a number; %d is the full count", v, tenths)
 	}
 	return max(few, full*n/tenths)
+}
+
+// Strike lets what is under way run for a random part of within, so that the fault its
+// caller then makes strikes anywhere in it. Nothing may depend on how far that is: what
+// holds has to hold wherever it strikes.
+func Strike(random *rand.Rand, within time.Duration) {
+	time.Sleep(time.Duration(random.Int64N(int64(within))))
 }

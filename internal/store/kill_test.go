@@ -48,7 +48,7 @@ func TestINV_DURABLE_kill(t *testing.T) {
 			together++
 		case 1:
 			c := begin()
-			time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond) // anywhere in its start
+			soak.Strike(random, 30*time.Millisecond) // in its start
 			kill(c)
 			done++
 			starting++
