@@ -20,7 +20,10 @@ type pusher struct {
 }
 
 // push is the pushing for one principal.
-type push struct{ end context.CancelFunc }
+type push struct {
+	end   context.CancelFunc
+	asked bool // for again since it began, perhaps too late for it
+}
 
 // look is called once a client of who is subscribed, and once one is no longer: pushing
 // starts with the first and ends with the last.
@@ -40,19 +43,30 @@ func (p *pusher) look(who Principal) {
 			p.push(ctx, who)
 			p.over(who, runs)
 		}()
-	case !wanted && runs != nil:
+	case wanted:
+		runs.asked = true
+	case runs != nil:
 		runs.end()
 		delete(p.running, who.ID)
 	}
 }
 
-// over notes that runs has ended: nobody is left who may be pushed to.
+// over notes that runs has ended: nobody was left who may be pushed to. Who subscribed
+// while it was ending is looked for once more.
 func (p *pusher) over(who Principal, runs *push) {
 	runs.end()
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running[who.ID] == runs {
+	mine := p.running[who.ID] == runs
+	if mine {
 		delete(p.running, who.ID)
+	}
+	again := mine && runs.asked
+	p.mu.Unlock()
+	if !again {
+		return
+	}
+	if next, found := p.router.listener(EventsURI, who.ID, p.may); found {
+		p.look(next)
 	}
 }
 

@@ -44,3 +44,31 @@ func TestPushesEndWithTheLastSubscription(t *testing.T) {
 	require.NoError(t, take(t, c.done))
 	require.Zero(t, w.pushes())
 }
+
+// Who subscribes while a push is ending is pushed to: what ended looks once more. It does
+// so once for what came meanwhile, and not for ever.
+func TestSubscribingWhileAPushEnds(t *testing.T) {
+	w := newWorked(t)
+	c := w.connect()
+	c.send(initialize("init", obj{}), obj{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	c.answer("init")
+	c.send(request(1, "resources/subscribe", obj{"uri": EventsURI}))
+	c.answer(1)
+	p := w.f.router.push
+	runs := func() *push {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.running[w.me.ID]
+	}
+	first := runs()
+	require.NotNil(t, first)
+	p.look(w.me) // another client of the same principal
+	p.over(w.me, first)
+	second := runs()
+	require.NotNil(t, second)
+	require.NotSame(t, first, second)
+	p.over(w.me, second)
+	require.Nil(t, runs())
+	require.NoError(t, c.in.Close())
+	require.NoError(t, take(t, c.done))
+}

@@ -147,8 +147,9 @@ const maxHandedOn = 50
 
 // Receive hands on to a stage of a pipeline what the accepted results before, that its
 // new item builds on, name (INV-STAGE): copies of those items go into its cell, and their
-// ids into the brief, and into the results instead of those the stage cannot read. What was accepted are the words as they were reported, so what
-// was changed since is named and stays behind. At any other claim it does nothing.
+// ids into the brief, and into the results instead of those the stage cannot read. What
+// was accepted are the words as they were reported, so what was changed since is named and
+// stays behind. At any other claim it does nothing.
 func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 	if c.GroupID == "" {
 		return nil
