@@ -21,8 +21,7 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
-	router, err := NewServer(t.Context(), n, ServerOptions{})
-	require.NoError(t, err)
+	router := NewServer(t.Context(), n, ServerOptions{})
 	server := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
 	as := func(name string) func(tool string, args obj) obj {
 		key, err := n.OpenIdentity(t.Context(), name)

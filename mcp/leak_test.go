@@ -60,8 +60,7 @@ func newWorked(t *testing.T) *worked {
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	router, err := NewServer(ctx, n, ServerOptions{})
-	require.NoError(t, err)
+	router := NewServer(ctx, n, ServerOptions{})
 	w := &worked{t: t, node: n, f: &fixture{router: router}, bearer: issued.Token.Reveal(), me: Principal{ID: string(key.EntityID), Value: caller}}
 	w.h = w.f.http(t, HTTPOptions{Authenticate: Bearer(n)})
 	return w

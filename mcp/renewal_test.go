@@ -52,8 +52,7 @@ func TestPushesOutliveTheirFirstToken(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	router, err := NewServer(ctx, n, ServerOptions{})
-	require.NoError(t, err)
+	router := NewServer(ctx, n, ServerOptions{})
 	h := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
 
 	first := bearer()

@@ -22,8 +22,7 @@ func bound(t *testing.T, opts ServerOptions) boundClient {
 	require.NoError(t, err)
 	issued, err := n.OwnToken(t.Context(), key)
 	require.NoError(t, err)
-	router, err := NewServer(t.Context(), n, opts)
-	require.NoError(t, err)
+	router := NewServer(t.Context(), n, opts)
 	return boundClient{(&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)}), "Authorization: Bearer " + issued.Token.Reveal()}
 }
 

@@ -122,7 +122,7 @@ func (c compiled) meant(path string) string {
 }
 
 // Describe makes the schemas of all operations, which otherwise wait for the first
-// who asks for them.
+// who needs them.
 func Describe() {
 	for _, o := range Catalogue() {
 		o.schemas() //nolint:errcheck // whoever asks gets the error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -76,9 +77,8 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	if dir, err = workingFolder(dir); err != nil {
 		return err
 	}
-	// A client waits: what starting makes is not garbage yet.
+	// A client waits for the first answer: until then nothing is garbage.
 	collecting := debug.SetGCPercent(-1)
-	go ops.Describe() // while the database opens
 	n, err := a.openNode(ctx)
 	if err != nil {
 		return err
@@ -91,26 +91,50 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 		}
 		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human, a.home)
 	}
-	file, err := n.OpenIdentity(ctx, as)
-	if err != nil {
-		return err
-	}
-	caller, err := n.Caller(ctx, file, clientSession())
+	made := make(chan *mcp.Router, 1)
+	go func() { // while the agent proves who it is
+		made <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
+	}()
+	caller, err := ownCaller(ctx, n, as)
+	router := <-made
 	if err != nil {
 		return err
 	}
 	caller.Dir = dir
-	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
-	if err != nil {
-		return err
-	}
-	debug.SetGCPercent(collecting)
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Value: caller})
-	err = mcp.ServeStdio(ctx, router, a.in, a.out, mcp.StdioOptions{})
+	answered := func() {
+		debug.SetGCPercent(collecting)
+		go ops.Describe() // clients ask for the tools next
+	}
+	err = mcp.ServeStdio(ctx, router, a.in, &firstWrite{Writer: a.out, done: answered}, mcp.StdioOptions{})
 	if errors.Is(err, context.Canceled) {
 		return nil // told to stop
 	}
 	return err
+}
+
+// ownCaller is the agent a client's process acts as.
+func ownCaller(ctx context.Context, n *ops.Node, as string) (ops.Caller, error) {
+	file, err := n.OpenIdentity(ctx, as)
+	if err != nil {
+		return ops.Caller{}, err
+	}
+	return n.Caller(ctx, file, clientSession())
+}
+
+// firstWrite calls done once the first write is.
+type firstWrite struct {
+	io.Writer
+	done func()
+}
+
+func (w *firstWrite) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if w.done != nil {
+		w.done()
+		w.done = nil
+	}
+	return n, err
 }
 
 // workingFolder is where a process works: the folder given, else the one it was

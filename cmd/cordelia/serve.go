@@ -80,10 +80,7 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 			return err
 		}
 	}
-	router, err := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
-	if err != nil {
-		return err
-	}
+	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
 	handler := mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: mcp.Routes(n), LegacySSE: f.legacySSE,
 	})
