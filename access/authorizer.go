@@ -120,14 +120,9 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 	if op.Effect == Read {
 		return a.read(ctx, p, op, d, f)
 	}
-	release := func() {}
-	defer func() { release() }()
-	if err := a.store.Peek(ctx, func(tx *store.Tx) (err error) {
-		if *d, err = a.decide(tx, p, op); err == nil {
-			release, err = a.enter(*d)
-		}
-		return err
-	}); err != nil {
+	release, err := a.admit(ctx, p, op, d)
+	defer release()
+	if err != nil {
 		return err
 	}
 	return a.store.Write(ctx, func(tx *store.Tx) error {
@@ -140,6 +135,22 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 		}
 		return a.use(Grant{&grant{auth: a, tx: tx, op: op, principal: p, decision: now}}, f)
 	})
+}
+
+// admit decides whether a write may wait for its turn. release is there with an error, too.
+func (a *Authorizer) admit(ctx context.Context, p Principal, op Op, d *decision) (release func(), err error) {
+	var certain bool
+	if *d, certain = a.recall(p, op); certain {
+		return a.enter(*d)
+	}
+	release = func() {}
+	err = a.store.Peek(ctx, func(tx *store.Tx) (err error) {
+		if *d, err = a.decide(tx, p, op); err == nil {
+			release, err = a.enter(*d)
+		}
+		return err
+	})
+	return release, err
 }
 
 func revoked(op Op, cause error) error {
@@ -171,6 +182,10 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 // stands says whether a read that was decided before may answer now, once what it saw
 // is on disk.
 func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
+	if now, known := a.store.Generation(); known && now == before.generation {
+		a.store.CatchUp()
+		return nil
+	}
 	var epoch int64
 	if err := a.store.Ask(ctx, func(tx *store.Tx) (err error) {
 		epoch, err = Epoch(tx)
@@ -192,7 +207,7 @@ func (a *Authorizer) use(g Grant, f func(Grant) error) error {
 
 // again repeats a decision made before. A right lost in between is CodeRevoked.
 func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
-	epoch, err := Epoch(tx)
+	epoch, err := a.cache.now(tx)
 	if err != nil {
 		return before, err
 	}

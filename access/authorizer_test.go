@@ -20,6 +20,7 @@ import (
 // lead; a and b are the doors of two processes that share it.
 type node struct {
 	t      *testing.T
+	path   string
 	a, b   *access.Authorizer
 	sa, sb *store.Store
 }
@@ -38,21 +39,35 @@ var (
 )
 
 func newNode(t *testing.T) *node {
-	path := filepath.Join(t.TempDir(), "n.db")
-	door := func() (*access.Authorizer, *store.Store) {
-		s, err := store.Open(t.Context(), store.Options{Path: path})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		return access.New(s, access.Config{}), s
-	}
-	n := &node{t: t}
-	n.a, n.sa = door()
-	n.b, n.sb = door()
+	n := &node{t: t, path: filepath.Join(t.TempDir(), "n.db")}
+	n.a, n.sa = n.door(store.SystemClock{})
+	n.b, n.sb = n.door(store.SystemClock{})
 	n.insert(person, "", "human", schemas.Capabilities{})
 	n.insert(lead, person, "agent", wide)
 	n.insert(worker, lead, "agent", wide)
 	n.insert(other, lead, "agent", wide)
 	return n
+}
+
+// door opens what another process would.
+func (n *node) door(c store.Clock) (*access.Authorizer, *store.Store) {
+	s, err := store.Open(n.t.Context(), store.Options{Path: n.path, Clock: c})
+	require.NoError(n.t, err)
+	n.t.Cleanup(func() { require.NoError(n.t, s.Close()) })
+	return access.New(s, access.Config{}), s
+}
+
+// moment is a clock, and what happens once when a transaction asks it for its time:
+// when it has begun and not yet looked.
+type moment func()
+
+func (m *moment) Now() time.Time {
+	if *m != nil {
+		happens := *m
+		*m = nil
+		happens()
+	}
+	return time.Now()
 }
 
 func (n *node) insert(id, parent schemas.EntityID, kind string, caps schemas.Capabilities) {
@@ -144,7 +159,9 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 		require.NoError(t, n.b.Do(t.Context(), as(worker), write, mark("f02")))
 		n.status(worker, schemas.Deactivated)
 		require.True(t, n.marked("f02"))
-		require.ErrorIs(t, n.b.Do(t.Context(), as(worker), write, mark("f02b")), schemas.ErrDenied)
+		err := n.b.Do(t.Context(), as(worker), write, mark("f02b"))
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		require.NotErrorIs(t, err, schemas.ErrRevoked, "it did not wait for a turn")
 	})
 	t.Run("F03 the check covers the whole chain", func(t *testing.T) {
 		n := newNode(t)
@@ -162,6 +179,18 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 		})
 		require.ErrorIs(t, err, schemas.ErrRevoked)
 		require.Equal(t, 1, read)
+	})
+	t.Run("a read that began before the revocation and looks after it is refused", func(t *testing.T) {
+		n := newNode(t)
+		var begun moment
+		door, _ := n.door(&begun)
+		search := access.Op{Tool: "memory_search", Effect: access.Read}
+		require.NoError(t, door.Do(t.Context(), as(worker), search, func(access.Grant) error { return nil }))
+		begun = func() { n.status(worker, schemas.Deactivated) }
+		read := 0
+		err := door.Do(t.Context(), as(worker), search, func(access.Grant) error { read++; return nil })
+		require.ErrorIs(t, err, schemas.ErrDenied)
+		require.Zero(t, read)
 	})
 	t.Run("F06 an unrelated change lets the write commit once", func(t *testing.T) {
 		n := newNode(t)

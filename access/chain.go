@@ -125,16 +125,17 @@ func scanEntity[R scanner](r R) (entity, error) {
 // chainCache keeps chains for the epoch they were read under. Every change that
 // could take a right away moves the epoch, in its own transaction.
 type chainCache struct {
-	mu     sync.Mutex
-	epoch  int64
-	chains map[schemas.EntityID]*chain
+	mu         sync.Mutex
+	epoch      int64
+	generation uint64 // of the store, in which the epoch was epoch
+	chains     map[schemas.EntityID]*chain
 
 	tiersOf func(*store.Tx, schemas.EntityID) ([]Tiering, error) // may be nil
 }
 
 // get returns id's chain as of tx's snapshot, and the epoch of that snapshot.
 func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, error) {
-	epoch, err := Epoch(tx)
+	epoch, err := c.now(tx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -169,12 +170,46 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	return loaded, epoch, nil
 }
 
-func (c *chainCache) put(id schemas.EntityID, loaded *chain, epoch int64) {
+// now is the epoch tx reads. A writer, who alone could move it, is told by the store's
+// generation; a snapshot has to look which one it is of.
+func (c *chainCache) now(tx *store.Tx) (int64, error) {
+	generation, known := tx.Generation()
+	if known && tx.Writable() {
+		if _, epoch, ok := c.held("", generation); ok {
+			return epoch, nil
+		}
+	}
+	epoch, err := Epoch(tx)
+	if err == nil && known {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.turn(epoch)
+		if epoch == c.epoch {
+			c.generation = generation
+		}
+	}
+	return epoch, err
+}
+
+// held is what the cache knows of a generation: its epoch, and the chain of id, nil if
+// that was not read.
+func (c *chainCache) held(id schemas.EntityID, generation uint64) (_ *chain, epoch int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.chains[id], c.epoch, c.chains != nil && c.generation == generation
+}
+
+// turn drops what is older than epoch.
+func (c *chainCache) turn(epoch int64) {
 	if epoch > c.epoch || c.chains == nil {
 		c.epoch, c.chains = epoch, map[schemas.EntityID]*chain{}
 	}
+}
+
+func (c *chainCache) put(id schemas.EntityID, loaded *chain, epoch int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turn(epoch)
 	if epoch == c.epoch { // an older snapshot must not fill a newer cache
 		c.chains[id] = loaded
 	}
@@ -230,6 +265,7 @@ func Epoch(tx *store.Tx) (int64, error) {
 // change to status, capabilities, grants, keys, memberships, groups or scopes,
 // and of a registration.
 func BumpEpoch(tx *store.Tx) error {
+	tx.Outdate()
 	if _, err := tx.Exec(bumpEpoch); err != nil {
 		return fmt.Errorf("move epoch: %w", err)
 	}

@@ -130,8 +130,8 @@ func identifierParts(s string) []string {
 // grams gives the distinct letter triples of the words, for what is misspelt or
 // only part of a word; the ends of a word count as a letter.
 func grams(words []word) []string {
-	seen := map[string]bool{}
-	var out []string
+	likely := min(6*len(words), maxGrams)
+	seen, out := make(map[string]bool, likely), make([]string, 0, likely)
 	for _, w := range words {
 		for _, g := range wordGrams(w.lower) {
 			if !seen[g] {
@@ -149,13 +149,19 @@ func grams(words []word) []string {
 // wordGrams gives the triples of one word, none for short words and for those
 // of scripts whose pairs are in the index already.
 func wordGrams(w string) []string {
-	runes := []rune("0" + strings.ReplaceAll(w, "_", "") + "0")
-	if len(runes) < 6 || unspaced(runes[1]) {
+	s := "0" + strings.ReplaceAll(w, "_", "") + "0"
+	n := utf8.RuneCountInString(s)
+	if first, _ := utf8.DecodeRuneInString(s[1:]); n < 6 || unspaced(first) {
 		return nil
 	}
-	out := make([]string, 0, len(runes)-2)
-	for i := range len(runes) - 2 {
-		out = append(out, string(runes[i:i+3]))
+	starts := make([]int, 0, n+1) // of its runes, and its end
+	for i := range s {
+		starts = append(starts, i)
+	}
+	starts = append(starts, len(s))
+	out := make([]string, n-2)
+	for i := range out {
+		out[i] = s[starts[i]:starts[i+3]]
 	}
 	return out
 }

@@ -56,7 +56,9 @@ const lessonToken = "lesson"
 
 // entry is the form of a value in the index, after its audience: SQLite splits
 // the line of entries at all of ASCII but letters and digits.
-func entry(kind, value string) string { return kind + strings.ReplaceAll(value, "_", "·") }
+func entry(kind, value string) string { return kind + indexed(value) }
+
+func indexed(value string) string { return strings.ReplaceAll(value, "_", "·") }
 
 // token is a word of a filter: a kind, and a value of any form.
 func token(kind, value string) string {
@@ -80,7 +82,8 @@ func (r *row) entries(w wordIndex) string {
 	b.Grow(len(w.terms) + len(w.grams) + (strings.Count(w.terms, " ")+strings.Count(w.grams, " "))*(len(to)+2))
 	add := func(kind, value string) {
 		b.WriteString(to)
-		b.WriteString(entry(kind, value))
+		b.WriteString(kind)
+		b.WriteString(indexed(value))
 		b.WriteByte(' ')
 	}
 	add(metaEntry, "")

@@ -57,6 +57,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if err := agents.EndChallenges(tx); err != nil {
 		return err
 	}
+	tx.Outdate()
 	if _, err := tx.Exec(raiseEpoch, p.epoch); err != nil {
 		return fmt.Errorf("move epoch: %w", err)
 	}

@@ -26,6 +26,7 @@ func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 		return s.explain(err)
 	}
 	defer func() { s.readers <- c }()
+	generation, known := s.flusher.current()
 	if err := c.exec("BEGIN"); err != nil {
 		return s.explain(fmt.Errorf("begin read: %w", err))
 	}
@@ -38,7 +39,7 @@ func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 			s.flusher.catchUp()
 		}
 	}()
-	err = (&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn)
+	err = (&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true, generation: generation, known: known}).run(fn)
 	return s.explain(err)
 }
 
@@ -53,6 +54,9 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	defer s.flusher.catchUp()
 	return s.explain((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
+
+// CatchUp returns once all that a transaction could see which has ended is on disk.
+func (s *Store) CatchUp() { s.flusher.catchUp() }
 
 // reader takes a free connection, or opens one where none is free: each keeps a
 // cache of its own, so there are only as many as were needed at once.

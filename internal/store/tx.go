@@ -29,6 +29,10 @@ type Tx struct {
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
 	kept     map[any]any // see Keep
 	after    []func()
+
+	flusher    *flusher // of a writable one
+	generation uint64   // of one that is not: it began in this one, or in a later one
+	known      bool
 }
 
 // errNoTx is what a nil transaction answers, so that an empty Grant opens
@@ -232,6 +236,22 @@ func (t *Tx) runAfter() {
 			slog.Error("after a commit", "err", err)
 		}
 	}
+}
+
+// Outdate says that this transaction changes what others keep for a generation (see
+// Store.Generation).
+func (t *Tx) Outdate() {
+	if t.flusher != nil {
+		t.flusher.outdate()
+	}
+}
+
+// Generation is that of what t sees, as Store.Generation tells it.
+func (t *Tx) Generation() (n uint64, known bool) {
+	if t.flusher != nil {
+		return t.flusher.current() // nobody else can end it, but t and who shares its commit can
+	}
+	return t.generation, t.known
 }
 
 // Ring tells waiting readers, here and in other processes, that there is news

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -268,6 +269,7 @@ func (w *writer) settle(batch []*job, n uint64, err error) {
 			slog.Error("rollback after a failed write", "err", end)
 		}
 	}
+	w.store.flusher.outdated()
 	w.turn.give()
 	if n == 0 {
 		w.store.flusher.catchUp() // a refusal tells of others' commits, too
@@ -284,6 +286,7 @@ func (w *writer) settle(batch []*job, n uint64, err error) {
 		}
 	}
 	answer(batch, err)
+	runtime.Gosched() // who waited comes first
 	if rang {
 		w.store.bell.ring()
 	}
@@ -360,7 +363,7 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 	if err := w.conn.exec(begin); err != nil {
 		return false, fmt.Errorf("begin: %w", err)
 	}
-	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
+	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true, flusher: w.store.flusher}
 	j.err = j.tx.run(j.fn)
 	if j.err == nil {
 		// A caller that gave up meanwhile must not find its write done.

@@ -1,0 +1,104 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What was read in a generation may be kept for as long as it lasts: another process is
+// told before it can see a commit that ends it, and nobody is told while one is on its
+// way, however that ends.
+func TestGeneration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	one, other := openAt(t, path), openAt(t, path)
+	generation := func() uint64 {
+		n, known := one.Generation()
+		require.True(t, known)
+		same, known := other.Generation()
+		require.True(t, known)
+		require.Equal(t, n, same)
+		return n
+	}
+	write := func(fn func(*Tx) error) error { return one.Write(t.Context(), fn) }
+
+	first := generation()
+	require.NoError(t, put(t.Context(), one, "a", ""))
+	require.Equal(t, first, generation(), "a commit alone ends none")
+
+	require.NoError(t, write(func(tx *Tx) error {
+		n, known := tx.Generation()
+		require.True(t, known)
+		require.Equal(t, first, n)
+		tx.Outdate()
+		tx.Outdate()
+		_, known = tx.Generation()
+		require.False(t, known, "what it reads from now on may be its own")
+		_, known = other.Generation()
+		require.False(t, known)
+		return other.Read(t.Context(), func(tx *Tx) error {
+			_, known := tx.Generation()
+			require.False(t, known, "this snapshot is from before the commit and may be used after it")
+			return nil
+		})
+	}))
+	second := generation()
+	require.NotEqual(t, first, second)
+
+	undone := errors.New("undone")
+	require.ErrorIs(t, write(func(tx *Tx) error { tx.Outdate(); return undone }), undone)
+	require.NotEqual(t, second, generation())
+
+	require.NoError(t, other.Read(t.Context(), func(tx *Tx) error {
+		before, known := tx.Generation()
+		require.True(t, known)
+		require.NoError(t, write(func(tx *Tx) error { tx.Outdate(); return nil }))
+		after, _ := tx.Generation()
+		require.Equal(t, before, after, "a snapshot stays in the generation it began in")
+		return nil
+	}))
+}
+
+// A process that was killed in such a commit leaves nobody in doubt for longer than to
+// the next commit.
+func TestGenerationOfAKilledProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	one, other := openAt(t, path), openAt(t, path)
+	before, _ := other.Generation()
+	one.flusher.outdate() // and never comes to its end
+	_, known := other.Generation()
+	require.False(t, known)
+	require.NoError(t, put(t.Context(), other, "a", ""))
+	after, known := other.Generation()
+	require.True(t, known)
+	require.NotEqual(t, before, after)
+}
+
+// Of writes that share a commit, one that follows an outdating one is in doubt, too.
+func TestGenerationOfACommitOfMany(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "n.db"))
+	begun, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 2)
+	go func() {
+		ended <- s.Write(t.Context(), func(tx *Tx) error {
+			close(begun)
+			<-goOn
+			tx.Outdate()
+			return nil
+		})
+	}()
+	<-begun
+	var known bool
+	go func() {
+		ended <- s.Write(t.Context(), func(tx *Tx) error { _, known = tx.Generation(); return nil })
+	}()
+	require.Eventually(t, func() bool { return s.Backlog() == 1 }, 20*time.Second, time.Millisecond)
+	close(goOn)
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
+	require.False(t, known)
+}
