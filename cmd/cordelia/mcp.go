@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +80,9 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 		return err
 	}
 	// A client waits for the first answer: until then nothing is garbage.
-	collecting := debug.SetGCPercent(-1)
+	percent := debug.SetGCPercent(-1)
+	collect := sync.OnceFunc(func() { debug.SetGCPercent(percent) })
+	defer time.AfterFunc(time.Second, collect).Stop() // it may not ask
 	n, err := a.openNode(ctx)
 	if err != nil {
 		return err
@@ -103,7 +107,7 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	caller.Dir = dir
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Value: caller})
 	answered := func() {
-		debug.SetGCPercent(collecting)
+		collect()
 		go ops.Describe() // clients ask for the tools next
 	}
 	err = mcp.ServeStdio(ctx, router, a.in, &firstWrite{Writer: a.out, done: answered}, mcp.StdioOptions{})

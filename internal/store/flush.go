@@ -31,6 +31,8 @@ type flusher struct {
 
 	mu   sync.Mutex // one flush of this process at a time; who waits may find it done
 	file logFile    // opened before the first commit, so that it hears of every failure
+
+	mapped sync.RWMutex // for who looks at the marks outside of a transaction
 }
 
 // logFile is the log as the flusher uses it.
@@ -255,6 +257,8 @@ func (f *flusher) openFile() (err error) {
 }
 
 func (f *flusher) close() error {
+	f.mapped.Lock() // first, as who looks may have to wait for a flush
+	defer f.mapped.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error

@@ -5,6 +5,7 @@ package store
 import (
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,4 +102,31 @@ func TestGenerationOfACommitOfMany(t *testing.T) {
 	require.NoError(t, <-ended)
 	require.NoError(t, <-ended)
 	require.False(t, known)
+}
+
+// Who asks does so outside of transactions: also while the store is being closed.
+func TestGenerationOfAClosedStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n.db")
+	for range 20 {
+		s, err := Open(t.Context(), Options{Path: path})
+		require.NoError(t, err)
+		var asking sync.WaitGroup
+		ended := make(chan struct{})
+		asking.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+					s.Generation()
+					s.CatchUp()
+				}
+			}
+		})
+		require.NoError(t, s.Close())
+		close(ended)
+		asking.Wait()
+		_, known := s.Generation()
+		require.False(t, known)
+	}
 }

@@ -56,7 +56,11 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // CatchUp returns once all that a transaction could see which has ended is on disk.
-func (s *Store) CatchUp() { s.flusher.catchUp() }
+func (s *Store) CatchUp() {
+	s.flusher.mapped.RLock()
+	defer s.flusher.mapped.RUnlock()
+	s.flusher.catchUp()
+}
 
 // reader takes a free connection, or opens one where none is free: each keeps a
 // cache of its own, so there are only as many as were needed at once.

@@ -307,7 +307,11 @@ func inspect(c *conn) error {
 // known generation may be kept for as long as the number is that and known. To ask costs
 // no query. known is false while a change is on its way and where processes share no
 // memory: then look into the database.
-func (s *Store) Generation() (n uint64, known bool) { return s.flusher.current() }
+func (s *Store) Generation() (n uint64, known bool) {
+	s.flusher.mapped.RLock()
+	defer s.flusher.mapped.RUnlock()
+	return s.flusher.current()
+}
 
 // Path is the database file.
 func (s *Store) Path() string { return s.path }
