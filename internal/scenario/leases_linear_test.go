@@ -41,6 +41,7 @@ type leaseState struct {
 	holder int
 	fence  int64
 	until  int64
+	given  uint64 // which fences were given back under, by their bits
 }
 
 // leaseModel says what a sequence of calls about one item may answer. A lease
@@ -52,7 +53,7 @@ var leaseModel = porcupine.NondeterministicModel{
 		over := s.status == "leased" && out.latest >= s.until
 		mine := s.status == "leased" && s.holder == in.worker && s.fence == in.fence
 		if in.kind == "claim" {
-			taken := leaseState{"leased", in.worker, s.fence + 1, out.until}
+			taken := leaseState{"leased", in.worker, s.fence + 1, out.until, s.given}
 			free := s.status == "ready" || over
 			switch {
 			case out.lost && free:
@@ -61,17 +62,19 @@ var leaseModel = porcupine.NondeterministicModel{
 			case out.lost:
 				return []any{s}
 			case out.resumed && s.status == "leased" && s.holder == in.worker && s.fence == out.fence:
-				return []any{leaseState{"leased", in.worker, s.fence, max(s.until, out.until)}}
+				return []any{leaseState{"leased", in.worker, s.fence, max(s.until, out.until), s.given}}
 			case !out.resumed && free && out.fence == s.fence+1:
 				return []any{taken}
 			}
 			return nil
 		}
-		ended := leaseState{in.kind, in.worker, s.fence, 0}
-		if in.kind == "released" {
-			ended.status = "ready"
-		}
+		ended := leaseState{in.kind, in.worker, s.fence, 0, s.given}
 		again := s.status == "done" && s.holder == in.worker && s.fence == in.fence && in.kind == "done"
+		if in.kind == "released" {
+			// The answer to the same report is the same, whoever has the item by now.
+			ended.status, ended.given = "ready", s.given|1<<in.fence
+			again = s.given&(1<<in.fence) != 0
+		}
 		switch {
 		case out.lost && mine:
 			return []any{s, ended}
@@ -80,7 +83,7 @@ var leaseModel = porcupine.NondeterministicModel{
 		case out.refused && !mine && !again:
 			return []any{s}
 		case out.refused && mine && over: // the node had noticed
-			return []any{leaseState{"ready", 0, s.fence, 0}}
+			return []any{leaseState{"ready", 0, s.fence, 0, s.given}}
 		case !out.refused && mine:
 			return []any{ended}
 		case !out.refused && again:
