@@ -81,7 +81,7 @@ func New(st *store.Store, cfg Config) *Authorizer {
 // A read runs on one snapshot and its result is withheld when the rights moved
 // meanwhile. A write is admitted first and decided again inside its transaction,
 // so nothing by a revoked subtree commits after the revocation did (INV-REVOKE):
-// writers are serial, and the transaction reads the epoch it commits under.
+// writers are serial, and the transaction knows the epoch it commits under.
 //
 // Errors: CodeUnauthenticated (identity gone), CodeDenied (not allowed),
 // CodeRevoked (was allowed when it began), CodeBusy (limit reached), and f's.
