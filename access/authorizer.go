@@ -81,7 +81,7 @@ func New(st *store.Store, cfg Config) *Authorizer {
 // A read runs on one snapshot and its result is withheld when the rights moved
 // meanwhile. A write is admitted first and decided again inside its transaction,
 // so nothing by a revoked subtree commits after the revocation did (INV-REVOKE):
-// writers are serial, and the transaction knows the epoch it commits under.
+// writers are serial, and the transaction reads the epoch it commits under.
 //
 // Errors: CodeUnauthenticated (identity gone), CodeDenied (not allowed),
 // CodeRevoked (was allowed when it began), CodeBusy (limit reached), and f's.
@@ -139,9 +139,9 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 
 // admit decides whether a write may wait for its turn. release is there with an error, too.
 func (a *Authorizer) admit(ctx context.Context, p Principal, op Op, d *decision) (release func(), err error) {
-	var certain bool
-	if *d, certain = a.recall(p, op); certain {
-		return a.enter(*d)
+	if held, certain := a.recall(p, op); certain && ctx.Err() == nil {
+		*d = held
+		return a.enter(held)
 	}
 	release = func() {}
 	err = a.store.Peek(ctx, func(tx *store.Tx) (err error) {

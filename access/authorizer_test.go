@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -191,6 +192,36 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 		err := door.Do(t.Context(), as(worker), search, func(access.Grant) error { read++; return nil })
 		require.ErrorIs(t, err, schemas.ErrDenied)
 		require.Zero(t, read)
+	})
+	t.Run("nobody told of the revocation", func(t *testing.T) {
+		for name, revoke := range map[string]func(n *node){
+			"an older program": func(n *node) {
+				require.NoError(t, n.sa.Write(t.Context(), func(tx *store.Tx) error {
+					if err := setStatus(worker, schemas.Deactivated)(tx); err != nil {
+						return err
+					}
+					_, err := tx.Exec(`UPDATE counters SET value = value + 1 WHERE name = 'epoch'`)
+					return err
+				}))
+			},
+			"the lock file was deleted": func(n *node) {
+				require.NoError(t, os.Remove(n.path+".lock"))
+				_, n.sa = n.door(store.SystemClock{})
+				n.status(worker, schemas.Deactivated)
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				n := newNode(t)
+				require.NoError(t, n.b.Do(t.Context(), as(worker), write, mark("before")))
+				revoke(n)
+				for _, key := range []string{"after", "again"} {
+					require.Error(t, n.b.Do(t.Context(), as(worker), write, mark(key)))
+					require.False(t, n.marked(key))
+				}
+				search := access.Op{Tool: "memory_search", Effect: access.Read}
+				require.Error(t, n.b.Do(t.Context(), as(worker), search, func(access.Grant) error { return nil }))
+			})
+		}
 	})
 	t.Run("F06 an unrelated change lets the write commit once", func(t *testing.T) {
 		n := newNode(t)

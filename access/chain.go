@@ -170,15 +170,10 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	return loaded, epoch, nil
 }
 
-// now is the epoch tx reads. A writer, who alone could move it, is told by the store's
-// generation; a snapshot has to look which one it is of.
+// now is the epoch tx reads. What commits depends on that alone, never on a
+// generation: of those only who shares this process's marks, and knows of them, tells.
 func (c *chainCache) now(tx *store.Tx) (int64, error) {
 	generation, known := tx.Generation()
-	if known && tx.Writable() {
-		if _, epoch, ok := c.held("", generation); ok {
-			return epoch, nil
-		}
-	}
 	epoch, err := Epoch(tx)
 	if err == nil && known {
 		c.mu.Lock()
@@ -199,10 +194,13 @@ func (c *chainCache) held(id schemas.EntityID, generation uint64) (_ *chain, epo
 	return c.chains[id], c.epoch, c.chains != nil && c.generation == generation
 }
 
-// turn drops what is older than epoch.
+// untold is no generation that is ever known: those are even.
+const untold = 1
+
+// turn drops what is older than epoch; in which generation that is the epoch is to be told anew.
 func (c *chainCache) turn(epoch int64) {
 	if epoch > c.epoch || c.chains == nil {
-		c.epoch, c.chains = epoch, map[schemas.EntityID]*chain{}
+		c.epoch, c.generation, c.chains = epoch, untold, map[schemas.EntityID]*chain{}
 	}
 }
 

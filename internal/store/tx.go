@@ -31,7 +31,7 @@ type Tx struct {
 	after    []func()
 
 	flusher    *flusher // of a writable one
-	generation uint64   // of one that is not: it began in this one, or in a later one
+	generation uint64   // of a snapshot: it began in this one, or in a later one
 	known      bool
 }
 
@@ -246,13 +246,9 @@ func (t *Tx) Outdate() {
 	}
 }
 
-// Generation is that of what t sees, as Store.Generation tells it.
-func (t *Tx) Generation() (n uint64, known bool) {
-	if t.flusher != nil {
-		return t.flusher.current() // nobody else can end it, but t and who shares its commit can
-	}
-	return t.generation, t.known
-}
+// Generation is that of what t sees, as Store.Generation tells it: of a snapshot. What
+// a write sees it may have changed.
+func (t *Tx) Generation() (n uint64, known bool) { return t.generation, t.known }
 
 // Ring tells waiting readers, here and in other processes, that there is news
 // once the transaction is on disk.
