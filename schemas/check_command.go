@@ -60,7 +60,7 @@ func (c Check) String() string {
 	case CheckRegex:
 		return fmt.Sprintf("%s matches %q", path, c.Pattern)
 	case CheckJSONPath:
-		return fmt.Sprintf("%s at %s equals %s", path, c.JSONPath, c.value())
+		return fmt.Sprintf("%s at %s equals %s", path, legible(c.JSONPath, ""), c.value())
 	case CheckDate:
 		return c.value()
 	case CheckCommand:

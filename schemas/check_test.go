@@ -95,6 +95,7 @@ func TestChecksInALine(t *testing.T) {
 		`{"kind":"regex","path":"a","pattern":"x\"\n"}`:                                  `a matches "x\"\n"`,
 		`{"kind":"json_path","path":"a","json_path":"$.b","equals":{"c":1}}`:             `a at $.b equals {"c":1}`,
 		`{"kind":"json_path","path":"a\nb","json_path":"$.b","equals":{"c":  [1]}}`:      `"a\nb" at $.b equals {"c":[1]}`,
+		`{"kind":"json_path","path":"a","json_path":"$['\u007f\u202e']","equals":{}}`:    `a at "$['\x7f\u202e']" equals {}`,
 		`{"kind":"date","equals":"2026-11-20"}`:                                          `"2026-11-20"`,
 		`{"kind":"command","command":["go","test","./…"]}`:                               `go test ./…`,
 		`{"kind":"command","command":["sh","-c","a && b","","c\nd","\u202e"],"dir":"e"}`: `sh -c "a && b" "" "c\nd" "\u202e" (in e)`,
@@ -117,7 +118,8 @@ func TestWhichEvidenceIsStale(t *testing.T) {
 func FuzzParseCheck(f *testing.F) {
 	for _, s := range []string{`{"kind":"file","path":"a"}`, `{"kind":"regex","path":"a/b","pattern":"^x+$"}`,
 		`{"kind":"json_path","path":"a","json_path":"$.a[0]['b c']","equals":{"x":null}}`, `{"kind":"date","equals":"2026-11-20"}`, `{"kind":"file","path":"../x"}`,
-		`{"kind":"command","command":["sh","-c","a \"b\""],"dir":"c/d","exit":3}`, `{"kind":"command","command":["a\u0000"]}`} {
+		`{"kind":"command","command":["sh","-c","a \"b\""],"dir":"c/d","exit":3}`, `{"kind":"command","command":["a\u0000"]}`,
+		`{"kind":"json_path","path":"a","json_path":"$['\u007f']","equals":{}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
