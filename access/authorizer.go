@@ -182,8 +182,8 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 // stands says whether a read that was decided before may answer now, once what it saw
 // is on disk.
 func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
+	a.store.CatchUp() // first: it may take long, and rights may go meanwhile
 	if now, known := a.store.Generation(); known && now == before.generation {
-		a.store.CatchUp()
 		return nil
 	}
 	var epoch int64
@@ -207,7 +207,7 @@ func (a *Authorizer) use(g Grant, f func(Grant) error) error {
 
 // again repeats a decision made before. A right lost in between is CodeRevoked.
 func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
-	epoch, err := a.cache.now(tx)
+	epoch, err := a.cache.epochOf(tx)
 	if err != nil {
 		return before, err
 	}

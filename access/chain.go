@@ -135,7 +135,7 @@ type chainCache struct {
 
 // get returns id's chain as of tx's snapshot, and the epoch of that snapshot.
 func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, error) {
-	epoch, err := c.now(tx)
+	epoch, err := c.epochOf(tx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -170,15 +170,15 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	return loaded, epoch, nil
 }
 
-// now is the epoch tx reads. What commits depends on that alone, never on a
+// epochOf is the epoch tx reads. What commits depends on that alone, never on a
 // generation: of those only who shares this process's marks, and knows of them, tells.
-func (c *chainCache) now(tx *store.Tx) (int64, error) {
+func (c *chainCache) epochOf(tx *store.Tx) (int64, error) {
 	generation, known := tx.Generation()
 	epoch, err := Epoch(tx)
 	if err == nil && known {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.turn(epoch)
+		c.advance(epoch)
 		if epoch == c.epoch {
 			c.generation = generation
 		}
@@ -197,8 +197,8 @@ func (c *chainCache) held(id schemas.EntityID, generation uint64) (_ *chain, epo
 // untold is no generation that is ever known: those are even.
 const untold = 1
 
-// turn drops what is older than epoch; in which generation that is the epoch is to be told anew.
-func (c *chainCache) turn(epoch int64) {
+// advance drops what is older than epoch; in which generation that is the epoch is to be told anew.
+func (c *chainCache) advance(epoch int64) {
 	if epoch > c.epoch || c.chains == nil {
 		c.epoch, c.generation, c.chains = epoch, untold, map[schemas.EntityID]*chain{}
 	}
@@ -207,7 +207,7 @@ func (c *chainCache) turn(epoch int64) {
 func (c *chainCache) put(id schemas.EntityID, loaded *chain, epoch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.turn(epoch)
+	c.advance(epoch)
 	if epoch == c.epoch { // an older snapshot must not fill a newer cache
 		c.chains[id] = loaded
 	}
@@ -262,9 +262,14 @@ func Epoch(tx *store.Tx) (int64, error) {
 // BumpEpoch makes every cached decision void. Call it in the transaction of any
 // change to status, capabilities, grants, keys, memberships, groups or scopes,
 // and of a registration.
-func BumpEpoch(tx *store.Tx) error {
-	tx.Outdate()
-	if _, err := tx.Exec(bumpEpoch); err != nil {
+func BumpEpoch(tx *store.Tx) error { return RaiseEpoch(tx, 0) }
+
+// RaiseEpoch is BumpEpoch to a number above what another database had.
+func RaiseEpoch(tx *store.Tx, above int64) error {
+	if err := tx.Outdate(); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(raiseEpoch, above); err != nil {
 		return fmt.Errorf("move epoch: %w", err)
 	}
 	tx.Keep(moved{}, true)

@@ -13,7 +13,7 @@ import (
 // decision is the outcome of deciding an operation under one epoch.
 type decision struct {
 	epoch      int64
-	generation uint64           // of the store, before it was made
+	generation uint64           // of the store, before it was made; an unknown one equals no known one
 	actor      *chain           // the entity acting, with everyone above it
 	via        schemas.EntityID // who acts through it, "" if it acts itself
 }
@@ -32,7 +32,9 @@ func (d decision) mayChange() []schemas.EntityID {
 }
 
 // recall says that p may begin op, where that takes no look into the database: nobody's
-// rights were changed since the last one, and the chain tells the rest.
+// rights were changed since the last one, and the chain tells the rest. For a write whose
+// epoch is still that one this is the decision, which again does not repeat: every rule of
+// decide is here, or sends the caller there.
 func (a *Authorizer) recall(p Principal, op Op) (decision, bool) {
 	generation, known := a.store.Generation()
 	c, epoch, same := a.cache.held(p.Entity, generation)
@@ -55,7 +57,7 @@ func (a *Authorizer) recall(p Principal, op Op) (decision, bool) {
 func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) {
 	generation, _ := tx.Generation()
 	if p.Method == ByNode {
-		epoch, err := a.cache.now(tx)
+		epoch, err := a.cache.epochOf(tx)
 		return decision{epoch: epoch, generation: generation}, err
 	}
 	c, epoch, err := a.cache.get(tx, p.Entity)

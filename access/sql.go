@@ -2,7 +2,7 @@ package access
 
 const (
 	selectEpoch = `SELECT value FROM counters WHERE name = 'epoch'`
-	bumpEpoch   = `UPDATE counters SET value = value + 1 WHERE name = 'epoch'`
+	raiseEpoch  = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
 
 	// selectChain walks from an entity up to its human; the human comes first.
 	selectChain = `WITH RECURSIVE up(id, level) AS (

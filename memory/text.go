@@ -130,7 +130,7 @@ func identifierParts(s string) []string {
 // grams gives the distinct letter triples of the words, for what is misspelt or
 // only part of a word; the ends of a word count as a letter.
 func grams(words []word) []string {
-	likely := min(6*len(words), maxGrams)
+	likely := min(6*len(words), maxGrams) // a word has some six
 	seen, out := make(map[string]bool, likely), make([]string, 0, likely)
 	for _, w := range words {
 		for _, g := range wordGrams(w.lower) {

@@ -58,6 +58,7 @@ const lessonToken = "lesson"
 // the line of entries at all of ASCII but letters and digits.
 func entry(kind, value string) string { return kind + indexed(value) }
 
+// indexed is a value as the index has it.
 func indexed(value string) string { return strings.ReplaceAll(value, "_", "·") }
 
 // token is a word of a filter: a kind, and a value of any form.

@@ -57,9 +57,8 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if err := agents.EndChallenges(tx); err != nil {
 		return err
 	}
-	tx.Outdate()
-	if _, err := tx.Exec(raiseEpoch, p.epoch); err != nil {
-		return fmt.Errorf("move epoch: %w", err)
+	if err := access.RaiseEpoch(tx, p.epoch); err != nil {
+		return err
 	}
 	var by schemas.EntityID
 	if p.person != nil {

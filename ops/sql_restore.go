@@ -25,5 +25,4 @@ const (
 	dropMember    = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`
 	carryClosed   = `UPDATE groups SET emcon = ?, archived_at = ? WHERE id = ?`
 	dropAllTokens = `DELETE FROM tokens`
-	raiseEpoch    = `UPDATE counters SET value = max(value, ?) + 1 WHERE name = 'epoch'`
 )

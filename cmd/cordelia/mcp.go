@@ -82,7 +82,8 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	// A client waits for the first answer: until then nothing is garbage.
 	percent := debug.SetGCPercent(-1)
 	collect := sync.OnceFunc(func() { debug.SetGCPercent(percent) })
-	defer time.AfterFunc(time.Second, collect).Stop() // it may not ask
+	defer collect()
+	defer time.AfterFunc(time.Second, collect).Stop() // it may never ask
 	n, err := a.openNode(ctx)
 	if err != nil {
 		return err
@@ -95,12 +96,12 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 		}
 		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human, a.home)
 	}
-	made := make(chan *mcp.Router, 1)
+	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
-		made <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
+		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
 	}()
 	caller, err := ownCaller(ctx, n, as)
-	router := <-made
+	router := <-routers
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type leaseState struct {
 	holder int
 	fence  int64
 	until  int64
-	given  uint64 // which fences were given back under, by their bits
+	given  uint64 // which fences were given back under, by their bits: there are fewer than 64
 }
 
 // leaseModel says what a sequence of calls about one item may answer. A lease
@@ -401,6 +401,9 @@ func (w *leaseWorker) claim() (item string, fence int64) {
 	f, err := json.Number(fmt.Sprint(number)).Int64()
 	if err != nil {
 		w.t.Errorf("fence: %v", err)
+	}
+	if f >= 64 {
+		w.t.Errorf("fence %d: the model has bits for 64", f)
 	}
 	out.fence, out.until, out.resumed = f, until.UnixMicro(), resumed == true
 	w.record.add(fmt.Sprint(id), in, out, since)

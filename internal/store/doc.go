@@ -10,6 +10,9 @@
 //   - INV-IMMEDIATE: every write transaction begins IMMEDIATE, on the one writer
 //     goroutine of this process, behind an flock that makes processes take
 //     fair turns; every read runs on a query_only connection.
+//   - INV-GENERATION: before a commit whose transaction called Tx.Outdate can be seen,
+//     no process that shares n.db.lock knows a generation; after it, none knows the
+//     one before.
 //   - INV-MIGRATE: lock, version check, DDL and new version are one transaction,
 //     so any number of processes may start at once on an empty or old file.
 //   - INV-SOVEREIGN: triggers of the writing connection refuse changes to the L1
@@ -19,7 +22,7 @@
 // is what holds when it commits: checks made inside it cannot race.
 //
 // Beside the database n.db lie SQLite's n.db-wal and n.db-shm; n.db.lock, the
-// queue for writing and the marks of what is flushed; n.db.inuse, locked by every
+// queue for writing, the marks of what is flushed and the generation; n.db.inuse, locked by every
 // process that has it open, so that Restore replaces no file under anyone;
 // n.db.alive, a file that each process which waited holds locked while it lives;
 // and n.db.bells, the sockets that wake processes waiting for news. n.db and

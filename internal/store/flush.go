@@ -51,7 +51,7 @@ type marks struct {
 	flushed atomic.Uint64 // is on disk, and all before it
 	broken  atomic.Uint64 // not 0: a flush failed, and the log was not written again
 
-	generation atomic.Uint64 // see Store.Generation; odd while a commit may be about to end it
+	generation generation
 }
 
 // mostCommits is more than there will ever be: marks beyond it are no marks.
@@ -97,31 +97,6 @@ func (f *flusher) resume() {
 	if f.marks != nil && !f.lazy {
 		f.marks.done.Store(f.marks.begun.Load())
 	}
-}
-
-// outdate says that the open transaction may end the generation. outdated says that it
-// did or is gone, or that a process was killed in one: it is called at the end of each.
-// Only who has the turn may call them.
-func (f *flusher) outdate() {
-	if f.marks != nil && f.marks.generation.Load()%2 == 0 {
-		f.marks.generation.Add(1)
-	}
-}
-
-func (f *flusher) outdated() {
-	if f.marks != nil && f.marks.generation.Load()%2 == 1 {
-		f.marks.generation.Add(1)
-	}
-}
-
-// current is the generation and whether it can be told: not where no memory is shared,
-// and not while it may be ending.
-func (f *flusher) current() (generation uint64, known bool) {
-	if f.marks == nil {
-		return 0, false
-	}
-	generation = f.marks.generation.Load()
-	return generation, generation%2 == 0
 }
 
 // flush returns once commit n is on disk. After an error it is in the log for all to

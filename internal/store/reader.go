@@ -15,7 +15,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Peek is Read for what is told to nobody unless a Read, Ask or Write of this store
-// returns after it: it waits for the disk only with an error, which is told.
+// returns after it, or CatchUp does: it waits for the disk only with an error, which is told.
 func (s *Store) Peek(ctx context.Context, fn func(*Tx) error) error {
 	return s.read(ctx, fn, false)
 }
@@ -26,7 +26,7 @@ func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 		return s.explain(err)
 	}
 	defer func() { s.readers <- c }()
-	generation, known := s.flusher.current()
+	generation, known := s.flusher.generation()
 	if err := c.exec("BEGIN"); err != nil {
 		return s.explain(fmt.Errorf("begin read: %w", err))
 	}
@@ -55,7 +55,8 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	return s.explain((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
-// CatchUp returns once all that a transaction could see which has ended is on disk.
+// CatchUp returns once all that a transaction could see which has ended is on disk. Once
+// the store is closed it waits for nothing.
 func (s *Store) CatchUp() {
 	s.flusher.mapped.RLock()
 	defer s.flusher.mapped.RUnlock()

@@ -302,17 +302,6 @@ func inspect(c *conn) error {
 	return nil
 }
 
-// Generation is a number that moves, for all processes on the database, before anybody
-// sees a commit whose transaction called Tx.Outdate. What a transaction read that had a
-// known generation may be kept for as long as the number is that and known. To ask costs
-// no query. known is false while a change is on its way and where processes share no
-// memory: then look into the database.
-func (s *Store) Generation() (n uint64, known bool) {
-	s.flusher.mapped.RLock()
-	defer s.flusher.mapped.RUnlock()
-	return s.flusher.current()
-}
-
 // Path is the database file.
 func (s *Store) Path() string { return s.path }
 

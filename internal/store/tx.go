@@ -31,7 +31,7 @@ type Tx struct {
 	after    []func()
 
 	flusher    *flusher // of a writable one
-	generation uint64   // of a snapshot: it began in this one, or in a later one
+	generation uint64   // of a snapshot, see Generation
 	known      bool
 }
 
@@ -237,18 +237,6 @@ func (t *Tx) runAfter() {
 		}
 	}
 }
-
-// Outdate says that this transaction changes what others keep for a generation (see
-// Store.Generation).
-func (t *Tx) Outdate() {
-	if t.flusher != nil {
-		t.flusher.outdate()
-	}
-}
-
-// Generation is that of what t sees, as Store.Generation tells it: of a snapshot. What
-// a write sees it may have changed.
-func (t *Tx) Generation() (n uint64, known bool) { return t.generation, t.known }
 
 // Ring tells waiting readers, here and in other processes, that there is news
 // once the transaction is on disk.
