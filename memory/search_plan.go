@@ -66,7 +66,8 @@ type term struct {
 	df       float64  // how many readable items have it, estimated
 	weight   float64  // idf^0.8, less for weak words
 	fuzzy    bool     // no item has it: what is spelt alike counts
-	spelling spelling // for fuzzy
+	spelling spelling // for fuzzy, as written
+	stem     spelling // and of its stem, which is what items are kept as
 }
 
 // plan is a query ready to run.
@@ -238,7 +239,7 @@ func (p *plan) weighLetters(tx querier, unknown []*term, total float64) error {
 	var entries []string
 	for _, t := range unknown {
 		t.fuzzy = true
-		t.spelling = spellingOf(t.grams)
+		t.spelling, t.stem = spellingOf(t.grams), spellingOf(wordGrams(t.term))
 		t.grams = t.grams[:min(len(t.grams), maxTermGrams)]
 		for _, g := range t.grams {
 			entries = append(entries, entry(gramEntry, g))

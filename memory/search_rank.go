@@ -33,8 +33,9 @@ const (
 	byShape       = 1.35
 	byFolder      = 2.0 // lies in the group of the searcher's folder
 	secondHand    = 0.7
-	spelledAlike  = 0.5 // Dice from which a word stands for another
+	spelledAlike  = 0.5 // likeness from which a word stands for another
 	nearlyAlike   = 0.35
+	oneSlip       = 0.7 // likeness of words that one slip of the hand makes the same
 	neverSurfaces = 1e-9
 )
 
@@ -174,7 +175,7 @@ func (p *plan) countTerms(d *doc) {
 			d.tf[i]++
 		}
 		for _, i := range p.fuzzy {
-			share := p.order[i].spelling.alike(w)
+			share := p.order[i].like(w)
 			if share >= p.alike {
 				d.tf[i] = max(d.tf[i], share)
 			}

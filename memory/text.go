@@ -222,6 +222,46 @@ func (s *spelling) alike(word string) float64 {
 	return 2 * float64(common) / float64(len(s.grams)+all)
 }
 
+// like is how much a stem is like the word of a query, 0 to 1. A slip can keep the word's
+// own ending from being cut, so what it begins with counts, too.
+func (t *term) like(stem string) float64 {
+	share := max(t.spelling.alike(stem), t.stem.alike(stem))
+	if share >= oneSlip || stem[0] != t.written[0] {
+		return share
+	}
+	for end := len(stem) - 1; end <= min(len(stem)+1, len(t.written)); end++ {
+		if slipped(t.written[:end], stem) {
+			return oneSlip
+		}
+	}
+	if slipped(t.term, stem) {
+		return oneSlip
+	}
+	return share
+}
+
+// slipped reports whether two words differ by one letter, or by two that changed places.
+// Short words do not count: there one letter makes another word.
+func slipped(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 5 || len(b)-len(a) > utf8.UTFMax {
+		return false
+	}
+	for len(a) > 0 {
+		x, n := utf8.DecodeRuneInString(a)
+		y, m := utf8.DecodeRuneInString(b)
+		if x != y {
+			x2, n2 := utf8.DecodeRuneInString(a[n:])
+			y2, m2 := utf8.DecodeRuneInString(b[m:])
+			return a == b[m:] || a[n:] == b[m:] || x == y2 && y == x2 && a[n+n2:] == b[m+m2:]
+		}
+		a, b = a[n:], b[m:]
+	}
+	return utf8.RuneCountInString(b) == 1
+}
+
 // joinTerms is the stored form of the words' stems.
 func joinTerms(words []word) string {
 	terms := make([]string, len(words))
