@@ -163,7 +163,7 @@ func revoked(op Op, cause error) error {
 func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
 	release := func() {}
 	defer func() { release() }()
-	err := a.store.Peek(ctx, func(tx *store.Tx) error {
+	err := a.store.Read(ctx, func(tx *store.Tx) error {
 		var err error
 		if *d, err = a.decide(tx, p, op); err != nil {
 			return err
@@ -182,7 +182,6 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 // stands says whether a read that was decided before may answer now, once what it saw
 // is on disk.
 func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
-	a.store.CatchUp() // first: it may take long, and rights may go meanwhile
 	if now, known := a.store.Generation(); known && now == before.generation {
 		return nil
 	}

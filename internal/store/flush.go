@@ -232,7 +232,7 @@ func (f *flusher) openFile() (err error) {
 }
 
 func (f *flusher) close() error {
-	f.mapped.Lock() // first, as who looks may have to wait for a flush
+	f.mapped.Lock()
 	defer f.mapped.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -90,7 +90,6 @@ func TestGenerationOfAClosedStore(t *testing.T) {
 					return
 				default:
 					s.Generation()
-					s.CatchUp()
 				}
 			}
 		})

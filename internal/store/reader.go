@@ -15,7 +15,7 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 }
 
 // Peek is Read for what is told to nobody unless a Read, Ask or Write of this store
-// returns after it, or CatchUp does: it waits for the disk only with an error, which is told.
+// returns after it: it waits for the disk only with an error, which is told.
 func (s *Store) Peek(ctx context.Context, fn func(*Tx) error) error {
 	return s.read(ctx, fn, false)
 }
@@ -53,14 +53,6 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	defer func() { s.readers <- c }()
 	defer s.flusher.catchUp()
 	return s.explain((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
-}
-
-// CatchUp returns once all that a transaction could see which has ended is on disk. Once
-// the store is closed it waits for nothing.
-func (s *Store) CatchUp() {
-	s.flusher.mapped.RLock()
-	defer s.flusher.mapped.RUnlock()
-	s.flusher.catchUp()
 }
 
 // reader takes a free connection, or opens one where none is free: each keeps a
