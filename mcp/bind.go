@@ -56,7 +56,8 @@ func NewServer(ctx context.Context, n *ops.Node, opts ServerOptions) *Router {
 	r := NewRouter(srv, opts.Log)
 	r.ServeTasks(keptCalls{b})
 	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]*push{}}
-	r.sentry = newSentry(ctx, n, r)
+	r.sentry = newSentry(ctx, n, r, opts.Toolsets)
+	b.sentry = r.sentry
 	return r
 }
 
@@ -66,6 +67,7 @@ type binding struct {
 	opts       ServerOptions
 	operations map[string]*ops.Operation // by name
 	refused    refusals
+	sentry     *sentry
 }
 
 // caller is who the request was proven to be.
@@ -107,7 +109,7 @@ func (b *binding) whole(tool sdk.Tool) (_ sdk.Tool, err error) {
 	return tool, err
 }
 
-// filter keeps the tools the caller may call, whole; the registry asks it for lists
+// filter keeps the tools the caller may call, whole in a list; the registry asks it for lists
 // and for calls, so what is hidden is as good as absent. A call of a tool the
 // caller had a moment ago passes: its own transaction decides.
 func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
@@ -119,19 +121,30 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 		return tools
 	}
 	tools = slices.DeleteFunc(slices.Clone(tools), func(t sdk.Tool) bool { return t.Name == hookTool })
-	visible, lost := b.node.Visible(ctx, c, b.opts.Toolsets)
+	visible, lost := b.listed(ctx, c) // if it fails, whoever calls one gets the error and what to do
 	kept := make([]sdk.Tool, 0, len(tools))
 	for _, t := range tools {
 		if lost == nil && !visible[t.Name] {
-			continue // with lost, whoever calls one gets the error and what to do; here it would be lost
-		}
-		if t, err = b.whole(t); err != nil {
-			slog.Error("schema of a tool", "tool", t.Name, "err", err)
 			continue
+		}
+		if !called(ctx) {
+			if t, err = b.whole(t); err != nil {
+				slog.Error("schema of a tool", "tool", t.Name, "err", err)
+				continue
+			}
 		}
 		kept = append(kept, t)
 	}
 	return kept
+}
+
+// listed gives the tools that the registry asks for. A client of the eras before that
+// lists them is told of changes from then on; others ask for that.
+func (b *binding) listed(ctx context.Context, c ops.Caller) (map[string]bool, error) {
+	if req, ok := callFrom(ctx); ok && !req.msg.modern() && !called(ctx) {
+		return b.sentry.learn(ctx, req, c)
+	}
+	return b.node.Visible(ctx, c, b.opts.Toolsets)
 }
 
 // handler calls the operation and renders its answer.
@@ -181,11 +194,6 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 func called(ctx context.Context) bool {
 	c, ok := callFrom(ctx)
 	return ok && c.msg.method == string(sdk.MethodToolsCall)
-}
-
-// absent is the registry's answer for a tool it does not know.
-func absent(tool string) *RPCError {
-	return Errorf(CodeInvalidParams, "tool '%s' not found: %v", tool, sdkserver.ErrToolNotFound)
 }
 
 // texter is an answer that words itself.

@@ -23,6 +23,9 @@
 //   - Broadcasts (list_changed, resources/updated) reach every legacy session
 //     and every subscriptions/listen stream which asked for them, there tagged
 //     with the subscription and never before its acknowledgement.
+//   - When the tools that an agent may call become others, whichever process did it,
+//     its own clients are told (tools/list_changed), once for a change: of the eras
+//     before those that listed them, else the streams which asked for it.
 //   - INV-ASKED: what a client answers for its user decides nothing: the node looks
 //     what the person did with their own key. A refusal is final in its session.
 //

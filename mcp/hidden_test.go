@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,7 +16,8 @@ import (
 )
 
 // A tool that was taken away is absent from the next call on, whatever else is
-// wrong with that; one that is given back is there at once.
+// wrong with that; one that is given back is there at once. Absent ones are told as those
+// that never were, to the byte, in either era.
 func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
 	require.NoError(t, err)
@@ -23,31 +26,53 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	router := NewServer(t.Context(), n, ServerOptions{})
 	server := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
-	as := func(name string) func(tool string, args obj) obj {
+	token := func(name string) string {
 		key, err := n.OpenIdentity(t.Context(), name)
 		require.NoError(t, err)
 		issued, err := n.OwnToken(t.Context(), key)
 		require.NoError(t, err)
-		c := boundClient{server, "Authorization: Bearer " + issued.Token.Reveal()}
-		return func(tool string, args obj) obj { return c.ask("tools/call", obj{"name": tool, "arguments": args}) }
+		return "Authorization: Bearer " + issued.Token.Reveal()
 	}
-	lead := as("")
+	lead := func(tool string, args obj) obj {
+		return boundClient{server, token("")}.ask("tools/call", obj{"name": tool, "arguments": args})
+	}
 	grant := func(tools ...string) {
 		require.Nil(t, dig(lead("agent_capabilities", obj{"agent": "w", "capabilities": obj{"tools": tools}}), "result", "isError"))
 	}
 	require.Nil(t, dig(lead("agent_register", obj{"agent_type": "custom", "name": "w", "display_name": "W"}), "result", "isError"))
-	worker := as("w")
-	gone := dig(worker("agent_lisp", obj{}), "error").(map[string]any)
-	for _, args := range []obj{{}, {"nonsense": 1}, {"section": "/none"}} {
-		grant("memory_read_hot", "agent_list")
-		require.NotNil(t, dig(worker("memory_read_hot", obj{}), "result", "structuredContent"))
-		grant("agent_list")
-		for range 2 {
-			answer := worker("memory_read_hot", args)
-			require.Equal(t, gone["code"], dig(answer, "error", "code"), "%v: %v", args, answer)
-			require.Equal(t, strings.ReplaceAll(gone["message"].(string), "agent_lisp", "memory_read_hot"), dig(answer, "error", "message"))
+	bearer := token("w")
+	session := server.session(bearer)
+	eras := map[string]func(tool string, args obj) string{
+		"2026-07-28": func(tool string, args obj) string {
+			m := request(1, "tools/call", obj{"name": tool, "arguments": args, "_meta": meta()})
+			return read(t, server.post(t.Context(), m, bearer))
+		},
+		"2025-11-25": func(tool string, args obj) string {
+			m := request(1, "tools/call", obj{"name": tool, "arguments": args})
+			return read(t, server.do(t.Context(), "POST", "/mcp", encode(t, m), session, bearer))
+		},
+	}
+	for era, worker := range eras {
+		gone := worker("agent_lisp", obj{})
+		require.Contains(t, gone, `"code":-32602`)
+		require.Contains(t, gone, `there is no tool 'agent_lisp' for this agent; tools/list`)
+		for _, args := range []obj{{}, {"nonsense": 1}, {"section": "/none"}} {
+			grant("memory_read_hot", "agent_list")
+			require.Contains(t, worker("memory_read_hot", obj{}), "structuredContent")
+			grant("agent_list")
+			for range 2 {
+				require.Equal(t, strings.ReplaceAll(gone, "agent_lisp", "memory_read_hot"), worker("memory_read_hot", args), "%s %v", era, args)
+			}
 		}
 	}
+}
+
+// read is the body of an answer.
+func read(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return string(b)
 }
 
 // What is sent does not depend on how it is encoded.

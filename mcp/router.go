@@ -43,6 +43,8 @@ type peers map[subscriber]context.CancelCauseFunc
 type subscriber interface {
 	sdkserver.SessionWithResourceSubscriptions
 	owner() Principal
+	mindful() bool
+	knows(tools map[string]bool) (before map[string]bool)
 }
 
 func (c *call) owner() Principal { return c.own.owner() }
@@ -75,19 +77,23 @@ func (r *Router) HandleMethod(name string, h MethodHandler) { r.methods[name] = 
 // ResourceUpdated tells the clients of a principal that are subscribed to uri, of
 // either era, that the resource changed. The others cost nothing.
 func (r *Router) ResourceUpdated(uri, principal string) {
-	n := sdk.JSONRPCNotification{JSONRPC: sdk.JSONRPC_VERSION, Notification: sdk.Notification{
+	n := sdk.Notification{
 		Method: sdk.MethodNotificationResourceUpdated,
 		Params: sdk.NotificationParams{AdditionalFields: map[string]any{"uri": uri}},
-	}}
+	}
 	for p := range r.clients(principal) {
-		if !p.Initialized() || !p.IsSubscribedToResource(uri) {
-			continue
+		if p.Initialized() && p.IsSubscribedToResource(uri) {
+			r.notify(p, n)
 		}
-		select {
-		case p.NotificationChannel() <- n:
-		default:
-			r.log.Warn("a client does not take its notifications", "session", p.SessionID(), "uri", uri)
-		}
+	}
+}
+
+// notify sends n to one client, without waiting for it.
+func (r *Router) notify(p subscriber, n sdk.Notification) {
+	select {
+	case p.NotificationChannel() <- sdk.JSONRPCNotification{JSONRPC: sdk.JSONRPC_VERSION, Notification: n}:
+	default:
+		r.log.Warn("a client does not take its notifications", "session", p.SessionID(), "method", n.Method)
 	}
 }
 
@@ -183,7 +189,7 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	ctx = r.srv.WithContext(ctx, c)
 	switch {
 	case c.stream != nil: // the registry handles it for as long as it lasts
-		c.stream.opened = func() { r.subscribed(c.owner()) }
+		c.stream.opened = func() { r.opened(c) }
 		defer r.attach(ctx, c, c.cancel)()
 	case c.msg.method == string(sdk.MethodResourcesSubscribe), c.msg.method == string(sdk.MethodResourcesUnsubscribe):
 		defer func() { r.subscribed(c.owner()) }()
@@ -202,6 +208,9 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	case sdk.JSONRPCError:
 		out.ID = sdk.NewRequestId(c.msg.id)
 		if e := c.chosen.Load(); e != nil {
+			return e.response(c.msg.id)
+		}
+		if e, ok := absentTool(c.msg, out.Error); ok {
 			return e.response(c.msg.id)
 		}
 		out.Error.Message = ops.Escape(out.Error.Message) // it quotes what was asked for

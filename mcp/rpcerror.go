@@ -10,6 +10,7 @@ import (
 	"cordelia/schemas"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
+	sdkserver "github.com/mark3labs/mcp-go/server"
 )
 
 // JSON-RPC error codes. The negative ones are JSON-RPC's and MCP's; our own lie
@@ -56,6 +57,25 @@ func MissingCapability(names ...string) *RPCError {
 		Message: fmt.Sprintf("this request needs client capabilities %q, which were not declared", names),
 		Data:    map[string]any{"requiredCapabilities": required},
 	}
+}
+
+// absent is the answer to a call of a tool that the caller may not call, or that there
+// is not: which of them is not told.
+func absent(tool string) *RPCError {
+	return Errorf(CodeInvalidParams,
+		"there is no tool '%s' for this agent; tools/list shows those there are (a parent adds one with agent_capabilities)", ops.Escape(tool))
+}
+
+// absentTool is absent if that is what the registry says of the tool which m calls.
+func absentTool(m message, said sdk.JSONRPCErrorDetails) (*RPCError, bool) {
+	var p struct {
+		Name string `json:"name"`
+	}
+	if m.method != string(sdk.MethodToolsCall) || json.Unmarshal(m.params, &p) != nil ||
+		said.Message != fmt.Sprintf("tool '%s' not found: %v", p.Name, sdkserver.ErrToolNotFound) {
+		return nil, false
+	}
+	return absent(p.Name), true
 }
 
 // unsupportedVersion fails closed and lists what is spoken here.

@@ -11,15 +11,21 @@ import (
 // sentry ends the connections of callers whose identity fell, within 250 ms of
 // the change of rights that took it, whichever process made it. What they may
 // still read or commit is decided elsewhere; this is about streams that stay open.
+// Clients whose tools became others it tells so; see tell.
 type sentry struct {
-	ctx    context.Context // of the server
-	node   *ops.Node
-	router *Router
-	start  sync.Once
+	ctx      context.Context // of the server
+	node     *ops.Node
+	router   *Router
+	toolsets []ops.Toolset // of the server; nil: all
+	start    sync.Once
+	glances  sync.Once
+
+	mu     sync.Mutex // one look at a time: the later one sees no earlier rights
+	looked int64      // at the rights of this epoch
 }
 
-func newSentry(ctx context.Context, n *ops.Node, r *Router) *sentry {
-	return &sentry{ctx: ctx, node: n, router: r}
+func newSentry(ctx context.Context, n *ops.Node, r *Router, toolsets []ops.Toolset) *sentry {
+	return &sentry{ctx: ctx, node: n, router: r, toolsets: toolsets, looked: -1}
 }
 
 // attend is called for every client that connects, once it can be disconnected.
@@ -34,11 +40,8 @@ func (s *sentry) attend(who Principal) {
 func (s *sentry) watch() {
 	rings, stop := s.node.Store.Watch()
 	defer stop()
-	for checked := int64(-1); ; {
-		// Read before the check, so that what changes meanwhile is checked again.
-		if now, err := s.node.Epoch(s.ctx); err == nil && now != checked && s.checkAll() {
-			checked = now
-		}
+	for {
+		s.look()
 		select {
 		case <-s.ctx.Done():
 			return
@@ -47,13 +50,28 @@ func (s *sentry) watch() {
 	}
 }
 
+// look looks at everyone if rights moved since it last did; false when it is to look
+// again though they do not.
+func (s *sentry) look() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Read before the check, so that what changes meanwhile is checked again.
+	now, err := s.node.Epoch(s.ctx)
+	if err != nil || now != s.looked && !s.checkAll() {
+		return false
+	}
+	s.looked = now
+	return true
+}
+
 // checkAll is false when it could not find out about everyone.
 func (s *sentry) checkAll() bool {
 	all := true
-	for _, who := range s.router.owners() {
+	for id, who := range s.router.owners() {
 		if c, ok := byToken(who); ok {
 			all = s.check(who, c) && all
 		}
+		all = s.tell(id) && all
 	}
 	return all
 }

@@ -27,6 +27,7 @@ type session struct {
 	caps      sdk.ClientCapabilities
 	level     sdk.LoggingLevel
 	resources map[string]struct{}
+	tools     map[string]bool  // it knows of; nil: it never asked
 	calls     map[string]*call // in flight, by idKey
 	asked     map[string]chan reply
 	questions uint64

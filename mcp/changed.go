@@ -1,0 +1,119 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	sdk "github.com/mark3labs/mcp-go/mcp"
+
+	"cordelia/access"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// glanceEvery is how often the sentry of a process that is rung by no commit asks in
+// shared memory whether rights moved.
+const glanceEvery = time.Second
+
+// learn gives the tools that c may call, and notes that its client p knows of them: it
+// is told when they are others.
+func (s *sentry) learn(ctx context.Context, p subscriber, c ops.Caller) (map[string]bool, error) {
+	s.mu.Lock() // a look between the two would take old tools for new ones
+	visible, err := s.node.Visible(ctx, c, s.toolsets)
+	if err == nil {
+		p.knows(visible)
+	}
+	s.mu.Unlock()
+	if c.Method != access.ByToken { // else commits ring, see attend
+		s.glances.Do(func() { go s.glance() })
+	}
+	return visible, err
+}
+
+// opened is called when a subscriptions/listen begins: from there on its client is told.
+func (s *sentry) opened(c *call) {
+	who, ok := c.owner().Value.(ops.Caller)
+	if filter, _ := c.SubscriptionFilter(); !ok || !filter.ToolsListChanged {
+		return
+	}
+	if _, err := s.learn(s.ctx, c, who); err != nil {
+		s.router.log.Warn("the tools of a client that would be told of changes", "err", err)
+	}
+}
+
+// opened is called when a stream is about to be acknowledged.
+func (r *Router) opened(c *call) {
+	if r.sentry != nil {
+		r.sentry.opened(c)
+	}
+	r.subscribed(c.owner())
+}
+
+// glance looks about when rights moved, at the cost of a load from memory when they did
+// not: a client that only waits needs its tools in a second, not a process that every
+// commit wakes.
+func (s *sentry) glance() {
+	tick := time.NewTicker(glanceEvery)
+	defer tick.Stop()
+	var seen uint64
+	for looked := false; ; {
+		now, known := s.node.Store.Generation()
+		if !looked || !known || now != seen {
+			looked, seen = s.look() && known, now
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// tell tells the clients of a principal whose tools are others than they know; false
+// when it could not find out.
+func (s *sentry) tell(principal string) bool {
+	var now map[string]bool
+	for p := range s.router.clients(principal) {
+		c, ok := p.owner().Value.(ops.Caller)
+		if !ok || !p.mindful() || !p.Initialized() {
+			continue
+		}
+		if now == nil {
+			visible, err := s.node.Visible(s.ctx, c, s.toolsets)
+			if e, known := errors.AsType[*schemas.Error](err); known && e.Code == schemas.CodeUnauthenticated {
+				continue // its proof ended, and with it what it may hear
+			}
+			if err != nil {
+				return false
+			}
+			now = visible
+		}
+		if !maps.Equal(p.knows(now), now) {
+			s.router.notify(p, sdk.Notification{Method: sdk.MethodNotificationToolsListChanged})
+		}
+	}
+	return true
+}
+
+// A client knows of tools once it asked for them; only then it can be told of others.
+
+// mindful reports whether it ever asked.
+func (s *session) mindful() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tools != nil
+}
+
+// knows notes which tools the client knows of, and gives those it knew of. Nobody may
+// change the map.
+func (s *session) knows(now map[string]bool) (before map[string]bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, s.tools = s.tools, now
+	return before
+}
+
+func (c *call) mindful() bool                                      { return c.own.mindful() }
+func (c *call) knows(now map[string]bool) (before map[string]bool) { return c.own.knows(now) }
