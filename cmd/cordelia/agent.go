@@ -29,7 +29,7 @@ is kept on this machine, and sealed to its parent in the database.`,
 			example: `cordelia agent register --type swarm-worker --name researcher --group team`,
 			names:   map[string]string{"agent_type": "type", "groups": "group", "bonus_groups": "bonus-group"},
 			hide:    []string{"parent_entity_id"},
-			fill:    nameTwice, show: shown(showRegistered),
+			fill:    nameTwice, show: shown(showRegistered), after: sayNamesakes,
 		}.command(a),
 		twin{
 			op: "agent_list", use: "list", short: "List the agents below you",

@@ -59,9 +59,28 @@ func showEvents(a *app, v eventsView) {
 	if v.Gap != nil {
 		a.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
-	if v.Cursor != "" {
+	switch rest := v.rest(); {
+	case rest > 0 && v.Cursor != "":
+		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s", v.part(rest), v.Cursor)
+	case rest > 0:
+		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek", v.part(rest))
+	case v.Cursor != "":
 		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
+}
+
+// rest is how many unread events come after those of the answer.
+func (v eventsView) rest() int {
+	rest := v.Unread - len(v.Events)
+	if v.Gap != nil {
+		rest -= v.Gap.Skipped
+	}
+	return rest
+}
+
+// part says that the answer is only the beginning of what is unread.
+func (v eventsView) part(rest int) string {
+	return fmt.Sprintf("the oldest %d of %d unread shown", len(v.Events), len(v.Events)+rest)
 }
 
 // payload renders an event's payload as name=value.
@@ -139,6 +158,7 @@ type tail struct {
 	*acting
 	ack  bool
 	seen map[string]bool // what was printed and stays unread
+	full bool            // it was said that an answer did not hold all
 }
 
 func (t *tail) follow(ctx context.Context) error {
@@ -189,6 +209,10 @@ func (t *tail) follow(ctx context.Context) error {
 func (t *tail) show(v eventsView) error {
 	if v.Gap != nil && len(t.seen) == 0 {
 		t.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
+	}
+	if rest := v.rest(); rest > 0 && !t.ack && !t.full {
+		t.full = true
+		t.note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", v.part(rest))
 	}
 	colours := t.colours()
 	for _, e := range v.Events {

@@ -22,38 +22,45 @@ func (w *acting) learn(ctx context.Context, answer []byte) {
 		return
 	}
 	for _, found := range agentIDs.FindAllSubmatch(answer, -1) {
-		id := string(found[1])
-		if _, asked := w.known[id]; asked || len(w.known) >= mostNames {
-			continue
-		}
-		if w.known == nil {
-			w.known = map[string]string{}
-		}
-		w.known[id] = w.nameOf(ctx, id)
+		w.learnName(ctx, string(found[1]))
 	}
+}
+
+// learnName looks up the name of one agent.
+func (w *acting) learnName(ctx context.Context, id string) {
+	if _, asked := w.known[id]; asked || len(w.known) >= mostNames {
+		return
+	}
+	if w.known == nil {
+		w.known = map[string]string{}
+	}
+	w.known[id] = w.nameOf(ctx, id)
 }
 
 // nameOf is the name of the agent with this id, "" if the caller may not know it.
 func (w *acting) nameOf(ctx context.Context, id string) string {
-	args, err := json.Marshal(map[string]string{"agent": id})
-	if err != nil {
-		return ""
-	}
-	answer, err := ops.Find("agent_list").Call(ctx, w.node, w.caller, args)
-	if err != nil {
-		return ""
-	}
-	raw, err := json.Marshal(answer)
-	var v struct {
-		Agents []struct {
-			ID   string `json:"agent_id"`
-			Name string `json:"name"`
-		} `json:"agents"`
-	}
-	if err != nil || json.Unmarshal(raw, &v) != nil || len(v.Agents) != 1 || v.Agents[0].ID != id {
+	v, err := w.agents(ctx, map[string]any{"agent": id})
+	if err != nil || len(v.Agents) != 1 || v.Agents[0].AgentID != id {
 		return ""
 	}
 	return v.Agents[0].Name
+}
+
+// agents is what agent_list answers whoever is at the terminal, whomever they act as.
+func (w *acting) agents(ctx context.Context, in map[string]any) (v agentsView, err error) {
+	args, err := json.Marshal(in)
+	if err != nil {
+		return v, err
+	}
+	answer, err := ops.Find("agent_list").Call(ctx, w.node, w.caller, args)
+	if err != nil {
+		return v, err
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(raw, &v)
 }
 
 // who is an entity by its name, if learn found that, else by the beginning of its id.

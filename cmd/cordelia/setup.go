@@ -74,7 +74,12 @@ func (a *app) setup(ctx context.Context, f setupFlags) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := a.applySetup(ctx, p); err != nil {
+		passphrase, err := a.passphraseOf(p) // asked for before anything is made
+		if err != nil {
+			return err
+		}
+		defer clear(passphrase)
+		if err := a.applySetup(ctx, p, passphrase); err != nil {
 			return err
 		}
 	}
@@ -83,7 +88,7 @@ func (a *app) setup(ctx context.Context, f setupFlags) error {
 
 // applySetup does what is planned. A kill at any point leaves every file old or
 // new, and what the manifest needs to go back; a second run does the rest.
-func (a *app) applySetup(ctx context.Context, p *setupPlan) error {
+func (a *app) applySetup(ctx context.Context, p *setupPlan, passphrase []byte) error {
 	if err := p.manifestFile.save(p.manifest); err != nil {
 		return err
 	}
@@ -96,7 +101,7 @@ func (a *app) applySetup(ctx context.Context, p *setupPlan) error {
 	if err := p.binary.install(); err != nil {
 		return err
 	}
-	if err := a.establish(ctx, p); err != nil {
+	if err := a.establish(ctx, p, passphrase); err != nil {
 		return err
 	}
 	for _, e := range p.edits {
@@ -112,8 +117,8 @@ func (a *app) applySetup(ctx context.Context, p *setupPlan) error {
 }
 
 // establish makes the identities, unless they are complete: that can be seen
-// without the passphrase of the user's key.
-func (a *app) establish(ctx context.Context, p *setupPlan) (err error) {
+// without the passphrase of the user's key. passphrase protects a new one.
+func (a *app) establish(ctx context.Context, p *setupPlan, passphrase []byte) (err error) {
 	a.home = string(p.home)
 	n, err := a.openNode(ctx)
 	if err != nil {
@@ -121,25 +126,17 @@ func (a *app) establish(ctx context.Context, p *setupPlan) (err error) {
 	}
 	defer closing(n, &err)
 	if !n.Home.Fresh() {
-		if p.flags.passphrase {
-			p.notes = append(p.notes, "Your key was made earlier; --passphrase did not change it.")
-		}
 		if file, err := n.OpenIdentity(ctx, ""); err == nil {
 			defer file.Identity.Erase()
 			if _, err := n.Caller(ctx, file, "setup"); err == nil {
-				return nil
+				return p.unprotected("meanwhile", "your clients were not connected")
 			}
 		}
 	}
-	var passphrase []byte
-	if p.flags.passphrase && n.Home.Fresh() {
-		if passphrase, err = a.newPassphrase(); err != nil {
-			return err
-		}
-		defer clear(passphrase)
+	if _, err := n.Establish(ctx, "", passphrase, a.askPassphrase); err != nil {
+		return err
 	}
-	_, err = n.Establish(ctx, "", passphrase, a.askPassphrase)
-	return err
+	return p.unprotected("meanwhile", "your clients were not connected")
 }
 
 // newPassphrase asks twice where it is typed.

@@ -58,6 +58,9 @@ func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
 	if err := keyLost(ctx, p.home); err != nil {
 		return nil, err
 	}
+	if err := p.planKey(); err != nil {
+		return nil, err
+	}
 	if p.binary, err = planBinary(f, p.manifest, m.Home); err != nil {
 		return nil, err
 	}

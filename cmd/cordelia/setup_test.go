@@ -387,13 +387,34 @@ func TestSetup(t *testing.T) {
 			give("one\ntwo\n", "key", "passphrase")
 			give("two\n", "key", "info")
 		},
-		"--passphrase without a terminal makes no key": func(t *testing.T, u *user) {
+		"--passphrase without a terminal makes nothing": func(t *testing.T, u *user) {
+			before := u.tree(true)
 			cmd := u.command("setup", "--passphrase")
 			detach(cmd)
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err)
+			require.Equal(t, exitDenied, cmd.ProcessState.ExitCode())
 			require.Contains(t, string(out), "terminal")
-			require.NoFileExists(t, u.path(".cordelia/keys/human.key"))
+			require.Equal(t, before, u.tree(true))
+			u.must("setup", "--passphrase", "--dry-run")
+		},
+		"--passphrase for a key that has none refuses all": func(t *testing.T, u *user) {
+			cmd := u.command("mcp")
+			cmd.Stdin = strings.NewReader(discoverRequest)
+			require.NoError(t, cmd.Run())
+			before := u.tree(true)
+			for _, more := range [][]string{nil, {"--dry-run"}} {
+				out, code := u.run(append([]string{"setup", "--passphrase"}, more...)...)
+				require.Equal(t, exitBusy, code, out)
+				require.Contains(t, out, "nothing was set up")
+				require.Contains(t, out, "cordelia key passphrase, then cordelia setup")
+				require.Equal(t, before, u.tree(true))
+			}
+			out, opened := u.knows("open sesame", "key", "passphrase")
+			require.True(t, opened, out)
+			u.must("setup")
+			require.Contains(t, u.read(".cordelia/keys/human.key"), "argon2id")
+			require.Contains(t, u.must("setup", "--passphrase"), "had a passphrase already")
 		},
 		"a lost key refuses all": func(t *testing.T, u *user) {
 			for key, hint := range map[string]string{"human.key": "put a backup of that file back", "claude-code.key": "cordelia key unwrap claude-code"} {

@@ -32,7 +32,8 @@ type twin struct {
 	fill    func(in map[string]any)
 	prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
 	show    func(a *app, answer json.RawMessage) error
-	learns  bool // what it shows names agents by their ids
+	learns  bool                                                         // what it shows names agents by their ids
+	after   func(ctx context.Context, w *acting, answer json.RawMessage) // says beside the answer what else is so
 }
 
 // command renders the twin.
@@ -57,7 +58,11 @@ func (t twin) command(a *app) *cobra.Command {
 				if t.learns && !a.asJSON {
 					w.learn(cmd.Context(), answer)
 				}
-				return t.answer(a, answer)
+				if err := t.answer(a, answer); err != nil || t.after == nil {
+					return err
+				}
+				t.after(cmd.Context(), w, answer)
+				return nil
 			})
 		},
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// printed is what f prints, and what it notes beside it.
+func printed(t *testing.T, f func(a *app)) (out, notes string) {
+	t.Helper()
+	open := func(name string) *os.File {
+		file, err := os.Create(filepath.Join(t.TempDir(), name))
+		require.NoError(t, err)
+		t.Cleanup(func() { file.Close() })
+		return file
+	}
+	a := &app{out: open("out"), errOut: open("notes")}
+	f(a)
+	read := func(file *os.File) string {
+		raw, err := os.ReadFile(file.Name())
+		require.NoError(t, err)
+		return string(raw)
+	}
+	return read(a.out), read(a.errOut)
+}
+
+// pageOf is an answer with as many events.
+func pageOf(events, unread, skipped int, cursor string) eventsView {
+	v := eventsView{Unread: unread, Cursor: cursor}
+	for i := range events {
+		v.Events = append(v.Events, eventView{ID: fmt.Sprint("event-", i), Event: "memory.written", Payload: []byte("{}")})
+	}
+	if skipped > 0 {
+		v.Gap = &struct {
+			Skipped int `json:"skipped"`
+		}{skipped}
+	}
+	return v
+}
+
+func TestEventsLeftOutAreSaid(t *testing.T) {
+	const limits = "as many as --limit and the size of an answer allow"
+	for name, test := range map[string]struct {
+		answer eventsView
+		notes  string
+	}{
+		"all":           {pageOf(91, 91, 0, "C"), "cordelia: 91 unread; once handled, the same with: --ack C\n"},
+		"all, peeking":  {pageOf(91, 91, 0, ""), ""},
+		"part":          {pageOf(82, 91, 0, "C"), "cordelia: the oldest 82 of 91 unread shown, " + limits + "; once handled, the same goes on with: --ack C\n"},
+		"part, peeking": {pageOf(82, 91, 0, ""), "cordelia: the oldest 82 of 91 unread shown, " + limits + "; to get past them, poll without --peek\n"},
+		"older ones skipped": {pageOf(82, 300, 44, "C"), "cordelia: 44 older events are no longer shown\n" +
+			"cordelia: the oldest 82 of 256 unread shown, " + limits + "; once handled, the same goes on with: --ack C\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, notes := printed(t, func(a *app) { showEvents(a, test.answer) })
+			require.Equal(t, test.notes, notes)
+		})
+	}
+}
+
+// Who only looks on is shown the same page until the reader has handled it.
+func TestTailSaysOnceThatItIsBehind(t *testing.T) {
+	_, notes := printed(t, func(a *app) {
+		look := &tail{acting: &acting{app: a}, seen: map[string]bool{}}
+		for _, v := range []eventsView{pageOf(3, 3, 0, ""), pageOf(82, 91, 0, ""), pageOf(82, 92, 0, "")} {
+			require.NoError(t, look.show(v))
+		}
+	})
+	require.Equal(t, "cordelia: the oldest 82 of 91 unread shown, as many as an answer holds; the rest follows once these are handled, or with --ack\n", notes)
+	_, notes = printed(t, func(a *app) {
+		reader := &tail{acting: &acting{app: a}, ack: true, seen: map[string]bool{}}
+		require.NoError(t, reader.show(pageOf(82, 91, 0, "C")))
+	})
+	require.Empty(t, notes, "it goes on by itself")
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// sayNamesakes says after a registration that others have the name of the new agent, and
+// whom --as means by it: parents give names without knowing of each other. It knows of
+// those whom the caller may list, and of the one that --as means.
+func sayNamesakes(ctx context.Context, w *acting, answer json.RawMessage) {
+	var made agentView
+	if json.Unmarshal(answer, &made) != nil {
+		return
+	}
+	others := slices.DeleteFunc(w.called(ctx, made.Name), func(g agentView) bool { return g.AgentID == made.AgentID })
+	means, err := w.meant(ctx, made.Name)
+	if means != "" && means != made.AgentID && !slices.ContainsFunc(others, func(g agentView) bool { return g.AgentID == means }) {
+		others = append(others, agentView{AgentID: means})
+	}
+	if len(others) == 0 && !errors.Is(err, schemas.ErrConflict) {
+		return
+	}
+	name, rest := clean(made.Name), "name them by their ids"
+	if means != "" || errors.Is(err, schemas.ErrConflict) {
+		rest = "--as " + name + " means " + asMeans(means, made.AgentID, len(others))
+	}
+	w.note("%s; %s", w.alsoCalled(name, others), rest)
+}
+
+// alsoCalled lists the others of a name; none where only the node knows that there are.
+func (w *acting) alsoCalled(name string, others []agentView) string {
+	if len(others) == 0 {
+		return "another agent is called " + name
+	}
+	var list []string
+	for _, g := range others {
+		who := short(g.AgentID)
+		if g.Parent != "" {
+			who += ", below " + w.who(g.Parent)
+		}
+		list = append(list, who)
+	}
+	if len(list) == 1 {
+		return "another agent is called " + name + ": " + list[0]
+	}
+	return "other agents are called " + name + ": " + strings.Join(list, "; ")
+}
+
+// asMeans says whom --as means by a name that others have too, and what to call the rest.
+func asMeans(means, made string, others int) string {
+	switch {
+	case means == "":
+		return "none of them, name them by their ids"
+	case others > 1 && means == made:
+		return "the new one, name the others by their ids"
+	case others > 1:
+		return short(means) + ", name the others by their ids"
+	case means == made:
+		return "the new one, name the other by its id"
+	}
+	return "that one, name the new one by its id"
+}
+
+// called lists the agents of a name that whoever is at the terminal may list, those it can
+// find. A removed one has its name no more.
+func (w *acting) called(ctx context.Context, name string) (list []agentView) {
+	seen, err := w.node.Visible(ctx, w.caller, nil)
+	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
+		return nil
+	}
+	for cursor := ""; ; {
+		page, err := w.agents(ctx, map[string]any{"include_ended": true, "limit": 100, "cursor": cursor})
+		if err != nil {
+			return list
+		}
+		for _, g := range page.Agents {
+			if g.Name == name && g.Status != schemas.Removed {
+				w.learnName(ctx, g.Parent)
+				list = append(list, g)
+			}
+		}
+		if cursor = page.Cursor; cursor == "" {
+			return list
+		}
+	}
+}
+
+// meant is the id of the agent that --as means by a name, found as act finds it. Errors:
+// CodeConflict if it is none of several.
+func (w *acting) meant(ctx context.Context, name string) (string, error) {
+	file, err := w.node.OpenIdentity(ctx, name)
+	if err == nil {
+		file.Identity.Erase()
+		return string(file.EntityID), nil
+	}
+	if !errors.Is(err, schemas.ErrNotFound) || schemas.IsAgentID(string(w.caller.Entity)) { // act looks as the person
+		return "", err
+	}
+	v, err := w.agents(ctx, map[string]any{"agent": name})
+	if err != nil || len(v.Agents) != 1 {
+		return "", err
+	}
+	return v.Agents[0].AgentID, nil
+}
