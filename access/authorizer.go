@@ -158,8 +158,8 @@ func revoked(op Op, cause error) error {
 		Try("ask the parent of this agent; agent_list shows its status").Because(cause)
 }
 
-// read decides and reads on one snapshot, then asks on a fresh one whether the
-// rights still stand before the result may leave.
+// read decides and reads on one snapshot, then asks whether the rights still stand
+// before the result may leave.
 func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, f func(Grant) error) error {
 	release := func() {}
 	defer func() { release() }()

@@ -229,12 +229,13 @@ func (t *term) like(stem string) float64 {
 	if share >= oneSlip || stem[0] != t.written[0] {
 		return share
 	}
-	for end := len(stem) - 1; end <= min(len(stem)+1, len(t.written)); end++ {
-		if slipped(t.written[:end], stem) {
-			return oneSlip
+	near := slipped(t.term, stem)
+	for end := range t.written + " " { // where a letter of it begins, or it ends
+		if apart := end - len(stem); -utf8.UTFMax <= apart && apart <= utf8.UTFMax {
+			near = near || slipped(t.written[:end], stem)
 		}
 	}
-	if slipped(t.term, stem) {
+	if near {
 		return oneSlip
 	}
 	return share
@@ -246,7 +247,7 @@ func slipped(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) < 5 || len(b)-len(a) > utf8.UTFMax {
+	if len(b)-len(a) > utf8.UTFMax || utf8.RuneCountInString(a) < 5 {
 		return false
 	}
 	for len(a) > 0 {
