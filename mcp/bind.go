@@ -23,6 +23,8 @@ type ServerOptions struct {
 	Toolsets []ops.Toolset // nil = all
 	Log      *slog.Logger
 	Hooks    *ops.Hooks // of the one client this process serves; nil: none are answered
+	// Structured gives every result its structured form, and every tool its schema.
+	Structured bool
 }
 
 // instructions reach the model's system prompt.
@@ -98,10 +100,11 @@ func describe(o *ops.Operation) sdk.Tool {
 	return tool
 }
 
-// whole is an operation's tool with its schemas.
-func whole(tool sdk.Tool) (_ sdk.Tool, err error) {
+// whole is an operation's tool with the schema of its arguments and, where the client
+// asks for structured results, that of its result.
+func (b *binding) whole(ctx context.Context, tool sdk.Tool) (_ sdk.Tool, err error) {
 	o := ops.Find(tool.Name)
-	if tool.RawInputSchema, err = o.InputSchema(); err == nil {
+	if tool.RawInputSchema, err = o.InputSchema(); err == nil && b.structured(ctx) {
 		tool.RawOutputSchema, err = o.OutputSchema()
 	}
 	return tool, err
@@ -126,7 +129,7 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 			continue
 		}
 		if !called(ctx) {
-			if t, err = whole(t); err != nil {
+			if t, err = b.whole(ctx, t); err != nil {
 				slog.Error("schema of a tool", "tool", t.Name, "err", err)
 				continue
 			}
@@ -169,7 +172,7 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		c.Consulted = consulted(req) == sdk.ElicitationResponseActionAccept
 		out, err := o.Call(ctx, b.node, c, args)
 		if err == nil {
-			return succeeded(out)
+			return b.succeeded(ctx, out)
 		}
 		if needs, ok := errors.AsType[ops.NeedsPerson](err); ok {
 			return b.askPerson(ctx, c, o, req, needs), nil
@@ -197,20 +200,21 @@ func called(ctx context.Context) bool {
 // texter is an answer that words itself.
 type texter interface{ Text() string }
 
-func succeeded(out any) (*sdk.CallToolResult, error) {
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return nil, err
+// succeeded renders an answer: its text and, only where a program asks, its fields.
+func (b *binding) succeeded(ctx context.Context, out any) (*sdk.CallToolResult, error) {
+	words, ok := out.(texter)
+	if !ok {
+		return nil, fmt.Errorf("%T has no text", out)
 	}
-	raw = ops.ShowJSON(raw)
-	text := string(raw)
-	if t, ok := out.(texter); ok {
-		text = ops.Escape(t.Text())
+	result := sdk.NewToolResultText(ops.Escape(words.Text()))
+	if b.structured(ctx) {
+		raw, err := json.Marshal(out)
+		if err != nil {
+			return nil, err
+		}
+		result.StructuredContent = json.RawMessage(ops.ShowJSON(raw))
 	}
-	return &sdk.CallToolResult{
-		Content:           []sdk.Content{sdk.NewTextContent(text)},
-		StructuredContent: json.RawMessage(raw),
-	}, nil
+	return result, nil
 }
 
 // failed renders an error the model can act on: code, what is so, what was

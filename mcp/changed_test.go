@@ -28,7 +28,7 @@ func newHearers(t *testing.T) *hearers {
 		opened, err := ops.Open(t.Context(), ops.Config{Home: h.node.Home, Durability: store.Relaxed})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, opened.Close()) })
-		*n, h.routers[opened] = opened, NewServer(t.Context(), opened, ServerOptions{})
+		*n, h.routers[opened] = opened, NewServer(t.Context(), opened, ServerOptions{Structured: true})
 	}
 	h.http = (&fixture{router: h.routers[h.served]}).http(t, HTTPOptions{Authenticate: Bearer(h.served)})
 	for _, name := range []string{"w", "beside"} {

@@ -36,6 +36,9 @@
 // One tool is in no list and grants nothing: what the hooks of the client call, which
 // tell it what operations read, and tell us which of its agents makes a call.
 //
+// A tool's result is one complete text. Structured results and their schemas go out
+// only where a program asks for them, since clients show them to the model twice.
+//
 // It refuses: messages two JSON parsers could read differently, batches,
 // bodies and lines over the limit, foreign origins and hosts, tokens anywhere
 // but in the Authorization header, unknown protocol versions, and headers

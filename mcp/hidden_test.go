@@ -24,7 +24,7 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
-	router := NewServer(t.Context(), n, ServerOptions{})
+	router := NewServer(t.Context(), n, ServerOptions{Structured: true})
 	server := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
 	token := func(name string) string {
 		key, err := n.OpenIdentity(t.Context(), name)

@@ -129,7 +129,7 @@ func (h *handler) bearer(next http.Handler) http.Handler {
 			writeError(w, refused.status, nil, Errorf(CodeInvalidRequest, "%s", refused.msg))
 			return
 		}
-		ctx := context.WithValue(WithPrincipal(r.Context(), p), tokenKey{}, func() bool {
+		ctx := context.WithValue(structuredRequest(WithPrincipal(r.Context(), p), r.Header), tokenKey{}, func() bool {
 			again, refused := h.guard.identify(r)
 			return refused == nil && again.ID == p.ID || refused != nil && refused.status == http.StatusServiceUnavailable
 		})

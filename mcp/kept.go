@@ -27,7 +27,7 @@ func (k keptCalls) Get(ctx context.Context, id string) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	return k.task(kept)
+	return k.task(ctx, kept)
 }
 
 // asksUser reports whether the client can ask its user.
@@ -63,7 +63,7 @@ func (k keptCalls) Cancel(ctx context.Context, id string) error {
 }
 
 // task renders a kept call; its answer as the call's own would have been.
-func (b *binding) task(kept ops.Kept) (Task, error) {
+func (b *binding) task(ctx context.Context, kept ops.Kept) (Task, error) {
 	t := Task{ID: kept.ID, Created: kept.Created, Updated: kept.Updated, Keep: kept.Expires.Sub(kept.Created), Poll: ops.KeptPoll}
 	var err error
 	switch {
@@ -86,7 +86,7 @@ func (b *binding) task(kept ops.Kept) (Task, error) {
 		t.Status, t.Result = TaskCompleted, b.failed(kept.Op, kept.Err)
 	default:
 		t.Status = TaskCompleted
-		t.Result, err = succeeded(kept.Answer)
+		t.Result, err = b.succeeded(ctx, kept.Answer)
 	}
 	return t, err
 }
@@ -97,7 +97,7 @@ func (b *binding) later(ctx context.Context, err error) (*sdk.CallToolResult, bo
 	if !ok {
 		return nil, false, nil
 	}
-	t, err := b.task(kept.Kept)
+	t, err := b.task(ctx, kept.Kept)
 	if err != nil {
 		return nil, true, err
 	}

@@ -60,7 +60,7 @@ func newWorked(t *testing.T) *worked {
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	router := NewServer(ctx, n, ServerOptions{})
+	router := NewServer(ctx, n, ServerOptions{Structured: true})
 	w := &worked{t: t, node: n, f: &fixture{router: router}, bearer: issued.Token.Reveal(), me: Principal{ID: string(key.EntityID), Value: caller}}
 	w.h = w.f.http(t, HTTPOptions{Authenticate: Bearer(n)})
 	return w

@@ -16,6 +16,8 @@ type message struct {
 	result  json.RawMessage
 	err     json.RawMessage
 	version string // protocol version declared in params._meta; empty before 2026-07-28
+	// structured: params._meta asks for structured results.
+	structured bool
 }
 
 // requestID is a JSON string or integer (MCP; JSON-RPC 2.0 section 4).
@@ -59,11 +61,12 @@ func parseMessage(data []byte) (message, *RPCError) {
 		return m, Errorf(CodeInvalidRequest, "a request has a method and neither result nor error")
 	}
 	m.method = *env.Method
-	return m, m.readVersion()
+	return m, m.readMeta()
 }
 
-// readVersion finds the protocol version a request declares for itself.
-func (m *message) readVersion() *RPCError {
+// readMeta finds what a request declares for itself: its protocol version, and
+// whether its answer is to be structured.
+func (m *message) readMeta() *RPCError {
 	if m.params == nil || string(m.params) == "null" {
 		return nil
 	}
@@ -73,6 +76,7 @@ func (m *message) readVersion() *RPCError {
 	if json.Unmarshal(m.params, &params) != nil {
 		return Errorf(CodeInvalidParams, "params must be an object and _meta an object in it")
 	}
+	m.structured = string(params.Meta[structuredMeta]) == "true"
 	v, ok := params.Meta[sdk.MetaKeyProtocolVersion]
 	if !ok {
 		return nil

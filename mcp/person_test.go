@@ -29,7 +29,7 @@ func newHousehold(t *testing.T) *household {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
-	router := NewServer(t.Context(), n, ServerOptions{})
+	router := NewServer(t.Context(), n, ServerOptions{Structured: true})
 	ring := n.Keyring(nil)
 	t.Cleanup(ring.Close)
 	h := &household{t: t, node: n, f: &fixture{router: router}}

@@ -52,7 +52,7 @@ func TestPushesOutliveTheirFirstToken(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	router := NewServer(ctx, n, ServerOptions{})
+	router := NewServer(ctx, n, ServerOptions{Structured: true})
 	h := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
 
 	first := bearer()

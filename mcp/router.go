@@ -186,6 +186,9 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 	if _, proven := PrincipalFrom(ctx); !proven { // over HTTP the request's own counts
 		ctx = WithPrincipal(ctx, c.owner())
 	}
+	if c.msg.structured {
+		ctx = withStructured(ctx)
+	}
 	ctx = r.srv.WithContext(ctx, c)
 	switch {
 	case c.stream != nil: // the registry handles it for as long as it lasts

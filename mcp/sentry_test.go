@@ -35,7 +35,7 @@ func TestAStreamEndsWithItsCallersIdentity(t *testing.T) {
 		_, err = ops.Find(tool).Call(t.Context(), elsewhere, lead, raw)
 		require.NoError(t, err)
 	}
-	router := NewServer(t.Context(), n, ServerOptions{})
+	router := NewServer(t.Context(), n, ServerOptions{Structured: true})
 	h := (&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)})
 	stream := func(name string) <-chan obj {
 		order("agent_register", obj{"agent_type": "custom", "display_name": name, "name": name})

@@ -10,7 +10,7 @@ import (
 // Neither part of an answer has characters that no person sees, however a client
 // decodes it; what was stored stays as it is.
 func TestAnswersHideNothing(t *testing.T) {
-	c := bound(t, ServerOptions{})
+	c := bound(t, ServerOptions{Structured: true})
 	call := func(tool string, args obj) map[string]any {
 		return dig(c.ask("tools/call", obj{"name": tool, "arguments": args}), "result").(map[string]any)
 	}

@@ -34,7 +34,7 @@ func newCrew(t *testing.T) *crew {
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
-	router := NewServer(t.Context(), n, ServerOptions{})
+	router := NewServer(t.Context(), n, ServerOptions{Structured: true})
 	f := &fixture{router: router}
 	c := &crew{t: t, http: f.http(t, HTTPOptions{Authenticate: Bearer(n)}), bearers: map[string]string{}}
 	for _, name := range []string{"", "w"} {

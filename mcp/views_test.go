@@ -40,7 +40,7 @@ func (c boundClient) ask(method string, params obj) obj {
 // Every view answers as the tool it shows, and every prompt is worded with its
 // arguments.
 func TestViewsAndPrompts(t *testing.T) {
-	c := bound(t, ServerOptions{})
+	c := bound(t, ServerOptions{Structured: true})
 	listed := dig(c.ask("resources/list", obj{}), "result", "resources").([]any)
 	require.Len(t, listed, len(views()))
 	for _, v := range views() {

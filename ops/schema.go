@@ -3,6 +3,7 @@ package ops
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -127,4 +128,9 @@ func Describe() {
 	for _, o := range Catalogue() {
 		o.schemas() //nolint:errcheck // whoever asks gets the error
 	}
+}
+
+// HasText reports whether the answers of the operation word themselves.
+func (o *Operation) HasText() bool {
+	return o.out.Implements(reflect.TypeFor[interface{ Text() string }]())
 }

@@ -5,8 +5,8 @@
 #
 #   scripts/conformance.sh [COMMAND ARG…]
 #
-# COMMAND is the stdio server for the Inspector; default: "$CORDELIA_BIN mcp",
-# or the test server when CORDELIA_BIN is unset. Needs Go and npm; everything
+# COMMAND is the stdio server for the Inspector; default: "$CORDELIA_BIN mcp", without
+# and with --structured, or the test server when CORDELIA_BIN is unset. Needs Go and npm; everything
 # else is installed, pinned, under .cache/. Ends with
 # "conformance: N passed, M failed", where N and M count checks and M leaves out
 # what scripts/conformance-expected.txt explains.
@@ -73,17 +73,28 @@ for revision in 2025-11-25 2026-07-28; do
   echo "$revision: $(wc -l <<< "$summary") scenarios run"
 done
 
-if [ $# -eq 0 ]; then
-  if [ -n "${CORDELIA_BIN:-}" ]; then set -- "$CORDELIA_BIN" mcp; else set -- "$cache/server"; fi
-fi
-if timeout 60 node "$cache/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js" \
-  --cli "$@" --method tools/list --strict > "$work/inspector.log" 2>&1 < /dev/null; then
-  echo "inspector: tools/list of $1 is strict"
-  passed=$((passed + 1))
+# Both forms of results: text alone, as models get them, and with fields and schemas.
+inspect() {
+  if timeout 60 node "$cache/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js" \
+    --cli "$@" --method tools/list --strict > "$work/inspector.log" 2>&1 < /dev/null; then
+    echo "inspector: tools/list of $* is strict"
+    passed=$((passed + 1))
+  else
+    cat "$work/inspector.log"
+    echo "inspector: tools/list of $* failed"
+    failed=$((failed + 1))
+  fi
+}
+if [ $# -gt 0 ]; then
+  inspect "$@"
+elif [ -n "${CORDELIA_BIN:-}" ]; then
+  inspect "$CORDELIA_BIN" mcp
+  # The Inspector takes flags of its own from the line, so a script passes ours on.
+  printf '#!/bin/sh\nexec "%s" mcp --structured\n' "$CORDELIA_BIN" > "$work/structured"
+  chmod +x "$work/structured"
+  inspect "$work/structured"
 else
-  cat "$work/inspector.log"
-  echo "inspector: tools/list of $1 failed"
-  failed=$((failed + 1))
+  inspect "$cache/server"
 fi
 
 echo "conformance: $passed passed, $failed failed"

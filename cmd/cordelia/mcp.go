@@ -52,8 +52,14 @@ func (a *app) durable() (store.Durability, error) {
 	return "", schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
 }
 
+// mcpFlags are the flags of mcp.
+type mcpFlags struct {
+	as, toolsets, dir string
+	structured        bool
+}
+
 func (a *app) mcpCommand() *cobra.Command {
-	var as, toolsets, dir string
+	var f mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve MCP on stdin and stdout, acting as one agent",
@@ -62,21 +68,23 @@ default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
 		Args: wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serveStdio(cmd.Context(), as, toolsets, dir)
+			return a.serveStdio(cmd.Context(), f)
 		},
 	}
-	cmd.Flags().StringVar(&as, "as", os.Getenv(asVariable), "act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
-	cmd.Flags().StringVar(&toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
-	cmd.Flags().StringVar(&dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
+	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable), "act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
+	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
+	cmd.Flags().StringVar(&f.dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
+	cmd.Flags().BoolVar(&f.structured, "structured", false, "for programs: results carry their fields (structuredContent) beside the text, and tools their outputSchema")
 	return cmd
 }
 
-func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err error) {
-	sets, err := parseToolsets(toolsets)
+func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
+	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err
 	}
-	if dir, err = workingFolder(dir); err != nil {
+	dir, err := workingFolder(f.dir)
+	if err != nil {
 		return err
 	}
 	// A client waits for the first answer: until then nothing is garbage.
@@ -98,9 +106,9 @@ func (a *app) serveStdio(ctx context.Context, as, toolsets, dir string) (err err
 	}
 	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
-		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n)})
+		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n), Structured: f.structured})
 	}()
-	caller, err := ownCaller(ctx, n, as)
+	caller, err := ownCaller(ctx, n, f.as)
 	router := <-routers
 	if err != nil {
 		return err

@@ -36,9 +36,10 @@ func (n *node) held() (count int, err error) {
 	return count, db.QueryRow(`SELECT count(*) FROM items`).Scan(&count)
 }
 
-// open starts a process that acts as an agent, "" for the default one.
+// open starts a process that acts as an agent, "" for the default one, and answers in
+// fields, as programs read it.
 func (n *node) open(as string) (*client, error) {
-	args := []string{"mcp"}
+	args := []string{"mcp", "--structured"}
 	if as != "" {
 		args = append(args, "--as", as)
 	}

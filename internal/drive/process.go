@@ -21,10 +21,10 @@ type Process struct {
 	broken  error
 }
 
-// Open starts `cordelia mcp` as the agent as, "" for the default one, and
-// shakes hands. flags are those of the command.
+// Open starts `cordelia mcp --structured` as the agent as, "" for the default one, and
+// shakes hands. flags are further ones of the command.
 func (n *Node) Open(ctx context.Context, as string, flags ...string) (*Process, error) {
-	args := append([]string{"mcp"}, flags...)
+	args := append([]string{"mcp", "--structured"}, flags...)
 	if as != "" {
 		args = append(args, "--as", as)
 	}

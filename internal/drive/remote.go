@@ -121,6 +121,7 @@ func (c *Remote) ask(ctx context.Context, method, name string, params map[string
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	req.Header.Set("MCP-Protocol-Version", version)
 	req.Header.Set("Mcp-Method", method)
+	req.Header.Set("Cordelia-Structured", "1")
 	if name != "" {
 		req.Header.Set("Mcp-Name", name)
 	}
