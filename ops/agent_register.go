@@ -95,7 +95,7 @@ var agentRegister = Define(Spec{
 	}
 	out.Next = "It keeps its own key: it proves itself at POST /auth/challenge."
 	if identity != nil {
-		out.Next, out.KeyFile = c.Node.keepKey(*identity, out.AgentID, out.Name)
+		out.Next, out.KeyFile = c.keepKey(ctx, *identity, out.AgentID, out.Name)
 	}
 	return out, nil
 })

@@ -65,7 +65,3 @@ func (h Home) nodeKey() (keys.Identity, error) {
 	f, err := loadOrCreate(h.NodeKey(), keys.Identity.ID, keys.Node, noPassphrase, nil)
 	return f.Identity, err
 }
-
-func (h Home) keepAgentKey(id schemas.EntityID, identity keys.Identity) error {
-	return keys.CreateFile(h.agentKey(id), keys.File{EntityID: id, Kind: keys.Agent, CreatedAt: time.Now(), Identity: identity}, nil)
-}

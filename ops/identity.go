@@ -191,6 +191,7 @@ func (n *Node) Caller(ctx context.Context, f keys.File, session string) (Caller,
 		return nil
 	})
 	identity := f.Identity
+	c.key = &identity
 	c.Sign = func(msg []byte) ([]byte, schemas.EntityID) { return identity.Sign(msg), f.EntityID }
 	return c, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"time"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -20,6 +19,12 @@ type Keyring struct {
 	ask        func() ([]byte, error)
 	passphrase []byte // of the person's key file, once it was asked for
 	opened     map[schemas.EntityID]keys.Identity
+	borrowed   schemas.EntityID // of the opened keys the one that is not the keyring's to erase
+}
+
+// borrow lends the keyring a key that its owner goes on using.
+func (r *Keyring) borrow(id schemas.EntityID, identity keys.Identity) {
+	r.opened[id], r.borrowed = identity, id
 }
 
 // Keyring makes an empty one. ask is called when a key file needs a passphrase,
@@ -30,8 +35,10 @@ func (n *Node) Keyring(ask func() ([]byte, error)) *Keyring {
 
 // Close overwrites every key it opened.
 func (r *Keyring) Close() {
-	for _, identity := range r.opened {
-		identity.Erase()
+	for id, identity := range r.opened {
+		if id != r.borrowed {
+			identity.Erase()
+		}
 	}
 	clear(r.passphrase)
 }
@@ -190,12 +197,7 @@ func (n *Node) UnwrapKey(ctx context.Context, r *Keyring, id schemas.EntityID) (
 	}); err != nil {
 		return out, err
 	}
-	next := out.File + ".unwrapped"
-	f := keys.File{EntityID: id, Kind: keys.Agent, KeySeq: record.Key.KeySeq, CreatedAt: time.Now(), Identity: identity}
-	if err := keys.CreateFile(next, f, nil); err != nil && !errors.Is(err, schemas.ErrConflict) {
-		return out, err
-	}
-	out.Kept, err = keys.ReplaceFile(out.File, next)
+	out.Kept, err = n.writeKeyFile(out.File, record, identity)
 	return out, err
 }
 

@@ -3,8 +3,6 @@ package ops
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -221,21 +219,4 @@ func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason 
 		return nil
 	})
 	return m, archive, err
-}
-
-// keepKey stores the key of an agent just registered on this machine, and says
-// what to do next. The registration stands even if the file cannot be written:
-// the parent can open the sealed key.
-func (n *Node) keepKey(identity keys.Identity, id schemas.EntityID, name string) (next string, kept bool) {
-	var err error
-	if identity.ID() == id {
-		err = n.Home.keepAgentKey(id, identity)
-	} else { // the call is repeated: the agent's key is the first call's, and so is its file
-		_, err = keys.ReadHeader(n.Home.agentKey(id))
-	}
-	if err != nil {
-		slog.Warn("the key of a new agent was not kept on this machine", "agent", id, "err", err)
-		return fmt.Sprintf("Its key could not be stored on this machine; run: cordelia key unwrap %s", name), false
-	}
-	return fmt.Sprintf("Run it as its own process: cordelia mcp --as %s; or act as it with as: %q.", name, name), true
 }

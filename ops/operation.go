@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"cordelia/access"
+	"cordelia/internal/keys"
 	"cordelia/schemas"
 )
 
@@ -75,8 +76,9 @@ func (o *Operation) Mutates() bool { return o.Effect != access.Read }
 // Caller is who calls, as the face proved it.
 type Caller struct {
 	access.Principal
-	Sign Signer // signs what the caller writes; nil leaves it to the node
-	Dir  string // the folder its process works in, as Folder gives it; "" over HTTP
+	Sign Signer         // signs what the caller writes; nil leaves it to the node
+	key  *keys.Identity // the caller's private key, nil where this process does not hold it
+	Dir  string         // the folder its process works in, as Folder gives it; "" over HTTP
 
 	Later bool // it comes back for the answer of a call that waits; Call's error is then Later
 	Asks  bool // its client asks the user what a call that waits wants to know

@@ -112,7 +112,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 	if err != nil {
 		return out, err
 	}
-	return c.Node.keepKeys(out, made), nil
+	return c.keepKeys(ctx, out, made), nil
 }
 
 // idle names the stages of a pipeline that begins to work and has nothing for them:
@@ -209,14 +209,14 @@ func swarmAnswer(m swarm.Made) swarmCreateOut {
 
 // keepKeys stores the keys of the agents on this machine, several at a time, and says
 // what to do next. The swarm stands even if a file cannot be written.
-func (n *Node) keepKeys(out swarmCreateOut, made []swarm.Key) swarmCreateOut {
+func (c *Call) keepKeys(ctx context.Context, out swarmCreateOut, made []swarm.Key) swarmCreateOut {
 	missing := make([]bool, len(out.Agents))
 	turn := make(chan struct{}, 8)
 	var wg sync.WaitGroup
 	for i, a := range out.Agents {
 		wg.Go(func() {
 			turn <- struct{}{}
-			_, kept := n.keepKey(made[i].Identity, a.ID, a.Name)
+			_, kept := c.keepKey(ctx, made[i].Identity, a.ID, a.Name)
 			missing[i] = !kept
 			<-turn
 		})
