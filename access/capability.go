@@ -86,9 +86,8 @@ func (d Declared) Resolve(t schemas.AgentType, chain []ChainLink, now int64) sch
 func ParseCapabilities(raw []byte, tools []string) (Declared, error) {
 	d := decoder{tools: tools}
 	declared := d.capabilities(raw)
-	if len(d.found) > 0 {
-		return Declared{}, refuse(schemas.CodeInvalid, "the capabilities are not valid", d.found).
-			Try("correct every violation listed and send the capabilities again")
+	if err := d.refusal(); err != nil {
+		return Declared{}, err
 	}
 	return declared, nil
 }
@@ -96,18 +95,44 @@ func ParseCapabilities(raw []byte, tools []string) (Declared, error) {
 // ParseOver is ParseCapabilities of a declaration laid over another, present: a
 // field that given leaves out keeps its value there, inside memory_read and
 // memory_write, too, and an empty list grants nothing. Without given, present holds.
+// Tools written +name and -name change the present list; plain names replace it.
 func ParseOver(present, given json.RawMessage, tools []string) (Declared, error) {
 	if len(given) == 0 {
 		return ParseCapabilities(present, tools)
 	}
-	if _, err := ParseCapabilities(given, tools); err != nil {
+	d := decoder{tools: tools, over: true}
+	d.capabilities(given)
+	if err := d.refusal(); err != nil {
 		return Declared{}, err
 	}
 	whole, err := overlay(present, given, "memory_read", "memory_write")
 	if err != nil {
 		return Declared{}, err
 	}
+	if len(d.added)+len(d.dropped) > 0 {
+		if whole, err = changeTools(present, whole, d.added, d.dropped); err != nil {
+			return Declared{}, err
+		}
+	}
 	return ParseCapabilities(whole, tools)
+}
+
+// changeTools gives whole the tool list of present, with added and without dropped.
+func changeTools(present, whole json.RawMessage, added, dropped []string) (json.RawMessage, error) {
+	var now struct {
+		Tools []string `json:"tools"`
+	}
+	if err := json.Unmarshal(present, &now); err != nil {
+		return nil, fmt.Errorf("read the present tools: %w", err)
+	}
+	for _, name := range added {
+		now.Tools = insert(now.Tools, name)
+	}
+	list, err := json.Marshal(slices.DeleteFunc(now.Tools, func(name string) bool { return slices.Contains(dropped, name) }))
+	if err != nil {
+		return nil, err
+	}
+	return overlay(whole, json.RawMessage(`{"tools":`+string(list)+`}`))
 }
 
 // overlay lays the fields of one JSON object over those of another, in the objects
@@ -131,8 +156,18 @@ func overlay(present, given json.RawMessage, inside ...string) (json.RawMessage,
 
 // decoder collects violations while it walks a declaration in field order.
 type decoder struct {
-	tools []string
-	found []Violation
+	tools          []string
+	over           bool     // +name and -name may stand among the tools
+	added, dropped []string // those that did
+	found          []Violation
+}
+
+func (d *decoder) refusal() error {
+	if len(d.found) == 0 {
+		return nil
+	}
+	return refuse(schemas.CodeInvalid, "the capabilities are not valid", d.found).
+		Try("correct every violation listed and send the capabilities again")
 }
 
 func (d *decoder) report(reason, path, format string, args ...any) {
@@ -203,17 +238,27 @@ func (d *decoder) scope(o object, field string) schemas.MemoryScope {
 func (d *decoder) toolNames(o object) []string {
 	names := []string{}
 	for _, e := range d.list(o, "tools") {
-		if slices.Contains(d.tools, e.text) {
-			names = insert(names, e.text)
+		into, name := &names, e.text
+		switch {
+		case d.over && strings.HasPrefix(name, "+"):
+			into, name = &d.added, name[1:]
+		case d.over && strings.HasPrefix(name, "-"):
+			into, name = &d.dropped, name[1:]
+		}
+		if slices.Contains(d.tools, name) {
+			*into = insert(*into, name)
 			continue
 		}
-		msg := fmt.Sprintf("there is no tool %.64q", e.text)
-		if near := schemas.Nearest(e.text, d.tools); near != "" {
+		msg := fmt.Sprintf("there is no tool %.64q", name)
+		if near := schemas.Nearest(name, d.tools); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		} else if strings.Contains(e.text, "*") {
 			msg += "; tools are named one by one, so that a new one is never granted silently"
 		}
 		d.report("invalid_tool:"+e.text, e.path, "%s", msg)
+	}
+	if len(names) > 0 && len(d.added)+len(d.dropped) > 0 {
+		d.report("mixed_tools", o.pointer("tools"), "either +name and -name, which change the list, or plain names, which replace it")
 	}
 	return names
 }

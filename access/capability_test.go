@@ -163,3 +163,32 @@ func FuzzParseCapabilities(f *testing.F) {
 		require.Equal(t, c, again.Resolve(schemas.Custom, nil, 0))
 	})
 }
+
+// +name and -name change the present list of tools; what they leave out stays.
+func TestParseOverChangesToolsByDifference(t *testing.T) {
+	present := json.RawMessage(`{"tools":["memory_search","memory_share"],"ttl_seconds":60}`)
+	for given, want := range map[string][]string{
+		`{"tools":["+memory_write_warm"]}`:                  {"memory_search", "memory_share", "memory_write_warm"},
+		`{"tools":["+memory_write_warm","-memory_search"]}`: {"memory_share", "memory_write_warm"},
+		`{"tools":["-memory_share","+memory_search"]}`:      {"memory_search"},
+		`{"tools":["-memory_write_warm"]}`:                  {"memory_search", "memory_share"},
+		`{"tools":["memory_write_warm"]}`:                   {"memory_write_warm"},
+		`{"tools":[]}`:                                      {},
+	} {
+		d, err := ParseOver(present, json.RawMessage(given), knownTools)
+		require.NoError(t, err, given)
+		require.Equal(t, want, d.Tools, given)
+		require.EqualValues(t, 60, *d.TTLSeconds, given)
+	}
+	for given, says := range map[string]string{
+		`{"tools":["+memory_serch"]}`:                             `did you mean "memory_search"?`,
+		`{"tools":["+memory_search","memory_share"]}`:             "mixed_tools",
+		`{"tools":["+memory_search"],"tools":["-memory_search"]}`: "duplicate_field:tools",
+		`{"tools":["+"]}`:                                         "invalid_tool",
+	} {
+		_, err := ParseOver(present, json.RawMessage(given), knownTools)
+		require.ErrorContains(t, err, says, given)
+	}
+	_, err := ParseCapabilities([]byte(`{"tools":["+memory_search"]}`), knownTools)
+	require.ErrorContains(t, err, "invalid_tool", "there is nothing to change")
+}

@@ -182,7 +182,7 @@ func refusal(op Op, c *chain, denials []Denial) error {
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
 		if err.Hint = "whoever is above that one can add it with agent_capabilities"; own {
-			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q} shows its tools, and a new list replaces them`, self.Name)
+			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q, "tools": [%q]}`, self.Name, "+"+op.Tool)
 		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)

@@ -24,7 +24,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		"removed":      {worker, schemas.Removed, ask, `the parent can register a new one with agent_register`},
 		"expired":      {worker, schemas.Registered, ask, `the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds": 86400}}`},
 		"above it":     {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
-		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write}, `the parent can add it: agent_capabilities {"agent": "work"} shows its tools, and a new list replaces them`},
+		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write}, `the parent can add it: agent_capabilities {"agent": "work", "tools": ["+trust_assess"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)

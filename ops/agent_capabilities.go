@@ -1,9 +1,11 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -16,6 +18,7 @@ import (
 type agentCapabilitiesIn struct {
 	Agent         string                 `json:"agent"`
 	Capabilities  json.RawMessage        `json:"capabilities,omitempty" jsonschema:"fields given replace the present ones"`
+	Tools         []string               `json:"tools,omitempty" jsonschema:"+name adds, -name takes away; plain names replace all"`
 	Groups        *[]string              `json:"groups,omitempty"`
 	BonusGroups   *[]string              `json:"bonus_groups,omitempty"`
 	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
@@ -36,7 +39,7 @@ func (o agentCapabilitiesOut) Text() string {
 	if o.Changed {
 		return fmt.Sprintf("The rights of %s changed at once, also for what it has under way.", o.Name)
 	}
-	return fmt.Sprintf("%s may use %d tools.", o.Name, len(o.Capabilities.Tools))
+	return fmt.Sprintf("%s may use %s.", o.Name, cmp.Or(strings.Join(o.Capabilities.Tools, ", "), "no tool"))
 }
 
 var agentCapabilities = Define(Spec{
@@ -44,8 +47,12 @@ var agentCapabilities = Define(Spec{
 	SearchHint: "permissions revoke grant capabilities", Repeatable: true,
 	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at once for it and all below it: what loses its right under way is aborted.",
 }, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
-	change := agents.Change{Capabilities: in.Capabilities, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge}
-	changes := len(in.Capabilities) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil
+	caps, err := in.changes()
+	if err != nil {
+		return agentCapabilitiesOut{}, err
+	}
+	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge}
+	changes := len(caps) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil
 	return Transact(ctx, c, func(g access.Grant) (agentCapabilitiesOut, error) {
 		r, err := agents.Get(g, in.Agent)
 		if err != nil {
@@ -84,6 +91,25 @@ var agentCapabilities = Define(Spec{
 			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil}, err
 	})
 })
+
+// changes are the capabilities given, with the tools given beside them.
+func (in agentCapabilitiesIn) changes() (json.RawMessage, error) {
+	if len(in.Tools) == 0 {
+		return in.Capabilities, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if len(in.Capabilities) > 0 {
+		if err := json.Unmarshal(in.Capabilities, &fields); err != nil {
+			return nil, fmt.Errorf("read capabilities: %w", err)
+		}
+	}
+	if fields["tools"] != nil {
+		return nil, schemas.Invalidf("tools are given twice").Expecting("tools, or capabilities with tools").
+			With(schemas.Violation{Path: "/tools", Msg: "capabilities has tools, too"})
+	}
+	fields["tools"] = mustJSON(in.Tools)
+	return json.Marshal(fields)
+}
 
 // mayOptIn: an agent that has read what comes from outside does not spare others
 // the review.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -21,7 +22,7 @@ type agentRegisterIn struct {
 	AgentType      schemas.AgentType     `json:"agent_type" enum:"claude-code,swarm-worker,autonomous,custom"`
 	DisplayName    string                `json:"display_name"`
 	Name           string                `json:"name,omitempty"`
-	Capabilities   json.RawMessage       `json:"capabilities,omitempty" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools, max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory and event tools, 1 h"`
+	Capabilities   json.RawMessage       `json:"capabilities,omitempty" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools (+name and -name change the usual ones), max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory, event and work tools, 1 h"`
 	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
 	BonusGroups    []string              `json:"bonus_groups,omitempty"`
 	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
@@ -70,6 +71,7 @@ var agentRegister = Define(Spec{
 		if err := parentIsActor(g, in.ParentEntityID); err != nil {
 			return agentRegisterOut{}, err
 		}
+		reg := reg.insideParent(g)
 		if reg.OwnProof != nil {
 			if err := reg.OwnProof(g.Actor()); err != nil {
 				return agentRegisterOut{}, err
@@ -103,7 +105,22 @@ var agentRegister = Define(Spec{
 // registering is a registration with the proof a key brought along needs.
 type registering struct {
 	agents.Registration
-	OwnProof func(parent schemas.EntityID) error
+	OwnProof   func(parent schemas.EntityID) error
+	UsualTools bool // the parent named no tools
+}
+
+// insideParent drops from the usual tools those that the parent has not itself. Tools
+// that the parent named stay, to be refused.
+func (r registering) insideParent(g access.Grant) registering {
+	if !r.UsualTools {
+		return r
+	}
+	chain := g.Chain()
+	r.Capabilities.Tools = slices.DeleteFunc(slices.Clone(r.Capabilities.Tools), func(tool string) bool {
+		return slices.ContainsFunc(access.Evaluate(chain, access.Operation{Tool: tool}, g.Tx().Micros()),
+			func(d access.Denial) bool { return d.Reason == access.DeniedTool })
+	})
+	return r
 }
 
 // newRegistration makes the keys and reads the capabilities, before any lock.
@@ -113,6 +130,15 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	if err != nil {
 		return r, nil, err
 	}
+	var named struct {
+		Tools *json.RawMessage `json:"tools"`
+	}
+	if len(in.Capabilities) > 0 {
+		if err := json.Unmarshal(in.Capabilities, &named); err != nil {
+			return r, nil, fmt.Errorf("read capabilities: %w", err)
+		}
+	}
+	r.UsualTools = named.Tools == nil
 	r.Registration = agents.Registration{
 		Type: in.AgentType, DisplayName: in.DisplayName, Name: in.Name, Capabilities: declared,
 		Grants: schemas.Grants{Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private},
@@ -135,7 +161,7 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 
 // usualCapabilities is what an agent gets when its parent asks for nothing in
 // particular, and where it leaves something out: enough to remember, share in its
-// groups and hear events; one whose type says that it works alone may do so, and come
+// groups, hear events, and claim and report work; one whose type says that it works alone may do so, and come
 // back.
 func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 	if groups == nil {
@@ -155,7 +181,7 @@ func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 // usualTools are those of any agent whose parent named none.
 func usualTools() []string {
 	return []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
-		"memory_write_warm", "memory_share", "events_poll", "events_subscribe"}
+		"memory_write_warm", "memory_share", "events_poll", "events_subscribe", "task_claim", "task_report"}
 }
 
 func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {

@@ -164,7 +164,7 @@ func (h *Hooks) rights(ctx context.Context, parent Caller, group schemas.GroupID
 	if err := json.Unmarshal(usualCapabilities(schemas.SwarmWorker, groups), &rights); err != nil {
 		return nil, fmt.Errorf("usual rights: %w", err)
 	}
-	wanted := append(usualTools(), "task_claim", "task_report", "task_status")
+	wanted := append(usualTools(), "task_status")
 	allowed, err := h.node.Auth.Tools(ctx, parent.Principal, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("tools of the parent: %w", err)

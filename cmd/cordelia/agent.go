@@ -43,10 +43,12 @@ is kept on this machine, and sealed to its parent in the database.`,
 		twin{
 			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights", takes: []string{"agent"},
 			long: `Show an agent's rights or, with flags, change them. A change takes effect at
-once, for the agent and everyone below it.`,
-			example: `cordelia agent capabilities researcher --capabilities '{"max_parallel_ops":2}'`,
-			names:   map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
-			show:    shown(showRights),
+once, for the agent and everyone below it. --tools takes names apart by commas:
++name adds a tool, -name takes one away, and plain names replace the list.`,
+			example: `cordelia agent capabilities researcher --tools +task_submit,-memory_share
+  cordelia agent capabilities researcher --capabilities '{"max_parallel_ops":2}'`,
+			names: map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
+			fill:  splitTools, show: shown(showRights),
 		}.command(a),
 		twin{
 			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days", takes: []string{"agent"},
@@ -60,6 +62,13 @@ once, for the agent and everyone below it.`,
 		a.agentRecordCommand(),
 		a.agentAdoptCommand(),
 	)
+}
+
+// splitTools takes tools apart that were given in one word, by commas.
+func splitTools(in map[string]any) {
+	if words, ok := in["tools"].([]string); ok && len(words) > 0 {
+		in["tools"] = strings.Split(strings.Join(words, ","), ",")
+	}
 }
 
 // nameTwice lets a short name, or the type, do for the display name.
