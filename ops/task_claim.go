@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -19,13 +20,21 @@ import (
 var taskClaim = waits(Define(Spec{
 	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write,
 	SearchHint:  "next task lease take work queue",
-	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call extends. Then task_report.",
+	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
 }, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: giveBack})
 
 type taskClaimIn struct {
-	Role         string `json:"role,omitempty"`
-	LeaseSeconds int    `json:"lease_seconds,omitempty" jsonschema:"15 to 3600"`
-	WaitSeconds  int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50, as a task 3600"`
+	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
+	WorkID       string          `json:"work_id,omitempty" jsonschema:"only this item"`
+	TaskID       string          `json:"task_id,omitempty" jsonschema:"only of this task"`
+	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only work of this group"`
+	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only work of this swarm"`
+	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600"`
+	WaitSeconds  int             `json:"wait_seconds,omitempty" jsonschema:"0 to 50, as a task 3600"`
+}
+
+func (in taskClaimIn) wanted() work.Wanted {
+	return work.Wanted{Role: in.Role, Work: in.WorkID, Task: in.TaskID, Group: in.Group, Swarm: in.Swarm}
 }
 
 type taskClaimOut struct {
@@ -42,7 +51,7 @@ func (o taskClaimOut) Text() string {
 }
 
 // NoWork says what to do when there is none, and nothing is wrong.
-const NoWork = "there is no work for you now; call task_claim with wait_seconds, or wait for task.ready with events_poll"
+const NoWork = `there is no work for you now; to wait for some: task_claim {"wait_seconds": 50}`
 
 // reportWith is the call that ends a lease.
 func reportWith(c work.Claimed) string {
@@ -59,8 +68,10 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 		return taskClaimOut{}, err
 	}
 	return awaiting(ctx, c, wait,
-		func(left time.Duration) (taskClaimOut, error) { return c.claimOnce(ctx, in.Role, lease, left) },
-		func(limited context.Context, rung <-chan struct{}) error { return c.awaitWork(limited, in.Role, rung) })
+		func(left time.Duration) (taskClaimOut, error) { return c.claimOnce(ctx, in, lease, left) },
+		func(limited context.Context, rung <-chan struct{}) error {
+			return c.awaitWork(limited, in.wanted(), rung)
+		})
 }
 
 // errEnded ends a claim that found nothing while seats of tasks had ended: what that
@@ -68,21 +79,21 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 var errEnded = errors.New("ops: seats have ended")
 
 // claimOnce claims, or says that there is nothing: errNotYet while time is left.
-func (c *Call) claimOnce(ctx context.Context, role string, lease, left time.Duration) (taskClaimOut, error) {
-	out, err := c.claimFrom(ctx, role, lease, left, true)
+func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.Duration) (taskClaimOut, error) {
+	out, err := c.claimFrom(ctx, in, lease, left, true)
 	if errors.Is(err, errEnded) {
 		if err := c.Node.SettleWork(ctx); err != nil { // another task's trouble is none of the caller's
 			slog.Warn("work items", "err", err)
 		}
-		out, err = c.claimFrom(ctx, role, lease, left, false)
+		out, err = c.claimFrom(ctx, in, lease, left, false)
 	}
 	return out, err
 }
 
 // claimFrom claims from what there is; ended = true has it stop at seats that ended.
-func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Duration, ended bool) (taskClaimOut, error) {
+func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.Duration, ended bool) (taskClaimOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
-		claimed, ok, err := c.Node.claim(g, role, lease)
+		claimed, ok, err := c.claimNear(g, in.wanted(), lease)
 		if err == nil && !ok && ended {
 			if due, bad := c.Node.troubles.due(g); bad != nil || due {
 				return out, cmp.Or(bad, errEnded)
@@ -96,7 +107,7 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 		case left > 0:
 			err = errNotYet
 		default:
-			if out.Next, err = nothing(g, role); err != nil {
+			if out.Next, err = nothing(g, in); err != nil {
 				return out, err
 			}
 			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
@@ -109,7 +120,12 @@ func (c *Call) claimFrom(ctx context.Context, role string, lease, left time.Dura
 
 // nothing says what to do without work. It knows of a role what the caller could take:
 // what others are offered, and under which roles, is theirs.
-func nothing(g access.Grant, role string) (string, error) {
+func nothing(g access.Grant, in taskClaimIn) (string, error) {
+	role := in.Role
+	if !in.wanted().Any() {
+		in.LeaseSeconds, in.WaitSeconds = 0, 50
+		return fmt.Sprintf("none of the work you named is ready for you now; to wait for it: task_claim %s", mustJSON(in)), nil
+	}
 	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {
 		return NoWork, nil
 	}
@@ -124,9 +140,20 @@ func nothing(g access.Grant, role string) (string, error) {
 // seated are the roles of the pipeline that are claimed.
 const seated = "R1, R2, R3, R4a, R4b"
 
+// claimNear claims, in the group the caller works in first, unless the caller named
+// what it wants.
+func (c *Call) claimNear(g access.Grant, want work.Wanted, lease time.Duration) (claimed work.Claimed, ok bool, err error) {
+	if want.Any() {
+		if want.Near, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
+			return claimed, false, err
+		}
+	}
+	return c.Node.claim(g, want, lease)
+}
+
 // claim claims, and hands on what a swarm gives along with its items.
-func (n *Node) claim(g access.Grant, role string, lease time.Duration) (c work.Claimed, ok bool, err error) {
-	if c, ok, err = work.Claim(g, role, lease); err != nil || !ok {
+func (n *Node) claim(g access.Grant, want work.Wanted, lease time.Duration) (c work.Claimed, ok bool, err error) {
+	if c, ok, err = work.Claim(g, want, lease); err != nil || !ok {
 		return c, ok, err
 	}
 	before := c.Inputs
@@ -139,10 +166,10 @@ func (n *Node) claim(g access.Grant, role string, lease time.Duration) (c work.C
 }
 
 // awaitWork returns when there is work for the caller, or ctx ends.
-func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{}) error {
+func (c *Call) awaitWork(ctx context.Context, want work.Wanted, rung <-chan struct{}) error {
 	var w work.Watch
 	for {
-		if found, err := c.foundWork(ctx, role, &w); err != nil || found {
+		if found, err := c.foundWork(ctx, want, &w); err != nil || found {
 			return err
 		}
 		select {
@@ -155,7 +182,7 @@ func (c *Call) awaitWork(ctx context.Context, role string, rung <-chan struct{})
 
 // foundWork reports whether there is work for the caller, whose rights are only
 // asked for when something has changed since w last looked.
-func (c *Call) foundWork(ctx context.Context, role string, w *work.Watch) (bool, error) {
+func (c *Call) foundWork(ctx context.Context, want work.Wanted, w *work.Watch) (bool, error) {
 	yes := false
 	if err := c.Node.look(ctx, c.Op.Name, func(g access.Grant) (err error) {
 		yes, err = w.Stirred(g.Tx())
@@ -164,7 +191,7 @@ func (c *Call) foundWork(ctx context.Context, role string, w *work.Watch) (bool,
 		return false, err
 	}
 	err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
-		yes, err = w.Look(g, role)
+		yes, err = w.Look(g, want)
 		return err
 	})
 	return err == nil && yes, lost(err, "claim work")
@@ -172,7 +199,7 @@ func (c *Call) foundWork(ctx context.Context, role string, w *work.Watch) (bool,
 
 // workReady reports whether a kept claim would find work.
 func workReady(ctx context.Context, c *Call, in taskClaimIn, seen *work.Watch) (bool, error) {
-	return c.foundWork(ctx, in.Role, seen)
+	return c.foundWork(ctx, in.wanted(), seen)
 }
 
 // shownClaim is a kept claim for as long as its lease lasts: what it says belongs to

@@ -74,7 +74,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	var found []controller.Finding
 	file := func(g access.Grant) (f filed, err error) {
 		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
-			f.Next, err = c.Node.claimNext(g)
+			f.Next, err = c.claimNext(g)
 		}
 		return f, err
 	}
@@ -126,7 +126,7 @@ func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]con
 }
 
 // claimNext claims for who may do that too; nil if there is nothing.
-func (n *Node) claimNext(g access.Grant) (*work.Claimed, error) {
+func (c *Call) claimNext(g access.Grant) (*work.Claimed, error) {
 	may, err := g.Could(g.Actor(), []string{taskClaim.Name})
 	if err != nil {
 		return nil, err
@@ -134,11 +134,11 @@ func (n *Node) claimNext(g access.Grant) (*work.Claimed, error) {
 	if !may {
 		return nil, schemas.Deniedf("%s is not among your tools", taskClaim.Name).Try("report without claim_next")
 	}
-	c, ok, err := n.claim(g, "", work.DefaultLease)
+	claimed, ok, err := c.claimNear(g, work.Wanted{}, work.DefaultLease)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return &c, nil
+	return &claimed, nil
 }
 
 // reviewed: a person looks at the results of agents that proved unreliable, in

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
@@ -50,11 +51,11 @@ func CheckLease(d time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// Claim gives the actor the lease it has, or one of the first item it may take:
-// by priority, then in the order of submission. ok is false if there is none. A
-// role takes items of that role alone. CodeBusy if the actor or one above it runs
-// as much as it may.
-func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool, err error) {
+// Claim gives the actor the lease it has, or one of the first item it may take of those
+// wanted: by priority, then in the order of submission. ok is false if there is none.
+// CodeConflict if the actor holds an item that is not what it wants; CodeBusy if the
+// actor or one above it runs as much as it may.
+func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool, err error) {
 	if g.Tx() == nil {
 		return c, false, access.ErrNoGrant
 	}
@@ -64,6 +65,9 @@ func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool
 	now := g.Tx().Micros()
 	r, c, brief, err := scanClaimed(g.Tx().LookupRow(selectHeld, g.Actor()))
 	if err == nil {
+		if err := want.accepts(g, r); err != nil {
+			return c, false, err
+		}
 		c.Resumed = true
 		if err := extend(g.Tx(), g.Actor(), now, now, &r.leaseUntil); err != nil {
 			return c, false, err
@@ -73,15 +77,12 @@ func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool
 	if !errors.Is(err, store.ErrNoRows) {
 		return c, false, fmt.Errorf("read lease: %w", err)
 	}
-	lanes, err := lanesOf(g, role, true)
-	if err != nil || lanes == "[]" {
+	n, err := want.ready(g)
+	if err != nil || n == 0 {
 		return c, false, err
 	}
 	leased, _, _ := schemas.NextWork(schemas.WorkReady, schemas.WorkClaim)
-	r, c, brief, err = scanClaimed(g.Tx().QueryRow(claimFirst, lanes, leased, g.Actor(), lease.Microseconds(), now))
-	if errors.Is(err, store.ErrNoRows) {
-		return c, false, nil
-	}
+	r, c, brief, err = scanClaimed(g.Tx().QueryRow(claimItem, n, leased, g.Actor(), lease.Microseconds(), now))
 	if err != nil {
 		return c, false, fmt.Errorf("claim: %w", err)
 	}
@@ -97,12 +98,70 @@ func Claim(g access.Grant, role string, lease time.Duration) (c Claimed, ok bool
 	return c.fill(g, r, brief)
 }
 
+// ready finds the first item wanted that the actor may take now, 0 if there is none.
+func (w Wanted) ready(g access.Grant) (n int64, err error) {
+	tries := []Wanted{w}
+	if w.Near != "" {
+		tries = []Wanted{{Role: w.Role, Group: w.Near}, w}
+	}
+	for _, try := range tries {
+		lanes, err := lanesOf(g, try, true)
+		if err != nil {
+			return 0, err
+		}
+		if lanes == "[]" {
+			continue
+		}
+		if n, err = try.first(g.Tx(), lanes); err != nil || n != 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// first finds the first ready item wanted of the lanes, 0 if there is none.
+func (w Wanted) first(tx *store.Tx, lanes string) (n int64, err error) {
+	switch {
+	case w.Work != "":
+		err = tx.LookupRow(readyItem, lanes, w.Work, w.Task).Scan(&n)
+	case w.Task != "":
+		err = tx.LookupRow(readyOfTask, lanes, "", w.Task).Scan(&n)
+	default:
+		err = tx.LookupRow(firstReady, lanes).Scan(&n)
+	}
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return 0, fmt.Errorf("find work: %w", err)
+	}
+	return n, nil
+}
+
+// accepts refuses an item that the actor holds already and that is not what it wants.
+// One of the role it does not name stays its own: it was given as such.
+func (w Wanted) accepts(g access.Grant, held row) error {
+	fits := (w.Work == "" || w.Work == held.id) && (w.Task == "" || w.Task == held.task)
+	if only, all, err := w.groups(g); err != nil {
+		return err
+	} else if !all {
+		l := lane{}
+		if err := g.Tx().LookupRow(selectLane, held.lane).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read lane: %w", err)
+		}
+		fits = fits && slices.ContainsFunc(only, func(id schemas.GroupID) bool { return l.pool == groupPool(id) || l.pool == readerPool(id) })
+	}
+	if fits {
+		return nil
+	}
+	return schemas.Conflictf("you hold other work, %s, and an agent holds one item at a time", held.id).
+		Expecting("a report of the work you hold, or a claim without work_id, task_id, group and swarm to see it again").
+		Try(`hand it back: task_report {"work_id": %q, "fence": %d, "outcome": "released"}`, held.id, held.fence)
+}
+
 // Offers reports whether anything the actor could take is or was of this role.
 func Offers(g access.Grant, role string) (bool, error) {
 	if g.Tx() == nil {
 		return false, access.ErrNoGrant
 	}
-	lanes, err := lanesOf(g, role, false)
+	lanes, err := lanesOf(g, Wanted{Role: role}, false)
 	return lanes != "[]", err
 }
 
@@ -148,6 +207,7 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 type Watch struct {
 	epoch, newest int64
 	lanes         string
+	want          Wanted
 }
 
 // Stirred reports whether it is worth to Look, by what the last Look found out.
@@ -161,7 +221,7 @@ func (w *Watch) Stirred(tx *store.Tx) (bool, error) {
 }
 
 // Look reports whether Claim would find something for the actor.
-func (w *Watch) Look(g access.Grant, role string) (bool, error) {
+func (w *Watch) Look(g access.Grant, want Wanted) (bool, error) {
 	if g.Tx() == nil {
 		return false, access.ErrNoGrant
 	}
@@ -169,9 +229,10 @@ func (w *Watch) Look(g access.Grant, role string) (bool, error) {
 	if w.epoch, w.newest, err = w.version(g.Tx()); err != nil {
 		return false, err
 	}
-	if w.lanes, err = lanesOf(g, role, false); err != nil {
+	if w.lanes, err = lanesOf(g, want, false); err != nil {
 		return false, err
 	}
+	w.want = want
 	return w.ready(g.Tx())
 }
 
@@ -183,10 +244,6 @@ func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
 }
 
 func (w *Watch) ready(tx *store.Tx) (bool, error) {
-	var n int64
-	err := tx.LookupRow(firstReady, w.lanes).Scan(&n)
-	if errors.Is(err, store.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
+	n, err := w.want.first(tx, w.lanes)
+	return n != 0, err
 }

@@ -58,33 +58,81 @@ func inOrder[S ~string](set []S) string {
 	return store.List(slices.Compact(sorted))
 }
 
-// lanesOf lists the lanes the actor may take work from, as a JSON list: all, or those
-// of which an item is ready.
-func lanesOf(g access.Grant, role string, ready bool) (string, error) {
-	groups, err := g.WritableGroups()
-	if err != nil {
-		return "", err
+// Wanted is what a claim asks for; empty fields do not restrict.
+type Wanted struct {
+	Role  string
+	Work  string          // one item, by its id
+	Task  string          // items of one task
+	Group schemas.GroupID // items offered in one group
+	Swarm schemas.GroupID // items offered in one swarm, in any of its groups
+	Near  schemas.GroupID // items offered in this group come first; no restriction
+}
+
+// Any reports whether the caller named no item, task, group or swarm.
+func (w Wanted) Any() bool { return w == Wanted{Role: w.Role, Near: w.Near} }
+
+// groups are those the claim is limited to; all = true if to none.
+func (w Wanted) groups(g access.Grant) (only []schemas.GroupID, all bool, err error) {
+	if w.Swarm == "" {
+		return []schemas.GroupID{w.Group}, w.Group == "", nil
 	}
-	var pools []string
-	for _, id := range groups {
-		pools = append(pools, groupPool(id))
+	rows, err := g.Tx().Lookup(selectSwarmGroups, w.Swarm)
+	only, err = store.Collect(rows, err, func(r *sql.Rows) (id schemas.GroupID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, false, fmt.Errorf("read groups of a swarm: %w", err)
+	}
+	if w.Group != "" {
+		only = slices.DeleteFunc(only, func(id schemas.GroupID) bool { return id != w.Group })
+	}
+	return only, false, nil
+}
+
+// poolsOf lists the pools the actor may take such work from.
+func poolsOf(g access.Grant, w Wanted) ([]string, error) {
+	writable, err := g.WritableGroups()
+	if err != nil {
+		return nil, err
 	}
 	scope, err := g.ReadScope()
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	only, all, err := w.groups(g)
+	if err != nil {
+		return nil, err
+	}
+	var pools []string
+	for _, id := range writable {
+		if all || slices.Contains(only, id) {
+			pools = append(pools, groupPool(id))
+		}
 	}
 	for _, id := range scope.Groups {
-		pools = append(pools, readerPool(id))
+		if all || slices.Contains(only, id) {
+			pools = append(pools, readerPool(id))
+		}
+	}
+	for _, link := range g.Chain() {
+		if all {
+			pools = append(pools, entityPool(link.ID))
+		}
+	}
+	return pools, nil
+}
+
+// lanesOf lists the lanes the actor may take such work from, as a JSON list: all, or
+// those of which an item is ready.
+func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
+	pools, err := poolsOf(g, w)
+	if err != nil {
+		return "", err
 	}
 	chain := g.Chain()
-	for _, link := range chain {
-		pools = append(pools, entityPool(link.ID))
-	}
 	type candidate struct {
 		n               int64
 		needs, excluded string
 	}
-	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), role, ready)
+	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), w.Role, ready)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) { return c, r.Scan(&c.n, &c.needs, &c.excluded) })
 	if err != nil {
 		return "", fmt.Errorf("read lanes: %w", err)

@@ -151,7 +151,7 @@ func TestNoGrant(t *testing.T) {
 		"Settle": func() error { _, err := Settle(none); return err },
 		"Due":    func() error { _, err := Due(none); return err },
 		"Forget": func() error { return Forget(none) },
-		"Claim":  func() error { _, _, err := Claim(none, "", 0); return err },
+		"Claim":  func() error { _, _, err := Claim(none, Wanted{}, 0); return err },
 		"File":   func() error { _, err := File(none, p, noReview); return err },
 		"Submit": func() error { _, _, err := Submit(none, s, asTheyAre); return err },
 		"Cancel": func() error { _, err := Cancel(none, "", "x"); return err },

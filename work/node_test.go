@@ -82,7 +82,7 @@ func (n *node) submit(who schemas.EntityID, group schemas.GroupID, drafts ...Dra
 
 func (n *node) tryClaim(who schemas.EntityID, lease time.Duration) (c Claimed, ok bool, err error) {
 	err = n.do(who, func(g access.Grant) (err error) {
-		c, ok, err = Claim(g, "", lease)
+		c, ok, err = Claim(g, Wanted{}, lease)
 		return err
 	})
 	return c, ok, err

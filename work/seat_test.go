@@ -144,10 +144,10 @@ func TestClaimsPassByEmptyLanes(t *testing.T) {
 	n.place("", Draft{Intent: "x", Role: "R3"})
 	n.SQL(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)
 	n.must(a, func(g access.Grant) error {
-		ready, err := lanesOf(g, "", true)
+		ready, err := lanesOf(g, Wanted{}, true)
 		require.NoError(t, err)
 		require.Equal(t, "[4]", ready)
-		all, err := lanesOf(g, "", false)
+		all, err := lanesOf(g, Wanted{}, false)
 		require.Len(t, strings.Split(all, ","), 4)
 		return err
 	})
@@ -170,7 +170,7 @@ func TestWatchesSeeEmptyLanesFill(t *testing.T) {
 	n.report(a, n.claim(a), Done, `{}`)
 	var w Watch
 	n.must(a, func(g access.Grant) error {
-		found, err := w.Look(g, "")
+		found, err := w.Look(g, Wanted{})
 		require.False(t, found)
 		return err
 	})

@@ -33,11 +33,18 @@ const (
 		CROSS JOIN work_items w ON w.n = (SELECT i.n FROM work_items i WHERE i.lane = l.value AND i.state = 'ready'
 			ORDER BY i.priority DESC, i.place LIMIT 1)
 		ORDER BY w.priority DESC, w.place LIMIT 1`
-	claimFirst = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1, attempt = work_items.attempt + 1, lease = ?4,
+	// readyItem is the item ?2 and readyOfTask the first of the task ?3, if ready in one of
+	// the lanes ?1; the item must be of the task unless that is ''.
+	readyItem = `SELECT w.n FROM work_items w WHERE w.id = ?2 AND ?3 IN ('', w.task_id) AND w.state = 'ready'
+		AND +w.lane IN (SELECT value FROM json_each(?1))`
+	readyOfTask = `SELECT w.n FROM work_items w WHERE w.task_id = ?3 AND w.state = 'ready'
+		AND +w.lane IN (SELECT value FROM json_each(?1)) AND ?2 = '' ORDER BY w.priority DESC, w.place LIMIT 1`
+	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1, attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
-		WHERE work_items.n = (` + firstReady + `) RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
-	insertLease = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
-	selectHeld  = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
+		WHERE work_items.n = ?1 RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
+	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
+	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
+	selectHeld        = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
 	// selectStanding are the newest ?2 items of the group ?1 that are done or may yet be;
 	// seats are their tasks' own.
 	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0

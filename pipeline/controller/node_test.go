@@ -91,13 +91,13 @@ func (n *node) submit(who schemas.EntityID, r Request) string {
 // tryClaim claims as task_claim does.
 func (n *node) tryClaim(who schemas.EntityID, role schemas.PipelineRole) (claimed work.Claimed, ok bool, err error) {
 	err = n.do(who, "task_claim", func(g access.Grant) error {
-		if claimed, ok, err = work.Claim(g, string(role), time.Minute); err != nil || ok {
+		if claimed, ok, err = work.Claim(g, work.Wanted{Role: string(role)}, time.Minute); err != nil || ok {
 			return err
 		}
 		if _, err := n.tasks.Settle(g); err != nil {
 			return err
 		}
-		claimed, ok, err = work.Claim(g, string(role), time.Minute)
+		claimed, ok, err = work.Claim(g, work.Wanted{Role: string(role)}, time.Minute)
 		return err
 	})
 	return claimed, ok, err
