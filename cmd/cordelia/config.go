@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cordelia/agents"
+	"cordelia/internal/keys"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -61,7 +61,7 @@ func settingsFile(home ops.Home) string { return filepath.Join(string(home), "co
 
 // readSettings reads the home's settings; without a file they are empty.
 func readSettings(home ops.Home) (s settings, err error) {
-	raw, err := os.ReadFile(settingsFile(home))
+	raw, err := keys.ReadSettings(settingsFile(home))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -130,6 +130,9 @@ func fieldsOf(part reflect.Type) (names []string) {
 
 // unusable words an error of the settings.
 func unusable(home ops.Home, err error) error {
+	if schemas.CodeOf(err) == schemas.CodeDenied { // who may write the file is wrong, not what it says
+		return err
+	}
 	refusal := schemas.Invalidf("%s cannot be used: %s", settingsFile(home), messageOf(err)).
 		Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`).
 		Try("mend it, or move it away to use the defaults")

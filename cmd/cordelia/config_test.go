@@ -60,6 +60,37 @@ func TestSettingsAreRefusedInTheirWords(t *testing.T) {
 	}
 }
 
+// Settings can switch commands on, so only the user may be able to write them.
+func TestSettingsThatOthersMayWriteAreRefused(t *testing.T) {
+	if os.PathSeparator != '/' {
+		t.Skip("modes are of unix")
+	}
+	home := t.TempDir()
+	file := filepath.Join(home, "config.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"checks":{"commands":true}}`), 0o600))
+	s, err := readSettings(ops.Home(home))
+	require.NoError(t, err)
+	require.True(t, s.Checks.Commands)
+	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o620: true, 0o602: true, 0o666: true} {
+		require.NoError(t, os.Chmod(file, mode))
+		_, err := readSettings(ops.Home(home))
+		require.Equal(t, refused, err != nil, "%04o", mode)
+		if refused {
+			require.ErrorIs(t, unusable(ops.Home(home), err), schemas.ErrDenied)
+			require.ErrorContains(t, err, "other users may write settings file")
+		}
+	}
+	require.NoError(t, os.Chmod(file, 0o600))
+	require.NoError(t, os.Chmod(home, 0o777))
+	_, err = readSettings(ops.Home(home))
+	require.ErrorContains(t, err, "other users may write the key folder")
+	require.NoError(t, os.Chmod(home, 0o700))
+	require.NoError(t, os.Rename(file, file+".else"))
+	require.NoError(t, os.Symlink(file+".else", file))
+	_, err = readSettings(ops.Home(home))
+	require.ErrorContains(t, err, "not a regular file")
+}
+
 // The limit set is the one in force: the node forgives nothing past it.
 func TestASettingIsInForce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")

@@ -25,6 +25,21 @@ func checkFile(path string, info fs.FileInfo) error {
 	return nil
 }
 
+// checkSettings refuses a settings file that another user owns or may write.
+func checkSettings(path string, info fs.FileInfo) error {
+	if uid, ok := owner(info); !ok || uid != os.Geteuid() {
+		return schemas.Deniedf("settings file %s belongs to another user (uid %d)", path, uid).
+			Expecting("uid %d", os.Geteuid()).
+			Try("run as that user, or make the file yours: chown %d %q", os.Geteuid(), path)
+	}
+	if mode := info.Mode().Perm(); mode&0o022 != 0 {
+		return schemas.Deniedf("other users may write settings file %s (mode %04o)", path, mode).
+			Expecting("mode 0600").
+			Try("read what it says, then: chmod 600 %q", path)
+	}
+	return nil
+}
+
 // checkFolder refuses a folder in which another user, other than root, could
 // replace a key file.
 func checkFolder(path string) error {

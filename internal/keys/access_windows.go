@@ -9,6 +9,8 @@ import "io/fs"
 
 func checkFile(string, fs.FileInfo) error { return nil }
 
+func checkSettings(string, fs.FileInfo) error { return nil }
+
 func checkFolder(string) error { return nil }
 
 // syncFolder does nothing: Windows cannot flush a folder, NTFS journals names.
