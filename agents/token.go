@@ -26,29 +26,20 @@ const (
 // Voucher marks a message for the node to know again (keys.Identity.Vouch).
 type Voucher func(message []byte) [sha256.Size]byte
 
-// NewChallenge makes a challenge for ref, to be signed within a minute. Nothing
-// is kept of it: anyone may ask in anyone's name. Someone unknown gets one too,
-// which nothing answers: the reply must not tell who exists.
-func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string, purpose schemas.AuthPurpose) (schemas.AuthChallenge, error) {
-	tx := g.Tx()
-	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref), KeySeq: 1,
-		Purpose: purpose, ExpiresUnixMicro: tx.Micros() + challengeLife.Microseconds()}
+// NewChallenge makes a challenge for ref, to be signed within a minute. The node keeps
+// nothing of it: anyone may ask in anyone's name. The reply depends on nothing the node
+// knows of ref, so it tells neither whether ref exists nor how often its key was rotated;
+// the signature itself says which key made it.
+func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string, purpose schemas.AuthPurpose) schemas.AuthChallenge {
+	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref),
+		Purpose: purpose, ExpiresUnixMicro: g.Tx().Micros() + challengeLife.Microseconds()}
 	rand.Read(c.Nonce[:saltSize]) //nolint:errcheck // never fails since Go 1.24
 	copy(c.Nonce[saltSize:], markOf(c, vouch))
-	r, err := load(tx, c.AgentID)
-	switch {
-	case err == nil:
-		c.KeySeq = r.Key.KeySeq
-	case !errors.Is(err, schemas.ErrNotFound):
-		return c, err
-	}
-	return c, nil
+	return c
 }
 
-// markOf is the second half of a nonce: it stands for all the challenge says
-// but the key, which the signature covers.
+// markOf is the second half of a nonce: it stands for all the challenge says.
 func markOf(c schemas.AuthChallenge, vouch Voucher) []byte {
-	c.KeySeq = 0
 	clear(c.Nonce[saltSize:])
 	mark := vouch(c.SigningBytes())
 	return mark[:len(c.Nonce)-saltSize]
@@ -145,7 +136,7 @@ func answer(tx *store.Tx, c schemas.AuthChallenge, key keys.Recipient) (Record, 
 	if err != nil {
 		return Record{}, err
 	}
-	if r.Key.KeySeq != key.KeySeq || c.KeySeq != key.KeySeq {
+	if r.Key.KeySeq != key.KeySeq {
 		return Record{}, BadProof(errors.New("the key was rotated meanwhile"))
 	}
 	if r.Status != schemas.Active && r.Status != schemas.Registered {

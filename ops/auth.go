@@ -20,9 +20,9 @@ const httpAudience = "http"
 // not.
 func (n *Node) Challenge(ctx context.Context, id schemas.EntityID) (schemas.AuthChallenge, error) {
 	var c schemas.AuthChallenge
-	err := n.look(ctx, "auth_challenge", func(g access.Grant) (err error) {
-		c, err = agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), httpAudience, schemas.PurposeSession)
-		return err
+	err := n.look(ctx, "auth_challenge", func(g access.Grant) error {
+		c = agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), httpAudience, schemas.PurposeSession)
+		return nil
 	})
 	return c, err
 }
@@ -41,7 +41,6 @@ func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []b
 	}); err != nil {
 		return agents.Issued{}, err
 	}
-	c.KeySeq = key.KeySeq
 	msg := c.SigningBytes()
 	if err := keys.Verify(key.PublicKey, msg, signature); err != nil {
 		return agents.Issued{}, agents.BadProof(err)

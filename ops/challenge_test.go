@@ -51,6 +51,21 @@ func TestChallengesCostNothingUntilTheyAreAnswered(t *testing.T) {
 	require.Equal(t, 1, h.rows(), "the old one is forgotten")
 }
 
+// A challenge says nothing of whom it is for: neither whether they exist nor how often
+// their key was rotated.
+func TestAChallengeTellsNothingOfItsAgent(t *testing.T) {
+	h := newHouse(t)
+	w := h.worker("rotated")
+	require.NoError(t, h.node.Store.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`UPDATE entities SET key_seq = 5 WHERE id = ?`, w.Entity)
+		return err
+	}))
+	rotated, stranger := h.challenge(w.Entity), h.challenge("nobody")
+	rotated.AgentID, rotated.Nonce, rotated.ExpiresUnixMicro = "", [32]byte{}, 0
+	stranger.AgentID, stranger.Nonce, stranger.ExpiresUnixMicro = "", [32]byte{}, 0
+	require.Equal(t, stranger, rotated)
+}
+
 // A nonce is worth one token, for the one it was made for and as long as it was
 // made for, whatever the clock does.
 func TestOneTokenForOneChallenge_INV_NONCE(t *testing.T) {

@@ -73,9 +73,9 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 	}
 	if in.Action == "challenge" {
 		var ch schemas.AuthChallenge
-		err := c.Do(ctx, func(g access.Grant) (err error) {
-			ch, err = c.Node.returnChallenge(g, g.Actor())
-			return err
+		err := c.Do(ctx, func(g access.Grant) error {
+			ch = c.Node.returnChallenge(g, g.Actor())
+			return nil
 		})
 		if err != nil {
 			return reintegrateOut{}, err
@@ -101,7 +101,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 	})
 }
 
-func (n *Node) returnChallenge(g access.Grant, id schemas.EntityID) (schemas.AuthChallenge, error) {
+func (n *Node) returnChallenge(g access.Grant, id schemas.EntityID) schemas.AuthChallenge {
 	return agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), returnAudience, schemas.PurposeReintegrate)
 }
 
@@ -112,9 +112,7 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateI
 	bySelf := c.Caller.Sign != nil && in.Nonce == "" && in.Signature == ""
 	if err = c.Node.look(ctx, "reintegrate", func(g access.Grant) error {
 		if bySelf {
-			if ch, err = c.Node.returnChallenge(g, me); err != nil {
-				return err
-			}
+			ch = c.Node.returnChallenge(g, me)
 		}
 		key, err = agents.KeyOf(g, me)
 		return err
@@ -135,7 +133,6 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateI
 			return ch, p, key, badReturn(err)
 		}
 	}
-	ch.KeySeq = key.KeySeq
 	p.Statement = b.Statement(ch).SigningBytes()
 	if bySelf {
 		p.Signature, _ = c.Caller.Sign(p.Statement)

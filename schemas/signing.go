@@ -36,7 +36,7 @@ type AuthChallenge struct {
 	Audience         string   // who will accept the token
 	NodeID           string   // the node that made the challenge
 	AgentID          EntityID // who answers it; may be a human
-	KeySeq           uint32   // which of the entity's keys signs, from 1
+	KeySeq           uint32   // which of the entity's keys signs, from 1; 0 where the signature alone says so
 	Purpose          AuthPurpose
 	Nonce            [32]byte // single use
 	ExpiresUnixMicro int64    // µs since 1970 UTC
