@@ -97,6 +97,19 @@ func loadChain(tx *store.Tx, id schemas.EntityID) (*chain, error) {
 	return newChain(entities), nil
 }
 
+// TopOf gives the agent directly under a person that id is or is below; a person is
+// its own top.
+func TopOf(tx *store.Tx, id schemas.EntityID) (schemas.EntityID, error) {
+	c, err := loadChain(tx, id)
+	if err != nil {
+		return "", err
+	}
+	if c == nil {
+		return "", NotKnown(string(id))
+	}
+	return c.entities[min(1, len(c.entities)-1)].ID, nil
+}
+
 type scanner interface{ Scan(...any) error }
 
 func scanEntity[R scanner](r R) (entity, error) {

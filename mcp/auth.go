@@ -28,6 +28,14 @@ func Bearer(n *ops.Node) func(ctx context.Context, bearer string) (Principal, er
 	}
 }
 
+// Subtree names the agent directly under a person that a principal is or is below.
+func Subtree(n *ops.Node) func(ctx context.Context, p Principal) (string, error) {
+	return func(ctx context.Context, p Principal) (string, error) {
+		top, err := n.TopOf(ctx, schemas.EntityID(p.ID))
+		return string(top), err
+	}
+}
+
 // Routes are the node's endpoints besides /mcp: health, and the two steps from
 // a key to a token. They are no tools: a token must not pass through a model.
 func Routes(n *ops.Node) map[string]Route {
@@ -42,7 +50,7 @@ func Routes(n *ops.Node) map[string]Route {
 			c, err := n.Challenge(ctx, in.AgentID)
 			return challengeOut{
 				Message: c.SigningBytes(), Nonce: c.Nonce[:], Expires: c.ExpiresUnixMicro,
-				NodeID: c.NodeID, Audience: c.Audience, KeySeq: c.KeySeq, Purpose: c.Purpose,
+				NodeID: c.NodeID, Audience: c.Audience, Purpose: c.Purpose,
 			}, err
 		})},
 		"POST /auth/token": {Open: true, Handler: post(func(ctx context.Context, in tokenIn) (tokenOut, error) {
@@ -74,7 +82,6 @@ type challengeOut struct {
 	Expires  int64               `json:"expires"` // UTC µs
 	NodeID   string              `json:"node_id"`
 	Audience string              `json:"audience"`
-	KeySeq   uint32              `json:"key_seq"`
 	Purpose  schemas.AuthPurpose `json:"purpose"`
 }
 

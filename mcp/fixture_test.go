@@ -298,7 +298,7 @@ func (f *fixture) http(t *testing.T, opts HTTPOptions) *httpFixture {
 	require.NoError(t, err)
 	srv := NewHTTPServer(ctx, NewHTTPHandler(ctx, f.router, opts))
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = srv.Serve(LimitListener(l, 0)) })
+	serving.Go(func() { _ = srv.Serve(Listen(l, 0)) })
 	transport := &http.Transport{}
 	t.Cleanup(func() {
 		cancel()

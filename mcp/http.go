@@ -35,6 +35,11 @@ type HTTPOptions struct {
 	// /sse and /messages.
 	LegacySSE bool
 
+	// Subtree names the agent directly under a person that a principal is or is
+	// below: all of its subtree share one allowance of legacy sessions. Nil counts
+	// each principal alone.
+	Subtree func(ctx context.Context, p Principal) (string, error)
+
 	// SessionIdle is how long a legacy session outlives its last request;
 	// default 30 minutes.
 	SessionIdle time.Duration
@@ -68,7 +73,7 @@ func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handl
 		router:   r,
 		guard:    guard{origins: opts.Origins, hosts: opts.Hosts, authenticate: opts.Authenticate},
 		mux:      http.NewServeMux(),
-		sessions: newSessions(ctx, r, opts.SessionIdle),
+		sessions: newSessions(ctx, r, opts),
 		channels: newChannels(r),
 	}
 	if _, taken := opts.Routes["/"]; !taken {
@@ -79,9 +84,10 @@ func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handl
 		h.mux.Handle("GET /sse", h.bearer(http.HandlerFunc(h.channels.serve)))
 		h.mux.Handle("POST /messages", h.bearer(http.HandlerFunc(h.channels.post)))
 	}
+	open := openRoutes{turns: make(chan struct{}, maxOpenWork)}
 	for pattern, route := range opts.Routes {
 		if route.Open {
-			h.mux.Handle(pattern, route.Handler)
+			h.mux.Handle(pattern, open.admit(route.Handler))
 		} else {
 			h.mux.Handle(pattern, h.bearer(route.Handler))
 		}
@@ -127,6 +133,13 @@ func (h *handler) bearer(next http.Handler) http.Handler {
 			}
 			hurry(w)
 			writeError(w, refused.status, nil, Errorf(CodeInvalidRequest, "%s", refused.msg))
+			return
+		}
+		if !recognized(r) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "60")
+			hurry(w)
+			writeError(w, http.StatusServiceUnavailable, nil, Errorf(CodeBusy, "too many connections: close one"))
 			return
 		}
 		ctx := context.WithValue(structuredRequest(WithPrincipal(r.Context(), p), r.Header), tokenKey{}, func() bool {

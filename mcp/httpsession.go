@@ -13,9 +13,10 @@ import (
 // it is looked up together with the authenticated principal, and one unknown,
 // foreign or expired gets the same answer.
 type sessions struct {
-	ctx    context.Context
-	router *Router
-	idle   time.Duration
+	ctx     context.Context
+	router  *Router
+	idle    time.Duration
+	subtree func(ctx context.Context, p Principal) (string, error)
 
 	mu   sync.Mutex
 	byID map[string]*httpSession
@@ -27,6 +28,7 @@ type httpSession struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	inbox  chan sdk.JSONRPCNotification // for the GET stream
+	top    string                       // of the owner's subtree
 
 	// Guarded by sessions.mu.
 	busy      int // requests and streams using it
@@ -34,25 +36,37 @@ type httpSession struct {
 	listening bool
 }
 
-func newSessions(ctx context.Context, r *Router, idle time.Duration) *sessions {
-	return &sessions{ctx: ctx, router: r, idle: idle, byID: map[string]*httpSession{}}
+func newSessions(ctx context.Context, r *Router, opts HTTPOptions) *sessions {
+	return &sessions{ctx: ctx, router: r, idle: opts.SessionIdle, subtree: opts.Subtree, byID: map[string]*httpSession{}}
 }
 
-// open makes a session for p; false when there are too many.
-func (ss *sessions) open(p Principal) (*httpSession, bool) {
+// topOf names the top of p's subtree.
+func (ss *sessions) topOf(ctx context.Context, p Principal) (string, error) {
+	if ss.subtree == nil {
+		return p.ID, nil
+	}
+	return ss.subtree(ctx, p)
+}
+
+// open makes a session for p, whose subtree has the given top; false when p, its
+// subtree or the server has too many.
+func (ss *sessions) open(p Principal, top string) (*httpSession, bool) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	ss.sweep()
-	own := 0
+	own, below := 0, 0
 	for _, s := range ss.byID {
 		if s.owner().ID == p.ID {
 			own++
 		}
+		if s.top == top {
+			below++
+		}
 	}
-	if own >= maxPerClient || len(ss.byID) >= maxSessions {
+	if own >= maxPerClient || below >= maxPerSubtree || len(ss.byID) >= maxSessions {
 		return nil, false
 	}
-	s := &httpSession{inbox: make(chan sdk.JSONRPCNotification, mailboxSize), busy: 1}
+	s := &httpSession{top: top, inbox: make(chan sdk.JSONRPCNotification, mailboxSize), busy: 1}
 	s.session = newSession(p, func(n sdk.JSONRPCNotification) {
 		select {
 		case s.inbox <- n:
@@ -149,7 +163,12 @@ func alwaysOK(sdk.JSONRPCMessage) int { return http.StatusOK }
 // initialize opens a session; its id goes out with the answer.
 func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	p, _ := PrincipalFrom(r.Context())
-	s, ok := ss.open(p)
+	top, err := ss.topOf(r.Context(), p)
+	if err != nil {
+		writeError(w, http.StatusServiceUnavailable, m.id, Errorf(CodeBusy, "the session could not be opened, try again"))
+		return
+	}
+	s, ok := ss.open(p, top)
 	if !ok {
 		w.Header().Set("Retry-After", "60")
 		writeError(w, http.StatusServiceUnavailable, m.id, Errorf(CodeBusy, "too many sessions: end one with DELETE"))

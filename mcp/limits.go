@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -22,7 +21,12 @@ const (
 	sessionIdle    = 30 * time.Minute // until a legacy session expires
 	maxSessions    = 1024             // legacy sessions in all
 	maxPerClient   = 64               // legacy sessions of one principal
-	maxConnections = 1024             // TCP connections, unless told otherwise
+	maxPerSubtree  = 256              // legacy sessions of an agent directly under a person, and all below it
+	maxConnections = 1024             // TCP connections of clients with a token, unless set otherwise
+	maxStrangers   = 256              // TCP connections that have shown no token yet
+	maxOpenBody    = 4 << 10          // bytes in a body that needs no token
+	openTimeout    = 5 * time.Second  // to read such a body, and again to wait for its turn
+	maxOpenWork    = 8                // requests without a token served at once
 )
 
 // httpSlop is what net/http allows beyond MaxHeaderBytes.
@@ -39,50 +43,6 @@ func NewHTTPServer(ctx context.Context, h http.Handler) *http.Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader - httpSlop,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withConnection,
 	}
-}
-
-// LimitListener accepts at most n connections at a time from l; n <= 0 means
-// 1024. More wait in the kernel's queue.
-func LimitListener(l net.Listener, n int) net.Listener {
-	if n <= 0 {
-		n = maxConnections
-	}
-	return &limitListener{Listener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-type limitListener struct {
-	net.Listener
-	slots  chan struct{}
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (l *limitListener) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, err
-	}
-	return &limitedConn{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}, nil
-}
-
-func (l *limitListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	release func()
-}
-
-func (c *limitedConn) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }

@@ -14,38 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLimitListener(t *testing.T) {
-	leakFree(t)
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	l := LimitListener(inner, 1)
-	accepted := make(chan net.Conn, 2)
-	ended := make(chan error, 1)
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				ended <- err
-				return
-			}
-			accepted <- c
-		}
-	}()
-	for range 2 {
-		c, err := net.Dial("tcp", inner.Addr().String())
-		require.NoError(t, err)
-		defer c.Close()
-	}
-	first := take(t, accepted)
-	none(t, accepted)
-	require.NoError(t, first.Close())
-	_ = first.Close() // frees its slot once
-	second := take(t, accepted)
-	require.NoError(t, l.Close())
-	require.ErrorIs(t, take(t, ended), net.ErrClosed)
-	require.NoError(t, second.Close())
-}
-
 // pipeListener accepts one connection, in memory, so that time can be faked.
 type pipeListener struct{ conns chan net.Conn }
 

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -181,34 +180,4 @@ func settled(t *testing.T, before footprint) (now footprint) {
 	buf := make([]byte, 1<<20)
 	require.Fail(t, "something leaks", "before %v, now %v\n%s", before, now, buf[:runtime.Stack(buf, true)])
 	return now
-}
-
-// More connections than there may be wait their turn; those that hold the places
-// are cut off, so that turn comes.
-func TestSlowClientsGiveTheirPlaceUp(t *testing.T) {
-	leakFree(t)
-	f := newFixture(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	srv := NewHTTPServer(ctx, NewHTTPHandler(ctx, f.router, HTTPOptions{Authenticate: authenticate}))
-	var all sync.WaitGroup
-	all.Go(func() { _ = srv.Serve(LimitListener(inner, 4)) })
-	way := slowWays()[7] // a rebound host, half a body
-	for range 4 {
-		conn, err := net.Dial("tcp", inner.Addr().String())
-		require.NoError(t, err)
-		all.Go(func() { way.play(conn) })
-	}
-	conn, err := net.Dial("tcp", inner.Addr().String())
-	require.NoError(t, err)
-	_, err = io.WriteString(conn, "GET /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-	require.NoError(t, err)
-	answer, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	require.Contains(t, string(answer), "401")
-	require.NoError(t, conn.Close())
-	cancel()
-	require.NoError(t, srv.Close())
-	all.Wait()
 }

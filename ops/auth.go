@@ -101,6 +101,16 @@ func (n *Node) Authenticate(ctx context.Context, bearer string) (Caller, error) 
 // bearerSession names the session that a token is.
 func bearerSession(hash []byte) string { return fmt.Sprintf("%s%x", memory.BearerSession, hash[:6]) }
 
+// TopOf gives the agent directly under a person that id is or is below; a person is
+// its own top.
+func (n *Node) TopOf(ctx context.Context, id schemas.EntityID) (top schemas.EntityID, err error) {
+	err = n.look(ctx, "auth_top", func(g access.Grant) (err error) {
+		top, err = access.TopOf(g.Tx(), id)
+		return err
+	})
+	return top, err
+}
+
 // Visible lists the operations of the toolsets that the caller's capabilities,
 // along its whole chain, name; no toolsets means all.
 func (n *Node) Visible(ctx context.Context, caller Caller, toolsets []Toolset) (map[string]bool, error) {

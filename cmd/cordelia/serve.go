@@ -50,7 +50,7 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringSliceVar(&f.hosts, "host", nil, "Host header to allow besides loopback's; repeatable")
 	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
-	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once")
+	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once for clients with a token")
 	fl.BoolVar(&f.endWithInput, "end-with-input", false, "end when the input ends, as mcp does: with the program that started it")
 	return cmd
 }
@@ -65,7 +65,7 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 		ctx, stop = untilEnd(ctx, a.in)
 		defer stop()
 	}
-	listener, err := listen(f)
+	listener, secure, err := listen(f)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,12 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
 	handler := mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: mcp.Routes(n), LegacySSE: f.legacySSE,
+		Subtree: mcp.Subtree(n),
 	})
 	srv := mcp.NewHTTPServer(ctx, handler)
 	fmt.Fprintf(a.errOut, "cordelia: serving MCP on %s/mcp\n", base(listener, f))
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(mcp.LimitListener(listener, f.connections)) }()
+	go func() { done <- srv.Serve(secure(mcp.Listen(listener, f.connections))) }()
 	select {
 	case err := <-done:
 		return err
@@ -123,11 +124,12 @@ func base(l net.Listener, f serveFlags) string {
 	return scheme + "://" + l.Addr().String()
 }
 
-// listen opens the socket; beyond loopback only when asked for and encrypted.
-func listen(f serveFlags) (net.Listener, error) {
-	l, err := net.Listen("tcp", f.listen)
+// listen opens the socket; beyond loopback only when asked for and encrypted. secure
+// puts TLS over its connections where there is a certificate.
+func listen(f serveFlags) (l net.Listener, secure func(net.Listener) net.Listener, err error) {
+	l, err = net.Listen("tcp", f.listen)
 	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "cannot listen on %s: %v", f.listen, err).
+		return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "cannot listen on %s: %v", f.listen, err).
 			Expecting("an address such as 127.0.0.1:7433").Try("choose another with --listen").Because(err)
 	}
 	loopback := false
@@ -136,18 +138,19 @@ func listen(f serveFlags) (net.Listener, error) {
 	}
 	if !loopback && (!f.public || f.cert == "") {
 		l.Close() //nolint:errcheck // nothing was accepted
-		return nil, schemas.Deniedf("%s is not a loopback address", f.listen).
+		return nil, nil, schemas.Deniedf("%s is not a loopback address", f.listen).
 			Expecting("--listen-public together with --tls-cert and --tls-key").
 			Try("listen on 127.0.0.1, or add those flags")
 	}
 	if f.cert == "" {
-		return l, nil
+		return l, func(plain net.Listener) net.Listener { return plain }, nil
 	}
 	cert, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
 		l.Close() //nolint:errcheck // nothing was accepted
-		return nil, schemas.Invalidf("the TLS certificate or key cannot be read").
+		return nil, nil, schemas.Invalidf("the TLS certificate or key cannot be read").
 			Try("name PEM files that belong together with --tls-cert and --tls-key").Because(err)
 	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	return l, func(plain net.Listener) net.Listener { return tls.NewListener(plain, conf) }, nil
 }

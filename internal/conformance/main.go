@@ -53,7 +53,7 @@ func run(ctx context.Context, addr string) error {
 		defer cancel()
 		_ = srv.Shutdown(closing)
 	})
-	if err := srv.Serve(mcp.LimitListener(l, 0)); !errors.Is(err, http.ErrServerClosed) {
+	if err := srv.Serve(mcp.Listen(l, 0)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -1,0 +1,48 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// openRoutes serves what needs no token. A body is read whole before its request takes
+// a turn, within a deadline of its own: a slow client holds its connection, which is a
+// stranger's, and nothing else.
+type openRoutes struct {
+	turns chan struct{}
+}
+
+// admit bounds the body of a request and the number of such requests served at once.
+func (o openRoutes) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(openTimeout)) // only recorders cannot
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOpenBody))
+			if _, over := errors.AsType[*http.MaxBytesError](err); over {
+				w.Header().Set("Connection", "close")
+				answer(w, http.StatusRequestEntityTooLarge, map[string]any{"error": "invalid", "message": "the body is too large"})
+				return
+			}
+			if err != nil {
+				w.Header().Set("Connection", "close")
+				answer(w, http.StatusRequestTimeout, map[string]any{"error": "invalid", "message": "the body did not arrive"})
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		late := time.NewTimer(openTimeout)
+		defer late.Stop()
+		select {
+		case o.turns <- struct{}{}:
+			defer func() { <-o.turns }()
+			next.ServeHTTP(w, r)
+		case <-late.C:
+			w.Header().Set("Retry-After", "1")
+			answer(w, http.StatusServiceUnavailable, map[string]any{"error": "busy", "message": "too many requests without a token"})
+		case <-r.Context().Done():
+		}
+	})
+}
