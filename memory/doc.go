@@ -4,7 +4,8 @@
 // Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and
 // warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
 // to be), warm_taint.go and warm_release.go (whose words they are, and whether
-// they may instruct), warm_relate.go and warm_near.go (what it is beside others),
+// they may instruct), warm_relate.go and warm_near.go (what it is beside others), warm_successor.go (what
+// takes whose place),
 // then change, read, share, delete, and quarantine.go (hiding an author). group*.go
 // are the groups and what leaves with a member, binding.go the groups that folders
 // stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
@@ -26,11 +27,15 @@
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
 //     order, error) depends on what its reader may not see; what is hidden and
 //     what is absent read the same and cost the same queries.
-//   - INV-QUARANTINE: below confidence 0.3 nothing is surfaced or shared until its
-//     owner validates it; archives never are.
+//   - INV-QUARANTINE: below confidence 0.3 nothing is surfaced or shared until it is
+//     validated, in a group not by its author alone; archives never are.
 //   - INV-RELEASE: what instructs (procedures, constraints, templates) is surfaced
 //     and shared only after a person released these words, or when it names known
-//     tools alone, its author is Medium or better and an independent source agrees.
+//     tools alone and two agents of different lineage, Medium or better, wrote the
+//     same normalised words. Words that are only near to others count for nothing.
+//   - INV-SUCCESSION: an item is superseded while its successor is effective, which its
+//     author, who manages its group, or a person let take its place; a person alone
+//     does so with what a person wrote or released.
 //   - INV-LESSON: a lesson binds a plan while its words are those the node wrote from
 //     the verdicts of a task, or if a person released them; no tool writes such words.
 //   - INV-WITHHELD: while an agent, or the one in whose session it is a sub-agent, holds

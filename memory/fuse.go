@@ -133,7 +133,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
 		var vector sql.RawBytes
-		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created,
+		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.scope,
 			&d.confidence, &d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL, &vector)
 		s.doc = d
 		if len(vector) == 4*len(p.meaning.vector) {
@@ -150,7 +150,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 	for i, s := range list {
 		docs[i] = s.doc
 	}
-	if err := p.hide(tx, docs); err != nil {
+	if err := p.weighStanding(tx, docs); err != nil {
 		return nil, nil, err
 	}
 	still := make(map[spot]bool, len(list))

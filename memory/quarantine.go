@@ -3,7 +3,6 @@ package memory
 import (
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -111,42 +110,24 @@ func (r *row) followVia(tx *store.Tx) error {
 	return nil
 }
 
-// hide marks those of docs that are hidden, and lets those show again that were
-// superseded by such.
-func (p *plan) hide(tx querier, docs []*doc) error {
-	if len(p.see.hidings) == 0 || len(docs) == 0 {
+// weighStanding finds of docs which are hidden from the reader, and which are
+// superseded by what is not, at the time the search is about.
+func (p *plan) weighStanding(tx querier, docs []*doc) error {
+	if len(docs) == 0 {
 		return nil
 	}
-	ns := make([]int64, len(docs))
-	successors := map[schemas.ItemID][]*doc{}
+	at := p.now
+	if p.asOf != 0 {
+		at = p.asOf
+	}
+	ns, rows := make([]int64, len(docs)), make([]*row, len(docs))
 	for i, d := range docs {
-		if ns[i] = d.n; d.supersededBy != "" {
-			successors[d.supersededBy] = append(successors[d.supersededBy], d)
-		}
+		ns[i], rows[i] = d.n, &d.row
 	}
-	type successor struct {
-		n, from int64
-		id      schemas.ItemID
-	}
-	rows, err := tx.Query(selectSuccessors, store.List(slices.Collect(maps.Keys(successors))))
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (s successor, err error) { return s, r.Scan(&s.n, &s.id, &s.from) })
-	if err != nil {
-		return fmt.Errorf("read successors: %w", err)
-	}
-	for _, s := range found {
-		ns = append(ns, s.n)
+	if err := p.see.resolve(tx, rows, at); err != nil {
+		return err
 	}
 	hidden, err := p.see.hiddenAmong(tx, ns)
-	for _, s := range found {
-		for _, d := range successors[s.id] {
-			if !hidden[s.n] {
-				continue
-			}
-			if d.supersededBy = ""; d.validTo == s.from {
-				d.validTo = 0
-			}
-		}
-	}
 	for _, d := range docs {
 		d.hidden = hidden[d.n]
 	}

@@ -119,6 +119,7 @@ func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {
 func TestWhatIsHiddenSupersedesNothing(t *testing.T) {
 	n, cyd := newReleaseNode(t)
 	over := func(w Write, id schemas.ItemID) Write { w.Supersedes = id; return inGroup(w, "team") }
+	require.NoError(t, n.add(russell, "team", ada, access.RoleAdmin))
 	fact := n.write(cyd, inGroup(learning("The auk colony counts ninety birds."), "team"))
 	lie := n.write(ada, over(learning("The auk colony counts two birds."), fact.ID))
 	require.Equal(t, []schemas.ItemID{lie.ID}, idsOf(n.search(bob, "auk colony")))
@@ -255,7 +256,7 @@ func TestHidingElsewhereReleasesAndHoldsNothing_INV_HIDDEN(t *testing.T) {
 	_, err := n.hide(mallory, string(cyd))
 	require.NoError(t, err)
 	const one = "Before a release run the search for open conflicts and read each one aloud to the team."
-	const other = "Before a release run the search for open conflicts and read each one aloud to your team."
+	const other = "Before a release run the search for open conflicts and read each  one aloud to the TEAM"
 	first := n.write(cyd, procedure(one, "memory_search"))
 	require.False(t, n.write(ada, procedure(other, "memory_search")).Unreleased)
 	require.Contains(t, idsOf(n.search(bob, "release search open conflicts aloud")), first.ID)

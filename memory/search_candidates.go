@@ -194,6 +194,8 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 				if len(live) < candidates {
 					live = append(live, d)
 				}
+			case d.supersededBy != "" && !d.ended(p.now):
+				found.Hidden.Superseded++ // whoever may read the place may read it by its id
 			case !p.see.holds(d.owner) && !p.see.holds(d.author):
 			case d.supersededBy != "":
 				found.Hidden.Superseded++
@@ -219,7 +221,7 @@ func (p *plan) isTrue(r *row) bool {
 		return false
 	}
 	if p.asOf != 0 {
-		return r.wasTrue(p.asOf)
+		return r.supersededBy == "" && r.wasTrue(p.asOf)
 	}
 	return r.state(p.now) == stateCurrent && r.validFrom <= p.now
 }
@@ -235,7 +237,7 @@ func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
 	for _, d := range docs {
 		out[d.n] = d
 	}
-	return out, p.hide(tx, docs)
+	return out, p.weighStanding(tx, docs)
 }
 
 func scanDoc(rows *sql.Rows) (*doc, error) {

@@ -72,9 +72,11 @@ const (
 	selectAlike = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM json_each(?3) near
 		CROSS JOIN items i ON i.n = near.value WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
 
-	supersede  = `UPDATE items SET current = 0, superseded_by = ?, valid_to = ? WHERE n = ?`
-	outlived   = `UPDATE items SET current = 0 WHERE n = ?`
-	markCopies = `UPDATE items SET stale = ? WHERE origin = ? AND origin <> '' AND stale <> 'deleted'`
+	supersede      = `UPDATE items SET superseded_by = ?, current = ? WHERE n = ?`
+	setItemCurrent = `UPDATE items SET current = ? WHERE n = ?`
+	markCopy       = `UPDATE items SET stale = ? WHERE n = ?`
+	outlived       = `UPDATE items SET current = 0 WHERE n = ?`
+	markCopies     = `UPDATE items SET stale = ? WHERE origin = ? AND origin <> '' AND stale <> 'deleted'`
 
 	tombstone = `UPDATE items SET current = 0, deleted_at = ?, deleted_by = ? WHERE n = ?`
 	untomb    = `UPDATE items SET current = ?, deleted_at = 0, deleted_by = '' WHERE n = ?`

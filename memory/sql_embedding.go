@@ -40,7 +40,7 @@ const (
 
 	// selectMeant reads candidates, given as [item, seq], in that order. What the
 	// filters leave out, and lessons unless ?7, come without their vectors.
-	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at,
+	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.scope,
 			i.confidence, i.validated, i.quarantined, i.source, i.deleted_at,
 			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), CASE WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
 			AND NOT EXISTS (SELECT 1 FROM json_each(?6) t WHERE t.value NOT IN (SELECT value FROM json_each(i.tags)))

@@ -58,8 +58,10 @@ const (
 	isHidden     = `EXISTS (SELECT 1 FROM json_each(?2) h
 			WHERE json_extract(h.value, '$[1]') = i.scope AND (json_extract(h.value, '$[0]') = i.author OR EXISTS (
 				SELECT 1 FROM quarantined_items q WHERE q.item = i.n AND q.quarantine = json_extract(h.value, '$[2]'))))`
-	// selectSuccessors also gives since when each replaced what it supersedes.
-	selectSuccessors = `SELECT i.n, i.id, CASE WHEN i.valid_from <> 0 THEN i.valid_from ELSE i.created_at END
+	// selectSuccessors gives what tells whether items take the place of others.
+	selectSuccessors = `SELECT i.n, i.id, i.scope, i.superseded_by, i.valid_from, i.valid_to, i.expires_at, i.created_at, i.confidence,
+			i.validated, i.quarantined, i.source, i.deleted_at,
+			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0)
 		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
 	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
 	selectQuarantine = `SELECT n FROM quarantines WHERE agent = ? AND by = ? AND lifted_at = 0`
@@ -97,4 +99,9 @@ const (
 	liftQuarantine    = `UPDATE quarantines SET lifted_at = ?, lifted_by = ? WHERE n = ?`
 	selectWroteHere   = `SELECT EXISTS (SELECT 1 FROM groups g JOIN entities o ON o.id = g.owner_id
 		JOIN items i ON i.group_id = g.id AND i.group_id <> '' AND i.owner = ?1 WHERE o.root_id = ?2)`
+
+	// What an upgrade left to decide anew.
+	selectAnyRecheck = `SELECT EXISTS (SELECT 1 FROM rechecks)`
+	selectRechecks   = `SELECT ` + itemColumns + ` FROM rechecks t CROSS JOIN items i ON i.n = t.item ORDER BY i.n`
+	dropRechecks     = `DELETE FROM rechecks`
 )

@@ -16,7 +16,7 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
-	r, err := ownItem(g, see, d.ID)
+	r, err := d.changeable(g, see)
 	if err != nil {
 		return Written{}, err
 	}
@@ -33,6 +33,9 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
 		return Written{}, schemas.Deniedf("what the words of another are about is not yours to say").
 			Try("give data too, and the words are yours; or write an item of your own that supersedes %s", r.id)
+	}
+	if err := d.mayRestate(g, r); err != nil {
+		return Written{}, err
 	}
 	next := d.onto(g, *r)
 	if d.content != nil || d.Subject != "" {
@@ -81,9 +84,38 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	return w, nil
 }
 
-// ownItem is a visible item the actor may change: its owner's, in a place the
-// actor may write, and no copy.
-func ownItem(g access.Grant, see reach, id schemas.ItemID) (*row, error) {
+// mayRestate refuses an agent two changes of what it said itself. It does not validate
+// alone what it doubted in a group; and it does not change what an instruction is about
+// and keep the effect that the instruction was given.
+func (d *Draft) mayRestate(g access.Grant, r *row) error {
+	if byPerson(g) || d.content != nil && !bytes.Equal(d.hash[:], r.hash) {
+		return nil
+	}
+	if _, ok := r.instruction(); ok && d.Subject != "" {
+		return schemas.Deniedf("what %s is about was decided with its words", r.id).
+			Try("write an item of your own that supersedes %s", r.id)
+	}
+	doubted := r.visibility == schemas.Group && r.author == g.Actor() && r.confidence < quarantineBelow && !r.validated
+	validates := d.Validated != nil && *d.Validated || d.Confidence != nil && thousandths(*d.Confidence) >= quarantineBelow
+	if doubted && validates {
+		return schemas.Deniedf("%s is in a group and its author doubted it, so its author does not validate it alone", r.id).
+			Expecting("the word of an agent above the author, or of a person").
+			Try("ask the parent or the user to set validated with memory_write_warm, id %s", r.id)
+	}
+	return nil
+}
+
+// validatesForAnother reports whether d only validates an item whose author stands below
+// the actor.
+func (d *Draft) validatesForAnother(g access.Grant, see reach, r *row) bool {
+	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" && d.ValidFrom == "" &&
+		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.holds(r.author) && r.confidence < quarantineBelow
+}
+
+// changeable is a visible item the actor may change as d says: its owner's, in a place
+// the actor may write, and no copy; or one that it only validates.
+func (d *Draft) changeable(g access.Grant, see reach) (*row, error) {
+	id := d.ID
 	found, err := fetch(g.Tx(), see, []schemas.ItemID{id})
 	if err != nil {
 		return nil, err
@@ -101,7 +133,7 @@ func ownItem(g access.Grant, see reach, id schemas.ItemID) (*row, error) {
 	case r.origin != "":
 		return nil, schemas.Deniedf("%s is a copy; it never changes", id).
 			Try("change its origin %s, or write a new item with supersedes", r.origin)
-	case r.visibility != schemas.Private && r.owner != g.Actor():
+	case r.visibility != schemas.Private && r.owner != g.Actor() && !d.validatesForAnother(g, see, &r):
 		return nil, schemas.Deniedf("the words of %s are its owner's", id).
 			Try("write your own item with memory_write_warm and supersedes %s", id)
 	}
@@ -190,9 +222,9 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 	}
 	switch {
 	case !next.unreleased() && next.inQuarantine() && !r.inQuarantine():
-		return staleCopies(tx, r.id, "refuted")
+		return staleCopies(tx, r.id, staleRefuted)
 	case !bytes.Equal(r.hash, next.hash):
-		return staleCopies(tx, r.id, "corrected")
+		return staleCopies(tx, r.id, staleCorrected)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	"cordelia/access"
 	"cordelia/schemas"
@@ -18,7 +19,8 @@ const (
 
 // Remove deletes, restores or purges an item. A private item is its owner's; of
 // a group's items the owner of the item and the owner and admins of the group
-// may delete; only the item's owner may purge it, and undo what it deleted.
+// may delete. The item's owner undoes its own deletion, the owner and admins of the
+// group what one of them deleted; only the item's owner may purge it.
 // It returns how many copies went with it.
 func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err error) {
 	see, err := reachOf(g)
@@ -30,6 +32,11 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 		return 0, err
 	}
 	r, ok := found[id]
+	if !ok {
+		if r, ok, err = buriedByGroup(g, see, id, how); err != nil {
+			return 0, err
+		}
+	}
 	if !ok {
 		return 0, absent(id)
 	}
@@ -61,6 +68,28 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 	return copies, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": copies})
 }
 
+// buriedByGroup finds an item that one who manages its group deleted, for the actor if
+// it manages the group too: nobody else but the item's owner still sees it.
+func buriedByGroup(g access.Grant, see reach, id schemas.ItemID, how Deletion) (r row, ok bool, err error) {
+	if how != Undo && how != Bury {
+		return r, false, nil
+	}
+	found, err := rowsOf(g.Tx(), selectOwn, id)
+	if err != nil || len(found) == 0 {
+		return r, false, err
+	}
+	r = found[0]
+	if r.deleted == 0 || r.deletedBy == r.owner || r.visibility != schemas.Group || !slices.Contains(see.scopes, r.scope) ||
+		see.withholds(r.provenance) {
+		return r, false, nil
+	}
+	role, err := roleIn(g, r.group)
+	if err != nil || !manages(role) {
+		return r, false, err
+	}
+	return r, true, see.resolve(g.Tx(), []*row{&r}, see.now)
+}
+
 func mayRemove(g access.Grant, r *row, how Deletion) error {
 	if r.visibility == schemas.Private || r.owner == g.Actor() {
 		if how == Undo && r.deletedBy != "" && r.deletedBy != g.Actor() && r.visibility != schemas.Private {
@@ -68,7 +97,7 @@ func mayRemove(g access.Grant, r *row, how Deletion) error {
 		}
 		return nil
 	}
-	if how == Bury && r.visibility == schemas.Group {
+	if (how == Bury || how == Undo && r.deletedBy != r.owner) && r.visibility == schemas.Group {
 		role, err := roleIn(g, r.group)
 		if err != nil {
 			return err
@@ -91,7 +120,11 @@ func buryAs(g access.Grant, r *row, by schemas.EntityID) error {
 	if err := unindex(g.Tx(), r); err != nil {
 		return err
 	}
-	return staleCopies(g.Tx(), r.id, "deleted")
+	r.deleted, r.current = g.Tx().Micros(), false
+	if err := followSuccession(g, r); err != nil {
+		return err
+	}
+	return staleCopies(g.Tx(), r.id, staleDeleted)
 }
 
 // unbury brings r back as it was. Its copies stay marked: what they say was
@@ -114,7 +147,11 @@ func unbury(g access.Grant, r *row) error {
 	if _, err := g.Tx().Exec(untomb, r.current, r.n); err != nil {
 		return fmt.Errorf("restore item: %w", err)
 	}
-	return index(g.Tx(), r, rewords(r))
+	r.deleted = 0
+	if err := index(g.Tx(), r, rewords(r)); err != nil {
+		return err
+	}
+	return followSuccession(g, r)
 }
 
 // purge removes r's text everywhere it is r's: row, index, versions, and copies
@@ -124,7 +161,7 @@ func purge(g access.Grant, r *row) (copies int, err error) {
 	if err := erase(g, r); err != nil {
 		return 0, err
 	}
-	if err := staleCopies(g.Tx(), r.id, "deleted"); err != nil {
+	if err := staleCopies(g.Tx(), r.id, staleDeleted); err != nil {
 		return 0, err
 	}
 	lineage, err := rowsOf(g.Tx(), selectCopies, r.id)
@@ -163,5 +200,5 @@ func erase(g access.Grant, r *row) error {
 			return fmt.Errorf("purge item: %w", err)
 		}
 	}
-	return nil
+	return followSuccession(g, r)
 }

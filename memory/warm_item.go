@@ -103,6 +103,13 @@ const (
 	stateCurrent     = "current"
 )
 
+// Why a copy may be out of date: what became of its origin.
+const (
+	staleCorrected = "corrected" // the origin changed
+	staleRefuted   = "refuted"
+	staleDeleted   = "deleted"
+)
+
 // isLesson reports whether the node wrote r from a task, or says so where r came
 // from. What a lesson may bind is told by more than that.
 func (r *row) isLesson() bool { return ofTask(r.provenance) }

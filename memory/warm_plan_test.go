@@ -17,7 +17,8 @@ func TestHotStatementsDoNotScan(t *testing.T) {
 	n := newWarmNode(t)
 	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectSharing, selectAlike, selectItems, selectLinks, selectScope,
 		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn, selectNeighbours, selectDocs,
-		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame, selectLessons} {
+		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame, selectLessons, selectSuccessors,
+		setItemCurrent, markCopy} {
 		for _, step := range n.plan(query) {
 			table := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") && !strings.Contains(step, "CONSTANT ROW") &&
 				!strings.Contains(step, "near") && !strings.Contains(step, "down") && !strings.HasPrefix(step, "SCAN (")

@@ -29,6 +29,13 @@ func (r *relation) drop(id schemas.ItemID) {
 	}
 }
 
+// contest notes that r says otherwise than old, which it may not replace by itself.
+func (r *relation) contest(old *row) {
+	r.drop(old.id)
+	r.conflicts = append([]schemas.ItemID{old.id}, r.conflicts...)
+	r.status, r.with = StatusConflicts, slices.Clone(r.conflicts)
+}
+
 // relate compares r with what its writer may read: equal content first, then
 // the same subject and key, then nearly the same words.
 func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {

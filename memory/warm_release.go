@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -60,7 +61,7 @@ func (r *row) holdBack(g access.Grant) {
 // waits words that r is not released.
 func (r *row) waits() error {
 	return schemas.Deniedf("%s instructs and is not released", r.id).
-		Expecting("an item that a person released, or that an independent agent wrote alike").
+		Expecting("an item that a person released, or that an independent agent wrote with the same words").
 		Try("ask the user to run: cordelia memory release %s", r.id)
 }
 
@@ -70,19 +71,19 @@ func reconsider(g access.Grant, r *row, known []string) error {
 	if _, ok := r.instruction(); !ok {
 		return nil
 	}
-	alike, err := sayingSame(g, r)
+	same, err := sayingSame(g, r)
 	if err != nil {
 		return err
 	}
-	if effective, err := mayInstruct(g, r, known, alike); err != nil {
+	if effective, err := mayInstruct(g, r, known, same); err != nil {
 		return err
 	} else if effective && r.quarantined {
 		if err := free(g, r, true); err != nil {
 			return err
 		}
 	}
-	for i := range alike {
-		o := &alike[i]
+	for i := range same {
+		o := &same[i]
 		if !o.unreleased() {
 			continue
 		}
@@ -109,17 +110,12 @@ func reconsider(g access.Grant, r *row, known []string) error {
 
 // mayInstruct decides whether an item that instructs is effective (INV-RELEASE): a
 // person's last word about these words; else, it names tools and only known ones,
-// its words are its own, its author is Medium or better, and one of alike is of an
-// independent second source.
-func mayInstruct(g access.Grant, r *row, known []string, alike []row) (bool, error) {
-	var released bool
-	var about []byte
-	err := g.Tx().QueryRow(selectRelease, r.n).Scan(&released, &about)
-	if err == nil && bytes.Equal(about, r.hash) {
-		return released, nil
-	}
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return false, fmt.Errorf("read release: %w", err)
+// its words are its own, its author is Medium or better, and one of same, which have
+// equal words, is of an independent second source.
+func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, error) {
+	released, said, err := personsWord(g.Tx(), r)
+	if err != nil || said {
+		return released, err
 	}
 	in, _ := r.instruction()
 	if len(in.Tools) == 0 || slices.ContainsFunc(in.Tools, func(t string) bool { return !slices.Contains(known, t) }) || !r.ownWords() {
@@ -129,12 +125,20 @@ func mayInstruct(g access.Grant, r *row, known []string, alike []row) (bool, err
 	if err != nil {
 		return false, err
 	}
-	tier, err := g.TierOf(r.author, owner)
-	if err != nil || tier != schemas.Medium && tier != schemas.High {
+	believed := func(author schemas.EntityID) (bool, error) {
+		tier, err := g.TierOf(author, owner)
+		return tier == schemas.Medium || tier == schemas.High, err
+	}
+	if ok, err := believed(r.author); err != nil || !ok {
 		return false, err
 	}
-	for i := range alike {
-		apart, err := independent(g, r, &alike[i])
+	for i := range same {
+		if ok, err := believed(same[i].author); err != nil {
+			return false, err
+		} else if !ok {
+			continue
+		}
+		apart, err := independent(g, r, &same[i])
 		if err != nil || apart {
 			return apart, err
 		}
@@ -142,24 +146,38 @@ func mayInstruct(g access.Grant, r *row, known []string, alike []row) (bool, err
 	return false, nil
 }
 
+// personsWord is what a person last decided about r's present words; said is false if
+// no person did.
+func personsWord(tx querier, r *row) (released, said bool, err error) {
+	var about []byte
+	err = tx.QueryRow(selectRelease, r.n).Scan(&released, &about)
+	if errors.Is(err, store.ErrNoRows) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("read release: %w", err)
+	}
+	return released, bytes.Equal(about, r.hash), nil
+}
+
 // ownWords reports whether r speaks for its author alone, and is believed.
 func (r *row) ownWords() bool {
 	return !r.source.SecondHand() && r.origin == "" && (r.confidence >= quarantineBelow || r.validated)
 }
 
-// sayingSame lists what gives the same instruction in r's place, whoever may see
-// it: what comes of it is effective for all who read that place.
+// sayingSame lists what agents wrote in r's place with the same words as r, whether or
+// not the actor may see it: what comes of it is effective for all who read that place.
 func sayingSame(g access.Grant, r *row) ([]row, error) {
 	if !r.current {
 		return nil, nil
 	}
 	mine, _ := r.instruction()
-	set := setOf(r.terms)
 	there, err := within(g.Tx(), r.scope)
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, store.List(bandsOf(set)), r.n, typed(mine.Kind), store.List(there.hiddenThere()))
+	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, store.List(bandsOf(setOf(r.terms))), r.n, typed(mine.Kind),
+		store.List(there.hiddenThere()))
 	if err != nil {
 		return nil, err
 	}
@@ -167,11 +185,57 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	words := r.wordsHash()
 	return slices.DeleteFunc(found, func(o row) bool {
-		in, ok := o.instruction()
-		share, opposed := jaccard(set, setOf(o.terms))
-		return hidden[o.n] || !ok || in.Kind != mine.Kind || !slices.Equal(in.Tools, mine.Tools) || share < refinesAt || opposed || !o.ownWords()
+		return hidden[o.n] || !schemas.IsAgentID(string(o.author)) || !o.ownWords() || o.wordsHash() != words
 	}), nil
+}
+
+// wordsHash stands for all the words an instruction gives its readers: kind, tools,
+// text, tags, subject and key. Upper case, white space and the marks that end a
+// sentence make no other words; every other sign does, because in a command it does.
+func (r *row) wordsHash() [sha256.Size]byte {
+	var value map[string]any
+	if json.Unmarshal([]byte(r.data), &value) != nil {
+		return sha256.Sum256([]byte(r.id)) // equal to no other
+	}
+	delete(value, "confidence") // what it says of itself
+	delete(value, "validated")
+	delete(value, "source_session")
+	raw, err := canonicalOf(map[string]any{"type": string(r.typ), "data": normalWords(value),
+		"subject": normalWords(r.subject), "key": normalWords(r.key)})
+	if err != nil {
+		return sha256.Sum256([]byte(r.id))
+	}
+	return sha256.Sum256(raw)
+}
+
+// normalWords folds every text in v; lists, whose order says nothing, are sorted.
+func normalWords(v any) any {
+	switch v := v.(type) {
+	case string:
+		words := strings.Fields(strings.ToLower(v))
+		for i, w := range words {
+			if bare := strings.TrimRight(w, ".,;:!"); bare != "" {
+				words[i] = bare
+			}
+		}
+		return strings.Join(words, " ")
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = normalWords(v[i])
+		}
+		slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			out[key] = normalWords(value)
+		}
+		return out
+	}
+	return v
 }
 
 // independent reports whether nobody who wrote one of two items has an agent in

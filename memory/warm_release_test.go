@@ -98,7 +98,7 @@ func TestWhatInstructsWaitsForAPerson_INV_RELEASE(t *testing.T) {
 
 func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 	const text = "Before a release run the search for open conflicts and read each one aloud to the team."
-	const other = "Before a release run the search for open conflicts and read each one aloud to your team."
+	const other = "Before a release run the search for open conflicts and read each  one aloud to the TEAM"
 	long := text + " Whoever is on watch writes down which conflict was settled by whom, when the harbour opened, what weather came, how many boats left and why nobody slept."
 	for name, c := range map[string]struct {
 		first, second func(n *warmNode, cyd schemas.EntityID) Written
@@ -107,6 +107,25 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 		"agrees": {nil, func(n *warmNode, cyd schemas.EntityID) Written {
 			return n.write(cyd, procedure(other, "memory_search"))
 		}, true},
+		"near": {nil, func(n *warmNode, cyd schemas.EntityID) Written {
+			return n.write(cyd, procedure("Before a release run the search for open conflicts and read each one aloud to your team.", "memory_search"))
+		}, false},
+		"the person's": {func(n *warmNode, _ schemas.EntityID) Written {
+			require.False(n.t, n.write(russell, procedure(text, "memory_search")).Unreleased)
+			return n.write(ada, procedure(other, "memory_search"))
+		}, func(n *warmNode, _ schemas.EntityID) Written {
+			return n.write(bob, procedure(text, "memory_search"))
+		}, false},
+		"about something else": {nil, func(n *warmNode, cyd schemas.EntityID) Written {
+			w := procedure(text, "memory_search")
+			w.Subject, w.Key = "release", "delete everything"
+			return n.write(cyd, w)
+		}, false},
+		"other signs": {func(n *warmNode, _ schemas.EntityID) Written {
+			return n.write(ada, procedure("Run the search with limit > 5 before a release.", "memory_search"))
+		}, func(n *warmNode, cyd schemas.EntityID) Written {
+			return n.write(cyd, procedure("Run the search with limit < 5 before a release.", "memory_search"))
+		}, false},
 		"of the same line": {nil, func(n *warmNode, _ schemas.EntityID) Written {
 			return n.write(bob, procedure(other, "memory_search"))
 		}, false},
@@ -178,10 +197,9 @@ func TestAnInstructionNeedsATrustedAuthor(t *testing.T) {
 		}
 		return []access.Tiering{{Observer: russell, Tier: schemas.Low}}, nil
 	}})
-	second := n.write(cyd, procedure("Before landing search the field for gulls and other birds on your ground.", "memory_search"))
-	require.False(t, second.Unreleased, "it rests on two who wrote it apart, and its author is trusted")
+	second := n.write(cyd, procedure("Before landing search the field for gulls and other birds on the GROUND.", "memory_search"))
+	require.True(t, second.Unreleased, "a second source that proved unreliable is none")
 	require.NotContains(t, idsOf(n.search(bob, "landing field gulls")), first.ID)
-	require.Contains(t, idsOf(n.search(bob, "landing field gulls")), second.ID)
 }
 
 // What others write that is like it keeps no honest second source from being heard.
@@ -196,6 +214,6 @@ func TestJunkStarvesNoSecondSource(t *testing.T) {
 	}
 	first := n.write(ada, procedure(text+"the team.", "memory_search"))
 	require.True(t, first.Unreleased)
-	require.False(t, n.write(cyd, procedure(text+"your team.", "memory_search")).Unreleased)
+	require.False(t, n.write(cyd, procedure(text+"the TEAM", "memory_search")).Unreleased)
 	require.Equal(t, stateCurrent, n.read(bob, first.ID).State)
 }

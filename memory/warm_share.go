@@ -42,6 +42,10 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	if src.inQuarantine() || src.unreleased() {
 		return Written{}, src.unshared()
 	}
+	if src.confidence < quarantineBelow && src.author == g.Actor() && !byPerson(g) {
+		return Written{}, schemas.Deniedf("its author doubted %s (confidence %.3g), so its author does not share it alone", src.id,
+			float64(src.confidence)/1000).Try("ask the parent or the user to share it, or write it anew once you are sure")
+	}
 	if src.visibility == schemas.Group && src.group == group {
 		return Written{}, schemas.Invalidf("%s lies in %s already", id, group).Try("name another group; memory_group with action list shows yours")
 	}

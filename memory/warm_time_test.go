@@ -25,7 +25,11 @@ func TestSubjectAndKey(t *testing.T) {
 
 	next := fact("Now Sam looks after it.")
 	next.Supersedes = old.ID
-	w := n.write(bob, next)
+	tried := n.write(bob, next)
+	require.Equal(t, old.ID, tried.Contested, "he neither wrote it nor manages the group")
+	require.Equal(t, []schemas.ItemID{old.ID, clash.ID}, tried.With)
+	require.NoError(t, n.remove(bob, tried.ID, Purge))
+	w := n.write(ada, next)
 	require.Equal(t, []schemas.ItemID{clash.ID}, w.With, "what it supersedes is no conflict")
 	gone := n.read(ada, old.ID)
 	require.Equal(t, stateSuperseded, gone.State)

@@ -36,6 +36,7 @@ type Written struct {
 	Tainted     bool             // kept as external, for what its writer or a source of it had read
 	Confidence  float64          // after the lineage was weighed
 	BoundTo     schemas.GroupID  // the group it went to because of the writer's folder
+	Contested   schemas.ItemID   // what it was to replace, which somebody else must allow
 }
 
 // Put writes d. Near and equal items are never merged in silence: an equal one
@@ -60,9 +61,13 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	if err := d.weigh(g, see, &r); err != nil {
 		return Written{}, err
 	}
-	old, err := d.successorOf(g.Tx(), see, &r)
+	old, may, err := d.successorOf(g, see, &r)
 	if err != nil {
 		return Written{}, err
+	}
+	var contested schemas.ItemID
+	if old != nil && !may {
+		contested, r.supersedes = old.id, ""
 	}
 	rel, err := relate(g.Tx(), see, &r, d.words)
 	if err != nil {
@@ -70,9 +75,11 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	}
 	if rel.own != "" && rel.own != d.Supersedes {
 		return Written{ID: rel.own, Status: StatusDuplicate, With: []schemas.ItemID{rel.own}, Version: rel.ownVersion,
-			Confidence: float64(r.confidence) / 1000, BoundTo: bound}, nil
+			Confidence: float64(r.confidence) / 1000, BoundTo: bound, Contested: contested}, nil
 	}
-	if old != nil {
+	if contested != "" {
+		rel.contest(old)
+	} else if old != nil {
 		rel.drop(old.id)
 		if err := retire(g, old, &r); err != nil {
 			return Written{}, err
@@ -81,8 +88,13 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	if err := d.keep(g, &r, &rel); err != nil {
 		return Written{}, err
 	}
-	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(), Unreleased: r.unreleased(), Tainted: r.tainted,
-		Confidence: float64(r.confidence) / 1000, BoundTo: bound}, nil
+	if contested != "" {
+		if err := link(g.Tx(), old.n, string(StatusConflicts), []schemas.ItemID{r.id}); err != nil {
+			return Written{}, err
+		}
+	}
+	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(),
+		Unreleased: r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound, Contested: contested}, nil
 }
 
 // place gives r its place, that of the writer's folder if the draft names none, and asks
@@ -131,14 +143,21 @@ func (d *Draft) weigh(g access.Grant, see reach, r *row) error {
 	return nil
 }
 
-// successorOf is the item r takes the place of, nil if of none.
-func (d *Draft) successorOf(tx querier, see reach, r *row) (*row, error) {
-	old, err := superseded(tx, see, d, r.scope)
-	if old != nil && (r.unreleased() || r.hidden) {
-		return nil, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
+// successorOf is the item r is to take the place of, nil if none, and whether the actor
+// may decide that. What would not be shown takes no place; what a person has to allow
+// may still wait for its release, which that person gives with it.
+func (d *Draft) successorOf(g access.Grant, see reach, r *row) (old *row, may bool, err error) {
+	if old, err = superseded(g.Tx(), see, d, r.scope); err != nil || old == nil {
+		return nil, false, err
+	}
+	if may, err = maySupersede(g, old); err != nil {
+		return nil, false, err
+	}
+	if r.hidden || may && r.unreleased() || !may && r.inQuarantine() && !r.unreleased() {
+		return nil, false, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
 			Expecting("an item without supersedes").Try("write it without; once it is shown, delete %s with memory_delete_warm", old.id)
 	}
-	return old, err
+	return old, may, nil
 }
 
 // keep writes r with its links, and tells of it.
@@ -263,6 +282,13 @@ func fetch(tx querier, see reach, ids []schemas.ItemID) (map[schemas.ItemID]row,
 	if err != nil {
 		return nil, err
 	}
+	superseded := make([]*row, len(found))
+	for i := range found {
+		superseded[i] = &found[i]
+	}
+	if err := see.resolve(tx, superseded, see.now); err != nil {
+		return nil, err
+	}
 	out := make(map[schemas.ItemID]row, len(found))
 	for _, r := range found {
 		r.hidden = hidden[r.n]
@@ -300,24 +326,6 @@ func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
 			Try("read %s with memory_read_warm, then supersede that one", old.supersededBy)
 	}
 	return &old, nil
-}
-
-// retire makes r the successor of old.
-func retire(g access.Grant, old, r *row) error {
-	until := r.validFrom
-	if until == 0 {
-		until = g.Tx().Micros()
-	}
-	if old.validTo != 0 {
-		until = min(until, old.validTo)
-	}
-	if _, err := g.Tx().Exec(supersede, r.id, until, old.n); err != nil {
-		return fmt.Errorf("supersede item: %w", err)
-	}
-	if err := dropBands(g.Tx(), old); err != nil {
-		return err
-	}
-	return staleCopies(g.Tx(), old.id, "corrected")
 }
 
 // staleCopies marks the copies of an origin.

@@ -111,6 +111,9 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		c.Access.TiersOf = trust.TiersOf
 	}
 	n.Auth = access.New(st, c.Access)
+	if err := n.recheck(ctx); err != nil {
+		return nil, errors.Join(err, n.Store.Close())
+	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
 	n.routines.Go(func() { n.Auth.Run(running) })
@@ -127,6 +130,18 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		n.routines.Go(func() { n.refreshEmbeddings(running) })
 	}
 	return n, nil
+}
+
+// recheck decides anew what an upgrade of the database left to decide.
+func (n *Node) recheck(ctx context.Context) error {
+	some := false
+	if err := n.look(ctx, "recheck", func(g access.Grant) (err error) {
+		some, err = memory.ToRecheck(g)
+		return err
+	}); err != nil || !some {
+		return err
+	}
+	return n.routine(ctx, "recheck", func(g access.Grant) error { return memory.Recheck(g, n.tools) })
 }
 
 // Close ends the routines, writes what is buffered and closes the database.
