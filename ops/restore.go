@@ -1,10 +1,8 @@
 package ops
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"cordelia/access"
@@ -19,6 +17,7 @@ import (
 // RestoreOptions of Restore.
 type RestoreOptions struct {
 	Backup string // file that Backup wrote
+	Key    string // the person's key file, where this home has none or another's; "" = that of the home
 	DryRun bool
 	// AcceptBackup takes the rights as they are in the backup where the present
 	// database cannot say what was revoked since.
@@ -45,9 +44,11 @@ type RestoreReport struct {
 	AuditEntries int64     `json:"audit_entries"` // in the backup
 	ForkAt       int64     `json:"fork_at"`       // last audit entry the backup and the present share
 	Carried      []Carried `json:"carried"`
-	Suspended    []string  `json:"suspended"` // known to the backup alone
-	Lost         []string  `json:"lost"`      // known to the present alone
-	HumanKey     string    `json:"human_key,omitempty"`
+	Suspended    []string  `json:"suspended"`           // known to the backup alone
+	Lost         []string  `json:"lost"`                // known to the present alone
+	HumanKey     string    `json:"human_key,omitempty"` // where the person's key file was put
+	KeysKept     []string  `json:"keys_kept,omitempty"` // key files of another node that it replaced
+	AgentKey     string    `json:"agent_key,omitempty"` // where the key of the agent of the clients was put
 	Notes        []string  `json:"notes"`
 }
 
@@ -63,21 +64,21 @@ type Carried struct {
 // not know come back suspended, all tokens and challenges end, the epoch moves,
 // and the fork is recorded in the audit record. Only the person of the present
 // database may do it; where there is none that can be read, AcceptBackup must
-// say that nothing is known of revocations since.
+// say that nothing is known of revocations since. It refuses before it writes
+// anything where the home would be left with a key that does not open it.
 func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, error) {
 	r := restoring{home: home, o: o, out: RestoreReport{Carried: []Carried{}, Suspended: []string{}, Lost: []string{}, Notes: []string{}}}
+	defer r.close()
 	if err := r.findPerson(); err != nil {
 		return r.out, err
 	}
-	if o.DryRun {
-		if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error {
-			return r.withPresent(ctx, func(present *store.Tx) error {
-				_, err := r.plan(present, backup)
-				return err
-			})
-		}); err != nil {
-			return r.out, err
-		}
+	if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error { // what refuses does so before anything is written
+		return r.withPresent(ctx, func(present *store.Tx) error {
+			_, err := r.plan(present, backup)
+			return err
+		})
+	}); err != nil {
+		return r.out, err
 	}
 	var err error
 	r.out.RestoreReport, err = store.Restore(ctx, store.RestoreOptions{
@@ -98,30 +99,16 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 	if err := r.checkpoint(ctx); err != nil {
 		r.out.Notes = append(r.out.Notes, "the restored audit record has no checkpoint yet; the next process signs one: "+err.Error())
 	}
-	return r.out, r.restoreKey()
+	return r.out, errors.Join(r.putPersonKey(), r.putAgentKey())
 }
 
 // restoring is one restore under way.
 type restoring struct {
-	home   Home
-	o      RestoreOptions
-	person *keys.Header // of this machine's key file; nil if there is none
-	out    RestoreReport
-}
-
-// findPerson proves that whoever restores holds the person's key, if this
-// machine has one.
-func (r *restoring) findPerson() error {
-	f, err := keys.LoadFile(r.home.HumanKey(), r.o.Ask)
-	if errors.Is(err, schemas.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r.person = &keys.Header{EntityID: f.EntityID, KeySeq: f.KeySeq, PublicKey: f.Identity.PublicKey()}
-	f.Identity.Erase()
-	return nil
+	home Home
+	o    RestoreOptions
+	held []keys.File // the person's key files that were opened
+	keys restoredKeys
+	out  RestoreReport
 }
 
 // withPresent runs f on the present database, nil if there is none to be read,
@@ -173,24 +160,10 @@ func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
 	})
 }
 
-// restoreKey puts the person's key beside the backup in its place if this
-// machine has none.
-func (r *restoring) restoreKey() error {
-	from := humanKeyOf(r.out.Backup.Path)
-	if _, err := os.Lstat(from); r.person != nil || err != nil {
-		return nil
-	}
-	if err := keys.CopyFile(from, r.home.HumanKey()); err != nil {
-		return err
-	}
-	r.out.HumanKey = r.home.HumanKey()
-	return nil
-}
-
 // restorePlan is what to change in a backup so that it brings back no right.
 type restorePlan struct {
 	report    *RestoreReport
-	person    *keys.Header
+	person    schemas.EntityID // who restores, "" where no key was opened
 	epoch     int64
 	standings []carriedStanding
 	roles     []membership // as they are to be; an empty role ends it
@@ -210,7 +183,10 @@ type carriedStanding struct {
 
 // plan compares the two databases. present is nil where there is none.
 func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
-	p := restorePlan{report: &r.out, person: r.person}
+	p := restorePlan{report: &r.out}
+	if len(r.held) > 0 {
+		p.person = r.held[0].EntityID
+	}
 	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
 	var err error
 	if r.out.AuditEntries, err = auditLength(backup); err != nil {
@@ -235,43 +211,9 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 	}
 	if r.out.Present != CarriedOver {
 		r.out.ForkAt = r.out.AuditEntries
-		return p, r.noteKey(backup)
+		return p, errors.Join(r.choosePersonKeys(backup), r.chooseAgentKey(backup))
 	}
-	return p, p.carry(present, backup)
-}
-
-// allowed refuses whoever does not hold the present key of the person whose
-// database would be replaced.
-func (r *restoring) allowed(present *store.Tx) error {
-	all, err := standings(present)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if s.human && s.node == "" && (r.person == nil || !bytes.Equal(s.public, r.person.PublicKey)) {
-			return schemas.Deniedf("the database here belongs to %s, whose key is not in this home", s.ID).
-				Try("restore with the key file of %s in place, or into another folder with --home", s.ID)
-		}
-	}
-	return nil
-}
-
-// noteKey says when the person's key file does not fit what is restored.
-func (r *restoring) noteKey(backup *store.Tx) error {
-	if r.person == nil {
-		return nil
-	}
-	all, err := standings(backup)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if s.human && !bytes.Equal(s.public, r.person.PublicKey) {
-			r.out.Notes = append(r.out.Notes, fmt.Sprintf(
-				"the key file of this home is not the key that %s has in the backup; put that one in its place: %s", s.ID, r.home.HumanKey()))
-		}
-	}
-	return nil
+	return p, errors.Join(r.choosePersonKeys(present), p.carry(present, backup))
 }
 
 // checkpoint signs the restored record, so that the newest checkpoint tells of the

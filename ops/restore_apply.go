@@ -60,15 +60,11 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if err := access.RaiseEpoch(tx, p.epoch); err != nil {
 		return err
 	}
-	var by schemas.EntityID
-	if p.person != nil {
-		by = p.person.EntityID
-	}
 	fork := events.ForkDetail{ForkAt: p.report.ForkAt, AbandonedEntries: p.entries, AbandonedLast: p.head}
 	if p.report.Present == Unrelated {
 		fork.ForkAt = 0
 	}
-	return g.Audit(events.RestoreTarget, restoreDetail{fork, by, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost})
+	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost})
 }
 
 // restoreDetail is what the entry of a restore tells besides the fork.

@@ -213,9 +213,9 @@ func TestRestoreRefuses(t *testing.T) {
 		report, err := restore(other.home, false)
 		require.ErrorIs(t, err, schemas.ErrDenied)
 		require.Equal(t, Unrelated, report.Present)
-		report, err = restore(other.home, true)
-		require.NoError(t, err)
-		require.Len(t, report.Notes, 1, "the key of this home does not fit")
+		_, err = restore(other.home, true)
+		require.ErrorIs(t, err, schemas.ErrDenied, "the key of this home does not fit")
+		require.ErrorContains(t, err, "--key")
 	})
 	t.Run("without the person's key", func(t *testing.T) {
 		key := h.home.HumanKey()

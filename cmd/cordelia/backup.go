@@ -67,9 +67,14 @@ A restore brings back memory, not rights: everyone keeps the status, rights,
 memberships, keys and trust they have now; agents that only the backup knows come back
 suspended; all tokens end. If there is no database here that can be read, nobody
 can say what was revoked since the backup, and --accept-state-of-backup must say
-that this is accepted.`,
-		Example: "  cordelia restore --dry-run ~/backups/monday.db",
-		Args:    wants(1, 1),
+that this is accepted.
+
+The restored home opens with the key of the person the backup is of. On a new machine
+give that key file with --key; a key that does not fit is refused before anything is
+written. The key file of the agent your clients act as is made from the backup.`,
+		Example: `  cordelia restore --dry-run ~/backups/monday.db
+  cordelia restore --key human.key --accept-state-of-backup move.db`,
+		Args: wants(1, 1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			o.Backup, o.Ask = words[0], a.askPassphrase
 			var c ops.Config
@@ -98,6 +103,7 @@ that this is accepted.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
+	cmd.Flags().StringVar(&o.Key, "key", "", "your key `file` of the home the backup is of, where this home has none or another")
 	cmd.Flags().BoolVar(&o.AcceptBackup, "accept-state-of-backup", false, "let everyone have the rights they had then, where the present ones are not known")
 	return cmd
 }
@@ -113,6 +119,8 @@ func (a *app) showRestored(r ops.RestoreReport) {
 	}[r.Present])
 	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d", schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
 	f.add("your key", r.HumanKey)
+	f.add("agent's key", r.AgentKey)
+	f.add("keys kept", strings.Join(r.KeysKept, ", "))
 	f.add("suspended", clean(strings.Join(r.Suspended, ", ")))
 	f.add("lost", clean(strings.Join(r.Lost, ", ")))
 	a.list(f)

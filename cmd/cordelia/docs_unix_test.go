@@ -4,8 +4,10 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +97,42 @@ func runPage(t *testing.T, lines []string) {
 			}
 		}
 	}
+}
+
+// The page about moving works between two homes: the folder that it has people carry over
+// is all that comes along.
+func TestMoveToAnotherMachine(t *testing.T) {
+	lines := shellOf(t, filepath.Join("..", "..", "docs", "move.md"))
+	last := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "cordelia restore") })
+	require.Positive(t, last)
+	old := newTourist(t)
+	must := func(command func(string) *exec.Cmd, line string) string {
+		out, code := outcome(t, command(line))
+		require.Zero(t, code, "%s\n%s", line, out)
+		return out
+	}
+	for _, line := range []string{"cordelia memory group create team", "cordelia agent register --type swarm-worker --name scout --group team",
+		"cordelia memory write 'Gannets dive from thirty metres' --as scout --group team"} {
+		must(old, line)
+	}
+	for _, line := range lines[:last] {
+		must(old, line)
+	}
+	home := t.TempDir()
+	there := func(line string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+		cmd.Env, cmd.Dir = append(os.Environ(), "HOME="+home, "CORDELIA_HOME=", "PATH="+binDir+":"+os.Getenv("PATH")), home
+		return cmd
+	}
+	require.NoError(t, os.CopyFS(filepath.Join(home, "move"), os.DirFS(filepath.Join(old("").Dir, "move"))))
+	require.NoError(t, os.Chmod(filepath.Join(home, "move", "human.key"), 0o600)) // CopyFS widens it
+	require.NoError(t, os.Chmod(filepath.Join(home, "move"), 0o700))
+	for _, line := range lines[last:] {
+		must(there, line)
+	}
+	require.Contains(t, must(there, "cordelia memory search 'where do gannets dive from'"), "Gannets dive from thirty metres")
+	must(there, "cordelia key unwrap scout")
+	must(there, "cordelia memory write 'Puffins do not' --as scout --group team")
 }
 
 // The marks and fences must be able to be told apart.
