@@ -99,4 +99,3 @@ func TestRestoreOnANewMachine(t *testing.T) {
 		})
 	}
 }
-
