@@ -34,8 +34,11 @@ type Config struct {
 	// Seen is told who called since the last time, and when (UTC µs), in the
 	// transaction that writes that down. Nil: nobody is told.
 	Seen func(tx *store.Tx, seen map[schemas.EntityID]int64) error
-	// Limits of calls before the node suspends an agent by itself.
+	// Limits of calls before the node suspends an agent by itself; at half of them it slows
+	// the agent down.
 	RefusedPerMinute, FailedPerMinute int
+	// Cooldown is how long a suspension by the node lasts.
+	Cooldown time.Duration
 }
 
 // Lifecycle moves agents along the edges that belong to the node.
@@ -48,6 +51,9 @@ const (
 	refusedPerMinute = 60
 	failedPerMinute  = 20
 )
+
+// cooldown is how long a suspension by the node lasts (seed §8.3).
+const cooldown = 5 * time.Minute
 
 // Authorizer is the only door to the store (INV-GRANT): every face, command and
 // routine comes through Do, which opens the transaction, decides in it, and
@@ -71,6 +77,9 @@ func New(st *store.Store, cfg Config) *Authorizer {
 	if cfg.FailedPerMinute == 0 {
 		cfg.FailedPerMinute = failedPerMinute
 	}
+	if cfg.Cooldown == 0 {
+		cfg.Cooldown = cooldown
+	}
 	a := &Authorizer{store: st, cfg: cfg, cache: chainCache{tiersOf: cfg.TiersOf}}
 	a.meter = newMeter(a)
 	return a
@@ -84,8 +93,12 @@ func New(st *store.Store, cfg Config) *Authorizer {
 // writers are serial, and the transaction reads the epoch it commits under.
 //
 // Errors: CodeUnauthenticated (identity gone), CodeDenied (not allowed),
-// CodeRevoked (was allowed when it began), CodeBusy (limit reached), and f's.
+// CodeRevoked (was allowed when it began), CodeBusy (limit reached, or slowed down),
+// and f's.
 func (a *Authorizer) Do(ctx context.Context, p Principal, op Op, f func(Grant) error) error {
+	if err := a.meter.slowed(p, a.store.Clock().Now()); err != nil {
+		return err
+	}
 	var d decision
 	err := a.attempt(ctx, p, op, &d, f)
 	if turned, did := a.turn(ctx, err); did {
@@ -98,7 +111,8 @@ func (a *Authorizer) Do(ctx context.Context, p Principal, op Op, f func(Grant) e
 }
 
 // turn makes the lifecycle moves that a decision found due: the first operation
-// activates an agent, an over lifetime deactivates it for good.
+// activates an agent, an over lifetime deactivates it for good, a suspension by the node
+// ends with its cooldown.
 func (a *Authorizer) turn(ctx context.Context, err error) (error, bool) {
 	var refused Refused
 	if a.cfg.Lifecycle == nil || !errors.As(err, &refused) {
@@ -106,6 +120,8 @@ func (a *Authorizer) turn(ctx context.Context, err error) (error, bool) {
 	}
 	only := refused.Denials[0]
 	switch {
+	case refused.Resume != "":
+		return a.cfg.Lifecycle.Move(ctx, refused.Resume, schemas.CooldownOver), true
 	case len(refused.Denials) == 1 && only.Reason == DeniedNotActive && only.Status == schemas.Registered:
 		return a.cfg.Lifecycle.Move(ctx, only.ID, schemas.FirstOperation), true
 	case slices.ContainsFunc(refused.Denials, func(d Denial) bool { only = d; return d.Reason == DeniedExpired }):

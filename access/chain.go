@@ -23,6 +23,10 @@ type entity struct {
 	KeySeq    int
 	ExpiresAt int64
 	Foreign   bool // of another node
+
+	StatusBy     schemas.EntityID
+	StatusReason string
+	StatusAt     int64
 }
 
 // chain is an entity with everyone above it, the human root first. It is
@@ -66,6 +70,14 @@ func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
 
 func (c *chain) self() *entity          { return &c.entities[len(c.entities)-1] }
 func (c *chain) root() schemas.EntityID { return c.entities[0].ID }
+
+// of is the entity id of the chain, nil if it is not there.
+func (c *chain) of(id schemas.EntityID) *entity {
+	if at := slices.IndexFunc(c.entities, func(e entity) bool { return e.ID == id }); at >= 0 {
+		return &c.entities[at]
+	}
+	return nil
+}
 
 // holds reports whether id is the chain's own entity or above it.
 func (c *chain) holds(id schemas.EntityID) bool {
@@ -116,7 +128,8 @@ func scanEntity[R scanner](r R) (entity, error) {
 	var e entity
 	var kind, caps, grants, node string
 	var parent, agentType *string
-	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt, &node); err != nil {
+	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt, &node,
+		&e.StatusBy, &e.StatusReason, &e.StatusAt); err != nil {
 		return e, err
 	}
 	e.Human, e.Foreign = kind == "human", node != ""

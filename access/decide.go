@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"cordelia/internal/store"
 	"cordelia/schemas"
@@ -87,7 +88,7 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 		}
 	}
 	if denials := Evaluate(d.actor.links, Operation{Tool: op.Tool}, tx.Micros()); len(denials) > 0 {
-		return d, refusal(op, d.actor, denials)
+		return d, a.refusal(op, d.actor, denials, tx.Micros())
 	}
 	if d.via != "" {
 		return d, nil // someone above is acting through it right now
@@ -166,7 +167,7 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 
 // refusal words the denials of an operation. The caller learns what refused it
 // and whether that is its own limit or one above it, not who is above.
-func refusal(op Op, c *chain, denials []Denial) error {
+func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error {
 	d := denials[0]
 	// That an agent is registered is no reason beside another: its first call makes it active.
 	if at := slices.IndexFunc(denials, func(e Denial) bool { return e.Status != schemas.Registered }); at >= 0 {
@@ -189,6 +190,9 @@ func refusal(op Op, c *chain, denials []Denial) error {
 		if err.Hint = "ask the user: agent_list shows which one, and why"; own {
 			err.Hint = wayBack(self.Name, d.Status)
 		}
+		if resume, over := a.suspension(err, c.of(d.ID), own, now); over {
+			err.Err = Refused{Denials: denials, Resume: resume}
+		}
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
 		if err.Hint = "whoever is above that one can give it more time with agent_capabilities"; own {
@@ -201,6 +205,36 @@ func refusal(op Op, c *chain, denials []Denial) error {
 	return err
 }
 
+// suspension adds to a refusal why the entity is suspended and until when. over = true if
+// the node suspended it and that time has come: the entity is to be resumed.
+func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int64) (id schemas.EntityID, over bool) {
+	if e == nil || e.Status != schemas.Suspended {
+		return "", false
+	}
+	if e.StatusBy != NodeEntity {
+		if own && e.StatusReason != "" {
+			err.Msg += ": " + e.StatusReason
+		}
+		err.Msg += "; it has no end of its own"
+		return "", false
+	}
+	end := e.StatusAt + a.cfg.Cooldown.Microseconds()
+	left := max(1, (end-now+999_999)/1_000_000)
+	reason := map[schemas.Trigger]string{
+		schemas.RateLimit:  "too many refused calls within a minute",
+		schemas.ErrorLimit: "too many calls with wrong arguments within a minute",
+	}[schemas.Trigger(e.StatusReason)]
+	if reason == "" {
+		reason = e.StatusReason
+	}
+	err.Msg += fmt.Sprintf(" by the node until %s, for %d more seconds: %s", time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
+	err.Hint = fmt.Sprintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
+	if own {
+		err.Hint += fmt.Sprintf("; the user may end it at once: cordelia agent resume %s", e.Name)
+	}
+	return e.ID, now >= end
+}
+
 // wayBack says what makes an agent of this status active again.
 func wayBack(name string, from schemas.AgentStatus) string {
 	if on, ok := schemas.BackToActive(from); ok {
@@ -211,7 +245,10 @@ func wayBack(name string, from schemas.AgentStatus) string {
 
 // Refused is the cause inside a denial, for the log: which entities of the chain
 // said no, and why.
-type Refused struct{ Denials []Denial }
+type Refused struct {
+	Denials []Denial
+	Resume  schemas.EntityID // whose suspension by the node is over, "" if nobody's
+}
 
 func (r Refused) Error() string {
 	s := make([]string, len(r.Denials))

@@ -26,6 +26,7 @@ type meter struct {
 	seen    map[schemas.EntityID]int64
 	calls   map[schemas.EntityID]tally
 	denials map[denialKey]int
+	paces   map[schemas.EntityID]pace // these stay over a flush
 }
 
 type tally struct{ refused, failed int }
@@ -36,7 +37,7 @@ type denialKey struct {
 }
 
 func newMeter(a *Authorizer) *meter {
-	m := &meter{auth: a}
+	m := &meter{auth: a, paces: map[schemas.EntityID]pace{}}
 	m.reset()
 	return m
 }
@@ -60,16 +61,12 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	defer m.mu.Unlock()
 	// Calls count for whoever makes them, also when acting as another: that must
 	// neither spare the caller nor hurt the other.
-	t := m.calls[p.Entity]
 	switch {
 	case err == nil:
 	case code == schemas.CodeDenied, code == schemas.CodeRevoked, code == schemas.CodeNotFound:
-		t.refused++
+		m.fault(p.Entity, tally{refused: 1}, now)
 	case code == schemas.CodeInvalid:
-		t.failed++
-	}
-	if t != m.calls[p.Entity] {
-		m.calls[p.Entity] = t
+		m.fault(p.Entity, tally{failed: 1}, now)
 	}
 	var refused Refused
 	if errors.As(err, &refused) {
@@ -80,6 +77,13 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	}
 	m.seen[actor] = now.UnixMicro()
 	m.seen[p.Entity] = now.UnixMicro()
+}
+
+// fault counts one refused or failed call. The caller holds the lock.
+func (m *meter) fault(id schemas.EntityID, one tally, now time.Time) {
+	t := m.calls[id]
+	m.calls[id] = tally{t.refused + one.refused, t.failed + one.failed}
+	m.noteFault(id, one, now)
 }
 
 // lastSeen is the newest sign of life of id that is not yet flushed, 0 if none.
@@ -96,13 +100,17 @@ func (m *meter) denied(actor schemas.EntityID, tool, reason string) {
 	m.denials[denialKey{actor, tool, reason}]++
 }
 
-// Failed counts a call that never reached Do because it was malformed.
-func (a *Authorizer) Failed(id schemas.EntityID) {
+// Failed counts a call that never reached Do because it was malformed. It refuses the
+// call with CodeBusy instead if its caller is slowed down.
+func (a *Authorizer) Failed(p Principal) error {
+	now := a.store.Clock().Now()
+	if err := a.meter.slowed(p, now); err != nil {
+		return err
+	}
 	a.meter.mu.Lock()
 	defer a.meter.mu.Unlock()
-	t := a.meter.calls[id]
-	t.failed++
-	a.meter.calls[id] = t
+	a.meter.fault(p.Entity, tally{failed: 1}, now)
+	return nil
 }
 
 // Run flushes the counts each second until ctx ends, and once more then.
@@ -120,7 +128,7 @@ func (a *Authorizer) Run(ctx context.Context) {
 	}
 }
 
-// Flush writes the counts and suspends who went over a limit. A failure is
+// Flush writes the counts and suspends the agents that went over a limit. A failure is
 // logged and the counts are kept for the next time.
 func (a *Authorizer) Flush(ctx context.Context) {
 	m := a.meter
@@ -131,9 +139,10 @@ func (a *Authorizer) Flush(ctx context.Context) {
 	if len(seen)+len(calls)+len(denials) == 0 {
 		return
 	}
-	over := map[schemas.EntityID]schemas.Trigger{}
+	over, sums := map[schemas.EntityID]schemas.Trigger{}, map[schemas.EntityID]tally{}
 	err := a.store.Write(ctx, func(tx *store.Tx) error {
 		clear(over)
+		clear(sums)
 		minute := tx.Micros() / 60_000_000
 		for id, at := range seen {
 			if _, err := tx.Exec(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
@@ -160,8 +169,12 @@ func (a *Authorizer) Flush(ctx context.Context) {
 				return err
 			}
 			var sum tally
-			if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed); err != nil {
+			var own bool
+			if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed, &own); err != nil {
 				return err
+			}
+			if sums[id] = sum; own {
+				continue // slowed, never suspended
 			}
 			if sum.refused >= a.cfg.RefusedPerMinute {
 				over[id] = schemas.RateLimit
@@ -188,6 +201,7 @@ func (a *Authorizer) Flush(ctx context.Context) {
 		}
 		return
 	}
+	m.notePace(sums, a.store.Clock().Now())
 	if a.cfg.Lifecycle == nil {
 		return
 	}

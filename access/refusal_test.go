@@ -30,6 +30,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			n := newNode(t)
 			n.sql(`UPDATE entities SET capabilities = json_insert(capabilities, '$.tools[#]', 'trust_assess') WHERE id = ?`, lead)
 			n.status(c.who, c.is)
+			n.sql(`UPDATE entities SET status_by = 'ann', status_reason = 'looks odd' WHERE id = ?`, c.who)
 			if name == "expired" {
 				n.sql(`UPDATE entities SET expires_at = 1 WHERE id = ?`, worker)
 			}
@@ -40,4 +41,49 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			require.Equal(t, c.hint, refused.Hint)
 		})
 	}
+}
+
+// A suspension by the node says why it is, until when, and when to call again; one by a
+// person says their reason, and only to the agent itself.
+func TestSuspensionsSayWhyAndUntilWhen(t *testing.T) {
+	ask := access.Op{Tool: "memory_search", Effect: access.Read}
+	n := newNode(t)
+	refused := func(who schemas.EntityID, by, reason string) *schemas.Error {
+		n.status(who, schemas.Suspended)
+		n.sql(`UPDATE entities SET status_by = ?, status_reason = ?, status_at = unixepoch() * 1000000 WHERE id = ?`, by, reason, who)
+		var e *schemas.Error
+		require.ErrorAs(t, n.a.Do(t.Context(), as(worker), ask, func(access.Grant) error { return nil }), &e)
+		n.status(who, schemas.Active)
+		return e
+	}
+	e := refused(worker, "node", "error_limit")
+	require.Regexp(t, `^this agent is suspended by the node until 20\d\d-.*Z, for \d+ more seconds: too many calls with wrong arguments within a minute$`, e.Msg)
+	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself; the user may end it at once: cordelia agent resume work$`, e.Hint)
+	e = refused(lead, "node", "rate_limit")
+	require.Regexp(t, `^an ancestor of this agent is suspended by the node until .*: too many refused calls within a minute$`, e.Msg)
+	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself$`, e.Hint)
+	require.Equal(t, "this agent is suspended: looks odd; it has no end of its own", refused(worker, "ann", "looks odd").Msg)
+	require.Equal(t, "an ancestor of this agent is suspended; it has no end of its own", refused(lead, "ann", "looks odd").Msg)
+}
+
+// Each fault past half of a limit doubles the wait, up to half a minute; a call that comes
+// too early is refused before it does anything.
+func TestCallersAreSlowedDown(t *testing.T) {
+	n := newNode(t)
+	ask := access.Op{Tool: "memory_search", Effect: access.Read}
+	ran := 0
+	call := func(who access.Principal, err error) error {
+		return n.a.Do(t.Context(), who, ask, func(access.Grant) error { ran++; return err })
+	}
+	for range 30 {
+		require.ErrorIs(t, call(as(worker), schemas.NotFoundf("x")), schemas.ErrNotFound)
+	}
+	before := ran
+	var slow *schemas.Error
+	require.ErrorAs(t, call(as(worker), nil), &slow)
+	require.Equal(t, schemas.CodeBusy, slow.Code)
+	require.Regexp(t, `a wait of [12] seconds`, slow.Expected)
+	require.Equal(t, before, ran)
+	require.ErrorIs(t, n.a.Failed(as(worker)), schemas.ErrBusy)
+	require.NoError(t, call(as(lead), nil), "another's calls are its own")
 }

@@ -10,7 +10,8 @@ const (
 			UNION ALL
 			SELECT e.parent_id, up.level + 1 FROM up JOIN entities e ON e.id = up.id
 			WHERE e.parent_id IS NOT NULL AND up.level < 16)
-		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at, e.node_id
+		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at, e.node_id,
+			e.status_by, e.status_reason, e.status_at
 		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
 
 	selectToken = `SELECT entity_id, key_seq, issued_at, expires_at FROM tokens WHERE hash = ?`
@@ -62,9 +63,12 @@ const (
 	touchSeen = `UPDATE entities SET last_seen_at = CASE WHEN last_seen_at > ?2 THEN ?1 ELSE max(last_seen_at, ?1) END WHERE id = ?3`
 	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused, failed = failed + excluded.failed`
-	// recentCounts are an agent's; a person is not suspended.
-	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0) FROM call_counts
-		WHERE entity_id = ? AND minute = ? AND entity_id IN (SELECT id FROM entities WHERE kind = 'agent')`
+	// recentCounts are those of ?1, and whether it is one that the node does not suspend: a
+	// person, or the agent that a person's own client acts as.
+	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0), NOT EXISTS (SELECT 1 FROM entities e
+			WHERE e.id = ?1 AND e.kind = 'agent' AND NOT (e.agent_type = 'claude-code'
+				AND e.parent_id IN (SELECT h.id FROM entities h WHERE h.kind = 'human')))
+		FROM call_counts WHERE entity_id = ?1 AND minute = ?2`
 	dropCounts = `DELETE FROM call_counts WHERE minute < ?1 OR minute > ?2`
 	addDenial  = `INSERT INTO denials(entity_id, minute, tool, reason, n) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT(entity_id, minute, tool, reason) DO UPDATE SET n = n + excluded.n`

@@ -106,6 +106,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	n.checks.Now = st.Clock().Now
 	c.Access.Lifecycle = lifecycle{n}
 	c.Access.Seen = work.Seen
+	c.Access.Cooldown = n.periods.Cooldown
 	c.Access.Unaided = controller.Unaided
 	if c.Access.TiersOf == nil {
 		c.Access.TiersOf = trust.TiersOf

@@ -127,7 +127,9 @@ func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call
 		return nil, err
 	}
 	if err := s.validate(o, args); err != nil {
-		n.Auth.Failed(caller.Entity)
+		if slow := n.Auth.Failed(caller.Principal); slow != nil {
+			return nil, slow
+		}
 		return nil, err
 	}
 	var common commonArgs

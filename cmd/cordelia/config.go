@@ -27,8 +27,8 @@ type settings struct {
 	Presence         duration      `json:"presence"`           // how long an agent that is not autonomous works unattended; left out: 30m
 	Grace            duration      `json:"grace"`              // between deactivated and removed; left out: 168h
 	Cooldown         duration      `json:"cooldown"`           // of the node's own suspensions; left out: 5m
-	RefusedPerMinute int           `json:"refused_per_minute"` // refused calls of an agent before the node suspends it; left out: 60
-	FailedPerMinute  int           `json:"failed_per_minute"`  // calls with arguments that are not valid before it does; left out: 20
+	RefusedPerMinute int           `json:"refused_per_minute"` // refused calls of an agent before the node suspends it, slowed down from half of them on; left out: 60
+	FailedPerMinute  int           `json:"failed_per_minute"`  // calls with arguments that are not valid before it does, slowed down likewise; left out: 20
 	Embeddings       *embeddings   `json:"embeddings"`         // left out: search by words alone
 	CheckRoots       []string      `json:"check_roots"`        // folders that machine checks are made in; left out: none
 	Checks           checks        `json:"checks"`             // what those may do
