@@ -60,6 +60,7 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 		default:
 			configured++
 			x.plugin(settings, found.Entry)
+			x.permissions(settings)
 			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clients.Entry) bool {
 				return e.Command == found.Entry.Command && slices.Equal(e.Args, found.Entry.Args)
 			}) {
@@ -100,6 +101,30 @@ func (x *examination) plugin(c clients.Client, e clients.Entry) {
 		x.refused(c.Title, err)
 	case found.Present && c.Doubles(found.Entry):
 		x.report(c.Title, problem, fix, "%s starts cordelia too, so the plugin's hooks reach no server", c.Settings)
+	}
+}
+
+// permissions says whether the client calls our tools without asking.
+func (x *examination) permissions(c clients.Client) {
+	rules, ok := c.Permissions()
+	if !ok {
+		return
+	}
+	const check = "permissions"
+	file, err := clients.ReadFile(rules.Settings)
+	if err != nil {
+		x.refused(check, err)
+		return
+	}
+	found, err := rules.Find(file.Content)
+	switch {
+	case err != nil:
+		x.refused(check, err)
+	case found.Present:
+		x.report(check, fine, "", "%s calls cordelia's tools without asking", c.Title)
+	default:
+		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; cordelia setup --allow adds the rule %s",
+			c.Title, clients.Rule)
 	}
 }
 

@@ -23,6 +23,7 @@ type setupFlags struct {
 	dryRun     bool
 	force      bool
 	passphrase bool
+	allow      bool
 }
 
 func (a *app) setupCommand() *cobra.Command {
@@ -33,8 +34,13 @@ func (a *app) setupCommand() *cobra.Command {
 		Long: `Install this program where clients find it, make your identity, and connect each
 client found here: Claude Code by a plugin (server, hooks, skills, a worker),
 Codex and Gemini CLI by one entry in their settings. Prints every file. A second
-run changes nothing; cordelia uninstall puts everything back.`,
+run changes nothing; cordelia uninstall puts everything back.
+
+Claude Code asks before it calls a tool, and where nobody can answer (claude -p) it
+refuses. --allow adds one rule to its settings that allows cordelia's tools and no
+others: ` + clients.Rule + `.`,
 		Example: `  go run ./cmd/cordelia setup
+  cordelia setup --allow
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
 		Args: wants(0, 0),
@@ -45,6 +51,7 @@ run changes nothing; cordelia uninstall puts everything back.`,
 	fl.StringVar(&f.binDir, "bin-dir", "", "install the program into this folder (default ~/.local/bin, if it does not run from PATH already)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and touch nothing")
 	fl.BoolVar(&f.force, "force", false, "replace another program, or another MCP server, of our name")
+	fl.BoolVar(&f.allow, "allow", false, "let Claude Code call cordelia's tools without asking")
 	fl.BoolVar(&f.passphrase, "passphrase", false, "ask for a passphrase on the terminal, to protect your key")
 	return cmd
 }

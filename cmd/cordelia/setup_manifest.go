@@ -39,6 +39,7 @@ type touched struct {
 	// can be taken out.
 	EntryOnly bool   `json:"entry_only,omitempty"`
 	Plugin    bool   `json:"plugin,omitempty"` // a file of the plugin, ours as a whole
+	Rule      bool   `json:"rule,omitempty"`   // settings with permission rules, one of them ours
 	After     string `json:"after_sha256"`
 }
 

@@ -35,7 +35,58 @@ func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
 		}
 	}
 	p.connected = append(p.connected, c.ID)
-	return p.planDouble(c)
+	if err := p.planDouble(c); err != nil {
+		return err
+	}
+	return p.planRule(c)
+}
+
+// planRule adds the rule that lets the client call the plugin's tools without asking, or
+// says how to.
+func (p *setupPlan) planRule(c clients.Client) error {
+	rules, ok := c.Permissions()
+	if !ok {
+		return nil
+	}
+	file, err := clients.ReadFile(rules.Settings)
+	if err != nil {
+		return err
+	}
+	found, err := rules.Find(file.Content)
+	switch {
+	case !p.flags.allow && (err != nil || found.Present):
+		return nil // settings that setup does not edit need not be in order
+	case err != nil:
+		return err
+	case !p.flags.allow:
+		p.notes = append(p.notes, c.Title+" asks before each of cordelia's tools, and refuses them where nobody can answer (claude -p).\nTo allow them: cordelia setup --allow\nIt adds the rule "+
+			clients.Rule+" to "+rules.Settings+".")
+		return nil
+	}
+	act := changed
+	switch {
+	case !file.Exists:
+		act = created
+		p.need(filepath.Dir(file.Path), 0o700)
+	case found.Present:
+		act = unchanged
+	}
+	p.changes = append(p.changes, change{act, file.Path, "permissions of " + c.Title + ": the rule " + clients.Rule})
+	if act == unchanged {
+		return nil
+	}
+	content, err := rules.Connect(file.Content, clients.Entry{}, false)
+	if err != nil {
+		return err
+	}
+	if err := p.manifest.remember(rules, file, content); err != nil {
+		return err
+	}
+	for i := range p.manifest.Files {
+		p.manifest.Files[i].Rule = p.manifest.Files[i].Rule || p.manifest.Files[i].Path == file.Path
+	}
+	p.edits = append(p.edits, settingsEdit{file, content})
+	return nil
 }
 
 // pluginOf is what the plugin starts for an entry: this program's files and version.

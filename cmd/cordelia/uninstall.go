@@ -199,6 +199,9 @@ func (u *undoing) planSettings() error {
 				u.planPluginFile(c, t)
 				continue
 			}
+			if t.Rule {
+				c, _ = c.Permissions()
+			}
 			c.Settings = t.Path
 			u.planSetting(c, t)
 		}

@@ -157,6 +157,10 @@ func (c Client) Connect(src []byte, e Entry, force bool) ([]byte, error) {
 // Connect, nil if not known: the map that Connect made to hold the entry goes
 // too, one that was there stays.
 func (c Client) Disconnect(src, before []byte) ([]byte, error) {
+	if p, ok := c.format.(permissionFormat); ok {
+		out, err := p.disallow(src, before)
+		return out, c.named(err)
+	}
 	keep := before == nil
 	if j, ok := c.format.(jsonFormat); ok && !keep {
 		keep = j.hasServers(before)
