@@ -89,11 +89,24 @@ func objectOf(t reflect.Type) (*schema, error) {
 			of.enum = strings.Split(choices, ",")
 		}
 		s.properties = append(s.properties, property{name: name, schema: p})
-		if given := strings.Split(options, ","); !slices.Contains(given, "omitempty") && !slices.Contains(given, "omitzero") {
+		given := strings.Split(options, ",")
+		if !slices.Contains(given, "omitempty") && !slices.Contains(given, "omitzero") && !throughPointer(t, f.Index) {
 			s.required = append(s.required, name)
 		}
 	}
 	return s, nil
+}
+
+// throughPointer reports whether a field stands in an embedded pointer, which may be nil.
+func throughPointer(t reflect.Type, path []int) bool {
+	for _, i := range path[:len(path)-1] {
+		f := t.Field(i)
+		if f.Type.Kind() == reflect.Pointer {
+			return true
+		}
+		t = f.Type
+	}
+	return false
 }
 
 // append writes s as JSON, its members in a fixed order: clients keep what they

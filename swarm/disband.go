@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
@@ -19,10 +20,10 @@ type Retire func(node access.Grant, id schemas.EntityID) error
 
 // Ending is how a swarm is to end.
 type Ending struct {
-	Swarm     schemas.GroupID
-	Synthesis schemas.ItemID   // must be derived from every finding, unless ""
-	Share     []schemas.ItemID // findings to copy into ShareWith first
-	ShareWith schemas.GroupID
+	Swarm     schemas.GroupID  `json:"swarm"`
+	Synthesis schemas.ItemID   `json:"synthesis,omitempty"` // must be derived from every finding, unless ""
+	Share     []schemas.ItemID `json:"share,omitempty"`     // findings to copy into ShareWith first
+	ShareWith schemas.GroupID  `json:"share_with,omitempty"`
 }
 
 // Ended is what became of a swarm.
@@ -55,7 +56,7 @@ func CheckEnding(e Ending) error {
 // chosen are shared, open work is cancelled, what it found is archived, its agents are
 // deactivated and its groups closed, in one transaction. A repetition gets the first
 // answer. Errors: CodeNotFound, CodeDenied for other members, CodeConflict for
-// findings that are not in the synthesis.
+// findings that are not in the synthesis, and for a repetition that asks for other things.
 func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 	out := Ended{SwarmID: e.Swarm}
 	s, err := load(g, e.Swarm)
@@ -68,10 +69,7 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it", s.id).Try("ask them; swarm_status names the coordinator")
 	}
 	if s.ended != 0 {
-		if err := json.Unmarshal([]byte(s.answer), &out); err != nil {
-			return out, fmt.Errorf("read answer: %w", err)
-		}
-		return out, nil
+		return s.again(e)
 	}
 	groups, err := groupsOf(g, s.id)
 	if err != nil {
@@ -96,6 +94,30 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 		return out, err
 	}
 	return out, g.Audit("swarm/"+string(s.id), map[string]any{"ended": out, "synthesis": e.Synthesis})
+}
+
+// answered is what ending a swarm led to, with what was asked for.
+type answered struct {
+	Ended
+	Asked *Ending `json:"asked,omitempty"` // absent where an earlier version ended the swarm
+}
+
+// again answers whoever ends a swarm that has ended: with the first answer, unless the
+// call asks for other things than the one that ended it.
+func (s record) again(e Ending) (Ended, error) {
+	var first answered
+	if err := json.Unmarshal([]byte(s.answer), &first); err != nil {
+		return first.Ended, fmt.Errorf("read answer: %w", err)
+	}
+	bare := e.Synthesis == "" && e.ShareWith == ""
+	same := first.Asked == nil || e.Synthesis == first.Asked.Synthesis && e.ShareWith == first.Asked.ShareWith &&
+		slices.Equal(e.Share, first.Asked.Share)
+	if bare || same && (first.Asked != nil || len(e.Share) == len(first.Shared)) {
+		return first.Ended, nil
+	}
+	return Ended{SwarmID: e.Swarm}, schemas.Conflictf("%s has ended already, and this call asks for more than ended it; nothing was shared", s.id).
+		Expecting("the same share, share_with and synthesis_item as then, or none").
+		Try(`share a finding of it: memory_share {"id": ID, "group": GROUP}; its archive: memory_read_warm {"ids": [%q]}`, first.ArchiveID)
 }
 
 // merged refuses a synthesis that leaves findings out.
@@ -165,7 +187,7 @@ func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.Gro
 			return err
 		}
 	}
-	answer, err := json.Marshal(out)
+	answer, err := json.Marshal(answered{*out, &e})
 	if err != nil {
 		return err
 	}

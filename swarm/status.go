@@ -36,7 +36,7 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 	err := g.Tx().QueryRow(selectSwarm, id, g.Actor()).Scan(&s.id, &s.goal, &s.strategy, &s.creator, &s.coordinator, &s.created, &s.ended, &s.answer)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, schemas.NotFoundf("there is no swarm %s here", strconv.Quote(brief(string(id)))).
-			Expecting("the id of a swarm you are in or made").Try("memory_group with action list shows your groups, a swarm's is one of them; at a terminal: cordelia swarm list")
+			Expecting("the id of a swarm you are in or made").Try("swarm_status without arguments lists your swarms")
 	}
 	if err != nil {
 		return s, fmt.Errorf("read swarm: %w", err)

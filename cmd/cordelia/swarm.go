@@ -25,10 +25,13 @@ func (a *app) swarmCommand() *cobra.Command {
     --agents '[{"slot": "lead", "work": ["Plan the survey"]}, {"slot": "researcher", "count": 3}]'`,
 			show: shown(showSwarmMade),
 		}.command(a),
-		a.swarmListCommand(),
 		twin{
 			op: "swarm_status", use: "status SWARM", short: "Show how a swarm stands", takes: []string{"swarm_id"},
 			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),
+		}.command(a),
+		twin{
+			op: "swarm_status", use: "list", short: "List the swarms you see, those that run first", hide: []string{"swarm_id", "detail"},
+			example: "cordelia swarm list", show: shown(showSwarms),
 		}.command(a),
 		twin{
 			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller", takes: []string{"add_to"}, hide: rest,
