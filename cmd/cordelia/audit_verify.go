@@ -83,6 +83,10 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
+	if named := len(f.checkpoints) > 0; named && !slices.ContainsFunc(files, func(c events.CheckpointFile) bool { return len(c.List)+len(c.Bad) > 0 }) {
+		return schemas.NotFoundf("there is no checkpoint in %s, so entries cut off at the end would not show", strings.Join(f.checkpoints, ", ")).
+			Try("name another copy, or leave --checkpoint out")
+	}
 	done := a.progress("verifying")
 	v, err := ops.VerifyAuditFile(ctx, f.db, files)
 	done()

@@ -14,15 +14,21 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var fix bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything, and say how to mend it",
 		Long: `Check the home folder, the keys, the database with its audit record, the disk,
-and what clients would start. Changes nothing, and works when the database is
-damaged or missing. Exit code 0 without problems, else 1; a warning is none.`,
-		Args: wants(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+and what clients would start. Works when the database is damaged or missing, and
+changes nothing, but for --fix: that makes Claude Code try the server again which it
+left out since it could not start it once. Exit code 0 without problems, else 1; a
+warning is none.`,
+		Example: "  cordelia doctor\n  cordelia doctor --fix",
+		Args:    wants(0, 0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
 	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "make Claude Code try a server again that it left out")
+	return cmd
 }
 
 // verdict is how a check ended.
@@ -47,6 +53,7 @@ type finding struct {
 type examination struct {
 	app      *app
 	home     string
+	fix      bool // mend what can be mended without a loss
 	findings []finding
 	vectors  *memory.EmbeddingState // nil = not known
 }
@@ -84,7 +91,7 @@ func (x *examination) count(v verdict) (n int) {
 	return n
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(ctx context.Context, fix bool) error {
 	home, err := a.absoluteHome()
 	if err != nil {
 		return err
@@ -93,7 +100,7 @@ func (a *app) doctor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x := &examination{app: a, home: string(home)}
+	x := &examination{app: a, home: string(home), fix: fix}
 	x.folder()
 	x.modes(home)
 	x.disk()

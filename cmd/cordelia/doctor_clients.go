@@ -61,6 +61,7 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 			configured++
 			x.plugin(settings, found.Entry)
 			x.permissions(settings)
+			x.skipped(settings)
 			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clients.Entry) bool {
 				return e.Command == found.Entry.Command && slices.Equal(e.Args, found.Entry.Args)
 			}) {
@@ -126,6 +127,33 @@ func (x *examination) permissions(c clients.Client) {
 		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; cordelia setup --allow adds the rule %s",
 			c.Title, clients.Rule)
 	}
+}
+
+// skipped finds, and with --fix mends, that the client leaves our server out because it
+// could not start it once.
+func (x *examination) skipped(c clients.Client) {
+	path := c.SkippedFile()
+	if path == "" {
+		return
+	}
+	file, err := clients.ReadFile(path)
+	if err != nil || !file.Exists {
+		return // a cache of the client's: what is not in order there is made anew
+	}
+	content, err := clients.Unskip(file.Content)
+	if err != nil || len(content) == len(file.Content) {
+		return
+	}
+	if !x.fix {
+		x.report(c.Title, problem, "cordelia doctor --fix, then start a new session",
+			"leaves cordelia out, as it could not start it once: %s says so", path)
+		return
+	}
+	if err := file.Replace(content); err != nil {
+		x.refused(c.Title, err)
+		return
+	}
+	x.report(c.Title, fine, "", "tries cordelia again in a new session: its entry is taken out of %s", path)
 }
 
 // patience bounds how long a started program may take to answer.

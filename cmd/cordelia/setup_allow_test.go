@@ -53,3 +53,28 @@ func TestSetupAllows(t *testing.T) {
 		require.Equal(t, `{"permissions": {"deny": ["WebFetch"]}}`, u.read(settings))
 	})
 }
+
+// Claude Code keeps a server out that it could not start once; the doctor sees that, and
+// with --fix takes it out of the client's list, and nothing else.
+func TestDoctorMendsASkippedServer(t *testing.T) {
+	const cache, other = ".claude/mcp-needs-auth-cache.json", `{"elsewhere":{"timestamp":1}}`
+	planted := `{"plugin:cordelia:cordelia":{"timestamp":1795381114154,"id":"93c89e15dac43c63"},` + other[1:]
+	u := newUser(t, buildProgram(t), map[string]string{cache: planted})
+	u.must("setup")
+	before := u.tree(false)
+	checks, code := u.diagnosis()
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, u.fixes(checks, "Claude Code"), "cordelia doctor --fix, then start a new session")
+	require.Equal(t, before, u.tree(false), "without --fix nothing changes")
+	require.Contains(t, u.must("doctor", "--fix"), "tries cordelia again")
+	require.Equal(t, other, u.read(cache))
+	_, code = u.diagnosis()
+	require.Zero(t, code)
+}
+
+func (u *user) fixes(checks map[string][]finding, check string) (all []string) {
+	for _, f := range checks[check] {
+		all = append(all, f.Fix)
+	}
+	return all
+}

@@ -58,3 +58,19 @@ func TestPermissionRule(t *testing.T) {
 		require.ErrorContains(t, err, c.Settings, bad)
 	}
 }
+
+// Our server is taken out of the list of those that could not start; others stay.
+func TestUnskip(t *testing.T) {
+	const entry = `{"timestamp":1795381114154,"id":"93c89e15dac43c63"}`
+	for before, after := range map[string]string{
+		``: ``, `{}`: `{}`,
+		`{"plugin:cordelia:cordelia":` + entry + `}`:                                `{}`,
+		`{"a":` + entry + `,"plugin:cordelia:cordelia":` + entry + `}`:              `{"a":` + entry + `}`,
+		`{"cordelia":` + entry + `,"plugin:cordelia:cordelia":` + entry + `,"b":1}`: `{"b":1}`,
+		`{"plugin:other:cordelia":` + entry + `}`:                                   `{"plugin:other:cordelia":` + entry + `}`,
+	} {
+		got, err := Unskip([]byte(before))
+		require.NoError(t, err)
+		require.Equal(t, after, string(got))
+	}
+}
