@@ -26,7 +26,7 @@ const submitTool = "task_submit"
 
 // Learn writes a lesson of a task (pipeline v0.7, R5), in the submitter's name. It
 // is the node's alone: what it writes may bind later plans, and no tool leads here.
-// Of the two lists of tools the one of the entry's kind is kept. Where the
+// Of the two lists of approaches the one of the entry's kind is kept. Where the
 // submitter may not write in the group now, the lesson is private to it.
 //
 // Errors: CodeInvalid for an entry without id, task, kind or words.
@@ -88,13 +88,14 @@ func lessonRow(g access.Grant, scope LessonScope, c content, hash []byte) (row, 
 	return r, err
 }
 
-// lessonContent is the item's data: the lesson, the intent it was learnt on, and the
-// tools that failed or worked there. The ids in it keep apart what two tasks taught
-// alike, and nobody has the place taken by writing the same words beforehand.
+// lessonContent is the item's data: the lesson with the verdicts it rests on, the intent
+// it was learnt on, and the approaches that failed or worked there. The ids in it keep apart
+// what two tasks taught alike, and nobody has the place taken by writing the same words
+// beforehand.
 func lessonContent(e schemas.MemoryEntry) (content, error) {
-	tools := e.Content.Prefer
+	approaches := e.Content.Prefer
 	if e.Type == schemas.Procedural {
-		tools = e.Content.Avoid
+		approaches = e.Content.Avoid
 	}
 	tags := slices.DeleteFunc(slices.Clone(e.Tags), func(t string) bool { return slices.Contains(schemas.MemoryEntryTypes(), schemas.MemoryEntryType(t)) })
 	if !slices.Contains(schemas.MemoryEntryTypes(), e.Type) || e.EntryID == "" || e.TaskID == "" {
@@ -102,8 +103,8 @@ func lessonContent(e schemas.MemoryEntry) (content, error) {
 			Expecting("an entry of kind %v with ids of the node", schemas.MemoryEntryTypes())
 	}
 	data, err := json.Marshal(map[string]any{
-		"type": "insight", "content": bounded(e.Content.Lesson, maxContent), "context": bounded(e.Content.Intent, maxContent/4),
-		"tools": fitting(tools), "tags": fitting(append([]string{string(e.Type)}, tags...)), "source_session": e.TaskID + "/" + e.EntryID,
+		"type": "insight", "content": bounded(e.Content.Lesson+verdictLines(e.Content.Verdicts), maxContent), "context": bounded(e.Content.Intent, maxContent/4),
+		"tools": fitting(approaches), "tags": fitting(append([]string{string(e.Type)}, tags...)), "source_session": e.TaskID + "/" + e.EntryID,
 	})
 	if err != nil {
 		return content{}, fmt.Errorf("encode lesson: %w", err)
@@ -113,6 +114,22 @@ func lessonContent(e schemas.MemoryEntry) (content, error) {
 		return c, schemas.Invalidf("lesson %s cannot be kept", e.EntryID).With(found...)
 	}
 	return c, nil
+}
+
+// How much of a verdict a lesson repeats, in bytes of its criterion and of its evidence.
+const maxVerdict = 160
+
+// verdictLines are verdicts as text, each on a line of its own.
+func verdictLines(list []schemas.CriterionVerdict) string {
+	var b strings.Builder
+	for _, v := range list {
+		class := ""
+		if v.FailureClass != "" {
+			class = " (" + string(v.FailureClass) + ")"
+		}
+		fmt.Fprintf(&b, "\n%s%s: %s: %s", v.Verdict, class, oneLine(v.Criterion, maxVerdict), oneLine(v.Evidence, maxVerdict))
+	}
+	return b.String()
 }
 
 // bounded is the beginning of s, at most limit bytes.

@@ -16,16 +16,17 @@ import (
 // maxLessons is how many lessons a planner gets (pipeline v0.6, calibration).
 const maxLessons = 10
 
-// RememberedLesson is a lesson, and whether it may bind a plan.
+// RememberedLesson is a lesson, and what the node knows of its words.
 type RememberedLesson struct {
 	schemas.MemoryEntry
-	Binding bool
+	Binding  bool // it may bind a plan
+	Released bool // by a person
 }
 
 // RecallLessons finds the lessons of a task's place by the words of its intent, as
 // memory_search finds items, the most relevant first: at most limit, 0 = 10. Of
-// those about the same tools, older ones come after all others. A lesson that
-// somebody changed is theirs, and none any more.
+// those about the same approaches, all but the newest of two tasks come after all
+// others. A lesson that somebody changed is theirs, and none any more.
 func RecallLessons(g access.Grant, scope LessonScope, intent string, limit int) ([]RememberedLesson, error) {
 	if !g.IsNode() || g.Tx() == nil {
 		return nil, access.ErrNoGrant
@@ -56,6 +57,25 @@ func RecallLessons(g access.Grant, scope LessonScope, intent string, limit int) 
 	}
 	list = newestFirst(list)
 	return list[:min(len(list), limit)], nil
+}
+
+// StandingLessons gives those of lessons of a task's place, by their ids, that are still
+// there and may bind a plan.
+func StandingLessons(g access.Grant, scope LessonScope, ids []schemas.ItemID) (standing []schemas.ItemID, err error) {
+	if !g.IsNode() || g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	see, err := lessonReach(g, scope)
+	if err != nil || len(see.scopes) == 0 {
+		return nil, err
+	}
+	list, err := readLessons(g, see, ids)
+	for _, l := range list {
+		if l.Binding {
+			standing = append(standing, schemas.ItemID(l.EntryID))
+		}
+	}
+	return standing, err
 }
 
 // lessonReach is the one place of a scope, if its owner may read there now.
@@ -95,7 +115,7 @@ func (v vouch) binding() bool {
 	return v.written
 }
 
-// readLessons reads items as lessons, in the order of ids.
+// readLessons reads items that are in effect as lessons, in the order of ids.
 func readLessons(g access.Grant, see reach, ids []schemas.ItemID) ([]RememberedLesson, error) {
 	items, err := fetch(g.Tx(), see, ids)
 	if err != nil {
@@ -112,14 +132,14 @@ func readLessons(g access.Grant, see reach, ids []schemas.ItemID) ([]RememberedL
 	for _, id := range ids {
 		at := slices.IndexFunc(vouches, func(v vouch) bool { return v.id == id })
 		r, ok := items[id]
-		if at < 0 || !ok {
+		if at < 0 || !ok || r.deleted != 0 || r.quarantined || !r.current {
 			continue
 		}
 		l, err := r.lesson()
 		if err != nil {
 			return nil, err
 		}
-		l.Binding = vouches[at].binding()
+		l.Binding, l.Released = vouches[at].binding(), vouches[at].released.Int64 != 0
 		out = append(out, l)
 	}
 	return out, nil
@@ -155,12 +175,16 @@ func (r *row) lesson() (l RememberedLesson, err error) {
 	return l, nil
 }
 
-func (l RememberedLesson) tools() []string {
+func (l RememberedLesson) approaches() []string {
 	return append(slices.Clone(l.Content.Avoid), l.Content.Prefer...)
 }
 
+// perApproach is of how many tasks lessons about one approach are looked at: two that
+// failed bind, and one that worked since lifts that.
+const perApproach = 2
+
 // newestFirst puts the binding ones first, and of either sort those last that say
-// nothing of a tool that a newer one does not settle, so that no number of old
+// nothing of an approach that newer ones of two tasks do not, so that no number of old
 // lessons pushes out the newest. Otherwise the order stays.
 func newestFirst(list []RememberedLesson) []RememberedLesson {
 	byAge := make([]int, len(list))
@@ -168,14 +192,15 @@ func newestFirst(list []RememberedLesson) []RememberedLesson {
 		byAge[i] = i
 	}
 	slices.SortStableFunc(byAge, func(a, b int) int { return cmp.Compare(list[b].Timestamp, list[a].Timestamp) })
-	settled := map[bool]map[string]bool{true: {}, false: {}}
+	tasks := map[bool]map[string][]string{true: {}, false: {}} // that spoke about an approach
 	fresh := make([]bool, len(list))
 	for _, i := range byAge {
-		for _, tool := range list[i].tools() {
-			fresh[i] = fresh[i] || !settled[list[i].Binding][tool]
-		}
-		for _, tool := range list[i].tools() {
-			settled[list[i].Binding][tool] = true
+		l, known := list[i], tasks[list[i].Binding]
+		for _, approach := range l.approaches() {
+			if len(known[approach]) < perApproach && !slices.Contains(known[approach], l.TaskID) {
+				fresh[i] = true
+				known[approach] = append(known[approach], l.TaskID)
+			}
 		}
 	}
 	var ordered []RememberedLesson

@@ -54,11 +54,15 @@ type taskSubmitOut struct {
 	TaskID string            `json:"task_id,omitempty"`
 	Items  []work.Submitted  `json:"items"`
 	State  schemas.TaskState `json:"state,omitempty"`
+	Reason string            `json:"reason,omitempty"` // why it is over already
 	Next   string            `json:"next,omitempty"`
 }
 
 // Text says what was put into the queue.
 func (o taskSubmitOut) Text() string {
+	if o.Reason != "" {
+		return fmt.Sprintf("task %s is %s: %s; %s", o.TaskID, o.State, inset(o.Reason), o.Next)
+	}
 	if o.State != "" {
 		return fmt.Sprintf("task %s is %s; %s", o.TaskID, o.State, o.Next)
 	}
@@ -128,7 +132,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		} else {
 			t, err = c.Node.tasks.Submit(g, r)
 		}
-		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Next: t.Next}, err
+		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason, Next: t.Next}, err
 	})
 }
 

@@ -93,16 +93,29 @@ type taskLog struct {
 	findings []schemas.AuditFinding
 }
 
-// report adds a finding that these messages show.
-func (l *taskLog) report(who schemas.PipelineRole, subtask string, shows []schemas.AuditEvent, format string, args ...any) {
-	if who == "" { // nobody's seat: who watches the bus has to tell
-		who = schemas.Auditor
+// report adds a finding that these messages show. The same finding again, of another
+// message or subtask, is one finding: it names those messages, too.
+func (l *taskLog) report(role schemas.PipelineRole, subtask string, shows []schemas.AuditEvent, format string, args ...any) {
+	if role == "" { // no seat's: the auditor has to say it
+		role = schemas.Auditor
 	}
-	f := schemas.AuditFinding{Detection: l.now, Accountable: who, TaskID: l.task, SubTaskID: subtask, Finding: fmt.Sprintf(format, args...), EventIDs: []string{}}
+	f := schemas.AuditFinding{Detection: l.now, Accountable: role, TaskID: l.task, SubTaskID: subtask, Finding: fmt.Sprintf(format, args...), EventIDs: []string{}}
+	at := slices.IndexFunc(l.findings, func(o schemas.AuditFinding) bool {
+		return o.Detection == f.Detection && o.Accountable == f.Accountable && o.Finding == f.Finding
+	})
+	if at < 0 {
+		l.findings = append(l.findings, f)
+		at = len(l.findings) - 1
+	}
+	same := &l.findings[at]
+	if same.SubTaskID != subtask {
+		same.SubTaskID = ""
+	}
 	for _, e := range shows {
-		f.EventIDs = append(f.EventIDs, e.EventID)
+		if len(same.EventIDs) < maxShown && !slices.Contains(same.EventIDs, e.EventID) {
+			same.EventIDs = append(same.EventIDs, e.EventID)
+		}
 	}
-	l.findings = append(l.findings, f)
 }
 
 // breach is report of what one message shows of its sender.

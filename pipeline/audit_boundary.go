@@ -23,33 +23,35 @@ func (l *taskLog) perceiver(Watch) {
 	}
 }
 
-// forbidden is what a plan sent at a moment must not use: what directives blocked
-// and memory forbade until then, in this task.
-func (l *taskLog) forbidden(at schemas.AuditEvent) map[string]bool {
-	out := map[string]bool{}
+// bounds is what a plan sent at a moment is held against: what directives blocked and
+// memory forbade until then, in this task.
+func (l *taskLog) bounds(at schemas.AuditEvent) (b Brief) {
 	for _, d := range before(l, each[schemas.PlanDirective](l, recordDirective), at) {
-		for _, tool := range d.body.BlockedTools {
-			out[tool] = true
-		}
+		b.BlockedTools = union(b.BlockedTools, d.body.BlockedTools)
+		b.BlockedTargets = union(b.BlockedTargets, d.body.BlockedTargets)
 	}
 	type constraints struct {
 		MustNot []string `json:"must_not"`
 	}
 	for _, c := range before(l, each[constraints](l, recordConstraints), at) {
-		for _, tool := range c.body.MustNot {
-			out[tool] = true
-		}
+		b.BlockedTargets = union(b.BlockedTargets, slices.DeleteFunc(slices.Clone(c.body.MustNot), func(s string) bool { return !isApproach(s) }))
 	}
-	return out
+	return b
 }
 
 // planner: R2 keeps to MUST NOT, and under a directive it changes its plan.
 func (l *taskLog) planner(Watch) {
 	for _, s := range each[schemas.SubTask](l, recordSubTask) {
-		forbidden := l.forbidden(s.AuditEvent)
+		b := l.bounds(s.AuditEvent)
 		for _, tool := range s.body.Tools {
-			if forbidden[tool] {
+			if hasTool(b.BlockedTools, tool) {
 				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q, which was forbidden by then", tool)
+			}
+		}
+		said := allWords(s.body.PlannedSubTask)
+		for _, ban := range b.bans() {
+			if hasTool(s.body.Tools, ban.tool) && mentions(said, ban.input) {
+				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q on %s, which was forbidden by then", ban.tool, quote(ban.input))
 			}
 		}
 	}
@@ -91,7 +93,8 @@ func (l *taskLog) dispatched(e schemas.AuditEvent, id string) (schemas.SubTask, 
 	return list[at].body, true
 }
 
-// executor: R3 reports on its own subtask, with tools that are not forbidden.
+// executor: R3 reports on its own subtask, with the tools that were planned, and on
+// nothing that is forbidden.
 func (l *taskLog) executor(Watch) {
 	for _, r := range each[schemas.ExecutionResult](l, recordResult) {
 		switch _, known := l.dispatched(r.AuditEvent, r.body.SubTaskID); {
@@ -100,12 +103,17 @@ func (l *taskLog) executor(Watch) {
 		case !known:
 			l.breach(r.AuditEvent, "R3 reported on subtask %q, which nobody dispatched", r.body.SubTaskID)
 		}
-		forbidden, used := l.forbidden(r.AuditEvent), map[string]bool{}
-		for _, call := range r.body.ToolCalls {
-			if forbidden[call.Tool] && !used[call.Tool] {
-				l.breach(r.AuditEvent, "R3 used tool %q, which was forbidden by then", call.Tool)
+		b := l.bounds(r.AuditEvent)
+		targets := Brief{BlockedTargets: b.BlockedTargets}
+		for _, call := range slices.Concat(r.body.ToolCalls, r.body.Unplanned) {
+			if hasTool(b.BlockedTools, call.Tool) {
+				l.breach(r.AuditEvent, "R3 used tool %q, which was forbidden by then", ToolName(call.Tool))
+			} else if len(targets.Breaches([]schemas.Evidence{call})) > 0 {
+				l.breach(r.AuditEvent, "R3 used tool %q on %s, which was forbidden by then", ToolName(call.Tool), quote(call.Input))
 			}
-			used[call.Tool] = true
+		}
+		for _, call := range r.body.Unplanned {
+			l.breach(r.AuditEvent, "R3 used tool %s, which its subtask had not planned: that is no evidence", quote(ToolName(call.Tool)))
 		}
 	}
 }

@@ -42,6 +42,7 @@ func Contract() []Channel {
 		{recordClarification, schemas.Perceiver, user},
 		{recordAnswers, user, schemas.Perceiver},
 		{recordConstraints, schemas.SharedMemory, schemas.Planner},
+		{recordConstraints, schemas.SharedMemory, schemas.MetaValidator},
 		{recordSubTask, schemas.Planner, schemas.Executor},
 		{recordManifest, schemas.Planner, schemas.MetaValidator},
 		{recordResult, schemas.Executor, schemas.AgentValidator},

@@ -1,21 +1,30 @@
 package pipeline
 
-import "cordelia/schemas"
+import (
+	"slices"
+
+	"cordelia/schemas"
+)
 
 // Thresholds of the auditor (pipeline v0.7, R6).
 const (
-	manyCorrections = 5 // correction signals for one subtask
+	manyCorrections = 5 // correction signals within a task
 	inARow          = 2 // rises of the loss, or broken symmetries without effect
 )
 
-// drift: a subtask is corrected again and again.
+// drift: a task is corrected again and again, in whichever rounds and subtasks: a
+// subtask alone has fewer attempts than that.
 func (l *taskLog) drift(Watch) {
-	signals := map[string][]schemas.AuditEvent{}
-	for _, e := range l.of(recordCorrection) {
-		if signals[e.SubTaskID] = append(signals[e.SubTaskID], e); len(signals[e.SubTaskID]) == manyCorrections {
-			l.report(schemas.AgentValidator, e.SubTaskID, signals[e.SubTaskID], "the subtask was corrected %d times and the gap did not close", manyCorrections)
-		}
+	signals := l.of(recordCorrection)
+	if len(signals) < manyCorrections {
+		return
 	}
+	last := signals[len(signals)-1]
+	subtask := last.SubTaskID
+	if slices.ContainsFunc(signals, func(e schemas.AuditEvent) bool { return e.SubTaskID != subtask }) {
+		subtask = ""
+	}
+	l.report(schemas.AgentValidator, subtask, signals[:min(len(signals), maxShown)], "the task was corrected %d times, up to round %d", len(signals), last.Round)
 }
 
 // divergence: the loss rises by more than ε in rounds that follow each other.

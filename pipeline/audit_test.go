@@ -96,7 +96,7 @@ func (k *talk) ends(from schemas.PipelineRole, how schemas.TaskResult) {
 func (k *talk) begins() {
 	k.say("", "", "R1", recordAnswers, "", map[string]string{"answers": ""})
 	k.say("reader", "R1", "R2", recordTaskSpec, "", schemas.TaskSpec{TaskID: k.task, Intent: "mend the shop"})
-	k.say("", "R5", "R2", recordConstraints, "", map[string]any{"constraints": []string{"…"}, "must_not": []string{"rm"}})
+	k.say("", "R5", "R2", recordConstraints, "", map[string]any{"constraints": []string{"…"}, "must_not": []string{"bash:rm -r out", "old"}})
 }
 
 // round is one that runs to its outcomes.
@@ -171,14 +171,34 @@ func TestEachDetection(t *testing.T) {
 				k.executes(1, "bash")
 				k.corrects(1)
 			}
-		}, []want{{schemas.DetectDrift, "R4a", "corrected 5 times"}}},
+		}, []want{{schemas.DetectDrift, "R4a", "corrected 7 times"}}},
 		"four": {func(k *talk) {
 			k.plan("bash", "i", "j")
-			for range 4 {
+			for range 2 {
 				k.corrects(1)
 				k.corrects(2)
 			}
 		}, nil},
+		"five over the whole task": {func(k *talk) {
+			for i := range 3 { // two in each round, as many as there are by default
+				k.plan("bash", fmt.Sprint("intent ", i))
+				k.corrects(1)
+				k.corrects(1)
+				k.judges(1, schemas.Fail)
+				k.replans(schemas.Refine, 0.9, 0)
+			}
+		}, []want{{schemas.DetectDrift, "R4a", "corrected 6 times, up to round 3"}}},
+		"one fault many times": {func(k *talk) {
+			k.begins()
+			k.plan("bash", "i", "j", "k")
+			for range 7 {
+				for i := range 3 {
+					k.say("executor", "R3", "R4a", recordResult, k.sub(i+1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(i + 1), Round: 1,
+						Unplanned:       []schemas.Evidence{{Tool: "/bin/rm", Input: "x"}},
+						ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed}})
+				}
+			}
+		}, []want{{boundary, "R3", `tool "rm", which its subtask had not planned`}}},
 		"the loss rises twice": {func(k *talk) {
 			for i, rise := range []float64{0, 0.11, 0.2} {
 				k.runs(fmt.Sprint("tool", i), schemas.Fail, fmt.Sprint("intent", i))
@@ -210,10 +230,11 @@ func TestEachDetection(t *testing.T) {
 		"R1 derives criteria": {func(k *talk) {
 			k.say("reader", "R1", "R2", recordTaskSpec, "", map[string]any{"intent": "i", "success_criteria": []string{"x"}})
 		}, []want{{boundary, "R1", "success_criteria"}}},
-		"a tool memory forbids": {func(k *talk) {
+		"an approach memory forbids": {func(k *talk) {
 			k.begins()
-			k.plan("rm", "i")
-		}, []want{{boundary, "R2", `tool "rm"`}}},
+			k.plan("old", "i")
+			k.plan("Bash", "do rm -r out")
+		}, []want{{boundary, "R2", `tool "bash" on "rm -r out"`}}},
 		"a tool a directive blocks": {func(k *talk) {
 			k.runs("bash", schemas.Fail, "i")
 			k.replans(schemas.ChangeApproach, 0.9, 0, "bash")
@@ -242,8 +263,18 @@ func TestEachDetection(t *testing.T) {
 		"R3 uses what is forbidden": {func(k *talk) {
 			k.begins()
 			k.plan("bash", "i")
-			k.executes(1, "rm")
-		}, []want{{boundary, "R3", `used tool "rm"`}}},
+			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
+				ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: []schemas.Evidence{{Tool: "/bin/sh", Input: "rm  -r out"}}}})
+		}, []want{{boundary, "R3", `used tool "bash" on "rm  -r out"`}}},
+		"R3 works on what a directive blocks": {func(k *talk) {
+			k.plan("bash", "i")
+			k.judges(1, schemas.Fail)
+			d := schemas.PlanDirective{Round: 1, Directive: schemas.ChangePath, BlockedTargets: []string{"bash:make deploy"}}
+			k.say("", "R4b", "R7", recordRequest, "", schemas.ReplanRequest{Round: 1})
+			k.say("", "R7", "R2", recordDirective, "", d)
+			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
+				ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, ToolCalls: []schemas.Evidence{{Tool: "Bash", Input: "make deploy"}}}})
+		}, []want{{boundary, "R3", `used tool "bash" on "make deploy"`}}},
 		"R4a on an unknown criterion": {func(k *talk) {
 			k.plan("bash", "i")
 			o := k.outcome(1, schemas.Pass)

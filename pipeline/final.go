@@ -10,13 +10,17 @@ import (
 
 // GiveUp is R7's directive where no round failed and none can begin: nobody fills
 // a role, or a planner's answers do not hold. Abandoning has no other way than a
-// directive.
-func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t Trail, why string) schemas.PlanDirective {
+// directive. Its D and P are those of the loss measured last, 0 before any was; Ω is of now.
+func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t Trail, last schemas.Loss, why string) schemas.PlanDirective {
 	omega := p.Omega(replans, elapsedMS)
-	l := p.Loss(1, 0.5, omega) // nothing is known to be there, and nobody to blame
+	l := p.Loss(last.D, last.P, omega)
+	measured := ""
+	if last == (schemas.Loss{}) {
+		measured = " No round was measured, so only the budget used is in the loss."
+	}
 	return schemas.PlanDirective{TaskID: taskID, Round: round, Loss: l, Gradient: p.Direction(0, l.D),
 		Directive: schemas.Abandon, BlockedTools: union(t.BlockedTools, nil), BlockedTargets: union(t.BlockedTargets, nil),
-		SuggestedAlternatives: []string{}, BudgetPressure: omega, Rationale: "Abandon: " + why + "."}
+		SuggestedAlternatives: []string{}, BudgetPressure: omega, Rationale: "Abandon: " + why + "." + measured}
 }
 
 // Abandoned is what the user gets when d abandons a task: the outputs of the

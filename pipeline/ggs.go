@@ -29,6 +29,12 @@ type Parameters struct {
 	Table               Table
 	ByQuality           bool // the gradient is that of quality: what passing time adds to the loss is no change
 	KillSwitch          bool // two rounds in a row that move the loss up by more than Epsilon end the task, if D > Delta
+	Patient             bool // a first approach that ran is refined once before anything is blocked
+	Letter              bool // every tool that was tried is blocked, as v0.7 is written: general ones and the last one, too
+
+	// General are the tools that are not blocked as such, but on what they were used on;
+	// nil = GeneralTools.
+	General []string
 }
 
 // Time budgets by who sits in the roles.
@@ -37,12 +43,33 @@ const (
 	AgentBudgetMS = 1_800_000 // agents
 )
 
-// Defaults are the parameters of v0.7.
+// Defaults are the parameters of v0.7, to the letter.
 func Defaults() Parameters {
 	return Parameters{
 		Alpha: 0.6, Beta: 0.3, Lambda: 0.4, W1: 0.6, W2: 0.4, Epsilon: 0.1, Delta: 0.3,
-		AbandonOmega: 0.8, Rho: 0.5, MaxReplans: 3, TimeBudgetMS: ModelBudgetMS, Table: TableV07(),
+		AbandonOmega: 0.8, Rho: 0.5, MaxReplans: 3, TimeBudgetMS: ModelBudgetMS, Table: TableV07(), Letter: true,
 	}
+}
+
+// DefaultPolicy is the policy of tasks where the operator chose no other.
+const DefaultPolicy = "patient"
+
+// Policies lists what a task may be steered by: patient, and v0.7 and v0.8 to the letter.
+func Policies() []string { return []string{DefaultPolicy, TableV07().Version, TableV08().Version} }
+
+// Policy gives the parameters of a policy. ok = false if there is none of that name.
+func Policy(name string) (p Parameters, ok bool) {
+	p = Defaults()
+	switch name {
+	case DefaultPolicy:
+		p.Patient, p.Letter = true, false
+	case TableV07().Version:
+	case TableV08().Version:
+		p.Table = TableV08()
+	default:
+		return p, false
+	}
+	return p, true
 }
 
 // Check refuses parameters that the formulas cannot work with. Error: CodeInvalid.

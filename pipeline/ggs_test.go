@@ -237,7 +237,7 @@ func TestWhatIsBlockedIsBounded(t *testing.T) {
 	approach, _, err := Solve(Defaults(), failing(2, 0, schemas.Logical, calls...), trail, tools)
 	require.NoError(t, err)
 	require.Equal(t, []string{"find"}, approach.BlockedTools)
-	long := Constraint{Kind: MustNot, Tool: "find", Intent: strings.Repeat("x", 4000), Lesson: strings.Repeat("y\n", 4000), Source: "id"}
+	long := Constraint{Kind: MustNot, Approach: "find:/tmp", Intent: strings.Repeat("x", 4000), Lesson: strings.Repeat("y\n", 4000), Source: "id"}
 	require.Less(t, len(long.String()), 1000)
 }
 
@@ -353,7 +353,12 @@ func TestEveryTaskEnds(t *testing.T) {
 
 func TestAbandonedCarriesWhatThereIs(t *testing.T) {
 	p := Defaults()
-	d := GiveUp(p, "t", 2, 1, 0, Trail{BlockedTools: []string{"bash"}}, "no answer of the planner held")
+	d := GiveUp(p, "t", 2, 1, 0, Trail{BlockedTools: []string{"bash"}}, p.Loss(0.25, 1, 0.1), "no answer of the planner held")
+	require.InDelta(t, 0.25, d.Loss.D, tolerance, "as it was measured last")
+	require.InDelta(t, p.Loss(0.25, 1, p.Omega(1, 0)).L, d.Loss.L, tolerance, "with the budget used by now")
+	none := GiveUp(p, "t", 0, 0, 0, Trail{}, schemas.Loss{}, "nobody plans")
+	require.Zero(t, none.Loss.D, "nothing is invented")
+	require.Contains(t, none.Rationale, "No round was measured")
 	f, err := Abandoned(d, []schemas.SubTaskOutcome{
 		{Status: schemas.Matched, Output: json.RawMessage(`"half"`)}, {Status: schemas.OutcomeFailed, Output: json.RawMessage(`"wrong"`)}},
 		[]schemas.Plan{{SubTasks: []schemas.PlannedSubTask{{Intent: "look", Tools: []string{"bash"}}}}}, "2026-01-01T00:00:00Z")

@@ -164,5 +164,5 @@ func cjkIntents(t *testing.T) {
 	require.Contains(t, wrongWith(t, p, b), "/task_criteria/0", "restated, with other punctuation")
 	b.Directive, b.Earlier = schemas.BreakSymmetry, []schemas.Plan{planOf(step(0, "最新のログファイルを検索して行数を数えます", "数", "bash"))}
 	require.Contains(t, wrongWith(t, planOf(step(0, "最新のログファイルを検索して行数を数える", "数", "bash")), b)[""], "like the plan of round 1")
-	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", "2026-01-01T00:00:00Z", schemas.Procedural, "ログを数える", "bash")}, b.Tools), 1)
+	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", 0, schemas.Procedural, "ログを数える", "bash:wc")}, b.Tools, today), 1)
 }

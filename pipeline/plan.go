@@ -45,24 +45,39 @@ func NewBrief(intent string, tools []string, constraints []Constraint, d schemas
 		Directive: d.Directive, Earlier: earlier}
 }
 
-// Forbidden maps each tool a plan must not use to why. It names a lesson and does not
-// quote it: who executed, and who reads why a task ended, may not be shown its words.
-func (b Brief) Forbidden() map[string]string {
-	out := map[string]string{}
+// ban is an approach that a plan must not take.
+type ban struct {
+	approach string // as Approach names it
+	tool     string // its name
+	input    string // normalised; "" = too long to be looked for in words
+	why      string
+}
+
+// bans lists the approaches that memory and directives forbid. It names a lesson and does
+// not quote it: the executor, and the reader of why a task ended, may not be shown its words.
+func (b Brief) bans() (list []ban) {
 	for _, c := range b.Constraints {
-		if c.Kind == MustNot {
-			out[c.Tool] = "memory " + c.Source + " says so"
+		if c.Kind == MustNot && isApproach(c.Approach) {
+			tool, input, _ := strings.Cut(c.Approach, ":")
+			if strings.Contains(input, "…") {
+				input = ""
+			}
+			list = append(list, ban{approachOf(c.Approach), ToolName(tool), input, fmt.Sprintf("lesson %s forbids it; %s", c.Source, Removal(c.Source))})
 		}
 	}
-	for _, tool := range b.BlockedTools {
-		out[tool] = "it was tried in an earlier round of this task"
+	for _, target := range b.BlockedTargets {
+		tool, input, _ := strings.Cut(target, ":")
+		list = append(list, ban{approachOf(target), ToolName(tool), commandOf(ToolName(tool), input), "it led nowhere in an earlier round"})
 	}
-	return out
+	return list
 }
+
+// blocked is why a directive forbids a tool as such.
+const blocked = "it was tried in an earlier round of this task"
 
 // Left lists the tools a plan may name, sorted, never nil.
 func (b Brief) Left() []string {
-	return without(union(b.Tools, nil), slices.Collect(maps.Keys(b.Forbidden())))
+	return slices.DeleteFunc(union(b.Tools, nil), func(s string) bool { return hasTool(b.BlockedTools, s) })
 }
 
 // Judgement is what becomes of a planner's answer.
@@ -99,7 +114,7 @@ func JudgePlan(answer string, b Brief, attempt int) (p schemas.Plan, j Judgement
 // CheckPlan names what keeps a plan from being dispatched, all of it or the first
 // twenty (INV-MUSTNOT). Error: CodeInvalid.
 func CheckPlan(p schemas.Plan, b Brief) error {
-	c := checking{Brief: b, forbidden: b.Forbidden(), left: b.Left()}
+	c := checking{Brief: b, banned: b.bans(), left: b.Left()}
 	if len(p.SubTasks) == 0 || len(p.SubTasks) > MaxSubTasks {
 		c.wrong("/subtasks", "must hold 1–%d subtasks, not %d", MaxSubTasks, len(p.SubTasks))
 	}
@@ -118,9 +133,9 @@ func CheckPlan(p schemas.Plan, b Brief) error {
 
 type checking struct {
 	Brief
-	forbidden map[string]string
-	left      []string
-	bad       []schemas.Violation
+	banned []ban
+	left   []string
+	bad    []schemas.Violation
 }
 
 func (c *checking) wrong(at, format string, args ...any) {
@@ -144,15 +159,18 @@ func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
 	if s.Sequence < 0 || s.Sequence > MaxSequence {
 		c.wrong(at+"/sequence", "must be 0–%d", MaxSequence)
 	}
+	if len(s.Tools) == 0 {
+		c.wrong(at+"/tools", "must name at least one tool it plans to use, of %s", strings.Join(c.left, ", "))
+	}
 	for i, tool := range s.Tools {
 		if len(c.bad) > maxWrongs {
 			return
 		}
 		path := at + "/tools/" + strconv.Itoa(i)
-		switch why, forbidden := c.forbidden[tool]; {
-		case forbidden:
-			c.wrong(path, "tool %s must not be used: %s; left are %s", tool, why, strings.Join(c.left, ", "))
-		case !slices.Contains(c.Tools, tool):
+		switch {
+		case hasTool(c.BlockedTools, tool):
+			c.wrong(path, "tool %s must not be used: %s; left are %s", tool, blocked, strings.Join(c.left, ", "))
+		case !hasTool(c.Tools, tool):
 			if near := schemas.Nearest(tool, c.left); near != "" {
 				c.wrong(path, "there is no tool %q; did you mean %s?", tool, near)
 			} else {
@@ -160,12 +178,25 @@ func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
 			}
 		}
 	}
-	for _, target := range c.BlockedTargets {
-		if tool, input, ok := strings.Cut(target, ":"); ok && slices.Contains(s.Tools, tool) && mentions(s.Intent, input) {
-			c.wrong(at+"/intent", "%q with tool %s led nowhere in an earlier round", input, tool)
+	said := allWords(s)
+	for _, ban := range c.banned {
+		if hasTool(s.Tools, ban.tool) && mentions(said, ban.input) {
+			c.wrong(at+"/intent", "tool %s must not be used on %q: %s", ban.tool, ban.input, ban.why)
 		}
 	}
 	c.criteria(s.SuccessCriteria, s.Intent, at+"/success_criteria")
+}
+
+// allWords is all that a subtask says of what is to be done and how it is looked at.
+func allWords(s schemas.PlannedSubTask) string {
+	list := []string{s.Intent, s.Context}
+	for _, c := range s.SuccessCriteria {
+		list = append(list, c.Criterion)
+		if c.Check != nil {
+			list = append(list, strings.Join(c.Check.Command, " "))
+		}
+	}
+	return strings.Join(list, "\n")
 }
 
 // mentions reports whether a text names an input, as words. An input of one or two
@@ -250,11 +281,20 @@ func identity(p schemas.Plan) string {
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
 	for i, s := range p.SubTasks {
-		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), union(s.Tools, nil), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria),
+		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), namesOf(s.Tools), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria),
 			s.Role, s.AssignedTo)
 	}
 	slices.Sort(steps)
 	return strings.Join(steps, "\n") + fmt.Sprintf("\n%q", criteriaOf(p.TaskCriteria))
+}
+
+// namesOf are the names under which tools are compared, sorted, each once.
+func namesOf(tools []string) []string {
+	names := make([]string, len(tools))
+	for i, tool := range tools {
+		names[i] = ToolName(tool)
+	}
+	return union(names, nil)
 }
 
 func criteriaOf(list []schemas.Criterion) []string {
@@ -273,23 +313,41 @@ func fingerprint(p schemas.Plan) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range p.SubTasks {
 		for _, tool := range s.Tools {
-			out["tool "+tool] = true
+			out["tool "+ToolName(tool)] = true
 		}
 		maps.Copy(out, terms(s.Intent))
 	}
 	return out
 }
 
-// Breaches lists the calls of a result that a plan would have been refused for,
-// as its executor may do other than planned.
+// Breaches lists the calls of a result that a plan would have been refused for, each
+// once, as its executor may do other than planned.
 func (b Brief) Breaches(calls []schemas.Evidence) (list []string) {
-	forbidden := b.Forbidden()
+	banned := b.bans()
 	for _, call := range calls {
-		if why, ok := forbidden[call.Tool]; ok {
-			list = append(list, fmt.Sprintf("tool %s was used: %s", call.Tool, why))
-		} else if slices.Contains(b.BlockedTargets, call.Target()) {
-			list = append(list, call.Target()+" was tried again")
+		key, text := Approach(call), ""
+		if hasTool(b.BlockedTools, call.Tool) {
+			text = fmt.Sprintf("tool %s was used: %s", call.Tool, blocked)
+		} else if at := slices.IndexFunc(banned, func(one ban) bool { return one.approach == key }); at >= 0 {
+			text = fmt.Sprintf("tool %s was used on %s: %s", call.Tool, quote(call.Input), banned[at].why)
+		}
+		if text != "" && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
 	return list
+}
+
+// Unplanned parts the calls of a result in those of tools that its subtask planned to
+// use and the others, which are no evidence.
+func Unplanned(s schemas.PlannedSubTask, calls []schemas.Evidence) (planned, others []schemas.Evidence) {
+	planned = []schemas.Evidence{}
+	for _, call := range calls {
+		if hasTool(s.Tools, call.Tool) {
+			planned = append(planned, call)
+		} else {
+			others = append(others, call)
+		}
+	}
+	return planned, others
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -41,21 +40,49 @@ func wrongWith(t *testing.T, p schemas.Plan, b Brief) map[string]string {
 
 func TestWhatAPlanMustNotUse_INV_MUSTNOT(t *testing.T) {
 	b := brief
-	b.Constraints = []Constraint{{Kind: MustNot, Tool: "find", Lesson: "find is slow here", Source: "m1"}, {Kind: ShouldPrefer, Tool: "bash", Source: "m2"}}
+	b.Constraints = []Constraint{{Kind: MustNot, Approach: "find:/srv -name log", Lesson: "find is slow here", Source: "m1"}, {Kind: ShouldPrefer, Approach: "bash:ls", Source: "m2"}}
 	b.BlockedTools, b.BlockedTargets, b.Directive = []string{"grep"}, []string{"bash:ls /var/log"}, schemas.ChangeApproach
-	require.Equal(t, []string{"bash"}, b.Left())
+	require.Equal(t, []string{"bash", "find"}, b.Left(), "memory blocks no tool")
 	found := wrongWith(t, planOf(
-		step(0, "List with ls /var/log what is there", "it lists", "bash"),
-		step(1, "search", "it finds", "find", "grep", "bashh", "telepathy")), b)
+		step(0, "List with ls /var/log what is there", "it lists", "/bin/bash"),
+		step(1, "search with find /srv -name log", "it finds", "Find", "/usr/bin/grep", "bashh", "telepathy")), b)
 	require.Len(t, found, 5)
 	require.Contains(t, found["/subtasks/0/intent"], "led nowhere")
-	require.Contains(t, found["/subtasks/1/tools/0"], `memory m1 says so; left are bash`)
+	require.Contains(t, found["/subtasks/1/intent"], "lesson m1 forbids it")
+	require.Contains(t, found["/subtasks/1/intent"], "cordelia memory delete m1")
+	require.Contains(t, found["/subtasks/1/intent"], `memory_delete_warm {"id": "m1"}`)
+	require.NotContains(t, found["/subtasks/1/intent"], "slow", "the words of a lesson stay out of refusals")
 	require.Contains(t, found["/subtasks/1/tools/1"], "earlier round")
 	require.Contains(t, found["/subtasks/1/tools/2"], "did you mean bash?")
 	require.Contains(t, found["/subtasks/1/tools/3"], "only bash")
-	require.Empty(t, wrongWith(t, planOf(step(0, "List /srv/log", "it lists", "bash")), b))
-	require.Equal(t, []string{"tool grep was used: it was tried in an earlier round of this task", "bash:ls /var/log was tried again"},
-		b.Breaches([]schemas.Evidence{{Tool: "grep"}, {Tool: "bash", Input: "ls /var/log"}, {Tool: "bash", Input: "ls"}}))
+	require.Empty(t, wrongWith(t, planOf(step(0, "List /srv/log", "it lists", "Bash", "find")), b))
+	told := b.Breaches([]schemas.Evidence{{Tool: "/usr/bin/Grep"}, {Tool: "bash", Input: "ls  /var/log"}, {Tool: "zsh", Input: "bash -lc 'ls /var/log'"},
+		{Tool: "bash", Input: "ls"}, {Tool: "FIND", Input: "/srv -name log"}})
+	require.Len(t, told, 4)
+	require.Equal(t, "tool /usr/bin/Grep was used: it was tried in an earlier round of this task", told[0])
+	require.Contains(t, told[1]+told[2], "led nowhere")
+	require.Contains(t, told[3], "lesson m1 forbids it")
+}
+
+// What a target is called in the context or in a criterion is used, too.
+func TestABlockedTargetIsFoundWhereverAPlanNamesIt_INV_MUSTNOT(t *testing.T) {
+	b := brief
+	b.BlockedTargets, b.Directive = []string{"bash:make deploy"}, schemas.ChangePath
+	in := func(change func(*schemas.PlannedSubTask)) map[string]string {
+		s := step(0, "bring it out", "it answers", "bash")
+		change(&s)
+		return wrongWith(t, planOf(s), b)
+	}
+	require.Empty(t, in(func(*schemas.PlannedSubTask) {}))
+	require.NotEmpty(t, in(func(s *schemas.PlannedSubTask) { s.Context = "call make deploy" }))
+	require.NotEmpty(t, in(func(s *schemas.PlannedSubTask) { s.SuccessCriteria[0].Criterion = "Make deploy ends well" }))
+	require.NotEmpty(t, in(func(s *schemas.PlannedSubTask) {
+		s.SuccessCriteria[0].Check = &schemas.Check{Kind: schemas.CheckCommand, Command: []string{"make", "deploy"}}
+	}))
+}
+
+func TestASubTaskNamesATool(t *testing.T) {
+	require.Contains(t, wrongWith(t, planOf(step(0, "look", "it prints")), brief)["/subtasks/0/tools"], "at least one tool")
 }
 
 func TestACriterionSaysMoreThanTheIntent(t *testing.T) {
@@ -75,7 +102,7 @@ func TestACriterionSaysMoreThanTheIntent(t *testing.T) {
 }
 
 func TestAPlanIsNamedAllThatIsWrong(t *testing.T) {
-	p := planOf(step(-1, " ", "", "bash"), step(0, "x", "y"))
+	p := planOf(step(-1, " ", "", "bash"), step(0, "x", "y", "bash"))
 	p.SubTasks[1].SuccessCriteria = []schemas.Criterion{{Criterion: "y", Mode: "sure"}, {Criterion: "Y", Mode: schemas.Plausible, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "../x"}}}
 	p.TaskCriteria = nil
 	found := wrongWith(t, p, brief)
@@ -147,43 +174,6 @@ func TestPlannersAreAskedAgainForAWhile(t *testing.T) {
 	_, j, _, err := JudgePlan(string(good), b, 1)
 	require.Equal(t, PlanGiveUp, j)
 	require.ErrorContains(t, err, "every tool")
-}
-
-func entry(id, at string, kind schemas.MemoryEntryType, intent string, tools ...string) Remembered {
-	l := schemas.Lesson{Intent: intent, Lesson: "learnt " + id, Prefer: tools}
-	if kind == schemas.Procedural {
-		l.Prefer, l.Avoid = nil, tools
-	}
-	return Remembered{schemas.MemoryEntry{EntryID: id, Type: kind, Content: l, Timestamp: at}, true}
-}
-
-func TestCalibration(t *testing.T) {
-	loose := entry("loose", "2026-05-01T00:00:00Z", schemas.Procedural, "newest log", "bash")
-	loose.Binding = false
-	got := Calibrate(brief.Intent, []Remembered{
-		entry("old", "2026-01-01T00:00:00Z", schemas.Episodic, "the newest log", "find", "bash"),
-		entry("new", "2026-02-01T00:00:00Z", schemas.Procedural, "Log of today", "find", "telepathy"),
-		entry("far", "2026-03-01T00:00:00Z", schemas.Procedural, "paint the fence", "grep"),
-		entry("undated", "yesterday", schemas.Procedural, "newest log", "grep"),
-		loose,
-	}, brief.Tools)
-	require.Equal(t, []Constraint{
-		{MustNot, "find", "Log of today", "learnt new", "new"},
-		{ShouldPrefer, "bash", "the newest log", "learnt old", "old"},
-	}, got)
-	require.Equal(t, `MUST NOT use tool find: on "Log of today", "learnt new" (memory new)`, got[0].String())
-	require.Len(t, Calibrate("最新のログ", []Remembered{entry("cjk", "2026-01-01T00:00:00Z", schemas.Procedural, "ログを数える", "find")}, brief.Tools), 1)
-
-	var many []Remembered
-	var tools []string
-	for i := range 30 {
-		tools = append(tools, fmt.Sprint("t", i))
-		many = append(many, entry(fmt.Sprint(i), fmt.Sprintf("2026-01-%02dT00:00:00Z", i+1), schemas.Procedural, "log", tools[i]))
-	}
-	got = Calibrate("log", many, tools)
-	require.Len(t, got, maxEntries)
-	require.Equal(t, "29", got[0].Source)
-	require.Equal(t, "20", got[9].Source)
 }
 
 func TestABriefTakesOverADirective(t *testing.T) {

@@ -24,6 +24,7 @@ type Trail struct {
 	Rising         int     // how many in a row moved L up by more than ε
 	BlockedTools   []string
 	BlockedTargets []string
+	Taught         []string `json:",omitempty"` // approaches that a lesson of the task names
 }
 
 // Solve turns a failed round into a directive (pipeline v0.7, R7) and gives the
@@ -63,13 +64,19 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 	}
 
 	row := p.Decide(loss, d.Gradient, failure.Tie())
-	d.Directive = row.Directive
 	calls := failedCalls(r)
+	blocking := row.Directive == schemas.BreakSymmetry || row.Directive == schemas.ChangeApproach
+	if p.Patient && before.Rounds == 0 && (blocking || row.PathHint) && ran(calls) {
+		row, blocking = Row{Directive: schemas.Refine}, false
+	}
+	d.Directive = row.Directive
 	switch {
-	case row.Directive == schemas.BreakSymmetry || row.Directive == schemas.ChangeApproach:
+	case blocking && p.Letter:
 		after.BlockedTools = union(before.BlockedTools, known(toolsOf(calls), tools))
+	case blocking:
+		p.block(&after, r, tools)
 	case row.PathHint:
-		after.BlockedTargets = moreTargets(before.BlockedTargets, deadEnds(calls, row.Directive))
+		after.BlockedTargets = moreTargets(before.BlockedTargets, deadEnds(r, calls, row.Directive))
 	}
 	left := without(tools, after.BlockedTools)
 	stop := p.stop(r, loss, after, tools != nil && len(left) == 0)
@@ -100,18 +107,28 @@ func (p Parameters) stop(r schemas.ReplanRequest, l schemas.Loss, t Trail, disar
 	return ""
 }
 
-// failedCalls are the tool calls of the subtasks that failed, or of all where the
-// whole was rejected though each had matched.
-func failedCalls(r schemas.ReplanRequest) (calls []schemas.Evidence) {
-	for _, o := range r.Outcomes {
-		if o.Status != schemas.Matched {
-			calls = append(calls, o.ToolCalls...)
-		}
+// failedOutcomes are the subtasks that failed, or all where the whole was rejected though
+// each had matched.
+func failedOutcomes(r schemas.ReplanRequest) []schemas.SubTaskOutcome {
+	failed := slices.DeleteFunc(slices.Clone(r.Outcomes), func(o schemas.SubTaskOutcome) bool { return o.Status == schemas.Matched })
+	if len(failed) == 0 {
+		return r.Outcomes
 	}
-	if calls == nil && !slices.ContainsFunc(r.Outcomes, func(o schemas.SubTaskOutcome) bool { return o.Status != schemas.Matched }) {
-		for _, o := range r.Outcomes {
-			calls = append(calls, o.ToolCalls...)
-		}
+	return failed
+}
+
+// failedCalls are the tool calls of the subtasks that failed.
+func failedCalls(r schemas.ReplanRequest) (calls []schemas.Evidence) {
+	for _, o := range failedOutcomes(r) {
+		calls = append(calls, o.ToolCalls...)
+	}
+	return calls
+}
+
+// failedApproaches are those of the calls that changed something.
+func failedApproaches(r schemas.ReplanRequest) (calls []schemas.Evidence) {
+	for _, o := range failedOutcomes(r) {
+		calls = append(calls, tried(o)...)
 	}
 	return calls
 }
@@ -123,9 +140,44 @@ func toolsOf(calls []schemas.Evidence) (tools []string) {
 	return tools
 }
 
+// ran reports whether anything was tried that worked as a call.
+func ran(calls []schemas.Evidence) bool {
+	return slices.ContainsFunc(calls, func(c schemas.Evidence) bool { return c.Exit == 0 })
+}
+
+// block forbids what was tried in the failing subtasks: the tools, but of general ones and
+// of the last one left only what they were used on.
+func (p Parameters) block(t *Trail, r schemas.ReplanRequest, tools []string) {
+	general := p.General
+	if general == nil {
+		general = GeneralTools()
+	}
+	var targets []string
+	for _, call := range failedApproaches(r) {
+		names := known([]string{call.Tool}, tools)
+		if len(names) == 0 {
+			continue
+		}
+		if hasTool(general, call.Tool) || tools != nil && len(without(tools, union(t.BlockedTools, names))) == 0 {
+			targets = append(targets, call.Target())
+			continue
+		}
+		t.BlockedTools = union(t.BlockedTools, names)
+	}
+	t.BlockedTargets = moreTargets(t.BlockedTargets, targets)
+}
+
 // deadEnds are the targets of the calls that failed. Where another path is asked
-// for and no call failed, all of them led nowhere.
-func deadEnds(calls []schemas.Evidence, d schemas.Directive) (targets []string) {
+// for and no call failed, all of them led nowhere. What a criterion names is how the
+// result is looked at, and stays open.
+func deadEnds(r schemas.ReplanRequest, calls []schemas.Evidence, d schemas.Directive) (targets []string) {
+	verdicts := slices.Clone(r.TaskVerdicts)
+	for _, o := range r.Outcomes {
+		verdicts = append(verdicts, o.CriteriaVerdicts...)
+	}
+	calls = slices.DeleteFunc(slices.Clone(calls), func(call schemas.Evidence) bool {
+		return slices.ContainsFunc(verdicts, func(v schemas.CriterionVerdict) bool { return names(v, call) })
+	})
 	for _, c := range calls {
 		if c.Exit != 0 {
 			targets = append(targets, c.Target())
@@ -139,10 +191,14 @@ func deadEnds(calls []schemas.Evidence, d schemas.Directive) (targets []string) 
 	return targets
 }
 
-// known are those of names that are tools of the task; of others a plan cannot make
-// use, and they are an executor's words. nil tools = nobody knows.
+// known are the tools of the task that names mean, as the task spells them; of others a
+// plan cannot make use, and they are an executor's words. Without a list of tools the
+// names stay as they are.
 func known(names, tools []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(s string) bool { return tools != nil && !slices.Contains(tools, s) })
+	if tools == nil {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(tools), func(s string) bool { return !hasTool(names, s) })
 }
 
 // moreTargets adds to blocked targets what there is room for.
@@ -167,7 +223,7 @@ func alternatives(d schemas.PlanDirective, left []string, calls []schemas.Eviden
 			}
 		}
 	}
-	out = append(union(out, nil), without(union(left, nil), toolsOf(calls))...)
+	out = append(union(out, nil), without(union(left, nil), known(toolsOf(calls), left))...)
 	return out[:min(len(out), maxAlternatives)]
 }
 
@@ -207,12 +263,15 @@ func (p Parameters) rationale(d schemas.PlanDirective, row Row, stop string, bef
 	case schemas.Abandon:
 		fmt.Fprintf(&b, "Abandon: %s.", stop)
 	case schemas.BreakSymmetry:
-		b.WriteString("Stuck: plan something new, with none of the tools tried so far.")
+		b.WriteString("Stuck: plan something new, with nothing of what is blocked.")
 	case schemas.ChangeApproach:
-		b.WriteString("Plan with tools of another kind.")
+		b.WriteString("Plan another approach, with nothing of what is blocked.")
 	case schemas.ChangePath:
 		b.WriteString("Keep the tools, and work on something else than what failed.")
 	case schemas.Refine:
+		if p.Patient && before.Rounds == 0 {
+			b.WriteString("It is the first approach, and nothing is blocked yet. ")
+		}
 		b.WriteString("Keep the approach and sharpen it")
 		if row.PathHint {
 			b.WriteString(", away from what failed")

@@ -209,5 +209,6 @@ type ExecutionResult struct {
 	Round     int    `json:"round"`
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
-	Checks []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found
+	Unplanned []Evidence `json:"unplanned,omitempty"` // calls of tools that the subtask did not plan: no evidence
+	Checks    []Evidence `json:"checks,omitempty"`    // of the node: what machine checks of it found
 }

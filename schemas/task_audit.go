@@ -18,11 +18,13 @@ func MemoryEntryTypes() []MemoryEntryType { return []MemoryEntryType{Episodic, P
 type Lesson struct {
 	Intent string   `json:"intent"`           // of the task it was learnt on
 	Lesson string   `json:"lesson"`           // in words
-	Avoid  []string `json:"avoid,omitempty"`  // tools that failed there
-	Prefer []string `json:"prefer,omitempty"` // tools that worked there
+	Avoid  []string `json:"avoid,omitempty"`  // approaches that failed there, as tool:input
+	Prefer []string `json:"prefer,omitempty"` // approaches that worked there
+
+	Verdicts []CriterionVerdict `json:"verdicts,omitempty"` // on the criteria of the task and its subtasks
 }
 
-// MemoryEntry is what R4b writes on acceptance and R2 on lessons.
+// MemoryEntry is what R4b writes on acceptance, and R2 on lessons and when a task is abandoned.
 type MemoryEntry struct {
 	EntryID   string          `json:"entry_id"`
 	TaskID    string          `json:"task_id"`

@@ -98,7 +98,7 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 	if err := json.Unmarshal([]byte(s.brief), out.Brief); err != nil {
 		return out, fmt.Errorf("brief of %s: %w", id, err)
 	}
-	if s.role == string(schemas.Planner) { // what binds a plan quotes lessons
+	if s.role == string(schemas.Planner) || s.role == string(schemas.MetaValidator) { // their constraints quote lessons
 		if alone, err := g.Unaided(); err != nil {
 			return out, err
 		} else if alone {

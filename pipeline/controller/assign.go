@@ -93,7 +93,7 @@ func (u *turn) bounds() ([]string, error) {
 	b.Constraints = nil
 	out := limits(b)
 	for _, c := range constraints {
-		out = append(out, fmt.Sprintf("%s use tool %s (memory %s)", c.Kind, c.Tool, c.Source))
+		out = append(out, fmt.Sprintf("%s (memory %s)", c.Rule(), c.Source))
 	}
 	return out, nil
 }

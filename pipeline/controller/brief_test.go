@@ -18,10 +18,11 @@ import (
 // schema to answer in, and an example that fits it.
 func TestBriefsAreComplete(t *testing.T) {
 	n := newNode(t)
-	n.begin(lead, Request{Tools: []string{"bash"}}, oneStep) // its lesson binds the task below
-	n.failAll("the build ends well", schemas.Logical)
-	n.submit(lead, Request{Request: "Ship the release", Tools: []string{"bash", "write"}, Budget: 10 * time.Minute, Replans: 5})
-	source := "(memory " + one[string](n, `SELECT i.id FROM lessons l JOIN items i ON i.n = l.item`) + ")"
+	for range 2 { // their lessons bind the task below
+		n.failTask("ship the release", "make all")
+	}
+	n.submit(lead, Request{Request: "Ship the release", Group: "team", Tools: []string{"bash", "write"}, Budget: 10 * time.Minute, Replans: 5})
+	source := "(memory " + one[string](n, `SELECT i.id FROM lessons l JOIN items i ON i.n = l.item WHERE i.data LIKE '%bash:make all%' ORDER BY l.item DESC LIMIT 1`) + ")"
 	for _, tt := range []struct {
 		role     schemas.PipelineRole
 		who      schemas.EntityID
@@ -42,7 +43,7 @@ func TestBriefsAreComplete(t *testing.T) {
 			func(work.Claimed) string { return text(strings.Repeat("z", 60_000)) }},
 		{schemas.AgentValidator, b, "Validator (R4a)", []string{"intent", "criteria", "output", "tool_calls"}, []string{"the build ends well"}, "", true,
 			func(w work.Claimed) string { return judgement(w, nil) }},
-		{schemas.MetaValidator, lead, "Meta-validator (R4b)", []string{"criteria", "outputs"}, []string{"it is whole"}, "", false,
+		{schemas.MetaValidator, lead, "Meta-validator (R4b)", []string{"criteria", "outputs"}, []string{"it is whole"}, source, false,
 			func(w work.Claimed) string { return merging(w, nil) }},
 	} {
 		t.Run(string(tt.role), func(t *testing.T) {

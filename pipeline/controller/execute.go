@@ -16,7 +16,7 @@ const room = 48 << 10
 // maxAdvice is how much of each part of a correction a brief repeats, in bytes.
 const maxAdvice = 4 << 10
 
-const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call as evidence (tool, input, exit, head, tail), " +
+const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call as evidence (tool, input, exit, head, tail): calls of other tools than brief.inputs.tools are none; " +
 	"or failed with the reason as note. What no evidence shows counts as not done."
 
 // progress starts what may start, fails what waits in vain, and goes on when the
@@ -151,7 +151,8 @@ func (u *turn) binding() (pipeline.Brief, error) {
 		return pipeline.Brief{}, err
 	}
 	constraints = slices.DeleteFunc(constraints, func(c pipeline.Constraint) bool { return c.Kind != pipeline.MustNot })
-	return u.planBrief(nil, constraints), nil
+	constraints, err := u.standing(constraints)
+	return u.planBrief(nil, constraints), err
 }
 
 func criteria(list []schemas.Criterion) []string {
@@ -221,8 +222,8 @@ func (u *turn) executed(s seat) error {
 	return u.judge(sub)
 }
 
-// result is what R3's work item came to. A tool that must not be used fails it,
-// whatever it says of itself.
+// result is what R3's work item came to. An approach that must not be taken fails it,
+// whatever it says of itself; calls of tools that were not planned are no evidence.
 func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	r := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: sub.id, Round: sub.round, Attempt: sub.attempt, ExecutionReport: schemas.ExecutionReport{
 		Status: schemas.ExecutionCompleted, Output: json.RawMessage("null"), ToolCalls: []schemas.Evidence{}}}
@@ -237,6 +238,7 @@ func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 		return r, err
 	}
 	breaches := bound.Breaches(r.ToolCalls)
+	r.ToolCalls, r.Unplanned = pipeline.Unplanned(sub.planned, r.ToolCalls)
 	switch {
 	case s.state != schemas.WorkDone:
 		r.Status, r.Reason = schemas.ExecutionFailed, s.unfilled()

@@ -9,7 +9,8 @@ import (
 )
 
 const mergerIntent = "Meta-validator (R4b): make one result of brief.inputs.outputs, and judge it by each of brief.criteria, by itself, with evidence. " +
-	"Whether a subtask passed is decided already; what the outputs do not show has failed."
+	"Whether a subtask passed is decided already; what the outputs do not show has failed. brief.constraints is what earlier tasks taught their planners: " +
+	"it decides no criterion."
 
 // gather counts the outcomes of the round, and goes on through the gate.
 func (u *turn) gather(subs []*subtask) error {
@@ -41,6 +42,13 @@ func (u *turn) gather(subs []*subtask) error {
 	if err != nil {
 		return err
 	}
+	known, err := u.recall()
+	if err != nil {
+		return err
+	}
+	if err := u.constrain(schemas.MetaValidator, known); err != nil {
+		return err
+	}
 	in := struct {
 		Criteria []schemas.Criterion `json:"criteria"`
 		Budget   budget              `json:"budget"`
@@ -51,7 +59,8 @@ func (u *turn) gather(subs []*subtask) error {
 	if err != nil {
 		return err
 	}
-	return u.open(opening{role: schemas.MetaValidator, place: leading(team), intent: mergerIntent, inputs: in, criteria: criteria(now.manifest.TaskCriteria)})
+	return u.open(opening{role: schemas.MetaValidator, place: leading(team), intent: mergerIntent, inputs: in,
+		limits: sentences(known), criteria: criteria(now.manifest.TaskCriteria)})
 }
 
 // merged goes on from what R4b made of the outputs. Without anything, every criterion

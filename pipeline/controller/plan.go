@@ -2,18 +2,16 @@ package controller
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"cordelia/memory"
 	"cordelia/pipeline"
 	"cordelia/schemas"
 )
 
 const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees nothing but its subtask. " +
 	"Give each success criteria that tool output can show to be false (mode plausible only where it takes judgement; a check of a kind in brief.inputs.checks where a machine can decide), " +
-	"and the tools it plans to use, from brief.inputs.tools. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
+	"and at least one tool it plans to use, from brief.inputs.tools: calls of other tools are no evidence. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
 // planBrief is what a plan of the next round is held against.
@@ -29,39 +27,6 @@ func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipelin
 	b := pipeline.NewBrief(u.t.spec.Intent, u.t.tools, constraints, d, earlier)
 	b.Checks = u.t.settings.Checks
 	return b
-}
-
-// calibrate asks memory what binds the next plan, beside what bound those before.
-func (u *turn) calibrate(all []round) ([]pipeline.Constraint, error) {
-	var known []pipeline.Constraint
-	if len(all) > 0 {
-		known = all[len(all)-1].constraints
-	}
-	lessons, err := memory.RecallLessons(u.g, u.t.scope(), u.t.spec.Intent, 0)
-	if err != nil {
-		return nil, fmt.Errorf("recall: %w", err)
-	}
-	entries := make([]pipeline.Remembered, len(lessons))
-	for i, l := range lessons {
-		entries[i] = pipeline.Remembered{MemoryEntry: l.MemoryEntry, Binding: l.Binding}
-	}
-	for _, c := range pipeline.Calibrate(u.t.spec.Intent, entries, u.t.tools) {
-		if !slices.ContainsFunc(known, func(k pipeline.Constraint) bool { return k.Kind == c.Kind && k.Tool == c.Tool }) {
-			known = append(known, c)
-		}
-	}
-	if len(known) == 0 {
-		return nil, nil
-	}
-	words, sources, never := []string{}, []string{}, []string{}
-	for _, c := range known {
-		words, sources = append(words, c.String()), append(sources, c.Source)
-		if c.Kind == pipeline.MustNot {
-			never = append(never, c.Tool)
-		}
-	}
-	return known, u.say(message{from: schemas.SharedMemory, to: schemas.Planner, record: recordConstraints,
-		body: map[string]any{"constraints": words, "sources": sources, "must_not": never}})
 }
 
 // planInputs is what R2 is told.
@@ -98,8 +63,8 @@ func (u *turn) askPlan() error {
 		return err
 	}
 	brief := u.planBrief(all, constraints)
-	if len(brief.Left()) == 0 {
-		return errLapsed{"every tool there is for this task is blocked" + byMemory(constraints)}
+	if len(brief.Left()) == 0 { // by directives: memory blocks no tool
+		return errLapsed{"every tool there is for this task is blocked"}
 	}
 	left, err := u.budget(0)
 	if err != nil {
@@ -163,6 +128,9 @@ func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipelin
 	}
 	var constraints []pipeline.Constraint
 	if err := decode(s.facts, &constraints); err != nil {
+		return schemas.Plan{}, nil, err
+	}
+	if constraints, err = u.standing(constraints); err != nil {
 		return schemas.Plan{}, nil, err
 	}
 	b := u.planBrief(all, constraints)

@@ -45,9 +45,7 @@ func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schema
 	if err := u.say(message{from: schemas.MetaValidator, to: schemas.GradientSolver, record: "ReplanRequest", body: r}); err != nil {
 		return err
 	}
-	known := pipeline.NewBrief(u.t.spec.Intent, u.t.tools, all[len(all)-1].constraints, schemas.PlanDirective{}, nil)
-	before := u.t.trail
-	d, after, err := pipeline.Solve(loss, r, before, known.Left())
+	d, after, err := pipeline.Solve(loss, r, u.t.trail, u.t.tools)
 	if err != nil {
 		return fmt.Errorf("solve: %w", err)
 	}
@@ -58,7 +56,7 @@ func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schema
 	if _, err := u.g.Tx().Exec(updateDirective, text(d), u.t.n, u.t.round); err != nil {
 		return fmt.Errorf("write directive: %w", err)
 	}
-	if err := u.learn(d, before, r); err != nil {
+	if err := u.learn(d, r); err != nil {
 		return err
 	}
 	if d.Directive == schemas.Abandon {
@@ -98,12 +96,12 @@ func (u *turn) giveUp(why string) error {
 	if err != nil {
 		return err
 	}
-	d := pipeline.GiveUp(u.t.settings.Loss, u.t.id, u.t.round, u.t.replans, ms, u.t.trail, why)
-	if err := u.direct(d); err != nil {
-		return err
-	}
 	all, err := rounds(u.g, u.t)
 	if err != nil {
+		return err
+	}
+	d := pipeline.GiveUp(u.t.settings.Loss, u.t.id, u.t.round, u.t.replans, ms, u.t.trail, measured(all), why)
+	if err := u.direct(d); err != nil {
 		return err
 	}
 	var last []schemas.SubTaskOutcome
@@ -123,7 +121,20 @@ func (u *turn) giveUp(why string) error {
 			}
 		}
 	}
+	if err := u.learn(d, schemas.ReplanRequest{GapSummary: why, Outcomes: last}); err != nil {
+		return err
+	}
 	return u.abandon(d, last, all)
+}
+
+// measured is the loss of the last round that was measured, zero if none was.
+func measured(all []round) (l schemas.Loss) {
+	for _, r := range all {
+		if r.directive != nil {
+			l = r.directive.Loss
+		}
+	}
+	return l
 }
 
 // abandon gives the user what there is.

@@ -148,10 +148,15 @@ func (c *Controller) settle(g access.Grant, item int64, t *task) (string, error)
 	if err := u.step(func() error { return u.ended(s) }); err != nil {
 		return "", fmt.Errorf("task %s, %s: %w", t.id, s.role, err)
 	}
-	if t.state != before {
-		return "the task is " + string(t.state), nil
+	if t.state == before {
+		return "", nil
 	}
-	return "", nil
+	led := "the task is " + string(t.state)
+	if t.state == schemas.TaskAbandoned {
+		why, err := t.reason()
+		return led + ": " + why, err
+	}
+	return led, nil
 }
 
 // step runs f and writes what it changed of the task. Where the task cannot go on, it

@@ -59,8 +59,12 @@ func (r *Request) check() error {
 		say("tools", "has more than %d names", maxTools)
 	}
 	for i, tool := range r.Tools {
-		if tool == "" || len(tool) > maxTool || strings.ContainsAny(tool, ": \t\r\n") || slices.Contains(r.Tools[:i], tool) {
-			say("tools", "%q is no name of 1 to %d bytes without colons and spaces, named once", tool, maxTool)
+		if tool == "" || len(tool) > maxTool || strings.ContainsAny(tool, ": \t\r\n") {
+			say("tools", "%q is no name of 1 to %d bytes without colons and spaces", tool, maxTool)
+		}
+		same := func(s string) bool { return pipeline.ToolName(s) == pipeline.ToolName(tool) }
+		if at := slices.IndexFunc(r.Tools[:i], same); at >= 0 {
+			say("tools", "%q names the same tool as %q: name each once", tool, r.Tools[at])
 		}
 	}
 	if r.Budget < 0 || r.Budget > maxBudget {
@@ -79,7 +83,24 @@ func (r *Request) check() error {
 type Submitted struct {
 	TaskID string
 	State  schemas.TaskState
+	Reason string // why it is over already, "" if it is not
 	Next   string
+}
+
+// submitted says how a task stands after a call of its submitter.
+func (t *task) submitted() (Submitted, error) {
+	reason, err := t.reason()
+	return Submitted{t.id, t.state, reason, next(t)}, err
+}
+
+// reason says why a task is over, "" if it is not.
+func (t *task) reason() (string, error) {
+	if !t.state.Final() {
+		return "", nil
+	}
+	var f schemas.FinalResult
+	err := decode(t.result, &f)
+	return f.Reason, err
 }
 
 // Submit begins a task. Errors: CodeInvalid, and CodeNotFound or CodeDenied for a
@@ -124,7 +145,10 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 			return u.understood(schemas.Perception{Intent: r.Intent}, by)
 		})
 	})
-	return Submitted{t.id, t.state, next(t)}, err
+	if err != nil {
+		return Submitted{}, err
+	}
+	return t.submitted()
 }
 
 // mayOffer asks for the right to put work before the members of a group, each where
@@ -180,7 +204,10 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 		u := &turn{c, g, t}
 		return u.step(func() error { return u.answered(by, strings.TrimSpace(answers)) })
 	})
-	return Submitted{t.id, t.state, next(t)}, err
+	if err != nil {
+		return Submitted{}, err
+	}
+	return t.submitted()
 }
 
 // Asked is what R1 asks of the user, for the nth time, for who may answer; nothing for

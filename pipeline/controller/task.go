@@ -25,11 +25,11 @@ type Settings struct {
 	Apart    bool                `json:",omitempty"` // of the task's group: its members see their own part alone
 }
 
-// DefaultSettings are those of pipeline v0.7, for agents in the seats.
+// DefaultSettings are those of the default policy, for agents in the seats.
 func DefaultSettings() Settings {
-	s := Settings{Loss: pipeline.Defaults(), Retries: pipeline.RetryBudget, Patience: 24 * time.Hour}
-	s.Loss.TimeBudgetMS = pipeline.AgentBudgetMS
-	return s
+	loss, _ := pipeline.Policy(pipeline.DefaultPolicy)
+	loss.TimeBudgetMS = pipeline.AgentBudgetMS
+	return Settings{Loss: loss, Retries: pipeline.RetryBudget, Patience: 24 * time.Hour}
 }
 
 // Controller moves tasks.

@@ -161,19 +161,49 @@ func TestChecksAreOfTheirLease(t *testing.T) {
 	require.Equal(t, 1, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Late'`))
 }
 
-// A tool that must not be used fails an attempt, whatever it says of itself.
-func TestForbiddenToolIsUsed(t *testing.T) {
+// An approach that must not be taken fails an attempt, whatever it says of itself; so
+// does a tool that is blocked as such.
+func TestForbiddenApproachIsTaken(t *testing.T) {
+	n := newNode(t)
+	id := n.begin(lead, Request{Tools: []string{"bash", "kubectl", "write"}}, plan(step("build it", 1, []string{"bash", "kubectl"}, "the build ends well")))
+	for range 2 { // the first time nothing is blocked
+		for range DefaultSettings().Retries + 1 {
+			_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, ran("bash", "kubectl"))
+			require.NoError(t, err)
+			n.judge(b, map[string]schemas.FailureClass{"the build ends well": schemas.Logical})
+		}
+		if d := last[schemas.PlanDirective](n, id, "PlanDirective"); d.Directive == schemas.Refine {
+			require.Empty(t, append(d.BlockedTools, d.BlockedTargets...))
+			n.report(lead, n.claim(lead, "R2"), plan(step("build it with care", 1, []string{"bash", "kubectl"}, "the build ends well")))
+		}
+	}
+	n.report(lead, n.claim(lead, "R2"), plan(step("write it by hand", 1, []string{"write", "bash"}, "it is written")))
+	for _, call := range []struct{ tool, says string }{{"/bin/bash", "led nowhere"}, {"Kubectl", "it was tried in an earlier round"}} {
+		w := n.claim(a, "R3")
+		require.Contains(t, w.Brief.Constraints, "MUST NOT use tool kubectl: it was tried in an earlier round of this task")
+		require.Contains(t, w.Brief.Constraints, `MUST NOT work on "bash:x" again: it led nowhere in an earlier round`)
+		_, err := n.tryReport(a, w, work.Done, `{}`, ran(call.tool))
+		require.NoError(t, err)
+		r := last[schemas.ExecutionResult](n, id, "ExecutionResult")
+		require.Equal(t, schemas.ExecutionFailed, r.Status)
+		require.Contains(t, r.Reason, call.says)
+		n.none(b, "R4a")
+	}
+}
+
+// A call of a tool that was not planned is no evidence, and the auditor is told of it.
+func TestUnplannedToolsAreNoEvidence(t *testing.T) {
 	n := newNode(t)
 	id := n.begin(lead, Request{}, oneStep)
-	n.failAll("the build ends well", schemas.Logical) // blocks bash
-	n.report(lead, n.claim(lead, "R2"), plan(step("write it by hand", 1, []string{"write"}, "it is written")))
-	w := n.claim(a, "R3")
-	require.Contains(t, w.Brief.Constraints, "MUST NOT use tool bash: it was tried in an earlier round of this task")
-	n.report(a, w, `{}`)
+	_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, ran("write", "/bin/bash", "telepathy"))
+	require.NoError(t, err)
 	r := last[schemas.ExecutionResult](n, id, "ExecutionResult")
-	require.Equal(t, schemas.ExecutionFailed, r.Status)
-	require.Contains(t, r.Reason, "tool bash was used")
-	n.none(b, "R4a")
+	require.Equal(t, schemas.ExecutionCompleted, r.Status)
+	require.Len(t, r.ToolCalls, 1)
+	require.Equal(t, "/bin/bash", r.ToolCalls[0].Tool, "as it was reported")
+	require.Len(t, r.Unplanned, 2)
+	calls := inputs(n, n.claim(b, "R4a"))["tool_calls"].([]any)
+	require.Len(t, calls, 1)
 }
 
 // A person looks at a result that is held; an approval is of what was shown.
@@ -339,25 +369,6 @@ func TestElapsed(t *testing.T) {
 		require.EqualValues(t, 75_000, ms)
 		return err
 	}))
-}
-
-// What failed as an approach binds the next task, and what worked is preferred.
-func TestLessons(t *testing.T) {
-	n := newNode(t)
-	first := n.begin(lead, Request{Group: "team"}, oneStep)
-	n.failAll("the build ends well", schemas.Logical)
-	require.Equal(t, []string{"bash"}, last[schemas.MemoryEntry](n, first, "MemoryEntry").Content.Avoid)
-	n.Clock.Move(time.Minute)
-	id := n.submit(lead, Request{Request: "Ship the release again", Intent: "ship the release again", Group: "team", Tools: []string{"bash", "write"}})
-	w := n.claim(lead, "R2")
-	if w.TaskID != id { // the other task's next round comes first
-		n.report(lead, w, plan(step("write it by hand", 1, []string{"write"}, "it is written")))
-		w = n.claim(lead, "R2")
-	}
-	require.Contains(t, w.Brief.Constraints[0], "MUST NOT use tool bash")
-	f, err := n.tryReport(lead, w, work.Done, oneStep, nil)
-	require.NoError(t, err)
-	require.ErrorContains(t, f.Refusal(), "tool bash must not be used: memory")
 }
 
 // A deadline ends a task that waits for answers, and not one that waits for a person's
