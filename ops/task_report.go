@@ -36,6 +36,7 @@ type taskReportOut struct {
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
 	Led    string            `json:"led_to,omitempty"`
+	Task   schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
 	Work   *work.Claimed     `json:"work,omitempty"`
 	Next   string            `json:"next,omitempty"`
 }
@@ -94,7 +95,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led}
+	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState}
 	switch {
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)

@@ -63,7 +63,10 @@ func (c Constraint) Rule() string {
 	case c.Against:
 		return fmt.Sprintf("%s another approach than %s, which failed once", c.Kind, inWords(c.Approach))
 	}
-	return fmt.Sprintf("%s use %s", c.Kind, inWords(c.Approach))
+	if c.Kind == MustNot {
+		return fmt.Sprintf("%s use %s", c.Kind, inWords(c.Approach))
+	}
+	return fmt.Sprintf("%s %s", c.Kind, inWords(c.Approach))
 }
 
 // inWords is an approach for people: the tool, and what it is used on.

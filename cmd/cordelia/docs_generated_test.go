@@ -20,6 +20,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/pipeline"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
 	"cordelia/schemas"
@@ -126,7 +127,20 @@ func TestSettingsInDocs(t *testing.T) {
 		"cooldown":       short(agents.DefaultPeriods().Cooldown),
 		"tasks.patience": short(tasks.Patience),
 		"tasks.retries":  fmt.Sprint(tasks.Retries),
-		"tasks.table":    tasks.Loss.Table.Version,
+		"tasks.policy":   pipeline.DefaultPolicy,
+
+		"tasks.general_tools":      strings.Join(pipeline.GeneralTools(), ", "),
+		"tasks.loss.alpha":         fmt.Sprint(tasks.Loss.Alpha),
+		"tasks.loss.beta":          fmt.Sprint(tasks.Loss.Beta),
+		"tasks.loss.lambda":        fmt.Sprint(tasks.Loss.Lambda),
+		"tasks.loss.w1":            fmt.Sprint(tasks.Loss.W1),
+		"tasks.loss.w2":            fmt.Sprint(tasks.Loss.W2),
+		"tasks.loss.epsilon":       fmt.Sprint(tasks.Loss.Epsilon),
+		"tasks.loss.delta":         fmt.Sprint(tasks.Loss.Delta),
+		"tasks.loss.rho":           fmt.Sprint(tasks.Loss.Rho),
+		"tasks.loss.abandon_omega": fmt.Sprint(tasks.Loss.AbandonOmega),
+		"tasks.loss.max_replans":   fmt.Sprint(tasks.Loss.MaxReplans),
+		"tasks.loss.time_budget":   short(time.Duration(tasks.Loss.TimeBudgetMS) * time.Millisecond),
 
 		"trust.prior.mean":     fmt.Sprint(trust.PriorMean),
 		"trust.prior.strength": fmt.Sprint(trust.PriorStrength),

@@ -112,7 +112,7 @@ as an MCP server.
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
-4 not found, 5 busy or outdated: try again; task watch: 6 abandoned, 7 cancelled.`,
+4 not found, 5 busy or outdated: try again; task: 6 abandoned, 7 cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

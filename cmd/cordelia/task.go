@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 func (a *app) taskCommand() *cobra.Command {
@@ -28,7 +29,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
   cordelia task submit --answer 0198c0de-… "The one on the server"
   cordelia task submit "Find out why the build is slow" --group team
   cordelia task submit --items plan.json`,
-			show: shown(showSubmitted),
+			show: shown(showSubmitted), ends: abandoned,
 		}.command(a),
 		twin{
 			op: "task_claim", use: "claim", short: "Take the next item, or get back the one you hold",
@@ -37,7 +38,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		twin{
 			op: "task_report", use: "report ID done|failed|released|progress", short: "Say what became of the item you hold",
 			takes: []string{"work_id", "outcome"}, example: `cordelia task report 0198c0de-… done --fence 1 --as researcher --result '{"answer": 42}'`,
-			show: shown(showReported),
+			show: shown(showReported), ends: abandoned,
 		}.command(a),
 		twin{
 			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result", takes: []string{"task_id"}, or: "work_id",
@@ -74,6 +75,7 @@ func fillSubmit(in map[string]any) {
 func showSubmitted(a *app, v struct {
 	TaskID string `json:"task_id"`
 	State  string `json:"state"`
+	Reason string `json:"reason"`
 	Next   string `json:"next"`
 	Items  []struct {
 		WorkID string `json:"work_id"`
@@ -82,6 +84,11 @@ func showSubmitted(a *app, v struct {
 }) {
 	if v.State != "" {
 		a.say("Task %s is %s.", clean(v.TaskID), clean(v.State))
+		if v.Reason != "" {
+			a.say("%s", clean(v.Reason))
+			a.note("all of it: cordelia task show %s --detail", clean(v.TaskID))
+			return
+		}
 		a.note("%s", clean(v.Next))
 		a.note("how it goes: cordelia task watch %s", clean(v.TaskID))
 		return
@@ -92,6 +99,22 @@ func showSubmitted(a *app, v struct {
 	for _, i := range v.Items {
 		a.say("%s  %s", clean(i.WorkID), clean(i.State))
 	}
+}
+
+// abandoned ends a command with an exit code of its own if the task it was about was
+// abandoned by it.
+func abandoned(answer json.RawMessage) error {
+	var v struct {
+		State schemas.TaskState `json:"state"`
+		Task  schemas.TaskState `json:"task_state"`
+	}
+	if err := json.Unmarshal(answer, &v); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if v.State == schemas.TaskAbandoned || v.Task == schemas.TaskAbandoned {
+		return exitAbandoned
+	}
+	return nil
 }
 
 func showClaimed(a *app, v struct {

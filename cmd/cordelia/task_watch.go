@@ -17,7 +17,7 @@ import (
 
 // Exit codes of a watch, beside those of any command.
 const (
-	exitAbandoned   exit = 6   // task watch: the task was abandoned
+	exitAbandoned   exit = 6   // task submit, task report, task watch: the task was abandoned
 	exitCancelled   exit = 7   // task watch: the task was cancelled
 	exitInterrupted exit = 130 // task watch: interrupted, as a shell says of Ctrl-C
 )

@@ -34,6 +34,7 @@ type twin struct {
 	show    func(a *app, answer json.RawMessage) error
 	learns  bool                                                         // what it shows names agents by their ids
 	after   func(ctx context.Context, w *acting, answer json.RawMessage) // says beside the answer what else is so
+	ends    func(answer json.RawMessage) error                           // the exit code, where an answer has one of its own
 }
 
 // command renders the twin.
@@ -58,10 +59,15 @@ func (t twin) command(a *app) *cobra.Command {
 				if t.learns && !a.asJSON {
 					w.learn(cmd.Context(), answer)
 				}
-				if err := t.answer(a, answer); err != nil || t.after == nil {
+				if err := t.answer(a, answer); err != nil {
 					return err
 				}
-				t.after(cmd.Context(), w, answer)
+				if t.after != nil {
+					t.after(cmd.Context(), w, answer)
+				}
+				if t.ends != nil {
+					return t.ends(answer)
+				}
 				return nil
 			})
 		},

@@ -55,7 +55,6 @@ func contenders() []contender {
 // ggs is the goal gradient solver as tasks meet it.
 type ggs struct {
 	parameters pipeline.Parameters
-	patient    bool // a first approach that ran is sharpened once before it is given up
 	trail      pipeline.Trail
 }
 
@@ -63,7 +62,8 @@ func solver(table func() pipeline.Table, quality, patient bool) func(budget) pol
 	return func(b budget) policy {
 		p := pipeline.Defaults()
 		p.Table, p.ByQuality, p.MaxReplans, p.TimeBudgetMS = table(), quality, b.replans, b.timeMS
-		return &ggs{parameters: p, patient: patient}
+		p.Patient, p.Letter = patient, !patient // as tasks have it by default, or to the letter
+		return &ggs{parameters: p}
 	}
 }
 
@@ -86,9 +86,6 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 	}
 	d, trail, err := pipeline.Solve(g.parameters, schemas.ReplanRequest{TaskID: "t", Round: f.round, ReplanCount: f.round,
 		FailedSubTasks: []string{"s"}, ElapsedMS: f.elapsedMS, Outcomes: []schemas.SubTaskOutcome{o}, Recommendation: schemas.RecommendReplan}, g.trail, known)
-	if g.patient && f.round == 1 && d.Directive == schemas.BreakSymmetry {
-		d.Directive, d.BlockedTools, trail.BlockedTools = schemas.Refine, nil, nil
-	}
 	g.trail = trail
 	return order{d.Directive, d.BlockedTools, d.BlockedTargets}, d.Directive != schemas.Abandon, err
 }

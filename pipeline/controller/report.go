@@ -24,6 +24,8 @@ type Filed struct {
 	work.Receipt
 	Refused *Refusal `json:"refused,omitempty"`
 	Led     string   `json:"led,omitempty"` // what it led to, "" = nothing yet
+
+	TaskState schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
 }
 
 // Refusal words a report that was not taken. It is no error of File, because that
@@ -197,9 +199,11 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []Finding, revie
 		return f, err
 	}
 	err = asNode(g, func(g access.Grant) error {
-		led, err := c.settle(g, s.item, t)
-		if f.Led == "" {
+		led, state, err := c.settle(g, s.item, t)
+		if f.TaskState = state; f.Led == "" {
 			f.Led = led
+		} else if state == schemas.TaskAbandoned {
+			f.Led += "; " + led
 		}
 		return err
 	})

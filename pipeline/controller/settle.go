@@ -46,7 +46,7 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 	}
 	return len(items) + len(tasks), asNode(g, func(g access.Grant) error {
 		for _, item := range items {
-			if _, err := c.settle(g, item, nil); err != nil {
+			if _, _, err := c.settle(g, item, nil); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (c *Controller) Overdue(g access.Grant, task int64) error {
 // SettleOne does what the end of one of these leads to.
 func (c *Controller) SettleOne(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
-		_, err := c.settle(g, item, nil)
+		_, _, err := c.settle(g, item, nil)
 		return err
 	})
 }
@@ -91,7 +91,7 @@ func (c *Controller) SettleItem(g access.Grant, workID string) error {
 		return err
 	}
 	return asNode(g, func(g access.Grant) error {
-		_, err := c.settle(g, s.item, nil)
+		_, _, err := c.settle(g, s.item, nil)
 		return err
 	})
 }
@@ -124,39 +124,40 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 	return g.AsNode(f)
 }
 
-// settle does what the end of a seat leads to, once, and says in short what that is
-// (INV-SETTLED). t is its task if this transaction has read it, else nil.
-func (c *Controller) settle(g access.Grant, item int64, t *task) (string, error) {
+// settle does what the end of a seat leads to, once, and says in short what that is, and
+// the state that the task came to by it (INV-SETTLED). t is its task if this transaction
+// has read it, else nil.
+func (c *Controller) settle(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
 	first, err := work.Settled(g, item)
 	if err != nil || !first {
-		return "", err
+		return "", "", err
 	}
 	var s seat
 	if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
-		return "", fmt.Errorf("read seat: %w", err)
+		return "", "", fmt.Errorf("read seat: %w", err)
 	}
 	if t == nil {
 		if t, err = loadTask(g, s.task); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	u := &turn{c, g, t}
 	if t.state.Final() || s.round != t.round {
-		return "it came too late for the task, which is " + string(t.state), nil
+		return "it came too late for the task, which is " + string(t.state), "", nil
 	}
 	before := t.state
 	if err := u.step(func() error { return u.ended(s) }); err != nil {
-		return "", fmt.Errorf("task %s, %s: %w", t.id, s.role, err)
+		return "", "", fmt.Errorf("task %s, %s: %w", t.id, s.role, err)
 	}
 	if t.state == before {
-		return "", nil
+		return "", "", nil
 	}
-	led := "the task is " + string(t.state)
+	led = "the task is " + string(t.state)
 	if t.state == schemas.TaskAbandoned {
 		why, err := t.reason()
-		return led + ": " + why, err
+		return led + ": " + why, t.state, err
 	}
-	return led, nil
+	return led, t.state, nil
 }
 
 // step runs f and writes what it changed of the task. Where the task cannot go on, it

@@ -19,8 +19,10 @@ const (
 	maxTools   = 50
 	maxTool    = 64
 	maxBudget  = 30 * 24 * time.Hour
-	maxRounds  = 20
 )
+
+// MaxReplans is how many rounds after the first a task may have at most.
+const MaxReplans = 20
 
 // DefaultTools are the names a plan may use where a task names none: what coding
 // agents commonly have.
@@ -70,8 +72,8 @@ func (r *Request) check() error {
 	if r.Budget < 0 || r.Budget > maxBudget {
 		say("budget_seconds", "must be at most %d", int(maxBudget.Seconds()))
 	}
-	if r.Replans < 0 || r.Replans > maxRounds {
-		say("replans", "must be 1 to %d", maxRounds)
+	if r.Replans < 0 || r.Replans > MaxReplans {
+		say("replans", "must be 1 to %d", MaxReplans)
 	}
 	if bad != nil {
 		return schemas.Invalidf("the task was not submitted").Try("correct what is listed and call task_submit again").With(bad...)
