@@ -116,10 +116,10 @@ func onlyReads(call schemas.Evidence) bool {
 	return first == ""
 }
 
-// names reports whether a criterion says that a call shows it: then the call is how the
-// result is looked at, and no approach to it.
+// names reports whether a criterion says that a command shows it: then the command is how
+// the result is looked at, and no approach to it.
 func names(c schemas.CriterionVerdict, call schemas.Evidence) bool {
-	return mentions(c.Criterion, commandOf(ToolName(call.Tool), call.Input))
+	return ToolName(call.Tool) == "bash" && mentions(c.Criterion, commandOf("bash", call.Input))
 }
 
 // tried lists the calls of an outcome that were approaches: they changed something, and

@@ -54,7 +54,7 @@ func TestApproaches(t *testing.T) {
 // What only looks, and what a criterion asks for, is no approach.
 func TestWhatIsNoApproach(t *testing.T) {
 	o := schemas.SubTaskOutcome{Status: schemas.OutcomeFailed, CriteriaVerdicts: []schemas.CriterionVerdict{
-		{Criterion: "make test ends with 0", Verdict: schemas.Fail, FailureClass: schemas.Logical}},
+		{Criterion: "make test ends with 0, and main.go is there", Verdict: schemas.Fail, FailureClass: schemas.Logical}},
 		ToolCalls: []schemas.Evidence{{Tool: "Read", Input: "main.go"}, {Tool: "bash", Input: "git status"}, {Tool: "bash", Input: "ls -l"},
 			{Tool: "bash", Input: "make test", Exit: 1}, {Tool: "bash", Input: "find . -delete"}, {Tool: "bash", Input: "echo x > main.go"},
 			{Tool: "/bin/bash", Input: "find . -delete"}, {Tool: "telepathy", Input: "x"}, {Tool: "edit", Input: "main.go"}}}

@@ -116,7 +116,7 @@ type brief struct {
 	Constraints []string
 }
 
-// forbids lists the constraints that forbid a tool: of memory, then of the task.
+// forbids lists the constraints that forbid a tool.
 func (b brief) forbids(tool string) (list []string) {
 	for _, c := range b.Constraints {
 		if strings.HasPrefix(c, "MUST NOT use tool "+tool+":") {

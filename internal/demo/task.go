@@ -119,30 +119,47 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 	return call(ctx, s.doer().client, "task_report", again.done(object{"text": "Now they are."}, evidence), nil)
 }
 
-// replan fails the round for good, and follows its directive.
+// replan fails two rounds for good, and follows their directives: to sharpen the first
+// approach once, and then to take another.
 func (s *stage) replan(ctx context.Context) error {
-	if err := s.failLast(ctx); err != nil {
+	if err := s.failAttempts(ctx, 1); err != nil { // the last of three
+		return err
+	}
+	s.prove(strings.TrimSpace(guessed), "%s writes the file by guessing, twice.", s.doer().name)
+	first, err := s.failedRounds(ctx, 1)
+	if err != nil {
+		return err
+	}
+	s.prove(first, "The first approach ran, so it is sharpened once before anything is blocked.")
+	plan, err := claimRole(ctx, s.planner().client, "R2")
+	if err != nil {
+		return err
+	}
+	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("write down every light there ought to be", guess)), nil); err != nil {
+		return err
+	}
+	if err := s.failAttempts(ctx, 3); err != nil {
+		return err
+	}
+	directive, err := s.failedRounds(ctx, 2)
+	if err != nil {
 		return err
 	}
 	v, err := s.look(ctx)
 	if err != nil {
 		return err
 	}
-	if err := holds(v.Task.State == "planning" && len(v.Task.Rounds) == 1, "the round failed, and the task is planned anew: %+v", v.Task); err != nil {
-		return err
-	}
-	r := v.Task.Rounds[0]
-	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L), "Three attempts failed. What that cost is a number.")
-	s.prove(v.Task.Directive, "From the number follows a direction, by a table and not by a model.")
-	plan, err := claimRole(ctx, s.planner().client, "R2")
-	if err != nil {
+	r := v.Task.Rounds[1]
+	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L), "Three attempts more failed. What that cost is a number.")
+	s.prove(directive, "From the number follows a direction, by a table and not by a model.")
+	if plan, err = claimRole(ctx, s.planner().client, "R2"); err != nil {
 		return err
 	}
 	blocked, ways := plan.Brief.forbids(guess), plan.Brief.Inputs.Directive.Alternatives
-	if err := holds(len(blocked) == 2 && slices.Equal(ways, []string{lookUp}), "%s is blocked, by memory too, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
+	if err := holds(len(blocked) == 1 && slices.Equal(ways, []string{lookUp}), "%s is blocked, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("%s; instead: %s", blocked[len(blocked)-1], strings.Join(ways, ", ")), "%s is told what is blocked, and what is left; tasks to come are told, too.", s.planner().name)
+	s.prove(fmt.Sprintf("%s; instead: %s", blocked[0], strings.Join(ways, ", ")), "%s is told what is blocked, and what is left; planners of tasks to come are told what failed.", s.planner().name)
 	words, err := refused(ctx, s.planner().client, "task_report", plan.done(aPlan("write down the likely lights", guess)), "invalid")
 	if err != nil {
 		return err
@@ -172,20 +189,30 @@ func (s *stage) replan(ctx context.Context) error {
 	return nil
 }
 
-// failLast makes the last attempt of the first round, as wrong as the one before.
-func (s *stage) failLast(ctx context.Context) error {
-	work, err := claimRole(ctx, s.doer().client, "R3")
+// failedRounds gives the directive in force, after so many failed rounds.
+func (s *stage) failedRounds(ctx context.Context, n int) (directive string, err error) {
+	v, err := s.look(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	evidence, err := s.write(guessed)
-	if err != nil {
-		return err
+	return v.Task.Directive, holds(v.Task.State == "planning" && len(v.Task.Rounds) == n, "round %d failed, and the task is planned anew: %+v", n, v.Task)
+}
+
+// failAttempts makes attempts, each as wrong as the one before.
+func (s *stage) failAttempts(ctx context.Context, n int) error {
+	for range n {
+		work, err := claimRole(ctx, s.doer().client, "R3")
+		if err != nil {
+			return err
+		}
+		evidence, err := s.write(guessed)
+		if err != nil {
+			return err
+		}
+		if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "There are two."}, evidence), nil); err != nil {
+			return err
+		}
 	}
-	if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "There are two."}, evidence), nil); err != nil {
-		return err
-	}
-	s.prove(strings.TrimSpace(guessed), "%s writes the file by guessing, twice.", s.doer().name)
 	return nil
 }
 
