@@ -189,6 +189,7 @@ func (g *grant) refusesHuman(n Need, op Operation) (string, error) {
 type Scope struct {
 	Private []schemas.EntityID // owners whose private items are readable
 	Groups  []schemas.GroupID
+	Joined  []schemas.GroupID // those of Groups the actor is a member of; a person reads all of their tree
 	Public  bool
 }
 
@@ -228,6 +229,9 @@ func (g Grant) ReadScope() (Scope, error) {
 			return Scope{}, err
 		} else if why == "" {
 			s.Groups = append(s.Groups, in.id)
+			if in.role != "" {
+				s.Joined = append(s.Joined, in.id)
+			}
 		}
 	}
 	s.Public, err = may(Need{Visibility: schemas.Public})

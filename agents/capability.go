@@ -16,6 +16,9 @@ type Change struct {
 	BonusGroups  *[]string       // count at tier High only
 	Private      *schemas.PrivateGrant
 	AutoMerge    *bool // what it brings back may be merged without review
+	// AcceptFrom are who adds it to groups without asking its parent: names or ids the
+	// actor may know.
+	AcceptFrom *[]string
 }
 
 // Update changes the rights of an agent below the actor. It takes effect with
@@ -48,24 +51,20 @@ func Update(g access.Grant, ref string, c Change, tools []string) (Record, error
 	if c.AutoMerge != nil {
 		r.Grants.AutoMerge = *c.AutoMerge
 	}
+	if c.AcceptFrom != nil {
+		r.Grants.AcceptFrom = nil
+		for _, ref := range *c.AcceptFrom {
+			id, err := g.Resolve(ref)
+			if err != nil {
+				return r, err
+			}
+			r.Grants.AcceptFrom = append(r.Grants.AcceptFrom, id)
+		}
+	}
 	if err := checkGrants(r); err != nil {
 		return r, err
 	}
-	caps, err := json.Marshal(r.Capabilities)
-	if err != nil {
-		return r, err
-	}
-	grants, err := json.Marshal(r.Grants)
-	if err != nil {
-		return r, err
-	}
-	if _, err := g.Tx().Exec(updateCapabilities, string(caps), string(grants), r.ExpiresAt, r.ID); err != nil {
-		return r, fmt.Errorf("update capabilities: %w", err)
-	}
-	if err := g.RightsChanged(); err != nil {
-		return r, err
-	}
-	return r, g.Audit(string(r.ID), map[string]any{"before": before, "after": r.Capabilities, "grants": r.Grants})
+	return r, storeRights(g, r, before)
 }
 
 // overlay puts the given fields over the present record, so that a field left
@@ -87,43 +86,137 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 	return caps, access.CheckRegistration(caps, chain)
 }
 
-// Approve grants an agent below the actor a group it was just made a member of:
-// adding it is the explicit word the scoping matrix asks for. A group outside its
-// capabilities stays out of its reach, and the note says how to widen them.
-// Others' agents and people are left as they are.
-func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) (note string, err error) {
-	r, err := load(g.Tx(), id)
-	if err != nil || r.Type == "" || r.Type == schemas.ClaudeCode || slices.Contains(r.Grants.Groups, string(group)) {
-		return "", err
+// Approve puts a group that an agent was just made a member of among its approved groups,
+// if its capabilities hold the group: the explicit word the scoping matrix asks for. Whoever
+// decided the membership is above the agent or has its parent's standing consent; others'
+// agents and people are left as they are.
+func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) error {
+	r, above, err := reachable(g, id)
+	if err != nil || !above && !slices.Contains(r.Grants.AcceptFrom, g.Actor()) {
+		return err
 	}
-	if above, err := g.Holds(id); err != nil || !above || id == g.Actor() {
-		return "", err
+	if r.Type == schemas.ClaudeCode || slices.Contains(r.Grants.Groups, string(group)) { // that type needs membership alone
+		return nil
 	}
 	r.Grants.Groups = append(r.Grants.Groups, string(group))
 	if checkGrants(r) != nil {
-		return fmt.Sprintf(`%s is a member, but its capabilities name other groups, so it does not reach %s; widen them: agent_capabilities {"agent": %q, "groups": %s, "capabilities": {"memory_read": {"groups": %s}, "memory_write": {"groups": %s}}}`,
-			r.Name, group, r.Name, groupList(r.Grants.Groups), groupList(r.Capabilities.MemoryRead.Groups, group),
-			groupList(r.Capabilities.MemoryWrite.Groups, group)), nil
+		return nil
 	}
-	caps, err := json.Marshal(r.Capabilities)
+	return storeRights(g, r, r.Capabilities)
+}
+
+// reachable reads an agent that joined a group, and whether the actor is above it; not so
+// of a person or the actor itself.
+func reachable(g access.Grant, id schemas.EntityID) (r Record, above bool, err error) {
+	if r, err = load(g.Tx(), id); err != nil || r.Type == "" || id == g.Actor() {
+		return r, false, err
+	}
+	above, err = g.Holds(id)
+	return r, above, err
+}
+
+// LetReach is Approve, after the group was added to the capabilities of an agent below the
+// actor where they lack it. The note says what is missing still, with the call to make.
+func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID, role access.MemberRole) (note string, err error) {
+	r, above, err := reachable(g, id)
 	if err != nil {
 		return "", err
+	}
+	wanted := r.Capabilities
+	wanted.MemoryRead = reaching(wanted.MemoryRead, group)
+	if role != access.RoleViewer {
+		wanted.MemoryWrite = reaching(wanted.MemoryWrite, group)
+	}
+	switch {
+	case r.Type == "" || id == g.Actor() || sameScopes(r.Capabilities, wanted):
+	case !above:
+		note = fmt.Sprintf("%s is a member, but its capabilities name other groups, so it does not reach %s until its parent widens them", r.Name, group)
+	default:
+		if note, err = lacking(g, r, wanted, group); err != nil {
+			return "", err
+		}
+		if note == "" {
+			was := r.Capabilities
+			r.Capabilities = wanted
+			if err := storeRights(g, r, was); err != nil {
+				return "", err
+			}
+		}
+	}
+	return note, Approve(g, id, group)
+}
+
+// reaching is scope with a group among what it opens.
+func reaching(scope schemas.MemoryScope, group schemas.GroupID) schemas.MemoryScope {
+	if !access.MatchesGroup(scope.Groups, group, "") {
+		scope.Groups = append(slices.Clone(scope.Groups), string(group))
+	}
+	if !slices.Contains(scope.Layers, schemas.L2) {
+		scope.Layers = append(slices.Clone(scope.Layers), schemas.L2)
+	}
+	if !slices.Contains(scope.Visibility, schemas.Group) {
+		scope.Visibility = append(slices.Clone(scope.Visibility), schemas.Group)
+	}
+	return scope
+}
+
+// sameScopes reports whether two records open the same memory, of which the second holds
+// at least what the first does.
+func sameScopes(was, wanted schemas.Capabilities) bool {
+	return sameScope(was.MemoryRead, wanted.MemoryRead) && sameScope(was.MemoryWrite, wanted.MemoryWrite)
+}
+
+func sameScope(a, b schemas.MemoryScope) bool {
+	return len(a.Groups) == len(b.Groups) && len(a.Layers) == len(b.Layers) && len(a.Visibility) == len(b.Visibility)
+}
+
+// lacking says which agent above r does not hold what wanted adds for a group (INV-LEAST),
+// with the call that gives it to that agent; "" if all do.
+func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schemas.GroupID) (string, error) {
+	writes := !sameScope(r.Capabilities.MemoryWrite, wanted.MemoryWrite)
+	chain, err := g.ChainOf(r.Parent)
+	if err != nil {
+		return "", err
+	}
+	for _, link := range chain {
+		above, bounded := link.Boundary.Capabilities()
+		if !bounded {
+			continue
+		}
+		more := schemas.Capabilities{MemoryRead: reaching(above.MemoryRead, group), MemoryWrite: above.MemoryWrite}
+		if writes {
+			more.MemoryWrite = reaching(above.MemoryWrite, group)
+		}
+		if sameScopes(above, more) {
+			continue
+		}
+		p, err := g.Profile(link.ID)
+		if err != nil {
+			return "", err
+		}
+		call, err := json.Marshal(map[string]any{"agent": link.ID, "capabilities": map[string]any{
+			"memory_read": more.MemoryRead, "memory_write": more.MemoryWrite}})
+		return fmt.Sprintf("%s is a member, but does not reach %s, because %s above it does not: agent_capabilities %s, then add it again",
+			r.Name, group, p.Name, call), err
+	}
+	return "", nil
+}
+
+// storeRights writes the capabilities and grants of r.
+func storeRights(g access.Grant, r Record, before schemas.Capabilities) error {
+	caps, err := json.Marshal(r.Capabilities)
+	if err != nil {
+		return err
 	}
 	grants, err := json.Marshal(r.Grants)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if _, err := g.Tx().Exec(updateCapabilities, string(caps), string(grants), r.ExpiresAt, id); err != nil {
-		return "", fmt.Errorf("approve group: %w", err)
+	if _, err := g.Tx().Exec(updateCapabilities, string(caps), string(grants), r.ExpiresAt, r.ID); err != nil {
+		return fmt.Errorf("update capabilities: %w", err)
 	}
-	return "", g.RightsChanged()
-}
-
-func groupList(have []string, more ...schemas.GroupID) string {
-	list := slices.Clone(have)
-	for _, id := range more {
-		list = append(list, string(id))
+	if err := g.RightsChanged(); err != nil {
+		return err
 	}
-	raw, _ := json.Marshal(list) // strings always encode
-	return string(raw)
+	return g.Audit(string(r.ID), map[string]any{"before": before, "after": r.Capabilities, "grants": r.Grants})
 }

@@ -7,7 +7,7 @@
 // they may instruct), warm_relate.go and warm_near.go (what it is beside others), warm_successor.go (what
 // takes whose place),
 // then change, read, share, delete, and quarantine.go (hiding an author). group*.go
-// are the groups and what leaves with a member, binding.go the groups that folders
+// are the groups and what leaves with a member, invitation.go asks for consent, binding.go the groups that folders
 // stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
 // meaning if there is a model; lesson*.go keep what tasks taught; export*.go carry
 // everything an entity owns out and in again. All SQL is in sql*.go.
@@ -43,6 +43,8 @@
 //   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
 //     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
 //     that shows exactly the same again.
+//   - INV-CONSENT: an entity becomes a member of a group by itself, by one above it, or once
+//     its parent or the person accepted; until then nothing of the group reaches it.
 //   - INV-VOICES: no author but the reader fills the first page of a search for words while
 //     others' items match about as well.
 //   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page

@@ -120,6 +120,7 @@ type GroupInfo struct {
 	Size        int              `json:"size"`            // members
 	CreatedAt   string           `json:"created_at"`
 	Members     []Member         `json:"members,omitempty"`
+	Invited     []Member         `json:"invited,omitempty"` // by the reader, and not yet members
 }
 
 // Member is one member of a group.
@@ -251,7 +252,11 @@ func ReadGroup(g access.Grant, id schemas.GroupID) (GroupInfo, error) {
 	if err != nil {
 		return GroupInfo{}, fmt.Errorf("read members: %w", err)
 	}
-	return info, nil
+	invited, err := invitationsOf(g.Tx(), selectInvited, g.Actor(), id, oldest(g))
+	for _, i := range invited {
+		info.Invited = append(info.Invited, Member{ID: i.Invited, Name: i.InvitedName, Role: i.Role, JoinedAt: events.Timestamp(i.At)})
+	}
+	return info, err
 }
 
 // GroupPatch changes the fields that are not nil.

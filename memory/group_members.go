@@ -33,40 +33,58 @@ func roleIn(g access.Grant, id schemas.GroupID) (Role, error) {
 	return role, nil
 }
 
+// Added is who became a member, or was invited to.
+type Added struct {
+	ID         schemas.EntityID
+	Invitation string // its id, if the entity was invited; "" if it is a member
+}
+
 // AddMember makes ref (a name or id the actor may know) a member, or gives a
-// member another role. Only owners make owners and admins.
-func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (schemas.EntityID, error) {
+// member another role. Who is not below the actor is invited (INV-CONSENT). Only owners
+// make owners and admins.
+func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added, error) {
 	info, err := ReadGroup(g, id)
 	if err != nil {
-		return "", err
+		return Added{}, err
 	}
 	if err := mayManage(g, info, false); err != nil {
-		return "", err
+		return Added{}, err
 	}
-	who, err := candidate(g, ref)
+	member, err := candidate(g, ref)
 	if err != nil {
-		return "", err
+		return Added{}, err
 	}
-	before := info.roleOf(who)
+	added, before := Added{ID: member}, info.roleOf(member)
 	switch {
 	case role != access.RoleOwner && role != access.RoleAdmin && role != access.RoleMember && role != access.RoleViewer:
-		return "", schemas.Invalidf("%q is no role", role).Expecting("owner, admin, member or viewer")
+		return Added{}, schemas.Invalidf("%q is no role", role).Expecting("owner, admin, member or viewer")
 	case (manages(role) || manages(before)) && info.Role != access.RoleOwner:
-		return "", schemas.Deniedf("only an owner of %s makes or changes owners and admins", id).Try("ask %s, its owner", info.Owner)
+		return Added{}, schemas.Deniedf("only an owner of %s makes or changes owners and admins", id).Try("ask %s, its owner", info.Owner)
 	case before == role:
-		return who, nil
+		return added, nil
 	case before == access.RoleOwner && info.owners() == 1:
-		return "", lastOwner(id)
-	}
-	if err := join(g, id, who, role); err != nil {
-		return "", err
-	}
-	if before == access.RoleOwner && info.Owner == who {
-		if err := handOver(g, id, who); err != nil {
-			return "", err
+		return Added{}, lastOwner(id)
+	case before != "":
+		if err := join(g, id, member, role); err != nil {
+			return Added{}, err
+		}
+		if before == access.RoleOwner && info.Owner == member {
+			if err := handOver(g, id, member); err != nil {
+				return Added{}, err
+			}
+		}
+	default:
+		if ok, err := consents(g, member); err != nil {
+			return Added{}, err
+		} else if !ok {
+			added.Invitation, err = invite(g, id, member, role)
+			return added, err
+		}
+		if err := admit(g, id, member, role); err != nil {
+			return Added{}, err
 		}
 	}
-	return who, g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})
+	return added, g.Audit("group/"+string(id), map[string]any{"member": member, "role": role})
 }
 
 // candidate finds whom to add, among those the actor may know.
@@ -151,6 +169,9 @@ func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.Entit
 	}
 	before := info.roleOf(who)
 	if before == "" {
+		if withdrawn, err := withdrawInvitation(g, id, who); err != nil || withdrawn {
+			return who, err
+		}
 		return "", schemas.NotFoundf("%s is no member of %s", ref, id).Try("memory_group with action read lists its members")
 	}
 	if who != g.Actor() {

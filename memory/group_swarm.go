@@ -71,6 +71,11 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 		return fmt.Errorf("make group: %w", err)
 	}
 	for _, m := range append([]Membership{{g.Actor(), access.RoleOwner}}, n.Members...) {
+		if ok, err := consents(g, m.ID); err != nil {
+			return err
+		} else if !ok {
+			return schemas.Deniedf("the members of a swarm are agents below its maker").Try("name agents of your own")
+		}
 		if _, err := tx.Exec(insertMember, n.ID, m.ID, m.Role, g.Actor(), tx.Micros()); err != nil {
 			return fmt.Errorf("add member: %w", err)
 		}
@@ -88,7 +93,7 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 }
 
 // Enter makes who a member of a group that the actor manages, without asking whether
-// the actor knows them: a swarm just made them.
+// the actor knows them: a swarm just made them, below the actor.
 func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
@@ -103,7 +108,7 @@ func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) 
 	if err := mayWrite(g, schemas.Group, "", id); err != nil {
 		return err
 	}
-	if err := join(g, id, who, role); err != nil {
+	if err := admit(g, id, who, role); err != nil {
 		return err
 	}
 	return g.Audit("group/"+string(id), map[string]any{"member": who, "role": role})

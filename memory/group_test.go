@@ -15,10 +15,7 @@ func (n *warmNode) inGroups(who schemas.EntityID, f func(access.Grant) error) er
 
 func (n *warmNode) add(who schemas.EntityID, group schemas.GroupID, member schemas.EntityID, role Role) error {
 	defer n.meet(who, member)()
-	return n.inGroups(who, func(g access.Grant) error {
-		_, err := AddMember(g, group, string(member), role)
-		return err
-	})
+	return n.enter(who, group, member, role)
 }
 
 func (n *warmNode) leave(who schemas.EntityID, group schemas.GroupID, member schemas.EntityID) error {

@@ -15,7 +15,7 @@ import (
 // newLessonNode is a node whose agents may submit tasks.
 func newLessonNode(t *testing.T) *warmNode {
 	n := newWarmNode(t)
-	n.sql(`UPDATE entities SET capabilities = replace(capabilities, '["t"]', '["t","task_submit"]') WHERE kind = 'agent'`)
+	n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"') WHERE kind = 'agent'`)
 	return n
 }
 

@@ -29,7 +29,7 @@ func TestWithheldLessonsTakeNoPlace_INV_WITHHELD(t *testing.T) {
 	const words = "the heron colony counts its eggs in april"
 	ask := func(lessons int) (all [][]string, found []Found) {
 		n := newMeaningNode(t)
-		n.sql(`UPDATE entities SET capabilities = replace(capabilities, '["t"]', '["t","task_submit"]') WHERE kind = 'agent'`)
+		n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"') WHERE kind = 'agent'`)
 		n.group("team-a", ada, CulturePatch{}, bob)
 		for i := range 14 {
 			n.write(bob, inGroup(learning(fmt.Sprintf("%s, visit %d %c", words, i, 'a'+i)), "team-a"))

@@ -60,7 +60,7 @@ func newWarmNode(t testing.TB) *warmNode {
 func (n *warmNode) agent(id, parent, root schemas.EntityID, name, groups string) {
 	caps := fmt.Sprintf(`{"memory_read":{"layers":["l1","l2"],"groups":[%[1]q],"visibility":["private","group","public"]},`+
 		`"memory_write":{"layers":["l1","l2"],"groups":[%[1]q],"visibility":["private","group"]},`+
-		`"tools":["t"],"max_parallel_ops":8,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":4}`, groups)
+		`"tools":["t","memory_group"],"max_parallel_ops":8,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":4}`, groups)
 	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
 		VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, ?, x'00', x'00', x'00', ?, 'active', 'node', 0, 0, 0)`, id, parent, root, name, name, caps)
 }
@@ -170,16 +170,35 @@ func (n *warmNode) group(id schemas.GroupID, owner schemas.EntityID, culture Cul
 	n.t.Helper()
 	defer n.meet(owner, members...)()
 	require.NoError(n.t, n.do(owner, access.Write, func(g access.Grant) error {
-		if err := CreateGroup(g, NewGroup{ID: id, Culture: culture}); err != nil {
+		return CreateGroup(g, NewGroup{ID: id, Culture: culture})
+	}))
+	for _, m := range members {
+		require.NoError(n.t, n.enter(owner, id, m, access.RoleMember))
+	}
+}
+
+// enter adds a member and, if that is an invitation, has the person above it accept.
+func (n *warmNode) enter(by schemas.EntityID, id schemas.GroupID, member schemas.EntityID, role Role) error {
+	n.t.Helper()
+	var added Added
+	if err := n.do(by, access.Destroy, func(g access.Grant) (err error) {
+		added, err = AddMember(g, id, string(member), role)
+		return err
+	}); err != nil || added.Invitation == "" {
+		return err
+	}
+	return n.answer(schemas.EntityID(n.one(`SELECT root_id FROM entities WHERE id = ?`, member)), added.Invitation, Invitation.Accept)
+}
+
+// answer decides an invitation.
+func (n *warmNode) answer(by schemas.EntityID, invitation string, decide func(Invitation, access.Grant) error) error {
+	return n.do(by, access.Destroy, func(g access.Grant) error {
+		i, err := ReadInvitation(g, invitation)
+		if err != nil {
 			return err
 		}
-		for _, m := range members {
-			if _, err := AddMember(g, id, string(m), access.RoleMember); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
+		return decide(i, g)
+	})
 }
 
 func learning(content string) Write {

@@ -23,6 +23,7 @@ type agentCapabilitiesIn struct {
 	BonusGroups   *[]string              `json:"bonus_groups,omitempty"`
 	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
 	AutoMerge     *bool                  `json:"auto_merge,omitempty" jsonschema:"merge unreviewed what it brings back, once proven"`
+	AcceptFrom    *[]string              `json:"accept_from,omitempty" jsonschema:"who adds it to groups without asking you"`
 	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty"`
 }
 
@@ -51,8 +52,10 @@ var agentCapabilities = Define(Spec{
 	if err != nil {
 		return agentCapabilitiesOut{}, err
 	}
-	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge}
-	changes := len(caps) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil
+	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge,
+		AcceptFrom: in.AcceptFrom}
+	changes := len(caps) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil ||
+		in.AcceptFrom != nil
 	return Transact(ctx, c, func(g access.Grant) (agentCapabilitiesOut, error) {
 		r, err := agents.Get(g, in.Agent)
 		if err != nil {
@@ -63,7 +66,7 @@ var agentCapabilities = Define(Spec{
 		} else if !below {
 			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you", r.Name).Try("agent_list shows the agents below you")
 		}
-		if in.AutoMerge != nil && *in.AutoMerge {
+		if in.AutoMerge != nil && *in.AutoMerge || in.AcceptFrom != nil && len(*in.AcceptFrom) > 0 {
 			if err := mayOptIn(g, c.tainted()); err != nil {
 				return agentCapabilitiesOut{}, err
 			}
@@ -111,8 +114,8 @@ func (in agentCapabilitiesIn) changes() (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// mayOptIn: an agent that has read what comes from outside does not spare others
-// the review.
+// mayOptIn refuses an agent that has read what comes from outside: it does not spare
+// others the review, nor agree to memberships ahead.
 func mayOptIn(g access.Grant, tainted bool) error {
 	if g.IsHuman() {
 		return nil
@@ -123,6 +126,6 @@ func mayOptIn(g access.Grant, tainted bool) error {
 			return err
 		}
 	}
-	return schemas.Deniedf("this session has read what comes from outside, so a person sets auto_merge").
-		Try("ask the user to run: cordelia agent capabilities NAME --auto-merge")
+	return schemas.Deniedf("this session has read what comes from outside, so a person sets auto_merge and accept_from").
+		Try("ask the user to run: cordelia agent capabilities NAME --auto-merge, or --accept-from OTHER")
 }

@@ -257,7 +257,7 @@ func joinGroups(g access.Grant, r agents.Record) error {
 		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
 			role = access.RoleMember
 		}
-		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {
+		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil { // below the actor: never invited
 			return err
 		}
 	}

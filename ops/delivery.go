@@ -12,7 +12,7 @@ import (
 )
 
 // mailboxOf opens the mailbox of who acts: its own stream and those of the
-// groups whose memory it may read. It is good for g's transaction, so what is
+// groups it is a member of and whose memory it may read. It is good for g's transaction, so what is
 // delivered was allowed when it was read.
 func mailboxOf(g access.Grant) (events.Mailbox, error) {
 	scope, err := g.ReadScope()
@@ -20,7 +20,7 @@ func mailboxOf(g access.Grant) (events.Mailbox, error) {
 		return events.Mailbox{}, err
 	}
 	streams := []events.Stream{events.EntityStream(g.Actor())}
-	for _, group := range scope.Groups {
+	for _, group := range scope.Joined {
 		streams = append(streams, events.GroupStream(group))
 	}
 	past, err := access.Known(g, "mailbox", func() (*events.Past, error) { return &events.Past{}, nil })

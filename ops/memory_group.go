@@ -3,11 +3,13 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/memory"
+	"cordelia/review"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -15,11 +17,11 @@ import (
 var memoryGroup = Define(Spec{
 	Name: "memory_group", Title: "Manage groups", Toolset: Memory,
 	Effect: access.Destroy, SearchHint: "team members roles culture emcon shared memory",
-	Description: "Groups share memory. add also changes a role; remove yourself to leave; emcon blocks writes.",
+	Description: "Groups share memory. add invites agents not below you, also changes a role; remove yourself to leave; emcon blocks writes.",
 }, manageGroup)
 
 type memoryGroupIn struct {
-	Action      string          `json:"action" enum:"create,list,read,add,remove,update"`
+	Action      string          `json:"action" enum:"create,list,read,add,remove,update,invitations"`
 	Group       schemas.GroupID `json:"group,omitempty"`
 	Entity      string          `json:"entity,omitempty"`
 	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer"`
@@ -40,12 +42,28 @@ type memoryGroupOut struct {
 	Groups []memory.GroupInfo `json:"groups,omitempty"`
 	Member schemas.EntityID   `json:"member,omitempty"`
 	Note   string             `json:"note,omitempty"` // what is still missing
+	// Invitation is the id of the one that add made instead of a member.
+	Invitation  string          `json:"invitation,omitempty"`
+	Invitations []invitationOut `json:"invitations,omitempty"`
+
+	listed []review.Entry // Invitations, as what waits
+}
+
+// invitationOut is an invitation that waits for the caller's decision.
+type invitationOut struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Inviter string `json:"inviter"`
+	Hash    string `json:"hash"`
 }
 
 // Text names the groups.
 func (o memoryGroupOut) Text() string {
 	var lines []string
-	if o.Member != "" {
+	switch {
+	case o.Invitation != "":
+		lines = append(lines, "invited: "+string(o.Member)+"; its parent or the user decides, until then it sees nothing of the group")
+	case o.Member != "":
 		lines = append(lines, "member: "+string(o.Member))
 	}
 	if o.Note != "" {
@@ -56,13 +74,26 @@ func (o memoryGroupOut) Text() string {
 		groups = append(groups, *o.Group)
 	}
 	for _, g := range groups {
-		lines = append(lines, fmt.Sprintf("%s: %s, you are %s", g.ID, schemas.Count(g.Size, "member", "members"), g.Role))
+		line := fmt.Sprintf("%s: %s, you are %s", g.ID, schemas.Count(g.Size, "member", "members"), g.Role)
+		for _, m := range g.Members {
+			line += fmt.Sprintf("\n  %s %s", m.Name, m.Role)
+		}
+		for _, m := range g.Invited {
+			line += fmt.Sprintf("\n  %s %s, invited", m.Name, m.Role)
+		}
+		lines = append(lines, line)
+	}
+	if lines = append(lines, invitationLines(o.listed)...); len(o.listed) > 0 {
+		lines = append(lines, "decide with review_decide, naming each hash")
 	}
 	if len(lines) == 0 {
 		return "no groups"
 	}
 	return strings.Join(lines, "\n")
 }
+
+// maxInvitationsShown is how many waiting invitations one call lists.
+const maxInvitationsShown = 50
 
 func (in memoryGroupIn) culture() memory.CulturePatch {
 	if in.Culture == nil {
@@ -74,7 +105,7 @@ func (in memoryGroupIn) culture() memory.CulturePatch {
 // check reports what an action lacks.
 func (in memoryGroupIn) check() error {
 	var found []schemas.Violation
-	if in.Action != "list" && in.Group == "" {
+	if in.Action != "list" && in.Action != "invitations" && in.Group == "" {
 		found = append(found, schemas.Violation{Path: "/group", Msg: "is missing"})
 	}
 	if (in.Action == "add" || in.Action == "remove") && in.Entity == "" {
@@ -90,11 +121,23 @@ func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (memoryGroupOut
 	if err := in.check(); err != nil {
 		return memoryGroupOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryGroupOut, error) { return in.run(g) })
+	return Transact(ctx, c, func(g access.Grant) (memoryGroupOut, error) { return in.run(c, g) })
 }
 
-func (in memoryGroupIn) run(g access.Grant) (out memoryGroupOut, err error) {
+func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err error) {
 	switch in.Action {
+	case "invitations":
+		if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown, c.tainted()); err != nil {
+			return out, err
+		}
+		out.listed = slices.DeleteFunc(out.listed, func(e review.Entry) bool { return e.Kind != review.ToGroup })
+		for _, e := range out.listed {
+			out.Invitations = append(out.Invitations, invitationOut{e.ID, e.Name, e.Author, e.Hash})
+		}
+		if len(out.listed) == 0 {
+			out.Note = "no invitations"
+		}
+		return out, nil
 	case "list":
 		out.Groups, err = memory.ListGroups(g)
 		return out, err
@@ -108,11 +151,13 @@ func (in memoryGroupIn) run(g access.Grant) (out memoryGroupOut, err error) {
 		if in.Role == "" {
 			in.Role = access.RoleMember
 		}
-		if out.Member, err = memory.AddMember(g, in.Group, in.Entity, in.Role); err == nil {
-			out.Note, err = agents.Approve(g, out.Member, in.Group)
-		}
-		if err == nil { // a viewer holds no work
-			err = work.Revoke(g, out.Member)
+		var added memory.Added
+		added, err = memory.AddMember(g, in.Group, in.Entity, in.Role)
+		out.Member, out.Invitation = added.ID, added.Invitation
+		if err == nil && added.Invitation == "" {
+			if out.Note, err = agents.LetReach(g, added.ID, in.Group, in.Role); err == nil { // a viewer holds no work
+				err = work.Revoke(g, added.ID)
+			}
 		}
 	case "remove":
 		out.Member, err = memory.RemoveMember(g, in.Group, in.Entity)

@@ -44,6 +44,7 @@ type decidedOut struct {
 	Item   schemas.ItemID   `json:"item,omitempty"`
 	Status memory.Status    `json:"status,omitempty"`
 	With   []schemas.ItemID `json:"with,omitempty"`
+	Note   string           `json:"note,omitempty"`
 }
 
 // Text says what became of each.
@@ -59,6 +60,9 @@ func (o reviewDecideOut) Text() string {
 		}
 		if len(d.With) > 0 {
 			fmt.Fprintf(&b, ", %s %v", d.Status, d.With)
+		}
+		if d.Note != "" {
+			b.WriteString("\n" + d.Note)
 		}
 	}
 	return b.String()
@@ -120,7 +124,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			if err := c.Node.tasks.SettleItem(g, d.ID); err != nil { // a seat whose answer was held
 				return out, err
 			}
-			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With})
+			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})
 			if d.Closed != "" {
 				out.Closed = append(out.Closed, d.Closed)
 			}

@@ -56,7 +56,7 @@ func regularly(ctx context.Context, every time.Duration, f func()) {
 func (n *Node) Sweep(ctx context.Context) error {
 	var due []agents.Due
 	var unseen, stale, over int
-	var late bool
+	var late, invitations bool
 	err := n.look(ctx, "sweep", func(g access.Grant) (err error) {
 		if due, err = agents.FindDue(g, n.mono(), n.periods); err != nil {
 			return err
@@ -70,6 +70,9 @@ func (n *Node) Sweep(ctx context.Context) error {
 		if late, err = review.Over(g, n.mono()); err != nil {
 			return err
 		}
+		if invitations, err = memory.InvitationsDue(g); err != nil {
+			return err
+		}
 		return g.Tx().QueryRow(countStale, g.Tx().Micros()-idempotentFor.Microseconds()).Scan(&stale)
 	})
 	if err != nil {
@@ -81,6 +84,9 @@ func (n *Node) Sweep(ctx context.Context) error {
 	}
 	if late {
 		errs = append(errs, n.routine(ctx, "sweep", func(g access.Grant) error { return review.Expire(g, n.mono()) }))
+	}
+	if invitations {
+		errs = append(errs, n.routine(ctx, "sweep", memory.ExpireInvitations))
 	}
 	if unseen+stale+over > 0 {
 		errs = append(errs, n.routine(ctx, "sweep", func(g access.Grant) error {

@@ -61,6 +61,7 @@ type Decided struct {
 	Status memory.Status
 	With   []schemas.ItemID
 	Closed schemas.GroupID // the staging group that it was the last of
+	Note   string          // what is still missing
 }
 
 // Limits of one decision.
@@ -96,7 +97,11 @@ func Decide(g access.Grant, decisions []Decision, rest schemas.GroupID, tainted 
 					Msg: fmt.Sprintf("is decided twice, or its reason is longer than %d bytes", maxReason)})
 		}
 		seen[d.ID] = true
-		one, r, err := decide(g, d, tainted)
+		var r row
+		one, err := firstKind(d.ID, func(k kind) (done Decided, err error) {
+			done, r, err = k.decide(g, d, tainted)
+			return done, err
+		})
 		if err != nil {
 			return nil, located(err, i)
 		}
@@ -144,33 +149,6 @@ func located(err error, i int) error {
 	return e.With(schemas.Violation{Path: fmt.Sprintf("/decisions/%d", i), Msg: "keeps all of them from being decided"})
 }
 
-func decide(g access.Grant, d Decision, tainted bool) (Decided, row, error) {
-	r, err := find(g, d.ID)
-	if errors.Is(err, schemas.ErrNotFound) {
-		out, err := decideWork(g, d)
-		return out, row{}, err
-	}
-	if err != nil {
-		return Decided{}, r, err
-	}
-	if err := mayReview(g, r.author); err != nil {
-		return Decided{}, r, err
-	}
-	out := Decided{ID: r.id}
-	on := schemas.ReviewReject
-	if d.Approve {
-		on = schemas.ReviewApprove
-		w, err := approve(g, r, d.Hash, tainted)
-		if err != nil {
-			return Decided{}, r, err
-		}
-		out.Item, out.Status, out.With = w.ID, w.Status, w.With
-	}
-	to, err := r.move(g, on, g.Actor(), d.Reason, out.Item)
-	out.State = string(to)
-	return out, r, err
-}
-
 // approve takes r's item over into its group, if it is what the reviewer was shown
 // (INV-SHOWN) and no person is needed who is not there.
 func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, error) {
@@ -206,6 +184,14 @@ func personNeeded(g access.Grant, r row, i memory.Item, tainted bool) (string, e
 	if reason := forPerson(r, i); reason != "" {
 		return reason, nil
 	}
+	return personForSession(g, tainted)
+}
+
+// personForSession says why an agent may approve nothing in this session, "" if it may.
+func personForSession(g access.Grant, tainted bool) (string, error) {
+	if g.IsHuman() {
+		return "", nil
+	}
 	if !tainted {
 		marked, err := memory.Tainted(g)
 		if err != nil || !marked {
@@ -213,6 +199,10 @@ func personNeeded(g access.Grant, r row, i memory.Item, tainted bool) (string, e
 		}
 	}
 	return "this session has read what comes from outside, so a person approves", nil
+}
+
+func inPersonOnly() error {
+	return schemas.Deniedf("a review is decided in person, not for another").Try("call without as, or leave it to whom you act for")
 }
 
 // mayReview asks whether the actor decides over what author wrote (INV-REVIEWER).
@@ -223,7 +213,7 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 		return schemas.Deniedf("nobody reviews what is their own").Try("wait for the parent; review.closed comes with events_poll")
 	}
 	if len(g.Via()) > 0 {
-		return schemas.Deniedf("a review is decided in person, not for another").Try("call without as, or leave it to whom you act for")
+		return inPersonOnly()
 	}
 	above, err := g.Holds(author)
 	if err != nil {
@@ -376,8 +366,13 @@ func nothingWaits(ref string) error {
 	return schemas.NotFoundf("nothing waits for you under %q", ref).Expecting("an id that review_list shows").Try("review_list shows what waits")
 }
 
-// decideWork decides over a held result (package work), and lets the decision count
+// decideHeld decides over a held result (package work), and lets the decision count
 // for how well its author works.
+func decideHeld(g access.Grant, d Decision, _ bool) (Decided, row, error) {
+	out, err := decideWork(g, d)
+	return out, row{}, err
+}
+
 func decideWork(g access.Grant, d Decision) (Decided, error) {
 	s, err := work.Show(g, d.ID, false)
 	if errors.Is(err, schemas.ErrNotFound) || err == nil && s.State != schemas.WorkHeld {

@@ -1,9 +1,10 @@
 // Package review keeps what waits for somebody's decision: memories that an
-// autonomous agent brings back (seed §6), and results that are held.
+// autonomous agent brings back (seed §6), invitations to groups, and results that are held.
 //
 // In reading order: batch.go (what a returning agent hands in), return.go (how it
-// is compared and staged), gate.go (when nothing needs to wait), list.go and
-// diff.go (what a reviewer sees), decide.go (what a decision does), expire.go (what
+// is compared and staged), gate.go (when nothing needs to wait), kinds.go (what kinds
+// of things wait; a new kind is a line there), invitation.go, list.go and diff.go (what a
+// reviewer sees), decide.go (what a decision does), expire.go (what
 // becomes of what nobody decides).
 //
 // Invariants:

@@ -3,12 +3,9 @@ package review
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 
 	"cordelia/access"
 	"cordelia/events"
-	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/trust"
@@ -22,13 +19,14 @@ const (
 	StagedMemory Kind = "memory" // brought back by an agent
 	HeldResult   Kind = "work"   // reported by an agent a person looks over
 	TaskResult   Kind = "task"   // of a whole task
+	ToGroup      Kind = "invitation"
 )
 
 // Entry is one thing that waits for the reader's decision. Its text was written
 // by agents: it is data, never instructions.
 type Entry struct {
 	ID         string              `json:"id"`
-	Kind       Kind                `json:"kind" enum:"memory,work,task"`
+	Kind       Kind                `json:"kind" enum:"memory,invitation,work,task"`
 	Name       string              `json:"name"`
 	State      schemas.ReviewState `json:"state"`
 	Author     string              `json:"author"` // its name
@@ -56,57 +54,33 @@ type Entry struct {
 // or what it is held against.
 func (e Entry) SecondHand() bool { return e.Source.SecondHand() || e.beside.SecondHand() }
 
-// After is where a list goes on: the last id of each kind.
+// After is where a list goes on: behind what of which kind.
 type After struct {
-	Memory string `json:"m,omitempty"`
-	Work   string `json:"w,omitempty"`
+	Kind Kind   `json:"k,omitempty"`
+	ID   string `json:"a,omitempty"`
 }
 
-// List gives what waits for the actor, memories in order of arrival and then held
-// results, the newest first; next is where more begins, nil at the end. An agent
-// sees what its children brought; a person sees their whole tree.
+// List gives what waits for the actor, one kind after the other as kinds names them; next
+// is where more begins, nil at the end. An agent sees what concerns its children; a person
+// sees their whole tree.
 func List(g access.Grant, after After, limit int, tainted bool) (entries []Entry, next *After, err error) {
-	groups, err := readable(g)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := g.Tx().Query(selectWaiting, groups, after.Memory, limit+1)
-	found, err := store.Collect(rows, err, scanRow)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list reviews: %w", err)
-	}
-	for _, r := range found {
-		if len(entries) == limit {
-			return entries, &after, nil
+	reached := after.Kind == ""
+	for _, k := range kinds() {
+		if reached = reached || k.name == after.Kind; !reached {
+			continue
 		}
-		after.Memory = r.id
-		if err := mayReview(g, r.author); errors.Is(err, schemas.ErrDenied) {
-			continue // its own
-		} else if err != nil {
-			return nil, nil, err
-		}
-		e, err := r.entry(g, tainted, false)
+		room := limit - len(entries)
+		page, last, more, err := k.page(g, after.ID, max(room, 1), tainted)
 		if err != nil {
 			return nil, nil, err
 		}
-		entries = append(entries, e)
-	}
-	if !g.IsHuman() || len(found) > limit {
-		if len(found) > limit {
-			next = &after
+		if room == 0 && (len(page) > 0 || more) {
+			return entries, &After{k.name, after.ID}, nil
 		}
-		return entries, next, nil
-	}
-	held, err := work.List(g, work.Filter{State: schemas.WorkHeld, Before: after.Work, Limit: limit - len(entries) + 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, s := range held {
-		if len(entries) == limit {
-			return entries, &after, nil
+		if entries = append(entries, page...); more {
+			return entries, &After{k.name, last}, nil
 		}
-		after.Work = s.WorkID
-		entries = append(entries, heldEntry(s))
+		after = After{}
 	}
 	return entries, nil, nil
 }
@@ -116,56 +90,27 @@ func List(g access.Grant, after After, limit int, tainted bool) (entries []Entry
 func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
 	out := make([]Entry, 0, len(ids))
 	for _, id := range ids {
-		r, err := find(g, id)
-		if err == nil {
-			err = mayReview(g, r.author)
-		}
-		if err == nil {
-			e, err := r.entry(g, tainted, true)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, e)
-			continue
-		}
-		if !errors.Is(err, schemas.ErrNotFound) || !g.IsHuman() {
+		e, err := firstKind(id, func(k kind) (Entry, error) { return k.show(g, id, tainted) })
+		if err != nil {
 			return nil, err
 		}
-		s, missing := work.Show(g, id, true)
-		if missing != nil && !errors.Is(missing, schemas.ErrNotFound) {
-			return nil, missing
-		}
-		if missing != nil || s.State != schemas.WorkHeld {
-			return nil, err
-		}
-		e := heldEntry(s)
-		e.Work = &s
 		out = append(out, e)
 	}
 	return out, nil
 }
 
-// StateOf is where one thing stands that an agent brought back, for who reviews it: also
-// after its staging group was closed. CodeNotFound for everybody else.
+// StateOf is where one thing stands that waited for who asks, also after it was decided.
+// CodeNotFound for everybody else.
 func StateOf(g access.Grant, id string) (schemas.ReviewState, error) {
 	if g.Tx() == nil {
 		return "", access.ErrNoGrant
 	}
-	var r row
-	err := g.Tx().QueryRow(selectAny, id).Scan(r.dest()...)
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return "", fmt.Errorf("read review: %w", err)
-	}
-	if err == nil {
-		err = mayReview(g, r.author)
-	}
-	switch {
-	case err == nil:
-		return r.state, nil
-	case errors.Is(err, store.ErrNoRows), errors.Is(err, schemas.ErrDenied):
-		return "", nothingWaits(id)
-	}
-	return "", err
+	return firstKind(id, func(k kind) (schemas.ReviewState, error) {
+		if k.state == nil {
+			return "", nothingWaits(id)
+		}
+		return k.state(g, id)
+	})
 }
 
 // entry shows r as it stands now beside what its group holds.

@@ -44,6 +44,7 @@ type Grants struct {
 	BonusGroups []string     `json:"bonus_groups,omitempty"` // count only at tier High
 	Private     PrivateGrant `json:"private,omitempty"`      // the parent's private L2
 	AutoMerge   bool         `json:"auto_merge,omitempty"`   // what it brings back may be merged without review
+	AcceptFrom  []EntityID   `json:"accept_from,omitempty"`  // who adds it to groups without asking its parent
 }
 
 // Agent is the public record of an agent (seed §1.2).

@@ -10,6 +10,7 @@ const (
 	EventMemoryConflict     EventType = "memory.conflict"
 	EventGroupMemberJoined  EventType = "group.member_joined"
 	EventGroupMemberLeft    EventType = "group.member_left"
+	EventGroupInvitation    EventType = "group.invitation"
 	EventSwarmTaskComplete  EventType = "swarm.task_complete"
 	EventSwarmWorkerLost    EventType = "swarm.worker_lost"
 	EventSwarmDisbanded     EventType = "swarm.disbanded"
@@ -29,7 +30,7 @@ const (
 func EventTypes() []EventType {
 	return []EventType{
 		EventMemoryWritten, EventMemoryConflict,
-		EventGroupMemberJoined, EventGroupMemberLeft,
+		EventGroupMemberJoined, EventGroupMemberLeft, EventGroupInvitation,
 		EventSwarmTaskComplete, EventSwarmWorkerLost, EventSwarmDisbanded,
 		EventTrustScoreChanged, EventAgentStatusChanged,
 		EventTaskReady, EventTaskDone, EventTaskFailed, EventTaskHeld, EventTaskBlocked, EventTaskCancelled,
@@ -86,6 +87,16 @@ type GroupMemberJoined struct {
 type GroupMemberLeft struct {
 	GroupID  GroupID  `json:"group_id"`
 	EntityID EntityID `json:"entity_id"`
+}
+
+// GroupInvitation is the payload of group.invitation: an inviter wants agents of the reader
+// in its groups (pending: one event stands for all that wait), or what became of an invitation
+// of the reader's. It names no group, because that name is the inviter's words.
+type GroupInvitation struct {
+	InvitationID string      `json:"invitation_id"`
+	EntityID     EntityID    `json:"entity_id"` // who is invited
+	InviterID    EntityID    `json:"inviter_id"`
+	State        ReviewState `json:"state"`
 }
 
 // SwarmTaskComplete is the payload of swarm.task_complete; Result is an enum,

@@ -93,7 +93,7 @@ func TestEveryEventHasASchema(t *testing.T) {
 		EventAgentStatusChanged: AgentStatusChanged{}, EventTaskReady: TaskReady{},
 		EventTaskDone: TaskChanged{}, EventTaskFailed: TaskChanged{}, EventTaskHeld: TaskChanged{},
 		EventTaskBlocked: TaskChanged{}, EventTaskCancelled: TaskChanged{},
-		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
+		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{}, EventGroupInvitation: GroupInvitation{},
 	}
 	var names []string
 	for _, e := range EventTypes() {

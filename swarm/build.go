@@ -141,7 +141,7 @@ func (b *building) found() error {
 // approve lets a coordinator there was before reach the groups.
 func (b *building) approve(groups []schemas.GroupID) error {
 	for _, id := range groups {
-		if _, err := agents.Approve(b.g, b.leader, id); err != nil {
+		if err := agents.Approve(b.g, b.leader, id); err != nil {
 			return err
 		}
 		if b.plan.addTo != "" {

@@ -63,8 +63,10 @@ func (a *app) memoryGroupCommand() *cobra.Command {
 		action("create", "GROUP", "Make a group you own", "create team --description 'the parser rewrite'", []string{"group"}, "entity", "role", "emcon"),
 		action("list", "", "List the groups you see", "list", nil, "group", "entity", "role", "description", "culture", "emcon"),
 		action("read", "GROUP", "Show a group with its members", "read team", []string{"group"}, "entity", "role", "description", "culture", "emcon"),
-		action("add", "GROUP ENTITY", "Add a member, or change its role", "add team researcher --role member", []string{"group", "entity"}, "description", "culture", "emcon"),
-		action("remove", "GROUP ENTITY", "Remove a member", "remove team researcher", []string{"group", "entity"}, "role", "description", "culture", "emcon"),
+		action("add", "GROUP ENTITY", "Add a member, invite one that is not below you, or change a role", "add team researcher --role member", []string{"group", "entity"}, "description", "culture", "emcon"),
+		action("remove", "GROUP ENTITY", "Remove a member, or take an invitation back", "remove team researcher", []string{"group", "entity"}, "role", "description", "culture", "emcon"),
+		action("invitations", "", "List invitations of your agents, or of you, to others' groups", "invitations", nil,
+			"group", "entity", "role", "description", "culture", "emcon"),
 		action("update", "GROUP", "Change description, culture or emission control", "update team --emcon", []string{"group"}, "entity", "role"),
 	)
 }
@@ -249,12 +251,15 @@ type groupView struct {
 	Emcon       bool            `json:"emcon"`
 	Size        int             `json:"size"`
 	CreatedAt   string          `json:"created_at"`
-	Members     []struct {
-		ID       string `json:"id"`
-		Name     string `json:"name"`
-		Role     string `json:"role"`
-		JoinedAt string `json:"joined_at"`
-	} `json:"members"`
+	Members     []memberView    `json:"members"`
+	Invited     []memberView    `json:"invited"`
+}
+
+type memberView struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	JoinedAt string `json:"joined_at"`
 }
 
 func showGroups(a *app, v struct {
@@ -262,11 +267,31 @@ func showGroups(a *app, v struct {
 	Groups []groupView `json:"groups"`
 	Member string      `json:"member"`
 	Note   string      `json:"note"`
+
+	Invitation  string `json:"invitation"`
+	Invitations []struct {
+		ID      string `json:"id"`
+		Name    string `json:"name"`
+		Inviter string `json:"inviter"`
+		Hash    string `json:"hash"`
+	} `json:"invitations"`
 }) {
 	if v.Note != "" {
 		defer a.note("%s", clean(v.Note))
 	}
 	switch {
+	case v.Invitation != "":
+		a.say("invited: %s", clean(a.who(v.Member)))
+		a.note("its parent or the user decides; until then it sees nothing of the group")
+	case len(v.Invitations) > 0:
+		t := table{firm: 1, head: []string{"ID", "BY", "INVITES"}}
+		for _, i := range v.Invitations {
+			t.add(texts(clean(i.ID), clean(i.Inviter), clean(i.Name))...)
+		}
+		a.print(t)
+		first := v.Invitations[0]
+		a.note("accept: cordelia review approve %s %s", clean(first.ID), clean(first.Hash))
+		a.note("decline: cordelia review reject %s", clean(first.ID))
 	case v.Group != nil:
 		showGroup(a, *v.Group)
 	case v.Member != "":
@@ -300,13 +325,16 @@ func showGroup(a *app, g groupView) {
 	}
 	f.add("created", clock(g.CreatedAt))
 	a.list(f)
-	if len(g.Members) == 0 {
+	if len(g.Members)+len(g.Invited) == 0 {
 		return
 	}
 	a.say("")
 	t := table{firm: 3, head: []string{"MEMBER", "ID", "ROLE", "JOINED"}}
 	for _, m := range g.Members {
 		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role)}, cell{text: clock(m.JoinedAt)})
+	}
+	for _, m := range g.Invited {
+		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role) + ", invited"}, cell{text: clock(m.JoinedAt)})
 	}
 	a.print(t)
 }

@@ -162,6 +162,7 @@ func showDecided(a *app, v struct {
 		Item   string   `json:"item"`
 		Status string   `json:"status"`
 		With   []string `json:"with"`
+		Note   string   `json:"note"`
 	} `json:"decided"`
 	Closed []string `json:"closed"`
 }) {
@@ -174,6 +175,9 @@ func showDecided(a *app, v struct {
 			text += fmt.Sprintf(", %s %s", clean(d.Status), clean(strings.Join(d.With, " ")))
 		}
 		a.say("%s", text)
+		if d.Note != "" {
+			a.note("%s", a.commands(clean(d.Note)))
+		}
 	}
 	for _, group := range v.Closed {
 		a.note("nothing of %s waits any more", clean(group))
