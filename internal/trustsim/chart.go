@@ -9,21 +9,23 @@ import (
 const (
 	panelWidth, panelHeight = 220, 150
 	panelsInRow             = 3
-	chartTop                = 44 // title and legend
+	chartTop                = 60 // title and legend
+	legendInRow             = 4
 )
 
 // plot draws a panel for each scenario and a line for each policy: the mean over
 // the seeds, of three days each. It has no background and only mid tones, so that
 // it reads on light pages and on dark ones.
 func (r report) plot(title string, by func(result) []share) string {
-	colours := []string{"#2b83c6", "#888888", "#d0622f", "#3f9b4f"}
+	colours := []string{"#2b83c6", "#888888", "#d0622f", "#3f9b4f", "#9b59b6", "#b8860b", "#5dade2"}
 	list := scenarios()
 	width, height := panelsInRow*panelWidth, chartTop+(len(list)+panelsInRow-1)/panelsInRow*panelHeight
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" fill="#888">`+"\n", width, height)
 	fmt.Fprintf(&b, `<text x="10" y="16" font-size="14">%s</text>`+"\n", html.EscapeString(title))
 	for i, p := range policies() {
-		fmt.Fprintf(&b, `<text x="%d" y="34" fill="%s">%s</text>`+"\n", 10+i*150, colours[i], html.EscapeString(p.name))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s">%s</text>`+"\n",
+			10+i%legendInRow*150, 34+i/legendInRow*16, colours[i], html.EscapeString(p.name))
 	}
 	for i, s := range list {
 		x, y := i%panelsInRow*panelWidth+34, chartTop+i/panelsInRow*panelHeight

@@ -151,7 +151,7 @@ func (n *run) work(ctx context.Context, a *agent, day int) (file string, err err
 		i := item{id, a, t.fact, t.value}
 		n.items, n.byID[id] = append(n.items, i), i
 	}
-	if !t.predicts {
+	if !t.predicts || n.policy.silent {
 		return "", nil
 	}
 	name := fmt.Sprintf("agent-%d-day-%d", a.number, day)

@@ -157,7 +157,7 @@ func (h *house) standing(ctx context.Context, p policy, agent schemas.EntityID) 
 		if err := tx.QueryRow(countVerdicts, agent).Scan(&s.verdicts); err != nil || p.accuracy == nil {
 			return err
 		}
-		rights, err := verdictsOn(tx, agent)
+		rights, err := p.verdictsOn(tx, agent)
 		if err == nil {
 			s.accuracy = p.accuracy(rights)
 			s.tier = tierOf(s.accuracy)

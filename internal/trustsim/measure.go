@@ -115,9 +115,10 @@ func measures() []measure {
 // is nothing to say.
 type estimate struct{ mean, half float64 }
 
-// studentT is the 97.5 % point of Student's t, by degrees of freedom from 1
+// studentT is the 97.5 % point of Student's t, by degrees of freedom from 1 to 19
 // (Abramowitz & Stegun, table 26.10).
-var studentT = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262}
+var studentT = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
+	2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}
 
 func estimateOf(values []float64) estimate {
 	var kept []float64

@@ -12,13 +12,16 @@ import (
 )
 
 const (
-	unknown     = 0.6 // where everyone starts, as in package trust
-	leastForce  = 5   // verdicts before a plain mean is acted on
-	forgetting  = 0.1 // weight of the newest verdict in an exponential average
-	design      = "Cordelia"
-	noTrust     = "no trust"
-	plainMean   = "plain mean"
-	exponential = "exponential average"
+	unknown       = 0.6 // where everyone starts, as in package trust
+	leastForce    = 5   // verdicts before a plain mean is acted on
+	forgetting    = 0.1 // weight of the newest verdict in an exponential average
+	design        = "Cordelia"
+	noTrust       = "no trust"
+	plainMean     = "plain mean"
+	exponential   = "exponential average"
+	userMean      = "user's verdicts"
+	userAverage   = "user's, averaged"
+	noPredictions = "no predictions"
 )
 
 // policy is a way of scoring agents.
@@ -27,35 +30,48 @@ type policy struct {
 	// accuracy of an agent from the last word of each assessor on each item, oldest
 	// first, each worth the same; nil for the product's own.
 	accuracy func(rights []bool) float64
+	userOnly bool // of these words the user's alone
+	silent   bool // the agents make no predictions
 }
 
 func policies() []policy {
 	return []policy{
-		{design, nil},
-		{noTrust, func([]bool) float64 { return unknown }},
-		{plainMean, func(rights []bool) float64 {
+		{name: design},
+		{name: noTrust, accuracy: func([]bool) float64 { return unknown }},
+		{name: plainMean, accuracy: func(rights []bool) float64 {
 			if len(rights) < leastForce {
 				return unknown
 			}
-			n := 0.0
-			for _, right := range rights {
-				if right {
-					n++
-				}
-			}
-			return n / float64(len(rights))
+			return float64(count(rights)) / float64(len(rights))
 		}},
-		{exponential, func(rights []bool) float64 {
-			a := unknown
-			for _, right := range rights {
-				a *= 1 - forgetting
-				if right {
-					a += forgetting
-				}
-			}
-			return a
+		{name: exponential, accuracy: average},
+		{name: userMean, userOnly: true, accuracy: func(rights []bool) float64 {
+			return (trust.PriorMean*trust.PriorStrength + float64(count(rights))) / float64(trust.PriorStrength+len(rights))
 		}},
+		{name: userAverage, userOnly: true, accuracy: average},
+		{name: noPredictions, silent: true},
 	}
+}
+
+func count(rights []bool) (n int) {
+	for _, right := range rights {
+		if right {
+			n++
+		}
+	}
+	return n
+}
+
+// average forgets: the newest verdict has a tenth of the weight.
+func average(rights []bool) float64 {
+	a := unknown
+	for _, right := range rights {
+		a *= 1 - forgetting
+		if right {
+			a += forgetting
+		}
+	}
+	return a
 }
 
 // tierOf cuts an accuracy as the product cuts its own.
@@ -71,7 +87,7 @@ func (p policy) tiersOf() func(*store.Tx, schemas.EntityID) ([]access.Tiering, e
 		return nil
 	}
 	return func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
-		rights, err := verdictsOn(tx, agent)
+		rights, err := p.verdictsOn(tx, agent)
 		if err != nil {
 			return nil, err
 		}
@@ -79,14 +95,14 @@ func (p policy) tiersOf() func(*store.Tx, schemas.EntityID) ([]access.Tiering, e
 	}
 }
 
-// verdictsOn reads the last word of each assessor on each item of agent.
-func verdictsOn(tx *store.Tx, agent schemas.EntityID) ([]bool, error) {
+// verdictsOn reads the last word of each assessor that p counts on each item of agent.
+func (p policy) verdictsOn(tx *store.Tx, agent schemas.EntityID) ([]bool, error) {
 	type said struct{ item, assessor string }
 	type row struct {
 		said
 		right bool
 	}
-	rows, err := tx.Query(selectVerdicts, agent)
+	rows, err := tx.Query(selectVerdicts, agent, p.userOnly)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (v row, err error) {
 		var word trust.Word
 		err = r.Scan(&v.item, &v.assessor, &word)

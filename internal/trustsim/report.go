@@ -15,7 +15,7 @@ type report struct{ jobs []*job }
 
 // publish prints the tables and writes them, and the plots, into the folder docs.
 func (r report) publish(docs string) error {
-	text := r.table() + "\n" + r.losses()
+	text := r.table() + "\n" + r.tested() + "\n" + r.losses()
 	fmt.Print(text)
 	if err := figures.Write(filepath.Join(docs, "trust.md"), text); err != nil {
 		return err
@@ -75,6 +75,35 @@ func (m measure) word(e estimate) string {
 	return fmt.Sprintf(format+" ± "+format, e.mean, e.half)
 }
 
+// tested says in which worlds the hypothesis fails: where the interval of the
+// differences within seeds lies above zero.
+func (r report) tested() string {
+	var b strings.Builder
+	m, failed := measures()[0], 0
+	for _, s := range scenarios() {
+		d := estimateOf(differences(r.of(s.name, design, m), r.of(s.name, userMean, m)))
+		says := "within the interval"
+		switch {
+		case d.mean-d.half > 0:
+			says = "more: the hypothesis fails here"
+			failed++
+		case d.mean+d.half < 0:
+			says = "fewer"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, m.word(d), says)
+	}
+	return fmt.Sprintf("Hypothesis: %s. It fails in %d of %d worlds.\n\n", hypothesis, failed, len(scenarios())) +
+		fmt.Sprintf("| agents | false items retrieved, minus those of %s, points | |\n|---|--:|---|\n", userMean) + b.String()
+}
+
+func differences(ours, theirs []float64) []float64 {
+	list := make([]float64, len(ours))
+	for i := range ours {
+		list[i] = ours[i] - theirs[i]
+	}
+	return list
+}
+
 // losses lists where the design did worse than a rival by more than chance: the
 // interval of the differences within seeds leaves zero out.
 func (r report) losses() string {
@@ -84,12 +113,9 @@ func (r report) losses() string {
 		for _, m := range measures() {
 			ours := r.of(s.name, design, m)
 			for _, p := range policies()[1:] {
-				theirs := r.of(s.name, p.name, m)
-				worse := make([]float64, len(ours))
-				for i := range ours {
-					if worse[i] = ours[i] - theirs[i]; !m.less {
-						worse[i] = -worse[i]
-					}
+				worse := differences(ours, r.of(s.name, p.name, m))
+				if !m.less {
+					worse = differences(r.of(s.name, p.name, m), ours)
 				}
 				d := estimateOf(worse)
 				switch {
