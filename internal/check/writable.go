@@ -1,0 +1,63 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"cordelia/schemas"
+)
+
+// Foreign reports whether nothing that runs as this node's user can have written what c
+// looks at since a moment: the operating system forbids it to, or nothing wrote the file
+// that did not come out as c says. Agents run as that user, so whatever it could write
+// its agents could.
+func Foreign(roots []string, c schemas.Check, since time.Time, holds bool) bool {
+	if c.Kind == schemas.CheckDate {
+		return true
+	}
+	if len(roots) == 0 {
+		return false
+	}
+	for _, root := range roots {
+		path := filepath.Join(root, filepath.FromSlash(c.Path))
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if mayWrite(filepath.Dir(path)) {
+				return false
+			}
+		case err != nil:
+			return false
+		case !holds && info.ModTime().Before(since): // an older file did not begin to hold
+		case mayWrite(path):
+			return false
+		}
+	}
+	return true
+}
+
+// mayWrite reports whether this process's user could write the file, put another in its
+// place, or change who may: it owns or may write the file, or a folder above it, as the
+// path names them and as its links lead.
+func mayWrite(path string) bool {
+	end, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	for _, at := range []string{path, end} {
+		for {
+			if writable(at) {
+				return true
+			}
+			above := filepath.Dir(at)
+			if above == at {
+				break
+			}
+			at = above
+		}
+	}
+	return false
+}
