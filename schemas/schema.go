@@ -16,8 +16,8 @@ func SchemaURN(name string) string { return "urn:cordelia:schema:" + name }
 
 // SchemaNames lists the published JSON Schemas (draft 2020-12) by name, sorted:
 // the agent record (identity), capabilities, the L1 context, the L2 items, the
-// records of the task pipeline, the manifest of a swarm, and the event envelope with
-// every payload.
+// records of the task pipeline, the manifest of a swarm, the trust score, and the event
+// envelope with every payload.
 func SchemaNames() []string {
 	entries, err := schemaFiles.ReadDir(".")
 	if err != nil { // the folder is part of the binary

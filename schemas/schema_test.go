@@ -41,7 +41,7 @@ func parseSchema(t *testing.T, text []byte) (o object) {
 }
 
 func TestSchemasArePublished(t *testing.T) {
-	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session", "swarm"}, SchemaNames())
+	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session", "swarm", "trust"}, SchemaNames())
 	for _, name := range SchemaNames() {
 		s := readSchema(t, name)
 		require.Equal(t, SchemaURN(name), s.ID)
