@@ -47,25 +47,32 @@ type Tiering struct {
 	Tier     schemas.Tier
 }
 
-// tier is the one of the chain's own entity at a moment, in the eyes of whoever
-// owns what it touches if they have an opinion, else of the human above. It is
-// read with the chain, so that asking costs nothing that could be told apart.
+// tier is the one of the chain's own entity at a moment, where owner owns what it
+// touches: the lower of what the owner and the human above think, so that no owner's
+// verdicts overrule the human's. It is read with the chain, so that asking costs
+// nothing that could be told apart.
 func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
-	for _, observer := range []schemas.EntityID{owner, c.root()} {
-		var tier schemas.Tier
-		for _, t := range c.tiers {
-			if t.Observer == observer && (t.From <= now || tier == "") {
-				tier = t.Tier
-			}
-		}
-		if tier != "" {
-			return tier
+	inForce, known := c.tierFor(c.root(), now)
+	if !known {
+		if inForce = schemas.Medium; c.self().Foreign {
+			inForce = schemas.Low
 		}
 	}
-	if c.self().Foreign {
-		return schemas.Low
+	theirs, known := c.tierFor(owner, now)
+	if known && slices.Index(schemas.Tiers(), theirs) < slices.Index(schemas.Tiers(), inForce) {
+		return theirs
 	}
-	return schemas.Medium
+	return inForce
+}
+
+// tierFor is the tier in the eyes of one observer, if it has an opinion.
+func (c *chain) tierFor(observer schemas.EntityID, now int64) (tier schemas.Tier, known bool) {
+	for _, t := range c.tiers {
+		if t.Observer == observer && (t.From <= now || !known) {
+			tier, known = t.Tier, true
+		}
+	}
+	return tier, known
 }
 
 func (c *chain) self() *entity          { return &c.entities[len(c.entities)-1] }

@@ -63,8 +63,8 @@ func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
 	}), nil
 }
 
-// TierOf is how reliable id proved, in the eyes of whoever owns what it wrote if
-// they have an opinion, else of the human above it.
+// TierOf is how reliable id proved where owner owns the memory: the lower of the
+// owner's tier, if it has an opinion, and that of the human above id.
 func (g Grant) TierOf(id, owner schemas.EntityID) (schemas.Tier, error) {
 	if g.Tx() == nil {
 		return "", ErrNoGrant

@@ -250,15 +250,25 @@ func defaults(t schemas.AgentType, tier schemas.Tier, grants schemas.Grants, d d
 	return false
 }
 
-// trusted is the tier of p for the owner of what it touches, or else for its person.
+// trusted is the lower tier of p for the owner of what it touches and for its person.
 func (p *place) trusted(owner *place) schemas.Tier {
-	if owner != nil && p.opinions[owner.id] != "" {
-		return p.opinions[owner.id]
+	tier := p.opinions[p.line()[0].id]
+	if tier == "" {
+		tier = "medium"
 	}
-	if tier := p.opinions[p.line()[0].id]; tier != "" {
+	if owner == nil || p.opinions[owner.id] == "" {
 		return tier
 	}
-	return schemas.Medium
+	theirs := p.opinions[owner.id]
+	for _, lowest := range []schemas.Tier{"untrusted", "low", "medium"} {
+		if tier == lowest || theirs == lowest {
+			return lowest
+		}
+	}
+	if tier == "high" && theirs == "high" {
+		return "high"
+	}
+	return "" // one that nobody knows
 }
 
 // wish is a need of an operation, told by who and what exists.

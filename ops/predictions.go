@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"cordelia/access"
 	"cordelia/internal/check"
@@ -38,7 +39,8 @@ func (n *Node) Foresight(ctx context.Context) error {
 		var f trust.Finding
 		if !d.Purged {
 			holds, err := check.Holds(ctx, n.checks.Roots, d.Check, n.Store.Clock().Now())
-			f = trust.Finding{Known: err == nil, Holds: holds}
+			f = trust.Finding{Known: err == nil, Holds: holds,
+				Foreign: d.Made > 0 && check.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), holds)}
 			if err != nil {
 				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)
 			}

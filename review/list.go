@@ -125,7 +125,7 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Tier = s.Score.Tier()
+	e.Tier = s.Tier
 	if r.state.Final() && r.state != schemas.ReviewApproved {
 		return e, nil // its text may be gone
 	}

@@ -54,6 +54,8 @@ const (
 	BecauseFull      = "this item has all the weight that other agents' words can give"
 	BecauseDaily     = "more predictions came due on one day than count"
 	BecauseForegone  = "it held already when it was written"
+	BecauseRelayed   = "one agent's relayed words about another count half a verdict in all until the user confirms them"
+	BecauseWithdrawn = "the user denied having said so"
 )
 
 // Given is what became of a verdict, in the book of the human above the agent.
@@ -62,6 +64,9 @@ type Given struct {
 	Weight   int64  // thousandths
 	Why      string // without weight: one of the reasons
 	Repeated bool   // it was said already; nothing was written
+	Own      bool   // it counts in full where the actor owns the memory
+	// The tier before and after, if the verdict has weight.
+	From, To schemas.Tier
 }
 
 // Assess writes the actor's verdict into the book of the human above the item's
@@ -114,7 +119,8 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 		return given, err
 	}
 	e.Observer, e.Source, e.Witness = actor, ByOwner, actor
-	_, err = record(g, e)
+	own, err := record(g, e)
+	given.Own = own.Weight > 0
 	return given, err
 }
 
@@ -160,6 +166,7 @@ func record(g access.Grant, e entry) (Given, error) {
 	if err != nil {
 		return out, err
 	}
+	out.From, out.To = before.tierAt(e.At), after.tierAt(e.At)
 	return out, after.keep(g, before)
 }
 
@@ -194,7 +201,7 @@ func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, er
 	}
 	switch e.Source {
 	case ByRelay:
-		return relayedWeight, "", nil
+		return relayed(g.Tx(), e)
 	case ByOtherOne, ByPeer:
 		bound := 1.0 // the observer's own words
 		if e.Witness != e.Observer {
@@ -217,28 +224,61 @@ func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, er
 	return unit, "", nil
 }
 
+// relayed gives the weight of words of the user that an agent repeats: what its words
+// about this agent have left of half a verdict.
+func relayed(tx *store.Tx, e entry) (weight int64, why string, err error) {
+	var withdrawn bool
+	if err := tx.QueryRow(selectWithdrawn, e.Observer, e.Agent, e.Item, e.Witness).Scan(&withdrawn); err != nil {
+		return 0, "", fmt.Errorf("read assessments: %w", err)
+	}
+	if withdrawn {
+		return 0, BecauseWithdrawn, nil
+	}
+	var others int64
+	if err := tx.QueryRow(selectRelayed, e.Observer, e.Agent, e.Witness, e.At-windowSpan, e.Item).Scan(&others); err != nil {
+		return 0, "", fmt.Errorf("read assessments: %w", err)
+	}
+	if weight = relayedWeight - others; weight <= 0 {
+		return 0, BecauseRelayed, nil
+	}
+	return weight, "", nil
+}
+
 // count makes e count, in the place of what it replaces, and gives the score
 // before and after.
 func count(tx *store.Tx, e entry, about []entry) (before, after cached, err error) {
 	if before, err = open(tx, e.Observer, e.Agent); err != nil {
 		return before, after, err
 	}
+	replaced := false
 	for _, o := range about {
 		if !e.replaces(o) {
 			continue
 		}
+		replaced = true
 		if _, err := tx.Exec(dropCounted, o.Observer, o.Agent, o.Item, o.Witness); err != nil {
 			return before, after, fmt.Errorf("replace assessment: %w", err)
 		}
 	}
-	if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq); err != nil {
-		return before, after, fmt.Errorf("count assessment: %w", err)
+	if e.withdraws() && !replaced {
+		return before, before, nil // what it takes back had no weight
 	}
-	window, err := newest(tx, e.Observer, e.Agent)
+	if !e.withdraws() {
+		if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq, e.movesTier()); err != nil {
+			return before, after, fmt.Errorf("count assessment: %w", err)
+		}
+	}
+	window, err := newest(tx, selectWindow, e.Observer, e.Agent)
 	if err != nil {
 		return before, after, err
 	}
+	var deciding []entry
+	if e.movesTier() {
+		if deciding, err = newest(tx, selectTierWindow, e.Observer, e.Agent); err != nil {
+			return before, after, err
+		}
+	}
 	after = before
-	after.book = before.note(e, window)
+	after.book = before.note(e, window, deciding)
 	return before, after, nil
 }

@@ -139,11 +139,12 @@ func TestTheWordOfTheUntrustedWeighsLittle(t *testing.T) {
 	for i := range 50 {
 		n.assess(ann, Verdict{On: wrote(solo, i), Word: Wrong})
 	}
-	require.Equal(t, schemas.Untrusted, n.score(solo).Tier())
+	require.Equal(t, schemas.Untrusted, n.standing(solo).Tier)
 	for i := range 50 {
 		n.assess(solo, Verdict{On: wrote(work, 100+i), Word: Wrong})
 	}
-	require.Equal(t, schemas.Medium, n.score(other).Tier())
+	require.Equal(t, schemas.Medium, n.standing(other).Tier)
+	require.Equal(t, schemas.Medium, n.standing(work).Tier)
 	s := n.score(work)
 	require.Equal(t, int64(50*4), s.Beta-defaultPrior().Beta, "0.25 × 0.0153, fifty times")
 	require.NoError(t, n.verify())
@@ -184,7 +185,7 @@ func TestPriorsAreNotHandedOn(t *testing.T) {
 		n.assess(ann, Verdict{On: wrote(lead, i), Word: Right})
 		n.assess(ann, Verdict{On: wrote(work, 100+i), Word: Wrong})
 	}
-	require.Equal(t, schemas.High, n.score(lead).Tier())
+	require.Equal(t, schemas.High, n.standing(lead).Tier)
 	require.Equal(t, Score{3000, 2000}, begin(lead, accesstest.Named("p4"), false), "trust is earned")
 	require.Equal(t, Score{600, 4400}, begin(work, accesstest.Named("p5"), false), "distrust is inherited: 3/25")
 	n.assess(ann, Verdict{On: wrote(accesstest.Named("p5"), 500), Word: Right})

@@ -44,8 +44,9 @@ func (s Source) rank() int {
 type Word string
 
 const (
-	Right Word = "right"
-	Wrong Word = "wrong"
+	Right     Word = "right"
+	Wrong     Word = "wrong"
+	Withdrawn Word = "" // of relayed words: the user denied having said so
 )
 
 // entry is a row of the ledger.
@@ -54,7 +55,7 @@ type entry struct {
 	Observer    schemas.EntityID `json:"observer"` // whose book it is in
 	Agent       schemas.EntityID `json:"agent"`    // whom it is about
 	Source      Source           `json:"source"`
-	Verdict     Word             `json:"verdict"` // "" for a prior
+	Verdict     Word             `json:"verdict"` // "" for a prior, and where relayed words are withdrawn
 	Item        schemas.ItemID   `json:"item"`    // the first of its line: copies are the same memory
 	Version     int              `json:"version"`
 	ContentHash []byte           `json:"content_hash"`
@@ -69,22 +70,48 @@ type entry struct {
 func (e entry) score() Score  { return Score{e.Alpha, e.Beta} }
 func (e entry) weight() int64 { return e.Alpha + e.Beta }
 
+// movesTier reports whether e counts for the tier: the observer's own verdicts and due
+// predictions do. What agents say of each other moves the score alone, for agents that
+// work together against the others can say anything (INV-TIER).
+func (e entry) movesTier() bool { return e.Source.rank() == 3 }
+
+// withdraws reports whether e takes back what its witness relayed about the item.
+func (e entry) withdraws() bool { return e.Source == ByRelay && e.Verdict == Withdrawn }
+
+// counts reports whether e changes a score.
+func (e entry) counts() bool { return e.weight() > 0 || e.withdraws() }
+
 // replaces reports whether e takes the place of the older verdict o about the
 // same item.
 func (e entry) replaces(o entry) bool {
+	if e.withdraws() {
+		return o.Source == ByRelay && o.Witness == e.Witness
+	}
 	return e.Source.rank() > 1 || o.Witness == e.Witness
 }
 
 // book is what one observer holds of one agent: a pure function of the ledger.
 type book struct {
-	prior   Score
-	score   Score // as of the newest evidence
-	steps   []step
-	summary summary
-	updated int64 // when that evidence came, or the prior; UTC µs
+	prior    Score
+	sum                   // of all evidence
+	deciding sum          // of what moves the tier
+	tier     schemas.Tier // in force as of the newest verdict that moves it
+	summary  summary
+	updated  int64 // when the newest evidence came, or the prior; UTC µs
 }
 
-// step is how far the score has come down by a moment, evidence falling out of
+// opened is a book without any evidence. Its tier is taken as the prior's mean says.
+func opened(prior Score) book {
+	return book{prior: prior, sum: sum{score: prior}, deciding: sum{score: prior}, tier: prior.Tier()}
+}
+
+// sum is a prior with the evidence of a window.
+type sum struct {
+	score Score // as of the newest evidence
+	steps []step
+}
+
+// step is how far a score has come down by a moment, evidence falling out of
 // the window.
 type step struct {
 	at int64
@@ -93,35 +120,46 @@ type step struct {
 
 // summary describes the evidence of a window.
 type summary struct {
-	observations, rights, confirmed int
-	start, end                      int64 // UTC µs; 0 without evidence
+	observations, rights int
+	confirmed, byPerson  int   // by the observer's own words or by time; by the words alone
+	start, end           int64 // UTC µs; 0 without evidence
 }
 
 // at is the score a reader sees at a moment: the lowest since the newest
 // evidence, so that time alone never promotes (INV-TRUST-TIME).
-func (b book) at(now int64) Score {
-	seen := b.score
-	for _, s := range b.steps {
-		if s.at > now {
+func (s sum) at(now int64) Score {
+	seen := s.score
+	for _, step := range s.steps {
+		if step.at > now {
 			break
 		}
-		seen = s.Score
+		seen = step.Score
 	}
 	return seen
 }
 
-// note is b after evidence e at e.At, where window are the newest verdicts that
-// count, e among them, newest first. A wrong verdict raises nothing, even where
-// the window has forgotten worse.
-func (b book) note(e entry, window []entry) book {
-	before := b.at(e.At)
-	window = within(window, e.At)
-	b.score = b.sum(window)
+// note is s after evidence e, where window are the newest verdicts that count, e among
+// them. A wrong verdict raises nothing, even where the window has forgotten worse.
+func (s sum) note(prior Score, e entry, window []entry) sum {
+	after := sum{score: add(prior, window)}
 	if e.Verdict == Wrong {
-		b.score = lower(before, b.score)
+		after.score = lower(s.at(e.At), after.score)
 	}
-	b.summary = summarize(window)
-	b.steps, b.updated = b.descend(window), e.At
+	after.steps = descend(after.score, prior, window)
+	return after
+}
+
+// note is b after evidence e at e.At, where window are the newest verdicts that
+// count, and deciding the newest of those that move the tier, both newest first.
+func (b book) note(e entry, window, deciding []entry) book {
+	window = within(window, e.At)
+	b.sum = b.sum.note(b.prior, e, window)
+	b.summary, b.updated = summarize(window), e.At
+	if e.movesTier() {
+		before := b.tierAt(e.At)
+		b.deciding = b.deciding.note(b.prior, e, within(deciding, e.At))
+		b.tier = next(before, b.deciding.score, e.Verdict)
+	}
 	return b
 }
 
@@ -131,19 +169,18 @@ func within(window []entry, now int64) []entry {
 	return slices.DeleteFunc(slices.Clone(window), func(e entry) bool { return e.At+windowSpan <= now })
 }
 
-func (b book) sum(window []entry) Score {
-	s := b.prior
+func add(s Score, window []entry) Score {
 	for _, e := range window {
 		s = s.plus(e.score())
 	}
 	return s
 }
 
-// descend gives the steps the score takes as the window's verdicts grow old.
-func (b book) descend(window []entry) []step {
+// descend gives the steps a score takes as the window's verdicts grow old.
+func descend(seen, prior Score, window []entry) []step {
 	window = slices.Clone(window)
 	slices.SortFunc(window, func(x, y entry) int { return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Seq, y.Seq)) })
-	seen, left := b.score, b.sum(window)
+	left := add(prior, window)
 	var steps []step
 	for i, e := range window {
 		left = Score{left.Alpha - e.Alpha, left.Beta - e.Beta}
@@ -164,8 +201,11 @@ func summarize(window []entry) summary {
 		if e.Verdict == Right {
 			s.rights++
 		}
-		if e.Source.rank() == 3 {
+		if e.movesTier() {
 			s.confirmed++
+		}
+		if e.Source == ByUser || e.Source == ByOwner {
+			s.byPerson++
 		}
 		if s.start == 0 || e.At < s.start {
 			s.start = e.At
@@ -184,7 +224,7 @@ type replay struct {
 }
 
 func newReplay(prior Score) *replay {
-	return &replay{book: book{prior: prior, score: prior}, known: map[schemas.ItemID]bool{}}
+	return &replay{book: opened(prior), known: map[schemas.ItemID]bool{}}
 }
 
 func (r *replay) add(e entry) {
@@ -192,15 +232,32 @@ func (r *replay) add(e entry) {
 		r.updated = e.At
 		return
 	}
-	if e.weight() == 0 {
+	if !e.counts() {
 		return
 	}
+	before := len(r.counted)
 	if r.known[e.Item] {
 		r.counted = slices.DeleteFunc(r.counted, func(o entry) bool { return o.Item == e.Item && e.replaces(o) })
 	}
-	r.known[e.Item] = true
-	r.counted = append(r.counted, e)
-	newest := slices.Clone(r.counted[max(0, len(r.counted)-windowSize):])
-	slices.Reverse(newest)
-	r.book = r.note(e, newest)
+	if e.withdraws() && len(r.counted) == before {
+		return // what it takes back had no weight
+	}
+	if !e.withdraws() {
+		r.known[e.Item] = true
+		r.counted = append(r.counted, e)
+	}
+	r.book = r.note(e, r.newest(func(entry) bool { return true }), r.newest(entry.movesTier))
+}
+
+// newest gives the window of what counts and is of a kind, newest first.
+func (r *replay) newest(of func(entry) bool) (window []entry) {
+	for _, e := range slices.Backward(r.counted) {
+		if len(window) == windowSize {
+			break
+		}
+		if of(e) {
+			window = append(window, e)
+		}
+	}
+	return window
 }

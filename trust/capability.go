@@ -207,7 +207,7 @@ func LevelOf(g access.Grant, agent schemas.EntityID, capability string, a Author
 	if err != nil {
 		return Deny, err
 	}
-	return Watch(a, c.at(g.Tx().Micros()).Tier(), n), nil
+	return Watch(a, c.tierAt(g.Tx().Micros()), n), nil
 }
 
 func skillsOf(tx *store.Tx, agent schemas.EntityID) ([]Skill, error) {

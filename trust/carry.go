@@ -104,7 +104,7 @@ func Carry(g access.Grant, l Later) error {
 				return err
 			}
 		}
-		if e.weight() == 0 {
+		if !e.counts() {
 			continue
 		}
 		about, err := entries(tx, selectAbout, e.Observer, e.Agent, e.Item)

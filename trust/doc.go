@@ -2,20 +2,22 @@
 // converted into each other.
 //
 // Accuracy trust says what memory an agent may touch. For each observer and
-// agent there is a book: verdicts on what the agent wrote, summed up as a Beta
-// posterior (seed §5). The tier the authorizer uses is read from the book of
-// whoever owns what is touched, or of the human above the agent. In reading
-// order: score.go and beta.go (a score), prior.go (where it starts), book.go (how
-// verdicts move it), ledger.go (what is stored), assess.go and predict.go (where
-// verdicts come from), read.go, gate.go and weight.go (what they are used for),
-// verify.go.
+// agent there is a book: verdicts on what the agent wrote, summed up as Beta
+// posteriors (seed §5). The score is of all evidence; the tier follows a second sum,
+// of the observer's own verdicts and due predictions. The tier the authorizer uses is
+// the lower of what the owner of the memory and the human above the agent hold. In
+// reading order: score.go and beta.go (a score), tier.go (what follows), prior.go
+// (where it starts), book.go (how verdicts move it), ledger.go (what is stored),
+// assess.go, relayed.go and predict.go (where verdicts come from), read.go, gate.go
+// and weight.go (what they are used for), verify.go.
 //
 // Capability trust says who watches (role seed §4.8): for each agent and
 // capability a number of hundredths, in capability.go.
 //
 // Weights, in thousandths: the observer's own word and a prediction that the
-// node resolved 1000; the user's word, as an agent relays it, 500; another item
-// that says the same 500 and another agent's judgement 250, times the lower 5 %
+// node resolved 1000, half of that where the predictor could write the file; the
+// user's word, as an agent relays it, 500 for all it relays about one agent; another
+// item that says the same 500 and another agent's judgement 250, times the lower 5 %
 // bound of whom it rests on, and together at most 500 for an item.
 //
 // Invariants:
@@ -24,6 +26,8 @@
 //   - INV-TRUST-LEDGER: every verdict, and what an agent started with, is a row of an
 //     append-only ledger, with the weight it had then and its hash in the audit
 //     record; scores are what replaying the ledger gives, bit for bit.
+//   - INV-TIER: only the observer's own verdicts and due predictions move a tier; it
+//     falls 0.1 below its beginning and rises by a right verdict alone.
 //   - INV-KIN: nobody's accuracy is moved by its own word, nor by its ancestors,
 //     its descendants, or its siblings under one agent.
 //   - INV-FORESIGHT: a prediction counts as first written, once, if an hour or more
@@ -32,7 +36,7 @@
 // It refuses verdicts on people, on what the assessor may not read (that reads
 // the same as what does not exist), and capability feedback from agents.
 //
-// Its limits: whoever may write a file that is checked can make its own
-// prediction come true, which is why no folder is checked unless the operator
-// names it; and an agent learns from its score whether its checks held.
+// Its limits: who may write a file that is checked can make its own prediction come
+// true, which is why no folder is checked unless the operator names it and such a
+// prediction weighs half; and an agent learns from its score whether its checks held.
 package trust

@@ -12,7 +12,7 @@ const (
 	gateVerdicts   = 20
 	gateConfirmed  = 10
 	gateBound      = 0.80
-	gateRecent     = 10 // newest verdicts without a confirmed error
+	gateRecent     = 10 // newest confirmed verdicts without an error
 	gateDivergence = 2  // sessions
 )
 
@@ -30,8 +30,9 @@ func AutoMerge(s Standing, optIn bool, divergence int) []string {
 		}
 	}
 	need(s.Observations >= gateVerdicts, "%d of %d verdicts", s.Observations, gateVerdicts)
-	need(s.Confirmed >= gateConfirmed, "%d of %d confirmed or temporal verdicts", s.Confirmed, gateConfirmed)
+	need(s.ByPerson >= gateConfirmed, "%d of %d verdicts of the user", s.ByPerson, gateConfirmed)
 	need(s.Score.Tier() == schemas.High, "the accuracy is not above 0.85")
+	need(s.Tier == schemas.High, "the tier is %s, not high", s.Tier)
 	need(s.Score.Q05() >= gateBound, "the 5 %% bound is below %.2f", gateBound)
 	need(s.RecentErrors == 0, "%s among the newest %d verdicts", schemas.Count(int(s.RecentErrors), "confirmed error", "confirmed errors"), gateRecent)
 	need(divergence >= 0 && divergence <= gateDivergence, "%s apart, more than %d", schemas.Count(divergence, "session", "sessions"), gateDivergence)

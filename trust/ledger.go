@@ -31,9 +31,10 @@ func entries(tx *store.Tx, query string, args ...any) ([]entry, error) {
 	return found, nil
 }
 
-// newest reads the window of a book, newest first.
-func newest(tx *store.Tx, observer, agent schemas.EntityID) ([]entry, error) {
-	rows, err := tx.Query(selectWindow, observer, agent, windowSize)
+// newest reads a window of a book, newest first: query is selectWindow, or
+// selectTierWindow for what moves the tier.
+func newest(tx *store.Tx, query string, observer, agent schemas.EntityID) ([]entry, error) {
+	rows, err := tx.Query(query, observer, agent, windowSize)
 	window, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
 		return e, r.Scan(&e.Seq, &e.Source, &e.Verdict, &e.Alpha, &e.Beta, &e.At)
 	})
@@ -87,19 +88,28 @@ type cached struct {
 }
 
 func scanCached(scan func(...any) error) (c cached, err error) {
-	var steps string
+	var steps, tierSteps string
 	if err := scan(&c.observer, &c.agent, &c.score.Alpha, &c.score.Beta, &steps, &c.summary.observations, &c.summary.rights,
-		&c.summary.confirmed, &c.summary.start, &c.summary.end, &c.updated); err != nil {
+		&c.summary.confirmed, &c.summary.start, &c.summary.end, &c.updated,
+		&c.deciding.score.Alpha, &c.deciding.score.Beta, &tierSteps, &c.tier, &c.summary.byPerson); err != nil {
 		return c, err
 	}
-	var list [][3]int64
-	if err := json.Unmarshal([]byte(steps), &list); err != nil {
+	if c.steps, err = decodeSteps(steps); err == nil {
+		c.deciding.steps, err = decodeSteps(tierSteps)
+	}
+	if err != nil {
 		return c, fmt.Errorf("score of %s: %w", c.agent, err)
 	}
-	for _, s := range list {
-		c.steps = append(c.steps, step{s[0], Score{s[1], s[2]}})
-	}
 	return c, nil
+}
+
+func decodeSteps(text string) (steps []step, err error) {
+	var list [][3]int64
+	err = json.Unmarshal([]byte(text), &list)
+	for _, s := range list {
+		steps = append(steps, step{s[0], Score{s[1], s[2]}})
+	}
+	return steps, err
 }
 
 func encodeSteps(steps []step) string {
@@ -117,19 +127,40 @@ func encodeSteps(steps []step) string {
 // open reads what observer holds of agent; without evidence of its own that is
 // the prior.
 func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
+	prior, err := priorOf(tx, agent)
+	if err != nil {
+		return cached{}, err
+	}
 	c, err := scanCached(tx.QueryRow(selectScore, agent, observer).Scan)
 	if errors.Is(err, store.ErrNoRows) {
-		c = cached{observer: observer, agent: agent}
-		err = nil
-	} else if err != nil {
+		return cached{observer: observer, agent: agent, book: opened(prior)}, nil
+	}
+	if err != nil {
 		return c, fmt.Errorf("read score: %w", err)
 	}
-	if c.prior, err = priorOf(tx, agent); err != nil {
+	c.prior = prior
+	return c.derived(tx)
+}
+
+// derived is c with its tier. A row written before tiers were kept is replayed from
+// the ledger, each verdict with the weight it was given at the time.
+func (c cached) derived(tx *store.Tx) (cached, error) {
+	if c.tier != "" {
+		return c, nil
+	}
+	prior, err := priorOf(tx, c.agent)
+	if err != nil {
 		return c, err
 	}
-	if c.score == (Score{}) {
-		c.score = c.prior
+	all, err := entries(tx, selectBook, c.observer, c.agent)
+	if err != nil {
+		return c, err
 	}
+	r := newReplay(prior)
+	for _, e := range all {
+		r.add(e)
+	}
+	c.book = r.book
 	return c, nil
 }
 
@@ -137,7 +168,8 @@ func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
 func (c cached) store(tx *store.Tx) error {
 	s := c.summary
 	if _, err := tx.Exec(upsertScore, c.observer, c.agent, c.score.Alpha, c.score.Beta, encodeSteps(c.steps),
-		s.observations, s.rights, s.confirmed, s.start, s.end, c.updated); err != nil {
+		s.observations, s.rights, s.confirmed, s.start, s.end, c.updated,
+		c.deciding.score.Alpha, c.deciding.score.Beta, encodeSteps(c.deciding.steps), c.tier, s.byPerson); err != nil {
 		return fmt.Errorf("write score: %w", err)
 	}
 	return nil
@@ -164,17 +196,6 @@ func (c cached) keep(g access.Grant, before cached) error {
 		return nil
 	}
 	return g.RightsChanged()
-}
-
-// tierings are the tiers the score falls through from a moment on.
-func (c cached) tierings(now int64) []access.Tiering {
-	out := []access.Tiering{{Observer: c.observer, Tier: c.at(now).Tier()}}
-	for _, s := range c.steps {
-		if tier := s.Tier(); s.at > now && tier != out[len(out)-1].Tier {
-			out = append(out, access.Tiering{Observer: c.observer, From: s.at, Tier: tier})
-		}
-	}
-	return out
 }
 
 func (c cached) sameTiers(o cached, now int64) bool {
@@ -207,6 +228,11 @@ func booksOf(tx *store.Tx, agent schemas.EntityID) ([]cached, error) {
 	books, err := store.Collect(rows, err, func(r *sql.Rows) (cached, error) { return scanCached(r.Scan) })
 	if err != nil {
 		return nil, fmt.Errorf("read scores: %w", err)
+	}
+	for i := range books {
+		if books[i], err = books[i].derived(tx); err != nil {
+			return nil, err
+		}
 	}
 	return books, nil
 }

@@ -17,9 +17,11 @@ const (
 	retryAfter  = int64(time.Hour / time.Microsecond) // of a check that could not be made
 	givenUp     = 7 * day                             // after due
 	day         = int64(24 * time.Hour / time.Microsecond)
-	dailyLimit  = 10 // predictions of one agent that count in a day
+	dailyLimit  = 2 // predictions of one agent that count in a day
 	dueAtOnce   = 16
 	purgedCheck = "" // of an item whose text is gone
+
+	ownFileWeight = unit / 2 // of a prediction about what its lineage could write
 )
 
 // Prediction is what an item says will be so, and how the node can find out.
@@ -45,7 +47,7 @@ func Foresee(g access.Grant, p Prediction) error {
 		return err
 	}
 	sum := sha256.Sum256(raw)
-	if _, err := g.Tx().Exec(insertPrediction, p.Item, g.Actor(), string(raw), sum[:], p.Due, now); err != nil {
+	if _, err := g.Tx().Exec(insertPrediction, p.Item, g.Actor(), string(raw), sum[:], p.Due, now, now); err != nil {
 		return fmt.Errorf("enter prediction: %w", err)
 	}
 	return nil
@@ -55,7 +57,8 @@ func Foresee(g access.Grant, p Prediction) error {
 type Due struct {
 	Item   schemas.ItemID
 	Check  schemas.Check
-	Purged bool // there is nothing to check any more
+	Made   int64 // UTC µs; 0 = not known
+	Purged bool  // there is nothing to check any more
 }
 
 type prediction struct {
@@ -64,10 +67,11 @@ type prediction struct {
 	check     string
 	hash      []byte
 	due, seen int64
+	made      int64
 }
 
 func scanPrediction(r *sql.Rows) (p prediction, err error) {
-	return p, r.Scan(&p.item, &p.agent, &p.check, &p.hash, &p.due, &p.seen)
+	return p, r.Scan(&p.item, &p.agent, &p.check, &p.hash, &p.due, &p.seen, &p.made)
 }
 
 // FindDue lists predictions to check, a few at a time, for the node's routine.
@@ -82,7 +86,7 @@ func FindDue(g access.Grant) ([]Due, error) {
 	}
 	var out []Due
 	for _, p := range found {
-		d := Due{Item: p.item, Purged: p.check == purgedCheck}
+		d := Due{Item: p.item, Made: p.made, Purged: p.check == purgedCheck}
 		if !d.Purged {
 			if err := json.Unmarshal([]byte(p.check), &d.Check); err != nil {
 				return nil, fmt.Errorf("prediction of %s: %w", p.item, err)
@@ -95,8 +99,9 @@ func FindDue(g access.Grant) ([]Due, error) {
 
 // Finding is how a check came out.
 type Finding struct {
-	Known bool // it could be made
-	Holds bool
+	Known   bool // it could be made
+	Holds   bool
+	Foreign bool // no process of the predictor or its lineage can have written the file
 }
 
 // Resolve notes how the check of a prediction came out (INV-FORESIGHT): first
@@ -117,7 +122,7 @@ func Resolve(g access.Grant, item schemas.ItemID, f Finding) error {
 	}
 	p, now := found[0], g.Tx().Micros()
 	if p.check == purgedCheck {
-		f = Finding{Known: true}
+		f = Finding{Known: true, Foreign: true} // taking it back is no file of anybody's
 	}
 	switch {
 	case p.seen == 0 && now >= p.due, !f.Known && now >= p.due+givenUp:
@@ -125,7 +130,7 @@ func Resolve(g access.Grant, item schemas.ItemID, f Finding) error {
 	case !f.Known:
 		return change(g, putOff, now+retryAfter, item)
 	case p.seen == 0 && f.Holds:
-		if err := p.verdict(g, Right, BecauseForegone); err != nil {
+		if err := p.verdict(g, Right, 0, BecauseForegone); err != nil {
 			return err
 		}
 		return p.end(g, "void")
@@ -138,7 +143,11 @@ func Resolve(g access.Grant, item schemas.ItemID, f Finding) error {
 	if f.Holds {
 		word = Right
 	}
-	if err := p.verdict(g, word, ""); err != nil {
+	weight := int64(unit)
+	if !f.Foreign {
+		weight = ownFileWeight
+	}
+	if err := p.verdict(g, word, weight, ""); err != nil {
 		return err
 	}
 	return p.end(g, string(word))
@@ -157,7 +166,7 @@ func change(g access.Grant, query string, args ...any) error {
 
 // verdict writes what time has shown into the book of the human above, without
 // weight if there is a reason, or when too many came due on one day.
-func (p prediction) verdict(g access.Grant, word Word, why string) error {
+func (p prediction) verdict(g access.Grant, word Word, weight int64, why string) error {
 	tx := g.Tx()
 	chain, err := g.ChainOf(p.agent)
 	if err != nil || len(chain) == 0 {
@@ -176,9 +185,9 @@ func (p prediction) verdict(g access.Grant, word Word, why string) error {
 		}
 	}
 	if why == "" && word == Right {
-		e.Alpha = unit
+		e.Alpha = weight
 	} else if why == "" {
-		e.Beta = unit
+		e.Beta = weight
 	}
 	if err := write(g, &e); err != nil || why != "" {
 		return err

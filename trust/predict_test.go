@@ -37,8 +37,8 @@ func (n *node) resolve(item string, f Finding) {
 }
 
 var (
-	holds   = Finding{Known: true, Holds: true}
-	not     = Finding{Known: true}
+	holds   = Finding{Known: true, Holds: true, Foreign: true}
+	not     = Finding{Known: true, Foreign: true}
 	unknown = Finding{}
 )
 
@@ -131,7 +131,7 @@ func TestPurgingWithdrawsNothing_INV_FORESIGHT(t *testing.T) {
 	require.Equal(t, Score{3000, 3000}, n.score(work))
 }
 
-func TestTenPredictionsADayCount(t *testing.T) {
+func TestTwoPredictionsADayCount(t *testing.T) {
 	n := newNode(t)
 	for i := range 12 {
 		n.foresee(work, fmt.Sprint(i), fmt.Sprint("file", i), 2*time.Hour)
@@ -141,15 +141,32 @@ func TestTenPredictionsADayCount(t *testing.T) {
 	for i := range 12 {
 		n.resolve(fmt.Sprint(i), holds)
 	}
-	require.Equal(t, Score{13_000, 2000}, n.score(work))
+	require.Equal(t, Score{5000, 2000}, n.score(work))
 	require.EqualValues(t, 12, n.one(`SELECT count(*) FROM assessments`))
+	require.NoError(t, n.verify())
+}
+
+// A prediction about what its lineage could write weighs half, right or wrong, and
+// none speaks for merging without review.
+func TestPredictionsAboutOwnFilesWeighHalf(t *testing.T) {
+	n := newNode(t)
+	for i, f := range []Finding{{Known: true, Holds: true}, {Known: true}} {
+		n.foresee(work, fmt.Sprint(i), fmt.Sprint("file", i), 2*time.Hour)
+		n.resolve(fmt.Sprint(i), not)
+		n.Clock.Move(2 * time.Hour)
+		n.resolve(fmt.Sprint(i), f)
+	}
+	s := n.standing(work)
+	require.Equal(t, Score{3500, 2500}, s.Score)
+	require.Equal(t, Score{3500, 2500}, s.TierScore)
+	require.Equal(t, []int{2, 0}, []int{s.Confirmed, s.ByPerson})
 	require.NoError(t, n.verify())
 }
 
 func TestOneProcessIsHeard_INV_FORESIGHT(t *testing.T) {
 	n := newNode(t)
 	twin := n.twin()
-	for i := range 8 {
+	for i := range 8 { // of which two count
 		n.foresee(work, fmt.Sprint(i), fmt.Sprint("file", i), 2*time.Hour)
 		n.resolve(fmt.Sprint(i), not)
 	}
@@ -163,7 +180,7 @@ func TestOneProcessIsHeard_INV_FORESIGHT(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Equal(t, Score{11_000, 2000}, n.score(work))
+	require.Equal(t, Score{5000, 2000}, n.score(work))
 	require.EqualValues(t, 8, n.one(`SELECT count(*) FROM assessments`))
 	require.NoError(t, n.verify())
 }

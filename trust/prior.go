@@ -104,7 +104,7 @@ func Begin(g access.Grant, agent schemas.EntityID, foreign bool, p Prior) error 
 		if err != nil {
 			return err
 		}
-		stands := registrar.at(tx.Micros())
+		stands := registrar.deciding.at(tx.Micros()) // other agents' words are not handed on
 		alpha = min(alpha, strength*stands.Alpha/stands.weight())
 	}
 	return begin(g, entry{Observer: root, Agent: agent, Source: byPrior, Assessor: by, Witness: by,
@@ -140,5 +140,7 @@ func begin(g access.Grant, e entry) error {
 
 // started is the score an agent begins with.
 func started(prior entry) cached {
-	return cached{observer: prior.Observer, agent: prior.Agent, book: book{prior: prior.score(), score: prior.score(), updated: prior.At}}
+	c := cached{observer: prior.Observer, agent: prior.Agent, book: opened(prior.score())}
+	c.updated = prior.At
+	return c
 }

@@ -11,13 +11,17 @@ import (
 type Standing struct {
 	Agent        schemas.EntityID
 	Observer     schemas.EntityID
-	Score        Score
+	Score        Score // of all evidence
+	TierScore    Score // of the observer's own verdicts and due predictions, which the tier follows
+	Tier         schemas.Tier
 	Observations int // that count now
 	Rights       int
-	Confirmed    int   // by the observer's own word, or by time
-	RecentErrors int   // confirmed ones among the newest verdicts
+	Confirmed    int   // by the observer's own words or by time
+	ByPerson     int   // of these, by the words
+	RecentErrors int   // among the newest confirmed ones
 	Start, End   int64 // of the window, UTC µs; 0 without evidence
 	Updated      int64 // when the last evidence came, or the agent
+	Relayed      int   // relayed verdicts on it that the user has not decided on
 	Skills       []Skill
 	Open         int // predictions not resolved
 	Unresolved   int // of these, could not be checked when they should have been
@@ -71,20 +75,34 @@ func standing(g access.Grant, id schemas.EntityID) (Standing, error) {
 	if err != nil {
 		return Standing{}, err
 	}
-	window, err := newest(tx, c.observer, id)
+	window, err := newest(tx, selectWindow, c.observer, id)
+	if err != nil {
+		return Standing{}, err
+	}
+	deciding, err := newest(tx, selectTierWindow, c.observer, id)
 	if err != nil {
 		return Standing{}, err
 	}
 	w := summarize(within(window, now))
-	s := Standing{Agent: id, Observer: c.observer, Score: c.at(now), Observations: w.observations, Rights: w.rights,
-		Confirmed: w.confirmed, Start: w.start, End: w.end, Updated: c.updated}
-	for _, e := range window[:min(len(window), gateRecent)] {
-		if e.Source.rank() == 3 && e.Verdict == Wrong {
+	s := Standing{Agent: id, Observer: c.observer, Score: c.at(now), TierScore: c.deciding.at(now), Tier: c.tierAt(now),
+		Observations: w.observations, Rights: w.rights, Confirmed: w.confirmed, ByPerson: w.byPerson, Start: w.start, End: w.end,
+		Updated: c.updated}
+	for _, e := range deciding[:min(len(deciding), gateRecent)] {
+		if e.Verdict == Wrong {
 			s.RecentErrors++
 		}
 	}
 	if err := tx.QueryRow(countOpen, id, now).Scan(&s.Open, &s.Unresolved); err != nil {
 		return s, fmt.Errorf("count predictions: %w", err)
+	}
+	open, err := entries(tx, selectOpenRelayed, c.observer, now-windowSpan, 0, maxRelayed)
+	if err != nil {
+		return s, err
+	}
+	for _, e := range open {
+		if e.Agent == id {
+			s.Relayed++
+		}
 	}
 	s.Skills, err = skillsOf(tx, id)
 	return s, err

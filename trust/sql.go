@@ -16,22 +16,47 @@ const (
 	selectWindow = `SELECT a.seq, a.source, a.verdict, a.alpha, a.beta, a.at FROM (
 			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? ORDER BY seq DESC LIMIT ?) c
 		CROSS JOIN assessments a ON a.seq = c.seq ORDER BY c.seq DESC`
+	selectTierWindow = `SELECT a.seq, a.source, a.verdict, a.alpha, a.beta, a.at FROM (
+			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? AND moves_tier = 1 ORDER BY seq DESC LIMIT ?) c
+		CROSS JOIN assessments a ON a.seq = c.seq ORDER BY c.seq DESC`
+	selectBook       = `SELECT ` + entryColumns + ` FROM assessments WHERE observer = ? AND agent = ? ORDER BY seq`
 	entriesFrom      = `SELECT ` + entryColumns + ` FROM assessments WHERE seq > ? ORDER BY seq LIMIT ?`
 	selectGroupOwner = `SELECT owner_id FROM groups WHERE id = ?`
-	countTemporal    = `SELECT count(*) FROM assessments WHERE agent = ? AND source = 'temporal' AND at >= ? AND at < ? AND alpha + beta > 0`
+	// selectRelayed adds up what a witness's relayed words about an agent weigh since a
+	// moment; of those about one item it leaves out.
+	selectRelayed = `SELECT coalesce(sum(a.alpha + a.beta), 0) FROM assessments a INDEXED BY assessments_relayed
+		WHERE a.source = 'relayed' AND a.observer = ?1 AND a.agent = ?2 AND a.witness = ?3 AND a.at > ?4 AND a.item <> ?5
+			AND EXISTS (SELECT 1 FROM assessments_counted c WHERE c.observer = a.observer AND c.agent = a.agent
+				AND c.item = a.item AND c.witness = a.witness AND c.seq = a.seq)`
+	selectWithdrawn = `SELECT EXISTS (SELECT 1 FROM assessments WHERE observer = ? AND agent = ? AND item = ? AND witness = ?
+		AND source = 'relayed' AND verdict = '')`
+	// selectOpenRelayed lists what agents relayed to the observer's record since a moment,
+	// from a number on, that it neither judged itself nor withdrew: of each relayer
+	// and item the newest.
+	selectOpenRelayed = `SELECT ` + entryColumns + ` FROM assessments a INDEXED BY assessments_relayed
+		WHERE a.source = 'relayed' AND a.verdict <> '' AND a.observer = ?1 AND a.at > ?2 AND a.seq >= ?3
+			AND NOT EXISTS (SELECT 1 FROM assessments o WHERE o.observer = a.observer AND o.agent = a.agent AND o.item = a.item
+				AND o.source = 'user')
+			AND NOT EXISTS (SELECT 1 FROM assessments o WHERE o.observer = a.observer AND o.agent = a.agent AND o.item = a.item
+				AND o.witness = a.witness AND o.source = 'relayed' AND o.seq > a.seq)
+		ORDER BY a.seq LIMIT ?4`
+	countTemporal = `SELECT count(*) FROM assessments WHERE agent = ? AND source = 'temporal' AND at >= ? AND at < ? AND alpha + beta > 0`
 
 	dropCounted   = `DELETE FROM assessments_counted WHERE observer = ? AND agent = ? AND item = ? AND witness = ?`
-	insertCounted = `INSERT INTO assessments_counted(observer, agent, item, witness, seq) VALUES (?, ?, ?, ?, ?)`
-	selectCounted = `SELECT observer, agent, seq FROM assessments_counted ORDER BY observer, agent, seq`
+	insertCounted = `INSERT INTO assessments_counted(observer, agent, item, witness, seq, moves_tier) VALUES (?, ?, ?, ?, ?, ?)`
+	selectCounted = `SELECT observer, agent, seq, moves_tier FROM assessments_counted ORDER BY observer, agent, seq`
 
-	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end, updated_at`
+	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end, updated_at,
+		tier_alpha, tier_beta, tier_steps, tier, by_person`
 	selectScore  = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? AND observer = ?`
 	selectScores = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? ORDER BY observer`
 	allScores    = `SELECT ` + scoreColumns + ` FROM trust_scores ORDER BY observer, agent`
-	upsertScore  = `INSERT INTO trust_scores(` + scoreColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	upsertScore  = `INSERT INTO trust_scores(` + scoreColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT(agent, observer) DO UPDATE SET alpha = excluded.alpha, beta = excluded.beta, steps = excluded.steps,
 			observations = excluded.observations, rights = excluded.rights, confirmed = excluded.confirmed,
-			window_start = excluded.window_start, window_end = excluded.window_end, updated_at = excluded.updated_at`
+			window_start = excluded.window_start, window_end = excluded.window_end, updated_at = excluded.updated_at,
+			tier_alpha = excluded.tier_alpha, tier_beta = excluded.tier_beta, tier_steps = excluded.tier_steps,
+			tier = excluded.tier, by_person = excluded.by_person`
 )
 
 const (
@@ -51,9 +76,9 @@ const (
 )
 
 const (
-	insertPrediction = `INSERT INTO predictions(item, agent, check_json, check_hash, due, retry_at)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
-	predictionColumns = `item, agent, check_json, check_hash, due, seen_at`
+	insertPrediction = `INSERT INTO predictions(item, agent, check_json, check_hash, due, retry_at, made_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	predictionColumns = `item, agent, check_json, check_hash, due, seen_at, made_at`
 	// duePredictions are those to try: for the first time, or because they are due.
 	duePredictions = `SELECT ` + predictionColumns + ` FROM predictions WHERE outcome = '' AND retry_at <= ? ORDER BY retry_at LIMIT ?`
 	openPrediction = `SELECT ` + predictionColumns + ` FROM predictions WHERE item = ? AND outcome = ''`

@@ -18,13 +18,13 @@ import (
 func (n *node) bring(agent schemas.EntityID, to schemas.Tier) {
 	n.Helper()
 	word := Right
-	if to == schemas.Untrusted || to == schemas.Low {
+	if higher(n.standing(agent).Tier, to) {
 		word = Wrong
 	}
-	for i := 0; n.score(agent).Tier() != to; i++ {
-		require.Less(n, i, 20)
+	for i := 0; n.standing(agent).Tier != to; i++ {
+		require.Less(n, i, windowSize, "no tier %s", to)
 		v := wrote(agent, i)
-		v.ID = schemas.ItemID(fmt.Sprintf("%s-%d", agent[:6], i))
+		v.ID = schemas.ItemID(fmt.Sprintf("bring-%s-%s-%d", to, agent[:8], i))
 		n.assess(ann, Verdict{On: v, Word: word})
 	}
 }
@@ -152,11 +152,11 @@ func TestTiersMoveRights(t *testing.T) {
 	n.assess(ann, Verdict{On: wrote(work, 2), Word: Right})
 	require.Equal(t, before, epoch(), "medium it was and is")
 
-	for i := range 3 {
+	for i := range 4 {
 		n.assess(ann, Verdict{On: wrote(work, 10+i), Word: Wrong})
 	}
 	require.Greater(t, epoch(), before)
-	require.Equal(t, schemas.Low, n.score(work).Tier())
+	require.Equal(t, schemas.Low, n.standing(work).Tier)
 	require.ErrorIs(t, twin.need(work, group(access.KindWrite)), schemas.ErrDenied)
 	require.NoError(t, twin.need(work, group(access.KindRead)))
 	n.bring(work, schemas.Untrusted)
@@ -187,14 +187,15 @@ func TestTiersLapse_INV_TRUST_TIME(t *testing.T) {
 	n.assess(work, Verdict{On: wrote(work, 900), Word: Right})
 	n.assess(ann, Verdict{On: wrote(work, 901), Word: Wrong})
 	require.Error(t, n.need(work, own), "nor does praise of oneself, nor another error, let them out")
-	require.Equal(t, schemas.Untrusted, n.score(work).Tier())
+	require.Equal(t, schemas.Untrusted, n.standing(work).Tier)
 	n.assess(ann, Verdict{On: wrote(work, 902), Word: Right})
 	require.NoError(t, n.need(work, own))
 	require.NoError(t, n.verify())
 }
 
-// The book of whoever owns the group decides there, and nowhere else.
-func TestTheOwnersBookDecides(t *testing.T) {
+// Where an agent owns the group, the lower of its tier and the person's counts: the
+// owner may keep out whom the person trusts, and lets nobody in whom the person does not.
+func TestTheStricterOfOwnerAndPersonCounts(t *testing.T) {
 	n := newNode(t)
 	n.Group("atelier", solo, work)
 	n.Group("plaza", ann, work)
@@ -210,12 +211,20 @@ func TestTheOwnersBookDecides(t *testing.T) {
 		return m
 	}
 	before := n.score(work)
-	n.assess(solo, Verdict{On: here(1), Word: Right})
-	require.NoError(t, n.need(work, group("atelier")))
+	require.True(t, n.assess(solo, Verdict{On: here(1), Word: Right}).Own)
+	require.Error(t, n.need(work, group("atelier")), "one vouch of the owner's does not overrule the person")
 	require.Error(t, n.need(work, group("plaza")))
 	weight := milli(250, defaultPrior())
 	require.Equal(t, before.plus(Score{weight, 0}), n.score(work), "in the person's book it is a peer's word")
 	require.EqualValues(t, 4000, n.one(`SELECT alpha FROM trust_scores WHERE observer = ? AND agent = ?`, solo, work))
+
+	n.bring(work, schemas.Medium)
+	require.NoError(t, n.need(work, group("atelier")))
+	for i := range 4 {
+		n.assess(solo, Verdict{On: here(10 + i), Word: Wrong})
+	}
+	require.Error(t, n.need(work, group("atelier")), "the owner's own verdicts lower the tier in its group")
+	require.NoError(t, n.need(work, group("plaza")), "and nowhere else")
 
 	// The owner's family stays its family in its own book.
 	n.Group("home", lead, work)

@@ -84,7 +84,7 @@ func exactly(t *testing.T, want string, thousandths int64, msg string) {
 func TestPosteriorVectors(t *testing.T) {
 	for _, v := range readVectors(t).Posterior {
 		s := Score{thousandths(t, v.Prior.Alpha0), thousandths(t, v.Prior.Beta0)}
-		standing := Standing{Confirmed: gateConfirmed}
+		standing := Standing{ByPerson: gateConfirmed}
 		for _, o := range v.Observations {
 			w := thousandths(t, o.Weight)
 			for range o.Count {
@@ -115,7 +115,7 @@ func TestPosteriorVectors(t *testing.T) {
 		if v.Raw != nil {
 			require.InDelta(t, *v.Raw, float64(standing.Rights)/float64(standing.Observations), tolerance, v.ID)
 		}
-		standing.Score = s
+		standing.Score, standing.Tier = s, s.Tier()
 		require.Equal(t, v.Gate, len(AutoMerge(standing, true, 0)) == 0, "%s: %v", v.ID, AutoMerge(standing, true, 0))
 	}
 }
@@ -143,16 +143,19 @@ func TestCombinedVectors(t *testing.T) {
 }
 
 func TestAutoMergeNeedsEverything(t *testing.T) {
-	good := Standing{Score: Score{53_000, 2_000}, Observations: 50, Confirmed: 10}
+	good := Standing{Score: Score{53_000, 2_000}, Tier: schemas.High, Observations: 50, Confirmed: 10, ByPerson: 10}
+	with := func(change func(*Standing)) Standing { s := good; change(&s); return s }
 	require.Empty(t, AutoMerge(good, true, 2))
 	for name, missing := range map[string][]string{
 		"opt-in":     AutoMerge(good, false, 2),
 		"divergence": AutoMerge(good, true, 3),
 		"replay":     AutoMerge(good, true, -1),
-		"verdicts":   AutoMerge(Standing{Score: good.Score, Observations: 19, Confirmed: 19}, true, 0),
-		"confirmed":  AutoMerge(Standing{Score: good.Score, Observations: 50, Confirmed: 9}, true, 0),
-		"error":      AutoMerge(Standing{Score: good.Score, Observations: 50, Confirmed: 50, RecentErrors: 1}, true, 0),
-		"bound":      AutoMerge(Standing{Score: Score{22_000, 3_000}, Observations: 20, Confirmed: 20}, true, 0),
+		"verdicts":   AutoMerge(with(func(s *Standing) { s.Observations = 19 }), true, 0),
+		"by person":  AutoMerge(with(func(s *Standing) { s.ByPerson = 9 }), true, 0),
+		"predicted":  AutoMerge(with(func(s *Standing) { s.Confirmed, s.ByPerson = 50, 9 }), true, 0),
+		"tier":       AutoMerge(with(func(s *Standing) { s.Tier = schemas.Medium }), true, 0),
+		"error":      AutoMerge(with(func(s *Standing) { s.RecentErrors = 1 }), true, 0),
+		"bound":      AutoMerge(with(func(s *Standing) { s.Score = Score{22_000, 3_000} }), true, 0),
 	} {
 		require.Len(t, missing, 1, name)
 	}

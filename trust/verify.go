@@ -98,7 +98,7 @@ func verifyAssessments(tx *store.Tx) (assessments, scores int, err error) {
 			if _, known := priors[e.Agent]; e.Source == byPrior && !known {
 				priors[e.Agent] = e.score()
 			}
-			if e.weight() == 0 {
+			if !e.counts() {
 				continue
 			}
 			if books[p] == nil {
@@ -135,9 +135,9 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 		if !ok {
 			return 0, unfit("the score of %s with %s follows from no verdict", c.agent, c.observer)
 		}
-		if c.score != b.score || !slices.Equal(c.steps, b.steps) || c.summary != b.summary || c.updated != b.updated {
-			return 0, unfit("the score of %s with %s, %d/%d as of %d, is not what the ledger gives: %d/%d as of %d",
-				c.agent, c.observer, c.score.Alpha, c.score.Beta, c.updated, b.score.Alpha, b.score.Beta, b.updated)
+		if !c.follows(b.book) {
+			return 0, unfit("the score of %s with %s, %d/%d as of %d, is not what the ledger gives: %d/%d as of %d, tier %s",
+				c.agent, c.observer, c.score.Alpha, c.score.Beta, c.updated, b.score.Alpha, b.score.Beta, b.updated, b.tier)
 		}
 		delete(books, pair{c.observer, c.agent})
 	}
@@ -147,24 +147,41 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 	return len(found), nil
 }
 
+// follows reports whether a row is what b gives. Of a row written before tiers were kept
+// it holds what it had then.
+func (c cached) follows(b book) bool {
+	if c.tier == "" {
+		c.deciding, c.tier, c.summary.byPerson = b.deciding, b.tier, b.summary.byPerson
+	}
+	return c.score == b.score && slices.Equal(c.steps, b.steps) && c.summary == b.summary && c.updated == b.updated &&
+		c.deciding.score == b.deciding.score && slices.Equal(c.deciding.steps, b.deciding.steps) && c.tier == b.tier
+}
+
 func compareCounted(tx *store.Tx, books map[pair]*replay) error {
 	type row struct {
 		pair
-		seq int64
+		seq       int64
+		movesTier bool
 	}
 	rows, err := tx.Query(selectCounted)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (c row, err error) { return c, r.Scan(&c.observer, &c.agent, &c.seq) })
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (c row, err error) {
+		return c, r.Scan(&c.observer, &c.agent, &c.seq, &c.movesTier)
+	})
 	if err != nil {
 		return fmt.Errorf("read assessments: %w", err)
 	}
-	have := map[pair][]int64{}
+	type counts struct {
+		seq       int64
+		movesTier bool
+	}
+	have := map[pair][]counts{}
 	for _, c := range found {
-		have[c.pair] = append(have[c.pair], c.seq)
+		have[c.pair] = append(have[c.pair], counts{c.seq, c.movesTier})
 	}
 	for p, b := range books {
-		var want []int64
+		var want []counts
 		for _, e := range b.counted {
-			want = append(want, e.Seq)
+			want = append(want, counts{e.Seq, e.movesTier()})
 		}
 		if !slices.Equal(want, have[p]) {
 			return unfit("the verdicts that count for %s with %s are not those of the ledger", p.agent, p.observer)

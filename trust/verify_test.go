@@ -97,6 +97,11 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 		{`UPDATE trust_scores SET beta = beta - 1 WHERE agent = (SELECT min(agent) FROM trust_scores)`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET steps = '[]' WHERE agent = (SELECT max(agent) FROM trust_scores WHERE steps <> '[]') AND steps <> '[]'`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET confirmed = 50`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET tier = 'high' WHERE tier <> 'high'`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET tier_alpha = tier_alpha + 1`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET tier_steps = '[[1,2,3]]'`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET by_person = by_person + 1`, "is not what the ledger gives"},
+		{`UPDATE assessments_counted SET moves_tier = 1 - moves_tier`, "not those of the ledger"},
 		{`UPDATE trust_scores SET observer = 'carl' WHERE observer = 'ann'`, "follows from no verdict"},
 		{`DELETE FROM trust_scores WHERE observer = 'ann'`, "is missing"},
 		{`DELETE FROM assessments_counted`, "not those of the ledger"},
@@ -138,7 +143,7 @@ func TestTwoProcessesAssessAtOnce(t *testing.T) {
 	both.Wait()
 	require.NoError(t, n.verify())
 	require.EqualValues(t, 60, n.one(`SELECT count(*) FROM assessments`), "what both said was said once")
-	require.Equal(t, windowSize, n.standing(work).Observations)
+	require.Equal(t, 41, n.standing(work).Observations, "of what one agent relays about another, half a verdict counts")
 }
 
 // However long the ledger is, a verdict reads the same number of its rows.

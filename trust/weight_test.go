@@ -25,18 +25,20 @@ func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
 	verdict := func(item int, w Word) { n.assess(ann, Verdict{On: wrote(work, item), Word: w}) }
 	require.Equal(t, 1.0, n.weight(solo, work))
 	verdict(0, Wrong)
+	require.Equal(t, 1.0, n.weight(solo, work), "one error takes no tier")
+	verdict(50, Wrong)
 	require.Equal(t, lowWeight, n.weight(solo, work))
 	require.Equal(t, 1.0, n.weight(solo, ann), "a person is not scored")
 	require.Equal(t, 1.0, n.weight(solo, mate))
 	require.Equal(t, lowWeight, n.weight(eve, work), "who has no opinion of their own takes that of the human above")
-	for i := range 6 {
+	for i := range 10 {
 		verdict(1+i, Wrong)
 	}
 	require.Equal(t, untrustedWeight, n.weight(solo, work))
-	for i := range 40 {
+	for i := range 51 {
 		verdict(i, Right)
 	}
-	require.Equal(t, schemas.High, n.score(work).Tier())
+	require.Equal(t, schemas.High, n.standing(work).Tier)
 	require.Equal(t, 1.0, n.weight(solo, work), "a good record gains nothing")
 	n.Clock.Move(31 * 24 * time.Hour)
 	require.Equal(t, 1.0, n.weight(solo, work))

@@ -1,0 +1,89 @@
+package trust
+
+import (
+	"fmt"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// A tier is left downwards only when the mean is this far below where it begins,
+// in thousandths: the next error of an agent at a border does not take its rights.
+const hysteresis = unit / 10
+
+// begins is the mean at which a tier begins, in thousandths; High begins above it.
+func begins(t schemas.Tier) int64 {
+	switch t {
+	case schemas.Low:
+		return 300
+	case schemas.Medium:
+		return 600
+	case schemas.High:
+		return 850
+	}
+	return 0
+}
+
+// fall is the tier in force after the mean came down to s: each tier is left when the
+// mean is more than the hysteresis below its beginning.
+func fall(inForce schemas.Tier, s Score) schemas.Tier {
+	tiers := schemas.Tiers() // lowest first
+	at := slices.Index(tiers, inForce)
+	for at > 0 && unit*s.Alpha < (begins(tiers[at])-hysteresis)*s.weight() {
+		at--
+	}
+	return tiers[max(at, 0)]
+}
+
+// next is the tier in force after a verdict. It rises at the beginnings of the tiers,
+// and only by a right verdict.
+func next(inForce schemas.Tier, s Score, verdict Word) schemas.Tier {
+	if risen := s.Tier(); verdict == Right && higher(risen, inForce) {
+		return risen
+	}
+	return fall(inForce, s)
+}
+
+func higher(a, b schemas.Tier) bool {
+	return slices.Index(schemas.Tiers(), a) > slices.Index(schemas.Tiers(), b)
+}
+
+// tierAt is the tier in force at a moment: age lowers it, and never raises it.
+func (b book) tierAt(now int64) schemas.Tier { return fall(b.tier, b.deciding.at(now)) }
+
+// tierings are the tiers the agent falls through from a moment on.
+func (c cached) tierings(now int64) []access.Tiering {
+	out := []access.Tiering{{Observer: c.observer, Tier: c.tierAt(now)}}
+	for _, s := range c.deciding.steps {
+		if tier := c.tierAt(s.at); s.at > now && tier != out[len(out)-1].Tier {
+			out = append(out, access.Tiering{Observer: c.observer, From: s.at, Tier: tier})
+		}
+	}
+	return out
+}
+
+// TierWhy says what the tier follows, and where it would change.
+func (s Standing) TierWhy() string {
+	predicted := s.Confirmed - s.ByPerson
+	from := ""
+	switch {
+	case s.ByPerson > 0 && predicted > 0:
+		from = fmt.Sprintf("%s of the user's and %s", schemas.Count(s.ByPerson, "verdict", "verdicts"),
+			schemas.Count(predicted, "due prediction", "due predictions"))
+	case s.ByPerson > 0:
+		from = schemas.Count(s.ByPerson, "verdict", "verdicts") + " of the user's"
+	case predicted > 0:
+		from = schemas.Count(predicted, "due prediction", "due predictions")
+	}
+	borders := map[schemas.Tier]string{
+		schemas.Untrusted: "low from 0.3",
+		schemas.Low:       "untrusted below 0.2, medium from 0.6",
+		schemas.Medium:    "low below 0.5, high above 0.85",
+		schemas.High:      "medium below 0.75",
+	}
+	if from == "" {
+		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(), borders[s.Tier])
+	}
+	return fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders[s.Tier])
+}
