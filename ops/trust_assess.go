@@ -29,30 +29,40 @@ type trustAssessIn struct {
 }
 
 type trustAssessOut struct {
-	Agent    schemas.EntityID `json:"agent_id"`
-	Name     string           `json:"name,omitempty"`
-	Counted  bool             `json:"counted"`
-	Weight   float64          `json:"weight,omitempty" jsonschema:"of 1; shown to whoever sees the score"`
-	Repeated bool             `json:"repeated,omitempty"`
-	Note     string           `json:"note,omitempty"`
-	Accuracy float64          `json:"accuracy,omitempty"`
-	Tier     schemas.Tier     `json:"tier,omitempty"`
-	Skill    *trust.Skill     `json:"capability,omitempty"`
+	Agent     schemas.EntityID `json:"agent_id"`
+	Name      string           `json:"name,omitempty"`
+	Counted   bool             `json:"counted"`
+	Weight    float64          `json:"weight,omitempty" jsonschema:"of 1; shown to whoever sees the score"`
+	Repeated  bool             `json:"repeated,omitempty"`
+	Note      string           `json:"note,omitempty"`
+	Accuracy  float64          `json:"accuracy,omitempty"`
+	Tier      schemas.Tier     `json:"tier,omitempty"`
+	TierMoved bool             `json:"tier_moved,omitempty"`
+	Skill     *trust.Skill     `json:"capability,omitempty"`
 }
 
-// Text says what the verdict came to.
+// Text says what the verdict came to: its weight, and whether it moved the tier.
 func (o trustAssessOut) Text() string {
+	name := cmp.Or(o.Name, string(o.Agent[:12]))
 	switch {
 	case o.Skill != nil:
-		return fmt.Sprintf("%s: %d/100 in %s, level %s", cmp.Or(o.Name, string(o.Agent[:12])), o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
+		return fmt.Sprintf("%s: %d/100 in %s, level %s", name, o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
 	case o.Repeated:
 		return "said already; nothing was written"
 	case !o.Counted:
 		return "written down without weight: " + o.Note
-	case o.Tier != "":
-		return fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, tier %s", o.Weight, cmp.Or(o.Name, string(o.Agent[:12])), o.Accuracy, o.Tier)
+	case o.Tier == "":
+		return "counted; " + o.Note
 	}
-	return "counted"
+	moved := fmt.Sprintf("tier %s, not moved", o.Tier)
+	if o.TierMoved {
+		moved = fmt.Sprintf("its tier is now %s", o.Tier)
+	}
+	text := fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy, moved)
+	if o.Note != "" {
+		text += "; " + o.Note
+	}
+	return text
 }
 
 func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, error) {
@@ -88,7 +98,7 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 	if err != nil {
 		return trustAssessOut{}, err
 	}
-	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated}
+	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated, TierMoved: given.From != given.To}
 	if given.Why == trust.BecauseKin {
 		out.Note = given.Why + "; the user can say it: cordelia trust assess " + string(in.ID) + " " + string(in.Verdict)
 	}
@@ -97,8 +107,11 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 		return trustAssessOut{}, err
 	}
 	if !sees {
-		// What others said of the item shows in the weight: it is not the assessor's.
-		out.Counted = given.Why != trust.BecauseKin
+		// What others said of the item shows in the weight and the tier: neither is the assessor's.
+		out.Counted, out.TierMoved = given.Why != trust.BecauseKin, false
+		if out.Counted {
+			out.Note = atMost(in, given)
+		}
 		return out, nil
 	}
 	s, err := trust.Read(g, string(given.Agent))
@@ -106,8 +119,28 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 	if out.Note == "" {
 		out.Note = given.Why
 	}
-	out.Weight, out.Accuracy, out.Tier = float64(given.Weight)/1000, s.Score.Accuracy(), s.Score.Tier()
+	if out.Note == "" && in.Relayed {
+		out.Note = relayedMovesNone
+	}
+	out.Weight, out.Accuracy, out.Tier = float64(given.Weight)/1000, s.Score.Accuracy(), s.Tier
 	return out, err
+}
+
+const relayedMovesNone = "no tier moves until the user confirms it: cordelia trust relayed"
+
+// atMost says what a verdict weighs at most, to an assessor that may not see the score.
+func atMost(in trustAssessIn, given trust.Given) string {
+	note := "an agent's own judgement weighs at most 0.25 of the user's, and moves no tier"
+	switch {
+	case in.Relayed:
+		note = "all you relay about this agent weighs at most 0.5 of the user's own words; " + relayedMovesNone
+	case in.Basis != "":
+		note = "another item weighs at most 0.5 of the user's word, and moves no tier"
+	}
+	if given.Own {
+		note += "; in your own groups your word counts in full"
+	}
+	return note
 }
 
 // assessed is an item as trust weighs it, if the caller may read it.

@@ -27,9 +27,12 @@ type trustScoreOut struct {
 	Observer    schemas.EntityID `json:"observer_entity_id"`
 	Accuracy    float64          `json:"accuracy" jsonschema:"mean of the posterior"`
 	Tier        schemas.Tier     `json:"tier" enum:"untrusted,low,medium,high"`
+	TierMean    float64          `json:"tier_mean" jsonschema:"of the user's verdicts and due predictions alone; the tier follows it"`
+	TierWhy     string           `json:"tier_why"`
 	AccuracyRaw float64          `json:"accuracy_raw" jsonschema:"right / observations; 0 without any"`
 	Observed    int              `json:"observations"`
 	Confirmed   int              `json:"confirmed"`
+	ByPerson    int              `json:"confirmed_by_person"`
 	Interval95  [2]float64       `json:"interval95"`
 	Q05         float64          `json:"q05"`
 	Start       string           `json:"window_start,omitempty"`
@@ -42,7 +45,8 @@ type trustScoreOut struct {
 
 // Text is the score in a line.
 func (o trustScoreOut) Text() string {
-	s := fmt.Sprintf("accuracy %.2f (95 %%: %.2f–%.2f), tier %s, %s", o.Accuracy, o.Interval95[0], o.Interval95[1], o.Tier, schemas.Count(int(o.Observed), "verdict", "verdicts"))
+	s := fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s\ntier %s: %s", o.Name, o.Accuracy, o.Interval95[0], o.Interval95[1],
+		schemas.Count(o.Observed, "verdict", "verdicts"), o.Tier, o.TierWhy)
 	for _, k := range o.Skills {
 		s += fmt.Sprintf("\n%s: %d/100, %s", k.Capability, k.Hundredths, k.Level)
 	}
@@ -55,8 +59,8 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		if err != nil {
 			return trustScoreOut{}, err
 		}
-		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Score.Tier(),
-			Observed: s.Observations, Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
+		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Tier,
+			TierMean: s.TierScore.Accuracy(), TierWhy: s.TierWhy(), ByPerson: s.ByPerson, Observed: s.Observations, Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
 			Start: moment(s.Start), End: moment(s.End), LastUpdated: moment(s.Updated), Skills: s.Skills, Open: s.Open}
 		if s.Observations > 0 {
 			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
@@ -64,6 +68,8 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		switch {
 		case s.Open > 0 && len(c.Node.checks.Roots) == 0:
 			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be checked in"
+		case s.Relayed > 0 && g.IsHuman():
+			out.Note = schemas.Count(s.Relayed, "verdict", "verdicts") + " that agents relayed as yours: cordelia trust relayed"
 		case s.Unresolved > 0:
 			out.Note = schemas.Count(int(s.Unresolved), "prediction", "predictions") + " could not be checked; tried again each hour"
 		}

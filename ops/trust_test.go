@@ -2,14 +2,18 @@ package ops
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
@@ -57,11 +61,14 @@ func TestVerdictsMoveScores(t *testing.T) {
 	require.Contains(t, out["note"], "cordelia trust assess "+id+" right")
 	require.Equal(t, 0.6, out["accuracy"])
 	// A stranger's counts, without showing what it came to.
-	require.Equal(t, map[string]any{"agent_id": string(w.Entity), "counted": true}, assess(rival, nil))
+	peer := map[string]any{"agent_id": string(w.Entity), "counted": true,
+		"note": "an agent's own judgement weighs at most 0.25 of the user's, and moves no tier"}
+	require.Equal(t, peer, assess(rival, nil))
 	out = assess(h.person(), nil)
 	require.Equal(t, []any{1.0, true, "medium"}, []any{out["weight"], out["counted"], out["tier"]})
 	require.Equal(t, true, assess(h.person(), nil)["repeated"])
-	require.Equal(t, map[string]any{"agent_id": string(w.Entity), "counted": true}, assess(rival, map[string]any{"relayed": true}), "that it is outranked shows what others said")
+	peer["note"] = "all you relay about this agent weighs at most 0.5 of the user's own words; " + relayedMovesNone
+	require.Equal(t, peer, assess(rival, map[string]any{"relayed": true}), "that it is outranked shows what others said")
 
 	own := h.must(w, "trust_score", map[string]any{})
 	require.Equal(t, []any{4.0 / 6, 1.0, 1.0, "medium", "ann", 1.0}, []any{own["accuracy"], own["observations"], own["accuracy_raw"], own["tier"], own["observer_entity_id"], own["confirmed"]})
@@ -151,6 +158,80 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 		require.EqualValues(t, w.Entity, item["author"])
 		h.must(rival, "trust_assess", map[string]any{"id": other, "verdict": "wrong"})
 		require.Equal(t, once, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
+	}
+}
+
+// The answer says the weight, and whether the verdict moved the tier; the score says what
+// the tier follows.
+func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
+	h, w, rival := trusted(t)
+	assess := func(c Caller, i int, more map[string]any) trustAssessOut {
+		h.t.Helper()
+		id := h.wrote(w, fmt.Sprint("claim number ", i, " is ", i*i))
+		var out trustAssessOut
+		require.NoError(t, json.Unmarshal(mustJSON(h.must(c, "trust_assess", with(map[string]any{"id": id, "verdict": "wrong"}, more))), &out))
+		return out
+	}
+	first := assess(h.person(), 1, nil)
+	require.Equal(t, "counted with weight 1: w stands at 0.50, tier medium, not moved", first.Text())
+	h.must(h.person(), "agent_capabilities", map[string]any{"agent": "rival", "groups": []string{"team"}})
+	assess(rival, 2, map[string]any{"relayed": true})
+	score := h.must(h.lead, "trust_score", map[string]any{"agent": "w"})
+	require.InDelta(t, 3.0/6.5, score["accuracy"], 1e-9, "the score is of all evidence")
+	require.Equal(t, []any{0.5, "medium", 1.0}, []any{score["tier_mean"], score["tier"], score["confirmed_by_person"]})
+	require.Equal(t, "mean 0.50 of 1 verdict of the user's; low below 0.5, high above 0.85", score["tier_why"])
+	second := assess(h.person(), 3, nil)
+	require.True(t, second.TierMoved)
+	require.Equal(t, "counted with weight 1: w stands at 0.40, its tier is now low", second.Text())
+
+	list, err := h.node.RelayedVerdicts(t.Context(), h.person())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, []any{"rival", "w", trust.Wrong, 0.5}, []any{list[0].Relayer, list[0].Agent, list[0].Verdict, list[0].Weight})
+	require.Contains(t, list[0].Name, "claim number 2")
+	_, err = h.node.RelayedVerdicts(t.Context(), h.lead)
+	require.ErrorIs(t, err, schemas.ErrDenied)
+	_, err = h.node.DecideRelayed(t.Context(), h.person(), []int64{list[0].Number, 999}, false)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	done, err := h.node.DecideRelayed(t.Context(), h.person(), []int64{list[0].Number}, false)
+	require.NoError(t, err, "one that is not there leaves the others undecided")
+	require.Equal(t, []RelayedDecision{{Number: list[0].Number, Agent: "rival", Accuracy: 0.5, Tier: schemas.Medium}}, done)
+	_, err = h.node.VerifyTrust(t.Context(), h.person())
+	require.NoError(t, err)
+}
+
+// The published schema of a trust score is that of the answer.
+func TestTheScoresSchemaIsTheAnswers(t *testing.T) {
+	h, w, _ := trusted(t)
+	text, err := schemas.Schema("trust")
+	require.NoError(t, err)
+	var published struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	require.NoError(t, json.Unmarshal(text, &published))
+	var all, required []string
+	for f := range reflect.TypeFor[trustScoreOut]().Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, name)
+		if options == "" {
+			required = append(required, name)
+		}
+	}
+	require.ElementsMatch(t, all, slices.Collect(maps.Keys(published.Properties)))
+	require.ElementsMatch(t, required, published.Required)
+
+	h.must(h.person(), "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "bad"})
+	h.must(h.person(), "trust_assess", map[string]any{"id": h.wrote(w, "the parser is LL(1)"), "verdict": "wrong"})
+	compiler := jsonschema.NewCompiler()
+	var document any
+	require.NoError(t, json.Unmarshal(text, &document))
+	require.NoError(t, compiler.AddResource(schemas.SchemaURN("trust"), document))
+	schema, err := compiler.Compile(schemas.SchemaURN("trust"))
+	require.NoError(t, err)
+	for _, agent := range []string{"w", "rival"} {
+		var answer any = h.must(h.person(), "trust_score", map[string]any{"agent": agent})
+		require.NoError(t, schema.Validate(answer), agent)
 	}
 }
 

@@ -17,8 +17,9 @@ func (a *app) trustCommand() *cobra.Command {
 		twin{
 			op: "trust_assess", use: "assess [ID] [right|wrong]", short: "Say that an item proved right or wrong, or how an agent works",
 			takes: []string{"id?", "verdict?"}, show: shown(showAssessed),
-			long: `Say that an item an agent wrote proved right or wrong. Your word counts in full;
-the agent's tier follows from all verdicts of the last 30 days.
+			long: `Say that an item an agent wrote proved right or wrong. Your word counts in full.
+The agent's tier follows from your verdicts of the last 30 days and from predictions
+that came due; what agents say of each other moves its score alone.
 
 With --agent, --capability and --feedback say instead how well an agent works
 with a capability: a seat, as executor, or a class of tools, as shell.`,
@@ -38,6 +39,7 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 			op: "agent_lifecycle", use: "lift AGENT", short: "Show again what quarantine hid", takes: []string{"agent"}, hide: []string{"reason"},
 			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher", show: shown(showQuarantined),
 		}.command(a),
+		a.trustRelayedCommand(),
 		a.trustVerifyCommand(),
 	)
 }
@@ -48,6 +50,7 @@ func showTrust(a *app, v struct {
 	Observer    string     `json:"observer_entity_id"`
 	Accuracy    float64    `json:"accuracy"`
 	Tier        string     `json:"tier"`
+	TierWhy     string     `json:"tier_why"`
 	AccuracyRaw float64    `json:"accuracy_raw"`
 	Observed    int        `json:"observations"`
 	Confirmed   int        `json:"confirmed"`
@@ -68,6 +71,7 @@ func showTrust(a *app, v struct {
 	f.add("agent", whom(v.Name, v.AgentID))
 	f.add("in the eyes of", short(v.Observer))
 	f.styled("tier", clean(v.Tier), bold)
+	f.add("tier follows", clean(v.TierWhy))
 	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy, v.Interval95[0], v.Interval95[1], v.Q05))
 	verdicts := "none"
 	if v.Observed > 0 {
@@ -105,6 +109,7 @@ func showAssessed(a *app, v struct {
 	Note     string  `json:"note"`
 	Accuracy float64 `json:"accuracy"`
 	Tier     string  `json:"tier"`
+	Moved    bool    `json:"tier_moved"`
 	Skill    *struct {
 		Capability string `json:"capability"`
 		Hundredths int    `json:"hundredths"`
@@ -120,12 +125,12 @@ func showAssessed(a *app, v struct {
 	case v.Counted && v.Weight > 0:
 		a.say("Counted with weight %.3g.", v.Weight)
 	case v.Counted:
-		a.say("Counted.")
+		a.say("Counted; %s.", clean(v.Note))
 	default:
 		a.say("Written down without weight: %s.", clean(v.Note))
 	}
 	if v.Tier != "" {
-		a.say("%s stands at %.3f: tier %s", whom(v.Name, v.Agent), v.Accuracy, clean(v.Tier))
+		a.say("%s stands at %.3f: %s", whom(v.Name, v.Agent), v.Accuracy, tierSaid(v.Tier, v.Moved))
 	}
 }
 

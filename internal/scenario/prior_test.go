@@ -76,12 +76,12 @@ func TestThePriorIsASetting(t *testing.T) {
 	}
 	worker = open(t, n, "w")
 	assess("Our third harbour freezes rarely.", "wrong")
-	require.Equal(t, "0.571 low", stands("w"), "4 of 7: from the prior it was given")
+	require.Equal(t, "0.571 medium", stands("w"), "4 of 7: from the prior it was given")
 
 	require.NoError(t, os.Remove(filepath.Join(n.Home, "config.json")))
 	register("plain")
 	require.Equal(t, "0.600 medium", stands("plain"))
-	require.Equal(t, "0.571 low", stands("w"))
+	require.Equal(t, "0.571 medium", stands("w"))
 	alpha, beta := prior("plain")
 	require.Equal(t, []int{3000, 2000}, []int{alpha, beta})
 
