@@ -2,7 +2,9 @@ package trust
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,7 +22,9 @@ func TestAnEarlierLedgerIsReadByTheNewRules_INV_TRUST_LEDGER(t *testing.T) {
 	for _, id := range agents {
 		before[id] = n.standing(id)
 	}
-	file, err := os.ReadFile("../internal/store/migrations/0012_trust.sql")
+	files, err := filepath.Glob("../internal/store/migrations/*_trust.sql")
+	require.NoError(t, err)
+	file, err := os.ReadFile(slices.Max(files))
 	require.NoError(t, err)
 	fill := regexp.MustCompile(`(?s)UPDATE assessments_counted .*?;`).FindString(string(file))
 	n.SQL(`UPDATE assessments_counted SET moves_tier = 0`)

@@ -1,4 +1,4 @@
--- A database of schema version 12 with rows in every table. Made by tests; not to be edited.
+-- A database of schema version 13 with rows in every table. Made by tests; not to be edited.
 CREATE TABLE schema_version (
   version INTEGER PRIMARY KEY,
   name    TEXT NOT NULL,
@@ -586,6 +586,9 @@ CREATE TABLE mcp_tasks (
   result     TEXT NOT NULL DEFAULT '',              -- the operation's answer, JSON
   refusal    TEXT NOT NULL DEFAULT ''               -- or the error it came to, JSON
 ) STRICT;
+CREATE TABLE rechecks (
+  item INTEGER PRIMARY KEY REFERENCES items(n)
+) STRICT;
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (1, 'assessments ''observer'' ü 0', 'assessments ''agent'' ü 0', 'prior', '', 'assessments ''item'' ü 0', 1, X'00FF00', 'assessments ''assessor'' ü 0', 'assessments ''witness'' ü 0', 'assessments ''basis'' ü 0', 1, 1, 1);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (2, 'assessments ''observer'' ü 1', 'assessments ''agent'' ü 1', 'user', 'right', 'assessments ''item'' ü 1', 2, X'00FF01', 'assessments ''assessor'' ü 1', 'assessments ''witness'' ü 1', 'assessments ''basis'' ü 1', 2, 2, 2);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (3, 'assessments ''observer'' ü 2', 'assessments ''agent'' ü 2', 'owner', 'wrong', 'assessments ''item'' ü 2', 3, X'00FF02', 'assessments ''assessor'' ü 2', 'assessments ''witness'' ü 2', 'assessments ''basis'' ü 2', 3, 3, 3);
@@ -687,6 +690,9 @@ INSERT INTO quarantined_items(item, quarantine) VALUES (3, 3);
 INSERT INTO quarantines(n, agent, by, reason, at, lifted_at, lifted_by) VALUES (1, 'quarantines ''agent'' ü 0', 'quarantines ''by'' ü 0', 'quarantines ''reason'' ü 0', 1, 1, 'quarantines ''lifted_by'' ü 0');
 INSERT INTO quarantines(n, agent, by, reason, at, lifted_at, lifted_by) VALUES (2, 'quarantines ''agent'' ü 1', 'quarantines ''by'' ü 1', 'quarantines ''reason'' ü 1', 2, 2, 'quarantines ''lifted_by'' ü 1');
 INSERT INTO quarantines(n, agent, by, reason, at, lifted_at, lifted_by) VALUES (3, 'quarantines ''agent'' ü 2', 'quarantines ''by'' ü 2', 'quarantines ''reason'' ü 2', 3, 3, 'quarantines ''lifted_by'' ü 2');
+INSERT INTO rechecks(item) VALUES (1);
+INSERT INTO rechecks(item) VALUES (2);
+INSERT INTO rechecks(item) VALUES (3);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (1, X'00FF00', 1, 'releases ''by'' ü 0', 1);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (2, X'00FF01', 2, 'releases ''by'' ü 1', 2);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (3, X'00FF02', 3, 'releases ''by'' ü 2', 3);
@@ -699,7 +705,8 @@ INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, dec
 INSERT INTO schema_version(version, name, at) VALUES (1, 'foundation', 1);
 INSERT INTO schema_version(version, name, at) VALUES (10, 'tasks', 10);
 INSERT INTO schema_version(version, name, at) VALUES (11, 'mcp_tasks', 11);
-INSERT INTO schema_version(version, name, at) VALUES (12, 'trust', 12);
+INSERT INTO schema_version(version, name, at) VALUES (12, 'successors', 12);
+INSERT INTO schema_version(version, name, at) VALUES (13, 'trust', 13);
 INSERT INTO schema_version(version, name, at) VALUES (2, 'memory', 2);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
 INSERT INTO schema_version(version, name, at) VALUES (4, 'trust', 4);
