@@ -9,8 +9,8 @@
 // then change, read, share, delete, and quarantine.go (hiding an author). group*.go
 // are the groups and what leaves with a member, invitation.go asks for consent, binding.go the groups that folders
 // stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
-// meaning if there is a model; lesson*.go keep what tasks taught; export*.go carry
-// everything an entity owns out and in again. All SQL is in sql*.go.
+// meaning if there is a model; lesson*.go keep what tasks taught; export*.go write
+// what an entity owns, signed, and import*.go read that and files of other kinds. All SQL is in sql*.go.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. That
@@ -21,8 +21,11 @@
 //     before; a context changed behind the node's back is an error, not a log line.
 //   - INV-PROVENANCE: where a version comes from is written by the node, once.
 //   - INV-TAINT: what a session writes after it was shown second-hand words, what is
-//     derived from such, and what an agent makes of an item of such or brings along
-//     in a file, is kept as external, whatever its writer says.
+//     derived from such, and what an agent makes of an item of such, is kept as
+//     external, whatever its writer says.
+//   - INV-IMPORT: an imported record keeps its author, provenance, confidence and place
+//     only if this node or the person above the importer signed it exactly so; every
+//     other is external, whoever imports it, and what instructs in it waits for release.
 //   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
 //     order, error) depends on what its reader may not see; what is hidden and

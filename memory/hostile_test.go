@@ -121,7 +121,7 @@ func TestImportPutsWordsIntoNobodysMouth(t *testing.T) {
 	forged.Visibility, forged.Group = schemas.Group, "team-a"
 	done, _, err := n.tryImport(bob, exportOf(forged))
 	require.NoError(t, err)
-	require.Equal(t, 1, done.Items)
+	require.Equal(t, 1, done.New)
 	f, err := n.trySearch(ada, Search{Text: "password", Author: "ada"})
 	require.NoError(t, err)
 	require.Empty(t, f.Hits, "not by ada")
@@ -144,7 +144,7 @@ func TestImportOfAForeignIDTellsNothing(t *testing.T) {
 	text := exportOf(first, second, archive)
 	done, _, err := n.tryImport(eve, text)
 	require.NoError(t, err)
-	require.Equal(t, 3, done.Items)
+	require.Equal(t, 3, done.New)
 	require.Equal(t, string(ada), n.one(`SELECT owner FROM items WHERE id = ?`, w.ID))
 	mapped := schemas.ItemID(n.one(`SELECT id FROM items WHERE owner = ? AND data LIKE '%one thing%'`, eve))
 	require.NotEqual(t, w.ID, mapped)
@@ -153,5 +153,5 @@ func TestImportOfAForeignIDTellsNothing(t *testing.T) {
 	require.Equal(t, "0", n.one(`SELECT count(*) FROM items WHERE id = ?`, archive.ID))
 	done, _, err = n.tryImport(eve, text)
 	require.NoError(t, err)
-	require.Equal(t, Imported{Same: 3}, done, "twice changes nothing")
+	require.Equal(t, Imported{Same: 3, Refused: []Refused{}}, done, "twice changes nothing")
 }

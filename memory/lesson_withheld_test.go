@@ -116,7 +116,10 @@ func TestLessonsAreWithheld_INV_WITHHELD(t *testing.T) {
 	alike := inGroup(learning(taught), "team-a")
 	export := func(who, of schemas.EntityID) (string, error) {
 		var out bytes.Buffer
-		err := n.do(who, access.Read, func(g access.Grant) error { return Export(g, of, &out, JSONL, nil) })
+		err := n.do(who, access.Read, func(g access.Grant) error {
+			_, err := Export(g, &out, ExportRequest{Of: of, Format: JSONL})
+			return err
+		})
 		return out.String(), err
 	}
 	absentOf := func(err error) string {

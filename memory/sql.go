@@ -152,6 +152,22 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM groups s WHERE s.id = i.group_id AND s.kind = 'staging') ORDER BY i.n LIMIT 500`
 	selectOwnedGroups = `SELECT g.id, g.kind, g.description, g.culture FROM groups g
 		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0 AND g.kind <> 'staging' ORDER BY g.id`
+	// selectInGroup lists what lies in a scope, whoever may see it, oldest first.
+	selectInGroup = `SELECT ` + itemColumns + ` FROM items i WHERE i.scope = ? AND i.n > ? AND i.deleted_at = 0 ORDER BY i.n LIMIT 500`
+	// countLeft counts what an export of ?1 leaves out, by why: its deleted and staged items,
+	// and those that others own in its groups, as far as they are surfaced.
+	countLeft = `SELECT 'deleted' AS why, '' AS place, count(*) FROM items i WHERE i.owner = ?1 AND i.deleted_at <> 0
+		UNION ALL SELECT 'staged', '', count(*) FROM items i JOIN groups s ON s.id = i.group_id AND s.kind = 'staging' WHERE i.owner = ?1 AND i.deleted_at = 0
+		UNION ALL SELECT 'others', g.id, count(*) FROM members m JOIN groups g ON g.id = m.group_id AND g.kind <> 'staging' AND g.archived_at = 0
+			JOIN items i ON i.group_id = g.id WHERE m.entity_id = ?1 AND i.owner <> ?1 AND i.deleted_at = 0 AND ` + released + ` GROUP BY g.id ORDER BY why, place`
+	// countBuried counts the deleted items of a scope that those in ?2 own.
+	countBuried     = `SELECT count(*) FROM items i WHERE i.scope = ?1 AND i.deleted_at <> 0 AND i.owner IN (SELECT value FROM json_each(?2))`
+	selectGroupHead = `SELECT g.id, g.kind, g.description, g.culture FROM groups g WHERE g.id = ?`
+	// selectPersonKey gives key ?2 of the person ?1 if they stand at the root of ?3, unless a
+	// later key was made because that one was compromised.
+	selectPersonKey = `SELECT k.public_key FROM entity_keys k JOIN entities e ON e.id = k.entity_id
+		WHERE k.entity_id = ?1 AND k.seq = ?2 AND e.kind = 'human' AND e.id = (SELECT root_id FROM entities WHERE id = ?3)
+		AND NOT EXISTS (SELECT 1 FROM entity_keys n WHERE n.entity_id = k.entity_id AND n.seq > k.seq AND n.reason = 'compromised')`
 	selectAllLinks = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
 	selectKeys     = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
 )

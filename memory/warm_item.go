@@ -52,7 +52,8 @@ type Provenance struct {
 	SignedBy    schemas.EntityID   `json:"signed_by,omitempty"`
 	SignedID    schemas.ItemID     `json:"signed_id,omitempty"` // the id that was signed, when a copy carries its origin's signature
 	SharedBy    schemas.EntityID   `json:"shared_by,omitempty"`
-	ImportedBy  schemas.EntityID   `json:"imported_by,omitempty"` // who vouches for it here instead of a signature
+	ImportedBy  schemas.EntityID   `json:"imported_by,omitempty"` // who brought it here in a file that nothing known here signed
+	File        string             `json:"file,omitempty"`        // of an import that was no export: where in which file it stood
 	At          string             `json:"at"`
 }
 

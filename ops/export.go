@@ -13,16 +13,41 @@ import (
 	"cordelia/schemas"
 )
 
-// Export writes everything that of owns: the caller, or the descendant it acts as, if
-// that is "", or one below the person who calls, also one that has ended. It takes the
-// right to read memory. What is written to w may be used only if Export returns nil:
-// the rights are asked for once more at the end.
-func (n *Node) Export(ctx context.Context, caller Caller, as string, of schemas.EntityID, w io.Writer, f memory.Format) error {
-	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: as}
-	return n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
-		of := cmp.Or(of, g.Actor())
-		return memory.Export(g, of, w, f, func(g access.Grant) (json.RawMessage, error) { return exportHot(g, of) })
+// ExportRequest says what to export for a caller.
+type ExportRequest struct {
+	As     string           // a descendant the caller acts as
+	Of     schemas.EntityID // whose memory: "" = of the caller or As; for a person also one below, which may have ended
+	Group  schemas.GroupID  // everything readable in that group instead
+	Format memory.Format
+}
+
+// Export writes what a caller owns, or one below a person, or a group. It takes the right to
+// read memory. What is written to w may be used only if Export returns no error: the rights
+// are asked for once more at the end.
+func (n *Node) Export(ctx context.Context, caller Caller, r ExportRequest, w io.Writer) (done memory.Exported, err error) {
+	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: r.As}
+	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
+		of := cmp.Or(r.Of, g.Actor())
+		hot := func(g access.Grant) (json.RawMessage, error) { return exportHot(g, of) }
+		if r.Group != "" {
+			hot = nil
+		}
+		done, err = memory.Export(g, w, memory.ExportRequest{Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: n.exportSigner(caller)})
+		return err
 	})
+	return done, err
+}
+
+// exportSigner signs exports with the person's key where a person exports, so that they are
+// known wherever that key is; else with the node's, so that no agent signs what it hands on.
+func (n *Node) exportSigner(caller Caller) memory.Signer {
+	if caller.Method == access.ByHuman && caller.Sign != nil {
+		return memory.Signer{Node: n.ID, ID: caller.Entity, KeySeq: uint32(caller.KeySeq), Sign: func(m []byte) []byte {
+			signature, _ := caller.Sign(m)
+			return signature
+		}}
+	}
+	return memory.Signer{Node: n.ID, ID: n.ID, KeySeq: 1, Sign: n.key.Sign}
 }
 
 // exportHot gives the context of an entity, nil if it went with the entity.
@@ -41,47 +66,68 @@ func exportHot(g access.Grant, of schemas.EntityID) (json.RawMessage, error) {
 	return nil, err
 }
 
-// Imported counts what an import brought.
-type Imported struct {
-	Items  int  `json:"items"` // new here
-	Groups int  `json:"groups"`
-	Same   int  `json:"same"` // there already
-	Hot    bool `json:"hot"`
+// ImportRequest says what to import for a caller, and how.
+type ImportRequest struct {
+	As             string // a descendant the caller acts as
+	Files          []memory.Input
+	Group          schemas.GroupID // where to put what names no place: Markdown and the memory server's
+	CreateGroups   bool
+	ReplaceContext bool
 }
 
-// Import takes an export over as the caller's own, or as that of the descendant
-// it acts as: all or nothing. It takes the right to write memory.
-func (n *Node) Import(ctx context.Context, caller Caller, as string, r io.Reader) (Imported, error) {
-	bundle, err := memory.ReadBundle(r)
+// Import takes files over as the caller's own, or as those of the descendant it acts as. It
+// takes the right to write memory. What it believes of them memory.Import says.
+func (n *Node) Import(ctx context.Context, caller Caller, r ImportRequest) (done memory.Imported, err error) {
+	bundle, err := memory.ReadBundle(r.Files...)
 	if err != nil {
-		return Imported{}, err
+		return done, err
 	}
-	op := access.Op{Tool: memoryWriteWarm.Name, Effect: access.Write, As: as}
-	var done memory.Imported
+	op := access.Op{Tool: memoryWriteWarm.Name, Effect: access.Write, As: r.As}
 	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
-		done, err = memory.Import(g, bundle, importHot)
+		done, err = memory.Import(g, bundle, memory.ImportOptions{Known: memory.Known{Node: n.ID, Key: n.key.PublicKey()},
+			CreateGroups: r.CreateGroups, Group: r.Group, ReplaceContext: r.ReplaceContext, Hot: importHot})
 		return err
 	})
-	return Imported{Items: done.Items, Groups: done.Groups, Same: done.Same, Hot: done.Hot}, err
+	return done, err
 }
 
-// importHot replaces the caller's context, unless it is the same.
-func importHot(g access.Grant, own json.RawMessage) error {
+// importHot compares a context with the caller's and, with replace, puts it in its place.
+func importHot(g access.Grant, own json.RawMessage, replace bool) (memory.ContextImport, error) {
 	entity, view, err := hotOf(g, "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	doc, err := memory.ReadHot(g, entity, view)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if now, err := doc.Own(); err != nil || bytes.Equal(now, own) {
-		return err
+	now, err := doc.Own()
+	if err != nil {
+		return "", err
+	}
+	if same, err := sameJSON(now, own); err != nil || same {
+		return memory.ContextSame, err
+	}
+	if !replace {
+		return memory.ContextKept, nil
 	}
 	change, err := memory.NewHotChange(memory.HotReplace, own, "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = memory.WriteHot(g, entity, change, view)
-	return err
+	return memory.ContextReplaced, err
+}
+
+// sameJSON reports whether two JSON texts have the same canonical form.
+func sameJSON(a, b []byte) (bool, error) {
+	x, err := memory.Canonical(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := memory.Canonical(b)
+	if err != nil {
+		return false, schemas.Invalidf("the context is not valid JSON").Because(err)
+	}
+	return bytes.Equal(x, y), nil
 }

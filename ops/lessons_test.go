@@ -164,8 +164,10 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 	require.NotContains(t, h.says(mate, "memory_search", map[string]any{"query": "nothing like it"}), memory.WithoutLessons)
 
 	var out bytes.Buffer
-	require.ErrorIs(t, h.node.Export(t.Context(), alone, "", "", &out, memory.JSONL), schemas.ErrConflict)
-	require.NoError(t, h.node.Export(t.Context(), h.person(), "", alone.Entity, &out, memory.JSONL), "a person's export is whole")
+	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: memory.JSONL}, &out)
+	require.ErrorIs(t, err, schemas.ErrConflict)
+	_, err = h.node.Export(t.Context(), h.person(), ExportRequest{Of: alone.Entity, Format: memory.JSONL}, &out)
+	require.NoError(t, err, "a person's export is whole")
 	require.Contains(t, out.String(), "tweezers")
 	require.NotEmpty(t, gives(h.says(h.person(), "memory_search", map[string]any{"query": "tweezers"})))
 
@@ -177,7 +179,8 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, h.node.Export(t.Context(), alone, "", "", &out, memory.JSONL))
+	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: memory.JSONL}, &out)
+	require.NoError(t, err)
 }
 
 // INV-WITHHELD: it is for the time of a lease of these roles and no other, and for whom

@@ -291,11 +291,13 @@ func TestStagedIsNotExported(t *testing.T) {
 	a.must(a.rover, "memory_write_warm", note("My own well"))
 	a.brings(found("The well is deep"))
 	var out strings.Builder
-	require.NoError(t, a.node.Export(t.Context(), a.rover, "", "", &out, memory.JSONL))
+	_, err := a.node.Export(t.Context(), a.rover, ExportRequest{Format: memory.JSONL}, &out)
+	require.NoError(t, err)
 	require.Contains(t, out.String(), "My own well")
 	require.NotContains(t, out.String(), "The well is deep")
 	out.Reset()
-	require.NoError(t, a.node.Export(t.Context(), a.lead, "", "", &out, memory.JSONL))
+	_, err = a.node.Export(t.Context(), a.lead, ExportRequest{Format: memory.JSONL}, &out)
+	require.NoError(t, err)
 	require.NotContains(t, out.String(), "staging-")
 }
 

@@ -135,7 +135,8 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 	h, w, rival := trusted(t)
 	id := h.wrote(w, "the parser is LL(1)")
 	var out bytes.Buffer
-	require.NoError(t, h.node.Export(t.Context(), w, "", "", &out, memory.JSONL))
+	_, err := h.node.Export(t.Context(), w, ExportRequest{Format: memory.JSONL}, &out)
+	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"kind":"item"`) })
 	copied := func(group string, other schemas.ItemID, origin string) string {
@@ -152,7 +153,7 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 			"tools":        append([]string{"memory_group"}, "trust_assess", "memory_write_warm", "memory_read_warm")}})
 		h.must(h.person(), "memory_group", map[string]any{"action": "create", "group": group})
 		h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": group, "entity": "rival", "role": "member"})
-		_, err := h.node.Import(t.Context(), rival, "", strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))
+		_, err := h.node.Import(t.Context(), rival, ImportRequest{Files: []memory.Input{memory.InputOf("", strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))}})
 		require.NoError(t, err)
 		item := h.must(h.person(), "memory_read_warm", map[string]any{"ids": []any{other}})["items"].([]any)[0].(map[string]any)
 		require.EqualValues(t, w.Entity, item["author"])

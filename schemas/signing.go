@@ -18,6 +18,7 @@ const (
 	labelKeyRotation    = "cordelia/v1/key-rotation"
 	labelItemProvenance = "cordelia/v1/item-provenance"
 	labelReintegration  = "cordelia/v1/reintegration"
+	labelExportRecord   = "cordelia/v1/export-record"
 )
 
 // AuthPurpose is what a proof of identity is good for.
@@ -103,6 +104,22 @@ type ItemProvenance struct {
 // SigningBytes gives the bytes to sign.
 func (m ItemProvenance) SigningBytes() []byte {
 	return signingBytes(labelItemProvenance, []byte(m.Author), []byte(m.ItemID), m.ContentHash[:])
+}
+
+// ExportRecord is the signer's word that this node held a record of an export exactly so
+// when it was written: content, author, provenance, place and all.
+type ExportRecord struct {
+	NodeID string   // the node that wrote the export
+	Entity EntityID // whose export it is
+	Signer EntityID // the person, or the node itself
+	KeySeq uint32   // which of the signer's keys signs, from 1
+	Record [32]byte // SHA-256 of the record as canonical JSON (RFC 8785), without its signature
+}
+
+// SigningBytes gives the bytes to sign.
+func (m ExportRecord) SigningBytes() []byte {
+	return signingBytes(labelExportRecord,
+		[]byte(m.NodeID), []byte(m.Entity), []byte(m.Signer), u64(uint64(m.KeySeq)), m.Record[:])
 }
 
 // Reintegration is the word of an agent that comes back (seed §6.2): where its L1

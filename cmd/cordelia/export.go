@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,15 +10,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cordelia/memory"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 func (a *app) exportCommand() *cobra.Command {
-	var as, format string
+	var as, format, group string
 	var agents bool
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
@@ -25,54 +28,87 @@ func (a *app) exportCommand() *cobra.Command {
 		Long: `Write everything you or an agent (--as) own: the context, the groups and the
 items with their versions and provenance. What your agents wrote for themselves is
 theirs: with --agents all of it is written, too, also of those that have ended, one
-file each, in the new folder FILE. cordelia import reads both formats, for you or
---as the agent. A FILE that exists is not overwritten.`,
+file each, in the new folder FILE. --group writes all that a group holds instead,
+whoever wrote it. What is left out is counted, with the reason.
+
+Each record is signed with your key, so that cordelia import believes it wherever your
+key is known. A FILE that exists is not overwritten.`,
 		Example: `  cordelia export --agents everything
+  cordelia export --group team team.jsonl
   cordelia export --as researcher researcher.jsonl`,
 		Args: wants(0, 1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				f := memory.Format(format)
+				r := ops.ExportRequest{As: w.as, Group: schemas.GroupID(group), Format: memory.Format(format)}
 				switch {
-				case agents && (as != "" || len(words) == 0 || words[0] == "-"):
+				case agents && (as != "" || group != "" || len(words) == 0 || words[0] == "-"):
 					return schemas.Invalidf("--agents is for everything of yours, in a folder").
-						Expecting("the name of a new folder, and no --as").Try("run: cordelia export --agents FOLDER")
+						Expecting("the name of a new folder, and no --as or --group").Try("run: cordelia export --agents FOLDER")
 				case agents:
-					return w.exportAll(cmd.Context(), words[0], f)
-				case len(words) == 0 || words[0] == "-":
-					return w.exportTo(cmd.Context(), "", "", f)
+					return w.exportAll(cmd.Context(), words[0], r)
 				}
-				if err := w.exportTo(cmd.Context(), "", words[0], f); err != nil {
+				path := ""
+				if len(words) > 0 && words[0] != "-" {
+					path = words[0]
+				}
+				done, err := w.exportTo(cmd.Context(), path, r)
+				if err != nil {
 					return err
 				}
-				return w.exported(words[0], nil)
+				if path == "" {
+					w.leftOut(done)
+					return nil
+				}
+				return w.exported(path, nil, done)
 			})
 		},
 	}
 	formats := []string{string(memory.JSONL), string(memory.Markdown)}
 	cmd.Flags().StringVar(&format, "format", formats[0], "jsonl (one record a line) or markdown (for people)")
+	cmd.Flags().StringVar(&group, "group", "", "all that this group holds, whoever wrote it")
 	cmd.Flags().BoolVar(&agents, "agents", false, "what your agents own, too: a folder with a file for each")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
 	asFlag(cmd, &as)
 	return cmd
 }
 
-// exported says where it is.
-func (w *acting) exported(path string, files []string) error {
+// exported says where the export is, what it holds and what it does not.
+func (w *acting) exported(path string, files []string, done memory.Exported) error {
 	if w.asJSON {
-		out := map[string]any{"path": path}
-		if files != nil {
-			out["files"] = files
-		}
+		out := struct {
+			Path  string   `json:"path"`
+			Files []string `json:"files,omitempty"`
+			memory.Exported
+		}{path, files, done}
 		return w.printJSON(out)
 	}
-	w.say("exported to %s", path)
+	where := clean(path)
+	if files != nil {
+		where += ": " + schemas.Count(len(files), "file", "files")
+	}
+	w.say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"), schemas.Count(done.Groups, "group", "groups"), where)
+	w.leftOut(done)
 	return nil
+}
+
+// leftOut says what an export does not hold, and why.
+func (w *acting) leftOut(done memory.Exported) {
+	for _, l := range done.Left {
+		items := schemas.Count(l.Count, "item", "items")
+		switch {
+		case l.Why == "others":
+			w.note("left out: %s that others own in group %s; to write them: cordelia export --group %s", items, l.Group, l.Group)
+		case l.Why == "staged":
+			w.note("left out: %s that wait for review", items)
+		default:
+			w.note("left out: %s that were deleted", items)
+		}
+	}
 }
 
 // exportAll writes what the person and every agent below them own, each into a file
 // of its own.
-func (w *acting) exportAll(ctx context.Context, folder string, format memory.Format) error {
+func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportRequest) error {
 	list, err := w.everyAgent(ctx)
 	if err != nil {
 		return err
@@ -83,14 +119,23 @@ func (w *acting) exportAll(ctx context.Context, folder string, format memory.For
 		return unwritable(folder, err)
 	}
 	ending := ".jsonl"
-	if format == memory.Markdown {
+	if r.Format == memory.Markdown {
 		ending = ".md"
 	}
 	var files []string
+	all := memory.Exported{Left: []memory.LeftOut{}}
 	write := func(of schemas.EntityID, name string) error {
 		path := filepath.Join(folder, name+ending)
 		files = append(files, path)
-		return w.exportTo(ctx, of, path, format)
+		r.Of = of
+		done, err := w.exportTo(ctx, path, r)
+		all.Items, all.Groups = all.Items+done.Items, all.Groups+done.Groups
+		for _, l := range done.Left {
+			if l.Why != "others" { // theirs are in their files
+				all.Left = append(all.Left, l)
+			}
+		}
+		return err
 	}
 	if err := write("", string(w.caller.Entity)); err != nil {
 		return err
@@ -100,7 +145,7 @@ func (w *acting) exportAll(ctx context.Context, folder string, format memory.For
 			return err
 		}
 	}
-	return w.exported(folder+": "+schemas.Count(len(files), "file", "files"), files)
+	return w.exported(folder, files, all)
 }
 
 // everyAgent lists the agents below the person, those that have ended, too.
@@ -124,41 +169,65 @@ func (w *acting) everyAgent(ctx context.Context) (list []agentView, err error) {
 
 // exportTo writes the export beside where it goes and lets it out only once it
 // is whole.
-func (w *acting) exportTo(ctx context.Context, of schemas.EntityID, path string, format memory.Format) (err error) {
+func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest) (done memory.Exported, err error) {
 	folder := w.home
 	if path != "" {
 		folder = filepath.Dir(path)
 	}
 	temp, err := os.CreateTemp(folder, ".cordelia-export-*") // mode 0600
 	if err != nil {
-		return unwritable(path, err)
+		return done, unwritable(path, err)
 	}
 	defer func() {
 		temp.Close()           //nolint:errcheck // closed before if it matters
 		os.Remove(temp.Name()) //nolint:errcheck // it has its own name by now
 	}()
-	done := w.progress("exporting")
-	err = w.node.Export(ctx, w.caller, w.as, of, temp, format)
-	done()
+	ready := w.progress("exporting")
+	done, err = w.node.Export(ctx, w.caller, r, temp)
+	ready()
 	if err != nil {
-		return err
+		return done, err
 	}
 	if path == "" {
 		if _, err := temp.Seek(0, io.SeekStart); err != nil {
-			return unwritable(path, err)
+			return done, unwritable(path, err)
 		}
-		_, err = io.Copy(w.out, temp)
-		return err
+		return done, w.show(temp)
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
-		return unwritable(path, err)
+		return done, unwritable(path, err)
 	}
 	if err := os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
-		return schemas.Conflictf("%s exists already; nothing was written", path).Try("choose another name")
+		return done, schemas.Conflictf("%s exists already; nothing was written", path).Try("choose another name")
 	} else if err != nil {
-		return unwritable(path, err)
+		return done, unwritable(path, err)
 	}
-	return nil
+	return done, nil
+}
+
+// show copies an export to the output: byte for byte, but on a terminal, which would obey
+// what agents wrote into it, with hidden characters made visible.
+func (w *acting) show(r io.Reader) error {
+	if columns(w.out) == 0 {
+		_, err := io.Copy(w.out, r)
+		return err
+	}
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if strings.HasPrefix(line, "{") {
+			line = string(ops.EscapeJSON([]byte(line)))
+		}
+		if _, err := io.WriteString(w.out, block(line)); err != nil {
+			return err
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func unwritable(path string, err error) error {
@@ -167,44 +236,4 @@ func unwritable(path string, err error) error {
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the export %s cannot be written", path).
 		Try("choose a folder with space that you may write to").Because(err)
-}
-
-func (a *app) importCommand() *cobra.Command {
-	var as string
-	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Take an export over as your own",
-		Long: `Take an export over as your own, or as an agent's (--as): the same
-hashes, all or nothing; an id that is taken is made anew. A second time it changes nothing. FILE may be - for stdin.`,
-		Example: "  cordelia import --as researcher researcher.jsonl",
-		Args:    wants(1, 1),
-		RunE: func(cmd *cobra.Command, words []string) (err error) {
-			in := a.in
-			if words[0] != "-" {
-				if in, err = os.Open(words[0]); err != nil {
-					return schemas.NotFoundf("%s cannot be read", words[0]).Try("name a file that cordelia export wrote").Because(err)
-				}
-				defer in.Close() //nolint:errcheck // only read
-			}
-			return a.act(cmd.Context(), as, func(w *acting) error {
-				done := a.progress("importing")
-				report, err := w.node.Import(cmd.Context(), w.caller, w.as, in)
-				done()
-				if err != nil {
-					return err
-				}
-				if a.asJSON {
-					return a.printJSON(report)
-				}
-				f := fields{}
-				f.add("items", fmt.Sprintf("%d new, %d there already", report.Items, report.Same))
-				f.add("groups", fmt.Sprintf("%d new", report.Groups))
-				f.add("context", yesNo(report.Hot))
-				a.list(f)
-				return nil
-			})
-		},
-	}
-	asFlag(cmd, &as)
-	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/soak"
+	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -68,7 +69,8 @@ func newCommons(t testing.TB) *commons {
 	s.must(s.sovereign, "task_claim", `{"lease_seconds": 3600}`)
 	workID, taskID := at[string](t, work, "items.0.work_id"), at[string](t, work, "task_id")
 	var b strings.Builder
-	require.NoError(t, s.Export(t.Context(), s.sovereign, "", "", &b, "jsonl"))
+	_, err = s.Export(t.Context(), s.sovereign, ops.ExportRequest{Format: memory.JSONL}, &b)
+	require.NoError(t, err)
 	s.export = b.String()
 
 	agents := []any{"sovereign", string(s.sovereign.Entity), "admin"}
@@ -218,7 +220,7 @@ func TestRulersOfAGroup_INV_SOVEREIGN(t *testing.T) {
 		require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%s %s: %v", o.Name, compact(args), err)
 	}
 	for _, who := range s.rulers { // its own export, taken in by others as theirs
-		_, err := s.Import(t.Context(), who, "", strings.NewReader(s.export))
+		_, err := s.Import(t.Context(), who, ops.ImportRequest{CreateGroups: true, Files: []memory.Input{memory.InputOf("", strings.NewReader(s.export))}})
 		require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%v", err)
 	}
 	require.Equal(t, before, fingerprint(t, db, s.private()))

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -13,22 +14,37 @@ import (
 // renamed gives the new ids of items whose own are taken.
 type renamed map[schemas.ItemID]schemas.ItemID
 
-// rename finds the ids of b that the actor cannot have: those of others' items,
-// and those that the node gives to the archives of others.
-func (b *Bundle) rename(g access.Grant) (renamed, error) {
+// rename finds the ids of b that the actor cannot have: those of others' items, those that
+// the node gives to the archives of others and, for a record that no signature holds for,
+// those of the actor's own items with other words.
+func (b *Bundle) rename(g access.Grant, whole []bool) (renamed, error) {
 	ids := renamed{}
-	for _, o := range b.items {
+	for n, o := range b.items {
 		id := o.value.ID
 		there, err := rowsOf(g.Tx(), selectOwn, id)
 		if err != nil {
 			return nil, err
 		}
-		if len(there) > 0 && there[0].owner != g.Actor() || reservedID(id, g.Actor()) {
-			sum := sha256.Sum256([]byte("cordelia/v1/import\x00" + string(g.Actor()) + "\x00" + string(id)))
-			ids[id] = schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))
+		taken := len(there) > 0 && !sameHere(g, &there[0], o.value) && (there[0].owner != g.Actor() || !whole[n] && !bytes.Equal(there[0].hash, hashOf(o.value)))
+		if !taken && !reservedID(id, g.Actor()) {
+			continue
 		}
+		text := "cordelia/v1/import\x00" + string(g.Actor()) + "\x00" + string(id)
+		if !whole[n] {
+			text += "\x00" + o.value.ContentHash
+		}
+		sum := sha256.Sum256([]byte(text))
+		ids[id] = schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))
 	}
 	return ids, nil
+}
+
+func hashOf(i itemRecord) []byte {
+	hash, err := hex.DecodeString(i.ContentHash)
+	if err != nil { // checked when it was read
+		return nil
+	}
+	return hash
 }
 
 func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/memory"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) importCommand() *cobra.Command {
+	var r ops.ImportRequest
+	var as, group string
+	cmd := &cobra.Command{
+		Use:   "import FILE…",
+		Short: "Take memories over from files or folders",
+		Long: `Take memories over as your own, or as an agent's (--as): exports, plain Markdown
+(CLAUDE.md, AGENTS.md, notes), the JSONL of the reference memory server, and folders of
+these. Which is which is found out. FILE may be - for stdin. A second time it changes
+nothing.
+
+What your key, or this node, signed keeps its author, its provenance and its place. All
+else is external: marked as imported by you, not validated, and what instructs in it waits
+for cordelia memory release. Your context is replaced only with --replace-context. What
+cannot be imported is left out and counted with the reason.`,
+		Example: `  cordelia import mine.jsonl
+  cordelia import --group team CLAUDE.md docs/notes
+  cordelia import --create-groups --as researcher researcher.jsonl`,
+		Args: wants(1, 100),
+		RunE: func(cmd *cobra.Command, words []string) (err error) {
+			if r.Files, err = a.inputs(words); err != nil {
+				return err
+			}
+			r.Group = schemas.GroupID(group)
+			return a.act(cmd.Context(), as, func(w *acting) error {
+				r.As = w.as
+				ready := a.progress("importing")
+				done, err := w.node.Import(cmd.Context(), w.caller, r)
+				ready()
+				if err != nil {
+					return err
+				}
+				return a.imported(done)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&group, "group", "", "where to put what names no place (Markdown, the memory server's); omitted: yours alone")
+	f.BoolVar(&r.CreateGroups, "create-groups", false, "make the groups that the files name and that are not here")
+	f.BoolVar(&r.ReplaceContext, "replace-context", false, "put the context of the export in the place of yours")
+	asFlag(cmd, &as)
+	return cmd
+}
+
+// imported shows what an import did. It fails where records were left out.
+func (a *app) imported(done memory.Imported) error {
+	if a.asJSON {
+		if err := a.printJSON(done); err != nil {
+			return err
+		}
+	} else {
+		f := fields{}
+		f.add("new", fmt.Sprint(done.New))
+		f.add("of these external", fmt.Sprint(done.External))
+		f.add("here already", fmt.Sprint(done.Same))
+		f.add("refused", fmt.Sprint(done.RefusedCount()))
+		f.add("groups", fmt.Sprintf("%d new", done.Groups))
+		f.add("context", map[memory.ContextImport]string{
+			memory.ContextSame: "the same", memory.ContextReplaced: "replaced",
+			memory.ContextKept: "yours stays; --replace-context takes that of the file",
+		}[done.Context])
+		a.list(f)
+		if len(done.Refused) > 0 {
+			a.say("")
+			t := table{firm: 1, head: []string{"REFUSED", "WHY", "WHERE"}}
+			for _, r := range done.Refused {
+				where := strings.Join(r.Where, ", ")
+				if r.Count > len(r.Where) {
+					where += " …"
+				}
+				t.add(texts(fmt.Sprint(r.Count), clean(r.Why), clean(where))...)
+			}
+			a.print(t)
+		}
+	}
+	if n := done.RefusedCount(); n > 0 {
+		return schemas.Invalidf("%s not imported; the rest was", schemas.Count(n, "record was", "records were")).
+			Try("correct what is listed and import again: what is here already stays as it is")
+	}
+	return nil
+}
+
+// inputs lists the files that words name, those in folders by their path in them.
+func (a *app) inputs(words []string) (list []memory.Input, err error) {
+	skipped := 0
+	for _, word := range words {
+		if word == "-" {
+			list = append(list, memory.InputOf("", a.in))
+			continue
+		}
+		info, err := os.Stat(word)
+		if err != nil {
+			return nil, schemas.NotFoundf("%s cannot be read", word).Try("name a file or folder that you may read").Because(err)
+		}
+		if !info.IsDir() {
+			list = append(list, fileInput(filepath.Base(word), word))
+			continue
+		}
+		if err := filepath.WalkDir(word, func(path string, d fs.DirEntry, err error) error {
+			hidden := path != word && strings.HasPrefix(d.Name(), ".")
+			switch {
+			case err != nil:
+				return schemas.NotFoundf("%s cannot be read", path).Try("name a folder that you may read").Because(err)
+			case d.IsDir() && (hidden || d.Name() == "node_modules"):
+				return fs.SkipDir
+			case d.IsDir():
+			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(filepath.Ext(path)))):
+				name, err := filepath.Rel(word, path)
+				if err != nil {
+					return err
+				}
+				list = append(list, fileInput(filepath.ToSlash(name), path))
+			default:
+				skipped++
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if skipped > 0 {
+		a.note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
+	}
+	if len(list) == 0 {
+		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).Try("name the files themselves")
+	}
+	return list, nil
+}
+
+func isMarkdown(path string) bool {
+	return slices.Contains([]string{".md", ".markdown", ".mdown"}, strings.ToLower(filepath.Ext(path)))
+}
+
+func fileInput(name, path string) memory.Input {
+	return memory.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
+}

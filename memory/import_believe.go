@@ -1,0 +1,85 @@
+package memory
+
+import (
+	"database/sql"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// believe settles how far an item of a file is believed (INV-IMPORT).
+func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
+	_, instructs := r.instruction()
+	if whole {
+		r.source, r.provenance = o.Provenance.Source, encodeProvenance(o.Provenance)
+		r.quarantined = r.quarantined || instructs && !(o.Released && i.IsHuman())
+		return nil
+	}
+	if r.author, err = i.authorOf(o.ID, o.Provenance); err != nil {
+		return err
+	}
+	p := i.external(o.Provenance)
+	r.source, r.provenance = p.Source, encodeProvenance(p)
+	r.validated, r.confidence = false, min(r.confidence, DefaultConfidence)
+	r.quarantined = r.quarantined || instructs
+	return nil
+}
+
+// external marks the provenance of a record that nothing known here signed.
+func (i *importing) external(p Provenance) Provenance {
+	p.ImportedBy, p.Task, p.Tainted = i.Actor(), "", true
+	if p.Source != FromArchive { // which is never surfaced
+		p.Source = FromExternal
+	}
+	return p
+}
+
+// authorOf is whose words an external item counts as: the claimed author's if that one's
+// signature of the words holds, else the importer's. What items are found and weighed by is
+// never a claim.
+func (i *importing) authorOf(id schemas.ItemID, p Provenance) (schemas.EntityID, error) {
+	if p.Author == i.Actor() || p.SignedBy != p.Author {
+		return i.Actor(), nil
+	}
+	holds, err := signed(i.Tx(), id, p)
+	if err != nil || !holds {
+		return i.Actor(), err
+	}
+	return p.Author, nil
+}
+
+// signed reports whether p's signature holds under any key its signer ever had
+// here.
+func signed(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
+	m := schemas.ItemProvenance{Author: p.Author, ItemID: id}
+	if len(p.Via) > 0 {
+		m.Author = p.Via[len(p.Via)-1]
+	}
+	if p.SignedID != "" {
+		m.ItemID = p.SignedID
+	}
+	hash, err := hex.DecodeString(p.ContentHash)
+	if err != nil || p.SignedBy != m.Author || len(hash) != len(m.ContentHash) {
+		return false, nil
+	}
+	copy(m.ContentHash[:], hash)
+	signature, err := base64.StdEncoding.DecodeString(p.Signature)
+	if err != nil {
+		return false, nil
+	}
+	rows, err := tx.Query(selectKeys, p.SignedBy)
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (key []byte, err error) { return key, r.Scan(&key) })
+	if err != nil {
+		return false, fmt.Errorf("read keys: %w", err)
+	}
+	for _, key := range all {
+		if keys.Verify(key, m.SigningBytes(), signature) == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}

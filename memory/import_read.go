@@ -1,0 +1,346 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"cordelia/schemas"
+)
+
+// Limits of what is imported.
+const (
+	maxRecord  = 4 << 20 // bytes of one line
+	maxRecords = 1_000_000
+	maxWheres  = 5 // places named for one reason of a refusal
+)
+
+// Input is one file to import.
+type Input struct {
+	Name string // as its items tell where they come from; "" for a stream
+	Open func() (io.ReadCloser, error)
+}
+
+// InputOf is the text of r as an input.
+func InputOf(name string, r io.Reader) Input {
+	return Input{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+}
+
+// Bundle is what was read from files and checked, ready to import.
+type Bundle struct {
+	from    []schemas.EntityID // whose exports
+	hots    []recordAt[[]byte]
+	groups  []recordAt[groupRecord]
+	items   []recordAt[itemRecord]
+	refused refusals
+	records int
+}
+
+// recordAt is a record, where it stood, and what it is signed with.
+type recordAt[T any] struct {
+	where string // file:line
+	value T
+	seal  *seal
+	of    schemas.EntityID // whose export it stood in
+	draft content          // of an item
+}
+
+// Refused counts records that were not imported for one reason.
+type Refused struct {
+	Why   string   `json:"why"`
+	Count int      `json:"count"`
+	Where []string `json:"where"` // the first of them
+}
+
+type refusals []Refused
+
+func (r *refusals) add(where, why string) {
+	at := slices.IndexFunc(*r, func(o Refused) bool { return o.Why == why })
+	if at < 0 {
+		*r, at = append(*r, Refused{Why: why, Where: []string{}}), len(*r)
+	}
+	o := &(*r)[at]
+	if o.Count++; len(o.Where) < maxWheres {
+		o.Where = append(o.Where, where)
+	}
+}
+
+// ReadBundle reads files: exports in either format, the JSONL of the reference memory
+// server, and plain Markdown. It finds out which is which. A record that is not right is
+// refused by itself; there is an error only if nothing can be imported.
+func ReadBundle(inputs ...Input) (*Bundle, error) {
+	b := &Bundle{refused: refusals{}}
+	for _, in := range inputs {
+		if err := b.read(in); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.items)+len(b.groups)+len(b.hots) == 0 && len(b.refused) > 0 {
+		err := schemas.Invalidf("nothing was imported").
+			Expecting("a file of cordelia export, the JSONL of the memory server, Markdown, or a folder with such files").
+			Try("correct what is listed, then import again")
+		for _, r := range b.refused {
+			err = err.With(schemas.Violation{Path: strings.Join(r.Where, ", "), Msg: r.Why})
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+// scanner gives the lines of an input.
+func scanner(r io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 64<<10), maxRecord)
+	return lines
+}
+
+// source is the input being read.
+type source struct {
+	name   string
+	head   *record // of an export
+	seen   map[schemas.ItemID]int
+	memory *serverMemory
+}
+
+// at names a line.
+func (s *source) at(line int) string {
+	if s.name == "" {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("%s:%d", s.name, line)
+}
+
+func (b *Bundle) read(in Input) error {
+	r, err := in.Open()
+	if err != nil {
+		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", oneLine(in.Name, maxTitle)).Try("check that you may read it").Because(err)
+	}
+	defer r.Close() //nolint:errcheck // only read
+	buffered := bufio.NewReaderSize(r, 64<<10)
+	first, err := buffered.Peek(32 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read import: %w", err)
+	}
+	s := &source{name: in.Name, seen: map[schemas.ItemID]int{}}
+	switch {
+	case len(bytes.TrimSpace(first)) == 0:
+		b.refused.add(s.at(1), "there is nothing in it to import")
+		return nil
+	case bytes.HasPrefix(first, []byte("#")) && bytes.Contains(first, []byte(fence+"\n")), bytes.HasPrefix(bytes.TrimSpace(first), []byte("{")),
+		bytes.HasPrefix(bytes.TrimSpace(first), []byte("[")):
+		return b.readRecords(s, buffered)
+	}
+	return b.readMarkdown(s, buffered)
+}
+
+// readRecords reads lines of JSON, or those inside the fences of a Markdown export.
+func (b *Bundle) readRecords(s *source, r io.Reader) error {
+	lines := scanner(r)
+	markdown, inside, number := false, false, 0
+	for lines.Scan() {
+		number++
+		line := lines.Bytes()
+		if number == 1 && bytes.HasPrefix(line, []byte("#")) {
+			markdown = true
+		}
+		if markdown {
+			switch text := string(bytes.TrimRight(line, "\r")); {
+			case !inside:
+				inside = text == fence
+				continue
+			case text == "```":
+				inside = false
+				continue
+			}
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if b.records++; b.records > maxRecords {
+			return schemas.Invalidf("there are more than %d records", maxRecords).Try("import them in several files")
+		}
+		if goOn := b.take(s, number, bytes.Clone(line)); !goOn {
+			return nil
+		}
+	}
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		b.refused.add(s.at(number+1), fmt.Sprintf("the line is longer than %d bytes", maxRecord))
+	} else if err != nil {
+		return fmt.Errorf("read import: %w", err)
+	}
+	if s.memory != nil {
+		b.takeServerMemory(s)
+	}
+	return nil
+}
+
+// take reads one record. It reports whether the rest of the file is worth reading.
+func (b *Bundle) take(s *source, line int, text []byte) bool {
+	if s.head == nil {
+		if ok, done := b.takeServerLine(s, line, text); done {
+			return ok
+		}
+	}
+	var r record
+	if err := json.Unmarshal(text, &r, json.RejectUnknownMembers(true)); err != nil {
+		b.refused.add(s.at(line), misread(err))
+		return s.head != nil
+	}
+	if s.head == nil {
+		switch {
+		case r.Kind != recordHeader:
+			b.refused.add(s.at(line), "the first record is not the header of an export")
+			return false
+		case r.V < 1 || r.V > exportVersion:
+			b.refused.add(s.at(line), fmt.Sprintf("the export is of version %d; this cordelia reads 1 to %d", r.V, exportVersion))
+			return false
+		}
+		s.head = &r
+		b.from = append(b.from, r.Entity)
+		return true
+	}
+	sealed := sealOf(*s.head, text, r.Sig)
+	check := checker{}
+	switch {
+	case r.Kind == recordHot && len(r.Context) > 0:
+		b.hots = append(b.hots, recordAt[[]byte]{where: s.at(line), value: r.Context, seal: sealed, of: s.head.Entity})
+	case r.Kind == recordGroup && r.Group != nil:
+		if r.Group.check(&check); len(check.found) == 0 {
+			b.groups = append(b.groups, recordAt[groupRecord]{where: s.at(line), value: *r.Group, seal: sealed})
+		}
+	case r.Kind == recordItem && r.Item != nil:
+		if before := s.seen[r.Item.ID]; before != 0 {
+			b.refused.add(s.at(line), "the item stands in the file before")
+			return true
+		}
+		s.seen[r.Item.ID] = line
+		if c := r.Item.check(&check); len(check.found) == 0 {
+			b.items = append(b.items, recordAt[itemRecord]{where: s.at(line), value: *r.Item, seal: sealed, draft: c})
+		}
+	default:
+		check.add("/kind", "must be l1, group or item, with what it names")
+	}
+	for _, v := range check.found {
+		b.refused.add(s.at(line), strings.TrimSpace(v.Path+" "+v.Msg))
+		break // one record is refused once
+	}
+	return true
+}
+
+// misread says in what a line is no record of an export.
+func misread(err error) string {
+	wrong, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case !ok:
+		return "is not JSON: cut off or changed"
+	case wrong.JSONPointer == "":
+		return "is JSON, but not a record of an export"
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("has a field %s, which records do not have", oneLine(string(wrong.JSONPointer), maxTitle))
+	}
+	return fmt.Sprintf("has something at %s that records do not have there", oneLine(string(wrong.JSONPointer), maxTitle))
+}
+
+func (o groupRecord) check(check *checker) {
+	if err := schemas.CheckGroupID(string(o.ID)); err != nil {
+		check.add("/group/id", "is not well formed")
+	}
+	culture := DefaultCulture()
+	for _, v := range (CulturePatch{&o.Culture.Broadcast, &o.Culture.Notification, &o.Culture.Departure, &o.Culture.TTL}).apply(&culture) {
+		check.add("/group"+v.Path, "%s", v.Msg)
+	}
+}
+
+func (i *itemRecord) check(check *checker) content {
+	if i.ID == "" || len(i.ID) > 200 || strings.ContainsFunc(string(i.ID), func(r rune) bool { return r <= ' ' || r > '~' }) {
+		check.add("/item/id", "is not an id")
+	}
+	c, found := parseContent(i.Type, []byte(i.Data), "/item/data")
+	check.found = append(check.found, found...)
+	if sum, err := contentHash(i.Type, c.data); len(found) == 0 && err == nil {
+		i.edited(hex.EncodeToString(sum[:]))
+	}
+	if i.Provenance.Author == "" || len(i.Provenance.Author) > 128 {
+		check.add("/item/provenance/author", "is missing")
+	}
+	if !slices.Contains([]Source{FromUser, FromAgent, FromTool, FromExternal, FromArchive}, i.Provenance.Source) {
+		check.add("/item/provenance/source", "must be user, agent, tool, external or archive")
+	}
+	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, i.Visibility) || (i.Visibility == schemas.Group) != (i.Group != "") {
+		check.add("/item/visibility", "must be private or public, or group with a group")
+	}
+	// A copy changes with its origin, and so must lie where others may change it.
+	if i.Visibility != schemas.Group && (i.Origin != "" || i.Parent != "") {
+		check.add("/item/origin", "is for copies, which lie in groups")
+	}
+	if !slices.Contains([]string{"", "corrected", "refuted", "deleted"}, i.Stale) {
+		check.add("/item/stale", "must be corrected, refuted or deleted")
+	}
+	if i.Confidence < 0 || i.Confidence > 1 {
+		check.add("/item/confidence", "must be a number from 0 to 1")
+	}
+	if i.Version < 1 || len(i.Versions) >= i.Version {
+		check.add("/item/version", "does not fit the versions")
+	}
+	for _, t := range []struct {
+		field, value string
+		required     bool
+	}{{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false}, {"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false}} {
+		if t.value == "" && !t.required {
+			continue
+		}
+		if dateOf(t.value).IsZero() {
+			check.add("/item/"+t.field, "must be a time")
+		}
+	}
+	for n, l := range i.Links {
+		if !slices.Contains([]string{"derived_from", "duplicate_of", "refines", "conflicts_with"}, l.Kind) || l.Other == "" {
+			check.add(fmt.Sprintf("/item/links/%d", n), "must have a kind and an id")
+		}
+	}
+	i.checkVersions(check)
+	return c
+}
+
+func (i itemRecord) checkVersions(check *checker) {
+	last := 0
+	for n, v := range i.Versions {
+		path := fmt.Sprintf("/item/versions/%d", n)
+		if v.Version <= last || v.Version >= i.Version {
+			check.add(path+"/version", "is out of order")
+		}
+		last = v.Version
+		c, found := parseContent(i.Type, []byte(v.Data), path+"/data")
+		check.found = append(check.found, found...)
+		if len(found) == 0 {
+			checkHash(check, path+"/content_hash", i.Type, c.data, v.Hash)
+		}
+		if v.Confidence < 0 || v.Confidence > 1 || dateOf(v.At).IsZero() {
+			check.add(path, "has no confidence or time")
+		}
+	}
+}
+
+// edited makes an item whose words were changed in the file one of the words it has now: no
+// signature is for these, so it will be external.
+func (i *itemRecord) edited(hash string) {
+	if i.ContentHash == hash && i.Provenance.ContentHash == hash {
+		return
+	}
+	i.ContentHash, i.Provenance.ContentHash, i.Provenance.Signature, i.Provenance.SignedBy = hash, hash, "", ""
+}
+
+// checkHash compares a content hash with what it says it is of.
+func checkHash(check *checker, path string, t ItemType, data []byte, want string) {
+	sum, err := contentHash(t, data)
+	if err != nil || hex.EncodeToString(sum[:]) != want {
+		check.add(path, "is not the hash of the data")
+	}
+}
