@@ -39,8 +39,9 @@
 //   - INV-SUCCESSION: an item is superseded while its successor is effective, which its
 //     author, who manages its group, or a person let take its place; a person alone
 //     does so with what a person wrote or released.
-//   - INV-LESSON: a lesson binds a plan while its words are those the node wrote from
-//     the verdicts of a task, or if a person released them; no tool writes such words.
+//   - INV-LESSON: a lesson counts for a plan while its words are those the node wrote from
+//     the verdicts of a task, or if a person released them; no tool writes such words. It
+//     forbids an approach with one of another task, or by a person's release, and never alone.
 //   - INV-WITHHELD: while an agent, or the one in whose session it is a sub-agent, holds
 //     a lease of R1, R3 or R4a, no answer gives it the words of a lesson, or is shorter for one.
 //   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived

@@ -269,6 +269,62 @@ func TestTheNewestLessonAboutAToolIsRecalled(t *testing.T) {
 	require.Contains(t, ids, newest.EntryID)
 }
 
+// Of each approach the lessons of two tasks are among those recalled: both that bind, or
+// what worked since.
+func TestTwoTasksOfAnApproachAreRecalled(t *testing.T) {
+	n := newLessonNode(t)
+	scope := LessonScope{Owner: ada}
+	var pair []string
+	for range 2 {
+		e := lessonOf(schemas.Procedural, "images", "convert blurred them", "bash:convert a b")
+		n.learn(scope, e)
+		pair = append(pair, e.EntryID)
+	}
+	twice := lessonOf(schemas.Procedural, "images", "convert blurred them again", "bash:convert a b")
+	twice.TaskID = schemas.NewID()
+	n.learn(scope, twice)
+	for i := range 30 {
+		e := lessonOf(schemas.Episodic, "resize the images for the shop", fmt.Sprintf("resized the images of the shop, %d", i), "bash:resize")
+		n.learn(scope, e)
+	}
+	ids := map[string]bool{}
+	for _, l := range n.recall(scope, "resize the images for the shop") {
+		ids[l.EntryID] = true
+	}
+	require.True(t, ids[twice.EntryID] && ids[pair[1]], "the newest of two tasks")
+	require.False(t, ids[pair[0]])
+}
+
+// A lesson stands while it is there, and its words are the node's or a person's.
+func TestLessonsThatStand_INV_LESSON(t *testing.T) {
+	n := newLessonNode(t)
+	scope := LessonScope{Owner: ada}
+	e := lessonOf(schemas.Procedural, "trim the logs", "logrotate dropped the newest file", "bash:logrotate -f")
+	n.learn(scope, e)
+	stands := func(in LessonScope) (list []schemas.ItemID) {
+		require.NoError(t, n.do(access.NodeEntity, access.Read, func(g access.Grant) (err error) {
+			list, err = StandingLessons(g, in, []schemas.ItemID{schemas.ItemID(e.EntryID), "01a20514-0000-7000-8000-000000000000"})
+			return err
+		}))
+		return list
+	}
+	require.Len(t, stands(scope), 1)
+	require.Empty(t, stands(LessonScope{Owner: bob}), "of another place")
+	remove := func(how Deletion) {
+		require.NoError(t, n.do(ada, access.Write, func(g access.Grant) error {
+			_, err := Remove(g, schemas.ItemID(e.EntryID), how)
+			return err
+		}))
+	}
+	remove(Bury)
+	require.Empty(t, stands(scope))
+	remove(Undo)
+	require.Len(t, stands(scope), 1)
+	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), false) }))
+	require.Empty(t, stands(scope), "held back by the person")
+	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := StandingLessons(g, scope, nil); return err }), access.ErrNoGrant)
+}
+
 // Where the submitter only looks on, the lesson is its own; where it cannot even
 // look, it recalls nothing.
 func TestLessonsFollowWhatTheSubmitterMay(t *testing.T) {

@@ -3,7 +3,8 @@
 // at the clock.
 //
 // Decode finds an answer in what a model said. CheckPlan holds a plan against
-// what the task has learnt, Calibrate derives that from memory. Aggregate makes a
+// what the task has learnt, Calibrate derives that from memory: which approaches (a tool
+// and what it is used on) failed or worked in earlier tasks. Aggregate makes a
 // subtask's outcome of verdicts, FanIn gathers the outcomes of a round, and Solve
 // turns a failed round into a directive (pipeline v0.7, R1 … R7). Detect and Drifted
 // are the auditor's: they find what the messages between roles show, and tell nobody
