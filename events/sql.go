@@ -38,6 +38,10 @@ const (
 		VALUES (?1, ?2, coalesce((SELECT head FROM streams WHERE name = ?2), 0))
 		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > cursors.seq`
 
+	selectMentioned = `SELECT stream, seq FROM mentioned WHERE entity_id = ?`
+	upsertMentioned = `INSERT INTO mentioned(entity_id, stream, seq) VALUES (?, ?, ?)
+		ON CONFLICT(entity_id, stream) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > mentioned.seq`
+
 	dropCursor = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
 
 	// selectSubscriptions gives those of reader ?2 as a JSON list of type and group.

@@ -49,8 +49,8 @@
 //     that shows exactly the same again.
 //   - INV-CONSENT: an entity becomes a member of a group by itself, by one above it, or once
 //     its parent or the person accepted; until then nothing of the group reaches it.
-//   - INV-VOICES: no author but the reader fills the first page of a search for words while
-//     others' items match about as well.
+//   - INV-VOICES: no author but the reader, with the agents below it, fills the first page of a
+//     search for words, or the lines shown unasked, while others' items match about as well.
 //   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
 //     holds every hit it would hold without one.
 //

@@ -52,6 +52,7 @@ type Search struct {
 	Full   bool   // whole items
 	Cursor string
 	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
+	Inject *Inject         // what is shown unasked; nil = an ordinary search
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
 	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64
@@ -69,6 +70,7 @@ type Hit struct {
 	Date       string           `json:"date"`
 	Group      schemas.GroupID  `json:"group,omitempty"`
 	Confidence float64          `json:"confidence"`
+	NextTo     bool             `json:"next_to_match,omitempty"` // it has no word of the query
 	// ConflictsWith are those shown beside it that say otherwise of its subject and key.
 	ConflictsWith []schemas.ItemID `json:"conflicts_with,omitempty"`
 	Item          *Item            `json:"item,omitempty"`
@@ -98,7 +100,9 @@ type Found struct {
 	More   bool
 	Cursor string // of the next page, if More
 	Hidden Hidden
-	Near   []NearMiss // when there are no hits
+	// Weak says that no hit of this page has much of what the query asks for.
+	Weak bool
+	Near []NearMiss // when there are no hits
 	// Withheld says that lessons were left out, if there are any: their reader works
 	// from a brief alone.
 	Withheld bool
@@ -259,6 +263,7 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if found.Hits, err = p.hits(tx, ranked[from:to]); err != nil {
 		return Found{}, err
 	}
+	found.Weak = p.weak(ranked[from:to])
 	if len(ranked) == 0 {
 		found.Near, err = p.near(tx, live)
 	}
@@ -285,7 +290,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		p.secondHand = p.secondHand || r.source.SecondHand()
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
 			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords,
-			Words: d.holds(p), SecondHand: r.source.SecondHand()}
+			Words: d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand()}
 		if p.Full {
 			item, err := r.item(p.now)
 			if err != nil {

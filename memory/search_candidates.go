@@ -242,7 +242,7 @@ func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
 
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
-	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.owner, &d.author, &d.thread, &d.tokens, &d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
+	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens, &d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
 		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined, &d.deleted, &d.groupTTL, &d.scope, &d.terms)
 	return d, err
 }

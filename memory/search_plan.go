@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cordelia/schemas"
 )
@@ -201,7 +202,7 @@ func (p *plan) weigh(tx querier) error {
 		switch {
 		case t.df > 0:
 			known = append(known, t)
-		case len(t.grams) > 0 && len(unknown) < maxFuzzy:
+		case len(t.grams) > 0 && len(unknown) < maxFuzzy && utf8.RuneCountInString(t.written) >= leastSpelt:
 			unknown = append(unknown, t)
 			p.fuzzy = append(p.fuzzy, i)
 		}

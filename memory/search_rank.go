@@ -33,8 +33,10 @@ const (
 	byShape       = 1.35
 	byFolder      = 2.0 // lies in the group of the searcher's folder
 	secondHand    = 0.7
-	spelledAlike  = 0.5 // likeness from which a word stands for another
+	spelledAlike  = 0.5  // likeness from which a word stands for another
+	belowAlike    = 0.49 // the most of words that no slip makes the same: only a near miss
 	nearlyAlike   = 0.35
+	leastSpelt    = 5   // letters of a word that is looked for by its letters
 	oneSlip       = 0.7 // likeness of words that one slip of the hand makes the same
 	neverSurfaces = 1e-9
 )
@@ -94,7 +96,8 @@ func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
 	slices.SortStableFunc(docs, func(a, b *doc) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), strings.Compare(string(a.id), string(b.id)))
 	})
-	return p.spread(docs), nil
+	docs = p.spread(currentFirst(p.limitNeighbours(p.injectable(docs))))
+	return docs, nil
 }
 
 // surround adds the items before and after the best of the candidates.
@@ -220,9 +223,9 @@ func pass(docs []*doc) {
 		if to == nil || from.base == 0 {
 			return
 		}
-		gate := min(1, shortEnough/max(float64(from.tokens), 1))
+		gate := min(1, shortEnough/max(float64(to.tokens), 1)) // a long text has words enough of its own
 		to.score += share * gate * from.base * from.lends(to)
-		to.because("next to a match")
+		to.because(nextToMatch)
 	}
 	for _, d := range docs {
 		give(d.next, d, toNext)

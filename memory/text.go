@@ -222,23 +222,24 @@ func (s *spelling) alike(word string) float64 {
 	return 2 * float64(common) / float64(len(s.grams)+all)
 }
 
-// like is how much a stem is like the word of a query, 0 to 1. A slip can keep the word's
-// own ending from being cut, so what it begins with counts, too.
+// like is how much a stem is like the word of a query, 0 to 1: oneSlip if one edit makes them
+// the same, else less than it takes to stand for the word, however many triples of letters
+// they share. A slip can keep the word's own ending from being cut, so what it begins with
+// counts, too.
 func (t *term) like(stem string) float64 {
-	share := max(t.spelling.alike(stem), t.stem.alike(stem))
-	if share >= oneSlip || stem[0] != t.written[0] {
-		return share
-	}
-	near := slipped(t.term, stem)
-	for end := range t.written + " " { // where a letter of it begins, or it ends
-		if apart := end - len(stem); -utf8.UTFMax <= apart && apart <= utf8.UTFMax {
-			near = near || slipped(t.written[:end], stem)
+	near := stem == t.term
+	if stem[0] == t.written[0] {
+		near = near || slipped(t.term, stem)
+		for end := range t.written + " " { // where a letter of it begins, or it ends
+			if apart := end - len(stem); -utf8.UTFMax <= apart && apart <= utf8.UTFMax {
+				near = near || slipped(t.written[:end], stem)
+			}
 		}
 	}
 	if near {
 		return oneSlip
 	}
-	return share
+	return min(max(t.spelling.alike(stem), t.stem.alike(stem)), belowAlike)
 }
 
 // slipped reports whether two words differ by one letter, or by two that changed places.

@@ -28,6 +28,8 @@ type reach struct {
 	places  map[[2]string]int64 // visibility and ref of what is readable, to its scope
 	hidings []hiding            // agents hidden in these scopes
 	lessons bool                // show, too
+	// lineage lists an author and the agents above it, as far as none is the actor or above it.
+	lineage func(schemas.EntityID) []schemas.EntityID
 	human   bool
 	now     int64 // UTC microseconds
 }
@@ -70,9 +72,49 @@ func reachOf(g access.Grant) (reach, error) {
 		return r, err
 	}
 	r.actor, r.human, r.now = g.Actor(), g.IsHuman(), g.Tx().Micros()
+	r.lineage = lineageFor(g)
 	alone, err := g.Unaided()
 	r.lessons = !alone
 	return r, err
+}
+
+// lineOf is lineage, the author alone where that is not known.
+func (r reach) lineOf(author schemas.EntityID) []schemas.EntityID {
+	switch {
+	case author == r.actor:
+		return nil
+	case r.lineage == nil:
+		return []schemas.EntityID{author}
+	}
+	return r.lineage(author)
+}
+
+// lineageFor is reach.lineage for the actor.
+func lineageFor(g access.Grant) func(schemas.EntityID) []schemas.EntityID {
+	above := map[schemas.EntityID]bool{}
+	for _, link := range g.Chain() {
+		above[link.ID] = true
+	}
+	known := map[schemas.EntityID][]schemas.EntityID{}
+	return func(author schemas.EntityID) []schemas.EntityID {
+		if author == g.Actor() {
+			return nil
+		}
+		line, ok := known[author]
+		if ok {
+			return line
+		}
+		line = []schemas.EntityID{author}
+		chain, err := g.ChainOf(author)
+		if err != nil { // then the author stands for itself
+			chain = nil
+		}
+		for i := len(chain) - 2; i >= 0 && !above[author] && !above[chain[i].ID]; i-- {
+			line = append(line, chain[i].ID)
+		}
+		known[author] = line
+		return line
+	}
 }
 
 // locate finds the scopes of a list of [visibility, ref] and who is below the actor.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -83,7 +84,6 @@ type Hooks struct {
 	mu     sync.Mutex
 	live   bool                      // a hook has asked: the client runs them
 	shown  map[schemas.ItemID]bool   // recalled already, and not compacted away since
-	told   map[schemas.EventID]bool  // unread events that were mentioned
 	warned map[string]bool           // leases that a stop was told of
 	seats  map[string]*seat          // by the client's id of the sub-agent
 	seated map[schemas.EntityID]bool // agents that ever had one
@@ -93,7 +93,7 @@ type Hooks struct {
 
 // NewHooks makes the hooks of one client process.
 func NewHooks(n *Node) *Hooks {
-	return &Hooks{node: n, shown: map[schemas.ItemID]bool{}, told: map[schemas.EventID]bool{}, warned: map[string]bool{},
+	return &Hooks{node: n, shown: map[schemas.ItemID]bool{}, warned: map[string]bool{},
 		seats: map[string]*seat{}, seated: map[schemas.EntityID]bool{}, calls: map[string]announced{}}
 }
 
@@ -187,7 +187,8 @@ func (h *Hooks) prompt(ctx context.Context, caller Caller, in HookInput) (HookAn
 }
 
 // recall finds what shares at least two words with the prompt, by words alone: a prompt is
-// sent to no embedding server. What is second-hand comes only when it is asked for: words
+// sent to no embedding server. No line of agents fills more than half of the lines while
+// others' items match about as well (memory.Inject). What is second-hand comes only when it is asked for: words
 // from outside, shown unasked, would mark every session they turn up in. The lines take at
 // most room bytes.
 func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room int) ([]string, error) {
@@ -198,7 +199,15 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 	if alone, err := h.unaided(ctx, caller, in, memorySearch); alone || err != nil {
 		return nil, err
 	}
-	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: 4 * recalled})
+	least := 2
+	if len(strings.Fields(prompt)) <= 3 { // one of them may be all that says something
+		least = 1
+	}
+	h.mu.Lock()
+	shown := maps.Clone(h.shown)
+	h.mu.Unlock()
+	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: recalled,
+		Inject: &memory.Inject{Lines: recalled, Words: least, Without: func(id schemas.ItemID) bool { return shown[id] }}})
 	if err != nil {
 		return nil, err
 	}
@@ -210,17 +219,10 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 	if err != nil {
 		return nil, err
 	}
-	least := 2
-	if len(strings.Fields(prompt)) <= 3 { // one of them may be all that says something
-		least = 1
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var lines []string
 	for _, hit := range found.Hits {
-		if hit.SecondHand || h.shown[hit.ID] || hit.Words < least || len(lines) == recalled {
-			continue
-		}
 		text := hit.Snippet
 		if text == "" {
 			text = hit.Name
@@ -236,38 +238,51 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 	return lines, nil
 }
 
-// unread says in a line what news there is that was not mentioned yet: counts and
-// kinds, no words of anyone.
+// unread says in a line what unread events there are, once for each: counts and kinds, no
+// words of anyone. It counts neither what the caller did itself nor what became of its
+// sub-agents.
 func (h *Hooks) unread(ctx context.Context, caller Caller) (string, error) {
 	c, err := eventsPoll.prepare(h.node, caller, nil)
 	if err != nil {
 		return "", err
 	}
-	var b events.Batch
+	var all events.Batch
+	var fresh []schemas.Event
+	var looked events.Seen
 	if err := read(ctx, c, func(g access.Grant) error {
 		m, err := mailboxOf(g)
-		if err == nil {
-			b, err = m.Unread(g.Tx(), events.MaxPage, maxPollBytes)
+		if err != nil {
+			return err
 		}
+		if fresh, looked, err = m.Unmentioned(g.Tx(), events.MaxPage); err != nil || len(fresh) == 0 {
+			return err
+		}
+		all, err = m.Unread(g.Tx(), events.MaxPage, maxPollBytes)
 		return err
 	}); err != nil {
 		return "", err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	count, counted, fresh := map[schemas.EventType]int{}, 0, false
-	for _, e := range b.Events {
-		if h.known(caller, e) {
-			b.Unread--
+	news := func(e schemas.Event) bool { return e.Source != string(caller.Entity) && !h.known(caller, e) }
+	if !slices.ContainsFunc(fresh, news) {
+		return "", nil
+	}
+	if _, err := Transact(ctx, c, func(g access.Grant) (struct{}, error) {
+		m, err := mailboxOf(g)
+		if err == nil {
+			err = m.Mention(g.Tx(), looked)
+		}
+		return struct{}{}, err
+	}); err != nil {
+		return "", err
+	}
+	count, counted := map[schemas.EventType]int{}, 0
+	for _, e := range all.Events {
+		if !news(e) {
+			all.Unread--
 			continue
 		}
-		fresh = fresh || !h.told[e.ID]
-		h.told[e.ID] = true
 		count[e.Type]++
 		counted++
-	}
-	if !fresh {
-		return "", nil
 	}
 	var kinds []string
 	for _, t := range schemas.EventTypes() {
@@ -275,10 +290,10 @@ func (h *Hooks) unread(ctx context.Context, caller Caller) (string, error) {
 			kinds = append(kinds, fmt.Sprintf("%s ×%d", t, n))
 		}
 	}
-	if counted < b.Unread {
+	if counted < all.Unread {
 		kinds = append(kinds, "…")
 	}
-	return fmt.Sprintf("Unread events: %d (%s). Read them with events_poll.", b.Unread, strings.Join(kinds, ", ")), nil
+	return fmt.Sprintf("Unread events: %d (%s). Read them with events_poll.", all.Unread, strings.Join(kinds, ", ")), nil
 }
 
 // known reports whether e tells what became of the caller or of one of its sub-agents:

@@ -24,9 +24,9 @@ func (h *house) remembering(name string) Caller {
 func (h *house) hears(hooks *Hooks, c Caller, subAgent string) (prompt, start string) {
 	h.t.Helper()
 	text := func(in HookInput) string {
-		hooks.mu.Lock() // what was said before does not count here
+		h.sql(`DELETE FROM mentioned`) // what was said before does not count here
+		hooks.mu.Lock()
 		clear(hooks.shown)
-		clear(hooks.told)
 		hooks.mu.Unlock()
 		in.Session, in.AgentID = "client-1", subAgent
 		answer, err := hooks.Answer(h.t.Context(), c, in)
@@ -132,4 +132,31 @@ func TestHooksAreSilentToSubAgents_INV_UNAIDED(t *testing.T) {
 	hears("a1", true)
 	report()
 	hears("", false)
+}
+
+// An unread event is mentioned once, whatever prompts and sessions come before it is read; what
+// the reader did itself is no news to it.
+func TestHooksMentionAnEventOnce(t *testing.T) {
+	h := newHouse(t)
+	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "crew"})
+	w := h.worker("w")
+	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "crew", "entity": "w"})
+	hook := func(hooks *Hooks, in HookInput) string {
+		in.Session = "client-1"
+		answer, err := hooks.Answer(t.Context(), h.lead, in)
+		require.NoError(t, err)
+		if answer.Specific == nil {
+			return ""
+		}
+		return answer.Specific.Text
+	}
+	start, prompt := HookInput{Event: HookSessionStart}, HookInput{Event: HookPrompt, Prompt: "what about the weather"}
+	require.NotContains(t, hook(NewHooks(h.node), start), "Unread events", "it made the group, the agent and the member itself")
+	h.must(w, "memory_write_warm", with(note("The kettle is on"), map[string]any{"group": "crew"}))
+	hooks := NewHooks(h.node)
+	require.Contains(t, hook(hooks, start), "memory.written ×1")
+	require.NotContains(t, hook(hooks, prompt), "Unread events")
+	require.NotContains(t, hook(NewHooks(h.node), start), "Unread events", "another session")
+	h.must(w, "memory_write_warm", with(note("The tea is ready"), map[string]any{"group": "crew"}))
+	require.Contains(t, hook(NewHooks(h.node), prompt), "memory.written ×2")
 }

@@ -39,6 +39,8 @@ type memorySearchOut struct {
 	Near       []memory.NearMiss `json:"near,omitempty"`
 	Meaning    string            `json:"meaning,omitempty" jsonschema:"down: the embedding model does not answer; by words alone"`
 
+	Weak bool `json:"weak,omitempty" jsonschema:"no result matches much of the query"`
+
 	withheld bool // lessons were left out, if there are any
 }
 
@@ -48,9 +50,15 @@ func (o memorySearchOut) Text() string {
 	fmt.Fprintf(&b, "%d found", len(o.Results))
 	for _, h := range o.Results {
 		fmt.Fprintf(&b, "\n%s %s (%s, %s)", h.ID, Escape(h.Name), Escape(h.Author), h.Date)
+		if h.NextTo {
+			b.WriteString("; only next to a match")
+		}
 		for i, other := range h.ConflictsWith {
 			b.WriteString([]string{"; conflicts with ", ", "}[min(i, 1)] + string(other))
 		}
+	}
+	if o.Weak {
+		b.WriteString("\nweak: no result matches much of what you asked; the answer may not be there")
 	}
 	if o.Hidden != nil {
 		fmt.Fprintf(&b, "\nnot shown of yours: %d in quarantine, %d expired, %d superseded", o.Hidden.Quarantined, o.Hidden.Expired, o.Hidden.Superseded)
@@ -95,6 +103,7 @@ func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, e
 		out.LeftOut = append(out.LeftOut, h.ID)
 	}
 	out.NextCursor, out.Near, out.withheld = found.Cursor, found.Near, found.Withheld
+	out.Weak = found.Weak
 	if found.Hidden != (memory.Hidden{}) {
 		out.Hidden = &found.Hidden
 	}

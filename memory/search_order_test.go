@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/schemas"
+)
+
+// Of items of one place that tell different things under the same subject and key the newest
+// stands first, however well the words of the older one fit.
+func TestTheCurrentValueStandsFirst(t *testing.T) {
+	n := newWarmNode(t)
+	old := learning("The deploy port of the gateway service is the port 8080, the deploy port")
+	old.Subject, old.Key = "gateway", "port"
+	now := learning("It listens on 9090")
+	now.Subject, now.Key = "gateway", "port"
+	n.write(ada, old)
+	newest := n.write(ada, now)
+	found := n.search(ada, "which deploy port has the gateway service, does it listen")
+	require.Equal(t, newest.ID, found.Hits[0].ID)
+	require.Len(t, found.Hits, 2)
+}
+
+// An item without a word of the query stands behind the match beside it, is marked, and no
+// more than two of them come.
+func TestNeighboursStandBehindMatches(t *testing.T) {
+	n := newWarmNode(t)
+	say := func(text string) schemas.ItemID {
+		w := learning(text)
+		return n.write(ada, w).ID
+	}
+	for i := range 6 {
+		say(fmt.Sprintf("Nothing to see here, remark number %d", i))
+		say(fmt.Sprintf("The kestrel hovers above field %d", i))
+	}
+	found := n.search(ada, "kestrel hovers")
+	beside := 0
+	for i, h := range found.Hits {
+		if h.NextTo {
+			beside++
+			require.GreaterOrEqual(t, i, 6, "behind all that match")
+		}
+		require.Equal(t, strings.Contains(h.Why, nextToMatch) && h.Words == 0, h.NextTo)
+	}
+	require.LessOrEqual(t, beside, maxNeighbours)
+}
+
+// What is alike by letters alone finds nothing, unless one edit of a word of five letters or
+// more makes it the same.
+func TestLettersAloneAreNoMatch(t *testing.T) {
+	n := newWarmNode(t)
+	n.write(ada, learning("The market is on Friday"))
+	n.write(ada, learning("He calls every evening"))
+	n.write(ada, learning("The kubernetes cluster is upgraded"))
+	for _, q := range []string{"fridge", "tall", "friable"} {
+		require.Empty(t, n.search(ada, q).Hits, q)
+	}
+	require.Contains(t, n.search(ada, "kuberntes").Hits[0].Name, "kubernetes")
+}
+
+// A query of whose informative words hardly any is matched gets an answer marked weak; one
+// that is matched does not.
+func TestAWeakAnswerIsMarked(t *testing.T) {
+	n := newWarmNode(t)
+	for i := range 30 {
+		n.write(ada, learning(fmt.Sprintf("The team met in room %d about the parser", i)))
+	}
+	weak := n.search(ada, "what allergies does the parser maintainer's daughter have")
+	require.NotEmpty(t, weak.Hits)
+	require.True(t, weak.Weak)
+	require.False(t, n.search(ada, "in which room did the team meet about the parser").Weak)
+	require.False(t, n.search(ada, "").Weak)
+}
+
+// A long item beside a match gets less of that match's score than a short one: it has words
+// enough of its own.
+func TestALongNeighbourGetsLess(t *testing.T) {
+	match := &doc{row: row{tokens: 200}, base: 1, keeps: 1}
+	short, long := &doc{row: row{tokens: 10}, keeps: 1}, &doc{row: row{tokens: 600}, keeps: 1}
+	match.prev, match.next = long, short
+	pass([]*doc{match, short, long})
+	require.InDelta(t, toNext, short.score, 1e-9)
+	require.InDelta(t, toPrevious*shortEnough/600, long.score, 1e-9)
+}
+
+// The lines that are shown unasked hold at most half of one author with all agents below it,
+// while others' items match as well.
+func TestInjectedLinesHaveManyVoices_INV_VOICES(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob, lead)
+	flooder := hotAgentID("flooder")
+	n.agent(flooder, bob, russell, "flooder", "*")
+	require.NoError(t, n.add(ada, "team-a", flooder, access.RoleMember))
+	for i := range 20 {
+		who := []schemas.EntityID{bob, flooder}[i%2]
+		n.write(who, inGroup(learning(fmt.Sprintf("Why the cache is stale after a rename, version %d", i)), "team-a"))
+	}
+	other := n.write(lead, inGroup(learning("The cache is stale after a rename until the index is rebuilt"), "team-a"))
+	q, err := NewQuery(Search{Text: "why is the cache stale after a rename", Limit: 4,
+		Inject: &Inject{Lines: 4, Words: 2, Without: func(schemas.ItemID) bool { return false }}})
+	require.NoError(t, err)
+	var found Found
+	require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) {
+		found, err = Find(g, q)
+		return err
+	}))
+	require.Len(t, found.Hits, 4)
+	require.Contains(t, idsOf(found), other.ID)
+}
