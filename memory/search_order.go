@@ -12,6 +12,7 @@ const nextToMatch = "next to a match"
 
 const (
 	maxNeighbours = 2       // items without a word of the query, among ten hits in a row
+	realMatch     = 2. / 3. // of the weight of the query's words; such a hit no neighbour precedes
 	weakShare     = 1. / 3. // of the query's informative words; below, no hit answers it
 )
 
@@ -31,10 +32,13 @@ func (d *doc) isNeighbour() bool {
 	return slices.Contains(d.reasons, nextToMatch) && !slices.ContainsFunc(d.tf, func(n float64) bool { return n > 0 })
 }
 
-// limitNeighbours puts the items that are only next to a match behind every hit that holds the
-// most of the query, and lets at most two of them into any ten hits in a row.
+// limitNeighbours puts the items that are only next to a match behind the hits that hold the
+// most of the query, if that is two thirds of it or more, and lets at most two of them into any ten hits in a row.
 func (p *plan) limitNeighbours(docs []*doc) []*doc {
 	most := 0.0
+	for _, t := range p.order {
+		most += realMatch * t.weight
+	}
 	for _, d := range docs {
 		most = max(most, p.held(d))
 	}
