@@ -111,7 +111,7 @@ func TestPipelineByTools(t *testing.T) {
 	decided := h.must(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
 	require.Equal(t, "accepted", decided["decided"].([]any)[0].(map[string]any)["state"])
 	require.Equal(t, "accepted", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
-	require.Equal(t, 35, h.number(`SELECT hundredths FROM capability_trust c JOIN entities e ON e.id = c.agent WHERE e.name = 'one' AND c.capability = 'executor'`))
+	require.Equal(t, []int{0, 35}, []int{h.trusted("one", "executor"), h.trusted("one", "planner")}, "its sibling's pass earns nothing, the person's does")
 }
 
 // A refused answer is counted and committed, with an idempotency key too, and its

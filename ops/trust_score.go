@@ -48,7 +48,7 @@ func (o trustScoreOut) Text() string {
 	s := fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s\ntier %s: %s", o.Name, o.Accuracy, o.Interval95[0], o.Interval95[1],
 		schemas.Count(o.Observed, "verdict", "verdicts"), o.Tier, o.TierWhy)
 	for _, k := range o.Skills {
-		s += fmt.Sprintf("\n%s: %d/100, %s", k.Capability, k.Hundredths, k.Level)
+		s += fmt.Sprintf("\n%s: %d/100, %s (from: %s)", k.Capability, k.Hundredths, k.Level, k.From)
 	}
 	return strings.TrimSuffix(s+"\n"+o.Note, "\n")
 }

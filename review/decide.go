@@ -390,7 +390,7 @@ func decideWork(g access.Grant, d Decision) (Decided, error) {
 		said = trust.Good
 	}
 	if holder := s.HolderID; holder != "" {
-		if _, err := trust.Outcome(g, holder, role, d.Approve, said); err != nil {
+		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: said, About: d.ID}); err != nil {
 			return Decided{}, err
 		}
 	}

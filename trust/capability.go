@@ -1,10 +1,13 @@
 package trust
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -95,6 +98,29 @@ type Skill struct {
 	Capability string `json:"capability"`
 	Hundredths int    `json:"hundredths"`
 	Level      Level  `json:"level"`
+	From       string `json:"from,omitempty"` // how many results each kind of proof spoke of
+}
+
+// Proof says who or what told how a result came out.
+type Proof string
+
+const (
+	ByPerson       Proof = "person"
+	ByMachineCheck Proof = "machine_check" // of every criterion, by the node
+	ByRecordedExit Proof = "recorded_exit" // a call that the node recorded, which exited 0
+	ByCode         Proof = "code"          // a seat that code or a model of the operator's fills
+	ByAgent        Proof = "agent"         // another agent's judgement
+)
+
+// Outcome is how an agent's work with a capability ended.
+type Outcome struct {
+	Agent      schemas.EntityID
+	Capability string
+	Success    bool
+	Feedback   Feedback
+	Proof      Proof            // "" = whoever Judge is
+	Judge      schemas.EntityID // who said so; "" = the actor
+	About      string           // the result, which counts once; "" = of its own
 }
 
 // report is a row of the ledger of feedback.
@@ -106,10 +132,12 @@ type report struct {
 	Feedback   Feedback         `json:"feedback"`
 	By         schemas.EntityID `json:"by"`
 	At         int64            `json:"at"`
+	Proof      Proof            `json:"proof,omitempty"`
+	About      string           `json:"about,omitempty"`
 }
 
 func scanReport(r *sql.Rows) (p report, err error) {
-	return p, r.Scan(&p.Seq, &p.Agent, &p.Capability, &p.Success, &p.Feedback, &p.By, &p.At)
+	return p, r.Scan(&p.Seq, &p.Agent, &p.Capability, &p.Success, &p.Feedback, &p.By, &p.At, &p.Proof, &p.About)
 }
 
 func reports(tx *store.Tx, after int64, limit int) ([]report, error) {
@@ -123,18 +151,56 @@ func reports(tx *store.Tx, after int64, limit int) ([]report, error) {
 
 var capabilityName = regexp.MustCompile(`^[a-z][a-z0-9_.:-]{0,63}$`)
 
-// Outcome notes how an agent's work with a capability ended, and gives the
-// capability trust it has now, in hundredths. Who may say so is the caller's to
-// decide.
-func Outcome(g access.Grant, agent schemas.EntityID, capability string, success bool, f Feedback) (int, error) {
+// Note writes down how an agent's work with a capability ended, and gives the capability
+// trust it has now, in hundredths. A result counts once, and good work earns nothing by the
+// word of a judge that is the agent itself or of its lineage (INV-EARNED). Who may say so
+// is the caller's to decide.
+func Note(g access.Grant, o Outcome) (int, error) {
 	if g.Tx() == nil {
 		return 0, access.ErrNoGrant
 	}
-	if !capabilityName.MatchString(capability) || f != "" && f != Good && f != Bad {
-		return 0, schemas.Invalidf("there is no capability trust for %q, %q", capability, f).
+	if !capabilityName.MatchString(o.Capability) || o.Feedback != "" && o.Feedback != Good && o.Feedback != Bad {
+		return 0, schemas.Invalidf("there is no capability trust for %q, %q", o.Capability, o.Feedback).
 			Expecting("a seat or a class of tools, as executor or shell, with feedback good or bad")
 	}
-	return report{Agent: agent, Capability: capability, Success: success, Feedback: f, By: g.Actor(), At: g.Tx().Micros()}.note(g)
+	o.Judge = cmp.Or(o.Judge, g.Actor())
+	earns, err := o.earns(g)
+	if err != nil {
+		return 0, err
+	}
+	if earns && o.About != "" {
+		var counted bool
+		if err := g.Tx().QueryRow(selectCountedAbout, o.Agent, o.Capability, o.About).Scan(&counted); err != nil {
+			return 0, fmt.Errorf("read feedback: %w", err)
+		}
+		earns = !counted
+	}
+	if !earns {
+		return skillOf(g.Tx(), o.Agent, o.Capability)
+	}
+	return report{Agent: o.Agent, Capability: o.Capability, Success: o.Success, Feedback: o.Feedback, By: o.Judge, At: g.Tx().Micros(),
+		Proof: o.Proof, About: o.About}.note(g)
+}
+
+// earns reports whether o counts, and settles what proves it.
+func (o *Outcome) earns(g access.Grant) (bool, error) {
+	if o.Proof != "" {
+		return true, nil
+	}
+	switch {
+	case o.Judge == access.NodeEntity:
+		o.Proof = ByCode
+		return true, nil
+	case !schemas.IsAgentID(string(o.Judge)):
+		o.Proof = ByPerson
+		return true, nil
+	}
+	o.Proof = ByAgent
+	if o.Feedback == Bad {
+		return true, nil
+	}
+	related, err := g.Kin(o.Judge, o.Agent)
+	return !related, err
 }
 
 // note writes p down and gives the capability trust that follows.
@@ -148,7 +214,7 @@ func (p report) note(g access.Grant) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.Exec(insertFeedback, p.Seq, p.Agent, p.Capability, p.Success, p.Feedback, p.By, p.At); err != nil {
+	if _, err := tx.Exec(insertFeedback, p.Seq, p.Agent, p.Capability, p.Success, p.Feedback, p.By, p.At, p.Proof, p.About); err != nil {
 		return 0, fmt.Errorf("write feedback: %w", err)
 	}
 	t, err := target(feedbackTarget, p.Seq, p)
@@ -176,8 +242,15 @@ func Rate(g access.Grant, ref, capability string, f Feedback) (schemas.EntityID,
 		return "", Skill{}, schemas.Deniedf("feedback on an agent's work is the user's to give").
 			Try("ask the user to run: cordelia trust assess --agent NAME --capability %s --feedback %s", capability, f)
 	}
-	n, err := Outcome(g, id, capability, false, f)
-	return id, Skill{capability, n, levelOf(n)}, err
+	if _, err := Note(g, Outcome{Agent: id, Capability: capability, Feedback: f}); err != nil {
+		return "", Skill{}, err
+	}
+	all, err := skillsOf(g.Tx(), id)
+	at := slices.IndexFunc(all, func(s Skill) bool { return s.Capability == capability })
+	if err != nil || at < 0 {
+		return "", Skill{}, err
+	}
+	return id, all[at], nil
 }
 
 func skillOf(tx *store.Tx, agent schemas.EntityID, capability string) (int, error) {
@@ -220,5 +293,32 @@ func skillsOf(tx *store.Tx, agent schemas.EntityID) ([]Skill, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read capability trust: %w", err)
 	}
+	type told struct {
+		capability string
+		proof      Proof
+		n          int
+	}
+	rows, err = tx.Query(countProofs, agent)
+	proofs, err := store.Collect(rows, err, func(r *sql.Rows) (p told, err error) { return p, r.Scan(&p.capability, &p.proof, &p.n) })
+	if err != nil {
+		return nil, fmt.Errorf("read feedback: %w", err)
+	}
+	for i := range skills {
+		var from []string
+		for _, p := range proofs {
+			if p.capability == skills[i].Capability {
+				from = append(from, fmt.Sprintf("%s %d", p.proof.words(), p.n))
+			}
+		}
+		skills[i].From = strings.Join(from, ", ")
+	}
 	return skills, nil
+}
+
+// words names a proof to people.
+func (p Proof) words() string {
+	if p == "" {
+		return "unknown"
+	}
+	return strings.ReplaceAll(string(p), "_", " ")
 }

@@ -20,7 +20,7 @@ func TestWorkIsRatedByPeopleAlone(t *testing.T) {
 	}
 	s, err := rate(ann, "shell", Bad)
 	require.NoError(t, err)
-	require.Equal(t, Skill{"shell", 15, Review}, s)
+	require.Equal(t, Skill{"shell", 15, Review, "person 1"}, s)
 	_, err = rate(lead, "shell", Good)
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	_, err = rate(bea, "shell", Good)
@@ -31,7 +31,7 @@ func TestWorkIsRatedByPeopleAlone(t *testing.T) {
 	}
 	_, err = rate(ann, "shell", "great")
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	require.Equal(t, []Skill{{"shell", 15, Review}}, n.standing(work).Skills)
+	require.Equal(t, []Skill{{"shell", 15, Review, "person 1"}}, n.standing(work).Skills)
 	require.Equal(t, defaultPrior(), n.score(work), "one score is never made from the other")
 	require.NoError(t, n.verify())
 }
@@ -49,7 +49,7 @@ func TestOutcomesMoveWhoWatches(t *testing.T) {
 	require.Equal(t, Report, level(Autonomously))
 	for range 9 {
 		require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error {
-			_, err := Outcome(g, work, "executor", true, "")
+			_, err := Note(g, Outcome{Agent: work, Capability: "executor", Success: true})
 			return err
 		}))
 	}
@@ -88,4 +88,32 @@ func TestMergingWithoutReview(t *testing.T) {
 		n.assess(ann, Verdict{On: wrote(work, 300+i), Word: Right})
 	}
 	require.Empty(t, missing())
+}
+
+// A result earns once, and not by the word of who is the agent or related to it; what is
+// held against it counts whoever says so.
+func TestWhatEarnsCapabilityTrust_INV_EARNED(t *testing.T) {
+	n := newNode(t)
+	note := func(o Outcome) (now int) {
+		o.Agent, o.Capability = work, "executor"
+		require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) (err error) {
+			now, err = Note(g, o)
+			return err
+		}))
+		return now
+	}
+	for _, related := range []schemas.EntityID{work, lead, mate, kid} {
+		require.Equal(t, 30, note(Outcome{Success: true, Judge: related, About: "one"}), related)
+	}
+	require.Equal(t, 35, note(Outcome{Success: true, Judge: solo, About: "one"}), "an unrelated agent")
+	require.Equal(t, 35, note(Outcome{Success: true, Judge: ann, Feedback: Good, About: "one"}), "counts once")
+	require.Equal(t, 40, note(Outcome{Success: true, Judge: ann, About: "two"}))
+	require.Equal(t, 45, note(Outcome{Success: true, Judge: mate, Proof: ByMachineCheck, About: "three"}), "what the node found, whoever judged the rest")
+	require.Equal(t, 50, note(Outcome{Success: true, Judge: mate, Proof: ByRecordedExit, About: "four"}))
+	require.Equal(t, 55, note(Outcome{Success: true, About: "five"}), "code")
+	require.Equal(t, 40, note(Outcome{Feedback: Bad, Judge: mate, About: "six"}))
+	require.Equal(t, 40, note(Outcome{Success: true, About: "six"}))
+	s := n.standing(work).Skills[0]
+	require.Equal(t, "agent 2, code 1, machine check 1, person 1, recorded exit 1", s.From)
+	require.NoError(t, n.verify())
 }

@@ -28,6 +28,8 @@
 //     record; scores are what replaying the ledger gives, bit for bit.
 //   - INV-TIER: only the observer's own verdicts and due predictions move a tier; it
 //     falls 0.1 below its beginning and rises by a right verdict alone.
+//   - INV-EARNED: capability trust rises by each result once, and never by the word of
+//     the agent itself or of its lineage.
 //   - INV-KIN: nobody's accuracy is moved by its own word, nor by its ancestors,
 //     its descendants, or its siblings under one agent.
 //   - INV-FORESIGHT: a prediction counts as first written, once, if an hour or more

@@ -60,10 +60,14 @@ const (
 )
 
 const (
-	feedbackColumns = `seq, agent, capability, success, feedback, said_by, at`
-	insertFeedback  = `INSERT INTO capability_feedback(` + feedbackColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	feedbackColumns = `seq, agent, capability, success, feedback, said_by, at, proof, about`
+	insertFeedback  = `INSERT INTO capability_feedback(` + feedbackColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	lastFeedback    = `SELECT coalesce(max(seq), 0) FROM capability_feedback`
 	feedbackFrom    = `SELECT ` + feedbackColumns + ` FROM capability_feedback WHERE seq > ? ORDER BY seq LIMIT ?`
+
+	// selectCountedAbout tells whether a result counted.
+	selectCountedAbout = `SELECT EXISTS (SELECT 1 FROM capability_feedback WHERE agent = ? AND capability = ? AND about = ?)`
+	countProofs        = `SELECT capability, proof, count(*) FROM capability_feedback WHERE agent = ? GROUP BY capability, proof ORDER BY 1, 3 DESC, 2`
 
 	selectSkill  = `SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = ?`
 	selectSkills = `SELECT capability, hundredths FROM capability_trust WHERE agent = ? ORDER BY capability`

@@ -63,6 +63,7 @@ func showTrust(a *app, v struct {
 		Capability string `json:"capability"`
 		Hundredths int    `json:"hundredths"`
 		Level      string `json:"level"`
+		From       string `json:"from"`
 	} `json:"capabilities"`
 	Open int    `json:"open_predictions"`
 	Note string `json:"note"`
@@ -89,9 +90,9 @@ func showTrust(a *app, v struct {
 	a.list(f)
 	if len(v.Skills) > 0 {
 		a.say("")
-		t := table{firm: 1, head: []string{"CAPABILITY", "TRUST", "WATCHED"}}
+		t := table{firm: 1, head: []string{"CAPABILITY", "TRUST", "WATCHED", "FROM"}}
 		for _, s := range v.Skills {
-			t.add(texts(clean(s.Capability), fmt.Sprintf("%d/100", s.Hundredths), clean(s.Level))...)
+			t.add(texts(clean(s.Capability), fmt.Sprintf("%d/100", s.Hundredths), clean(s.Level), clean(s.From))...)
 		}
 		a.print(t)
 	}

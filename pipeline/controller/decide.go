@@ -97,7 +97,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 			if accept {
 				return u.approved(g.Actor())
 			}
-			if err := u.blame(g); err != nil {
+			if err := u.blame(g.Actor()); err != nil {
 				return err
 			}
 			return u.rejected(g.Actor(), why)

@@ -202,7 +202,7 @@ func (u *turn) executed(s seat) error {
 	if err := u.say(message{from: schemas.Executor, to: schemas.AgentValidator, actor: s.holder, subtask: sub.id, record: "ExecutionResult", body: r}); err != nil {
 		return err
 	}
-	sub.attempted = &attempted{Result: r, By: s.holder}
+	sub.attempted = &attempted{Result: r, By: s.holder, Work: s.id}
 	if s.state == schemas.WorkCancelled {
 		sub.attempted.By = "" // its holder did not fail
 	}

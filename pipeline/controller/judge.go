@@ -119,7 +119,7 @@ func (u *turn) conclude(sub *subtask, said []schemas.JudgedCriterion, whatToDo s
 	if err := sub.save(u.g); err != nil {
 		return err
 	}
-	if err := u.rate(sub.attempted.By, schemas.Executor, on == schemas.SubTaskMatch, ""); err != nil {
+	if err := u.rateAttempt(sub, judge); err != nil {
 		return err
 	}
 	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: judge, subtask: sub.id, record: "SubTaskOutcome", body: sub.outcome}); err != nil {

@@ -103,6 +103,11 @@ func (u *turn) merged(s seat) error {
 		return err
 	}
 	if !passed {
+		if s.state == schemas.WorkDone && err == nil {
+			if err := u.overturn(m.Verdicts, s.holder); err != nil {
+				return err
+			}
+		}
 		return u.again(all, m.Verdicts)
 	}
 	return u.accept(m, s.holder)
@@ -146,7 +151,7 @@ func (u *turn) finish(on schemas.Trigger, f schemas.FinalResult, from schemas.Pi
 	if f.Result != schemas.ResultAccepted {
 		return nil
 	}
-	if err := u.credit(); err != nil {
+	if err := u.credit(by); err != nil {
 		return err
 	}
 	return u.remember(f)

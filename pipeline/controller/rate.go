@@ -1,49 +1,127 @@
 package controller
 
 import (
-	"cordelia/access"
+	"slices"
+	"strings"
+
 	"cordelia/schemas"
 	"cordelia/trust"
 )
 
 // rate lets what became of a role's work count for how well its holder fills it. It
 // never says anything of how true what somebody writes is.
-func (u *turn) rate(who schemas.EntityID, role schemas.PipelineRole, success bool, f trust.Feedback) error {
-	return rated(u.g, who, role, success, f)
-}
-
-// rated is rate by the word of whoever's grant this is.
-func rated(g access.Grant, who schemas.EntityID, role schemas.PipelineRole, success bool, f trust.Feedback) error {
-	if !schemas.IsAgentID(string(who)) {
+func (u *turn) rate(role schemas.PipelineRole, o trust.Outcome) error {
+	if !schemas.IsAgentID(string(o.Agent)) {
 		return nil
 	}
-	_, err := trust.Outcome(g, who, schemas.SkillOf(string(role)), success, f)
+	o.Capability = schemas.SkillOf(string(role))
+	_, err := trust.Note(u.g, o)
 	return err
 }
 
-// credit counts an accepted result for who planned its round and who merged it.
-func (u *turn) credit() error { return u.answerable(u.g, true, "") }
+// rateAttempt lets the end of a subtask count for its executor: good work by what showed
+// it, and bad work if it failed after all its attempts.
+func (u *turn) rateAttempt(sub *subtask, judge schemas.EntityID) error {
+	o := trust.Outcome{Agent: sub.attempted.By, Success: sub.outcome.Status == schemas.Matched, Judge: judge, About: sub.attempted.Work}
+	switch {
+	case !o.Success:
+		o.Feedback = trust.Bad
+	case judge == "":
+		o.Proof = trust.ByMachineCheck // it decided every criterion
+	}
+	return u.rate(schemas.Executor, o)
+}
+
+// credit counts an accepted result for who planned its round and who merged it, by the
+// word of who accepted it: a person, or who merged it, whose word is worth nothing for
+// its own work.
+func (u *turn) credit(by schemas.EntityID) error {
+	return u.answerable(trust.Outcome{Success: true, Judge: by})
+}
 
 // blame counts a result that a person rejects, as their word, against who planned its
-// round and who merged it. Nobody else's word does: see docs/decisions.md.
-func (u *turn) blame(person access.Grant) error { return u.answerable(person, false, trust.Bad) }
+// round, who merged it, and who judged it, if it was one part.
+func (u *turn) blame(person schemas.EntityID) error {
+	if err := u.answerable(trust.Outcome{Feedback: trust.Bad, Judge: person}); err != nil {
+		return err
+	}
+	return u.overturn(nil, person)
+}
 
 // answerable rates who planned the present round and who merged it.
-func (u *turn) answerable(by access.Grant, success bool, f trust.Feedback) error {
-	list, err := seats(u.g, u.t)
+func (u *turn) answerable(o trust.Outcome) error {
+	last, err := u.filling()
 	if err != nil {
 		return err
 	}
-	last := map[schemas.PipelineRole]schemas.EntityID{}
-	for _, s := range list {
-		if s.state == schemas.WorkDone {
-			last[s.role] = s.holder
-		}
-	}
 	for _, role := range []schemas.PipelineRole{schemas.Planner, schemas.MetaValidator} {
-		if err := rated(by, last[role], role, success, f); err != nil {
+		s := last[filled{role, 0}]
+		o.Agent, o.About = s.holder, about(s, o)
+		if err := u.rate(role, o); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// overturn counts it against who judged a part of the present round (R4a) that a later gate
+// found a criterion failed which they had passed. Without criteria the whole was rejected:
+// that overturns the judge of a part that was all of it.
+func (u *turn) overturn(failed []schemas.CriterionVerdict, by schemas.EntityID) error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	last, err := u.filling()
+	if err != nil {
+		return err
+	}
+	for _, sub := range subs {
+		passed := slices.ContainsFunc(sub.outcome.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool {
+			return v.Verdict == schemas.Pass && slices.ContainsFunc(failed, func(f schemas.CriterionVerdict) bool {
+				return f.Verdict == schemas.Fail && strings.EqualFold(strings.TrimSpace(f.Criterion), strings.TrimSpace(v.Criterion))
+			})
+		})
+		s, judged := last[filled{schemas.AgentValidator, sub.n}]
+		whole := failed == nil && len(subs) == 1
+		if !judged || sub.outcome.Status != schemas.Matched || !passed && !whole || by == s.holder { // who corrects itself
+			continue
+		}
+		o := trust.Outcome{Agent: s.holder, Feedback: trust.Bad, Judge: by}
+		o.About = about(s, o)
+		if err := u.rate(schemas.AgentValidator, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// about names the result of a seat; that it was overturned is another.
+func about(s seat, o trust.Outcome) string {
+	if o.Feedback == trust.Bad {
+		return s.id + " overturned"
+	}
+	return s.id
+}
+
+// filled is a role of a subtask, 0 = of the task.
+type filled struct {
+	role    schemas.PipelineRole
+	subtask int64
+}
+
+// filling lists the seats of the present round, or before it for the planner, whose answers
+// counted last.
+func (u *turn) filling() (map[filled]seat, error) {
+	list, err := seats(u.g, u.t)
+	if err != nil {
+		return nil, err
+	}
+	last := map[filled]seat{}
+	for _, s := range list {
+		if s.state == schemas.WorkDone {
+			last[filled{s.role, s.subtask}] = s
+		}
+	}
+	return last, nil
 }

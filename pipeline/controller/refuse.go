@@ -67,7 +67,7 @@ func (u *turn) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, erro
 func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report, why string) (as *work.Report, led string, err error) {
 	others := false
 	err = c.asTurn(g, t, func(u *turn) error {
-		if err := u.rate(s.holder, s.role, false, trust.Bad); err != nil || s.answers >= maxClaimers*pipeline.PlanAttempts {
+		if err := u.rate(s.role, trust.Outcome{Agent: s.holder, Feedback: trust.Bad, About: s.id}); err != nil || s.answers >= maxClaimers*pipeline.PlanAttempts {
 			return err
 		}
 		others, err = work.Bar(u.g, s.item, s.holder)

@@ -72,6 +72,7 @@ type subtask struct {
 type attempted struct {
 	Result schemas.ExecutionResult   `json:"result"`
 	By     schemas.EntityID          `json:"by,omitempty"`
+	Work   string                    `json:"work,omitempty"` // the item of the attempt
 	Found  []schemas.JudgedCriterion `json:"found,omitempty"`
 }
 
