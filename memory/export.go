@@ -120,7 +120,8 @@ func Export(g access.Grant, w io.Writer, r ExportRequest) (Exported, error) {
 	}
 	if r.Of != g.Actor() {
 		if !g.IsHuman() || r.Group != "" {
-			return none, schemas.Deniedf("an agent exports what it owns itself").Try("leave that to the user: cordelia export --agents")
+			return none, schemas.Deniedf("an agent exports what it owns itself").
+				Try("leave that to the user: cordelia export --agents")
 		}
 		if err := g.Need(need(access.KindRead, schemas.Private, r.Of, "")); err != nil {
 			return none, err
@@ -130,10 +131,12 @@ func Export(g access.Grant, w io.Writer, r ExportRequest) (Exported, error) {
 		return none, err
 	} else if alone { // an export is whole
 		return none, schemas.Conflictf("an export would hold lessons of tasks, and this agent works from a brief alone").
-			Try("end its lease of R1, R3 or R4a with task_report, then export; or leave it to the user: cordelia export --agents")
+			Try("end its lease of R1, R3 or R4a with task_report, then export; " +
+				"or leave it to the user: cordelia export --agents")
 	}
 	if r.Format != JSONL && r.Format != Markdown {
-		return none, schemas.Invalidf("there is no format %q", r.Format).Expecting("jsonl or markdown").Try("run: cordelia export --help")
+		return none, schemas.Invalidf("there is no format %q", r.Format).Expecting("jsonl or markdown").
+			Try("run: cordelia export --help")
 	}
 	buffered := bufio.NewWriter(w)
 	out := exporter{w: buffered, of: r.Of, markdown: r.Format == Markdown, done: none}
@@ -194,7 +197,9 @@ func (e *exporter) owned(g access.Grant, r ExportRequest) error {
 		}
 	}
 	rows, err := g.Tx().Query(countLeft, r.Of)
-	left, err := store.Collect(rows, err, func(r *sql.Rows) (l LeftOut, err error) { return l, r.Scan(&l.Why, &l.Group, &l.Count) })
+	left, err := store.Collect(rows, err, func(r *sql.Rows) (l LeftOut, err error) {
+		return l, r.Scan(&l.Why, &l.Group, &l.Count)
+	})
 	if err != nil {
 		return fmt.Errorf("count what is left out: %w", err)
 	}
@@ -304,10 +309,14 @@ func (r *row) record(tx *store.Tx) (itemRecord, error) {
 	if err != nil {
 		return itemRecord{}, err
 	}
-	rec := itemRecord{ID: r.id, Type: r.typ, Data: it.Data, ContentHash: hex.EncodeToString(r.hash), Visibility: r.visibility, Group: r.group,
-		Origin: r.origin, Parent: r.parent, Stale: r.stale, Subject: r.subject, Key: r.key, Supersedes: r.supersedes, SupersededBy: r.supersededBy,
-		ValidFrom: it.ValidFrom, ValidTo: it.ValidTo, Confidence: it.Confidence, Validated: r.validated, Quarantined: r.quarantined,
-		ExpiresAt: stamp(r.expires), Version: r.version, CreatedAt: it.CreatedAt, UpdatedAt: it.UpdatedAt, Provenance: it.Provenance}
+	rec := itemRecord{
+		ID: r.id, Type: r.typ, Data: it.Data, ContentHash: hex.EncodeToString(r.hash),
+		Visibility: r.visibility, Group: r.group, Origin: r.origin, Parent: r.parent, Stale: r.stale,
+		Subject: r.subject, Key: r.key, Supersedes: r.supersedes, SupersededBy: r.supersededBy,
+		ValidFrom: it.ValidFrom, ValidTo: it.ValidTo, ExpiresAt: stamp(r.expires),
+		Confidence: it.Confidence, Validated: r.validated, Quarantined: r.quarantined,
+		Version: r.version, CreatedAt: it.CreatedAt, UpdatedAt: it.UpdatedAt, Provenance: it.Provenance,
+	}
 	if _, instructs := r.instruction(); instructs {
 		rec.Released = !r.quarantined
 	}
@@ -315,7 +324,9 @@ func (r *row) record(tx *store.Tx) (itemRecord, error) {
 		return rec, err
 	}
 	rows, err := tx.Query(selectAllLinks, r.n)
-	rec.Links, err = store.Collect(rows, err, func(rows *sql.Rows) (l Link, err error) { return l, rows.Scan(&l.Kind, &l.Other) })
+	rec.Links, err = store.Collect(rows, err, func(rows *sql.Rows) (l Link, err error) {
+		return l, rows.Scan(&l.Kind, &l.Other)
+	})
 	if err != nil {
 		return rec, fmt.Errorf("export links: %w", err)
 	}
@@ -357,7 +368,8 @@ func (e *exporter) put(title, text string, r record) {
 	var b strings.Builder
 	b.WriteString(oneLine(title, maxTitle) + "\n\n")
 	if text = strings.TrimSpace(text); text != "" {
-		b.WriteString("> " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "\n> ") + "\n\n")
+		lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+		b.WriteString("> " + strings.Join(lines, "\n> ") + "\n\n")
 	}
 	b.WriteString(fence + "\n" + string(line) + "\n```\n\n")
 	_, e.err = e.w.WriteString(b.String())

@@ -66,7 +66,8 @@ func sealOf(h record, line []byte, signature string) *seal {
 	if err != nil {
 		return nil
 	}
-	return &seal{schemas.ExportRecord{NodeID: string(h.Node), Entity: h.Entity, Signer: h.Signer, KeySeq: h.KeySeq, Record: sum}, raw}
+	m := schemas.ExportRecord{NodeID: string(h.Node), Entity: h.Entity, Signer: h.Signer, KeySeq: h.KeySeq, Record: sum}
+	return &seal{m, raw}
 }
 
 // holds reports whether a record may keep what it says of itself (INV-IMPORT): this node or

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -81,8 +80,9 @@ func Import(g access.Grant, b *Bundle, o ImportOptions) (Imported, error) {
 		return Imported{}, err
 	}
 	i.done.Refused = append(i.done.Refused, i.refused...)
-	return i.done, g.Audit("entity/"+string(g.Actor()), map[string]any{"from": b.from, "new": i.done.New, "same": i.done.Same,
-		"external": i.done.External, "groups": i.done.Groups, "context": i.done.Context, "refused": i.done.RefusedCount()})
+	return i.done, g.Audit("entity/"+string(g.Actor()), map[string]any{"from": b.from,
+		"new": i.done.New, "same": i.done.Same, "external": i.done.External, "groups": i.done.Groups,
+		"context": i.done.Context, "refused": i.done.RefusedCount()})
 }
 
 // importing is one import under way.
@@ -91,6 +91,7 @@ type importing struct {
 	o       ImportOptions
 	done    Imported
 	refused refusals
+	here    map[schemas.ItemID]bool // the ids that the files bring
 }
 
 // refuse counts a record as refused if err says what is wrong with it; any other error ends
@@ -132,7 +133,8 @@ func (i *importing) groups(b *Bundle) error {
 	}
 	for id := range missing {
 		err := mayWrite(i.Grant, schemas.Group, i.Actor(), id)
-		if !errors.Is(err, schemas.ErrNotFound) || slices.ContainsFunc(reservedPrefixes(), func(p string) bool { return strings.HasPrefix(string(id), p) }) {
+		reserved := slices.ContainsFunc(reservedPrefixes(), func(p string) bool { return strings.HasPrefix(string(id), p) })
+		if reserved || !errors.Is(err, schemas.ErrNotFound) {
 			delete(missing, id)
 		}
 	}
@@ -162,8 +164,10 @@ func (i *importing) makeMissing(missing map[schemas.GroupID]int, heads map[schem
 	if list == nil {
 		return nil
 	}
-	return schemas.NotFoundf("nothing was imported: the file puts items into groups that are not here: %s", strings.Join(list, ", ")).
-		Expecting("groups that you may write to").Try("make them: cordelia import --create-groups FILE; or ask their owners to add you")
+	return schemas.NotFoundf("nothing was imported: items belong to groups that are not here: %s",
+		strings.Join(list, ", ")).
+		Expecting("groups that you may write to").
+		Try("make them: cordelia import --create-groups FILE; or ask their owners to add you")
 }
 
 // makeGroup makes a group of the actor's unless the actor is in it. Members join anew.
@@ -172,8 +176,9 @@ func (i *importing) makeGroup(o groupRecord) error {
 	if err != nil || role != "" {
 		return err
 	}
+	c := &o.Culture
 	if err := CreateGroup(i.Grant, NewGroup{ID: o.ID, Description: o.Description,
-		Culture: CulturePatch{&o.Culture.Broadcast, &o.Culture.Notification, &o.Culture.Departure, &o.Culture.TTL}}); err != nil {
+		Culture: CulturePatch{&c.Broadcast, &c.Notification, &c.Departure, &c.TTL}}); err != nil {
 		return err
 	}
 	i.done.Groups++
@@ -204,6 +209,10 @@ func (i *importing) items(b *Bundle) error {
 	if err != nil {
 		return err
 	}
+	i.here = map[schemas.ItemID]bool{}
+	for _, o := range b.items {
+		i.here[ids.in(o.value).ID] = true
+	}
 	for n, o := range b.items {
 		made, err := i.item(ids.in(o.value), o.draft, whole[n])
 		if err := i.refuse(o.where, err); err != nil {
@@ -228,9 +237,9 @@ func (i *importing) given(o itemRecord) itemRecord {
 	if o.ID != "" {
 		return o
 	}
-	sum := sha256.Sum256([]byte("cordelia/v1/import\x00" + string(i.Actor()) + "\x00" + string(o.Group) + "\x00" + o.ContentHash))
+	o.ID = importID(string(i.Actor()), string(o.Group), o.ContentHash)
 	now := events.Timestamp(i.Tx().Micros())
-	o.ID, o.CreatedAt, o.UpdatedAt, o.Provenance.At, o.Provenance.Author = schemas.ItemID("import-"+hex.EncodeToString(sum[:16])), now, now, now, i.Actor()
+	o.CreatedAt, o.UpdatedAt, o.Provenance.At, o.Provenance.Author = now, now, now, i.Actor()
 	return o
 }
 
@@ -252,12 +261,16 @@ func (i *importing) item(o itemRecord, c content, whole bool) (made bool, err er
 		return false, err
 	}
 	words := indexOf(c, o.Subject, o.Key)
-	r := row{id: o.ID, typ: o.Type, owner: i.Actor(), author: o.Provenance.Author, visibility: o.Visibility, group: o.Group,
-		origin: o.Origin, parent: o.Parent, stale: o.Stale, version: o.Version, data: string(c.data), name: c.name(), tags: store.List(c.tags()),
+	r := row{
+		id: o.ID, typ: o.Type, owner: i.Actor(), author: o.Provenance.Author,
+		visibility: o.Visibility, group: o.Group, origin: o.Origin, parent: o.Parent, stale: o.Stale,
+		version: o.Version, data: string(c.data), name: c.name(), tags: store.List(c.tags()),
 		subject: normal(o.Subject), key: normal(o.Key), supersedes: o.Supersedes, supersededBy: o.SupersededBy,
-		validFrom: micros(o.ValidFrom), validTo: micros(o.ValidTo), confidence: thousandths(o.Confidence), validated: o.Validated,
-		quarantined: o.Quarantined, expires: micros(o.ExpiresAt), thread: c.thread(o.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
-		current: o.SupersededBy == "", created: micros(o.CreatedAt), updated: micros(o.UpdatedAt)}
+		validFrom: micros(o.ValidFrom), validTo: micros(o.ValidTo), expires: micros(o.ExpiresAt),
+		confidence: thousandths(o.Confidence), validated: o.Validated, quarantined: o.Quarantined,
+		thread: c.thread(o.Provenance.Session), hash: hash, terms: words.terms, tokens: words.tokens,
+		current: o.SupersededBy == "", created: micros(o.CreatedAt), updated: micros(o.UpdatedAt),
+	}
 	if err := i.believe(&r, &o, whole); err != nil {
 		return false, err
 	}
@@ -304,7 +317,8 @@ func sameHere(g access.Grant, r *row, o itemRecord) bool {
 	if r.owner == g.Actor() {
 		return r.version >= o.Version
 	}
-	return r.visibility == schemas.Group && r.group == o.Group && !r.inQuarantine() && g.Need(need(access.KindRead, schemas.Group, r.owner, r.group)) == nil
+	return r.visibility == schemas.Group && r.group == o.Group && !r.inQuarantine() &&
+		g.Need(need(access.KindRead, schemas.Group, r.owner, r.group)) == nil
 }
 
 // parts stores versions and links.
@@ -319,8 +333,9 @@ func (i *importing) parts(n int64, o itemRecord, whole bool) error {
 		if !whole {
 			p, v.Validated, v.Confidence = i.external(p), false, min(v.Confidence, float64(DefaultConfidence)/1000)
 		}
-		if _, err := tx.Exec(insertVersion, n, v.Version, string(v.Data), v.Subject, v.Key, micros(v.ValidFrom), micros(v.ValidTo),
-			thousandths(v.Confidence), v.Validated, encodeProvenance(p), hash, micros(v.At)); err != nil {
+		if _, err := tx.Exec(insertVersion, n, v.Version, string(v.Data), v.Subject, v.Key,
+			micros(v.ValidFrom), micros(v.ValidTo), thousandths(v.Confidence), v.Validated,
+			encodeProvenance(p), hash, micros(v.At)); err != nil {
 			return fmt.Errorf("import version: %w", err)
 		}
 	}

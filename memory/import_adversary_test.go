@@ -220,6 +220,7 @@ func TestEditedExportsAreExternal_INV_IMPORT(t *testing.T) {
 					}}, strings.Join(e.lines, "\n"))
 				require.NoError(t, err)
 				require.Equal(t, "1", m.one(`SELECT count(*) FROM items WHERE id = 'mine' AND owner = ? AND superseded_by = '' AND deleted_at = 0 AND version = 1`, russell))
+				require.Equal(t, "0", m.one(`SELECT count(*) FROM items WHERE supersedes = 'mine'`))
 				marked := `source = 'external' AND validated = 0 AND confidence <= 500 AND provenance LIKE '%"tainted":true%' AND provenance LIKE '%"imported_by"%' AND author = owner
 					AND (data NOT LIKE '%"procedure"%' OR quarantined = 1)`
 				if id == "" {

@@ -22,6 +22,9 @@ func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
 	if r.author, err = i.authorOf(o.ID, o.Provenance); err != nil {
 		return err
 	}
+	if !i.here[r.supersedes] { // a claim about what is here takes nobody's place
+		r.supersedes = ""
+	}
 	p := i.external(o.Provenance)
 	r.source, r.provenance = p.Source, encodeProvenance(p)
 	r.validated, r.confidence = false, min(r.confidence, DefaultConfidence)

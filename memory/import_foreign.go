@@ -34,9 +34,10 @@ func (b *Bundle) takeForeign(where string, t ItemType, data map[string]any) {
 		return
 	}
 	hash := fmt.Sprintf("%x", sum)
-	b.items = append(b.items, recordAt[itemRecord]{where: where, draft: c, value: itemRecord{Type: t, Data: c.data, ContentHash: hash,
-		Confidence: float64(DefaultConfidence) / 1000, Version: 1,
-		Provenance: Provenance{Source: FromExternal, ContentHash: hash, File: oneLine(where, maxTitle)}}})
+	p := Provenance{Source: FromExternal, ContentHash: hash, File: oneLine(where, maxTitle)}
+	b.items = append(b.items, recordAt[itemRecord]{where: where, draft: c, value: itemRecord{
+		Type: t, Data: c.data, ContentHash: hash, Confidence: float64(DefaultConfidence) / 1000, Version: 1, Provenance: p,
+	}})
 }
 
 // readMarkdown makes one insight of each section that has text. The words above a section's

@@ -120,7 +120,8 @@ func (s *source) at(line int) string {
 func (b *Bundle) read(in Input) error {
 	r, err := in.Open()
 	if err != nil {
-		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", oneLine(in.Name, maxTitle)).Try("check that you may read it").Because(err)
+		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", oneLine(in.Name, maxTitle)).
+			Try("check that you may read it").Because(err)
 	}
 	defer r.Close() //nolint:errcheck // only read
 	buffered := bufio.NewReaderSize(r, 64<<10)
@@ -133,8 +134,8 @@ func (b *Bundle) read(in Input) error {
 	case len(bytes.TrimSpace(first)) == 0:
 		b.refused.add(s.at(1), "there is nothing in it to import")
 		return nil
-	case bytes.HasPrefix(first, []byte("#")) && bytes.Contains(first, []byte(fence+"\n")), bytes.HasPrefix(bytes.TrimSpace(first), []byte("{")),
-		bytes.HasPrefix(bytes.TrimSpace(first), []byte("[")):
+	case bytes.HasPrefix(first, []byte("#")) && bytes.Contains(first, []byte(fence+"\n")),
+		bytes.HasPrefix(bytes.TrimSpace(first), []byte("{")), bytes.HasPrefix(bytes.TrimSpace(first), []byte("[")):
 		return b.readRecords(s, buffered)
 	}
 	return b.readMarkdown(s, buffered)
@@ -199,7 +200,8 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 			b.refused.add(s.at(line), "the first record is not the header of an export")
 			return false
 		case r.V < 1 || r.V > exportVersion:
-			b.refused.add(s.at(line), fmt.Sprintf("the export is of version %d; this cordelia reads 1 to %d", r.V, exportVersion))
+			b.refused.add(s.at(line), fmt.Sprintf("the export is of version %d; this cordelia reads 1 to %d",
+				r.V, exportVersion))
 			return false
 		}
 		s.head = &r
@@ -253,13 +255,15 @@ func (o groupRecord) check(check *checker) {
 		check.add("/group/id", "is not well formed")
 	}
 	culture := DefaultCulture()
-	for _, v := range (CulturePatch{&o.Culture.Broadcast, &o.Culture.Notification, &o.Culture.Departure, &o.Culture.TTL}).apply(&culture) {
+	c := &o.Culture
+	for _, v := range (CulturePatch{&c.Broadcast, &c.Notification, &c.Departure, &c.TTL}).apply(&culture) {
 		check.add("/group"+v.Path, "%s", v.Msg)
 	}
 }
 
 func (i *itemRecord) check(check *checker) content {
-	if i.ID == "" || len(i.ID) > 200 || strings.ContainsFunc(string(i.ID), func(r rune) bool { return r <= ' ' || r > '~' }) {
+	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
+	if i.ID == "" || len(i.ID) > 200 || strings.ContainsFunc(string(i.ID), unprintable) {
 		check.add("/item/id", "is not an id")
 	}
 	c, found := parseContent(i.Type, []byte(i.Data), "/item/data")
@@ -273,7 +277,8 @@ func (i *itemRecord) check(check *checker) content {
 	if !slices.Contains([]Source{FromUser, FromAgent, FromTool, FromExternal, FromArchive}, i.Provenance.Source) {
 		check.add("/item/provenance/source", "must be user, agent, tool, external or archive")
 	}
-	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, i.Visibility) || (i.Visibility == schemas.Group) != (i.Group != "") {
+	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, i.Visibility) ||
+		(i.Visibility == schemas.Group) != (i.Group != "") {
 		check.add("/item/visibility", "must be private or public, or group with a group")
 	}
 	// A copy changes with its origin, and so must lie where others may change it.
@@ -292,7 +297,10 @@ func (i *itemRecord) check(check *checker) content {
 	for _, t := range []struct {
 		field, value string
 		required     bool
-	}{{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false}, {"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false}} {
+	}{
+		{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false},
+		{"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false},
+	} {
 		if t.value == "" && !t.required {
 			continue
 		}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -25,26 +24,25 @@ func (b *Bundle) rename(g access.Grant, whole []bool) (renamed, error) {
 		if err != nil {
 			return nil, err
 		}
-		taken := len(there) > 0 && !sameHere(g, &there[0], o.value) && (there[0].owner != g.Actor() || !whole[n] && !bytes.Equal(there[0].hash, hashOf(o.value)))
+		taken := len(there) > 0 && !sameHere(g, &there[0], o.value) &&
+			(there[0].owner != g.Actor() || !whole[n] && hex.EncodeToString(there[0].hash) != o.value.ContentHash)
 		if !taken && !reservedID(id, g.Actor()) {
 			continue
 		}
-		text := "cordelia/v1/import\x00" + string(g.Actor()) + "\x00" + string(id)
+		parts := []string{string(g.Actor()), string(id)}
 		if !whole[n] {
-			text += "\x00" + o.value.ContentHash
+			parts = append(parts, o.value.ContentHash)
 		}
-		sum := sha256.Sum256([]byte(text))
-		ids[id] = schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))
+		ids[id] = importID(parts...)
 	}
 	return ids, nil
 }
 
-func hashOf(i itemRecord) []byte {
-	hash, err := hex.DecodeString(i.ContentHash)
-	if err != nil { // checked when it was read
-		return nil
-	}
-	return hash
+// importID is the id of an imported item that cannot have one of its own, always the same for
+// the same parts.
+func importID(parts ...string) schemas.ItemID {
+	sum := sha256.Sum256([]byte("cordelia/v1/import\x00" + strings.Join(parts, "\x00")))
+	return schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))
 }
 
 func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {

@@ -24,7 +24,9 @@ type ExportRequest struct {
 // Export writes what a caller owns, or one below a person, or a group. It takes the right to
 // read memory. What is written to w may be used only if Export returns no error: the rights
 // are asked for once more at the end.
-func (n *Node) Export(ctx context.Context, caller Caller, r ExportRequest, w io.Writer) (done memory.Exported, err error) {
+func (n *Node) Export(
+	ctx context.Context, caller Caller, r ExportRequest, w io.Writer,
+) (done memory.Exported, err error) {
 	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: r.As}
 	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
 		of := cmp.Or(r.Of, g.Actor())
@@ -32,7 +34,8 @@ func (n *Node) Export(ctx context.Context, caller Caller, r ExportRequest, w io.
 		if r.Group != "" {
 			hot = nil
 		}
-		done, err = memory.Export(g, w, memory.ExportRequest{Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: n.exportSigner(caller)})
+		done, err = memory.Export(g, w, memory.ExportRequest{
+			Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: n.exportSigner(caller)})
 		return err
 	})
 	return done, err

@@ -17,7 +17,9 @@ import (
 // earlier call with the same idempotency key did, and gives the next step. The
 // registration stands even if the file cannot be written: the parent's key opens the
 // sealed key, and a repetition of the call writes the file.
-func (c *Call) keepKey(ctx context.Context, identity keys.Identity, id schemas.EntityID, name string) (next string, kept bool) {
+func (c *Call) keepKey(
+	ctx context.Context, identity keys.Identity, id schemas.EntityID, name string,
+) (next string, kept bool) {
 	var err error
 	if identity.ID() == id {
 		err = c.Node.createKeyFile(c.Node.Home.agentKey(id), id, 1, identity)
@@ -38,7 +40,8 @@ func (c *Call) keepKey(ctx context.Context, identity keys.Identity, id schemas.E
 // createKeyFile writes the key file of an agent. A file that holds the same key already
 // is as good: another process with the same call wrote it.
 func (n *Node) createKeyFile(path string, id schemas.EntityID, seq uint32, identity keys.Identity) error {
-	err := keys.CreateFile(path, keys.File{EntityID: id, Kind: keys.Agent, KeySeq: seq, CreatedAt: time.Now(), Identity: identity}, nil)
+	file := keys.File{EntityID: id, Kind: keys.Agent, KeySeq: seq, CreatedAt: time.Now(), Identity: identity}
+	err := keys.CreateFile(path, file, nil)
 	if errors.Is(err, schemas.ErrConflict) && holdsKey(path, identity.PublicKey()) {
 		return nil
 	}
@@ -76,10 +79,12 @@ func (c *Call) mendKeyFile(ctx context.Context, id schemas.EntityID) error {
 		ring.borrow(c.Caller.Entity, *c.Caller.key)
 	}
 	_, err = c.Node.UnwrapKey(ctx, ring, id)
-	for end := time.Now().Add(keyFileWait); err != nil && time.Now().Before(end) && ctx.Err() == nil; time.Sleep(keyFileEvery) {
+	end := time.Now().Add(keyFileWait)
+	for err != nil && time.Now().Before(end) && ctx.Err() == nil {
 		if holdsKey(path, record.Key.PublicKey) {
 			return nil
 		}
+		time.Sleep(keyFileEvery)
 	}
 	return err
 }

@@ -145,7 +145,8 @@ func (r *restoring) noKey(s standing, beside string) error {
 	if r.o.AcceptBackup {
 		again += "--accept-state-of-backup "
 	}
-	try := fmt.Sprintf("%s--key FILE %s, with FILE the keys/human.key of the home the backup was made in", again, r.o.Backup)
+	try := fmt.Sprintf("%s--key FILE %s, with FILE the keys/human.key of the home the backup was made in",
+		again, r.o.Backup)
 	switch {
 	case r.o.Key != "":
 		what = fmt.Sprintf("%s is not the key that %s, who owns this backup, has in it", r.o.Key, s.ID)
@@ -210,12 +211,14 @@ func (r *restoring) putAgentKey() error {
 		if !bytes.Equal(identity.PublicKey(), s.public) {
 			break
 		}
-		if err := keys.CreateFile(path, keys.File{EntityID: s.ID, Kind: keys.Agent, KeySeq: uint32(s.seq), CreatedAt: time.Now(), Identity: identity}, nil); err != nil {
+		file := keys.File{EntityID: s.ID, Kind: keys.Agent, KeySeq: uint32(s.seq), CreatedAt: time.Now(), Identity: identity}
+		if err := keys.CreateFile(path, file, nil); err != nil {
 			return err
 		}
 		r.out.AgentKey = path
 		return nil
 	}
-	r.out.Notes = append(r.out.Notes, fmt.Sprintf("the key file of %s is not on this machine; run: cordelia key unwrap %s", s.Name, s.Name))
+	r.out.Notes = append(r.out.Notes,
+		fmt.Sprintf("the key file of %s is not on this machine; run: cordelia key unwrap %s", s.Name, s.Name))
 	return nil
 }

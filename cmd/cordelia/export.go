@@ -86,7 +86,8 @@ func (w *acting) exported(path string, files []string, done memory.Exported) err
 	if files != nil {
 		where += ": " + schemas.Count(len(files), "file", "files")
 	}
-	w.say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"), schemas.Count(done.Groups, "group", "groups"), where)
+	w.say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"),
+		schemas.Count(done.Groups, "group", "groups"), where)
 	w.leftOut(done)
 	return nil
 }
@@ -97,7 +98,8 @@ func (w *acting) leftOut(done memory.Exported) {
 		items := schemas.Count(l.Count, "item", "items")
 		switch {
 		case l.Why == "others":
-			w.note("left out: %s that others own in group %s; to write them: cordelia export --group %s", items, l.Group, l.Group)
+			w.note("left out: %s that others own in group %s; to write them: cordelia export --group %s",
+				items, l.Group, l.Group)
 		case l.Why == "staged":
 			w.note("left out: %s that wait for review", items)
 		default:

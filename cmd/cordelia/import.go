@@ -53,7 +53,7 @@ cannot be imported is left out and counted with the reason.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&group, "group", "", "where to put what names no place (Markdown, the memory server's); omitted: yours alone")
+	f.StringVar(&group, "group", "", "where to put Markdown and the memory server's; omitted: yours alone")
 	f.BoolVar(&r.CreateGroups, "create-groups", false, "make the groups that the files name and that are not here")
 	f.BoolVar(&r.ReplaceContext, "replace-context", false, "put the context of the export in the place of yours")
 	asFlag(cmd, &as)
@@ -122,7 +122,7 @@ func (a *app) inputs(words []string) (list []memory.Input, err error) {
 			case d.IsDir() && (hidden || d.Name() == "node_modules"):
 				return fs.SkipDir
 			case d.IsDir():
-			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(filepath.Ext(path)))):
+			case d.Type().IsRegular() && !hidden && (isMarkdown(path) || hasEnding(path, ".jsonl", ".ndjson")):
 				name, err := filepath.Rel(word, path)
 				if err != nil {
 					return err
@@ -140,13 +140,16 @@ func (a *app) inputs(words []string) (list []memory.Input, err error) {
 		a.note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
 	}
 	if len(list) == 0 {
-		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).Try("name the files themselves")
+		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).
+			Try("name the files themselves")
 	}
 	return list, nil
 }
 
-func isMarkdown(path string) bool {
-	return slices.Contains([]string{".md", ".markdown", ".mdown"}, strings.ToLower(filepath.Ext(path)))
+func isMarkdown(path string) bool { return hasEnding(path, ".md", ".markdown", ".mdown") }
+
+func hasEnding(path string, endings ...string) bool {
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(path)))
 }
 
 func fileInput(name, path string) memory.Input {
