@@ -28,8 +28,8 @@ type Entry struct {
 // saltSize keeps a detail that could be guessed from being confirmed by its hash.
 const saltSize = 16
 
-// noDetail is what stands in the leaf of an entry without detail.
-func noDetail() []byte { return hashDetail(nil, nil) }
+// NoDetail is what stands in the leaf of an entry without detail.
+func NoDetail() []byte { return hashDetail(nil, nil) }
 
 // leaf is what the hash covers, in this order; fields are never reordered or
 // removed, only appended under a new version.
@@ -90,7 +90,7 @@ func record(tx *store.Tx, e Entry) error {
 	if err != nil {
 		return err
 	}
-	detailHash := noDetail()
+	detailHash := NoDetail()
 	var salt, detail []byte
 	if e.Detail != nil {
 		if detail, err = json.Marshal(e.Detail); err != nil {

@@ -20,10 +20,20 @@ type Verified struct {
 	Left        int        `json:"left"`        // of those, on a branch that a restore left
 	Covered     int64      `json:"covered"`     // entries that a checkpoint holds
 	Messages    int64      `json:"messages"`    // between roles, that are what the record says of them
-	Nodes       []string   `json:"nodes"`       // whose keys signed, in the order of size
+	Deep        *Deep      `json:"deep,omitempty"`
+	Nodes       []string   `json:"nodes"` // whose keys signed, in the order of size
 	Forks       []ForkNote `json:"forks"`
 	Notes       []string   `json:"notes"`
 	Damage      []Damage   `json:"damage"`
+}
+
+// Deep counts what is in force and is what the record says of it.
+type Deep struct {
+	Items    int64 `json:"items"`
+	Members  int64 `json:"members"`
+	Agents   int64 `json:"agents"`
+	Releases int64 `json:"releases"`
+	Unproven int64 `json:"unproven"` // of which the record says too little, being older, or erased
 }
 
 // ForkNote is a restore, for a person to recognise.
@@ -147,7 +157,7 @@ func (v *verifying) walk() error {
 		if wanted[l.Seq] {
 			v.roots[l.Seq], v.leaf[l.Seq] = edge.Root(), sum
 		}
-		if l.detail == nil && !slices.Equal(l.detailHash, noDetail()) {
+		if l.detail == nil && !slices.Equal(l.detailHash, NoDetail()) {
 			v.Erased++
 		}
 		if l.Action == RestoreAction && l.Target == RestoreTarget && l.Actor == nodeActor {

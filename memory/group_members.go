@@ -87,6 +87,12 @@ func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added
 	return added, g.Audit("group/"+string(id), map[string]any{"member": member, "role": role})
 }
 
+// Joined is a membership as the audit record tells it.
+type Joined struct {
+	ID   schemas.EntityID `json:"id"`
+	Role Role             `json:"role"`
+}
+
 // candidate finds whom to add, among those the actor may know.
 func candidate(g access.Grant, ref string) (schemas.EntityID, error) {
 	who, err := g.Resolve(ref)

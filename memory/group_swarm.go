@@ -70,18 +70,20 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)
 	}
+	joined := []Joined{}
 	for _, m := range append([]Membership{{g.Actor(), access.RoleOwner}}, n.Members...) {
 		if ok, err := consents(g, m.ID); err != nil {
 			return err
 		} else if !ok {
 			return schemas.Deniedf("the members of a swarm are agents below its maker").Try("name agents of your own")
 		}
+		joined = append(joined, Joined{m.ID, m.Role})
 		if _, err := tx.Exec(insertMember, n.ID, m.ID, m.Role, g.Actor(), tx.Micros()); err != nil {
 			return fmt.Errorf("add member: %w", err)
 		}
 		if m.ID != g.Actor() {
-			joined := schemas.GroupMemberJoined{GroupID: n.ID, EntityID: m.ID, Role: string(m.Role)}
-			if err := g.Emit(events.EntityStream(m.ID), schemas.EventGroupMemberJoined, joined); err != nil {
+			event := schemas.GroupMemberJoined{GroupID: n.ID, EntityID: m.ID, Role: string(m.Role)}
+			if err := g.Emit(events.EntityStream(m.ID), schemas.EventGroupMemberJoined, event); err != nil {
 				return err
 			}
 		}
@@ -89,7 +91,7 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	if err := g.RightsChanged(); err != nil {
 		return err
 	}
-	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture, "swarm": n.Swarm, "members": len(n.Members) + 1})
+	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture, "swarm": n.Swarm, "members": joined})
 }
 
 // Enter makes who a member of a group that the actor manages, without asking whether

@@ -287,10 +287,15 @@ func (i *importing) item(o itemRecord, c content, whole bool) (made bool, err er
 	if err := insert(tx, &r, words); err != nil {
 		return false, err
 	}
+	detail := map[string]any{"import": true, "version": r.version, "content_hash": hex.EncodeToString(r.hash)}
 	if whole && o.Released && i.IsHuman() {
 		if _, err := tx.Exec(upsertRelease, r.n, r.hash, true, i.Actor(), tx.Micros()); err != nil {
 			return false, fmt.Errorf("import release: %w", err)
 		}
+		detail["released"] = true
+	}
+	if err := i.Audit("item/"+string(r.id), detail); err != nil {
+		return false, err
 	}
 	return true, i.parts(r.n, o, whole)
 }

@@ -228,7 +228,10 @@ func (i Invitation) Accept(g access.Grant) error {
 	if err := i.move(g, schemas.ReviewApprove, g.Actor()); err != nil {
 		return err
 	}
-	return admit(g, i.Group, i.Invited, i.Role)
+	if err := admit(g, i.Group, i.Invited, i.Role); err != nil {
+		return err
+	}
+	return g.Audit("group/"+string(i.Group), map[string]any{"member": i.Invited, "role": i.Role})
 }
 
 // Decline ends the invitation.

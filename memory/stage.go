@@ -28,7 +28,8 @@ func CreateStaging(g access.Grant, id schemas.GroupID, agent, parent schemas.Ent
 			return err
 		}
 	}
-	return g.Audit("group/"+string(id), map[string]any{"kind": StagingGroup, "owner": parent, "agent": agent})
+	return g.Audit("group/"+string(id), map[string]any{"kind": StagingGroup, "owner": parent, "agent": agent,
+		"members": []Joined{{parent, access.RoleViewer}, {agent, access.RoleViewer}}})
 }
 
 // CloseStaging ends a staging group: it takes no more items, and the agent and

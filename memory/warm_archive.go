@@ -81,7 +81,7 @@ func writeArchive(g access.Grant, rec SessionRecord, place row, ref string, p Pr
 	if err := insert(tx, &r, words); err != nil {
 		return err
 	}
-	return g.Audit("item/"+rec.ID, map[string]any{"archive_of": ref})
+	return g.Audit("item/"+rec.ID, map[string]any{"archive_of": ref, "content_hash": hex.EncodeToString(hash[:])})
 }
 
 // lines fits texts into a list field.

@@ -177,6 +177,9 @@ func (d *Draft) metadata(check *checker) {
 // normal folds a subject or key, so that one thing has one name.
 func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
+// ContentHash is the content hash of an item with these data.
+func ContentHash(t ItemType, data []byte) ([sha256.Size]byte, error) { return contentHash(t, data) }
+
 // contentHash is the SHA-256 of the canonical JSON of type and data: what an
 // item says, whoever says it and wherever it lies.
 func contentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {

@@ -65,14 +65,18 @@ func (n *Node) Prove(ctx context.Context, person Caller, seq int64, older *event
 
 // VerifyAuditFile verifies the audit record in the database file at path, of
 // which no process needs to run, against files of checkpoints, and every message
-// between roles against the record. It changes
+// between roles against the record; deep compares what is in force with the record,
+// too, if the record is sound. It changes
 // nothing. Errors: CodeUnavailable when the file cannot be read at all.
-func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile) (v events.Verified, err error) {
+func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile, deep bool) (v events.Verified, err error) {
 	look := func(tx *store.Tx) error {
 		if v, err = events.Verify(tx, files); err != nil {
 			return err
 		}
-		return verifyMessages(tx, &v)
+		if err := verifyMessages(tx, &v); err != nil || !deep || !v.Sound() {
+			return err
+		}
+		return verifyDeep(tx, &v)
 	}
 	_, err = store.VerifyLive(ctx, path, look)
 	return v, err

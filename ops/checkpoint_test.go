@@ -20,7 +20,7 @@ func (h homestead) verified(folders ...string) events.Verified {
 	h.Helper()
 	files, err := CheckpointFiles(append([]string{h.home.Checkpoints()}, folders...)...)
 	require.NoError(h, err)
-	v, err := VerifyAuditFile(h.Context(), h.home.Database(), files)
+	v, err := VerifyAuditFile(h.Context(), h.home.Database(), files, false)
 	require.NoError(h, err)
 	return v
 }

@@ -17,6 +17,8 @@
 //     memory that it did not ask for.
 //   - INV-AUDITOR: what the auditor sees and reports is a person's alone: no agent
 //     reads, filters or sets up any of it.
+//   - INV-DEEP: every item's words, membership, capability and release in force is what
+//     an entry of the audit record says, or a deep verification names it.
 //   - INV-MESSAGE: a message between roles that was changed, removed, put in or moved
 //     since its audit entry was written is found, and named.
 //   - INV-RESTORE: a restore brings back memory, never a right: what was revoked,

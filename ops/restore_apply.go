@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"cordelia/access"
@@ -27,6 +28,13 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 		}
 		if _, err := tx.Exec(query, args...); err != nil {
 			return fmt.Errorf("carry membership over: %w", err)
+		}
+		detail := map[string]any{"carried": true, "member": m.entity, "role": m.role}
+		if m.role == "" {
+			detail = map[string]any{"carried": true, "left": m.entity}
+		}
+		if err := g.Audit("group/"+string(m.group), detail); err != nil {
+			return err
 		}
 	}
 	for _, c := range p.closed {
@@ -64,7 +72,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if p.report.Present == Unrelated {
 		fork.ForkAt = 0
 	}
-	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost})
+	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost, true})
 }
 
 // restoreDetail is what the entry of a restore tells besides the fork.
@@ -75,12 +83,17 @@ type restoreDetail struct {
 	Carried   []Carried        `json:"carried"`
 	Suspended []string         `json:"suspended"`
 	Lost      []string         `json:"lost"`
+	// CarriedEach: what was carried over has entries of its own.
+	CarriedEach bool `json:"carried_each"`
 }
 
 func (c carriedStanding) apply(g access.Grant, n *Node) error {
 	tx, s := g.Tx(), c.now
 	if _, err := tx.Exec(carryStanding, s.capabilities, s.grants, s.Status, s.by, s.reason, s.at, s.expires, s.graceEnd, s.ID); err != nil {
 		return fmt.Errorf("carry rights over: %w", err)
+	}
+	if err := g.Audit(string(s.ID), map[string]any{"carried": true, "after": json.RawMessage(s.capabilities), "grants": json.RawMessage(s.grants)}); err != nil {
+		return err
 	}
 	if c.keys != nil {
 		if _, err := tx.Exec(carryKey, s.public, s.enc, s.binding, s.seq, s.sealed, s.ID); err != nil {

@@ -31,6 +31,15 @@ const (
 	selectTable  = `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?`
 	countVoucher = `SELECT count(*) FROM (SELECT 1 FROM audit a WHERE ` + ofMessages + ` LIMIT 1)`
 
+	// selectFacts pages through the entries after ?1 about items, groups, entities and
+	// restores, each with its detail, NULL where that was erased.
+	selectFacts = `SELECT a.seq, a.at, a.target, d.detail, a.detail_hash FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq
+		WHERE a.seq > ?1 AND a.decision = 'allowed' ORDER BY a.seq LIMIT ?2`
+	selectBodies   = `SELECT n, id, type, data, content_hash FROM items WHERE n > ? ORDER BY n LIMIT ?`
+	selectJoined   = `SELECT group_id, entity_id, role, joined_at FROM members ORDER BY group_id, entity_id`
+	selectRights   = `SELECT id, name, capabilities, grants FROM entities WHERE kind = 'agent' ORDER BY id`
+	selectInEffect = `SELECT i.id, r.released FROM releases r JOIN items i ON i.n = r.item ORDER BY i.id`
+
 	selectFirstEntry = `SELECT coalesce(min(at), 0) FROM audit WHERE seq = (SELECT min(seq) FROM audit)`
 	selectReported   = `SELECT coalesce(max(until), 0) FROM audit_reports`
 	insertReport     = `INSERT INTO audit_reports(until, since, id, report) VALUES (?, ?, ?, ?)`

@@ -33,8 +33,20 @@ func (x *examination) record(v events.Verified, err error) {
 	case !v.Sound():
 		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
-		x.report(check, fine, "", "%s, unbroken", schemas.Count(int(v.Entries), "entry", "entries"))
+		x.report(check, fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"), lastDeep(ops.Home(x.home)))
 	}
+}
+
+// lastDeep says when items and rights were last compared with the record.
+func lastDeep(home ops.Home) string {
+	at, sound, ok := home.LastDeepVerification()
+	switch {
+	case !ok:
+		return "items and rights were never compared with it: cordelia audit verify --deep"
+	case !sound:
+		return "items or rights did not fit it on " + clock(at.Format(time.RFC3339)) + ": cordelia audit verify --deep"
+	}
+	return "items and rights fitted it on " + clock(at.Format(time.RFC3339))
 }
 
 // staleCheckpoint is the age from which a newest checkpoint that lacks entries is

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
+
+	"cordelia/ops"
 )
 
 // binary is the real command with the movable clock, built once.
@@ -88,9 +90,14 @@ func TestScenarios(t *testing.T) {
 			name := strings.TrimSuffix(filepath.Base(file), ".txt")
 			t.Run(name+"/"+string(transport), func(t *testing.T) {
 				t.Parallel()
-				if err := Play(context.WithoutCancel(t.Context()), newNode(t), transport, script); err != nil {
+				n := newNode(t)
+				if err := Play(context.WithoutCancel(t.Context()), n, transport, script); err != nil {
 					t.Fatalf("%s %v", file, err)
 				}
+				verified, err := ops.VerifyAuditFile(t.Context(), n.Database(), nil, true)
+				require.NoError(t, err)
+				require.Empty(t, verified.Damage, "what is in force is what the audit record says")
+				require.Zero(t, verified.Deep.Unproven)
 			})
 		}
 	}

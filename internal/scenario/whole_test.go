@@ -8,6 +8,7 @@ import (
 
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/ops"
 )
 
 // torn are the traces of transactions that are there in part: each query counts
@@ -58,5 +59,8 @@ func requireWhole(t testing.TB, path string, look ...func(*store.Tx) error) (ite
 	t.Helper()
 	items, entries, err := whole(t, path, look...)
 	require.NoError(t, err)
+	deep, err := ops.VerifyAuditFile(t.Context(), path, nil, true)
+	require.NoError(t, err)
+	require.Empty(t, deep.Damage)
 	return items, entries
 }
