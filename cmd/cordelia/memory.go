@@ -109,6 +109,7 @@ func showFound(a *app, v struct {
 	} `json:"results"`
 	NextCursor string         `json:"next_cursor"`
 	Hidden     map[string]int `json:"hidden"`
+	Weak       bool           `json:"weak"`
 	Near       []struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
@@ -124,6 +125,9 @@ func showFound(a *app, v struct {
 				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{clean(strings.Join(r.Conflicts, " ")), yellow}, cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
 		}
 		a.print(t)
+	}
+	if v.Weak {
+		a.note("weak: no result matches much of what was asked")
 	}
 	for _, n := range v.Near {
 		a.note("near: %s %s (%s)", clean(n.ID), clean(n.Name), clean(n.Why))
