@@ -116,7 +116,7 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 // No claim and no look of a waiting agent reads more items than it returns.
 func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
-	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLease, selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare} {
+	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLease, selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare, selectSpent} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "", "?6", "", "?7", "").Replace(q), "?"), highest(q)))
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+q, args...)

@@ -42,6 +42,14 @@ const (
 	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1, attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
 		WHERE work_items.n = ?1 RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
+	// selectSpent sums up the items with ids from ?2 on that ?1 and those below submitted, at
+	// the time ?3.
+	selectSpent = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+		SELECT count(*), coalesce(sum(state = 'done'), 0), coalesce(sum(state = 'failed'), 0), coalesce(sum(claims), 0), coalesce(sum(micros), 0) FROM (
+			SELECT i.state, (SELECT count(*) FROM work_leases l WHERE l.item = i.n) AS claims,
+				(SELECT sum(CASE WHEN l.ended_at > 0 THEN l.ended_at WHEN i.state = 'leased' THEN ?3 ELSE l.claimed_at END - l.claimed_at)
+					FROM work_leases l WHERE l.item = i.n) AS micros
+			FROM down CROSS JOIN work_items i ON i.submitter = down.id AND i.id >= ?2)`
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
 	selectHeld        = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`

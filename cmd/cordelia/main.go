@@ -105,10 +105,11 @@ as an MCP server.
 
   cordelia demo                   see it all in half a minute
   cordelia setup                  connect Claude Code and other clients
+  cordelia status                 what runs, what waits, what it took
   cordelia agent list             who is registered
   cordelia memory search WORDS    what they remember
   cordelia task watch TASK        how a task goes
-  cordelia events tail            what happens
+  cordelia logs                   what changed
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
@@ -140,7 +141,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 		root.AddCommand(a.hookCommand())
 		return root
 	}
-	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(),
+	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(), a.configCommand(),
 		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
 		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())

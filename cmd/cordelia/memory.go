@@ -19,6 +19,11 @@ func (a *app) memoryCommand() *cobra.Command {
 			names: map[string]string{"tags": "tag"}, show: shown(showFound),
 		}.command(a),
 		twin{
+			op: "memory_search", use: "list", short: "List items, the newest first", hide: []string{"query"},
+			example: "cordelia memory list --group team --type learning",
+			names:   map[string]string{"tags": "tag"}, show: shown(showFound),
+		}.command(a),
+		twin{
 			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
 			example: "cordelia memory read 0198c0de-… --history", show: shown(showItems), learns: true,
 		}.command(a),

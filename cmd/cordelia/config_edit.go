@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	strictjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cordelia/internal/clients"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	return group("config", "Read and change the settings of this node",
+		&cobra.Command{
+			Use: "list", Short: "List the settings there are, with what is set", Args: wants(0, 0),
+			Example: "  cordelia config list",
+			RunE:    func(*cobra.Command, []string) error { return a.configList() },
+		},
+		&cobra.Command{
+			Use: "get KEY", Short: "Print one setting", Args: wants(1, 1),
+			Example:           "  cordelia config get tasks.retries",
+			ValidArgsFunction: completeSettings,
+			RunE:              func(_ *cobra.Command, words []string) error { return a.configGet(words[0]) },
+		},
+		&cobra.Command{
+			Use: "set KEY VALUE", Short: "Change one setting; an empty VALUE takes it out, and the default holds",
+			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
+the default holds. VALUE is a word, or JSON for lists and objects. What the settings
+mean: docs/operations.md. Processes that run keep what they began with.`,
+			Args:              wants(2, 2),
+			Example:           "  cordelia config set cooldown 10m\n  cordelia config set check_roots '[\"/src\"]'\n  cordelia config set cooldown ''",
+			ValidArgsFunction: completeSettings,
+			RunE:              func(_ *cobra.Command, words []string) error { return a.configSet(words[0], words[1]) },
+		},
+	)
+}
+
+// configHome is the home with its settings as they are in the file, and in use.
+func (a *app) configHome() (home ops.Home, file clients.File, err error) {
+	if home, err = a.absoluteHome(); err != nil {
+		return home, file, err
+	}
+	if file, err = clients.ReadFile(settingsFile(home)); err != nil {
+		return home, file, err
+	}
+	if _, err := readSettings(home); err != nil {
+		return home, file, unusable(home, err)
+	}
+	return home, file, nil
+}
+
+// settingKeys lists the keys of a part of the settings and of those in it, with dots.
+func settingKeys(part reflect.Type, prefix string) (keys []string) {
+	for part.Kind() == reflect.Pointer {
+		part = part.Elem()
+	}
+	if part.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range part.Fields() {
+		key := prefix + f.Tag.Get("json")
+		if inner := settingKeys(f.Type, key+"."); inner != nil {
+			keys = append(keys, inner...)
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func allSettings() []string { return settingKeys(reflect.TypeFor[settings](), "") }
+
+func completeSettings(_ *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(words) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return allSettings(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// settingAt finds the value of a key in a settings file, nil if it is not set.
+func settingAt(raw []byte, key string) json.RawMessage {
+	at := json.RawMessage(raw)
+	for step := range strings.SplitSeq(key, ".") {
+		fields := map[string]json.RawMessage{}
+		if json.Unmarshal(at, &fields) != nil {
+			return nil
+		}
+		at = fields[step]
+	}
+	return at
+}
+
+func unknownSetting(key string) error {
+	err := schemas.NotFoundf("there is no setting %q", key).Try("run: cordelia config list")
+	if near := schemas.Nearest(key, allSettings()); near != "" {
+		err.Expected = near
+	}
+	return err
+}
+
+func isSetting(key string) bool {
+	for _, known := range allSettings() {
+		if known == key || strings.HasPrefix(known, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) configList() error {
+	_, file, err := a.configHome()
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		set := map[string]json.RawMessage{}
+		for _, key := range allSettings() {
+			if v := settingAt(file.Content, key); v != nil {
+				set[key] = v
+			}
+		}
+		return a.printJSON(map[string]any{"file": file.Path, "known": allSettings(), "set": set})
+	}
+	t := table{firm: 1, head: []string{"SETTING", "VALUE"}}
+	for _, key := range allSettings() {
+		value := cell{"default", dim}
+		if v := settingAt(file.Content, key); v != nil {
+			value = cell{text: clean(plainValue(v))}
+		}
+		t.add(cell{text: key}, value)
+	}
+	a.print(t)
+	a.note("they are in %s; what they mean: docs/operations.md", file.Path)
+	return nil
+}
+
+// plainValue is a JSON value as a person writes it.
+func plainValue(v json.RawMessage) string {
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, v) != nil {
+		return string(v)
+	}
+	return b.String()
+}
+
+func (a *app) configGet(key string) error {
+	_, file, err := a.configHome()
+	if err != nil {
+		return err
+	}
+	if !isSetting(key) {
+		return unknownSetting(key)
+	}
+	v := settingAt(file.Content, key)
+	switch {
+	case a.asJSON:
+		return a.printJSON(map[string]any{"key": key, "value": v})
+	case v == nil:
+		a.note("%s is not set, so its default holds", key)
+	default:
+		a.say("%s", clean(plainValue(v)))
+	}
+	return nil
+}
+
+func (a *app) configSet(key, word string) error {
+	home, file, err := a.configHome()
+	if err != nil {
+		return err
+	}
+	if !isSetting(key) {
+		return unknownSetting(key)
+	}
+	var value json.RawMessage
+	if word != "" {
+		if value = json.RawMessage(word); !json.Valid(value) {
+			value = mustMarshal(word)
+		}
+	}
+	content := file.Content
+	if len(bytes.TrimSpace(content)) == 0 {
+		content = []byte("{}")
+	}
+	if content, err = withSetting(content, strings.Split(key, "."), value); err != nil {
+		return err
+	}
+	if _, err := decodeSettings(content); err != nil {
+		return schemas.Invalidf("%s was not changed: %s", key, messageOf(err)).Try("correct the value; cordelia config list shows the settings")
+	}
+	if err := file.Replace(content); err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"key": key, "value": value, "file": settingsFile(home)})
+	}
+	a.say("%s is %s in %s.", key, settingWords(value), settingsFile(home))
+	a.note("processes that run keep what they began with: restart open sessions and cordelia serve")
+	return nil
+}
+
+func settingWords(v json.RawMessage) string {
+	if v == nil {
+		return "left to its default"
+	}
+	return clean(plainValue(v))
+}
+
+func mustMarshal(text string) json.RawMessage {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string: a defect
+	}
+	return raw
+}
+
+// withSetting puts a value at a path of a settings file, or takes it out if it is nil;
+// everything else stays in its order.
+func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, error) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	var b bytes.Buffer
+	e := jsontext.NewEncoder(&b, jsontext.WithIndent("  "))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	if err := e.WriteToken(jsontext.BeginObject); err != nil {
+		return nil, err
+	}
+	found := false
+	put := func(name string, v json.RawMessage) (err error) {
+		if len(path) > 1 {
+			if v, err = withSetting(v, path[1:], value); err != nil {
+				return err
+			}
+		} else {
+			v = value
+		}
+		if v == nil {
+			return nil
+		}
+		if err := e.WriteToken(jsontext.String(name)); err != nil {
+			return err
+		}
+		return e.WriteValue(jsontext.Value(v))
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, fmt.Errorf("read settings: %w", err)
+		}
+		key := name.String()
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, fmt.Errorf("read settings: %w", err)
+		}
+		if key == path[0] {
+			found = true
+			if err := put(key, json.RawMessage(v.Clone())); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := e.WriteToken(jsontext.String(key)); err != nil {
+			return nil, err
+		}
+		if err := e.WriteValue(v); err != nil {
+			return nil, err
+		}
+	}
+	if !found && value != nil {
+		if err := put(path[0], json.RawMessage("{}")); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.WriteToken(jsontext.EndObject); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// decodeSettings reads settings without a file.
+func decodeSettings(raw []byte) (s settings, err error) {
+	if err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true))); err == nil {
+		err = s.check()
+	}
+	return s, err
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/events"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+func (a *app) logsCommand() *cobra.Command {
+	var l logs
+	var agent, since string
+	cmd := &cobra.Command{
+		Use:   "logs",
+		Short: "Show what changed lately: when, who, what",
+		Long: `Show what changed lately, oldest first, one line for each change; with --follow what
+is to come, too, until interrupted. The lines come from the audit record, which
+cordelia audit tail shows whole. With --json, one change to a line.`,
+		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
+		Args:    wants(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l.filter.Actor = schemas.EntityID(agent)
+			var err error
+			if l.filter.Since, err = parseSince(since); err != nil {
+				return err
+			}
+			return a.person(cmd.Context(), func(w *acting) error {
+				l.acting = w
+				err := l.run(cmd.Context())
+				if errors.Is(cmd.Context().Err(), context.Canceled) {
+					return nil // told to stop
+				}
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&l.follow, "follow", "f", false, "go on with what is to come")
+	f.StringVar(&agent, "agent", "", "only by this person or agent: a name or id")
+	sinceFlag(cmd, &since, "")
+	return cmd
+}
+
+// logEntries is how many audit entries logs begins with.
+const logEntries = 40
+
+// logs shows audit entries as changes: those of one call are one line.
+type logs struct {
+	*acting
+	filter events.AuditFilter
+	follow bool
+}
+
+// logLine is a change as it is printed.
+type logLine struct {
+	Time    string   `json:"time"`
+	Who     string   `json:"who"`
+	Action  string   `json:"action"`
+	Targets []string `json:"targets"`
+	Refused bool     `json:"refused,omitempty"`
+}
+
+func (l logs) run(ctx context.Context) error {
+	rung, stop := l.node.Store.Watch()
+	defer stop()
+	list, next, err := l.node.AuditTail(ctx, l.caller, l.filter, 0, logEntries)
+	for err == nil {
+		for _, line := range l.lines(ctx, list) {
+			if err := l.show(line); err != nil {
+				return err
+			}
+		}
+		if !l.follow {
+			return nil
+		}
+		select {
+		case <-rung:
+		case <-time.After(auditPoll):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		list, next, err = l.node.AuditTail(ctx, l.caller, l.filter, max(next, 1), ops.AuditPage)
+	}
+	return err
+}
+
+// lines puts the entries of one call into one line each.
+func (l logs) lines(ctx context.Context, list []ops.Tailed) (out []logLine) {
+	for _, e := range list {
+		l.learnName(ctx, string(e.Actor))
+		line := logLine{e.Time, l.who(string(e.Actor)), e.Action, []string{l.named(ctx, e.Target)}, e.Decision != "allowed"}
+		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who && out[n-1].Action == line.Action {
+			out[n-1].Targets = append(out[n-1].Targets, line.Targets...)
+			continue
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// targetIDs finds the ids of agents in a target.
+var targetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// named is a target with the names of the agents in it.
+func (l logs) named(ctx context.Context, target string) string {
+	return targetIDs.ReplaceAllStringFunc(target, func(id string) string {
+		l.learnName(ctx, id)
+		return l.who(id)
+	})
+}
+
+func (l logs) show(line logLine) error {
+	if l.asJSON {
+		return l.printLine(line)
+	}
+	colours := l.colours()
+	text := fmt.Sprintf("%s  %s  %s  %s", paint(colours, dim, clock(line.Time)), clean(line.Who), paint(colours, bold, clean(line.Action)),
+		clean(strings.Join(line.Targets, ", ")))
+	if line.Refused {
+		text += "  " + paint(colours, red, "refused")
+	}
+	l.say("%s", text)
+	return nil
+}

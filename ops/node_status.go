@@ -1,0 +1,119 @@
+package ops
+
+import (
+	"context"
+	"time"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/pipeline/controller"
+	"cordelia/schemas"
+	"cordelia/swarm"
+	"cordelia/work"
+)
+
+// NodeStatus is what runs below a person, what waits, and what it took.
+type NodeStatus struct {
+	Agents  AgentCounts        `json:"agents"`
+	Running []work.Status      `json:"running"` // items that an agent holds
+	Tasks   []controller.Entry `json:"tasks"`   // that are not over
+	Swarms  []swarm.Entry      `json:"swarms"`  // that run
+	Waiting WaitingCounts      `json:"waiting"`
+	Spent   work.Spent         `json:"last_24_hours"` // on work submitted in them
+}
+
+// AgentCounts is how many agents there are by their status.
+type AgentCounts struct {
+	Active    int         `json:"active"` // registered ones, which are yet to call, among them
+	Suspended []Suspended `json:"suspended"`
+}
+
+// Suspended is an agent that may not call, with why.
+type Suspended struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// WaitingCounts is how much waits for whom, each at most 100.
+type WaitingCounts struct {
+	Reviews int `json:"reviews"` // for the person
+	Asking  int `json:"asking"`  // tasks with a question or a result for the person
+	Ready   int `json:"ready"`   // items for an agent
+	Blocked int `json:"blocked"` // items that agents gave up, for the person
+}
+
+// mostCounted bounds what one look counts.
+const mostCounted = 100
+
+// Status gives a person what runs, what waits and what it took.
+func (n *Node) Status(ctx context.Context, person Caller) (out NodeStatus, err error) {
+	op := access.Op{Tool: "status", Effect: access.Read, Human: true}
+	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+		out = NodeStatus{Running: []work.Status{}, Tasks: []controller.Entry{}, Swarms: []swarm.Entry{}, Agents: AgentCounts{Suspended: []Suspended{}}}
+		if err := out.agents(g); err != nil {
+			return err
+		}
+		if err := out.work(g); err != nil {
+			return err
+		}
+		swarms, err := swarm.List(g)
+		if err != nil {
+			return err
+		}
+		for _, s := range swarms {
+			if s.EndedAt == "" {
+				out.Swarms = append(out.Swarms, s)
+			}
+		}
+		waiting, _, err := listFrom(g, reviewPlace{}, mostCounted, false)
+		if err != nil {
+			return err
+		}
+		out.Waiting.Reviews = len(waiting)
+		out.Spent, err = work.SpentSince(g, g.Tx().Now().Add(-24*time.Hour))
+		return err
+	})
+	return out, err
+}
+
+func (s *NodeStatus) agents(g access.Grant) error {
+	list, err := agents.List(g, agents.Filter{Limit: mostCounted})
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if a.Status == schemas.Suspended {
+			s.Agents.Suspended = append(s.Agents.Suspended, Suspended{a.Name, a.StatusReason})
+		} else {
+			s.Agents.Active++
+		}
+	}
+	return nil
+}
+
+func (s *NodeStatus) work(g access.Grant) (err error) {
+	if s.Running, err = work.List(g, work.Filter{State: schemas.WorkLeased, Limit: mostCounted}); err != nil {
+		return err
+	}
+	for state, n := range map[schemas.WorkState]*int{schemas.WorkReady: &s.Waiting.Ready, schemas.WorkBlocked: &s.Waiting.Blocked} {
+		items, err := work.List(g, work.Filter{State: state, Limit: mostCounted})
+		if err != nil {
+			return err
+		}
+		*n = len(items)
+	}
+	tasks, err := controller.List(g, "", mostCounted)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.State.Final() {
+			continue
+		}
+		s.Tasks = append(s.Tasks, t)
+		if t.State == schemas.TaskClarifying || t.State == schemas.TaskReview {
+			s.Waiting.Asking++
+		}
+	}
+	return nil
+}
