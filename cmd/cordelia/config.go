@@ -65,9 +65,15 @@ func readSettings(home ops.Home) (s settings, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
-	if err == nil {
-		err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true)))
+	if err != nil {
+		return s, err
 	}
+	return decodeSettings(raw)
+}
+
+// decodeSettings reads the content of a settings file.
+func decodeSettings(raw []byte) (s settings, err error) {
+	err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true)))
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0 || s.Checks.MaxOutput < 0) {
 		err = errors.New("a limit must be positive")
 	}
@@ -151,6 +157,11 @@ func configure(c *ops.Config) error {
 	if err != nil {
 		return unusable(c.Home, err)
 	}
+	return s.configure(c)
+}
+
+// configure puts the settings into c.
+func (s settings) configure(c *ops.Config) error {
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
 	s.Checks.configure(c, s.CheckRoots)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	strictjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cordelia/internal/clients"
@@ -48,6 +47,9 @@ func (a *app) configHome() (home ops.Home, file clients.File, err error) {
 	if home, err = a.absoluteHome(); err != nil {
 		return home, file, err
 	}
+	if home.Fresh() {
+		return home, file, a.noHome()
+	}
 	if file, err = clients.ReadFile(settingsFile(home)); err != nil {
 		return home, file, err
 	}
@@ -78,11 +80,13 @@ func settingKeys(part reflect.Type, prefix string) (keys []string) {
 
 func allSettings() []string { return settingKeys(reflect.TypeFor[settings](), "") }
 
-func completeSettings(_ *cobra.Command, words []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(words) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completeSettings(_ *cobra.Command, words []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+	for _, key := range allSettings() {
+		if len(words) == 0 && strings.HasPrefix(key, typed) {
+			fit = append(fit, key)
+		}
 	}
-	return allSettings(), cobra.ShellCompDirectiveNoFileComp
+	return fit, cobra.ShellCompDirectiveNoFileComp
 }
 
 // settingAt finds the value of a key in a settings file, nil if it is not set.
@@ -196,7 +200,11 @@ func (a *app) configSet(key, word string) error {
 	if content, err = withSetting(content, strings.Split(key, "."), value); err != nil {
 		return err
 	}
-	if _, err := decodeSettings(content); err != nil {
+	s, err := decodeSettings(content)
+	if err == nil {
+		err = s.configure(&ops.Config{Home: home})
+	}
+	if err != nil {
 		return schemas.Invalidf("%s was not changed: %s", key, messageOf(err)).Try("correct the value; cordelia config list shows the settings")
 	}
 	if err := file.Replace(content); err != nil {
@@ -287,12 +295,4 @@ func withSetting(raw []byte, path []string, value json.RawMessage) ([]byte, erro
 		return nil, err
 	}
 	return b.Bytes(), nil
-}
-
-// decodeSettings reads settings without a file.
-func decodeSettings(raw []byte) (s settings, err error) {
-	if err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true))); err == nil {
-		err = s.check()
-	}
-	return s, err
 }

@@ -61,6 +61,11 @@ func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
 			return nil, err
 		}
 	}
-	return nil, schemas.NotFoundf("%s is no home of cordelia yet", a.home).
+	return nil, a.noHome()
+}
+
+// noHome refuses a home that has no user yet.
+func (a *app) noHome() error {
+	return schemas.NotFoundf("%s is no home of cordelia yet", a.home).
 		Try("run: cordelia setup; or name another folder with --home")
 }

@@ -89,6 +89,29 @@ func TestTheTourOfTheReadme(t *testing.T) {
 	require.Contains(t, said, "memory.written", "the agent heard of it")
 }
 
+// What follows the tour in the README works behind it, and no step is refused: a worker is
+// registered, claims, reports, writes, is found and judged.
+func TestTheWorkOfTheReadme(t *testing.T) {
+	command := newTourist(t)
+	out, code := outcome(t, command("cordelia memory group create findings --as claude-code"))
+	require.Zero(t, code, out)
+	item, id, said := "", "", ""
+	for _, line := range tour(t, "work") {
+		line = strings.NewReplacer(" ITEM ", " "+item+" ", " ID ", " "+id+" ").Replace(line)
+		out, code := outcome(t, command(line))
+		require.Zero(t, code, "%s\n%s", line, out)
+		if m := printedID.FindStringSubmatch(out); m != nil && m[1] == "" {
+			item = m[2]
+		}
+		if strings.HasPrefix(line, "cordelia memory write") {
+			id = regexp.MustCompile(`[0-9a-f-]{36}`).FindString(out)
+		}
+		said += out
+	}
+	require.Contains(t, said, "The build is slow because nothing is cached")
+	require.Contains(t, said, "1 done")
+}
+
 // printedID finds the ids that the README's tour of the pipeline refers to.
 var printedID = regexp.MustCompile(`(?m)^(?:(Task)|item) +([0-9a-f-]{36})`)
 

@@ -23,18 +23,26 @@ const (
 )
 
 func (a *app) taskWatchCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "watch TASK",
-		Short: "Show a task live, until it ends",
+	cmd := &cobra.Command{
+		Use:   "watch [TASK]",
+		Short: "Show a task live, until it ends; without a name, all that run",
 		Long: `Show a task of the pipeline as it stands, and again whenever something changes, until
 it ends. Elsewhere than at a terminal each change is a line; with --json each state
-is. Ctrl-C leaves the task alone.
+is. Without TASK: a line for each change of a task or an item of work, until none runs.
+Ctrl-C leaves the tasks alone.
 
 Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
-		Example: "  cordelia task watch 0198c0de-… && make release",
-		Args:    wants(1, 1),
+		Example: "  cordelia task watch 0198c0de-… && make release\n  cordelia task watch",
+		Args:    wants(0, 1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
+				if len(words) == 0 {
+					err := w.watchAll(cmd.Context())
+					if errors.Is(cmd.Context().Err(), context.Canceled) {
+						return exitInterrupted
+					}
+					return err
+				}
 				t := taskWatch{acting: w, id: words[0]}
 				err := t.follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
@@ -45,6 +53,8 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 			})
 		},
 	}
+	a.completeWords(cmd, []string{"task_id"})
+	return cmd
 }
 
 // The pace of a watch.

@@ -78,6 +78,7 @@ func (t twin) command(a *app) *cobra.Command {
 		}
 	}
 	asFlag(cmd, &as)
+	a.completeTwin(cmd, t, known)
 	a.said = append(a.said, said{t, known, cmd})
 	return cmd
 }

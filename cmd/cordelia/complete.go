@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// mostCompleted is how many names a completion offers.
+const mostCompleted = 50
+
+// completion lists what may stand for an argument, each with a word on it after a tab.
+type completion func(ctx context.Context, w *acting) ([]string, error)
+
+// completionOf is what completes an argument of this name, nil if nothing does.
+func completionOf(name string) completion {
+	switch strings.TrimSuffix(name, "?") {
+	case "as", "agent", "entity", "author", "assigned_to", "coordinator_agent_id":
+		return completeAgents
+	case "group", "groups", "bonus_groups", "share_with":
+		return completeGroups
+	case "swarm", "swarm_id", "add_to":
+		return completeSwarms
+	case "task_id", "task":
+		return completeTasks
+	case "work_id", "retry":
+		return completeWork
+	case "id", "ids", "item", "synthesis_item", "share":
+		return completeItems
+	}
+	return nil
+}
+
+// completeWords has the shell complete the positional arguments of a command.
+func (a *app) completeWords(cmd *cobra.Command, takes []string) {
+	if len(takes) == 0 {
+		return
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+		at := len(words)
+		if at >= len(takes) {
+			if !takesRest(cmd.Use) {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			at = len(takes) - 1
+		}
+		if c := completionOf(takes[at]); c != nil {
+			return a.complete(cmd, c, typed)
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// completeFlags has the shell complete the flags of a command, given by their arguments.
+func (a *app) completeFlags(cmd *cobra.Command, argumentOf map[string]string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		c := completionOf(argumentOf[f.Name])
+		if _, has := cmd.GetFlagCompletionFunc(f.Name); c == nil || has {
+			return
+		}
+		cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
+			return a.complete(cmd, c, typed)
+		})
+	})
+}
+
+// complete asks the node, as the person whose key opens without a passphrase: a shell
+// that completes asks for none, and tells no error.
+func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []string, _ cobra.ShellCompDirective) {
+	const alone = cobra.ShellCompDirectiveNoFileComp
+	n, err := a.openUsed(cmd.Context())
+	if err != nil {
+		return nil, alone
+	}
+	defer n.Close() //nolint:errcheck // nothing was written
+	w := &acting{app: a, node: n, ring: n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })}
+	defer w.ring.Close()
+	if w.caller, err = w.ring.Person(cmd.Context(), terminalSession()); err != nil {
+		return nil, alone
+	}
+	list, err := c(cmd.Context(), w)
+	if err != nil {
+		return nil, alone
+	}
+	for _, one := range list {
+		if strings.HasPrefix(one, typed) {
+			fit = append(fit, one)
+		}
+	}
+	return fit, alone
+}
+
+// described is a name with a word on it, as shells show it.
+func described(name string, about ...string) string {
+	return clean(name) + "\t" + clean(strings.Join(about, " "))
+}
+
+// ask calls an operation and decodes its answer.
+func ask[V any](ctx context.Context, w *acting, op string, in map[string]any) (v V, err error) {
+	raw, err := w.call(ctx, op, in)
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(raw, &v)
+}
+
+func completeAgents(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := w.agents(ctx, map[string]any{"limit": mostCompleted})
+	for _, g := range v.Agents {
+		list = append(list, described(g.Name, g.Type, string(g.Status)))
+	}
+	return list, err
+}
+
+func completeGroups(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := ask[struct {
+		Groups []struct {
+			Group       string `json:"id"`
+			Description string `json:"description"`
+		} `json:"groups"`
+	}](ctx, w, "memory_group", map[string]any{"action": "list"})
+	for _, g := range v.Groups {
+		list = append(list, described(g.Group, g.Description))
+	}
+	return list, err
+}
+
+func completeSwarms(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := ask[struct {
+		Swarms []struct {
+			SwarmID string `json:"swarm_id"`
+			Goal    string `json:"goal"`
+		} `json:"swarms"`
+	}](ctx, w, "swarm_status", map[string]any{})
+	for _, s := range v.Swarms {
+		list = append(list, described(s.SwarmID, s.Goal))
+	}
+	return list, err
+}
+
+func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := w.work(ctx)
+	seen := map[string]bool{}
+	for _, t := range v.Tasks {
+		seen[t.TaskID] = true
+		list = append(list, described(t.TaskID, t.State, t.Intent))
+	}
+	for _, i := range v.Items {
+		if !seen[i.TaskID] {
+			seen[i.TaskID] = true
+			list = append(list, described(i.TaskID, i.State, i.Intent))
+		}
+	}
+	return list, err
+}
+
+func completeWork(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := w.work(ctx)
+	for _, i := range v.Items {
+		list = append(list, described(i.WorkID, i.State, i.Intent))
+	}
+	return list, err
+}
+
+// workNames are the newest tasks and items, as task_status lists them.
+type workNames struct {
+	Tasks []struct {
+		TaskID string `json:"task_id"`
+		State  string `json:"state"`
+		Intent string `json:"intent"`
+	} `json:"tasks"`
+	Items []struct {
+		WorkID string `json:"work_id"`
+		TaskID string `json:"task_id"`
+		State  string `json:"state"`
+		Intent string `json:"intent"`
+	} `json:"items"`
+}
+
+func (w *acting) work(ctx context.Context) (workNames, error) {
+	return ask[workNames](ctx, w, "task_status", map[string]any{"limit": mostCompleted})
+}
+
+func completeItems(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := ask[struct {
+		Results []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"results"`
+	}](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
+	for _, r := range v.Results {
+		list = append(list, described(r.ID, r.Name))
+	}
+	return list, err
+}
+
+// completeTwin has the shell complete the words and flags of a command of an operation.
+func (a *app) completeTwin(cmd *cobra.Command, t twin, known map[string]argument) {
+	a.completeWords(cmd, t.takes)
+	argumentOf := map[string]string{"as": "as"}
+	for name := range known {
+		argumentOf[t.flagName(name)] = name
+	}
+	a.completeFlags(cmd, argumentOf)
+}

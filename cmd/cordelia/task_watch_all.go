@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// running is a task, or an item of work, that is not over.
+type running struct {
+	TaskID string `json:"task_id,omitempty"`
+	WorkID string `json:"work_id,omitempty"`
+	State  string `json:"state"`
+	Holder string `json:"holder,omitempty"`
+	Intent string `json:"intent"`
+}
+
+func (r running) id() string {
+	if r.WorkID != "" {
+		return r.WorkID
+	}
+	return r.TaskID
+}
+
+// watchAll shows each change of the tasks and items that run, until none does.
+func (w *acting) watchAll(ctx context.Context) error {
+	rung, stop := w.node.Store.Watch()
+	defer stop()
+	before := map[string]running{}
+	for first := true; ; first = false {
+		now, waiting, err := w.running(ctx)
+		if err != nil {
+			return err
+		}
+		for id, was := range before {
+			if _, still := now[id]; !still {
+				if err := w.sayRunning(w.ended(ctx, was)); err != nil {
+					return err
+				}
+			}
+		}
+		for id, r := range now {
+			if before[id] != r {
+				if err := w.sayRunning(r); err != nil {
+					return err
+				}
+			}
+		}
+		if before = now; len(now)+waiting == 0 {
+			if first && !w.asJSON {
+				w.say("Nothing runs. Submit a task: cordelia task submit --request TEXT")
+			}
+			return nil
+		}
+		select {
+		case <-rung:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// running lists what is not over, and counts the items that wait for an agent.
+func (w *acting) running(ctx context.Context) (now map[string]running, waiting int, err error) {
+	s, err := w.node.Status(ctx, w.caller)
+	if err != nil {
+		return nil, 0, err
+	}
+	now = map[string]running{}
+	for _, t := range s.Tasks {
+		now[t.TaskID] = running{TaskID: t.TaskID, State: string(t.State), Intent: t.Intent}
+	}
+	for _, i := range s.Running {
+		if _, part := now[i.TaskID]; !part { // what a task of the pipeline waits for shows in its state
+			now[i.WorkID] = running{WorkID: i.WorkID, State: string(i.State), Holder: i.Holder, Intent: i.Intent}
+		}
+	}
+	return now, s.Waiting.Ready, nil
+}
+
+// ended is what became of a task or an item that does not run any more.
+func (w *acting) ended(ctx context.Context, r running) running {
+	in := map[string]any{"work_id": r.WorkID}
+	if r.WorkID == "" {
+		in = map[string]any{"task_id": r.TaskID}
+	}
+	var v struct {
+		Task struct {
+			State string `json:"state"`
+		} `json:"task"`
+		Items []struct {
+			State string `json:"state"`
+		} `json:"items"`
+	}
+	r.State, r.Holder = "over", ""
+	if raw, err := w.call(ctx, "task_status", in); err == nil && json.Unmarshal(raw, &v) == nil {
+		if v.Task.State != "" {
+			r.State = v.Task.State
+		} else if len(v.Items) == 1 {
+			r.State = v.Items[0].State
+		}
+	}
+	return r
+}
+
+func (w *acting) sayRunning(r running) error {
+	if w.asJSON {
+		return w.printLine(r)
+	}
+	state := r.State
+	if r.Holder != "" {
+		state = "held by " + r.Holder
+	}
+	at := w.node.Store.Clock().Now().Local().Format("2006-01-02 15:04:05")
+	line := fmt.Sprintf("%s  %s  %s  %s", at, clean(r.id()), clean(state), clean(schemas.Shorten(r.Intent, 80)))
+	w.say("%s", strings.TrimRight(line, " "))
+	return nil
+}
