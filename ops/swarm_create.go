@@ -222,7 +222,7 @@ func (c *Call) keepKeys(ctx context.Context, out swarmCreateOut, made []swarm.Ke
 		})
 	}
 	wg.Wait()
-	out.Next = "Run each as its own process: cordelia mcp --as NAME; swarm_status shows how they stand"
+	out.Next = fmt.Sprintf(`Run each as its own process: cordelia mcp --as NAME; how they stand: swarm_status {"swarm_id": %q}`, out.SwarmID)
 	for i, a := range out.Agents {
 		if missing[i] {
 			out.Notes = append(out.Notes, "the key of "+a.Name+" could not be stored here: cordelia key unwrap "+string(a.ID))

@@ -69,7 +69,8 @@ func (o taskSubmitOut) Text() string {
 	if o.TaskID == "" {
 		return "back in the queue"
 	}
-	return fmt.Sprintf("task %s: %s; task_status shows how they go", o.TaskID, schemas.Count(len(o.Items), "item", "items"))
+	return fmt.Sprintf(`task %s: %s; how they go: task_status {"task_id": %q}; who is to take one: task_claim {"task_id": %q}`,
+		o.TaskID, schemas.Count(len(o.Items), "item", "items"), o.TaskID, o.TaskID)
 }
 
 // maxAhead bounds times given in seconds from now: a year.
