@@ -263,7 +263,7 @@ func showRegistered(a *app, v struct {
 	f.styled("status", string(v.Status), styleOf(v.Status))
 	f.add("expires", clock(v.ExpiresAt))
 	f.rights(v.Capabilities, v.Grants)
-	f.add("next", clean(v.Next))
+	f.add("next", clean(a.commands(v.Next)))
 	a.list(f)
 }
 
