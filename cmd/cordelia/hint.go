@@ -131,6 +131,9 @@ func (s said) words(given map[string]json.RawMessage) string {
 			line = append(line, flag, word(given[name]))
 		}
 	}
+	if as := given["as"]; as != nil {
+		line = append(line, "--as", word(as))
+	}
 	return strings.Join(line, " ")
 }
 
