@@ -318,7 +318,8 @@ CREATE TABLE capability_feedback (
   feedback   TEXT NOT NULL CHECK (feedback IN ('', 'good', 'bad')),
   said_by    TEXT NOT NULL,
   at         INTEGER NOT NULL
-) STRICT;
+, proof TEXT NOT NULL DEFAULT '' -- '' = before this was kept
+  CHECK (proof IN ('', 'person', 'machine_check', 'recorded_exit', 'code', 'agent')), about TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE capability_trust (
   agent      TEXT NOT NULL,
   capability TEXT NOT NULL,
@@ -600,12 +601,6 @@ CREATE TABLE invitations (
   decided_by TEXT NOT NULL DEFAULT '',
   decided_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE TABLE mentioned (
-  entity_id TEXT NOT NULL,
-  stream    TEXT NOT NULL,
-  seq       INTEGER NOT NULL,
-  PRIMARY KEY (entity_id, stream)
-) STRICT, WITHOUT ROWID;
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (1, 'assessments ''observer'' ü 0', 'assessments ''agent'' ü 0', 'prior', '', 'assessments ''item'' ü 0', 1, X'00FF00', 'assessments ''assessor'' ü 0', 'assessments ''witness'' ü 0', 'assessments ''basis'' ü 0', 1, 1, 1);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (2, 'assessments ''observer'' ü 1', 'assessments ''agent'' ü 1', 'user', 'right', 'assessments ''item'' ü 1', 2, X'00FF01', 'assessments ''assessor'' ü 1', 'assessments ''witness'' ü 1', 'assessments ''basis'' ü 1', 2, 2, 2);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (3, 'assessments ''observer'' ü 2', 'assessments ''agent'' ü 2', 'owner', 'wrong', 'assessments ''item'' ü 2', 3, X'00FF02', 'assessments ''assessor'' ü 2', 'assessments ''witness'' ü 2', 'assessments ''basis'' ü 2', 3, 3, 3);
@@ -627,9 +622,9 @@ INSERT INTO bindings(root_id, dir, group_id, made_at) VALUES ('entities ''id'' �
 INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES ('call_counts ''entity_id'' ü 0', 1, 1, 1);
 INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES ('call_counts ''entity_id'' ü 1', 2, 2, 2);
 INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES ('call_counts ''entity_id'' ü 2', 3, 3, 3);
-INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at) VALUES (1, 'capability_feedback ''agent'' ü 0', 'capability_feedback ''capability'' ü 0', 1, '', 'capability_feedback ''said_by'' ü 0', 1);
-INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at) VALUES (2, 'capability_feedback ''agent'' ü 1', 'capability_feedback ''capability'' ü 1', 2, 'good', 'capability_feedback ''said_by'' ü 1', 2);
-INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at) VALUES (3, 'capability_feedback ''agent'' ü 2', 'capability_feedback ''capability'' ü 2', 3, 'bad', 'capability_feedback ''said_by'' ü 2', 3);
+INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at, proof, about) VALUES (1, 'capability_feedback ''agent'' ü 0', 'capability_feedback ''capability'' ü 0', 1, '', 'capability_feedback ''said_by'' ü 0', 1, '', 'capability_feedback ''about'' ü 0');
+INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at, proof, about) VALUES (2, 'capability_feedback ''agent'' ü 1', 'capability_feedback ''capability'' ü 1', 2, 'good', 'capability_feedback ''said_by'' ü 1', 2, 'person', 'capability_feedback ''about'' ü 1');
+INSERT INTO capability_feedback(seq, agent, capability, success, feedback, said_by, at, proof, about) VALUES (3, 'capability_feedback ''agent'' ü 2', 'capability_feedback ''capability'' ü 2', 3, 'bad', 'capability_feedback ''said_by'' ü 2', 3, 'machine_check', 'capability_feedback ''about'' ü 2');
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 0', 'capability_trust ''capability'' ü 0', 1, 1);
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 1', 'capability_trust ''capability'' ü 1', 2, 2);
 INSERT INTO capability_trust(agent, capability, hundredths, updated_at) VALUES ('capability_trust ''agent'' ü 2', 'capability_trust ''capability'' ü 2', 3, 3);
@@ -698,9 +693,6 @@ INSERT INTO mcp_tasks(id, owner, tool, arguments, state, until, created_at, upda
 INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('groups ''id'' ü 0', 'entities ''id'' ü 0', 'owner', 'members ''added_by'' ü 0', 1);
 INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('groups ''id'' ü 1', 'entities ''id'' ü 1', 'admin', 'members ''added_by'' ü 1', 2);
 INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('groups ''id'' ü 2', 'entities ''id'' ü 2', 'member', 'members ''added_by'' ü 2', 3);
-INSERT INTO mentioned(entity_id, stream, seq) VALUES ('mentioned ''entity_id'' ü 0', 'mentioned ''stream'' ü 0', 1);
-INSERT INTO mentioned(entity_id, stream, seq) VALUES ('mentioned ''entity_id'' ü 1', 'mentioned ''stream'' ü 1', 2);
-INSERT INTO mentioned(entity_id, stream, seq) VALUES ('mentioned ''entity_id'' ü 2', 'mentioned ''stream'' ü 2', 3);
 INSERT INTO node(name, value) VALUES ('node ''name'' ü 0', 'node ''value'' ü 0');
 INSERT INTO node(name, value) VALUES ('node ''name'' ü 1', 'node ''value'' ü 1');
 INSERT INTO node(name, value) VALUES ('node ''name'' ü 2', 'node ''value'' ü 2');
@@ -731,7 +723,7 @@ INSERT INTO schema_version(version, name, at) VALUES (11, 'mcp_tasks', 11);
 INSERT INTO schema_version(version, name, at) VALUES (12, 'successors', 12);
 INSERT INTO schema_version(version, name, at) VALUES (13, 'invitations', 13);
 INSERT INTO schema_version(version, name, at) VALUES (14, 'trust', 14);
-INSERT INTO schema_version(version, name, at) VALUES (15, 'mentioned', 15);
+INSERT INTO schema_version(version, name, at) VALUES (15, 'capability', 15);
 INSERT INTO schema_version(version, name, at) VALUES (2, 'memory', 2);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
 INSERT INTO schema_version(version, name, at) VALUES (4, 'trust', 4);
@@ -883,3 +875,4 @@ CREATE INDEX invitations_inviter ON invitations(inviter, at);
 CREATE INDEX invitations_waiting ON invitations(at) WHERE state = 'pending';
 CREATE UNIQUE INDEX assessments_tier_window ON assessments_counted(observer, agent, seq) WHERE moves_tier = 1;
 CREATE INDEX assessments_relayed ON assessments(observer, agent, witness, at) WHERE source = 'relayed';
+CREATE INDEX capability_feedback_about ON capability_feedback(agent, capability, about);
