@@ -112,6 +112,14 @@ func MatrixAllows(row Row, tier schemas.Tier, q Question) bool {
 	return false
 }
 
+// MatrixProposes reports whether tier Low alone keeps the row from opening a write to a
+// group: what an agent would write there waits for a decision instead. An Untrusted agent
+// proposes nothing, and nothing is proposed for a staging or system group.
+func MatrixProposes(row Row, tier schemas.Tier, q Question) bool {
+	return tier == schemas.Low && q.Kind == KindWrite && q.Layer == schemas.L2 && q.Visibility == schemas.Group &&
+		!Reserved(q.Group, q.GroupKind) && MatrixAllows(row, schemas.Medium, q)
+}
+
 func (c cell) opens(k Kind) bool {
 	return k == KindRead && (c == cellRead || c == cellReadWrite) || k == KindWrite && c == cellReadWrite
 }

@@ -93,6 +93,29 @@ func (g *grant) refusesOperation(n Need, op Operation) (string, error) {
 	return "", nil
 }
 
+// MayPropose reports whether tier Low alone keeps the actor from writing to a group, so
+// that what it writes there becomes a proposal.
+func (g Grant) MayPropose(id schemas.GroupID) (bool, error) {
+	if g.Tx() == nil {
+		return false, ErrNoGrant
+	}
+	if g.IsNode() || g.IsHuman() {
+		return false, nil
+	}
+	op := Operation{Tool: g.g.op.Tool, Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group}
+	owner, blocked, err := g.g.joinGroup(&op, id)
+	if err != nil || blocked != "" {
+		return false, err
+	}
+	now := g.Tx().Micros()
+	if denials := Evaluate(g.g.decision.actor.links, op, now); len(denials) > 0 {
+		return false, nil
+	}
+	self := g.g.decision.actor.self()
+	tier := g.g.decision.actor.tier(owner, now)
+	return MatrixProposes(RowFor(self.Type, tier), tier, Question{Operation: op, Grants: self.Grants}), nil
+}
+
 // MayOwn reports whether the actor could write a group of this name and kind if
 // it owned one. It looks at no group, so it cannot tell whether there is one.
 func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
@@ -257,8 +280,11 @@ func (g Grant) wayOut(reason string) string {
 		return "write to your own memory, or ask the parent for the right with agent_capabilities"
 	}
 	tier, err := g.TierOf(g.Actor(), g.Root())
-	if err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
-		return "your accuracy is rated " + string(tier) + ", and below medium an agent only reads its groups: trust_score shows it; being proven right raises it"
+	switch {
+	case err == nil && tier == schemas.Low:
+		return "your accuracy is rated low: what you write anew to a group with memory_write_warm waits as a proposal, and trust_score shows why"
+	case err == nil && tier == schemas.Untrusted:
+		return "your accuracy is rated untrusted, so you only read what is your own: trust_score shows it; being proven right raises it"
 	}
 	return "write to your own memory; your role in this group is to look on, so in a swarm write without naming a group"
 }

@@ -303,7 +303,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		hits = append(hits, hit)
 	}
 	contradictions(hits, rows)
-	return hits, nil
+	return hits, linkedConflicts(tx, hits, rows)
 }
 
 // snippet is the line or two of r that has most of the query's words.

@@ -1,9 +1,12 @@
 package memory
 
 import (
+	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 
+	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
@@ -62,4 +65,30 @@ func contradictions(hits []Hit, rows map[schemas.ItemID]row) {
 			}
 		}
 	}
+}
+
+// linkedConflicts notes which of the items shown were written as speaking against one
+// another, whatever their subjects.
+func linkedConflicts(tx querier, hits []Hit, rows map[schemas.ItemID]row) error {
+	if len(hits) < 2 {
+		return nil
+	}
+	at, ns := map[schemas.ItemID]int{}, make([]int64, len(hits))
+	for i, h := range hits {
+		at[h.ID], ns[i] = i, rows[h.ID].n
+	}
+	found, err := tx.Query(selectConflicts, store.List(ns))
+	edges, err := store.Collect(found, err, func(r *sql.Rows) (e [2]schemas.ItemID, err error) { return e, r.Scan(&e[0], &e[1]) })
+	if err != nil {
+		return fmt.Errorf("read conflicts: %w", err)
+	}
+	for _, e := range edges {
+		for _, pair := range [][2]schemas.ItemID{e, {e[1], e[0]}} {
+			i, shown := at[pair[0]]
+			if _, both := at[pair[1]]; shown && both && !slices.Contains(hits[i].ConflictsWith, pair[1]) {
+				hits[i].ConflictsWith = append(hits[i].ConflictsWith, pair[1])
+			}
+		}
+	}
+	return nil
 }

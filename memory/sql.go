@@ -37,6 +37,9 @@ const (
 	selectOwn   = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
 	selectLinks = `SELECT l.item, i.n, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
 		CROSS JOIN items i ON i.id = l.other WHERE i.deleted_at = 0 AND ` + visible + ` ORDER BY l.item, l.kind, l.other`
+	// selectConflicts lists what items (by number) were written against.
+	selectConflicts = `SELECT i.id, l.other FROM json_each(?) j CROSS JOIN items i ON i.n = j.value
+		CROSS JOIN item_links l ON l.item = i.n AND l.kind = 'conflicts_with' ORDER BY i.n, l.other`
 	selectVersions = `SELECT version, data, subject, key, valid_from, valid_to, confidence, validated, provenance, content_hash, at
 		FROM item_versions WHERE item = ? ORDER BY version`
 
@@ -73,6 +76,7 @@ const (
 		CROSS JOIN items i ON i.n = near.value WHERE i.current = 1 AND i.id <> ?4 AND ` + visible
 
 	supersede      = `UPDATE items SET superseded_by = ?, current = ? WHERE n = ?`
+	setSupersedes  = `UPDATE items SET supersedes = ? WHERE n = ?`
 	setItemCurrent = `UPDATE items SET current = ? WHERE n = ?`
 	markCopy       = `UPDATE items SET stale = ? WHERE n = ?`
 	outlived       = `UPDATE items SET current = 0 WHERE n = ?`

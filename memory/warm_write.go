@@ -36,7 +36,9 @@ type Written struct {
 	Tainted     bool             // kept as external, for what its writer or a source of it had read
 	Confidence  float64          // after the lineage was weighed
 	BoundTo     schemas.GroupID  // the group it went to because of the writer's folder
-	Contested   schemas.ItemID   // what it was to replace, which somebody else must allow
+	Group       schemas.GroupID  // it lies in
+	Contested   schemas.ItemID   // what it was to replace, which another one must allow
+	Low         schemas.GroupID  // the group it was for: nothing was written, its writer may propose it
 }
 
 // Put writes d. Near and equal items are never merged in silence: an equal one
@@ -55,6 +57,11 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	}
 	r := d.row(g)
 	bound, see, err := d.place(g, &r)
+	if errors.Is(err, schemas.ErrDenied) && r.visibility == schemas.Group {
+		if may, bad := g.MayPropose(r.group); bad != nil || may {
+			return Written{Low: r.group, BoundTo: bound}, bad
+		}
+	}
 	if err != nil {
 		return Written{}, err
 	}
@@ -75,7 +82,7 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 	}
 	if rel.own != "" && rel.own != d.Supersedes {
 		return Written{ID: rel.own, Status: StatusDuplicate, With: []schemas.ItemID{rel.own}, Version: rel.ownVersion,
-			Confidence: float64(r.confidence) / 1000, BoundTo: bound, Contested: contested}, nil
+			Confidence: float64(r.confidence) / 1000, BoundTo: bound, Group: r.group, Contested: contested}, nil
 	}
 	if contested != "" {
 		rel.contest(old)
@@ -94,7 +101,8 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 		}
 	}
 	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(),
-		Unreleased: r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound, Contested: contested}, nil
+		Unreleased: r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound,
+		Group: r.group, Contested: contested}, nil
 }
 
 // place gives r its place, that of the writer's folder if the draft names none, and asks
@@ -110,7 +118,7 @@ func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see reach,
 		}
 	}
 	if err := mayWrite(g, r.visibility, r.owner, r.group); err != nil {
-		return "", reach{}, err
+		return bound, reach{}, err
 	}
 	if see, err = reachOf(g); err != nil {
 		return "", reach{}, err

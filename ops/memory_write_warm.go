@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/review"
 	"cordelia/schemas"
 )
 
@@ -50,6 +52,11 @@ type memoryWriteWarmOut struct {
 	Tainted     bool             `json:"tainted,omitempty" jsonschema:"kept as external"`
 	Confidence  float64          `json:"confidence"`
 	BoundTo     schemas.GroupID  `json:"bound_to,omitempty" jsonschema:"it went there by itself"`
+	Proposal    string           `json:"proposal,omitempty" jsonschema:"waits for a decision"`
+	DecidedBy   []string         `json:"decided_by,omitempty"`
+
+	replaces schemas.ItemID  // by the proposal
+	low      schemas.GroupID // for which its writer may only propose
 }
 
 func writtenOut(w memory.Written) memoryWriteWarmOut {
@@ -59,8 +66,15 @@ func writtenOut(w memory.Written) memoryWriteWarmOut {
 
 // Text says what became of it and what to do about it.
 func (o memoryWriteWarmOut) Text() string {
+	if o.low != "" {
+		return fmt.Sprintf("proposal %s: your accuracy is rated low, so this reaches %s once %s approved it (review_list)", o.Proposal, o.low,
+			strings.Join(o.DecidedBy, " or "))
+	}
 	s := fmt.Sprintf("%s version %d: %s", o.ID, o.Version, o.Status)
 	switch {
+	case o.Proposal != "":
+		s += fmt.Sprintf(" %v; it supersedes nothing yet: proposal %s to supersede %s waits for %s", o.With, o.Proposal, o.replaces,
+			strings.Join(o.DecidedBy, " or "))
 	case !o.Stored:
 		s += "; nothing was written, you hold it already"
 	case o.Status == memory.StatusConflicts:
@@ -106,6 +120,29 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 		if err == nil && w.Stored && w.Version == 1 {
 			err = foresee(g, d, w.ID)
 		}
-		return writtenOut(w), err
+		if err != nil || w.Low == "" && w.Contested == "" {
+			return writtenOut(w), err
+		}
+		return propose(g, d, w)
 	})
+}
+
+// propose puts up for a decision what the writer may not do by itself.
+func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarmOut, error) {
+	try := review.Try{Item: w.ID, Target: w.Group, Supersedes: w.Contested, Added: w.Stored}
+	if w.Low != "" {
+		staging, err := review.Stage(g)
+		if err != nil {
+			return memoryWriteWarmOut{}, err
+		}
+		if w.ID, err = memory.StageProposal(g, d, staging, w.Low); err != nil {
+			return memoryWriteWarmOut{}, err
+		}
+		w.Version, w.Status = 1, memory.StatusNew
+		try = review.Try{Item: w.ID, Staging: staging, Target: w.Low, Supersedes: d.Supersedes, Added: true}
+	}
+	p, err := review.Propose(g, try)
+	out := writtenOut(w)
+	out.Proposal, out.DecidedBy, out.replaces, out.low = p.ID, p.Deciders, w.Contested, w.Low
+	return out, err
 }

@@ -39,10 +39,19 @@ type trustAssessOut struct {
 	Tier      schemas.Tier     `json:"tier,omitempty"`
 	TierMoved bool             `json:"tier_moved,omitempty"`
 	Skill     *trust.Skill     `json:"capability,omitempty"`
+	Next      string           `json:"next,omitempty"`
 }
 
-// Text says what the verdict came to: its weight, and whether it moved the tier.
+// Text says what the verdict came to: its weight, whether it moved the tier, and what to
+// do about an item that proved wrong.
 func (o trustAssessOut) Text() string {
+	if o.Next == "" {
+		return o.came()
+	}
+	return o.came() + "\nnext: " + o.Next
+}
+
+func (o trustAssessOut) came() string {
 	name := cmp.Or(o.Name, string(o.Agent[:12]))
 	switch {
 	case o.Skill != nil:
@@ -57,12 +66,27 @@ func (o trustAssessOut) Text() string {
 	moved := fmt.Sprintf("tier %s, not moved", o.Tier)
 	if o.TierMoved {
 		moved = fmt.Sprintf("its tier is now %s", o.Tier)
+		if o.Tier == schemas.Low {
+			moved += ", so what it writes to groups waits as proposals (review_list)"
+		}
 	}
 	text := fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy, moved)
 	if o.Note != "" {
 		text += "; " + o.Note
 	}
 	return text
+}
+
+// superseding is the call that puts the right words in the place of an item judged wrong.
+func superseding(i memory.Item) string {
+	in := map[string]any{"type": i.Type, "supersedes": i.ID, "data": "…"}
+	if i.Visibility == schemas.Group {
+		in["group"] = i.Group
+	}
+	if i.Subject != "" {
+		in["subject"], in["key"] = i.Subject, i.Key
+	}
+	return "memory_write_warm " + string(mustJSON(in))
 }
 
 func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, error) {
@@ -99,6 +123,13 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 		return trustAssessOut{}, err
 	}
 	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated, TierMoved: given.From != given.To}
+	if in.Verdict == trust.Wrong {
+		items, err := memory.Get(g, []schemas.ItemID{in.ID})
+		if err != nil {
+			return out, err
+		}
+		out.Next = superseding(items[0])
+	}
 	if given.Why == trust.BecauseKin {
 		out.Note = given.Why + "; the user can say it: cordelia trust assess " + string(in.ID) + " " + string(in.Verdict)
 	}

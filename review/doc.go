@@ -1,10 +1,11 @@
 // Package review keeps what waits for somebody's decision: memories that an
-// autonomous agent brings back (seed §6), invitations to groups, and results that are held.
+// autonomous agent brings back (seed §6), what agents propose, invitations to groups, and
+// results that are held.
 //
 // In reading order: batch.go (what a returning agent hands in), return.go (how it
 // is compared and staged), gate.go (when nothing needs to wait), kinds.go (what kinds
-// of things wait; a new kind is a line there), invitation.go, list.go and diff.go (what a
-// reviewer sees), decide.go (what a decision does), expire.go (what
+// of things wait; a new kind is a line there), proposal.go and proposal_list.go,
+// invitation.go, list.go and diff.go (what a reviewer sees), decide.go (what a decision does), expire.go (what
 // becomes of what nobody decides).
 //
 // Invariants:
@@ -12,6 +13,9 @@
 //     is good once, its chain and all that it brings; and it is made in person.
 //   - INV-STAGED: what a returning agent brings reaches a group by a decision, or
 //     through the gate for merging, and in no other way; until then nothing finds it.
+//   - INV-PROPOSAL: what an agent of tier Low writes to a group, and an item that is to
+//     supersede what its writer may not, takes effect by a decision alone; at most 20 of
+//     an agent wait, equal words once, for 14 days.
 //   - INV-REVIEWER: an approval is by the author's parent or the human above, in
 //     person; never by the author, nor by who stands beside or below it.
 //   - INV-PERSON: what instructs, comes from outside, or is looked at in a session

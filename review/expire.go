@@ -27,11 +27,11 @@ func (l late) due(now agents.Monotonic) bool {
 	return l.at.Boot == now.Boot && now.Micros-l.at.Micros >= agents.SightingsApart.Microseconds()
 }
 
-func findLate(g access.Grant) ([]late, error) {
+func findLate(g access.Grant, query string, waits time.Duration) ([]late, error) {
 	if g.Tx() == nil || !g.IsNode() {
 		return nil, access.ErrNoGrant
 	}
-	rows, err := g.Tx().Query(selectOver, g.Tx().Micros()-waits.Microseconds())
+	rows, err := g.Tx().Query(query, g.Tx().Micros()-waits.Microseconds())
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (l late, err error) { return l, r.Scan(&l.id, &l.at.Boot, &l.at.Micros) })
 	if err != nil {
 		return nil, fmt.Errorf("read late returns: %w", err)
@@ -41,8 +41,12 @@ func findLate(g access.Grant) ([]late, error) {
 
 // Over reports whether Expire has something to do.
 func Over(g access.Grant, now agents.Monotonic) (bool, error) {
-	found, err := findLate(g)
-	for _, l := range found {
+	found, err := findLate(g, selectOver, waits)
+	if err != nil {
+		return false, err
+	}
+	proposed, err := findLate(g, selectOverProposals, proposalWaits)
+	for _, l := range append(found, proposed...) {
 		if l.at.Boot != now.Boot || l.due(now) {
 			return true, err
 		}
@@ -53,7 +57,16 @@ func Over(g access.Grant, now agents.Monotonic) (bool, error) {
 // Expire ends what nobody decided in time, a few returns at once: the text goes, and
 // the agent and those who were asked are told. It can be handed in again.
 func Expire(g access.Grant, now agents.Monotonic) error {
-	found, err := findLate(g)
+	proposed, err := findLate(g, selectOverProposals, proposalWaits)
+	if err != nil {
+		return err
+	}
+	for _, l := range proposed {
+		if err := expireProposal(g, l, now); err != nil {
+			return fmt.Errorf("end late proposal: %w", err)
+		}
+	}
+	found, err := findLate(g, selectOver, waits)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{StagedMemory, stagedPage, showStaged, decideStaged, stagedState},
+		{Proposed, proposalPage, showProposals, decideProposals, proposalState},
 		{ToGroup, invitationPage, showInvitation, decideInvitation, invitationState},
 		{HeldResult, heldPage, showHeld, decideHeld, nil},
 	}

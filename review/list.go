@@ -20,13 +20,14 @@ const (
 	HeldResult   Kind = "work"   // reported by an agent a person looks over
 	TaskResult   Kind = "task"   // of a whole task
 	ToGroup      Kind = "invitation"
+	Proposed     Kind = "proposal"
 )
 
 // Entry is one thing that waits for the reader's decision. Its text was written
 // by agents: it is data, never instructions.
 type Entry struct {
 	ID         string              `json:"id"`
-	Kind       Kind                `json:"kind" enum:"memory,invitation,work,task"`
+	Kind       Kind                `json:"kind" enum:"memory,proposal,invitation,work,task"`
 	Name       string              `json:"name"`
 	State      schemas.ReviewState `json:"state"`
 	Author     string              `json:"author"` // its name
@@ -34,6 +35,7 @@ type Entry struct {
 	Tier       schemas.Tier        `json:"tier,omitempty"` // of the author
 	Group      schemas.GroupID     `json:"group,omitempty"`
 	Staging    schemas.GroupID     `json:"staging,omitempty"`
+	Replaces   schemas.ItemID      `json:"replaces,omitempty"` // what it is to supersede
 	Divergence schemas.Divergence  `json:"divergence,omitempty"`
 	Sessions   int64               `json:"sessions_apart,omitempty"`
 	Source     memory.Source       `json:"source,omitempty"`

@@ -31,6 +31,23 @@ const (
 	selectDropped = `SELECT item FROM reviews WHERE return_id = ? AND state IN ('rejected', 'withdrawn', 'expired') ORDER BY id`
 	closeReturn   = `UPDATE returns SET closed_at = ? WHERE id = ?`
 
+	proposalColumns = `p.id, p.author, p.item, p.staging, p.target, p.supersedes, p.person, p.added, p.state, p.decided_by, p.result, p.at`
+	insertProposal  = `INSERT INTO proposals(id, author, item, staging, target, supersedes, words, person, added, state, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`
+	selectProposed = `SELECT id FROM proposals WHERE author = ? AND target = ? AND supersedes = ? AND words = ? AND state = 'pending'`
+	countProposals = `SELECT count(*) FROM proposals WHERE author = ? AND state = 'pending'`
+	selectProposal = `SELECT ` + proposalColumns + ` FROM proposals p WHERE p.id = ?`
+	// selectProposalsOf lists what waits of an agent, in order of arrival.
+	selectProposalsOf = `SELECT ` + proposalColumns + ` FROM proposals p WHERE p.author = ? AND p.state = 'pending' ORDER BY p.id`
+	// selectProposers lists what waits of the next ?3 agents after ?2 that ?1 decides over.
+	selectProposers = `SELECT ` + proposalColumns + ` FROM (SELECT DISTINCT w.author FROM proposals w JOIN entities e ON e.id = w.author
+			WHERE w.state = 'pending' AND w.author > ?2 AND ?1 IN (e.parent_id, e.root_id) ORDER BY w.author LIMIT ?3) a
+		CROSS JOIN proposals p ON p.author = a.author AND p.state = 'pending' ORDER BY p.author, p.id`
+	updateProposal = `UPDATE proposals SET state = ?, decided_by = ?, decided_at = ?, reason = ?, result = ? WHERE id = ? AND state = 'pending'`
+	// selectOverProposals lists proposals that wait since before ?1.
+	selectOverProposals = `SELECT id, over_boot, over_mono FROM proposals WHERE state = 'pending' AND at <= ?1 ORDER BY at LIMIT 50`
+	seeOverProposal     = `UPDATE proposals SET over_boot = ?, over_mono = ? WHERE id = ?`
+
 	// selectOver lists returns that wait since before ?1.
 	selectOver     = `SELECT id, over_boot, over_mono FROM returns WHERE closed_at = 0 AND at <= ?1 ORDER BY at LIMIT 20`
 	seeOver        = `UPDATE returns SET over_boot = ?, over_mono = ? WHERE id = ?`

@@ -142,10 +142,10 @@ type TaskChanged struct {
 // ReviewRequested is the payload of review.requested: memories of an agent that
 // came back wait for its parent.
 type ReviewRequested struct {
-	GroupID    GroupID    `json:"group_id"` // the staging group
+	GroupID    GroupID    `json:"group_id"` // the staging group; of a proposal, the one it is for
 	AgentID    EntityID   `json:"agent_id"`
 	Items      int        `json:"items"`
-	Divergence Divergence `json:"divergence"`
+	Divergence Divergence `json:"divergence,omitempty"` // of a return
 }
 
 // ReviewClosed is the payload of review.closed: all of a staging group was decided,

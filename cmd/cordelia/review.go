@@ -193,6 +193,7 @@ type reviewView struct {
 	Tier       string   `json:"tier"`
 	Group      string   `json:"group"`
 	Staging    string   `json:"staging"`
+	Replaces   string   `json:"replaces"`
 	Divergence string   `json:"divergence"`
 	Sessions   int64    `json:"sessions_apart"`
 	Source     string   `json:"source"`
@@ -256,6 +257,7 @@ func (a *app) showReview(r reviewView) {
 	}
 	f.add(byWord(r.Kind), by)
 	f.add("for", clean(r.Group))
+	f.add("supersedes", clean(r.Replaces))
 	f.add("source", clean(r.Source))
 	chain := clean(r.Divergence)
 	if r.Sessions > 0 {

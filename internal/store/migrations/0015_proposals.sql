@@ -1,0 +1,24 @@
+-- Writes of agents that wait for a decision: an item that is to supersede another one,
+-- or what an agent of tier Low would write to a group.
+
+CREATE TABLE proposals (
+  id         TEXT PRIMARY KEY,
+  author     TEXT NOT NULL REFERENCES entities(id),
+  item       TEXT NOT NULL,                         -- what is proposed: staged, or in its place already
+  staging    TEXT NOT NULL DEFAULT '',              -- the group it is staged in; '' = it lies in its place
+  target     TEXT NOT NULL DEFAULT '',              -- the group it is for; '' = the author's own memory
+  supersedes TEXT NOT NULL DEFAULT '',              -- the item it is to supersede, '' = none
+  words      BLOB NOT NULL,                         -- hash of what it says
+  person     INTEGER NOT NULL,                      -- 1 = a person wrote or released what it is to supersede
+  added      INTEGER NOT NULL,                      -- 1 = the item was written with the proposal, and goes with it
+  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'expired')),
+  decided_by TEXT NOT NULL DEFAULT '',
+  decided_at INTEGER NOT NULL DEFAULT 0,
+  reason     TEXT NOT NULL DEFAULT '',
+  result     TEXT NOT NULL DEFAULT '',              -- the item in the target
+  at         INTEGER NOT NULL,
+  over_boot  TEXT NOT NULL DEFAULT '',              -- in which boot it was first seen to wait too long
+  over_mono  INTEGER NOT NULL DEFAULT 0             -- and when, on the clock nobody can set
+) STRICT;
+CREATE UNIQUE INDEX proposals_once ON proposals(author, target, supersedes, words) WHERE state = 'pending';
+CREATE INDEX proposals_waiting ON proposals(at) WHERE state = 'pending';
