@@ -56,6 +56,8 @@ type Search struct {
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
 	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64
+	// Wrong tells which items the searcher takes for wrong; nil marks none.
+	Wrong func([]schemas.ItemWords) (map[schemas.ItemID]bool, error)
 }
 
 // Hit is one item found.
@@ -73,14 +75,16 @@ type Hit struct {
 	NextTo     bool             `json:"next_to_match,omitempty"` // it has no word of the query
 	// ConflictsWith are those shown beside it that say otherwise of its subject and key.
 	ConflictsWith []schemas.ItemID `json:"conflicts_with,omitempty"`
+	Wrong         bool             `json:"judged_wrong,omitempty"` // by the person, by whom its place belongs to, or by the reader
 	Item          *Item            `json:"item,omitempty"`
 	ByWords       int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
 	Words         int              `json:"-"` // of the query, that it holds as they are
 	SecondHand    bool             `json:"-"` // words of tools or from outside, or derived from such
 }
 
-// Hidden counts what a search did not show of the caller's own and its
-// descendants' items. What the caller may not see is never counted.
+// Hidden counts what a search did not show: what was superseded, and of the caller's own
+// and its descendants' items what quarantine or time hid. What the caller may not see is
+// never counted.
 type Hidden struct {
 	Quarantined int `json:"quarantined,omitempty"`
 	Expired     int `json:"expired,omitempty"`
@@ -249,6 +253,9 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if err != nil {
 		return Found{}, err
 	}
+	if ranked, err = p.wrongLast(tx, ranked); err != nil {
+		return Found{}, err
+	}
 	from := q.page.start(ranked)
 	size := q.Limit
 	if q.page.At == 0 && next.fused() {
@@ -290,7 +297,7 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		p.secondHand = p.secondHand || r.source.SecondHand()
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
 			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords,
-			Words: d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand()}
+			Words: d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand(), Wrong: d.wrong}
 		if p.Full {
 			item, err := r.item(p.now)
 			if err != nil {

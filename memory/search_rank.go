@@ -54,6 +54,7 @@ type doc struct {
 	tf         []float64 // of the query's terms
 	candidate  bool
 	named      bool    // the query names who said it
+	wrong      bool    // the reader takes it for wrong
 	doubted    bool    // second-hand, or of an author that proved inaccurate
 	keeps      float64 // of its score, for where it comes from and who wrote it
 	base       float64

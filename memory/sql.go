@@ -35,7 +35,11 @@ const (
 	// selectItems reads items by a list of ids, as far as they are visible.
 	selectItems = `SELECT ` + itemColumns + ` FROM json_each(?3) j CROSS JOIN items i ON i.id = j.value WHERE ` + visible
 	selectOwn   = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
-	selectLinks = `SELECT l.item, i.n, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
+	// selectWords gives what verdicts on items are about.
+	wordsOfItem     = `i.id, CASE WHEN i.origin <> '' THEN i.origin ELSE i.id END, i.content_hash, i.visibility, i.owner, i.group_id`
+	selectWords     = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.n = j.value`
+	selectWordsByID = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
+	selectLinks     = `SELECT l.item, i.n, l.kind, l.other FROM json_each(?3) j CROSS JOIN item_links l ON l.item = j.value
 		CROSS JOIN items i ON i.id = l.other WHERE i.deleted_at = 0 AND ` + visible + ` ORDER BY l.item, l.kind, l.other`
 	// selectConflicts lists what items (by number) were written against.
 	selectConflicts = `SELECT i.id, l.other FROM json_each(?) j CROSS JOIN items i ON i.n = j.value

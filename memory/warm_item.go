@@ -86,6 +86,7 @@ type Item struct {
 	UpdatedAt    string             `json:"updated_at"`
 	Provenance   Provenance         `json:"provenance"`
 	Related      []Link             `json:"related,omitempty"`
+	Wrong        bool               `json:"judged_wrong,omitempty"` // by the person, by whom its place belongs to, or by the reader
 }
 
 // Link is what an item has to do with another one.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 var eventsPoll = Define(Spec{
@@ -169,7 +171,9 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, error
 		if b, err = m.Unread(g.Tx(), limit, size); err != nil {
 			return err
 		}
-		out.Carried, secondHand, err = memory.Carry(g, written(b.Events))
+		if out.Carried, secondHand, err = memory.Carry(g, written(b.Events)); err == nil {
+			out.Carried, err = withoutWrong(g, out.Carried)
+		}
 		return err
 	}); err != nil {
 		return eventsPollOut{}, err
@@ -195,6 +199,20 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, error
 		out.Gap = &eventGap{Skipped: b.Skipped}
 	}
 	return out, nil
+}
+
+// withoutWrong leaves out what the reader takes for wrong: nothing asked for it.
+func withoutWrong(g access.Grant, list []memory.Carried) ([]memory.Carried, error) {
+	ids := make([]schemas.ItemID, len(list))
+	for i, c := range list {
+		ids[i] = c.ID
+	}
+	words, err := memory.WordsOf(g, ids)
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := trust.JudgedWrong(g, words)
+	return slices.DeleteFunc(list, func(c memory.Carried) bool { return wrong[c.ID] }), err
 }
 
 // written lists the first of what events say was written: no more of it is carried.

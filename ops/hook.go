@@ -227,7 +227,7 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 		if text == "" {
 			text = hit.Name
 		}
-		source := inert(fmt.Sprintf("(%s, %s, %s)", hit.Author, hit.Date, hit.ID))
+		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, hit.ID, contradicted(hit, found.Hits)))
 		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
 		if room -= len(line) + 1; room < 0 {
 			break
@@ -236,6 +236,21 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 		lines = append(lines, line)
 	}
 	return lines, nil
+}
+
+// contradicted names, of what a search found, what speaks against a hit, unless it was
+// judged wrong.
+func contradicted(hit memory.Hit, hits []memory.Hit) string {
+	var against []string
+	for _, other := range hits {
+		if !other.Wrong && slices.Contains(hit.ConflictsWith, other.ID) && len(against) < 2 {
+			against = append(against, string(other.ID))
+		}
+	}
+	if len(against) == 0 {
+		return ""
+	}
+	return ", conflicts with " + strings.Join(against, ", ")
 }
 
 // unread says in a line what unread events there are, once for each: counts and kinds, no

@@ -9,6 +9,7 @@ import (
 	"cordelia/access"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 var memoryReadWarm = Define(Spec{
@@ -37,6 +38,17 @@ func (o memoryReadWarmOut) Text() string {
 		if i.Provenance.Source.SecondHand() {
 			from = ", second-hand"
 		}
+		if i.Wrong {
+			from += ", judged wrong"
+		}
+		if i.Stale != "" {
+			from += ", its origin changed"
+		}
+		for _, l := range i.Related {
+			if l.Kind == string(memory.StatusConflicts) {
+				from += ", conflicts with " + string(l.Other)
+			}
+		}
 		lines = append(lines, fmt.Sprintf("%s v%d %s%s: %s", i.ID, i.Version, i.State, from, Escape(i.Name)))
 	}
 	if len(o.LeftOut) > 0 {
@@ -59,7 +71,10 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 	var items []memory.Item
 	var versions []memory.Version
 	err := c.Do(ctx, func(g access.Grant) (err error) {
-		if items, err = memory.Get(g, in.IDs); err != nil || !one {
+		if items, err = memory.Get(g, in.IDs); err != nil {
+			return err
+		}
+		if err = markWrong(g, items); err != nil || !one {
 			return err
 		}
 		versions, err = memory.History(g, in.IDs[0])
@@ -99,4 +114,21 @@ func (o *memoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn)
 		return schemas.NotFoundf("there is no version %d", in.Version).Try("repeat the call with history")
 	}
 	return nil
+}
+
+// markWrong marks the items that the reader takes for wrong.
+func markWrong(g access.Grant, items []memory.Item) error {
+	ids := make([]schemas.ItemID, len(items))
+	for i := range items {
+		ids[i] = items[i].ID
+	}
+	words, err := memory.WordsOf(g, ids)
+	if err != nil {
+		return err
+	}
+	wrong, err := trust.JudgedWrong(g, words)
+	for i := range items {
+		items[i].Wrong = wrong[items[i].ID]
+	}
+	return err
 }

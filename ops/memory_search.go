@@ -35,7 +35,7 @@ type memorySearchOut struct {
 	Results    []memory.Hit      `json:"results"`
 	LeftOut    []schemas.ItemID  `json:"left_out,omitempty" jsonschema:"did not fit: open with memory_read_warm"`
 	NextCursor string            `json:"next_cursor,omitempty"`
-	Hidden     *memory.Hidden    `json:"hidden,omitempty" jsonschema:"of your own and your agents' items"`
+	Hidden     *memory.Hidden    `json:"hidden,omitempty" jsonschema:"superseded by others; else of your own and your agents' items"`
 	Near       []memory.NearMiss `json:"near,omitempty"`
 	Meaning    string            `json:"meaning,omitempty" jsonschema:"down: the embedding model does not answer; by words alone"`
 
@@ -53,6 +53,9 @@ func (o memorySearchOut) Text() string {
 		if h.NextTo {
 			b.WriteString("; only next to a match")
 		}
+		if h.Wrong {
+			b.WriteString("; judged wrong")
+		}
 		for i, other := range h.ConflictsWith {
 			b.WriteString([]string{"; conflicts with ", ", "}[min(i, 1)] + string(other))
 		}
@@ -61,7 +64,7 @@ func (o memorySearchOut) Text() string {
 		b.WriteString("\nweak: no result matches much of what you asked; the answer may not be there")
 	}
 	if o.Hidden != nil {
-		fmt.Fprintf(&b, "\nnot shown of yours: %d in quarantine, %d expired, %d superseded", o.Hidden.Quarantined, o.Hidden.Expired, o.Hidden.Superseded)
+		fmt.Fprintf(&b, "\nnot shown: %d superseded; of yours %d in quarantine, %d expired", o.Hidden.Superseded, o.Hidden.Quarantined, o.Hidden.Expired)
 	}
 	if o.Meaning != "" {
 		b.WriteString("\nby words alone: the embedding model is down")
@@ -116,6 +119,7 @@ func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, e
 		if q.Here, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return err
 		}
+		q.Wrong = func(items []schemas.ItemWords) (map[schemas.ItemID]bool, error) { return trust.JudgedWrong(g, items) }
 		var failed error
 		q.Trust = func(author schemas.EntityID) float64 {
 			weight, err := trust.Weight(g, author)

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -52,6 +53,12 @@ func (o swarmStatusOut) Text() string {
 		fmt.Fprintf(&b, "\nwork %s: %d", w.State, w.Items)
 	}
 	fmt.Fprintf(&b, "\nfindings: %d, %d not in the synthesis", o.Findings, o.Unmerged)
+	for i, id := range o.UnmergedIDs {
+		b.WriteString([]string{": ", ", "}[min(i, 1)] + string(id))
+		if slices.Contains(o.JudgedWrong, id) {
+			b.WriteString(" (judged wrong)")
+		}
+	}
 	if o.EndedAt != "" {
 		fmt.Fprintf(&b, "\nended %s", o.EndedAt)
 	}

@@ -13,6 +13,7 @@ import (
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 // record is a swarm as stored. Times are UTC µs.
@@ -111,6 +112,7 @@ type Status struct {
 	// runs the swarm.
 	Unmerged    int              `json:"not_in_synthesis"`
 	UnmergedIDs []schemas.ItemID `json:"not_in_synthesis_ids,omitempty"`
+	JudgedWrong []schemas.ItemID `json:"judged_wrong,omitempty"` // of those, by the reader's view
 	Budget      Budget           `json:"budget"`
 }
 
@@ -196,6 +198,19 @@ func Show(g access.Grant, id schemas.GroupID, detail bool) (Status, error) {
 	}
 	if out.Unmerged = len(missing); runs {
 		out.UnmergedIDs = missing[:min(len(missing), maxUnmerged)]
+		words, err := memory.WordsOf(g, out.UnmergedIDs)
+		if err != nil {
+			return out, err
+		}
+		wrong, err := trust.JudgedWrong(g, words)
+		if err != nil {
+			return out, err
+		}
+		for _, id := range out.UnmergedIDs {
+			if wrong[id] {
+				out.JudgedWrong = append(out.JudgedWrong, id)
+			}
+		}
 	}
 	return out, out.budget(g, s)
 }

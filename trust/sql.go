@@ -12,6 +12,9 @@ const (
 	// selectAbout lists the verdicts about an item that count.
 	selectAbout = `SELECT ` + entryColumns + ` FROM assessments WHERE seq IN (
 			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? AND item = ?) ORDER BY seq`
+	// selectVerdicts lists what was said of items (?), the newest first.
+	selectVerdicts = `SELECT a.item, a.assessor, a.verdict, a.content_hash FROM json_each(?) j CROSS JOIN assessments a ON a.item = j.value AND a.item <> ''
+		WHERE a.source <> 'prior' ORDER BY a.seq DESC`
 	// selectWindow reads of the newest verdicts what a score is made of.
 	selectWindow = `SELECT a.seq, a.source, a.verdict, a.alpha, a.beta, a.at FROM (
 			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? ORDER BY seq DESC LIMIT ?) c

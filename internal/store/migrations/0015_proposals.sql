@@ -22,3 +22,6 @@ CREATE TABLE proposals (
 ) STRICT;
 CREATE UNIQUE INDEX proposals_once ON proposals(author, target, supersedes, words) WHERE state = 'pending';
 CREATE INDEX proposals_waiting ON proposals(at) WHERE state = 'pending';
+
+-- What was said of an item, for every view of it.
+CREATE INDEX assessments_words ON assessments(item, seq) WHERE item <> '';

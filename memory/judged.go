@@ -1,0 +1,62 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// WordsOf gives what verdicts on items are about. The caller has read the items, or may
+// know of them.
+func WordsOf(g access.Grant, ids []schemas.ItemID) ([]schemas.ItemWords, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	return wordsOfItems(g.Tx(), selectWordsByID, store.List(ids))
+}
+
+func wordsOfItems(tx querier, query, list string) ([]schemas.ItemWords, error) {
+	rows, err := tx.Query(query, list)
+	out, err := store.Collect(rows, err, func(r *sql.Rows) (w schemas.ItemWords, err error) {
+		return w, r.Scan(&w.ID, &w.Line, &w.Hash, &w.Visibility, &w.Owner, &w.Group)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read words: %w", err)
+	}
+	return out, nil
+}
+
+// wrongLast marks the documents that the reader takes for wrong and puts them below all
+// others, in their order. What is shown unasked holds none of them.
+func (p *plan) wrongLast(tx querier, ranked []*doc) ([]*doc, error) {
+	if p.Wrong == nil || len(ranked) == 0 {
+		return ranked, nil
+	}
+	ns := make([]int64, len(ranked))
+	for i, d := range ranked {
+		ns[i] = d.n
+	}
+	words, err := wordsOfItems(tx, selectWords, store.List(ns))
+	if err != nil {
+		return nil, err
+	}
+	wrong, err := p.Wrong(words)
+	if err != nil || len(wrong) == 0 {
+		return ranked, err
+	}
+	var first, last []*doc
+	for _, d := range ranked {
+		if d.wrong = wrong[d.id]; d.wrong {
+			last = append(last, d)
+		} else {
+			first = append(first, d)
+		}
+	}
+	if p.Inject != nil {
+		return first, nil
+	}
+	return append(first, last...), nil
+}

@@ -1,0 +1,69 @@
+package trust
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// JudgedWrong tells which items the actor takes for wrong: by the last verdict on their
+// present words of the person above the actor, else of whom their place belongs to, else
+// of the actor itself. Verdicts of others never show (INV-NO-ORACLE).
+func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]bool, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	if len(items) == 0 {
+		return nil, nil
+	}
+	lines := make([]schemas.ItemID, len(items))
+	for i, m := range items {
+		lines[i] = m.Line
+	}
+	type verdict struct {
+		line     schemas.ItemID
+		assessor schemas.EntityID
+		word     Word
+		hash     []byte
+	}
+	rows, err := g.Tx().Query(selectVerdicts, store.List(lines))
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (v verdict, err error) {
+		return v, r.Scan(&v.line, &v.assessor, &v.word, &v.hash)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read verdicts: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	wrong := map[schemas.ItemID]bool{}
+	owners := map[schemas.GroupID]schemas.EntityID{}
+	for _, m := range items {
+		owner, known := owners[m.Group]
+		if !known || m.Visibility != schemas.Group {
+			if owner, err = ownerOf(g.Tx(), Memory{Visibility: m.Visibility, Owner: m.Owner, Group: m.Group}); err != nil {
+				return nil, err
+			}
+			if m.Visibility == schemas.Group {
+				owners[m.Group] = owner
+			}
+		}
+		for _, who := range []schemas.EntityID{g.Root(), owner, g.Actor()} {
+			at := slices.IndexFunc(list, func(v verdict) bool { // the newest comes first
+				return who != "" && v.assessor == who && v.line == m.Line && bytes.Equal(v.hash, m.Hash)
+			})
+			if at >= 0 {
+				if list[at].word == Wrong {
+					wrong[m.ID] = true
+				}
+				break
+			}
+		}
+	}
+	return wrong, nil
+}
