@@ -44,9 +44,9 @@
 //     forbids an approach with one of another task, or by a person's release, and never alone.
 //   - INV-WITHHELD: while an agent, or the one in whose session it is a sub-agent, holds
 //     a lease of R1, R3 or R4a, no answer gives it the words of a lesson, or is shorter for one.
-//   - INV-HIDDEN: what a quarantined agent wrote, also as another, and what was derived
-//     from it, shows in no search, link, comparison or report of a swarm in the places of who decided so; lifting
-//     that shows exactly the same again.
+//   - INV-HIDDEN: what a quarantined agent and those below it wrote, and what was derived
+//     from it, shows in no search, link, comparison or report of a swarm in the places of
+//     who decided so; lifting that shows exactly the same again.
 //   - INV-CONSENT: an entity becomes a member of a group by itself, by one above it, or once
 //     its parent or the person accepted; until then nothing of the group reaches it.
 //   - INV-VOICES: no author but the reader, with the agents below it, fills the first page of a

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -99,17 +98,6 @@ func (r reach) hidingList() string {
 	return store.List(list)
 }
 
-// followVia hides r, as just stored, with whoever wrote it as another.
-func (r *row) followVia(tx *store.Tx) error {
-	if !strings.Contains(r.provenance, `"via":[`) {
-		return nil
-	}
-	if _, err := tx.Exec(followVia, r.n, r.provenance); err != nil {
-		return fmt.Errorf("follow who acted: %w", err)
-	}
-	return nil
-}
-
 // weighStanding finds of docs which are hidden from the reader, and which are
 // superseded by what is not, at the time the search is about.
 func (p *plan) weighStanding(tx querier, docs []*doc) error {
@@ -157,8 +145,9 @@ type Quarantine struct {
 	Moved bool // false if it was so already
 }
 
-// Hide hides everything an agent wrote, writes, also as another, or that was derived from it, in
-// the places of the actor and of all below it, until Unhide. It may be done by
+// Hide hides everything that an agent and the agents below it wrote and write, or that
+// was derived from it, in the places of the actor and of all below it,
+// until Unhide. It may be done by
 // those above the agent, and by a person for their own places. No item changes.
 //
 // Errors: CodeNotFound for an agent the actor cannot name, CodeDenied for others.

@@ -296,14 +296,14 @@ func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
 	before := as("ada", inGroup(learning("Shags dry their wings on buoys."), "team"))
 	derived := n.write(cyd, inGroup(from(learning("Wet wings need buoys."), before.ID), "team"))
 	hers := n.write(ada, inGroup(learning("Shags breed on ledges."), "team"))
-	kept := n.write(bob, inGroup(learning("Shags fish alone."), "team"))
+	kept := n.write(cyd, inGroup(learning("Shags fish alone."), "team"))
 	all := func() (ids []schemas.ItemID) { return idsOf(n.search(cyd, "shags wings buoys ledges fish dive")) }
 	found := all()
 	require.Subset(t, found, []schemas.ItemID{before.ID, derived.ID, hers.ID, kept.ID})
 	q, err := n.hide(russell, "lead")
 	require.NoError(t, err)
-	require.Equal(t, 2, q.Items)
-	require.ElementsMatch(t, []schemas.ItemID{hers.ID, kept.ID}, all())
+	require.Equal(t, 3, q.Items, "with what those below wrote themselves")
+	require.ElementsMatch(t, []schemas.ItemID{kept.ID}, all())
 
 	after := as("bob", inGroup(learning("Shags dive from buoys."), "team"))
 	later := n.write(russell, inGroup(from(learning("Buoys are for diving."), after.ID), "team"))
@@ -337,4 +337,58 @@ func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
 	_, err = n.unhide(russell, "lead")
 	require.NoError(t, err)
 	require.ElementsMatch(t, append(found, after.ID, later.ID), all())
+}
+
+// With an agent, what its children wrote as processes of their own is hidden, and what
+// others derived from that; lifting it shows exactly the same again.
+func TestQuarantineCoversTheAgentsBelow_INV_HIDDEN(t *testing.T) {
+	n, cyd := newReleaseNode(t)
+	child := n.below(ada)
+	theirs := n.write(child, inGroup(learning("Dunlins winter on the mudflat."), "team"))
+	from := inGroup(learning("The mudflat feeds dunlins therefore."), "team")
+	from.DerivedFrom = []schemas.ItemID{theirs.ID}
+	derived := n.write(cyd, from)
+	apart := n.write(cyd, inGroup(learning("Dunlins roost near the mudflat."), "team"))
+	own := n.write(ada, inGroup(learning("Dunlins are brown on the mudflat."), "team"))
+	all := func() (out string) {
+		for _, who := range []schemas.EntityID{russell, lead, ada, bob, cyd, child} {
+			f := n.search(who, "dunlins mudflat")
+			out += fmt.Sprintln(who, idsOf(f), f.Hidden)
+		}
+		return out
+	}
+	before, rows := all(), n.itemRows()
+	q, err := n.hide(russell, "ada")
+	require.NoError(t, err)
+	require.Equal(t, 3, q.Items)
+	require.Equal(t, []schemas.ItemID{apart.ID}, idsOf(n.search(bob, "dunlins mudflat")))
+	require.Equal(t, []schemas.ItemID{apart.ID}, idsOf(n.search(child, "dunlins mudflat")))
+	_, err = n.tryRead(bob, theirs.ID)
+	require.ErrorIs(t, err, schemas.ErrNotFound)
+	require.Equal(t, rows, n.itemRows(), "no item changes")
+
+	// What they go on to write, and a child that is made later; what comes of it.
+	later := n.write(child, inGroup(learning("Dunlins hide below the mudflat."), "team"))
+	second := hotAgentID("l2-second-of-ada")
+	n.agent(second, ada, russell, "second-of-ada", "*")
+	require.NoError(t, n.add(russell, "team", second, access.RoleMember))
+	fresh := n.write(second, inGroup(learning("Dunlins fly from the mudflat."), "team"))
+	from.Data, from.DerivedFrom = learning("Dunlins flee therefore.").Data, []schemas.ItemID{fresh.ID}
+	_, err = n.tryWrite(cyd, from)
+	require.Error(t, err, "a source that is hidden is not there")
+	made := n.write(russell, from)
+	require.Equal(t, []schemas.ItemID{apart.ID}, idsOf(n.search(bob, "dunlins mudflat flee")))
+	for id, owner := range map[schemas.ItemID]schemas.EntityID{later.ID: child, fresh.ID: second, made.ID: russell} {
+		require.NoError(t, n.remove(owner, id, Purge))
+	}
+	q, err = n.unhide(russell, "ada")
+	require.NoError(t, err)
+	require.Equal(t, 3, q.Items)
+	require.Equal(t, before, all())
+
+	// The child alone takes nothing of its parent along.
+	_, err = n.hide(russell, string(child))
+	require.NoError(t, err)
+	require.Contains(t, idsOf(n.search(bob, "dunlins mudflat")), own.ID)
+	require.NotContains(t, idsOf(n.search(bob, "dunlins mudflat")), derived.ID)
 }

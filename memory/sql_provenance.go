@@ -45,14 +45,16 @@ const (
 			UNION SELECT l.other FROM up JOIN items i ON i.id = up.id JOIN item_links l ON l.item = i.n AND l.kind = 'derived_from')
 		SELECT id FROM up LIMIT 10000`
 
-	// selectHidings gives the quarantines in force in scopes: those decided by whom
-	// a scope belongs to, or by anyone above.
+	// selectHidings gives the agents that quarantines in force hide in scopes, with all
+	// below them: quarantines by whom a scope belongs to, or by anyone above.
 	selectHidings = `WITH RECURSIVE place(scope, id) AS (
 			SELECT s.n, CASE s.visibility WHEN 'private' THEN s.ref ELSE (SELECT owner_id FROM groups WHERE id = s.ref) END
 			FROM json_each(?1) j CROSS JOIN scopes s ON s.n = j.value
 			WHERE s.visibility <> 'public' AND EXISTS (SELECT 1 FROM quarantines WHERE lifted_at = 0)
-			UNION SELECT p.scope, e.parent_id FROM place p JOIN entities e ON e.id = p.id WHERE e.parent_id IS NOT NULL)
-		SELECT q.n, q.agent, p.scope FROM place p CROSS JOIN quarantines q ON q.by = p.id AND q.lifted_at = 0 ORDER BY q.n, p.scope`
+			UNION SELECT p.scope, e.parent_id FROM place p JOIN entities e ON e.id = p.id WHERE e.parent_id IS NOT NULL),
+		hidden(n, by, agent) AS (SELECT n, by, agent FROM quarantines WHERE lifted_at = 0
+			UNION SELECT h.n, h.by, e.id FROM hidden h JOIN entities e ON e.parent_id = h.agent)
+		SELECT h.n, h.agent, p.scope FROM place p CROSS JOIN hidden h ON h.by = p.id ORDER BY h.n, p.scope, h.agent`
 	// selectHidden picks of items (?1) those that quarantines (?2: [agent, scope, n]) hide.
 	selectHidden = `SELECT i.n FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE ` + isHidden
 	isHidden     = `EXISTS (SELECT 1 FROM json_each(?2) h
@@ -65,25 +67,27 @@ const (
 		FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
 	insertQuarantine = `INSERT INTO quarantines(agent, by, reason, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
 	selectQuarantine = `SELECT n FROM quarantines WHERE agent = ? AND by = ? AND lifted_at = 0`
-	// insertDerived follows the lineage from what an agent wrote, and gives also what
-	// it wrote as others.
-	insertDerived = `WITH RECURSIVE down(n) AS (
-			SELECT l.item FROM items a CROSS JOIN item_links l ON l.other = a.id AND l.kind = 'derived_from' WHERE a.owner = ?1
-			UNION SELECT i.n FROM items i WHERE instr(i.provenance, ?1) > 0 AND ?1 IN (SELECT value FROM json_each(i.provenance, '$.via'))
+	// insertDerived follows the lineage from what an agent and those below it wrote. Whom an
+	// agent acts as stands below it.
+	insertDerived = `WITH RECURSIVE hidden(id) AS (SELECT ?1 UNION SELECT e.id FROM hidden h JOIN entities e ON e.parent_id = h.id),
+		down(n) AS (
+			SELECT l.item FROM hidden h CROSS JOIN items a ON a.owner = h.id CROSS JOIN item_links l ON l.other = a.id AND l.kind = 'derived_from'
 			UNION SELECT l.item FROM down CROSS JOIN items i ON i.n = down.n CROSS JOIN item_links l ON l.other = i.id AND l.kind = 'derived_from')
-		INSERT INTO quarantined_items(item, quarantine) SELECT i.n, ?2 FROM down CROSS JOIN items i ON i.n = down.n WHERE i.owner <> ?1`
-	// followDerived adds an item (?1) to the quarantines its sources (?2) are hidden by.
-	followDerived = `INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
-		AND EXISTS (SELECT 1 FROM json_each(?2) j CROSS JOIN items s ON s.id = j.value WHERE s.author = q.agent
-			OR EXISTS (SELECT 1 FROM quarantined_items d WHERE d.item = s.n AND d.quarantine = q.n)) ON CONFLICT DO NOTHING`
-	// followVia adds an item (?1, of provenance ?2) to the quarantines of who wrote it as another.
-	followVia = `INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
-		AND q.agent IN (SELECT value FROM json_each(?2, '$.via')) ON CONFLICT DO NOTHING`
+		INSERT INTO quarantined_items(item, quarantine) SELECT i.n, ?2 FROM down CROSS JOIN items i ON i.n = down.n
+			WHERE i.owner NOT IN (SELECT id FROM hidden)`
+	// followDerived adds an item (?1) to the quarantines its sources (?2) are hidden by:
+	// with their author, with an agent above that, or with what they are derived from.
+	followDerived = `WITH RECURSIVE source(n, id) AS (SELECT s.n, s.author FROM json_each(?2) j CROSS JOIN items s ON s.id = j.value
+			UNION SELECT s.n, e.parent_id FROM source s JOIN entities e ON e.id = s.id WHERE e.parent_id IS NOT NULL)
+		INSERT INTO quarantined_items(item, quarantine) SELECT ?1, q.n FROM quarantines q WHERE q.lifted_at = 0
+			AND (q.agent IN (SELECT id FROM source)
+				OR EXISTS (SELECT 1 FROM source s JOIN quarantined_items d ON d.item = s.n AND d.quarantine = q.n)) ON CONFLICT DO NOTHING`
 	// countHidden counts what a quarantine hides in the places of who decided it.
 	countHidden = `WITH RECURSIVE
+		hidden(id) AS (SELECT agent FROM quarantines WHERE n = ?1 UNION SELECT e.id FROM hidden h JOIN entities e ON e.parent_id = h.id),
 		it(scope, items) AS (
-			SELECT i.scope, count(*) FROM quarantines q CROSS JOIN items i ON i.owner = q.agent AND i.author = q.agent
-			WHERE q.n = ?1 AND i.deleted_at = 0 GROUP BY i.scope
+			SELECT i.scope, count(*) FROM hidden h CROSS JOIN items i ON i.owner = h.id AND i.author IN (SELECT id FROM hidden)
+			WHERE i.deleted_at = 0 GROUP BY i.scope
 			UNION ALL SELECT i.scope, count(*) FROM quarantined_items d CROSS JOIN items i ON i.n = d.item
 			WHERE d.quarantine = ?1 AND i.deleted_at = 0 GROUP BY i.scope),
 		place(scope, id) AS (SELECT s.n, CASE s.visibility WHEN 'private' THEN s.ref ELSE (SELECT owner_id FROM groups WHERE id = s.ref) END

@@ -209,9 +209,6 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 		next.tokens, words.saidBy, words.told, words.shapes, next.updated, r.n); err != nil {
 		return fmt.Errorf("change item: %w", err)
 	}
-	if err := next.followVia(tx); err != nil {
-		return err
-	}
 	if next.quarantined != r.quarantined {
 		if _, err := tx.Exec(holdItem, next.quarantined, r.n); err != nil {
 			return fmt.Errorf("hold item: %w", err)

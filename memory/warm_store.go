@@ -15,9 +15,6 @@ func insert(tx *store.Tx, r *row, w wordIndex) error {
 	if err != nil {
 		return fmt.Errorf("store item: %w", err)
 	}
-	if err := r.followVia(tx); err != nil {
-		return err
-	}
 	return index(tx, r, w)
 }
 

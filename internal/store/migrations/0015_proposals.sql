@@ -25,3 +25,15 @@ CREATE INDEX proposals_waiting ON proposals(at) WHERE state = 'pending';
 
 -- What was said of an item, for every view of it.
 CREATE INDEX assessments_words ON assessments(item, seq) WHERE item <> '';
+
+-- A quarantine covers the agents below the one it names, and what was derived from theirs.
+WITH RECURSIVE
+  hidden(quarantine, id) AS (
+    SELECT n, agent FROM quarantines WHERE lifted_at = 0
+    UNION SELECT h.quarantine, e.id FROM hidden h JOIN entities e ON e.parent_id = h.id),
+  down(quarantine, n) AS (
+    SELECT h.quarantine, l.item FROM hidden h JOIN items a ON a.owner = h.id JOIN item_links l ON l.other = a.id AND l.kind = 'derived_from'
+    UNION SELECT d.quarantine, l.item FROM down d JOIN items i ON i.n = d.n JOIN item_links l ON l.other = i.id AND l.kind = 'derived_from')
+INSERT OR IGNORE INTO quarantined_items(item, quarantine)
+  SELECT i.n, d.quarantine FROM down d JOIN items i ON i.n = d.n
+  WHERE NOT EXISTS (SELECT 1 FROM hidden h WHERE h.quarantine = d.quarantine AND h.id = i.owner);
