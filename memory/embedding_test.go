@@ -169,7 +169,7 @@ func TestVectorsFollowTheItem(t *testing.T) {
 	n.write(bob, Write{ID: w.ID, IfVersion: 3, Confidence: ptr(0.1)})
 	settle(false, "in quarantine")
 	require.Len(t, n.server.Asked(), 2, "what is in quarantine is not sent")
-	n.write(bob, Write{ID: w.ID, IfVersion: 4, Validated: ptr(true)})
+	n.write(russell, Write{ID: w.ID, IfVersion: 4, Validated: ptr(true)})
 	settle(true, "validated")
 
 	require.NoError(t, n.remove(bob, w.ID, Bury))

@@ -159,7 +159,7 @@ func TestQuarantine(t *testing.T) {
 	_, err = n.share(ada, w.ID, "team-a")
 	require.ErrorIs(t, err, schemas.ErrDenied)
 
-	n.write(ada, Write{ID: w.ID, IfVersion: 1, Validated: ptr(true)})
+	n.write(russell, Write{ID: w.ID, IfVersion: 1, Validated: ptr(true)})
 	require.Equal(t, []schemas.ItemID{w.ID}, idsOf(n.search(bob, "flux capacitor")))
 }
 

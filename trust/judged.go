@@ -13,7 +13,7 @@ import (
 
 // JudgedWrong tells which items the actor takes for wrong: by the last verdict on their
 // present words of the person above the actor, else of whom their place belongs to, else
-// of the actor itself. Verdicts of others never show (INV-NO-ORACLE).
+// of the actor itself. Verdicts of others never show.
 func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]bool, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant
