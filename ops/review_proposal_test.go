@@ -121,7 +121,7 @@ func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {
 	require.Empty(t, a.waiting(a.scout))
 	require.Len(t, a.waiting(a.person()), 1)
 	a.must(a.person(), "review_decide", decisions(map[string]any{"id": "proposals/rover", "decision": "reject"}))
-	require.Equal(t, "20", a.one(`SELECT count(*) FROM proposals WHERE state = 'rejected' AND decided_by = 'ann'`))
+	require.Equal(t, "21", a.one(`SELECT count(*) FROM proposals WHERE state = 'rejected' AND decided_by = 'ann'`), "with the one that showed its tier")
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%scars%'`), "the text goes")
 
 	// Its own item it does not change, and an Untrusted agent proposes nothing.
