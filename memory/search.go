@@ -298,6 +298,9 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
 			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords,
 			Words: d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand(), Wrong: d.wrong}
+		if d.wrong {
+			hit.Why = "judged wrong · " + hit.Why
+		}
 		if p.Full {
 			item, err := r.item(p.now)
 			if err != nil {

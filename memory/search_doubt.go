@@ -5,7 +5,12 @@ func (p *plan) doubt(d *doc) {
 	d.keeps = 1
 	if d.source.SecondHand() || d.stale != "" {
 		d.keeps *= secondHand
+	}
+	if d.source.SecondHand() {
 		d.doubts = append(d.doubts, "second-hand")
+	}
+	if d.stale != "" {
+		d.doubts = append(d.doubts, "its origin changed")
 	}
 	if p.Trust != nil {
 		if weight := p.Trust(d.author); weight < 1 {

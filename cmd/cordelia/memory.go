@@ -162,6 +162,7 @@ func showItems(a *app, v struct {
 			Source  string `json:"source"`
 			Tainted bool   `json:"tainted"`
 		} `json:"provenance"`
+		Wrong     bool   `json:"judged_wrong"`
 		State     string `json:"state"`
 		ExpiresAt string `json:"expires_at"`
 		Version   int    `json:"version"`
@@ -187,7 +188,10 @@ func showItems(a *app, v struct {
 		f.styled("name", clean(item.Name), bold)
 		f.add("id", clean(item.ID))
 		f.add("type", clean(item.Type))
-		f.add("state", clean(item.State+" "+item.Stale))
+		f.add("state", clean(item.State)+map[bool]string{true: ", judged wrong"}[item.Wrong])
+		if item.Stale != "" {
+			f.add("stale", "its origin changed")
+		}
 		f.add("version", fmt.Sprint(item.Version))
 		f.add("for", clean(item.Visibility+" "+item.Group))
 		f.add("owner", a.who(item.Owner))
@@ -222,8 +226,13 @@ func showWritten(a *app, v struct {
 	Unreleased  bool     `json:"unreleased"`
 	Tainted     bool     `json:"tainted"`
 	BoundTo     string   `json:"bound_to"`
+	Proposal    string   `json:"proposal"`
+	DecidedBy   []string `json:"decided_by"`
 }) {
 	a.say("%s", clean(v.ID))
+	if v.Proposal != "" {
+		a.note("proposal %s waits for %s", clean(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
+	}
 	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+clean(strings.Join(v.With, " "))), v.Version,
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
