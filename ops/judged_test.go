@@ -18,8 +18,8 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 		id := a.must(a.rover, "memory_write_warm", note(fmt.Sprintf("Boat %d", i)))["id"]
 		a.must(a.person(), "trust_assess", map[string]any{"id": id, "verdict": "right"})
 	}
-	wrong := a.must(a.rover, "memory_write_warm", found("The lighthouse lamp of the harbour burns whale oil", map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
 	right := a.must(a.scout, "memory_write_warm", found("Since the storm the lamp takes gas", map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
+	wrong := a.must(a.rover, "memory_write_warm", found("The lighthouse lamp of the harbour burns whale oil", map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
 	type view struct {
 		ids   []string
 		wrong []bool
