@@ -32,6 +32,16 @@ const (
 	late       trick = "who lost the lease reports after who has it"
 	contradict trick = "two verdicts on what is faulty, a pass and a fail"
 	lying      trick = "the judge passes everything, whatever is shown"
+	merging    trick = "the executor asks for the seat that merges its work"
+)
+
+// proof is what the executor shows of a faulty criterion.
+type proof string
+
+const (
+	fits    proof = ""                    // a call that ends as it looks
+	failed  proof = "its call exits 1"    // and is said to have worked
+	nothing proof = "no call of any kind" // nor of the criteria that are met
 )
 
 // fault is what is wrong in a trial.
@@ -41,6 +51,8 @@ type fault struct {
 	looks       sight
 	left        artefact
 	trick       trick
+	shows       proof
+	whole       bool // what is unmet is the criterion of the whole task
 	beyond      bool // the bar of no false accept is not meant for it: see docs
 }
 
@@ -57,6 +69,9 @@ func faults() []fault {
 		{name: "late", about: "an executor who gave its lease back reports success after the one who has it", unmet: 1, looks: shown, left: absent, trick: late},
 		{name: "contradicting", about: "the judge passes the unmet criterion and fails it in one answer", unmet: 1, looks: shown, left: absent, trick: contradict},
 		{name: "lying judge", about: "the judge passes everything", unmet: 1, looks: hidden, left: absent, trick: lying},
+		{name: "failed call", about: "the executor's own call of the unmet criterion exits 1; it says that it worked, and the judge believes it", unmet: 1, looks: hidden, left: absent, shows: failed},
+		{name: "no call", about: "the executor reports success without a single call, and the judge believes it", unmet: 1, looks: hidden, left: absent, shows: nothing},
+		{name: "self-merge", about: "the criterion of the whole is unmet, and the executor asks to merge its own work and would pass it", trick: merging, whole: true},
 		{name: "time set", about: "as stale, and the executor set the file's time to now", unmet: 1, looks: hidden, left: restamped, beyond: true},
 	}
 }

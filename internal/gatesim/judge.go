@@ -55,6 +55,9 @@ func (t *trial) heard(attempt int, checked bool) (list []float64) {
 			list = append(list, score)
 		}
 	}
+	if t.fault.whole { // the executor judges the whole
+		list = append(list, likely)
+	}
 	return list
 }
 

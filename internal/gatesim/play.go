@@ -17,55 +17,80 @@ func (h *house) play(ctx context.Context, t *trial) (v verdict, err error) {
 			v.holistic[rival(threshold, checked)] = t.holistic(threshold, checked)
 		}
 	}
-	v.ours, err = h.gate(ctx, t)
+	v.ours, v.held, err = h.gate(ctx, t)
 	if err != nil {
 		err = fmt.Errorf("%s, %d checked, seed %d: %w", t.fault.name, t.checked, t.seed, err)
 	}
 	return v, err
 }
 
-// gate reports whether the node accepts the task.
-func (h *house) gate(ctx context.Context, t *trial) (bool, error) {
+// gate reports whether the node accepts the task, or leaves it to a person.
+func (h *house) gate(ctx context.Context, t *trial) (ours, held bool, err error) {
 	name := fmt.Sprintf("t%d", t.seed)
 	folder := filepath.Join(h.files, name)
 	if err := t.prepare(folder); err != nil {
-		return false, err
+		return false, false, err
 	}
 	id, err := h.begin(ctx, t, name)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	for attempt := range attempts {
 		if more, err := h.attempt(ctx, t, folder, attempt); err != nil || !more {
 			if err != nil {
-				return false, err
+				return false, false, err
 			}
 			break
 		}
 	}
-	s, err := h.claim(ctx, h.planner, schemas.MetaValidator)
+	merged, err := h.merge(ctx, t)
 	if err != nil {
-		return false, err
-	}
-	if s != nil {
-		if err := h.report(ctx, h.planner, s, "done", args{"result": args{"output": "12 m", "verdicts": passes(s.Brief.Criteria)}}); err != nil {
-			return false, err
-		}
+		return false, false, err
 	}
 	var out struct {
 		Task struct{ State schemas.TaskState }
 	}
 	if err := h.call(ctx, h.person, "task_status", args{"task_id": id}, &out); err != nil {
-		return false, err
+		return false, false, err
 	}
 	switch state := out.Task.State; {
 	case state == schemas.TaskAccepted:
-		return true, nil
-	case s != nil || state != schemas.TaskPlanning:
-		return false, fmt.Errorf("the task is %s", state)
+		return true, false, nil
+	case state == schemas.TaskReview:
+		held = true
+	case merged && !t.fault.whole || state != schemas.TaskPlanning:
+		return false, false, fmt.Errorf("the task is %s", state)
 	}
-	return false, h.call(ctx, h.person, "task_cancel", args{"task_id": id}, nil)
+	return false, held, h.call(ctx, h.person, "task_cancel", args{"task_id": id}, nil)
 }
+
+// merge has the seat that merges filled, if there is one: by the executor where it asks
+// for that and gets it, else by an agent that sees what is unmet of the whole.
+func (h *house) merge(ctx context.Context, t *trial) (merged bool, err error) {
+	who, honest := h.planner, t.fault.whole
+	var s *seat
+	if t.fault.trick == merging {
+		if s, err = h.claim(ctx, h.doers[0], schemas.MetaValidator); err != nil {
+			return false, err
+		}
+		if s != nil {
+			who, honest = h.doers[0], false
+		}
+	}
+	if s == nil {
+		if s, err = h.claim(ctx, who, schemas.MetaValidator); err != nil || s == nil {
+			return false, err
+		}
+	}
+	verdicts := passes(s.Brief.Criteria)
+	if honest {
+		verdicts = []args{fail(wholeCriterion)}
+	}
+	return true, h.report(ctx, who, s, "done", args{"result": args{"output": "12 m", "verdicts": verdicts}})
+}
+
+// wholeCriterion is the criterion of a whole task.
+const wholeCriterion = "one length is stated"
 
 // begin submits a task and plans it.
 func (h *house) begin(ctx context.Context, t *trial, name string) (id string, err error) {
@@ -89,7 +114,7 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 	}
 	return out.TaskID, h.report(ctx, h.planner, s, "done", args{"result": args{
 		"subtasks":      []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"bash"}, "success_criteria": list}},
-		"task_criteria": []string{"one length is stated"}}})
+		"task_criteria": []string{wholeCriterion}}})
 }
 
 // attempt has one executor and the judge do an attempt; more is false if there is
@@ -143,10 +168,13 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 
 // result is what the executor says of an attempt.
 func (t *trial) result(attempt int) args {
-	var calls []args
+	calls := []args{}
 	for c := range criteria {
+		if t.fault.shows == nothing {
+			break
+		}
 		call := args{"tool": "tape", "input": criterion(c), "exit": 0, "head": "12 m"}
-		if t.looks(c, attempt) == shown {
+		if t.looks(c, attempt) == shown || t.fault.shows == failed && t.faulty(c, attempt) {
 			call["exit"], call["head"] = 1, "the tape does not reach"
 		}
 		calls = append(calls, call)
@@ -163,7 +191,7 @@ func (t *trial) verdicts(attempt int) (list []args) {
 	list = []args{}
 	for c := t.checked; c < criteria; c++ {
 		faulty, v := t.faulty(c, attempt), pass(criterion(c))
-		fail := args{"criterion": criterion(c), "verdict": "fail", "failure_class": "logical", "evidence": "the tape does not reach"}
+		fail := fail(criterion(c))
 		switch {
 		case t.fault.trick == silent && faulty:
 			continue
@@ -180,6 +208,10 @@ func (t *trial) verdicts(attempt int) (list []args) {
 
 func pass(criterion string) args {
 	return args{"criterion": criterion, "verdict": "pass", "evidence": "tape:" + criterion + " → 12 m"}
+}
+
+func fail(criterion string) args {
+	return args{"criterion": criterion, "verdict": "fail", "failure_class": "logical", "evidence": "the tape does not reach"}
 }
 
 func passes(list []string) (out []args) {

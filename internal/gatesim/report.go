@@ -51,10 +51,10 @@ func aboutTable() string {
 // not have.
 func (r report) faultTable() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**False accepts**, %% (95 %% interval)\n\n| fault | checked | this gate | of it, unmet criteria with a check | %s |\n|---|--:|--:|--:|%s\n",
+	fmt.Fprintf(&out, "**False accepts**, %% (95 %% interval)\n\n| fault | checked | this gate | left to a person | of it, unmet criteria with a check | %s |\n|---|--:|--:|--:|--:|%s\n",
 		strings.Join(rivals(), " | "), strings.Repeat("--:|", len(rivals())))
 	for _, f := range faults() {
-		if f.unmet == 0 {
+		if f.unmet == 0 && !f.whole {
 			continue
 		}
 		for _, checked := range shares() {
@@ -62,7 +62,7 @@ func (r report) faultTable() string {
 			if len(runs) == 0 {
 				continue
 			}
-			fmt.Fprintf(&out, "| %s | %d of %d | %s | %s |", f.name, checked, criteria, percent(runs, accepted), machineCell(runs))
+			fmt.Fprintf(&out, "| %s | %d of %d | %s | %s | %s |", f.name, checked, criteria, percent(runs, accepted), percent(runs, left), machineCell(runs))
 			for _, name := range rivals() {
 				fmt.Fprintf(&out, " %s |", percent(runs, func(v verdict) bool { return v.holistic[name] }))
 			}
@@ -125,6 +125,8 @@ func (r report) bar() string {
 }
 
 func accepted(v verdict) bool { return v.ours }
+
+func left(v verdict) bool { return v.held }
 
 // percent is the share of runs for which yes holds, with its interval (Wilson 1927).
 func percent(runs []verdict, yes func(verdict) bool) string {

@@ -22,6 +22,7 @@ type trial struct {
 // verdict is what became of a trial: whether each gate let it through.
 type verdict struct {
 	ours     bool
+	held     bool // this gate leaves it to a person
 	holistic map[string]bool
 	machine  bool // an unmet criterion has a machine check
 }
