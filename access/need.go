@@ -45,6 +45,10 @@ func (g Grant) Need(needs ...Need) error {
 			} else if hidden == "" {
 				// Only the kind of reason: the rest may name an ancestor that is hidden.
 				reason, _, _ := strings.Cut(why, ":")
+				if why == byEmcon { // its readers see that it is on
+					return schemas.Deniedf("EMCON (emission control) is on in the group %s: everything in it can be read and nothing written", n.Group).
+						Try("wait until its owner, or an admin, turns it off with memory_group {action: update, emcon: false}; or write without the group")
+				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Try("%s", g.wayOut(reason))
 			}
@@ -170,6 +174,9 @@ func (g *grant) joinGroup(op *Operation, id schemas.GroupID) (owner schemas.Enti
 	return in.owner, g.enterGroup(op, in), nil
 }
 
+// byEmcon is why nothing is written to a group with emission control.
+const byEmcon = "group:emcon"
+
 // enterGroup is joinGroup of a group that is known.
 func (g *grant) enterGroup(op *Operation, in inGroup) (blocked string) {
 	op.Group, op.GroupKind, op.Role = in.id, in.kind, in.role
@@ -178,8 +185,11 @@ func (g *grant) enterGroup(op *Operation, in inGroup) (blocked string) {
 	if g.decision.actor.self().Human && in.root == g.decision.actor.self().ID {
 		op.Role = RoleOwner
 	}
-	if op.Kind == KindWrite && (in.emcon || in.archived != 0) {
-		return "group:emcon"
+	switch {
+	case op.Kind == KindWrite && in.archived != 0:
+		return "group:archived"
+	case op.Kind == KindWrite && in.emcon:
+		return byEmcon
 	}
 	return ""
 }

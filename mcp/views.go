@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"strings"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	sdkserver "github.com/mark3labs/mcp-go/server"
@@ -27,8 +29,27 @@ func views() []view {
 		{"cordelia://l1", "Own context (L1)", "The caller's hot context, with unread events.", "memory_read_hot", nil},
 		{EventsURI, "Unread events", "The caller's unread events; reading does not acknowledge them.", "events_poll", json.RawMessage(`{"peek":true}`)},
 		{"cordelia://agents", "Agents", "The agents below the caller.", "agent_list", nil},
+		{"cordelia://swarms", "Swarms", "The swarms the caller is in or made.", "swarm_status", nil},
+		{"cordelia://tasks", "Tasks", "Tasks and work the caller may see, newest first.", "task_status", nil},
 	}
 }
+
+// template is a resource for each of many: what an operation answers about one of them,
+// whose id is the end of the address.
+type template struct {
+	prefix, id, name, description string
+	operation, argument           string
+}
+
+func templates() []template {
+	return []template{
+		{"cordelia://swarms/", "swarm_id", "Swarm", "How one swarm stands.", "swarm_status", "swarm_id"},
+		{"cordelia://tasks/", "task_id", "Task", "One task: its plan, its parts and who is expected to act.", "task_status", "task_id"},
+	}
+}
+
+// uri is the address as RFC 6570 writes it.
+func (t template) uri() string { return t.prefix + "{" + t.id + "}" }
 
 // addResources registers the views. Each runs its operation as the caller, so
 // it shows what the tool would.
@@ -37,21 +58,41 @@ func (b *binding) addResources(srv *sdkserver.MCPServer) {
 		o := ops.Find(v.operation)
 		srv.AddResource(sdk.NewResource(v.uri, v.name, sdk.WithResourceDescription(v.description), sdk.WithMIMEType("application/json")),
 			func(ctx context.Context, _ sdk.ReadResourceRequest) ([]sdk.ResourceContents, error) {
-				c, err := caller(ctx)
-				if err != nil {
-					return nil, err
-				}
-				out, err := o.Call(ctx, b.node, c, v.args)
-				if err != nil {
-					return nil, err
-				}
-				raw, err := json.Marshal(out)
-				if err != nil {
-					return nil, err
-				}
-				return []sdk.ResourceContents{sdk.TextResourceContents{URI: v.uri, MIMEType: "application/json", Text: string(ops.ShowJSON(raw))}}, nil
+				return b.read(ctx, v.uri, o, v.args)
 			})
 	}
+	for _, t := range templates() {
+		o := ops.Find(t.operation)
+		srv.AddResourceTemplate(sdk.NewResourceTemplate(t.uri(), t.name, sdk.WithTemplateDescription(t.description), sdk.WithTemplateMIMEType("application/json")),
+			func(ctx context.Context, req sdk.ReadResourceRequest) ([]sdk.ResourceContents, error) {
+				id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, t.prefix))
+				if err != nil {
+					return nil, schemas.Invalidf("%s is no address of a %s", req.Params.URI, strings.ToLower(t.name)).Expecting("%s", t.uri())
+				}
+				args, err := json.Marshal(map[string]string{t.argument: id})
+				if err != nil {
+					return nil, err
+				}
+				return b.read(ctx, req.Params.URI, o, args)
+			})
+	}
+}
+
+// read answers with what an operation says to the caller.
+func (b *binding) read(ctx context.Context, uri string, o *ops.Operation, args json.RawMessage) ([]sdk.ResourceContents, error) {
+	c, err := caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Call(ctx, b.node, c, args)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return []sdk.ResourceContents{sdk.TextResourceContents{URI: uri, MIMEType: "application/json", Text: string(ops.ShowJSON(raw))}}, nil
 }
 
 // flow is a prompt: a common job in words, shown by clients as a slash command.

@@ -48,6 +48,14 @@ func TestViewsAndPrompts(t *testing.T) {
 		require.Equal(t, v.uri, content["uri"])
 		require.NotEmpty(t, content["text"], v.uri)
 	}
+	offered := dig(c.ask("resources/templates/list", obj{}), "result", "resourceTemplates").([]any)
+	require.Len(t, offered, len(templates()))
+	task := dig(c.ask("tools/call", obj{"name": "task_submit", "arguments": obj{"request": "Count the penguins"}}), "result", "structuredContent", "task_id").(string)
+	content := dig(c.ask("resources/read", obj{"uri": "cordelia://tasks/" + task}), "result", "contents").([]any)[0].(map[string]any)
+	require.Contains(t, content["text"], "Count the penguins")
+	for _, absent := range []string{"cordelia://tasks/none", "cordelia://swarms/none"} {
+		require.NotNil(t, dig(c.ask("resources/read", obj{"uri": absent}), "error"), absent)
+	}
 	require.Len(t, dig(c.ask("prompts/list", obj{}), "result", "prompts").([]any), len(flows()))
 	for _, f := range flows() {
 		args := obj{}

@@ -73,7 +73,7 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 		{"R2", one, plan, false},
 		{"R3", one, map[string]any{"file": "report.txt"}, true},
 		{"R4a", two, passing("it reads well"), true},
-		{"R4b", one, merge, false},
+		{"R4b", two, merge, false},
 	} {
 		hears(seat.who, false, "before "+seat.role)
 		w := h.must(seat.who, "task_claim", map[string]any{"role": seat.role})["work"].(map[string]any)

@@ -45,6 +45,9 @@ type Node struct {
 	calls          atomic.Int64 // of operations, so far
 	waiting        seenWork     // by kept calls
 	troubles       troubles     // with tasks
+	checking       checking     // of reports
+	background     func(func(context.Context))
+	CheckWait      time.Duration // how long a report waits for its machine checks
 	listeners      listeners
 }
 
@@ -117,6 +120,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	n.stop = stop
+	n.CheckWait = checkWait
+	n.background = func(f func(context.Context)) { n.routines.Go(func() { f(running) }) }
 	n.routines.Go(func() { n.Auth.Run(running) })
 	n.routines.Go(func() { n.sweep(running) })
 	n.routines.Go(func() {

@@ -18,7 +18,7 @@ import (
 var swarmCreate = Define(Spec{
 	Name: "swarm_create", Title: "Create a swarm", Toolset: Swarms, Effect: access.Write,
 	SearchHint:  "team workers parallel coordinate manifest spawn agents resize",
-	Description: "Make agents that share a goal, a group and work (intents). pipeline: slots are stages. hierarchical: a coordinator assigns. add_to lets a swarm grow.",
+	Description: "Make agents that share a goal, a group and work (intents). pipeline: slots are stages. hierarchical: a coordinator assigns. add_to lets a swarm grow; with coordinator_slot it replaces a coordinator that ended.",
 }, createSwarm)
 
 type swarmCreateIn struct {
@@ -172,11 +172,11 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 		slots[i] = schemas.SwarmSlot(a)
 	}
 	if in.AddTo != "" {
-		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorSlot != "" || in.CoordinatorAgentID != "" || in.Culture != nil {
-			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents alone").
+		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorAgentID != "" || in.Culture != nil {
+			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents, and coordinator_slot to replace a coordinator that has ended").
 				Try("leave the rest out, or leave add_to out to make a new swarm")
 		}
-		return swarm.NewGrowth(in.AddTo, slots, c.Node.tools)
+		return swarm.NewGrowth(in.AddTo, in.CoordinatorSlot, slots, c.Node.tools)
 	}
 	m := schemas.SwarmManifest{SwarmID: in.SwarmID, GroupID: in.GroupID, Goal: in.Goal, Strategy: in.Strategy,
 		CoordinatorSlot: in.CoordinatorSlot, CoordinatorAgentID: in.CoordinatorAgentID, Agents: slots}

@@ -30,3 +30,23 @@ func TestWhoIsAboveResizesASwarm(t *testing.T) {
 	_, err := h.call(h.person(), "swarm_create", but(more, map[string]any{"add_to": "swarm-none"}))
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 }
+
+// A coordinator that has ended is replaced; one that is there is not.
+func TestADeadCoordinatorIsReplaced(t *testing.T) {
+	h := newHouse(t)
+	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 2))
+	h.caller("boss")
+	more := map[string]any{"add_to": "swarm-sheep", "coordinator_slot": "boss", "agents": []any{slotOf("boss", 1)}}
+	_, err := h.call(h.lead, "swarm_create", more)
+	require.ErrorContains(t, err, "there is one")
+	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "boss"})
+	made := h.must(h.lead, "swarm_create", more)
+	name := made["agents"].([]any)[0].(map[string]any)["name"].(string)
+	require.Equal(t, name, h.must(h.lead, "swarm_status", map[string]any{"swarm_id": "swarm-sheep"})["coordinator"])
+	boss, one := h.caller(name), h.caller("hand")
+	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})
+	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"assigned_to": "hand"})))
+	h.done(one, h.take(one, "R3"), map[string]any{"text": "seven"})
+	h.done(boss, h.take(boss, "R4a"), passing("look north is shown"))
+	h.must(boss, "memory_search", map[string]any{"query": "sheep", "group": "swarm-sheep.hand-1"})
+}

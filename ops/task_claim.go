@@ -232,5 +232,5 @@ func giveBack(g access.Grant, out taskClaimOut) (bool, error) {
 	if errors.Is(err, schemas.ErrConflict) || errors.Is(err, schemas.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && !r.Late, err
+	return err == nil && r.Counts(), err
 }

@@ -173,7 +173,7 @@ func TestPoisonedTaskIsGivenUp(t *testing.T) {
 	item := func(of map[string]any) string {
 		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)["work_id"].(string)
 	}
-	end := `UPDATE work_items SET state = 'done', result = '{"intent": "do it"}' WHERE id = ?`
+	end := `UPDATE work_items SET state = 'done', result = '{"intent": "x y"}' WHERE id = ?`
 	h.sql(end, item(bad))
 	h.sql(end, item(good))
 	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + bad["task_id"].(string) + `' AND new.state = 'planning' BEGIN SELECT RAISE(ABORT, 'defect'); END`)

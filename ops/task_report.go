@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"cordelia/access"
-	"cordelia/internal/check"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/trust"
@@ -37,6 +35,7 @@ type taskReportOut struct {
 	State  schemas.WorkState `json:"state"`
 	Led    string            `json:"led_to,omitempty"`
 	Task   schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
+	Notes  []string          `json:"notes,omitempty"`      // what of the answer was mended, dropped or read otherwise
 	Work   *work.Claimed     `json:"work,omitempty"`
 	Next   string            `json:"next,omitempty"`
 }
@@ -52,6 +51,9 @@ func (o taskReportOut) Text() string {
 	}
 	if o.Led != "" {
 		text += "; " + o.Led
+	}
+	for _, note := range o.Notes {
+		text += "\nnote: " + inset(note)
 	}
 	if o.Work != nil {
 		text += "\nnext: " + leaseText(*o.Work)
@@ -72,19 +74,13 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next", Msg: "does not go with progress"})
 	}
 	also := in.Next
-	var found []controller.Finding
 	file := func(g access.Grant) (f filed, err error) {
-		if f.Filed, err = c.Node.tasks.File(g, p, found, reviewed); err == nil && also && !f.Late && f.Refused == nil {
+		if f.Filed, err = c.Node.tasks.File(g, p, reviewed); err == nil && also && f.Counts() && f.Refused == nil {
 			f.Next, err = c.claimNext(g)
 		}
 		return f, err
 	}
 	f, err := Transact(ctx, c, file)
-	if first, ok := errors.AsType[controller.Unchecked](err); ok {
-		if found, err = c.Node.runChecks(ctx, first); err == nil {
-			f, err = Transact(ctx, c, file)
-		}
-	}
 	if also && errors.Is(err, schemas.ErrBusy) { // whoever is above runs as much as it may: the report counts all the same
 		also = false
 		f, err = Transact(ctx, c, file)
@@ -95,7 +91,10 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState}
+	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState, Notes: f.Notes}
+	if f.Checks != 0 {
+		out.Led, out.Task = c.Node.awaitChecks(ctx, f.Checks)
+	}
 	switch {
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)
@@ -110,20 +109,6 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 type filed struct {
 	controller.Filed
 	Next *work.Claimed `json:"next,omitempty"`
-}
-
-// runChecks finds out what machines decide about a report. Who files it then must
-// still hold the lease they were for.
-func (n *Node) runChecks(ctx context.Context, first controller.Unchecked) ([]controller.Finding, error) {
-	found := []controller.Finding{}
-	for _, one := range first.Checks {
-		holds, e, err := check.Run(ctx, n.checks, one.Check, time.UnixMicro(first.Since))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		found = append(found, controller.Found(one.Criterion, holds, e, err))
-	}
-	return found, nil
 }
 
 // claimNext claims for who may do that too; nil if there is nothing.

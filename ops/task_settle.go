@@ -29,6 +29,9 @@ func (n *Node) settleWork(ctx context.Context) {
 
 // SettleWork looks once for due moves of work items and makes them.
 func (n *Node) SettleWork(ctx context.Context) error {
+	if err := n.startDueChecks(ctx); err != nil {
+		return err
+	}
 	var due bool
 	if err := n.look(ctx, "task_sweep", func(g access.Grant) (err error) {
 		if due, err = work.Due(g); err == nil && !due {

@@ -143,7 +143,7 @@ func TestTaskInHierarchicalSwarm(t *testing.T) {
 }
 
 // A coordinator that stands above who executed may not judge, and one that executed may
-// not either: somebody else of the swarm does, and sees what it judges.
+// not either, nor merge: somebody else of the swarm does, and sees what it judges.
 func TestCoordinatorAboveWorkersDoesNotJudge(t *testing.T) {
 	h := newHouse(t)
 	args := map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "hierarchical",
@@ -162,7 +162,8 @@ func TestCoordinatorAboveWorkersDoesNotJudge(t *testing.T) {
 	require.Equal(t, seat["work_id"], judge["work_id"])
 	h.unseen(id, []any{judge["work_id"]}, one)
 	h.done(two, judge, passing("look north is shown"))
-	h.done(h.lead, h.take(h.lead, "R4b"), wholeOf("seven"))
+	h.none("R4b", h.lead, one) // nor merge
+	h.done(two, h.take(two, "R4b"), wholeOf("seven"))
 }
 
 // Stages do their parts in their order, each with what came out of the one before.

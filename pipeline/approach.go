@@ -3,7 +3,6 @@ package pipeline
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path"
 	"slices"
 	"strings"
 
@@ -94,28 +93,6 @@ func commandOf(tool, input string) string {
 	return strings.TrimPrefix(s, "./")
 }
 
-// onlyReads reports a call that changes nothing. It is how something was looked at, and
-// no approach to doing it.
-func onlyReads(call schemas.Evidence) bool {
-	tool := ToolName(call.Tool)
-	if tool != "bash" {
-		return slices.Contains([]string{"fetch", "glob", "grep", "ls", "read", "search"}, tool)
-	}
-	command := commandOf(tool, call.Input)
-	if strings.ContainsAny(command, ";|&>`$\n") {
-		return false
-	}
-	first, rest, _ := strings.Cut(command, " ")
-	switch first = path.Base(first); first {
-	case "cat", "cd", "date", "df", "du", "echo", "file", "find", "grep", "head", "ls", "pwd", "rg", "stat", "tail", "tree", "wc", "which":
-		return !strings.Contains(rest, "-delete") && !strings.Contains(rest, "-exec")
-	case "git":
-		verb, _, _ := strings.Cut(rest, " ")
-		return slices.Contains([]string{"blame", "diff", "log", "show", "status"}, verb)
-	}
-	return first == ""
-}
-
 // names reports whether a criterion says that a command shows it: then the command is how
 // the result is looked at, and no approach to it.
 func names(c schemas.CriterionVerdict, call schemas.Evidence) bool {
@@ -138,9 +115,9 @@ func tried(o schemas.SubTaskOutcome) (calls []schemas.Evidence) {
 // of the task, each once in the order they were tried. Where the whole was rejected
 // logically though each subtask had matched, those of all subtasks failed.
 func FailedApproaches(outcomes []schemas.SubTaskOutcome, whole []schemas.CriterionVerdict, tools []string) (list []string) {
-	all := logical(whole) && !slices.ContainsFunc(outcomes, func(o schemas.SubTaskOutcome) bool { return o.Status != schemas.Matched })
+	all := logical(whole) && !slices.ContainsFunc(outcomes, schemas.SubTaskOutcome.Failed)
 	for _, o := range outcomes {
-		if all || o.Status != schemas.Matched && logical(o.CriteriaVerdicts) {
+		if all || o.Failed() && logical(o.CriteriaVerdicts) {
 			list = addApproaches(list, tried(o), tools)
 		}
 	}
@@ -174,7 +151,7 @@ func addApproaches(list []string, calls []schemas.Evidence, tools []string) []st
 // logical reports whether a criterion failed because of the approach.
 func logical(verdicts []schemas.CriterionVerdict) bool {
 	return slices.ContainsFunc(verdicts, func(v schemas.CriterionVerdict) bool {
-		return v.Verdict != schemas.Pass && v.FailureClass == schemas.Logical
+		return v.Failed() && v.FailureClass == schemas.Logical
 	})
 }
 

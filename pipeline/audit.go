@@ -52,6 +52,7 @@ func detectors() []detector {
 		{schemas.DetectSeparationDuty, (*taskLog).separation},
 		{"", (*taskLog).suspicions}, // each names its own
 		{schemas.DetectStaleArtefact, (*taskLog).staleMerge},
+		{schemas.DetectIntentDrift, (*taskLog).intent},
 	}
 }
 

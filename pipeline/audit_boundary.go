@@ -23,6 +23,20 @@ func (l *taskLog) perceiver(Watch) {
 	}
 }
 
+// intent: R1's intent keeps the words of the request and of the user's answers.
+func (l *taskLog) intent(Watch) {
+	type answers struct{ Answers string }
+	for _, spec := range each[schemas.TaskSpec](l, recordTaskSpec) {
+		said := []string{spec.body.RawInput}
+		for _, a := range before(l, each[answers](l, recordAnswers), spec.AuditEvent) {
+			said = append(said, a.body.Answers)
+		}
+		if d, ok := Depart(spec.body.Intent, said...); !ok {
+			l.breach(spec.AuditEvent, "the intent %s shares less than half of its words with what the user said; it lacks %s", quote(spec.body.Intent), quote(strings.Join(d.Missing, ", ")))
+		}
+	}
+}
+
 // bounds is what a plan sent at a moment is held against: what directives blocked and
 // memory forbade until then, in this task.
 func (l *taskLog) bounds(at schemas.AuditEvent) (b Brief) {
@@ -160,8 +174,8 @@ func (l *taskLog) metaValidator(Watch) {
 		if g, ok := l.gathered(m.AuditEvent); ok && len(g.Failed) > 0 {
 			l.breach(m.AuditEvent, "R4b merged round %d, in which subtask %s failed", m.Round, g.Failed[0])
 		}
-		if m.To == "" && !AllPass(m.body.Verdicts) {
-			l.breach(m.AuditEvent, "R4b took the merge of round %d, and not every criterion of the task passed", m.Round)
+		if m.To == "" && !NoneFailed(m.body.Verdicts) {
+			l.breach(m.AuditEvent, "R4b took the merge of round %d, and a criterion of the task failed", m.Round)
 		}
 	}
 	for _, f := range each[schemas.FinalResult](l, recordFinal) {
@@ -172,10 +186,34 @@ func (l *taskLog) metaValidator(Watch) {
 			l.breach(f.AuditEvent, "R4b accepted the task, and subtask %s of round %d failed", g.Failed[0], f.Round)
 		}
 		last := before(l, merges, f.AuditEvent)
+		if held := l.held(f, last); held != "" && (f.Actor == "" || schemas.IsAgentID(string(f.Actor)) || f.Actor == nodeActor) {
+			l.breach(f.AuditEvent, "R4b accepted the task without a person, and no call proves %s", quote(held))
+		}
 		if len(last) == 0 || last[len(last)-1].Round != f.Round || last[len(last)-1].To != "" {
 			l.breach(f.AuditEvent, "R4b accepted the task without a merge of round %d that passed", f.Round)
 		}
 	}
+}
+
+// nodeActor is the actor of what code did.
+const nodeActor schemas.EntityID = "node"
+
+// held is a criterion of the round of a result that waits for a person, "" if there is
+// none; merges are those before it.
+func (l *taskLog) held(f sent[schemas.FinalResult], merges []sent[merged]) string {
+	var verdicts []schemas.CriterionVerdict
+	if g, ok := l.gathered(f.AuditEvent); ok {
+		for _, o := range g.Counted {
+			verdicts = append(verdicts, o.CriteriaVerdicts...)
+		}
+	}
+	if len(merges) > 0 {
+		verdicts = append(verdicts, merges[len(merges)-1].body.Verdicts...)
+	}
+	for _, v := range Unproven(verdicts) {
+		return v.Criterion
+	}
+	return ""
 }
 
 // gathered is what fan-in made of the round of a message, from what came before it.

@@ -25,6 +25,7 @@ const (
 	recordRejected      = "Rejected"
 	recordRefused       = "Refused"
 	recordLate          = "Late"
+	recordNotes         = "Notes"
 )
 
 // Channel is a record that one role may send to another; "" is the user.
@@ -60,7 +61,7 @@ func Contract() []Channel {
 		{recordMemory, schemas.Planner, schemas.SharedMemory},
 	}
 	for _, seat := range []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator} {
-		list = append(list, Channel{recordRefused, seat, seat}, Channel{recordLate, seat, user})
+		list = append(list, Channel{recordRefused, seat, seat}, Channel{recordNotes, seat, seat}, Channel{recordLate, seat, user})
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"cordelia/schemas"
@@ -98,6 +99,23 @@ func (l *taskLog) separation(w Watch) {
 			}
 			told[pair] = true
 			l.report(schemas.AgentValidator, did.SubTaskID, []schemas.AuditEvent{did, judged}, "%s executed the subtask and %s judged it", did.Actor, judged.Actor)
+		}
+	}
+	l.mergers(w)
+}
+
+// mergers: an executor of a round, or an agent above or below it, merged or accepted the
+// round.
+func (l *taskLog) mergers(w Watch) {
+	told := map[string]bool{}
+	for _, m := range l.of(recordMerge, recordFinal) {
+		for _, did := range l.of(recordResult) {
+			pair := fmt.Sprintf("%d %s %s", m.Round, did.Actor, m.Actor)
+			if m.From != schemas.MetaValidator || did.Round != m.Round || told[pair] || !w.oneLine(did.Actor, m.Actor) {
+				continue
+			}
+			told[pair] = true
+			l.report(schemas.MetaValidator, did.SubTaskID, []schemas.AuditEvent{did, m}, "%s executed a subtask of round %d and %s merged it", did.Actor, m.Round, m.Actor)
 		}
 	}
 }

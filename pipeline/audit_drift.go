@@ -60,7 +60,7 @@ func (b Behaviour) Count(e schemas.AuditEvent) {
 	case recordOutcome:
 		var o schemas.SubTaskOutcome
 		json.Unmarshal(e.Message, &o) //nolint:errcheck // what cannot be read is no match
-		b.saw(schemas.AgentValidator, "failed a subtask", o.Status != schemas.Matched, e)
+		b.saw(schemas.AgentValidator, "failed a subtask", o.Failed(), e)
 	case recordMerge:
 		b.saw(schemas.MetaValidator, "rejected a merge", e.To != "", e)
 	case recordDirective:

@@ -372,6 +372,23 @@ func TestEachDetection(t *testing.T) {
 			k.list[len(k.list)-1].Actor = "node"
 			k.say("", "R4a", "R4b", recordOutcome, k.sub(1), k.outcome(1, schemas.Pass))
 		}, nil},
+		"merged by an executor of the round": {func(k *talk) {
+			k.runs("bash", schemas.Pass, "i")
+			k.say("executor", "R4b", "", recordMerge, "", map[string]any{"output": "all", "verdicts": []schemas.CriterionVerdict{{Criterion: "all of it works", Verdict: schemas.Pass, Evidence: "e"}}})
+			k.say("executor", "R4b", "", recordFinal, "", schemas.FinalResult{TaskID: k.task, Result: schemas.ResultAccepted})
+		}, []want{{schemas.DetectSeparationDuty, "R4b", "merged it"}}},
+		"accepted, and no call proves a criterion": {func(k *talk) {
+			k.plan("bash", "i")
+			k.executes(1, "bash")
+			o := k.outcome(1, schemas.Pass)
+			o.Status, o.CriteriaVerdicts[0].Verdict = schemas.OutcomeHeld, schemas.Held
+			k.say("validator", "R4a", "R4b", recordOutcome, k.sub(1), o)
+			k.merges("", schemas.Pass)
+			k.ends("R4b", schemas.ResultAccepted)
+		}, []want{{boundary, "R4b", "without a person"}}},
+		"an intent in other words": {func(k *talk) {
+			k.say("reader", "R1", "R2", recordTaskSpec, "", schemas.TaskSpec{TaskID: k.task, Intent: "delete every backup", RawInput: "Do the thing"})
+		}, []want{{schemas.DetectIntentDrift, "R1", "less than half of its words"}}},
 		"success beside a failed tool": {func(k *talk) {
 			k.plan("bash", "i")
 			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,

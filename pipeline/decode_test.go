@@ -114,10 +114,10 @@ func TestUnescapedQuotes(t *testing.T) {
 func TestMadeUpIDsAreDropped_INV_IDS(t *testing.T) {
 	got, notes := decoded[schemas.Plan](t, `{"task_id":"t","subtasks":[{"subtask_id":"s1","id":7,"parent_task_id":null,"round":3,"intent":"x",
 		"success_criteria":["y"],"sequence":1,"tools":[]}],"subtask_ids":["s1"],"task_criteria":["z"]}`)
-	require.Len(t, notes, 6)
+	require.Len(t, notes, 7)
 	require.Equal(t, schemas.Plan{SubTasks: []schemas.PlannedSubTask{{Intent: "x", Sequence: 1, Tools: []string{},
-		SuccessCriteria: []schemas.Criterion{{Criterion: "y", Mode: schemas.Verifiable}}}},
-		TaskCriteria: []schemas.Criterion{{Criterion: "z", Mode: schemas.Verifiable}}}, got)
+		SuccessCriteria: []schemas.Criterion{{Criterion: "y", Mode: schemas.Plausible}}}},
+		TaskCriteria: []schemas.Criterion{{Criterion: "z", Mode: schemas.Plausible}}}, got)
 	perceived, notes := decoded[schemas.Perception](t, `{"task_id":"find_it","intent":"find it","constraints":{"scope":null},"success_criteria":["found"]}`)
 	require.Equal(t, "find it", perceived.Intent)
 	require.Equal(t, []string{"/success_criteria was dropped: criteria are the planner's to derive", "/task_id was dropped: ids are made by the node"}, notes)

@@ -14,6 +14,9 @@
 //   - INV-IDS: no id that a model or an agent made up is taken over.
 //   - INV-ALLPASS: a subtask matched only if it was reported as completed and each
 //     of its criteria passed, with evidence.
+//   - INV-PROOF: a verifiable criterion passes only by a machine check, or by a named
+//     call that exited 0 after the last change; if the last such call failed, it fails.
+//     With neither, a person decides.
 //   - INV-FANIN: fan-in counts distinct subtasks of the current round, each by its
 //     first outcome; what repeats it or comes from another round only gets listed.
 //   - INV-GATE: with one failed outcome of the current round the gate stays shut,

@@ -13,7 +13,7 @@ type GateState string
 const (
 	GateWaiting GateState = "waiting" // for outcomes that are missing
 	GateShut    GateState = "shut"    // all are in and some failed: to R7, nobody is asked
-	GateOpen    GateState = "open"    // all are in and matched: merge and judge
+	GateOpen    GateState = "open"    // all are in and none failed: merge and judge
 )
 
 // Why an outcome was not counted.
@@ -73,11 +73,11 @@ func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gather
 			g.Missing = append(g.Missing, id)
 			continue
 		}
-		if doubted[id] && o.Status == schemas.Matched {
+		if doubted[id] && !o.Failed() {
 			o.Status, o.FailureReason = schemas.OutcomeFailed, "it was reported as matched and as failed"
 		}
 		// A status this does not know, or one that its verdicts do not bear out, is no match.
-		if o.Status != schemas.Matched || !AllPass(o.CriteriaVerdicts) {
+		if o.Failed() || !NoneFailed(o.CriteriaVerdicts) || o.Status == schemas.Matched && !AllPass(o.CriteriaVerdicts) {
 			g.Failed = append(g.Failed, id)
 			o.Status = schemas.OutcomeFailed
 		}

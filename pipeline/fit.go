@@ -44,12 +44,16 @@ func fit(text []byte, typ reflect.Type) (reading, []schemas.Violation) {
 	if err != nil {
 		return reading{}, []schemas.Violation{{Msg: "is not JSON"}}
 	}
+	if f.plausible != nil {
+		f.notes = append(f.notes, "plausible, judged by evidence as text, for want of a mode, a check or a command: "+strings.Join(f.plausible, ", "))
+	}
 	return reading{text: out, notes: f.notes}, nil
 }
 
 type fitting struct {
-	bad   []schemas.Violation
-	notes []string
+	bad       []schemas.Violation
+	notes     []string
+	plausible []string // criteria that name no proof
 }
 
 func (f *fitting) wrong(at, format string, args ...any) {
@@ -72,6 +76,7 @@ func (f *fitting) value(v any, typ reflect.Type, at string) any {
 		}
 		return v
 	case typ == reflect.TypeFor[schemas.Criterion]():
+		f.noteMode(v, at)
 		if s, ok := v.(string); ok {
 			return f.text(s, at)
 		}
@@ -119,6 +124,19 @@ func (f *fitting) value(v any, typ reflect.Type, at string) any {
 		}
 	}
 	return f.text(s, at)
+}
+
+// noteMode collects a criterion that is plausible because nothing in it says how to prove
+// it.
+func (f *fitting) noteMode(v any, at string) {
+	raw, err := json.Marshal(v)
+	var c schemas.Criterion
+	if m, ok := v.(map[string]any); ok && m["mode"] != nil || err != nil || json.Unmarshal(raw, &c) != nil {
+		return
+	}
+	if c.Mode == schemas.Plausible {
+		f.plausible = append(f.plausible, at)
+	}
 }
 
 func (f *fitting) text(s, at string) string {

@@ -115,7 +115,7 @@ var task = schemas.SubTask{SubTaskID: "s", ParentTaskID: "t", Round: 1, PlannedS
 	Intent: "build", SuccessCriteria: []schemas.Criterion{{Criterion: "It builds.", Mode: schemas.Verifiable}, {Criterion: "読みやすい", Mode: schemas.Plausible}}}}
 
 func said(first, second schemas.Verdict) []schemas.JudgedCriterion {
-	return []schemas.JudgedCriterion{{Criterion: "it builds", Verdict: first, Evidence: "make: ok"}, {Criterion: "読みやすい", Verdict: second, Evidence: "読んだ", FailureClass: schemas.Logical}}
+	return []schemas.JudgedCriterion{{Criterion: "it builds", Verdict: first, Evidence: "bash:make → ok"}, {Criterion: "読みやすい", Verdict: second, Evidence: "読んだ", FailureClass: schemas.Logical}}
 }
 
 func completed(attempt int) schemas.ExecutionResult {
@@ -123,8 +123,13 @@ func completed(attempt int) schemas.ExecutionResult {
 		Output: json.RawMessage(`"x"`), ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make"}}}}
 }
 
+// callsOf is the proof that the calls of a result are.
+func callsOf(r schemas.ExecutionResult) Proof {
+	return Proof{Calls: Counted(r, EvidenceRules{}, 1, 1)}
+}
+
 func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
-	ok, notes := Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), schemas.SubTaskOutcome{})
+	ok, notes := Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
 	require.Equal(t, schemas.Matched, ok.Status)
 	require.Empty(t, notes)
 	require.Empty(t, ok.FailureReason)
@@ -151,7 +156,7 @@ func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
 		"it is not said how":    {task, schemas.ExecutionResult{Attempt: 1}, said(schemas.Pass, schemas.Pass), "", "reported no success"},
 		"nothing to pass":       {unplanned, completed(1), nil, "", "no criterion"},
 	} {
-		o, _ := Aggregate(tt.task, tt.r, tt.said, schemas.SubTaskOutcome{})
+		o, _ := Aggregate(tt.task, tt.r, tt.said, callsOf(tt.r), schemas.SubTaskOutcome{})
 		require.Equal(t, schemas.OutcomeFailed, o.Status, name)
 		require.Contains(t, o.FailureReason, tt.why, name)
 		if len(tt.task.SuccessCriteria) > 0 {
@@ -161,7 +166,7 @@ func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
 		require.Equal(t, GateShut, FanIn(schemas.DispatchManifest{TaskID: tt.task.ParentTaskID, Round: tt.task.Round, SubTaskIDs: []string{tt.task.SubTaskID}}, []schemas.SubTaskOutcome{o}).State)
 		require.Positive(t, Measure(Weigh(schemas.ReplanRequest{Outcomes: []schemas.SubTaskOutcome{o}})).D)
 	}
-	_, notes = Hold(task.SuccessCriteria, []schemas.JudgedCriterion{{Criterion: "it is pretty", Verdict: schemas.Pass, Evidence: "e"}})
+	_, notes = Verdicts(task.SuccessCriteria, []schemas.JudgedCriterion{{Criterion: "it is pretty", Verdict: schemas.Pass, Evidence: "e"}}, Proof{})
 	require.Len(t, notes, 1)
 }
 
@@ -170,7 +175,7 @@ func TestCorrectionsAreBounded(t *testing.T) {
 	signals := 0
 	for attempt := 1; ; attempt++ {
 		class := schemas.Fail
-		o, _ = Aggregate(task, completed(attempt), said(schemas.Pass, class), o)
+		o, _ = Aggregate(task, completed(attempt), said(schemas.Pass, class), callsOf(completed(attempt)), o)
 		c, again := Correct(o, RetryBudget, "")
 		if !again {
 			break
@@ -184,14 +189,14 @@ func TestCorrectionsAreBounded(t *testing.T) {
 	require.Equal(t, RetryBudget, signals)
 	require.Len(t, o.GapTrajectory, RetryBudget+1)
 	require.Len(t, o.ToolCalls, RetryBudget+1)
-	o, _ = Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), schemas.SubTaskOutcome{})
+	o, _ = Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
 	_, again := Correct(o, RetryBudget, "")
 	require.False(t, again)
 }
 
 func TestAPlausibleFailureWeighsItsShareOfAttempts(t *testing.T) {
-	o, _ := Aggregate(task, completed(1), said(schemas.Fail, schemas.Pass), schemas.SubTaskOutcome{})
-	o, _ = Aggregate(task, completed(2), said(schemas.Pass, schemas.Fail), o)
+	o, _ := Aggregate(task, completed(1), said(schemas.Fail, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
+	o, _ = Aggregate(task, completed(2), said(schemas.Pass, schemas.Fail), callsOf(completed(2)), o)
 	f := Measure(Weigh(schemas.ReplanRequest{Outcomes: []schemas.SubTaskOutcome{o}}))
 	require.InDelta(t, 0.25, f.D, tolerance) // 1 of 2 attempts, 1 of 2 criteria
 }

@@ -159,11 +159,11 @@ func Weigh(r schemas.ReplanRequest) (list []Weighed) {
 			if v.Mode == schemas.Plausible {
 				w.Weight = share(v.Criterion, o.GapTrajectory)
 			}
-			failed = failed || v.Verdict != schemas.Pass
+			failed = failed || v.Failed()
 			list = append(list, w)
 		}
-		if o.Status != schemas.Matched && !failed {
-			list = append(list, Weighed{schemas.CriterionVerdict{Criterion: o.FailureReason, Verdict: schemas.Fail}, 1})
+		if o.Failed() && !failed {
+			list = append(list, Weighed{schemas.CriterionVerdict{Criterion: string(o.FailureReason), Verdict: schemas.Fail}, 1})
 		}
 	}
 	for _, v := range r.TaskVerdicts {
@@ -199,7 +199,7 @@ func Measure(list []Weighed) Failure {
 	var sum, most float64
 	var logical, environmental int
 	for _, w := range list {
-		if w.Verdict == schemas.Pass {
+		if !w.Failed() {
 			continue
 		}
 		sum += w.Weight

@@ -39,7 +39,7 @@ func TestWhatModelsGetWrong(t *testing.T) {
 func judged(verdicts ...schemas.Verdict) string {
 	var list []string
 	for i, v := range verdicts {
-		list = append(list, fmt.Sprintf(`{"criterion":%q,"verdict":%q,"evidence":"make: ok"}`, task.SuccessCriteria[i].Criterion, v))
+		list = append(list, fmt.Sprintf(`{"criterion":%q,"verdict":%q,"evidence":"bash:make → ok"}`, task.SuccessCriteria[i].Criterion, v))
 	}
 	return `{"verdicts":[` + strings.Join(list, ",") + `]}`
 }
@@ -48,7 +48,7 @@ func judged(verdicts ...schemas.Verdict) string {
 func status(t *testing.T, answer string) schemas.OutcomeStatus {
 	t.Helper()
 	report, _ := decoded[schemas.VerdictReport](t, answer)
-	o, _ := Aggregate(task, completed(1), report.Verdicts, schemas.SubTaskOutcome{})
+	o, _ := Aggregate(task, completed(1), report.Verdicts, callsOf(completed(1)), schemas.SubTaskOutcome{})
 	return o.Status
 }
 
@@ -77,18 +77,25 @@ func labelsBeforeJSON(t *testing.T) {
 }
 
 func unescapedQuotes(t *testing.T) {
-	answer := strings.Replace(judged(schemas.Pass, schemas.Pass), "make: ok", `it printed "ok" twice`, 1)
+	answer := strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", `bash:make → it printed "ok" twice`, 1)
 	report, _ := decoded[schemas.VerdictReport](t, answer)
-	require.Equal(t, `it printed "ok" twice`, report.Verdicts[0].Evidence)
+	require.Equal(t, `bash:make → it printed "ok" twice`, report.Verdicts[0].Evidence)
 	require.Equal(t, schemas.Matched, status(t, answer))
 }
 
 func madeUpIDs(t *testing.T) {
 	p, notes := decoded[schemas.Plan](t, `{"task_id":"find-it","subtasks":[{"subtask_id":"s-1","intent":"count","success_criteria":["wc prints a number"],
 		"sequence":0,"tools":["bash"]}],"task_criteria":["a number is there"]}`)
-	require.Len(t, notes, 2)
+	require.Len(t, notes, 3)
+	require.Contains(t, notes[2], "plausible")
 	require.NoError(t, CheckPlan(p, brief))
-	require.Equal(t, schemas.SubTask{PlannedSubTask: p.SubTasks[0]}, schemas.SubTask{PlannedSubTask: step(0, "count", "wc prints a number", "bash")})
+	require.Equal(t, schemas.SubTask{PlannedSubTask: p.SubTasks[0]}, schemas.SubTask{PlannedSubTask: plausible(step(0, "count", "wc prints a number", "bash"))})
+}
+
+// plausible is a step whose criterion was a bare string.
+func plausible(s schemas.PlannedSubTask) schemas.PlannedSubTask {
+	s.SuccessCriteria[0].Mode = schemas.Plausible
+	return s
 }
 
 func restatedCriteria(t *testing.T) {
@@ -110,7 +117,7 @@ func claimedSuccessBesideAFailedTool(t *testing.T) {
 	require.Equal(t, []Suspicion{{schemas.DetectFailedTool, `reported as completed, though the last call of "bash:make" ended with exit 2`}}, found)
 	require.Contains(t, r.ToolCalls[1].String(), "(exit 2)", "who judges sees it in the record, too")
 	r.Status = schemas.ExecutionFailed
-	o, _ := Aggregate(task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}, said(schemas.Pass, schemas.Pass), schemas.SubTaskOutcome{})
+	o, _ := Aggregate(task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}, said(schemas.Pass, schemas.Pass), Proof{}, schemas.SubTaskOutcome{})
 	require.Equal(t, schemas.OutcomeFailed, o.Status, "and a failure that is admitted is one")
 }
 
@@ -147,11 +154,11 @@ func theSameCallTenTimes(t *testing.T) {
 }
 
 func missingVerdicts(t *testing.T) {
-	for _, answer := range []string{judged(schemas.Pass), judged(), strings.Replace(judged(schemas.Pass, schemas.Pass), "make: ok", " ", 1)} {
+	for _, answer := range []string{judged(schemas.Pass), judged(), strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", " ", 1)} {
 		require.Equal(t, schemas.OutcomeFailed, status(t, answer), answer)
 	}
 	report, _ := decoded[schemas.VerdictReport](t, judged(schemas.Pass))
-	verdicts, _ := Hold(task.SuccessCriteria, report.Verdicts)
+	verdicts, _ := Verdicts(task.SuccessCriteria, report.Verdicts, Proof{})
 	require.Len(t, verdicts, len(task.SuccessCriteria))
 	require.Equal(t, "nobody judged it", verdicts[1].Evidence)
 }

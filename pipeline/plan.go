@@ -226,6 +226,14 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 		if !slices.Contains(schemas.CriterionModes(), criterion.Mode) {
 			c.wrong(path+"/mode", "must be one of %s", strings.Join(words(schemas.CriterionModes()), ", "))
 		}
+		switch {
+		case criterion.Command != "" && criterion.Mode == schemas.Plausible:
+			c.wrong(path+"/mode", "must be %s: the exit of the command shows it", schemas.Verifiable)
+		case criterion.Command != "" && criterion.Check != nil:
+			c.wrong(path+"/command", "has no meaning beside a check, which decides")
+		case len(criterion.Command) > MaxCriterion:
+			c.wrong(path+"/command", "is longer than %d bytes", MaxCriterion)
+		}
 		if criterion.Check == nil {
 			continue
 		}

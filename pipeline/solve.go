@@ -110,7 +110,7 @@ func (p Parameters) stop(r schemas.ReplanRequest, l schemas.Loss, t Trail, disar
 // failedOutcomes are the subtasks that failed, or all where the whole was rejected though
 // each had matched.
 func failedOutcomes(r schemas.ReplanRequest) []schemas.SubTaskOutcome {
-	failed := slices.DeleteFunc(slices.Clone(r.Outcomes), func(o schemas.SubTaskOutcome) bool { return o.Status == schemas.Matched })
+	failed := slices.DeleteFunc(slices.Clone(r.Outcomes), func(o schemas.SubTaskOutcome) bool { return !o.Failed() })
 	if len(failed) == 0 {
 		return r.Outcomes
 	}

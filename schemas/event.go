@@ -16,11 +16,17 @@ const (
 	EventSwarmDisbanded     EventType = "swarm.disbanded"
 	EventTrustScoreChanged  EventType = "trust.score_changed"
 	EventAgentStatusChanged EventType = "agent.status_changed"
-	EventTaskReady          EventType = "task.ready"
-	EventTaskDone           EventType = "task.done"
-	EventTaskFailed         EventType = "task.failed"
-	EventTaskHeld           EventType = "task.held"
-	EventTaskBlocked        EventType = "task.blocked"
+	EventWorkReady          EventType = "work.ready"
+	EventWorkDone           EventType = "work.done"
+	EventWorkFailed         EventType = "work.failed"
+	EventWorkHeld           EventType = "work.held"
+	EventWorkBlocked        EventType = "work.blocked"
+	EventWorkCancelled      EventType = "work.cancelled"
+	EventTaskAccepted       EventType = "task.accepted"
+	EventTaskAbandoned      EventType = "task.abandoned"
+	EventTaskAsks           EventType = "task.asks" // the submitter is asked something
+	EventTaskHeld           EventType = "task.held" // a person decides over the result
+	EventTaskReplanned      EventType = "task.replanned"
 	EventTaskCancelled      EventType = "task.cancelled"
 	EventReviewRequested    EventType = "review.requested"
 	EventReviewClosed       EventType = "review.closed"
@@ -33,7 +39,8 @@ func EventTypes() []EventType {
 		EventGroupMemberJoined, EventGroupMemberLeft, EventGroupInvitation,
 		EventSwarmTaskComplete, EventSwarmWorkerLost, EventSwarmDisbanded,
 		EventTrustScoreChanged, EventAgentStatusChanged,
-		EventTaskReady, EventTaskDone, EventTaskFailed, EventTaskHeld, EventTaskBlocked, EventTaskCancelled,
+		EventWorkReady, EventWorkDone, EventWorkFailed, EventWorkHeld, EventWorkBlocked, EventWorkCancelled,
+		EventTaskAccepted, EventTaskAbandoned, EventTaskAsks, EventTaskHeld, EventTaskReplanned, EventTaskCancelled,
 		EventReviewRequested, EventReviewClosed,
 	}
 }
@@ -121,22 +128,30 @@ type AgentStatusChanged struct {
 	NewStatus AgentStatus `json:"new_status"`
 }
 
-// TaskReady is the payload of task.ready: work that can be claimed. One event
+// WorkOffered is the payload of work.ready: work that can be claimed. One event
 // stands for all that became ready at once.
-type TaskReady struct {
+type WorkOffered struct {
 	TaskID  string  `json:"task_id"` // of the first
 	GroupID GroupID `json:"group_id,omitempty"`
 	Items   int     `json:"items"`
 }
 
-// TaskChanged is the payload of the other task events; AgentID is who held the
-// item last.
-type TaskChanged struct {
+// WorkChanged is the payload of the other work events; AgentID is the last holder of
+// the item.
+type WorkChanged struct {
 	WorkID  string    `json:"work_id"`
 	TaskID  string    `json:"task_id"`
 	GroupID GroupID   `json:"group_id,omitempty"`
 	AgentID EntityID  `json:"agent_id,omitempty"`
 	State   WorkState `json:"state"`
+}
+
+// TaskChanged is the payload of the task events.
+type TaskChanged struct {
+	TaskID  string    `json:"task_id"`
+	GroupID GroupID   `json:"group_id,omitempty"`
+	State   TaskState `json:"state"`
+	Round   int       `json:"round,omitempty"`
 }
 
 // ReviewRequested is the payload of review.requested: memories of an agent that

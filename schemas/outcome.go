@@ -30,10 +30,26 @@ type Verdict string
 const (
 	Pass Verdict = "pass"
 	Fail Verdict = "fail"
+	Held Verdict = "held" // on record alone: the judge lets it pass and no call proves it; a person decides
 )
 
-// Verdicts lists them.
+// Verdicts lists those a judge gives.
 func Verdicts() []Verdict { return []Verdict{Pass, Fail} }
+
+// Basis is what a verdict on record rests on.
+type Basis string
+
+// The bases.
+const (
+	ByCheck     Basis = "machine_check"
+	ByRecord    Basis = "recorded_exit" // a call that the node recorded
+	ByClaim     Basis = "claimed_exit"  // a call that the executor reported
+	ByJudgeCall Basis = "judge_call"    // a call that the judge reported
+	ByJudge     Basis = "judge"         // the judge's words
+)
+
+// Bases lists them.
+func Bases() []Basis { return []Basis{ByCheck, ByRecord, ByClaim, ByJudgeCall, ByJudge} }
 
 // JudgedCriterion is a verdict as a validator gives it.
 type JudgedCriterion struct {
@@ -41,6 +57,7 @@ type JudgedCriterion struct {
 	Verdict      Verdict      `json:"verdict"`
 	FailureClass FailureClass `json:"failure_class,omitempty"`
 	Evidence     string       `json:"evidence"`
+	Call         int          `json:"call,omitempty"` // which of brief.inputs.tool_calls shows it, from 1
 }
 
 // VerdictReport is what R4a answers: each criterion by itself, and what would
@@ -64,7 +81,11 @@ type CriterionVerdict struct {
 	Verdict      Verdict       `json:"verdict"`
 	FailureClass FailureClass  `json:"failure_class"` // null when it passed, or nobody classed it
 	Evidence     string        `json:"evidence"`
+	By           Basis         `json:"by,omitempty"` // "" = nobody judged it
 }
+
+// Failed reports whether the criterion failed: it neither passed nor waits for a person.
+func (v CriterionVerdict) Failed() bool { return v.Verdict != Pass && v.Verdict != Held }
 
 // CorrectionSignal sends R3 back to one failed criterion.
 type CorrectionSignal struct {
@@ -97,10 +118,22 @@ type OutcomeStatus string
 const (
 	Matched       OutcomeStatus = "matched"
 	OutcomeFailed OutcomeStatus = "failed"
+	OutcomeHeld   OutcomeStatus = "held" // none of its criteria failed, and a person decides on some
 )
 
 // OutcomeStatuses lists them.
-func OutcomeStatuses() []OutcomeStatus { return []OutcomeStatus{Matched, OutcomeFailed} }
+func OutcomeStatuses() []OutcomeStatus { return []OutcomeStatus{Matched, OutcomeFailed, OutcomeHeld} }
+
+// FailureReason says why a subtask failed; "" (null in JSON) = it did not.
+type FailureReason string
+
+// MarshalJSON writes no reason as null.
+func (r FailureReason) MarshalJSON() ([]byte, error) {
+	if r == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(r))
+}
 
 // SubTaskOutcome is what R4a hands to R4b.
 type SubTaskOutcome struct {
@@ -109,11 +142,15 @@ type SubTaskOutcome struct {
 	Round            int                `json:"round"`
 	Status           OutcomeStatus      `json:"status"`
 	Output           json.RawMessage    `json:"output"`
-	FailureReason    string             `json:"failure_reason,omitempty"`
+	FailureReason    FailureReason      `json:"failure_reason"`
 	CriteriaVerdicts []CriterionVerdict `json:"criteria_verdicts"`
-	GapTrajectory    []Gap              `json:"gap_trajectory"` // one for each attempt
-	ToolCalls        []Evidence         `json:"tool_calls"`     // of all attempts
+	GapTrajectory    []Gap              `json:"gap_trajectory"`      // one for each attempt
+	ToolCalls        []Evidence         `json:"tool_calls"`          // of all attempts
+	JudgedBy         EntityID           `json:"judged_by,omitempty"` // of the last attempt; "" = code
 }
+
+// Failed reports whether the subtask failed; a status that is not known is a failure.
+func (o SubTaskOutcome) Failed() bool { return o.Status != Matched && o.Status != OutcomeHeld }
 
 // Recommendation is what R4b thinks of another round.
 type Recommendation string

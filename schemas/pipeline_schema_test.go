@@ -25,6 +25,7 @@ var pipelineEnums = map[reflect.Type][]string{
 	reflect.TypeFor[CriterionMode]():   strs(CriterionModes()),
 	reflect.TypeFor[ExecutionStatus](): strs(ExecutionStatuses()),
 	reflect.TypeFor[Verdict]():         strs(Verdicts()),
+	reflect.TypeFor[Basis]():           strs(Bases()),
 	reflect.TypeFor[OutcomeStatus]():   strs(OutcomeStatuses()),
 	reflect.TypeFor[Recommendation]():  strs(Recommendations()),
 	reflect.TypeFor[Directive]():       strs(Directives()),
@@ -46,6 +47,8 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 		return map[string]any{"type": "string"}
 	case typ == reflect.TypeFor[FailureClass]():
 		return map[string]any{"enum": []any{"logical", "environmental", nil}}
+	case typ == reflect.TypeFor[FailureReason]():
+		return map[string]any{"type": []any{"string", "null"}}
 	case typ.Kind() == reflect.Pointer:
 		return describe(t, typ.Elem(), defs)
 	case typ.Kind() == reflect.Slice:
@@ -72,11 +75,14 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 		if typ == reflect.TypeFor[PlanDirective]() { // a tie is the directive's to name
 			properties["failure_class"] = map[string]any{"enum": []any{"logical", "environmental", "mixed", nil}}
 		}
+		if typ == reflect.TypeFor[CriterionVerdict]() { // what no call proves is held, on record alone
+			properties["verdict"] = map[string]any{"enum": []any{Pass, Fail, Held}}
+		}
 		slices.Sort(required)
 		defs[name] = map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
 		if typ == reflect.TypeFor[Criterion]() {
 			defs[name].(map[string]any)["required"] = []string{"criterion"}
-			defs[name] = map[string]any{"description": "A bare string is a verifiable criterion.",
+			defs[name] = map[string]any{"description": "A bare string is verifiable if it names a command (`make test` exits 0), else plausible.",
 				"anyOf": []any{map[string]any{"type": "string"}, defs[name]}}
 		}
 		return ref
@@ -116,7 +122,7 @@ func TestPipelineSchemaFitsTheRecords(t *testing.T) {
 func TestACriterionMayBeAString(t *testing.T) {
 	var list []Criterion
 	require.NoError(t, json.Unmarshal([]byte(`["tests pass",{"criterion":"reads well","mode":"plausible"},{"criterion":"there"}]`), &list))
-	require.Equal(t, []Criterion{{Criterion: "tests pass", Mode: Verifiable}, {Criterion: "reads well", Mode: Plausible}, {Criterion: "there", Mode: Verifiable}}, list)
+	require.Equal(t, []Criterion{{Criterion: "tests pass", Mode: Plausible}, {Criterion: "reads well", Mode: Plausible}, {Criterion: "there", Mode: Plausible}}, list)
 	require.Error(t, json.Unmarshal([]byte(`[7]`), &list))
 }
 

@@ -90,9 +90,11 @@ func TestEveryEventHasASchema(t *testing.T) {
 		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
 		EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{}, EventSwarmDisbanded: SwarmDisbanded{},
 		EventTrustScoreChanged:  TrustScoreChanged{},
-		EventAgentStatusChanged: AgentStatusChanged{}, EventTaskReady: TaskReady{},
-		EventTaskDone: TaskChanged{}, EventTaskFailed: TaskChanged{}, EventTaskHeld: TaskChanged{},
-		EventTaskBlocked: TaskChanged{}, EventTaskCancelled: TaskChanged{},
+		EventAgentStatusChanged: AgentStatusChanged{}, EventWorkReady: WorkOffered{},
+		EventWorkDone: WorkChanged{}, EventWorkFailed: WorkChanged{}, EventWorkHeld: WorkChanged{},
+		EventWorkBlocked: WorkChanged{}, EventWorkCancelled: WorkChanged{},
+		EventTaskAccepted: TaskChanged{}, EventTaskAbandoned: TaskChanged{}, EventTaskAsks: TaskChanged{}, EventTaskHeld: TaskChanged{},
+		EventTaskReplanned: TaskChanged{}, EventTaskCancelled: TaskChanged{},
 		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{}, EventGroupInvitation: GroupInvitation{},
 	}
 	var names []string
@@ -119,6 +121,7 @@ func TestEnumsFitTheirSchemas(t *testing.T) {
 	require.Equal(t, strs(AgentTypes()), words("identity", "agent_type"))
 	require.Equal(t, strs(AgentStatuses()), words("identity", "status"))
 	require.Equal(t, strs(WorkStates()), words("events", "work_state"))
+	require.Equal(t, strs(TaskStates()), words("events", "task_state"))
 	require.Equal(t, strs(LossReasons()), words("events", "loss_reason"))
 	require.Equal(t, strs(Divergences()), words("events", "divergence"))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -52,7 +53,7 @@ type CriterionMode string
 
 // The modes.
 const (
-	Verifiable CriterionMode = "verifiable" // tool output shows it; a failure counts in full
+	Verifiable CriterionMode = "verifiable" // a machine check or a call that exits 0 shows it; a failure counts in full
 	Plausible  CriterionMode = "plausible"  // a judgement; a failure counts by the share of attempts that failed
 )
 
@@ -63,24 +64,50 @@ func CriterionModes() []CriterionMode { return []CriterionMode{Verifiable, Plaus
 type Criterion struct {
 	Criterion string        `json:"criterion"`
 	Mode      CriterionMode `json:"mode"`
-	Check     *Check        `json:"check,omitempty"` // by code, instead of a judgement
+	Check     *Check        `json:"check,omitempty"`   // by code, instead of a judgement
+	Command   string        `json:"command,omitempty"` // the executor runs it; exit 0 after the last change shows the criterion
 }
 
-// UnmarshalJSON reads a bare string as a verifiable criterion, and a criterion
-// without a mode as verifiable.
+// UnmarshalJSON reads a criterion or a bare string. Without a mode it is verifiable if
+// it has a check or names a command, else plausible. A text names a command in
+// backticks beside the word exit: "`make test` exits 0".
 func (c *Criterion) UnmarshalJSON(raw []byte) error {
-	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' {
-		*c = Criterion{Mode: Verifiable}
-		return json.Unmarshal(raw, &c.Criterion)
-	}
 	type plain Criterion
-	p := plain{Mode: Verifiable}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	var p plain
+	var err error
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '"' {
+		err = json.Unmarshal(raw, &p.Criterion)
+	} else {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil {
 		return err
+	}
+	if p.Check == nil && p.Command == "" && p.Mode != Plausible {
+		p.Command = namedCommand(p.Criterion)
+	}
+	if p.Mode == "" {
+		if p.Mode = Plausible; p.Check != nil || p.Command != "" {
+			p.Mode = Verifiable
+		}
 	}
 	*c = Criterion(p)
 	return nil
 }
+
+// namedCommand is the first text in backticks of a criterion that says how something
+// exits, "" if there is none.
+func namedCommand(criterion string) string {
+	_, rest, ok := strings.Cut(criterion, "`")
+	command, after, closed := strings.Cut(rest, "`")
+	if !ok || !closed || !exitsZero.MatchString(after) {
+		return ""
+	}
+	return strings.TrimSpace(command)
+}
+
+// exitsZero finds "exits 0", "exit code 0", "exits with code 0".
+var exitsZero = regexp.MustCompile(`(?i)\bexits?\b(?: \pL+){0,3}[ :=]+0\b`)
 
 // TaskConstraints are the limits a user stated; "" = none.
 type TaskConstraints struct {
@@ -209,6 +236,7 @@ type ExecutionResult struct {
 	Round     int    `json:"round"`
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
+	Recorded  []Evidence `json:"recorded,omitzero"`   // what the node saw of its calls; nil = nothing was recorded
 	Unplanned []Evidence `json:"unplanned,omitempty"` // calls of tools that the subtask did not plan: no evidence
 	Checks    []Evidence `json:"checks,omitempty"`    // of the node: what machine checks of it found
 }

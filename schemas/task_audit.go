@@ -61,19 +61,20 @@ const (
 	DetectDuplicateID    Detection = "duplicate_id"      //
 	DetectFanInGap       Detection = "fanin_gap"         // a subtask nobody reports on
 	DetectStaleSubmit    Detection = "stale_submit"      // a report with a fence that is over
-	DetectSeparationDuty Detection = "separation_breach" // judged by its own kin
+	DetectSeparationDuty Detection = "separation_breach" // judged, merged or accepted by its own kin
 	DetectFailedTool     Detection = "failed_tool"       // success claimed beside a tool that failed
 	DetectRepetition     Detection = "repetition"        // the same call again and again
 	DetectNoEvidence     Detection = "no_evidence"       // success claimed, and nothing shown
 	DetectUnstructured   Detection = "unstructured"      // evidence in prose, where a call was to be named
 	DetectStaleArtefact  Detection = "stale_artefact"    // a file from before the attempt
+	DetectIntentDrift    Detection = "intent_drift"      // the intent lacks the user's words
 )
 
 // Detections lists them.
 func Detections() []Detection {
 	return []Detection{DetectDrift, DetectRoleDrift, DetectDivergence, DetectBoundary, DetectThrashing,
 		DetectDuplicateID, DetectFanInGap, DetectStaleSubmit, DetectSeparationDuty,
-		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnstructured, DetectStaleArtefact}
+		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnstructured, DetectStaleArtefact, DetectIntentDrift}
 }
 
 // AuditFinding is one detection in a report.

@@ -50,6 +50,13 @@ func (b *building) groups(t seat) []string {
 			list = append(list, string(o.cell))
 		}
 	}
+	if t.slot == b.lead {
+		for _, id := range b.cells {
+			if !slices.Contains(list, string(id)) {
+				list = append(list, string(id))
+			}
+		}
+	}
 	return list
 }
 
@@ -121,8 +128,13 @@ func (b *building) found() error {
 		}
 		return memory.FoundSwarmGroup(b.g, memory.SwarmGroupOf{ID: id, Swarm: swarm, Culture: b.plan.culture, Members: members})
 	}
-	if b.plan.addTo != "" {
+	if b.plan.addTo != "" && b.lead == nil {
 		own = own[len(run):] // it is there
+	}
+	for _, id := range b.cells { // the new coordinator runs those there are
+		if err := memory.Enter(b.g, id, b.leader, access.RoleAdmin); err != nil {
+			return err
+		}
 	}
 	if err := add(b.out.ID, own); err != nil {
 		return err
@@ -165,6 +177,11 @@ func (b *building) note() error {
 	if b.plan.addTo == "" {
 		if _, err := tx.Exec(insertSwarm, b.out.ID, b.plan.manifest.Goal, b.strategy, b.g.Actor(), b.leader, tx.Micros()); err != nil {
 			return fmt.Errorf("note swarm: %w", err)
+		}
+	}
+	if b.plan.addTo != "" && b.lead != nil {
+		if _, err := tx.Exec(updateCoordinator, b.leader, b.out.ID); err != nil {
+			return fmt.Errorf("note coordinator: %w", err)
 		}
 	}
 	numbers := map[string]int{}

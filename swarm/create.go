@@ -77,6 +77,7 @@ type building struct {
 	lead     *slot            // the coordinator's
 	leader   schemas.EntityID // a coordinator there is
 	seats    []seat
+	cells    []schemas.GroupID // of a swarm that grows, that a new coordinator runs
 }
 
 // begin finds out what is to be made and holds it against what the actor may.
@@ -114,13 +115,21 @@ func (b *building) resume() error {
 	if err != nil {
 		return err
 	}
+	c := checker{}
+	if b.lead != nil {
+		if err := b.replace(s, &c); err != nil {
+			return err
+		}
+	}
 	next := 1
 	for _, k := range known {
 		next = max(next, k.n+1)
 	}
-	c := checker{}
 	for i := range b.plan.slots {
 		now := &b.plan.slots[i]
+		if now == b.lead {
+			continue
+		}
 		at := slices.IndexFunc(known, func(k slot) bool { return k.name == now.name })
 		if at < 0 {
 			if now.n = next; b.strategy == schemas.InPipeline {
@@ -131,7 +140,7 @@ func (b *building) resume() error {
 		}
 		k := known[at]
 		if now.n, now.made = k.n, k.made; k.n == 0 {
-			c.say(fmt.Sprintf("/agents/%d/slot", i), "is the coordinator's, and there is one")
+			c.say(fmt.Sprintf("/agents/%d/slot", i), "is the coordinator's; name it in coordinator_slot to replace one that has ended")
 		}
 		if now.asked == "" && k.asked != "" {
 			now.kind, now.asked = k.kind, k.asked
@@ -145,6 +154,21 @@ func (b *building) resume() error {
 		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(), schemas.MaxSwarmAgents)
 	}
 	return c.refusal("the swarm was not changed")
+}
+
+// replace lets the coordinator's slot be filled anew, if the coordinator has ended.
+func (b *building) replace(s record, c *checker) error {
+	var living bool
+	if err := b.g.Tx().LookupRow(countPresent, s.coordinator).Scan(&living); err != nil {
+		return fmt.Errorf("read coordinator: %w", err)
+	}
+	if living {
+		c.say("/coordinator_slot", "names a second coordinator, and there is one")
+		return nil
+	}
+	have, err := groupsOf(b.g, s.id)
+	b.leader, b.cells = "", have[min(1, len(have)):]
+	return err
 }
 
 // name picks the id of a new swarm, and finds its coordinator.

@@ -82,17 +82,24 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 		c.found = append(c.found, memory.CheckSwarmCulture(p.culture)...)
 	}
 	p.readSlots(&c)
-	if s := p.coordinator(); m.CoordinatorSlot != "" && (s == nil || s.count != 1) {
-		c.say("/coordinator_slot", "must name a slot of one agent")
-	}
+	p.checkLead(&c)
 	return p, c.refusal("the swarm was not made")
 }
 
-// NewGrowth checks slots by which a swarm is to grow.
-func NewGrowth(addTo schemas.GroupID, agents []schemas.SwarmSlot, tools []string) (*Plan, error) {
-	p := &Plan{manifest: schemas.SwarmManifest{SwarmID: addTo, Agents: agents}, addTo: addTo, tools: tools}
+// checkLead checks that the coordinator's slot is one of one agent.
+func (p *Plan) checkLead(c *checker) {
+	if s := p.coordinator(); p.manifest.CoordinatorSlot != "" && (s == nil || s.count != 1) {
+		c.say("/coordinator_slot", "must name a slot of one agent")
+	}
+}
+
+// NewGrowth checks slots by which a swarm is to grow. lead names the one of them that
+// replaces a coordinator that has ended, "" = none.
+func NewGrowth(addTo schemas.GroupID, lead string, agents []schemas.SwarmSlot, tools []string) (*Plan, error) {
+	p := &Plan{manifest: schemas.SwarmManifest{SwarmID: addTo, CoordinatorSlot: lead, Agents: agents}, addTo: addTo, tools: tools}
 	c := checker{}
 	p.readSlots(&c)
+	p.checkLead(&c)
 	return p, c.refusal("the swarm was not changed")
 }
 

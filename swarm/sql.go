@@ -22,7 +22,10 @@ const (
 		ORDER BY s.ended_at > 0, s.created_at DESC, s.id LIMIT ?2`
 	selectSlots = `SELECT n, slot, agent_type, capabilities, made FROM swarm_slots WHERE swarm_id = ? ORDER BY n`
 	selectCells = `SELECT id FROM groups WHERE swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
-	endSwarm    = `UPDATE swarms SET ended_at = ?, answer = ? WHERE id = ?`
+	// countPresent tells whether an agent is there and has not ended.
+	countPresent      = `SELECT count(*) FROM entities WHERE id = ? AND status IN ('registered', 'active', 'suspended')`
+	updateCoordinator = `UPDATE swarms SET coordinator = ? WHERE id = ?`
+	endSwarm          = `UPDATE swarms SET ended_at = ?, answer = ? WHERE id = ?`
 
 	selectStrategy = `SELECT strategy, coordinator FROM swarms WHERE id = ?`
 	selectPlace    = `SELECT a.n, a.cell FROM swarm_agents a WHERE a.swarm_id = ? AND a.entity_id = ?`

@@ -47,11 +47,19 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 			return 0, err
 		}
 		n++
-		if holder == "" || holder == r.submitter {
+		if holder == "" || holder == r.submitter || holder == g.Actor() {
 			continue
 		}
-		if err := g.Emit(events.EntityStream(holder), schemas.EventTaskCancelled,
-			schemas.TaskChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: holder, State: r.state}); err != nil {
+		// A member of the group was told with it.
+		var member bool
+		if err := g.Tx().LookupRow(countMember, r.group, holder).Scan(&member); err != nil {
+			return 0, fmt.Errorf("read members: %w", err)
+		}
+		if member {
+			continue
+		}
+		if err := g.Emit(events.EntityStream(holder), schemas.EventWorkCancelled,
+			schemas.WorkChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: holder, State: r.state}); err != nil {
 			return 0, err
 		}
 	}

@@ -2,7 +2,9 @@ package work
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
@@ -115,7 +117,7 @@ type told struct {
 
 type told1 struct {
 	lane  int64
-	ready schemas.TaskReady
+	ready schemas.WorkOffered
 }
 
 func (t *told) ready(r row) {
@@ -126,7 +128,7 @@ func (t *told) ready(r row) {
 	if !ok {
 		at = len(t.order)
 		t.seen[r.lane] = at
-		t.order = append(t.order, told1{r.lane, schemas.TaskReady{TaskID: r.task, GroupID: r.group}})
+		t.order = append(t.order, told1{r.lane, schemas.WorkOffered{TaskID: r.task, GroupID: r.group}})
 	}
 	t.order[at].ready.Items++
 }
@@ -134,7 +136,7 @@ func (t *told) ready(r row) {
 // tell writes the events of what became ready: to whom it is assigned, else to
 // its group. Whoever waits for work is woken in any case.
 func (t *told) tell(g access.Grant) error {
-	streams := map[events.Stream]*schemas.TaskReady{}
+	streams := map[events.Stream]*schemas.WorkOffered{}
 	var order []events.Stream
 	for _, one := range t.order {
 		var l lane
@@ -158,13 +160,16 @@ func (t *told) tell(g access.Grant) error {
 			continue
 		}
 		if streams[to] == nil {
-			streams[to] = &schemas.TaskReady{TaskID: one.ready.TaskID, GroupID: one.ready.GroupID}
+			streams[to] = &schemas.WorkOffered{TaskID: one.ready.TaskID, GroupID: one.ready.GroupID}
 			order = append(order, to)
 		}
 		streams[to].Items += one.ready.Items
 	}
 	for _, to := range order {
-		if err := g.Emit(to, schemas.EventTaskReady, *streams[to]); err != nil {
+		if to == events.EntityStream(g.Actor()) { // its own doing is no news to it
+			continue
+		}
+		if err := g.Emit(to, schemas.EventWorkReady, *streams[to]); err != nil {
 			return err
 		}
 	}
@@ -176,9 +181,10 @@ func (t *told) tell(g access.Grant) error {
 
 // groupCulture is what of a group events depend on.
 type groupCulture struct {
-	kind      string
-	swarm     schemas.GroupID // that a group of kind swarm belongs to
-	Broadcast string          `json:"broadcast_eagerness"`
+	kind         string
+	swarm        schemas.GroupID // that a group of kind swarm belongs to
+	Broadcast    string          `json:"broadcast_eagerness"`
+	Notification string          `json:"notification_policy"`
 }
 
 // quiet groups are told nothing: their members look for themselves.
@@ -201,29 +207,75 @@ func cultureOf(g access.Grant, id schemas.GroupID) (groupCulture, error) {
 // told of its ends in the words of its own event.
 func changed(g access.Grant, r row, by schemas.By) error {
 	t, source := event(r.state), g.Actor()
-	if by == schemas.ByNode { // in whoever's transaction it was found due
+	if by == schemas.ByNode { // in whichever transaction it was found due
 		source = access.NodeEntity
 	}
-	emit := func(to events.Stream, t schemas.EventType, payload any) error {
-		return events.Append(g.Tx(), to, events.Event{Type: t, Source: source, Payload: payload})
-	}
-	what := schemas.TaskChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: r.holder, State: r.state}
-	if err := emit(events.EntityStream(r.submitter), t, what); err != nil || r.group == "" {
-		return err
+	what := schemas.WorkChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: r.holder, State: r.state}
+	n := News{Type: t, Source: source, Payload: what, Group: r.group, To: []schemas.EntityID{r.submitter}}
+	if r.group == "" || r.holder == "" || r.state != schemas.WorkDone && r.state != schemas.WorkFailed {
+		return n.Announce(g)
 	}
 	c, err := cultureOf(g, r.group)
-	if err != nil || c.quiet() {
+	if err != nil || c.kind != access.GroupSwarm {
+		return errors.Join(err, n.Announce(g))
+	}
+	// The submitter gets the event that names the item.
+	n.Group = ""
+	if err := n.Announce(g); err != nil || c.quiet() {
 		return err
 	}
-	if c.kind == access.GroupSwarm && r.holder != "" && (r.state == schemas.WorkDone || r.state == schemas.WorkFailed) {
-		return emit(events.GroupStream(r.group), schemas.EventSwarmTaskComplete,
-			schemas.SwarmTaskComplete{SwarmID: c.swarm, AgentID: r.holder, Result: string(r.state)})
+	return events.Append(g.Tx(), events.GroupStream(r.group), events.Event{Type: schemas.EventSwarmTaskComplete, Source: source,
+		Payload: schemas.SwarmTaskComplete{SwarmID: c.swarm, AgentID: r.holder, Result: string(r.state)}})
+}
+
+// News is an event for a group and for some entities.
+type News struct {
+	Type    schemas.EventType
+	Source  schemas.EntityID
+	Payload any
+	Group   schemas.GroupID // "" = none
+	To      []schemas.EntityID
+}
+
+// Announce tells each reader once: the members of the group in its stream, the others in
+// their own. The source of an event is not told of it.
+func (n News) Announce(g access.Grant) error {
+	e := events.Event{Type: n.Type, Source: n.Source, Payload: n.Payload}
+	heard := false
+	if n.Group != "" {
+		c, err := cultureOf(g, n.Group)
+		if err != nil {
+			return err
+		}
+		if !c.quiet() {
+			if err := events.Append(g.Tx(), events.GroupStream(n.Group), e); err != nil {
+				return err
+			}
+			heard = c.Notification != "silent"
+		}
 	}
-	return emit(events.GroupStream(r.group), t, what)
+	for i, to := range n.To {
+		if to == "" || to == n.Source || slices.Contains(n.To[:i], to) {
+			continue
+		}
+		if heard {
+			var member bool
+			if err := g.Tx().LookupRow(countMember, n.Group, to).Scan(&member); err != nil {
+				return fmt.Errorf("read members: %w", err)
+			}
+			if member {
+				continue
+			}
+		}
+		if err := events.Append(g.Tx(), events.EntityStream(to), e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // event is the type that tells of a state.
 func event(s schemas.WorkState) schemas.EventType {
-	return map[schemas.WorkState]schemas.EventType{schemas.WorkDone: schemas.EventTaskDone, schemas.WorkFailed: schemas.EventTaskFailed,
-		schemas.WorkHeld: schemas.EventTaskHeld, schemas.WorkBlocked: schemas.EventTaskBlocked, schemas.WorkCancelled: schemas.EventTaskCancelled}[s]
+	return map[schemas.WorkState]schemas.EventType{schemas.WorkDone: schemas.EventWorkDone, schemas.WorkFailed: schemas.EventWorkFailed,
+		schemas.WorkHeld: schemas.EventWorkHeld, schemas.WorkBlocked: schemas.EventWorkBlocked, schemas.WorkCancelled: schemas.EventWorkCancelled}[s]
 }

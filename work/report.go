@@ -106,13 +106,21 @@ type Receipt struct {
 	WorkID string            `json:"work_id"`
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
-	Late   bool              `json:"late,omitempty"` // see Stale
-	Kept   bool              `json:"-"`              // what came too late was kept, just now
+	Late   bool              `json:"late,omitempty"`   // see Stale
+	Kept   bool              `json:"-"`                // what came too late, or differs, was kept, just now
+	Before Outcome           `json:"before,omitempty"` // the lease was reported so, and this report differs
 }
+
+// Counts reports whether the report was taken.
+func (r Receipt) Counts() bool { return !r.Late && r.Before == "" }
 
 // Stale words a receipt of a report that did not count. It is no error of File,
 // because the payload that was kept must be committed.
 func (r Receipt) Stale() error {
+	if r.Before != "" {
+		return schemas.Conflictf("this lease was already reported: %s; this report differs, does not count, and was kept for the operator", r.Before).
+			Try("take other work with task_claim")
+	}
 	if !r.Late {
 		return nil
 	}
@@ -124,8 +132,8 @@ func (r Receipt) Stale() error {
 type Review func(g access.Grant, agent schemas.EntityID, role string) (bool, error)
 
 // File takes a report (INV-FENCE). A lease that is over counts until someone else
-// has the item. Errors: CodeNotFound if the actor never had that lease,
-// CodeConflict if it reported something else under it, CodeDenied if it may not
+// has the item; a second report of a lease that differs from the first does not count.
+// Errors: CodeNotFound if the actor never had that lease, CodeDenied if it may not
 // write to the item's group any more, CodeInvalid if the result is not what the
 // item asks for.
 func File(g access.Grant, p *Report, review Review) (Receipt, error) {
@@ -149,7 +157,9 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	receipt := Receipt{WorkID: r.id, Fence: p.fence}
 	if before.outcome != "" {
 		if before.hash != p.hash {
-			return receipt, schemas.Conflictf("this lease was already reported: %s", before.outcome).Try("take other work with task_claim")
+			receipt.State, receipt.Before = before.state, before.outcome
+			receipt.Kept, err = late(g, r, p, before.late)
+			return receipt, err
 		}
 		receipt.State = before.state
 		return receipt, nil
@@ -221,7 +231,8 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 	return news.tell(g)
 }
 
-// late keeps a report that came too late, the first of its lease, for the operator.
+// late keeps a report that came too late or differs from the one before, the first of its
+// lease, for the operator.
 func late(g access.Grant, r row, p *Report, before int64) (kept bool, err error) {
 	if before != 0 || p.outcome == Released || p.outcome == Progress {
 		return false, nil

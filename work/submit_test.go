@@ -78,7 +78,8 @@ func TestTimes(t *testing.T) {
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)
 }
 
-// A flood is one event; what each item comes to is one for the submitter.
+// A flood is one event; what each item comes to is one for each reader, and none for the
+// agent whose doing it was.
 func TestEventsAreFew(t *testing.T) {
 	n := newNode(t)
 	drafts := make([]Draft, MaxItems)
@@ -89,7 +90,14 @@ func TestEventsAreFew(t *testing.T) {
 	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events`))
 	require.Equal(t, int64(MaxItems), n.one(`SELECT json_extract(payload, '$.items') FROM events`))
 	n.report(a, n.claim(a), Done, `1`)
-	require.Equal(t, int64(2), n.one(`SELECT count(*) FROM events WHERE type = 'task.done'`))
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events WHERE type = 'work.done' AND stream = 'g/team'`), "the submitter reads the group")
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events WHERE type = 'work.done'`))
+	_, ids := n.submit(lead, "", todo("mine"))
+	n.report(a, n.claim(a), Released, ``)
+	for range ids {
+		n.report(lead, n.claim(lead), Done, `1`)
+	}
+	require.Zero(t, n.one(`SELECT count(*) FROM events WHERE source = substr(stream, 3)`), "its own doing is no news to it")
 }
 
 // A result has the form its item asks for, or the lease stands.

@@ -105,7 +105,8 @@ func TestCancel(t *testing.T) {
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 	require.Equal(t, schemas.WorkCancelled, n.state(ids[2]))
 	require.ErrorIs(t, n.report(b, c, Done, `1`).Stale(), schemas.ErrConflict)
-	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events WHERE type = 'task.cancelled' AND stream = ?`, "e/"+string(b)))
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events WHERE type = 'work.cancelled' AND stream = 'g/team' AND json_extract(payload, '$.agent_id') = ?`, b), "it reads the group")
+	require.Zero(t, n.one(`SELECT count(*) FROM events WHERE type = 'work.cancelled' AND stream LIKE 'e/%'`))
 }
 
 // Who an item waits for shows, and that nobody comes for it any more.

@@ -15,14 +15,17 @@ import (
 
 // taskSettings are those of the pipeline; what is left out keeps its default.
 type taskSettings struct {
-	Patience   duration     `json:"patience"`      // how long a role may stay unfilled or unanswered; left out: 24h
-	Retries    *int         `json:"retries"`       // correction signals for a subtask; left out: 2
-	Kin        bool         `json:"judged_by_kin"` // who executed a subtask, or stands above or below it, may judge it; left out: false
-	Policy     string       `json:"policy"`        // what follows from a failed round: patient, or v0.7 or v0.8 to the letter; left out: patient
-	Table      string       `json:"table"`         // the older name of policy, for v0.7 and v0.8
-	KillSwitch bool         `json:"kill_switch"`   // two rounds in a row that move the loss up end a task; left out: false
-	General    []string     `json:"general_tools"` // tools that are never blocked as such, but on what they were used on; left out: bash, edit, fetch, glob, grep, ls, read, search, write
-	Loss       lossSettings `json:"loss"`          // the hyperparameters of the loss and its table
+	Patience   duration     `json:"patience"`         // how long a role may stay unfilled or unanswered; left out: 24h
+	Retries    *int         `json:"retries"`          // correction signals for a subtask; left out: 2
+	Kin        bool         `json:"judged_by_kin"`    // an executor, and those above and below it, may judge its subtask and merge its round; left out: false
+	Recorded   bool         `json:"require_recorded"` // a call that only its executor claims proves no criterion; left out: false
+	JudgeCalls bool         `json:"judge_calls"`      // where no call of an executor proves a criterion, a call of the judge does; left out: false
+	Reading    []string     `json:"reading_tools"`    // tools that change nothing, beside the known ones; left out: none
+	Policy     string       `json:"policy"`           // what follows from a failed round: patient, or v0.7 or v0.8 to the letter; left out: patient
+	Table      string       `json:"table"`            // the older name of policy, for v0.7 and v0.8
+	KillSwitch bool         `json:"kill_switch"`      // two rounds in a row that move the loss up end a task; left out: false
+	General    []string     `json:"general_tools"`    // tools that are never blocked as such, but on what they were used on; left out: bash, edit, fetch, glob, grep, ls, read, search, write
+	Loss       lossSettings `json:"loss"`             // the hyperparameters of the loss and its table
 }
 
 // lossSettings are the hyperparameters of pipeline v0.7.
@@ -49,6 +52,7 @@ func (s taskSettings) configure(c *ops.Config) error {
 	if s.Retries != nil {
 		d.Retries = *s.Retries
 	}
+	d.Evidence = pipeline.EvidenceRules{RequireRecorded: s.Recorded, JudgeCalls: s.JudgeCalls, Reading: s.Reading}
 	d.Kin = s.Kin
 	if s.Table != "" && s.Policy != "" && s.Table != s.Policy {
 		return fmt.Errorf("tasks.table is %q and tasks.policy %q: the first is the older name of the second, so leave it out", s.Table, s.Policy)

@@ -50,7 +50,11 @@ func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
 		return nil, err
 	}
 	if !home.Fresh() {
-		return a.openNode(ctx)
+		n, err := a.openNode(ctx)
+		if err == nil {
+			n.CheckWait = ops.UntilChecked // the process ends with its command
+		}
+		return n, err
 	}
 	if exists(home.Database()) {
 		n, err := a.openNode(ctx)

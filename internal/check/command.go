@@ -52,6 +52,9 @@ func (env Env) command(ctx context.Context, c schemas.Check) (ok bool, e schemas
 	}
 	defer home.remove()
 	exit, output, err := env.run(ctx, c, dir, string(home))
+	if errors.Is(err, ErrLate) {
+		return false, evidence(c, exit, output), err
+	}
 	if err != nil {
 		return false, e, err
 	}
@@ -82,8 +85,11 @@ func (env Env) folder(dir string) (string, error) {
 	return "", nil
 }
 
+// ErrLate is why a command said nothing about its check: it did not end in time. It comes
+// with evidence.
+var ErrLate = errors.New("it took too long")
+
 var (
-	errLate = errors.New("it took too long")
 	errLong = errors.New("it printed too much")
 )
 
@@ -100,7 +106,7 @@ func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit
 		return 0, "", err
 	}
 	defer out.Close() //nolint:errcheck // only read
-	limited, end := context.WithTimeoutCause(ctx, timeout, errLate)
+	limited, end := context.WithTimeoutCause(ctx, timeout, ErrLate)
 	defer end()
 	limited, stop := context.WithCancelCause(limited)
 	defer stop(nil)
@@ -136,7 +142,10 @@ func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit
 	if why != "" {
 		why = "\n[" + why + "]"
 	}
-	return exit, kept.String() + why, ctx.Err()
+	if err := ctx.Err(); err != nil || !errors.Is(context.Cause(limited), ErrLate) || exit != ended {
+		return exit, kept.String() + why, err
+	}
+	return exit, kept.String() + why, ErrLate
 }
 
 // wait gives the exit code of a command, or why it has none.

@@ -117,10 +117,10 @@ func TestACommandThatNeverEndsIsEnded(t *testing.T) {
 	env := allowed(t)
 	env.Timeout = 200 * time.Millisecond
 	ok, e, err := Run(t.Context(), env, command(t, "stubborn"), time.Time{})
-	require.NoError(t, err)
+	require.ErrorIs(t, err, ErrLate, "that says nothing about the task")
 	require.False(t, ok)
 	require.Equal(t, ended, e.Exit)
-	require.Contains(t, e.Head, errLate.Error())
+	require.Contains(t, e.Head, ErrLate.Error(), "what it printed is kept")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

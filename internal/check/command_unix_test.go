@@ -45,9 +45,9 @@ func TestTheWholeGroupIsEndedInTime(t *testing.T) {
 	self := c.Command[0]
 	c.Command = []string{"sh", "-c", `"$0" child leave "$1"; exec "$0" child stubborn`, self, lock.Name()}
 	ok, e, err := Run(t.Context(), env, c, time.Time{})
-	require.NoError(t, err)
+	require.ErrorIs(t, err, ErrLate)
 	require.False(t, ok)
-	require.Contains(t, e.Head+e.Tail, errLate.Error())
+	require.Contains(t, e.Head+e.Tail, ErrLate.Error())
 	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), "waits for ever if somebody lives")
 }
 

@@ -62,6 +62,15 @@ func (u *turn) judges(t pipeline.Team, barred []schemas.EntityID) (place, error)
 	return place{apart: t.Apart()}, nil
 }
 
+// merges is where a round is merged: where the whole task is overseen, unless the
+// coordinator executed in it or stands above or below an executor.
+func (u *turn) merges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+	if !t.Apart() {
+		return place{}, nil
+	}
+	return u.coordinates(t, barred)
+}
+
 // coordinates is a seat of the coordinator or, if it is barred, of anyone in the swarm.
 func (u *turn) coordinates(t pipeline.Team, barred []schemas.EntityID) (place, error) {
 	for _, id := range barred {

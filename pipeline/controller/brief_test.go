@@ -35,15 +35,15 @@ func TestBriefsAreComplete(t *testing.T) {
 	}{
 		{schemas.Perceiver, lead, "Perceiver (R1)", []string{"request", "may_ask"}, nil, "", false,
 			func(work.Claimed) string { return `{"intent": "ship the release"}` }},
-		{schemas.Planner, lead, "Planner (R2)", []string{"intent", "tools"}, nil, source, false,
+		{schemas.Planner, lead, "Planner (R2)", []string{"intent", "raw_input", "tools"}, nil, source, false,
 			func(work.Claimed) string {
 				return plan(step("build it", 1, []string{"write"}, "the build ends well"))
 			}},
-		{schemas.Executor, a, "build it\n\nExecutor (R3)", []string{"tools"}, []string{"the build ends well"}, source, true,
+		{schemas.Executor, a, "build it\n\nExecutor (R3)", []string{"tools"}, []string{"the build ends well (a call that exits 0 after the last change decides)"}, source, true,
 			func(work.Claimed) string { return text(strings.Repeat("z", 60_000)) }},
-		{schemas.AgentValidator, b, "Validator (R4a)", []string{"intent", "criteria", "output", "tool_calls"}, []string{"the build ends well"}, "", true,
+		{schemas.AgentValidator, b, "Validator (R4a)", []string{"intent", "raw_input", "criteria", "output", "tool_calls"}, []string{"the build ends well"}, "", true,
 			func(w work.Claimed) string { return judgement(w, nil) }},
-		{schemas.MetaValidator, lead, "Meta-validator (R4b)", []string{"criteria", "outputs"}, []string{"it is whole"}, source, false,
+		{schemas.MetaValidator, c, "Meta-validator (R4b)", []string{"criteria", "outputs", "raw_input", "tool_calls"}, []string{"it is whole"}, source, false,
 			func(w work.Claimed) string { return merging(w, nil) }},
 	} {
 		t.Run(string(tt.role), func(t *testing.T) {

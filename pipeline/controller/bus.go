@@ -19,6 +19,7 @@ const (
 	recordAnswers       = "Answers"       // of the user
 	recordConstraints   = "Constraints"   // of memory, for a plan
 	recordRefused       = "Refused"       // an answer that does not hold, given back
+	recordNotes         = "Notes"         // what of an answer was mended, dropped or read otherwise
 	recordLate          = "Late"          // a report that does not count
 	recordRejected      = "Rejected"      // by a person, of a result that was accepted
 )

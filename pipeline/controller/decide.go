@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/schemas"
+	"cordelia/trust"
 	"cordelia/work"
 )
 
@@ -92,7 +93,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 		return "", work.OtherResult(id)
 	}
 	err = asNode(g, func(node access.Grant) error {
-		u := &turn{c, node, t}
+		u := &turn{c, node, t, g.Actor()}
 		return u.step(func() error {
 			if accept {
 				return u.approved(g.Actor())
@@ -113,7 +114,29 @@ func (u *turn) approved(by schemas.EntityID) error {
 		return err
 	}
 	f.FinishedAt = stamp(u.g.Tx().Micros())
+	if u.t.decideBy > 0 {
+		f.Reason, u.t.decideBy = "no criterion failed, and a person accepted what no call proves", 0
+	}
+	if err := u.rateHeld(by); err != nil {
+		return err
+	}
 	return u.finish(schemas.TaskApprove, f, schemas.MetaValidator, by)
+}
+
+// rateHeld counts the subtasks that waited for the person for their executors.
+func (u *turn) rateHeld(person schemas.EntityID) error {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return err
+	}
+	for _, s := range subs {
+		if s.outcome.Status == schemas.OutcomeHeld && s.attempted != nil {
+			if err := u.rate(schemas.Executor, trust.Outcome{Agent: s.attempted.By, Success: true, Judge: person, About: s.attempted.Work}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // rejected asks for another round: what the person said is a criterion that failed.
@@ -136,6 +159,6 @@ func (u *turn) rejected(by schemas.EntityID, why string) error {
 		body: map[string]any{"hash": hash(u.t.result), "reason": json.RawMessage(text(why))}}); err != nil {
 		return err
 	}
-	u.t.result = ""
+	u.t.result, u.t.decideBy = "", 0
 	return u.again(all, append(m.Verdicts, verdict))
 }

@@ -18,8 +18,10 @@
 //   - INV-SETTLED: what the end of a seat leads to happens once, in the transaction
 //     that notes it, whoever finds it; until then every task that is not over and
 //     waits for no person has an open seat.
-//   - INV-DUTIES: nobody judges a subtask that it executed, or one above or below it,
-//     in any attempt, nor executes one that it judged, unless the operator allows it.
+//   - INV-DUTIES: no agent judges a subtask that it, or an agent above or below it,
+//     executed in any attempt, nor executes one that it judged, nor merges a round in
+//     which it or such an agent executed, unless the operator allows it. Code is related
+//     to nobody.
 //   - INV-BUS: every record between roles is a row of the bus, written with the change
 //     it belongs to, and its hash is in the audit record.
 //

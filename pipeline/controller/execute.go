@@ -16,8 +16,8 @@ const room = 48 << 10
 // maxAdvice is how much of each part of a correction a brief repeats, in bytes.
 const maxAdvice = 4 << 10
 
-const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call as evidence (tool, input, exit, head, tail): calls of other tools than brief.inputs.tools are none; " +
-	"or failed with the reason as note. What no evidence shows counts as not done."
+const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call, in order, as evidence (tool, input, exit, head, tail): calls of other tools than brief.inputs.tools are none; " +
+	"or failed with the reason as note. What no evidence shows counts as not done; what ran before your last change shows nothing."
 
 // progress starts what may start, fails what waits in vain, and goes on when the
 // round is complete.
@@ -75,7 +75,7 @@ func (u *turn) progress() error {
 func (u *turn) failWaiting(s *subtask) error {
 	none := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: s.id, Round: s.round,
 		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Output: json.RawMessage("null"), Reason: "a step before it failed"}}
-	s.outcome, _ = pipeline.Aggregate(s.record(u.t), none, nil, schemas.SubTaskOutcome{})
+	s.outcome, _ = pipeline.Aggregate(s.record(u.t), none, nil, pipeline.Proof{}, schemas.SubTaskOutcome{})
 	s.outcome.GapTrajectory = []schemas.Gap{} // there was no attempt
 	if err := s.move(schemas.SubTaskFail); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 		Context    string                    `json:"context,omitempty"`
 		Before     []output                  `json:"before,omitempty"`
 	}{s.planned.Tools, s.planned.Deadline, s.attempt, u.left(s), left, exampleReport(s.planned.Tools), c, s.planned.Context, outputs(handedOn(team, subs, s))}
-	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: criteria(s.planned.SuccessCriteria),
+	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: proofsOf(s.planned.SuccessCriteria),
 		limits: limits, excluded: barred, deadline: due(s.planned.Deadline), place: at}
 	return u.open(o)
 }
@@ -155,11 +155,27 @@ func (u *turn) binding() (pipeline.Brief, error) {
 	return u.planBrief(nil, constraints), err
 }
 
+// criteria words criteria for a judge, who repeats them.
 func criteria(list []schemas.Criterion) []string {
 	out := make([]string, len(list))
 	for i, c := range list {
 		if out[i] = c.Criterion; c.Check != nil {
 			out[i] += " (a machine check decides)"
+		}
+	}
+	return out
+}
+
+// proofsOf words criteria for an executor: each with what shows it.
+func proofsOf(list []schemas.Criterion) []string {
+	out := criteria(list)
+	for i, c := range list {
+		switch {
+		case c.Check != nil:
+		case c.Command != "":
+			out[i] += fmt.Sprintf(" (run %q as a call of its own after the last change: its exit decides)", c.Command)
+		case c.Mode == schemas.Verifiable:
+			out[i] += " (a call that exits 0 after the last change decides)"
 		}
 	}
 	return out
@@ -207,14 +223,14 @@ func (u *turn) executed(s seat) error {
 		sub.attempted.By = "" // its holder did not fail
 	}
 	if r.Status != schemas.ExecutionCompleted {
-		return u.conclude(sub, nil, "", "")
+		return u.conclude(sub, opinion{})
 	}
 	if err := sub.move(schemas.SubTaskReport); err != nil {
 		return err
 	}
-	sub.attempted.Found = decided(sub.planned.SuccessCriteria, found)
+	sub.attempted.Found = found
 	if len(judgeable(sub.planned.SuccessCriteria)) == 0 {
-		return u.conclude(sub, nil, "", "")
+		return u.conclude(sub, opinion{})
 	}
 	if err := sub.save(u.g); err != nil {
 		return err
@@ -251,24 +267,6 @@ func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 // judgeable are the criteria that no machine decides.
 func judgeable(list []schemas.Criterion) []schemas.Criterion {
 	return slices.DeleteFunc(slices.Clone(list), func(c schemas.Criterion) bool { return c.Check != nil })
-}
-
-// decided gives a verdict on each criterion that a machine decides; one that no
-// machine looked at failed.
-func decided(list []schemas.Criterion, found []schemas.JudgedCriterion) (out []schemas.JudgedCriterion) {
-	for _, c := range list {
-		if c.Check == nil {
-			continue
-		}
-		at := slices.IndexFunc(found, func(j schemas.JudgedCriterion) bool { return j.Criterion == c.Criterion })
-		if at >= 0 {
-			out = append(out, found[at])
-			continue
-		}
-		out = append(out, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail, FailureClass: schemas.Environmental,
-			Evidence: "the machine check was not run"})
-	}
-	return out
 }
 
 // decode reads JSON that this package wrote; "" leaves v as it is.

@@ -32,7 +32,7 @@ func TestFaults_INV_SETTLED(t *testing.T) {
 			id = s.TaskID
 			return err
 		}, []string{"INSERT ON tasks"}},
-		take(a, "R1", says(`{"intent": "do it"}`)),
+		take(a, "R1", says(`{"intent": "x"}`)),
 		take(a, "R2", says(plan(step("one", 1, []string{"bash"}, "it is one"), step("two", 2, []string{"bash"}, "it is two"))), "INSERT ON subtasks", "INSERT ON task_rounds", "UPDATE ON subtasks"),
 		take(a, "R3", says(`{}`), "UPDATE ON subtasks"),
 		take(b, "R4a", func(w work.Claimed) string {

@@ -8,6 +8,7 @@ import (
 )
 
 const validatorIntent = "Validator (R4a): judge each of brief.criteria by itself, from the tool calls and the output alone: what they do not show has failed. " +
+	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after which nothing was changed. Without one a pass waits for a person; fail it to have it done. " +
 	"A failure is logical where the approach gave a wrong result, environmental where something outside prevented it. " +
 	"what_to_do says what would mend the first that failed."
 
@@ -33,6 +34,7 @@ func (u *turn) judge(sub *subtask) error {
 	}
 	in := struct {
 		Intent   string                    `json:"intent"`
+		RawInput string                    `json:"raw_input"` // of the whole task
 		Criteria []schemas.Criterion       `json:"criteria"`
 		Attempt  int                       `json:"attempt"`
 		Left     int                       `json:"attempts_left"` // after this one
@@ -41,16 +43,45 @@ func (u *turn) judge(sub *subtask) error {
 		Decided  []schemas.JudgedCriterion `json:"decided_by_checks,omitempty"`
 		Gaps     []schemas.Gap             `json:"earlier_gaps,omitempty"`
 		Doubts   []string                  `json:"doubts,omitempty"` // of code, about what the record shows
+		Unproven []string                  `json:"unproven,omitempty"`
 		Output   any                       `json:"output"`
-		Calls    []schemas.Evidence        `json:"tool_calls"`
-	}{Intent: sub.planned.Intent, Criteria: list, Attempt: sub.attempt, Left: u.left(sub), Budget: left,
+		Calls    []listedCall              `json:"tool_calls"`
+	}{Intent: sub.planned.Intent, RawInput: schemas.Shorten(u.t.request, shortRaw), Criteria: list, Attempt: sub.attempt, Left: u.left(sub), Budget: left,
 		Example: schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
-			Evidence: "…"}}, WhatToDo: "…"},
-		Decided: sub.attempted.Found, Gaps: sub.outcome.GapTrajectory, Output: shortened(r.Output, room/2), Calls: calls(r.ToolCalls, room/2)}
+			Evidence: "…", Call: 1}}, WhatToDo: "…"},
+		Decided: sub.attempted.Found, Gaps: sub.outcome.GapTrajectory, Output: shortened(r.Output, room/2)}
+	proof := u.proof(sub, nil)
+	in.Calls, in.Unproven = numbered(proof.Calls, room/2), proof.Unproven(list)
 	for _, s := range pipeline.Suspicions(sub.record(u.t), r) {
 		in.Doubts = append(in.Doubts, s.Text)
 	}
 	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred, place: at})
+}
+
+// shortRaw is how much of the user's words a brief repeats whose role works on a part of
+// the task, in bytes.
+const shortRaw = 4 << 10
+
+// listedCall is a tool call of a brief, with the number by which a judge names it.
+type listedCall struct {
+	N int `json:"n"`
+	schemas.Evidence
+	By schemas.Basis `json:"by"`
+}
+
+// numbered lists calls with outputs that together fit.
+func numbered(list []pipeline.Call, limit int) []listedCall {
+	out := []listedCall{}
+	var plain []schemas.Evidence
+	for _, c := range list {
+		plain = append(plain, c.Evidence)
+	}
+	for i, e := range calls(plain, limit) {
+		if !list[i].Unplanned {
+			out = append(out, listedCall{i + 1, e, list[i].By})
+		}
+	}
+	return out
 }
 
 // calls are tool calls with outputs that together fit.
@@ -67,40 +98,49 @@ func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	return out
 }
 
+// opinion is what a judge said of an attempt; the zero value is that nobody judged it.
+type opinion struct {
+	verdicts []schemas.JudgedCriterion
+	whatToDo string
+	own      []schemas.Evidence // the judge's own calls
+	by       schemas.EntityID
+}
+
 // judged goes on from R4a's verdicts. Without any, every criterion failed.
 func (u *turn) judged(s seat) error {
 	sub, err := u.subtaskOf(s, schemas.SubTaskValidating)
 	if err != nil || sub == nil {
 		return err
 	}
+	o := opinion{by: s.holder}
 	v, _, err := pipeline.Decode[schemas.VerdictReport](answer(s.result))
-	if err != nil || s.state != schemas.WorkDone {
-		return u.conclude(sub, nil, "", s.holder)
+	if err == nil && s.state == schemas.WorkDone {
+		o.verdicts, o.whatToDo = v.Verdicts, v.WhatToDo
+		if err := decode(s.evidence, &o.own); err != nil {
+			return err
+		}
 	}
-	return u.conclude(sub, v.Verdicts, v.WhatToDo, s.holder)
+	return u.conclude(sub, o)
 }
 
-// verdicts puts what was said about the criteria no machine decides beside what
-// machines found.
-func verdicts(list []schemas.Criterion, said, found []schemas.JudgedCriterion) []schemas.JudgedCriterion {
-	var out []schemas.JudgedCriterion
-	held, _ := pipeline.Hold(judgeable(list), said)
-	for _, v := range held {
-		out = append(out, schemas.JudgedCriterion{Criterion: v.Criterion, Verdict: v.Verdict, FailureClass: v.FailureClass, Evidence: v.Evidence})
-	}
-	return append(out, found...)
+// proof is what stands beside a judge's words on the present attempt at a subtask.
+func (u *turn) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
+	rules := u.t.settings.Evidence
+	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence, 1), Own: own, Rules: rules}
 }
 
-// conclude ends an attempt: it matched, or there is another, or the subtask failed.
-func (u *turn) conclude(sub *subtask, said []schemas.JudgedCriterion, whatToDo string, judge schemas.EntityID) error {
+// conclude ends an attempt: it matched, or waits for a person, or there is another, or
+// the subtask failed.
+func (u *turn) conclude(sub *subtask, o opinion) error {
 	r := sub.attempted.Result
-	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, verdicts(sub.planned.SuccessCriteria, said, sub.attempted.Found), sub.outcome)
-	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, whatToDo); again {
+	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, o.verdicts, u.proof(sub, o.own), sub.outcome)
+	sub.outcome.JudgedBy = o.by
+	if c, again := pipeline.Correct(sub.outcome, u.t.settings.Retries, o.whatToDo); again {
 		if err := sub.move(schemas.SubTaskCorrect); err != nil {
 			return err
 		}
 		sub.attempt++
-		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: judge, subtask: sub.id, record: "CorrectionSignal", body: c}); err != nil {
+		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: o.by, subtask: sub.id, record: "CorrectionSignal", body: c}); err != nil {
 			return err
 		}
 		subs, err := subtasks(u.g, u.t)
@@ -109,9 +149,9 @@ func (u *turn) conclude(sub *subtask, said []schemas.JudgedCriterion, whatToDo s
 		}
 		return u.execute(subs, sub, &c)
 	}
-	on := schemas.SubTaskFail
-	if sub.outcome.Status == schemas.Matched {
-		on = schemas.SubTaskMatch
+	on := schemas.SubTaskMatch
+	if sub.outcome.Failed() {
+		on = schemas.SubTaskFail
 	}
 	if err := sub.move(on); err != nil {
 		return err
@@ -119,10 +159,12 @@ func (u *turn) conclude(sub *subtask, said []schemas.JudgedCriterion, whatToDo s
 	if err := sub.save(u.g); err != nil {
 		return err
 	}
-	if err := u.rateAttempt(sub, judge); err != nil {
-		return err
+	if sub.outcome.Status != schemas.OutcomeHeld { // of what is held a person's word counts, once it is given
+		if err := u.rateAttempt(sub, o.by); err != nil {
+			return err
+		}
 	}
-	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: judge, subtask: sub.id, record: "SubTaskOutcome", body: sub.outcome}); err != nil {
+	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: o.by, subtask: sub.id, record: "SubTaskOutcome", body: sub.outcome}); err != nil {
 		return err
 	}
 	return u.progress()

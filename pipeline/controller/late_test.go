@@ -64,9 +64,14 @@ func TestTaskChecksAreOfTheirRound(t *testing.T) {
 	m := n.claim(c, "R4b")
 	r, err := work.NewReport(m.WorkID, m.Fence, work.Done, json.RawMessage(`{"output": 1, "verdicts": []}`), nil, "")
 	require.NoError(t, err)
-	var first Unchecked
-	require.ErrorAs(t, n.do(c, "task_report", func(g access.Grant) error { _, err := n.tasks.File(g, r, nil, noReview); return err }), &first)
-	require.Equal(t, dispatched, first.Since)
+	var f Filed
+	require.NoError(t, n.do(c, "task_report", func(g access.Grant) (err error) { f, err = n.tasks.File(g, r, noReview); return err }))
+	var need *Unchecked
+	require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) (err error) {
+		need, err = n.tasks.TakeChecks(g, f.Checks, g.Tx().Micros()+1)
+		return err
+	}))
+	require.Equal(t, dispatched, need.Since)
 }
 
 // Whose last attempt was called off has not failed.

@@ -21,7 +21,7 @@ func (u *turn) learn(d schemas.PlanDirective, r schemas.ReplanRequest) error {
 	})
 	verdicts := verdictsOf(r.Outcomes, r.TaskVerdicts)
 	outside := slices.ContainsFunc(verdicts, func(v schemas.CriterionVerdict) bool {
-		return v.Verdict != schemas.Pass && v.FailureClass == schemas.Environmental
+		return v.Failed() && v.FailureClass == schemas.Environmental
 	})
 	tags := []string{string(d.Directive)}
 	if d.Directive == schemas.Abandon {

@@ -167,7 +167,7 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	verdicts := func(id string) schemas.MemoryEntry { return last[schemas.MemoryEntry](n, id, "MemoryEntry") }
 
 	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it", Group: "team"})
-	n.report(lead, n.claim(lead, "R2"), plan(step("think", 1, []string{"bash"}, "the build ends well")))
+	n.report(lead, n.claim(lead, "R2"), plan(step("think", 1, []string{"bash"}, schemas.Criterion{Criterion: "the build ends well", Mode: schemas.Plausible})))
 	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil) // without a call
 	require.NoError(t, err)
 	require.NoError(t, f.Refusal())
@@ -225,7 +225,7 @@ func TestLessonsOfBareToolsForbidNothing(t *testing.T) {
 	require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
 		task, err := loadTask(g, 1)
 		require.NoError(t, err)
-		standing, err := (&turn{n.tasks, g, task}).standing(constraints)
+		standing, err := (&turn{n.tasks, g, task, ""}).standing(constraints)
 		require.Empty(t, standing)
 		return err
 	}))

@@ -164,7 +164,7 @@ func TestGateStaysShut(t *testing.T) {
 	require.Zero(t, one[int](n, `SELECT count(*) FROM task_seats WHERE role = 'R4b'`))
 	r := last[schemas.ReplanRequest](n, id, "ReplanRequest")
 	require.Len(t, r.FailedSubTasks, 2)
-	require.Equal(t, "a step before it failed", r.Outcomes[2].FailureReason)
+	require.EqualValues(t, "a step before it failed", r.Outcomes[2].FailureReason)
 	require.Zero(t, one[int](n, `SELECT count(*) FROM task_seats s JOIN subtasks u ON u.n = s.subtask WHERE u.sequence = 2`), "nobody is asked to do it")
 	require.Len(t, r.Outcomes, 3)
 	for _, o := range r.Outcomes {

@@ -3,14 +3,29 @@ package controller
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
 )
 
 const mergerIntent = "Meta-validator (R4b): make one result of brief.inputs.outputs, and judge it by each of brief.criteria, by itself, with evidence. " +
-	"Whether a subtask passed is decided already; what the outputs do not show has failed. brief.constraints is what earlier tasks taught their planners: " +
-	"it decides no criterion."
+	"Whether a subtask passed is decided already; what the outputs and the tool calls do not show has failed. " +
+	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after which nothing was changed. Without one a pass waits for a person. " +
+	"brief.constraints is what earlier tasks taught their planners: it decides no criterion."
+
+// proofOfRound is what stands beside R4b's words: the calls of every subtask's last
+// attempt, in order.
+func (u *turn) proofOfRound(subs []*subtask) pipeline.Proof {
+	p := pipeline.Proof{Rules: u.t.settings.Evidence}
+	for i, s := range subs {
+		if s.attempted != nil {
+			p.Calls = append(p.Calls, pipeline.Counted(s.attempted.Result, p.Rules, s.sequence, i+1)...)
+		}
+	}
+	return p
+}
 
 // gather counts the outcomes of the round, and goes on through the gate.
 func (u *turn) gather(subs []*subtask) error {
@@ -34,9 +49,14 @@ func (u *turn) gather(subs []*subtask) error {
 		return err
 	}
 	list := judgeable(now.manifest.TaskCriteria)
+	barred, err := u.executors()
+	if err != nil {
+		return err
+	}
+	proof := u.proofOfRound(subs)
 	example := schemas.MergeReport{Output: json.RawMessage(`"…"`), Verdicts: []schemas.JudgedCriterion{}}
 	for _, c := range list {
-		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Pass, Evidence: "…"})
+		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Pass, Evidence: "…", Call: 1})
 	}
 	left, err := u.budget(0)
 	if err != nil {
@@ -53,13 +73,21 @@ func (u *turn) gather(subs []*subtask) error {
 		Criteria []schemas.Criterion `json:"criteria"`
 		Budget   budget              `json:"budget"`
 		Example  schemas.MergeReport `json:"example"`
+		Intent   string              `json:"intent"`
+		RawInput string              `json:"raw_input"`
+		Unproven []string            `json:"unproven,omitempty"`
 		Outputs  []output            `json:"outputs"`
-	}{list, left, example, outputs(subs)}
+		Calls    []listedCall        `json:"tool_calls"` // of the accepted executors
+	}{list, left, example, u.t.spec.Intent, u.t.request, proof.Unproven(list), outputs(subs), numbered(proof.Calls, room/2)}
 	team, err := u.team()
 	if err != nil {
 		return err
 	}
-	return u.open(opening{role: schemas.MetaValidator, place: leading(team), intent: mergerIntent, inputs: in,
+	at, err := u.merges(team, barred)
+	if err != nil {
+		return err
+	}
+	return u.open(opening{role: schemas.MetaValidator, place: at, excluded: barred, intent: mergerIntent, inputs: in,
 		limits: sentences(known), criteria: criteria(now.manifest.TaskCriteria)})
 }
 
@@ -79,7 +107,7 @@ func (u *turn) merged(s seat) error {
 	report, _, err := pipeline.Decode[schemas.MergeReport](answer(s.result))
 	switch {
 	case s.state != schemas.WorkDone || err != nil:
-		m.Verdicts, _ = pipeline.Hold(list, nil)
+		m.Verdicts, _ = pipeline.Verdicts(list, nil, pipeline.Proof{})
 		for i := range m.Verdicts {
 			m.Verdicts[i].Evidence = "nobody merged it (R4b): " + s.unfilled()
 		}
@@ -88,13 +116,22 @@ func (u *turn) merged(s seat) error {
 		if err != nil {
 			return err
 		}
+		subs, err := subtasks(u.g, u.t)
+		if err != nil {
+			return err
+		}
+		proof := u.proofOfRound(subs)
+		proof.Found = found
+		if err := decode(s.evidence, &proof.Own); err != nil {
+			return err
+		}
 		m.Output, m.Checks = report.Output, checks
-		m.Verdicts, _ = pipeline.Hold(list, verdicts(list, report.Verdicts, decided(list, found)))
+		m.Verdicts, _ = pipeline.Verdicts(list, report.Verdicts, proof)
 	}
 	if _, err := u.g.Tx().Exec(updateMerge, text(m), u.t.n, u.t.round); err != nil {
 		return fmt.Errorf("write merge: %w", err)
 	}
-	passed := pipeline.AllPass(m.Verdicts)
+	passed := pipeline.NoneFailed(m.Verdicts)
 	to := schemas.GradientSolver
 	if passed {
 		to = user
@@ -113,7 +150,25 @@ func (u *turn) merged(s seat) error {
 	return u.accept(m, s.holder)
 }
 
-// accept ends the task with a result, or lets a person look at it first.
+// unproven lists the criteria of the present round that wait for a person.
+func (u *turn) unproven(m merge) (list []string, err error) {
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(m.Verdicts)
+	for _, s := range subs {
+		all = append(all, s.outcome.CriteriaVerdicts...)
+	}
+	for _, v := range pipeline.Unproven(all) {
+		list = append(list, fmt.Sprintf("%q: %s", schemas.Shorten(v.Criterion, shownText), schemas.Shorten(v.Evidence, shownText)))
+	}
+	return list, nil
+}
+
+// accept ends the task with a result, or lets a person look at it first: where the
+// submitter wants that, or no call proves a criterion. For the latter the person has
+// until the patience ends.
 func (u *turn) accept(m merge, by schemas.EntityID) error {
 	ms, err := u.elapsed()
 	if err != nil {
@@ -129,7 +184,15 @@ func (u *turn) accept(m merge, by schemas.EntityID) error {
 	for i, r := range all {
 		f.Tried = append(f.Tried, fmt.Sprintf("round %d: %s", i+1, inShort(r.plan)))
 	}
-	if u.t.held {
+	unproven, err := u.unproven(m)
+	if err != nil {
+		return err
+	}
+	if unproven != nil {
+		f.Reason = "no criterion failed; a person decides on what no call proves: " + schemas.Shorten(strings.Join(unproven, "; "), maxWhy)
+		u.t.decideBy = u.until(0)
+	}
+	if u.t.held || unproven != nil {
 		u.t.result = text(f)
 		return u.t.move(schemas.TaskHold)
 	}

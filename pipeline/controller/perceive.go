@@ -52,11 +52,12 @@ func (u *turn) mayAsk() bool {
 	return u.t.clarified < maxClarifications && (n == 0 || u.t.asked[n-1].Answers != "")
 }
 
-// perception reads what R1 answers. CodeInvalid says what does not hold.
-func (u *turn) perception(result string) (schemas.Perception, error) {
-	p, _, err := pipeline.Decode[schemas.Perception](answer(result))
+// perception reads what R1 answers, with the decoder's notes. CodeInvalid says what does
+// not hold.
+func (u *turn) perception(result string) (schemas.Perception, []string, error) {
+	p, notes, err := pipeline.Decode[schemas.Perception](answer(result))
 	if err != nil {
-		return p, err
+		return p, notes, err
 	}
 	var bad []schemas.Violation
 	if len(p.Questions) > 0 && !u.mayAsk() {
@@ -77,9 +78,9 @@ func (u *turn) perception(result string) (schemas.Perception, error) {
 		bad = append(bad, schemas.Violation{Path: "/intent", Msg: fmt.Sprintf("must have 1 to %d bytes", maxIntent)})
 	}
 	if bad != nil {
-		return p, schemas.Invalidf("the intent cannot be taken").Try("answer again, mending what is listed").With(bad...)
+		return p, notes, schemas.Invalidf("the intent cannot be taken").Try("answer again, mending what is listed").With(bad...)
 	}
-	return p, nil
+	return p, notes, nil
 }
 
 // perceived goes on from what R1 answered.
@@ -87,20 +88,48 @@ func (u *turn) perceived(s seat) error {
 	if s.state != schemas.WorkDone {
 		return errLapsed{"nobody carried the request over (R1): " + s.unfilled()}
 	}
-	p, err := u.perception(s.result)
+	p, _, err := u.perception(s.result)
 	if err != nil {
 		return errLapsed{"nobody carried the request over (R1): " + reason(err)}
 	}
-	if len(p.Questions) > 0 {
-		if err := u.t.move(schemas.TaskAsk); err != nil {
-			return err
+	if len(p.Questions) == 0 {
+		if q := u.confirmation(p.Intent); q != "" && u.mayAsk() {
+			p.Questions = []string{q}
 		}
-		u.t.clarified++
-		u.t.asked = append(u.t.asked, exchange{Questions: p.Questions})
-		return u.say(message{from: schemas.Perceiver, to: user, actor: s.holder, record: recordClarification,
-			body: map[string]any{"questions": p.Questions}})
+	}
+	if len(p.Questions) > 0 {
+		return u.ask(p.Questions, s.holder)
 	}
 	return u.understood(p, s.holder)
+}
+
+// confirmation is the question of an intent that departs from the user's words, "" if it
+// keeps them.
+func (u *turn) confirmation(intent string) string {
+	said := []string{u.t.request}
+	for _, e := range u.t.asked {
+		said = append(said, e.Answers)
+	}
+	d, ok := pipeline.Depart(intent, said...)
+	if ok {
+		return ""
+	}
+	return fmt.Sprintf("The task was understood as: %q. It shares less than half of your words (missing: %s). Answer with nothing if it is right, else say what you mean.",
+		schemas.Shorten(intent, maxQuoted), schemas.Shorten(strings.Join(d.Missing, ", "), maxQuoted))
+}
+
+// maxQuoted is how much of an intent its confirmation quotes, in bytes.
+const maxQuoted = 400
+
+// ask has the submitter answer questions before R1 goes on.
+func (u *turn) ask(questions []string, by schemas.EntityID) error {
+	if err := u.t.move(schemas.TaskAsk); err != nil {
+		return err
+	}
+	u.t.clarified++
+	u.t.asked = append(u.t.asked, exchange{Questions: questions})
+	return u.say(message{from: schemas.Perceiver, to: user, actor: by, record: recordClarification,
+		body: map[string]any{"questions": questions}})
 }
 
 // understood takes an intent over and lets R2 plan.

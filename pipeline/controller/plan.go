@@ -10,8 +10,10 @@ import (
 )
 
 const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees nothing but its subtask. " +
-	"Give each success criteria that tool output can show to be false (mode plausible only where it takes judgement; a check of a kind in brief.inputs.checks where a machine can decide), " +
-	"and at least one tool it plans to use, from brief.inputs.tools: calls of other tools are no evidence. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
+	"brief.inputs.raw_input has the user's own words; where the intent departs from them, they count. " +
+	"Give each success criteria that tool output can show to be false: with a check of a kind in brief.inputs.checks where a machine can decide, or a command that the executor runs and whose exit 0 shows it, both of mode verifiable; mode plausible where it takes judgement. " +
+	"A verifiable criterion that no call proves waits for a person. " +
+	"Give each at least one tool it plans to use, from brief.inputs.tools: calls of other tools are no evidence. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
 // planBrief is what a plan of the next round is held against.
@@ -32,6 +34,8 @@ func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipelin
 // planInputs is what R2 is told.
 type planInputs struct {
 	Intent    string                  `json:"intent"`
+	RawInput  string                  `json:"raw_input"` // the user's own words, and the answers to questions
+	Answers   []exchange              `json:"answers,omitempty"`
 	Limits    schemas.TaskConstraints `json:"limits,omitzero"` // the user's
 	Tools     []string                `json:"tools"`
 	Checks    []schemas.CheckKind     `json:"checks"`
@@ -74,7 +78,7 @@ func (u *turn) askPlan() error {
 	if err != nil {
 		return err
 	}
-	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
+	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, RawInput: u.t.request, Answers: u.t.asked, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
 		Budget: left, Example: example(team, brief.Left()[0])}
 	for i, r := range all {
 		if r.directive != nil {
@@ -116,29 +120,29 @@ func inShort(p schemas.Plan) string {
 
 func examplePlan(tool string) schemas.Plan {
 	return schemas.Plan{SubTasks: []schemas.PlannedSubTask{{Intent: "…", Sequence: 1, Tools: []string{tool},
-		SuccessCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable}}}},
-		TaskCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable}}}
+		SuccessCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable, Command: "…"}, {Criterion: "…", Mode: schemas.Plausible}}}},
+		TaskCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Plausible}}}
 }
 
 // plan holds R2's answer against what binds it.
-func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, error) {
+func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, []string, error) {
 	all, err := rounds(u.g, u.t)
 	if err != nil {
-		return schemas.Plan{}, nil, err
+		return schemas.Plan{}, nil, nil, err
 	}
 	var constraints []pipeline.Constraint
 	if err := decode(s.facts, &constraints); err != nil {
-		return schemas.Plan{}, nil, err
+		return schemas.Plan{}, nil, nil, err
 	}
 	if constraints, err = u.standing(constraints); err != nil {
-		return schemas.Plan{}, nil, err
+		return schemas.Plan{}, nil, nil, err
 	}
 	b := u.planBrief(all, constraints)
 	if b.Team, err = u.team(); err != nil {
-		return schemas.Plan{}, nil, err
+		return schemas.Plan{}, nil, nil, err
 	}
-	p, _, _, err := pipeline.JudgePlan(answer(result), b, attempt)
-	return p, constraints, err
+	p, _, notes, err := pipeline.JudgePlan(answer(result), b, attempt)
+	return p, constraints, notes, err
 }
 
 // planned dispatches R2's plan.
@@ -146,7 +150,7 @@ func (u *turn) planned(s seat) error {
 	if s.state != schemas.WorkDone {
 		return errLapsed{"there is no plan (R2): " + s.unfilled()}
 	}
-	p, constraints, err := u.plan(s, s.result, s.answers+1)
+	p, constraints, _, err := u.plan(s, s.result, s.answers+1)
 	if _, refused := refusal(err); refused {
 		return errLapsed{"there is no plan (R2): " + reason(err)}
 	}

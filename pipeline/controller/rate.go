@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,13 +24,26 @@ func (u *turn) rate(role schemas.PipelineRole, o trust.Outcome) error {
 // it, and bad work if it failed after all its attempts.
 func (u *turn) rateAttempt(sub *subtask, judge schemas.EntityID) error {
 	o := trust.Outcome{Agent: sub.attempted.By, Success: sub.outcome.Status == schemas.Matched, Judge: judge, About: sub.attempted.Work}
-	switch {
-	case !o.Success:
-		o.Feedback = trust.Bad
-	case judge == "":
-		o.Proof = trust.ByMachineCheck // it decided every criterion
+	if o.Feedback = trust.Bad; o.Success {
+		o.Feedback, o.Proof = "", shownBy(sub.outcome.CriteriaVerdicts)
 	}
 	return u.rate(schemas.Executor, o)
+}
+
+// shownBy is what showed every one of these criteria, "" if some rest on the words of an
+// agent.
+func shownBy(verdicts []schemas.CriterionVerdict) (p trust.Proof) {
+	for _, v := range verdicts {
+		switch v.By {
+		case schemas.ByRecord:
+			p = trust.ByRecordedExit
+		case schemas.ByCheck:
+			p = cmp.Or(p, trust.ByMachineCheck)
+		default:
+			return ""
+		}
+	}
+	return p
 }
 
 // credit counts an accepted result for who planned its round and who merged it, by the

@@ -77,12 +77,12 @@ func (u *turn) direct(d schemas.PlanDirective) error {
 func gap(g pipeline.Gathered, verdicts []schemas.CriterionVerdict) string {
 	var missed []string
 	for _, o := range g.Counted {
-		if o.Status != schemas.Matched {
-			missed = append(missed, o.FailureReason)
+		if o.Failed() {
+			missed = append(missed, string(o.FailureReason))
 		}
 	}
 	for _, v := range verdicts {
-		if v.Verdict != schemas.Pass {
+		if v.Failed() {
 			missed = append(missed, fmt.Sprintf("%q: %s", v.Criterion, v.Evidence))
 		}
 	}

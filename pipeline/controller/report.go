@@ -2,7 +2,6 @@ package controller
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"cordelia/access"
@@ -23,7 +22,9 @@ type Refusal struct {
 type Filed struct {
 	work.Receipt
 	Refused *Refusal `json:"refused,omitempty"`
-	Led     string   `json:"led,omitempty"` // what it led to, "" = nothing yet
+	Led     string   `json:"led,omitempty"`    // what it led to, "" = nothing yet
+	Notes   []string `json:"notes,omitempty"`  // what of the answer was mended, dropped or read otherwise than it may be meant
+	Checks  int64    `json:"checks,omitempty"` // the item, if machine checks decide what it leads to (RunChecks)
 
 	TaskState schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
 }
@@ -58,105 +59,16 @@ func reason(err error) string {
 	return schemas.Shorten(strings.Join(parts, "; "), 500)
 }
 
-// Check is a machine check that a report must pass.
-type Check struct {
-	Criterion string
-	schemas.Check
-}
-
-// Unchecked is the error of a report that machines have to look at first: run these
-// checks, outside of any transaction, and file it again with what they found.
-type Unchecked struct {
-	Checks []Check
-	Since  int64 // artefacts from before that are of another attempt, UTC µs
-}
-
-func (Unchecked) Error() string { return "controller: machine checks come first" }
-
-// unchecked gives the checks that a report of a seat must pass, nil if there are none.
-func (u *turn) unchecked(s seat) (*Unchecked, error) {
-	if u.t.round == 0 || u.t.round != s.round {
-		return nil, nil
-	}
-	var need Unchecked
-	var held []schemas.Criterion
-	switch s.role {
-	case schemas.Executor:
-		var raw string
-		var planned schemas.PlannedSubTask
-		if err := u.g.Tx().LookupRow(selectPlanned, s.subtask).Scan(&raw); err != nil {
-			return nil, fmt.Errorf("read subtask: %w", err)
-		}
-		if err := decode(raw, &planned); err != nil {
-			return nil, err
-		}
-		held, need.Since = planned.SuccessCriteria, s.claimed
-	case schemas.MetaValidator:
-		all, err := rounds(u.g, u.t)
-		if err != nil {
-			return nil, err
-		}
-		now := all[len(all)-1].manifest
-		if err := u.g.Tx().LookupRow(selectDispatched, u.t.n, u.t.round).Scan(&need.Since); err != nil {
-			return nil, fmt.Errorf("read seats: %w", err)
-		}
-		held = now.TaskCriteria
-	}
-	for _, one := range held {
-		if one.Check != nil {
-			need.Checks = append(need.Checks, Check{one.Criterion, *one.Check})
-		}
-	}
-	if need.Checks == nil {
-		return nil, nil
-	}
-	return &need, nil
-}
-
-// Finding is the verdict on a criterion that a machine looked at.
-type Finding struct {
-	schemas.JudgedCriterion
-	Check *schemas.Evidence `json:"check,omitempty"` // nil = it could not look
-}
-
-// Found makes a finding: bad says that the machine could not look.
-func Found(criterion string, holds bool, e schemas.Evidence, bad error) Finding {
-	f := Finding{schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical, Evidence: e.String()}, &e}
-	switch {
-	case bad != nil:
-		f.FailureClass, f.Evidence, f.Check = schemas.Environmental, "the machine check could not be run: "+bad.Error(), nil
-	case holds:
-		f.Verdict, f.FailureClass = schemas.Pass, ""
-	}
-	return f
-}
-
-// found reads what machines found out about the answer of a seat: their verdicts, and
-// the checks that these rest on.
-func (s seat) found() (verdicts []schemas.JudgedCriterion, checks []schemas.Evidence, err error) {
-	var list []Finding
-	if err := decode(s.facts, &list); err != nil {
-		return nil, nil, err
-	}
-	for _, f := range list {
-		verdicts = append(verdicts, f.JudgedCriterion)
-		if f.Check != nil {
-			checks = append(checks, *f.Check)
-		}
-	}
-	return verdicts, checks, nil
-}
-
 // current reports whether fence is that of the actor's present lease.
 func (s seat) current(g access.Grant, fence int64) bool {
 	return s.state == schemas.WorkLeased && s.holder == g.Actor() && s.fence == fence
 }
 
 // File takes a report (work.File). Of a seat it takes what holds as an answer of its
-// role, with what machines found out about it under this lease, and does what
-// follows; what does not hold is refused, and after the last attempt the seat goes to
-// others or ends as failed. Error: Unchecked if found is nil and machines have to look first.
-func (c *Controller) File(g access.Grant, p *work.Report, found []Finding, review work.Review) (f Filed, err error) {
+// role, and does what follows, unless machine checks come first: those run after it,
+// and outside of any transaction. What does not hold is refused, and after the last
+// attempt the seat goes to others or ends as failed.
+func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f Filed, err error) {
 	s, ok, err := seatOf(g, p.ID())
 	if err != nil {
 		return f, err
@@ -181,7 +93,7 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []Finding, revie
 				return f, err
 			}
 		}
-		if f.Refused, err = c.hold(g, t, &s, p, found, held); err != nil {
+		if f.Refused, f.Notes, err = c.hold(g, t, &s, p, held); err != nil {
 			return f, err
 		}
 		if f.Refused != nil {
@@ -195,8 +107,17 @@ func (c *Controller) File(g access.Grant, p *work.Report, found []Finding, revie
 			f.Refused = nil
 		}
 	}
-	if f.Receipt, err = work.File(g, p, looks); err != nil || !f.State.Final() {
+	if f.Receipt, err = work.File(g, p, looks); err != nil {
 		return f, err
+	}
+	if p.Outcome() == work.Done && (f.State == schemas.WorkDone || f.State == schemas.WorkHeld) {
+		if yes, err := c.awaitChecks(g, t, s); err != nil || yes {
+			f.Checks = s.item
+			return f, err
+		}
+	}
+	if !f.State.Final() {
+		return f, nil
 	}
 	err = asNode(g, func(g access.Grant) error {
 		led, state, err := c.settle(g, s.item, t)
@@ -228,7 +149,7 @@ func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review wor
 
 // asTurn runs f on a task, as the node.
 func (c *Controller) asTurn(g access.Grant, t *task, f func(u *turn) error) error {
-	return asNode(g, func(g access.Grant) error { return f(&turn{c, g, t}) })
+	return asNode(g, func(g access.Grant) error { return f(&turn{c: c, g: g, t: t}) })
 }
 
 // inTurn runs f on a task, with a grant of the node.
@@ -237,54 +158,64 @@ func (c *Controller) inTurn(g access.Grant, n int64, f func(u *turn) error) erro
 	if err != nil {
 		return err
 	}
-	return f(&turn{c, g, t})
+	return f(&turn{c: c, g: g, t: t})
 }
 
 // hold judges whether an answer holds as one of its role. What does not is counted,
-// once for each answer; what does gets what machines found out beside it.
-func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, found []Finding, held bool) (r *Refusal, err error) {
+// once for each answer. Of what does, the notes of the decoder go on the bus.
+func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, held bool) (r *Refusal, notes []string, err error) {
 	err = c.asTurn(g, t, func(u *turn) error {
-		bad := u.holds(*s, p.Result())
+		found, bad := u.holds(*s, p.Result())
 		e, refused := refusal(bad)
 		if bad != nil && !refused {
 			return bad
 		}
-		if bad == nil {
-			if held && !u.t.held {
-				u.t.held = true
-				if err := u.t.save(u.g); err != nil {
-					return err
-				}
-			}
-			need, err := u.unchecked(*s)
-			if err != nil || need == nil {
+		if bad != nil {
+			r, err = u.refuse(s, p, e)
+			return err
+		}
+		if notes = found; notes != nil {
+			if err := u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordNotes, body: map[string]any{"work_id": s.id, "notes": notes}}); err != nil {
 				return err
 			}
-			if found == nil {
-				return *need
-			}
-			if _, err := u.g.Tx().Exec(noteFacts, text(found), s.item); err != nil {
-				return fmt.Errorf("note checks: %w", err)
-			}
-			return nil
 		}
-		r, err = u.refuse(s, p, e)
-		return err
+		if held && !u.t.held {
+			u.t.held = true
+			return u.t.save(u.g)
+		}
+		return nil
 	})
-	return r, err
+	return r, notes, err
 }
 
-// holds says what keeps a result from being an answer of the seat's role.
-func (u *turn) holds(s seat, result string) (err error) {
+// holds says what keeps a result from being an answer of the seat's role, and notes what
+// of it was mended or passed over.
+func (u *turn) holds(s seat, result string) (notes []string, err error) {
 	switch s.role {
 	case schemas.Perceiver:
-		_, err = u.perception(result)
+		_, notes, err = u.perception(result)
 	case schemas.Planner:
-		_, _, err = u.plan(s, result, s.answers+1)
+		_, _, notes, err = u.plan(s, result, s.answers+1)
 	case schemas.AgentValidator:
-		_, _, err = pipeline.Decode[schemas.VerdictReport](answer(result))
+		var v schemas.VerdictReport
+		if v, notes, err = pipeline.Decode[schemas.VerdictReport](answer(result)); err == nil {
+			return u.judgedNotes(s, v.Verdicts, notes)
+		}
 	case schemas.MetaValidator:
-		_, _, err = pipeline.Decode[schemas.MergeReport](answer(result))
+		var m schemas.MergeReport
+		if m, notes, err = pipeline.Decode[schemas.MergeReport](answer(result)); err == nil {
+			return u.judgedNotes(s, m.Verdicts, notes)
+		}
 	}
-	return err
+	return notes, err
+}
+
+// judgedNotes adds what is passed over of verdicts.
+func (u *turn) judgedNotes(s seat, said []schemas.JudgedCriterion, notes []string) ([]string, error) {
+	list, err := u.criteriaOf(s)
+	if err != nil || list == nil {
+		return notes, err
+	}
+	_, more := pipeline.Verdicts(list, said, pipeline.Proof{})
+	return append(notes, more...), nil
 }

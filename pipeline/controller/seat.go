@@ -16,9 +16,10 @@ import (
 
 // turn is what happens to one task in one transaction, by a grant of the node.
 type turn struct {
-	c *Controller
-	g access.Grant
-	t *task
+	c  *Controller
+	g  access.Grant
+	t  *task
+	by schemas.EntityID // on whose word; "" = the node's
 }
 
 // seat is a role that somebody fills by doing a work item.
@@ -32,6 +33,7 @@ type seat struct {
 	answers int    // that could not be taken
 	refused string // tries, as JSON
 	facts   string
+	checkBy int64 // above 0 = machine checks of the report come first
 
 	id                     string // of the item
 	mark                   int    // 1 = its end is not acted on
@@ -45,7 +47,7 @@ type seat struct {
 }
 
 func (s *seat) dest() []any {
-	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts, &s.id, &s.mark, &s.state, &s.holder,
+	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts, &s.checkBy, &s.id, &s.mark, &s.state, &s.holder,
 		&s.fence, &s.outcome, &s.claimed, &s.until, &s.subtaskID, &s.note, &s.result, &s.evidence}
 }
 
@@ -209,8 +211,8 @@ func (u *turn) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.Entity
 	return found, nil
 }
 
-// barred lists whose kin may not fill a role of a subtask: who judged may not
-// execute, and who executed may not judge (INV-DUTIES).
+// barred lists the agents whose lineage may not fill a role of a subtask: a judge may
+// not execute, an executor may not judge and, by executors, not merge (INV-DUTIES).
 func (u *turn) barred(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
 	if u.t.settings.Kin {
 		return nil, nil
@@ -220,4 +222,18 @@ func (u *turn) barred(sub *subtask, role schemas.PipelineRole) ([]schemas.Entity
 		other = schemas.AgentValidator
 	}
 	return u.filled(sub, other)
+}
+
+// executors lists the agents that executed in the present round, whose lineage may not
+// merge it.
+func (u *turn) executors() ([]schemas.EntityID, error) {
+	if u.t.settings.Kin {
+		return nil, nil
+	}
+	rows, err := u.g.Tx().Query(selectExecutors, u.t.n, u.t.round)
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read seats: %w", err)
+	}
+	return found, nil
 }

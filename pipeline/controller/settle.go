@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -33,7 +34,12 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 	if tasks, err = store.Collect(rows, err, number); err != nil {
 		return nil, nil, fmt.Errorf("find overdue tasks: %w", err)
 	}
-	return items, tasks, nil
+	rows, err = g.Tx().Lookup(selectUndecided, g.Tx().Micros(), limit)
+	undecided, err := store.Collect(rows, err, number)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find undecided tasks: %w", err)
+	}
+	return items, append(tasks, undecided...), nil
 }
 
 // Settle does what the seats that ended lead to, and gives up tasks whose deadline
@@ -70,9 +76,17 @@ func (c *Controller) Overdue(g access.Grant, task int64) error {
 			if u.t.state.Final() { // by one of the seats
 				return nil
 			}
-			return u.step(func() error { return errLapsed{"its deadline passed"} })
+			return u.step(func() error { return errLapsed{u.overdue()} })
 		})
 	})
+}
+
+// overdue says which time of a task is over.
+func (u *turn) overdue() string {
+	if u.t.state == schemas.TaskReview {
+		return "it is not accepted: no person decided by " + stamp(u.t.decideBy) + " on what no call proves"
+	}
+	return "its deadline passed"
 }
 
 // SettleOne does what the end of one of these leads to.
@@ -128,20 +142,22 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 // the state that the task came to by it (INV-SETTLED). t is its task if this transaction
 // has read it, else nil.
 func (c *Controller) settle(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
-	first, err := work.Settled(g, item)
-	if err != nil || !first {
+	s, err := seatBy(g, item)
+	if errors.Is(err, store.ErrNoRows) || err == nil && s.checkBy > 0 && s.state == schemas.WorkDone {
+		return "", "", nil // no seat, or machine checks come first
+	}
+	if err != nil {
 		return "", "", err
 	}
-	var s seat
-	if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
-		return "", "", fmt.Errorf("read seat: %w", err)
+	if first, err := work.Settled(g, item); err != nil || !first {
+		return "", "", err
 	}
 	if t == nil {
 		if t, err = loadTask(g, s.task); err != nil {
 			return "", "", err
 		}
 	}
-	u := &turn{c, g, t}
+	u := &turn{c: c, g: g, t: t}
 	if t.state.Final() || s.round != t.round {
 		return "it came too late for the task, which is " + string(t.state), "", nil
 	}
@@ -163,6 +179,7 @@ func (c *Controller) settle(g access.Grant, item int64, t *task) (led string, no
 // step runs f and writes what it changed of the task. Where the task cannot go on, it
 // is given up.
 func (u *turn) step(f func() error) error {
+	before := *u.t
 	err := f()
 	if lapsed, ok := errors.AsType[errLapsed](err); ok {
 		err = u.giveUp(lapsed.why)
@@ -170,7 +187,46 @@ func (u *turn) step(f func() error) error {
 	if err != nil {
 		return err
 	}
-	return u.t.save(u.g)
+	if err := u.t.save(u.g); err != nil {
+		return err
+	}
+	return u.announce(before)
+}
+
+// announce tells the submitter, the group and, of what waits for a person, that person
+// what became of a task since before. A group whose members see their own part alone is
+// told nothing.
+func (u *turn) announce(before task) error {
+	n := work.News{Source: cmp.Or(u.by, access.NodeEntity), To: []schemas.EntityID{u.t.submitter},
+		Payload: schemas.TaskChanged{TaskID: u.t.id, GroupID: u.t.group, State: u.t.state, Round: u.t.round}}
+	if !u.t.settings.Apart {
+		n.Group = u.t.group
+	}
+	switch {
+	case u.t.state == before.state && u.t.replans == before.replans:
+		return nil
+	case u.t.state == schemas.TaskAccepted:
+		n.Type = schemas.EventTaskAccepted
+	case u.t.state == schemas.TaskAbandoned:
+		n.Type = schemas.EventTaskAbandoned
+	case u.t.state == schemas.TaskCancelled:
+		n.Type = schemas.EventTaskCancelled
+	case u.t.state == schemas.TaskClarifying:
+		n.Type, n.Group = schemas.EventTaskAsks, ""
+	case u.t.state == schemas.TaskReview:
+		chain, err := u.g.ChainOf(u.t.submitter)
+		if err != nil {
+			return err
+		}
+		if n.Type, n.Group = schemas.EventTaskHeld, ""; len(chain) > 0 {
+			n.To = append(n.To, chain[0].ID)
+		}
+	case u.t.replans > before.replans:
+		n.Type, n.Group = schemas.EventTaskReplanned, ""
+	default:
+		return nil
+	}
+	return n.Announce(u.g)
 }
 
 // ended acts on the end of a seat.

@@ -18,7 +18,8 @@ type View struct {
 	TaskID     string            `json:"task_id"`
 	State      schemas.TaskState `json:"state"`
 	GroupID    schemas.GroupID   `json:"group_id,omitempty"`
-	Intent     string            `json:"intent"` // or, before R1 has one, the request
+	Intent     string            `json:"intent"`              // or, before R1 has one, the request
+	RawInput   string            `json:"raw_input,omitempty"` // the user's own words; with detail
 	Round      int               `json:"round,omitempty"`
 	Directive  string            `json:"directive,omitempty"` // in force, with why
 	SubTasks   []SubTaskView     `json:"subtasks,omitempty"`
@@ -86,6 +87,9 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	v := View{TaskID: t.id, State: t.state, GroupID: t.group, Intent: t.spec.Intent, Round: t.round}
 	if v.Intent == "" {
 		v.Intent = t.request
+	}
+	if detail && t.request != v.Intent {
+		v.RawInput = t.request
 	}
 	if !detail {
 		v.Intent = schemas.Shorten(v.Intent, shownText)
@@ -197,7 +201,7 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 // inPart is an outcome whose longest texts have about so many bytes together.
 func inPart(o schemas.SubTaskOutcome, limit int) schemas.SubTaskOutcome {
 	part := limit / 4
-	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), schemas.Shorten(o.FailureReason, part)
+	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), schemas.FailureReason(schemas.Shorten(string(o.FailureReason), part))
 	o.CriteriaVerdicts = slices.Clone(o.CriteriaVerdicts)
 	for i := range o.CriteriaVerdicts {
 		v := &o.CriteriaVerdicts[i]

@@ -139,7 +139,7 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t}
+		u := &turn{c, g, t, by}
 		return u.step(func() error {
 			if r.Intent == "" {
 				return u.perceive()
@@ -203,7 +203,7 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t}
+		u := &turn{c, g, t, by}
 		return u.step(func() error { return u.answered(by, strings.TrimSpace(answers)) })
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t}
+		u := &turn{c, g, t, by}
 		list, err := seats(g, t)
 		if err != nil {
 			return err

@@ -18,11 +18,12 @@ import (
 // Settings are the operator's; a task keeps those it was submitted under.
 type Settings struct {
 	Loss     pipeline.Parameters
-	Retries  int                 // correction signals for a subtask
-	Patience time.Duration       // how long a seat may stay unanswered
-	Kin      bool                // who executed a subtask, and its kin, may judge it
-	Checks   []schemas.CheckKind `json:",omitempty"` // that this node can make; nil = of every kind
-	Apart    bool                `json:",omitempty"` // of the task's group: its members see their own part alone
+	Retries  int                    // correction signals for a subtask
+	Patience time.Duration          // how long a seat may stay unanswered
+	Kin      bool                   // an executor, and those above and below it, may judge its subtask and merge its round
+	Checks   []schemas.CheckKind    `json:",omitempty"` // that this node can make; nil = of every kind
+	Evidence pipeline.EvidenceRules `json:",omitzero"`
+	Apart    bool                   `json:",omitempty"` // of the task's group: its members see their own part alone
 }
 
 // DefaultSettings are those of the default policy, for agents in the seats.
@@ -66,7 +67,7 @@ type task struct {
 	state                                schemas.TaskState
 	round, replans, clarified            int
 	held                                 bool
-	deadline                             int64
+	deadline, decideBy                   int64
 	created, updated, accepted, finished int64
 	request                              string
 	spec                                 schemas.TaskSpec
@@ -81,7 +82,7 @@ type task struct {
 func scanTask(scan func(...any) error) (*task, error) {
 	var t task
 	var spec, asked, tools, settings, trail string
-	if err := scan(&t.n, &t.id, &t.submitter, &t.group, &t.state, &t.round, &t.replans, &t.clarified, &t.held, &t.deadline, &t.created,
+	if err := scan(&t.n, &t.id, &t.submitter, &t.group, &t.state, &t.round, &t.replans, &t.clarified, &t.held, &t.deadline, &t.decideBy, &t.created,
 		&t.updated, &t.accepted, &t.finished, &t.request, &spec, &asked, &tools, &settings, &trail, &t.result); err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func (t *task) save(g access.Grant) error {
 	if t.asked == nil {
 		t.asked = []exchange{}
 	}
-	if _, err := g.Tx().Exec(updateTask, t.state, t.round, t.replans, t.clarified, t.held, t.updated, t.accepted, t.finished, spec,
+	if _, err := g.Tx().Exec(updateTask, t.state, t.round, t.replans, t.clarified, t.held, t.decideBy, t.updated, t.accepted, t.finished, spec,
 		text(t.asked), text(t.trail), t.result, t.n); err != nil {
 		return fmt.Errorf("change task: %w", err)
 	}

@@ -23,7 +23,7 @@ func TestTaskIsDone(t *testing.T) {
 	require.Equal(t, schemas.TaskRunning, n.state(id))
 
 	build := n.claim(a, "R3")
-	require.Equal(t, []string{"the build ends well"}, build.Brief.Criteria)
+	require.Equal(t, []string{"the build ends well (a call that exits 0 after the last change decides)"}, build.Brief.Criteria)
 	n.none(b, "R3")
 	n.report(a, build, `{"built": true}`)
 	n.none(a, "R4a")
@@ -39,8 +39,8 @@ func TestTaskIsDone(t *testing.T) {
 		n.report(b, judge, judgement(judge, nil))
 	}
 	require.Equal(t, schemas.TaskMerging, n.state(id))
-	merge := n.claim(lead, "R4b")
-	f := n.report(lead, merge, merging(merge, nil))
+	merge := n.claim(b, "R4b")
+	f := n.report(b, merge, merging(merge, nil))
 	require.Equal(t, "the task is accepted", f.Led)
 	v := n.show(id)
 	require.Equal(t, schemas.TaskAccepted, v.State)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestClarification(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	spec := last[schemas.TaskSpec](n, id, "TaskSpec")
 	require.Equal(t, schemas.TaskSpec{TaskID: id, Intent: "do the second thing", RawInput: "Do the thing"}, spec)
-	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused", "R1>R2 TaskSpec"}, n.messages(id))
+	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused", "R1>R1 Notes", "R1>R2 TaskSpec"}, n.messages(id))
 }
 
 // An answer that does not hold is refused once, however often it is said; the third
@@ -137,28 +138,70 @@ func TestMachineChecks(t *testing.T) {
 	require.Equal(t, schemas.TaskMerging, n.state(id), "a judge has no say where a machine decided")
 }
 
-// Machine checks count for the lease they were run under alone.
-func TestChecksAreOfTheirLease(t *testing.T) {
+// Machine checks are made after the report: by one process at a time, once, and by another
+// if the first one ended. Until then nothing follows from the report.
+func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 	n := newNode(t)
 	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
-	n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there)))
+	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there)))
 	w := n.claim(a, "R3")
+	began := n.Clock.Micros
 	p, err := work.NewReport(w.WorkID, w.Fence, work.Done, json.RawMessage(`{}`), nil, "")
 	require.NoError(t, err)
-	var first Unchecked
-	require.ErrorAs(t, n.do(a, "task_report", func(g access.Grant) error { _, err := n.tasks.File(g, p, nil, noReview); return err }), &first)
-	require.Equal(t, n.Clock.Micros, first.Since)
-	n.Clock.Move(time.Hour)
-	other := n.claim(b, "R3")
-	require.Equal(t, w.WorkID, other.WorkID)
-	found := []Finding{Found("the file is there", true, schemas.Evidence{Tool: "check_file"}, nil)}
-	require.NoError(t, n.do(a, "task_report", func(g access.Grant) error {
-		f, err := n.tasks.File(g, p, found, noReview)
-		require.ErrorIs(t, f.Refusal(), schemas.ErrConflict)
-		return err
-	}))
-	require.Empty(t, one[string](n, `SELECT facts FROM task_seats WHERE role = 'R3'`))
-	require.Equal(t, 1, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Late'`))
+	var f Filed
+	require.NoError(t, n.do(a, "task_report", func(g access.Grant) (err error) { f, err = n.tasks.File(g, p, noReview); return err }))
+	require.Equal(t, schemas.WorkDone, f.State)
+	require.NotZero(t, f.Checks)
+	take := func(until time.Duration) (need *Unchecked) {
+		require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) (err error) {
+			need, err = n.tasks.TakeChecks(g, f.Checks, n.Clock.Micros+until.Microseconds())
+			return err
+		}))
+		return need
+	}
+	n.settle()
+	require.Equal(t, schemas.TaskRunning, n.state(id))
+	first := take(time.Minute)
+	require.Equal(t, began, first.Since)
+	require.Nil(t, take(time.Minute), "another process runs them")
+	n.Clock.Move(2 * time.Minute) // it was killed
+	n.settle()
+	require.Equal(t, "executing", string(n.show(id).SubTasks[0].State))
+	require.NotNil(t, take(time.Minute))
+	checked := func(holds bool) {
+		require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) error {
+			_, _, err := n.tasks.Checked(g, f.Checks, []Finding{Found("the file is there", holds, schemas.Evidence{Tool: "check_file"}, nil)})
+			return err
+		}))
+	}
+	checked(true)
+	require.Equal(t, schemas.TaskMerging, n.state(id))
+	said := n.messages(id)
+	checked(false)
+	require.Equal(t, said, n.messages(id), "once")
+	require.Nil(t, take(time.Minute))
+}
+
+// A check that did not end in time is no fault of the executor.
+func TestALateCheckIsEnvironmental(t *testing.T) {
+	f := Found("tests pass", false, schemas.Evidence{Tool: "check_command", Input: "make test", Exit: -1, Head: "…"}, errors.New("it took too long"))
+	require.Equal(t, schemas.Environmental, f.FailureClass)
+	require.NotNil(t, f.Check, "what it printed is kept")
+}
+
+// The notes of the decoder are in the answer and on the bus.
+func TestDecoderNotes(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it"})
+	f := n.report(lead, n.claim(lead, "R2"), `{"task_id": "mine", "subtasks": [{"intent": "build it", "sequence": 1, "tools": ["bash"], "success_criteria": ["it is built"]}], "task_criteria": ["it is shipped"]}`)
+	require.Len(t, f.Notes, 2)
+	n.report(a, n.claim(a, "R3"), `{}`)
+	f = n.report(b, n.claim(b, "R4a"), `{"verdicts": [{"criterion": "it is built", "verdict": "pass", "evidence": "seen"}, {"criterion": "it is blue", "verdict": "pass", "evidence": "seen"}]}`)
+	require.Equal(t, []string{`a verdict on "it is blue", which is no criterion, was passed over`}, f.Notes)
+	f = n.report(b, n.claim(b, "R4b"), `Here: {"output": 1, "verdicts": [{"criterion": "it is shipped", "verdict": "pass", "evidence": "seen", "id": "x"}]}`)
+	require.Len(t, f.Notes, 1)
+	require.Equal(t, schemas.TaskAccepted, n.state(id))
+	require.Equal(t, 3, one[int](n, `SELECT count(*) FROM task_messages WHERE record = 'Notes'`))
 }
 
 // An approach that must not be taken fails an attempt, whatever it says of itself; so
@@ -365,7 +408,7 @@ func TestElapsed(t *testing.T) {
 		task, err := loadTask(g, 1)
 		require.NoError(t, err)
 		require.Equal(t, id, task.id)
-		ms, err := (&turn{n.tasks, g, task}).elapsed()
+		ms, err := (&turn{c: n.tasks, g: g, t: task}).elapsed()
 		require.EqualValues(t, 75_000, ms)
 		return err
 	}))

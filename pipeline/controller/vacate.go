@@ -43,6 +43,15 @@ func (u *turn) move(s seat) error {
 		return err
 	}
 	at := leading(team)
+	if s.role == schemas.MetaValidator {
+		barred, err := u.executors()
+		if err != nil {
+			return err
+		}
+		if at, err = u.merges(team, barred); err != nil {
+			return err
+		}
+	}
 	if s.subtask != 0 {
 		sub, err := scanSubTask(u.g.Tx().LookupRow(selectSubTask, s.subtask).Scan)
 		if err != nil {

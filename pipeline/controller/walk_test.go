@@ -199,9 +199,10 @@ func (w *walk) sound() (over bool) {
 			g := pipeline.FanIn(now.manifest, outcomes)
 			require.Equal(w, pipeline.GateOpen, g.State)
 			for _, o := range g.Counted {
-				require.True(w, pipeline.AllPass(o.CriteriaVerdicts), "INV-ALLPASS")
+				require.True(w, pipeline.NoneFailed(o.CriteriaVerdicts), "INV-ALLPASS")
+				require.Equal(w, o.Status == schemas.Matched, pipeline.AllPass(o.CriteriaVerdicts), "INV-ALLPASS")
 			}
-			require.True(w, pipeline.AllPass(now.merge.Verdicts))
+			require.True(w, pipeline.NoneFailed(now.merge.Verdicts))
 			require.Len(w, now.merge.Verdicts, len(now.manifest.TaskCriteria))
 		}
 		return nil
@@ -209,6 +210,10 @@ func (w *walk) sound() (over bool) {
 	crossed := one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item JOIN task_seats judged ON judged.subtask = did.subtask AND judged.role = 'R4a'
 		JOIN work_items y ON y.n = judged.item JOIN entities p ON p.id = x.holder JOIN entities q ON q.id = y.holder
 		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND judged.task = did.task AND did.role = 'R3' AND (p.id = q.id OR p.parent_id = q.id OR q.parent_id = p.id)`, w.task)
+	require.Zero(w, crossed, "INV-DUTIES")
+	crossed = one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item JOIN task_seats merged ON merged.task = did.task AND merged.round = did.round AND merged.role = 'R4b'
+		JOIN work_items y ON y.n = merged.item JOIN entities p ON p.id = x.holder JOIN entities q ON q.id = y.holder
+		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND did.role = 'R3' AND (p.id = q.id OR p.parent_id = q.id OR q.parent_id = p.id)`, w.task)
 	require.Zero(w, crossed, "INV-DUTIES")
 	return over
 }
