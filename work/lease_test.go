@@ -71,6 +71,38 @@ func TestFences_INV_FENCE(t *testing.T) {
 	require.Equal(t, "b", s.Holder)
 }
 
+// The agent that claims an item again reports with the fence of its present lease: a report
+// with the older fence is refused, and its payload is kept.
+func TestAStaleFenceOfTheHolder_INV_FENCE(t *testing.T) {
+	for _, outcome := range []Outcome{Done, Failed, Released, Progress} {
+		n := newNode(t)
+		_, ids := n.submit(lead, "team", todo("x"))
+		old := n.claim(a)
+		n.Clock.Move(2 * time.Minute)
+		now := n.claim(a)
+		require.Equal(t, old.WorkID, now.WorkID)
+		require.Equal(t, old.Fence+1, now.Fence)
+
+		result := ""
+		if outcome == Done {
+			result = `"late"`
+		}
+		late := n.report(a, old, outcome, result)
+		require.ErrorIs(t, late.Stale(), schemas.ErrConflict, outcome)
+		counts := outcome == Done || outcome == Failed
+		require.Equal(t, counts, late.Kept, outcome)
+		kept := map[bool]int64{true: 1}[counts]
+		require.Equal(t, kept, n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%"outcome":"`+string(outcome)+`"%'`), outcome)
+		s := n.status(lead, ids[0])
+		require.Equal(t, schemas.WorkLeased, s.State, outcome)
+		require.Empty(t, s.Result, outcome)
+		require.Equal(t, 2, s.Attempts, outcome)
+
+		require.Equal(t, Receipt{WorkID: ids[0], Fence: 2, State: schemas.WorkDone}, n.report(a, now, Done, `"good"`), outcome)
+		require.JSONEq(t, `"good"`, string(n.status(lead, ids[0]).Result), outcome)
+	}
+}
+
 // A lease that is over and that nobody took still counts.
 func TestLateButNotTaken(t *testing.T) {
 	n := newNode(t)

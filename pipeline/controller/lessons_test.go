@@ -91,6 +91,48 @@ func TestOneFailedTaskForbidsNothing_INV_LESSON(t *testing.T) {
 	require.Equal(t, schemas.TaskMerging, n.state(id))
 }
 
+// What memory forbade a task stays forbidden in its later rounds, though another task
+// succeeded with it meanwhile; a new task may use it.
+func TestForbiddenApproachesAccumulate(t *testing.T) {
+	n := newNode(t)
+	n.failTask("deploy the billing service", "make deploy")
+	n.failTask("deploy our billing service, please", "make deploy")
+	const never = `MUST NOT use tool bash on "make deploy"`
+	ask := Request{Request: "Deploy billing", Intent: "deploy the billing service now", Group: "team", Tools: []string{"bash"}}
+	id := n.submit(lead, ask)
+	w := n.claim(lead, "R2")
+	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), never)
+	n.report(lead, w, plan(step("bring it out by hand", 1, []string{"bash"}, "the build ends well")))
+	held := n.claim(a, "R3") // so that the seats of the other task come next
+
+	other := n.submit(lead, Request{Request: "Deploy a statue", Intent: "deploy a statue of the founder", Group: "team", Tools: []string{"bash"}})
+	n.report(lead, n.claim(lead, "R2"), plan(step("make deploy with the statue", 1, []string{"bash"}, "the build ends well")))
+	_, err := n.tryReport(c, n.claim(c, "R3"), work.Done, `{}`, made("bash", "make deploy"))
+	require.NoError(t, err)
+	n.judge(b, nil)
+	m := n.claim(lead, "R4b")
+	n.report(lead, m, merging(m, nil))
+	require.Equal(t, schemas.TaskAccepted, n.state(other))
+
+	failing := map[string]schemas.FailureClass{"the build ends well": schemas.Logical}
+	_, err = n.tryReport(a, held, work.Done, `{}`, made("bash", "scp it"))
+	require.NoError(t, err)
+	n.judge(b, failing)
+	for range DefaultSettings().Retries {
+		n.attempt("scp it", failing)
+	}
+	require.Equal(t, schemas.TaskPlanning, n.state(id), "another round")
+	w = n.claim(lead, "R2")
+	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), never)
+	f, err := n.tryReport(lead, w, work.Done, plan(step("call make deploy", 1, []string{"bash"}, "the build ends well")), nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Refusal(), "forbids it")
+	n.report(lead, w, plan(step("bring it out by hand, once more", 1, []string{"bash"}, "the build ends well")))
+
+	n.submit(lead, ask)
+	require.NotContains(t, strings.Join(n.claim(lead, "R2").Brief.Constraints, "\n"), never, "a success lifted it")
+}
+
 // Two tasks that failed closely alike bind the third: its plan is refused, with the lesson
 // and what removes it, and so is a result. Without either lesson the way is open.
 func TestTwoCloseFailuresBind_INV_LESSON(t *testing.T) {

@@ -75,6 +75,26 @@ func TestCorrection(t *testing.T) {
 	require.JSONEq(t, `{"ok":2}`, string(o.Output))
 }
 
+// A task keeps the retries it was submitted under, whatever the node allows since.
+func TestATaskKeepsItsRetries(t *testing.T) {
+	for _, retries := range []int{0, 5} {
+		n := newNode(t)
+		id := n.begin(lead, Request{}, oneStep)
+		s := DefaultSettings()
+		s.Retries = retries
+		n.set(s)
+		for attempt := range DefaultSettings().Retries + 1 {
+			w := n.claim(a, "R3")
+			require.EqualValues(t, DefaultSettings().Retries-attempt, inputs(n, w)["attempts_left"], retries)
+			n.report(a, w, `{"ok": 1}`)
+			n.judge(b, map[string]schemas.FailureClass{"the build ends well": schemas.Logical})
+		}
+		o := last[schemas.SubTaskOutcome](n, id, "SubTaskOutcome")
+		require.Equal(t, schemas.OutcomeFailed, o.Status, retries)
+		require.Len(t, o.GapTrajectory, DefaultSettings().Retries+1, retries)
+	}
+}
+
 // Nobody judges what it, or one above or below it, did; nor does again what it judged.
 func TestDuties_INV_DUTIES(t *testing.T) {
 	n := newNode(t)

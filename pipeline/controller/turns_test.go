@@ -53,6 +53,27 @@ func TestClarification(t *testing.T) {
 	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused", "R1>R1 Notes", "R1>R2 TaskSpec"}, n.messages(id))
 }
 
+// A third round of questions is refused, though the user answered both before.
+func TestTwoRoundsOfQuestionsAreTheMost(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "Do the thing"})
+	ask := `{"intent": "", "questions": ["Which thing?"]}`
+	for _, words := range []string{"the second one", "the one on the left"} {
+		w := n.claim(a, "R1")
+		require.Equal(t, true, inputs(n, w)["may_ask"])
+		n.report(a, w, ask)
+		require.Equal(t, []string{"Which thing?"}, n.show(id).Questions)
+		require.NoError(t, n.answer(lead, id, words))
+	}
+	w := n.claim(a, "R1")
+	require.Equal(t, false, inputs(n, w)["may_ask"])
+	f, err := n.tryReport(a, w, work.Done, ask, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Refusal(), "the user is not asked any more")
+	require.Equal(t, schemas.WorkLeased, f.State)
+	require.Empty(t, n.show(id).Questions)
+}
+
 // An answer that does not hold is refused once, however often it is said; the third
 // ends the seat, and its end is recorded.
 func TestRefusedAnswers(t *testing.T) {
