@@ -10,13 +10,15 @@ RACE  := $(shell $(GO) env CGO_ENABLED | grep -q 1 && command -v "$$($(GO) env C
 	echo -race $(UNWATCHED:%=-gcflags=%=-race=false))
 PKGS  ?= ./...
 COUNT ?= 10
+# The longest that the tests of one package may take.
+TIMEOUT ?= 14m
 TESTFLAGS ?=
 BENCHFLAGS ?=
 VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat version)
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak golden release reproduce clean
+.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak mutate golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +28,7 @@ build: ## bin/cordelia
 
 test: ## format, vet, staticcheck and all tests; needs Go alone
 	@scripts/check.sh
-	$(GO) test $(RACE) $(TESTFLAGS) $(PKGS)
+	$(GO) test $(RACE) -timeout=$(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 conformance: build ## the official MCP suite and the Inspector (npm)
 	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
@@ -52,6 +54,10 @@ gate-sim: ## what the gate lets through beside gates by overall score, into docs
 
 soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth)
 	CORDELIA_SOAK=$(COUNT) GO="$(GO)" scripts/soak.sh
+	$(MAKE) mutate
+
+mutate: ## break each rule once and name the test that notices, into docs/mutants.md
+	$(GO) run ./internal/mutate
 
 golden: ## rewrite golden files and generated lists; look at the difference
 	UPDATE_GOLDEN=1 $(GO) test $(PKGS)

@@ -28,7 +28,7 @@ var picture = [][]string{
 	{"mcp", "plugin", "internal/clients", "internal/demo"},
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
-	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/release", "internal/replansim", "internal/scenario", "internal/trustsim"},
+	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/mutate", "internal/release", "internal/replansim", "internal/scenario", "internal/trustsim"},
 	{"internal/e2e"},
 }
 

@@ -3,5 +3,5 @@
 // bites. The tree stays as it is: each mutant is an overlay of the compiler.
 //
 // It prints a line a mutant and writes the table in docs/mutants.md. Exit code 1 if a
-// mutant survived, or if one does not compile and so says nothing.
+// mutant survived, or if one says nothing: it does not compile, or its tests fail without it.
 package main
