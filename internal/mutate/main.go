@@ -120,14 +120,14 @@ func try(ctx context.Context, folder string, m mutant) (outcome, string, error) 
 	}
 	// The tests hold without the mutant, or their failure says nothing. They are taken from
 	// the cache of results where nothing changed.
-	if out, err := command(ctx, os.Environ(), "go", "test", "-timeout=10m", "-run", m.tests, m.pkg); err != nil {
+	if out, err := command(ctx, os.Environ(), "go", "test", "-vet=off", "-timeout=10m", "-run", m.tests, m.pkg); err != nil {
 		return "", "", fmt.Errorf("%s fails without the mutant: %w\n%s", m.pkg, err, out)
 	} else if bytes.Contains(out, []byte("[no tests to run]")) {
 		return "", "", fmt.Errorf("%s has no test %s", m.pkg, m.tests)
 	}
 	// By the environment: tests that build the program build the mutant.
 	env := append(os.Environ(), "GOFLAGS=-overlay="+overlay)
-	out, err := command(ctx, env, "go", "test", "-count=1", "-failfast", "-timeout=10m", "-run", m.tests, m.pkg)
+	out, err := command(ctx, env, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout=10m", "-run", m.tests, m.pkg)
 	var failed *exec.ExitError
 	switch {
 	case err == nil:

@@ -74,6 +74,22 @@ func TestTwoRoundsOfQuestionsAreTheMost(t *testing.T) {
 	require.Empty(t, n.show(id).Questions)
 }
 
+// An empty answer means go on: no second round of questions follows it.
+func TestAnEmptyAnswerEndsTheQuestions(t *testing.T) {
+	n := newNode(t)
+	id := n.submit(lead, Request{Request: "Do the thing"})
+	ask := `{"intent": "", "questions": ["Which thing?"]}`
+	n.report(a, n.claim(a, "R1"), ask)
+	require.NoError(t, n.answer(lead, id, ""))
+	w := n.claim(a, "R1")
+	require.Equal(t, false, inputs(n, w)["may_ask"])
+	f, err := n.tryReport(a, w, work.Done, ask, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, f.Refusal(), "the user is not asked any more")
+	n.report(a, w, `{"intent": "do the thing"}`)
+	require.Equal(t, schemas.TaskPlanning, n.state(id))
+}
+
 // An answer that does not hold is refused once, however often it is said; the third
 // ends the seat, and its end is recorded.
 func TestRefusedAnswers(t *testing.T) {
