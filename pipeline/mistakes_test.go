@@ -116,6 +116,16 @@ func claimedSuccessBesideAFailedTool(t *testing.T) {
 	found := Suspicions(task, schemas.ExecutionResult{ExecutionReport: r})
 	require.Equal(t, []Suspicion{{schemas.DetectFailedTool, `reported as completed, though the last call of "bash:make" ended with exit 2`}}, found)
 	require.Contains(t, r.ToolCalls[1].String(), "(exit 2)", "who judges sees it in the record, too")
+	result := schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}
+	for _, evidence := range []string{"bash:make → ok", "it said so"} { // the judge names the call, or none
+		judged := said(schemas.Pass, schemas.Pass)
+		judged[0].Evidence = evidence
+		o, _ := Aggregate(task, result, judged, callsOf(result), schemas.SubTaskOutcome{})
+		require.Equal(t, schemas.OutcomeFailed, o.Status, "a success that is claimed, and passed by the judge")
+		require.Equal(t, schemas.Logical, o.CriteriaVerdicts[0].FailureClass)
+		require.Contains(t, o.CriteriaVerdicts[0].Evidence, "(exit 2)")
+		require.Equal(t, schemas.Pass, o.CriteriaVerdicts[1].Verdict, "what no call shows is the judge's to say")
+	}
 	r.Status = schemas.ExecutionFailed
 	o, _ := Aggregate(task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}, said(schemas.Pass, schemas.Pass), Proof{}, schemas.SubTaskOutcome{})
 	require.Equal(t, schemas.OutcomeFailed, o.Status, "and a failure that is admitted is one")
