@@ -123,3 +123,33 @@ func TestEndedChallengesAreWorthless_INV_NONCE(t *testing.T) {
 	h.clock.advance(time.Second)
 	require.NoError(t, h.answer(f, h.challenge(f.EntityID)))
 }
+
+// A token is worth something where it was issued for, and a challenge is answered with the
+// key in force, though that changes after the signature was checked.
+func TestTokensAreForOneAudienceAndKey_INV_NONCE(t *testing.T) {
+	h := newHouse(t)
+	f, err := h.node.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	issued, err := h.node.OwnToken(t.Context(), f)
+	require.NoError(t, err)
+	_, err = h.node.Authenticate(t.Context(), issued.Token.Reveal())
+	require.NoError(t, err)
+	change := func(query string) {
+		t.Helper()
+		require.NoError(t, h.node.Store.Write(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(query)
+			return err
+		}))
+	}
+	change(`UPDATE tokens SET audience = 'elsewhere'`)
+	_, err = h.node.Authenticate(t.Context(), issued.Token.Reveal())
+	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
+
+	c, checked := h.challenge(f.EntityID), keys.Recipient{}
+	act := func(do func(g access.Grant) error) error { return h.node.routine(t.Context(), "auth_token", do) }
+	require.NoError(t, act(func(g access.Grant) (err error) { checked, err = agents.KeyOf(g, f.EntityID); return err }))
+	change(`UPDATE entities SET key_seq = key_seq + 1 WHERE id = '` + string(f.EntityID) + `'`)
+	require.ErrorIs(t, act(func(g access.Grant) error { return agents.Answer(g, c, checked) }), schemas.ErrUnauthenticated)
+	require.NoError(t, act(func(g access.Grant) (err error) { checked, err = agents.KeyOf(g, f.EntityID); return err }))
+	require.NoError(t, act(func(g access.Grant) error { return agents.Answer(g, c, checked) }), "that spoiled nothing")
+}
