@@ -115,11 +115,6 @@ func call(tool string, input map[string]any) Step {
 	return func([]Result) (Call, error) { return Call{Tool: "mcp__cordelia__" + tool, Input: input}, nil }
 }
 
-// say ends a run with what the model learned.
-func say(results []Result) (Call, error) {
-	return Call{Input: map[string]any{"text": results[len(results)-1].Text}}, nil
-}
-
 // found finds a value in the last result, as a model would, by its look.
 func found(results []Result, expr string) (string, error) {
 	if len(results) == 0 {
