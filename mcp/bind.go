@@ -232,7 +232,7 @@ func (b *binding) failed(o *ops.Operation, err error) *sdk.CallToolResult {
 	fmt.Fprintf(&text, "%s: %s", e.Code, e.Msg)
 	for _, v := range e.Violations {
 		text.WriteString("\n- ")
-		if path := strings.TrimPrefix(v.Path, "/"); path != "" {
+		if path := schemas.FieldPath(v.Path); path != "" {
 			text.WriteString(path + ": ")
 		}
 		text.WriteString(v.Msg)

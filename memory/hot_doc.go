@@ -219,3 +219,33 @@ func (d HotDoc) orgs() []string {
 	}
 	return ids
 }
+
+// NodeMade are the members of a context that the node makes and keeps for itself: no
+// writer sets them, and other tools tell what of them is of use.
+func NodeMade() []string {
+	return []string{"/version", "/updated_at", "/identity/id", "/ephemeral/integrity", "/agent/capabilities", "/agent/event_queue",
+		"/agent/parent_entity_id", "/agent/agent_type", "/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end"}
+}
+
+// Without is the document without the members at the pointers, and without sections
+// that are empty then. Both share what is left.
+func (d HotDoc) Without(pointers ...string) HotDoc {
+	d.Context = maps.Clone(d.Context)
+	for _, p := range pointers {
+		section, member, below := strings.Cut(strings.TrimPrefix(p, "/"), "/")
+		if !below {
+			delete(d.Context, section)
+			continue
+		}
+		held, _ := d.Context[section].(map[string]any)
+		if _, there := held[member]; !there {
+			continue
+		}
+		held = maps.Clone(held)
+		delete(held, member)
+		if d.Context[section] = held; len(held) == 0 {
+			delete(d.Context, section)
+		}
+	}
+	return d
+}

@@ -36,11 +36,31 @@ type agentCapabilitiesOut struct {
 	Changed      bool                 `json:"changed"`
 }
 
+// Text gives the rights as they are now.
 func (o agentCapabilitiesOut) Text() string {
-	if o.Changed {
-		return fmt.Sprintf("The rights of %s changed at once, also for what it has under way.", o.Name)
+	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"), when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
+		rightsText(o.Capabilities, o.Grants))
+}
+
+// rightsText words capabilities and grants.
+func rightsText(c schemas.Capabilities, g schemas.Grants) string {
+	scope := func(s schemas.MemoryScope) string {
+		return words(" ", strings.Join(texts(s.Layers), "+"), when(len(s.Groups) > 0, "groups %s", strings.Join(s.Groups, ", ")),
+			when(len(s.Visibility) > 0, "visibility %s", strings.Join(texts(s.Visibility), ", ")))
 	}
-	return fmt.Sprintf("%s may use %s.", o.Name, cmp.Or(strings.Join(o.Capabilities.Tools, ", "), "no tool"))
+	return words("; ", "tools: "+cmp.Or(strings.Join(c.Tools, ", "), "none"), "reads "+scope(c.MemoryRead), "writes "+scope(c.MemoryWrite),
+		fmt.Sprintf("%d at a time", c.MaxParallelOps), when(c.TTLSeconds > 0, "ttl_seconds %d", c.TTLSeconds), when(c.Autonomous, "autonomous"),
+		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth), when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
+		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
+}
+
+// texts is a list of names as strings.
+func texts[S ~string](list []S) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
 }
 
 var agentCapabilities = Define(Spec{

@@ -26,19 +26,17 @@ type agentMoveOut struct {
 	Already    bool                `json:"already,omitempty"`
 }
 
+// Text says what became of the agent, or of its memory.
 func (o agentMoveOut) Text() string {
-	if o.Memory != "" {
-		s := fmt.Sprintf("%s: %s %s.", o.Name, schemas.Count(o.Items, "item", "items"), o.Memory)
-		if o.Already {
-			s = fmt.Sprintf("%s: nothing changed; it was so already.", o.Name)
-		}
-		return s
+	switch {
+	case o.Memory != "" && o.Already:
+		return o.Name + ": nothing changed; it was so already"
+	case o.Memory != "":
+		return fmt.Sprintf("%s: %s %s", o.Name, schemas.Count(o.Items, "item", "items"), o.Memory)
 	}
-	s := fmt.Sprintf("%s: %s → %s.", o.Name, o.OldStatus, o.NewStatus)
-	if o.GraceUntil != "" {
-		s += " agent_lifecycle reactivates it until " + o.GraceUntil + "."
-	}
-	return s
+	return words("; ", fmt.Sprintf("%s: %s → %s", o.Name, o.OldStatus, o.NewStatus),
+		when(o.ArchiveID != "", "its context is archived in item %s", short(o.ArchiveID)),
+		when(o.GraceUntil != "", "agent_lifecycle reactivates it until %s", minute(o.GraceUntil)))
 }
 
 var agentDeactivate = Define(Spec{

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -39,17 +38,26 @@ type agentListOut struct {
 	You    schemas.EntityID `json:"you"`
 	Agents []agentRow       `json:"agents"`
 	Cursor string           `json:"cursor,omitempty"`
+
+	who names
 }
 
+// Text lists the agents, a line each, and one alone with its rights.
 func (o agentListOut) Text() string {
-	if len(o.Agents) == 0 {
-		return "You have no agents below you. agent_register makes one."
-	}
-	var b strings.Builder
+	list := []string{fmt.Sprintf("you are %s", o.who.of(o.You))}
 	for _, a := range o.Agents {
-		fmt.Fprintf(&b, "%s %s %s %s\n", a.Name, a.AgentID[:min(12, len(a.AgentID))], a.Type, a.Status)
+		line := words(", ", fmt.Sprintf("%s (%.12s)", a.Name, a.AgentID), string(a.Type), string(a.Status),
+			when(a.Reason != "", "reason: %s", Line(a.Reason)), when(a.Parent != "" && a.Parent != o.You, "below %s", o.who.of(a.Parent)),
+			when(a.ExpiresAt != "", "until %s", minute(a.ExpiresAt)), when(a.LastSeenAt != "", "seen %s", minute(a.LastSeenAt)))
+		if a.Capabilities != nil {
+			line += "\n  " + rightsText(*a.Capabilities, *a.Grants)
+		}
+		list = append(list, line)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	if len(o.Agents) == 0 {
+		list = append(list, "no agents below you; agent_register makes one")
+	}
+	return lines(append(list, more(o.Cursor))...)
 }
 
 var agentList = Define(Spec{
@@ -67,12 +75,14 @@ var agentList = Define(Spec{
 	}
 	return Transact(ctx, c, func(g access.Grant) (agentListOut, error) {
 		out := agentListOut{You: g.Actor(), Agents: []agentRow{}}
+		out.who.add(g, out.You)
 		if in.Agent != "" {
 			r, err := agents.Get(g, in.Agent)
 			if err != nil {
 				return out, err
 			}
 			row, err := oneAgentRow(g, r)
+			out.who.add(g, row.Parent)
 			out.Agents = append(out.Agents, row)
 			return out, err
 		}
@@ -90,6 +100,7 @@ var agentList = Define(Spec{
 			if err != nil {
 				return out, err
 			}
+			out.who.add(g, row.Parent)
 			out.Agents = append(out.Agents, row)
 		}
 		return out, nil

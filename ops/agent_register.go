@@ -51,8 +51,10 @@ type agentRegisterOut struct {
 	Next                string               `json:"next"`
 }
 
+// Text says who was registered and how it is run.
 func (o agentRegisterOut) Text() string {
-	return fmt.Sprintf("Registered %s (%s). %s", o.Name, o.AgentID[:12], o.Next)
+	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status), when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
+		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next)
 }
 
 var agentRegister = Define(Spec{

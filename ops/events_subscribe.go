@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -26,15 +27,20 @@ type eventsSubscribeOut struct {
 	Types  []schemas.EventType   `json:"types,omitempty"`
 }
 
-// Text says what is heard now.
+// Text says which events come, and which there are.
 func (o eventsSubscribeOut) Text() string {
+	chosen := make([]string, len(o.Events))
+	for i, e := range o.Events {
+		chosen[i] = words(" in ", string(e.Event), string(e.Group))
+	}
+	first := "you get: " + strings.Join(chosen, ", ")
 	switch {
 	case len(o.Events) == 0:
-		return "you get no events"
+		first = "you get no events"
 	case o.Events[0].Event == events.AnyEvent:
-		return "you get every event you may read"
+		first = "you get every event you may read"
 	}
-	return "you get events by " + schemas.Count(len(o.Events), "subscription", "subscriptions")
+	return lines(first, when(len(o.Types) > 0, "types: %s", strings.Join(texts(o.Types), ", ")))
 }
 
 const maxSubscribe = 100 // subscriptions in one call

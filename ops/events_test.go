@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,8 @@ func TestEventsPoll(t *testing.T) {
 	require.Len(t, first.Events, 20)
 	require.Equal(t, 25, first.Unread)
 	require.Nil(t, first.Gap)
-	require.Equal(t, "20 of 25 unread events; pass cursor as ack once handled", first.Text())
+	require.Contains(t, first.Text(), "20 of 25 unread events\nmemory.written by ann: 0, 1, 2, ")
+	require.Contains(t, first.Text(), ", 19\ncursor: "+first.Cursor+" (pass it as ack once handled)")
 	peek := o.poll("bob", `{"peek":true,"limit":2}`)
 	require.Equal(t, []string{"0", "1"}, polledItems(peek))
 	require.Empty(t, peek.Cursor)
@@ -353,11 +355,11 @@ func TestEventsSubscribe(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schemas.EventTypes(), list.Types)
 	require.Equal(t, []events.Subscription{{Event: events.AnyEvent}}, list.Events)
-	require.Equal(t, "you get every event you may read", list.Text())
+	require.Equal(t, "you get every event you may read\ntypes: "+strings.Join(texts(schemas.EventTypes()), ", "), list.Text())
 
 	out, err := o.subscribe("bob", `{"action":"set","events":[{"event":"memory.written","group":"team"}]}`)
 	require.NoError(t, err)
-	require.Equal(t, "you get events by 1 subscription", out.Text())
+	require.Equal(t, "you get: memory.written in team", out.Text())
 	o.emit(events.EntityStream("bob"), "unwanted")
 	o.emit(events.GroupStream("team"), "wanted")
 	require.Equal(t, []string{"wanted"}, polledItems(o.poll("bob", `{}`)))

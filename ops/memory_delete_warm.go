@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -23,10 +22,20 @@ type memoryDeleteWarmIn struct {
 type memoryDeleteWarmOut struct {
 	ID     schemas.ItemID `json:"id"`
 	Copies int            `json:"copies,omitempty" jsonschema:"purged with it"`
+
+	done memory.Deletion
 }
 
 // Text confirms it.
-func (o memoryDeleteWarmOut) Text() string { return fmt.Sprintf("done: %s", o.ID) }
+func (o memoryDeleteWarmOut) Text() string {
+	switch o.done {
+	case memory.Bury:
+		return words("; ", "deleted "+short(o.ID), "mode undo brings it back")
+	case memory.Undo:
+		return short(o.ID) + " is back"
+	}
+	return words(" ", "purged "+short(o.ID), when(o.Copies > 0, "and %s", schemas.Count(o.Copies, "copy", "copies")))
+}
 
 func deleteWarm(ctx context.Context, c *Call, in memoryDeleteWarmIn) (memoryDeleteWarmOut, error) {
 	if in.Mode == "" {
@@ -34,6 +43,6 @@ func deleteWarm(ctx context.Context, c *Call, in memoryDeleteWarmIn) (memoryDele
 	}
 	return Transact(ctx, c, func(g access.Grant) (memoryDeleteWarmOut, error) {
 		copies, err := memory.Remove(g, in.ID, in.Mode)
-		return memoryDeleteWarmOut{ID: in.ID, Copies: copies}, err
+		return memoryDeleteWarmOut{ID: in.ID, Copies: copies, done: in.Mode}, err
 	})
 }

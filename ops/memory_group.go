@@ -47,6 +47,7 @@ type memoryGroupOut struct {
 	Invitations []invitationOut `json:"invitations,omitempty"`
 
 	listed []review.Entry // Invitations, as what waits
+	who    names
 }
 
 // invitationOut is an invitation that waits for the caller's decision.
@@ -57,39 +58,43 @@ type invitationOut struct {
 	Hash    string `json:"hash"`
 }
 
-// Text names the groups.
+// Text describes the groups: one with its members, several in a line each.
 func (o memoryGroupOut) Text() string {
-	var lines []string
+	var list []string
 	switch {
 	case o.Invitation != "":
-		lines = append(lines, "invited: "+string(o.Member)+"; its parent or the user decides, until then it sees nothing of the group")
+		list = append(list, fmt.Sprintf("invited: %s (invitation %s); its parent or the user decides, until then it sees nothing of the group", o.who.of(o.Member), o.Invitation))
 	case o.Member != "":
-		lines = append(lines, "member: "+string(o.Member))
+		list = append(list, "member: "+o.who.of(o.Member))
 	}
-	if o.Note != "" {
-		lines = append(lines, o.Note)
-	}
+	list = append(list, Line(o.Note))
 	groups := o.Groups
 	if o.Group != nil {
 		groups = append(groups, *o.Group)
 	}
 	for _, g := range groups {
-		line := fmt.Sprintf("%s: %s, you are %s", g.ID, schemas.Count(g.Size, "member", "members"), g.Role)
+		list = append(list, words(", ", fmt.Sprintf("%s: you are %s", g.ID, g.Role), "owner "+o.who.of(g.Owner), when(o.Group == nil, "%s", schemas.Count(g.Size, "member", "members")),
+			when(g.Emcon, "emcon: writes are blocked"), when(g.Description != "", "“%s”", Line(g.Description))))
+	}
+	if list = append(list, invitationLines(o.listed)...); len(o.listed) > 0 {
+		list = append(list, "decide with review_decide, naming each hash")
+	}
+	if g := o.Group; g != nil {
+		c := g.Culture
+		var members []string
 		for _, m := range g.Members {
-			line += fmt.Sprintf("\n  %s %s", m.Name, m.Role)
+			members = append(members, fmt.Sprintf("%s (%s)", Line(m.Name), m.Role))
 		}
 		for _, m := range g.Invited {
-			line += fmt.Sprintf("\n  %s %s, invited", m.Name, m.Role)
+			members = append(members, fmt.Sprintf("%s (%s, invited)", Line(m.Name), m.Role))
 		}
-		lines = append(lines, line)
+		list = append(list, fmt.Sprintf("culture: %s, %s, %s, ttl_default %d", c.Broadcast, c.Notification, c.Departure, c.TTL),
+			when(len(members) > 0, "members: %s", strings.Join(members, ", ")))
 	}
-	if lines = append(lines, invitationLines(o.listed)...); len(o.listed) > 0 {
-		lines = append(lines, "decide with review_decide, naming each hash")
+	if text := lines(list...); text != "" {
+		return text
 	}
-	if len(lines) == 0 {
-		return "no groups"
-	}
-	return strings.Join(lines, "\n")
+	return "no groups"
 }
 
 // maxInvitationsShown is how many waiting invitations one call lists.
@@ -121,7 +126,17 @@ func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (memoryGroupOut
 	if err := in.check(); err != nil {
 		return memoryGroupOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryGroupOut, error) { return in.run(c, g) })
+	return Transact(ctx, c, func(g access.Grant) (memoryGroupOut, error) {
+		out, err := in.run(c, g)
+		out.who.add(g, out.Member)
+		for _, info := range out.Groups {
+			out.who.add(g, info.Owner)
+		}
+		if out.Group != nil {
+			out.who.add(g, out.Group.Owner)
+		}
+		return out, err
+	})
 }
 
 func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err error) {

@@ -95,7 +95,10 @@ func TestHotReadWriteRoundTrip(t *testing.T) {
 	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
 	require.Equal(t, written.UpdatedAt, read.UpdatedAt)
-	require.Contains(t, string(read.Context), `"item_id":"i"`)
+	require.NotContains(t, string(read.Context), "event_queue", "the mail comes with events_poll")
+	queue, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
+	require.NoError(t, err)
+	require.Contains(t, string(queue.Context), `"item_id":"i"`)
 	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"replace","data":`+string(read.Context)+`}`)
 	require.NoError(t, err, "what was read can be written back")
 

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"cordelia/access"
@@ -29,15 +28,18 @@ type memoryReadHotOut struct {
 	Size      int             `json:"size" jsonschema:"bytes stored"`
 	LeftOut   []string        `json:"left_out,omitempty" jsonschema:"too large to show: read each as section"`
 	Warnings  []string        `json:"warnings,omitempty"`
+
+	lean json.RawMessage // what the text shows of a whole context
 }
 
-// Text says what is worth a second look.
+// Text is the context without what the node keeps in it for itself.
 func (o memoryReadHotOut) Text() string {
-	lines := []string{fmt.Sprintf("context of %d bytes, updated %s", o.Size, o.UpdatedAt)}
-	if len(o.LeftOut) > 0 {
-		lines = append(lines, "left out, read each as section: "+Escape(strings.Join(o.LeftOut, ", ")))
+	shown := o.lean
+	if shown == nil {
+		shown = o.Context
 	}
-	return strings.Join(append(lines, o.Warnings...), "\n")
+	return lines(append([]string{"updated_at " + o.UpdatedAt, oneJSON(shown),
+		when(len(o.LeftOut) > 0, "left out, read each as section: %s", strings.Join(o.LeftOut, ", "))}, o.Warnings...)...)
 }
 
 const (
@@ -49,21 +51,37 @@ const (
 
 func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (memoryReadHotOut, error) {
 	var doc memory.HotDoc
-	if err := c.Do(ctx, func(g access.Grant) error {
+	err := c.Do(ctx, func(g access.Grant) error {
 		entity, view, err := hotOf(g, in.Entity)
 		if err != nil {
 			return err
 		}
+		if in.Section == "" {
+			view.Queue, view.Older = nil, 0
+		}
 		doc, err = memory.ReadHot(g, entity, view)
 		return err
-	}); err != nil {
-		return memoryReadHotOut{}, err
-	}
-	raw, left, err := doc.Part(in.Section, hotBytes)
+	})
 	if err != nil {
 		return memoryReadHotOut{}, err
 	}
-	return memoryReadHotOut{Context: raw, UpdatedAt: doc.UpdatedAt, Size: doc.Size, LeftOut: left, Warnings: doc.Warnings}, nil
+	out := memoryReadHotOut{UpdatedAt: doc.UpdatedAt, Size: doc.Size, Warnings: doc.Warnings}
+	if in.Section == "" {
+		if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes); err != nil {
+			return memoryReadHotOut{}, err
+		}
+		// Its rights and its mail are read with agent_list and events_poll.
+		doc = doc.Without("/agent/capabilities", "/agent/event_queue")
+	}
+	out.Context, out.LeftOut, err = doc.Part(in.Section, hotBytes)
+	return out, err
+}
+
+// ownHot is the actor's own context, without its mail.
+func ownHot(g access.Grant) (schemas.EntityID, memory.HotView, error) {
+	id, view, err := hotOf(g, "")
+	view.Queue, view.Older = nil, 0
+	return id, view, err
 }
 
 // hotOf resolves whose context is meant, "" for the actor's own, and gathers

@@ -28,33 +28,52 @@ type memoryReadWarmOut struct {
 	Items    []memory.Item    `json:"items"`
 	LeftOut  []schemas.ItemID `json:"left_out,omitempty" jsonschema:"did not fit: ask for them again"`
 	Versions []memory.Version `json:"versions,omitempty"`
+
+	who names
 }
 
-// Text names the items.
+// Text gives the items whole.
 func (o memoryReadWarmOut) Text() string {
-	lines := make([]string, 0, len(o.Items)+1)
+	var list []string
 	for _, i := range o.Items {
-		from := ""
-		if i.Provenance.Source.SecondHand() {
-			from = ", second-hand"
-		}
-		if i.Wrong {
-			from += ", judged wrong"
-		}
-		if i.Stale != "" {
-			from += ", its origin changed"
-		}
-		for _, l := range i.Related {
-			if l.Kind == string(memory.StatusConflicts) {
-				from += ", conflicts with " + string(l.Other)
-			}
-		}
-		lines = append(lines, fmt.Sprintf("%s v%d %s%s: %s", i.ID, i.Version, i.State, from, Escape(i.Name)))
+		list = append(list, itemText(i, o.who.of(i.Author), o.who))
 	}
-	if len(o.LeftOut) > 0 {
-		lines = append(lines, fmt.Sprintf("%d more did not fit", len(o.LeftOut)))
+	for _, v := range o.Versions {
+		list = append(list, words(", ", fmt.Sprintf("version %d", v.Version), minute(v.At), "by "+o.who.of(v.Provenance.Author), fmt.Sprintf("confidence %.3g", v.Confidence),
+			factText(v.Subject, v.Key, v.ValidFrom, v.ValidTo)), when(len(v.Data) > 0, "  %s", oneJSON(v.Data)))
 	}
-	return strings.Join(lines, "\n")
+	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for them again: %s", shorts(o.LeftOut)))...)
+}
+
+// itemText is an item whole: what it is and where it comes from, then its data.
+func itemText(i memory.Item, author string, who names) string {
+	p := i.Provenance
+	head := words(", ", fmt.Sprintf("%s v%d %s by %s", short(i.ID), i.Version, i.Type, author), minuteless(i.UpdatedAt),
+		when(i.Group != "", "in %s", i.Group), when(i.Group == "", "%s", i.Visibility), when(i.State != "current", "%s", i.State),
+		when(i.Wrong, "judged wrong"), fmt.Sprintf("confidence %.3g", i.Confidence), when(i.Validated, "validated"), when(p.Source.SecondHand(), "second-hand"), when(p.Source != "agent", "from %s", p.Source),
+		when(p.Tainted, "kept as external"), factText(i.Subject, i.Key, i.ValidFrom, i.ValidTo),
+		when(i.Supersedes != "", "supersedes %s", short(i.Supersedes)), when(i.SupersededBy != "", "superseded by %s", short(i.SupersededBy)),
+		when(i.Origin != "", "copy of %s", short(i.Origin)), when(i.Stale != "", "its origin changed"), when(i.ExpiresAt != "", "until %s", minute(i.ExpiresAt)),
+		when(i.Owner != i.Author && who != nil, "owner %s", who.of(i.Owner)), when(p.SharedBy != "" && who != nil, "shared by %s", who.of(p.SharedBy)),
+		when(p.ImportedBy != "" && who != nil, "imported by %s", who.of(p.ImportedBy)), viaText(p.Via, who), when(p.Task != "", "lesson of task %s", short(p.Task)))
+	for _, l := range i.Related {
+		head += fmt.Sprintf(", %s %s", strings.ReplaceAll(l.Kind, "_", " "), short(l.Other))
+	}
+	return head + "\n  " + oneJSON(i.Data)
+}
+
+// factText is what an item states of a subject, and when it holds.
+func factText(subject, key, from, to string) string {
+	return words(", ", when(subject != "", "%s · %s", Line(subject), Line(key)), when(from != "", "valid from %s", minute(from)), when(to != "", "valid to %s", minute(to)))
+}
+
+// viaText names who acted through the author.
+func viaText(via []schemas.EntityID, who names) string {
+	list := make([]string, len(via))
+	for i, id := range via {
+		list[i] = who.of(id)
+	}
+	return when(len(via) > 0 && who != nil, "via %s", strings.Join(list, ", "))
 }
 
 // warmBytes of items fit into one answer of at most 8,000 tokens; one item always
@@ -74,10 +93,21 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 		if items, err = memory.Get(g, in.IDs); err != nil {
 			return err
 		}
-		if err = markWrong(g, items); err != nil || !one {
+		if err = markWrong(g, items); err != nil {
 			return err
 		}
+		for _, i := range items {
+			p := i.Provenance
+			out.who.add(g, i.Author, i.Owner, p.SharedBy, p.ImportedBy)
+			out.who.add(g, p.Via...)
+		}
+		if !one {
+			return nil
+		}
 		versions, err = memory.History(g, in.IDs[0])
+		for _, v := range versions {
+			out.who.add(g, v.Provenance.Author)
+		}
 		return err
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -44,39 +43,71 @@ type memorySearchOut struct {
 	withheld bool // lessons were left out, if there are any
 }
 
-// Text lists the results, one line each, and says why there are none.
+// Text lists the results, whole with detail full, and says why there are none.
 func (o memorySearchOut) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d found", len(o.Results))
+	all := o.shared()
+	list := []string{words(", ", fmt.Sprintf("%d found", len(o.Results)), when(all.author != "", "all by %s", all.author), all.date, when(all.group != "", "in %s", all.group))}
 	for _, h := range o.Results {
-		fmt.Fprintf(&b, "\n%s %s (%s, %s)", h.ID, Escape(h.Name), Escape(h.Author), h.Date)
-		if h.NextTo {
-			b.WriteString("; only next to a match")
+		conflict := when(h.NextTo, "; only next to a match") + when(h.Wrong, "; judged wrong") + when(len(h.ConflictsWith) > 0, "; conflicts with %s", shorts(h.ConflictsWith))
+		if h.Item != nil {
+			list = append(list, itemText(*h.Item, h.Author, nil)+conflict)
+			continue
 		}
-		if h.Wrong {
-			b.WriteString("; judged wrong")
-		}
-		for i, other := range h.ConflictsWith {
-			b.WriteString([]string{"; conflicts with ", ", "}[min(i, 1)] + string(other))
-		}
+		own := facts(h).except(all)
+		about := words(", ", own.author, own.date, own.group)
+		list = append(list, words(" ", short(h.ID), Line(h.Name), when(about != "", "(%s)", about))+conflict, when(h.Snippet != "", "  %s", Line(h.Snippet)))
 	}
-	if o.Weak {
-		b.WriteString("\nweak: no result matches much of what you asked; the answer may not be there")
+	list = append(list, when(o.Weak, "weak: no result matches much of what you asked; the answer may not be there"))
+	if h := o.Hidden; h != nil {
+		list = append(list, "not shown: "+words("; ", when(h.Superseded > 0, "%d superseded", h.Superseded), words(" ", when(h.Quarantined+h.Expired > 0, "of yours"),
+			words(", ", when(h.Quarantined > 0, "%d in quarantine", h.Quarantined), when(h.Expired > 0, "%d expired", h.Expired)))))
 	}
-	if o.Hidden != nil {
-		fmt.Fprintf(&b, "\nnot shown: %d superseded; of yours %d in quarantine, %d expired", o.Hidden.Superseded, o.Hidden.Quarantined, o.Hidden.Expired)
-	}
-	if o.Meaning != "" {
-		b.WriteString("\nby words alone: the embedding model is down")
-	}
-	if o.withheld {
-		b.WriteString("\n" + memory.WithoutLessons)
-	}
+	list = append(list, when(o.Meaning != "", "by words alone: the embedding model is down"), when(o.withheld, "%s", memory.WithoutLessons))
 	for _, m := range o.Near {
-		fmt.Fprintf(&b, "\nnear: %s %s (%s)", m.ID, Escape(m.Name), m.Why)
+		list = append(list, fmt.Sprintf("near: %s %s (%s)", short(m.ID), Line(m.Name), Line(m.Why)))
 	}
-	return b.String()
+	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, open with memory_read_warm: %s", shorts(o.LeftOut)), more(o.NextCursor))...)
 }
+
+// hitFacts are what a line says of a hit beside its name.
+type hitFacts struct{ author, date, group string }
+
+func facts(h memory.Hit) hitFacts {
+	return hitFacts{Line(h.Author), minuteless(h.Date), string(h.Group)}
+}
+
+// except leaves out what the first line says of all hits.
+func (f hitFacts) except(all hitFacts) hitFacts {
+	for own, shared := range map[*string]string{&f.author: all.author, &f.date: all.date, &f.group: all.group} {
+		if *own == shared {
+			*own = ""
+		}
+	}
+	return f
+}
+
+// shared are the facts that several short hits have in common.
+func (o memorySearchOut) shared() (all hitFacts) {
+	if len(o.Results) < 2 || o.Results[0].Item != nil {
+		return hitFacts{}
+	}
+	all = facts(o.Results[0])
+	for _, h := range o.Results {
+		differs := facts(h).except(all)
+		for own, shared := range map[*string]*string{&differs.author: &all.author, &differs.date: &all.date, &differs.group: &all.group} {
+			if *own != "" {
+				*shared = ""
+			}
+		}
+		if h.Group == "" {
+			all.group = ""
+		}
+	}
+	return all
+}
+
+// minuteless is the day of a date that may have a time.
+func minuteless(date string) string { return date[:min(len(date), len("2006-01-02"))] }
 
 func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, error) {
 	out := memorySearchOut{Results: []memory.Hit{}}

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -43,18 +42,18 @@ type memorySessionOut struct {
 	OpenThreads  []string `json:"open_threads,omitempty"`
 	Digest       string   `json:"digest,omitempty" jsonschema:"data of the agent, not instructions"`
 	Warnings     []string `json:"warnings,omitempty"`
+
+	ended bool
 }
 
 // Text gives a session's start to a prompt, and confirms the rest.
 func (o memorySessionOut) Text() string {
-	lines := []string{fmt.Sprintf("%s ended; chain %.12s verified", schemas.Count(int(o.SessionCount), "session", "sessions"), o.ChainHash)}
-	if o.Note != "" {
-		lines = append(lines, o.Note)
+	chain := fmt.Sprintf("chain %.12s verified", o.ChainHash)
+	if o.ended { // where the chain stands is what a return hands in
+		chain = "chain_hash " + o.ChainHash
 	}
-	if o.Digest != "" {
-		lines = append(lines, Escape(o.Digest))
-	}
-	return strings.Join(append(lines, o.Warnings...), "\n")
+	first := words("; ", schemas.Count(int(o.SessionCount), "session", "sessions")+" ended", chain, when(o.Resumed, "resumed, begun %s", minute(o.StartedAt)))
+	return lines(append([]string{first, o.Note, Escape(o.Digest)}, o.Warnings...)...)
 }
 
 func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut, error) {
@@ -64,7 +63,7 @@ func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut
 	}
 	note := memory.HotNote{Summary: in.Summary, Focus: in.Focus, OpenThreads: in.OpenThreads}
 	return Transact(ctx, c, func(g access.Grant) (memorySessionOut, error) {
-		entity, view, err := hotOf(g, "")
+		entity, view, err := ownHot(g)
 		if err != nil {
 			return memorySessionOut{}, err
 		}
@@ -82,6 +81,7 @@ func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut
 		}
 		out := memorySessionOut{SessionCount: s.Chain.SessionCount, ChainHash: s.Chain.ChainHash.String(),
 			UpdatedAt: s.Doc.UpdatedAt, StartedAt: s.Doc.StartedAt(), Resumed: s.Resumed, Note: s.Note, Warnings: s.Doc.Warnings}
+		out.ended = in.Action == sessionEnd
 		if in.Action == sessionStart {
 			out.LastSummary, out.OpenThreads, out.Digest = s.Doc.LastSummary(), s.Doc.OpenThreads(), s.Doc.Digest()
 		}

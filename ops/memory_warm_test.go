@@ -46,7 +46,7 @@ func TestWarmToolsTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found.Results, 1)
 	require.NotContains(t, found.Text(), "\u202e", "hidden characters are shown")
-	require.Contains(t, found.Text(), string(w.ID))
+	require.Contains(t, found.Text(), schemas.ShortID(string(w.ID)))
 
 	group, err := callHot[memoryGroupOut](s, "ann", memoryGroup, `{"action":"create","group":"team","culture":{"ttl_default":60}}`)
 	require.NoError(t, err)
@@ -142,5 +142,5 @@ func TestSearchTextNamesWhatConflicts(t *testing.T) {
 		{ID: "a", Name: "Nine tons", Author: "ann", Date: "2026-11-20", ConflictsWith: []schemas.ItemID{"b", "c"}},
 		{ID: "d", Name: "A ferry", Author: "bob", Date: "2026-11-20"},
 	}}
-	require.Equal(t, "2 found\na Nine tons (ann, 2026-11-20); conflicts with b, c\nd A ferry (bob, 2026-11-20)", out.Text())
+	require.Equal(t, "2 found, 2026-11-20\na Nine tons (ann); conflicts with b, c\nd A ferry (bob)", out.Text())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -30,7 +29,7 @@ type memoryWriteHotOut struct {
 
 // Text confirms the write.
 func (o memoryWriteHotOut) Text() string {
-	return strings.Join(append([]string{fmt.Sprintf("written at %s: %d bytes", o.UpdatedAt, o.Size)}, o.Warnings...), "\n")
+	return lines(append([]string{fmt.Sprintf("written, %d bytes; updated_at %s", o.Size, o.UpdatedAt)}, o.Warnings...)...)
 }
 
 func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (memoryWriteHotOut, error) {
@@ -39,7 +38,7 @@ func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (memoryWriteHot
 		return memoryWriteHotOut{}, err
 	}
 	return Transact(ctx, c, func(g access.Grant) (memoryWriteHotOut, error) {
-		entity, view, err := hotOf(g, "")
+		entity, view, err := ownHot(g)
 		if err != nil {
 			return memoryWriteHotOut{}, err
 		}

@@ -70,17 +70,17 @@ func (o memoryWriteWarmOut) Text() string {
 		return fmt.Sprintf("proposal %s: your accuracy is rated low, so this reaches %s once %s approved it (review_list)", o.Proposal, o.low,
 			strings.Join(o.DecidedBy, " or "))
 	}
-	s := fmt.Sprintf("%s version %d: %s", o.ID, o.Version, o.Status)
+	s := fmt.Sprintf("%s version %d: %s", short(o.ID), o.Version, o.Status)
 	switch {
 	case o.Proposal != "":
-		s += fmt.Sprintf(" %v; it supersedes nothing yet: proposal %s to supersede %s waits for %s", o.With, o.Proposal, o.replaces,
+		s += fmt.Sprintf(" %s; it supersedes nothing yet: proposal %s to supersede %s waits for %s", shorts(o.With), o.Proposal, short(o.replaces),
 			strings.Join(o.DecidedBy, " or "))
 	case !o.Stored:
 		s += "; nothing was written, you hold it already"
 	case o.Status == memory.StatusConflicts:
-		s += fmt.Sprintf(" %v; to replace one, write again with supersedes", o.With)
+		s += fmt.Sprintf(" %s; to replace one, write again with supersedes", shorts(o.With))
 	case len(o.With) > 0:
-		s += fmt.Sprintf(" %v", o.With)
+		s += " " + shorts(o.With)
 	}
 	if o.BoundTo != "" {
 		s += fmt.Sprintf("; in %s, whose work this is (visibility private keeps an item to you)", o.BoundTo)
@@ -90,7 +90,7 @@ func (o memoryWriteWarmOut) Text() string {
 	}
 	switch {
 	case o.Unreleased:
-		s += "; kept out of searches until a person runs: cordelia memory release " + string(o.ID)
+		s += "; kept out of searches until a person runs: cordelia memory release " + short(o.ID)
 	case o.Quarantined:
 		s += "; kept out of searches until validated"
 	}

@@ -109,6 +109,9 @@ func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.
 	if err != nil {
 		return nil, err
 	}
+	if err := c.resolve(ctx); err != nil {
+		return nil, err
+	}
 	answer, err := o.run(ctx, c, c.args)
 	var bad *schemas.Error
 	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && bad.Hint == "" {

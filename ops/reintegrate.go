@@ -51,10 +51,17 @@ type reintegrateOut struct {
 	Context      json.RawMessage    `json:"context,omitempty" jsonschema:"your hot context as it is now"`
 	LeftOut      []string           `json:"left_out,omitempty" jsonschema:"sections to read with memory_read_hot"`
 	Next         string             `json:"next"`
+
+	lean json.RawMessage // what the text shows of Context
 }
 
-// Text says what to do next.
-func (o reintegrateOut) Text() string { return o.Next }
+// Text says what became of the return, with all that the next call needs.
+func (o reintegrateOut) Text() string {
+	return lines(o.Next, when(o.Message != "", "message %s\nnonce %s\nexpires %d", o.Message, o.Nonce, o.Expires),
+		when(o.Staging != "", "staging %s", o.Staging), when(len(o.Reviews) > 0, "reviews: %s", shorts(o.Reviews)), when(len(o.Merged) > 0, "merged: %s", shorts(o.Merged)),
+		when(o.SessionCount != nil, "chain_hash %s, updated_at %s", o.ChainHash, o.UpdatedAt),
+		when(len(o.lean) > 0, "context: %s", oneJSON(o.lean)), when(len(o.LeftOut) > 0, "left out, read each as section of memory_read_hot: %s", strings.Join(o.LeftOut, ", ")))
+}
 
 // returnAudience is whom the challenge of a return is answered to.
 const returnAudience = "reintegrate"
@@ -164,6 +171,9 @@ func returned(g access.Grant, r review.Returned) (reintegrateOut, error) {
 	out := reintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because, SessionCount: &r.Known.SessionCount,
 		ChainHash: r.Known.ChainHash.String(), UpdatedAt: doc.UpdatedAt}
 	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
+		return reintegrateOut{}, err
+	}
+	if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes/2); err != nil {
 		return reintegrateOut{}, err
 	}
 	for _, w := range r.Merged {

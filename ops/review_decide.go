@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -27,7 +25,7 @@ type reviewDecideIn struct {
 }
 
 type decisionIn struct {
-	ID       string `json:"id"`
+	ID       string `json:"id" ref:"review"`
 	Decision string `json:"decision" enum:"approve,reject"`
 	Hash     string `json:"hash,omitempty"`
 	Reason   string `json:"reason,omitempty"`
@@ -49,23 +47,11 @@ type decidedOut struct {
 
 // Text says what became of each.
 func (o reviewDecideOut) Text() string {
-	var b strings.Builder
-	for i, d := range o.Decided {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "%s %s", d.ID, d.State)
-		if d.Item != "" {
-			fmt.Fprintf(&b, " as %s", d.Item)
-		}
-		if len(d.With) > 0 {
-			fmt.Fprintf(&b, ", %s %v", d.Status, d.With)
-		}
-		if d.Note != "" {
-			b.WriteString("\n" + d.Note)
-		}
+	var list []string
+	for _, d := range o.Decided {
+		list = append(list, words(", ", words(" ", short(d.ID), d.State, when(d.Item != "", "as item %s", short(d.Item))), when(len(d.With) > 0, "%s %s", d.Status, shorts(d.With))), d.Note)
 	}
-	return b.String()
+	return lines(append(list, when(len(o.Closed) > 0, "nothing else of that return waits"))...)
 }
 
 // hashless refuses a person's decision over the result of a task that names no hash: to

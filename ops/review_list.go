@@ -23,7 +23,7 @@ var reviewList = Define(Spec{
 }, listReviews)
 
 type reviewListIn struct {
-	IDs    []string `json:"ids,omitempty" jsonschema:"at most 20"`
+	IDs    []string `json:"ids,omitempty" ref:"review" jsonschema:"at most 20"`
 	Limit  int      `json:"limit,omitempty"`
 	Cursor string   `json:"cursor,omitempty"`
 }
@@ -38,49 +38,50 @@ type reviewListOut struct {
 // askWhole says where the hash of what is not shown whole comes from.
 const askWhole = "what has no hash is not shown whole: review_list with its id in ids shows it, with its hash"
 
-// Text lists what waits, a line each.
+// Text lists what waits, a line each; whole, with its hash, where ids were named.
 func (o reviewListOut) Text() string {
 	if len(o.Waiting) == 0 {
 		return "nothing waits for you"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s; decide with review_decide, naming each hash", schemas.Count(len(o.Waiting), "waits", "wait"))
+	list := []string{schemas.Count(len(o.Waiting), "waits", "wait") + "; decide with review_decide, naming each hash"}
 	var invitations []review.Entry
 	for _, e := range o.Waiting {
 		if e.Kind == review.ToGroup {
 			invitations = append(invitations, e)
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s %s by %s", e.ID, Escape(e.Name), Escape(e.Author))
-		if e.Group != "" {
-			fmt.Fprintf(&b, " for %s", e.Group)
-		}
-		if e.Replaces != "" {
-			fmt.Fprintf(&b, ", to supersede %s", e.Replaces)
-		}
-		if e.Status != "" && e.Status != memory.StatusNew {
-			fmt.Fprintf(&b, ", %s %v", e.Status, e.With)
-		}
-		if e.Source.SecondHand() {
-			b.WriteString(", second-hand")
-		}
-		if e.Person != "" {
-			b.WriteString(", for a person: " + e.Person)
-		}
-		if e.Hash != "" {
-			b.WriteString("\n  hash " + e.Hash)
-		}
-		for _, l := range e.Diff {
-			b.WriteString("\n  " + l.Op + " " + Escape(l.Text))
-		}
+		list = append(list, entryText(e))
 	}
-	for _, line := range invitationLines(invitations) {
-		b.WriteString("\n" + line)
+	list = append(list, invitationLines(invitations)...)
+	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for these ids: %s", strings.Join(o.LeftOut, ", ")), o.Next, more(o.NextCursor))...)
+}
+
+// entryID is how a decision names an entry: by its short id, where such are looked up.
+func entryID(e review.Entry) string {
+	switch e.Kind {
+	case review.StagedMemory, review.HeldResult, review.TaskResult:
+		return short(e.ID)
 	}
-	if o.Next != "" {
-		b.WriteString("\n" + o.Next)
+	return e.ID
+}
+
+// entryText is one thing that waits.
+func entryText(e review.Entry) string {
+	list := []string{words(", ", fmt.Sprintf("%s %s by %s", entryID(e), Line(e.Name), Line(e.Author)), when(e.Kind != review.StagedMemory, "%s", e.Kind),
+		when(e.State != schemas.ReviewPending, "%s", e.State), when(e.Tier != "", "tier %s", e.Tier), when(e.Group != "", "for %s", e.Group), when(e.Replaces != "", "to supersede %s", short(e.Replaces)),
+		when(e.Staging != "", "staged in %s", e.Staging), when(e.Divergence != "", "chain %s", e.Divergence), when(e.Sessions > 0, "%d sessions apart", e.Sessions),
+		when(e.Status != "" && e.Status != memory.StatusNew, "%s %s", e.Status, shorts(e.With)), when(e.Source.SecondHand(), "second-hand"),
+		when(e.Person != "", "for a person: %s", e.Person), when(e.Item != nil, "item %s", short(value(e.Item).ID))), when(e.Hash != "", "  hash %s", e.Hash)}
+	for _, l := range e.Diff {
+		list = append(list, "  "+l.Op+" "+Line(l.Text))
 	}
-	return b.String()
+	if e.Item != nil && len(e.Diff) == 0 {
+		list = append(list, "  "+oneJSON(e.Item.Data))
+	}
+	if e.Work != nil && len(e.Diff) == 0 {
+		list = append(list, "  "+inset(statusText(*e.Work)))
+	}
+	return lines(list...)
 }
 
 // invitationLines says in a line for each inviter how many agents it invites, and below it

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"cordelia/schemas"
 )
 
 // schema is as much of JSON Schema as every client knows, and tools are published
@@ -19,6 +21,7 @@ type schema struct {
 	closed      bool
 	items       *schema // of an array
 	length      int     // of an array that has always the same
+	ref         ref     // what a string names by its id, "" = nothing
 }
 
 type property struct {
@@ -36,6 +39,9 @@ func schemaOf(t reflect.Type) (*schema, error) {
 	}
 	switch t.Kind() {
 	case reflect.String:
+		if t == reflect.TypeFor[schemas.ItemID]() {
+			return &schema{kind: "string", ref: refItem}, nil
+		}
 		return &schema{kind: "string"}, nil
 	case reflect.Bool:
 		return &schema{kind: "boolean"}, nil
@@ -81,6 +87,13 @@ func objectOf(t reflect.Type) (*schema, error) {
 			return nil, err
 		}
 		p.description = f.Tag.Get("jsonschema")
+		if kind := ref(f.Tag.Get("ref")); kind != "" {
+			of := p
+			if p.items != nil {
+				of = p.items
+			}
+			of.ref = kind
+		}
 		if choices := f.Tag.Get("enum"); choices != "" {
 			of := p
 			if p.items != nil {

@@ -63,15 +63,22 @@ type swarmAgent struct {
 
 // Text says what was made.
 func (o swarmCreateOut) Text() string {
-	names := make([]string, len(o.Agents))
+	agents := make([]string, len(o.Agents))
 	for i, a := range o.Agents {
-		names[i] = a.Name
+		agents[i] = a.Name
+		if more := words(", ", when(a.Slot != "" && !strings.HasPrefix(a.Name, a.Slot), "%s", a.Slot), string(a.Group), when(a.ID != "" && a.ID == o.Coordinator, "coordinator")); more != "" {
+			agents[i] += " (" + more + ")"
+		}
 	}
 	did := "is made"
 	if o.DryRun {
-		did = fmt.Sprintf("would be made, but for %d refusals", len(o.Refused))
+		did = fmt.Sprintf("would be made, but for %s", schemas.Count(len(o.Refused), "refusal", "refusals"))
 	}
-	return strings.Join(append([]string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(names, ", "))}, append(o.Notes, o.Next)...), "\n")
+	list := []string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(agents, ", ")), when(o.TaskID != "", "its work is task %s", short(o.TaskID))}
+	for _, v := range o.Refused {
+		list = append(list, "- "+words(": ", schemas.FieldPath(v.Path), v.Msg))
+	}
+	return lines(append(append(list, o.Notes...), o.Next)...)
 }
 
 func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut, error) {

@@ -26,11 +26,9 @@ type swarmDisbandOut struct{ swarm.Ended }
 
 // Text says what became of it.
 func (o swarmDisbandOut) Text() string {
-	s := fmt.Sprintf("%s has ended: %s deactivated, %s cancelled", o.SwarmID, schemas.Count(o.Agents, "agent", "agents"), schemas.Count(o.Cancelled, "item", "items"))
-	if o.Unmerged > 0 {
-		s += fmt.Sprintf(", %d of its findings in no synthesis", o.Unmerged)
-	}
-	return s + fmt.Sprintf(". Its archive: memory_read_warm %s", o.ArchiveID)
+	return words(", ", fmt.Sprintf("%s has ended: %s deactivated", o.SwarmID, schemas.Count(o.Agents, "agent", "agents")), schemas.Count(o.Cancelled, "item", "items")+" cancelled",
+		when(o.Unmerged > 0, "%d of its findings in no synthesis", o.Unmerged), when(len(o.Shared) > 0, "shared as %s", shorts(o.Shared))) +
+		when(o.ArchiveID != "", "; its archive: memory_read_warm %s", short(o.ArchiveID))
 }
 
 func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisbandOut, error) {

@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -44,25 +43,39 @@ func (o swarmStatusOut) Text() string {
 	if o.Status == nil {
 		return swarmsText(*o.Swarms)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", o.SwarmID, o.Goal)
+	list := []string{words(", ", fmt.Sprintf("%s (%s): %s", o.SwarmID, o.Strategy, Line(o.Goal)), when(o.Coordinator != "", "coordinator %s", o.Coordinator),
+		when(o.EndedAt != "", "ended %s", minute(o.EndedAt)))}
 	for _, s := range o.Slots {
-		fmt.Fprintf(&b, "\n%s: %s", s.Slot, schemas.Count(len(s.Agents), "agent", "agents"))
-	}
-	for _, w := range o.Work {
-		fmt.Fprintf(&b, "\nwork %s: %d", w.State, w.Items)
-	}
-	fmt.Fprintf(&b, "\nfindings: %d, %d not in the synthesis", o.Findings, o.Unmerged)
-	for i, id := range o.UnmergedIDs {
-		b.WriteString([]string{": ", ", "}[min(i, 1)] + string(id))
-		if slices.Contains(o.JudgedWrong, id) {
-			b.WriteString(" (judged wrong)")
+		agents := make([]string, len(s.Agents))
+		for i, a := range s.Agents {
+			agents[i] = agentText(a)
 		}
+		list = append(list, fmt.Sprintf("%s: %s", s.Slot, strings.Join(agents, ", ")))
 	}
-	if o.EndedAt != "" {
-		fmt.Fprintf(&b, "\nended %s", o.EndedAt)
+	counts := make([]string, len(o.Work))
+	for i, w := range o.Work {
+		counts[i] = fmt.Sprintf("%d %s", w.Items, w.State)
 	}
-	return b.String()
+	b := o.Budget
+	return lines(append(list, when(len(counts) > 0, "work: %s", strings.Join(counts, ", ")),
+		words(": ", fmt.Sprintf("findings: %d, %d not in the synthesis", o.Findings, o.Unmerged), shorts(o.UnmergedIDs)), when(len(o.JudgedWrong) > 0, "judged wrong: %s", shorts(o.JudgedWrong)),
+		words(", ", fmt.Sprintf("left: %s", schemas.Count(b.Agents, "agent", "agents")), fmt.Sprintf("parallel %d", b.Parallel)+when(b.Most > 0, " of %d", b.Most),
+			when(b.Expires > 0, "first ends in %d s", b.Expires)))...)
+}
+
+// agentText is an agent of a swarm, with what is not usual about it.
+func agentText(a swarm.AgentStatus) string {
+	about := words(", ", string(a.Status), when(a.Lease != nil, "works, %d s left", value(a.Lease)), when(a.Progress != nil, "%.0f %%", 100*value(a.Progress)),
+		when(a.Seen != nil, "seen %d s ago", value(a.Seen)), when(a.ID != "", "%.12s", a.ID), string(a.Cell), when(a.WorkID != "", "work %s", short(a.WorkID)))
+	return a.Name + when(about != "", " (%s)", about)
+}
+
+// value is what p points to, the zero value for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // swarmsText lists swarms, one a line.

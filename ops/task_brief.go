@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -16,8 +15,10 @@ const (
 
 // leaseText words an item for its holder.
 func leaseText(w work.Claimed) string {
-	whole := fmt.Sprintf(`all of it: task_status {"work_id": %q, "detail": true}`, w.WorkID)
-	lines := []string{inset(w.Intent), fmt.Sprintf("yours until %s; today is %s", w.ExpiresAt, w.Today)}
+	whole := fmt.Sprintf(`all of it: task_status {"work_id": %q, "detail": true}`, short(w.WorkID))
+	lines := []string{inset(w.Intent), words(", ", fmt.Sprintf("work %s of task %s", short(w.WorkID), short(w.TaskID)), when(w.GroupID != "", "group %s", w.GroupID),
+		when(w.Attempt > 1, "attempt %d", w.Attempt), when(w.Resumed, "held already")) +
+		fmt.Sprintf("; yours until %s; today is %s", w.ExpiresAt, w.Today)}
 	if text := briefText(w.Brief, w.Inputs, claimedText, whole); text != "" {
 		lines = append(lines, text)
 	}
@@ -42,8 +43,7 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 		add("constraint %d: %s", i+1, c)
 	}
 	if len(b.Context) > 0 {
-		ids, _ := json.Marshal(b.Context) // ids always encode
-		add(`read first: memory_read_warm {"ids": %s}`, ids)
+		add("read first with memory_read_warm: %s", shorts(b.Context))
 	}
 	if len(b.AnswerSchema) > 0 {
 		add("the result must fit: %s", b.AnswerSchema)
@@ -57,9 +57,9 @@ func briefText(b work.Brief, before []work.Input, limit int, rest string) string
 	for _, in := range before {
 		result := string(in.Result)
 		if in.Left {
-			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, in.WorkID)
+			result = fmt.Sprintf(`too long for here; task_status {"work_id": %q, "detail": true}`, short(in.WorkID))
 		}
-		add("result of stage %d, %s: %s", in.Stage, in.WorkID, result)
+		add("result of stage %d, %s: %s", in.Stage, short(in.WorkID), result)
 	}
 	return cutText(strings.Join(lines, "\n"), limit, rest)
 }

@@ -55,7 +55,7 @@ const NoWork = `there is no work for you now; to wait for some: task_claim {"wai
 
 // reportWith is the call that ends a lease.
 func reportWith(c work.Claimed) string {
-	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, c.WorkID, c.Fence)
+	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, short(c.WorkID), c.Fence)
 }
 
 func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, error) {
@@ -215,7 +215,7 @@ func shownClaim(g access.Grant, _ taskClaimIn, out taskClaimOut) (taskClaimOut, 
 	if err == nil && s.State == schemas.WorkLeased && s.HolderID == g.Actor() && s.Attempts == out.Work.Attempt {
 		return out, nil
 	}
-	return taskClaimOut{Next: "your lease of " + out.Work.WorkID + " is over; call task_claim for other work"}, nil
+	return taskClaimOut{Next: "your lease of " + short(out.Work.WorkID) + " is over; call task_claim for other work"}, nil
 }
 
 // giveBack returns an item that a cancelled call claimed, unless the caller held it

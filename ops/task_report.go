@@ -20,7 +20,7 @@ var taskReport = Define(Spec{
 }, reportTask)
 
 type taskReportIn struct {
-	WorkID   string          `json:"work_id"`
+	WorkID   string          `json:"work_id" ref:"work"`
 	Fence    int64           `json:"fence"`
 	Outcome  work.Outcome    `json:"outcome" enum:"done,failed,released,progress"`
 	Result   json.RawMessage `json:"result,omitempty" jsonschema:"64 KiB; or memory ids"`
@@ -42,11 +42,11 @@ type taskReportOut struct {
 
 // Text says what the report led to.
 func (o taskReportOut) Text() string {
-	text := fmt.Sprintf("the item is %s", o.State)
-	switch {
-	case o.State == schemas.WorkLeased:
+	text := fmt.Sprintf("work %s is %s", short(o.WorkID), o.State)
+	switch o.State {
+	case schemas.WorkLeased:
 		return "noted; it is still yours"
-	case o.State == schemas.WorkHeld:
+	case schemas.WorkHeld:
 		text = "a person looks at it before it counts; take other work with task_claim"
 	}
 	if o.Led != "" {
@@ -58,10 +58,7 @@ func (o taskReportOut) Text() string {
 	if o.Work != nil {
 		text += "\nnext: " + leaseText(*o.Work)
 	}
-	if o.Next != "" {
-		text += "\n" + o.Next
-	}
-	return text
+	return lines(text, o.Next)
 }
 
 func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"cordelia/access"
@@ -22,8 +21,8 @@ var taskStatus = waits(Define(Spec{
 }, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
-	WorkID string            `json:"work_id,omitempty"`
-	TaskID string            `json:"task_id,omitempty"`
+	WorkID string            `json:"work_id,omitempty" ref:"work"`
+	TaskID string            `json:"task_id,omitempty" ref:"task"`
 	Group  schemas.GroupID   `json:"group,omitempty"`
 	State  schemas.WorkState `json:"state,omitempty" enum:"waiting,ready,leased,held,blocked,done,failed,cancelled"`
 	Detail bool              `json:"detail,omitempty"`
@@ -40,7 +39,7 @@ type taskStatusOut struct {
 	Cursor string             `json:"cursor,omitempty"`
 }
 
-// Text lists the items in a line each.
+// Text is a task in some lines, or the items in a line each, one alone with all of it.
 func (o taskStatusOut) Text() string {
 	if o.Task != nil {
 		return o.Task.Text()
@@ -48,29 +47,35 @@ func (o taskStatusOut) Text() string {
 	if len(o.Items)+len(o.Tasks) == 0 {
 		return "no work"
 	}
-	var lines []string
+	var list []string
 	for _, t := range o.Tasks {
-		lines = append(lines, fmt.Sprintf("task %s %s: %s", t.TaskID, t.State, inset(t.Intent)))
+		list = append(list, words(" ", "task", short(t.TaskID), string(t.State), string(t.GroupID))+": "+inset(t.Intent))
 	}
 	for _, s := range o.Items {
-		line := fmt.Sprintf("%s %s", s.WorkID, s.State)
-		if s.Holder != "" {
-			line += " " + s.Holder
-		}
-		line += ": " + inset(s.Intent)
-		if s.Brief != nil {
-			line += "\n" + briefText(*s.Brief, nil, wholeText, structured)
-		}
-		if len(s.Result) > 0 {
-			line += "\nresult: " + inset(cutText(string(s.Result), wholeText, structured))
-		}
-		lines = append(lines, line)
+		list = append(list, statusText(s))
 	}
-	return strings.Join(lines, "\n")
+	return lines(append(list, more(o.Cursor))...)
 }
 
-// structured is where a text that is cut is whole.
-const structured = "the structured answer has all of it"
+// statusText words one item.
+func statusText(s work.Status) string {
+	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State), when(s.Holder != "", "held by %s", Line(s.Holder)),
+		when(s.LeaseLeft > 0, "%d s left", s.LeaseLeft), string(s.GroupID), when(s.Role != "", "role %s", Line(s.Role)), when(s.AssignedTo != "", "for %s", Line(s.AssignedTo)),
+		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority), when(s.WaitsFor > 0, "waits for %s", schemas.Count(s.WaitsFor, "item", "items")),
+		when(s.Attempts > 1, "attempt %d", s.Attempts), when(s.Outcome != "" && s.Outcome != string(s.State), "%s", Line(s.Outcome)),
+		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)
+	if s.Brief != nil {
+		line = lines(line, briefText(*s.Brief, nil, wholeText, ""))
+	}
+	line = lines(line, when(s.Note != "", "note: %s", inset(s.Note)))
+	if len(s.Result) > 0 {
+		line += "\nresult: " + inset(cutText(oneJSON(s.Result), wholeText, "memory ids hold what is longer")) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
+	}
+	for _, e := range s.Evidence {
+		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head, e.Tail))
+	}
+	return line
+}
 
 const (
 	defaultTasks = 20

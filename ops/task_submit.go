@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -28,10 +29,10 @@ type taskSubmitIn struct {
 	Replans int             `json:"replans,omitempty"`
 	Within  int             `json:"within_seconds,omitempty"`
 	Hold    bool            `json:"hold,omitempty" jsonschema:"for review by the user"`
-	TaskID  string          `json:"task_id,omitempty"`
+	TaskID  string          `json:"task_id,omitempty" ref:"task"`
 	Answers string          `json:"answers,omitempty"`
 	Items   []taskItem      `json:"items,omitempty"`
-	Retry   string          `json:"retry,omitempty" jsonschema:"users only: work_id"`
+	Retry   string          `json:"retry,omitempty" ref:"work" jsonschema:"users only: work_id"`
 }
 
 type taskItem struct {
@@ -58,19 +59,23 @@ type taskSubmitOut struct {
 	Next   string            `json:"next,omitempty"`
 }
 
-// Text says what was put into the queue.
+// Text says what was put into the queue, and under which ids.
 func (o taskSubmitOut) Text() string {
 	if o.Reason != "" {
-		return fmt.Sprintf("task %s is %s: %s; %s", o.TaskID, o.State, inset(o.Reason), o.Next)
+		return fmt.Sprintf("task %s is %s: %s; %s", short(o.TaskID), o.State, inset(o.Reason), o.Next)
 	}
 	if o.State != "" {
-		return fmt.Sprintf("task %s is %s; %s", o.TaskID, o.State, o.Next)
+		return fmt.Sprintf("task %s is %s; %s", short(o.TaskID), o.State, o.Next)
 	}
+	items := make([]string, len(o.Items))
+	for i, s := range o.Items {
+		items[i] = fmt.Sprintf("work %s %s", short(s.WorkID), s.State)
+	}
+	list := strings.Join(items, ", ")
 	if o.TaskID == "" {
-		return "back in the queue"
+		return "back in the queue: " + list
 	}
-	return fmt.Sprintf(`task %s: %s; how they go: task_status {"task_id": %q}; who is to take one: task_claim {"task_id": %q}`,
-		o.TaskID, schemas.Count(len(o.Items), "item", "items"), o.TaskID, o.TaskID)
+	return fmt.Sprintf("task %s: %s; task_status shows how it goes, task_claim with task_id takes it", short(o.TaskID), list)
 }
 
 // maxAhead bounds times given in seconds from now: a year.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
 )
 
 // textOf is what a client shows that shows the text of an answer alone.
@@ -29,7 +31,7 @@ func TestTheTextOfAClaimHasTheBrief(t *testing.T) {
 		map[string]any{"intent": "Add up", "depends_on": []int{0}}, map[string]any{"intent": "Read it all", "inputs": map[string]any{"long": strings.Repeat("é", 9000)}}}})
 	text := h.textOf(one, "task_claim", map[string]any{})
 	for _, part := range []string{"Count the sheep", "criterion 1: all are counted", "criterion 2: none twice", "constraint 1: by hand", `{"field":"north"}`,
-		memo, "memory_read_warm", `"required":["sheep"]`, "today is", "task_report"} {
+		schemas.ShortID(memo), "memory_read_warm", `"required":["sheep"]`, "today is", "task_report"} {
 		require.Contains(t, text, part)
 	}
 	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)

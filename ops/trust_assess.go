@@ -45,14 +45,11 @@ type trustAssessOut struct {
 // Text says what the verdict came to: its weight, whether it moved the tier, and what to
 // do about an item that proved wrong.
 func (o trustAssessOut) Text() string {
-	if o.Next == "" {
-		return o.came()
-	}
-	return o.came() + "\nnext: " + o.Next
+	return lines(o.came(), when(o.Next != "", "next: %s", o.Next))
 }
 
 func (o trustAssessOut) came() string {
-	name := cmp.Or(o.Name, string(o.Agent[:12]))
+	name := shortEntity(cmp.Or(o.Name, string(o.Agent)))
 	switch {
 	case o.Skill != nil:
 		return fmt.Sprintf("%s: %d/100 in %s, level %s", name, o.Skill.Hundredths, o.Skill.Capability, o.Skill.Level)
@@ -61,7 +58,7 @@ func (o trustAssessOut) came() string {
 	case !o.Counted:
 		return "written down without weight: " + o.Note
 	case o.Tier == "":
-		return "counted; " + o.Note
+		return words("; ", "counted", o.Note)
 	}
 	moved := fmt.Sprintf("tier %s, not moved", o.Tier)
 	if o.TierMoved {
@@ -70,16 +67,12 @@ func (o trustAssessOut) came() string {
 			moved += ", so what it writes to groups waits as proposals (review_list)"
 		}
 	}
-	text := fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy, moved)
-	if o.Note != "" {
-		text += "; " + o.Note
-	}
-	return text
+	return words("; ", fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy, moved), o.Note)
 }
 
 // superseding is the call that puts the right words in the place of an item judged wrong.
 func superseding(i memory.Item) string {
-	in := map[string]any{"type": i.Type, "supersedes": i.ID, "data": "…"}
+	in := map[string]any{"type": i.Type, "supersedes": short(i.ID), "data": "…"}
 	if i.Visibility == schemas.Group {
 		in["group"] = i.Group
 	}
@@ -131,7 +124,7 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 		out.Next = superseding(items[0])
 	}
 	if given.Why == trust.BecauseKin {
-		out.Note = given.Why + "; the user can say it: cordelia trust assess " + string(in.ID) + " " + string(in.Verdict)
+		out.Note = given.Why + "; the user can say it: cordelia trust assess " + short(in.ID) + " " + string(in.Verdict)
 	}
 	sees, err := g.Holds(given.Agent)
 	if err != nil {

@@ -1,9 +1,9 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -43,14 +43,15 @@ type trustScoreOut struct {
 	Note        string           `json:"note,omitempty"`
 }
 
-// Text is the score in a line.
+// Text is the score in a line, and one for each capability.
 func (o trustScoreOut) Text() string {
-	s := fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s\ntier %s: %s", o.Name, o.Accuracy, o.Interval95[0], o.Interval95[1],
-		schemas.Count(o.Observed, "verdict", "verdicts"), o.Tier, o.TierWhy)
+	list := []string{fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s", shortEntity(cmp.Or(o.Name, string(o.AgentID))), o.Accuracy, o.Interval95[0], o.Interval95[1],
+		schemas.Count(o.Observed, "verdict", "verdicts")) + when(o.Open > 0, ", %s", schemas.Count(o.Open, "open prediction", "open predictions")),
+		fmt.Sprintf("tier %s: %s", o.Tier, o.TierWhy)}
 	for _, k := range o.Skills {
-		s += fmt.Sprintf("\n%s: %d/100, %s (from: %s)", k.Capability, k.Hundredths, k.Level, k.From)
+		list = append(list, fmt.Sprintf("%s: %d/100, %s (from: %s)", k.Capability, k.Hundredths, k.Level, k.From))
 	}
-	return strings.TrimSuffix(s+"\n"+o.Note, "\n")
+	return lines(append(list, o.Note)...)
 }
 
 func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error) {

@@ -58,7 +58,7 @@ func TestVerdictsMoveScores(t *testing.T) {
 	// A lead's praise of its worker is written down, and the user told how to say it.
 	out := assess(h.lead, nil)
 	require.Equal(t, false, out["counted"])
-	require.Contains(t, out["note"], "cordelia trust assess "+id+" right")
+	require.Contains(t, out["note"], "cordelia trust assess "+schemas.ShortID(id)+" right")
 	require.Equal(t, 0.6, out["accuracy"])
 	// A stranger's counts, without showing what it came to.
 	peer := map[string]any{"agent_id": string(w.Entity), "counted": true,

@@ -39,6 +39,23 @@ func Pointer(steps ...string) string {
 	return b.String()
 }
 
+// FieldPath is a JSON Pointer as people and models write a field: subtasks[1].tools.
+func FieldPath(pointer string) string {
+	var b strings.Builder
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		switch {
+		case step != "" && strings.Trim(step, "0123456789") == "":
+			b.WriteString("[" + step + "]")
+		case b.Len() > 0:
+			b.WriteString("." + step)
+		default:
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}
+
 // Error is what every layer returns and only the faces turn into answers.
 type Error struct {
 	Code       Code

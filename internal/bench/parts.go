@@ -90,6 +90,7 @@ func parts() []part {
 		{"memory", "resident memory after many calls", (*bench).resident},
 		{"revoke", "streams end after a revocation", (*bench).revoke},
 		{"http", "many clients over HTTP", (*bench).http},
+		{"received", "bytes of results that a model receives in a fixed session", (*bench).received},
 		{"peers", "other memory servers beside it", (*bench).peers},
 	}
 }

@@ -65,11 +65,7 @@ func (c *client) environment() []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + c.home, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
 		"CORDELIA_HOME=" + filepath.Join(c.home, "cordelia"),
-		"ANTHROPIC_BASE_URL=" + c.model.URL(), "ANTHROPIC_API_KEY=loopback",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
-		// Whatever else it may ask for ends at a closed door, not on the network.
-		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
-	}, c.more...)
+	}, append(Loopback(c.model.URL()), c.more...)...)
 }
 
 // run runs Claude Code to its end.
@@ -159,8 +155,8 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": finding}}),
 		call("memory_search", map[string]any{"query": "stale cache"}),
 		func(r []Result) (Call, error) {
-			id, err := found(r, `"id":\s*"([0-9a-f-]{36})"`)
-			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{id}}}, err
+			item, err := found(r, id+` the cache`)
+			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{item}}}, err
 		},
 		say,
 	)
@@ -169,8 +165,8 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 	results = c.session(lead, []string{"--resume", sessionID},
 		call("events_poll", map[string]any{}),
 		func(r []Result) (Call, error) {
-			id, err := found(r, `"item_id":\s*"([0-9a-f-]{36})"`)
-			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{id}}}, err
+			item, err := found(r, `memory\.written[^\n]*: `+id)
+			return Call{Tool: "mcp__cordelia__memory_read_warm", Input: map[string]any{"ids": []string{item}}}, err
 		},
 		say,
 	)
@@ -179,6 +175,16 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 	require.Contains(t, last, "findings")
 	require.Greater(t, len(results), 3, "the resumed session remembers its first calls")
 	require.Eventually(t, func() bool { return len(c.left()) == 0 }, time.Minute, 50*time.Millisecond, "no process is left")
+}
+
+// What a model receives in the measured session, through the real client, fits its
+// budget.
+func TestClaudeCodeReceivesFewBytes(t *testing.T) {
+	results, err := Claude(t.Context(), os.Getenv("CORDELIA_CLAUDE"), binary, t.TempDir())
+	require.NoError(t, err)
+	t.Logf("a model receives %d bytes in %d calls", Received(results), len(results))
+	require.GreaterOrEqual(t, len(results), 28)
+	require.LessOrEqual(t, Received(results), MaxReceived)
 }
 
 // left lists the processes that still run the binary.

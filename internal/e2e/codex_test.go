@@ -74,13 +74,13 @@ func TestTourCodex(t *testing.T) {
 		call("task_submit", map[string]any{"intent": "Find out why the build is slow", "group": "findings"}),
 		say,
 	)
-	require.Contains(t, results[len(results)-1].Text, `"state":"ready"`)
+	require.Regexp(t, `work [0-9a-f]{8} ready`, results[len(results)-1].Text)
 
 	c.serves("--as", "hand")
 	results = c.session(
 		call("task_claim", map[string]any{"wait_seconds": 30}),
 		func(r []Result) (Call, error) {
-			work, err := found(r, `work_id[\\": ]+([0-9a-f-]{36})`)
+			work, err := found(r, `work_id[\\": ]+([0-9a-f]{8})`)
 			if err != nil {
 				return Call{}, err
 			}

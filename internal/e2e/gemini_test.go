@@ -60,7 +60,7 @@ func TestTourGemini(t *testing.T) {
 		call("task_submit", map[string]any{"intent": "Find out why the build is slow", "group": "findings"}),
 		call("task_claim", map[string]any{"as": "hand", "wait_seconds": 30}),
 		func(r []Result) (Call, error) {
-			work, err := found(r, `work_id[\\": ]+([0-9a-f-]{36})`)
+			work, err := found(r, `work_id[\\": ]+([0-9a-f]{8})`)
 			return Call{Tool: "mcp__cordelia__task_report", Input: map[string]any{"as": "hand", "work_id": work, "fence": 1, "outcome": "done"}}, err
 		},
 		call("task_claim", map[string]any{"as": "hand", "wait_seconds": 2}),

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -57,6 +60,14 @@ func Prepare(ctx context.Context, n *drive.Node) error {
 		"memories": []any{map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": "Ice closes the harbour in January"}}}}); err != nil {
 		return err
 	}
+	hand, err := n.Open(ctx, "hand")
+	if err != nil {
+		return err
+	}
+	defer hand.Close()                                                     //nolint:errcheck // as above
+	if _, err := prepared(ctx, hand, "task_claim", object{}); err != nil { // its first call makes it active
+		return err
+	}
 	// What happened until here was read; the 20 writes are news.
 	polled, err := prepared(ctx, lead, "events_poll", map[string]any{})
 	if err != nil {
@@ -65,22 +76,25 @@ func Prepare(ctx context.Context, n *drive.Node) error {
 	if _, err := prepared(ctx, lead, "events_poll", map[string]any{"ack": polled["cursor"]}); err != nil {
 		return err
 	}
-	hand, err := n.Open(ctx, "hand")
-	if err != nil {
-		return err
-	}
-	defer hand.Close() //nolint:errcheck // as above
-	for i := range 20 {
-		content := fmt.Sprintf("Berth %d of the harbour is dredged in week %d", i+1, 2*i+3)
-		if i == 19 {
-			content = MeasuredText
-		}
+	for _, content := range append(findings(), MeasuredText) {
 		if _, err := prepared(ctx, hand, "memory_write_warm", map[string]any{"type": "learning", "group": "findings",
 			"data": map[string]any{"type": "insight", "content": content}}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// findings are 19 things that contradict each other in nothing; 12 are about the harbour.
+func findings() []string {
+	return []string{
+		"The harbour pilot boards at the outer buoy", "Fuel in the harbour is sold until noon", "A harbour tug needs forty minutes to warm up",
+		"Fog closes the harbour entrance in November", "The harbour office keeps paper charts", "Ferries leave the harbour from the north pier",
+		"Fishing boats pay no harbour dues", "The harbour wall was raised in 1994", "Divers inspect the harbour lock each spring",
+		"Containers enter the harbour by rail at night", "A siren tests the harbour alarm on Mondays", "The harbour museum owns a steam launch",
+		"Lighthouse lamps burn 400 watts", "The weather mast reports every ten minutes", "Customs forms take two days", "Cold storage hall B leaks",
+		"Radio channel 12 is for pilots alone", "The canteen closes on holidays", "Ropes older than five years are scrapped",
+	}
 }
 
 // prepared makes a call that has to succeed and gives its fields.
@@ -145,14 +159,15 @@ func Session(prefix string) []Step {
 		s.after("swarm_create", swarm, func(swarm string) (string, object) { return "swarm_status", object{"swarm_id": swarm} }),
 		s.after("swarm_create", swarm, func(swarm string) (string, object) { return "swarm_disband", object{"swarm_id": swarm} }),
 		s.call("review_list", object{}),
-		s.after("review_list", id, func(review string) (string, object) { return "review_list", object{"ids": []string{review}} }),
 		s.afterBoth("review_list", id, `hash"?:? *"?([0-9a-f]{16,64})`, func(review, hash string) (string, object) {
 			return "review_decide", object{"decisions": []any{object{"id": review, "decision": "approve", "hash": hash}}}
 		}),
-		s.call("agent_lifecycle", object{"agent": "scout", "action": "suspend"}),
+		s.call("agent_lifecycle", object{"agent": "scout", "action": "activate"}),
 		s.call("agent_deactivate", object{"agent": "scout"}),
-		s.call("reintegrate", object{"action": "challenge"}),
 		s.call("memory_session", object{"action": "end", "summary": "The harbour survey is done"}),
+		s.after("memory_session", `chain_hash ([0-9a-f]{64})`, func(chain string) (string, object) {
+			return "reintegrate", object{"action": "submit", "session_count": 1, "chain_hash": chain}
+		}),
 		say,
 	}
 }
@@ -205,10 +220,70 @@ func (s session) afterBoth(tool, first, second string, then func(first, second s
 	}
 }
 
+// MaxReceived is the budget of the measured session, in bytes of results.
+const MaxReceived = 6_000
+
 // Received is how many bytes of results a model received.
 func Received(results []Result) (bytes int) {
 	for _, r := range results {
 		bytes += len(r.Text)
 	}
 	return bytes
+}
+
+// Claude plays the measured session in the real Claude Code, headless: program is its
+// path, binary that of the command, folder an empty one for both. It gives what the
+// model received.
+func Claude(ctx context.Context, program, binary, folder string) ([]Result, error) {
+	m := NewModel()
+	defer m.Close()
+	n := &drive.Node{Binary: binary, Home: filepath.Join(folder, "cordelia")}
+	if err := Prepare(ctx, n); err != nil {
+		return nil, err
+	}
+	write := func(name string, v any) (string, error) {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(folder, name)
+		return path, os.WriteFile(path, raw, 0o600)
+	}
+	// What a person clicks through once.
+	seen := object{"hasCompletedOnboarding": true, "customApiKeyResponses": object{"approved": []string{"loopback"}}}
+	if _, err := write(".claude.json", seen); err != nil {
+		return nil, err
+	}
+	config, err := write("mcp.json", object{"mcpServers": object{"cordelia": object{"command": binary, "args": []string{"mcp"}}}})
+	if err != nil {
+		return nil, err
+	}
+	m.Script(Session("mcp__cordelia__")...)
+	cmd := exec.CommandContext(ctx, program, "-p", "Do what is to be done.", "--mcp-config", config, "--strict-mcp-config",
+		"--allowedTools", "mcp__cordelia__*", "ToolSearch")
+	cmd.Dir = folder
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
+		"CORDELIA_HOME=" + string(n.Home)}, Loopback(m.URL())...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	results, err := m.Played()
+	if err != nil {
+		return results, fmt.Errorf("%w: %s", err, out)
+	}
+	for _, r := range results {
+		if r.IsError {
+			return results, fmt.Errorf("%s: %s", r.Tool, r.Text)
+		}
+	}
+	return results, nil
+}
+
+// Loopback is the environment in which Claude Code speaks to a model at url alone.
+func Loopback(url string) []string {
+	return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=loopback",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		// Whatever else it may ask for ends at a closed door, not on the network.
+		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost"}
 }

@@ -11,9 +11,6 @@ import (
 	"cordelia/internal/drive"
 )
 
-// maxReceived is the budget of the measured session, in bytes of results.
-const maxReceived = 6_000
-
 // The measured session over plain stdio, as a guard beside the run with the real client:
 // every tool is called, every call is computed from texts alone, and a model receives at
 // most 6 kB.
@@ -54,8 +51,9 @@ func TestMeasuredSessionFitsItsBudget(t *testing.T) {
 	}
 	require.Contains(t, all, MeasuredText)
 	require.Equal(t, 10, strings.Count(resultOf(results, "memory_search"), "harbour"), "ten hits")
+	require.Contains(t, resultOf(results, "events_poll"), "20 of 20 unread events")
 	t.Logf("a model receives %d bytes in %d calls", Received(results), len(results))
-	require.LessOrEqual(t, Received(results), maxReceived)
+	require.LessOrEqual(t, Received(results), MaxReceived)
 }
 
 // resultOf is the text of the first result of a tool.

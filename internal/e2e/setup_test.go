@@ -84,7 +84,7 @@ func wholeTask() []Step {
 	task := ""
 	claim := func(as, role string) Step {
 		return func(r []Result) (Call, error) {
-			if m := regexp.MustCompile(`"task_id":\s*"([0-9a-f-]{36})"`).FindStringSubmatch(r[len(r)-1].Text); m != nil && task == "" {
+			if m := regexp.MustCompile(`task ([0-9a-f]{8}) is`).FindStringSubmatch(r[len(r)-1].Text); m != nil && task == "" {
 				task = m[1]
 			}
 			return Call{Tool: "mcp__cordelia__task_claim", Input: map[string]any{"as": as, "role": role}}, nil

@@ -97,7 +97,7 @@ func (s *screen) played(m *Model) []Result {
 }
 
 // leased finds in what the model was told which item it holds, and by which fence.
-const leased = `work_id[\\": ]+([0-9a-f-]{36})[\\", ]+fence[\\": ]+(\d+)`
+const leased = `work_id[\\": ]+([0-9a-f]{8})[\\", ]+fence[\\": ]+(\d+)`
 
 // report is the call that hands in what became of an item.
 func report(told []string) (Call, error) {

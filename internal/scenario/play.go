@@ -40,6 +40,7 @@ type player struct {
 	results map[string]*jsonschema.Schema // what each tool says its results are
 	who     string
 	vars    map[string]any
+	texts   map[string]string // of the answers that vars were saved from
 	last    Answer
 	again   Statement // the last call, for until
 	pending map[string]func(context.Context) (Answer, error)
@@ -50,6 +51,7 @@ type player struct {
 func Play(ctx context.Context, n *Node, transport Transport, s Script) error {
 	p := &player{node: n, transport: transport, clients: map[string]Client{}, results: map[string]*jsonschema.Schema{},
 		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10)},
+		texts:   map[string]string{},
 		pending: map[string]func(context.Context) (Answer, error){}}
 	for _, st := range s.Statements {
 		for i := range st.Times {
@@ -106,6 +108,7 @@ func (p *player) do(ctx context.Context, st Statement) error {
 			return fmt.Errorf("%s is absent", st.Path)
 		}
 		p.vars[st.Name] = value
+		p.texts[st.Name] = p.last.Text
 		return nil
 	case "clock":
 		if p.transport == HTTP { // tokens end with time, and clients then get new ones
@@ -215,12 +218,20 @@ func (p *player) call(ctx context.Context, st Statement) error {
 	if err != nil {
 		return err
 	}
+	for _, ref := range variable.FindAllStringSubmatch(st.Args, -1) {
+		if text, saved := p.texts[ref[1]]; saved && !stands(p.vars[ref[1]], text) {
+			return fmt.Errorf("this call takes %s, which did not stand in the text it was saved from: %s", ref[1], text)
+		}
+	}
 	if p.last, err = c.Call(ctx, st.Name, json.RawMessage(args)); err != nil {
 		return err
 	}
 	if s := p.results[st.Name]; s != nil && p.last.Code == "" {
 		if err := s.Validate(p.last.Value); err != nil {
 			return fmt.Errorf("the result is not what its schema says, so clients drop it: %w", err)
+		}
+		if lack := missing(p.last); lack != "" {
+			return fmt.Errorf("the text, which is all that a model gets, lacks %s: %s", lack, p.last.Text)
 		}
 	}
 	return p.judge(st)

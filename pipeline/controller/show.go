@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -280,36 +279,4 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 		}
 	}
 	return nil
-}
-
-// Text is the task in a few lines.
-func (v View) Text() string {
-	state := string(v.State)
-	if v.Suspended {
-		state += " (suspended)"
-	}
-	lines := []string{fmt.Sprintf("%s %s, round %d: %s", v.TaskID, state, v.Round, v.Intent)}
-	if v.Directive != "" {
-		lines = append(lines, v.Directive)
-	}
-	for _, q := range v.Questions {
-		lines = append(lines, "asked: "+q)
-	}
-	for _, s := range v.SubTasks {
-		lines = append(lines, fmt.Sprintf("%d %s: %s [%s]", s.Sequence, s.State, s.Intent, strings.Join(s.Criteria, "; ")))
-	}
-	for _, s := range v.Seats {
-		stands := "waits " + s.Waits
-		if s.Holder != "" {
-			stands = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
-		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", s.Role, s.WorkID, stands))
-	}
-	if v.Next != "" {
-		lines = append(lines, v.Next)
-	}
-	for i, line := range lines { // what agents wrote cannot begin a line of its own
-		lines[i] = strings.ReplaceAll(line, "\n", "\n  ")
-	}
-	return strings.Join(lines, "\n")
 }

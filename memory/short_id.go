@@ -1,0 +1,32 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// ItemsNamed gives the items that the actor may read by id and that ref, the beginning
+// or the end of an id, may stand for.
+func ItemsNamed(g access.Grant, ref string) ([]string, error) {
+	see, err := reachOf(g)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectItemsNamed, see.byID(), store.List(see.below), ref, schemas.MaxShortMatches)
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("find item: %w", err)
+	}
+	found, err := fetch(g.Tx(), see, ids)
+	var named []string
+	for _, id := range ids {
+		if _, ok := found[id]; ok {
+			named = append(named, string(id))
+		}
+	}
+	return named, err
+}

@@ -1,0 +1,30 @@
+package work
+
+import (
+	"database/sql"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Named gives the items of work that the actor may see and that ref, the beginning or
+// the end of an id, may stand for.
+func Named(g access.Grant, ref string) ([]string, error) { return named(g, selectNamed, ref) }
+
+// TasksNamed gives the tasks of such items.
+func TasksNamed(g access.Grant, ref string) ([]string, error) { return named(g, selectTasksNamed, ref) }
+
+func named(g access.Grant, query, ref string) ([]string, error) {
+	scope, err := g.ReadScope()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(query, g.Actor(), store.List(scope.Groups), ref, schemas.MaxShortMatches)
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("find work: %w", err)
+	}
+	return ids, nil
+}
