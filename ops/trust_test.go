@@ -125,7 +125,7 @@ func TestWhatIsAssessedMustBeClear(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%v", args)
 	}
 	out := h.must(h.person(), "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "bad"})
-	require.Equal(t, map[string]any{"capability": "shell", "hundredths": 15.0, "level": "review"}, out["capability"])
+	require.Equal(t, map[string]any{"capability": "shell", "hundredths": 15.0, "level": "review", "from": "person 1"}, out["capability"])
 	_, err := h.call(h.lead, "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "good"})
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
