@@ -83,6 +83,19 @@ func TestTheUserConfirmsAndRejectsRelayedWords(t *testing.T) {
 	require.NoError(t, n.verify())
 }
 
+// Who is denied takes nothing from another who relayed the same.
+func TestARejectedRelayLeavesOthersAlone(t *testing.T) {
+	n := newNode(t)
+	n.assess(solo, relay(wrote(work, 1), Wrong))
+	n.assess(other, relay(wrote(work, 1), Wrong))
+	list := n.relayed(ann)
+	require.Len(t, list, 2)
+	_, err := n.decide(ann, list[0].Number, false)
+	require.NoError(t, err)
+	require.Equal(t, Score{3000, 2500}, n.score(work), "the other's words count")
+	require.NoError(t, n.verify())
+}
+
 func TestOnlyTheUserDecidesOnRelayedWords(t *testing.T) {
 	n := newNode(t)
 	n.assess(solo, relay(wrote(work, 1), Wrong))
