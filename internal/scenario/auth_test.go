@@ -1,7 +1,13 @@
 package scenario
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +52,61 @@ func TestTokenEnds(t *testing.T) {
 	a, err = drive.NewRemote(address, "made-up").Call(t.Context(), "agent_list", []byte(`{}`))
 	require.NoError(t, err)
 	require.Equal(t, "unauthenticated", a.Code)
+}
+
+// A token, the nonce of its challenge and the seed of the key that answered it are in no file
+// of the home but the key file, nor in what a verbose server prints.
+func TestSecretsAreInNoOtherFile(t *testing.T) {
+	n := newNode(t)
+	open(t, n, "") // makes the identities
+	n.Flags = []string{"--verbose"}
+	address, err := n.Serve(t.Context())
+	require.NoError(t, err)
+	keyFile := ops.Home(n.Home).DefaultAgentKey()
+	file, err := keys.LoadFile(keyFile, nil)
+	require.NoError(t, err)
+	var challenge struct {
+		Message, Nonce []byte
+		Expires        int64
+	}
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge))
+	var issued struct{ Token string }
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/token", map[string]any{"agent_id": file.EntityID, "nonce": challenge.Nonce,
+		"expires": challenge.Expires, "signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message))}, &issued))
+	c := drive.NewRemote(address, issued.Token)
+	must(t, c, "memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "written with a token"}}`)
+	printed := must(t, c, "agent_list", `{}`).Raw
+
+	raw, err := os.ReadFile(keyFile)
+	require.NoError(t, err)
+	var stored struct{ Body []byte } // the seed
+	require.NoError(t, json.Unmarshal(raw, &stored))
+	require.Len(t, stored.Body, keys.SeedSize)
+	var secrets [][]byte
+	for _, secret := range [][]byte{challenge.Nonce, stored.Body} {
+		secrets = append(secrets, secret, []byte(hex.EncodeToString(secret)),
+			[]byte(base64.RawStdEncoding.EncodeToString(secret)), []byte(base64.RawURLEncoding.EncodeToString(secret)))
+	}
+	secrets = append(secrets, []byte(issued.Token))
+	holds := func(text []byte) bool {
+		for _, secret := range secrets {
+			if bytes.Contains(text, secret) {
+				return true
+			}
+		}
+		return false
+	}
+	require.True(t, holds(raw), "the key file holds the seed")
+	require.False(t, holds(printed))
+	files := 0
+	require.NoError(t, filepath.WalkDir(n.Home, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || name == keyFile {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(name)
+		require.False(t, holds(text), "%s holds a secret", name)
+		return err
+	}))
+	require.Greater(t, files, 2)
 }

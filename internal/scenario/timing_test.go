@@ -1,0 +1,94 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/soak"
+	"cordelia/schemas"
+)
+
+// INV-NO-ORACLE over stdio: an agent asks for what is hidden from it and for what does not
+// exist, in random order. The answers are the same, word for word. The times differ a
+// little; the test prints by how much, and demands nothing of them. SECURITY.md names the
+// figures of a run with CORDELIA_SOAK=10.
+func TestTimingOfHidden(t *testing.T) {
+	n := newNode(t)
+	require.NoError(t, os.MkdirAll(n.Home, 0o700))
+	settings := []byte(`{"refused_per_minute": 1000000, "failed_per_minute": 1000000}`) // else the node slows the caller
+	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), settings, 0o600))
+	parent := open(t, n, "")
+	must(t, parent, "memory_group", `{"action": "create", "group": "vault"}`)
+	must(t, parent, "swarm_create", `{"goal": "g", "strategy": "broadcast", "swarm_id": "swarm-vault", "agents": [{"slot": "hand"}]}`)
+	item := at[string](t, must(t, parent, "memory_write_warm",
+		`{"type": "learning", "group": "vault", "data": {"type": "insight", "content": "The code of the lighthouse"}}`), "id")
+	task := at[string](t, must(t, parent, "task_submit", `{"group": "vault", "items": [{"intent": "count the boats"}]}`), "task_id")
+	for _, name := range []string{"victim", "mallory"} {
+		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "A", "name": %q}`, name))
+	}
+	mallory := open(t, n, "mallory")
+
+	id, other := schemas.NewID(), schemas.NewID()
+	for _, tt := range []struct{ tool, args, hidden, absent string }{
+		{"memory_read_warm", `{"ids": ["%s"]}`, other, id}, // neither exists: what chance alone shows
+		{"memory_read_warm", `{"ids": ["%s"]}`, item, id},
+		{"task_status", `{"task_id": "%s"}`, task, id},
+		{"swarm_status", `{"swarm_id": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"swarm_disband", `{"swarm_id": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"task_submit", `{"intent": "x", "group": "%s"}`, "swarm-vault", "swarm-voult"},
+		{"memory_read_hot", `{"entity": "%s"}`, "victim", "victor"},
+		{"agent_list", `{"agent": "%s"}`, "victim", "victor"},
+		{"memory_search", `{"query": "lighthouse", "group": "%s"}`, "vault", "voult"},
+		{"memory_group", `{"action": "read", "group": "%s"}`, "vault", "voult"},
+	} {
+		ask := func(ref string) (answer string, took time.Duration) {
+			began := time.Now()
+			a, err := mallory.Call(t.Context(), tt.tool, fmt.Appendf(nil, tt.args, ref))
+			took = time.Since(began)
+			require.NoError(t, err)
+			return a.Code + strings.ReplaceAll(string(a.Raw), ref, "REF"), took
+		}
+		want, _ := ask(tt.absent)
+		var took [2][]float64
+		random := rand.New(rand.NewPCG(1, 2))
+		for range soak.Count(t, 20, 3000) {
+			first := random.IntN(2)
+			for _, which := range []int{first, 1 - first} {
+				answer, d := ask([]string{tt.hidden, tt.absent}[which])
+				require.Equal(t, want, answer, "%s %s", tt.tool, tt.args)
+				took[which] = append(took[which], float64(d.Nanoseconds())/1e3)
+			}
+		}
+		hidden, absent := trimmed(took[0]), trimmed(took[1])
+		t.Logf("%s %s: %d pairs, hidden %.0f µs, absent %.0f µs, difference %+.1f µs, z %+.1f", tt.tool, tt.args, len(took[0]),
+			hidden.mean, absent.mean, hidden.mean-absent.mean, (hidden.mean-absent.mean)/math.Hypot(hidden.err, absent.err))
+	}
+}
+
+type estimate struct{ mean, err float64 }
+
+// trimmed is the mean of the faster nine tenths, and its standard error. The others
+// measure what else the machine did.
+func trimmed(values []float64) estimate {
+	slices.Sort(values)
+	values = values[:len(values)*9/10]
+	sum, squares := 0.0, 0.0
+	for _, v := range values {
+		sum += v
+	}
+	mean := sum / float64(len(values))
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	n := float64(len(values))
+	return estimate{mean, math.Sqrt(squares / (n - 1) / n)}
+}
