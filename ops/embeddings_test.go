@@ -115,12 +115,14 @@ func TestEmbeddingsAreOff(t *testing.T) {
 // What hooks search for goes to no embedding server: a prompt is the user's, and may be private.
 func TestAPromptAsksNoModel(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
-	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
+	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	asked := len(server.Asked())
 	ann := Caller{Principal: access.Principal{Entity: "ann", Method: access.ByHuman, KeySeq: 1, Session: "connection-1"}}
-	answer, err := NewHooks(s.node).Answer(t.Context(), ann, HookInput{Event: HookPrompt, Session: "client-1", Prompt: "is the automobile red or blue"})
+	prompt := HookInput{Event: HookPrompt, Session: "client-1", Prompt: "is the automobile red or blue"}
+	answer, err := NewHooks(s.node).Answer(t.Context(), ann, prompt)
 	require.NoError(t, err)
 	require.NotNil(t, answer.Specific)
 	require.Contains(t, answer.Specific.Text, "The automobile is red.")

@@ -55,11 +55,10 @@ func TestTokenEnds(t *testing.T) {
 }
 
 // A token, the nonce of its challenge and the seed of the key that answered it are in no file
-// of the home but the key file, nor in what a verbose server prints.
+// of the home but the key file, nor in an answer.
 func TestSecretsAreInNoOtherFile(t *testing.T) {
 	n := newNode(t)
 	open(t, n, "") // makes the identities
-	n.Flags = []string{"--verbose"}
 	address, err := n.Serve(t.Context())
 	require.NoError(t, err)
 	keyFile := ops.Home(n.Home).DefaultAgentKey()
@@ -69,12 +68,15 @@ func TestSecretsAreInNoOtherFile(t *testing.T) {
 		Message, Nonce []byte
 		Expires        int64
 	}
-	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge))
+	agent := map[string]any{"agent_id": file.EntityID}
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", agent, &challenge))
+	answer := map[string]any{"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
+		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message))}
 	var issued struct{ Token string }
-	require.NoError(t, drive.Post(t.Context(), address+"/auth/token", map[string]any{"agent_id": file.EntityID, "nonce": challenge.Nonce,
-		"expires": challenge.Expires, "signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message))}, &issued))
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/token", answer, &issued))
 	c := drive.NewRemote(address, issued.Token)
-	must(t, c, "memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "written with a token"}}`)
+	must(t, c, "memory_write_warm",
+		`{"type": "learning", "data": {"type": "insight", "content": "written with a token"}}`)
 	printed := must(t, c, "agent_list", `{}`).Raw
 
 	raw, err := os.ReadFile(keyFile)

@@ -24,16 +24,21 @@ import (
 func TestTimingOfHidden(t *testing.T) {
 	n := newNode(t)
 	require.NoError(t, os.MkdirAll(n.Home, 0o700))
-	settings := []byte(`{"refused_per_minute": 1000000, "failed_per_minute": 1000000}`) // else the node slows the caller
+	// Else the node slows the caller.
+	settings := []byte(`{"refused_per_minute": 1000000, "failed_per_minute": 1000000}`)
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), settings, 0o600))
 	parent := open(t, n, "")
 	must(t, parent, "memory_group", `{"action": "create", "group": "vault"}`)
-	must(t, parent, "swarm_create", `{"goal": "g", "strategy": "broadcast", "swarm_id": "swarm-vault", "agents": [{"slot": "hand"}]}`)
-	item := at[string](t, must(t, parent, "memory_write_warm",
-		`{"type": "learning", "group": "vault", "data": {"type": "insight", "content": "The code of the lighthouse"}}`), "id")
-	task := at[string](t, must(t, parent, "task_submit", `{"group": "vault", "items": [{"intent": "count the boats"}]}`), "task_id")
+	must(t, parent, "swarm_create",
+		`{"goal": "g", "strategy": "broadcast", "swarm_id": "swarm-vault", "agents": [{"slot": "hand"}]}`)
+	written := must(t, parent, "memory_write_warm",
+		`{"type": "learning", "group": "vault", "data": {"type": "insight", "content": "The code of the lighthouse"}}`)
+	item := at[string](t, written, "id")
+	submitted := must(t, parent, "task_submit", `{"group": "vault", "items": [{"intent": "count the boats"}]}`)
+	task := at[string](t, submitted, "task_id")
 	for _, name := range []string{"victim", "mallory"} {
-		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "A", "name": %q}`, name))
+		must(t, parent, "agent_register",
+			fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "A", "name": %q}`, name))
 	}
 	mallory := open(t, n, "mallory")
 
@@ -69,8 +74,9 @@ func TestTimingOfHidden(t *testing.T) {
 			}
 		}
 		hidden, absent := trimmed(took[0]), trimmed(took[1])
-		t.Logf("%s %s: %d pairs, hidden %.0f µs, absent %.0f µs, difference %+.1f µs, z %+.1f", tt.tool, tt.args, len(took[0]),
-			hidden.mean, absent.mean, hidden.mean-absent.mean, (hidden.mean-absent.mean)/math.Hypot(hidden.err, absent.err))
+		more := hidden.mean - absent.mean
+		t.Logf("%s %s: %d pairs, hidden %.0f µs, absent %.0f µs, difference %+.1f µs, z %+.1f", tt.tool, tt.args,
+			len(took[0]), hidden.mean, absent.mean, more, more/math.Hypot(hidden.err, absent.err))
 	}
 }
 
