@@ -170,7 +170,7 @@ func sameScope(a, b schemas.MemoryScope) bool {
 	return len(a.Groups) == len(b.Groups) && len(a.Layers) == len(b.Layers) && len(a.Visibility) == len(b.Visibility)
 }
 
-// lacking says which agent above r does not hold what wanted adds for a group (INV-LEAST),
+// lacking says which agent above r does not hold what wanted adds for a group, by INV-LEAST,
 // with the call that gives it to that agent; "" if all do.
 func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schemas.GroupID) (string, error) {
 	writes := !sameScope(r.Capabilities.MemoryWrite, wanted.MemoryWrite)

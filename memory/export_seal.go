@@ -70,7 +70,7 @@ func sealOf(h record, line []byte, signature string) *seal {
 	return &seal{m, raw}
 }
 
-// holds reports whether a record may keep what it says of itself (INV-IMPORT): this node or
+// holds reports whether a record may keep what it says of itself by INV-IMPORT: this node or
 // the person at the root of the importer signed it, for an export of the importer or, where
 // a person imports, of anyone. An agent's own signature is not enough: it could sign
 // anything about its own words.

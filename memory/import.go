@@ -59,7 +59,7 @@ func (i Imported) RefusedCount() (n int) {
 // a second time it changes nothing. A record whose signature holds (see seal.holds) keeps
 // author, provenance, confidence and place. Every other is external whoever imports it:
 // tainted, not validated, at most of DefaultConfidence, marked as imported by the actor, and
-// what instructs in it waits for release (INV-IMPORT). An id that is in use for something
+// what instructs in it waits for release, by INV-IMPORT. An id that is in use for something
 // else is replaced by another, always the same. What cannot be imported is left out and
 // counted by reason.
 //

@@ -50,7 +50,7 @@ func invitationsOf(tx *store.Tx, query string, args ...any) ([]Invitation, error
 func oldest(g access.Grant) int64 { return g.Tx().Micros() - invitationLasts.Microseconds() }
 
 // consents reports whether the actor may make an entity a member without asking
-// (INV-CONSENT): the entity itself or one below the actor, one whose parent set a standing
+// by INV-CONSENT: the entity itself or one below the actor, one whose parent set a standing
 // consent for the actor, or anyone for the node.
 func consents(g access.Grant, id schemas.EntityID) (bool, error) {
 	if g.IsNode() {

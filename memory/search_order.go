@@ -19,7 +19,7 @@ const (
 // Inject asks for the few lines that are shown to a model unasked. They follow the rules of
 // a search; what is second-hand, shown already, or only next to a match is left out, and no
 // author but the reader, with all below it, fills more than half of them while others' items
-// match about as well (INV-VOICES).
+// match about as well; see INV-VOICES.
 type Inject struct {
 	Lines   int
 	Words   int // of the query that an item holds at least
