@@ -98,7 +98,7 @@ var proofs = map[string][]promise{
 	},
 	"What is not": {
 		{"**Processes of one user", list("TestPassphrase", "TestProtectKeyIsThePersons")},
-		{"Timing tells a little", list("TestTimingOfHidden")},
+		{"Timing tells what is hidden", list("TestTimingOfHidden")},
 		{"The node believes a client", list("TestSubAgentsActAsThemselves")},
 		{"A process that writes the database", list("TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP")},
 		{"A reader of the key files", list("TestACompromisedKeyVouchesForNothing_INV_IMPORT")},

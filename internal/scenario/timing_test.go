@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/soak"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -29,6 +30,7 @@ func TestTimingOfHidden(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), settings, 0o600))
 	parent := open(t, n, "")
 	must(t, parent, "memory_group", `{"action": "create", "group": "vault"}`)
+	must(t, parent, "memory_group", `{"action": "create", "group": "plaza"}`)
 	must(t, parent, "swarm_create",
 		`{"goal": "g", "strategy": "broadcast", "swarm_id": "swarm-vault", "agents": [{"slot": "hand"}]}`)
 	written := must(t, parent, "memory_write_warm",
@@ -36,9 +38,12 @@ func TestTimingOfHidden(t *testing.T) {
 	item := at[string](t, written, "id")
 	submitted := must(t, parent, "task_submit", `{"group": "vault", "items": [{"intent": "count the boats"}]}`)
 	task := at[string](t, submitted, "task_id")
-	for _, name := range []string{"victim", "mallory"} {
-		must(t, parent, "agent_register",
-			fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "A", "name": %q}`, name))
+	for name, group := range map[string]string{"victim": "vault", "mallory": "plaza"} {
+		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "A", "name": %q,
+			"groups": [%q], "capabilities": {
+			"memory_read": {"layers": ["l1", "l2"], "groups": ["*"], "visibility": ["private", "group"]},
+			"memory_write": {"layers": ["l1", "l2"], "groups": ["*"], "visibility": ["private", "group"]},
+			"tools": %s, "max_parallel_ops": 8, "ttl_seconds": 86400, "autonomous": true}}`, name, group, compact(ops.Names())))
 	}
 	mallory := open(t, n, "mallory")
 
@@ -63,6 +68,7 @@ func TestTimingOfHidden(t *testing.T) {
 			return a.Code + strings.ReplaceAll(string(a.Raw), ref, "REF"), took
 		}
 		want, _ := ask(tt.absent)
+		require.False(t, strings.HasPrefix(want, "protocol"), "%s is no tool of the caller: %s", tt.tool, want)
 		var took [2][]float64
 		random := rand.New(rand.NewPCG(1, 2))
 		for range soak.Count(t, 20, 3000) {
