@@ -57,7 +57,7 @@ func newHotNode(t *testing.T) *hotNode {
 	n.store, err = store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
-	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour})
+	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})
 	caps := `{"memory_read":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
 		`"memory_write":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
 		`"tools":["memory_read_hot","memory_write_hot"],"max_parallel_ops":4,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":2}`

@@ -71,7 +71,7 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 		require.Contains(t, a.text(c, "memory_read_warm", map[string]any{"ids": []any{wrong}}), "judged wrong")
 		require.NotContains(t, a.text(c, "memory_read_warm", map[string]any{"ids": []any{right}}), "judged wrong")
 	}
-	require.Contains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), wrong)
+	require.Contains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), short(wrong))
 	require.Contains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), "; judged wrong")
 	shown := recall(a.lead)
 	require.Contains(t, shown, right)

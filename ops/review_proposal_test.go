@@ -31,7 +31,7 @@ func (h *house) low(c Caller) {
 			return
 		}
 		out := h.text(h.person(), "trust_assess", map[string]any{"id": id["id"], "verdict": "wrong"})
-		require.Contains(h.t, out, `memory_write_warm {"data":"…","group":"lab","supersedes":"`+id["id"].(string)+`","type":"learning"}`)
+		require.Contains(h.t, out, `memory_write_warm {"data":"…","group":"lab","supersedes":"`+schemas.ShortID(id["id"].(string))+`","type":"learning"}`)
 		require.Equal(h.t, strings.Contains(out, "now low"), strings.Contains(out, "waits as proposals"))
 	}
 }
@@ -48,8 +48,8 @@ func TestSupersedingAPersonsWordsIsAProposal_INV_PROPOSAL(t *testing.T) {
 	search := func(c Caller) string {
 		return a.text(c, "memory_search", map[string]any{"query": "port of the beacon"})
 	}
-	require.Contains(t, search(a.scout), old)
-	require.Contains(t, search(a.scout), "conflicts with "+old)
+	require.Contains(t, search(a.scout), schemas.ShortID(old))
+	require.Contains(t, search(a.scout), "conflicts with "+schemas.ShortID(old))
 
 	// Its parent sees it and cannot approve it; the person can, and the author's words count.
 	w := a.waiting(a.lead)
