@@ -51,13 +51,13 @@ func run(ctx context.Context, only, page string) error {
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temp folder
 	var rows strings.Builder
-	bad, n := 0, 0
+	bad, n, r := 0, 0, &runner{folder, map[string]string{}}
 	for i, m := range mutants() {
 		if only != "" && !strings.Contains(m.rule+" "+m.file, only) {
 			continue
 		}
 		start := time.Now()
-		o, by, err := try(ctx, filepath.Join(folder, fmt.Sprint(i)), m)
+		o, by, err := r.try(ctx, filepath.Join(folder, fmt.Sprint(i)), m)
 		if err != nil { // the others say something still
 			o, by = unknown, "nothing"
 			fmt.Fprintf(os.Stderr, "mutate: %s: %v\n", m.rule, err)
@@ -93,8 +93,34 @@ noticed. Run on %s: %d mutants, %d killed.
 |---|---|---|---|
 `
 
+// runner is one run of mutants.
+type runner struct {
+	folder string
+	built  map[string]string // a package's tests without a mutant
+}
+
+// holds runs the tests of a mutant without it: if they fail, or there are none, their
+// failure with it says nothing.
+func (r *runner) holds(ctx context.Context, m mutant) error {
+	if r.built[m.pkg] == "" {
+		file := filepath.Join(r.folder, fmt.Sprintf("%d.test", len(r.built)))
+		if out, err := command(ctx, "", os.Environ(), "go", "test", "-c", "-o", file, m.pkg); err != nil {
+			return fmt.Errorf("build tests of %s: %w\n%s", m.pkg, err, out)
+		}
+		r.built[m.pkg] = file
+	}
+	out, err := command(ctx, m.pkg, os.Environ(), r.built[m.pkg], "-test.timeout=10m", "-test.run="+m.tests)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s fails without the mutant: %w\n%s", m.pkg, err, out)
+	case bytes.Contains(out, []byte("no tests to run")):
+		return fmt.Errorf("%s has no test %s", m.pkg, m.tests)
+	}
+	return nil
+}
+
 // try runs the tests of a mutant, and names the first that failed.
-func try(ctx context.Context, folder string, m mutant) (outcome, string, error) {
+func (r *runner) try(ctx context.Context, folder string, m mutant) (outcome, string, error) {
 	changed, err := m.apply()
 	if err != nil {
 		return "", "", err
@@ -118,16 +144,12 @@ func try(ctx context.Context, folder string, m mutant) (outcome, string, error) 
 	if err != nil {
 		return "", "", err
 	}
-	// The tests hold without the mutant, or their failure says nothing. They are taken from
-	// the cache of results where nothing changed.
-	if out, err := command(ctx, os.Environ(), "go", "test", "-vet=off", "-timeout=10m", "-run", m.tests, m.pkg); err != nil {
-		return "", "", fmt.Errorf("%s fails without the mutant: %w\n%s", m.pkg, err, out)
-	} else if bytes.Contains(out, []byte("[no tests to run]")) {
-		return "", "", fmt.Errorf("%s has no test %s", m.pkg, m.tests)
+	if err := r.holds(ctx, m); err != nil {
+		return "", "", err
 	}
 	// By the environment: tests that build the program build the mutant.
 	env := append(os.Environ(), "GOFLAGS=-overlay="+overlay)
-	out, err := command(ctx, env, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout=10m", "-run", m.tests, m.pkg)
+	out, err := command(ctx, "", env, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout=10m", "-run", m.tests, m.pkg)
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
@@ -140,9 +162,9 @@ func try(ctx context.Context, folder string, m mutant) (outcome, string, error) 
 	return killed, firstFailure(out), nil
 }
 
-func command(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
+func command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
-	c.Env = env
+	c.Dir, c.Env = folder, env
 	return c.CombinedOutput()
 }
 
