@@ -110,8 +110,8 @@ func TestForbiddenApproachesAccumulate(t *testing.T) {
 	_, err := n.tryReport(c, n.claim(c, "R3"), work.Done, `{}`, made("bash", "make deploy"))
 	require.NoError(t, err)
 	n.judge(b, nil)
-	m := n.claim(lead, "R4b")
-	n.report(lead, m, merging(m, nil))
+	m := n.claim(b, "R4b")
+	n.report(b, m, merging(m, nil))
 	require.Equal(t, schemas.TaskAccepted, n.state(other))
 
 	failing := map[string]schemas.FailureClass{"the build ends well": schemas.Logical}
