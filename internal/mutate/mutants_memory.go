@@ -47,9 +47,9 @@ func memoryMutants() []mutant {
 			"scopes, below := store.List(see.scopes), store.List(see.below)",
 			"scopes, below := store.List(append(slices.Clone(see.scopes), 1, 2, 3, 4, 5, 6)), store.List(see.below)",
 			"./memory", "INV_NO_ORACLE|TestAWriteTellsNothingOfHiddenItems"},
-		{"what was deleted is absent to others", "memory/warm_write.go",
+		{"what has ended is absent to others", "memory/warm_write.go",
 			"if r.deleted == 0 && !r.ended(see.now)",
-			"if !r.ended(see.now)",
-			"./memory", "TestDeleteUndoPurge"},
+			"if r.deleted == 0",
+			"./memory", "TestExpiry|TestCultureIsEnforced"},
 	}
 }
