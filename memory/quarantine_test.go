@@ -294,6 +294,7 @@ func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
 	}
 	from := func(w Write, id schemas.ItemID) Write { w.DerivedFrom = []schemas.ItemID{id}; return w }
 	before := as("ada", inGroup(learning("Shags dry their wings on buoys."), "team"))
+	require.Equal(t, []schemas.EntityID{lead}, n.read(cyd, before.ID).Provenance.Via, "the node writes down who acted")
 	derived := n.write(cyd, inGroup(from(learning("Wet wings need buoys."), before.ID), "team"))
 	hers := n.write(ada, inGroup(learning("Shags breed on ledges."), "team"))
 	kept := n.write(cyd, inGroup(learning("Shags fish alone."), "team"))
