@@ -125,6 +125,9 @@ func TestAFailedPlanIsNotTriedAgain(t *testing.T) {
 		b.Directive = d
 		require.Equal(t, "is the plan of round 2, which failed", wrongWith(t, same, b)[""], d)
 	}
+	first := b
+	first.Earlier, first.Directive = []schemas.Plan{before}, schemas.ChangePath
+	require.Equal(t, "is the plan of round 1, which failed", wrongWith(t, same, first)[""])
 	b.Directive = schemas.Refine
 	sharper := planOf(same.SubTasks...)
 	sharper.SubTasks[0].Context = "begin with the newest"

@@ -86,6 +86,26 @@ func TestWhatADirectiveBlocks(t *testing.T) {
 	require.Equal(t, []string{"bash"}, d.BlockedTools, "the operator says which tools are general")
 }
 
+// What one round blocked stays blocked after the next, tools and approaches.
+func TestWhatIsBlockedAccumulates(t *testing.T) {
+	p := patient(t)
+	tools := []string{"bash", "helm", "kubectl", "terraform"}
+	trail := Trail{Rounds: 1, L: 1}
+	var d schemas.PlanDirective
+	for i, calls := range [][]schemas.Evidence{
+		{{Tool: "kubectl", Input: "apply"}, {Tool: "bash", Input: "make deploy"}},
+		{{Tool: "helm", Input: "upgrade"}, {Tool: "bash", Input: "scp it"}},
+	} {
+		var err error
+		d, trail, err = Solve(p, failing(2+i, 0, schemas.Logical, calls...), trail, tools)
+		require.NoError(t, err)
+		require.Equal(t, schemas.BreakSymmetry, d.Directive)
+	}
+	require.Equal(t, []string{"helm", "kubectl"}, d.BlockedTools)
+	require.ElementsMatch(t, []string{"bash:make deploy", "bash:scp it"}, d.BlockedTargets)
+	require.Equal(t, []string{"bash", "terraform"}, Brief{Tools: tools, BlockedTools: d.BlockedTools}.Left())
+}
+
 // No patient task loses its last tool, whatever fails.
 func TestThePatientKeepATool(t *testing.T) {
 	p := patient(t)
