@@ -167,7 +167,7 @@ func (d *decoder) refusal() error {
 		return nil
 	}
 	return refuse(schemas.CodeInvalid, "the capabilities are not valid", d.found).
-		Try("correct every violation listed and send the capabilities again")
+		Try("correct every violation listed and repeat the call; agent_capabilities shows the rights of an agent")
 }
 
 func (d *decoder) report(reason, path, format string, args ...any) {

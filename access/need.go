@@ -53,8 +53,8 @@ func (g Grant) Need(needs ...Need) error {
 				return refusal.Try("%s", g.wayOut(reason))
 			}
 		}
-		return schemas.NotFoundf("there is nothing here under this name").
-			Try("memory_group with action list shows your groups, memory_search what you may read")
+		return schemas.NotFoundf("there is no such group or item here").Expecting("a group you are a member of, or an item you may read").
+			Try("memory_group with action list shows your groups, memory_search finds items")
 	}
 	return nil
 }

@@ -129,7 +129,8 @@ func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call
 	if err != nil {
 		return nil, err
 	}
-	if err := s.validate(o, args); err != nil {
+	args, err = s.validate(o, args)
+	if err != nil {
 		if slow := n.Auth.Failed(caller.Principal); slow != nil {
 			return nil, slow
 		}

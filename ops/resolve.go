@@ -91,7 +91,7 @@ func (c *Call) resolve(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	c.args, err = json.Marshal(args)
+	c.args, err = plainJSON(args)
 	return err
 }
 

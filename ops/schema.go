@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -18,7 +19,6 @@ type compiled struct {
 	arguments     *schema
 	input, output json.RawMessage
 	check         func() (conform.Schema, error) // compiled when first needed
-	names         []string                       // arguments there are
 }
 
 // InputSchema is the JSON Schema of the arguments.
@@ -76,10 +76,6 @@ func (o *Operation) compile() (c compiled, err error) {
 	}
 	c.input, c.output = c.arguments.append(nil), out.append(nil)
 	c.check = sync.OnceValues(func() (conform.Schema, error) { return compileCheck(o.Name, c.input) })
-	for _, p := range c.arguments.properties {
-		c.names = append(c.names, p.name)
-	}
-	slices.Sort(c.names)
 	return c, nil
 }
 
@@ -89,37 +85,101 @@ func compileCheck(tool string, text json.RawMessage) (conform.Schema, error) {
 	return all[name], err
 }
 
-// validate holds args against the published schema and words every violation.
-func (c compiled) validate(o *Operation, args json.RawMessage) error {
+// validate holds args against the published schema, once what has one meaning alone is in
+// the form it wants, and words every violation by its path, with the names known there.
+func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage, error) {
 	doc, err := conform.Decode(args)
 	if err != nil {
-		return schemas.Invalidf("the arguments of %s are not JSON", o.Name).
+		return nil, schemas.Invalidf("the arguments of %s are not JSON", o.Name).
 			Expecting("a JSON object").Try("call %s again with a JSON object", o.Name).Because(err)
 	}
 	check, err := c.check()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := check.Check(doc)
-	if err != nil || len(found) == 0 {
-		return err
+	if err != nil || len(found) == 0 && !bytes.Contains(args, []byte(".0")) { // 3.0 is whole, and no Go integer
+		return args, err
 	}
+	doc = c.arguments.coerced(doc)
+	if found, err = check.Check(doc); err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return plainJSON(doc)
+	}
+	var expected []string
 	for i, v := range found {
+		steps := strings.Split(strings.TrimPrefix(v.Path, "/"), "/")
+		parent, at := c.arguments.at(steps[:len(steps)-1])
+		if parent == nil || v.Path == "" {
+			continue
+		}
+		name := steps[len(steps)-1]
 		if v.Msg == conform.Unknown {
-			found[i].Msg += c.meant(v.Path)
+			if near := schemas.Nearest(name, parent.names()); near != "" {
+				found[i].Msg += fmt.Sprintf("; did you mean %s?", near)
+			}
+		} else if p, _ := c.arguments.at(steps); p != nil {
+			found[i].Msg += p.wants()
+			continue
+		}
+		if takes := parent.takes(at); !slices.Contains(expected, takes) {
+			expected = append(expected, takes)
 		}
 	}
-	return schemas.Invalidf("the arguments of %s are not valid", o.Name).
-		Expecting("only %s", strings.Join(c.names, ", ")).
+	e := schemas.Invalidf("the arguments of %s are not valid", o.Name).
 		Try("correct what is listed and call %s again", o.Name).With(found...)
+	if len(expected) == 0 {
+		expected = []string{c.arguments.takes("")}
+	}
+	return nil, e.Expecting("%s", strings.Join(expected, "; "))
 }
 
-// meant asks whether a nearby argument was meant at path, "" if there is none.
-func (c compiled) meant(path string) string {
-	if near := schemas.Nearest(strings.TrimPrefix(path, "/"), c.names); near != "" && strings.Count(path, "/") == 1 {
-		return fmt.Sprintf("; did you mean %s?", near)
+// at is the schema of what steps lead to, nil if there is none, and its path as a field.
+func (s *schema) at(steps []string) (*schema, string) {
+	here := s
+	for _, step := range steps {
+		if here.items != nil {
+			here = here.items
+		} else {
+			here = here.property(step)
+		}
+		if here == nil {
+			return nil, ""
+		}
 	}
-	return ""
+	return here, schemas.FieldPath("/" + strings.Join(steps, "/"))
+}
+
+func (s *schema) names() []string {
+	list := make([]string, len(s.properties))
+	for i, p := range s.properties {
+		list[i] = p.name
+	}
+	slices.Sort(list)
+	return list
+}
+
+// takes says which members an object has.
+func (s *schema) takes(at string) string {
+	text := when(at != "", "%s takes ", at) + "only " + strings.Join(s.names(), ", ")
+	return text + when(len(s.required) > 0, " (required: %s)", strings.Join(s.required, ", "))
+}
+
+// wants says what a value is for, where the check says only what it is not.
+func (s *schema) wants() string {
+	switch {
+	case len(s.enum) > 0:
+		return ": one of " + strings.Join(s.enum, ", ")
+	case s.description != "":
+		return ": " + s.description
+	case s.kind == "array" && s.items != nil:
+		return ": a list of " + s.items.kind + "s"
+	case len(s.properties) > 0:
+		return ": an object of " + strings.Join(s.names(), ", ")
+	}
+	return ": " + s.kind
 }
 
 // Describe makes the schemas of all operations, which otherwise wait for the first

@@ -21,6 +21,7 @@ type schema struct {
 	closed      bool
 	items       *schema // of an array
 	length      int     // of an array that has always the same
+	text        string  // the member of a free object that a mere text stands for, "" = none
 	ref         ref     // what a string names by its id, "" = nothing
 }
 
@@ -94,6 +95,7 @@ func objectOf(t reflect.Type) (*schema, error) {
 			}
 			of.ref = kind
 		}
+		p.text = f.Tag.Get("text")
 		if choices := f.Tag.Get("enum"); choices != "" {
 			of := p
 			if p.items != nil {

@@ -23,7 +23,7 @@ type taskReportIn struct {
 	WorkID   string          `json:"work_id" ref:"work"`
 	Fence    int64           `json:"fence"`
 	Outcome  work.Outcome    `json:"outcome" enum:"done,failed,released,progress"`
-	Result   json.RawMessage `json:"result,omitempty" jsonschema:"64 KiB; or memory ids"`
+	Result   json.RawMessage `json:"result,omitempty" text:"text" jsonschema:"64 KiB; or memory ids"`
 	Evidence []work.Evidence `json:"evidence,omitempty"`
 	Note     string          `json:"note,omitempty"`
 	Next     bool            `json:"claim_next,omitempty"`

@@ -39,7 +39,7 @@ type taskItem struct {
 	Intent       string           `json:"intent"`
 	Criteria     []string         `json:"criteria,omitempty"`
 	Constraints  []string         `json:"constraints,omitempty"`
-	Inputs       json.RawMessage  `json:"inputs,omitempty"`
+	Inputs       json.RawMessage  `json:"inputs,omitempty" text:"text"`
 	Context      []schemas.ItemID `json:"context,omitempty" jsonschema:"memory ids"`
 	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"`
 	Role         string           `json:"role,omitempty"`

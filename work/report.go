@@ -149,7 +149,8 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	}
 	err := g.Tx().LookupRow(selectLeased, p.id, g.Actor(), p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
 	if errors.Is(err, store.ErrNoRows) {
-		return Receipt{}, schemas.NotFoundf("you never held this work with this fence").Try("use work_id and fence as task_claim gave them")
+		return Receipt{}, schemas.NotFoundf("you never held work %q with fence %d", schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
+			Expecting("work_id and fence as task_claim gave them").Try("call task_claim, which gives back the item you hold")
 	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("read lease: %w", err)

@@ -22,7 +22,7 @@ func (a *app) complain(err error) {
 	}
 	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
 	for _, v := range e.Violations {
-		fmt.Fprintf(a.errOut, "  %s %s\n", block(v.Path), block(v.Msg))
+		fmt.Fprintf(a.errOut, "  %s %s\n", block(schemas.FieldPath(v.Path)), block(v.Msg))
 	}
 	if e.Expected != "" {
 		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))

@@ -162,11 +162,26 @@ func wants(least, most int) cobra.PositionalArgs {
 			if n == 1 {
 				count = "1 argument"
 			}
+			if missing := missingWords(cmd.Use, n); n < least && missing != "" {
+				return schemas.Invalidf("%s needs %s", cmd.CommandPath(), missing).
+					Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
+			}
 			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(), count).
 				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
 		}
 		return nil
 	}
+}
+
+// missingWords are the words that a use line asks for behind the first n.
+func missingWords(use string, n int) string {
+	var words []string
+	for i, word := range strings.Fields(use) {
+		if i > n && !strings.HasPrefix(word, "[") {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func takesRest(use string) bool { return strings.Contains(use, "…") }
