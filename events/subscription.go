@@ -19,8 +19,8 @@ const maxSubscriptions = 1000
 
 // Subscription is one kind of event a reader wants to hear of.
 type Subscription struct {
-	Event schemas.EventType `json:"event"`
-	Group schemas.GroupID   `json:"group,omitempty"` // "" = wherever it comes from
+	Event schemas.EventType `json:"event" jsonschema:"type, or *"`
+	Group schemas.GroupID   `json:"group,omitempty" jsonschema:"only there"` // "" = wherever it comes from
 }
 
 // Change says what to do with subscriptions.

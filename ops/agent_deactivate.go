@@ -10,8 +10,8 @@ import (
 )
 
 type agentDeactivateIn struct {
-	Agent  string `json:"agent"`
-	Reason string `json:"reason,omitempty"`
+	Agent  string `json:"agent" jsonschema:"name or id"`
+	Reason string `json:"reason,omitempty" jsonschema:"kept with it"`
 }
 
 type agentMoveOut struct {

@@ -16,9 +16,9 @@ const (
 )
 
 type agentLifecycleIn struct {
-	Agent  string          `json:"agent"`
+	Agent  string          `json:"agent" jsonschema:"name or id"`
 	Action schemas.Trigger `json:"action" enum:"activate,suspend,resume,reactivate,quarantine,lift"`
-	Reason string          `json:"reason,omitempty"`
+	Reason string          `json:"reason,omitempty" jsonschema:"kept with it"`
 }
 
 var agentLifecycle = Define(Spec{

@@ -11,11 +11,11 @@ import (
 )
 
 type agentListIn struct {
-	Agent  string              `json:"agent,omitempty"`
+	Agent  string              `json:"agent,omitempty" jsonschema:"show this one with its rights"`
 	Status schemas.AgentStatus `json:"status,omitempty" enum:"registered,active,suspended,deactivated,removed"`
-	Ended  bool                `json:"include_ended,omitempty"`
-	Limit  int                 `json:"limit,omitempty"`
-	Cursor string              `json:"cursor,omitempty"`
+	Ended  bool                `json:"include_ended,omitempty" jsonschema:"deactivated ones too"`
+	Limit  int                 `json:"limit,omitempty" jsonschema:"1-100, default 20"`
+	Cursor string              `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
 type agentRow struct {

@@ -18,25 +18,25 @@ import (
 )
 
 type agentRegisterIn struct {
-	ParentEntityID string                `json:"parent_entity_id,omitempty"`
+	ParentEntityID string                `json:"parent_entity_id,omitempty" jsonschema:"you; leave it out"`
 	AgentType      schemas.AgentType     `json:"agent_type" enum:"claude-code,swarm-worker,autonomous,custom"`
-	DisplayName    string                `json:"display_name"`
-	Name           string                `json:"name,omitempty"`
+	DisplayName    string                `json:"display_name" jsonschema:"for people"`
+	Name           string                `json:"name,omitempty" jsonschema:"short; default from display_name"`
 	Capabilities   json.RawMessage       `json:"capabilities,omitempty" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools (+name and -name change the usual ones), max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory, event and work tools, 1 h"`
 	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
-	BonusGroups    []string              `json:"bonus_groups,omitempty"`
+	BonusGroups    []string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`
 	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
-	Subscriptions  []events.Subscription `json:"subscriptions,omitempty"`
-	OwnKey         *ownKey               `json:"own_key,omitempty"`
+	Subscriptions  []events.Subscription `json:"subscriptions,omitempty" jsonschema:"events it gets; default all it may read"`
+	OwnKey         *ownKey               `json:"own_key,omitempty" jsonschema:"a key it made itself, base64: see docs"`
 }
 
 // ownKey is a key the agent made itself; base64 throughout.
 type ownKey struct {
-	PublicKey    string `json:"public_key"`
-	EncPublicKey string `json:"enc_public_key"`
-	EncBinding   string `json:"enc_binding"`
-	Nonce        string `json:"nonce"`
-	Proof        string `json:"proof"`
+	PublicKey    string `json:"public_key" jsonschema:"Ed25519"`
+	EncPublicKey string `json:"enc_public_key" jsonschema:"X25519"`
+	EncBinding   string `json:"enc_binding" jsonschema:"signature over both"`
+	Nonce        string `json:"nonce" jsonschema:"32 random bytes"`
+	Proof        string `json:"proof" jsonschema:"signature of the registration"`
 }
 
 type agentRegisterOut struct {

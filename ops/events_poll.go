@@ -25,10 +25,10 @@ var eventsPoll = Define(Spec{
 }, pollEvents)
 
 type eventsPollIn struct {
-	Ack         string `json:"ack,omitempty" jsonschema:"cursor of a result you have handled"`
+	Ack         string `json:"ack,omitempty" jsonschema:"cursor of handled events"`
 	Limit       int    `json:"limit,omitempty" jsonschema:"1 to 100, default 20"`
 	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"0 to 50"`
-	Peek        bool   `json:"peek,omitempty" jsonschema:"only look: no ack, no cursor"`
+	Peek        bool   `json:"peek,omitempty" jsonschema:"look only"`
 }
 
 type eventsPollOut struct {

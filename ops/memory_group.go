@@ -22,19 +22,19 @@ var memoryGroup = Define(Spec{
 
 type memoryGroupIn struct {
 	Action      string          `json:"action" enum:"create,list,read,add,remove,update,invitations"`
-	Group       schemas.GroupID `json:"group,omitempty"`
-	Entity      string          `json:"entity,omitempty"`
+	Group       schemas.GroupID `json:"group,omitempty" jsonschema:"its id"`
+	Entity      string          `json:"entity,omitempty" jsonschema:"agent to add or remove"`
 	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer"`
-	Description *string         `json:"description,omitempty"`
-	Culture     *cultureIn      `json:"culture,omitempty"`
-	Emcon       *bool           `json:"emcon,omitempty"`
+	Description *string         `json:"description,omitempty" jsonschema:"what it is for"`
+	Culture     *cultureIn      `json:"culture,omitempty" jsonschema:"how news and copies are handled"`
+	Emcon       *bool           `json:"emcon,omitempty" jsonschema:"true blocks writes"`
 }
 
 type cultureIn struct {
 	Broadcast    *string `json:"broadcast_eagerness,omitempty" enum:"chatty,moderate,taciturn"`
 	Notification *string `json:"notification_policy,omitempty" enum:"push,notify,silent"`
 	Departure    *string `json:"departure_policy,omitempty" enum:"permissive,standard,restrictive"`
-	TTL          *int64  `json:"ttl_default,omitempty"`
+	TTL          *int64  `json:"ttl_default,omitempty" jsonschema:"seconds until items expire, 0 = never"`
 }
 
 type memoryGroupOut struct {

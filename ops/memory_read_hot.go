@@ -19,7 +19,7 @@ var memoryReadHot = Define(Spec{
 
 type memoryReadHotIn struct {
 	Entity  string `json:"entity,omitempty" jsonschema:"default you"`
-	Section string `json:"section,omitempty" jsonschema:"one section, or a pointer such as /agent/task"`
+	Section string `json:"section,omitempty" jsonschema:"section, or a pointer as /agent/task"`
 }
 
 type memoryReadHotOut struct {

@@ -19,9 +19,9 @@ var memoryReadWarm = Define(Spec{
 }, readWarm)
 
 type memoryReadWarmIn struct {
-	IDs     []schemas.ItemID `json:"ids"`
-	Version int              `json:"version,omitempty"`
-	History bool             `json:"history,omitempty"`
+	IDs     []schemas.ItemID `json:"ids" jsonschema:"1-20"`
+	Version int              `json:"version,omitempty" jsonschema:"an earlier one"`
+	History bool             `json:"history,omitempty" jsonschema:"list versions"`
 }
 
 type memoryReadWarmOut struct {

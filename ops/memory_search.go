@@ -17,17 +17,17 @@ var memorySearch = Define(Spec{
 }, search)
 
 type memorySearchIn struct {
-	Query  string          `json:"query,omitempty"`
+	Query  string          `json:"query,omitempty" jsonschema:"words"`
 	Type   memory.ItemType `json:"type,omitempty" enum:"entity,session,learning"`
-	Tags   []string        `json:"tags,omitempty"`
-	Group  schemas.GroupID `json:"group,omitempty"`
-	Author string          `json:"author,omitempty"`
-	Since  string          `json:"since,omitempty"`
-	Until  string          `json:"until,omitempty"`
+	Tags   []string        `json:"tags,omitempty" jsonschema:"all of them"`
+	Group  schemas.GroupID `json:"group,omitempty" jsonschema:"only there"`
+	Author string          `json:"author,omitempty" jsonschema:"name"`
+	Since  string          `json:"since,omitempty" jsonschema:"date"`
+	Until  string          `json:"until,omitempty" jsonschema:"date"`
 	AsOf   string          `json:"as_of,omitempty" jsonschema:"what was true then"`
 	Detail string          `json:"detail,omitempty" enum:"short,full"`
-	Limit  int             `json:"limit,omitempty"`
-	Cursor string          `json:"cursor,omitempty"`
+	Limit  int             `json:"limit,omitempty" jsonschema:"1-50, default 10"`
+	Cursor string          `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
 type memorySearchOut struct {

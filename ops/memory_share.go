@@ -15,8 +15,8 @@ var memoryShare = Define(Spec{
 }, share)
 
 type memoryShareIn struct {
-	ID    schemas.ItemID  `json:"id"`
-	Group schemas.GroupID `json:"group"`
+	ID    schemas.ItemID  `json:"id" jsonschema:"item"`
+	Group schemas.GroupID `json:"group" jsonschema:"where to"`
 }
 
 func share(ctx context.Context, c *Call, in memoryShareIn) (memoryWriteWarmOut, error) {

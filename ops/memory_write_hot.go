@@ -17,7 +17,7 @@ var memoryWriteHot = Define(Spec{
 
 type memoryWriteHotIn struct {
 	Operation         memory.HotOperation `json:"operation" enum:"patch,replace"`
-	Data              json.RawMessage     `json:"data"`
+	Data              json.RawMessage     `json:"data" jsonschema:"by section"`
 	ExpectedUpdatedAt string              `json:"expected_updated_at,omitempty" jsonschema:"refuse if changed since"`
 }
 

@@ -24,20 +24,20 @@ var memoryWriteWarm = Define(Spec{
 
 type memoryWriteWarmIn struct {
 	Type        memory.ItemType    `json:"type,omitempty" enum:"entity,session,learning"`
-	Data        json.RawMessage    `json:"data,omitempty"`
-	ID          schemas.ItemID     `json:"id,omitempty"`
-	IfVersion   int                `json:"if_version,omitempty"`
-	Group       schemas.GroupID    `json:"group,omitempty"`
+	Data        json.RawMessage    `json:"data,omitempty" jsonschema:"as above"`
+	ID          schemas.ItemID     `json:"id,omitempty" jsonschema:"item to change"`
+	IfVersion   int                `json:"if_version,omitempty" jsonschema:"refuse if newer"`
+	Group       schemas.GroupID    `json:"group,omitempty" jsonschema:"share there"`
 	Visibility  schemas.Visibility `json:"visibility,omitempty" enum:"private,group,public"`
-	Subject     string             `json:"subject,omitempty" jsonschema:"with key: whose property this states"`
-	Key         string             `json:"key,omitempty"`
-	Supersedes  schemas.ItemID     `json:"supersedes,omitempty"`
-	ValidFrom   string             `json:"valid_from,omitempty"`
-	ValidTo     string             `json:"valid_to,omitempty"`
-	Confidence  *float64           `json:"confidence,omitempty" jsonschema:"0-1; below 0.3 hidden until validated"`
-	Validated   *bool              `json:"validated,omitempty"`
-	TTLSeconds  *int64             `json:"ttl_seconds,omitempty"`
-	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
+	Subject     string             `json:"subject,omitempty" jsonschema:"with key: whose property"`
+	Key         string             `json:"key,omitempty" jsonschema:"the property"`
+	Supersedes  schemas.ItemID     `json:"supersedes,omitempty" jsonschema:"item it replaces"`
+	ValidFrom   string             `json:"valid_from,omitempty" jsonschema:"time"`
+	ValidTo     string             `json:"valid_to,omitempty" jsonschema:"time"`
+	Confidence  *float64           `json:"confidence,omitempty" jsonschema:"0-1; hidden below 0.3"`
+	Validated   *bool              `json:"validated,omitempty" jsonschema:"checked"`
+	TTLSeconds  *int64             `json:"ttl_seconds,omitempty" jsonschema:"then it expires"`
+	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty" jsonschema:"item ids"`
 	Source      memory.Source      `json:"source,omitempty" enum:"agent,tool,external"`
 }
 
@@ -67,7 +67,7 @@ func writtenOut(w memory.Written) memoryWriteWarmOut {
 // Text says what became of it and what to do about it.
 func (o memoryWriteWarmOut) Text() string {
 	if o.low != "" {
-		return fmt.Sprintf("proposal %s: your accuracy is rated low, so this reaches %s once %s approved it (review_list)", o.Proposal, o.low,
+		return fmt.Sprintf("proposal %s (item %s): your accuracy is rated low, so this reaches %s once %s approved it (review_list)", o.Proposal, short(o.ID), o.low,
 			strings.Join(o.DecidedBy, " or "))
 	}
 	s := fmt.Sprintf("%s version %d: %s", short(o.ID), o.Version, o.Status)

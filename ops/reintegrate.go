@@ -25,12 +25,12 @@ var reintegrate = Define(Spec{
 
 type reintegrateIn struct {
 	Action       string          `json:"action" enum:"submit,challenge,withdraw"`
-	SessionCount int64           `json:"session_count,omitempty"`
-	ChainHash    string          `json:"chain_hash,omitempty"`
-	Memories     []review.Memory `json:"memories,omitempty"`
-	Nonce        string          `json:"nonce,omitempty"`
-	Expires      int64           `json:"expires,omitempty"`
-	Signature    string          `json:"signature,omitempty"`
+	SessionCount int64           `json:"session_count,omitempty" jsonschema:"yours"`
+	ChainHash    string          `json:"chain_hash,omitempty" jsonschema:"yours"`
+	Memories     []review.Memory `json:"memories,omitempty" jsonschema:"what you bring"`
+	Nonce        string          `json:"nonce,omitempty" jsonschema:"of the challenge"`
+	Expires      int64           `json:"expires,omitempty" jsonschema:"of the challenge"`
+	Signature    string          `json:"signature,omitempty" jsonschema:"of message, base64"`
 	Staging      schemas.GroupID `json:"staging,omitempty" jsonschema:"to withdraw"`
 }
 

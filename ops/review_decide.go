@@ -20,15 +20,15 @@ var reviewDecide = Define(Spec{
 }, decideReviews)
 
 type reviewDecideIn struct {
-	Decisions  []decisionIn    `json:"decisions,omitempty"`
+	Decisions  []decisionIn    `json:"decisions,omitempty" jsonschema:"each with its hash"`
 	RejectRest schemas.GroupID `json:"reject_rest,omitempty" jsonschema:"a staging group"`
 }
 
 type decisionIn struct {
-	ID       string `json:"id" ref:"review"`
+	ID       string `json:"id" ref:"review" jsonschema:"of review_list"`
 	Decision string `json:"decision" enum:"approve,reject"`
-	Hash     string `json:"hash,omitempty"`
-	Reason   string `json:"reason,omitempty"`
+	Hash     string `json:"hash,omitempty" jsonschema:"as shown"`
+	Reason   string `json:"reason,omitempty" jsonschema:"for the author"`
 }
 
 type reviewDecideOut struct {

@@ -24,8 +24,8 @@ var reviewList = Define(Spec{
 
 type reviewListIn struct {
 	IDs    []string `json:"ids,omitempty" ref:"review" jsonschema:"at most 20"`
-	Limit  int      `json:"limit,omitempty"`
-	Cursor string   `json:"cursor,omitempty"`
+	Limit  int      `json:"limit,omitempty" jsonschema:"1-100, default 20"`
+	Cursor string   `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
 type reviewListOut struct {

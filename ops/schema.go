@@ -61,21 +61,21 @@ func (o *Operation) compile() (c compiled, err error) {
 	if c.arguments, err = schemaOf(o.in); err != nil {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
-	addArgument := func(name string) {
-		c.arguments.properties = append(c.arguments.properties, property{name: name, schema: &schema{kind: "string"}})
+	addArgument := func(name, description string) {
+		c.arguments.properties = append(c.arguments.properties, property{name: name, schema: &schema{kind: "string", description: description}})
 	}
 	if !o.InPerson {
-		addArgument("as")
+		addArgument("as", "agent below you")
 	}
 	if o.Effect != access.Read {
-		addArgument("idempotency_key")
+		addArgument("idempotency_key", "for retries")
 	}
 	out, err := schemaOf(o.out)
 	if err != nil {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
-	c.input, c.output = c.arguments.append(nil), out.append(nil)
-	c.check = sync.OnceValues(func() (conform.Schema, error) { return compileCheck(o.Name, c.input) })
+	c.input, c.output = c.arguments.append(nil, false), out.append(nil, true)
+	c.check = sync.OnceValues(func() (conform.Schema, error) { return compileCheck(o.Name, c.arguments.append(nil, true)) })
 	return c, nil
 }
 

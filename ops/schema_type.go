@@ -125,19 +125,20 @@ func throughPointer(t reflect.Type, path []int) bool {
 }
 
 // append writes s as JSON, its members in a fixed order: clients keep what they
-// were told.
-func (s *schema) append(b []byte) []byte {
+// were told. strict closes its objects, as the check wants it: whoever reads the schema
+// is spared that, and told the nearest name where a member is unknown.
+func (s *schema) append(b []byte, strict bool) []byte {
 	b = append(append(b, `{"type":`...), mustJSON(s.kind)...)
 	if len(s.properties) > 0 {
 		b = append(b, `,"properties":`...)
 		for i, p := range s.properties {
 			b = append(append(b, "{,"[min(i, 1)]), mustJSON(p.name)...)
-			b = p.append(append(b, ':'))
+			b = p.append(append(b, ':'), strict)
 		}
 		b = append(b, '}')
 	}
 	if s.items != nil {
-		b = s.items.append(append(b, `,"items":`...))
+		b = s.items.append(append(b, `,"items":`...), strict)
 	}
 	for _, keyword := range []struct {
 		name  string
@@ -149,7 +150,7 @@ func (s *schema) append(b []byte) []byte {
 		{"description", s.description, s.description != ""},
 		{"enum", s.enum, len(s.enum) > 0},
 		{"required", s.required, len(s.required) > 0},
-		{"additionalProperties", false, s.closed},
+		{"additionalProperties", false, s.closed && strict},
 	} {
 		if keyword.given {
 			b = append(append(b, `,"`+keyword.name+`":`...), mustJSON(keyword.value)...)

@@ -32,7 +32,7 @@ func TestSchemaOfTypes(t *testing.T) {
 		`"pair":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},"yes":{"type":"boolean"},`+
 		`"any":{"type":"object"},"raw":{"type":"object"},`+
 		`"many":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}}},`+
-		`"required":["text","pair","many"],"additionalProperties":false}`, string(s.append(nil)))
+		`"required":["text","pair","many"],"additionalProperties":false}`, string(s.append(nil, true)))
 
 	for _, bad := range []reflect.Type{
 		reflect.TypeFor[map[string]int](), reflect.TypeFor[[]byte](), reflect.TypeFor[time.Time](), reflect.TypeFor[chan int](),

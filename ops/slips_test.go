@@ -116,15 +116,20 @@ var weak = regexp.MustCompile(`(?i)^\S+: (invalid|error|nothing here|bad request
 func TestSlipsAreTakenOrExplained(t *testing.T) {
 	list := slips()
 	require.GreaterOrEqual(t, len(list), 78)
-	h := newHouse(t)
-	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
-	item := h.must(h.lead, "memory_write_warm", note("Boats rest in the harbour"))["id"].(string)
-	w := h.crew("w")[0]
-	submitted := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Count the boats"}}})
-	claimed := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
-	fill := strings.NewReplacer("${item}", item, "${short}", schemas.ShortID(item), "${work}", claimed["work_id"].(string), "${task}", submitted["task_id"].(string))
 	good := 0
-	for _, s := range list {
+	var h *house
+	var w Caller
+	var fill *strings.Replacer
+	for i, s := range list {
+		if i%8 == 0 { // who is refused often within a minute is slowed down
+			h = newHouse(t)
+			h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+			item := h.must(h.lead, "memory_write_warm", note("Boats rest in the harbour"))["id"].(string)
+			w = h.crew("w")[0]
+			submitted := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Count the boats"}}})
+			claimed := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
+			fill = strings.NewReplacer("${item}", item, "${short}", schemas.ShortID(item), "${work}", claimed["work_id"].(string), "${task}", submitted["task_id"].(string))
+		}
 		caller := h.lead
 		if s.tool == "task_report" {
 			caller = w

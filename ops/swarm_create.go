@@ -22,24 +22,24 @@ var swarmCreate = Define(Spec{
 }, createSwarm)
 
 type swarmCreateIn struct {
-	AddTo              schemas.GroupID  `json:"add_to,omitempty"`
-	SwarmID            schemas.GroupID  `json:"swarm_id,omitempty"`
-	GroupID            schemas.GroupID  `json:"group_id,omitempty"`
-	Goal               string           `json:"goal,omitempty"`
+	AddTo              schemas.GroupID  `json:"add_to,omitempty" jsonschema:"swarm that grows"`
+	SwarmID            schemas.GroupID  `json:"swarm_id,omitempty" jsonschema:"default from goal"`
+	GroupID            schemas.GroupID  `json:"group_id,omitempty" jsonschema:"its group, default its id"`
+	Goal               string           `json:"goal,omitempty" jsonschema:"what for"`
 	Strategy           schemas.Strategy `json:"strategy,omitempty" enum:"broadcast,pipeline,hierarchical"`
-	CoordinatorSlot    string           `json:"coordinator_slot,omitempty"`
-	CoordinatorAgentID string           `json:"coordinator_agent_id,omitempty"`
-	Agents             []swarmSlot      `json:"agents"`
-	Culture            json.RawMessage  `json:"culture,omitempty"`
-	DryRun             bool             `json:"dry_run,omitempty"`
+	CoordinatorSlot    string           `json:"coordinator_slot,omitempty" jsonschema:"slot of the coordinator"`
+	CoordinatorAgentID string           `json:"coordinator_agent_id,omitempty" jsonschema:"or an agent there is"`
+	Agents             []swarmSlot      `json:"agents" jsonschema:"the slots"`
+	Culture            json.RawMessage  `json:"culture,omitempty" jsonschema:"as in memory_group"`
+	DryRun             bool             `json:"dry_run,omitempty" jsonschema:"only say what would be"`
 }
 
 type swarmSlot struct {
-	Slot         string            `json:"slot"`
-	AgentType    schemas.AgentType `json:"agent_type,omitempty"`
+	Slot         string            `json:"slot" jsonschema:"name"`
+	AgentType    schemas.AgentType `json:"agent_type,omitempty" jsonschema:"default swarm-worker"`
 	Capabilities json.RawMessage   `json:"capabilities,omitempty" jsonschema:"default: what the strategy needs"`
-	Count        int               `json:"count,omitempty"`
-	Work         []string          `json:"work,omitempty"`
+	Count        int               `json:"count,omitempty" jsonschema:"default 1"`
+	Work         []string          `json:"work,omitempty" jsonschema:"intents"`
 }
 
 type swarmCreateOut struct {

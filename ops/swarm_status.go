@@ -29,8 +29,8 @@ var swarmStatus = Define(Spec{
 })
 
 type swarmStatusIn struct {
-	SwarmID schemas.GroupID `json:"swarm_id,omitempty"`
-	Detail  bool            `json:"detail,omitempty"`
+	SwarmID schemas.GroupID `json:"swarm_id,omitempty" jsonschema:"default: list yours"`
+	Detail  bool            `json:"detail,omitempty" jsonschema:"with ids"`
 }
 
 type swarmStatusOut struct {

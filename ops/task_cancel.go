@@ -16,8 +16,8 @@ var taskCancel = Define(Spec{
 }, cancelTask)
 
 type taskCancelIn struct {
-	TaskID string `json:"task_id,omitempty" ref:"task"`
-	WorkID string `json:"work_id,omitempty" ref:"work"`
+	TaskID string `json:"task_id,omitempty" ref:"task" jsonschema:"all of a task"`
+	WorkID string `json:"work_id,omitempty" ref:"work" jsonschema:"one item"`
 }
 
 type taskCancelOut struct {

@@ -20,13 +20,13 @@ var taskReport = Define(Spec{
 }, reportTask)
 
 type taskReportIn struct {
-	WorkID   string          `json:"work_id" ref:"work"`
-	Fence    int64           `json:"fence"`
+	WorkID   string          `json:"work_id" ref:"work" jsonschema:"as claimed"`
+	Fence    int64           `json:"fence" jsonschema:"as claimed"`
 	Outcome  work.Outcome    `json:"outcome" enum:"done,failed,released,progress"`
 	Result   json.RawMessage `json:"result,omitempty" text:"text" jsonschema:"64 KiB; or memory ids"`
-	Evidence []work.Evidence `json:"evidence,omitempty"`
-	Note     string          `json:"note,omitempty"`
-	Next     bool            `json:"claim_next,omitempty"`
+	Evidence []work.Evidence `json:"evidence,omitempty" jsonschema:"tool calls"`
+	Note     string          `json:"note,omitempty" jsonschema:"for the next holder"`
+	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim another"`
 }
 
 type taskReportOut struct {

@@ -21,15 +21,15 @@ var taskStatus = waits(Define(Spec{
 }, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
-	WorkID string            `json:"work_id,omitempty" ref:"work"`
-	TaskID string            `json:"task_id,omitempty" ref:"task"`
-	Group  schemas.GroupID   `json:"group,omitempty"`
+	WorkID string            `json:"work_id,omitempty" ref:"work" jsonschema:"one item"`
+	TaskID string            `json:"task_id,omitempty" ref:"task" jsonschema:"one task"`
+	Group  schemas.GroupID   `json:"group,omitempty" jsonschema:"only there"`
 	State  schemas.WorkState `json:"state,omitempty" enum:"waiting,ready,leased,held,blocked,done,failed,cancelled"`
-	Detail bool              `json:"detail,omitempty"`
-	Limit  int               `json:"limit,omitempty"`
-	Cursor string            `json:"cursor,omitempty"`
+	Detail bool              `json:"detail,omitempty" jsonschema:"with brief, result, evidence"`
+	Limit  int               `json:"limit,omitempty" jsonschema:"1-50, default 20"`
+	Cursor string            `json:"cursor,omitempty" jsonschema:"from the last page"`
 
-	WaitSeconds int `json:"wait_seconds,omitempty"`
+	WaitSeconds int `json:"wait_seconds,omitempty" jsonschema:"0-50, as a task 3600"`
 }
 
 type taskStatusOut struct {

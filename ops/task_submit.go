@@ -21,34 +21,34 @@ var taskSubmit = Define(Spec{
 }, submitTask)
 
 type taskSubmitIn struct {
-	Request string          `json:"request,omitempty"`
-	Intent  string          `json:"intent,omitempty"`
-	Group   schemas.GroupID `json:"group,omitempty"`
+	Request string          `json:"request,omitempty" jsonschema:"for the pipeline"`
+	Intent  string          `json:"intent,omitempty" jsonschema:"for one item"`
+	Group   schemas.GroupID `json:"group,omitempty" jsonschema:"whose members do it"`
 	Tools   []string        `json:"tools,omitempty" jsonschema:"what plans may name"`
-	Budget  int             `json:"budget_seconds,omitempty"`
-	Replans int             `json:"replans,omitempty"`
-	Within  int             `json:"within_seconds,omitempty"`
+	Budget  int             `json:"budget_seconds,omitempty" jsonschema:"of work, in all"`
+	Replans int             `json:"replans,omitempty" jsonschema:"at most"`
+	Within  int             `json:"within_seconds,omitempty" jsonschema:"until the deadline"`
 	Hold    bool            `json:"hold,omitempty" jsonschema:"for review by the user"`
-	TaskID  string          `json:"task_id,omitempty" ref:"task"`
-	Answers string          `json:"answers,omitempty"`
-	Items   []taskItem      `json:"items,omitempty"`
+	TaskID  string          `json:"task_id,omitempty" ref:"task" jsonschema:"whose questions"`
+	Answers string          `json:"answers,omitempty" jsonschema:"in one text"`
+	Items   []taskItem      `json:"items,omitempty" jsonschema:"several at once"`
 	Retry   string          `json:"retry,omitempty" ref:"work" jsonschema:"users only: work_id"`
 }
 
 type taskItem struct {
-	Intent       string           `json:"intent"`
-	Criteria     []string         `json:"criteria,omitempty"`
-	Constraints  []string         `json:"constraints,omitempty"`
-	Inputs       json.RawMessage  `json:"inputs,omitempty" text:"text"`
+	Intent       string           `json:"intent" jsonschema:"for one item"`
+	Criteria     []string         `json:"criteria,omitempty" jsonschema:"when it is done"`
+	Constraints  []string         `json:"constraints,omitempty" jsonschema:"what must hold"`
+	Inputs       json.RawMessage  `json:"inputs,omitempty" text:"text" jsonschema:"what it needs"`
 	Context      []schemas.ItemID `json:"context,omitempty" jsonschema:"memory ids"`
-	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"`
-	Role         string           `json:"role,omitempty"`
+	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty" jsonschema:"JSON Schema of the result"`
+	Role         string           `json:"role,omitempty" jsonschema:"of who takes it"`
 	Needs        []string         `json:"needs,omitempty" jsonschema:"tools it takes"`
-	AssignedTo   string           `json:"assigned_to,omitempty"`
-	Priority     int              `json:"priority,omitempty"`
+	AssignedTo   string           `json:"assigned_to,omitempty" jsonschema:"agent"`
+	Priority     int              `json:"priority,omitempty" jsonschema:"higher first"`
 	DependsOn    []int            `json:"depends_on,omitempty" jsonschema:"earlier items, by index"`
-	After        int              `json:"after_seconds,omitempty"`
-	Within       int              `json:"within_seconds,omitempty"`
+	After        int              `json:"after_seconds,omitempty" jsonschema:"not before"`
+	Within       int              `json:"within_seconds,omitempty" jsonschema:"until the deadline"`
 }
 
 type taskSubmitOut struct {

@@ -19,12 +19,12 @@ var trustAssess = Define(Spec{
 }, assess)
 
 type trustAssessIn struct {
-	ID         schemas.ItemID `json:"id,omitempty"`
+	ID         schemas.ItemID `json:"id,omitempty" jsonschema:"item"`
 	Verdict    trust.Word     `json:"verdict,omitempty" enum:"right,wrong"`
-	Relayed    bool           `json:"relayed,omitempty"`
-	Basis      schemas.ItemID `json:"basis,omitempty"`
+	Relayed    bool           `json:"relayed,omitempty" jsonschema:"the user said so"`
+	Basis      schemas.ItemID `json:"basis,omitempty" jsonschema:"item that shows it"`
 	Agent      string         `json:"agent,omitempty" jsonschema:"users only: with capability and feedback, on its work"`
-	Capability string         `json:"capability,omitempty"`
+	Capability string         `json:"capability,omitempty" jsonschema:"such as task:R3"`
 	Feedback   trust.Feedback `json:"feedback,omitempty" enum:"good,bad"`
 }
 

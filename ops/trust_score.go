@@ -18,7 +18,7 @@ var trustScore = Define(Spec{
 }, score)
 
 type trustScoreIn struct {
-	Agent string `json:"agent,omitempty"`
+	Agent string `json:"agent,omitempty" jsonschema:"name or id, default you"`
 }
 
 type trustScoreOut struct {

@@ -20,14 +20,14 @@ const (
 
 // Memory is an item an agent brings back for a group.
 type Memory struct {
-	Type       memory.ItemType `json:"type"`
-	Data       json.RawMessage `json:"data"`
-	Group      schemas.GroupID `json:"group"`
-	Subject    string          `json:"subject,omitempty"`
-	Key        string          `json:"key,omitempty"`
-	ValidFrom  string          `json:"valid_from,omitempty"`
-	ValidTo    string          `json:"valid_to,omitempty"`
-	Confidence *float64        `json:"confidence,omitempty"`
+	Type       memory.ItemType `json:"type" jsonschema:"of item"`
+	Data       json.RawMessage `json:"data" jsonschema:"as memory_write_warm takes it"`
+	Group      schemas.GroupID `json:"group" jsonschema:"for which"`
+	Subject    string          `json:"subject,omitempty" jsonschema:"with key"`
+	Key        string          `json:"key,omitempty" jsonschema:"property"`
+	ValidFrom  string          `json:"valid_from,omitempty" jsonschema:"time"`
+	ValidTo    string          `json:"valid_to,omitempty" jsonschema:"time"`
+	Confidence *float64        `json:"confidence,omitempty" jsonschema:"0-1"`
 	Source     memory.Source   `json:"source,omitempty" enum:"agent,tool,external"`
 }
 

@@ -24,11 +24,11 @@ const (
 
 // Evidence is one thing that was done and what it showed.
 type Evidence struct {
-	Tool  string `json:"tool"`
-	Input string `json:"input,omitempty"`
-	Exit  int    `json:"exit"`
-	Head  string `json:"head,omitempty"` // the output's beginning
-	Tail  string `json:"tail,omitempty"` // and its end
+	Tool  string `json:"tool" jsonschema:"name"`
+	Input string `json:"input,omitempty" jsonschema:"what it was given"`
+	Exit  int    `json:"exit" jsonschema:"exit code"`
+	Head  string `json:"head,omitempty" jsonschema:"output begins"` // the output's beginning
+	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`   // and its end
 }
 
 // Report is a checked report.
