@@ -77,6 +77,9 @@ func (a *app) decideVerdicts(ctx context.Context, w *acting, numbers []int64, co
 
 // tierSaid is a tier, and whether it moved.
 func tierSaid(tier string, moved bool) string {
+	if moved && tier == string(schemas.Low) {
+		return "its tier is now low: what it writes to groups waits for you in cordelia review"
+	}
 	if moved {
 		return "its tier is now " + clean(tier)
 	}

@@ -92,7 +92,8 @@ func (h *house) call(ctx context.Context, c ops.Caller, tool string, a args) (ar
 
 // refused reports whether the caller may not: the outcome a demotion has.
 func refused(err error) bool {
-	return errors.Is(err, schemas.ErrDenied) || errors.Is(err, schemas.ErrNotFound)
+	return errors.Is(err, schemas.ErrDenied) || errors.Is(err, schemas.ErrNotFound) || errors.Is(err, errProposed) ||
+		schemas.CodeOf(err) == schemas.CodeBusy // too many wait
 }
 
 // enrol registers an agent directly below the user and takes it into the group.
@@ -128,8 +129,14 @@ func (h *house) write(ctx context.Context, c ops.Caller, session, text string, m
 	if err != nil {
 		return "", err
 	}
+	if out["proposal"] != nil {
+		return "", errProposed
+	}
 	return schemas.ItemID(out["id"].(string)), nil
 }
+
+// errProposed is what a Low agent's write comes to: nobody decides on proposals here.
+var errProposed = errors.New("the write waits for review")
 
 // search gives the ids of the best hits of the group.
 func (h *house) search(ctx context.Context, c ops.Caller, query string) ([]schemas.ItemID, error) {
