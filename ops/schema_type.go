@@ -16,6 +16,7 @@ type schema struct {
 	kind        string // the keyword type
 	description string
 	enum        []string
+	any         bool       // kind object stands for every JSON value
 	properties  []property // of an object whose members are known, in order
 	required    []string
 	closed      bool
@@ -31,9 +32,9 @@ type property struct {
 }
 
 // schemaOf gives the schema of what a type is as JSON. A field without omitempty is
-// required, the tag jsonschema describes it and the tag enum closes it. Any JSON
-// value stands for an object: it has no portable schema of its own. What else has
-// none is an error.
+// required, the tag jsonschema describes it, the tag enum closes it and the tag any opens
+// it for every JSON value. Any other JSON value stands for an object: it has no portable
+// schema of its own. What else has none is an error.
 func schemaOf(t reflect.Type) (*schema, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -96,6 +97,9 @@ func objectOf(t reflect.Type) (*schema, error) {
 			of.ref = kind
 		}
 		p.text = f.Tag.Get("text")
+		if f.Tag.Get("any") != "" {
+			p.any = true
+		}
 		if choices := f.Tag.Get("enum"); choices != "" {
 			of := p
 			if p.items != nil {
@@ -129,6 +133,9 @@ func throughPointer(t reflect.Type, path []int) bool {
 // is spared that, and told the nearest name where a member is unknown.
 func (s *schema) append(b []byte, strict bool) []byte {
 	b = append(append(b, `{"type":`...), mustJSON(s.kind)...)
+	if s.any { // a list, which every client reads; an absent type not
+		b = append(b[:len(b)-len(mustJSON(s.kind))], `["object","array","string","number","boolean","null"]`...)
+	}
 	if len(s.properties) > 0 {
 		b = append(b, `,"properties":`...)
 		for i, p := range s.properties {

@@ -289,3 +289,25 @@ func TestPlansAskForChecksThatCanBeMade(t *testing.T) {
 	require.Equal(t, "/subtasks/0/success_criteria/0/check", e.Violations[0].Path)
 	require.Contains(t, e.Violations[0].Msg, "only of date; without one a validator judges")
 }
+
+// A result is any JSON value, a call without an exit worked, and what went well has no
+// reason to have failed.
+func TestResultsAreAnyJSON(t *testing.T) {
+	h := newHouse(t)
+	crew := h.crew("one", "two")
+	id := h.must(h.lead, "task_submit", map[string]any{"request": "Count", "intent": "count"})["task_id"]
+	h.sit(crew[0], "R2", map[string]any{"task_criteria": []any{"it is a number"}, "subtasks": []any{
+		map[string]any{"intent": "count them", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"`wc -l` exits 0"}}}})
+	w := h.must(crew[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
+	h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": []any{7, "seven"},
+		"evidence": []any{map[string]any{"tool": "bash", "input": "wc -l", "head": "7"}}})
+	h.sit(crew[1], "R4a", passing("`wc -l` exits 0"))
+	h.sit(crew[1], "R4b", map[string]any{"output": 7, "verdicts": passing("it is a number")["verdicts"]})
+	task := h.must(h.lead, "task_status", map[string]any{"task_id": id, "detail": true})["task"].(map[string]any)
+	require.Equal(t, "accepted", task["state"])
+	outcome := task["outcomes"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{7.0, "seven"}, outcome["output"])
+	reason, present := outcome["failure_reason"]
+	require.True(t, present)
+	require.Nil(t, reason)
+}

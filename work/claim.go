@@ -35,7 +35,7 @@ type Claimed struct {
 type Input struct {
 	WorkID string          `json:"work_id"`
 	Stage  int             `json:"stage"`
-	Result json.RawMessage `json:"result,omitempty"`
+	Result json.RawMessage `json:"result,omitempty" any:"true"`
 	Left   bool            `json:"left_out,omitempty"` // too long; task_status has it
 }
 

@@ -37,7 +37,7 @@ type Status struct {
 	Finished   string            `json:"finished_at,omitempty"`
 	ResultHash string            `json:"result_hash,omitempty"` // beside the whole result
 	Brief      *Brief            `json:"brief,omitempty"`
-	Result     json.RawMessage   `json:"result,omitempty"`
+	Result     json.RawMessage   `json:"result,omitempty" any:"true"`
 	Evidence   []Evidence        `json:"evidence,omitempty"`
 }
 

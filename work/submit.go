@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -108,8 +107,6 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		if len(d.Brief.AnswerSchema) > 0 {
 			if _, err := conform.Foreign(d.Brief.AnswerSchema); err != nil {
 				say(i, "answer_schema", "%v", err)
-			} else if !ofObject(d.Brief.AnswerSchema) {
-				say(i, "answer_schema", "must describe an object: a result is one")
 			}
 		}
 		if len(d.Role) > 64 {
@@ -292,16 +289,4 @@ func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, e
 	}
 	people[at], l.assigned = id, id
 	return l, nil
-}
-
-// ofObject reports whether an object can fit a schema: results are objects.
-func ofObject(schema json.RawMessage) bool {
-	var s struct {
-		Type any `json:"type"`
-	}
-	if json.Unmarshal(schema, &s) != nil {
-		return false
-	}
-	types, many := s.Type.([]any)
-	return s.Type == nil || s.Type == "object" || many && slices.Contains(types, any("object"))
 }

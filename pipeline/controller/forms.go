@@ -12,7 +12,7 @@ import (
 )
 
 // answerSchemas are what each role is asked for: the definitions of the published
-// schema, each as one piece. R3's is that of its report, whose result is free.
+// schema, each as one piece. R3's is that of its report, whose result is any JSON.
 func answerSchemas() (map[schemas.PipelineRole]json.RawMessage, error) {
 	raw, err := schemas.Schema("pipeline")
 	if err != nil {
@@ -30,7 +30,7 @@ func answerSchemas() (map[schemas.PipelineRole]json.RawMessage, error) {
 		out[role] = json.RawMessage(text(whole(all.Defs[name], all.Defs)))
 	}
 	out[schemas.Executor] = json.RawMessage(text(map[string]any{"type": "object", "required": []string{"outcome", "evidence"}, "properties": map[string]any{
-		"outcome": map[string]any{"enum": []work.Outcome{work.Done, work.Failed}}, "result": map[string]any{"type": "object"},
+		"outcome": map[string]any{"enum": []work.Outcome{work.Done, work.Failed}}, "result": map[string]any{},
 		"note": map[string]any{"type": "string"}, "evidence": map[string]any{"type": "array", "items": all.Defs["Evidence"]}}}))
 	return out, nil
 }
