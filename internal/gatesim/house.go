@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"cordelia/internal/check"
 	"cordelia/internal/store"
@@ -21,6 +22,7 @@ type house struct {
 	node    *ops.Node
 	files   string // where machine checks look
 	person  ops.Caller
+	lead    ops.Caller // submits
 	planner ops.Caller // R2 and R4b
 	doers   [2]ops.Caller
 	judge   ops.Caller
@@ -48,23 +50,34 @@ func (h *house) furnish(ctx context.Context, ring *ops.Keyring) (err error) {
 	if _, err = h.node.Establish(ctx, "ann", nil, nil); err != nil {
 		return err
 	}
-	if h.person, err = ring.Person(ctx, ""); err != nil {
+	h.person, err = ring.Person(ctx, "")
+	return err
+}
+
+// hire fills the seats of a trial with new agents below a new submitter: what one trial
+// shows of an agent, or teaches, must not decide the next.
+func (h *house) hire(ctx context.Context, trial string) (err error) {
+	if h.lead, err = h.enrol(ctx, h.person, "lead-"+trial, "agent_register", "task_submit", "task_claim", "task_report"); err != nil {
 		return err
 	}
 	for name, who := range map[string]*ops.Caller{"planner": &h.planner, "doer": &h.doers[0], "second": &h.doers[1], "judge": &h.judge} {
-		if *who, err = h.enrol(ctx, name); err != nil {
+		if *who, err = h.enrol(ctx, h.lead, name+"-"+trial, "task_claim", "task_report"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enrol registers an agent directly below the person.
-func (h *house) enrol(ctx context.Context, name string) (c ops.Caller, err error) {
+// enrol registers an agent below another or the person.
+func (h *house) enrol(ctx context.Context, below ops.Caller, name string, tools ...string) (c ops.Caller, err error) {
+	depth := 0 // how many levels it registers agents below itself
+	if slices.Contains(tools, "agent_register") {
+		depth = 1
+	}
 	scope := args{"layers": []string{"l1", "l2"}, "groups": []string{}, "visibility": []string{"private"}}
-	if err := h.call(ctx, h.person, "agent_register", args{"agent_type": "claude-code", "display_name": name, "name": name,
+	if err := h.call(ctx, below, "agent_register", args{"agent_type": "claude-code", "display_name": name, "name": name,
 		"capabilities": args{"memory_read": scope, "memory_write": scope, "autonomous": true, "max_parallel_ops": 4, "ttl_seconds": 0,
-			"tools": []string{"task_claim", "task_report"}}}, nil); err != nil {
+			"max_delegation_depth": depth, "tools": tools}}, nil); err != nil {
 		return c, fmt.Errorf("register %s: %w", name, err)
 	}
 	key, err := h.node.OpenIdentity(ctx, name)

@@ -31,6 +31,9 @@ func (h *house) gate(ctx context.Context, t *trial) (ours, held bool, err error)
 	if err := t.prepare(folder); err != nil {
 		return false, false, err
 	}
+	if err := h.hire(ctx, name); err != nil {
+		return false, false, err
+	}
 	id, err := h.begin(ctx, t, name)
 	if err != nil {
 		return false, false, err
@@ -97,7 +100,7 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 	var out struct {
 		TaskID string `json:"task_id"`
 	}
-	if err := h.call(ctx, h.person, "task_submit", args{"request": "How long is bridge " + name + "?", "intent": "find out how long bridge " + name + " is"}, &out); err != nil {
+	if err := h.call(ctx, h.lead, "task_submit", args{"request": "How long is bridge " + name + "?", "intent": "find out how long bridge " + name + " is", "tools": []string{"tape"}}, &out); err != nil {
 		return "", err
 	}
 	var list []args
@@ -113,7 +116,7 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 		return "", fmt.Errorf("there is nothing to plan: %w", err)
 	}
 	return out.TaskID, h.report(ctx, h.planner, s, "done", args{"result": args{
-		"subtasks":      []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"bash"}, "success_criteria": list}},
+		"subtasks":      []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"tape"}, "success_criteria": list}},
 		"task_criteria": []string{wholeCriterion}}})
 }
 
