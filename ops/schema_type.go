@@ -130,10 +130,11 @@ func throughPointer(t reflect.Type, path []int) bool {
 
 // append writes s as JSON, its members in a fixed order: clients keep what they
 // were told. strict closes its objects, as the check wants it: whoever reads the schema
-// is spared that, and told the nearest name where a member is unknown.
+// is spared that, and told the nearest name where a member is unknown. What may be any JSON
+// value is an object unless strict, because some clients read no list of types.
 func (s *schema) append(b []byte, strict bool) []byte {
 	b = append(append(b, `{"type":`...), mustJSON(s.kind)...)
-	if s.any { // a list, which every client reads; an absent type not
+	if s.any && strict {
 		b = append(b[:len(b)-len(mustJSON(s.kind))], `["object","array","string","number","boolean","null"]`...)
 	}
 	if len(s.properties) > 0 {
