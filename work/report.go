@@ -26,7 +26,7 @@ const (
 type Evidence struct {
 	Tool  string `json:"tool" jsonschema:"name"`
 	Input string `json:"input,omitempty" jsonschema:"what it was given"`
-	Exit  int    `json:"exit,omitempty" jsonschema:"exit code; none = it worked"`
+	Exit  int    `json:"exit,omitempty" jsonschema:"exit code"`
 	Head  string `json:"head,omitempty" jsonschema:"output begins"` // the output's beginning
 	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`   // and its end
 }
