@@ -95,7 +95,7 @@ func (a *actor) play(intent string, criteria []string) object {
 	case strings.Contains(intent, "(R1)") && a.odds(30):
 		return asks
 	case strings.Contains(intent, "(R1)"):
-		return object{"outcome": "done", "result": object{"intent": "find the way home", "questions": []string{}}}
+		return object{"outcome": "done", "result": object{"intent": "tell where home is", "questions": []string{}}}
 	case strings.Contains(intent, "(R2)"):
 		return object{"outcome": "done", "result": a.plan()}
 	case strings.Contains(intent, "(R4a)"), strings.Contains(intent, "(R4b)"):
@@ -166,6 +166,14 @@ const happened = `
 	UNION ALL SELECT 'Late', count(*) FROM work_leases WHERE late_at > 0
 	UNION ALL SELECT 'MemoryEntry', count(*) FROM lessons
 	UNION ALL SELECT 'FinalResult', count(*) FROM tasks WHERE state IN ('accepted', 'abandoned', 'cancelled')`
+
+// noted is how many answers have notes: each names the seat of its role and task that was
+// answered, who held it, and what of the answer was mended, dropped or read otherwise.
+const noted = `SELECT count(DISTINCT w.n) FROM task_messages m
+	JOIN work_items w ON w.id = m.message ->> 'work_id' AND w.reported_at + w.finished_at > 0
+	JOIN task_seats s ON s.item = w.n AND s.task = m.task AND s.round = m.round AND s.role = m.sender
+	WHERE m.record = 'Notes' AND m.receiver = m.sender AND m.actor <> 'node'
+	AND json_array_length(m.message, '$.notes') > 0`
 
 // INV-BUS, counted from the other side: agents of several processes fill the seats of
 // many tasks well and badly, and every message that the rows of tasks, rounds, subtasks,
@@ -250,6 +258,9 @@ func compareTap(t *testing.T, n *Node, turns int) {
 	require.Equal(t, sent, texts(t, db, `SELECT a.target || ' ' || (d.detail ->> 'sha256') FROM audit a JOIN audit_details d ON d.seq = a.seq
 		WHERE a.target LIKE 'message/%' ORDER BY a.seq`), "the audit record tells of other messages")
 	delete(found, "Constraints") // of memory, for each planner's seat there was any for
+	require.Positive(t, found["Notes"], "no answer was ever noted upon")
+	require.Equal(t, found["Notes"], count(t, db, noted), "notes tell of no answer that counts, or of one twice")
+	delete(found, "Notes")
 	require.NotContains(t, slices.Collect(maps.Keys(found)), "")
 	for record, n := range expected {
 		require.Equal(t, n, found[record], record)
