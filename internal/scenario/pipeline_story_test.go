@@ -61,7 +61,7 @@ func seatAnswer(a Answer) string {
 		if _, asked := look(a, "work.brief.inputs.asked"); !asked {
 			return `{"intent": "", "questions": ["Which garden?"]}`
 		}
-		return `{"intent": "make a garden"}`
+		return `{"intent": "make a garden, please"}`
 	case strings.HasPrefix(seat, "Planner"):
 		earlier, _ := look(a, "work.brief.inputs.earlier_plans.#")
 		rounds, _ := earlier.(float64)
