@@ -149,11 +149,13 @@ func TestScopingMatrixThroughTools(t *testing.T) {
 	}
 }
 
-// tried reports whether a call is allowed.
+// tried reports whether a call is allowed. A write that becomes a proposal is not: it
+// waits for a decision and reaches no reader of the group.
 func tried(t *testing.T, c Client, tool, args string) bool {
 	t.Helper()
 	a, err := c.Call(t.Context(), tool, []byte(strings.ReplaceAll(args, "${id}", schemas.NewID())))
 	require.NoError(t, err)
 	require.Contains(t, []string{"", "denied", "not_found"}, a.Code, "%s %s: %s", tool, args, a.Text)
-	return a.Code == ""
+	_, proposed := look(a, "proposal")
+	return a.Code == "" && !proposed
 }

@@ -41,8 +41,8 @@ func (c *legacyClient) send(message string) (status int, header http.Header, bod
 	return resp.StatusCode, resp.Header, body
 }
 
-// whoami reads what is the caller's own.
-const whoami = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_read_hot","arguments":{}}}`
+// whoami reads what is the caller's own. The structured result names the caller.
+const whoami = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_read_hot","arguments":{},"_meta":{"cordelia/structured":true}}}`
 
 // A client whose token ended is told so in the way that makes it run its helper again;
 // with what that gives it goes on in its session. The new token of another agent does not
