@@ -121,7 +121,9 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 				found[i].Msg += fmt.Sprintf("; did you mean %s?", near)
 			}
 		} else if p, _ := c.arguments.at(steps); p != nil {
-			found[i].Msg += p.wants()
+			if len(p.enum) == 0 || !strings.Contains(v.Msg, "one of ") { // else it lists the values already
+				found[i].Msg += p.wants()
+			}
 			continue
 		}
 		if takes := parent.takes(at); !slices.Contains(expected, takes) {

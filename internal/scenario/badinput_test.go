@@ -14,12 +14,13 @@ import (
 	"cordelia/schemas"
 )
 
-// wrongType is a value of another type than asked for.
-func wrongType(p property) any {
-	if p.Type == "string" {
-		return 7
+// wrongType is a value of another type than asked for that can stand for nothing else, and
+// the path at which it is wrong below the argument's.
+func wrongType(p property) (value any, below string) {
+	if p.Type == "array" { // one value is taken for a list of it
+		return []any{[]any{1, 2}}, "/0"
 	}
-	return "seven"
+	return []any{1, 2}, ""
 }
 
 // Every tool answers wrong input by naming the field, what would have been
@@ -44,6 +45,9 @@ func TestWrongInputIsNamed(t *testing.T) {
 			require.Equal(t, schemas.CodeInvalid, e.Code, "%s %s: %v", o.Name, compact(args), err)
 			require.NotEmpty(t, e.Expected, "%s says what is expected", o.Name)
 			require.Contains(t, e.Hint, o.Name, "the next call is named")
+			for _, v := range e.Violations {
+				require.LessOrEqual(t, strings.Count(v.Msg, "one of "), 1, "%s: the values are listed once: %s", o.Name, v)
+			}
 			i := slices.IndexFunc(e.Violations, func(v schemas.Violation) bool {
 				return v.Path == path && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(v.Msg, w) })
 			})
@@ -55,9 +59,14 @@ func TestWrongInputIsNamed(t *testing.T) {
 				refuse(func(a map[string]any) { delete(a, name) }, "/"+name, "missing")
 			}
 			if arg.Type != "" {
-				refuse(func(a map[string]any) { a[name] = wrongType(arg) }, "/"+name, "must be", "not")
-				refuse(func(a map[string]any) { a[name] = nil }, "/"+name)
-				refuse(func(a map[string]any) { a[name] = json.Number("1e9999999") }, "/"+name, "too large")
+				value, below := wrongType(arg)
+				refuse(func(a map[string]any) { a[name] = value }, "/"+name+below, "must be", "not")
+				if slices.Contains(p.Required, name) { // else null is the same as not given
+					refuse(func(a map[string]any) { a[name] = nil }, "/"+name)
+				}
+				if arg.Type != "string" && arg.Type != "array" { // a number is taken for its text
+					refuse(func(a map[string]any) { a[name] = json.Number("1e9999999") }, "/"+name, "too large")
+				}
 			}
 			if len(arg.Enum) > 0 {
 				refuse(func(a map[string]any) { a[name] = "no-such-value" }, "/"+name, "one of")
