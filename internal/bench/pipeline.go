@@ -66,9 +66,14 @@ func measuringPlan() map[string]any {
 	var subs []any
 	for i := range perTask {
 		subs = append(subs, map[string]any{"intent": fmt.Sprintf("measure span %d of the bridge", i), "sequence": 1, "tools": []string{"bash"},
-			"success_criteria": []string{fmt.Sprintf("the tape was read at both ends of span %d", i), "the length is in metres"}})
+			"success_criteria": []any{plausible(fmt.Sprintf("the tape was read at both ends of span %d", i)), plausible("the length is in metres")}})
 	}
-	return map[string]any{"subtasks": subs, "task_criteria": []string{"the length of every span is known"}}
+	return map[string]any{"subtasks": subs, "task_criteria": []any{plausible("the length of every span is known")}}
+}
+
+// plausible is a criterion that the evidence is read for.
+func plausible(criterion string) map[string]any {
+	return map[string]any{"criterion": criterion, "mode": "plausible"}
 }
 
 // claimSeat takes a seat of a role, "" for any.
@@ -168,7 +173,7 @@ func (b *bench) pipeline() (section, error) {
 
 // cycles measures subtasks one by one: claimed, reported, claimed by a judge, judged.
 func (b *bench) cycles() (s section, err error) {
-	u, err := b.bureau("cycles", 2)
+	u, err := b.bureau("cycles", 3)
 	if err != nil {
 		return s, err
 	}
@@ -252,10 +257,10 @@ func size(v any) int {
 	return len(raw)
 }
 
-// merge ends tasks whose subtasks matched.
+// merge ends tasks whose subtasks matched, by a member that executed none of them.
 func (u *bureau) merge(tasks int) error {
 	for range tasks {
-		s, _, _, err := u.list[0].claimSeat("R4b", 0)
+		s, _, _, err := u.list[2].claimSeat("R4b", 0)
 		if err != nil {
 			return fmt.Errorf("claim a merge: %w", err)
 		}
@@ -263,11 +268,11 @@ func (u *bureau) merge(tasks int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := u.list[0].call("task_report", args, nil); err != nil {
+		if _, err := u.list[2].call("task_report", args, nil); err != nil {
 			return err
 		}
 	}
-	if _, _, _, err := u.list[0].claimSeat("", 0); !errors.Is(err, errEmpty) {
+	if _, _, _, err := u.list[2].claimSeat("", 0); !errors.Is(err, errEmpty) {
 		return fmt.Errorf("something is left to do after every merge: %w", err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func (b *bench) flights(s *section) error {
 
 // fly has tasks submitted and planned, then executed, judged and merged by all.
 func (b *bench) fly(name string, f *flight) error {
-	u, err := b.bureau(name, writers)
+	u, err := b.bureau(name, writers+1) // the last one merges: an executor of a round does not
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,13 @@ func (b *bench) fly(name string, f *flight) error {
 	var left atomic.Int64
 	left.Store(int64(f.tasks))
 	start = time.Now()
-	ends, err := atOnce(writers, func(k int) (time.Time, error) { return u.list[k].workOff(&left) })
+	ends, err := atOnce(writers+1, func(k int) (time.Time, error) {
+		role := ""
+		if k == writers {
+			role = "R4b"
+		}
+		return u.list[k].workOff(&left, role)
+	})
 	if err != nil {
 		return err
 	}
@@ -99,11 +105,11 @@ func (b *bench) fly(name string, f *flight) error {
 	return u.tapped()
 }
 
-// workOff fills whatever seat there is until no task is left, and tells when it
+// workOff fills whatever seat of a role there is, "" = of any, until no task is left, and tells when it
 // reported last.
-func (c *client) workOff(left *atomic.Int64) (last time.Time, err error) {
+func (c *client) workOff(left *atomic.Int64, role string) (last time.Time, err error) {
 	for left.Load() > 0 {
-		s, _, _, err := c.claimSeat("", 1)
+		s, _, _, err := c.claimSeat(role, 1)
 		if errors.Is(err, errEmpty) {
 			continue // others judge what this one did
 		}
