@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cordelia/access"
@@ -148,10 +149,13 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 		items = items[:in.Limit]
 		next.ID = items[in.Limit-1].WorkID
 	}
+	if err := intents(g, items); err != nil {
+		return out, err
+	}
 	out.Items = append(out.Items, items...)
-	if in.TaskID == "" && in.Group == "" && in.State == "" {
+	if in.TaskID == "" && in.State == "" {
 		most := min(in.Limit, shownTasks)
-		if out.Tasks, err = controller.List(g, place.Task, most+1); err != nil {
+		if out.Tasks, err = controller.ListIn(g, in.Group, place.Task, most+1); err != nil {
 			return out, err
 		}
 		if len(out.Tasks) > most {
@@ -163,6 +167,30 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 		out.Cursor = encodeCursor(next)
 	}
 	return out, nil
+}
+
+// intents puts what the user wants in the place of the brief that a seat of the pipeline
+// works from.
+func intents(g access.Grant, items []work.Status) error {
+	known := map[string]string{}
+	for i := range items {
+		s := &items[i]
+		if !slices.Contains(strings.Split(seated, ", "), s.Role) {
+			continue
+		}
+		intent, seen := known[s.TaskID]
+		if !seen {
+			var err error
+			if intent, err = controller.IntentOf(g, s.TaskID); err != nil && !errors.Is(err, schemas.ErrNotFound) {
+				return err
+			}
+			known[s.TaskID] = intent
+		}
+		if intent != "" {
+			s.Intent = s.Role + " of: " + intent
+		}
+	}
+	return nil
 }
 
 // settled reports whether what was asked for has ended, or goes on only once somebody

@@ -190,7 +190,7 @@ func (a *app) reportSetup(p *setupPlan) error {
 	if !onPath(filepath.Dir(p.binary.target)) {
 		command = quoted(p.binary.target)
 	}
-	fmt.Fprintln(a.out, "\nTry:")
+	fmt.Fprintln(a.out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
 	for _, id := range p.connected {
 		switch id {
 		case clients.ClaudeCode:

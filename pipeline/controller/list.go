@@ -45,3 +45,33 @@ func List(g access.Grant, before string, limit int) ([]Entry, error) {
 	}
 	return list, nil
 }
+
+// ListIn gives those of a group, or of any with group "".
+func ListIn(g access.Grant, group schemas.GroupID, before string, limit int) (found []Entry, err error) {
+	const page = 50
+	for len(found) < limit {
+		list, err := List(g, before, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if before = e.TaskID; (group == "" || e.GroupID == group) && len(found) < limit {
+				found = append(found, e)
+			}
+		}
+		if len(list) < page {
+			break
+		}
+	}
+	return found, nil
+}
+
+// IntentOf is what the user wants of a task: its intent or, before R1 has one, the
+// request. CodeNotFound if it is none of the pipeline, or hidden.
+func IntentOf(g access.Grant, id string) (string, error) {
+	t, err := visible(g, id)
+	if err != nil {
+		return "", err
+	}
+	return schemas.Shorten(cmp.Or(t.spec.Intent, t.request), shownText), nil
+}
