@@ -22,7 +22,7 @@ func (a *app) complain(err error) {
 	}
 	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
 	for _, v := range e.Violations {
-		fmt.Fprintf(a.errOut, "  %s %s\n", block(schemas.FieldPath(v.Path)), block(v.Msg))
+		fmt.Fprintf(a.errOut, "  %s %s\n", block(field(v.Path)), block(v.Msg))
 	}
 	if e.Expected != "" {
 		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))
@@ -33,6 +33,15 @@ func (a *app) complain(err error) {
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)
 	}
+}
+
+// field is where a violation is: a pointer as a field, behind the flag or word it is in.
+func field(path string) string {
+	at := strings.Index(path, "/")
+	if at < 0 || at > 0 && path[at-1] != ' ' {
+		return path
+	}
+	return path[:at] + schemas.FieldPath(path[at:])
 }
 
 // misunderstood words what cobra says of a command line as other refusals are.

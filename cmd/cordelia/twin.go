@@ -176,8 +176,9 @@ func wants(least, most int) cobra.PositionalArgs {
 // missingWords are the words that a use line asks for behind the first n.
 func missingWords(use string, n int) string {
 	var words []string
+	use, _, _ = strings.Cut(use, "[")
 	for i, word := range strings.Fields(use) {
-		if i > n && !strings.HasPrefix(word, "[") {
+		if i > n {
 			words = append(words, word)
 		}
 	}
