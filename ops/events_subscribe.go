@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"cordelia/access"
@@ -40,7 +41,24 @@ func (o eventsSubscribeOut) Text() string {
 	case o.Events[0].Event == events.AnyEvent:
 		first = "you get every event you may read"
 	}
-	return lines(first, when(len(o.Types) > 0, "types: %s", strings.Join(texts(o.Types), ", ")))
+	return lines(first, when(len(o.Types) > 0, "types: %s", typesText(o.Types)))
+}
+
+// typesText lists types, those of a kind behind its name: memory.{written,conflict}.
+func typesText(types []schemas.EventType) string {
+	var kinds []string
+	of := map[string][]string{}
+	for _, t := range types {
+		kind, name, _ := strings.Cut(string(t), ".")
+		if of[kind] == nil {
+			kinds = append(kinds, kind)
+		}
+		of[kind] = append(of[kind], name)
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%s.{%s}", kind, strings.Join(of[kind], ","))
+	}
+	return strings.Join(kinds, " ")
 }
 
 const maxSubscribe = 100 // subscriptions in one call

@@ -68,6 +68,15 @@ func minute(stamp string) string {
 	return at.UTC().Format("2006-01-02 15:04Z")
 }
 
+// second is a timestamp to the second, in UTC.
+func second(stamp string) string {
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return stamp
+	}
+	return at.UTC().Format("2006-01-02 15:04:05Z")
+}
+
 // oneJSON is JSON on one line, with what is hidden in it made visible.
 func oneJSON(raw json.RawMessage) string {
 	return strings.ReplaceAll(string(ShowJSON(raw)), "\n", " ")

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,7 +49,7 @@ func TestMeasuredSessionFitsItsBudget(t *testing.T) {
 		all += r.Text + "\n"
 	}
 	require.Contains(t, all, MeasuredText)
-	require.Equal(t, 10, strings.Count(resultOf(results, "memory_search"), "harbour"), "ten hits")
+	require.Contains(t, resultOf(results, "memory_search"), "10 found")
 	require.Contains(t, resultOf(results, "events_poll"), "20 of 20 unread events")
 	t.Logf("a model receives %d bytes in %d calls", Received(results), len(results))
 	require.LessOrEqual(t, Received(results), MaxReceived)
