@@ -118,7 +118,9 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 // claims of the agent that proves wrong.
 func claims() []string {
 	return []string{"High water is at noon every day.", "The pier carries forty lorries.", "Fog never comes in May.",
-		"The tug burns sea water.", "All moorings are free of charge.", "The lighthouse keeper is a seal."}
+		"The tug burns sea water.", "All moorings are free of charge.", "The lighthouse keeper is a seal.",
+		"Eels pay the harbour dues.", "The crane sleeps on Sundays.", "Every buoy is made of bread.",
+		"The ferry flies in winter.", "Anchors grow back overnight.", "The tide table is a guess."}
 }
 
 // loseTrust has the person find an agent's claims wrong, and the agent lose what it
@@ -152,17 +154,21 @@ func (s *stage) loseTrust(ctx context.Context) error {
 		return err
 	}
 	s.prove(fmt.Sprintf("accuracy %.2f, tier %s; it reads item %s", start.Accuracy, start.Tier, short(note.ID)), "gull, a new agent, reads and writes the log book.")
-	one, err := s.wrong(ctx, ids[:1])
+	one, err := s.wrong(ctx, ids[:2])
 	if err != nil {
 		return err
 	}
-	unwritten, err := refused(ctx, gull, "memory_write_warm", insight("Gulls are always right."), "denied", "not_found")
-	if err != nil {
+	var waiting struct{ Proposal string }
+	if err := call(ctx, gull, "memory_write_warm", insight("Gulls are always right."), &waiting); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", one.Accuracy, one.Tier), "You find one of its claims wrong: cordelia trust assess ID wrong")
-	s.prove(unwritten, "It may not write for others any more:")
-	all, err := s.wrong(ctx, ids[1:])
+	if err := holds(waiting.Proposal != "", "what an agent of tier low writes for others waits for you"); err != nil {
+		return err
+	}
+	unwritten := "proposal " + short(waiting.Proposal)
+	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", one.Accuracy, one.Tier), "You find two of its claims wrong: cordelia trust assess ID wrong")
+	s.prove(unwritten, "What it writes for others waits for you now:")
+	all, err := s.wrong(ctx, ids[2:])
 	if err != nil {
 		return err
 	}
@@ -170,13 +176,13 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", all.Accuracy, all.Tier), "The other five prove wrong, too.")
+	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", all.Accuracy, all.Tier), "The other ten prove wrong, too.")
 	s.prove(unread, "The read that was allowed a moment ago is refused, in the words for what is not there:")
 	if err := holds(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s", one.Tier, all.Tier); err != nil {
 		return err
 	}
 	s.step.Facts = object{"accuracy": []float64{start.Accuracy, one.Accuracy, all.Accuracy}, "tiers": []string{start.Tier, one.Tier, all.Tier},
-		"item": note.ID, "write_refused": unwritten, "read_refused": unread}
+		"item": note.ID, "write_waits": unwritten, "read_refused": unread}
 	s.step.Shown = fmt.Sprintf("accuracy %.2f → %.2f: a read allowed, then refused", start.Accuracy, all.Accuracy)
 	return gull.Close()
 }
