@@ -59,8 +59,10 @@ func TestWrongInputIsNamed(t *testing.T) {
 				refuse(func(a map[string]any) { delete(a, name) }, "/"+name, "missing")
 			}
 			if arg.Type != "" {
-				value, below := wrongType(arg)
-				refuse(func(a map[string]any) { a[name] = value }, "/"+name+below, "must be", "not")
+				if o.Name+" "+name != "task_report result" { // that is any JSON value
+					value, below := wrongType(arg)
+					refuse(func(a map[string]any) { a[name] = value }, "/"+name+below, "must be", "not")
+				}
 				if slices.Contains(p.Required, name) { // else null is the same as not given
 					refuse(func(a map[string]any) { a[name] = nil }, "/"+name)
 				}
