@@ -77,7 +77,7 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 		} else if !ok {
 			return schemas.Deniedf("the members of a swarm are agents below its maker").Try("name agents of your own")
 		}
-		joined = append(joined, Joined{m.ID, m.Role})
+		joined = append(joined, Joined(m))
 		if _, err := tx.Exec(insertMember, n.ID, m.ID, m.Role, g.Actor(), tx.Micros()); err != nil {
 			return fmt.Errorf("add member: %w", err)
 		}
