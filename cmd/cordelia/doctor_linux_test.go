@@ -76,7 +76,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 
 	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	require.NoError(t, writer.Wait(), &said)
-	require.Contains(t, said.String(), fmt.Sprintf("%d new", items))
+	require.Contains(t, said.String(), fmt.Sprintf("new                %d", items))
 	checks, _ = u.diagnosis()
 	require.Equal(t, fine, checks["write turn"][0].Verdict)
 }
