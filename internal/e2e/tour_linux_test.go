@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/schemas"
 )
 
 // trusted is a home in which a person has said, once, that they trust the folder.
@@ -250,7 +252,7 @@ func (c *client) asking() (s *screen, task string) {
 	task = first(c, c.as("claude-code", "task", "submit", "--request", "Measure the bridge", "--json"), `"task_id": "([0-9a-f-]{36})"`)
 	c.model.Script(
 		call("task_status", map[string]any{"task_id": task, "wait_seconds": 600}),
-		c.once(task+` cancelled, round|state[\\": ]+cancelled`, func([]string) (Call, error) { return Call{Input: map[string]any{"text": "It is over."}}, nil }),
+		c.once(schemas.ShortID(task)+`[^:]* cancelled, round`, func([]string) (Call, error) { return Call{Input: map[string]any{"text": "It is over."}}, nil }),
 	)
 	s = c.sit(c.config("lead.json"))
 	s.await("shortcuts")
