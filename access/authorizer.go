@@ -155,12 +155,8 @@ func (a *Authorizer) attempt(ctx context.Context, p Principal, op Op, d *decisio
 
 // admit decides whether a write may wait for its turn. release is there with an error, too.
 func (a *Authorizer) admit(ctx context.Context, p Principal, op Op, d *decision) (release func(), err error) {
-	if held, certain := a.recall(p, op); certain && ctx.Err() == nil {
-		*d = held
-		return a.enter(held)
-	}
 	release = func() {}
-	err = a.store.Peek(ctx, func(tx *store.Tx) (err error) {
+	err = a.store.Read(ctx, func(tx *store.Tx) (err error) {
 		if *d, err = a.decide(tx, p, op); err == nil {
 			release, err = a.enter(*d)
 		}
@@ -195,12 +191,8 @@ func (a *Authorizer) read(ctx context.Context, p Principal, op Op, d *decision, 
 	return a.stands(ctx, p, op, *d)
 }
 
-// stands says whether a read that was decided before may answer now, once what it saw
-// is on disk.
+// stands says whether a read that was decided before may answer now.
 func (a *Authorizer) stands(ctx context.Context, p Principal, op Op, before decision) error {
-	if now, known := a.store.Generation(); known && now == before.generation {
-		return nil
-	}
 	var epoch int64
 	if err := a.store.Ask(ctx, func(tx *store.Tx) (err error) {
 		epoch, err = Epoch(tx)
@@ -222,7 +214,7 @@ func (a *Authorizer) use(g Grant, f func(Grant) error) error {
 
 // again repeats a decision made before. A right lost in between is CodeRevoked.
 func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (decision, error) {
-	epoch, err := a.cache.epochOf(tx)
+	epoch, err := Epoch(tx)
 	if err != nil {
 		return before, err
 	}

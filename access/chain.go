@@ -158,17 +158,16 @@ func scanEntity[R scanner](r R) (entity, error) {
 // chainCache keeps chains for the epoch they were read under. Every change that
 // could take a right away moves the epoch, in its own transaction.
 type chainCache struct {
-	mu         sync.Mutex
-	epoch      int64
-	generation uint64 // of the store, in which the epoch was epoch
-	chains     map[schemas.EntityID]*chain
+	mu     sync.Mutex
+	epoch  int64
+	chains map[schemas.EntityID]*chain
 
 	tiersOf func(*store.Tx, schemas.EntityID) ([]Tiering, error) // may be nil
 }
 
 // get returns id's chain as of tx's snapshot, and the epoch of that snapshot.
 func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, error) {
-	epoch, err := c.epochOf(tx)
+	epoch, err := Epoch(tx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -203,37 +202,10 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	return loaded, epoch, nil
 }
 
-// epochOf is the epoch tx reads. What commits depends on that alone, never on a
-// generation: of those only who shares this process's marks, and knows of them, tells.
-func (c *chainCache) epochOf(tx *store.Tx) (int64, error) {
-	generation, known := tx.Generation()
-	epoch, err := Epoch(tx)
-	if err == nil && known {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.advance(epoch)
-		if epoch == c.epoch {
-			c.generation = generation
-		}
-	}
-	return epoch, err
-}
-
-// held is what the cache knows of a generation: its epoch, and the chain of id, nil if
-// that was not read.
-func (c *chainCache) held(id schemas.EntityID, generation uint64) (_ *chain, epoch int64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.chains[id], c.epoch, c.chains != nil && c.generation == generation
-}
-
-// untold is no generation that is ever known: those are even.
-const untold = 1
-
-// advance drops what is older than epoch; in which generation that is the epoch is to be told anew.
+// advance drops what is older than epoch.
 func (c *chainCache) advance(epoch int64) {
 	if epoch > c.epoch || c.chains == nil {
-		c.epoch, c.generation, c.chains = epoch, untold, map[schemas.EntityID]*chain{}
+		c.epoch, c.chains = epoch, map[schemas.EntityID]*chain{}
 	}
 }
 
@@ -299,9 +271,6 @@ func BumpEpoch(tx *store.Tx) error { return RaiseEpoch(tx, 0) }
 
 // RaiseEpoch is BumpEpoch to a number above what another database had.
 func RaiseEpoch(tx *store.Tx, above int64) error {
-	if err := tx.Outdate(); err != nil {
-		return err
-	}
 	if _, err := tx.Exec(raiseEpoch, above); err != nil {
 		return fmt.Errorf("move epoch: %w", err)
 	}

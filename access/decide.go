@@ -13,10 +13,9 @@ import (
 
 // decision is the outcome of deciding an operation under one epoch.
 type decision struct {
-	epoch      int64
-	generation uint64           // of the store, before it was made; an unknown one equals no known one
-	actor      *chain           // the entity acting, with everyone above it
-	via        schemas.EntityID // who acts through it, "" if it acts itself
+	epoch int64
+	actor *chain           // the entity acting, with everyone above it
+	via   schemas.EntityID // who acts through it, "" if it acts itself
 }
 
 // mayChange lists whose sovereign rows the transaction may change.
@@ -32,40 +31,17 @@ func (d decision) mayChange() []schemas.EntityID {
 	return owners
 }
 
-// recall says that p may begin op, where that takes no look into the database: nobody's
-// rights were changed since the last one, and the chain tells the rest. For a write whose
-// epoch is still that one this is the decision, which again does not repeat: every rule of
-// decide is here, or sends the caller there.
-func (a *Authorizer) recall(p Principal, op Op) (decision, bool) {
-	generation, known := a.store.Generation()
-	c, epoch, same := a.cache.held(p.Entity, generation)
-	d := decision{epoch: epoch, generation: generation}
-	switch {
-	case !known || !same:
-		return d, false
-	case p.Method == ByNode:
-		return d, true
-	case c == nil || p.Method == ByToken || op.Human || op.As != "" && op.As != string(p.Entity):
-		return d, false
-	}
-	d.actor = c
-	self := c.self()
-	return d, a.proven(nil, p, self) == nil && (self.Human || self.Caps.Autonomous) &&
-		len(Evaluate(c.links, Operation{Tool: op.Tool}, a.store.Clock().Now().UnixMicro())) == 0
-}
-
 // decide says whether p may begin op, on tx's snapshot.
 func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) {
-	generation, _ := tx.Generation()
 	if p.Method == ByNode {
-		epoch, err := a.cache.epochOf(tx)
-		return decision{epoch: epoch, generation: generation}, err
+		epoch, err := Epoch(tx)
+		return decision{epoch: epoch}, err
 	}
 	c, epoch, err := a.cache.get(tx, p.Entity)
 	if err != nil {
 		return decision{}, err
 	}
-	d := decision{epoch: epoch, generation: generation, actor: c}
+	d := decision{epoch: epoch, actor: c}
 	if c == nil {
 		return d, unauthenticated("the identity of this caller is not known here")
 	}

@@ -13,8 +13,8 @@ import (
 	"cordelia/schemas"
 )
 
-// glanceEvery is how often the sentry of a process that is rung by no commit asks in
-// shared memory whether rights moved.
+// glanceEvery is how often the sentry of a process that no commit wakes asks whether
+// rights moved.
 const glanceEvery = time.Second
 
 // learn gives the tools that c may call, and notes that its client p knows of them: it
@@ -51,18 +51,13 @@ func (r *Router) opened(c *call) {
 	r.subscribed(c.owner())
 }
 
-// glance looks about when rights moved, at the cost of a load from memory when they did
-// not: a client that only waits needs its tools in a second, not a process that every
-// commit wakes.
+// glance looks once a second, which is one query when rights did not move: a client
+// that only waits needs its tools in a second, not a process that every commit wakes.
 func (s *sentry) glance() {
 	tick := time.NewTicker(glanceEvery)
 	defer tick.Stop()
-	var seen uint64
-	for looked := false; ; {
-		now, known := s.node.Store.Generation()
-		if !looked || !known || now != seen {
-			looked, seen = s.look() && known, now
-		}
+	for {
+		s.look()
 		select {
 		case <-s.ctx.Done():
 			return

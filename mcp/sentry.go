@@ -50,18 +50,16 @@ func (s *sentry) watch() {
 	}
 }
 
-// look looks at everyone if rights moved since it last did; false when it is to look
-// again though they do not.
-func (s *sentry) look() bool {
+// look looks at everyone if rights moved since it last did, or if it could not find out
+// about everyone then.
+func (s *sentry) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Read before the check, so that what changes meanwhile is checked again.
 	now, err := s.node.Epoch(s.ctx)
-	if err != nil || now != s.looked && !s.checkAll() {
-		return false
+	if err == nil && (now == s.looked || s.checkAll()) {
+		s.looked = now
 	}
-	s.looked = now
-	return true
 }
 
 // checkAll is false when it could not find out about everyone.

@@ -10,7 +10,7 @@ var short = map[string]string{
 		"in the transaction, the words and letters that search finds it by, likeness to other items, signature and hash of the record. " +
 		"SQLite takes over half of all of it. As the store grows it grows, but less than the bare rows do.",
 	"processes": "Both sides use all of two processors, and ours more of them for a write: what one costs above the bare rows, " +
-		"and the clients, which a bare writer has not. A bare writer flushes in its turn and ours after it.",
+		"and the clients, which a bare writer has not.",
 	"claims": "As with eight writers, all of two processors is used: a third by SQLite, a tenth by the flush. " +
 		"Each claim and report is a transaction of its own, flushed before it is answered.",
 	"pipeline": "A subtask is four calls, each with its own flush; what code does with the report (the brief, the gate, the bus and its record) is above 5 ms on this machine.",

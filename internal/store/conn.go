@@ -94,9 +94,10 @@ func dsn(path string, readOnly bool, o Options) string {
 		q.Add("_pragma", "query_only(1)")
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
-		q.Add("_pragma", "synchronous("+o.synchronous()+")")
-		q.Add("_pragma", "checkpoint_fullfsync(1)") // macOS: a plain fsync does not wait for the disk
-		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogged))
+		// FULL flushes the log within the commit, before any reader sees it (INV-DURABLE).
+		q.Add("_pragma", "synchronous("+string(o.Durability)+")")
+		q.Add("_pragma", "fullfsync(1)") // macOS: a plain fsync does not wait for the disk
+		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", maxWALFrames))
 		q.Add("_pragma", "foreign_keys(1)")
 		q.Add("_pragma", "recursive_triggers(1)") // REPLACE must meet the append-only triggers too
 		q.Add("_pragma", "journal_size_limit(67108864)")

@@ -3,7 +3,6 @@
 package store
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +26,7 @@ type disk struct {
 	files map[string]*diskFile
 	ops   int // writes, syncs and truncations so far
 	fault fault
+	sync  func() // called once, before the next sync
 }
 
 type diskFile struct {
@@ -97,6 +97,24 @@ func (d *disk) set(f fault) {
 	d.fault, d.ops = f, 0
 }
 
+// onSync has f called before the next sync.
+func (d *disk) onSync(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sync = f
+}
+
+// syncs calls what onSync was given.
+func (d *disk) syncs() {
+	d.mu.Lock()
+	f := d.sync
+	d.sync = nil
+	d.mu.Unlock()
+	if f != nil {
+		f()
+	}
+}
+
 // reached counts the writing calls since set.
 func (d *disk) reached() int {
 	d.mu.Lock()
@@ -135,46 +153,6 @@ func (d *disk) op(path string, c *change) int32 {
 	}
 	f.pending = nil
 	return 0
-}
-
-// watch opens what the store flushes by itself, past SQLite.
-func (d *disk) watch(o *Options) {
-	o.openLog = func(path string) (logFile, error) {
-		f, err := openLog(path)
-		return watchedLog{f, d, path}, err
-	}
-}
-
-// watchedLog is the log with its writing calls watched.
-type watchedLog struct {
-	logFile
-	disk *disk
-	path string
-}
-
-func (l watchedLog) WriteAt(p []byte, at int64) (int, error) {
-	if err := failure(l.disk.op(l.path, &change{at: int(at), data: bytes.Clone(p)})); err != nil {
-		return 0, err
-	}
-	return l.logFile.WriteAt(p, at)
-}
-
-func (l watchedLog) Flush() error {
-	if err := failure(l.disk.op(l.path, nil)); err != nil {
-		return err
-	}
-	return l.logFile.Flush()
-}
-
-// failure is the system's word for SQLite's.
-func failure(code int32) error {
-	switch code {
-	case 0:
-		return nil
-	case sqlite3.SQLITE_FULL:
-		return syscall.ENOSPC
-	}
-	return syscall.EIO
 }
 
 // disks are the watched folders. SQLite calls back through plain function
@@ -308,6 +286,7 @@ func diskTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 
 func diskSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	f, m := opened(file)
+	f.disk.syncs()
 	if rc := f.disk.op(f.path, nil); rc != 0 {
 		return rc
 	}

@@ -2,17 +2,12 @@
 // processes of the same user share.
 //
 // Invariants:
-//   - INV-DURABLE: Write returns nil only after the transaction is on disk, and Read
-//     only after what it saw is (unless the operator chose relaxed durability, or the
-//     disk refuses). What fails before its commit is undone. What was committed and
-//     could not be flushed is said to be there, and nothing is built on it, nor copied
-//     into the database, before it is on disk.
+//   - INV-DURABLE: Write returns nil only after the transaction is on disk, and no
+//     reader sees it before (unless the operator chose relaxed durability). What fails
+//     is undone.
 //   - INV-IMMEDIATE: every write transaction begins IMMEDIATE, on the one writer
 //     goroutine of this process, behind an flock that makes processes take
 //     fair turns; every read runs on a query_only connection.
-//   - INV-GENERATION: before a commit whose transaction called Tx.Outdate can be seen,
-//     no process that shares n.db.lock knows a generation; after it, none knows the
-//     one before.
 //   - INV-MIGRATE: lock, version check, DDL and new version are one transaction,
 //     so any number of processes may start at once on an empty or old file.
 //   - INV-SOVEREIGN: triggers of the writing connection refuse changes to the L1
@@ -21,8 +16,13 @@
 // Because writers are serial across processes, what a write transaction reads
 // is what holds when it commits: checks made inside it cannot race.
 //
+// Durability is SQLite's own: with synchronous=FULL it flushes the log within the
+// commit and shows the commit to readers after that. A commit whose flush failed is
+// undone for all processes that run; if all of them end before another commit, SQLite
+// may still find it whole in the log. It is never half there.
+//
 // Beside the database n.db lie SQLite's n.db-wal and n.db-shm; n.db.lock, the
-// queue for writing, the marks of what is flushed and the generation; n.db.inuse, locked by every
+// queue for writing; n.db.inuse, locked by every
 // process that has it open, so that Restore replaces no file under anyone;
 // n.db.alive, a file that each process which waited holds locked while it lives;
 // and n.db.bells, the sockets that wake processes waiting for news. n.db and

@@ -33,18 +33,6 @@ func IsUnique(err error) bool {
 	return false
 }
 
-// explain is classify for what was read: a log that lost what could not be flushed looks
-// like a damaged database, and is none once all processes have ended.
-func (s *Store) explain(err error) error {
-	switch driverCode(err) & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		if s.flusher.torn() {
-			err = errors.Join(errTornLog, err)
-		}
-	}
-	return classify(err)
-}
-
 // classify turns a driver error into one the caller can act on; errors that
 // already say what they are pass through.
 func classify(err error) error {
@@ -60,21 +48,13 @@ func classify(err error) error {
 			Try("repeat the call").Because(err)
 	}
 	unavailable := func(msg, hint string) error {
-		outcome := "nothing was written"
-		if errors.Is(err, errLostFlush) {
-			outcome = "what you wrote is there, and a power cut could still take it"
-			hint = "look for it before you repeat the call; " + hint
-		}
-		return schemas.Errorf(schemas.CodeUnavailable, "%s; %s", msg, outcome).Try("%s", hint).Because(err)
+		return schemas.Errorf(schemas.CodeUnavailable, "%s; nothing was written", msg).Try("%s", hint).Because(err)
 	}
 	code := driverCode(err)
 	switch {
-	case errors.Is(err, errTornLog):
-		return schemas.Errorf(schemas.CodeUnavailable, "the disk failed, and the log of the database lost what was written last").
-			Try("end all cordelia processes, which is the sessions of all clients: the next one finds what is left; then run: cordelia doctor").Because(err)
 	case errors.Is(err, syscall.ENOSPC):
 		code = sqlite3.SQLITE_FULL
-	case errors.Is(err, syscall.EIO), errors.Is(err, errLostFlush):
+	case errors.Is(err, syscall.EIO):
 		code = sqlite3.SQLITE_IOERR
 	}
 	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // the log's index cannot grow

@@ -63,7 +63,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	have, err := currentVersion(s.writer.conn)
 	if err != nil {
-		return s.explain(fmt.Errorf("read schema version: %w", err))
+		return classify(fmt.Errorf("read schema version: %w", err))
 	}
 	if have == len(all) {
 		return nil

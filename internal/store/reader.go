@@ -7,40 +7,25 @@ import (
 	"log/slog"
 )
 
-// Read runs fn on one consistent snapshot and returns once what it saw is on disk.
-// fn cannot write. Errors: fn's own; CodeBusy when ctx ended; CodeUnavailable when
-// the file failed or the store is closed.
+// Read runs fn on one consistent snapshot of what is on disk. fn cannot write.
+// Errors: fn's own; CodeBusy when ctx ended; CodeUnavailable when the file failed or
+// the store is closed.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	return s.read(ctx, fn, true)
-}
-
-// Peek is Read for what is told to nobody unless a Read, Ask or Write of this store
-// returns after it: it waits for the disk only with an error, which is told.
-func (s *Store) Peek(ctx context.Context, fn func(*Tx) error) error {
-	return s.read(ctx, fn, false)
-}
-
-func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 	c, err := s.reader(ctx)
 	if err != nil {
-		return s.explain(err)
+		return classify(err)
 	}
 	defer func() { s.readers <- c }()
-	generation, known := s.flusher.generation()
 	if err := c.exec("BEGIN"); err != nil {
-		return s.explain(fmt.Errorf("begin read: %w", err))
+		return classify(fmt.Errorf("begin read: %w", err))
 	}
 	defer func() {
 		// Even when fn ends the goroutine: a snapshot kept open stops checkpoints.
 		if err := c.exec("ROLLBACK"); err != nil {
 			slog.Error("end of a read", "err", err)
 		}
-		if told || err != nil {
-			s.flusher.catchUp()
-		}
 	}()
-	err = (&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true, generation: generation, known: known}).run(fn)
-	return s.explain(err)
+	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now(), fixed: true}).run(fn))
 }
 
 // Ask runs fn on the newest commit, for a question that takes one query: a second
@@ -48,11 +33,10 @@ func (s *Store) read(ctx context.Context, fn func(*Tx) error, told bool) error {
 func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	c, err := s.reader(ctx)
 	if err != nil {
-		return s.explain(err)
+		return classify(err)
 	}
 	defer func() { s.readers <- c }()
-	defer s.flusher.catchUp()
-	return s.explain((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
+	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
 // reader takes a free connection, or opens one where none is free: each keeps a

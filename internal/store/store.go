@@ -17,7 +17,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Durability says when a write counts as done.
+// Durability is when SQLite answers a commit: the value of PRAGMA synchronous.
 type Durability string
 
 const (
@@ -37,17 +37,7 @@ type Options struct {
 	// Wait bounds how long a write waits for other processes; default 10 s.
 	Wait time.Duration
 
-	pollEvery time.Duration                      // tests slow the safety net down to hear the bell
-	openLog   func(path string) (logFile, error) // tests watch what is flushed
-}
-
-// synchronous is what SQLite is told to flush by itself: with a flusher only what
-// keeps the file whole, which is the log before a checkpoint and the file after it.
-func (o Options) synchronous() string {
-	if o.Durability == Full && flushes {
-		return string(Relaxed)
-	}
-	return string(o.Durability)
+	pollEvery time.Duration // tests slow the safety net down to hear the bell
 }
 
 const (
@@ -66,7 +56,6 @@ type Store struct {
 	use     *os.File // shared lock: the file is not to be replaced
 	rw, ro  *sql.DB
 	writer  *writer
-	flusher *flusher
 	readers chan *conn    // open and free
 	places  chan struct{} // for more of them, maxReaders in all
 	bell    *bell
@@ -152,9 +141,6 @@ func (o Options) withDefaults() Options {
 	if o.pollEvery == 0 {
 		o.pollEvery = pollEvery
 	}
-	if o.openLog == nil {
-		o.openLog = openLog
-	}
 	return o
 }
 
@@ -177,17 +163,12 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.flusher = &flusher{path: s.path + "-wal", open: o.openLog, lazy: o.Durability != Full}
-	if s.flusher.marks, err = mapMarks(turn.file); err != nil {
-		turn.close() //nolint:errcheck // nothing was written
-		return classify(err)
-	}
 	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
 	ready := s.current(ctx)
 	if !ready {
 		if w.conn, err = s.connect(ctx, turn, o.Wait); err != nil {
 			turn.close() //nolint:errcheck // nothing was written
-			return s.explain(fmt.Errorf("open database: %w", err))
+			return classify(fmt.Errorf("open database: %w", err))
 		}
 	}
 	s.writer = w
@@ -218,7 +199,7 @@ func (s *Store) current(ctx context.Context) bool {
 // prepare makes the file what this binary needs.
 func (s *Store) prepare(ctx context.Context) error {
 	if err := inspect(s.writer.conn); err != nil {
-		return s.explain(err)
+		return classify(err)
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err
@@ -325,12 +306,6 @@ func (s *Store) close() error {
 	if s.bell != nil {
 		s.bell.close()
 	}
-	if s.writer != nil && s.flusher.torn() {
-		if err := s.writer.mendLast(); err != nil {
-			// SQLite copies the log into the database when its last connection is closed.
-			return errors.Join(append(errs, classify(err))...)
-		}
-	}
 	for range maxReaders {
 		select {
 		case c := <-s.readers:
@@ -346,9 +321,6 @@ func (s *Store) close() error {
 			errs = append(errs, s.writer.conn.close())
 		}
 		errs = append(errs, s.writer.turn.close())
-	}
-	if s.flusher != nil {
-		errs = append(errs, s.flusher.close())
 	}
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())

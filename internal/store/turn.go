@@ -12,9 +12,8 @@ import (
 // turn is the processes' place in the queue for writing: an exclusive lock on
 // a file beside the database. SQLite's own waiting polls, and under load lets
 // one process write thousands of times while another waits for seconds; the
-// kernel's queue is fair. What is written is safe without it, by BEGIN IMMEDIATE;
-// what processes tell each other in the file's marks needs it. The kernel frees it
-// when a process is killed.
+// kernel's queue is fair. What is written is safe without it, by BEGIN IMMEDIATE. The
+// kernel frees it when a process is killed.
 type turn struct {
 	file *os.File
 

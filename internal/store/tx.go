@@ -29,10 +29,6 @@ type Tx struct {
 	rows     []*sql.Rows // handed out, closed at the end if the caller did not
 	kept     map[any]any // see Keep
 	after    []func()
-
-	flusher    *flusher // of a writable one
-	generation uint64   // of a snapshot, see Generation
-	known      bool
 }
 
 // errNoTx is what a nil transaction answers, so that an empty Grant opens

@@ -32,7 +32,6 @@ func playUpgrade(ctx context.Context, path string, in *bufio.Reader) error {
 	d := newDisk(filepath.Dir(path))
 	d.set(fault{from: n, to: n + 1, kill: true})
 	o := Options{Path: path}
-	d.watch(&o)
 	s, err := Open(ctx, o)
 	if err != nil {
 		return err
@@ -132,7 +131,6 @@ func TestUpgradeFaults(t *testing.T) {
 			d := watchDisk(t, dir)
 			d.set(fault{from: n, to: 1 << 31, code: code})
 			o := Options{Path: path}
-			d.watch(&o)
 			s, err := Open(t.Context(), o)
 			calls = d.reached()
 			d.set(fault{})

@@ -89,7 +89,7 @@ func TestLogIsCopiedBetweenCommits(t *testing.T) {
 	}
 	fi, err := os.Stat(s.Path() + "-wal")
 	require.NoError(t, err)
-	require.Less(t, fi.Size(), int64(2*mostWaiting*4096))
+	require.Less(t, fi.Size(), int64(2*maxQueued*4096))
 }
 
 // A log cut anywhere holds exactly the commits that are wholly inside.

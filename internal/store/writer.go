@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	sqlite3 "modernc.org/sqlite/lib"
-
 	"cordelia/schemas"
 )
 
@@ -50,22 +48,21 @@ type writer struct {
 	quit   chan struct{}
 	ended  chan struct{}
 
-	unlooked int // writes since it last looked how long the log is
+	sinceCheckpoint int // writes since it last looked whether one is due
 }
 
 // errLostGoroutine answers a function that called runtime.Goexit.
 var errLostGoroutine = errors.New("a transaction function ended the writer's goroutine; nothing was written")
 
 // Write runs fn in a write transaction and returns once its effects are on
-// disk (INV-DURABLE). fn runs on the writer's goroutine together with other callers' writes:
+// disk. fn runs on the writer's goroutine together with other callers' writes:
 // it must be short, must not block on anything but the database, and must not
 // call Write. If fn returns an error or panics its changes are undone and the
 // others' are not. A ctx that ends before the commit undoes them too.
 //
 // Errors: fn's own; CodeBusy when ctx ended or other processes kept writing
 // for longer than Options.Wait; CodeUnavailable when the disk or the file
-// failed or the store is closed. Of these only a flush that failed leaves what was
-// written to be seen, and says so.
+// failed or the store is closed.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	w := s.writer
 	j := &job{ctx: ctx, fn: fn, since: time.Now(), done: make(chan struct{})}
@@ -157,15 +154,8 @@ func (w *writer) commit(first *job) {
 		answer(batch, err)
 		return
 	}
-	w.store.flusher.resume()
-	if err := w.mend(); err != nil {
-		w.turn.give()
-		answer(batch, err)
-		return
-	}
-	var n uint64 // of the commit, once it has one
 	err := errLostGoroutine
-	defer func() { w.settle(batch, n, err) }()
+	defer func() { w.finish(batch, err) }()
 	now := w.store.clock.Now()
 	held := 0 // jobs whose changes the open transaction holds
 	for i := 0; i < len(batch); i++ {
@@ -186,62 +176,10 @@ func (w *writer) commit(first *job) {
 		}
 	}
 	if err = nil; held > 0 {
-		n, err = w.conclude()
+		if err = w.conn.exec("COMMIT"); err != nil {
+			err = fmt.Errorf("commit: %w", err)
+		}
 	}
-}
-
-// conclude commits and gives the commit's number, 0 if nobody flushes it.
-func (w *writer) conclude() (n uint64, err error) {
-	f := w.store.flusher
-	n = f.begin()
-	err = w.conn.exec("COMMIT")
-	if f.end(n, err == nil); err != nil {
-		return 0, fmt.Errorf("commit: %w", err)
-	}
-	return n, nil
-}
-
-// flush has commit n on disk. A flush that failed is made good at once if the disk lets
-// it: until then the log may lose what it holds.
-func (w *writer) flush(n uint64) error {
-	err := w.store.flusher.flush(n)
-	if !errors.Is(err, errLostFlush) || w.turn.take(w.wait) != nil {
-		return err
-	}
-	defer w.turn.give()
-	if mend := w.mend(); mend != nil {
-		return errors.Join(err, mend)
-	}
-	return nil
-}
-
-// mend writes the log anew if a flush of it failed, before anything is built on it. It
-// is called in this process's turn.
-func (w *writer) mend() error {
-	f := w.store.flusher
-	if !f.torn() {
-		return nil
-	}
-	logged, _, err := w.logged()
-	if err != nil {
-		return fmt.Errorf("length of the log: %w", err)
-	}
-	if err := w.conn.exec("BEGIN IMMEDIATE"); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	return errors.Join(f.mend(logged), w.conn.exec("ROLLBACK"))
-}
-
-// mendLast is mend for who writes no more.
-func (w *writer) mendLast() error {
-	if err := w.open(); err != nil {
-		return err
-	}
-	if err := w.turn.take(w.wait); err != nil {
-		return err
-	}
-	defer w.turn.give()
-	return w.mend()
 }
 
 // open opens the writing connection unless it is.
@@ -257,34 +195,24 @@ func (w *writer) open() error {
 		w.conn = c
 	}
 	w.opened.Store(true)
-	return w.store.flusher.ready()
+	return nil
 }
 
-// settle ends a transaction that was committed as n (0: it wrote nothing) or lost, has
-// it flushed, and tells everyone.
-func (w *writer) settle(batch []*job, n uint64, err error) {
+// finish ends a transaction that was committed or failed with err, and answers its
+// callers.
+func (w *writer) finish(batch []*job, err error) {
 	if err != nil {
 		// An error here can mean SQLite already rolled back; asking again is harmless.
 		if end := w.conn.exec("ROLLBACK"); end != nil && driverCode(end) == 0 {
 			slog.Error("rollback after a failed write", "err", end)
 		}
 	}
-	if m := w.store.flusher.marks; m != nil {
-		m.generation.settle() // in our turn still, and only now that the commit is seen or undone
-	}
 	w.turn.give()
-	if n == 0 {
-		w.store.flusher.catchUp() // a refusal tells of others' commits, too
-	} else {
-		err = w.flush(n)
-	}
 	rang := false
 	for _, j := range batch {
-		if j.err == nil && j.tx != nil {
-			rang = rang || j.tx.rang && (err == nil || n != 0) // what could not be flushed is there, too
-			if err == nil {
-				j.tx.runAfter()
-			}
+		if err == nil && j.err == nil && j.tx != nil {
+			rang = rang || j.tx.rang
+			j.tx.runAfter()
 		}
 	}
 	answer(batch, err)
@@ -293,49 +221,46 @@ func (w *writer) settle(batch []*job, n uint64, err error) {
 		w.store.bell.ring()
 	}
 	if err == nil {
-		w.backfill(len(batch))
+		w.checkpoint(len(batch))
 	}
 }
 
-// Pages of the log: how many may wait to be copied into the database, and at how
-// many in all the commit itself copies what waits, so that the log ends. A process
-// looks after every few writes, of which one has some 20 pages.
+// Pages of the log: from how many that the database lacks a process copies them after
+// its commit, and from how many in all SQLite does within the commit, so that the log
+// ends. A process looks after every few writes, of which one has some 20 pages.
 const (
-	mostWaiting = 1000
-	mostLogged  = 4000
-	lookEvery   = 8
+	maxQueued       = 1000
+	maxWALFrames    = 4000
+	checkpointEvery = 8
 )
 
-// backfill copies the log into the database when enough of it waits. SQLite would
-// do that within a commit, for milliseconds in which nobody else has a turn and
+// checkpoint copies the log into the database when enough of it waits. SQLite would
+// do that within a commit, for milliseconds in which no other process can write and
 // the caller waits; here all are answered and others write meanwhile. A failure
-// loses nothing: the log is kept, and somebody tries again after the next commit.
-func (w *writer) backfill(writes int) {
-	if w.unlooked += writes; w.unlooked < lookEvery {
+// loses nothing: SQLite keeps the log, and the next checkpoint copies it.
+func (w *writer) checkpoint(writes int) {
+	if w.sinceCheckpoint += writes; w.sinceCheckpoint < checkpointEvery {
 		return
 	}
-	w.unlooked = 0
-	logged, copied, err := w.logged()
-	if err == nil && logged-copied >= mostWaiting && !w.store.flusher.torn() {
+	w.sinceCheckpoint = 0
+	queued, err := w.queued()
+	if err == nil && queued >= maxQueued {
 		err = w.conn.exec("PRAGMA wal_checkpoint(PASSIVE)") // at once if another process is at it
-		if driverCode(err)&0xff == sqlite3.SQLITE_IOERR {
-			w.store.flusher.tear() // the flush of the log may have been what failed
-		}
 	}
 	if err != nil {
-		slog.Warn("copying the log", "err", err)
+		slog.Warn("checkpoint", "err", err)
 	}
 }
 
-// logged tells how many frames the log has, and how many of them the database has too.
-func (w *writer) logged() (frames, copied int, err error) {
+// queued is how many pages of the log the database lacks.
+func (w *writer) queued() (int, error) {
 	s, err := w.conn.prepare("PRAGMA wal_checkpoint(NOOP)")
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	var busy int
-	err = s.QueryRowContext(context.Background()).Scan(&busy, &frames, &copied)
-	return frames, copied, err
+	var busy, logged, copied int
+	err = s.QueryRowContext(context.Background()).Scan(&busy, &logged, &copied)
+	return logged - copied, err
 }
 
 func answer(batch []*job, err error) {
@@ -365,7 +290,7 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 	if err := w.conn.exec(begin); err != nil {
 		return false, fmt.Errorf("begin: %w", err)
 	}
-	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true, flusher: w.store.flusher}
+	j.tx = &Tx{ctx: j.ctx, conn: w.conn, now: now, writable: true}
 	j.err = j.tx.run(j.fn)
 	if j.err == nil {
 		// A caller that gave up meanwhile must not find its write done.
