@@ -12,7 +12,7 @@ func TestNothingCheckableComesThrough(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			list, err := job{fault: f, checked: criteria, from: 1000, until: 1003}.run(t.Context())
+			list, err := job{fault: f, checked: criteria, from: 1000, until: 1003}.run(t.Context(), t.TempDir())
 			require.NoError(t, err)
 			for _, v := range list {
 				require.Equal(t, f.unmet == 0 && !f.whole || f.beyond, v.ours, "%+v", v)
@@ -29,7 +29,7 @@ func TestProtocolHolds(t *testing.T) {
 		if f.trick != silent && f.trick != contradict && f.shows == fits && !f.whole {
 			continue
 		}
-		list, err := job{fault: f, checked: 0, from: 0, until: 3}.run(t.Context())
+		list, err := job{fault: f, checked: 0, from: 0, until: 3}.run(t.Context(), t.TempDir())
 		require.NoError(t, err)
 		for _, v := range list {
 			require.False(t, v.ours, f.name)
@@ -41,7 +41,7 @@ func TestProtocolHolds(t *testing.T) {
 func TestALyingJudgeIsBelieved(t *testing.T) {
 	for _, f := range faults() {
 		if f.trick == lying {
-			list, err := job{fault: f, checked: 0, from: 0, until: 1}.run(t.Context())
+			list, err := job{fault: f, checked: 0, from: 0, until: 1}.run(t.Context(), t.TempDir())
 			require.NoError(t, err)
 			require.True(t, list[0].ours)
 		}

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime"
-	"sync"
+
+	"cordelia/internal/figures"
 )
 
 // cell is where the trials of a fault and a share are.
@@ -41,13 +40,9 @@ func jobs(seeds uint64) (list []job) {
 	return list
 }
 
-func (j job) run(ctx context.Context) (list []verdict, err error) {
-	dir, err := os.MkdirTemp("", "gatesim")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	h, err := newHouse(ctx, filepath.Clean(dir))
+// run makes the trials of j in the folder dir.
+func (j job) run(ctx context.Context, dir string) (list []verdict, err error) {
+	h, err := newHouse(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -62,27 +57,20 @@ func (j job) run(ctx context.Context) (list []verdict, err error) {
 	return list, nil
 }
 
-// runAll makes every trial, as many nodes at once as there are processors.
+// runAll makes every trial.
 func runAll(ctx context.Context, seeds uint64) (report, error) {
+	list := jobs(seeds)
+	verdicts := make([][]verdict, len(list))
+	err := figures.Each(ctx, "gate-sim", len(list), func(ctx context.Context, i int, dir string) (err error) {
+		verdicts[i], err = list[i].run(ctx, dir)
+		return err
+	})
 	r := report{}
-	var mu sync.Mutex
-	var failed error
-	var all sync.WaitGroup
-	free := make(chan struct{}, runtime.NumCPU())
-	for _, j := range jobs(seeds) {
-		free <- struct{}{}
-		all.Go(func() {
-			defer func() { <-free }()
-			list, err := j.run(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			at := cell{j.fault.name, j.checked}
-			r[at] = append(r[at], list...)
-			failed = errors.Join(failed, err)
-		})
+	for i, j := range list {
+		at := cell{j.fault.name, j.checked}
+		r[at] = append(r[at], verdicts[i]...)
 	}
-	all.Wait()
-	return r, failed
+	return r, err
 }
 
 func main() {

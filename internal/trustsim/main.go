@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime"
-	"sync"
+
+	"cordelia/internal/figures"
 )
 
 // job is a run of the report, and what came out.
@@ -16,7 +15,6 @@ type job struct {
 	policy   policy
 	seed     uint64
 	result   result
-	err      error
 }
 
 // jobsOf are the runs of every scenario under every policy and seed.
@@ -31,44 +29,13 @@ func jobsOf(scenarios []scenario, policies []policy, seeds []uint64) (jobs []*jo
 	return jobs
 }
 
-// runAll makes the runs, as many at once as there are processors.
+// runAll makes the runs.
 func runAll(ctx context.Context, jobs []*job, days int) error {
-	dir, err := os.MkdirTemp("", "trustsim")
-	if err != nil {
+	return figures.Each(ctx, "trust-sim", len(jobs), func(ctx context.Context, i int, dir string) (err error) {
+		j := jobs[i]
+		j.result, err = live(ctx, newWorld(j.scenario, j.seed, days), j.policy, dir)
 		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.NumCPU() {
-		workers.Go(func() {
-			for i := range next {
-				jobs[i].run(ctx, filepath.Join(dir, fmt.Sprint(i)), days)
-			}
-		})
-	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	for _, j := range jobs {
-		if j.err != nil {
-			return j.err
-		}
-	}
-	return nil
-}
-
-func (j *job) run(ctx context.Context, dir string, days int) {
-	if j.err = ctx.Err(); j.err != nil {
-		return
-	}
-	if j.err = os.Mkdir(dir, 0o700); j.err != nil {
-		return
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	j.result, j.err = live(ctx, newWorld(j.scenario, j.seed, days), j.policy, dir)
+	})
 }
 
 func main() {
