@@ -382,3 +382,17 @@ func TestAnotherPathLeavesAllThatLedNowhere(t *testing.T) {
 	require.Equal(t, schemas.ChangePath, d.Directive)
 	require.Equal(t, []string{"curl:a"}, d.BlockedTargets)
 }
+
+// Two rounds in a row ask for another path: the second forbids the dead end of the first too.
+func TestDeadEndsAccumulate(t *testing.T) {
+	var d schemas.PlanDirective
+	var trail Trail
+	for i, url := range []string{"a", "b"} {
+		var err error
+		d, trail, err = Solve(Defaults(), failing(1+i, 0, schemas.Environmental, schemas.Evidence{Tool: "curl", Input: url, Exit: 7}), trail, nil)
+		require.NoError(t, err)
+		require.Equal(t, schemas.ChangePath, d.Directive)
+	}
+	require.Equal(t, []string{"curl:a", "curl:b"}, d.BlockedTargets)
+	require.Equal(t, d.BlockedTargets, trail.BlockedTargets)
+}
