@@ -10,7 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,7 +32,7 @@ type mutant struct {
 type outcome string
 
 const (
-	killed   outcome = "killed"
+	dead     outcome = "killed"
 	survived outcome = "SURVIVED"
 	broken   outcome = "does not compile"
 	unknown  outcome = "not run"
@@ -50,36 +54,46 @@ func run(ctx context.Context, only, page string) error {
 		return err
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temp folder
-	var rows strings.Builder
-	bad, n, r := 0, 0, &runner{folder, map[string]string{}}
-	for i, m := range mutants() {
-		if only != "" && !strings.Contains(m.rule+" "+m.file, only) {
-			continue
-		}
-		start := time.Now()
-		o, by, err := r.try(ctx, filepath.Join(folder, fmt.Sprint(i)), m)
-		if err != nil { // the others say something still
-			o, by = unknown, "nothing"
-			fmt.Fprintf(os.Stderr, "mutate: %s: %v\n", m.rule, err)
-		}
-		if o != killed {
-			bad++
-		}
-		n++
-		fmt.Printf("%-16s %s, %s (%.0f s)\n", o, m.rule, m.file, time.Since(start).Seconds())
-		fmt.Fprintf(&rows, "| %s | `%s` | %s | %s |\n", m.rule, m.file, o, by)
+	list := slices.DeleteFunc(mutants(), func(m mutant) bool { return !strings.Contains(m.rule+" "+m.file, only) })
+	rows := make([]string, len(list))
+	var next, killed atomic.Int64
+	var workers sync.WaitGroup
+	r := &runner{folder: folder, once: map[string]func() error{}}
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				o, row := r.row(ctx, fmt.Sprint(i), list[i])
+				if rows[i] = row; o == dead {
+					killed.Add(1)
+				}
+			}
+		})
 	}
-	fmt.Printf("%d mutants, %d killed\n", n, n-bad)
+	workers.Wait()
+	n := int(killed.Load())
+	fmt.Printf("%d mutants, %d killed\n", len(list), n)
 	if page != "" && only == "" {
-		text := fmt.Sprintf(head, time.Now().UTC().Format(time.DateOnly), n, n-bad) + rows.String()
+		text := fmt.Sprintf(head, time.Now().UTC().Format(time.DateOnly), len(list), n) + strings.Join(rows, "")
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
-	if bad > 0 {
-		return fmt.Errorf("%d mutants were not killed", bad)
+	if n < len(list) {
+		return fmt.Errorf("%d mutants were not killed", len(list)-n)
 	}
 	return nil
+}
+
+// row runs a mutant and gives its row of the page.
+func (r *runner) row(ctx context.Context, name string, m mutant) (outcome, string) {
+	start := time.Now()
+	o, by, err := r.try(ctx, filepath.Join(r.folder, name), m)
+	if err != nil { // the others say something still
+		o, by = unknown, "nothing"
+		fmt.Fprintf(os.Stderr, "mutate: %s: %v\n", m.rule, err)
+	}
+	fmt.Printf("%-16s %s, %s (%.0f s)\n", o, m.rule, m.file, time.Since(start).Seconds())
+	return o, fmt.Sprintf("| %s | `%s` | %s | %s |\n", m.rule, m.file, o, by)
 }
 
 // head begins the page.
@@ -96,27 +110,48 @@ noticed. Run on %s: %d mutants, %d killed.
 // runner is one run of mutants.
 type runner struct {
 	folder string
-	built  map[string]string // a package's tests without a mutant
+	mu     sync.Mutex
+	once   map[string]func() error // what several mutants need
 }
+
+// first does what is named key the first time it is asked to, and gives what came of it.
+func (r *runner) first(key string, do func() error) error {
+	r.mu.Lock()
+	once := r.once[key]
+	if once == nil {
+		once = sync.OnceValue(do)
+		r.once[key] = once
+	}
+	r.mu.Unlock()
+	return once()
+}
+
+// slim leaves out of a binary what only debuggers read: linking takes most of a mutant's time.
+const slim = "-ldflags=-s -w"
 
 // holds runs the tests of a mutant without it: if they fail, or there are none, their
 // failure with it says nothing.
 func (r *runner) holds(ctx context.Context, m mutant) error {
-	if r.built[m.pkg] == "" {
-		file := filepath.Join(r.folder, fmt.Sprintf("%d.test", len(r.built)))
-		if out, err := command(ctx, "", os.Environ(), "go", "test", "-c", "-o", file, m.pkg); err != nil {
+	file := filepath.Join(r.folder, strings.ReplaceAll(filepath.Clean(m.pkg), "/", "-")+".test")
+	err := r.first(m.pkg, func() error {
+		if out, err := command(ctx, "", os.Environ(), "go", "test", "-vet=off", slim, "-c", "-o", file, m.pkg); err != nil {
 			return fmt.Errorf("build tests of %s: %w\n%s", m.pkg, err, out)
 		}
-		r.built[m.pkg] = file
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	out, err := command(ctx, m.pkg, os.Environ(), r.built[m.pkg], "-test.timeout=10m", "-test.run="+m.tests)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%s fails without the mutant: %w\n%s", m.pkg, err, out)
-	case bytes.Contains(out, []byte("no tests to run")):
-		return fmt.Errorf("%s has no test %s", m.pkg, m.tests)
-	}
-	return nil
+	return r.first(m.pkg+" "+m.tests, func() error {
+		out, err := command(ctx, m.pkg, os.Environ(), file, "-test.timeout=10m", "-test.run="+m.tests)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s fails without the mutant: %w\n%s", m.pkg, err, out)
+		case bytes.Contains(out, []byte("no tests to run")):
+			return fmt.Errorf("%s has no test %s", m.pkg, m.tests)
+		}
+		return nil
+	})
 }
 
 // try runs the tests of a mutant, and names the first that failed.
@@ -149,17 +184,21 @@ func (r *runner) try(ctx context.Context, folder string, m mutant) (outcome, str
 	}
 	// By the environment: tests that build the program build the mutant.
 	env := append(os.Environ(), "GOFLAGS=-overlay="+overlay)
-	out, err := command(ctx, "", env, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout=10m", "-run", m.tests, m.pkg)
 	var failed *exec.ExitError
+	if out, err := command(ctx, "", env, "go", "build", "-o", os.DevNull, "./"+filepath.Dir(m.file)); errors.As(err, &failed) {
+		return broken, firstLine(out), nil
+	}
+	out, err := command(ctx, "", env,
+		"go", "test", "-vet=off", slim, "-count=1", "-failfast", "-timeout=5m", "-run", m.tests, m.pkg)
 	switch {
 	case err == nil:
 		return survived, "", nil
 	case !errors.As(err, &failed):
 		return "", "", err
 	case bytes.Contains(out, []byte("[build failed]")):
-		return broken, "", nil
+		return broken, firstLine(out), nil
 	}
-	return killed, firstFailure(out), nil
+	return dead, firstFailure(out), nil
 }
 
 func command(ctx context.Context, folder string, env []string, name string, args ...string) ([]byte, error) {
@@ -178,6 +217,12 @@ func (m mutant) apply() ([]byte, error) {
 		return nil, fmt.Errorf("%s holds %q %d times, not once", m.file, m.old, n)
 	}
 	return bytes.Replace(raw, []byte(m.old), []byte(m.new), 1), nil
+}
+
+// firstLine is what the compiler says first, after the name of the package.
+func firstLine(out []byte) string {
+	lines := strings.SplitN(string(out), "\n", 3)
+	return strings.TrimSpace(lines[min(1, len(lines)-1)])
 }
 
 // firstFailure names the test that failed first.
