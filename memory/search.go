@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -118,7 +119,7 @@ type Found struct {
 // Query is a checked Search, cut into words.
 type Query struct {
 	Search
-	words              []word
+	words              []text.Word
 	since, until, asOf int64
 	fingerprint        string
 	page               page
@@ -213,9 +214,9 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 		return nil, 0, err
 	}
 	if !slices.Contains(scope.Groups, id) {
-		hint, asked := make([]string, 0, 5), spellingOf(wordGrams(strings.ToLower(string(id))))
+		hint, asked := make([]string, 0, 5), text.SpellingOf(text.WordGrams(strings.ToLower(string(id))))
 		for _, known := range scope.Groups {
-			if asked.alike(string(known)) > 0.3 && len(hint) < cap(hint) {
+			if asked.Alike(string(known)) > 0.3 && len(hint) < cap(hint) {
 				hint = append(hint, string(known))
 			}
 		}
@@ -325,8 +326,8 @@ func (p *plan) snippet(r *row) string {
 	best, most := "", -1
 	for line := range strings.FieldsFuncSeq(strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n").Replace(c.body()), func(r rune) bool { return r == '\n' }) {
 		n := 0
-		for _, w := range wordsOf(line) {
-			if _, ok := p.terms[w.term]; ok {
+		for _, w := range text.Words(line) {
+			if _, ok := p.terms[w.Term]; ok {
 				n++
 			}
 		}

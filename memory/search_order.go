@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -138,7 +139,7 @@ func (p *plan) weak(docs []*doc) bool {
 		if t.fuzzy {
 			df = 0
 		}
-		if weights[i] = idf(min(df, total), total); weakWord(t.term) {
+		if weights[i] = idf(min(df, total), total); text.Weak(t.term) {
 			weights[i] /= 2
 		}
 		all += weights[i]

@@ -7,16 +7,17 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
 // queryWords are the distinct words of a query, in order.
-func queryWords(text string) []word {
+func queryWords(query string) []text.Word {
 	seen := map[string]bool{}
-	var out []word
-	for _, w := range wordsOf(text) {
-		if !seen[w.term] && len(out) < maxQueryTerms {
-			seen[w.term] = true
+	var out []text.Word
+	for _, w := range text.Words(query) {
+		if !seen[w.Term] && len(out) < maxQueryTerms {
+			seen[w.Term] = true
 			out = append(out, w)
 		}
 	}
@@ -64,11 +65,11 @@ type term struct {
 	term     string
 	written  string // as the query has it, in lower case
 	grams    []string
-	df       float64  // how many readable items have it, estimated
-	weight   float64  // idf^0.8, less for weak words
-	fuzzy    bool     // no item has it: what is spelt alike counts
-	spelling spelling // for fuzzy, as written
-	stem     spelling // and of its stem, which is what items are kept as
+	df       float64       // how many readable items have it, estimated
+	weight   float64       // idf^0.8, less for weak words
+	fuzzy    bool          // no item has it: what is spelt alike counts
+	spelling text.Spelling // for fuzzy, as written
+	stem     text.Spelling // and of its stem, which is what items are kept as
 }
 
 // plan is a query ready to run.
@@ -129,8 +130,8 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 		add(months...)
 	}
 	for _, w := range q.words {
-		p.terms[w.term] = len(p.order)
-		p.order = append(p.order, &term{term: w.term, written: w.lower, grams: wordGrams(w.lower)})
+		p.terms[w.Term] = len(p.order)
+		p.order = append(p.order, &term{term: w.Term, written: w.Lower, grams: text.WordGrams(w.Lower)})
 	}
 	return p, p.weigh(tx)
 }
@@ -196,7 +197,7 @@ func (p *plan) weigh(tx querier) error {
 	for i, t := range p.order {
 		t.df = min(counts[i], total)
 		t.weight = idf(t.df, total)
-		if weakWord(t.term) {
+		if text.Weak(t.term) {
 			t.weight /= 2
 		}
 		switch {
@@ -240,7 +241,7 @@ func (p *plan) weighLetters(tx querier, unknown []*term, total float64) error {
 	var entries []string
 	for _, t := range unknown {
 		t.fuzzy = true
-		t.spelling, t.stem = spellingOf(t.grams), spellingOf(wordGrams(t.term))
+		t.spelling, t.stem = text.SpellingOf(t.grams), text.SpellingOf(text.WordGrams(t.term))
 		t.grams = t.grams[:min(len(t.grams), maxTermGrams)]
 		for _, g := range t.grams {
 			entries = append(entries, entry(gramEntry, g))

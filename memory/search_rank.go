@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"cordelia/internal/store"
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -82,7 +84,7 @@ func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
 	}
 	pass(docs)
 	p.addSessions(docs)
-	wanted, asked := datesIn(p.Text), shapeOf(p.Text)
+	wanted, asked := text.DatesIn(p.Text), text.ShapeOf(p.Text)
 	for _, d := range docs {
 		p.adjust(d, wanted, asked)
 	}
@@ -292,7 +294,7 @@ func (p *plan) addSessions(docs []*doc) {
 }
 
 // adjust weighs who, when and what kind of answer.
-func (p *plan) adjust(d *doc, wanted dates, asked shapes) {
+func (p *plan) adjust(d *doc, wanted text.Dates, asked text.Shapes) {
 	if d.score == 0 && (d.named || d.candidate) {
 		d.score = neverSurfaces // unless it has the name or the date that is asked for
 	}
@@ -300,7 +302,7 @@ func (p *plan) adjust(d *doc, wanted dates, asked shapes) {
 		d.score *= byAuthor
 		d.because("said by who is named")
 	}
-	if f := wanted.share(d.date()); f > 0 {
+	if f := wanted.Share(d.date()); f > 0 {
 		d.score *= 1 + byDate*f
 		d.because("of the date named")
 	}
@@ -333,4 +335,24 @@ func (d *doc) holds(p *plan) (n int) {
 		}
 	}
 	return n
+}
+
+// like is how much a stem is like the word of a query, 0 to 1: oneSlip if one edit makes them
+// the same, else less than it takes to stand for the word, however many triples of letters
+// they share. A slip can keep the word's own ending from being cut, so what it begins with
+// counts, too.
+func (t *term) like(stem string) float64 {
+	near := stem == t.term
+	if stem[0] == t.written[0] {
+		near = near || text.Typo(t.term, stem)
+		for end := range t.written + " " { // where a letter of it begins, or it ends
+			if apart := end - len(stem); -utf8.UTFMax <= apart && apart <= utf8.UTFMax {
+				near = near || text.Typo(t.written[:end], stem)
+			}
+		}
+	}
+	if near {
+		return oneSlip
+	}
+	return min(max(t.spelling.Alike(stem), t.stem.Alike(stem)), belowAlike)
 }

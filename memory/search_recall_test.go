@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -131,25 +132,25 @@ func FuzzCues(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got, _, _ := cuesOf(content{value: map[string]any{"content": s, "context": s, "date": s}})
-		require.LessOrEqual(t, len(got.saidBy), 4*maxHeadBytes)
+		require.LessOrEqual(t, len(got.saidBy), 4*text.MaxHeadBytes)
 	})
 }
 
 func TestShapes(t *testing.T) {
-	for text, want := range map[string]shapes{
-		"We moved last week":        tellsWhen,
-		"It was built in 1999":      tellsWhen | tellsHowMany,
-		"There are three of them":   tellsHowMany,
-		"She went to Lisbon":        tellsWhere | tellsWho,
+	for said, want := range map[string]text.Shapes{
+		"We moved last week":        text.TellsWhen,
+		"It was built in 1999":      text.TellsWhen | text.TellsHowMany,
+		"There are three of them":   text.TellsHowMany,
+		"She went to Lisbon":        text.TellsWhere | text.TellsWho,
 		"nothing of the kind":       0,
-		"the call came from Ada":    tellsWhere | tellsWho,
+		"the call came from Ada":    text.TellsWhere | text.TellsWho,
 		"":                          0,
 		"部署之前必须先备份":                 0,
-		"the meeting is on Tuesday": tellsWhen | tellsWho,
+		"the meeting is on Tuesday": text.TellsWhen | text.TellsWho,
 	} {
-		require.Equal(t, want, shapesIn(text), text)
+		require.Equal(t, want, text.ShapesIn(said), said)
 	}
-	for question, want := range map[string]shapes{"When did it start?": tellsWhen, "how many are there": tellsHowMany, "Where is it": tellsWhere, "who did it": tellsWho, "why": 0} {
-		require.Equal(t, want, shapeOf(question), question)
+	for question, want := range map[string]text.Shapes{"When did it start?": text.TellsWhen, "how many are there": text.TellsHowMany, "Where is it": text.TellsWhere, "who did it": text.TellsWho, "why": 0} {
+		require.Equal(t, want, text.ShapeOf(question), question)
 	}
 }

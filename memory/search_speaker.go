@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -29,7 +30,7 @@ func (p *plan) muteSpeakers(docs []*doc) {
 	authors := map[schemas.EntityID][]int{}
 	for id, both := range p.authors {
 		for _, name := range both {
-			if authors[id] = p.naming(strings.Fields(joinTerms(wordsOf(name)))); authors[id] != nil {
+			if authors[id] = p.naming(strings.Fields(text.JoinTerms(text.Words(name)))); authors[id] != nil {
 				break
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -155,7 +156,7 @@ func TestRankingPrefersFirstHandAndDates(t *testing.T) {
 		text string
 		want float64
 	}{{"in November 2026", 1}, {"on the 20th", 1}, {"on 2026-11-20", 1}, {"in May 2026", 0.5}, {"what may fail", 0}, {"20 cats", 0}} {
-		require.InDelta(t, c.want, datesIn(c.text).share(n.clock.Now()), 1e-9, c.text)
+		require.InDelta(t, c.want, text.DatesIn(c.text).Share(n.clock.Now()), 1e-9, c.text)
 	}
 }
 

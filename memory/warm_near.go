@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cordelia/memory/text"
 	"encoding/binary"
 	"hash/fnv"
 	"math"
@@ -71,10 +72,10 @@ func jaccard(a, b []string) (share float64, opposed bool) {
 	for i < len(a) || j < len(b) {
 		switch {
 		case j >= len(b) || i < len(a) && a[i] < b[j]:
-			denied, numberA = denied || denies(a[i]), numberA || hasDigit(a[i])
+			denied, numberA = denied || text.Negates(a[i]), numberA || hasDigit(a[i])
 			i++
 		case i >= len(a) || b[j] < a[i]:
-			denied, numberB = denied || denies(b[j]), numberB || hasDigit(b[j])
+			denied, numberB = denied || text.Negates(b[j]), numberB || hasDigit(b[j])
 			j++
 		default:
 			common, i, j = common+1, i+1, j+1

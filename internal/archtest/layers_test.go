@@ -19,7 +19,7 @@ var picture = [][]string{
 	{"schemas"},
 	{"internal/store", "internal/keys", "internal/check", "internal/embed", "internal/conform", "internal/merkle"},
 	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
-	{"events"},
+	{"events", "memory/text"},
 	{"access"},
 	{"access/accesstest"},
 	{"agents", "memory", "trust", "work", "pipeline"},

@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 
+	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -25,10 +27,10 @@ type wordIndex struct {
 // an item, but is weighed apart from its words.
 func indexOf(c content, subject, key string) wordIndex {
 	cues, said, head := cuesOf(c)
-	words := wordsOf(said.prose() + subject + " " + key)
+	words := text.Words(said.prose() + subject + " " + key)
 	w := wordIndex{cues: cues, tokens: len(words)}
-	words = append(words, wordsOf(head)...)
-	w.terms, w.grams = joinTerms(words), strings.Join(grams(words), " ")
+	words = append(words, text.Words(head)...)
+	w.terms, w.grams = text.JoinTerms(words), strings.Join(text.Grams(words), " ")
 	w.bands = bandsOf(setOf(w.terms))
 	return w
 }
@@ -112,4 +114,42 @@ func (r *row) tagList() []string {
 		return nil // the column is written by this package alone
 	}
 	return tags
+}
+
+// cues are what an item's text tells about itself: who said it, when, and which
+// kinds of questions it could answer.
+type cues struct {
+	saidBy string // stems of the speaker's name, "" = the text names none
+	told   int64  // the date the text bears, UTC microseconds; 0 = none
+	shapes text.Shapes
+}
+
+// cuesOf reads the cues of an item. Whoever takes notes of what others say puts
+// their names in front ("Ada (3 May 2026): …") or who and when into the context
+// ("said_by: Ada", "Ada, 3 May 2026"). It also splits the item into what is said
+// and the words that tell who and when.
+func cuesOf(c content) (out cues, said content, head string) {
+	said = content{value: maps.Clone(c.value)}
+	body, _ := c.value["content"].(string)
+	context, _ := c.value["context"].(string)
+	if name, told, rest := text.SplitSpeaker(body); name != "" {
+		out.saidBy, out.told, said.value["content"] = name, told, rest
+		head = body[:len(body)-len(rest)]
+	}
+	if name, told, signed, others := text.SpeakerIn(context); name != "" || told != 0 {
+		said.value["context"] = others
+		head += " " + signed
+		if out.saidBy == "" {
+			out.saidBy = name
+		}
+		if out.told == 0 {
+			out.told = told
+		}
+	}
+	if s, ok := c.value["date"].(string); ok {
+		out.told = micros(s)
+	}
+	out.saidBy = text.JoinTerms(text.Words(out.saidBy))
+	out.shapes = text.ShapesIn(said.body())
+	return out, said, head
 }

@@ -1,4 +1,4 @@
-package memory
+package text
 
 import (
 	"slices"
@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// dates are the parts of a date a query names.
-type dates struct {
+// Dates are the parts of a date a query names.
+type Dates struct {
 	years, days []int
 	months      []time.Month
 }
 
-// datesIn finds years, months and days in a query.
-func datesIn(text string) dates {
-	var d dates
+// DatesIn finds years, months and days in a query.
+func DatesIn(text string) Dates {
+	var d Dates
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
 	for i, w := range fields {
 		if t, err := time.Parse(time.DateOnly, w); err == nil {
@@ -84,8 +84,8 @@ func monthNamed(w string) time.Month {
 	return 0
 }
 
-// share is how much of what is named t has, 0 to 1.
-func (d dates) share(t time.Time) float64 {
+// Share is how much of what is named t has, 0 to 1.
+func (d Dates) Share(t time.Time) float64 {
 	named, met := 0, 0
 	test := func(n int, hit bool) {
 		if n > 0 {
@@ -104,68 +104,68 @@ func (d dates) share(t time.Time) float64 {
 	return float64(met) / float64(named)
 }
 
-// shapes is a set of the kinds of answers a text could be.
-type shapes uint8
+// Shapes is a set of the kinds of answers a text could be.
+type Shapes uint8
 
 const (
-	tellsWhen shapes = 1 << iota
-	tellsHowMany
-	tellsWhere
-	tellsWho
+	TellsWhen Shapes = 1 << iota
+	TellsHowMany
+	TellsWhere
+	TellsWho
 )
 
-// shapeOf is the kind of answer a question wants, 0 for any.
-func shapeOf(text string) shapes {
+// ShapeOf is the kind of answer a question wants, 0 for any.
+func ShapeOf(text string) Shapes {
 	s := " " + strings.ToLower(strings.Join(strings.Fields(text), " "))
 	switch {
 	case strings.Contains(s, " when "), strings.Contains(s, " how long "):
-		return tellsWhen
+		return TellsWhen
 	case strings.Contains(s, " how many "), strings.Contains(s, " how much "), strings.Contains(s, " how often "):
-		return tellsHowMany
+		return TellsHowMany
 	case strings.Contains(s, " where "):
-		return tellsWhere
+		return TellsWhere
 	case strings.Contains(s, " who "), strings.Contains(s, " whom "), strings.Contains(s, " whose "):
-		return tellsWho
+		return TellsWho
 	}
 	return 0
 }
 
 // String words what a single shape answers.
-func (s shapes) String() string {
+func (s Shapes) String() string {
 	switch s {
-	case tellsWhen:
+	case TellsWhen:
 		return "when"
-	case tellsHowMany:
+	case TellsHowMany:
 		return "how many"
-	case tellsWhere:
+	case TellsWhere:
 		return "where"
-	case tellsWho:
+	case TellsWho:
 		return "who"
 	}
 	return ""
 }
 
-// shapesIn finds the kinds of answers text could be.
-func shapesIn(text string) shapes {
-	var found shapes
+// ShapesIn finds the kinds of answers text could be.
+func ShapesIn(text string) Shapes {
+	var found Shapes
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	for i, w := range words {
 		first, _ := utf8.DecodeRuneInString(w)
 		lower := strings.ToLower(w)
 		digit := unicode.IsDigit(first)
 		if digit && len(w) == 4 || !digit && (timeWord(lower) || monthNamed(lower) != 0) {
-			found |= tellsWhen
+			found |= TellsWhen
 		}
 		if digit || numberWord(lower) {
-			found |= tellsHowMany
+			found |= TellsHowMany
 		}
 		if i > 0 && unicode.IsUpper(first) {
 			if len(w) > 1 {
-				found |= tellsWho
+				found |= TellsWho
 			}
 			switch words[i-1] {
 			case "in", "at", "to", "from":
-				found |= tellsWhere
+				found |= TellsWhere
 			}
 		}
 	}

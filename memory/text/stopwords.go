@@ -1,4 +1,4 @@
-package memory
+package text
 
 // stopWord reports whether w says nothing about what a text is about. Words
 // that deny are not among them: they turn a statement round.
@@ -19,8 +19,8 @@ func stopWord(w string) bool {
 	return false
 }
 
-// weakWord reports whether the stem w is in many questions and few answers.
-func weakWord(w string) bool {
+// Weak reports whether the stem w is in many questions and few answers.
+func Weak(w string) bool {
 	switch w {
 	case "kind", "type", "name", "like", "time", "thing", "wai", "way", "sort", "tell", "said", "say", "know",
 		"make", "use", "go", "new", "good", "differ", "mention", "much", "mani", "happen", "someth", "anyth":
@@ -29,8 +29,8 @@ func weakWord(w string) bool {
 	return false
 }
 
-// denies reports whether the stem w turns a statement round.
-func denies(w string) bool {
+// Negates reports whether the stem w turns a statement round.
+func Negates(w string) bool {
 	switch w {
 	case "no", "not", "never", "none", "nor", "without", "cannot", "don", "doesn", "didn", "isn", "aren",
 		"wasn", "weren", "won", "wouldn", "shouldn", "couldn", "hasn", "haven", "stop", "instead":

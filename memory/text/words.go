@@ -1,4 +1,4 @@
-package memory
+package text
 
 import (
 	"slices"
@@ -14,18 +14,18 @@ const (
 	maxGrams     = 2000 // distinct, of one item
 )
 
-// word is one word of a text.
-type word struct {
-	lower string // as written, in lower case
-	term  string // its stem: what the index holds
+// Word is one word of a text.
+type Word struct {
+	Lower string // as written, in lower case
+	Term  string // its stem: what the index holds
 }
 
-// wordsOf cuts s into words. Runs of letters and digits are words; an identifier
+// Words cuts s into words. Runs of letters and digits are words; an identifier
 // is a word and so are its parts; scripts without blanks give overlapping pairs.
 // Stop words are left out. It needs no language but English, and loses nothing
 // but comfort in others.
-func wordsOf(s string) []word {
-	var out []word
+func Words(s string) []Word {
+	var out []Word
 	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return !wordRune(r) }) {
 		out = appendRun(out, run)
 		if len(out) >= maxTerms {
@@ -40,7 +40,7 @@ func wordRune(r rune) bool {
 }
 
 // appendRun appends the words of one run of word runes.
-func appendRun(out []word, run string) []word {
+func appendRun(out []Word, run string) []Word {
 	for run != "" {
 		cut := strings.IndexFunc(run, unspaced)
 		if cut < 0 {
@@ -63,31 +63,31 @@ func unspaced(r rune) bool {
 	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar)
 }
 
-func appendPairs(out []word, run string) []word {
+func appendPairs(out []Word, run string) []Word {
 	runes := []rune(run)
 	if len(runes) == 1 {
-		return append(out, word{run, run})
+		return append(out, Word{run, run})
 	}
 	for i := range len(runes) - 1 {
 		pair := string(runes[i : i+2])
-		out = append(out, word{pair, pair})
+		out = append(out, Word{pair, pair})
 	}
 	return out
 }
 
-func appendSpaced(out []word, run string) []word {
+func appendSpaced(out []Word, run string) []Word {
 	run = strings.Trim(run, "_")
 	if run == "" {
 		return out
 	}
 	lower := clip(strings.ToLower(run))
 	if !stopWord(lower) {
-		out = append(out, word{lower, stem(lower)})
+		out = append(out, Word{lower, stem(lower)})
 	}
 	if parts := identifierParts(run); len(parts) > 1 {
 		for _, p := range parts {
 			if p = clip(strings.ToLower(p)); len(p) > 1 && !stopWord(p) {
-				out = append(out, word{p, stem(p)})
+				out = append(out, Word{p, stem(p)})
 			}
 		}
 	}
@@ -127,13 +127,13 @@ func identifierParts(s string) []string {
 	return parts
 }
 
-// grams gives the distinct letter triples of the words, for what is misspelt or
+// Grams gives the distinct letter triples of the words, for what is misspelt or
 // only part of a word; the ends of a word count as a letter.
-func grams(words []word) []string {
+func Grams(words []Word) []string {
 	likely := min(6*len(words), maxGrams) // a word has some six
 	seen, out := make(map[string]bool, likely), make([]string, 0, likely)
 	for _, w := range words {
-		for _, g := range wordGrams(w.lower) {
+		for _, g := range WordGrams(w.Lower) {
 			if !seen[g] {
 				seen[g] = true
 				out = append(out, g)
@@ -146,9 +146,9 @@ func grams(words []word) []string {
 	return out
 }
 
-// wordGrams gives the triples of one word, none for short words and for those
+// WordGrams gives the triples of one word, none for short words and for those
 // of scripts whose pairs are in the index already.
-func wordGrams(w string) []string {
+func WordGrams(w string) []string {
 	s := "0" + strings.ReplaceAll(w, "_", "") + "0"
 	n := utf8.RuneCountInString(s)
 	if first, _ := utf8.DecodeRuneInString(s[1:]); n < 6 || unspaced(first) {
@@ -166,15 +166,15 @@ func wordGrams(w string) []string {
 	return out
 }
 
-// spelling is the triples of a word, and which of 256 kinds of triples are among
+// Spelling is the triples of a word, and which of 256 kinds of triples are among
 // them: most of what is compared with it is told apart by the kind.
-type spelling struct {
+type Spelling struct {
 	grams [][3]rune
 	kinds [4]uint64
 }
 
-func spellingOf(grams []string) spelling {
-	var s spelling
+func SpellingOf(grams []string) Spelling {
+	var s Spelling
 	for _, g := range grams {
 		if r := []rune(g); len(r) == 3 {
 			s.grams = append(s.grams, [3]rune(r))
@@ -189,14 +189,14 @@ func gramKind(g [3]rune) uint32 {
 	return (uint32(g[0])*961 + uint32(g[1])*31 + uint32(g[2])) % 251
 }
 
-func (s *spelling) has(g [3]rune) bool {
+func (s *Spelling) has(g [3]rune) bool {
 	kind := gramKind(g)
 	return s.kinds[kind/64]&(1<<(kind%64)) != 0 && slices.Contains(s.grams, g)
 }
 
-// alike is the share of triples s has in common with a word (Dice), 0 to 1; 0
+// Alike is the share of triples s has in common with a word (Dice), 0 to 1; 0
 // for words too short to have triples.
-func (s *spelling) alike(word string) float64 {
+func (s *Spelling) Alike(word string) float64 {
 	if r, _ := utf8.DecodeRuneInString(word); len(word) < 4 || unspaced(r) {
 		return 0
 	}
@@ -222,29 +222,9 @@ func (s *spelling) alike(word string) float64 {
 	return 2 * float64(common) / float64(len(s.grams)+all)
 }
 
-// like is how much a stem is like the word of a query, 0 to 1: oneSlip if one edit makes them
-// the same, else less than it takes to stand for the word, however many triples of letters
-// they share. A slip can keep the word's own ending from being cut, so what it begins with
-// counts, too.
-func (t *term) like(stem string) float64 {
-	near := stem == t.term
-	if stem[0] == t.written[0] {
-		near = near || slipped(t.term, stem)
-		for end := range t.written + " " { // where a letter of it begins, or it ends
-			if apart := end - len(stem); -utf8.UTFMax <= apart && apart <= utf8.UTFMax {
-				near = near || slipped(t.written[:end], stem)
-			}
-		}
-	}
-	if near {
-		return oneSlip
-	}
-	return min(max(t.spelling.alike(stem), t.stem.alike(stem)), belowAlike)
-}
-
-// slipped reports whether two words differ by one letter, or by two that changed places.
+// Typo reports whether two words differ by one letter, or by two that changed places.
 // Short words do not count: there one letter makes another word.
-func slipped(a, b string) bool {
+func Typo(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -264,11 +244,11 @@ func slipped(a, b string) bool {
 	return utf8.RuneCountInString(b) == 1
 }
 
-// joinTerms is the stored form of the words' stems.
-func joinTerms(words []word) string {
+// JoinTerms is the stored form of the words' stems.
+func JoinTerms(words []Word) string {
 	terms := make([]string, len(words))
 	for i, w := range words {
-		terms[i] = w.term
+		terms[i] = w.Term
 	}
 	return strings.Join(terms, " ")
 }

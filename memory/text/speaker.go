@@ -1,60 +1,21 @@
-package memory
+package text
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// cues are what an item's text tells about itself: who said it, when, and which
-// kinds of questions it could answer.
-type cues struct {
-	saidBy string // stems of the speaker's name, "" = the text names none
-	told   int64  // the date the text bears, UTC microseconds; 0 = none
-	shapes shapes
-}
-
 const (
 	maxNameWords = 3
 	maxNameBytes = 48
-	maxHeadBytes = 96 // name and date
+	MaxHeadBytes = 96 // name and date
 )
 
-// cuesOf reads the cues of an item. Whoever takes notes of what others say puts
-// their names in front ("Ada (3 May 2026): …") or who and when into the context
-// ("said_by: Ada", "Ada, 3 May 2026"). It also splits the item into what is said
-// and the words that tell who and when.
-func cuesOf(c content) (out cues, said content, head string) {
-	said = content{value: maps.Clone(c.value)}
-	text, _ := c.value["content"].(string)
-	context, _ := c.value["context"].(string)
-	if name, told, rest := spoken(text); name != "" {
-		out.saidBy, out.told, said.value["content"] = name, told, rest
-		head = text[:len(text)-len(rest)]
-	}
-	if name, told, signed, others := sayerIn(context); name != "" || told != 0 {
-		said.value["context"] = others
-		head += " " + signed
-		if out.saidBy == "" {
-			out.saidBy = name
-		}
-		if out.told == 0 {
-			out.told = told
-		}
-	}
-	if s, ok := c.value["date"].(string); ok {
-		out.told = micros(s)
-	}
-	out.saidBy = joinTerms(wordsOf(out.saidBy))
-	out.shapes = shapesIn(said.body())
-	return out, said, head
-}
-
-// spoken splits "name: text" and "name (date): text".
-func spoken(text string) (name string, told int64, rest string) {
-	head := text[:min(len(text), maxHeadBytes)]
+// SplitSpeaker splits "name: text" and "name (date): text".
+func SplitSpeaker(text string) (name string, told int64, rest string) {
+	head := text[:min(len(text), MaxHeadBytes)]
 	end := strings.Index(head, ": ")
 	if end < 0 {
 		return "", 0, text
@@ -66,13 +27,13 @@ func spoken(text string) (name string, told int64, rest string) {
 	return name, told, text[end+1:]
 }
 
-// sayerIn looks for who and when in the first lines of a context, and parts
+// SpeakerIn looks for who and when in the first lines of a context, and parts
 // these from what else it says.
-func sayerIn(context string) (name string, told int64, signed, rest string) {
+func SpeakerIn(context string) (name string, told int64, signed, rest string) {
 	const first = 4
 	var heads, others []string
 	for i, line := range strings.FieldsFunc(context, func(r rune) bool { return r == '\n' || r == ';' || r == '|' }) {
-		if i < first && len(line) <= maxHeadBytes {
+		if i < first && len(line) <= MaxHeadBytes {
 			key, value, keyed := strings.Cut(line, ":")
 			switch field := strings.ToLower(strings.TrimSpace(key)); {
 			case keyed && name == "" && namesSpeaker(field):
@@ -173,10 +134,10 @@ func heading(s string) bool {
 
 // dateIn is the day a text names in full, UTC microseconds; 0 = none.
 func dateIn(s string) int64 {
-	if len(s) > maxHeadBytes {
+	if len(s) > MaxHeadBytes {
 		return 0
 	}
-	d := datesIn(s)
+	d := DatesIn(s)
 	if len(d.years) == 0 || len(d.months) == 0 || len(d.days) == 0 {
 		return 0
 	}
