@@ -19,7 +19,7 @@ func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
 		r.quarantined = r.quarantined || instructs && !(o.Released && i.IsHuman())
 		return nil
 	}
-	if r.author, err = i.authorOf(o.ID, o.Provenance); err != nil {
+	if r.author, err = i.authorOf(o); err != nil {
 		return err
 	}
 	if !i.here[r.supersedes] { // a claim about what is here takes nobody's place
@@ -42,13 +42,15 @@ func (i *importing) external(p Provenance) Provenance {
 }
 
 // authorOf is whose words an external item counts as: the claimed author's if that one's
-// signature of the words holds, else the importer's. What items are found and weighed by is
-// never a claim.
-func (i *importing) authorOf(id schemas.ItemID, p Provenance) (schemas.EntityID, error) {
-	if p.Author == i.Actor() || p.SignedBy != p.Author {
+// signature of the words holds and nothing that it does not cover says what they are about
+// or when they hold; else the importer's. What items are found and weighed by is never a
+// claim.
+func (i *importing) authorOf(o *itemRecord) (schemas.EntityID, error) {
+	p := o.Provenance
+	if p.Author == i.Actor() || p.SignedBy != p.Author || o.Subject+o.Key+o.ValidFrom+o.ValidTo != "" {
 		return i.Actor(), nil
 	}
-	holds, err := signed(i.Tx(), id, p)
+	holds, err := signed(i.Tx(), o.ID, p)
 	if err != nil || !holds {
 		return i.Actor(), err
 	}
