@@ -87,7 +87,7 @@ func TestNearWordsNeverTakeEffect_INV_RELEASE(t *testing.T) {
 		subject, from, to := words(i)
 		subject += "t"
 		first := n.write(cyd, procedure(rule(subject, from), "memory_search"))
-		n.write(ada, procedure(strings.ToUpper(rule(subject, from)), "memory_search"))
+		n.write(ada, procedure(strings.ReplaceAll(rule(subject, from), "colony", "COLONY"), "memory_search"))
 		require.True(t, shows(first.ID, subject), "equal words of two lineages take effect")
 		w := n.write(bob, procedure(rule(subject, to), "memory_search"))
 		return !w.Unreleased || shows(w.ID, subject)

@@ -195,7 +195,7 @@ func TestEditedExportsAreExternal_INV_IMPORT(t *testing.T) {
 	ordered := learning("Count the nests before the tide turns.")
 	ordered.Data = json.RawMessage(`{"type":"procedure","content":"Count the nests before the tide turns."}`)
 	w := n.write(ada, ordered)
-	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, w.ID, true) }))
+	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, w.ID, 1, true) }))
 	text := n.signed(ada, JSONL)
 	list := edits()
 	require.GreaterOrEqual(t, len(list), 30)

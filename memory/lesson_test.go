@@ -218,7 +218,7 @@ func TestImportedLessonsDoNotBind_INV_LESSON(t *testing.T) {
 			}
 			require.Equal(t, who == russell, len(found) > 0, "what nobody known signed is no lesson at all")
 			require.Len(t, home.search(who, "logrotate").Hits, 1)
-			err = home.do(who, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), true) })
+			err = home.do(who, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, true) })
 			if who != russell {
 				require.Error(t, err)
 				return
@@ -238,7 +238,7 @@ func TestAPersonWithdrawsALesson(t *testing.T) {
 	e := lessonOf(schemas.Procedural, "trim the logs", "logrotate dropped the newest file", "logrotate")
 	n.learn(scope, e)
 	release := func(released bool) {
-		require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), released) }))
+		require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, released) }))
 	}
 	release(false)
 	require.Empty(t, n.recall(scope, "trim the logs"))
@@ -320,7 +320,7 @@ func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 	require.Empty(t, stands(scope))
 	remove(Undo)
 	require.Len(t, stands(scope), 1)
-	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), false) }))
+	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, false) }))
 	require.Empty(t, stands(scope), "held back by the person")
 	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := StandingLessons(g, scope, nil); return err }), access.ErrNoGrant)
 }

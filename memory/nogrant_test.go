@@ -64,7 +64,7 @@ func TestNoGrant(t *testing.T) {
 		"Remove":               func() error { return second(Remove(none, item, Bury)) },
 		"Get":                  func() error { return second(Get(none, list)) },
 		"History":              func() error { return second(History(none, item)) },
-		"Release":              func() error { return Release(none, item, true) },
+		"Release":              func() error { return Release(none, item, 1, true) },
 		"Held":                 func() error { return second(Held(none)) },
 		"Share":                func() error { return second(Share(none, item, group)) },
 		"Taint":                func() error { return Taint(none, access.Principal{}) },

@@ -91,7 +91,7 @@ func Succeed(g access.Grant, id, over schemas.ItemID) error {
 		return err
 	}
 	if r.unreleased() && g.IsHuman() {
-		if err := Release(g, id, true); err != nil {
+		if err := Release(g, id, r.version, true); err != nil {
 			return err
 		}
 		if found, err = fetch(g.Tx(), see, []schemas.ItemID{id}); err != nil {

@@ -11,6 +11,13 @@ const (
 	upsertRelease = `INSERT INTO releases(item, content_hash, released, by, at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (item) DO UPDATE SET content_hash = excluded.content_hash, released = excluded.released, by = excluded.by, at = excluded.at`
 
+	dropRelease = `DELETE FROM releases WHERE item = ? AND released = 1 AND content_hash <> ?`
+	// selectHeldWords tells whether a person held exactly these words back in any item.
+	selectHeldWords = `SELECT EXISTS (SELECT 1 FROM releases WHERE released = 0 AND by = ? AND content_hash = ?)`
+	// selectHeldItems are the items that have words which a person held back.
+	selectHeldItems = `SELECT ` + itemColumns + ` FROM releases r CROSS JOIN items i ON i.n = r.item AND i.content_hash = r.content_hash
+		WHERE r.released = 0 AND r.by = ?`
+
 	// lesson is true for items whose words are a lesson's.
 	lesson = `instr(i.provenance, '"task":"') > 0`
 	// selectLessons picks the lessons of items (?).

@@ -66,6 +66,9 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	if err := replace(g, r, &next, words); err != nil {
 		return Written{}, err
 	}
+	if err := forget(g, &next); err != nil {
+		return Written{}, err
+	}
 	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
 		return Written{}, err
 	}
@@ -84,11 +87,23 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	return w, nil
 }
 
-// mayRestate refuses an agent two changes of what it said itself. It does not validate
-// alone what it doubted in a group; and it does not change what an instruction is about
-// and keep the effect that the instruction was given.
+// mayRestate refuses an agent three changes of what it said itself. It does not validate
+// alone what it doubted in a group; it does not change what an instruction is about and
+// keep the effect that the instruction was given; and it does not change the words that
+// another let take the place of an item.
 func (d *Draft) mayRestate(g access.Grant, r *row) error {
-	if byPerson(g) || d.content != nil && !bytes.Equal(d.hash[:], r.hash) {
+	if byPerson(g) {
+		return nil
+	}
+	if restates := d.content != nil && !bytes.Equal(d.hash[:], r.hash) || d.Subject != ""; restates && r.supersedes != "" {
+		if may, err := maySupersede(g, r); err != nil {
+			return err
+		} else if !may {
+			return schemas.Deniedf("%s took the place of %s by the word of another, so its words stay", r.id, r.supersedes).
+				Try("write an item of your own that supersedes %s", r.id)
+		}
+	}
+	if d.content != nil && !bytes.Equal(d.hash[:], r.hash) {
 		return nil
 	}
 	if _, ok := r.instruction(); ok && d.Subject != "" {

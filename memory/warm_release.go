@@ -1,22 +1,18 @@
 package memory
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
-
-// maxHeld is how many items one list of what waits for release holds.
-const maxHeld = 100
 
 // instruction is what of a learning's data makes it one.
 type instruction struct {
@@ -62,7 +58,7 @@ func (r *row) holdBack(g access.Grant) {
 func (r *row) waits() error {
 	return schemas.Deniedf("%s instructs and is not released", r.id).
 		Expecting("an item that a person released, or that an independent agent wrote with the same words").
-		Try("ask the user to run: cordelia memory release %s", r.id)
+		Try("ask the user to run: cordelia memory release %s --if-version %d", r.id, r.version)
 }
 
 // reconsider asks of an item just written, and of what says the same beside it,
@@ -109,7 +105,7 @@ func reconsider(g access.Grant, r *row, known []string) error {
 }
 
 // mayInstruct decides whether an item that instructs is effective (INV-RELEASE): a
-// person's last word about these words; else, it names tools and only known ones,
+// person's last word about these words; else, no person held the same words back, it names tools and only known ones,
 // its words are its own, its author is Medium or better, and one of same, which have
 // equal words, is of an independent second source.
 func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, error) {
@@ -120,6 +116,9 @@ func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, erro
 	in, _ := r.instruction()
 	if len(in.Tools) == 0 || slices.ContainsFunc(in.Tools, func(t string) bool { return !slices.Contains(known, t) }) || !r.ownWords() {
 		return false, nil
+	}
+	if held, err := heldBackThere(g, r); err != nil || held {
+		return false, err
 	}
 	owner, err := placeOwner(g, r)
 	if err != nil {
@@ -144,20 +143,6 @@ func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, erro
 		}
 	}
 	return false, nil
-}
-
-// personsWord is what a person last decided about r's present words; said is false if
-// no person did.
-func personsWord(tx querier, r *row) (released, said bool, err error) {
-	var about []byte
-	err = tx.QueryRow(selectRelease, r.n).Scan(&released, &about)
-	if errors.Is(err, store.ErrNoRows) {
-		return false, false, nil
-	}
-	if err != nil {
-		return false, false, fmt.Errorf("read release: %w", err)
-	}
-	return released, bytes.Equal(about, r.hash), nil
 }
 
 // ownWords reports whether r speaks for its author alone, and is believed.
@@ -192,8 +177,7 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 }
 
 // wordsHash stands for all the words an instruction gives its readers: kind, tools,
-// text, tags, subject and key. Upper case, white space and the marks that end a
-// sentence make no other words; every other sign does, because in a command it does.
+// text, tags, subject and key; see normalWord.
 func (r *row) wordsHash() [sha256.Size]byte {
 	var value map[string]any
 	if json.Unmarshal([]byte(r.data), &value) != nil {
@@ -214,13 +198,17 @@ func (r *row) wordsHash() [sha256.Size]byte {
 func normalWords(v any) any {
 	switch v := v.(type) {
 	case string:
-		words := strings.Fields(strings.ToLower(v))
-		for i, w := range words {
-			if bare := strings.TrimRight(w, ".,;:!"); bare != "" {
-				words[i] = bare
+		var lines []string
+		for line := range strings.Lines(v) {
+			words := strings.Fields(line)
+			for i, w := range words {
+				words[i] = normalWord(w)
+			}
+			if len(words) > 0 {
+				lines = append(lines, strings.Join(words, " "))
 			}
 		}
-		return strings.Join(words, " ")
+		return strings.Join(lines, "\n")
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -236,6 +224,16 @@ func normalWords(v any) any {
 		return out
 	}
 	return v
+}
+
+// normalWord folds upper case, and the marks that end a sentence, of a word of letters
+// alone. Any other word may stand in a command, where -d is not -D and a sign counts.
+func normalWord(w string) string {
+	bare := strings.TrimRight(w, ".,:!")
+	if bare == "" || strings.ContainsFunc(bare, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return w
+	}
+	return strings.ToLower(bare)
 }
 
 // independent reports whether nobody who wrote one of two items has an agent in
@@ -296,72 +294,4 @@ func free(g access.Grant, r *row, effective bool) error {
 		return fmt.Errorf("hold item: %w", err)
 	}
 	return index(g.Tx(), r, words)
-}
-
-// Release lets an item that instructs take effect, or takes that back: the word of
-// the person whose place it lies in, about the words it has now. Errors:
-// CodeNotFound for what lies in nobody's place of theirs.
-func Release(g access.Grant, id schemas.ItemID, released bool) error {
-	if g.Tx() == nil {
-		return access.ErrNoGrant
-	}
-	found, err := rowsOf(g.Tx(), selectOwn, id)
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		return absent(id)
-	}
-	r := &found[0]
-	var root schemas.EntityID
-	if err := g.Tx().QueryRow(selectPlaceRoot, r.visibility, r.group, r.owner).Scan(&root); err != nil {
-		return fmt.Errorf("read place: %w", err)
-	}
-	if root != g.Actor() || !g.IsHuman() || r.deleted != 0 {
-		return absent(id)
-	}
-	if _, ok := r.instruction(); !ok && !r.isLesson() {
-		return schemas.Invalidf("%s does not instruct, so nothing holds it back", id).
-			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(), ", ")).Try("run: cordelia memory release, for what waits")
-	}
-	if !r.current {
-		return schemas.Conflictf("%s is not the current word on what it says", id).Try("run: cordelia memory release, for what waits")
-	}
-	if _, err := g.Tx().Exec(upsertRelease, r.n, r.hash, released, g.Actor(), g.Tx().Micros()); err != nil {
-		return fmt.Errorf("write release: %w", err)
-	}
-	if err := g.Audit("item/"+string(id), map[string]any{"released": released, "version": r.version}); err != nil {
-		return err
-	}
-	if r.quarantined == !released {
-		return nil
-	}
-	// A private item is its owner's: the node changes it, on the word of the person.
-	if err := g.Routine(func() error { return free(g, r, released) }); err != nil || !released {
-		return err
-	}
-	return announce(g, r, nil)
-}
-
-// Held lists what instructs and waits for the word of the person, newest first.
-func Held(g access.Grant) ([]Item, error) {
-	if g.Tx() == nil || !g.IsHuman() {
-		return nil, access.ErrNoGrant
-	}
-	found, err := rowsOf(g.Tx(), selectHeld, g.Actor(), maxHeld)
-	if err != nil {
-		return nil, err
-	}
-	items := []Item{}
-	for i := range found {
-		if !found[i].unreleased() {
-			continue
-		}
-		item, err := found[i].item(g.Tx().Micros())
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
-	}
-	return items, nil
 }

@@ -110,10 +110,25 @@ func (r reach) successors(tx querier, of map[schemas.ItemID][]*row) (map[schemas
 }
 
 // maySupersede reports whether the actor may let an item of its own take the place of
-// old (INV-SUCCESSION): a person may; else the author of old may and, in a group, its
-// owner and admins, unless a person wrote or released old.
+// old, and of all that old took the place of (INV-SUCCESSION).
 func maySupersede(g access.Grant, old *row) (bool, error) {
-	if g.IsHuman() || g.IsNode() {
+	for left := mostSuccessors; left > 0; left-- {
+		if may, err := mayReplace(g, old); err != nil || !may || old.supersedes == "" {
+			return may, err
+		}
+		before, err := rowsOf(g.Tx(), selectOwn, old.supersedes)
+		if err != nil || len(before) == 0 || before[0].supersededBy != old.id || before[0].scope != old.scope {
+			return err == nil, err
+		}
+		old = &before[0]
+	}
+	return false, nil
+}
+
+// mayReplace is maySupersede of old alone: a person may; else the author of old may and,
+// in a group, its owner and admins, unless a person wrote or released old.
+func mayReplace(g access.Grant, old *row) (bool, error) {
+	if g.IsHuman() || g.IsNode() || old.deleted != 0 {
 		return true, nil
 	}
 	persons, err := old.isPersons(g.Tx())

@@ -25,7 +25,7 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 	h.swarm("broadcast", slotOf("x", 2))
 	rule := schemas.ItemID(h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "visibility": "group", "group": "team",
 		"data": map[string]any{"type": "procedure", "content": "run the tests first"}})["id"].(string))
-	require.NoError(t, h.node.Release(t.Context(), h.person(), rule, true))
+	require.NoError(t, h.node.Release(t.Context(), h.person(), rule, 1, true))
 	gone := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "soon gone"}})["id"]
 	h.must(h.lead, "memory_delete_warm", map[string]any{"id": gone})
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "x-2"})

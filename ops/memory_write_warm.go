@@ -90,7 +90,7 @@ func (o memoryWriteWarmOut) Text() string {
 	}
 	switch {
 	case o.Unreleased:
-		s += "; kept out of searches until a person runs: cordelia memory release " + short(o.ID)
+		s += fmt.Sprintf("; kept out of searches until a person runs: cordelia memory release %s --if-version %d", short(o.ID), o.Version)
 	case o.Quarantined:
 		s += "; kept out of searches until validated"
 	}

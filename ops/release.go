@@ -20,7 +20,7 @@ func (n *Node) Held(ctx context.Context, person Caller) (items []memory.Item, er
 
 // Release lets an item that instructs take effect, or with false takes that back:
 // no tool, because no agent says what other agents are told.
-func (n *Node) Release(ctx context.Context, person Caller, id schemas.ItemID, released bool) error {
+func (n *Node) Release(ctx context.Context, person Caller, id schemas.ItemID, version int, released bool) error {
 	op := access.Op{Tool: "memory_release", Effect: access.Write, Human: true}
-	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return memory.Release(g, id, released) })
+	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return memory.Release(g, id, version, released) })
 }

@@ -22,14 +22,14 @@ func TestRestoreUndoesNoDecisionAboutMemory_INV_RESTORE(t *testing.T) {
 		h.worker(n, ann, "v")
 		says(n, ann, "w", "insight", "The dunlin flies at night.")
 		rule = says(n, ann, "v", "procedure", "Count every dunlin.")
-		require.NoError(t, n.Release(t.Context(), ann, rule, true))
+		require.NoError(t, n.Release(t.Context(), ann, rule, 1, true))
 		h.call(n, ann, "agent_lifecycle", `{"agent":"v","action":"quarantine"}`)
 	})
 	path := h.backup("monday.db")
 	h.open(func(n *Node, _ *Keyring, ann Caller) {
 		h.call(n, ann, "agent_lifecycle", `{"agent":"w","action":"quarantine"}`)
 		h.call(n, ann, "agent_lifecycle", `{"agent":"v","action":"lift"}`)
-		require.NoError(t, n.Release(t.Context(), ann, rule, false))
+		require.NoError(t, n.Release(t.Context(), ann, rule, 1, false))
 	})
 	for range 2 {
 		h.restore(path)

@@ -236,7 +236,7 @@ func showWritten(a *app, v struct {
 	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+clean(strings.Join(v.With, " "))), v.Version,
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
-		a.note("it instructs, so it waits: cordelia memory release %s", clean(v.ID))
+		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", clean(v.ID), v.Version)
 	}
 	if v.Tainted {
 		a.note("kept as external: this session, or a source of it, had second-hand words")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -11,22 +12,24 @@ import (
 
 func (a *app) memoryReleaseCommand() *cobra.Command {
 	var revoke bool
+	var version int
 	cmd := &cobra.Command{
 		Use:   "release [ID]",
 		Short: "Let an item that instructs agents take effect, or list what waits",
 		Long: `Procedures, constraints and templates tell their readers what to do. Those that
 agents wrote take effect when you release them; without ID, list what waits in
-your places. Read an item first: cordelia memory read ID.
+your places. Read an item first: cordelia memory read ID. Your release is of the
+version you read.
 
 What agents of different lines wrote alike, and that names known tools only,
 takes effect without you. --revoke holds an item back whoever agrees.`,
-		Example: "  cordelia memory release 0198c0de-…",
+		Example: "  cordelia memory release 0198c0de-… --if-version 1",
 		Args:    wants(0, 1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				if len(words) == 1 {
 					id := schemas.ItemID(words[0])
-					if err := w.node.Release(cmd.Context(), w.caller, id, !revoke); err != nil {
+					if err := w.node.Release(cmd.Context(), w.caller, id, version, !revoke); err != nil {
 						return err
 					}
 					if a.asJSON {
@@ -55,6 +58,7 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 			})
 		},
 	}
+	cmd.Flags().IntVar(&version, "if-version", 0, "the version of the item that you read")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "hold the item back again")
 	return cmd
 }
@@ -64,7 +68,7 @@ func (a *app) showHeld(items []memory.Item) {
 		a.say("Nothing waits for your release.")
 		return
 	}
-	t := table{firm: 2, head: []string{"ID", "KIND", "AUTHOR", "SOURCE", "GROUP", "DATE", "NAME"}}
+	t := table{firm: 3, head: []string{"ID", "VERSION", "KIND", "AUTHOR", "SOURCE", "GROUP", "DATE", "NAME"}}
 	for _, i := range items {
 		var data struct {
 			Kind string `json:"type"`
@@ -72,7 +76,7 @@ func (a *app) showHeld(items []memory.Item) {
 		if json.Unmarshal(i.Data, &data) != nil {
 			data.Kind = string(i.Type)
 		}
-		t.add(cell{clean(string(i.ID)), dim}, cell{text: clean(data.Kind)}, cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
+		t.add(cell{clean(string(i.ID)), dim}, cell{text: strconv.Itoa(i.Version)}, cell{text: clean(data.Kind)}, cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
 			cell{text: clean(string(i.Group))}, cell{text: clock(i.CreatedAt)}, cell{clean(i.Name), bold})
 	}
 	a.print(t)
