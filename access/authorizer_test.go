@@ -86,7 +86,7 @@ func (n *node) sql(query string, args ...any) {
 		if _, err := tx.Exec(query, args...); err != nil {
 			return err
 		}
-		tx.Ring()
+		tx.Notify()
 		return access.BumpEpoch(tx)
 	}))
 }

@@ -174,7 +174,7 @@ func (g Grant) RightsChanged() error {
 		return ErrNoGrant
 	}
 	g.g.changed = true
-	g.g.tx.Ring()
+	g.g.tx.Notify()
 	return BumpEpoch(g.g.tx)
 }
 

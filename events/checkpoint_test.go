@@ -16,6 +16,7 @@ import (
 
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
+	"cordelia/internal/store/lock"
 )
 
 func newNotary(t testing.TB) Notary {
@@ -294,7 +295,7 @@ func TestLockIsWaitedForNotForever(t *testing.T) {
 	n := newNotary(t)
 	f.grown(1)
 	f.sign(n)
-	release, err := store.LockFile(t.Context(), filepath.Join(n.Dir, "lock"))
+	release, err := lock.File(t.Context(), filepath.Join(n.Dir, "lock"))
 	require.NoError(t, err)
 	defer release()
 	ended, cancel := context.WithCancel(t.Context())

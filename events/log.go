@@ -72,7 +72,7 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 			return fmt.Errorf("append event: %w", err)
 		}
 	}
-	tx.Ring()
+	tx.Notify()
 	return nil
 }
 

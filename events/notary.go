@@ -13,6 +13,7 @@ import (
 
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
+	"cordelia/internal/store/lock"
 	"cordelia/schemas"
 )
 
@@ -43,7 +44,7 @@ func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error
 	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
 		return nil, unwritable(n.Dir, err)
 	}
-	release, err := store.LockFile(ctx, filepath.Join(n.Dir, "lock"))
+	release, err := lock.File(ctx, filepath.Join(n.Dir, "lock"))
 	if err != nil {
 		return nil, err
 	}

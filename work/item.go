@@ -174,7 +174,7 @@ func (t *told) tell(g access.Grant) error {
 		}
 	}
 	if len(t.order) > 0 {
-		g.Tx().Ring()
+		g.Tx().Notify()
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 		k.file.Identity.Erase()
 	}
 	x.settings(ctx, home)
-	x.turn(ctx, home)
+	x.writeLock(ctx, home)
 	x.doorbell(home)
 	x.path()
 	x.installed(ctx, home)

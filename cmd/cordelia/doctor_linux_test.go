@@ -67,7 +67,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 
 	checks, code := u.diagnosis()
 	require.Equal(t, exitFailed, code)
-	f := checks["write turn"][0]
+	f := checks["write lock"][0]
 	require.Equal(t, problem, f.Verdict)
 	require.Contains(t, f.Detail, fmt.Sprintf("by process %d, which is stopped", pid))
 	require.Contains(t, f.Detail, "import", "its command line")
@@ -78,7 +78,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	require.NoError(t, writer.Wait(), &said)
 	require.Contains(t, said.String(), fmt.Sprintf("new                %d", items))
 	checks, _ = u.diagnosis()
-	require.Equal(t, fine, checks["write turn"][0].Verdict)
+	require.Equal(t, fine, checks["write lock"][0].Verdict)
 }
 
 // What cannot be looked up is nobody, not an error.

@@ -11,28 +11,7 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"cordelia/schemas"
 )
-
-// lockFree reports whether nobody holds a lock on the file at path. It holds the
-// lock for an instant itself. A file that is not there is free.
-func lockFree(path string) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be opened", path).
-			Try("check its owner and mode: ls -l %q", path).Because(err)
-	}
-	defer f.Close()
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 // freeSpace is what this user may still write below dir, in bytes.
 func freeSpace(dir string) (uint64, error) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,24 +8,6 @@ import (
 
 	"golang.org/x/sys/windows"
 )
-
-// lockFree reports whether nobody holds a lock on the file at path. It holds the
-// lock for an instant itself. A file that is not there is free.
-func lockFree(path string) (bool, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	err = windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return false, nil
-	}
-	return err == nil, err
-}
 
 // freeSpace is what this user may still write below dir, in bytes.
 func freeSpace(dir string) (free uint64, err error) {

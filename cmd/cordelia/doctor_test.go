@@ -268,7 +268,7 @@ func TestDoctor(t *testing.T) {
 		holdLock(t, u.path(".cordelia/cordelia.db.lock"))
 		checks, code := u.diagnosis()
 		require.Equal(t, exitFailed, code)
-		f := checks["write turn"][0]
+		f := checks["write lock"][0]
 		require.Equal(t, problem, f.Verdict)
 		if runtime.GOOS == "linux" {
 			require.Contains(t, f.Detail, fmt.Sprintf("process %d (", os.Getpid()))

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/internal/store/migrate"
 	"cordelia/schemas"
 )
 
@@ -146,7 +147,7 @@ func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Repor
 		return Report{}, damaged(path, err)
 	}
 	if newest := SchemaVersion(); schema > newest {
-		return Report{}, errNewer(schema, newest)
+		return Report{}, migrate.Newer(schema, newest)
 	}
 	if verify != nil {
 		if err := c.read(ctx, verify); err != nil {
@@ -193,7 +194,7 @@ func (l loose) verify(ctx context.Context) (int, error) {
 	if !errors.Is(err, ErrNoRows) {
 		return 0, err
 	}
-	schema, err := currentVersion(l.conn)
+	schema, err := migrate.Version(l.c)
 	if err == nil && schema == 0 {
 		err = errors.New("no schema version: not a cordelia database")
 	}
@@ -216,7 +217,7 @@ func (l loose) foreignCode(ctx context.Context) error {
 		return err
 	}
 	for _, v := range found {
-		if !slices.ContainsFunc(known, func(m migration) bool { return strings.Contains(m.sql, v[1]+";") }) {
+		if !slices.ContainsFunc(known, func(m migrate.Migration) bool { return strings.Contains(m.SQL, v[1]+";") }) {
 			return fmt.Errorf("%s is code that no cordelia wrote", v[0])
 		}
 	}

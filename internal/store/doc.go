@@ -8,8 +8,6 @@
 //   - INV-IMMEDIATE: every write transaction begins IMMEDIATE, on the one writer
 //     goroutine of this process, behind an flock that makes processes take
 //     fair turns; every read runs on a query_only connection.
-//   - INV-MIGRATE: lock, version check, DDL and new version are one transaction,
-//     so any number of processes may start at once on an empty or old file.
 //   - INV-SOVEREIGN: triggers of the writing connection refuse changes to the L1
 //     entries and private items of anyone for whom Tx.Act was not called.
 //
@@ -31,6 +29,10 @@
 //
 // It refuses network file systems, files written by a newer schema, and SQLite
 // older than 3.51.3 (a WAL corruption bug was fixed there).
+//
+// Three small packages below it do what SQLite leaves to its users, and say why: lock
+// (the write lock, and which processes live), notify (waking readers of other processes)
+// and migrate (the schema).
 //
 // Only access opens transactions; the domain packages receive them through a
 // Grant. Package storetest is the contract a second engine has to pass.

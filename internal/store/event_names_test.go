@@ -15,7 +15,7 @@ func TestOldEventNamesAreCarriedOver(t *testing.T) {
 	require.NoError(t, err)
 	var text string
 	for i, m := range all {
-		if m.name == "gate" {
+		if m.Name == "gate" {
 			text = fixtures(t)[i]
 		}
 	}

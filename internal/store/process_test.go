@@ -20,7 +20,7 @@ import (
 // roles are the processes that tests start.
 func roles() map[string]func(context.Context, string, *bufio.Reader) error {
 	all := map[string]func(context.Context, string, *bufio.Reader) error{
-		"open": playOpen, "write": playWrite, "ring": playRing, "watch": playWatch, "hold": playHold, "restore": playRestore, "live": playLive,
+		"open": playOpen, "write": playWrite, "notify": playNotify, "watch": playWatch, "hold": playHold, "restore": playRestore, "live": playLive,
 	}
 	maps.Copy(all, linuxRoles())
 	return all
@@ -55,7 +55,7 @@ func playWrite(ctx context.Context, path string, in *bufio.Reader) error {
 	}
 }
 
-func playRing(ctx context.Context, path string, in *bufio.Reader) error {
+func playNotify(ctx context.Context, path string, in *bufio.Reader) error {
 	s, err := Open(ctx, Options{Path: path})
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func playRing(ctx context.Context, path string, in *bufio.Reader) error {
 			return s.Close()
 		}
 		if err := s.Write(ctx, func(tx *Tx) error {
-			tx.Ring()
+			tx.Notify()
 			_, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, '')`, line)
 			return err
 		}); err != nil {
@@ -81,10 +81,10 @@ func playWatch(ctx context.Context, path string, _ *bufio.Reader) error {
 	if err != nil {
 		return err
 	}
-	rung, _ := s.Watch()
+	woken, _ := s.Watch()
 	fmt.Println("ready")
-	for range rung {
-		fmt.Println("rung")
+	for range woken {
+		fmt.Println("woken")
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func TestINV_MIGRATE(t *testing.T) {
 }
 
 // A write begins only when nobody else writes, even a program that knows
-// nothing of turns, and so reads what holds when it commits (INV-IMMEDIATE).
+// nothing of the write lock, and so reads what holds when it commits (INV-IMMEDIATE).
 func TestINV_IMMEDIATE(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "n.db"), func(o *Options) { o.Wait = 500 * time.Millisecond })
 	other, err := connect(t.Context(), dsn(s.Path(), false, Options{}.withDefaults()))
@@ -245,8 +245,8 @@ func requireSound(t *testing.T, path string) {
 	require.NoError(t, err)
 }
 
-// Processes that all write as fast as they can all get their turns.
-func TestTurnsAreFair(t *testing.T) {
+// Processes that write without pause all get to write.
+func TestTheWriteLockIsFair(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n.db")
 	openAt(t, path)
 	got := make(chan int, 1<<16)
@@ -261,20 +261,20 @@ func TestTurnsAreFair(t *testing.T) {
 		}()
 	}
 	for len(got) > 0 {
-		<-got // what the first did before the last came
+		<-got // what the first wrote before the last began
 	}
 	const total = 2000
-	var turns [4]int
+	var writes [4]int
 	for range total {
-		turns[<-got]++
+		writes[<-got]++
 	}
-	t.Log(turns)
-	for _, n := range turns {
-		require.Greater(t, n, total/40, "one process starved: %v", turns)
+	t.Log(writes)
+	for _, n := range writes {
+		require.Greater(t, n, total/40, "one process starved: %v", writes)
 	}
 }
 
-// A stopped process that holds the turn makes the others say so, and they go on
+// A stopped process that holds the write lock makes the others say so, and they go on
 // when it does.
 func TestStoppedProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n.db")
@@ -308,6 +308,6 @@ func TestStoppedProcess(t *testing.T) {
 	require.NoError(t, put(t.Context(), s, "after", ""))
 	require.Equal(t, map[string]bool{"held": true, "after": true}, names(t, s))
 
-	// The wait that was given up has not kept the turn.
+	// The wait that was given up has not kept the lock.
 	require.NoError(t, put(t.Context(), openAt(t, path), "other", ""))
 }

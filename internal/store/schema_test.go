@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/store/migrate"
 )
 
 // A fixture is a database of an earlier schema, as SQL text: tables, rows,
@@ -22,8 +24,8 @@ import (
 // migration file, and `UPDATE_GOLDEN=1 go test ./internal/store` makes those that
 // are missing.
 
-func fixturePath(m migration) string {
-	return filepath.Join("testdata", "schema", fmt.Sprintf("%04d_%s.sql", m.version, m.name))
+func fixturePath(m migrate.Migration) string {
+	return filepath.Join("testdata", "schema", fmt.Sprintf("%04d_%s.sql", m.Version, m.Name))
 }
 
 // fixtureRows is how many rows a fixture has in each table.
@@ -39,11 +41,11 @@ func fixtures(t *testing.T) []string {
 	for _, m := range all {
 		raw, err := os.ReadFile(fixturePath(m))
 		if errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE_GOLDEN") != "" {
-			raw = []byte(makeFixture(t, all[:m.version]))
+			raw = []byte(makeFixture(t, all[:m.Version]))
 			require.NoError(t, os.MkdirAll(filepath.Dir(fixturePath(m)), 0o755))
 			err = os.WriteFile(fixturePath(m), raw, 0o644)
 		}
-		require.NoError(t, err, "schema %d has no fixture; UPDATE_GOLDEN=1 makes it", m.version)
+		require.NoError(t, err, "schema %d has no fixture; UPDATE_GOLDEN=1 makes it", m.Version)
 		texts = append(texts, string(raw))
 	}
 	return texts
@@ -77,7 +79,7 @@ func inspectFile(t *testing.T, path string, as *contents) *contents {
 	require.NoError(t, err)
 	defer c.closeAll() //nolint:errcheck // only read
 	out := &contents{rows: map[string][]string{}}
-	out.version, err = currentVersion(c.conn)
+	out.version, err = migrate.Version(c.c)
 	require.NoError(t, err)
 	out.schema = c.strings(t, `SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema
 		WHERE name NOT LIKE 'sqlite_stat%' ORDER BY 1`)
@@ -122,7 +124,7 @@ func (l loose) columns(t *testing.T, table string) []string {
 
 // makeFixture runs the migrations, puts rows into every table and writes all of
 // it down.
-func makeFixture(t *testing.T, all []migration) string {
+func makeFixture(t *testing.T, all []migrate.Migration) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "n.db")
 	c, err := connect(t.Context(), dsn(path, false, Options{}.withDefaults()))
@@ -134,8 +136,8 @@ func makeFixture(t *testing.T, all []migration) string {
 	}
 	run(`PRAGMA foreign_keys = 0; BEGIN`)
 	for _, m := range all {
-		run(m.sql)
-		run(fmt.Sprintf(`INSERT INTO schema_version(version, name, at) VALUES (%d, '%s', %d)`, m.version, m.name, m.version))
+		run(m.SQL)
+		run(fmt.Sprintf(`INSERT INTO schema_version(version, name, at) VALUES (%d, '%s', %d)`, m.Version, m.Name, m.Version))
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "-- A database of schema version %d with rows in every table. Made by tests; not to be edited.\n", len(all))

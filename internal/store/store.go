@@ -14,6 +14,9 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"cordelia/internal/store/lock"
+	"cordelia/internal/store/migrate"
+	"cordelia/internal/store/notify"
 	"cordelia/schemas"
 )
 
@@ -37,7 +40,7 @@ type Options struct {
 	// Wait bounds how long a write waits for other processes; default 10 s.
 	Wait time.Duration
 
-	pollEvery time.Duration // tests slow the safety net down to hear the bell
+	pollEvery time.Duration // tests slow the poll down, so that only sockets wake
 }
 
 const (
@@ -58,8 +61,8 @@ type Store struct {
 	writer  *writer
 	readers chan *conn    // open and free
 	places  chan struct{} // for more of them, maxReaders in all
-	bell    *bell
-	alive   alive
+	news    notifier
+	living  lock.Processes
 
 	closing sync.Once
 	quit    chan struct{}
@@ -77,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), alive: alive{dir: path + ".alive"}, quit: make(chan struct{})}
+	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), living: lock.Processes{Dir: path + ".alive"}, quit: make(chan struct{})}
 	for range maxReaders {
 		s.places <- struct{}{}
 	}
@@ -89,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // place makes the folder for a database file and gives the file's one true
-// path: locks and bells beside it must be the same under every name it has.
+// path: locks and sockets beside it must be the same under every name it has.
 func place(file string) (string, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -139,7 +142,7 @@ func (o Options) withDefaults() Options {
 		o.Wait = waitOthers
 	}
 	if o.pollEvery == 0 {
-		o.pollEvery = pollEvery
+		o.pollEvery = notify.PollEvery
 	}
 	return o
 }
@@ -158,16 +161,16 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if s.ro, err = sql.Open("sqlite", dsn(s.path, true, o)); err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
-	s.ro.SetMaxOpenConns(maxReaders + 1) // and the doorbell's
-	turn, err := newTurn(s.path + ".lock")
+	s.ro.SetMaxOpenConns(maxReaders + 1) // and one that polls
+	write, err := lock.OpenWrite(s.path + ".lock")
 	if err != nil {
 		return err
 	}
-	w := &writer{store: s, turn: turn, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
+	w := &writer{store: s, lock: write, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
 	ready := s.current(ctx)
 	if !ready {
-		if w.conn, err = s.connect(ctx, turn, o.Wait); err != nil {
-			turn.close() //nolint:errcheck // nothing was written
+		if w.conn, err = s.connect(ctx, write, o.Wait); err != nil {
+			write.Close() //nolint:errcheck // nothing was written
 			return classify(fmt.Errorf("open database: %w", err))
 		}
 	}
@@ -178,7 +181,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	s.bell = newBell(s, o.pollEvery)
+	s.news = notify.New(s.path+".bells", o.pollEvery, s.versions)
 	return nil
 }
 
@@ -192,7 +195,7 @@ func (s *Store) current(ctx context.Context) bool {
 		return false // the writing connection finds out why
 	}
 	defer func() { s.readers <- c }()
-	have, err := currentVersion(c)
+	have, err := migrate.Version(c.c)
 	return err == nil && have == SchemaVersion() && inspect(c) == nil
 }
 
@@ -210,15 +213,15 @@ func (s *Store) prepare(ctx context.Context) error {
 // connect opens the writing connection. Of several processes that turn a new
 // file into WAL mode at once SQLite refuses all but one, without waiting: those
 // try again one after the other.
-func (s *Store) connect(ctx context.Context, turn *turn, wait time.Duration) (*conn, error) {
+func (s *Store) connect(ctx context.Context, write writeLock, wait time.Duration) (*conn, error) {
 	c, err := newConn(ctx, s.rw)
 	if driverCode(err)&0xff != sqlite3.SQLITE_BUSY {
 		return c, err
 	}
-	if err := turn.take(wait); err != nil {
+	if err := write.Take(wait); err != nil {
 		return nil, err
 	}
-	defer turn.give()
+	defer write.Release()
 	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
 		c, err := newConn(ctx, s.rw) // a newcomer may still be at its first try
 		if driverCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
@@ -303,8 +306,8 @@ func (s *Store) close() error {
 	if s.writer != nil {
 		<-s.writer.ended
 	}
-	if s.bell != nil {
-		s.bell.close()
+	if s.news != nil {
+		s.news.Close()
 	}
 	for range maxReaders {
 		select {
@@ -320,12 +323,12 @@ func (s *Store) close() error {
 		if s.writer.conn != nil {
 			errs = append(errs, s.writer.conn.close())
 		}
-		errs = append(errs, s.writer.turn.close())
+		errs = append(errs, s.writer.lock.Close())
 	}
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())
 	}
-	s.alive.close()
+	s.living.Close()
 	if s.use != nil {
 		errs = append(errs, s.use.Close())
 	}

@@ -20,9 +20,9 @@ type Tx struct {
 	conn     *conn
 	now      time.Time
 	writable bool
-	fixed    bool // all its queries see one commit
-	asked    bool // a query was made
-	rang     bool
+	fixed    bool               // all its queries see one commit
+	asked    bool               // a query was made
+	news     bool               // see Notify
 	acting   []schemas.EntityID // whose sovereign rows it may change
 	listed   bool               // temp.acting says so, too
 	ended    atomic.Bool
@@ -234,9 +234,9 @@ func (t *Tx) runAfter() {
 	}
 }
 
-// Ring tells waiting readers, here and in other processes, that there is news
-// once the transaction is on disk.
-func (t *Tx) Ring() { t.rang = true }
+// Notify wakes waiting readers, here and in other processes, once the transaction is
+// on disk.
+func (t *Tx) Notify() { t.news = true }
 
 // statementContext lets a reader be interrupted; a writer shares its
 // transaction with others and runs to its end.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"cordelia/internal/store/lock"
 	"cordelia/schemas"
 )
 
@@ -29,7 +30,7 @@ func lockUse(path string, shared bool, refusal error) (*os.File, error) {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "the database folder cannot be written").
 			Try("check the owner and mode of the home folder: cordelia doctor").Because(err)
 	}
-	ok, err := tryLock(f, shared)
+	ok, err := lock.Try(f, shared)
 	if ok {
 		return f, nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // maxBatch bounds how many writes share one commit, and so how long another
-// process waits for its turn.
+// process waits for the write lock.
 const maxBatch = 256
 
 // A job is queued until the writer begins it or its caller gives it up,
@@ -42,8 +42,8 @@ type writer struct {
 	store  *Store
 	conn   *conn // nil until the first write
 	opened atomic.Bool
-	turn   *turn
-	wait   time.Duration // for the other processes' turns
+	lock   writeLock
+	wait   time.Duration // for the lock
 	jobs   chan *job
 	quit   chan struct{}
 	ended  chan struct{}
@@ -142,7 +142,7 @@ func (w *writer) run() {
 	}
 }
 
-// commit takes the process's turn and runs first and whatever else is waiting
+// commit takes the write lock and runs first and whatever else is waiting
 // in one transaction, which begins IMMEDIATE (INV-IMMEDIATE).
 func (w *writer) commit(first *job) {
 	batch := []*job{first}
@@ -150,7 +150,7 @@ func (w *writer) commit(first *job) {
 		answer(batch, err)
 		return
 	}
-	if err := w.turn.take(w.wait - time.Since(first.since)); err != nil {
+	if err := w.lock.Take(w.wait - time.Since(first.since)); err != nil {
 		answer(batch, err)
 		return
 	}
@@ -185,7 +185,7 @@ func (w *writer) commit(first *job) {
 // open opens the writing connection unless it is.
 func (w *writer) open() error {
 	if w.conn == nil {
-		c, err := w.store.connect(context.Background(), w.turn, w.wait)
+		c, err := w.store.connect(context.Background(), w.lock, w.wait)
 		if err != nil {
 			return fmt.Errorf("open database: %w", err)
 		}
@@ -207,18 +207,18 @@ func (w *writer) finish(batch []*job, err error) {
 			slog.Error("rollback after a failed write", "err", end)
 		}
 	}
-	w.turn.give()
-	rang := false
+	w.lock.Release()
+	news := false
 	for _, j := range batch {
 		if err == nil && j.err == nil && j.tx != nil {
-			rang = rang || j.tx.rang
+			news = news || j.tx.news
 			j.tx.runAfter()
 		}
 	}
 	answer(batch, err)
-	if rang {
-		runtime.Gosched() // who waited goes on first: a write is answered 4 % sooner
-		w.store.bell.ring()
+	if news {
+		runtime.Gosched() // the callers go on first: a write is answered 4 % sooner
+		w.store.news.Notify()
 	}
 	if err == nil {
 		w.checkpoint(len(batch))

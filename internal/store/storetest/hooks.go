@@ -23,7 +23,7 @@ func doorbell(t *testing.T, s *store.Store) {
 	defer endTwo()
 	ring := func(name string, end error) error {
 		return s.Write(context.Background(), func(tx *store.Tx) error {
-			tx.Ring()
+			tx.Notify()
 			return errors.Join(insert(tx, name, ""), end)
 		})
 	}

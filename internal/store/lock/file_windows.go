@@ -1,4 +1,4 @@
-package store
+package lock
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ func lockFile(f *os.File, flags uint32) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{})
 }
 
-// tryLock locks f if that needs no waiting.
-func tryLock(f *os.File, shared bool) (bool, error) {
+// Try locks f, shared or exclusively, if that needs no waiting.
+func Try(f *os.File, shared bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if !shared {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
@@ -24,9 +24,9 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil, err
 }
 
-// lock waits for the exclusive lock.
-func lock(f *os.File) error { return lockFile(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+// wait blocks until f is locked exclusively.
+func wait(f *os.File) error { return lockFile(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-func unlock(f *os.File) {
+func free(f *os.File) {
 	windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{}) //nolint:errcheck // released at close anyway
 }

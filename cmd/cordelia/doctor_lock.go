@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
+	"cordelia/internal/store/lock"
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // lockHolder is a process that holds a lock.
@@ -16,9 +21,9 @@ type lockHolder struct {
 	command string // its command line, as far as it may be seen
 }
 
-// turn checks that the place in the queue for writing becomes free.
-func (x *examination) turn(ctx context.Context, home ops.Home) {
-	const check = "write turn"
+// writeLock checks that the write lock becomes free.
+func (x *examination) writeLock(ctx context.Context, home ops.Home) {
+	const check = "write lock"
 	const patience = 2 * time.Second
 	file := home.Database() + ".lock"
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -45,7 +50,22 @@ func (x *examination) turn(ctx context.Context, home ops.Home) {
 	}
 }
 
-// heldFor words who holds the turn, and what to do about it. Ending a process
+// lockFree reports whether the lock of the file at path is free. It holds the lock
+// for an instant itself. A file that is not there is free.
+func lockFree(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be opened", path).
+			Try("check its owner and mode: ls -l %q", path).Because(err)
+	}
+	defer f.Close()
+	return lock.Try(f, false)
+}
+
+// heldFor words which process holds the lock, and what to do about it. Ending a process
 // costs nothing that was acknowledged.
 func heldFor(holders []lockHolder) (detail, fix string) {
 	if len(holders) == 0 {

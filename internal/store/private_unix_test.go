@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -22,35 +21,6 @@ func stopProcess(t *testing.T, c *child) {
 func continueProcess(t *testing.T, c *child) {
 	t.Helper()
 	require.NoError(t, c.cmd.Process.Signal(syscall.SIGCONT))
-}
-
-// A turn that arrives when nobody wants it any more goes straight back.
-func TestAbandonedTurn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	a, err := newTurn(path)
-	require.NoError(t, err)
-	b, err := newTurn(path)
-	require.NoError(t, err)
-	defer b.close() //nolint:errcheck // a lock file
-	require.NoError(t, a.take(time.Second))
-	for range 3 { // asking again joins the wait that is under way
-		require.Error(t, b.take(time.Millisecond))
-	}
-	a.give()
-	require.Eventually(t, func() bool { // it has come
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.arrived == nil
-	}, 10*time.Second, time.Millisecond)
-	require.NoError(t, a.take(0), "b kept what it gave up")
-
-	got := make(chan error)
-	go func() { got <- b.take(time.Minute) }()
-	a.give()
-	require.NoError(t, <-got)
-	require.Error(t, a.take(time.Millisecond), "b has it")
-	b.give()
-	require.NoError(t, a.close())
 }
 
 func TestDatabaseIsPrivate(t *testing.T) {
@@ -75,7 +45,7 @@ func TestDatabaseIsPrivate(t *testing.T) {
 }
 
 // A database reached by two names is still one: the second process would
-// otherwise take turns and ring bells of its own.
+// otherwise lock and notify on its own.
 func TestSymbolicLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

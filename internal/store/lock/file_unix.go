@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package lock
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks f if that needs no waiting.
-func tryLock(f *os.File, shared bool) (bool, error) {
+// Try locks f, shared or exclusively, if that needs no waiting.
+func Try(f *os.File, shared bool) (bool, error) {
 	how := syscall.LOCK_EX
 	if shared {
 		how = syscall.LOCK_SH
@@ -21,10 +21,10 @@ func tryLock(f *os.File, shared bool) (bool, error) {
 	return err == nil, err
 }
 
-// lock waits for the exclusive lock.
-func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
+// wait blocks until f is locked exclusively.
+func wait(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
-func unlock(f *os.File) {
+func free(f *os.File) {
 	flock(f, syscall.LOCK_UN) //nolint:errcheck // cannot fail on an open descriptor
 }
 

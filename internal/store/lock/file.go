@@ -1,4 +1,4 @@
-package store
+package lock
 
 import (
 	"context"
@@ -9,11 +9,11 @@ import (
 	"cordelia/schemas"
 )
 
-// LockFile waits for the exclusive lock of the file at path, which it makes as
-// needed, and returns what gives it back. The system does so when the process
+// File waits for the exclusive lock of the file at path, which it makes as
+// needed, and returns what frees it. The system does so when the process
 // ends. Errors: CodeBusy when ctx ended first, CodeUnavailable when the file
 // cannot be made.
-func LockFile(ctx context.Context, path string) (release func(), err error) {
+func File(ctx context.Context, path string) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be written", path).
@@ -22,7 +22,7 @@ func LockFile(ctx context.Context, path string) (release func(), err error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		ok, err := tryLock(f, false)
+		ok, err := Try(f, false)
 		if ok {
 			return func() { f.Close() }, nil //nolint:errcheck // nothing was written
 		}

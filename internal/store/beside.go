@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"cordelia/internal/store/notify"
+)
+
+// writeLock is the lock that a process holds while it writes; see package lock.
+type writeLock interface {
+	Take(limit time.Duration) error
+	Release()
+	Close() error
+}
+
+// notifier wakes waiting readers of all processes; see package notify.
+type notifier interface {
+	Notify()
+	Watch() (woken <-chan struct{}, unsubscribe func())
+	Close()
+}
+
+// Watch returns a channel that receives after commits that called Tx.Notify, of this or
+// another process, and a function that ends the watch. Notifications coalesce: on each
+// receive, read everything new.
+func (s *Store) Watch() (woken <-chan struct{}, unsubscribe func()) { return s.news.Watch() }
+
+// Process returns the name of this process's use of the database, to be kept with
+// what must not outlive it.
+func (s *Store) Process() (string, error) { return s.living.Own() }
+
+// Ended reports whether the process of that name no longer uses the database.
+func (s *Store) Ended(process string) bool { return s.living.Ended(process) }
+
+// versions opens a connection that tells when another one has committed.
+func (s *Store) versions() (notify.Versions, error) {
+	c, err := newConn(context.Background(), s.ro)
+	if err != nil {
+		return nil, err
+	}
+	return versions{c}, nil
+}
+
+// versions is SQLite's data_version; it costs microseconds and reads no table.
+type versions struct{ conn *conn }
+
+func (v versions) Version() (n int64, err error) {
+	err = v.conn.c.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&n)
+	return n, err
+}
+
+func (v versions) Close() error { return v.conn.close() }
