@@ -36,7 +36,7 @@ func TestTokenBudget(t *testing.T) {
 		worker += tokens(t, Find(name))
 	}
 	require.LessOrEqual(t, worker, 2000, "a worker's list")
-	golden(t, filepath.Join("..", "README.md"), between, bill(t, full, worker))
+	golden(t, filepath.Join("..", "docs", "clients.md"), between, bill(t, full, worker))
 }
 
 // workerTools are those of an agent registered with no capabilities given.

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tour gives the lines of shell between two marks of the README; one that ends in a
+// tour gives the lines of shell between two marks of a page; one that ends in a
 // backslash, or within quotes, goes on in the next.
-func tour(t *testing.T, name string) (list []string) {
+func tour(t *testing.T, page, name string) (list []string) {
 	t.Helper()
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	readme, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(readme), "<!-- "+name+":begin -->")
 	require.True(t, found)
@@ -74,7 +74,7 @@ func outcome(t *testing.T, cmd *exec.Cmd) (string, int) {
 func TestTheTourOfTheReadme(t *testing.T) {
 	command := newTourist(t)
 	said, refused := "", 0
-	for _, line := range tour(t, "tour") {
+	for _, line := range tour(t, "README.md", "tour") {
 		out, code := outcome(t, command(line))
 		if strings.Contains(line, "# refused") {
 			refused++
@@ -96,7 +96,7 @@ func TestTheWorkOfTheReadme(t *testing.T) {
 	out, code := outcome(t, command("cordelia memory group create findings --as claude-code"))
 	require.Zero(t, code, out)
 	item, id, said := "", "", ""
-	for _, line := range tour(t, "work") {
+	for _, line := range tour(t, "README.md", "work") {
 		line = strings.NewReplacer(" ITEM ", " "+item+" ", " ID ", " "+id+" ").Replace(line)
 		out, code := outcome(t, command(line))
 		require.Zero(t, code, "%s\n%s", line, out)
@@ -112,17 +112,17 @@ func TestTheWorkOfTheReadme(t *testing.T) {
 	require.Contains(t, said, "1 done")
 }
 
-// printedID finds the ids that the README's tour of the pipeline refers to.
+// printedID finds the ids that the tour of the pipeline refers to.
 var printedID = regexp.MustCompile(`(?m)^(?:(Task)|item) +([0-9a-f-]{36})`)
 
-// The README's tour of the pipeline works in two terminals, with the ids put in that
+// The tour of the pipeline works in two terminals, with the ids put in that
 // were printed before, and the second sees how it ends.
-func TestThePipelineOfTheReadme(t *testing.T) {
+func TestThePipelineOfTheDocs(t *testing.T) {
 	command := newTourist(t)
 	ids := map[string]string{}
 	var second *exec.Cmd
 	var seen bytes.Buffer
-	for _, line := range tour(t, "pipeline") {
+	for _, line := range tour(t, "docs/tasks.md", "pipeline") {
 		for word, id := range ids {
 			line = strings.ReplaceAll(line, word, id)
 		}

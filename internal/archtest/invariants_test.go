@@ -113,12 +113,12 @@ func TestInvariantsAreStatedEnforcedAndTested(t *testing.T) {
 }
 
 const (
-	architecture = "ARCHITECTURE.md"
-	begin        = "<!-- invariants:begin -->\n"
-	end          = "<!-- invariants:end -->"
+	page  = "docs/invariants.md"
+	begin = "<!-- invariants:begin -->\n"
+	end   = "<!-- invariants:end -->"
 )
 
-// The list in ARCHITECTURE.md is the one found; UPDATE_GOLDEN=1 rewrites it.
+// The list on the page of invariants is the one found; UPDATE_GOLDEN=1 rewrites it.
 func TestInvariantListIsCurrent(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("\n| invariant | what always holds | enforced in |\n|---|---|---|\n")
@@ -127,13 +127,13 @@ func TestInvariantListIsCurrent(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, strings.ReplaceAll(all[name].text, "|", `\|`), strings.Join(all[name].enforced, ", "))
 	}
 	b.WriteString("\n")
-	file := filepath.Join(root, architecture)
+	file := filepath.Join(root, page)
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	before, rest, ok := strings.Cut(string(raw), begin)
-	require.True(t, ok, "%s needs the line %q", architecture, strings.TrimSpace(begin))
+	require.True(t, ok, "%s needs the line %q", page, strings.TrimSpace(begin))
 	have, after, ok := strings.Cut(rest, end)
-	require.True(t, ok, "%s needs the line %q", architecture, end)
+	require.True(t, ok, "%s needs the line %q", page, end)
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		require.NoError(t, os.WriteFile(file, []byte(before+begin+b.String()+end+after), 0o644))
 		return
