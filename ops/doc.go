@@ -8,7 +8,7 @@
 //   - INV-CATALOGUE: a tool that is not in Catalogue does not exist for anyone,
 //     and its name there is the name capabilities grant.
 //   - INV-ONCE: a mutating call repeated with its idempotency key changes nothing
-//     again and gets the recorded answer, if the caller may still make it.
+//     again and gets the recorded answer, if the caller may still use the tool.
 //   - INV-KEPT: a kept call is its caller's alone, and its wait ends once: with what
 //     it did, in that transaction, with a refusal, or with its cancellation.
 //   - INV-SEAT: a sub-agent of a client acts as an agent of its own; which call is whose
