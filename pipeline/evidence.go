@@ -37,7 +37,10 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 		return nil
 	}
 	for _, e := range list {
-		calls = append(calls, Call{e, by, stage, run, false})
+		calls = append(calls, Call{e, by, stage, run, r.Recorded != nil && slices.Contains(r.Unplanned, e)})
+	}
+	if r.Recorded != nil { // they stand among the others, in order
+		return calls
 	}
 	for _, e := range r.Unplanned { // after the others: when they were made is not known
 		calls = append(calls, Call{e, by, stage, run, true})
@@ -45,12 +48,27 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 	return calls
 }
 
+// Unrecorded lists the calls that a result claims to have made with success, and that its
+// record does not have. Without a record there are none.
+func Unrecorded(r schemas.ExecutionResult) (list []schemas.Evidence) {
+	for _, claimed := range r.ToolCalls {
+		made := func(e schemas.Evidence) bool {
+			return ToolName(e.Tool) == ToolName(claimed.Tool) && (squeeze(e.Input) == squeeze(claimed.Input) || runs(e, claimed.Input))
+		}
+		if r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made) {
+			list = append(list, claimed)
+		}
+	}
+	return list
+}
+
 // Proof is what stands beside the words of a judge.
 type Proof struct {
-	Found []schemas.JudgedCriterion // the findings of machine checks
-	Calls []Call                    // of the executors
-	Own   []schemas.Evidence        // of the judge
-	Rules EvidenceRules
+	Found      []schemas.JudgedCriterion // the findings of machine checks
+	Calls      []Call                    // of the executors
+	Unrecorded []schemas.Evidence        // claimed by the executors, and not in their record
+	Own        []schemas.Evidence        // of the judge
+	Rules      EvidenceRules
 }
 
 // prove decides on a verifiable criterion that the judge lets pass. It passes with a
@@ -68,6 +86,10 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 	switch {
 	case last >= 0 && p.Calls[last].Exit != 0:
 		return failedCall(v, p.Calls[last])
+	case last < 0 && c.Command != "" && slices.ContainsFunc(p.Unrecorded, func(e schemas.Evidence) bool { return runs(e, c.Command) }):
+		v.Verdict, v.By, v.FailureClass = schemas.Fail, schemas.ByRecord, schemas.Logical
+		v.Evidence = fmt.Sprintf("the executor says that it ran %s, and the record of its calls does not have it", quote(c.Command))
+		return v
 	case last < 0 && c.Command == "" && p.lastFailed() != nil:
 		return failedCall(v, *p.lastFailed())
 	case last < 0 && c.Command != "":

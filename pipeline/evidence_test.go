@@ -89,7 +89,13 @@ func TestACheckIsNoChange(t *testing.T) {
 	require.Len(t, p.Unproven(list), 1, "of what names a command the judge is told")
 }
 
-// A record wins over the claim, and may be asked for.
+// demanded are rules that ask for a record.
+func demanded(judge bool) EvidenceRules {
+	return EvidenceRules{RequireRecorded: true, JudgeCalls: judge}
+}
+
+// A record wins over the claim, and may be asked for. A claim that the record does not
+// have fails its criterion.
 func TestRecordedWins(t *testing.T) {
 	list := []schemas.Criterion{{Criterion: "tests pass", Mode: schemas.Verifiable, Command: "make test"}}
 	claim, record := []schemas.Evidence{call("bash", "make test", 0)}, []schemas.Evidence{call("bash", "make test", 2)}
@@ -100,22 +106,23 @@ func TestRecordedWins(t *testing.T) {
 		want     schemas.Verdict
 		by       schemas.Basis
 	}{
-		"a claim":                            {nil, EvidenceRules{}, nil, schemas.Pass, schemas.ByClaim},
-		"a record that fails":                {record, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
-		"a record that passes":               {claim, EvidenceRules{}, nil, schemas.Pass, schemas.ByRecord},
-		"a record without it":                {[]schemas.Evidence{}, EvidenceRules{}, nil, schemas.Held, ""},
-		"a record is asked for":              {nil, EvidenceRules{RequireRecorded: true}, nil, schemas.Held, ""},
-		"the judge's call":                   {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, claim, schemas.Pass, schemas.ByJudgeCall},
-		"the judge's call, which fails":      {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, record, schemas.Fail, schemas.ByJudgeCall},
-		"the judge's call where not allowed": {[]schemas.Evidence{}, EvidenceRules{}, claim, schemas.Held, ""},
-		"no judge's call over a failed one":  {record, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail, schemas.ByRecord},
+		"a claim":                              {nil, EvidenceRules{}, nil, schemas.Pass, schemas.ByClaim},
+		"a record that fails":                  {record, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
+		"a record that passes":                 {claim, EvidenceRules{}, nil, schemas.Pass, schemas.ByRecord},
+		"a record without it":                  {[]schemas.Evidence{}, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
+		"a record is asked for":                {nil, EvidenceRules{RequireRecorded: true}, nil, schemas.Held, ""},
+		"the judge's call":                     {nil, demanded(true), claim, schemas.Pass, schemas.ByJudgeCall},
+		"the judge's call, which fails":        {nil, demanded(true), record, schemas.Fail, schemas.ByJudgeCall},
+		"the judge's call where not allowed":   {nil, demanded(false), claim, schemas.Held, ""},
+		"no judge's call beside a false claim": {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail, schemas.ByRecord},
+		"no judge's call over a failed one":    {record, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail, schemas.ByRecord},
 	} {
 		r := schemas.ExecutionResult{Recorded: tt.recorded, ExecutionReport: schemas.ExecutionReport{ToolCalls: claim}}
 		raw, err := json.Marshal(r)
 		require.NoError(t, err)
 		r = schemas.ExecutionResult{}
 		require.NoError(t, json.Unmarshal(raw, &r), "an empty record is kept")
-		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")}, Proof{Calls: Counted(r, tt.rules, 1, 1), Own: tt.own, Rules: tt.rules})
+		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")}, Proof{Calls: Counted(r, tt.rules, 1, 1), Unrecorded: Unrecorded(r), Own: tt.own, Rules: tt.rules})
 		require.Equal(t, tt.want, v[0].Verdict, name)
 		require.Equal(t, tt.by, v[0].By, name)
 	}
@@ -156,5 +163,23 @@ func TestModeOfABareString(t *testing.T) {
 		var c schemas.Criterion
 		require.NoError(t, json.Unmarshal([]byte(text), &c))
 		require.Equal(t, want, c, text)
+	}
+}
+
+// Calls of tools that were not planned keep their place in a record: a change before the
+// call that shows a criterion takes nothing from it, one after it does.
+func TestRecordKeepsTheOrder(t *testing.T) {
+	list := []schemas.Criterion{{Criterion: "tests pass", Mode: schemas.Verifiable, Command: "make test"}}
+	edit, test := call("edit", "a.go", 0), call("bash", "make test", 0)
+	for name, tt := range map[string]struct {
+		recorded []schemas.Evidence
+		want     schemas.Verdict
+	}{
+		"before": {[]schemas.Evidence{edit, test}, schemas.Pass},
+		"after":  {[]schemas.Evidence{test, edit}, schemas.Held},
+	} {
+		r := schemas.ExecutionResult{Recorded: tt.recorded, Unplanned: []schemas.Evidence{edit}}
+		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")}, Proof{Calls: Counted(r, EvidenceRules{}, 1, 1)})
+		require.Equal(t, tt.want, v[0].Verdict, name)
 	}
 }

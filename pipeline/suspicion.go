@@ -34,13 +34,20 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 			l.add(schemas.DetectStaleArtefact, "%s", outdated(e))
 		}
 	}
+	for _, e := range Unrecorded(r) {
+		l.add(schemas.DetectUnrecorded, "%s is claimed, and the record of the calls does not have it", quote(e.Target()))
+	}
+	made := r.ToolCalls
+	if r.Recorded != nil {
+		made = r.Recorded
+	}
 	completed := r.Status == schemas.ExecutionCompleted
-	if completed && len(r.ToolCalls) == 0 && slices.ContainsFunc(s.SuccessCriteria, needsEvidence) {
+	if completed && len(made) == 0 && slices.ContainsFunc(s.SuccessCriteria, needsEvidence) {
 		l.add(schemas.DetectNoEvidence, "reported as completed without a single tool call, and there are criteria that only tool output shows")
 	}
 	last, times := map[string]schemas.Evidence{}, map[string]int{}
 	var targets []string
-	for _, call := range r.ToolCalls {
+	for _, call := range made {
 		target := call.Target()
 		if times[target] == 0 {
 			targets = append(targets, target)

@@ -237,6 +237,6 @@ type ExecutionResult struct {
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
 	Recorded  []Evidence `json:"recorded,omitzero"`   // what the node saw of its calls; nil = nothing was recorded
-	Unplanned []Evidence `json:"unplanned,omitempty"` // calls of tools that the subtask did not plan: no evidence
+	Unplanned []Evidence `json:"unplanned,omitempty"` // calls of tools that the subtask did not plan: no evidence; of a record they are among its calls
 	Checks    []Evidence `json:"checks,omitempty"`    // of the node: what machine checks of it found
 }

@@ -65,6 +65,7 @@ const (
 	DetectFailedTool     Detection = "failed_tool"       // success claimed beside a tool that failed
 	DetectRepetition     Detection = "repetition"        // the same call again and again
 	DetectNoEvidence     Detection = "no_evidence"       // success claimed, and nothing shown
+	DetectUnrecorded     Detection = "unrecorded"        // a call claimed that the record does not have
 	DetectUnstructured   Detection = "unstructured"      // evidence in prose, where a call was to be named
 	DetectStaleArtefact  Detection = "stale_artefact"    // a file from before the attempt
 	DetectIntentDrift    Detection = "intent_drift"      // the intent lacks the user's words
@@ -74,7 +75,7 @@ const (
 func Detections() []Detection {
 	return []Detection{DetectDrift, DetectRoleDrift, DetectDivergence, DetectBoundary, DetectThrashing,
 		DetectDuplicateID, DetectFanInGap, DetectStaleSubmit, DetectSeparationDuty,
-		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnstructured, DetectStaleArtefact, DetectIntentDrift}
+		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnrecorded, DetectUnstructured, DetectStaleArtefact, DetectIntentDrift}
 }
 
 // AuditFinding is one detection in a report.

@@ -8,6 +8,7 @@ import (
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // room is how many bytes of outputs and tool calls a brief holds at most.
@@ -255,6 +256,15 @@ func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	}
 	breaches := bound.Breaches(r.ToolCalls)
 	r.ToolCalls, r.Unplanned = pipeline.Unplanned(sub.planned, r.ToolCalls)
+	recorded, known, err := work.Recorded(u.g, s.item, s.fence)
+	if err != nil {
+		return r, err
+	}
+	if known {
+		breaches = bound.Breaches(recorded)
+		r.Recorded = recorded
+		_, r.Unplanned = pipeline.Unplanned(sub.planned, recorded)
+	}
 	switch {
 	case s.state != schemas.WorkDone:
 		r.Status, r.Reason = schemas.ExecutionFailed, s.unfilled()

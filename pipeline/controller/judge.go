@@ -126,7 +126,8 @@ func (u *turn) judged(s seat) error {
 // proof is what stands beside a judge's words on the present attempt at a subtask.
 func (u *turn) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
 	rules := u.t.settings.Evidence
-	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence, 1), Own: own, Rules: rules}
+	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence, 1),
+		Unrecorded: pipeline.Unrecorded(sub.attempted.Result), Own: own, Rules: rules}
 }
 
 // conclude ends an attempt: it matched, or waits for a person, or there is another, or

@@ -22,6 +22,7 @@ func (u *turn) proofOfRound(subs []*subtask) pipeline.Proof {
 	for i, s := range subs {
 		if s.attempted != nil {
 			p.Calls = append(p.Calls, pipeline.Counted(s.attempted.Result, p.Rules, s.sequence, i+1)...)
+			p.Unrecorded = append(p.Unrecorded, pipeline.Unrecorded(s.attempted.Result)...)
 		}
 	}
 	return p

@@ -64,6 +64,9 @@ type SeatView struct {
 	Since     string               `json:"since,omitempty"`
 	Until     string               `json:"until,omitempty"` // the lease runs out, unless its holder calls before
 	Waits     string               `json:"waits,omitempty"` // for what
+
+	State   schemas.WorkState `json:"-"` // of its item
+	Attempt int               `json:"-"` // of the subtask
 }
 
 // How much a view shows, in bytes: of a text, and of all outputs and tool calls, which
@@ -236,7 +239,7 @@ func (v *View) addSeats(g access.Grant, t *task) error {
 		return err
 	}
 	for _, s := range list {
-		one := SeatView{WorkID: s.id, Role: s.role}
+		one := SeatView{WorkID: s.id, Role: s.role, State: s.state, Attempt: s.attempt}
 		if at := slices.IndexFunc(subs, func(sub *subtask) bool { return sub.n == s.subtask }); at >= 0 {
 			one.SubTaskID = subs[at].id
 			if s.role == schemas.Executor && s.holder != "" {
