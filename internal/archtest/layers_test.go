@@ -25,6 +25,7 @@ var picture = [][]string{
 	{"access/accesstest"},
 	{"agents", "memory", "trust", "work", "pipeline"},
 	{"pipeline/controller", "swarm", "review"},
+	{"run"},
 	{"ops"},
 	{"mcp", "plugin", "internal/clients", "internal/demo"},
 	{"cmd/cordelia"},

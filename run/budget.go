@@ -1,0 +1,73 @@
+package run
+
+import (
+	"fmt"
+	"sync"
+
+	"cordelia/work"
+)
+
+// Budget is what a run may spend. Zero values are no bound.
+type Budget struct {
+	Cost   int64 // millionths of a US dollar
+	Tokens int64
+}
+
+// purse is what a run has spent so far.
+type purse struct {
+	Budget
+	mu    sync.Mutex
+	spent work.Usage
+	free  bool // some call had no price
+}
+
+// left refuses another call once a bound is reached.
+func (p *purse) left() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tokens := p.spent.Input + p.spent.Cached + p.spent.Written + p.spent.Output
+	switch {
+	case p.Cost > 0 && p.spent.Cost >= p.Cost:
+		return fmt.Errorf("the budget of %s is spent", Money(p.Cost))
+	case p.Tokens > 0 && tokens >= p.Tokens:
+		return fmt.Errorf("the budget of %d tokens is spent", p.Tokens)
+	}
+	return nil
+}
+
+func (p *purse) spend(u work.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = p.free || u.Cost < 0 && u.Input+u.Output > 0
+	p.spent = added(p.spent, u)
+}
+
+// total is what was spent; known is false where some of it has no price.
+func (p *purse) total() (u work.Usage, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spent, !p.free
+}
+
+// added is the sum of two usages; what has no price counts nothing.
+func added(a, b work.Usage) work.Usage {
+	sum := work.Usage{Input: a.Input + b.Input, Cached: a.Cached + b.Cached, Written: a.Written + b.Written, Output: a.Output + b.Output, Cost: a.Cost}
+	switch {
+	case a.Cost < 0:
+		sum.Cost = b.Cost
+	case b.Cost > 0:
+		sum.Cost += b.Cost
+	}
+	return sum
+}
+
+// Money words an amount of millionths of a US dollar.
+func Money(micros int64) string {
+	if micros < 0 {
+		return "unknown"
+	}
+	if micros < 10_000 {
+		return fmt.Sprintf("$%.4f", float64(micros)/1e6)
+	}
+	return fmt.Sprintf("$%.2f", float64(micros)/1e6)
+}

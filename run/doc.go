@@ -1,0 +1,15 @@
+// Package run fills the seats of a task with coding clients the user already has: it
+// asks a client for each role's answer, lets executors work in git worktrees of their
+// own, commits what they changed, and puts what was accepted on a branch.
+//
+// A client's answer is not trusted. Whatever its process says with its exit code, a seat
+// ends with a structured answer, with a recorded failure, or postponed by a limit of the
+// provider. What an executor did is read from the events of its client and recorded by
+// the node, apart from what it claims.
+//
+// The package decides nothing about a task and nothing about access: it claims and
+// reports as agents do, each seat as an agent that was registered for it.
+//
+// What it refuses: worktrees with a .git that is not the node's, new symbolic links, new
+// nested repositories.
+package run

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"cordelia/pipeline"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Bounds of what an executor's report holds, in bytes.
+const (
+	maxDiff  = 12 << 10
+	maxClaim = 2000
+)
+
+// outcome is what R3 answers: what it claims, apart from the record.
+type outcome struct {
+	Outcome  work.Outcome    `json:"outcome"`
+	Result   json.RawMessage `json:"result"`
+	Note     string          `json:"note"`
+	Evidence []work.Evidence `json:"evidence"`
+}
+
+// result is what the run files for R3: what its client said, and what git shows.
+type result struct {
+	Said    json.RawMessage `json:"said"`
+	Commit  string          `json:"commit"`
+	Changed string          `json:"changed"` // the diff, as far as it fits
+}
+
+// execute has the client work in a worktree, commits what it left there, and reports.
+func (s *seat) execute(ctx context.Context) (err error) {
+	from, err := s.trunk.start(ctx, s.view)
+	if err != nil {
+		return err
+	}
+	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
+	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), from)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		clear := context.WithoutCancel(ctx)
+		err = errors.Join(err, w.Drop(clear, s.Repo), removeAll(place))
+	}()
+	door, err := openDoor(func(ctx context.Context, conn connection) error { return s.Node.Serve(ctx, s.agent, conn) })
+	if err != nil {
+		return err
+	}
+	defer door.close()
+	shield, err := s.Shield(place, w, door.folder)
+	if err != nil {
+		return err
+	}
+	text, err := prompt(s.claimed, "", "")
+	if err != nil {
+		return err
+	}
+	answer, err := s.ask(ctx, Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed), Model: s.Models[schemas.Executor],
+		Dir: w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits})
+	if err != nil {
+		return err
+	}
+	return s.deliver(ctx, w, answer.Structured)
+}
+
+// allowed are the tools of an executor: those its plan names, and those that only read.
+func allowed(plan []string) []string {
+	list := readingTools()
+	for _, t := range Tools() {
+		named := slices.ContainsFunc(plan, func(p string) bool { return pipeline.ToolName(p) == t })
+		if named && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// deliver commits what is in the worktree and reports it with what the client said.
+func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMessage) error {
+	var said outcome
+	if err := json.Unmarshal(structured, &said); err != nil {
+		return faultf(NoAnswer, "its answer cannot be read: %v", err)
+	}
+	commit, err := w.Commit(ctx, message(s.about, s.Task, s.agent.Name))
+	if p, ok := errors.AsType[*Planted](err); ok {
+		return faultf(Refused, "%v", p)
+	}
+	if err != nil {
+		return faultf(Crashed, "what it left cannot be committed: %v", err)
+	}
+	if err := s.trunk.keep(ctx, s.view.SubTaskID, commit); err != nil {
+		return err
+	}
+	diff, err := s.Repo.Diff(ctx, w.Base, commit, maxDiff)
+	if err != nil {
+		return err
+	}
+	if len(said.Result) == 0 {
+		said.Result = json.RawMessage("null")
+	}
+	filed, err := json.Marshal(result{said.Result, commit, diff})
+	if err != nil {
+		return err
+	}
+	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed, Evidence: claims(said.Evidence), Note: schemas.Shorten(said.Note, maxClaim)}
+	if said.Outcome != work.Done {
+		r.Outcome = work.Failed
+	}
+	err = s.Node.Report(ctx, s.agent, r)
+	if errors.Is(err, schemas.ErrInvalid) { // it says too much: the record stands by itself
+		r.Evidence, r.Result = nil, json.RawMessage(fmt.Sprintf(`{"commit": %q}`, commit))
+		err = s.Node.Report(ctx, s.agent, r)
+	}
+	return err
+}
+
+// claims are the calls that a client says it made, cut to what a report may hold.
+func claims(list []work.Evidence) []work.Evidence {
+	const most = 30
+	out := []work.Evidence{}
+	for _, e := range list[:min(len(list), most)] {
+		if e.Tool == "" {
+			continue
+		}
+		e.Tool, e.Input = schemas.Shorten(e.Tool, 200), schemas.Shorten(e.Input, maxClaim)
+		e.Head, e.Tail = schemas.Shorten(e.Head, maxClaim), schemas.Shorten(e.Tail, maxClaim)
+		out = append(out, e)
+	}
+	return out
+}
+
+// message words a commit.
+func message(intent, task, agent string) string {
+	return fmt.Sprintf("%s\n\nCordelia-Task: %s\nCordelia-Agent: %s\n", schemas.Shorten(firstLine(intent), 72), task, agent)
+}

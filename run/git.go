@@ -1,0 +1,261 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// git runs git in a way that no file of a worker can change: explicit folders, no hooks,
+// no monitor, no configuration but the repository's own.
+type git struct {
+	dir  string // --git-dir
+	tree string // --work-tree, "" = none
+}
+
+// neutral are the settings that every call gets.
+var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "commit.gpgSign=false",
+	"-c", "tag.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.editor=false", "-c", "credential.helper=",
+	"-c", "advice.detachedHead=false", "-c", "core.quotePath=false", "-c", "diff.external=", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}
+
+// author signs the commits of the node.
+var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia", "GIT_COMMITTER_EMAIL=cordelia@localhost"}
+
+// call runs one command and gives what it prints.
+func (g git) call(ctx context.Context, input string, args ...string) (string, error) {
+	all := []string{"--git-dir=" + g.dir}
+	if g.tree != "" {
+		all = append(all, "--work-tree="+g.tree)
+	}
+	cmd := exec.CommandContext(ctx, "git", append(append(all, neutral...), args...)...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false", "GIT_NO_REPLACE_OBJECTS=1"}, author...)
+	if cmd.Dir = g.tree; cmd.Dir == "" {
+		cmd.Dir = g.dir
+	}
+	if input != "" {
+		cmd.Stdin = strings.NewReader(input)
+	}
+	var out, bad bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &bad
+	if err := cmd.Run(); err != nil {
+		return out.String(), &gitError{args[0], err, strings.TrimSpace(schemas.Shorten(bad.String(), 1000))}
+	}
+	return out.String(), nil
+}
+
+// line is call for a command that prints one line.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.call(ctx, "", args...)
+	return strings.TrimSpace(out), err
+}
+
+// gitError is a command of git that failed.
+type gitError struct {
+	command string
+	err     error
+	said    string
+}
+
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %v: %s", e.command, e.err, e.said) }
+func (e *gitError) Unwrap() error { return e.err }
+
+// exitOf is the exit code of a command that failed, -1 if it was not that.
+func exitOf(err error) int {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.ExitCode()
+	}
+	return -1
+}
+
+// Repository is the user's repository. Nothing here writes to its working tree, its index
+// or a branch of the user's.
+type Repository struct {
+	Top  string // its folder
+	git  git    // without a working tree
+	Base string // the commit that HEAD is at
+}
+
+// OpenRepository finds the repository that a folder lies in. CodeInvalid says in words
+// why it cannot be worked in.
+func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
+	ask := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)...)
+		out, err := cmd.Output()
+		return strings.TrimSpace(string(out)), err
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "git is not installed").Try("install git 2.38 or newer").Because(err)
+	}
+	top, err := ask("rev-parse", "--show-toplevel")
+	if err != nil || top == "" {
+		return nil, schemas.Invalidf("%s lies in no git working tree", dir).Expecting("a folder of a git repository").
+			Try("run it in your repository, or make one: git init && git add -A && git commit -m begin")
+	}
+	common, err := ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, fmt.Errorf("find the repository: %w", err)
+	}
+	r := &Repository{Top: top, git: git{dir: common}}
+	// HEAD of the working tree that the user is in, which need not be the main one.
+	if r.Base, err = ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+		return nil, schemas.Invalidf("the repository in %s has no commit yet", top).Expecting("a commit to begin from").
+			Try("git add -A && git commit -m begin")
+	}
+	if _, err := r.git.line(ctx, "merge-tree", "--write-tree", r.Base, r.Base); err != nil {
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "this git cannot merge without a working tree").Try("install git 2.38 or newer").Because(err)
+	}
+	return r, nil
+}
+
+// Notes say what of the user's folder a run leaves out or cannot do.
+func (r *Repository) Notes(ctx context.Context) (notes []string) {
+	cmd := exec.CommandContext(ctx, "git", "-C", r.Top, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=normal")
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
+	if out, err := cmd.Output(); err == nil {
+		if n := len(strings.Split(strings.TrimSpace(string(out)), "\n")); len(bytes.TrimSpace(out)) > 0 {
+			notes = append(notes, schemas.Count(n, "uncommitted change is", "uncommitted changes are")+" left out: it works on the last commit")
+		}
+	}
+	if out, err := r.git.call(ctx, "", "ls-tree", "-r", r.Base); err == nil && strings.Contains("\n"+out, "\n160000 ") {
+		notes = append(notes, "submodules are empty in the worktrees")
+	}
+	if out, err := r.git.call(ctx, "", "grep", "-l", "filter=lfs", r.Base, "--", "*.gitattributes", ".gitattributes"); err == nil && out != "" {
+		notes = append(notes, "files of Git LFS are pointers in the worktrees")
+	}
+	return notes
+}
+
+// maxListed is how much of the list of files a planner is shown, in bytes.
+const maxListed = 1500
+
+// Files lists the files of a commit for a planner: each, or only folders where there are
+// many.
+func (r *Repository) Files(ctx context.Context, commit string) string {
+	out, err := r.git.call(ctx, "", "ls-tree", "-r", "--name-only", commit)
+	if err != nil {
+		return ""
+	}
+	all := strings.Split(strings.TrimSpace(out), "\n")
+	if text := strings.Join(all, "\n"); len(text) <= maxListed {
+		return text
+	}
+	count := map[string]int{}
+	var order []string
+	for _, f := range all {
+		dir := filepath.ToSlash(filepath.Dir(f))
+		if count[dir]++; count[dir] == 1 {
+			order = append(order, dir)
+		}
+	}
+	var b strings.Builder
+	for _, dir := range order {
+		fmt.Fprintf(&b, "%s/ (%d)\n", dir, count[dir])
+	}
+	return schemas.Shorten(b.String(), maxListed)
+}
+
+// Branch is where the accepted work of a task goes.
+func Branch(task string) string { return "cordelia/" + schemas.ShortID(task) }
+
+// ref is the full name of a branch of a task.
+func ref(task string) string { return "refs/heads/" + Branch(task) }
+
+// Tip is the newest commit of a task's branch; the branch is made at base if it is not
+// there.
+func (r *Repository) Tip(ctx context.Context, task string) (string, error) {
+	if at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref(task)+"^{commit}"); err == nil {
+		return at, nil
+	}
+	_, err := r.git.line(ctx, "update-ref", ref(task), r.Base, strings.Repeat("0", len(r.Base)))
+	return r.Base, err
+}
+
+// Conflict is a merge that git cannot make.
+type Conflict struct {
+	Files []string
+	Hunks string // of both sides
+}
+
+func (c *Conflict) Error() string { return "conflicts in " + strings.Join(c.Files, ", ") }
+
+// Merge puts a commit on a task's branch. A *Conflict says that both changed the same
+// places; then the branch stays as it is.
+func (r *Repository) Merge(ctx context.Context, task, commit, message string) error {
+	tip, err := r.Tip(ctx, task)
+	if err != nil {
+		return err
+	}
+	base, err := r.git.line(ctx, "merge-base", tip, commit)
+	if err != nil {
+		return fmt.Errorf("merge: %w", err)
+	}
+	next := commit
+	switch base {
+	case commit: // it is there already
+		return nil
+	case tip:
+	default:
+		if next, err = r.joined(ctx, tip, commit, message); err != nil {
+			return err
+		}
+	}
+	_, err = r.git.line(ctx, "update-ref", ref(task), next, tip)
+	return err
+}
+
+// maxHunks is how much of a conflict is kept as evidence, in bytes.
+const maxHunks = 4000
+
+// joined is a commit that merges two.
+func (r *Repository) joined(ctx context.Context, ours, theirs, message string) (string, error) {
+	out, err := r.git.call(ctx, "", "merge-tree", "--write-tree", "--name-only", "--no-messages", ours, theirs)
+	tree, files, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if exitOf(err) == 1 {
+		c := &Conflict{Files: strings.Fields(files)}
+		for _, f := range c.Files {
+			text, err := r.git.call(ctx, "", "show", tree+":"+f)
+			if err == nil {
+				c.Hunks += hunks(f, text)
+			}
+		}
+		c.Hunks = schemas.Shorten(c.Hunks, maxHunks)
+		return "", c
+	}
+	if err != nil {
+		return "", fmt.Errorf("merge: %w", err)
+	}
+	return r.git.line(ctx, "commit-tree", tree, "-p", ours, "-p", theirs, "-m", message)
+}
+
+// hunks are the places of a file that conflict.
+func hunks(file, text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "<<<<<<< ") {
+			inside = true
+			fmt.Fprintf(&b, "%s:\n", file)
+		}
+		if inside {
+			b.WriteString(line)
+		}
+		if strings.HasPrefix(line, ">>>>>>> ") {
+			inside = false
+		}
+	}
+	return b.String()
+}
+
+// Diff is what changed between two commits, at most so many bytes of it.
+func (r *Repository) Diff(ctx context.Context, from, to string, limit int) (string, error) {
+	out, err := r.git.call(ctx, "", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from, to)
+	return schemas.Shorten(out, limit), err
+}

@@ -1,0 +1,243 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"cordelia/pipeline/controller"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Config of a run.
+type Config struct {
+	Node     Node
+	Repo     *Repository
+	Task     string
+	Folder   string // for worktrees
+	Client   func(schemas.PipelineRole) Client
+	Models   map[schemas.PipelineRole]string // "" = the client's own choice
+	Parallel int                             // seats at once
+	Limits   Limits                          // of one seat
+	Budget   Budget
+	Board    Board
+	// Shield gives what an executor may reach; place is a folder of its own.
+	Shield func(place string, w *Worktree, door string) (Shield, error)
+	// Ask asks the user R1's questions; nil goes on without.
+	Ask func(ctx context.Context, questions []string) (answers string, err error)
+}
+
+// Runner fills the seats of one task.
+type Runner struct {
+	Config
+	trunk  *trunk
+	budget *purse
+	board  *boards
+	payers sync.Map // client and payer → true: told already
+}
+
+// Ending is how a run ended.
+type Ending struct {
+	View   controller.View
+	Why    string // it ended before the task did
+	Paused bool   // by the user or a budget: --resume goes on
+	Spent  work.Usage
+	Priced bool // the price of everything is known
+	Branch string
+	Base   string
+	Tip    string
+}
+
+// New makes a runner.
+func New(c Config) *Runner {
+	c.Parallel = max(c.Parallel, 1)
+	return &Runner{Config: c, trunk: &trunk{repo: c.Repo, task: c.Task}, budget: &purse{Budget: c.Budget, spent: work.Usage{Cost: 0}}, board: &boards{to: c.Board}}
+}
+
+// Run fills seats until the task is over, or none can be filled. The error is a failure
+// of the node or of git; how the task went is in the ending.
+func (r *Runner) Run(ctx context.Context) (Ending, error) {
+	if err := r.Node.DismissAll(ctx, r.Task); err != nil {
+		return Ending{}, err
+	}
+	if _, err := r.Repo.Tip(ctx, r.Task); err != nil {
+		return Ending{}, err
+	}
+	woken, stop := r.Node.Changes()
+	defer stop()
+	filling, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f := &filler{Runner: r, busy: map[string]bool{}, done: make(chan filled)}
+	why := r.loop(filling, f, woken)
+	cancel(why)
+	f.await()
+	return r.ending(context.WithoutCancel(ctx), why)
+}
+
+// look is how often the task is looked at when nothing wakes the run.
+const look = time.Second
+
+// loop runs until the task is over (nil) or the run is.
+func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) error {
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		v, err := r.Node.View(ctx, r.Task)
+		if ctx.Err() != nil {
+			return &errOver{context.Cause(ctx).Error(), true}
+		}
+		if err != nil {
+			return err
+		}
+		r.board.task(v)
+		if v.State.Final() {
+			return nil
+		}
+		if err := r.trunk.gather(ctx, v); err != nil {
+			return err
+		}
+		if v.State == schemas.TaskClarifying {
+			if err := r.clarify(ctx, v); err != nil {
+				return err
+			}
+			continue
+		}
+		if f.start(ctx, v) == 0 && len(f.busy) == 0 && waitsForPerson(v) {
+			return &errOver{"the task waits for a person", false}
+		}
+		select {
+		case <-ctx.Done():
+		case <-woken:
+		case <-tick.C:
+		case one := <-f.done:
+			delete(f.busy, one.workID)
+			if over, ok := errors.AsType[*errOver](one.err); ok {
+				return over
+			}
+			if one.err != nil && ctx.Err() == nil {
+				r.board.note(fmt.Sprintf("a seat was not filled: %v", one.err))
+				f.failures++
+			}
+			if f.failures > maxFailures {
+				return fmt.Errorf("too many seats could not be filled, the last: %w", one.err)
+			}
+		}
+	}
+}
+
+// maxFailures is how often a run goes on after the node or git failed it.
+const maxFailures = 5
+
+// waitsForPerson reports whether nobody but a person can move the task.
+func waitsForPerson(v controller.View) bool {
+	for _, s := range v.Seats {
+		if s.State != schemas.WorkHeld && s.State != schemas.WorkBlocked {
+			return false
+		}
+	}
+	return v.State == schemas.TaskReview || len(v.Seats) > 0
+}
+
+// clarify answers R1's questions.
+func (r *Runner) clarify(ctx context.Context, v controller.View) error {
+	answers := ""
+	if r.Ask != nil {
+		var err error
+		if answers, err = r.Ask(ctx, v.Questions); err != nil {
+			return err
+		}
+	} else {
+		r.board.note("there are questions, and nobody to answer them: it goes on without")
+	}
+	return r.Node.Answer(ctx, r.Task, answers)
+}
+
+// filler fills seats, several at once.
+type filler struct {
+	*Runner
+	busy     map[string]bool // seats this run fills, by work id
+	done     chan filled
+	failures int
+}
+
+// filled is how filling a seat ended.
+type filled struct {
+	workID string
+	err    error
+}
+
+// start begins to fill what can be filled, and says how many those are.
+func (f *filler) start(ctx context.Context, v controller.View) (begun int) {
+	abouts := map[string]string{}
+	for _, s := range v.SubTasks {
+		abouts[s.SubTaskID] = s.Intent
+	}
+	for _, one := range v.Seats {
+		if one.State != schemas.WorkReady || f.busy[one.WorkID] || len(f.busy) >= f.Parallel {
+			continue
+		}
+		f.busy[one.WorkID] = true
+		begun++
+		s := &seat{Runner: f.Runner, view: one, about: abouts[one.SubTaskID], client: f.Client(one.Role)}
+		go func() { f.done <- filled{one.WorkID, s.fill(ctx)} }()
+	}
+	return begun
+}
+
+// await waits for the seats that are still being filled.
+func (f *filler) await() {
+	for range len(f.busy) {
+		<-f.done
+	}
+}
+
+// ending sums the run up.
+func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
+	over, isOver := errors.AsType[*errOver](why)
+	if why != nil && !isOver {
+		return e, why
+	}
+	if e.View, err = r.Node.View(ctx, r.Task); err != nil {
+		return e, err
+	}
+	if isOver {
+		e.Why, e.Paused = over.why, over.stopped
+	}
+	e.Spent, e.Priced = r.budget.total()
+	e.Branch, e.Base = Branch(r.Task), r.Repo.Base
+	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
+		return e, err
+	}
+	if e.View.State.Final() {
+		err = r.trunk.forget(ctx)
+	}
+	return e, err
+}
+
+// payer tells once who pays for a client.
+func (r *Runner) payer(client, payer string) {
+	if _, told := r.payers.LoadOrStore(client+"\x00"+payer, true); !told && payer != "" {
+		r.board.note(fmt.Sprintf("%s takes its credentials from: %s", client, payer))
+	}
+}
+
+// boards tells a board one thing at a time.
+type boards struct {
+	mu sync.Mutex
+	to Board
+}
+
+func (b *boards) tell(f func(Board)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.to != nil {
+		f(b.to)
+	}
+}
+
+func (b *boards) task(v controller.View) { b.tell(func(to Board) { to.Task(v) }) }
+func (b *boards) seat(s SeatState)       { b.tell(func(to Board) { to.Seat(s) }) }
+func (b *boards) note(text string)       { b.tell(func(to Board) { to.Note(text) }) }

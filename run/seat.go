@@ -1,0 +1,278 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"cordelia/pipeline/controller"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Pace of a seat.
+const (
+	keepEvery    = time.Minute      // between two calls that keep a lease
+	farewell     = 20 * time.Second // to give a seat back after the run was stopped
+	maxAsks      = 3                // of a client, for one judgement, until the seat failed
+	firstBackoff = time.Minute      // after a limit that does not say when it ends
+	mostBackoff  = 30 * time.Minute
+)
+
+// errOver ends a run: no seat can be filled any more.
+type errOver struct {
+	why     string
+	stopped bool // by the user or a budget
+}
+
+func (e *errOver) Error() string { return e.why }
+
+// seat is a seat that the run fills.
+type seat struct {
+	*Runner
+	view    controller.SeatView
+	about   string // the intent of its subtask
+	client  Client
+	agent   Agent
+	claimed *work.Claimed
+	state   SeatState
+}
+
+// fill fills the seat: it registers an agent, claims, has the client answer and reports.
+// What goes wrong with the client is reported too. An *errOver ends the run.
+func (s *seat) fill(ctx context.Context) (err error) {
+	if s.agent, err = s.Node.Enlist(ctx, s.Task, s.view); err != nil {
+		return err
+	}
+	last := context.WithoutCancel(ctx)
+	defer func() {
+		ending, cancel := context.WithTimeout(last, farewell)
+		defer cancel()
+		err = errors.Join(err, s.Node.Dismiss(ending, s.agent))
+	}()
+	if s.claimed, err = s.Node.Claim(ctx, s.agent, s.view.WorkID); err != nil || s.claimed == nil {
+		return err
+	}
+	s.state = SeatState{WorkID: s.view.WorkID, Role: s.view.Role, About: s.about, Agent: s.agent.Name, Client: s.client.Name(), Phase: Starting, Began: time.Now(),
+		Usage: work.Usage{Cost: work.UnknownCost}}
+	s.show(Starting, "")
+	kept, release := context.WithCancelCause(ctx)
+	defer release(nil)
+	go s.keep(kept, release)
+	if s.view.Role == schemas.Executor {
+		err = s.execute(kept)
+	} else {
+		err = s.judge(kept)
+	}
+	if err == nil {
+		s.show(Filed, "")
+		return nil
+	}
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return s.failed(last, f)
+	}
+	s.show(Failing, err.Error())
+	return err
+}
+
+// keep keeps the lease until ctx ends. One that is lost ends the seat.
+func (s *seat) keep(ctx context.Context, lost context.CancelCauseFunc) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if c, err := s.Node.Claim(ctx, s.agent, s.view.WorkID); ctx.Err() == nil && (err != nil || c == nil || c.Fence != s.claimed.Fence) {
+			if code := schemas.CodeOf(err); err == nil || code != schemas.CodeBusy && code != schemas.CodeUnavailable {
+				lost(fmt.Errorf("the lease of the seat was lost: %w", errors.Join(err)))
+				return
+			}
+		}
+	}
+}
+
+// show tells the board how the seat stands.
+func (s *seat) show(p Phase, doing string) {
+	s.state.Phase = p
+	if doing != "" || p != Working {
+		s.state.Doing = doing
+	}
+	s.board.seat(s.state)
+}
+
+// failed reports that the seat could not be filled, or gives it back if the run is over.
+func (s *seat) failed(ctx context.Context, f *Fault) error {
+	ctx, cancel := context.WithTimeout(ctx, farewell)
+	defer cancel()
+	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Failed, Note: fmt.Sprintf("%s: %s", s.client.Name(), f)}
+	var over error
+	switch f.Kind {
+	case Stopped, Limit:
+		over = &errOver{f.Msg, f.Kind == Stopped}
+	case NoStart, Unpaid:
+		over = &errOver{fmt.Sprintf("%s cannot fill a seat: %s", s.client.Name(), f), false}
+	}
+	phase := Failing
+	if over != nil {
+		r.Outcome, phase = work.Released, GivenBack
+	}
+	err := s.Node.Report(ctx, s.agent, r)
+	s.show(phase, f.Error())
+	if over != nil {
+		return over
+	}
+	return err
+}
+
+// judge has the client give the answer of its role, again if it was not taken.
+func (s *seat) judge(ctx context.Context) error {
+	files, refused := "", ""
+	if s.view.Role == schemas.Planner {
+		tip, err := s.Repo.Tip(ctx, s.Task)
+		if err != nil {
+			return err
+		}
+		files = s.Repo.Files(ctx, tip)
+	}
+	if s.view.Role == schemas.MetaValidator {
+		if done, err := s.conflicted(ctx); done || err != nil {
+			return err
+		}
+	}
+	for asked := 1; ; asked++ {
+		text, err := prompt(s.claimed, files, refused)
+		if err != nil {
+			return err
+		}
+		limits := s.Limits
+		limits.Turns = judgingTurns
+		answer, err := s.ask(ctx, Order{System: system(s.view.Role), Prompt: text, Schema: schemaOf(s.claimed), Model: s.Models[s.view.Role], Limits: limits})
+		if f, ok := errors.AsType[*Fault](err); ok && asked < maxAsks && f.Kind.again() {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured})
+		if !errors.Is(err, schemas.ErrInvalid) {
+			return err
+		}
+		if refused = words(err); asked >= maxAsks {
+			return faultf(NoAnswer, "%d answers were not taken, the last: %s", asked, refused)
+		}
+	}
+}
+
+// judgingTurns bounds a judgement: its answer, and what the client sends back of it.
+const judgingTurns = 6
+
+// again reports whether the same question may well be answered another time.
+func (k FaultKind) again() bool {
+	return k == NoAnswer || k == Garbled || k == Crashed || k == Hung
+}
+
+// words are those of a refusal, with each violation.
+func words(err error) string {
+	e, ok := errors.AsType[*schemas.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	text := e.Msg
+	for _, v := range e.Violations {
+		text += "\n- " + v.Path + " " + v.Msg
+	}
+	if e.Expected != "" {
+		text += "\nexpected: " + e.Expected
+	}
+	return text
+}
+
+// ask asks the client, keeps on record what it did, and asks again when a limit of its
+// provider is over.
+func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
+	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
+		if err := s.budget.left(); err != nil {
+			return Answer{}, faultf(Stopped, "%v", err)
+		}
+		answer, err := s.once(ctx, o)
+		f, ok := errors.AsType[*Fault](err)
+		if !ok || f.Kind != Limit {
+			return answer, err
+		}
+		until := f.Until
+		if until.IsZero() || until.Before(time.Now()) {
+			until = time.Now().Add(wait)
+		}
+		if end, ok := ctx.Deadline(); ok && until.After(end) {
+			return answer, faultf(Limit, "%s; it ends %s, after the time this run has", f.Msg, until.Local().Format("15:04"))
+		}
+		s.show(Postponed, fmt.Sprintf("%s; asked again at %s", f.Msg, until.Local().Format("15:04:05")))
+		select {
+		case <-time.After(time.Until(until)):
+		case <-ctx.Done():
+			return answer, faultf(Stopped, "%v", context.Cause(ctx))
+		}
+	}
+}
+
+// once asks the client once and has the node record what it did.
+func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
+	var seen record
+	began := time.Now()
+	answer, err := s.client.Ask(ctx, o, func(e Event) {
+		seen.note(e)
+		switch e.Kind {
+		case Called:
+			s.state.Calls++
+			s.show(Working, e.Tool+" "+e.Input)
+		case Began:
+			s.payer(s.client.Name(), e.Payer)
+			s.show(Working, "")
+		}
+	})
+	s.state.Usage = added(s.state.Usage, answer.Usage)
+	s.budget.spend(answer.Usage)
+	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model, Payer: answer.Payer, Outcome: work.RunAnswered,
+		Records: s.view.Role == schemas.Executor, Calls: seen.calls, Usage: answer.Usage, Started: began.UnixMicro(), Ended: time.Now().UnixMicro()}
+	if f, ok := errors.AsType[*Fault](err); ok {
+		switch r.Outcome, r.Reason = work.RunFailed, f.Error(); f.Kind {
+		case Limit:
+			r.Outcome = work.RunPostponed
+		case Stopped:
+			r.Outcome = work.RunStopped
+		}
+	}
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	return answer, errors.Join(err, s.Node.Record(keeping, r))
+}
+
+// conflicted answers for R4b where the accepted work does not fit together: what code
+// decides is not asked of a model.
+func (s *seat) conflicted(ctx context.Context) (bool, error) {
+	hunks := s.trunk.conflict()
+	if hunks == "" {
+		return false, nil
+	}
+	var in struct {
+		Criteria []schemas.Criterion `json:"criteria"`
+	}
+	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
+		return true, fmt.Errorf("read the brief of R4b: %w", err)
+	}
+	report := schemas.MergeReport{Output: json.RawMessage("null"), Verdicts: []schemas.JudgedCriterion{}}
+	for _, c := range in.Criteria {
+		report.Verdicts = append(report.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail, FailureClass: schemas.Environmental,
+			Evidence: "subtasks that matched change the same places, so they cannot be merged:\n" + hunks})
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return true, err
+	}
+	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: raw})
+}

@@ -1,0 +1,153 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// Worktree is a folder in which one executor works. What is in it is the executor's;
+// where git finds what belongs to it is not.
+type Worktree struct {
+	Path string
+	Base string // the commit it began at
+	git  git
+	mark []byte // the .git file as git wrote it
+}
+
+// AddWorktree makes a worktree at a commit in an empty folder.
+func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Worktree, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	// One that a run left behind when it was killed: the attempt begins anew.
+	if err := r.dropWorktree(ctx, path); err != nil {
+		return nil, err
+	}
+	if _, err := r.git.call(ctx, "", "worktree", "add", "--detach", "--quiet", path, commit); err != nil {
+		return nil, fmt.Errorf("make a worktree: %w", err)
+	}
+	mark, err := os.ReadFile(filepath.Join(path, ".git"))
+	if err != nil {
+		return nil, fmt.Errorf("make a worktree: %w", err)
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(mark)), "gitdir: ")
+	if !ok {
+		return nil, fmt.Errorf("make a worktree: %s/.git is %q", path, mark)
+	}
+	return &Worktree{Path: path, Base: commit, git: git{dir: dir, tree: path}, mark: mark}, nil
+}
+
+// dropWorktree removes a worktree, whatever is left of it.
+func (r *Repository) dropWorktree(ctx context.Context, path string) error {
+	if err := removeAll(path); err != nil {
+		return err
+	}
+	_, err := r.git.call(ctx, "", "worktree", "prune")
+	return err
+}
+
+// removeAll removes a folder of a worker's, who may have taken away the right to.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walk := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			return os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return errors.Join(walk, os.RemoveAll(path))
+}
+
+// Drop removes the worktree.
+func (w *Worktree) Drop(ctx context.Context, r *Repository) error { return r.dropWorktree(ctx, w.Path) }
+
+// Planted is a worktree that is not committed, because of what its worker put there.
+type Planted struct{ Why string }
+
+func (r *Planted) Error() string { return "the worktree is refused: " + r.Why }
+
+// Commit commits all that changed in the worktree, as the node, and gives the commit:
+// that it began at, if nothing did. A *Planted says that the worker planted what git
+// would follow or run.
+func (w *Worktree) Commit(ctx context.Context, message string) (string, error) {
+	if err := w.inspect(); err != nil {
+		return "", err
+	}
+	if _, err := w.git.call(ctx, "", "add", "--all", "--", "."); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	changed, err := w.git.call(ctx, "", "diff", "--cached", "--raw", "--no-renames", "-z", w.Base)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	if strings.TrimSpace(changed) == "" {
+		return w.Base, nil
+	}
+	if err := plain(changed); err != nil {
+		return "", err
+	}
+	tree, err := w.git.line(ctx, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	commit, err := w.git.line(ctx, "commit-tree", tree, "-p", w.Base, "-m", message)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	return commit, nil
+}
+
+// inspect looks for what git must not see, before git runs.
+func (w *Worktree) inspect() error {
+	info, err := os.Lstat(w.Path)
+	if err != nil || !info.IsDir() {
+		return &Planted{"it is no folder any more"}
+	}
+	mark, err := os.Lstat(filepath.Join(w.Path, ".git"))
+	if err != nil || !mark.Mode().IsRegular() {
+		return &Planted{"its .git is not the file that was there"}
+	}
+	if is, err := os.ReadFile(filepath.Join(w.Path, ".git")); err != nil || string(is) != string(w.mark) {
+		return &Planted{"its .git was changed"}
+	}
+	return filepath.WalkDir(w.Path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return &Planted{"a part of it cannot be read: " + err.Error()}
+		}
+		if strings.EqualFold(d.Name(), ".git") && filepath.Dir(path) != w.Path {
+			rel, _ := filepath.Rel(w.Path, path)
+			return &Planted{"there is a nested repository: " + rel}
+		}
+		return nil
+	})
+}
+
+// plain refuses new entries that are neither files nor their removal: symbolic links and
+// repositories. raw is what git diff --raw -z printed.
+func plain(raw string) error {
+	fields := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		modes := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(modes) < 2 {
+			return fmt.Errorf("commit: git diff printed %q", fields[i])
+		}
+		switch modes[1] {
+		case "000000", "100644", "100755":
+		case "120000":
+			return &Planted{"a symbolic link is new or changed: " + schemas.Shorten(fields[i+1], 200)}
+		default:
+			return &Planted{fmt.Sprintf("%s has mode %s", schemas.Shorten(fields[i+1], 200), modes[1])}
+		}
+	}
+	return nil
+}
