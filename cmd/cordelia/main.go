@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/keys"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -91,6 +92,7 @@ type app struct {
 	as             string            // whom the command acts as, "" for the person
 	said           []said            // the commands that call operations
 	known          map[string]string // names of agents by id, "" for those that may not be named here
+	tune           func(*ops.Config) // changes how the node is opened, nil = nothing
 }
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait
@@ -108,12 +110,14 @@ as an MCP server.
   cordelia status                 what runs, what waits, what it took
   cordelia agent list             who is registered
   cordelia memory search WORDS    what they remember
+  cordelia run "WORDS"            have your coding client plan, do and judge a task
   cordelia task watch TASK        how a task goes
   cordelia logs                   what changed
   cordelia doctor                 check everything
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
-4 not found, 5 busy or outdated: try again; task: 6 abandoned, 7 cancelled.`,
+4 not found, 5 busy or outdated: try again; task, run: 6 abandoned, 7 cancelled;
+run: 8 stopped before its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -143,7 +147,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or invalid input, 3 not allowed,
 	}
 	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(), a.configCommand(),
 		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
-		a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
+		a.runCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
 	return root
 }

@@ -17,6 +17,7 @@ import (
 	"cordelia/internal/store"
 	"cordelia/mcp"
 	"cordelia/ops"
+	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
@@ -38,6 +39,9 @@ func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
 		return nil, err
 	}
 	adjust(&c)
+	if a.tune != nil {
+		a.tune(&c)
+	}
 	return ops.Open(ctx, c)
 }
 
@@ -55,6 +59,7 @@ func (a *app) durable() (store.Durability, error) {
 // mcpFlags are the flags of mcp.
 type mcpFlags struct {
 	as, toolsets, dir string
+	connect           string
 	structured        bool
 }
 
@@ -68,12 +73,16 @@ default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
 		Args: wants(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.connect != "" {
+				return runner.Knock(cmd.Context(), f.connect, a.in, a.out)
+			}
 			return a.serveStdio(cmd.Context(), f)
 		},
 	}
 	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable), "act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
 	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
 	cmd.Flags().StringVar(&f.dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
+	cmd.Flags().StringVar(&f.connect, "connect", "", "pass everything on to a server behind this unix socket, and open no home: for workers of cordelia run")
 	cmd.Flags().BoolVar(&f.structured, "structured", false, "for programs: results carry their fields (structuredContent) beside the text, and tools their outputSchema")
 	return cmd
 }

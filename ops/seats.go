@@ -1,0 +1,237 @@
+package ops
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"cordelia/access"
+	"cordelia/internal/keys"
+	"cordelia/pipeline/controller"
+	"cordelia/run"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Seats is what a run asks of the node, in the name of a person and of the agents that
+// it registers for single seats. It calls operations of the catalogue, so each call is
+// decided as any other. The keys of those agents never leave this process.
+type Seats struct {
+	Node   *Node
+	Person Caller
+	hands  sync.Map // id of an agent → its Caller
+}
+
+// seatLease is how long a seat stays taken after its run was killed, in seconds.
+const seatLease = 300
+
+// seatLife is how long an agent for one seat lives at most, in seconds.
+const seatLife = 24 * 3600
+
+// ask calls an operation and gives its answer.
+func ask[Out any](ctx context.Context, n *Node, who Caller, o *Operation, in map[string]any) (out Out, err error) {
+	args, err := json.Marshal(in)
+	if err != nil {
+		return out, fmt.Errorf("arguments of %s: %w", o.Name, err)
+	}
+	answer, err := o.Call(ctx, n, who, args)
+	if err != nil {
+		return out, err
+	}
+	out, ok := answer.(Out)
+	if !ok {
+		return out, fmt.Errorf("%s answers %T", o.Name, answer)
+	}
+	return out, nil
+}
+
+// Submit begins a task in the group of the repository, so that nobody but the agents of
+// runs in it is offered the seats, and lessons of one task reach the next.
+func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
+	group := groupOf(r.Folder)
+	known, err := s.Knows(ctx, r.Folder)
+	if err == nil && !known {
+		_, err = ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup, map[string]any{"action": "create", "group": group,
+			"description": "tasks that cordelia run works on in " + r.Folder})
+	}
+	if err != nil {
+		return "", err
+	}
+	in := map[string]any{"request": r.Words, "group": group, "tools": run.Tools()}
+	if r.Within > 0 {
+		in["within_seconds"] = r.Within
+	}
+	out, err := ask[taskSubmitOut](ctx, s.Node, s.Person, taskSubmit, in)
+	return out.TaskID, err
+}
+
+// groupOf is the group of the tasks of a repository.
+func groupOf(folder string) schemas.GroupID {
+	var slug strings.Builder
+	for _, c := range strings.ToLower(filepath.Base(folder)) {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			slug.WriteRune(c)
+		}
+	}
+	sum := sha256.Sum256([]byte(folder))
+	return schemas.GroupID(fmt.Sprintf("run-%.20s-%s", slug.String(), hex.EncodeToString(sum[:4])))
+}
+
+// Belongs reports whether a task is one of a repository.
+func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupID == groupOf(folder) }
+
+// Knows reports whether a task was begun in a repository before.
+func (s *Seats) Knows(ctx context.Context, folder string) (bool, error) {
+	_, err := ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup, map[string]any{"action": "read", "group": groupOf(folder)})
+	if errors.Is(err, schemas.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Answer answers R1's questions.
+func (s *Seats) Answer(ctx context.Context, task, answers string) error {
+	_, err := ask[taskSubmitOut](ctx, s.Node, s.Person, taskSubmit, map[string]any{"task_id": task, "answers": answers})
+	return err
+}
+
+// View is the task with its outcomes.
+func (s *Seats) View(ctx context.Context, task string) (controller.View, error) {
+	out, err := ask[taskStatusOut](ctx, s.Node, s.Person, taskStatus, map[string]any{"task_id": task, "detail": true})
+	if err != nil {
+		return controller.View{}, err
+	}
+	if out.Task == nil {
+		return controller.View{}, schemas.Invalidf("%s is plain work, and no task of the pipeline", task).Expecting("a task that cordelia run began")
+	}
+	return *out.Task, nil
+}
+
+// Changes wakes its reader after commits.
+func (s *Seats) Changes() (<-chan struct{}, func()) { return s.Node.Store.Watch() }
+
+// handName begins the names of all agents that a task's seats were filled by.
+func handName(task string) string { return "run-" + schemas.ShortID(task) + "-" }
+
+// Enlist registers an agent that can do what one seat takes, for a day at most. Its key
+// is made here and kept in memory alone.
+func (s *Seats) Enlist(ctx context.Context, task string, seat controller.SeatView) (a run.Agent, err error) {
+	v, err := s.View(ctx, task)
+	if err != nil {
+		return a, err
+	}
+	identity, err := keys.NewIdentity(rand.Reader)
+	if err != nil {
+		return a, err
+	}
+	r := identity.Recipient(1)
+	var nonce [32]byte
+	rand.Read(nonce[:])
+	pop := schemas.RegisterPoP{ParentID: s.Person.Entity, PublicKey: r.PublicKey, Nonce: nonce}
+	text := base64.StdEncoding.EncodeToString
+	tools := []string{taskClaim.Name, taskReport.Name}
+	if seat.Role == schemas.Executor {
+		tools = append(tools, taskStatus.Name, memorySearch.Name, memoryReadWarm.Name)
+	}
+	scope := map[string]any{"layers": []string{"l2"}, "groups": []schemas.GroupID{v.GroupID}, "visibility": []string{"group"}}
+	name := fmt.Sprintf("%s%s-%s", handName(task), strings.ToLower(string(seat.Role)), schemas.NewID()[32:])
+	out, err := ask[agentRegisterOut](ctx, s.Node, s.Person, agentRegister, map[string]any{
+		"agent_type": schemas.SwarmWorker, "name": name, "display_name": fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)),
+		"groups":       []schemas.GroupID{v.GroupID},
+		"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools, "max_parallel_ops": 4, "ttl_seconds": seatLife, "autonomous": true},
+		"own_key": map[string]any{"public_key": text(r.PublicKey), "enc_public_key": text(r.EncPublicKey), "enc_binding": text(r.Binding),
+			"nonce": text(nonce[:]), "proof": text(identity.Sign(pop.SigningBytes()))}})
+	if err != nil {
+		return a, err
+	}
+	a = run.Agent{ID: out.AgentID, Name: out.Name}
+	hand, err := s.Node.Caller(ctx, keys.File{EntityID: a.ID, Kind: keys.Agent, KeySeq: 1, Identity: identity}, "run-"+schemas.ShortID(task))
+	s.hands.Store(a.ID, hand)
+	return a, err
+}
+
+// Hand is the caller that acts as an agent of this run.
+func (s *Seats) Hand(a run.Agent) (Caller, error) {
+	hand, ok := s.hands.Load(a.ID)
+	if !ok {
+		return Caller{}, schemas.NotFoundf("%s fills no seat of this run", a.Name)
+	}
+	return hand.(Caller), nil
+}
+
+// Dismiss ends an agent with its lease.
+func (s *Seats) Dismiss(ctx context.Context, a run.Agent) error {
+	if hand, ok := s.hands.LoadAndDelete(a.ID); ok {
+		defer hand.(Caller).key.Erase()
+	}
+	_, err := ask[agentMoveOut](ctx, s.Node, s.Person, agentDeactivate, map[string]any{"agent": a.ID, "reason": "its seat is over"})
+	return err
+}
+
+// DismissAll ends the agents that earlier runs of a task left when they were killed: what
+// they held can be taken again.
+func (s *Seats) DismissAll(ctx context.Context, task string) error {
+	for cursor := ""; ; {
+		in := map[string]any{"limit": 100}
+		if cursor != "" {
+			in["cursor"] = cursor
+		}
+		out, err := ask[agentListOut](ctx, s.Node, s.Person, agentList, in)
+		if err != nil {
+			return err
+		}
+		for _, a := range out.Agents {
+			if strings.HasPrefix(a.Name, handName(task)) && a.Parent == s.Person.Entity {
+				if err := s.Dismiss(ctx, run.Agent{ID: a.AgentID, Name: a.Name}); err != nil {
+					return err
+				}
+			}
+		}
+		if cursor = out.Cursor; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// Claim takes one seat for an agent of this run, nil if it cannot be taken.
+func (s *Seats) Claim(ctx context.Context, a run.Agent, workID string) (*work.Claimed, error) {
+	hand, err := s.Hand(a)
+	if err != nil {
+		return nil, err
+	}
+	out, err := ask[taskClaimOut](ctx, s.Node, hand, taskClaim, map[string]any{"work_id": workID, "lease_seconds": seatLease})
+	return out.Work, err
+}
+
+// Report files what became of a seat.
+func (s *Seats) Report(ctx context.Context, a run.Agent, r run.Report) error {
+	hand, err := s.Hand(a)
+	if err != nil {
+		return err
+	}
+	in := map[string]any{"work_id": r.WorkID, "fence": r.Fence, "outcome": r.Outcome}
+	if len(r.Result) > 0 {
+		in["result"] = r.Result
+	}
+	if len(r.Evidence) > 0 {
+		in["evidence"] = r.Evidence
+	}
+	if r.Note != "" {
+		in["note"] = r.Note
+	}
+	_, err = ask[taskReportOut](ctx, s.Node, hand, taskReport, in)
+	return err
+}
+
+// Record keeps what a client really did. It is the node's own doing: no agent reaches it.
+func (s *Seats) Record(ctx context.Context, r work.Run) error {
+	return s.Node.routine(ctx, "task_record", func(g access.Grant) error { return work.Record(g, r) })
+}
