@@ -200,7 +200,11 @@ func (r Refusal) Reasons() []string {
 func refuse(code schemas.Code, msg string, found []Violation) *schemas.Error {
 	err := schemas.Errorf(code, "%s", msg).Because(Refusal(found))
 	for _, v := range found {
-		err = err.With(schemas.Violation{Path: v.Path, Msg: v.Reason + ": " + v.Msg})
+		reason, what, _ := strings.Cut(v.Reason, ":")
+		if !strings.Contains(v.Msg, what) { // else it would be said twice
+			reason = v.Reason
+		}
+		err = err.With(schemas.Violation{Path: v.Path, Msg: reason + ": " + v.Msg})
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/internal/store"
@@ -15,19 +16,43 @@ type candidate struct {
 	id       schemas.EntityID
 	name     string
 	status   schemas.AgentStatus
-	nearness int // 0 oneself, 1 child, 2 below, 3 above, 4 met in a group
+	nearness int              // 0 oneself, 1 child, 2 below, 3 above, 4 met in a group
+	parent   schemas.EntityID // "" if the viewer may not know of it
+	under    string           // the parent's name
 }
 
-// resolve finds whom viewer means by ref: a name, an id, or a prefix of an id of
-// at least 8 characters. It looks only among those the viewer may know of, so a
-// stranger and nobody get the same answer. Of equals the nearest is meant.
-func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityID, error) {
+// visible lists whom viewer may know of and may mean by ref, the nearest first.
+func visible(tx *store.Tx, viewer schemas.EntityID, ref string) ([]candidate, error) {
 	rows, err := tx.Query(selectVisible, viewer, ref)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) {
-		return c, r.Scan(&c.id, &c.name, &c.status, &c.nearness)
+		return c, r.Scan(&c.id, &c.name, &c.status, &c.nearness, &c.parent, &c.under)
 	})
 	if err != nil {
-		return "", fmt.Errorf("resolve %q: %w", ref, err)
+		return nil, fmt.Errorf("resolve %q: %w", ref, err)
+	}
+	return found, nil
+}
+
+// resolve finds whom viewer means by ref: a name, parent/name, an id, or a prefix of an id
+// of at least 8 characters. It looks only among those the viewer may know of, so a
+// stranger and nobody get the same answer. Of equals the nearest is meant.
+func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityID, error) {
+	under, name, qualified := strings.Cut(ref, "/")
+	if !qualified {
+		name = ref
+	}
+	found, err := visible(tx, viewer, name)
+	if err != nil {
+		return "", err
+	}
+	if qualified {
+		parents, err := visible(tx, viewer, under)
+		if err != nil {
+			return "", err
+		}
+		found = slices.DeleteFunc(found, func(c candidate) bool {
+			return !slices.ContainsFunc(parents, func(p candidate) bool { return p.id == c.parent })
+		})
 	}
 	var best []candidate
 	for _, c := range found {
@@ -47,18 +72,34 @@ func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityI
 	case 1:
 		return best[0].id, nil
 	}
-	ids := make([]string, len(best))
-	for i, c := range best {
-		ids[i] = string(c.id[:12])
+	return "", schemas.Conflictf("%q could mean %d agents: %s", ref, len(best), strings.Join(told(best), ", ")).
+		Try("repeat the call with one of these")
+}
+
+// told names candidates so that each is told from the others: parent/name, or the
+// beginning of the id where two would read the same.
+func told(list []candidate) []string {
+	count := map[string]int{}
+	out := make([]string, len(list))
+	for i, c := range list {
+		if c.parent != "" {
+			out[i] = c.under + "/" + c.name
+		}
+		count[out[i]]++
 	}
-	return "", schemas.Conflictf("%q could mean %d agents: %s", ref, len(best), strings.Join(ids, ", ")).
-		Try("repeat the call with one of these id prefixes")
+	for i, c := range list {
+		if out[i] == "" || count[out[i]] > 1 {
+			out[i] = string(c.id[:12])
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // NotKnown is the one answer for an agent that is absent and one that is hidden.
 func NotKnown(ref string) error {
 	return schemas.NotFoundf("there is no agent %q here", ref).
-		Expecting("a name, an id, or the first 8 or more characters of an id").
+		Expecting("a name, parent/name, an id, or the first 8 or more characters of an id").
 		Try("agent_list shows the agents you can name")
 }
 

@@ -22,18 +22,21 @@ const (
 			(SELECT coalesce(max(moved), 0) FROM (SELECT CASE WHEN status_by = 'node' THEN created_at ELSE status_at END AS moved
 				FROM entities WHERE id = ?3) WHERE moved <= ?4))`
 
-	// selectVisible lists who an entity can name: itself, everyone above and
-	// below it, and everyone it shares a group with.
+	// selectVisible lists who an entity can name: itself, everyone above and below it, and
+	// everyone it shares a group with; of each the parent, if it can name that, too.
 	selectVisible = `WITH RECURSIVE
 		down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
-		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL),
+		met(id) AS (SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id
+			WHERE mine.entity_id = ?1)
 		SELECT e.id, e.name, e.status,
 			CASE WHEN e.id = ?1 THEN 0 WHEN e.parent_id = ?1 THEN 1 WHEN e.id IN (SELECT id FROM down) THEN 2
-				WHEN e.id IN (SELECT id FROM up) THEN 3 ELSE 4 END AS nearness
-		FROM entities e
+				WHEN e.id IN (SELECT id FROM up) THEN 3 ELSE 4 END AS nearness,
+			coalesce(p.id, ''), coalesce(p.name, '')
+		FROM entities e LEFT JOIN entities p ON p.id = e.parent_id
+			AND (p.id IN (SELECT id FROM down) OR p.id IN (SELECT id FROM up) OR p.id IN (SELECT id FROM met))
 		WHERE (e.id = ?2 OR e.name = ?2 OR (length(?2) >= 8 AND substr(e.id, 1, length(?2)) = ?2))
-		  AND (e.id IN (SELECT id FROM down) OR e.id IN (SELECT id FROM up) OR e.id IN (
-			SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id WHERE mine.entity_id = ?1))
+		  AND (e.id IN (SELECT id FROM down) OR e.id IN (SELECT id FROM up) OR e.id IN (SELECT id FROM met))
 		ORDER BY nearness, e.id LIMIT 32`
 
 	inGroupColumns  = `g.id, g.kind, g.owner_id, g.emcon, g.archived_at, coalesce(m.role, ''), o.root_id`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cordelia/internal/store"
 	"cordelia/schemas"
@@ -46,7 +47,11 @@ func (f AuditFilter) After(tx *store.Tx, seq int64, limit int) ([]Recorded, erro
 }
 
 func (f AuditFilter) read(tx *store.Tx, query string, after int64, limit int) ([]Recorded, error) {
-	rows, err := tx.Query(query, after, f.Actor, f.Action, f.Target, f.Since, limit)
+	end := "" // of a target, if a short form of an id was given, also behind its kind
+	if short := f.Target[strings.LastIndex(f.Target, "/")+1:]; schemas.IsShortID(short) {
+		end = short
+	}
+	rows, err := tx.Query(query, after, f.Actor, f.Action, f.Target, f.Since, limit, end)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (e Recorded, err error) {
 		var via string
 		var detail sql.NullString

@@ -60,10 +60,12 @@ const (
 	selectForks = `SELECT a.seq, a.at, d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq
 		WHERE a.action = ? AND a.target = ? AND a.actor = 'node' ORDER BY a.seq`
 
-	// newestAudit and nextAudit read entries after ?1 by ?2 doing ?3 to ?4 since ?5.
+	// newestAudit and nextAudit read entries after ?1 by ?2 doing ?3 to ?4, or to what ends
+	// in ?7, since ?5.
 	matchAudit = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, d.detail
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq
-		WHERE a.seq > ?1 AND (?2 = '' OR a.actor = ?2) AND (?3 = '' OR a.action = ?3) AND (?4 = '' OR a.target = ?4) AND a.at >= ?5`
+		WHERE a.seq > ?1 AND (?2 = '' OR a.actor = ?2) AND (?3 = '' OR a.action = ?3) AND a.at >= ?5
+		AND (?4 = '' OR a.target = ?4 OR ?7 <> '' AND substr(a.target, -length(?7)) = ?7)`
 	newestAudit = matchAudit + ` ORDER BY a.seq DESC LIMIT ?6`
 	nextAudit   = matchAudit + ` ORDER BY a.seq LIMIT ?6`
 )

@@ -30,3 +30,14 @@ func ItemsNamed(g access.Grant, ref string) ([]string, error) {
 	}
 	return named, err
 }
+
+// InvitationsNamed gives the invitations that the actor decides and that ref, the beginning
+// or the end of an id, may stand for.
+func InvitationsNamed(g access.Grant, ref string) ([]string, error) {
+	rows, err := g.Tx().Query(selectInvitationsNamed, g.Actor(), g.IsHuman(), ref, schemas.MaxShortMatches)
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("find invitation: %w", err)
+	}
+	return ids, nil
+}

@@ -18,7 +18,8 @@ const AuditPage = 1000
 
 // AuditTail reads the newest entries that match, or with after > 0 those after
 // that number, oldest first, at most limit and AuditPage; next is what to read
-// after from there on. Entries about messages between roles come with these. The actor may be given as a name or the beginning of an id.
+// after from there on. Entries about messages between roles come with these. The actor may
+// be given as a name or the beginning of an id, the target by the end of its id.
 func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (tail []Tailed, next int64, err error) {
 	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
 		if f.Actor != "" && f.Actor != access.NodeEntity {

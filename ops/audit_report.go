@@ -65,6 +65,9 @@ func (n *Node) AuditReport(ctx context.Context, person Caller, q schemas.AuditQu
 		if until == 0 {
 			until = math.MaxInt64 // also what a clock ahead of now wrote
 		}
+		if q.TaskID, err = refTask.whole(g, q.TaskID); err != nil {
+			return err
+		}
 		s, err = report(g, q, since, until)
 		return err
 	})

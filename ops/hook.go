@@ -227,7 +227,7 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 		if text == "" {
 			text = hit.Name
 		}
-		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, hit.ID, contradicted(hit, found.Hits)))
+		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, short(hit.ID), contradicted(hit, found.Hits)))
 		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
 		if room -= len(line) + 1; room < 0 {
 			break
@@ -244,7 +244,7 @@ func contradicted(hit memory.Hit, hits []memory.Hit) string {
 	var against []string
 	for _, other := range hits {
 		if !other.Wrong && slices.Contains(hit.ConflictsWith, other.ID) && len(against) < 2 {
-			against = append(against, string(other.ID))
+			against = append(against, short(other.ID))
 		}
 	}
 	if len(against) == 0 {

@@ -147,7 +147,14 @@ func nearestKeys(g access.Grant, files []string, ref string) (match []keys.File,
 		if err != nil {
 			return nil, err
 		}
-		if !(r.Name == ref && r.Status != schemas.Removed) && (len(ref) < 8 || !strings.HasPrefix(string(r.ID), ref)) {
+		name, under := ref, ""
+		if parent, rest, qualified := strings.Cut(ref, "/"); qualified {
+			name, under = rest, parent
+		}
+		if !(r.Name == name && r.Status != schemas.Removed) && (len(name) < 8 || !strings.HasPrefix(string(r.ID), name)) {
+			continue
+		}
+		if parent := string(r.Parent); under != "" && nameOf(g, r.Parent) != under && (len(under) < 8 || !strings.HasPrefix(parent, under)) {
 			continue
 		}
 		chain, err := g.ChainOf(r.ID)

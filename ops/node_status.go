@@ -95,6 +95,9 @@ func (s *NodeStatus) work(g access.Grant) (err error) {
 	if s.Running, err = work.List(g, work.Filter{State: schemas.WorkLeased, Limit: mostCounted}); err != nil {
 		return err
 	}
+	if err := intents(g, s.Running); err != nil {
+		return err
+	}
 	for state, n := range map[schemas.WorkState]*int{schemas.WorkReady: &s.Waiting.Ready, schemas.WorkBlocked: &s.Waiting.Blocked} {
 		items, err := work.List(g, work.Filter{State: state, Limit: mostCounted})
 		if err != nil {

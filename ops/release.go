@@ -22,5 +22,11 @@ func (n *Node) Held(ctx context.Context, person Caller) (items []memory.Item, er
 // no tool, because no agent says what other agents are told.
 func (n *Node) Release(ctx context.Context, person Caller, id schemas.ItemID, version int, released bool) error {
 	op := access.Op{Tool: "memory_release", Effect: access.Write, Human: true}
-	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return memory.Release(g, id, version, released) })
+	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+		whole, err := refItem.whole(g, string(id))
+		if err != nil {
+			return err
+		}
+		return memory.Release(g, schemas.ItemID(whole), version, released)
+	})
 }

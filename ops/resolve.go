@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,30 @@ func (r ref) named(g access.Grant, short string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
+// one gives the id that a short form stands for; a short form of nothing stays as it is.
+// Errors: CodeInvalid, with the candidates, if there are several.
+func (r ref) one(g access.Grant, short string) (string, error) {
+	found, err := r.named(g, short)
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
+		return short, nil
+	case len(found) == 1:
+		return found[0], nil
+	}
+	return "", schemas.Invalidf("%q stands for more than one %s", short, r).
+		Expecting("one of %s", strings.Join(schemas.Distinct(found), ", ")).Try("repeat it with one of these")
+}
+
+// whole is the id that text, an id or a short form of one, stands for.
+func (r ref) whole(g access.Grant, text string) (string, error) {
+	if !schemas.IsShortID(text) {
+		return text, nil
+	}
+	return r.one(g, text)
+}
+
 // shortRef is an argument that names something by a short form.
 type shortRef struct {
 	kind  ref
@@ -75,17 +100,14 @@ func (c *Call) resolve(ctx context.Context) error {
 	}
 	if err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
 		for _, r := range refs {
-			found, err := r.kind.named(g, r.short)
+			id, err := r.kind.one(g, r.short)
+			if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeInvalid {
+				err = e.Try("call %s again with one of these", c.Op.Name).With(schemas.Violation{Path: r.path, Msg: "is ambiguous"})
+			}
 			if err != nil {
 				return err
 			}
-			if len(found) > 1 {
-				return schemas.Invalidf("%q stands for more than one %s", r.short, r.kind).Expecting("one of %s", strings.Join(found, ", ")).
-					Try("call %s again with one of these", c.Op.Name).With(schemas.Violation{Path: r.path, Msg: "is ambiguous"})
-			}
-			if len(found) == 1 {
-				r.set(found[0])
-			}
+			r.set(id)
 		}
 		return nil
 	}); err != nil {

@@ -53,21 +53,12 @@ func (o reviewListOut) Text() string {
 		list = append(list, entryText(e))
 	}
 	list = append(list, invitationLines(invitations)...)
-	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for these ids: %s", strings.Join(o.LeftOut, ", ")), o.Next, more(o.NextCursor))...)
-}
-
-// entryID is how a decision names an entry: by its short id, where such are looked up.
-func entryID(e review.Entry) string {
-	switch e.Kind {
-	case review.StagedMemory, review.HeldResult, review.TaskResult:
-		return short(e.ID)
-	}
-	return e.ID
+	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for these ids: %s", shorts(o.LeftOut)), o.Next, more(o.NextCursor))...)
 }
 
 // entryText is one thing that waits.
 func entryText(e review.Entry) string {
-	list := []string{words(", ", fmt.Sprintf("%s %s by %s", entryID(e), Line(e.Name), Line(e.Author)), when(e.Kind != review.StagedMemory, "%s", e.Kind),
+	list := []string{words(", ", fmt.Sprintf("%s %s by %s", short(e.ID), Line(e.Name), Line(e.Author)), when(e.Kind != review.StagedMemory, "%s", e.Kind),
 		when(e.State != schemas.ReviewPending, "%s", e.State), when(e.Tier != "", "tier %s", e.Tier), when(e.Group != "", "for %s", e.Group), when(e.Replaces != "", "to supersede %s", short(e.Replaces)),
 		when(e.Staging != "", "staged in %s", e.Staging), when(e.Divergence != "", "chain %s", e.Divergence), when(e.Sessions > 0, "%d sessions apart", e.Sessions),
 		when(e.Status != "" && e.Status != memory.StatusNew, "%s %s", e.Status, shorts(e.With)), when(e.Source.SecondHand(), "second-hand"),
@@ -103,7 +94,7 @@ func invitationLines(list []review.Entry) (lines []string) {
 		}
 		lines = append(lines, line)
 		for _, e := range of {
-			lines = append(lines, fmt.Sprintf("  %s %s\n    hash %s", e.ID, Escape(e.Name), e.Hash))
+			lines = append(lines, fmt.Sprintf("  %s %s\n    hash %s", short(e.ID), Escape(e.Name), e.Hash))
 		}
 	}
 	return lines

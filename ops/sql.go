@@ -12,9 +12,10 @@ const (
 	countMembership = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectGroupsOf  = `SELECT group_id FROM members WHERE entity_id = ? ORDER BY group_id`
 
-	// selectKnownAgent asks for an agent by its name, its id or a prefix of that.
-	selectKnownAgent = `SELECT EXISTS (SELECT 1 FROM entities WHERE kind = 'agent' AND status <> 'removed'
-		AND (name = ?1 OR length(?1) >= 8 AND substr(id, 1, length(?1)) = ?1))`
+	// selectKnownAgent asks for an agent by its name, parent/name, its id or a prefix of that.
+	selectKnownAgent = `SELECT EXISTS (SELECT 1 FROM entities e LEFT JOIN entities p ON p.id = e.parent_id
+		WHERE e.kind = 'agent' AND e.status <> 'removed'
+		AND (e.name = ?1 OR p.name || '/' || e.name = ?1 OR length(?1) >= 8 AND substr(e.id, 1, length(?1)) = ?1))`
 
 	// selectDuties finds who held items of the same task, made from ?1 until before ?2
 	// and no seats, in role ?3 and in ?4 or ?5.

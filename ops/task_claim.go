@@ -25,8 +25,8 @@ var taskClaim = waits(Define(Spec{
 
 type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
-	WorkID       string          `json:"work_id,omitempty" jsonschema:"only this item"`
-	TaskID       string          `json:"task_id,omitempty" jsonschema:"only of this task"`
+	WorkID       string          `json:"work_id,omitempty" ref:"work" jsonschema:"only this item"`
+	TaskID       string          `json:"task_id,omitempty" ref:"task" jsonschema:"only of this task"`
 	Group        schemas.GroupID `json:"group,omitempty" jsonschema:"only work of this group"`
 	Swarm        schemas.GroupID `json:"swarm,omitempty" jsonschema:"only work of this swarm"`
 	LeaseSeconds int             `json:"lease_seconds,omitempty" jsonschema:"15 to 3600"`

@@ -36,9 +36,38 @@ func (n *names) add(g access.Grant, ids ...schemas.EntityID) {
 			*n = names{}
 		}
 		if _, known := (*n)[id]; !known && id != "" {
-			(*n)[id] = nameOf(g, id)
+			n.put(g, id, nameOf(g, id))
 		}
 	}
+}
+
+// put notes a name. Two of one name are told apart by their parents' names, as arguments
+// take them.
+func (n names) put(g access.Grant, id schemas.EntityID, name string) {
+	alike := []schemas.EntityID{id}
+	for other, known := range n {
+		if known == name || strings.HasSuffix(known, "/"+name) {
+			alike = append(alike, other)
+		}
+	}
+	n[id] = name
+	for _, one := range alike {
+		if len(alike) > 1 && n[one] == name {
+			n[one] = qualified(g, one, name)
+		}
+	}
+}
+
+// qualified is parent/name, or the id where the actor cannot name the parent.
+func qualified(g access.Grant, id schemas.EntityID, name string) string {
+	who, err := g.Profile(id)
+	if err != nil {
+		return string(id)
+	}
+	if _, err := g.Resolve(string(who.ParentEntityID)); err != nil {
+		return string(id)
+	}
+	return nameOf(g, who.ParentEntityID) + "/" + name
 }
 
 // of is the name of id, else the beginning of the id, which arguments take too.

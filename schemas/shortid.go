@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -21,10 +22,34 @@ func ShortID(id string) string {
 	return id[uuidLength-ShortIDLength:]
 }
 
+var uuids = regexp.MustCompile(`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
+
+// ShortIDs is a text with the short form of each id in it.
+func ShortIDs(text string) string { return uuids.ReplaceAllStringFunc(text, ShortID) }
+
 // IsShortID reports whether ref may stand for a UUID by its beginning or its end: 8 or
 // more of its characters, and not all of them.
 func IsShortID(ref string) bool {
 	return len(ref) >= ShortIDLength && len(ref) < uuidLength && strings.Trim(ref, "0123456789abcdef-") == ""
+}
+
+// Distinct shortens ids to ends of one length, ShortIDLength or more, that tell them from
+// each other and are short forms themselves.
+func Distinct(ids []string) []string {
+	for n := ShortIDLength; n < uuidLength; n++ {
+		ends, seen := make([]string, len(ids)), map[string]bool{}
+		for i, id := range ids {
+			ends[i] = id
+			if len(id) == uuidLength {
+				ends[i] = id[uuidLength-n:]
+			}
+			seen[ends[i]] = true
+		}
+		if len(seen) == len(ids) {
+			return ends
+		}
+	}
+	return ids
 }
 
 // MaxShortMatches is how many ids a lookup by a short form gives at most.
@@ -35,5 +60,6 @@ const MaxShortMatches = 5
 // beginning in that of the column.
 func MatchesShortID(column, parameter string) string {
 	return strings.NewReplacer("COLUMN", column, "REF", parameter).Replace(fmt.Sprintf(
-		`(substr(COLUMN, -%[1]d) = substr(REF, -%[1]d) AND substr(COLUMN, -length(REF)) = REF OR COLUMN > REF AND COLUMN < REF || '~')`, ShortIDLength))
+		`(substr(COLUMN, -%[1]d) = substr(REF, -%[1]d) AND substr(COLUMN, -length(REF)) = REF
+			OR COLUMN > REF AND COLUMN < REF || '~')`, ShortIDLength))
 }

@@ -95,7 +95,7 @@ this itself, as often as it needs a token, and keeps none: "headersHelper" of a 
 the settings of Claude Code.`,
 		Example: `  cordelia agent token researcher | sed 's/^/Authorization: Bearer /' | curl -H @- …
   cordelia agent token researcher --header`,
-		Args: wants(1, 1),
+		Args: wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
 			n, err := a.openUsed(cmd.Context())
 			if err != nil {
@@ -220,7 +220,7 @@ func showAgent(a *app, v agentsView) {
 		f.add("type", clean(g.Type))
 		f.styled("status", string(g.Status), styleOf(g.Status))
 		f.add("reason", clean(g.Reason))
-		f.add("parent", clean(g.Parent))
+		f.add("parent", a.who(g.Parent))
 		f.add("created", clock(g.CreatedAt))
 		f.add("expires", clock(g.ExpiresAt))
 		f.add("last seen", clock(g.LastSeenAt))
@@ -242,7 +242,7 @@ func showRights(a *app, v struct {
 }) {
 	f := fields{}
 	f.add("name", clean(v.Name))
-	f.add("id", clean(v.AgentID))
+	f.add("id", short(v.AgentID))
 	f.add("expires", clock(v.ExpiresAt))
 	f.rights(&v.Capabilities, &v.Grants)
 	a.list(f)
@@ -259,7 +259,7 @@ func showRegistered(a *app, v struct {
 }) {
 	f := fields{}
 	f.add("name", clean(v.Name))
-	f.add("id", clean(v.AgentID))
+	f.add("id", short(v.AgentID))
 	f.styled("status", string(v.Status), styleOf(v.Status))
 	f.add("expires", clock(v.ExpiresAt))
 	f.rights(v.Capabilities, v.Grants)

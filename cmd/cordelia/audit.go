@@ -28,7 +28,7 @@ entries and, if there are new ones, every 10 minutes.
 A checkpoint is worth what the place is worth where it is kept: who can change the
 database and every checkpoint, and has the node's key, can make the record anew.`,
 		Example: "  cordelia audit checkpoint",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				c, err := w.node.Checkpoint(cmd.Context(), w.caller)
@@ -69,7 +69,7 @@ for. Whoever has it checks it without the database: cordelia audit verify --proo
 With --since the proof also shows that the record continues the newest checkpoint in
 that file.`,
 		Example: "  cordelia audit prove 12 >entry-12.json",
-		Args:    wants(1, 1),
+		Args:    wants(1, "SEQ"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			seq, err := strconv.ParseInt(words[0], 10, 64)
 			if err != nil {

@@ -31,7 +31,7 @@ late reports, and work judged by who did it. For the person alone.
 With --task, --role or --detection, show those findings alone. The node makes a report
 of each day by itself; --kept shows the newest of them.`,
 		Example: "  cordelia audit report --since 168h\n  cordelia audit report --task ID --detection boundary\n  cordelia audit report --kept 7",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kept < 0 || kept > ops.MaxReports {
 				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d", ops.MaxReports).Try("say how many reports to show")
@@ -55,6 +55,9 @@ of each day by itself; --kept shows the newest of them.`,
 				if a.asJSON {
 					return a.printJSON(r)
 				}
+				if err := w.learnFrom(cmd.Context(), r); err != nil {
+					return err
+				}
 				a.showAuditReport(r)
 				return nil
 			})
@@ -67,6 +70,7 @@ of each day by itself; --kept shows the newest of them.`,
 	f.StringVar(&until, "until", "", "only what was before then: written like --since")
 	f.IntVar(&kept, "kept", 0, "show the newest `n` of the reports that the node made by itself")
 	sinceFlag(cmd, &since, "720h")
+	a.completeFlags(cmd, map[string]string{"task": "task_id"})
 	return cmd
 }
 
@@ -161,7 +165,7 @@ func (a *app) showAuditReport(r ops.AuditSummary) {
 		a.say("")
 		t := table{firm: 1, head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
 		for _, e := range r.Notable {
-			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), short(e.Actor), clean(e.What))...)
+			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), a.who(string(e.Actor)), a.named(e.What))...)
 		}
 		a.print(t)
 	}
@@ -171,8 +175,7 @@ func (a *app) showAuditReport(r ops.AuditSummary) {
 	}
 }
 
-// showFindings shows what the auditor found, with the whole id of each task: what
-// asks on takes no less.
+// showFindings shows what the auditor found.
 func (a *app) showFindings(list []schemas.AuditFinding) {
 	if len(list) == 0 {
 		a.note("the auditor found nothing")
@@ -185,7 +188,7 @@ func (a *app) showFindings(list []schemas.AuditFinding) {
 		if about == "" {
 			about = x.SubTaskID
 		}
-		t.add(texts(string(x.Detection), string(x.Accountable), clean(about), clean(x.Finding))...)
+		t.add(texts(string(x.Detection), string(x.Accountable), short(about), a.named(x.Finding))...)
 	}
 	a.print(t)
 }

@@ -24,7 +24,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 interrupted. Messages between the roles of tasks show with how they begin, and whole
 with --json, which is one entry to a line. Only reads, and for the person alone.`,
 		Example: "  cordelia audit tail --action agent_deactivate\n  cordelia audit tail --follow --json",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.filter.Actor = schemas.EntityID(actor)
 			var err error
@@ -73,6 +73,9 @@ func (t auditTail) run(ctx context.Context) error {
 	list, next, err := t.node.AuditTail(ctx, t.caller, t.filter, 0, t.limit)
 	for err == nil {
 		for _, e := range list {
+			for _, id := range targetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
+				t.learnName(ctx, id)
+			}
 			if err := t.show(e); err != nil {
 				return err
 			}
@@ -98,7 +101,8 @@ func (t auditTail) show(e ops.Tailed) error {
 		return t.printLine(e)
 	}
 	colours := t.colours()
-	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), short(e.Actor), paint(colours, bold, clean(e.Action)), clean(e.Target))
+	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), t.who(string(e.Actor)),
+		paint(colours, bold, clean(e.Action)), t.named(e.Target))
 	if e.Decision != "allowed" {
 		line += "  " + paint(colours, red, clean(e.Decision))
 	}
@@ -125,9 +129,9 @@ func spoken(m *schemas.AuditEvent) string {
 	if from == "" {
 		from = "user"
 	}
-	about := fmt.Sprintf("%s→%s %s task=%s round=%d", from, to, m.Record, m.TaskID, m.Round)
+	about := fmt.Sprintf("%s→%s %s task=%s round=%d", from, to, m.Record, short(m.TaskID), m.Round)
 	if m.SubTaskID != "" {
-		about += " subtask=" + m.SubTaskID
+		about += " subtask=" + short(m.SubTaskID)
 	}
 	text := string(m.Message)
 	if len(text) > maxSpoken {

@@ -47,7 +47,7 @@ wrote into the database past the node shows. It reads everything: some seconds f
 With --proof verify what cordelia audit prove printed, without any database; with
 --checkpoint also that it continues the newest checkpoint of that file.`,
 		Example: "  cordelia audit verify\n  cordelia audit verify --db copy.db --checkpoint /mnt/share\n  cordelia audit verify --proof entry-12.json --node ID",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof != "" {
 				return a.verifyProof(f)

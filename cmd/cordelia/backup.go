@@ -23,7 +23,7 @@ Your own key file is copied beside it (FILE.human.key) only if it has a
 passphrase. Agents' key files are never copied: their keys are in the database,
 sealed. The node's key is not copied either; a new machine makes its own.`,
 		Example: "  cordelia backup ~/backups/monday.db",
-		Args:    wants(1, 1),
+		Args:    wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				done := a.progress("copying and verifying")
@@ -74,7 +74,7 @@ give that key file with --key; a key that does not fit is refused before anythin
 written. The key file of the agent your clients act as is made from the backup.`,
 		Example: `  cordelia restore --dry-run ~/backups/monday.db
   cordelia restore --key human.key --accept-state-of-backup move.db`,
-		Args: wants(1, 1),
+		Args: wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			o.Backup, o.Ask = words[0], a.askPassphrase
 			var c ops.Config

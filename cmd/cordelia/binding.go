@@ -17,7 +17,7 @@ the group's items first. The longest bound folder counts. It opens nothing: who
 may not read the group writes and searches as everywhere else. Over HTTP there is
 no folder.`,
 		Example: `  cordelia memory bind ~/src/parser parser-team`,
-		Args:    wants(2, 2),
+		Args:    wants(2, "DIR", "GROUP"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				b, err := w.node.Bind(cmd.Context(), w.caller, words[0], schemas.GroupID(words[1]))
@@ -40,7 +40,7 @@ func (a *app) memoryUnbindCommand() *cobra.Command {
 		Use:     "unbind DIR",
 		Short:   "End the binding of a folder; what was written stays",
 		Example: `  cordelia memory unbind ~/src/parser`,
-		Args:    wants(1, 1),
+		Args:    wants(1, "DIR"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				dir, err := w.node.Unbind(cmd.Context(), w.caller, words[0])
@@ -62,7 +62,7 @@ func (a *app) memoryBindingsCommand() *cobra.Command {
 		Use:     "bindings",
 		Short:   "List the folders that are bound to groups",
 		Example: `  cordelia memory bindings`,
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				list, err := w.node.Bindings(cmd.Context(), w.caller)

@@ -20,15 +20,16 @@ func (a *app) complain(err error) {
 		fmt.Fprintln(a.errOut, "cordelia:", block(err.Error()))
 		return
 	}
-	fmt.Fprintf(a.errOut, "cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
+	say := func(format string, args ...any) { fmt.Fprint(a.errOut, schemas.ShortIDs(fmt.Sprintf(format, args...))) }
+	say("cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
 	for _, v := range e.Violations {
-		fmt.Fprintf(a.errOut, "  %s %s\n", block(field(v.Path)), block(v.Msg))
+		say("  %s %s\n", block(field(v.Path)), block(v.Msg))
 	}
 	if e.Expected != "" {
-		fmt.Fprintf(a.errOut, "expected: %s\n", block(a.commands(e.Expected)))
+		say("expected: %s\n", block(a.commands(e.Expected)))
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(a.errOut, "next: %s\n", block(a.commands(e.Hint)))
+		say("next: %s\n", block(a.commands(e.Hint)))
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)

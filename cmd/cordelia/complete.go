@@ -19,7 +19,7 @@ type completion func(ctx context.Context, w *acting) ([]string, error)
 // completionOf is what completes an argument of this name, nil if nothing does.
 func completionOf(name string) completion {
 	switch strings.TrimSuffix(name, "?") {
-	case "as", "agent", "entity", "author", "assigned_to", "coordinator_agent_id":
+	case "as", "agent", "entity", "author", "assigned_to", "coordinator_agent_id", "observer":
 		return completeAgents
 	case "group", "groups", "bonus_groups", "share_with":
 		return completeGroups
@@ -29,8 +29,10 @@ func completionOf(name string) completion {
 		return completeTasks
 	case "work_id", "retry":
 		return completeWork
-	case "id", "ids", "item", "synthesis_item", "share":
+	case "id", "ids", "item", "synthesis_item", "share", "supersedes", "derived_from", "context":
 		return completeItems
+	case "review":
+		return completeReviews
 	}
 	return nil
 }
@@ -62,9 +64,10 @@ func (a *app) completeFlags(cmd *cobra.Command, argumentOf map[string]string) {
 		if _, has := cmd.GetFlagCompletionFunc(f.Name); c == nil || has {
 			return
 		}
-		cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) { //nolint:errcheck // the flag exists
+		offer := func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return a.complete(cmd, c, typed)
-		})
+		}
+		cmd.RegisterFlagCompletionFunc(f.Name, offer) //nolint:errcheck // the flag exists
 	})
 }
 
@@ -77,7 +80,8 @@ func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []st
 		return nil, alone
 	}
 	defer n.Close() //nolint:errcheck // nothing was written
-	w := &acting{app: a, node: n, ring: n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })}
+	ring := n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })
+	w := &acting{app: a, node: n, ring: ring}
 	defer w.ring.Close()
 	if w.caller, err = w.ring.Person(cmd.Context(), terminalSession()); err != nil {
 		return nil, alone
@@ -111,7 +115,10 @@ func ask[V any](ctx context.Context, w *acting, op string, in map[string]any) (v
 func completeAgents(ctx context.Context, w *acting) (list []string, err error) {
 	v, err := w.agents(ctx, map[string]any{"limit": mostCompleted})
 	for _, g := range v.Agents {
-		list = append(list, described(g.Name, g.Type, string(g.Status)))
+		w.learnAgent(ctx, g)
+	}
+	for _, g := range v.Agents {
+		list = append(list, described(w.who(g.AgentID), g.Type, string(g.Status)))
 	}
 	return list, err
 }
@@ -147,12 +154,12 @@ func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
 	seen := map[string]bool{}
 	for _, t := range v.Tasks {
 		seen[t.TaskID] = true
-		list = append(list, described(t.TaskID, t.State, t.Intent))
+		list = append(list, described(short(t.TaskID), t.State, t.Intent))
 	}
 	for _, i := range v.Items {
 		if !seen[i.TaskID] {
 			seen[i.TaskID] = true
-			list = append(list, described(i.TaskID, i.State, i.Intent))
+			list = append(list, described(short(i.TaskID), i.State, i.Intent))
 		}
 	}
 	return list, err
@@ -161,7 +168,7 @@ func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
 func completeWork(ctx context.Context, w *acting) (list []string, err error) {
 	v, err := w.work(ctx)
 	for _, i := range v.Items {
-		list = append(list, described(i.WorkID, i.State, i.Intent))
+		list = append(list, described(short(i.WorkID), i.State, i.Intent))
 	}
 	return list, err
 }
@@ -193,7 +200,15 @@ func completeItems(ctx context.Context, w *acting) (list []string, err error) {
 		} `json:"results"`
 	}](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
 	for _, r := range v.Results {
-		list = append(list, described(r.ID, r.Name))
+		list = append(list, described(short(r.ID), r.Name))
+	}
+	return list, err
+}
+
+func completeReviews(ctx context.Context, w *acting) (list []string, err error) {
+	v, err := w.reviews(ctx, map[string]any{"limit": mostCompleted})
+	for _, r := range v.Waiting {
+		list = append(list, described(short(r.ID), r.Name))
 	}
 	return list, err
 }

@@ -34,7 +34,7 @@ Where each shell looks for them:
   powershell   what $PROFILE runs
   man          ~/.local/share/man/man1/cordelia.1`,
 		Example:   "  cordelia completion fish >~/.config/fish/completions/cordelia.fish",
-		Args:      wants(1, 1),
+		Args:      wants(1, "SHELL"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			root := cmd.Root()

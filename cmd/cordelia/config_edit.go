@@ -19,12 +19,12 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	return group("config", "Read and change the settings of this node",
 		&cobra.Command{
-			Use: "list", Short: "List the settings there are, with what is set", Args: wants(0, 0),
+			Use: "list", Short: "List the settings there are, with what is set", Args: wants(0),
 			Example: "  cordelia config list",
 			RunE:    func(*cobra.Command, []string) error { return a.configList() },
 		},
 		&cobra.Command{
-			Use: "get KEY", Short: "Print one setting", Args: wants(1, 1),
+			Use: "get KEY", Short: "Print one setting", Args: wants(1, "KEY"),
 			Example:           "  cordelia config get tasks.retries",
 			ValidArgsFunction: completeSettings,
 			RunE:              func(_ *cobra.Command, words []string) error { return a.configGet(words[0]) },
@@ -34,7 +34,7 @@ func (a *app) configCommand() *cobra.Command {
 			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
 the default holds. VALUE is a word, or JSON for lists and objects. What the settings
 mean: docs/operations.md. Processes that run keep what they began with.`,
-			Args:              wants(2, 2),
+			Args:              wants(2, "KEY", "VALUE"),
 			Example:           "  cordelia config set cooldown 10m\n  cordelia config set check_roots '[\"/src\"]'\n  cordelia config set cooldown ''",
 			ValidArgsFunction: completeSettings,
 			RunE:              func(_ *cobra.Command, words []string) error { return a.configSet(words[0], words[1]) },

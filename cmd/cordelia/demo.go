@@ -35,7 +35,7 @@ Each step shows what the agents were answered and holds it against what is promi
 exit code 1 if something does not hold. It takes as long as the lease of the worker
 that is killed: some 20 seconds.`,
 		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")

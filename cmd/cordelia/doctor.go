@@ -24,7 +24,7 @@ changes nothing, but for --fix: that makes Claude Code try the server again whic
 left out since it could not start it once. Exit code 0 without problems, else 1; a
 warning is none.`,
 		Example: "  cordelia doctor\n  cordelia doctor --fix",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "make Claude Code try a server again that it left out")

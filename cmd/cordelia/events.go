@@ -97,7 +97,7 @@ func (a *app) payload(raw json.RawMessage) string {
 		}
 		parts = append(parts, name+"="+text)
 	}
-	return clean(strings.Join(parts, " "))
+	return schemas.ShortIDs(clean(strings.Join(parts, " ")))
 }
 
 func showSubscriptions(a *app, v struct {
@@ -134,7 +134,7 @@ func (a *app) eventsTailCommand() *cobra.Command {
 once they are printed. Those of an agent (--as) stay unread for it unless --ack
 says otherwise. With --json, one event to a line.`,
 		Example: "  cordelia events tail\n  cordelia events tail --as researcher --json",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("ack") {
 				ack = as == ""

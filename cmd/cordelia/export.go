@@ -36,7 +36,7 @@ key is known. A FILE that exists is not overwritten.`,
 		Example: `  cordelia export --agents everything
   cordelia export --group team team.jsonl
   cordelia export --as researcher researcher.jsonl`,
-		Args: wants(0, 1),
+		Args: wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
 				r := ops.ExportRequest{As: w.as, Group: schemas.GroupID(group), Format: memory.Format(format)}

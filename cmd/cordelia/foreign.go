@@ -15,7 +15,7 @@ func (a *app) agentRecordCommand() *cobra.Command {
 		Use:     "record AGENT",
 		Short:   "Print an agent's public record, for another node to adopt",
 		Example: `  cordelia agent record researcher > researcher.json`,
-		Args:    wants(1, 1),
+		Args:    wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				r, err := w.node.RecordOf(cmd.Context(), w.caller, words[0])
@@ -38,7 +38,7 @@ func (a *app) agentAdoptCommand() *cobra.Command {
 It keeps its key, proves itself over HTTP, and starts at tier low: groups are
 read only until its work was found right.`,
 		Example: `  cordelia agent adopt researcher.json --group team`,
-		Args:    wants(1, 1),
+		Args:    wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			raw, err := a.readJSON(words[0])
 			if err != nil {

@@ -67,3 +67,27 @@ func TestFlagsSayWhatTheyAreFor(t *testing.T) {
 	}
 	walk(a.rootCommand(nil))
 }
+
+// What is missing on a command line is named, one word for each; approve takes pairs.
+func TestMissingWordsAreNamed(t *testing.T) {
+	root := (&app{}).rootCommand(nil)
+	approve, _, err := root.Find([]string{"review", "approve"})
+	require.NoError(t, err)
+	require.ErrorContains(t, approve.Args(approve, nil), "cordelia review approve needs ID HASH ")
+	require.ErrorContains(t, approve.Args(approve, []string{"7"}), "cordelia review approve needs HASH ")
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			if c.Args != nil && !c.HasSubCommands() {
+				if err := c.Args(c, nil); err != nil {
+					message, _, _ := strings.Cut(err.Error(), " (expected")
+					require.NotContains(t, strings.Trim(message, "."), "…", c.CommandPath())
+					require.NotContains(t, message, "[", c.CommandPath())
+					require.NotContains(t, message, "]", c.CommandPath())
+				}
+			}
+			walk(c)
+		}
+	}
+	walk(root)
+}

@@ -34,7 +34,7 @@ cannot be imported is left out and counted with the reason.`,
 		Example: `  cordelia import mine.jsonl
   cordelia import --group team CLAUDE.md docs/notes
   cordelia import --create-groups --as researcher researcher.jsonl`,
-		Args: wants(1, 100),
+		Args: wants(100, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
 			if r.Files, err = a.inputs(words); err != nil {
 				return err

@@ -22,7 +22,7 @@ func (a *app) keyInfoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "info [AGENT]", Short: "Show which key someone has and where it is",
 		Example: "  cordelia key info researcher",
-		Args:    wants(0, 1),
+		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
 				id := w.caller.Entity
@@ -74,7 +74,7 @@ func (a *app) keyUnwrapCommand() *cobra.Command {
 parent's key (yours or, with --as, that of an agent on this machine), and write
 the agent's key file, so that its own process can run here.`,
 		Example: "  cordelia key unwrap researcher",
-		Args:    wants(1, 1),
+		Args:    wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
 				id, err := w.find(cmd.Context(), words[0])
@@ -128,7 +128,7 @@ alone, with --reason. Tokens end at once, and running processes of the agent
 with the old key. The keys sealed to it are sealed anew. The old key file is
 kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 		Example: "  cordelia key rotate researcher --reason compromised",
-		Args:    wants(0, 1),
+		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if reason != "" && reason != "compromised" && reason != "lost" {
 				return schemas.Invalidf("there is no reason %q", reason).Expecting("compromised or lost")

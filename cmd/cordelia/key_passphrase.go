@@ -21,7 +21,7 @@ there is one, and the new one. Its end is not waited for; a line more that is th
 already is an error. Copies of the file made before stay as they are; if somebody may
 have one, replace the key itself: cordelia key rotate.`,
 		Example: "  cordelia key passphrase",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				passphrase, err := a.otherPassphrase()

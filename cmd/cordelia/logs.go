@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ func (a *app) logsCommand() *cobra.Command {
 is to come, too, until interrupted. The lines come from the audit record, which
 cordelia audit tail shows whole. With --json, one change to a line.`,
 		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.filter.Actor = schemas.EntityID(agent)
 			var err error
@@ -106,15 +105,15 @@ func (l logs) lines(ctx context.Context, list []ops.Tailed) (out []logLine) {
 	return out
 }
 
-// targetIDs finds the ids of agents in a target.
-var targetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
-
-// named is a target with the names of the agents in it.
+// named is a target with the names of the agents in it, and in short for people.
 func (l logs) named(ctx context.Context, target string) string {
-	return targetIDs.ReplaceAllStringFunc(target, func(id string) string {
+	for _, id := range targetIDs.FindAllString(target, -1) {
 		l.learnName(ctx, id)
-		return l.who(id)
-	})
+	}
+	if l.asJSON {
+		return targetIDs.ReplaceAllStringFunc(target, l.who)
+	}
+	return l.app.named(target)
 }
 
 func (l logs) show(line logLine) error {

@@ -93,6 +93,7 @@ type app struct {
 	said           []said            // the commands that call operations
 	known          map[string]string // names of agents by id, "" for those that may not be named here
 	tune           func(*ops.Config) // changes how the node is opened, nil = nothing
+	parents        map[string]string // of those agents, by id
 }
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait

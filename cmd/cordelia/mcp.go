@@ -71,7 +71,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		Long: `Serve MCP on stdin and stdout, as the agent whose key this machine holds: by
 default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
-		Args: wants(0, 0),
+		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.connect != "" {
 				return runner.Knock(cmd.Context(), f.connect, a.in, a.out)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -61,7 +60,7 @@ func (a *app) memoryGroupCommand() *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
 		return twin{
 			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,
-			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups),
+			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups), learns: true,
 		}.command(a)
 	}
 	return group("group", "Groups that share memory",
@@ -126,8 +125,9 @@ func showFound(a *app, v struct {
 	} else {
 		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY", "TEXT"}}
 		for _, r := range v.Results {
-			t.add(cell{clean(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold}, cell{text: clean(r.Author)},
-				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{clean(strings.Join(r.Conflicts, " ")), yellow}, cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
+			t.add(cell{short(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold}, cell{text: clean(r.Author)},
+				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{shorts(r.Conflicts), yellow},
+				cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
 		}
 		a.print(t)
 	}
@@ -135,7 +135,7 @@ func showFound(a *app, v struct {
 		a.note("weak: no result matches much of what was asked")
 	}
 	for _, n := range v.Near {
-		a.note("near: %s %s (%s)", clean(n.ID), clean(n.Name), clean(n.Why))
+		a.note("near: %s %s (%s)", short(n.ID), clean(n.Name), clean(n.Why))
 	}
 	for _, why := range []string{"quarantined", "expired", "superseded"} {
 		if n := v.Hidden[why]; n > 0 {
@@ -186,7 +186,7 @@ func showItems(a *app, v struct {
 		}
 		f := fields{}
 		f.styled("name", clean(item.Name), bold)
-		f.add("id", clean(item.ID))
+		f.add("id", short(item.ID))
 		f.add("type", clean(item.Type))
 		f.add("state", clean(item.State)+map[bool]string{true: ", judged wrong"}[item.Wrong])
 		if item.Stale != "" {
@@ -197,22 +197,23 @@ func showItems(a *app, v struct {
 		f.add("owner", a.who(item.Owner))
 		f.add("author", a.who(item.Author))
 		f.add("source", clean(item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
-		f.add("origin", clean(item.Origin))
+		f.add("origin", short(item.Origin))
 		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
 		f.add("created", clock(item.CreatedAt))
 		f.add("updated", clock(item.UpdatedAt))
 		f.add("expires", clock(item.ExpiresAt))
 		for _, r := range item.Related {
-			f.add(strings.ReplaceAll(clean(r.Kind), "_", " "), clean(r.Other))
+			f.add(strings.ReplaceAll(clean(r.Kind), "_", " "), short(r.Other))
 		}
 		a.list(f)
-		a.say("%s", pretty(item.Data))
+		a.data(item.Data)
 	}
 	for _, old := range v.Versions {
-		a.say("\nversion %d, %s\n%s", old.Version, clock(old.At), pretty(old.Data))
+		a.say("\nversion %d, %s", old.Version, clock(old.At))
+		a.data(old.Data)
 	}
 	if len(v.LeftOut) > 0 {
-		a.note("did not fit, read them separately: %s", clean(strings.Join(v.LeftOut, " ")))
+		a.note("did not fit, read them separately: %s", shorts(v.LeftOut))
 	}
 }
 
@@ -229,14 +230,14 @@ func showWritten(a *app, v struct {
 	Proposal    string   `json:"proposal"`
 	DecidedBy   []string `json:"decided_by"`
 }) {
-	a.say("%s", clean(v.ID))
+	a.say("%s", short(v.ID))
 	if v.Proposal != "" {
-		a.note("proposal %s waits for %s", clean(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
+		a.note("proposal %s waits for %s", short(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
 	}
-	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+clean(strings.Join(v.With, " "))), v.Version,
+	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+shorts(v.With)), v.Version,
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
-		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", clean(v.ID), v.Version)
+		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", short(v.ID), v.Version)
 	}
 	if v.Tainted {
 		a.note("kept as external: this session, or a source of it, had second-hand words")
@@ -253,7 +254,7 @@ func showDeleted(a *app, v struct {
 	ID     string `json:"id"`
 	Copies int    `json:"copies"`
 }) {
-	a.say("done: %s", clean(v.ID))
+	a.say("done: %s", short(v.ID))
 	if v.Copies > 0 {
 		a.say("purged with it: %s", schemas.Count(v.Copies, "copy", "copies"))
 	}
@@ -304,16 +305,16 @@ func showGroups(a *app, v struct {
 	case len(v.Invitations) > 0:
 		t := table{firm: 1, head: []string{"ID", "BY", "INVITES"}}
 		for _, i := range v.Invitations {
-			t.add(texts(clean(i.ID), clean(i.Inviter), clean(i.Name))...)
+			t.add(texts(short(i.ID), clean(i.Inviter), clean(i.Name))...)
 		}
 		a.print(t)
 		first := v.Invitations[0]
-		a.note("accept: cordelia review approve %s %s", clean(first.ID), clean(first.Hash))
-		a.note("decline: cordelia review reject %s", clean(first.ID))
+		a.note("accept: cordelia review approve %s %s", short(first.ID), clean(first.Hash))
+		a.note("decline: cordelia review reject %s", short(first.ID))
 	case v.Group != nil:
 		showGroup(a, *v.Group)
 	case v.Member != "":
-		a.say("done: %s", clean(v.Member))
+		a.say("done: %s", a.who(v.Member))
 	case len(v.Groups) == 0:
 		a.say("No groups. Make one: cordelia memory group create NAME")
 	default:
@@ -335,9 +336,9 @@ func showGroup(a *app, g groupView) {
 	f.styled("group", clean(g.ID), bold)
 	f.add("kind", clean(g.Kind))
 	f.add("description", clean(g.Description))
-	f.add("owner", short(g.Owner))
+	f.add("owner", a.who(g.Owner))
 	f.add("your role", clean(g.Role))
-	f.add("culture", compact(g.Culture))
+	f.add("culture", clean(strings.ReplaceAll(inWords(g.Culture), "_", " ")))
 	if g.Emcon {
 		f.styled("writes", "blocked", yellow)
 	}
@@ -364,7 +365,7 @@ func showHot(a *app, v struct {
 	LeftOut   []string        `json:"left_out"`
 	Warnings  []string        `json:"warnings"`
 }) {
-	a.say("%s", pretty(v.Context))
+	a.data(v.Context)
 	a.note("%d bytes, updated %s", v.Size, clock(v.UpdatedAt))
 	if len(v.LeftOut) > 0 {
 		a.note("too large to show, read each with --section: %s", clean(strings.Join(v.LeftOut, ", ")))
@@ -409,15 +410,6 @@ func warn(a *app, warnings []string) {
 	for _, w := range warnings {
 		a.note("%s", clean(w))
 	}
-}
-
-// pretty indents JSON for reading.
-func pretty(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return block(string(raw))
-	}
-	return block(b.String())
 }
 
 // insight makes a learning of a plain sentence.

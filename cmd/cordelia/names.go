@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // agentIDs finds the ids of agents in an answer, as JSON strings.
@@ -26,24 +28,51 @@ func (w *acting) learn(ctx context.Context, answer []byte) {
 	}
 }
 
-// learnName looks up the name of one agent.
+// learnFrom looks up the names of those that v names.
+func (w *acting) learnFrom(ctx context.Context, v any) error {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		for _, id := range targetIDs.FindAllString(string(raw), -1) {
+			w.learnName(ctx, id)
+		}
+	}
+	return err
+}
+
+// learnName looks up the name of one agent, as far as the caller may know it.
 func (w *acting) learnName(ctx context.Context, id string) {
 	if _, asked := w.known[id]; asked || len(w.known) >= mostNames {
 		return
 	}
-	if w.known == nil {
-		w.known = map[string]string{}
-	}
-	w.known[id] = w.nameOf(ctx, id)
-}
-
-// nameOf is the name of the agent with this id, "" if the caller may not know it.
-func (w *acting) nameOf(ctx context.Context, id string) string {
 	v, err := w.agents(ctx, map[string]any{"agent": id})
 	if err != nil || len(v.Agents) != 1 || v.Agents[0].AgentID != id {
-		return ""
+		v.Agents = []agentView{{AgentID: id}}
 	}
-	return v.Agents[0].Name
+	w.learnAgent(ctx, v.Agents[0])
+}
+
+// learnAgent notes the name of an agent. Two of one name are told apart by their parents'
+// names, as arguments take them.
+func (w *acting) learnAgent(ctx context.Context, g agentView) {
+	if w.known == nil {
+		w.known, w.parents = map[string]string{}, map[string]string{}
+	}
+	w.known[g.AgentID], w.parents[g.AgentID] = g.Name, g.Parent
+	if g.Name == "" {
+		return
+	}
+	var alike []string
+	for id, name := range w.known {
+		if name == g.Name || strings.HasSuffix(name, "/"+g.Name) {
+			alike = append(alike, id)
+		}
+	}
+	for _, id := range alike {
+		if len(alike) > 1 && w.known[id] == g.Name && w.parents[id] != "" {
+			w.learnName(ctx, w.parents[id])
+			w.known[id] = w.who(w.parents[id]) + "/" + g.Name
+		}
+	}
 }
 
 // agents is what agent_list answers whoever is at the terminal, whomever they act as.
@@ -62,6 +91,15 @@ func (w *acting) agents(ctx context.Context, in map[string]any) (v agentsView, e
 	}
 	return v, json.Unmarshal(raw, &v)
 }
+
+// named is a text with the names of the agents whose ids are in it, as far as learned, and
+// the short forms of other ids.
+func (a *app) named(text string) string {
+	return schemas.ShortIDs(targetIDs.ReplaceAllStringFunc(clean(text), a.who))
+}
+
+// targetIDs finds the ids of agents in a text.
+var targetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
 
 // who is an entity by its name, if learn found that, else by the beginning of its id.
 func (a *app) who(id string) string {

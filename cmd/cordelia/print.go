@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // printJSON prints v for programs. What could hide in text of agents is written
@@ -60,7 +61,7 @@ func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", 
 
 // note prints a line beside the output. The tools it names are named as commands.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.errOut, "cordelia: %s\n", a.commands(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", schemas.ShortIDs(a.commands(fmt.Sprintf(format, args...))))
 }
 
 // clean makes a text safe for one line of a terminal: hidden characters show,
@@ -78,11 +79,37 @@ func clock(stamp string) string {
 	if err != nil {
 		return clean(stamp)
 	}
-	return t.Local().Format("2006-01-02 15:04:05")
+	return zoned(t)
 }
 
-// short is how an id is shown: enough of it to name it.
-func short[S ~string](id S) string { return clean(string(id[:min(12, len(id))])) }
+// zoned shows a time in the user's time zone, and says which that is.
+func zoned(t time.Time) string {
+	t = t.Local()
+	if _, offset := t.Zone(); offset == 0 {
+		return t.Format("2006-01-02 15:04:05 UTC")
+	}
+	return t.Format("2006-01-02 15:04:05 -07:00")
+}
+
+// now is the node's time, as it is shown.
+func (w *acting) now() string { return zoned(w.node.Store.Clock().Now()) }
+
+// short is how an id is shown: enough of it to name it. A name stays as it is.
+func short[S ~string](id S) string {
+	if schemas.IsAgentID(string(id)) {
+		return string(id[:12])
+	}
+	return clean(schemas.ShortID(string(id)))
+}
+
+// shorts shows ids in a line.
+func shorts(ids []string) string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = short(id)
+	}
+	return strings.Join(list, " ")
+}
 
 // whom is an entity by its name, and by its id where others may have that name.
 func whom[S ~string](name string, id S) string {

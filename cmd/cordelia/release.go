@@ -24,7 +24,7 @@ version you read.
 What agents of different lines wrote alike, and that names known tools only,
 takes effect without you. --revoke holds an item back whoever agrees.`,
 		Example: "  cordelia memory release 0198c0de-… --if-version 1",
-		Args:    wants(0, 1),
+		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				if len(words) == 1 {
@@ -60,6 +60,7 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 	}
 	cmd.Flags().IntVar(&version, "if-version", 0, "the version of the item that you read")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "hold the item back again")
+	a.completeWords(cmd, []string{"id"})
 	return cmd
 }
 
@@ -76,7 +77,8 @@ func (a *app) showHeld(items []memory.Item) {
 		if json.Unmarshal(i.Data, &data) != nil {
 			data.Kind = string(i.Type)
 		}
-		t.add(cell{clean(string(i.ID)), dim}, cell{text: strconv.Itoa(i.Version)}, cell{text: clean(data.Kind)}, cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
+		t.add(cell{short(i.ID), dim}, cell{text: strconv.Itoa(i.Version)}, cell{text: clean(data.Kind)},
+			cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
 			cell{text: clean(string(i.Group))}, cell{text: clock(i.CreatedAt)}, cell{clean(i.Name), bold})
 	}
 	a.print(t)

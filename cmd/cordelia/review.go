@@ -65,7 +65,7 @@ func (a *app) approveCommand() *cobra.Command {
 		Use:     "approve ID HASH [ID HASH]…",
 		Short:   "Approve what waits, as it was shown: all that is named, or nothing",
 		Example: "  cordelia review approve 0198c0de-… 9f86d081884c…",
-		Args:    wants(2, maxWords),
+		Args:    wants(maxWords, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words)%2 != 0 {
 				return schemas.Invalidf("an id lacks its hash").Expecting("%s", cmd.UseLine()).Try("run: cordelia review show ID")
@@ -79,6 +79,7 @@ func (a *app) approveCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	asFlag(cmd, &as)
+	a.completeWords(cmd, []string{"review"})
 	return cmd
 }
 
@@ -90,7 +91,7 @@ func (a *app) rejectCommand() *cobra.Command {
 		Long: `Reject what waits. Memories that were rejected are removed once all of their staging
 group is decided. A held result is named with the hash that was shown.`,
 		Example: "  cordelia review reject 0198c0de-…\n  cordelia review reject 0198c0de-… 9f86d081884c…\n  cordelia review reject --rest staging-9f86…",
-		Args:    wants(0, maxWords),
+		Args:    wants(maxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			in := map[string]any{}
 			var decisions []map[string]any
@@ -114,11 +115,16 @@ group is decided. A held result is named with the hash that was shown.`,
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	cmd.Flags().StringVar(&rest, "rest", "", "a staging group: reject what else waits there")
 	asFlag(cmd, &as)
+	a.completeWords(cmd, []string{"review"})
 	return cmd
 }
 
-// isHash tells a hash, or a piece of one, from an id: ids have dashes.
-func isHash(word string) bool { return word != "" && strings.Trim(word, "0123456789abcdef") == "" }
+// isHash tells a hash, or a piece of one, from an id: a short one has 8 to 12 digits
+// without a dash.
+func isHash(word string) bool {
+	digits := word != "" && strings.Trim(word, "0123456789abcdef") == ""
+	return digits && (len(word) < schemas.ShortIDLength || len(word) > 12)
+}
 
 func decision(id, word, hash, reason string) map[string]any {
 	d := map[string]any{"id": id, "decision": word}
@@ -167,12 +173,12 @@ func showDecided(a *app, v struct {
 	Closed []string `json:"closed"`
 }) {
 	for _, d := range v.Decided {
-		text := fmt.Sprintf("%s  %s", clean(d.ID), clean(d.State))
+		text := fmt.Sprintf("%s  %s", short(d.ID), clean(d.State))
 		if d.Item != "" {
-			text += "  as " + clean(d.Item)
+			text += "  as " + short(d.Item)
 		}
 		if len(d.With) > 0 {
-			text += fmt.Sprintf(", %s %s", clean(d.Status), clean(strings.Join(d.With, " ")))
+			text += fmt.Sprintf(", %s %s", clean(strings.ReplaceAll(d.Status, "_", " ")), shorts(d.With))
 		}
 		a.say("%s", text)
 		if d.Note != "" {
@@ -223,11 +229,11 @@ func showReviews(a *app, v reviewsView) {
 		if status == "new" {
 			status = ""
 		}
-		t.add(texts(clean(r.ID), clean(r.Author), clean(r.Group), clean(status), clean(r.Name))...)
+		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), clean(strings.ReplaceAll(status, "_", " ")), clean(r.Name))...)
 	}
 	a.print(t)
 	for _, id := range v.LeftOut {
-		a.note("did not fit: cordelia review show %s", clean(id))
+		a.note("did not fit: cordelia review show %s", short(id))
 	}
 	if v.Cursor != "" {
 		a.note("more with: --cursor %s", v.Cursor)
@@ -242,14 +248,14 @@ func showReviewed(a *app, v reviewsView) {
 		a.showReview(r)
 	}
 	for _, id := range v.LeftOut {
-		a.note("did not fit: cordelia review show %s", clean(id))
+		a.note("did not fit: cordelia review show %s", short(id))
 	}
 }
 
 // showReview prints one thing that waits, with the difference it makes.
 func (a *app) showReview(r reviewView) {
 	f := fields{}
-	f.add("id", clean(r.ID))
+	f.add("id", short(r.ID))
 	f.styled("what", clean(r.Name), bold)
 	by := clean(r.Author)
 	if r.Tier != "" {
@@ -257,7 +263,7 @@ func (a *app) showReview(r reviewView) {
 	}
 	f.add(byWord(r.Kind), by)
 	f.add("for", clean(r.Group))
-	f.add("supersedes", clean(r.Replaces))
+	f.add("supersedes", short(r.Replaces))
 	f.add("source", clean(r.Source))
 	chain := clean(r.Divergence)
 	if r.Sessions > 0 {
@@ -265,7 +271,7 @@ func (a *app) showReview(r reviewView) {
 	}
 	f.add("chain", chain)
 	if r.Status != "" {
-		f.add("beside", clean(r.Status+" "+strings.Join(r.With, " ")))
+		f.add("beside", strings.TrimSpace(clean(strings.ReplaceAll(r.Status, "_", " "))+" "+shorts(r.With)))
 	}
 	f.add("staging", clean(r.Staging))
 	if r.State != "pending" {

@@ -38,7 +38,7 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve MCP over Streamable HTTP on /mcp. Every request carries a bearer token:
 POST /auth/challenge, sign its message with the entity's key, POST /auth/token;
 or, for an agent of this machine, cordelia agent token NAME.`,
-		Args: wants(0, 0),
+		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveHTTP(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()

@@ -43,7 +43,7 @@ others: ` + clients.Rule + `.`,
   cordelia setup --allow
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
-		Args: wants(0, 0),
+		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()

@@ -17,7 +17,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Short:   "Show what runs, what waits for you, and what it took",
 		Long:    "Show the agents, tasks and work below you that are under way, what waits for you or for\nan agent, and how long agents worked on what was submitted in the last 24 hours.",
 		Example: "  cordelia status\n  cordelia status --json",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				s, err := w.node.Status(cmd.Context(), w.caller)
@@ -59,7 +59,7 @@ func (a *app) showStatus(s ops.NodeStatus) {
 	if len(s.Tasks) > 0 {
 		t := table{firm: 1, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, e := range s.Tasks[:min(len(s.Tasks), mostShown)] {
-			t.add(cell{text: clean(e.TaskID)}, cell{clean(string(e.State)), bold}, cell{text: fmt.Sprint(e.Round)}, cell{text: clean(e.Intent)})
+			t.add(cell{text: short(e.TaskID)}, cell{clean(string(e.State)), bold}, cell{text: fmt.Sprint(e.Round)}, cell{text: clean(e.Intent)})
 		}
 		a.say("")
 		a.print(t)
@@ -67,7 +67,7 @@ func (a *app) showStatus(s ops.NodeStatus) {
 	if len(s.Running) > 0 {
 		t := table{firm: 1, head: []string{"RUNNING", "HELD BY", "LEASE LEFT", "INTENT"}}
 		for _, i := range s.Running[:min(len(s.Running), mostShown)] {
-			t.add(cell{text: clean(i.WorkID)}, cell{text: clean(i.Holder)}, cell{text: fmt.Sprintf("%d s", i.LeaseLeft)}, cell{text: clean(i.Intent)})
+			t.add(cell{text: short(i.WorkID)}, cell{text: clean(i.Holder)}, cell{text: fmt.Sprintf("%d s", i.LeaseLeft)}, cell{text: clean(i.Intent)})
 		}
 		a.say("")
 		a.print(t)

@@ -64,7 +64,7 @@ func showSwarmMade(a *app, v struct {
 	a.say("%s (%s)", clean(v.SwarmID), clean(v.Strategy))
 	t := table{firm: 1, head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
 	for _, i := range v.Agents {
-		t.add(cell{text: clean(i.Name)}, cell{text: clean(i.Slot)}, cell{text: clean(i.ID)}, cell{text: clean(i.Group)})
+		t.add(cell{text: clean(i.Name)}, cell{text: clean(i.Slot)}, cell{text: short(i.ID)}, cell{text: clean(i.Group)})
 	}
 	a.print(t)
 	for _, r := range v.Refused {

@@ -14,7 +14,7 @@ func showSwarms(a *app, v struct {
 	} `json:"swarms"`
 }) {
 	if len(v.Swarms) == 0 {
-		a.say("No swarms. Make one: cordelia swarm create GOAL --strategy broadcast --agents '[{\"slot\": \"worker\", \"count\": 3}]'")
+		a.say("No swarms. How to make one: cordelia swarm create --help")
 		return
 	}
 	t := table{firm: 1, head: []string{"SWARM", "STRATEGY", "AGENTS", "MADE", "ENDED", "GOAL"}}

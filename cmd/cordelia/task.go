@@ -83,21 +83,21 @@ func showSubmitted(a *app, v struct {
 	} `json:"items"`
 }) {
 	if v.State != "" {
-		a.say("Task %s is %s.", clean(v.TaskID), clean(v.State))
+		a.say("Task %s is %s.", short(v.TaskID), clean(v.State))
 		if v.Reason != "" {
 			a.say("%s", clean(v.Reason))
-			a.note("all of it: cordelia task show %s --detail", clean(v.TaskID))
+			a.note("all of it: cordelia task show %s --detail", short(v.TaskID))
 			return
 		}
 		a.note("%s", clean(v.Next))
-		a.note("how it goes: cordelia task watch %s", clean(v.TaskID))
+		a.note("how it goes: cordelia task watch %s", short(v.TaskID))
 		return
 	}
 	if v.TaskID != "" {
-		a.say("Task %s", clean(v.TaskID))
+		a.say("Task %s", short(v.TaskID))
 	}
 	for _, i := range v.Items {
-		a.say("%s  %s", clean(i.WorkID), clean(i.State))
+		a.say("%s  %s", short(i.WorkID), clean(i.State))
 	}
 }
 
@@ -142,7 +142,7 @@ func showClaimed(a *app, v struct {
 	}
 	w := v.Work
 	f := fields{}
-	f.add("item", clean(w.WorkID))
+	f.add("item", short(w.WorkID))
 	f.add("fence", fmt.Sprint(w.Fence))
 	f.add("until", clock(w.ExpiresAt))
 	f.add("today", clean(w.Today))
@@ -152,7 +152,7 @@ func showClaimed(a *app, v struct {
 	f.paragraphs("intent", w.Intent)
 	f.brief(w.Brief)
 	if len(w.Before) > 0 {
-		f.add("results before", clean(string(w.Before)))
+		f.add("results before", clean(inWords(w.Before)))
 	}
 	for _, n := range append([]string{w.Note}, w.Notes...) {
 		if n != "" {
@@ -163,7 +163,7 @@ func showClaimed(a *app, v struct {
 	if w.Resumed {
 		a.note("it was yours already")
 	}
-	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", clean(w.WorkID), w.Fence, a.asFlag())
+	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", short(w.WorkID), w.Fence, a.asFlag())
 }
 
 func showReported(a *app, v struct {
@@ -239,8 +239,8 @@ func showWork(a *app, v tasksView) {
 				f.add(name, clean(text))
 			}
 		}
-		add("item", i.WorkID)
-		add("task", i.TaskID)
+		add("item", short(i.WorkID))
+		add("task", short(i.TaskID))
 		add("group", i.GroupID)
 		f.styled("state", clean(i.State), bold)
 		add("outcome", i.Outcome)
@@ -258,8 +258,8 @@ func showWork(a *app, v tasksView) {
 		}
 		f.paragraphs("intent", i.Intent)
 		f.brief(i.Brief)
-		add("result", string(i.Result))
-		add("evidence", string(i.Evidence))
+		add("result", inWords(i.Result))
+		add("evidence", inWords(i.Evidence))
 		add("note", i.Note)
 		a.list(f)
 	}
@@ -273,14 +273,14 @@ func listWork(a *app, v tasksView) {
 	if len(v.Tasks) > 0 {
 		t := table{firm: 2, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, i := range v.Tasks {
-			t.add(cell{text: clean(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)}, cell{text: clean(i.Intent)})
+			t.add(cell{text: short(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)}, cell{text: clean(i.Intent)})
 		}
 		a.print(t)
 		a.say("")
 	}
 	t := table{firm: 2, head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
 	for _, i := range v.Items {
-		t.add(cell{text: clean(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)}, cell{text: clean(i.Intent)})
+		t.add(cell{text: short(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)}, cell{text: clean(i.Intent)})
 	}
 	a.print(t)
 	if v.Cursor != "" {

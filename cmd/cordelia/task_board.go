@@ -77,7 +77,7 @@ func (v pipelineView) board(width int, colours bool) string {
 
 // head says what the task is and how it stands.
 func (v pipelineView) head() (f fields) {
-	f.add("task", clean(v.TaskID))
+	f.add("task", short(v.TaskID))
 	f.add("group", clean(v.GroupID))
 	f.add("intent", clean(v.Intent))
 	state := clean(string(v.State))
@@ -97,7 +97,7 @@ func (v pipelineView) head() (f fields) {
 func (v pipelineView) next() string {
 	switch v.State {
 	case schemas.TaskClarifying:
-		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", clean(v.TaskID))
+		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", short(v.TaskID))
 	case schemas.TaskReview:
 		return "cordelia review shows the result and asks for your decision"
 	}
@@ -172,7 +172,7 @@ func (v pipelineView) seats() (f fields) {
 		if of := v.subtask(s.SubTaskID); of != "" {
 			role += " " + cut(of, seatWidth)
 		}
-		f.add(role, s.stands()+", item "+clean(s.WorkID))
+		f.add(role, s.stands()+", item "+short(s.WorkID))
 	}
 	return f
 }
@@ -274,9 +274,7 @@ func (v pipelineView) ending() (f fields) {
 		f.styled("result", clean(string(r.Result)), stateStyle(schemas.TaskState(r.Result)))
 	}
 	f.add("reason", clean(r.Reason))
-	if out := string(r.Output); out != "null" && out != "[]" {
-		f.add("output", clean(out))
-	}
+	f.add("output", clean(inWords(r.Output)))
 	for _, one := range r.Tried {
 		f.add("tried", clean(one))
 	}

@@ -11,7 +11,7 @@ import (
 func (v *pipelineView) changes(before *pipelineView) (list []string) {
 	say := func(format string, args ...any) { list = append(list, clean(fmt.Sprintf(format, args...))) }
 	if before == nil {
-		say("task %s: %s", v.TaskID, v.Intent)
+		say("task %s: %s", short(v.TaskID), v.Intent)
 		before = &pipelineView{}
 	}
 	for _, r := range v.Rounds[min(len(before.Rounds), len(v.Rounds)):] {
@@ -88,7 +88,7 @@ func (v *pipelineView) changedSeats(before *pipelineView) (list []string) {
 		}
 		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, clock(s.Until))
 		if s.Holder == "" {
-			stands = "waits " + s.Waits + ", item " + s.WorkID
+			stands = "waits " + s.Waits + ", item " + short(s.WorkID)
 		}
 		list = append(list, clean(name+": "+stands))
 	}

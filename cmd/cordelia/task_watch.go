@@ -33,7 +33,7 @@ Ctrl-C leaves the tasks alone.
 
 Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 		Example: "  cordelia task watch 0198c0de-… && make release\n  cordelia task watch",
-		Args:    wants(0, 1),
+		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				if len(words) == 0 {
@@ -46,7 +46,7 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 				t := taskWatch{acting: w, id: words[0]}
 				err := t.follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					a.note("the task goes on; see it again with: cordelia task watch %s", clean(t.id))
+					a.note("the task goes on; see it again with: cordelia task watch %s", short(t.id))
 					return exitInterrupted
 				}
 				return err
@@ -128,7 +128,7 @@ func (t *taskWatch) look(ctx context.Context) error {
 	}
 	if now == nil {
 		return schemas.Invalidf("this is plain work, and no task of the pipeline").Expecting("a task submitted with --request").
-			Try("run: cordelia task show %s", t.id)
+			Try("run: cordelia task show %s", short(t.id))
 	}
 	if err := t.show(now, answer); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (t *taskWatch) show(now *pipelineView, answer json.RawMessage) error {
 		return nil
 	}
 	t.drawn = 0
-	at := t.node.Store.Clock().Now().Local().Format("2006-01-02 15:04:05")
+	at := t.now()
 	for _, l := range now.changes(t.before) {
 		t.say("%s  %s", at, l)
 	}

@@ -114,8 +114,7 @@ func (w *acting) sayRunning(r running) error {
 	if r.Holder != "" {
 		state = "held by " + r.Holder
 	}
-	at := w.node.Store.Clock().Now().Local().Format("2006-01-02 15:04:05")
-	line := fmt.Sprintf("%s  %s  %s  %s", at, clean(r.id()), clean(state), clean(schemas.Shorten(r.Intent, 80)))
+	line := fmt.Sprintf("%s  %s  %s  %s", w.now(), short(r.id()), clean(state), clean(schemas.Shorten(r.Intent, 80)))
 	w.say("%s", strings.TrimRight(line, " "))
 	return nil
 }

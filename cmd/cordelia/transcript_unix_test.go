@@ -21,6 +21,7 @@ import (
 	"cordelia/internal/drive"
 	"cordelia/internal/store"
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // binDir holds the program under test, as a command that does not wait for the
@@ -123,11 +124,12 @@ var varies = []struct {
 	word string
 	text *regexp.Regexp
 }{
-	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|\d{8}[Tt]\d{6}\.\d+[Zz]`)},
+	{"time", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?|\d{8}[Tt]\d{6}\.\d+[Zz]`)},
 	{"day", regexp.MustCompile(`([A-Z][a-z]+day, )?\d{4}-\d\d-\d\d`)},
 	{"uuid", regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)},
 	{"hash", regexp.MustCompile(`\b[0-9a-f]{64}\b`)},
 	{"short", regexp.MustCompile(`\b[0-9a-f]{12}\b`)}, // of a hash
+	{"id", regexp.MustCompile(`\b[0-9a-f]{8}\b`)},     // of a uuid
 	{"token", regexp.MustCompile(`cdl1_[\w-]+`)},
 	{"sealed", regexp.MustCompile(`[A-Za-z0-9+/]{174}==`)},
 	{"signature", regexp.MustCompile(`[A-Za-z0-9+/]{86}==`)},
@@ -146,7 +148,7 @@ func (s *stage) steady(text string) string {
 	for _, v := range varies {
 		text = v.text.ReplaceAllStringFunc(text, func(found string) string {
 			switch v.word {
-			case "hash", "uuid", "short":
+			case "hash", "uuid", "short", "id":
 				return fmt.Sprintf("<%s %d>", v.word, s.number(found, v.word))
 			}
 			return "<" + v.word + ">"
@@ -159,11 +161,11 @@ func (s *stage) steady(text string) string {
 // one has its number.
 func (s *stage) number(id, word string) int {
 	kind := word
-	if word == "short" {
-		kind = "hash"
-	}
-	if kind == "hash" {
-		id = id[:12]
+	switch word {
+	case "hash", "short":
+		kind, id = "hash", id[:12]
+	case "uuid", "id":
+		kind, id = "uuid", schemas.ShortID(id)
 	}
 	if s.numbers[id] == 0 {
 		s.count[kind]++

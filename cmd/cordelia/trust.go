@@ -12,7 +12,7 @@ func (a *app) trustCommand() *cobra.Command {
 	return group("trust", "How reliable agents proved, and what follows from it",
 		twin{
 			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability", takes: []string{"agent"},
-			example: "cordelia trust show researcher", show: shown(showTrust),
+			example: "cordelia trust show researcher", show: shown(showTrust), learns: true,
 		}.command(a),
 		twin{
 			op: "trust_assess", use: "assess [ID] [right|wrong]", short: "Say that an item proved right or wrong, or how an agent works",
@@ -70,7 +70,7 @@ func showTrust(a *app, v struct {
 }) {
 	f := fields{}
 	f.add("agent", whom(v.Name, v.AgentID))
-	f.add("in the eyes of", short(v.Observer))
+	f.add("in the eyes of", a.who(v.Observer))
 	f.styled("tier", clean(v.Tier), bold)
 	f.add("tier follows", clean(v.TierWhy))
 	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy, v.Interval95[0], v.Interval95[1], v.Q05))
@@ -156,7 +156,7 @@ func (a *app) trustVerifyCommand() *cobra.Command {
 every score with what comes out, bit for bit. Exit code 1, and which row, if
 something does not fit.`,
 		Example: "  cordelia trust verify",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				v, err := w.node.VerifyTrust(cmd.Context(), w.caller)

@@ -19,7 +19,7 @@ func (a *app) trustRelayedCommand() *cobra.Command {
 not decided on. Until you confirm them, all that one agent relays about another counts
 half a verdict, and no tier follows from it.`,
 		Example: "  cordelia trust relayed",
-		Args:    wants(0, 0),
+		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				list, err := w.node.RelayedVerdicts(cmd.Context(), w.caller)
@@ -42,7 +42,7 @@ func (a *app) decideRelayed(verb string, confirm bool, short string) *cobra.Comm
 		Use:     verb + " NUMBER...",
 		Short:   short,
 		Example: fmt.Sprintf("  cordelia trust relayed %s 12 13", verb),
-		Args:    wants(1, 100),
+		Args:    wants(100, "NUMBER"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			numbers := make([]int64, len(words))
 			for i, word := range words {
@@ -99,7 +99,7 @@ func (a *app) showRelayed(list []ops.RelayedVerdict) error {
 	}
 	t := table{firm: 3, head: []string{"NUMBER", "RELAYED BY", "ABOUT", "VERDICT", "WEIGHT", "WHEN", "ITEM"}}
 	for _, r := range list {
-		item := string(r.Item)
+		item := short(r.Item)
 		if r.Name != "" {
 			item = r.Name
 		}

@@ -139,50 +139,36 @@ func (t twin) flagName(arg string) string {
 // positions checks how many words there are: the last argument takes all that
 // remain if it is a list or free text.
 func (t twin) positions() cobra.PositionalArgs {
-	least, most := 0, len(t.takes)
-	for _, name := range t.takes {
+	var required []string
+	for i, name := range t.takes {
 		if !strings.HasSuffix(name, "?") {
-			least++
+			required = append(required, strings.Trim(strings.Fields(t.use)[i+1], "[]…"))
 		}
 	}
+	most := len(t.takes)
 	if most > 0 && takesRest(t.use) {
 		most = maxWords
 	}
-	return wants(least, most)
+	return wants(most, required...)
 }
 
 // maxWords bounds an argument that takes all remaining words.
 const maxWords = 1000
 
-// wants checks how many words follow a command.
-func wants(least, most int) cobra.PositionalArgs {
+// wants checks the words that follow a command: those that are required, by name, and at
+// most so many.
+func wants(most int, required ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, words []string) error {
-		if n := len(words); n < least || n > most {
-			count := fmt.Sprintf("%d arguments", n)
-			if n == 1 {
-				count = "1 argument"
-			}
-			if missing := missingWords(cmd.Use, n); n < least && missing != "" {
-				return schemas.Invalidf("%s needs %s", cmd.CommandPath(), missing).
-					Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
-			}
-			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(), count).
+		switch n := len(words); {
+		case n < len(required):
+			return schemas.Invalidf("%s needs %s", cmd.CommandPath(), strings.Join(required[n:], " ")).
+				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
+		case n > most:
+			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(), schemas.Count(n, "argument", "arguments")).
 				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
 		}
 		return nil
 	}
-}
-
-// missingWords are the words that a use line asks for behind the first n.
-func missingWords(use string, n int) string {
-	var words []string
-	use, _, _ = strings.Cut(use, "[")
-	for i, word := range strings.Fields(use) {
-		if i > n {
-			words = append(words, word)
-		}
-	}
-	return strings.Join(words, " ")
 }
 
 func takesRest(use string) bool { return strings.Contains(use, "…") }

@@ -28,7 +28,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Long: `Put back every file that setup wrote, byte for byte where it has not changed
 since; where it has, take out only our entry. Removes the program that setup
 installed. Keys and memories stay, unless --purge deletes them for good.`,
-		Args: wants(0, 0),
+		Args: wants(0),
 		RunE: func(*cobra.Command, []string) error { return a.uninstall(f) },
 	}
 	fl := cmd.Flags()

@@ -34,7 +34,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  wants(0, 0),
+		Args:  wants(0),
 		RunE: func(*cobra.Command, []string) error {
 			if a.asJSON {
 				return a.printJSON(map[string]any{"version": version(), "schema": store.SchemaVersion(), "go": runtime.Version()})

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// part is a field of an object.
+type part struct {
+	name  string
+	value json.RawMessage
+}
+
+// partsOf lists the fields of an object in the order they have there; ok is false for
+// anything else.
+func partsOf(raw json.RawMessage) (parts []part, ok bool) {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return nil, false
+		}
+		parts = append(parts, part{fmt.Sprint(name), value})
+	}
+	return parts, true
+}
+
+// inWords writes a JSON value for people: a text without its quotes, a list with ; between
+// its elements, an object as names and values; one inside of another in parentheses.
+func inWords(raw json.RawMessage) string { return wordsOf(raw, false) }
+
+func wordsOf(raw json.RawMessage, inside bool) string {
+	var said string
+	if len(raw) == 0 || json.Unmarshal(raw, &said) == nil {
+		return said
+	}
+	var list []json.RawMessage
+	parts, isObject := partsOf(raw)
+	isList := !isObject && json.Unmarshal(raw, &list) == nil
+	var out []string
+	for _, p := range parts {
+		out = append(out, strings.TrimSpace(p.name+" "+wordsOf(p.value, true)))
+	}
+	for _, element := range list {
+		out = append(out, wordsOf(element, true))
+	}
+	text := strings.Join(out, map[bool]string{true: ", ", false: "; "}[isObject])
+	switch {
+	case string(raw) == "null":
+		return ""
+	case !isObject && !isList:
+		return string(raw) // a number, true or false
+	case inside && text != "":
+		return "(" + text + ")"
+	}
+	return text
+}
+
+// shapeOf says in words what a JSON Schema asks for.
+func shapeOf(raw json.RawMessage) string {
+	var s struct {
+		Type       json.RawMessage            `json:"type"`
+		Enum       []json.RawMessage          `json:"enum"`
+		Items      json.RawMessage            `json:"items"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	switch {
+	case len(s.Enum) > 0:
+		var list []string
+		for _, v := range s.Enum {
+			list = append(list, inWords(v))
+		}
+		return "one of " + strings.Join(list, ", ")
+	case len(s.Items) > 0:
+		return strings.TrimSpace("list of " + shapeOf(s.Items))
+	case len(s.Properties) > 0:
+		var list []string
+		for _, name := range sortedKeys(s.Properties) {
+			need := ""
+			if !slices.Contains(s.Required, name) {
+				need = "optional "
+			}
+			list = append(list, strings.TrimSpace(name+": "+need+shapeOf(s.Properties[name])))
+		}
+		return "object of (" + strings.Join(list, ", ") + ")"
+	}
+	return strings.ReplaceAll(inWords(s.Type), "; ", " or ")
+}
+
+// data prints the fields of an item or a context, each with its name; lists and objects
+// inside of them one element to a line.
+func (a *app) data(raw json.RawMessage) {
+	for _, l := range dataLines(raw, "") {
+		a.say("%s", l)
+	}
+}
+
+func dataLines(raw json.RawMessage, indent string) (out []string) {
+	var list []json.RawMessage
+	parts, isObject := partsOf(raw)
+	if !isObject && json.Unmarshal(raw, &list) != nil {
+		for _, l := range strings.Split(inWords(raw), "\n") {
+			out = append(out, indent+clean(l))
+		}
+		return out
+	}
+	for _, p := range parts {
+		inner := dataLines(p.value, indent+"  ")
+		if isScalar(p.value) && len(inner) == 1 {
+			out = append(out, indent+clean(p.name)+": "+strings.TrimPrefix(inner[0], indent+"  "))
+			continue
+		}
+		out = append(append(out, indent+clean(p.name)+":"), inner...)
+	}
+	for _, element := range list {
+		inner := dataLines(element, indent+"  ")
+		if len(inner) > 0 {
+			inner[0] = indent + "- " + strings.TrimPrefix(inner[0], indent+"  ")
+		}
+		out = append(out, inner...)
+	}
+	return out
+}
+
+func isScalar(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] != '{' && raw[0] != '[' }
