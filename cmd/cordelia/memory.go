@@ -295,6 +295,10 @@ func showGroups(a *app, v struct {
 		Hash    string `json:"hash"`
 	} `json:"invitations"`
 }) {
+	if v.Note != "" && v.Group == nil && len(v.Groups) == 0 && v.Member == "" && len(v.Invitations) == 0 {
+		a.say("%s", clean(v.Note)) // all there is to say
+		return
+	}
 	if v.Note != "" {
 		defer a.note("%s", clean(v.Note))
 	}
