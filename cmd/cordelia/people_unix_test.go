@@ -60,7 +60,7 @@ var peopleRead = []struct{ command, words string }{
 
 // Of these a person sees nothing of their own, or what they show is tested elsewhere.
 var notWalked = map[string]string{
-	"mcp": "for programs", "hook": "for programs", "serve": "a log", "completion": "a script", "export": "a file of JSON lines",
+	"run": "its own tests", "mcp": "for programs", "hook": "for programs", "serve": "a log", "completion": "a script", "export": "a file of JSON lines",
 	"agent record": "a record to carry", "agent token": "a token", "audit prove": "a proof to carry", "demo": "its own transcript",
 	"events tail": "endless", "setup": "its own tests", "uninstall": "its own tests", "import": "transcripts", "restore": "transcripts",
 	"agent adopt": "transcripts", "key unwrap": "transcripts", "key rotate": "transcripts", "key passphrase": "transcripts",

@@ -53,7 +53,7 @@ working tree are not touched. Ctrl-C gives the roles back; --resume goes on.
 Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 130 interrupted.`,
 		Example: "  cordelia run \"rows without a date are kept; the tests pass\"\n  cordelia run --resume 0198c0de",
-		Args:    wants(0, maxWords),
+		Args:    wants(maxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.runTask(cmd.Context(), f, strings.Join(words, " "))
 		},
