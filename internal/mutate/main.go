@@ -185,7 +185,8 @@ func (r *runner) try(ctx context.Context, folder string, m mutant) (outcome, str
 	// By the environment: tests that build the program build the mutant.
 	env := append(os.Environ(), "GOFLAGS=-overlay="+overlay)
 	var failed *exec.ExitError
-	if out, err := command(ctx, "", env, "go", "build", "-o", os.DevNull, "./"+filepath.Dir(m.file)); errors.As(err, &failed) {
+	folder = "./" + filepath.Dir(m.file)
+	if out, err := command(ctx, "", env, "go", "build", "-o", os.DevNull, folder); errors.As(err, &failed) {
 		return broken, firstLine(out), nil
 	}
 	out, err := command(ctx, "", env,
