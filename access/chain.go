@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -45,6 +46,7 @@ type Tiering struct {
 	Observer schemas.EntityID
 	From     int64 // UTC µs; 0 = always was
 	Tier     schemas.Tier
+	Ranks    schemas.Tier // what the agent's words rank by in a search; "" = Tier
 }
 
 // tier is the one of the chain's own entity at a moment, where owner owns what it
@@ -52,13 +54,22 @@ type Tiering struct {
 // verdicts overrule the human's. It is read with the chain, so that asking costs
 // nothing that could be told apart.
 func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
-	inForce, known := c.tierFor(c.root(), now)
+	return c.lowest(owner, now, func(t Tiering) schemas.Tier { return t.Tier })
+}
+
+// ranks is the tier that the words of the chain's own entity rank by.
+func (c *chain) ranks(owner schemas.EntityID, now int64) schemas.Tier {
+	return c.lowest(owner, now, func(t Tiering) schemas.Tier { return cmp.Or(t.Ranks, t.Tier) })
+}
+
+func (c *chain) lowest(owner schemas.EntityID, now int64, of func(Tiering) schemas.Tier) schemas.Tier {
+	inForce, known := c.tierFor(c.root(), now, of)
 	if !known {
 		if inForce = schemas.Medium; c.self().Foreign {
 			inForce = schemas.Low
 		}
 	}
-	theirs, known := c.tierFor(owner, now)
+	theirs, known := c.tierFor(owner, now, of)
 	if known && slices.Index(schemas.Tiers(), theirs) < slices.Index(schemas.Tiers(), inForce) {
 		return theirs
 	}
@@ -66,10 +77,10 @@ func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
 }
 
 // tierFor is the tier in the eyes of one observer, if it has an opinion.
-func (c *chain) tierFor(observer schemas.EntityID, now int64) (tier schemas.Tier, known bool) {
+func (c *chain) tierFor(observer schemas.EntityID, now int64, of func(Tiering) schemas.Tier) (tier schemas.Tier, known bool) {
 	for _, t := range c.tiers {
 		if t.Observer == observer && (t.From <= now || !known) {
-			tier, known = t.Tier, true
+			tier, known = of(t), true
 		}
 	}
 	return tier, known

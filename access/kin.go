@@ -66,15 +66,29 @@ func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
 // TierOf is how reliable id proved where owner owns the memory: the lower of the
 // owner's tier, if it has an opinion, and that of the human above id.
 func (g Grant) TierOf(id, owner schemas.EntityID) (schemas.Tier, error) {
-	if g.Tx() == nil {
-		return "", ErrNoGrant
-	}
-	c, err := Known(g, "chain "+string(id), func() (*chain, error) {
-		c, _, err := g.g.auth.cache.get(g.g.tx, id)
-		return c, err
-	})
+	c, err := g.chainOf(id)
 	if err != nil || c == nil {
 		return schemas.Untrusted, err
 	}
 	return c.tier(owner, g.g.tx.Micros()), nil
+}
+
+// RanksOf is what the words of id rank by where owner reads them: as TierOf, from
+// Tiering.Ranks.
+func (g Grant) RanksOf(id, owner schemas.EntityID) (schemas.Tier, error) {
+	c, err := g.chainOf(id)
+	if err != nil || c == nil {
+		return schemas.Untrusted, err
+	}
+	return c.ranks(owner, g.g.tx.Micros()), nil
+}
+
+func (g Grant) chainOf(id schemas.EntityID) (*chain, error) {
+	if g.Tx() == nil {
+		return nil, ErrNoGrant
+	}
+	return Known(g, "chain "+string(id), func() (*chain, error) {
+		c, _, err := g.g.auth.cache.get(g.g.tx, id)
+		return c, err
+	})
 }

@@ -163,6 +163,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		if p.Trust != nil {
 			weight := p.Trust(s.author)
 			if s.weight *= weight; weight < 1 {
+				s.inaccurate = true
 				s.because("author proved inaccurate")
 			}
 		}

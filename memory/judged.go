@@ -29,10 +29,11 @@ func wordsOfItems(tx querier, query, list string) ([]schemas.ItemWords, error) {
 	return out, nil
 }
 
-// wrongLast marks the documents that the reader takes for wrong and puts them below all
-// others, in their order. What is shown unasked holds none of them.
-func (p *plan) wrongLast(tx querier, ranked []*doc) ([]*doc, error) {
-	if p.Wrong == nil || len(ranked) == 0 {
+// last puts the documents of authors who proved inaccurate below all others, in their
+// order, and below these what the reader takes for wrong, which it marks. What is shown
+// unasked holds nothing that is wrong.
+func (p *plan) last(tx querier, ranked []*doc) ([]*doc, error) {
+	if ranked = inaccurateLast(ranked); p.Wrong == nil || len(ranked) == 0 {
 		return ranked, nil
 	}
 	ns := make([]int64, len(ranked))
@@ -59,4 +60,18 @@ func (p *plan) wrongLast(tx querier, ranked []*doc) ([]*doc, error) {
 		return first, nil
 	}
 	return append(first, last...), nil
+}
+
+// inaccurateLast puts what authors wrote who proved inaccurate, and what is found beside
+// that alone, below all others.
+func inaccurateLast(ranked []*doc) []*doc {
+	var first, last []*doc
+	for _, d := range ranked {
+		if d.inaccurate || d.isNeighbour() && !d.sound {
+			last = append(last, d)
+		} else {
+			first = append(first, d)
+		}
+	}
+	return append(first, last...)
 }

@@ -254,7 +254,7 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	if err != nil {
 		return Found{}, err
 	}
-	if ranked, err = p.wrongLast(tx, ranked); err != nil {
+	if ranked, err = p.last(tx, ranked); err != nil {
 		return Found{}, err
 	}
 	from := q.page.start(ranked)

@@ -15,6 +15,7 @@ func (p *plan) doubt(d *doc) {
 	if p.Trust != nil {
 		if weight := p.Trust(d.author); weight < 1 {
 			d.keeps *= weight
+			d.inaccurate = true
 			d.doubts = append(d.doubts, "author proved inaccurate")
 		}
 	}

@@ -58,6 +58,8 @@ type doc struct {
 	named      bool    // the query names who said it
 	wrong      bool    // the reader takes it for wrong
 	doubted    bool    // second-hand, or of an author that proved inaccurate
+	inaccurate bool    // of an author that proved inaccurate
+	sound      bool    // next to a match of another author
 	keeps      float64 // of its score, for where it comes from and who wrote it
 	base       float64
 	score      float64
@@ -229,6 +231,7 @@ func pass(docs []*doc) {
 		gate := min(1, shortEnough/max(float64(to.tokens), 1)) // a long text has words enough of its own
 		to.score += share * gate * from.base * from.lends(to)
 		to.because(nextToMatch)
+		to.sound = to.sound || !from.inaccurate
 	}
 	for _, d := range docs {
 		give(d.next, d, toNext)

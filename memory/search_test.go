@@ -160,6 +160,28 @@ func TestRankingPrefersFirstHandAndDates(t *testing.T) {
 	}
 }
 
+// However well it matches, what an author wrote who proved inaccurate comes after all others'
+// hits, in its order.
+func TestTheInaccurateComeLast(t *testing.T) {
+	n := newWarmNode(t)
+	n.group("team-a", ada, CulturePatch{}, bob)
+	n.write(bob, inGroup(learning("The ibis cache."), "team-a"))
+	n.write(bob, inGroup(learning("An ibis, which is a bird of some kind."), "team-a"))
+	faint := n.write(ada, inGroup(learning("Among many things that were said that day somebody named a cache."), "team-a")).ID
+	find := func(weight float64) []schemas.ItemID {
+		q, err := NewQuery(Search{Text: "ibis cache", Trust: func(id schemas.EntityID) float64 {
+			return map[schemas.EntityID]float64{ada: 1, bob: weight}[id]
+		}})
+		require.NoError(t, err)
+		var f Found
+		require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) { f, err = Find(g, q); return err }))
+		return idsOf(f)
+	}
+	plain := find(1)
+	require.Equal(t, faint, plain[2])
+	require.Equal(t, []schemas.ItemID{faint, plain[0], plain[1]}, find(0.9))
+}
+
 // counting counts the queries that go through it.
 type counting struct {
 	*store.Tx

@@ -264,21 +264,25 @@ func count(tx *store.Tx, e entry, about []entry) (before, after cached, err erro
 		return before, before, nil // what it takes back had no weight
 	}
 	if !e.withdraws() {
-		if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq, e.movesTier()); err != nil {
+		if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq, e.movesTier(), e.own()); err != nil {
 			return before, after, fmt.Errorf("count assessment: %w", err)
 		}
 	}
-	window, err := newest(tx, selectWindow, e.Observer, e.Agent)
-	if err != nil {
+	var w windows
+	if w.all, err = newest(tx, selectWindow, e.Observer, e.Agent); err != nil {
 		return before, after, err
 	}
-	var deciding []entry
 	if e.movesTier() {
-		if deciding, err = newest(tx, selectTierWindow, e.Observer, e.Agent); err != nil {
+		if w.deciding, err = newest(tx, selectTierWindow, e.Observer, e.Agent); err != nil {
+			return before, after, err
+		}
+	}
+	if e.own() {
+		if w.own, err = newest(tx, selectOwnWindow, e.Observer, e.Agent); err != nil {
 			return before, after, err
 		}
 	}
 	after = before
-	after.book = before.note(e, window, deciding)
+	after.book = before.note(e, w)
 	return before, after, nil
 }

@@ -75,6 +75,9 @@ func (e entry) weight() int64 { return e.Alpha + e.Beta }
 // work together against the others can say anything (INV-TIER).
 func (e entry) movesTier() bool { return e.Source.rank() == 3 }
 
+// own reports whether e is the observer's own verdict.
+func (e entry) own() bool { return e.Source == ByUser || e.Source == ByOwner }
+
 // withdraws reports whether e takes back what its witness relayed about the item.
 func (e entry) withdraws() bool { return e.Source == ByRelay && e.Verdict == Withdrawn }
 
@@ -95,6 +98,7 @@ type book struct {
 	prior    Score
 	sum                   // of all evidence
 	deciding sum          // of what moves the tier
+	own      Score        // of the observer's own verdicts alone, as of the newest of them
 	tier     schemas.Tier // in force as of the newest verdict that moves it
 	summary  summary
 	updated  int64 // when the newest evidence came, or the prior; UTC µs
@@ -102,7 +106,7 @@ type book struct {
 
 // opened is a book without any evidence. Its tier is taken as the prior's mean says.
 func opened(prior Score) book {
-	return book{prior: prior, sum: sum{score: prior}, deciding: sum{score: prior}, tier: prior.Tier()}
+	return book{prior: prior, sum: sum{score: prior}, deciding: sum{score: prior}, own: prior, tier: prior.Tier()}
 }
 
 // sum is a prior with the evidence of a window.
@@ -149,16 +153,29 @@ func (s sum) note(prior Score, e entry, window []entry) sum {
 	return after
 }
 
-// note is b after evidence e at e.At, where window are the newest verdicts that
-// count, and deciding the newest of those that move the tier, both newest first.
-func (b book) note(e entry, window, deciding []entry) book {
-	window = within(window, e.At)
+// windows are the newest verdicts that count, of each kind, newest first.
+type windows struct {
+	all      []entry
+	deciding []entry // those that move the tier, if the newest does
+	own      []entry // the observer's own, if the newest is
+}
+
+// note is b after evidence e at e.At, which is in the windows.
+func (b book) note(e entry, w windows) book {
+	window := within(w.all, e.At)
 	b.sum = b.sum.note(b.prior, e, window)
 	b.summary, b.updated = summarize(window), e.At
 	if e.movesTier() {
 		before := b.tierAt(e.At)
-		b.deciding = b.deciding.note(b.prior, e, within(deciding, e.At))
+		b.deciding = b.deciding.note(b.prior, e, within(w.deciding, e.At))
 		b.tier = next(before, b.deciding.score, e.Verdict)
+	}
+	if e.own() {
+		after := add(b.prior, within(w.own, e.At))
+		if e.Verdict == Wrong {
+			after = lower(b.own, after)
+		}
+		b.own = after
 	}
 	return b
 }
@@ -204,7 +221,7 @@ func summarize(window []entry) summary {
 		if e.movesTier() {
 			s.confirmed++
 		}
-		if e.Source == ByUser || e.Source == ByOwner {
+		if e.own() {
 			s.byPerson++
 		}
 		if s.start == 0 || e.At < s.start {
@@ -246,7 +263,7 @@ func (r *replay) add(e entry) {
 		r.known[e.Item] = true
 		r.counted = append(r.counted, e)
 	}
-	r.book = r.note(e, r.newest(func(entry) bool { return true }), r.newest(entry.movesTier))
+	r.book = r.note(e, windows{r.newest(func(entry) bool { return true }), r.newest(entry.movesTier), r.newest(entry.own)})
 }
 
 // newest gives the window of what counts and is of a kind, newest first.

@@ -31,8 +31,8 @@ func entries(tx *store.Tx, query string, args ...any) ([]entry, error) {
 	return found, nil
 }
 
-// newest reads a window of a book, newest first: query is selectWindow, or
-// selectTierWindow for what moves the tier.
+// newest reads a window of a book, newest first: query is selectWindow,
+// selectTierWindow for what moves the tier, or selectOwnWindow.
 func newest(tx *store.Tx, query string, observer, agent schemas.EntityID) ([]entry, error) {
 	rows, err := tx.Query(query, observer, agent, windowSize)
 	window, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
@@ -91,7 +91,8 @@ func scanCached(scan func(...any) error) (c cached, err error) {
 	var steps, tierSteps string
 	if err := scan(&c.observer, &c.agent, &c.score.Alpha, &c.score.Beta, &steps, &c.summary.observations, &c.summary.rights,
 		&c.summary.confirmed, &c.summary.start, &c.summary.end, &c.updated,
-		&c.deciding.score.Alpha, &c.deciding.score.Beta, &tierSteps, &c.tier, &c.summary.byPerson); err != nil {
+		&c.deciding.score.Alpha, &c.deciding.score.Beta, &tierSteps, &c.tier, &c.summary.byPerson,
+		&c.own.Alpha, &c.own.Beta); err != nil {
 		return c, err
 	}
 	if c.steps, err = decodeSteps(steps); err == nil {
@@ -142,10 +143,10 @@ func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
 	return c.derived(tx)
 }
 
-// derived is c with its tier. A row written before tiers were kept is replayed from
+// derived is c with its tier and its own sum. A row written before these were kept is replayed from
 // the ledger, each verdict with the weight it was given at the time.
 func (c cached) derived(tx *store.Tx) (cached, error) {
-	if c.tier != "" {
+	if c.tier != "" && c.own != (Score{}) {
 		return c, nil
 	}
 	prior, err := priorOf(tx, c.agent)
@@ -169,7 +170,8 @@ func (c cached) store(tx *store.Tx) error {
 	s := c.summary
 	if _, err := tx.Exec(upsertScore, c.observer, c.agent, c.score.Alpha, c.score.Beta, encodeSteps(c.steps),
 		s.observations, s.rights, s.confirmed, s.start, s.end, c.updated,
-		c.deciding.score.Alpha, c.deciding.score.Beta, encodeSteps(c.deciding.steps), c.tier, s.byPerson); err != nil {
+		c.deciding.score.Alpha, c.deciding.score.Beta, encodeSteps(c.deciding.steps), c.tier, s.byPerson,
+		c.own.Alpha, c.own.Beta); err != nil {
 		return fmt.Errorf("write score: %w", err)
 	}
 	return nil

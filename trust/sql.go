@@ -22,6 +22,9 @@ const (
 	selectTierWindow = `SELECT a.seq, a.source, a.verdict, a.alpha, a.beta, a.at FROM (
 			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? AND moves_tier = 1 ORDER BY seq DESC LIMIT ?) c
 		CROSS JOIN assessments a ON a.seq = c.seq ORDER BY c.seq DESC`
+	selectOwnWindow = `SELECT a.seq, a.source, a.verdict, a.alpha, a.beta, a.at FROM (
+			SELECT seq FROM assessments_counted WHERE observer = ? AND agent = ? AND own = 1 ORDER BY seq DESC LIMIT ?) c
+		CROSS JOIN assessments a ON a.seq = c.seq ORDER BY c.seq DESC`
 	selectBook       = `SELECT ` + entryColumns + ` FROM assessments WHERE observer = ? AND agent = ? ORDER BY seq`
 	entriesFrom      = `SELECT ` + entryColumns + ` FROM assessments WHERE seq > ? ORDER BY seq LIMIT ?`
 	selectGroupOwner = `SELECT owner_id FROM groups WHERE id = ?`
@@ -46,20 +49,20 @@ const (
 	countTemporal = `SELECT count(*) FROM assessments WHERE agent = ? AND source = 'temporal' AND at >= ? AND at < ? AND alpha + beta > 0`
 
 	dropCounted   = `DELETE FROM assessments_counted WHERE observer = ? AND agent = ? AND item = ? AND witness = ?`
-	insertCounted = `INSERT INTO assessments_counted(observer, agent, item, witness, seq, moves_tier) VALUES (?, ?, ?, ?, ?, ?)`
-	selectCounted = `SELECT observer, agent, seq, moves_tier FROM assessments_counted ORDER BY observer, agent, seq`
+	insertCounted = `INSERT INTO assessments_counted(observer, agent, item, witness, seq, moves_tier, own) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	selectCounted = `SELECT observer, agent, seq, moves_tier, own FROM assessments_counted ORDER BY observer, agent, seq`
 
 	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end, updated_at,
-		tier_alpha, tier_beta, tier_steps, tier, by_person`
+		tier_alpha, tier_beta, tier_steps, tier, by_person, own_alpha, own_beta`
 	selectScore  = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? AND observer = ?`
 	selectScores = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? ORDER BY observer`
 	allScores    = `SELECT ` + scoreColumns + ` FROM trust_scores ORDER BY observer, agent`
-	upsertScore  = `INSERT INTO trust_scores(` + scoreColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	upsertScore  = `INSERT INTO trust_scores(` + scoreColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT(agent, observer) DO UPDATE SET alpha = excluded.alpha, beta = excluded.beta, steps = excluded.steps,
 			observations = excluded.observations, rights = excluded.rights, confirmed = excluded.confirmed,
 			window_start = excluded.window_start, window_end = excluded.window_end, updated_at = excluded.updated_at,
 			tier_alpha = excluded.tier_alpha, tier_beta = excluded.tier_beta, tier_steps = excluded.tier_steps,
-			tier = excluded.tier, by_person = excluded.by_person`
+			tier = excluded.tier, by_person = excluded.by_person, own_alpha = excluded.own_alpha, own_beta = excluded.own_beta`
 )
 
 const (

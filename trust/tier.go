@@ -52,12 +52,24 @@ func higher(a, b schemas.Tier) bool {
 // tierAt is the tier in force at a moment: age lowers it, and never raises it.
 func (b book) tierAt(now int64) schemas.Tier { return fall(b.tier, b.deciding.at(now)) }
 
+// ranksAt is the tier that an author's words rank by in a search at a moment: that of the
+// mean of the observer's own verdicts, without hysteresis, or the tier in force if that is
+// lower (INV-RANKS). A right is lost late; attention is lost at once, and no prediction
+// holds it up.
+func (b book) ranksAt(now int64) schemas.Tier {
+	ranks, inForce := b.own.Tier(), b.tierAt(now)
+	if higher(ranks, inForce) {
+		return inForce
+	}
+	return ranks
+}
+
 // tierings are the tiers the agent falls through from a moment on.
 func (c cached) tierings(now int64) []access.Tiering {
-	out := []access.Tiering{{Observer: c.observer, Tier: c.tierAt(now)}}
+	out := []access.Tiering{{Observer: c.observer, Tier: c.tierAt(now), Ranks: c.ranksAt(now)}}
 	for _, s := range c.deciding.steps {
 		if tier := c.tierAt(s.at); s.at > now && tier != out[len(out)-1].Tier {
-			out = append(out, access.Tiering{Observer: c.observer, From: s.at, Tier: tier})
+			out = append(out, access.Tiering{Observer: c.observer, From: s.at, Tier: tier, Ranks: c.ranksAt(s.at)})
 		}
 	}
 	return out

@@ -27,9 +27,16 @@ func TestAnEarlierLedgerIsReadByTheNewRules_INV_TRUST_LEDGER(t *testing.T) {
 	file, err := os.ReadFile(slices.Max(files))
 	require.NoError(t, err)
 	fill := regexp.MustCompile(`(?s)UPDATE assessments_counted .*?;`).FindString(string(file))
+	files, err = filepath.Glob("../internal/store/migrations/*_ranks.sql")
+	require.NoError(t, err)
+	ranks, err := os.ReadFile(slices.Max(files))
+	require.NoError(t, err)
+	ownFill := regexp.MustCompile(`(?s)UPDATE assessments_counted .*?;`).FindString(string(ranks))
 	n.SQL(`UPDATE assessments_counted SET moves_tier = 0`)
 	n.SQL(fill) // as the migration does
-	n.SQL(`UPDATE trust_scores SET tier_alpha = 0, tier_beta = 0, tier_steps = '[]', tier = '', by_person = 0`)
+	n.SQL(`UPDATE assessments_counted SET own = 0`)
+	n.SQL(ownFill)
+	n.SQL(`UPDATE trust_scores SET tier_alpha = 0, tier_beta = 0, tier_steps = '[]', tier = '', by_person = 0, own_alpha = 0, own_beta = 0`)
 	require.NoError(t, n.verify())
 	for _, id := range agents {
 		require.Equal(t, before[id], n.standing(id))

@@ -147,14 +147,18 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 	return len(found), nil
 }
 
-// follows reports whether a row is what b gives. Of a row written before tiers were kept
-// it holds what it had then.
+// follows reports whether a row is what b gives. A row written before tiers, or the sum of
+// own verdicts, were kept is held to what it had then.
 func (c cached) follows(b book) bool {
 	if c.tier == "" {
 		c.deciding, c.tier, c.summary.byPerson = b.deciding, b.tier, b.summary.byPerson
 	}
+	if c.own == (Score{}) {
+		c.own = b.own
+	}
 	return c.score == b.score && slices.Equal(c.steps, b.steps) && c.summary == b.summary && c.updated == b.updated &&
-		c.deciding.score == b.deciding.score && slices.Equal(c.deciding.steps, b.deciding.steps) && c.tier == b.tier
+		c.deciding.score == b.deciding.score && slices.Equal(c.deciding.steps, b.deciding.steps) && c.tier == b.tier &&
+		c.own == b.own
 }
 
 func compareCounted(tx *store.Tx, books map[pair]*replay) error {
@@ -162,10 +166,11 @@ func compareCounted(tx *store.Tx, books map[pair]*replay) error {
 		pair
 		seq       int64
 		movesTier bool
+		own       bool
 	}
 	rows, err := tx.Query(selectCounted)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (c row, err error) {
-		return c, r.Scan(&c.observer, &c.agent, &c.seq, &c.movesTier)
+		return c, r.Scan(&c.observer, &c.agent, &c.seq, &c.movesTier, &c.own)
 	})
 	if err != nil {
 		return fmt.Errorf("read assessments: %w", err)
@@ -173,15 +178,16 @@ func compareCounted(tx *store.Tx, books map[pair]*replay) error {
 	type counts struct {
 		seq       int64
 		movesTier bool
+		own       bool
 	}
 	have := map[pair][]counts{}
 	for _, c := range found {
-		have[c.pair] = append(have[c.pair], counts{c.seq, c.movesTier})
+		have[c.pair] = append(have[c.pair], counts{c.seq, c.movesTier, c.own})
 	}
 	for p, b := range books {
 		var want []counts
 		for _, e := range b.counted {
-			want = append(want, counts{e.Seq, e.movesTier()})
+			want = append(want, counts{e.Seq, e.movesTier(), e.own()})
 		}
 		if !slices.Equal(want, have[p]) {
 			return unfit("the verdicts that count for %s with %s are not those of the ledger", p.agent, p.observer)

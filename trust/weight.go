@@ -5,7 +5,7 @@ import (
 	"cordelia/schemas"
 )
 
-// What the words of an author weigh in a search, by tier. Nobody gains by a good
+// What the words of an author weigh in a search, by the tier they rank by. Nobody gains by a good
 // record: what trust gives is not more of what somebody wrote.
 const (
 	lowWeight       = 0.7
@@ -19,7 +19,7 @@ func Weight(g access.Grant, author schemas.EntityID) (float64, error) {
 	if !schemas.IsAgentID(string(author)) {
 		return 1, nil
 	}
-	tier, err := g.TierOf(author, g.Root())
+	tier, err := g.RanksOf(author, g.Root())
 	if err != nil {
 		return 0, err
 	}

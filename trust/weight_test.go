@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -25,9 +26,9 @@ func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
 	verdict := func(item int, w Word) { n.assess(ann, Verdict{On: wrote(work, item), Word: w}) }
 	require.Equal(t, 1.0, n.weight(solo, work))
 	verdict(0, Wrong)
-	require.Equal(t, 1.0, n.weight(solo, work), "one error takes no tier")
+	require.Equal(t, schemas.Medium, n.standing(work).Tier, "one error takes no right")
+	require.Equal(t, lowWeight, n.weight(solo, work), "and the place in a search")
 	verdict(50, Wrong)
-	require.Equal(t, lowWeight, n.weight(solo, work))
 	require.Equal(t, 1.0, n.weight(solo, ann), "a person is not scored")
 	require.Equal(t, 1.0, n.weight(solo, mate))
 	require.Equal(t, lowWeight, n.weight(eve, work), "who has no opinion of their own takes that of the human above")
@@ -42,6 +43,40 @@ func TestWordsOfTheInaccurateWeighLess(t *testing.T) {
 	require.Equal(t, 1.0, n.weight(solo, work), "a good record gains nothing")
 	n.Clock.Move(31 * 24 * time.Hour)
 	require.Equal(t, 1.0, n.weight(solo, work))
+}
+
+// What an agent wrote loses its place in a search with the first error the user finds, before a
+// right is lost. Neither predictions nor other agents' words bring it back; right verdicts of
+// the user's do.
+func TestAnErrorCostsThePlaceAtOnce_INV_RANKS(t *testing.T) {
+	n := newNode(t)
+	n.assess(ann, Verdict{On: wrote(work, 0), Word: Wrong})
+	for i := range 6 {
+		item := fmt.Sprint("p", i)
+		n.foresee(work, item, item, 2*time.Hour)
+		n.resolve(item, not)
+		n.Clock.Move(13 * time.Hour)
+		n.resolve(item, holds)
+		n.assess(solo, Verdict{On: wrote(work, 10+i), Word: Right})
+	}
+	require.Greater(t, n.standing(work).TierScore.Accuracy(), 0.7, "what the tier follows came up")
+	require.Equal(t, lowWeight, n.weight(solo, work))
+	n.assess(ann, Verdict{On: wrote(work, 1), Word: Right})
+	require.Equal(t, lowWeight, n.weight(solo, work), "4 of 7")
+	n.assess(ann, Verdict{On: wrote(work, 2), Word: Right})
+	require.Equal(t, 1.0, n.weight(solo, work), "5 of 8")
+	require.NoError(t, n.verify())
+
+	// A tier that fell by predictions alone takes the place too.
+	for i := range 8 {
+		item := fmt.Sprint("q", i)
+		n.foresee(mate, item, item, 2*time.Hour)
+		n.resolve(item, not)
+		n.Clock.Move(13 * time.Hour)
+		n.resolve(item, not)
+	}
+	require.Equal(t, schemas.Low, n.standing(mate).Tier)
+	require.Equal(t, lowWeight, n.weight(solo, mate))
 }
 
 // A search asks for each of its hits: an author's chain is read once.
