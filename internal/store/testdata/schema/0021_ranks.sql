@@ -1,4 +1,4 @@
--- A database of schema version 20 with rows in every table. Made by tests; not to be edited.
+-- A database of schema version 21 with rows in every table. Made by tests; not to be edited.
 CREATE TABLE schema_version (
   version INTEGER PRIMARY KEY,
   name    TEXT NOT NULL,
@@ -626,6 +626,36 @@ CREATE TABLE proposals (
   over_boot  TEXT NOT NULL DEFAULT '',              -- in which boot it was first seen to wait too long
   over_mono  INTEGER NOT NULL DEFAULT 0             -- and when, on the clock nobody can set
 ) STRICT;
+CREATE TABLE seat_runs (
+  n              INTEGER PRIMARY KEY,
+  item           INTEGER NOT NULL REFERENCES work_items(n),
+  fence          INTEGER NOT NULL,                  -- of the lease it was started for
+  client         TEXT NOT NULL,                     -- such as claude-code
+  model          TEXT NOT NULL DEFAULT '',          -- as the client named it
+  payer          TEXT NOT NULL DEFAULT '',          -- where the client took its credentials from
+  outcome        TEXT NOT NULL CHECK (outcome IN ('answered', 'failed', 'postponed', 'stopped')),
+  reason         TEXT NOT NULL DEFAULT '',          -- why it did not answer
+  records        INTEGER NOT NULL DEFAULT 0,        -- 1 = its calls are the record of the attempt
+  input_tokens   INTEGER NOT NULL DEFAULT 0,        -- neither read from a cache nor written to one
+  cached_tokens  INTEGER NOT NULL DEFAULT 0,        -- read from a cache
+  written_tokens INTEGER NOT NULL DEFAULT 0,        -- written to a cache
+  output_tokens  INTEGER NOT NULL DEFAULT 0,
+  cost           INTEGER NOT NULL DEFAULT -1,       -- millionths of a US dollar, -1 = not known
+  started_at     INTEGER NOT NULL,
+  ended_at       INTEGER NOT NULL
+) STRICT;
+CREATE TABLE recorded_calls (
+  run        INTEGER NOT NULL REFERENCES seat_runs(n),
+  seq        INTEGER NOT NULL,                      -- from 1, as they were begun
+  tool       TEXT NOT NULL,
+  input      TEXT NOT NULL,
+  exit       INTEGER NOT NULL,                      -- 0 = it worked
+  head       TEXT NOT NULL DEFAULT '',
+  tail       TEXT NOT NULL DEFAULT '',
+  started_at INTEGER NOT NULL,
+  ended_at   INTEGER NOT NULL,
+  PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (1, 'assessments ''observer'' ü 0', 'assessments ''agent'' ü 0', 'prior', '', 'assessments ''item'' ü 0', 1, X'00FF00', 'assessments ''assessor'' ü 0', 'assessments ''witness'' ü 0', 'assessments ''basis'' ü 0', 1, 1, 1);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (2, 'assessments ''observer'' ü 1', 'assessments ''agent'' ü 1', 'user', 'right', 'assessments ''item'' ü 1', 2, X'00FF01', 'assessments ''assessor'' ü 1', 'assessments ''witness'' ü 1', 'assessments ''basis'' ü 1', 2, 2, 2);
 INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at) VALUES (3, 'assessments ''observer'' ü 2', 'assessments ''agent'' ü 2', 'owner', 'wrong', 'assessments ''item'' ü 2', 3, X'00FF02', 'assessments ''assessor'' ü 2', 'assessments ''witness'' ü 2', 'assessments ''basis'' ü 2', 3, 3, 3);
@@ -739,6 +769,9 @@ INSERT INTO quarantines(n, agent, by, reason, at, lifted_at, lifted_by) VALUES (
 INSERT INTO rechecks(item) VALUES (1);
 INSERT INTO rechecks(item) VALUES (2);
 INSERT INTO rechecks(item) VALUES (3);
+INSERT INTO recorded_calls(run, seq, tool, input, exit, head, tail, started_at, ended_at) VALUES (1, 1, 'recorded_calls ''tool'' ü 0', 'recorded_calls ''input'' ü 0', 1, 'recorded_calls ''head'' ü 0', 'recorded_calls ''tail'' ü 0', 1, 1);
+INSERT INTO recorded_calls(run, seq, tool, input, exit, head, tail, started_at, ended_at) VALUES (2, 2, 'recorded_calls ''tool'' ü 1', 'recorded_calls ''input'' ü 1', 2, 'recorded_calls ''head'' ü 1', 'recorded_calls ''tail'' ü 1', 2, 2);
+INSERT INTO recorded_calls(run, seq, tool, input, exit, head, tail, started_at, ended_at) VALUES (3, 3, 'recorded_calls ''tool'' ü 2', 'recorded_calls ''input'' ü 2', 3, 'recorded_calls ''head'' ü 2', 'recorded_calls ''tail'' ü 2', 3, 3);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (1, X'00FF00', 1, 'releases ''by'' ü 0', 1);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (2, X'00FF01', 2, 'releases ''by'' ü 1', 2);
 INSERT INTO releases(item, content_hash, released, by, at) VALUES (3, X'00FF02', 3, 'releases ''by'' ü 2', 3);
@@ -760,7 +793,8 @@ INSERT INTO schema_version(version, name, at) VALUES (17, 'proposals', 17);
 INSERT INTO schema_version(version, name, at) VALUES (18, 'gate', 18);
 INSERT INTO schema_version(version, name, at) VALUES (19, 'short_ids', 19);
 INSERT INTO schema_version(version, name, at) VALUES (2, 'memory', 2);
-INSERT INTO schema_version(version, name, at) VALUES (20, 'ranks', 20);
+INSERT INTO schema_version(version, name, at) VALUES (20, 'recorded', 20);
+INSERT INTO schema_version(version, name, at) VALUES (21, 'ranks', 21);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
 INSERT INTO schema_version(version, name, at) VALUES (4, 'trust', 4);
 INSERT INTO schema_version(version, name, at) VALUES (5, 'work', 5);
@@ -771,6 +805,9 @@ INSERT INTO schema_version(version, name, at) VALUES (9, 'review', 9);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (1, 'private', 'scopes ''ref'' ü 0', 1);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (2, 'group', 'scopes ''ref'' ü 1', 2);
 INSERT INTO scopes(n, visibility, ref, items) VALUES (3, 'public', 'scopes ''ref'' ü 2', 3);
+INSERT INTO seat_runs(n, item, fence, client, model, payer, outcome, reason, records, input_tokens, cached_tokens, written_tokens, output_tokens, cost, started_at, ended_at) VALUES (1, 1, 1, 'seat_runs ''client'' ü 0', 'seat_runs ''model'' ü 0', 'seat_runs ''payer'' ü 0', 'answered', 'seat_runs ''reason'' ü 0', 1, 1, 1, 1, 1, 1, 1, 1);
+INSERT INTO seat_runs(n, item, fence, client, model, payer, outcome, reason, records, input_tokens, cached_tokens, written_tokens, output_tokens, cost, started_at, ended_at) VALUES (2, 2, 2, 'seat_runs ''client'' ü 1', 'seat_runs ''model'' ü 1', 'seat_runs ''payer'' ü 1', 'failed', 'seat_runs ''reason'' ü 1', 2, 2, 2, 2, 2, 2, 2, 2);
+INSERT INTO seat_runs(n, item, fence, client, model, payer, outcome, reason, records, input_tokens, cached_tokens, written_tokens, output_tokens, cost, started_at, ended_at) VALUES (3, 3, 3, 'seat_runs ''client'' ü 2', 'seat_runs ''model'' ü 2', 'seat_runs ''payer'' ü 2', 'postponed', 'seat_runs ''reason'' ü 2', 3, 3, 3, 3, 3, 3, 3, 3);
 INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 0', 'slots ''id'' ü 0', 1, 1, 'slots ''process'' ü 0');
 INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 1', 'slots ''id'' ü 1', 2, 2, 'slots ''process'' ü 1');
 INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES ('slots ''entity_id'' ü 2', 'slots ''id'' ü 2', 3, 3, 'slots ''process'' ü 2');
@@ -920,4 +957,6 @@ CREATE INDEX task_seats_check ON task_seats(check_by) WHERE check_by > 0;
 CREATE INDEX items_short ON items(substr(id, -8));
 CREATE INDEX work_short ON work_items(substr(id, -8));
 CREATE INDEX work_task_short ON work_items(substr(task_id, -8));
+CREATE INDEX seat_runs_item ON seat_runs(item, fence);
+CREATE INDEX seat_runs_started ON seat_runs(started_at);
 CREATE UNIQUE INDEX assessments_own_window ON assessments_counted(observer, agent, seq) WHERE own = 1;
