@@ -159,8 +159,8 @@ func triples(words []string) []string {
 	return out
 }
 
-// write writes one row in a transaction of its own, behind the lock.
-func (b *bare) write(r bareRow) error {
+// commit runs write in a transaction of its own, behind the lock.
+func (b *bare) commit(write func() error) error {
 	if err := syscall.Flock(int(b.lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
@@ -168,11 +168,14 @@ func (b *bare) write(r bareRow) error {
 	if err := b.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := b.insert(r); err != nil {
+	if err := write(); err != nil {
 		return err
 	}
 	return b.exec("COMMIT")
 }
+
+// write writes the rows of one item in a transaction of their own.
+func (b *bare) write(r bareRow) error { return b.commit(func() error { return b.insert(r) }) }
 
 func (b *bare) insert(r bareRow) error {
 	now := time.Now().UnixMicro()

@@ -44,26 +44,40 @@ func (b *bench) claims() (section, error) {
 	if err != nil {
 		return s, err
 	}
-	var rates, fair, worst, apart []float64
-	for range b.runs {
-		rate, _, err := closedLoop(4*time.Second, work.apart())
+	const lasting = 4 * time.Second
+	path := filepath.Join(b.folder, "bare8", "bare.db")
+	floor, err := openBare(path, 1)
+	if err != nil {
+		return s, err
+	}
+	defer floor.close() //nolint:errcheck // a file of this run
+	var rates, fair, worst, apart, floors []float64
+	for run := range b.runs {
+		f, err := b.bareTogether(bareCommits, path, run, lasting)
 		if err != nil {
 			return s, err
 		}
-		apart = append(apart, rate)
-		before := work.count()
-		if rate, _, err = closedLoop(4*time.Second, work.together()); err != nil {
+		floors = append(floors, f)
+		rate, _, err := closedLoop(lasting, work.apart())
+		if err != nil {
 			return s, err
 		}
-		rates = append(rates, rate)
+		apart = append(apart, 2*rate)
+		before := work.count()
+		if rate, _, err = closedLoop(lasting, work.together()); err != nil {
+			return s, err
+		}
+		rates = append(rates, 2*rate)
 		shares, slowest := work.since(before)
 		fair, worst = append(fair, jain(shares)), append(worst, slowest)
 	}
-	r := row{What: fmt.Sprintf("claims by %d processes, %d items, each with the report of the one before", writers, size), Unit: "1/s", Ours: spreadOf(rates)}
+	const beneath = "8 bare processes commit one row, same lock and FULL"
+	r := beside(fmt.Sprintf("claims and reports by %d processes, %d items, a report and the next claim in one call", writers, size), "1/s", beneath, rates, floors)
 	w := row{What: "the same, longest claim", Unit: "ms", Ours: spreadOf(worst)}
 	j := row{What: "the same, fairness (Jain)", Ours: spreadOf(fair)}
-	s.Rows = append(s.Rows, r.holding("≥ 1000", r.Ours.Median >= 1000), w.holding("< 1000", w.Ours.Max < 1000), j.holding("≥ 0.95", j.Ours.Min >= 0.95),
-		row{What: "claims and reports in calls of their own, pairs", Unit: "1/s", Ours: spreadOf(apart)})
+	s.Rows = append(s.Rows, r.holding("≥ 0.6 ×", r.Ratio.Median >= 0.6), w.holding("< 1000", w.Ours.Max < 1000), j.holding("≥ 0.95", j.Ours.Min >= 0.95),
+		beside("claims and reports in calls of their own", "1/s", beneath, apart, floors))
+	s.Notes = append(s.Notes, "A report with the next claim is two operations in one commit; in calls of their own they are two commits.")
 	for _, rate := range []float64{100, 500} {
 		var half, most []float64
 		for run := range b.runs {

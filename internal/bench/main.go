@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,16 +30,8 @@ func run(args []string) error {
 	if len(args) > 0 && args[0] == "recall" {
 		return runRecall(args[1:])
 	}
-	if len(args) == 4 && args[0] == "bare-writer" { // a process of the part "processes"
-		seed, err := strconv.ParseUint(args[2], 10, 64)
-		if err != nil {
-			return err
-		}
-		lasting, err := time.ParseDuration(args[3])
-		if err != nil {
-			return err
-		}
-		return bareWriter(args[1], seed, lasting)
+	if len(args) > 0 && args[0] == "bare" { // a process beside ours
+		return runBare(args[1:])
 	}
 	return runParts(args)
 }

@@ -211,9 +211,8 @@ func (b *bench) cycles() (s section, err error) {
 	r := row{What: "a subtask: claim, report, claim by a judge, verdicts, p50", Unit: "ms", Ours: spreadOf(half)}
 	k := row{What: "tokens of its four calls beyond brief and result", Ours: spreadOf(tokens)}
 	w := row{What: "the same where each report claims what comes next: two calls, p50", Unit: "ms", Ours: spreadOf(relayed)}
-	s.Rows = append(s.Rows, r.holding("≤ 5 ms", r.Ours.Median <= 5), row{What: "the same, p99", Unit: "ms", Ours: spreadOf(most)},
-		w.holding("≤ 5 ms", w.Ours.Median <= 5),
-		k.holding("≤ 400", k.Ours.Max <= 400), row{What: "tokens of both briefs, with the schema of the answer", Ours: spreadOf(briefs)})
+	s.Rows = append(s.Rows, r, row{What: "the same, p99", Unit: "ms", Ours: spreadOf(most)},
+		w, k.holding("≤ 400", k.Ours.Max <= 400), row{What: "tokens of both briefs, with the schema of the answer", Ours: spreadOf(briefs)})
 	s.Notes = append(s.Notes, fmt.Sprintf("Tokens are bytes / %.0f of the arguments and structured answers of the four calls, as the tool list is counted. "+
 		"Brief: intent and brief of the two claims. Result: result and evidence of the two reports.", bytesPerToken),
 		"After every run each message that the rows of tasks, rounds, subtasks and seats tell of was found, once, with its hash in the audit record.")

@@ -11,7 +11,6 @@ var short = map[string]string{
 		"SQLite takes over half of all of it. As the store grows it grows, but less than the bare rows do.",
 	"processes": "Both sides use all of two processors, and ours more of them for a write: what one costs above the bare rows, " +
 		"and the clients, which a bare writer has not.",
-	"claims": "As with eight writers, all of two processors is used: a third by SQLite, a tenth by the flush. " +
-		"Each claim and report is a transaction of its own, flushed before it is answered.",
-	"pipeline": "A subtask is four calls, each with its own flush; what code does with the report (the brief, the gate, the bus and its record) is above 5 ms on this machine.",
+	"claims": "A claim or a report writes the item, its lease, an event and an audit entry, and is decided and answered over stdio; " +
+		"a bare commit writes one row. All of two processors is used.",
 }
