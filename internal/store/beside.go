@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"cordelia/internal/store/notify"
 )
 
 // writeLock is the lock that a process holds while it writes; see package lock.
 type writeLock interface {
-	Take(limit time.Duration) error
+	Take() error
 	Release()
 	Close() error
 }

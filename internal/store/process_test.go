@@ -302,6 +302,12 @@ func TestStoppedProcess(t *testing.T) {
 	go cancel()
 	require.ErrorIs(t, put(ctx, s, "given up", ""), schemas.ErrBusy)
 
+	// A process that waits for the lock can end, and then writes nothing.
+	ending, err := Open(t.Context(), Options{Path: path, Wait: 50 * time.Millisecond})
+	require.NoError(t, err)
+	require.ErrorIs(t, put(t.Context(), ending, "ended", ""), schemas.ErrBusy)
+	require.NoError(t, ending.Close())
+
 	continueProcess(t, holder)
 	holder.say("end")
 	require.Equal(t, "done <nil>", holder.hear())

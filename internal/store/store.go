@@ -169,7 +169,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	w := &writer{store: s, lock: write, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
 	ready := s.current(ctx)
 	if !ready {
-		if w.conn, err = s.connect(ctx, write, o.Wait); err != nil {
+		if w.conn, err = s.connect(ctx, o.Wait); err != nil {
 			write.Close() //nolint:errcheck // nothing was written
 			return classify(fmt.Errorf("open database: %w", err))
 		}
@@ -213,18 +213,21 @@ func (s *Store) prepare(ctx context.Context) error {
 // connect opens the writing connection. Of several processes that turn a new
 // file into WAL mode at once SQLite refuses all but one, without waiting: those
 // try again one after the other.
-func (s *Store) connect(ctx context.Context, write writeLock, wait time.Duration) (*conn, error) {
+func (s *Store) connect(ctx context.Context, wait time.Duration) (*conn, error) {
 	c, err := newConn(ctx, s.rw)
 	if driverCode(err)&0xff != sqlite3.SQLITE_BUSY {
 		return c, err
 	}
-	if err := write.Take(wait); err != nil {
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	release, err := lock.File(limited, s.path+".lock")
+	if err != nil {
 		return nil, err
 	}
-	defer write.Release()
-	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+	defer release()
+	for ; ; time.Sleep(5 * time.Millisecond) {
 		c, err := newConn(ctx, s.rw) // a newcomer may still be at its first try
-		if driverCode(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+		if driverCode(err)&0xff != sqlite3.SQLITE_BUSY || limited.Err() != nil {
 			return c, err
 		}
 	}
@@ -303,9 +306,7 @@ func (s *Store) Close() error {
 func (s *Store) close() error {
 	var errs []error
 	close(s.quit)
-	if s.writer != nil {
-		<-s.writer.ended
-	}
+	waiting := s.writer != nil && !s.writer.end()
 	if s.news != nil {
 		s.news.Close()
 	}
@@ -323,7 +324,9 @@ func (s *Store) close() error {
 		if s.writer.conn != nil {
 			errs = append(errs, s.writer.conn.close())
 		}
-		errs = append(errs, s.writer.lock.Close())
+		if !waiting { // or the lock is freed with the process
+			errs = append(errs, s.writer.lock.Close())
+		}
 	}
 	if s.rw != nil {
 		errs = append(errs, s.rw.Close())

@@ -29,7 +29,6 @@ const (
 type job struct {
 	ctx   context.Context
 	fn    func(*Tx) error
-	since time.Time
 	state atomic.Int32
 	tx    *Tx
 	err   error
@@ -43,7 +42,8 @@ type writer struct {
 	conn   *conn // nil until the first write
 	opened atomic.Bool
 	lock   writeLock
-	wait   time.Duration // for the lock
+	wait   time.Duration // of a call for the lock
+	queues atomic.Bool   // for the lock, now
 	jobs   chan *job
 	quit   chan struct{}
 	ended  chan struct{}
@@ -65,7 +65,7 @@ var errLostGoroutine = errors.New("a transaction function ended the writer's gor
 // failed or the store is closed.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	w := s.writer
-	j := &job{ctx: ctx, fn: fn, since: time.Now(), done: make(chan struct{})}
+	j := &job{ctx: ctx, fn: fn, done: make(chan struct{})}
 	if err := ctx.Err(); err != nil {
 		return classify(err)
 	}
@@ -74,21 +74,38 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		return errClosed()
 	default:
 	}
-	select {
-	case w.jobs <- j:
-	case <-ctx.Done():
-		return classify(ctx.Err())
-	case <-w.quit:
-		return errClosed()
-	}
-	select {
-	case <-j.done:
-		return classify(j.err)
-	case <-ctx.Done():
-		if j.state.CompareAndSwap(queued, givenUp) {
+	limit := time.NewTimer(w.wait)
+	defer limit.Stop()
+	for in := w.jobs; in != nil; {
+		select {
+		case in <- j:
+			in = nil
+		case <-ctx.Done():
 			return classify(ctx.Err())
+		case <-w.quit:
+			return errClosed()
+		case <-limit.C:
+			if limit.Reset(w.wait); w.queues.Load() {
+				return errLockHeld()
+			}
 		}
-	case <-w.ended:
+	}
+	for waiting := true; waiting; {
+		select {
+		case <-j.done:
+			return classify(j.err)
+		case <-ctx.Done():
+			if j.state.CompareAndSwap(queued, givenUp) {
+				return classify(ctx.Err())
+			}
+			waiting = false
+		case <-limit.C:
+			if limit.Reset(w.wait); w.queues.Load() && j.state.CompareAndSwap(queued, givenUp) {
+				return errLockHeld()
+			}
+		case <-w.ended:
+			waiting = false
+		}
 	}
 	// Once begun the outcome must be awaited: a write that was reported as given
 	// up may not commit behind the caller's back.
@@ -111,8 +128,28 @@ func (s *Store) Backlog() int { return len(s.writer.jobs) }
 // Wrote reports whether this process began to write.
 func (s *Store) Wrote() bool { return s.writer.opened.Load() }
 
+func errLockHeld() error {
+	return schemas.Errorf(schemas.CodeBusy, "another process has been writing for too long; nothing was written").
+		Try("repeat the call; if it happens again look for a stopped cordelia process: cordelia doctor")
+}
+
 func errClosed() error {
 	return schemas.Errorf(schemas.CodeUnavailable, "the node is shutting down; nothing was written")
+}
+
+// end waits until the accepted writes are done; false if it still waits for the lock when
+// all their callers have given up.
+func (w *writer) end() bool {
+	for {
+		select {
+		case <-w.ended:
+			return true
+		case <-time.After(w.wait + time.Second):
+			if w.queues.Load() {
+				return false
+			}
+		}
+	}
 }
 
 func (w *writer) run() {
@@ -150,14 +187,17 @@ func (w *writer) commit(first *job) {
 		answer(batch, err)
 		return
 	}
-	if err := w.lock.Take(w.wait - time.Since(first.since)); err != nil {
+	w.queues.Store(true)
+	err := w.lock.Take()
+	w.queues.Store(false)
+	if err != nil {
 		answer(batch, err)
 		return
 	}
-	err := errLostGoroutine
-	defer func() { w.finish(batch, err) }()
-	now := w.store.clock.Now()
+	err = errLostGoroutine
 	held := 0 // jobs whose changes the open transaction holds
+	defer func() { w.finish(batch, held, err) }()
+	now := w.store.clock.Now()
 	for i := 0; i < len(batch); i++ {
 		kept, lost := w.runOne(batch[i], now, held == 0)
 		if lost != nil {
@@ -185,7 +225,7 @@ func (w *writer) commit(first *job) {
 // open opens the writing connection unless it is.
 func (w *writer) open() error {
 	if w.conn == nil {
-		c, err := w.store.connect(context.Background(), w.lock, w.wait)
+		c, err := w.store.connect(context.Background(), w.wait)
 		if err != nil {
 			return fmt.Errorf("open database: %w", err)
 		}
@@ -198,9 +238,9 @@ func (w *writer) open() error {
 	return nil
 }
 
-// finish ends a transaction that was committed or failed with err, and answers its
-// callers.
-func (w *writer) finish(batch []*job, err error) {
+// finish ends a transaction that was committed with the changes of held jobs, or failed
+// with err, and answers all its callers.
+func (w *writer) finish(batch []*job, held int, err error) {
 	if err != nil {
 		// An error here can mean SQLite already rolled back; asking again is harmless.
 		if end := w.conn.exec("ROLLBACK"); end != nil && driverCode(end) == 0 {
@@ -221,7 +261,7 @@ func (w *writer) finish(batch []*job, err error) {
 		w.store.news.Notify()
 	}
 	if err == nil {
-		w.checkpoint(len(batch))
+		w.checkpoint(held)
 	}
 }
 

@@ -10,5 +10,6 @@
 // an exclusive lock for work outside of a database, Try the one all of them are made of.
 //
 // The kernel frees every lock of a process that ends, however it ends, so nothing here
-// has to be repaired. It refuses to wait for ever: each wait has a limit or a context.
+// has to be repaired. A stopped process keeps its locks: who waits for the write lock gives
+// up by itself (store.Write does), and File has a context.
 package lock
