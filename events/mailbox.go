@@ -19,9 +19,9 @@ const (
 	MaxPage = 100
 )
 
-// Mailbox is what one reader has not yet acknowledged. Events that the reader
-// caused itself are left out of group streams, and kept in its own: an agent
-// knows what it told others, but may not know what became of itself.
+// Mailbox is what one reader has not yet acknowledged. Events that the reader caused itself
+// are left out: it knows what it did. Only Queue, which is a part of its context, keeps
+// those of its own stream.
 type Mailbox struct {
 	Reader  schemas.EntityID
 	Streams []Stream // those the reader belongs to
@@ -176,6 +176,11 @@ func (m Mailbox) Queue(tx *store.Tx, limit int) (list []schemas.QueuedEvent, ski
 	if err != nil {
 		return nil, 0, err
 	}
+	for i := range places {
+		if _, group := places[i].stream.Group(); !group {
+			places[i].own = ""
+		}
+	}
 	shown, unread, err := m.newest(tx, places, min(max(limit, 1), MaxUnread))
 	if err != nil {
 		return nil, 0, err
@@ -283,7 +288,7 @@ func (m Mailbox) placesIn(tx *store.Tx, streams []Stream) ([]place, error) {
 		}
 		group, ok := p.stream.Group()
 		if !ok {
-			p.policy, p.types = push, want.types("")
+			p.own, p.policy, p.types = m.Reader, push, want.types("")
 			return p, nil
 		}
 		p.own, p.types = m.Reader, want.types(group)

@@ -141,14 +141,29 @@ func TestPageIsBoundedByBytes(t *testing.T) {
 	})
 }
 
-func TestOwnEventsAreLeftOutOfGroupsOnly(t *testing.T) {
+// What a reader did itself is neither counted nor handed over, and acknowledged with the
+// rest; its context keeps what became of itself.
+func TestOwnEventsAreLeftOut(t *testing.T) {
 	f := newFixture(t)
 	m := mailbox("ann", "g")
+	m.Past = &Past{}
 	f.written(GroupStream("g"), "ann", "own")
 	f.written(EntityStream("ann"), "ann", "status")
+	f.written(EntityStream("ann"), "node", "news")
 	b := f.poll(m, 9)
-	require.Equal(t, []string{"status"}, items(b))
+	require.Equal(t, []string{"news"}, items(b))
 	require.Equal(t, 1, b.Unread)
+	f.read(func(tx *store.Tx) error {
+		for range 2 {
+			queue, older, err := m.Queue(tx, 9)
+			require.NoError(t, err)
+			require.Len(t, queue, 2)
+			require.Equal(t, []string{"status", "news"}, []string{itemOf(queue[0].Payload), itemOf(queue[1].Payload)})
+			require.Zero(t, older)
+		}
+		return nil
+	})
+	require.Equal(t, []string{"news"}, items(f.poll(m, 9)))
 	f.ack(m, b.Cursor)
 	f.read(func(tx *store.Tx) error {
 		places, err := m.places(tx)

@@ -15,8 +15,15 @@ import (
 // nothing.
 type Past struct {
 	mu      sync.Mutex
-	streams map[Stream]past
+	streams map[way]past
 	queue   queue
+}
+
+// way is a stream, and whose events are left out of it: a context keeps what a mailbox
+// leaves out.
+type way struct {
+	stream Stream
+	own    string
 }
 
 // queue is an answer of Queue, good as long as nothing is committed.
@@ -67,8 +74,8 @@ func (k *Past) of(p place) past {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known, ok := k.streams[p.stream]
-	if !ok || known.cursor != none.cursor || known.own != none.own || known.types != none.types || known.head > p.head {
+	known, ok := k.streams[way{p.stream, none.own}]
+	if !ok || known.cursor != none.cursor || known.types != none.types || known.head > p.head {
 		return none // read in another way, or on a newer snapshot
 	}
 	return known
@@ -83,9 +90,9 @@ func (k *Past) keep(tx *store.Tx, s Stream, found past) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.streams == nil {
-		k.streams = map[Stream]past{}
+		k.streams = map[way]past{}
 	}
-	k.streams[s] = found
+	k.streams[way{s, found.own}] = found
 }
 
 // unread gives the newest unread events of p, at most size, the newest first, and

@@ -64,7 +64,7 @@ func showEvents(a *app, v eventsView) {
 		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s", v.part(rest), v.Cursor)
 	case rest > 0:
 		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek", v.part(rest))
-	case v.Cursor != "":
+	case v.Cursor != "" && v.Unread > 0:
 		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
 }
