@@ -36,7 +36,7 @@ type chain struct {
 	entities []entity
 	links    []ChainLink
 	tiers    []Tiering // of the chain's own entity
-	known    sync.Map  // see Known
+	facts    sync.Map  // see Fact
 }
 
 // Tiering is the tier of an agent in the eyes of one observer, from a moment on
@@ -227,26 +227,6 @@ func (c *chainCache) put(id schemas.EntityID, loaded *chain, epoch int64) {
 	if epoch == c.epoch { // an older snapshot must not fill a newer cache
 		c.chains[id] = loaded
 	}
-}
-
-// Known gives what find finds out about the actor, keeping it until the epoch
-// moves: find reads only what moves the epoch when it changes (memberships,
-// groups, scopes, who is below whom). It keeps facts, not decisions; those depend
-// on the time too. Not once the operation itself has changed rights: what it
-// reads then may never be committed.
-func Known[T any](g Grant, key string, find func() (T, error)) (T, error) {
-	if g.g == nil || g.g.decision.actor == nil || g.g.changed {
-		return find()
-	}
-	c := g.g.decision.actor
-	if v, ok := c.known.Load(key); ok {
-		return v.(T), nil
-	}
-	v, err := find()
-	if err == nil {
-		c.known.Store(key, v)
-	}
-	return v, err
 }
 
 // last is the chain of id as it was when last asked for, nil if that is not known.

@@ -83,11 +83,13 @@ func (g Grant) RanksOf(id, owner schemas.EntityID) (schemas.Tier, error) {
 	return c.ranks(owner, g.g.tx.Micros()), nil
 }
 
+var chains Fact[schemas.EntityID, *chain]
+
 func (g Grant) chainOf(id schemas.EntityID) (*chain, error) {
 	if g.Tx() == nil {
 		return nil, ErrNoGrant
 	}
-	return Known(g, "chain "+string(id), func() (*chain, error) {
+	return chains.Of(g, id, func() (*chain, error) {
 		c, _, err := g.g.auth.cache.get(g.g.tx, id)
 		return c, err
 	})

@@ -271,10 +271,12 @@ func (g Grant) ReadScope() (Scope, error) {
 	return s, err
 }
 
+var myGroups Fact[struct{}, []inGroup]
+
 // groups lists the groups the actor is a member of; for a person also those of
 // their tree.
 func (g Grant) groups() ([]inGroup, error) {
-	return Known(g, "groups", func() ([]inGroup, error) {
+	return myGroups.Of(g, struct{}{}, func() ([]inGroup, error) {
 		query := selectMyGroups
 		if g.IsHuman() {
 			query = selectTreeGroups

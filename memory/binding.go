@@ -78,6 +78,13 @@ func Bindings(g access.Grant) ([]Binding, error) {
 	return list, nil
 }
 
+// Facts of an actor: the group that its folder is bound to, and where it writes in the swarm
+// it was made for.
+var (
+	boundTo     access.Fact[string, schemas.GroupID]
+	swarmPlaces access.Fact[struct{}, schemas.GroupID]
+)
+
 // BoundGroup is the group whose work the actor is doing, "" if none: where it
 // writes in the swarm it was made for, else what dir, a canonical path or "", is
 // bound to; the longest binding above dir counts. If the actor may not read that
@@ -89,7 +96,7 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 	}
 	group, err := swarmPlace(g)
 	if err == nil && group == "" && dir != "" {
-		group, err = access.Known(g, "bound "+dir, func() (schemas.GroupID, error) {
+		group, err = boundTo.Of(g, dir, func() (schemas.GroupID, error) {
 			return groupOf(g.Tx().QueryRow(selectBound, g.Root(), store.List(above(dir))))
 		})
 	}
@@ -109,7 +116,7 @@ func BoundGroup(g access.Grant, dir string) (schemas.GroupID, error) {
 // swarmPlace is the group in which the actor writes in the swarm it was made for, ""
 // if it was made for none.
 func swarmPlace(g access.Grant) (schemas.GroupID, error) {
-	return access.Known(g, "swarm's place", func() (schemas.GroupID, error) {
+	return swarmPlaces.Of(g, struct{}{}, func() (schemas.GroupID, error) {
 		return groupOf(g.Tx().QueryRow(selectSwarmPlace, g.Actor()))
 	})
 }

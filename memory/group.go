@@ -103,9 +103,11 @@ func cultureOf(tx querier, id schemas.GroupID) (Culture, error) {
 	return c, nil
 }
 
+var cultures access.Fact[schemas.GroupID, Culture]
+
 // knownCulture is cultureOf, read once in an epoch.
 func knownCulture(g access.Grant, id schemas.GroupID) (Culture, error) {
-	return access.Known(g, "culture "+string(id), func() (Culture, error) { return cultureOf(g.Tx(), id) })
+	return cultures.Of(g, id, func() (Culture, error) { return cultureOf(g.Tx(), id) })
 }
 
 // GroupInfo is what a member sees of a group.

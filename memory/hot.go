@@ -94,6 +94,8 @@ func NewHotChange(op HotOperation, data []byte, expectedUpdatedAt string) (HotCh
 	return c, nil
 }
 
+var plainCapabilities access.Fact[schemas.EntityID, any]
+
 // ReadHot gives the context of entity (seed §3). What was changed behind the
 // node's back is shown, with a warning. Errors: CodeNotFound if there is none
 // or the caller may not see it.
@@ -103,7 +105,7 @@ func ReadHot(g access.Grant, entity schemas.EntityID, view HotView) (HotDoc, err
 		return HotDoc{}, err
 	}
 	if a := view.Agent; a != nil {
-		view.capabilities, err = access.Known(g, "hot "+string(a.AgentID), func() (any, error) { return plain(a.Capabilities) })
+		view.capabilities, err = plainCapabilities.Of(g, a.AgentID, func() (any, error) { return plain(a.Capabilities) })
 		if err != nil {
 			return HotDoc{}, err
 		}

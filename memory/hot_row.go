@@ -50,6 +50,8 @@ type hotRead struct {
 	row *hot
 }
 
+var lastReads access.Fact[struct{}, *atomic.Pointer[hotRead]]
+
 // hotToRead is openHot for a reader that changes nothing in what it gets.
 func hotToRead(g access.Grant, entity schemas.EntityID) (*hot, error) {
 	if err := needHot(g, access.KindRead, entity); err != nil {
@@ -58,7 +60,7 @@ func hotToRead(g access.Grant, entity schemas.EntityID) (*hot, error) {
 	if entity != g.Actor() { // what is kept is bounded
 		return loadHot(g.Tx(), entity)
 	}
-	last, err := access.Known(g, "l1", func() (*atomic.Pointer[hotRead], error) { return new(atomic.Pointer[hotRead]), nil })
+	last, err := lastReads.Of(g, struct{}{}, func() (*atomic.Pointer[hotRead], error) { return new(atomic.Pointer[hotRead]), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -46,6 +46,8 @@ func readable(g access.Grant) (reach, error) {
 	return r, nil
 }
 
+var reaches access.Fact[string, reach]
+
 // reachOf resolves the grant's scope. The number of queries depends on what the
 // actor may read, never on what is asked for.
 func reachOf(g access.Grant) (reach, error) {
@@ -67,7 +69,7 @@ func reachOf(g access.Grant) (reach, error) {
 		refs = append(refs, [2]string{string(schemas.Public), ""})
 	}
 	list := store.List(refs)
-	r, err := access.Known(g, "reach "+list, func() (reach, error) { return locate(g, list) })
+	r, err := reaches.Of(g, list, func() (reach, error) { return locate(g, list) })
 	if err != nil {
 		return r, err
 	}

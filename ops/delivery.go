@@ -11,6 +11,8 @@ import (
 	"cordelia/schemas"
 )
 
+var pasts access.Fact[struct{}, *events.Past]
+
 // mailboxOf opens the mailbox of who acts: its own stream and those of the
 // groups it is a member of and whose memory it may read. It is good for g's transaction, so what is
 // delivered was allowed when it was read.
@@ -23,7 +25,7 @@ func mailboxOf(g access.Grant) (events.Mailbox, error) {
 	for _, group := range scope.Joined {
 		streams = append(streams, events.GroupStream(group))
 	}
-	past, err := access.Known(g, "mailbox", func() (*events.Past, error) { return &events.Past{}, nil })
+	past, err := pasts.Of(g, struct{}{}, func() (*events.Past, error) { return &events.Past{}, nil })
 	if err != nil {
 		return events.Mailbox{}, err
 	}

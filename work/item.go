@@ -190,8 +190,10 @@ type groupCulture struct {
 // quiet groups are told nothing: their members look for themselves.
 func (c groupCulture) quiet() bool { return c.Broadcast == "taciturn" }
 
+var cultures access.Fact[schemas.GroupID, groupCulture]
+
 func cultureOf(g access.Grant, id schemas.GroupID) (groupCulture, error) {
-	return access.Known(g, "work in "+string(id), func() (c groupCulture, err error) {
+	return cultures.Of(g, id, func() (c groupCulture, err error) {
 		var text string
 		if err = g.Tx().LookupRow(selectGroup, id).Scan(&c.kind, &c.swarm, &text); err == nil {
 			err = json.Unmarshal([]byte(text), &c)
