@@ -216,10 +216,11 @@ const maxHunks = 4000
 
 // joined is a commit that merges two.
 func (r *Repository) joined(ctx context.Context, ours, theirs, message string) (string, error) {
-	out, err := r.git.call(ctx, "", "merge-tree", "--write-tree", "--name-only", "--no-messages", ours, theirs)
-	tree, files, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	// With -z the tree and the files each end in a NUL, and no name is quoted.
+	out, err := r.git.call(ctx, "", "merge-tree", "-z", "--write-tree", "--name-only", "--no-messages", ours, theirs)
+	tree, files, _ := strings.Cut(strings.TrimRight(out, "\x00\n"), "\x00")
 	if exitOf(err) == 1 {
-		c := &Conflict{Files: strings.Fields(files)}
+		c := &Conflict{Files: strings.Split(files, "\x00")}
 		for _, f := range c.Files {
 			text, err := r.git.call(ctx, "", "show", tree+":"+f)
 			if err == nil {

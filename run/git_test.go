@@ -208,6 +208,41 @@ func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 	require.Equal(t, tip, r.git("rev-parse", Branch(task)))
 }
 
+// A conflict in a file with spaces in its name is told with both sides too.
+func TestConflictNamesFilesWithSpaces(t *testing.T) {
+	r := newRepository(t)
+	commits := make([]string, 2)
+	for i, text := range []string{"first\n", "second\n"} {
+		w := r.worktree(r.Base)
+		r.write(w.Path, "my notes.txt", text)
+		var err error
+		commits[i], err = w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+	}
+	require.NoError(t, r.Merge(t.Context(), task, commits[0], "merge"))
+	err := r.Merge(t.Context(), task, commits[1], "merge")
+	conflict, ok := errors.AsType[*Conflict](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, []string{"my notes.txt"}, conflict.Files)
+	require.Contains(t, conflict.Hunks, "first")
+	require.Contains(t, conflict.Hunks, "second")
+}
+
+// Removing a worktree leaves those of the user alone whose folder is not there now.
+func TestWorktreesOfTheUserStay(t *testing.T) {
+	r := newRepository(t)
+	own := filepath.Join(t.TempDir(), "own")
+	r.git("worktree", "add", "-q", "--detach", own)
+	require.NoError(t, os.Rename(own, own+" elsewhere")) // as with a disk that is not mounted
+	w := r.worktree(r.Base)
+	require.NoError(t, w.Drop(t.Context(), r.Repository))
+	require.NoDirExists(t, w.Path)
+	listed := r.git("worktree", "list", "--porcelain")
+	require.Contains(t, listed, own+"\n")
+	require.NotContains(t, listed, w.Path)
+	require.NoError(t, w.Drop(t.Context(), r.Repository), "a second time there is nothing to remove")
+}
+
 // What cannot be worked in is refused in words.
 func TestRepositoriesThatCannotBeWorkedIn(t *testing.T) {
 	_, err := OpenRepository(t.Context(), t.TempDir())

@@ -16,8 +16,7 @@ type trunk struct {
 	task string
 
 	mu        sync.Mutex
-	conflicts []string // of the present round, worded
-	round     int
+	conflicts []string // of the present round, in words
 }
 
 // attemptRef keeps the newest attempt at a subtask.
@@ -51,9 +50,6 @@ func (t *trunk) start(ctx context.Context, s controller.SeatView) (string, error
 func (t *trunk) gather(ctx context.Context, v controller.View) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if v.Round != t.round {
-		t.round, t.conflicts = v.Round, nil
-	}
 	var conflicts []string
 	for _, s := range v.SubTasks { // by sequence
 		commit := ""

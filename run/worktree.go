@@ -49,8 +49,34 @@ func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	if err := removeAll(path); err != nil {
 		return err
 	}
-	_, err := r.git.call(ctx, "", "worktree", "prune")
-	return err
+	// Not git worktree prune: that forgets the user's own worktrees too, where their folder
+	// is not there at the moment, as on a disk that is not mounted.
+	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return fmt.Errorf("remove a worktree: %w", err)
+	}
+	for field := range strings.SplitSeq(list, "\x00") {
+		known, ok := strings.CutPrefix(field, "worktree ")
+		if !ok || !samePlace(known, path) {
+			continue
+		}
+		if _, err := r.git.call(ctx, "", "worktree", "remove", "--force", "--force", known); err != nil {
+			return fmt.Errorf("remove a worktree: %w", err)
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether two paths name one folder, which need not be there. git lists
+// worktrees with the symbolic links of their path resolved.
+func samePlace(a, b string) bool {
+	resolved := func(path string) string {
+		if parent, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			return filepath.Join(parent, filepath.Base(path))
+		}
+		return filepath.Clean(path)
+	}
+	return resolved(a) == resolved(b)
 }
 
 // removeAll removes a folder of a worker's, who may have taken away the right to.
