@@ -157,4 +157,9 @@ func TestProposalsExpire_INV_PROPOSAL(t *testing.T) {
 	require.Equal(t, 0, sweep(15, 4*time.Hour))
 	require.Empty(t, a.waiting(a.person()))
 	require.Equal(t, 1, a.number(`SELECT count(*) FROM proposals WHERE state = 'expired' AND decided_by = 'node'`))
+
+	// Nobody said no, so the words stay, as an item that contradicts the person's.
+	found := a.text(a.lead, "memory_search", map[string]any{"query": "port of the beacon"})
+	require.Contains(t, found, "9090")
+	require.Contains(t, found, "conflicts with "+schemas.ShortID(old))
 }

@@ -24,17 +24,17 @@ import (
 // settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type settings struct {
-	Presence         duration      `json:"presence"`           // how long an agent that is not autonomous works unattended; left out: 30m
-	Grace            duration      `json:"grace"`              // between deactivated and removed; left out: 168h
-	Cooldown         duration      `json:"cooldown"`           // of the node's own suspensions; left out: 5m
-	RefusedPerMinute int           `json:"refused_per_minute"` // refused calls of an agent before the node suspends it, slowed down from half of them on; left out: 60
-	FailedPerMinute  int           `json:"failed_per_minute"`  // calls with arguments that are not valid before it does, slowed down likewise; left out: 20
-	Embeddings       *embeddings   `json:"embeddings"`         // left out: search by words alone
-	CheckRoots       []string      `json:"check_roots"`        // folders that machine checks are made in; left out: none
-	Checks           checks        `json:"checks"`             // what those may do
-	CheckpointDirs   []string      `json:"checkpoint_dirs"`    // folders that get copies of the audit record's checkpoints; left out: none
-	Tasks            taskSettings  `json:"tasks"`              // of the pipeline
-	Trust            trustSettings `json:"trust"`              // in agents
+	Presence         duration      `json:"presence" default:"30m"`                     // how long an agent that is not autonomous works unattended
+	Grace            duration      `json:"grace" default:"168h"`                       // between deactivated and removed
+	Cooldown         duration      `json:"cooldown" default:"5m"`                      // of the node's own suspensions
+	RefusedPerMinute int           `json:"refused_per_minute" default:"60"`            // refused calls of an agent before the node suspends it, slowed down from half of them on
+	FailedPerMinute  int           `json:"failed_per_minute" default:"20"`             // calls with arguments that are not valid before it does, slowed down likewise
+	Embeddings       *embeddings   `json:"embeddings" default:"search by words alone"` // a model of meanings that search asks
+	CheckRoots       []string      `json:"check_roots" default:"none"`                 // folders that machine checks are made in
+	Checks           checks        `json:"checks"`                                     // what those may do
+	CheckpointDirs   []string      `json:"checkpoint_dirs" default:"none"`             // folders that get copies of the audit record's checkpoints
+	Tasks            taskSettings  `json:"tasks"`                                      // of the pipeline
+	Trust            trustSettings `json:"trust"`                                      // in agents
 }
 
 type duration time.Duration

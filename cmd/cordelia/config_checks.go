@@ -13,9 +13,9 @@ import (
 // checks is the part of config.json that says what checks of criteria may do, in
 // the folders of check_roots.
 type checks struct {
-	Commands  bool     `json:"commands"`   // run the commands that plans name, as this user; left out: false
-	Timeout   duration `json:"timeout"`    // of one command; left out: 2m
-	MaxOutput int64    `json:"max_output"` // bytes one command may print; left out: 16 MiB
+	Commands  bool     `json:"commands" default:"false"`    // run the commands that plans name, as this user
+	Timeout   duration `json:"timeout" default:"2m"`        // of one command
+	MaxOutput int64    `json:"max_output" default:"16 MiB"` // bytes one command may print
 }
 
 // configure puts what checks may do, in those folders, into c.

@@ -33,7 +33,7 @@ func (a *app) configCommand() *cobra.Command {
 			Use: "set KEY VALUE", Short: "Change one setting; an empty VALUE takes it out, and the default holds",
 			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
 the default holds. VALUE is a word, or JSON for lists and objects. What the settings
-mean: docs/operations.md. Processes that run keep what they began with.`,
+mean: docs/settings.md. Processes that run keep what they began with.`,
 			Args:              wants(2, "KEY", "VALUE"),
 			Example:           "  cordelia config set cooldown 10m\n  cordelia config set check_roots '[\"/src\"]'\n  cordelia config set cooldown ''",
 			ValidArgsFunction: completeSettings,
@@ -80,6 +80,24 @@ func settingKeys(part reflect.Type, prefix string) (keys []string) {
 
 func allSettings() []string { return settingKeys(reflect.TypeFor[settings](), "") }
 
+// defaultOf words what holds while a key is not set; "" for one without a default.
+func defaultOf(key string) string {
+	part := reflect.TypeFor[settings]()
+	usual := ""
+	for step := range strings.SplitSeq(key, ".") {
+		for part.Kind() == reflect.Pointer {
+			part = part.Elem()
+		}
+		for f := range part.Fields() {
+			if f.Tag.Get("json") == step {
+				part, usual = f.Type, f.Tag.Get("default")
+				break
+			}
+		}
+	}
+	return usual
+}
+
 func completeSettings(_ *cobra.Command, words []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
 	for _, key := range allSettings() {
 		if len(words) == 0 && strings.HasPrefix(key, typed) {
@@ -125,24 +143,26 @@ func (a *app) configList() error {
 		return err
 	}
 	if a.asJSON {
-		set := map[string]json.RawMessage{}
+		set, usual := map[string]json.RawMessage{}, map[string]string{}
 		for _, key := range allSettings() {
+			usual[key] = defaultOf(key)
 			if v := settingAt(file.Content, key); v != nil {
 				set[key] = v
 			}
 		}
-		return a.printJSON(map[string]any{"file": file.Path, "known": allSettings(), "set": set})
+		return a.printJSON(map[string]any{"file": file.Path, "known": allSettings(), "set": set, "default": usual})
 	}
-	t := table{firm: 1, head: []string{"SETTING", "VALUE"}}
+	t := table{firm: 1, head: []string{"SETTING", "VALUE", "DEFAULT"}}
 	for _, key := range allSettings() {
-		value := cell{"default", dim}
+		usual := defaultOf(key)
+		value := cell{usual, dim}
 		if v := settingAt(file.Content, key); v != nil {
 			value = cell{text: clean(plainValue(v))}
 		}
-		t.add(cell{text: key}, value)
+		t.add(cell{text: key}, value, cell{usual, dim})
 	}
 	a.print(t)
-	a.note("they are in %s; what they mean: docs/operations.md", file.Path)
+	a.note("those that differ are in %s; what they mean: docs/settings.md", file.Path)
 	return nil
 }
 
@@ -172,6 +192,7 @@ func (a *app) configGet(key string) error {
 	case a.asJSON:
 		return a.printJSON(map[string]any{"key": key, "value": v})
 	case v == nil:
+		a.say("%s", defaultOf(key))
 		a.note("%s is not set, so its default holds", key)
 	default:
 		a.say("%s", clean(plainValue(v)))

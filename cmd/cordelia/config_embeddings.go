@@ -15,15 +15,15 @@ import (
 
 // embeddings is the part of config.json that turns search by meaning on.
 type embeddings struct {
-	URL            string   `json:"url"`             // of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
-	Model          string   `json:"model"`           // the server's name for it
-	Dimensions     int      `json:"dimensions"`      // asked for; left out: the model's own
-	QueryPrefix    string   `json:"query_prefix"`    // put before queries
-	DocumentPrefix string   `json:"document_prefix"` // put before items
-	KeyEnv         string   `json:"key_env"`         // environment variable with the key
-	KeyFile        string   `json:"key_file"`        // file with the key, mode 0600
-	Timeout        duration `json:"timeout"`         // how long a search waits for the model; left out: 500ms
-	IncludePrivate *bool    `json:"include_private"` // send private items; left out: only to this machine
+	URL            string   `json:"url"`                                            // of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
+	Model          string   `json:"model"`                                          // the server's name for it
+	Dimensions     int      `json:"dimensions" default:"the model's own"`           // asked for
+	QueryPrefix    string   `json:"query_prefix"`                                   // put before queries
+	DocumentPrefix string   `json:"document_prefix"`                                // put before items
+	KeyEnv         string   `json:"key_env"`                                        // environment variable with the key
+	KeyFile        string   `json:"key_file"`                                       // file with the key, mode 0600
+	Timeout        duration `json:"timeout" default:"500ms"`                        // how long a search waits for the model
+	IncludePrivate *bool    `json:"include_private" default:"only to this machine"` // send private items
 }
 
 // client checks e and makes its client.

@@ -15,32 +15,32 @@ import (
 
 // taskSettings are those of the pipeline; what is left out keeps its default.
 type taskSettings struct {
-	Patience   duration     `json:"patience"`         // how long a role may stay unfilled or unanswered; left out: 24h
-	Retries    *int         `json:"retries"`          // correction signals for a subtask; left out: 2
-	Kin        bool         `json:"judged_by_kin"`    // an executor, and those above and below it, may judge its subtask and merge its round; left out: false
-	Recorded   bool         `json:"require_recorded"` // a call that only its executor claims proves no criterion; left out: false
-	JudgeCalls bool         `json:"judge_calls"`      // where no call of an executor proves a criterion, a call of the judge does; left out: false
-	Reading    []string     `json:"reading_tools"`    // tools that change nothing, beside the known ones; left out: none
-	Policy     string       `json:"policy"`           // what follows from a failed round: patient, or v0.7 or v0.8 to the letter; left out: patient
-	Table      string       `json:"table"`            // the older name of policy, for v0.7 and v0.8
-	KillSwitch bool         `json:"kill_switch"`      // two rounds in a row that move the loss up end a task; left out: false
-	General    []string     `json:"general_tools"`    // tools that are never blocked as such, but on what they were used on; left out: bash, edit, fetch, glob, grep, ls, read, search, write
-	Loss       lossSettings `json:"loss"`             // the hyperparameters of the loss and its table
+	Patience   duration     `json:"patience" default:"24h"`                                                         // how long a role may stay unfilled or unanswered
+	Retries    *int         `json:"retries" default:"2"`                                                            // correction signals for a subtask
+	Kin        bool         `json:"judged_by_kin" default:"false"`                                                  // an executor, and those above and below it, may judge its subtask and merge its round
+	Recorded   bool         `json:"require_recorded" default:"false"`                                               // a call that only its executor claims proves no criterion
+	JudgeCalls bool         `json:"judge_calls" default:"false"`                                                    // where no call of an executor proves a criterion, a call of the judge does
+	Reading    []string     `json:"reading_tools" default:"none"`                                                   // tools that change nothing, beside the known ones
+	Policy     string       `json:"policy" default:"patient"`                                                       // what follows from a failed round: patient, or v0.7 or v0.8 to the letter
+	Table      string       `json:"table"`                                                                          // the older name of policy, for v0.7 and v0.8
+	KillSwitch bool         `json:"kill_switch" default:"false"`                                                    // two rounds in a row that move the loss up end a task
+	General    []string     `json:"general_tools" default:"bash, edit, fetch, glob, grep, ls, read, search, write"` // tools that are never blocked as such, but on what they were used on
+	Loss       lossSettings `json:"loss"`                                                                           // the hyperparameters of the loss and its table
 }
 
 // lossSettings are the hyperparameters of pipeline v0.7.
 type lossSettings struct {
-	Alpha        *float64 `json:"alpha"`         // weight of the distance D between intent and result; left out: 0.6
-	Beta         *float64 `json:"beta"`          // weight of the implausibility P of the process; left out: 0.3
-	Lambda       *float64 `json:"lambda"`        // weight of the budget used, Ω; left out: 0.4
-	W1           *float64 `json:"w1"`            // weight of rounds within Ω; left out: 0.6
-	W2           *float64 `json:"w2"`            // weight of time within Ω; left out: 0.4
-	Epsilon      *float64 `json:"epsilon"`       // change of the loss below which it did not move; left out: 0.1
-	Delta        *float64 `json:"delta"`         // D above it is too far to refine on a plateau; left out: 0.3
-	Rho          *float64 `json:"rho"`           // P above it blames the approach; left out: 0.5
-	AbandonOmega *float64 `json:"abandon_omega"` // Ω from which on a task is abandoned; left out: 0.8
-	MaxReplans   *int     `json:"max_replans"`   // rounds after the first, unless a task says otherwise; left out: 3
-	TimeBudget   duration `json:"time_budget"`   // of work on a task, unless it says otherwise; left out: 30m
+	Alpha        *float64 `json:"alpha" default:"0.6"`         // weight of the distance D between intent and result
+	Beta         *float64 `json:"beta" default:"0.3"`          // weight of the implausibility P of the process
+	Lambda       *float64 `json:"lambda" default:"0.4"`        // weight of the budget used, Ω
+	W1           *float64 `json:"w1" default:"0.6"`            // weight of rounds within Ω
+	W2           *float64 `json:"w2" default:"0.4"`            // weight of time within Ω
+	Epsilon      *float64 `json:"epsilon" default:"0.1"`       // change of the loss below which it did not move
+	Delta        *float64 `json:"delta" default:"0.3"`         // D above it is too far to refine on a plateau
+	Rho          *float64 `json:"rho" default:"0.5"`           // P above it blames the approach
+	AbandonOmega *float64 `json:"abandon_omega" default:"0.8"` // Ω from which on a task is abandoned
+	MaxReplans   *int     `json:"max_replans" default:"3"`     // rounds after the first, unless a task says otherwise
+	TimeBudget   duration `json:"time_budget" default:"30m"`   // of work on a task, unless it says otherwise
 }
 
 // configure puts the settings into c.

@@ -12,8 +12,8 @@ type trustSettings struct {
 
 // priorSettings say how reliable an agent is taken to be that nobody has judged.
 type priorSettings struct {
-	Mean     *float64 `json:"mean"`     // accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group; left out: 0.6
-	Strength *int     `json:"strength"` // how many verdicts that weighs as much as, 1 to 50; left out: 5
+	Mean     *float64 `json:"mean" default:"0.6"`   // accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group
+	Strength *int     `json:"strength" default:"5"` // how many verdicts that weighs as much as, 1 to 50
 }
 
 // read gives the prior that is set; what is left out keeps its default.

@@ -84,6 +84,9 @@ func settingsOf(t *testing.T, files []*ast.File, of, prefix string) (list []sett
 		kind := strings.TrimPrefix(typeName(field.Type), "*")
 		meaning := strings.TrimSpace(field.Comment.Text())
 		require.NotEmpty(t, meaning, "%s has no comment that explains it", key)
+		if usual := reflect.StructTag(raw).Get("default"); usual != "" {
+			meaning += "; left out: " + usual
+		}
 		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number", "float64": "number", "[]string": "list of texts", "duration": "duration"}
 		if word, plain := words[kind]; plain {
 			list = append(list, setting{key, word, meaning})
@@ -117,7 +120,7 @@ func TestSettingsInDocs(t *testing.T) {
 		meaning[s.key] = s.meaning
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.key, s.kind, s.meaning)
 	}
-	generated(t, "operations.md", "settings", b.String())
+	generated(t, "settings.md", "settings", b.String())
 
 	// What the comments say of defaults is so.
 	short := func(d time.Duration) string { return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m") }
