@@ -70,6 +70,19 @@ func (s *seat) fill(ctx context.Context) (err error) {
 		s.show(Filed, "")
 		return nil
 	}
+	return s.unfilled(kept, last, err)
+}
+
+// errLeaseLost is why a seat is stopped that others may have by now.
+var errLeaseLost = errors.New("the lease of the seat was lost")
+
+// unfilled does what follows from err, which kept the seat from being filled while kept
+// lasted. Of a lost lease there is nothing to report, and the run goes on without it.
+func (s *seat) unfilled(kept, last context.Context, err error) error {
+	if lost := context.Cause(kept); errors.Is(lost, errLeaseLost) {
+		s.show(GivenBack, lost.Error())
+		return nil
+	}
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return s.failed(last, f)
 	}
@@ -87,11 +100,16 @@ func (s *seat) keep(ctx context.Context, lost context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		if c, err := s.Node.Claim(ctx, s.agent, s.view.WorkID); ctx.Err() == nil && (err != nil || c == nil || c.Fence != s.claimed.Fence) {
-			if code := schemas.CodeOf(err); err == nil || code != schemas.CodeBusy && code != schemas.CodeUnavailable {
-				lost(fmt.Errorf("the lease of the seat was lost: %w", errors.Join(err)))
-				return
-			}
+		c, err := s.Node.Claim(ctx, s.agent, s.view.WorkID)
+		switch code := schemas.CodeOf(err); {
+		case ctx.Err() != nil:
+			return
+		case err == nil && (c == nil || c.Fence != s.claimed.Fence):
+			lost(errLeaseLost)
+			return
+		case err != nil && code != schemas.CodeBusy && code != schemas.CodeUnavailable:
+			lost(fmt.Errorf("%w: %w", errLeaseLost, err))
+			return
 		}
 	}
 }
