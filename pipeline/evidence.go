@@ -205,7 +205,8 @@ func (p Proof) named(criteria []schemas.Criterion, said map[int]schemas.JudgedCr
 
 // runs reports whether a call runs a command: as the whole of its input, or as one
 // step of steps joined by &&, with more arguments or without. A command whose exit
-// code another one replaces (with |, ||, ; or &) does not count.
+// code another one replaces (with |, ||, ; or &) does not count, and no command behind
+// a step that may keep it from running although the call exits 0.
 func runs(e schemas.Evidence, command string) bool {
 	want := squeeze(command)
 	for _, text := range []string{e.Input, e.Tool + " " + e.Input} {
@@ -215,13 +216,34 @@ func runs(e schemas.Evidence, command string) bool {
 		if strings.ContainsAny(strings.ReplaceAll(text, "&&", ""), "|;&\n") {
 			continue
 		}
-		for _, step := range strings.Split(text, "&&") {
-			if step = squeeze(step); step == want || strings.HasPrefix(step, want+" ") {
+		for step := range strings.SplitSeq(text, "&&") {
+			step = squeeze(step)
+			if step == want || strings.HasPrefix(step, want+" ") && quotesClosed(step) {
 				return true
+			}
+			if !goesOn(step) {
+				break
 			}
 		}
 	}
 	return false
+}
+
+// goesOn reports whether a shell that has run a step with success surely runs the one
+// behind it: the && is not inside quotes or a comment, and the step neither ends the shell
+// nor gives a name another meaning.
+func goesOn(step string) bool {
+	if !quotesClosed(step) || strings.HasPrefix(step, "#") || strings.Contains(step, " #") || strings.Contains(strings.ReplaceAll(step, " ", ""), "()") {
+		return false
+	}
+	const ends = " exit exec return logout eval trap function alias hash "
+	bare := strings.NewReplacer(`"`, "", "'", "", `\`, "", "(", " ", "{", " ").Replace(step)
+	return !slices.ContainsFunc(strings.Fields(bare), func(word string) bool { return listed(ends, word) })
+}
+
+// quotesClosed reports whether each quotation mark of a step has its second one.
+func quotesClosed(step string) bool {
+	return strings.Count(step, `"`)%2 == 0 && strings.Count(step, "'")%2 == 0 && strings.Count(step, "`")%2 == 0
 }
 
 // squeeze makes every run of spaces one space.

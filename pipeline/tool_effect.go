@@ -36,6 +36,29 @@ func (r EvidenceRules) changes(e schemas.Evidence, named bool) bool {
 	return !named
 }
 
+// writesFile reports whether arguments make a program write that only reads without them.
+func writesFile(program string, arguments []string) bool {
+	given := func(prefixes ...string) bool {
+		return slices.ContainsFunc(arguments, func(a string) bool {
+			return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(a, p) })
+		})
+	}
+	switch program {
+	case "find":
+		return given("-delete", "-exec", "-ok", "-fprint", "-fls")
+	case "sort", "tree":
+		return given("-o", "--output")
+	case "git":
+		return given("--output")
+	case "date":
+		return given("-s", "--set")
+	case "uniq": // its second operand is where the output goes
+		operands := slices.DeleteFunc(slices.Clone(arguments), func(a string) bool { return strings.HasPrefix(a, "-") })
+		return len(operands) > 1
+	}
+	return false
+}
+
 // onlyReads reports a call that changes nothing: of a tool that reads, or of a shell
 // whose every step is a program that reads, with no output to a file.
 func onlyReads(call schemas.Evidence) bool {
@@ -56,8 +79,9 @@ func onlyReads(call schemas.Evidence) bool {
 			continue
 		}
 		switch program := path.Base(words[0]); {
-		case listed(readingPrograms, program):
-		case program == "find" && !strings.Contains(step, "-delete") && !strings.Contains(step, "-exec"):
+		case writesFile(program, words[1:]):
+			return false
+		case listed(readingPrograms, program), program == "find":
 		case program == "git" && len(words) > 1 && listed(readingGit, words[1]):
 		default:
 			return false
