@@ -93,6 +93,7 @@ func (n *Notifier) poll(ended chan<- struct{}) {
 	var seen int64
 	tick := time.NewTicker(n.every)
 	defer tick.Stop()
+	warned := false
 	for unwatched := 0; ; {
 		select {
 		case <-n.quit:
@@ -109,8 +110,11 @@ func (n *Notifier) poll(ended chan<- struct{}) {
 		if database == nil {
 			var err error
 			if database, err = n.open(); err != nil {
-				slog.Warn("notify: no polling", "err", err)
-				return
+				if !warned {
+					slog.Warn("notify: the poll cannot open the database and tries again", "err", err)
+				}
+				database, warned = nil, true
+				continue
 			}
 		}
 		if v, err := database.Version(); err == nil && v != seen {

@@ -83,6 +83,25 @@ func TestForeignFolder(t *testing.T) {
 	hear(t, woken)
 }
 
+// A poll that could not open the database, as with too many open files, tries again.
+func TestPollOpensAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, os.WriteFile(dir, nil, 0o600)) // no folder: only the poll wakes
+	version, tries := new(atomic.Int64), new(atomic.Int64)
+	n := New(dir, time.Millisecond, func() (Versions, error) {
+		if tries.Add(1) < 3 {
+			return nil, os.ErrPermission
+		}
+		return counted{version}, nil
+	})
+	t.Cleanup(n.Close)
+	woken, end := n.Watch()
+	defer end()
+	version.Store(7)
+	hear(t, woken)
+	require.EqualValues(t, 3, tries.Load())
+}
+
 // A process without a watcher is not woken by others' commits, and hears them again as
 // soon as it has one.
 func TestWithoutAWatcherItRests(t *testing.T) {
