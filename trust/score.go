@@ -29,19 +29,19 @@ func lower(s, o Score) Score {
 	return s
 }
 
-// Tier cuts the mean into the four of seed §5.4; 0.3 and 0.6 belong to the tier
-// above them, 0.85 to the one below.
+// Tier cuts the mean into the four of seed §5.4: the highest tier that the mean has
+// reached and, of High, passed.
 func (s Score) Tier() schemas.Tier {
-	n := s.Alpha + s.Beta
-	switch {
-	case 10*s.Alpha < 3*n:
-		return schemas.Untrusted
-	case 10*s.Alpha < 6*n:
-		return schemas.Low
-	case 100*s.Alpha <= 85*n:
-		return schemas.Medium
+	tiers := schemas.Tiers() // lowest first
+	at := 0
+	for at+1 < len(tiers) {
+		need, mean := begins(tiers[at+1])*s.weight(), unit*s.Alpha
+		if mean < need || mean == need && tiers[at+1] == schemas.High {
+			break
+		}
+		at++
 	}
-	return schemas.High
+	return tiers[at]
 }
 
 // Accuracy is the mean, 0–1, for people to read.

@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/schemas"
@@ -88,14 +89,27 @@ func (s Standing) TierWhy() string {
 	case predicted > 0:
 		from = schemas.Count(predicted, "due prediction", "due predictions")
 	}
-	borders := map[schemas.Tier]string{
-		schemas.Untrusted: "low from 0.3",
-		schemas.Low:       "untrusted below 0.2, medium from 0.6",
-		schemas.Medium:    "low below 0.5, high above 0.85",
-		schemas.High:      "medium below 0.75",
-	}
 	if from == "" {
-		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(), borders[s.Tier])
+		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(), borders(s.Tier))
 	}
-	return fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders[s.Tier])
+	return fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders(s.Tier))
+}
+
+// borders says where a mean leaves a tier, downwards and upwards.
+func borders(t schemas.Tier) string {
+	mean := func(thousandths int64) string { return fmt.Sprintf("%g", float64(thousandths)/unit) }
+	tiers := schemas.Tiers() // lowest first
+	at := slices.Index(tiers, t)
+	var list []string
+	if at > 0 {
+		list = append(list, fmt.Sprintf("%s below %s", tiers[at-1], mean(begins(t)-hysteresis)))
+	}
+	if at+1 < len(tiers) {
+		reached := "from"
+		if tiers[at+1] == schemas.High {
+			reached = "above"
+		}
+		list = append(list, fmt.Sprintf("%s %s %s", tiers[at+1], reached, mean(begins(tiers[at+1]))))
+	}
+	return strings.Join(list, ", ")
 }

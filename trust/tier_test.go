@@ -234,3 +234,15 @@ func TestTheStricterOfOwnerAndPersonCounts(t *testing.T) {
 	require.Zero(t, n.one(`SELECT count(*) FROM trust_scores WHERE observer = ?`, lead))
 	require.NoError(t, n.verify())
 }
+
+// What a person is told of the borders is what the tiers follow.
+func TestBordersAreThoseInForce(t *testing.T) {
+	for tier, want := range map[schemas.Tier]string{
+		schemas.Untrusted: "low from 0.3",
+		schemas.Low:       "untrusted below 0.2, medium from 0.6",
+		schemas.Medium:    "low below 0.5, high above 0.85",
+		schemas.High:      "medium below 0.75",
+	} {
+		require.Equal(t, want, borders(tier))
+	}
+}
