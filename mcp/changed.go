@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"time"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
 
@@ -12,10 +11,6 @@ import (
 	"cordelia/ops"
 	"cordelia/schemas"
 )
-
-// glanceEvery is how often the sentry of a process that no commit wakes asks whether
-// rights moved.
-const glanceEvery = time.Second
 
 // learn gives the tools that c may call, and notes that its client p knows of them: it
 // is told when they are others.
@@ -26,8 +21,10 @@ func (s *sentry) learn(ctx context.Context, p subscriber, c ops.Caller) (map[str
 		p.knows(visible)
 	}
 	s.mu.Unlock()
-	if c.Method != access.ByToken { // else commits ring, see attend
-		s.glances.Do(func() { go s.glance() })
+	// A client by token has the sentry woken, see attend. Any other needs its tools in a
+	// second, not a process that every commit wakes.
+	if c.Method != access.ByToken {
+		s.polls.Do(func() { go s.watch(nil) })
 	}
 	return visible, err
 }
@@ -49,21 +46,6 @@ func (r *Router) opened(c *call) {
 		r.sentry.opened(c)
 	}
 	r.subscribed(c.owner())
-}
-
-// glance looks once a second, which is one query when rights did not move: a client
-// that only waits needs its tools in a second, not a process that every commit wakes.
-func (s *sentry) glance() {
-	tick := time.NewTicker(glanceEvery)
-	defer tick.Stop()
-	for {
-		s.look()
-		select {
-		case <-s.ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // tell tells the clients of a principal whose tools are others than they know; false

@@ -150,7 +150,7 @@ func TestAClientThatAskedNothingIsNotWatched(t *testing.T) {
 	c.send(callTool(1, "memory_search", "", false)) // which is hidden
 	c.next()
 	started := true
-	h.routers[h.piped].sentry.glances.Do(func() { started = false })
+	h.routers[h.piped].sentry.polls.Do(func() { started = false })
 	require.False(t, started)
 	none(t, c.frames)
 }

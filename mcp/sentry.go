@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"time"
 
 	"cordelia/access"
 	"cordelia/ops"
@@ -18,7 +19,7 @@ type sentry struct {
 	router   *Router
 	toolsets []ops.Toolset // of the server; nil: all
 	start    sync.Once
-	glances  sync.Once
+	polls  sync.Once
 
 	mu     sync.Mutex // one look at a time: the later one sees no earlier rights
 	looked int64      // at the rights of this epoch
@@ -32,20 +33,33 @@ func newSentry(ctx context.Context, n *ops.Node, r *Router, toolsets []ops.Tools
 // The first that came by token starts the watch, which lasts as long as the server.
 func (s *sentry) attend(who Principal) {
 	if c, ok := byToken(who); ok {
-		s.start.Do(func() { go s.watch() })
+		s.start.Do(func() {
+			woken, stop := s.node.Subscribe(ops.Rights)
+			go func() {
+				defer stop()
+				s.watch(woken)
+			}()
+		})
 		s.check(who, c) // its identity may have fallen since it was proven
 	}
 }
 
-func (s *sentry) watch() {
-	rings, stop := s.node.Store.Watch()
-	defer stop()
+// lookEvery is how often a sentry looks though no commit woke it: a process without
+// clients by token is not woken, and a look that failed is repeated.
+const lookEvery = time.Second
+
+// watch looks when woken receives and every second, which is one query when rights did
+// not move.
+func (s *sentry) watch(woken <-chan struct{}) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
 	for {
 		s.look()
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-rings:
+		case <-woken:
+		case <-tick.C:
 		}
 	}
 }

@@ -57,7 +57,7 @@ type Notice struct {
 // latest, and holds up nobody. The channel is closed when ctx ends or the right
 // to events_poll does, at most 250 ms after.
 func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, error) {
-	listener, leave := n.listen()
+	listener, leave := n.subscribe(Rights)
 	w := &watch{node: n, listener: listener, pushed: true, look: func(ctx context.Context, f func(access.Grant) error) error {
 		return n.Auth.Do(ctx, p, pollOp(""), f)
 	}}
@@ -111,7 +111,7 @@ const retryBusy = 50 * time.Millisecond
 // as a sign of life of an agent that only waits, and be written down for it.
 type watch struct {
 	node     *Node
-	listener *listener
+	listener *subscription
 	look     func(context.Context, func(access.Grant) error) error // with the reader's rights
 	pushed   bool
 
@@ -140,7 +140,7 @@ func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 			}
 		}
 		select {
-		case <-w.listener.moved:
+		case <-w.listener.woken:
 		case <-retry:
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -175,7 +175,7 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 	}
 	// The watch begins before the first look, or an event between the two would
 	// wait for the next.
-	listener, leave := c.Node.listen()
+	listener, leave := c.Node.subscribe(Rights)
 	defer leave()
 	out, err := unread(ctx, c, in)
 	if err != nil || len(out.Events) > 0 {

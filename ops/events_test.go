@@ -271,7 +271,7 @@ func TestListenOutlastsABusyAgent(t *testing.T) {
 func TestWaitingIsNoSignOfLife(t *testing.T) {
 	o := newTown(t)
 	lastSeen := func() int64 { return o.lastSeen("bob") }
-	listener, leave := o.node.listen()
+	listener, leave := o.node.subscribe(Rights)
 	defer leave()
 	w := &watch{node: o.node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error {
 		return o.node.Auth.Do(ctx, o.principal("bob"), pollOp(""), f)

@@ -48,7 +48,7 @@ type Node struct {
 	checking       checking     // of reports
 	background     func(func(context.Context))
 	CheckWait      time.Duration // how long a report waits for its machine checks
-	listeners      listeners
+	changes        changes
 }
 
 // Config of Open. Zero values mean the defaults.

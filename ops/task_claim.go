@@ -69,8 +69,8 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 	}
 	return awaiting(ctx, c, wait,
 		func(left time.Duration) (taskClaimOut, error) { return c.claimOnce(ctx, in, lease, left) },
-		func(limited context.Context, rung <-chan struct{}) error {
-			return c.awaitWork(limited, in.wanted(), rung)
+		func(limited context.Context, woken <-chan struct{}) error {
+			return c.awaitWork(limited, in.wanted(), woken)
 		})
 }
 
@@ -166,14 +166,14 @@ func (n *Node) claim(g access.Grant, want work.Wanted, lease time.Duration) (c w
 }
 
 // awaitWork returns when there is work for the caller, or ctx ends.
-func (c *Call) awaitWork(ctx context.Context, want work.Wanted, rung <-chan struct{}) error {
+func (c *Call) awaitWork(ctx context.Context, want work.Wanted, woken <-chan struct{}) error {
 	var w work.Watch
 	for {
 		if found, err := c.foundWork(ctx, want, &w); err != nil || found {
 			return err
 		}
 		select {
-		case <-rung:
+		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

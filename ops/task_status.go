@@ -120,7 +120,7 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 				return in.status(g, place)
 			})
 		},
-		func(limited context.Context, rung <-chan struct{}) error { return c.awaitStatus(limited, in, rung) })
+		func(limited context.Context, woken <-chan struct{}) error { return c.awaitStatus(limited, in, woken) })
 }
 
 // status reads what was asked for; in.Limit is set.
@@ -228,13 +228,13 @@ func stands(s work.Status) bool {
 const lookAgain = 200 * time.Millisecond
 
 // awaitStatus returns when what in asks for has settled, or ctx ends.
-func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, rung <-chan struct{}) error {
+func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, woken <-chan struct{}) error {
 	for {
 		if done, err := statusSettled(ctx, c, in, nil); err != nil || done {
 			return err
 		}
 		select {
-		case <-rung:
+		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -28,7 +28,7 @@ func (c *Call) waitOf(seconds int) (time.Duration, error) {
 // awaiting makes a call with what is left of its wait, and again whenever found
 // returns while once answers errNotYet: in line, or as a kept call for who comes back.
 func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once func(left time.Duration) (Out, error),
-	found func(ctx context.Context, rung <-chan struct{}) error) (Out, error) {
+	found func(ctx context.Context, woken <-chan struct{}) error) (Out, error) {
 	switch {
 	case c.kept != nil:
 		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Store.Clock().Now()))
@@ -43,7 +43,7 @@ func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once fu
 	}
 	// The watch begins before the first look, or what happens between the two would
 	// wait for the next.
-	rung, stop := c.Node.Store.Watch()
+	woken, stop := c.Node.Subscribe(Commits)
 	defer stop()
 	until := time.Now().Add(wait)
 	for {
@@ -54,7 +54,7 @@ func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once fu
 		}
 		// The slot of the wait is given back before the call takes one.
 		if err := c.Node.Auth.Wait(ctx, c.Caller.Principal, c.lookOp(), left, func(limited context.Context) error {
-			return found(limited, rung)
+			return found(limited, woken)
 		}); err != nil && ctx.Err() != nil || err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			var none Out
 			return none, err

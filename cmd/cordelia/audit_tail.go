@@ -66,7 +66,7 @@ type auditTail struct {
 }
 
 func (t auditTail) run(ctx context.Context) error {
-	rung, stop := t.node.Store.Watch()
+	woken, stop := t.node.Subscribe(ops.Commits)
 	defer stop()
 	tick := time.NewTicker(auditPoll)
 	defer tick.Stop()
@@ -85,7 +85,7 @@ func (t auditTail) run(ctx context.Context) error {
 		}
 		if len(list) < ops.AuditPage {
 			select {
-			case <-rung:
+			case <-woken:
 			case <-tick.C:
 			case <-ctx.Done():
 				return ctx.Err()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -162,7 +163,7 @@ type tail struct {
 }
 
 func (t *tail) follow(ctx context.Context) error {
-	rung, stop := t.node.Store.Watch()
+	woken, stop := t.node.Subscribe(ops.Commits)
 	defer stop()
 	cursor := ""
 	defer func() {
@@ -199,7 +200,7 @@ func (t *tail) follow(ctx context.Context) error {
 			continue
 		}
 		select { // whoever only peeks would find the same events at once
-		case <-rung:
+		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

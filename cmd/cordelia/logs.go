@@ -68,7 +68,7 @@ type logLine struct {
 }
 
 func (l logs) run(ctx context.Context) error {
-	rung, stop := l.node.Store.Watch()
+	woken, stop := l.node.Subscribe(ops.Commits)
 	defer stop()
 	list, next, err := l.node.AuditTail(ctx, l.caller, l.filter, 0, logEntries)
 	for err == nil {
@@ -81,7 +81,7 @@ func (l logs) run(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-rung:
+		case <-woken:
 		case <-time.After(auditPoll):
 		case <-ctx.Done():
 			return ctx.Err()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -79,7 +80,7 @@ type taskWatch struct {
 
 // follow shows the task until it is over.
 func (t *taskWatch) follow(ctx context.Context) error {
-	rung, stop := t.node.Store.Watch()
+	woken, stop := t.node.Subscribe(ops.Commits)
 	defer stop()
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()
@@ -102,7 +103,7 @@ func (t *taskWatch) follow(ctx context.Context) error {
 		}
 		for waiting := true; waiting; {
 			select {
-			case <-rung:
+			case <-woken:
 				waiting = false
 			case <-tick.C:
 				waiting = !t.resized()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -27,7 +28,7 @@ func (r running) id() string {
 
 // watchAll shows each change of the tasks and items that run, until none does.
 func (w *acting) watchAll(ctx context.Context) error {
-	rung, stop := w.node.Store.Watch()
+	woken, stop := w.node.Subscribe(ops.Commits)
 	defer stop()
 	before := map[string]running{}
 	for first := true; ; first = false {
@@ -56,7 +57,7 @@ func (w *acting) watchAll(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-rung:
+		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -14,9 +14,9 @@ import (
 // and so does it who follows other streams than before.
 func TestACommitWakesWhomItConcerns(t *testing.T) {
 	o := newTown(t)
-	all := map[string]*listener{}
+	all := map[string]*subscription{}
 	for _, name := range []string{"bob", "cat"} {
-		l, leave := o.node.listen()
+		l, leave := o.node.subscribe(Rights)
 		defer leave()
 		l.follow([]events.Stream{events.EntityStream(schemas.EntityID(name)), events.GroupStream("team")})
 		all[name] = l
@@ -24,12 +24,12 @@ func TestACommitWakesWhomItConcerns(t *testing.T) {
 	woken := func(names ...string) {
 		t.Helper()
 		for _, name := range names {
-			within(o, all[name].moved)
+			within(o, all[name].woken)
 		}
-		o.node.listeners.mu.Lock() // the look that woke them is over
-		defer o.node.listeners.mu.Unlock()
+		o.node.changes.mu.Lock() // the look that woke them is over
+		defer o.node.changes.mu.Unlock()
 		for name, l := range all {
-			require.Empty(t, l.moved, name)
+			require.Empty(t, l.woken, name)
 		}
 	}
 	woken("bob", "cat")
@@ -55,16 +55,35 @@ func TestACommitWakesWhomItConcerns(t *testing.T) {
 }
 
 // Who comes and goes while others are told of news misses none, and leaves nothing behind.
-func TestListenersComeAndGo(t *testing.T) {
+func TestSubscribersComeAndGo(t *testing.T) {
 	o := newTown(t)
 	for round := range 30 {
-		stay, leave := o.node.listen()
+		stay, leave := o.node.subscribe(Rights)
 		stay.follow([]events.Stream{events.EntityStream("bob")})
-		_, gone := o.node.listen()
+		_, gone := o.node.subscribe(Rights)
 		o.emit(events.EntityStream("bob"), fmt.Sprint(round))
 		gone()
-		within(o, stay.moved)
+		within(o, stay.woken)
 		leave()
 	}
-	require.Empty(t, o.node.listeners.waiting)
+	require.Empty(t, o.node.changes.subscribers)
+}
+
+// A subscriber is woken by what it asked for: each commit that notifies, or a move of rights.
+func TestASubscriberIsWokenByWhatItAskedFor(t *testing.T) {
+	o := newTown(t)
+	commits, end := o.node.Subscribe(Commits)
+	defer end()
+	rights, end := o.node.Subscribe(Rights)
+	defer end()
+	o.emit(events.EntityStream("ann"), "the first look knows nothing of before")
+	within(o, commits)
+	within(o, rights)
+	o.emit(events.EntityStream("ann"), "2")
+	within(o, commits)
+	o.node.changes.look(t.Context(), o.node)
+	require.Empty(t, rights)
+	o.suspend("cat")
+	within(o, rights)
+	within(o, commits)
 }
