@@ -19,7 +19,7 @@ type sentry struct {
 	router   *Router
 	toolsets []ops.Toolset // of the server; nil: all
 	start    sync.Once
-	polls  sync.Once
+	polls    sync.Once
 
 	mu     sync.Mutex // one look at a time: the later one sees no earlier rights
 	looked int64      // at the rights of this epoch
