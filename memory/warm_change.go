@@ -16,66 +16,38 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
-	r, err := d.changeable(g, see)
+	r, err := d.mayChange(g, see)
 	if err != nil {
 		return Written{}, err
 	}
-	if r.deleted != 0 {
-		return Written{}, schemas.Conflictf("%s was deleted", d.ID).Try("bring it back with memory_delete_warm and undo")
-	}
-	if err := d.checkVersion(r); err != nil {
+	next, err := d.changed(g, see, r)
+	if err != nil {
 		return Written{}, err
 	}
-	if d.content != nil && d.Type != r.typ {
-		return Written{}, schemas.Invalidf("an item keeps its type").Expecting("type %s", r.typ).
-			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
-	}
-	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
-		return Written{}, schemas.Deniedf("what the words of another are about is not yours to say").
-			Try("give data too, and the words are yours; or write an item of your own that supersedes %s", r.id)
-	}
-	if err := d.mayRestate(g, r); err != nil {
-		return Written{}, err
-	}
-	next := d.onto(g, *r)
-	if d.content != nil || d.Subject != "" {
-		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)
-		if err != nil {
-			return Written{}, err
-		}
-		if err := next.taint(g, d, secondHand || r.secondHand() && !byPerson(g)); err != nil {
-			return Written{}, err
-		}
-	}
-	if d.content != nil && !bytes.Equal(r.hash, next.hash) {
-		next.quarantined = r.quarantined && !r.unreleased() // what was decided was about other words
-		next.holdBack(g)
-	}
-	next.hidden = next.hidden || see.hides(r.scope, append(g.Via(), next.author)...)
 	rel := relation{status: StatusNew}
 	words := d.words
 	if d.content == nil {
-		words = rewords(&next)
-	} else if rel, err = relate(g.Tx(), see, &next, words); err != nil {
+		words = rewords(next)
+	} else if rel, err = relate(g.Tx(), see, next, words); err != nil {
 		return Written{}, err
 	}
 	if rel.equal {
 		return Written{}, schemas.Conflictf("you hold %s with the same content already", rel.own).
 			Try("delete one of the two with memory_delete_warm")
 	}
-	if err := replace(g, r, &next, words); err != nil {
+	if err := replace(g, r, next, words); err != nil {
 		return Written{}, err
 	}
-	if err := forget(g, &next); err != nil {
+	if err := forget(g, next); err != nil {
 		return Written{}, err
 	}
 	if err := link(g.Tx(), r.n, "derived_from", d.DerivedFrom); err != nil {
 		return Written{}, err
 	}
-	if err := reconsider(g, &next, d.Known); err != nil {
+	if err := reconsider(g, next, d.Known); err != nil {
 		return Written{}, err
 	}
-	if err := announce(g, &next, rel.conflicts); err != nil {
+	if err := announce(g, next, rel.conflicts); err != nil {
 		return Written{}, err
 	}
 	w := Written{ID: r.id, Version: next.version, Status: StatusUpdated, With: rel.with, Stored: true,
@@ -85,6 +57,50 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		return w, link(g.Tx(), r.n, string(rel.status), rel.with)
 	}
 	return w, nil
+}
+
+// mayChange gives the item that d changes, if the actor may change it as d says.
+func (d *Draft) mayChange(g access.Grant, see reach) (*row, error) {
+	r, err := d.changeable(g, see)
+	if err != nil {
+		return nil, err
+	}
+	if r.deleted != 0 {
+		return nil, schemas.Conflictf("%s was deleted", d.ID).Try("bring it back with memory_delete_warm and undo")
+	}
+	if err := d.checkVersion(r); err != nil {
+		return nil, err
+	}
+	if d.content != nil && d.Type != r.typ {
+		return nil, schemas.Invalidf("an item keeps its type").Expecting("type %s", r.typ).
+			With(schemas.Violation{Path: "/type", Msg: "is not the item's"})
+	}
+	if d.content == nil && d.Subject != "" && r.author != g.Actor() && !g.IsHuman() {
+		return nil, schemas.Deniedf("what the words of another are about is not yours to say").
+			Try("give data too, and the words are yours; or write an item of your own that supersedes %s", r.id)
+	}
+	return r, d.mayRestate(g, r)
+}
+
+// changed is r with the changes of d, and what they make of its confidence, its taint and
+// its effect.
+func (d *Draft) changed(g access.Grant, see reach, r *row) (*row, error) {
+	next := d.onto(g, *r)
+	if d.content != nil || d.Subject != "" {
+		secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &next.confidence)
+		if err != nil {
+			return nil, err
+		}
+		if err := next.taint(g, d, secondHand || r.secondHand() && !byPerson(g)); err != nil {
+			return nil, err
+		}
+	}
+	if d.content != nil && !bytes.Equal(r.hash, next.hash) {
+		next.quarantined = r.quarantined && !r.unreleased() // what was decided was about other words
+		next.holdBack(g)
+	}
+	next.hidden = next.hidden || see.hides(r.scope, append(g.Via(), next.author)...)
+	return &next, nil
 }
 
 // mayRestate refuses an agent three changes of what it said itself. It does not validate

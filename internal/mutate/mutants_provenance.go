@@ -28,7 +28,7 @@ func provenanceMutants() []mutant {
 			"return !unicode.IsLetter(r) && r == 0 }) {",
 			"./memory", "TestWordsOfACommandAreNotFolded_INV_RELEASE"},
 		{"a release ends with its words", "memory/warm_change.go",
-			"if err := forget(g, &next); err != nil {",
+			"if err := forget(g, next); err != nil {",
 			"if err := forget(g, r); err != nil {",
 			"./memory", "TestAReleaseEndsWithItsWords_INV_RELEASE"},
 		{"a release is of the version that was read", "memory/warm_word.go",
