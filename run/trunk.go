@@ -16,7 +16,8 @@ type trunk struct {
 	task string
 
 	mu        sync.Mutex
-	conflicts []string // of the present round, in words
+	conflicts []string        // of the present round, in words
+	merged    map[string]bool // commits that are on the branch
 }
 
 // attemptRef keeps the newest attempt at a subtask.
@@ -56,15 +57,20 @@ func (t *trunk) gather(ctx context.Context, v controller.View) error {
 		if s.State == schemas.SubTaskMatched {
 			commit = t.kept(ctx, s.SubTaskID)
 		}
-		if commit == "" {
+		if commit == "" || t.merged[commit] {
 			continue
 		}
 		err := t.repo.Merge(ctx, t.task, commit, "Merge: "+schemas.Shorten(firstLine(s.Intent), 64)+"\n\nCordelia-Task: "+t.task+"\n")
 		if c, ok := err.(*Conflict); ok { //nolint:errorlint // Merge returns it as it is
 			conflicts = append(conflicts, fmt.Sprintf("%q conflicts with what was merged before it:\n%s", schemas.Shorten(s.Intent, 200), c.Hunks))
+			continue
 		} else if err != nil {
 			return err
 		}
+		if t.merged == nil {
+			t.merged = map[string]bool{}
+		}
+		t.merged[commit] = true
 	}
 	t.conflicts = conflicts
 	return nil
