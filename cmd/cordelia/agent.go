@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -281,13 +280,4 @@ func showMove(a *app, v struct {
 	if v.ArchiveID != "" {
 		a.say("its context is kept as %s", clean(v.ArchiveID))
 	}
-}
-
-// compact renders a value on one line.
-func compact(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	return clean(string(raw))
 }
