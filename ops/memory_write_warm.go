@@ -138,7 +138,7 @@ func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarm
 		if w.ID, err = memory.StageProposal(g, d, staging, w.Low); err != nil {
 			return memoryWriteWarmOut{}, err
 		}
-		w.Version, w.Status = 1, memory.StatusNew
+		w.Version, w.Status, w.Stored = 1, memory.StatusNew, true
 		try = review.Try{Item: w.ID, Staging: staging, Target: w.Low, Supersedes: d.Supersedes, Added: true}
 	}
 	p, err := review.Propose(g, try)

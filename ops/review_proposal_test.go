@@ -95,7 +95,8 @@ func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {
 	require.Contains(t, answer, again["proposal"], "equal words wait once")
 
 	own := a.must(a.lead, "memory_write_warm", found("Seals rest at noon"))["id"]
-	a.must(a.rover, "memory_write_warm", found("Seals rest at dusk", map[string]any{"supersedes": own}))
+	put := a.must(a.rover, "memory_write_warm", found("Seals rest at dusk", map[string]any{"supersedes": own}))
+	require.Equal(t, true, put["stored"], "it is not there twice")
 	w := a.waiting(a.lead)
 	require.Len(t, w, 1, "one entry for the agent")
 	require.Equal(t, []any{"proposals/rover", "2 proposals"}, []any{w[0]["id"], w[0]["name"]})

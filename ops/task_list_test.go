@@ -43,6 +43,20 @@ func TestTaskStatusListsTasks(t *testing.T) {
 	require.Nil(t, h.must(h.lead, "task_status", map[string]any{"state": "ready"})["tasks"], "items were asked for")
 }
 
+// A task of one item is that item, with its result.
+func TestATaskOfOneItemShowsItsResult(t *testing.T) {
+	h := newHouse(t)
+	one := h.crew("one")[0]
+	task := h.must(h.lead, "task_submit", map[string]any{"intent": "Find out why the build is slow"})["task_id"]
+	taken := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
+	h.must(one, "task_report", map[string]any{"work_id": taken["work_id"], "fence": taken["fence"],
+		"outcome": "done", "result": map[string]any{"why": "no cache"}})
+	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{"task_id": task}), "no cache")
+	shown := h.must(h.lead, "task_status", map[string]any{"task_id": task, "detail": true})["items"].([]any)
+	require.Len(t, shown, 1)
+	require.NotNil(t, shown[0].(map[string]any)["brief"])
+}
+
 // The swarms somebody sees are listed, those that run first.
 func TestSwarmsAreListed(t *testing.T) {
 	h := newHouse(t)

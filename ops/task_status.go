@@ -152,6 +152,11 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 	if err := intents(g, items); err != nil {
 		return out, err
 	}
+	if in.TaskID != "" && in.State == "" && place.ID == "" && len(items) == 1 { // its one item is the task
+		if items[0], err = work.Show(g, items[0].WorkID, in.Detail); err != nil {
+			return out, err
+		}
+	}
 	out.Items = append(out.Items, items...)
 	if in.TaskID == "" && in.State == "" {
 		most := min(in.Limit, shownTasks)
