@@ -166,7 +166,7 @@ func (d *Draft) changeable(g access.Grant, see reach) (*row, error) {
 			Try("change its origin %s, or write a new item with supersedes", r.origin)
 	case r.visibility != schemas.Private && r.owner != g.Actor() && !d.validatesForAnother(g, see, &r):
 		return nil, schemas.Deniedf("the words of %s are its owner's", id).
-			Try("write your own item with memory_write_warm and supersedes %s", id)
+			Try("write an item of your own that replaces it: %s", callToReplace(r))
 	}
 	return &r, nil
 }
@@ -255,4 +255,12 @@ func replace(g access.Grant, r, next *row, words wordIndex) error {
 		return staleCopies(tx, r.id, staleCorrected)
 	}
 	return nil
+}
+
+// callToReplace is the call that writes an item in r's place that replaces r.
+func callToReplace(r row) string {
+	if r.group == "" {
+		return fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "visibility": %q}`, r.id, r.visibility)
+	}
+	return fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "group": %q}`, r.id, r.group)
 }

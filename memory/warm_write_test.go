@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,6 +117,10 @@ func TestChangeOfAnItem(t *testing.T) {
 	change.IfVersion = 1
 	_, err = n.tryWrite(bob, change)
 	require.ErrorIs(t, err, schemas.ErrDenied, "the words of another")
+	var refused *schemas.Error
+	require.ErrorAs(t, err, &refused)
+	instead := fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "group": "team-a"}`, w.ID)
+	require.Contains(t, refused.Hint, instead)
 	changed := n.write(ada, change)
 	require.Equal(t, 2, changed.Version)
 	_, err = n.tryWrite(ada, change)

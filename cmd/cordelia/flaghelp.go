@@ -85,7 +85,7 @@ func memoryHelp() map[string]string {
 		"memory_write_warm group":        "put it into this group, for its members",
 		"memory_write_warm visibility":   "who may read it; without it yours alone, or the group's",
 		"memory_write_warm key":          "with --subject: which property this states, as port",
-		"memory_write_warm supersedes":   "the id of an item of yours that this replaces",
+		"memory_write_warm supersedes":   "the id of the item that this replaces, of another's once that is decided",
 		"memory_write_warm valid_from":   "true from this time on: 2026-01-31 or 2026-01-31T12:00:00Z",
 		"memory_write_warm valid_to":     "true until this time",
 		"memory_write_warm validated":    "you have checked it, so it shows however low its confidence",
