@@ -104,7 +104,7 @@ func TestTheWorkOfTheReadme(t *testing.T) {
 			item = m[2]
 		}
 		if strings.HasPrefix(line, "cordelia memory write") {
-			id = regexp.MustCompile(`[0-9a-f-]{36}`).FindString(out)
+			id = regexp.MustCompile(`(?m)^[0-9a-f-]{8,36}$`).FindString(out)
 		}
 		said += out
 	}
@@ -113,7 +113,7 @@ func TestTheWorkOfTheReadme(t *testing.T) {
 }
 
 // printedID finds the ids that the tour of the pipeline refers to.
-var printedID = regexp.MustCompile(`(?m)^(?:(Task)|item) +([0-9a-f-]{36})`)
+var printedID = regexp.MustCompile(`(?m)^(?:(Task)|item) +([0-9a-f-]{8,36})`)
 
 // The tour of the pipeline works in two terminals, with the ids put in that
 // were printed before, and the second sees how it ends.

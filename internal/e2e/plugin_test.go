@@ -149,7 +149,7 @@ func TestPluginSpeaksOfALease(t *testing.T) {
 	c := withPlugin(t)
 	c.as("claude-code", "memory", "group", "create", "findings")
 	c.as("claude-code", "task", "submit", "Count the rows", "--group", "findings")
-	reminder := regexp.MustCompile(`you still hold work \(([0-9a-f-]{36})\)`)
+	reminder := regexp.MustCompile(`you still hold work \(([0-9a-f-]{8,36})\)`)
 	reminded := 0
 	c.prompt("Take what comes.",
 		call("task_claim", map[string]any{}),

@@ -258,7 +258,7 @@ func (c *client) asking() (s *screen, task string) {
 	s.await("shortcuts")
 	s.say("Wait for the bridge.")
 	s.await("I wait.")
-	item := first(c, c.as("maker", "task", "claim", "--role", "R1"), `(?m)^item +([0-9a-f-]{36})`)
+	item := first(c, c.as("maker", "task", "claim", "--role", "R1"), `(?m)^item +([0-9a-f-]{8,36})`)
 	c.as("maker", "task", "report", item, "done", "--fence", "1", "--result", `{"intent": "", "questions": ["Which bridge?"]}`)
 	s.await("Which bridge?")
 	return s, task
