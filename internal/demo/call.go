@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"cordelia/internal/drive"
+	"cordelia/schemas"
 )
 
 type object = map[string]any
@@ -151,5 +153,17 @@ func (w *seat) done(result any, evidence ...object) object {
 	return args
 }
 
-// short is enough of an id to know it again.
-func short(id string) string { return id[:min(12, len(id))] }
+// short is enough of an id or a hash to know it again.
+func short(id string) string {
+	id = schemas.ShortID(id)
+	return id[:min(12, len(id))]
+}
+
+// clock shows the time of day of a stamp, with its zone.
+func clock(stamp string) string {
+	t, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return stamp
+	}
+	return t.UTC().Format("15:04:05 UTC")
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cordelia/internal/drive"
+	"cordelia/schemas"
 )
 
 // logBook is the group in which what agents bring and write is kept.
@@ -106,12 +107,12 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 	if _, err := s.command(ctx, &decided, 0, "review", "approve", ids[0], shown.Waiting[0].Hash); err != nil {
 		return err
 	}
-	// Whole ids: of two made in one moment the beginnings are the same.
-	s.prove(fmt.Sprintf("cordelia review approve %s %s…", ids[0], short(shown.Waiting[0].Hash)), "You approve the one about the ice, by the hash of what you were shown …")
+	s.prove(fmt.Sprintf("cordelia review approve %s %s…", short(ids[0]), short(shown.Waiting[0].Hash)),
+		"You approve the one about the ice, by the hash of what you were shown …")
 	if _, err := s.command(ctx, nil, 0, "review", "reject", ids[1]); err != nil {
 		return err
 	}
-	s.prove("cordelia review reject "+ids[1], "… and reject the one about the mermaids.")
+	s.prove("cordelia review reject "+short(ids[1]), "… and reject the one about the mermaids.")
 	return holds(len(decided.Decided) == 1 && decided.Decided[0].State == "approved", "the first is approved: %+v", decided)
 }
 
@@ -177,7 +178,8 @@ func (s *stage) loseTrust(ctx context.Context) error {
 		return err
 	}
 	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", all.Accuracy, all.Tier), "The other ten prove wrong, too.")
-	s.prove(unread, "The read that was allowed a moment ago is refused, in the words for what is not there:")
+	s.prove(schemas.ShortIDs(unread),
+		"The read that was allowed a moment ago is refused, in the words for what is not there:")
 	if err := holds(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s", one.Tier, all.Tier); err != nil {
 		return err
 	}

@@ -179,7 +179,8 @@ func (s *stage) kill(ctx context.Context) error {
 		return err
 	}
 	s.left = leftover{*got, victim}
-	s.prove(fmt.Sprintf("item %s, fence %d, lease until %s", short(got.WorkID), got.Fence, got.Expires), "%s takes an item: a lease of %d seconds, with a fence.", victim.name, lease)
+	s.prove(fmt.Sprintf("item %s, fence %d, lease until %s", short(got.WorkID), got.Fence, clock(got.Expires)),
+		"%s takes an item: a lease of %d seconds, with a fence.", victim.name, lease)
 	victim.process.Kill()
 	_, err = victim.client.Call(ctx, "task_claim", []byte(`{}`))
 	if err := holds(errors.Is(err, drive.ErrEnded), "process %d is gone: %v", victim.process.PID(), err); err != nil {
