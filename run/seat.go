@@ -162,15 +162,8 @@ func (s *seat) judge(ctx context.Context) error {
 			return err
 		}
 	}
-	var seen []work.Evidence
-	if s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator {
-		var err error
-		if seen, err = s.verify(ctx); err != nil {
-			return err
-		}
-	}
 	for asked := 1; ; asked++ {
-		text, err := prompt(s.claimed, files, refused, seen)
+		text, err := prompt(s.claimed, files, refused)
 		if err != nil {
 			return err
 		}
@@ -183,7 +176,7 @@ func (s *seat) judge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured, Evidence: seen})
+		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured})
 		if !errors.Is(err, schemas.ErrInvalid) {
 			return err
 		}

@@ -112,10 +112,9 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	}
 	x.settings(ctx, home)
 	x.writeLock(ctx, home)
-	x.doorbell(home)
+	x.notifier(home)
 	x.path()
 	x.installed(ctx, home)
-	x.shield()
 	x.clients(ctx, m, sound && x.count(problem) == 0)
 	if err := x.print(); err != nil {
 		return err

@@ -110,7 +110,7 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 			if check == agentKeys {
 				opened++
 			} else {
-				x.report(check, fine, "", "%s", f.EntityID)
+				x.report(check, fine, "", "%s", short(f.EntityID))
 			}
 			held = append(held, heldKey{path, f, must})
 		case asked:
@@ -273,10 +273,10 @@ func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
 	return slices.DeleteFunc(list, func(r agents.Record) bool { return slices.Contains(ids, r.ID) }), err
 }
 
-// doorbell checks that processes can wake each other, in a folder of its own,
+// notifier checks that processes can wake each other, in a folder of its own,
 // and counts the sockets that killed ones left.
-func (x *examination) doorbell(home ops.Home) {
-	const check = "doorbell"
+func (x *examination) notifier(home ops.Home) {
+	const check = "notifier"
 	if err := ringOnce(); err != nil {
 		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost", "local sockets do not work: %v", err)
 		return

@@ -204,10 +204,10 @@ func TestDoctor(t *testing.T) {
 		{"settings that do not parse", settings(`{"presence":`, 0o600), "settings", problem, "config.json cannot be used", "mend it"},
 		{"unknown setting", settings(`{"presense":"1h"}`, 0o600), "settings", problem, `presense`, "mend it"},
 		{"checks reach the keys", settings(`{"check_roots":["HERE"]}`, 0o600), "machine checks", warning, "reach its keys", "check_roots"},
-		{"open doorbell", func(u *user) {
+		{"open notifier", func(u *user) {
 			require.NoError(u.t, os.MkdirAll(u.path(".cordelia/cordelia.db.bells"), 0o755))
 			require.NoError(u.t, os.Chmod(u.path(".cordelia/cordelia.db.bells"), 0o755))
-		}, "doorbell", warning, "is not yours alone", "rm -r"},
+		}, "notifier", warning, "is not yours alone", "rm -r"},
 		{"not on PATH", func(*user) {}, "PATH", warning, "not on PATH", "add the folder"},
 		{"older program on PATH", onPath(`{"version":"v0.0.1","schema":1}`), "installed program", problem, "is older (0.0.1, schema 1)", "before it on PATH"},
 		{"newer program on PATH", onPath(`{"version":"v99.0.0","schema":99}`), "installed program", warning, "is newer", "use that one"},
@@ -295,8 +295,8 @@ func TestDoctor(t *testing.T) {
 		}
 		checks, code := u.diagnosis()
 		require.Zero(t, code)
-		require.Equal(t, warning, checks["doorbell"][0].Verdict)
-		require.Contains(t, checks["doorbell"][0].Detail, "1 process waits, 1 socket is left")
+		require.Equal(t, warning, checks["notifier"][0].Verdict)
+		require.Contains(t, checks["notifier"][0].Detail, "1 process waits, 1 socket is left")
 	})
 }
 

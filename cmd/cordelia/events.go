@@ -84,21 +84,20 @@ func (v eventsView) part(rest int) string {
 	return fmt.Sprintf("the oldest %d of %d unread shown", len(v.Events), len(v.Events)+rest)
 }
 
-// payload renders an event's payload as name=value.
+// payload renders the fields of an event or an audit entry as name=value, in words and
+// with names and short ids; empty fields are left out.
 func (a *app) payload(raw json.RawMessage) string {
-	var in map[string]any
+	var in map[string]json.RawMessage
 	if json.Unmarshal(raw, &in) != nil {
 		return clean(string(raw))
 	}
 	var parts []string
 	for _, name := range sortedKeys(in) {
-		text := fmt.Sprint(in[name])
-		if schemas.IsAgentID(text) {
-			text = a.who(text)
+		if text := inWords(in[name]); text != "" {
+			parts = append(parts, name+"="+text)
 		}
-		parts = append(parts, name+"="+text)
 	}
-	return schemas.ShortIDs(clean(strings.Join(parts, " ")))
+	return a.named(strings.Join(parts, " "))
 }
 
 func showSubscriptions(a *app, v struct {

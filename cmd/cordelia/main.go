@@ -16,7 +16,6 @@ import (
 
 	"cordelia/internal/keys"
 	"cordelia/ops"
-	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
@@ -24,9 +23,6 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run runs one command and returns the exit code.
 func run(args []string) int {
-	if code, ours := runner.Enter(args); ours {
-		return code
-	}
 	if err := keys.HardenProcess(); err != nil {
 		slog.Debug("process hardening", "err", err)
 	}

@@ -24,7 +24,7 @@ func (a *app) memoryCommand() *cobra.Command {
 		}.command(a),
 		twin{
 			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
-			example: "cordelia memory read 0198c0de-… --history", show: shown(showItems), learns: true,
+			example: "cordelia memory read 1cd21f84 --history", show: shown(showItems), learns: true,
 		}.command(a),
 		twin{
 			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item", takes: []string{"data?"},
@@ -40,11 +40,11 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 		}.command(a),
 		twin{
 			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good", takes: []string{"id"},
-			example: "cordelia memory delete 0198c0de-… --mode undo", show: shown(showDeleted),
+			example: "cordelia memory delete 1cd21f84 --mode undo", show: shown(showDeleted),
 		}.command(a),
 		twin{
 			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group", takes: []string{"id", "group"},
-			example: "cordelia memory share 0198c0de-… team", show: shown(showWritten),
+			example: "cordelia memory share 1cd21f84 team", show: shown(showWritten),
 		}.command(a),
 		a.memoryReleaseCommand(),
 		a.memoryGroupCommand(),
@@ -234,7 +234,7 @@ func showWritten(a *app, v struct {
 	if v.Proposal != "" {
 		a.note("proposal %s waits for %s", short(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
 	}
-	a.note("%s, version %d%s", strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+shorts(v.With)), v.Version,
+	a.note("version %d: %s%s", v.Version, strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+shorts(v.With)),
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
 		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", short(v.ID), v.Version)

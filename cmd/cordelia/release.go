@@ -23,7 +23,7 @@ version you read.
 
 What agents of different lines wrote alike, and that names known tools only,
 takes effect without you. --revoke holds an item back whoever agrees.`,
-		Example: "  cordelia memory release 0198c0de-… --if-version 1",
+		Example: "  cordelia memory release 1cd21f84 --if-version 1",
 		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {

@@ -19,7 +19,7 @@ func (a *app) reviewCommand() *cobra.Command {
 		}.command(a),
 		twin{
 			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes", takes: []string{"ids"},
-			hide: []string{"limit", "cursor"}, example: "cordelia review show 0198c0de-…", show: shown(showReviewed),
+			hide: []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
 		}.command(a),
 		a.approveCommand(),
 		a.rejectCommand(),
@@ -64,7 +64,7 @@ func (a *app) approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "approve ID HASH [ID HASH]…",
 		Short:   "Approve what waits, as it was shown: all that is named, or nothing",
-		Example: "  cordelia review approve 0198c0de-… 9f86d081884c…",
+		Example: "  cordelia review approve 1cd21f84 9f86d081884c…",
 		Args:    wants(maxWords, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words)%2 != 0 {
@@ -90,8 +90,9 @@ func (a *app) rejectCommand() *cobra.Command {
 		Short: "Reject what waits: all that is named, or nothing",
 		Long: `Reject what waits. Memories that were rejected are removed once all of their staging
 group is decided. A held result is named with the hash that was shown.`,
-		Example: "  cordelia review reject 0198c0de-…\n  cordelia review reject 0198c0de-… 9f86d081884c…\n  cordelia review reject --rest staging-9f86…",
-		Args:    wants(maxWords),
+		Example: "  cordelia review reject 1cd21f84\n  cordelia review reject 1cd21f84 9f86d081884c…\n" +
+			"  cordelia review reject --rest staging-9f86…",
+		Args: wants(maxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			in := map[string]any{}
 			var decisions []map[string]any
@@ -186,7 +187,7 @@ func showDecided(a *app, v struct {
 		}
 	}
 	for _, group := range v.Closed {
-		a.note("nothing of %s waits any more", clean(group))
+		a.note("nothing of %s waits any more", a.named(group))
 	}
 }
 
@@ -238,6 +239,7 @@ func showReviews(a *app, v reviewsView) {
 	if v.Cursor != "" {
 		a.note("more with: --cursor %s", v.Cursor)
 	}
+	a.note("to decide: cordelia review at a terminal, or cordelia review show ID")
 }
 
 func showReviewed(a *app, v reviewsView) {

@@ -39,7 +39,7 @@ func (a *app) swarmCommand() *cobra.Command {
 		}.command(a),
 		twin{
 			op: "swarm_disband", use: "disband SWARM", short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
-			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 0198c0de-… --share-with team", show: shown(showSwarmEnded),
+			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team", show: shown(showSwarmEnded),
 		}.command(a),
 	)
 }

@@ -26,7 +26,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
   [{"intent", "criteria", "constraints", "inputs", "context", "answer_schema", "role", "needs",
     "assigned_to", "priority", "depends_on", "after_seconds", "within_seconds"}]`,
 			example: `cordelia task submit --request "Make the build fast" --tools bash,edit --group team
-  cordelia task submit --answer 0198c0de-… "The one on the server"
+  cordelia task submit --answer 1cd21f84 "The one on the server"
   cordelia task submit "Find out why the build is slow" --group team
   cordelia task submit --items plan.json`,
 			show: shown(showSubmitted), ends: abandoned,
@@ -37,12 +37,12 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		}.command(a),
 		twin{
 			op: "task_report", use: "report ID done|failed|released|progress", short: "Say what became of the item you hold",
-			takes: []string{"work_id", "outcome"}, example: `cordelia task report 0198c0de-… done --fence 1 --as researcher --result '{"answer": 42}'`,
+			takes: []string{"work_id", "outcome"}, example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
 			show: shown(showReported), ends: abandoned,
 		}.command(a),
 		twin{
 			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result", takes: []string{"task_id"}, or: "work_id",
-			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 0198c0de-… --detail", show: showTask,
+			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail", show: showTask,
 		}.command(a),
 		a.taskWatchCommand(),
 		twin{
@@ -51,12 +51,12 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 		}.command(a),
 		twin{
 			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item", takes: []string{"task_id"}, or: "work_id",
-			example: "cordelia task cancel 0198c0de-…", show: shown(showCancelled),
+			example: "cordelia task cancel 1cd21f84", show: shown(showCancelled),
 		}.command(a),
 		twin{
 			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue", takes: []string{"retry"},
 			hide:    []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id", "answers"},
-			example: "cordelia task retry 0198c0de-…", show: shown(showSubmitted),
+			example: "cordelia task retry 1cd21f84", show: shown(showSubmitted),
 		}.command(a),
 	)
 }
@@ -89,8 +89,8 @@ func showSubmitted(a *app, v struct {
 			a.note("all of it: cordelia task show %s --detail", short(v.TaskID))
 			return
 		}
-		a.note("%s", clean(v.Next))
-		a.note("how it goes: cordelia task watch %s", short(v.TaskID))
+		a.note("%s", strings.ReplaceAll(clean(v.Next), "with the task_id", short(v.TaskID)))
+		a.note("to watch it: cordelia task watch %s", short(v.TaskID))
 		return
 	}
 	if v.TaskID != "" {
@@ -179,7 +179,7 @@ func showReported(a *app, v struct {
 func showCancelled(a *app, v struct {
 	Cancelled int `json:"cancelled"`
 }) {
-	a.say("Cancelled, with %d that were open.", v.Cancelled)
+	a.say("Cancelled: %s that had not ended.", schemas.Count(v.Cancelled, "item of work", "items of work"))
 }
 
 type taskView struct {

@@ -33,7 +33,7 @@ is. Without TASK: a line for each change of a task or an item of work, until non
 Ctrl-C leaves the tasks alone.
 
 Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
-		Example: "  cordelia task watch 0198c0de-… && make release\n  cordelia task watch",
+		Example: "  cordelia task watch 1cd21f84 && make release\n  cordelia task watch",
 		Args:    wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {

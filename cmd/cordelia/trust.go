@@ -23,7 +23,7 @@ that came due; what agents say of each other moves its score alone.
 
 With --agent, --capability and --feedback say instead how well an agent works
 with a capability: a seat, as executor, or a class of tools, as shell.`,
-			example: `cordelia trust assess 0198c0de-… wrong
+			example: `cordelia trust assess 1cd21f84 wrong
   cordelia trust assess --agent researcher --capability shell --feedback bad`,
 		}.command(a),
 		twin{

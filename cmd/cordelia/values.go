@@ -67,6 +67,7 @@ func shapeOf(raw json.RawMessage) string {
 	var s struct {
 		Type       json.RawMessage            `json:"type"`
 		Enum       []json.RawMessage          `json:"enum"`
+		AnyOf      []json.RawMessage          `json:"anyOf"`
 		Items      json.RawMessage            `json:"items"`
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -78,9 +79,17 @@ func shapeOf(raw json.RawMessage) string {
 	case len(s.Enum) > 0:
 		var list []string
 		for _, v := range s.Enum {
-			list = append(list, inWords(v))
+			if text := inWords(v); text != "" {
+				list = append(list, text)
+			}
 		}
 		return "one of " + strings.Join(list, ", ")
+	case len(s.AnyOf) > 0:
+		var list []string
+		for _, one := range s.AnyOf {
+			list = append(list, shapeOf(one))
+		}
+		return strings.Join(list, " or ")
 	case len(s.Items) > 0:
 		return strings.TrimSpace("list of " + shapeOf(s.Items))
 	case len(s.Properties) > 0:

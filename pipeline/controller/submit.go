@@ -177,9 +177,9 @@ func mayOffer(g access.Grant, group schemas.GroupID, t pipeline.Team) error {
 func next(t *task) string {
 	switch t.state {
 	case schemas.TaskPerceiving:
-		return "an agent takes role R1 with task_claim; task_status with the task_id shows how it goes"
+		return `an agent takes role R1 with task_claim {"role": "R1"}; task_status with the task_id shows how it goes`
 	case schemas.TaskPlanning:
-		return "an agent takes role R2 with task_claim and plans it; task_status with the task_id shows how it goes"
+		return `an agent takes role R2 with task_claim {"role": "R2"} and plans it; task_status with the task_id shows how it goes`
 	case schemas.TaskClarifying:
 		return "answer with task_submit {task_id, answers}; without answers it goes on as it is"
 	case schemas.TaskReview:
