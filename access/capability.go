@@ -167,7 +167,7 @@ func (d *decoder) refusal() error {
 		return nil
 	}
 	return refuse(schemas.CodeInvalid, "the capabilities are not valid", d.found).
-		Try("correct every violation listed and repeat the call; agent_capabilities shows the rights of an agent")
+		Try("correct what is listed and repeat the call; agent_capabilities shows the rights of an agent")
 }
 
 func (d *decoder) report(reason, path, format string, args ...any) {
@@ -272,6 +272,7 @@ func insert[T comparable](set []T, e T) []T {
 
 // object is a JSON object with its known fields apart from what it should not hold.
 type object struct {
+	known    []string
 	name     string // dotted, "" for the whole
 	fields   map[string]json.RawMessage
 	unknown  []string
@@ -291,14 +292,14 @@ func (o object) pointer(field string) string {
 // object splits raw, valid JSON, into the known fields. Keys compare exactly:
 // decoding into a struct would fold their case and keep the last of two.
 func (d *decoder) object(raw json.RawMessage, name string, known ...string) object {
-	o := object{name: name, fields: map[string]json.RawMessage{}}
+	o := object{name: name, known: known, fields: map[string]json.RawMessage{}}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		path := ""
 		if name != "" {
 			path = "/" + name
 		}
-		d.report(strings.TrimSuffix("invalid_type:"+name, ":"), path, "not a JSON object")
+		d.report(strings.TrimSuffix("invalid_type:"+name, ":"), path, "must be an object of %s", strings.Join(known, ", "))
 		return o
 	}
 	for dec.More() {
@@ -331,7 +332,7 @@ func (d *decoder) strays(o object) {
 		d.report("duplicate_field:"+o.dotted(f), o.pointer(f), "the field occurs more than once")
 	}
 	for _, f := range o.unknown[:min(len(o.unknown), maxUnknownNames)] {
-		d.report("unknown_field:"+o.dotted(f), o.pointer(f), "there is no such field")
+		d.report("unknown_field:"+o.dotted(f), o.pointer(f), "is not a known field; there are %s", strings.Join(o.known, ", "))
 	}
 }
 
@@ -345,7 +346,7 @@ func (d *decoder) list(o object, field string) []element {
 	}
 	var values []any
 	if err := json.Unmarshal(raw, &values); err != nil || values == nil {
-		d.report("invalid_type:"+o.dotted(field), o.pointer(field), "not a list of strings")
+		d.report("invalid_type:"+o.dotted(field), o.pointer(field), "must be a list of strings")
 		return nil
 	}
 	if len(values) > maxListLen {
@@ -359,7 +360,7 @@ func (d *decoder) list(o object, field string) []element {
 			elements = append(elements, element{s, path})
 			continue
 		}
-		d.report("invalid_type:"+o.dotted(field), path, "not a string")
+		d.report("invalid_type:"+o.dotted(field), path, "must be a string")
 	}
 	return elements
 }
@@ -372,7 +373,7 @@ func (d *decoder) integer(o object, field string, low, high int64) *int64 {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil || n < low || n > high {
-		d.report("invalid_range:"+o.dotted(field), o.pointer(field), "not an integer from %d to %d", low, high)
+		d.report("invalid_range:"+o.dotted(field), o.pointer(field), "must be an integer from %d to %d", low, high)
 		return nil
 	}
 	return &n
@@ -382,7 +383,7 @@ func (d *decoder) integer(o object, field string, low, high int64) *int64 {
 func (d *decoder) boolean(o object, field string) bool {
 	raw, ok := o.fields[field]
 	if ok && string(raw) != "true" && string(raw) != "false" {
-		d.report("invalid_type:"+o.dotted(field), o.pointer(field), "neither true nor false")
+		d.report("invalid_type:"+o.dotted(field), o.pointer(field), "must be true or false")
 	}
 	return string(raw) == "true"
 }

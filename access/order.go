@@ -200,6 +200,10 @@ func (r Refusal) Reasons() []string {
 func refuse(code schemas.Code, msg string, found []Violation) *schemas.Error {
 	err := schemas.Errorf(code, "%s", msg).Because(Refusal(found))
 	for _, v := range found {
+		if code == schemas.CodeInvalid { // its words say it all
+			err = err.With(schemas.Violation{Path: v.Path, Msg: v.Msg})
+			continue
+		}
 		reason, what, _ := strings.Cut(v.Reason, ":")
 		if !strings.Contains(v.Msg, what) { // else it would be said twice
 			reason = v.Reason

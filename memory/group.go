@@ -189,7 +189,9 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	}
 	_, err := g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
 	if store.IsUnique(err) {
-		return schemas.Conflictf("the name %s is taken", n.ID).Try("choose another")
+		return schemas.Conflictf("the name %s is taken", n.ID).
+			Expecting("a name that no group has").
+			Try("memory_group with action list shows your groups; call it again with another name")
 	}
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)

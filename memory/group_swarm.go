@@ -65,7 +65,9 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	tx := g.Tx()
 	_, err := tx.Exec(insertSwarmGroup, n.ID, g.Actor(), n.Description, encodeCulture(culture), tx.Micros(), n.Swarm)
 	if store.IsUnique(err) {
-		return schemas.Conflictf("the name %s is taken", n.ID).Try("choose another")
+		return schemas.Conflictf("the name %s is taken", n.ID).
+			Expecting("a swarm_id that no group has").
+			Try("call swarm_create again with another swarm_id, or with add_to to let your swarm grow")
 	}
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)

@@ -178,8 +178,9 @@ func (h *hot) set(own map[string]any, found []schemas.Violation) error {
 	}
 	if len(found) > 0 {
 		return schemas.Invalidf("the context was not written: %s wrong", schemas.Count(len(found), "of its fields is", "of its fields are")).
-			Expecting("fields of the l1 schema; free ones belong into agent.working_memory").
-			Try("correct what is listed and call again").With(found...)
+			Expecting("sections identity, active, prefs, delegation, ephemeral, agent; what is free as %s",
+				`{"agent": {"working_memory": {…}}}`).
+			Try("correct what is listed and call memory_write_hot again").With(found...)
 	}
 	if h.raw, err = canonicalOf(own); err != nil {
 		return err

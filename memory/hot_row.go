@@ -84,7 +84,8 @@ func needHot(g access.Grant, kind access.Kind, entity schemas.EntityID) error {
 }
 
 func noHot(entity schemas.EntityID) error {
-	return schemas.NotFoundf("there is no context of %q here", entity).
+	return schemas.NotFoundf("there is no context here that you may read of the agent you named").
+		Expecting("an agent whose context you have the right to read").
 		Try("agent_list shows the agents you can name; without entity, memory_read_hot reads your own")
 }
 

@@ -66,7 +66,8 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 	var c content
 	known := fields(t)
 	if known == nil {
-		return c, []schemas.Violation{{Path: strings.TrimSuffix(at, "/data") + "/type", Msg: fmt.Sprintf("must be one of %v", ItemTypes())}}
+		return c, []schemas.Violation{{Path: strings.TrimSuffix(at, "/data") + "/type",
+			Msg: "must be one of entity, session, learning, also for a change of data"}}
 	}
 	value, err := decodeObject(data)
 	if err != nil {

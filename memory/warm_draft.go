@@ -62,7 +62,7 @@ func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
 	if w.ID == "" {
 		d.id = schemas.ItemID(schemas.NewID())
 		if len(w.Data) == 0 {
-			check.add("/data", "is missing")
+			check.add("/data", "is missing: the fields of an item of its type")
 		}
 	}
 	if len(w.Data) > 0 {

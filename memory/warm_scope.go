@@ -199,7 +199,8 @@ func absent(id schemas.ItemID) error { return notHere(id) }
 
 func notHere(id schemas.ItemID) *schemas.Error {
 	return schemas.NotFoundf("there is no item %s here", strconv.Quote(oneLine(string(id), 80))).
-		Expecting("the id of an item you may read").Try("memory_search finds items by their words")
+		Expecting("the id of an item you may read, or its first 8 characters or more").
+		Try("memory_search finds items by their words")
 }
 
 // absentGroup does the same for groups.

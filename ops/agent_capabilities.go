@@ -16,7 +16,7 @@ import (
 )
 
 type agentCapabilitiesIn struct {
-	Agent         string                 `json:"agent" jsonschema:"name or id"`
+	Agent         string                 `json:"agent" also:"id,name" jsonschema:"name or id"`
 	Capabilities  json.RawMessage        `json:"capabilities,omitempty" jsonschema:"fields given replace the present ones"`
 	Tools         []string               `json:"tools,omitempty" jsonschema:"+name adds, -name takes away; plain names replace all"`
 	Groups        *[]string              `json:"groups,omitempty" jsonschema:"those it joins"`
@@ -24,7 +24,7 @@ type agentCapabilitiesIn struct {
 	Private       *schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
 	AutoMerge     *bool                  `json:"auto_merge,omitempty" jsonschema:"merge unreviewed what it brings back, once proven"`
 	AcceptFrom    *[]string              `json:"accept_from,omitempty" jsonschema:"who adds it to groups without asking you"`
-	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty" jsonschema:"replace its choice of events"`
+	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty" text:"event" jsonschema:"replace its choice of events"`
 }
 
 type agentCapabilitiesOut struct {

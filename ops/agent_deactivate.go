@@ -10,7 +10,7 @@ import (
 )
 
 type agentDeactivateIn struct {
-	Agent  string `json:"agent" jsonschema:"name or id"`
+	Agent  string `json:"agent" also:"id,name" jsonschema:"name or id"`
 	Reason string `json:"reason,omitempty" jsonschema:"kept with it"`
 }
 

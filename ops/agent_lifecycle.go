@@ -16,7 +16,7 @@ const (
 )
 
 type agentLifecycleIn struct {
-	Agent  string          `json:"agent" jsonschema:"name or id"`
+	Agent  string          `json:"agent" also:"id,name" jsonschema:"name or id"`
 	Action schemas.Trigger `json:"action" enum:"activate,suspend,resume,reactivate,quarantine,lift"`
 	Reason string          `json:"reason,omitempty" jsonschema:"kept with it"`
 }

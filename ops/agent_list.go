@@ -11,7 +11,7 @@ import (
 )
 
 type agentListIn struct {
-	Agent  string              `json:"agent,omitempty" jsonschema:"show this one with its rights"`
+	Agent  string              `json:"agent,omitempty" also:"id,name" jsonschema:"show this one with its rights"`
 	Status schemas.AgentStatus `json:"status,omitempty" enum:"registered,active,suspended,deactivated,removed"`
 	Ended  bool                `json:"include_ended,omitempty" jsonschema:"deactivated ones too"`
 	Limit  int                 `json:"limit,omitempty" jsonschema:"1-100, default 20"`

@@ -26,7 +26,7 @@ type agentRegisterIn struct {
 	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
 	BonusGroups    []string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`
 	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
-	Subscriptions  []events.Subscription `json:"subscriptions,omitempty" jsonschema:"events it gets; default all it may read"`
+	Subscriptions  []events.Subscription `json:"subscriptions,omitempty" text:"event" jsonschema:"events it gets; default all it may read"`
 	OwnKey         *ownKey               `json:"own_key,omitempty" jsonschema:"a key it made itself, base64: see docs"`
 }
 
@@ -146,7 +146,7 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 		Grants: schemas.Grants{Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private},
 	}
 	if len(in.DisplayName) == 0 || len(in.DisplayName) > 200 {
-		return r, nil, schemas.Invalidf("display_name has %d bytes", len(in.DisplayName)).Expecting("1–200 bytes").Try("shorten it and call agent_register again")
+		return r, nil, schemas.Invalidf("display_name has %d bytes", len(in.DisplayName)).Expecting("1–200 bytes").Try("call agent_register again with a display_name of that length")
 	}
 	if in.OwnKey != nil {
 		r.Key, r.OwnProof, err = in.OwnKey.decode()
@@ -214,7 +214,7 @@ func parentIsActor(g access.Grant, parent string) error {
 	if parent == "" || parent == string(g.Actor()) {
 		return nil
 	}
-	return schemas.Deniedf("an agent registers children under itself, and you are %s", g.Actor()).
+	return schemas.Deniedf("an agent registers children under itself, and you are %s", nameOf(g, g.Actor())).
 		Expecting("parent_entity_id left out").
 		Try("leave it out, or pass as to act as an agent below you; a person registers under themselves with: cordelia agent register")
 }

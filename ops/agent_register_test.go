@@ -36,7 +36,7 @@ func TestCapabilitiesLeftOutAreTheTypes(t *testing.T) {
 
 	_, err := h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "x", "capabilities": map[string]any{"tool": []string{}}})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	require.ErrorContains(t, err, "there is no such field")
+	require.ErrorContains(t, err, "is not a known field")
 }
 
 // So it is for the slots of a swarm, and for those added to it later.

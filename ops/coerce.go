@@ -27,9 +27,9 @@ func (s *schema) coerced(value any) any {
 	case "boolean":
 		if text, ok := value.(string); ok {
 			switch strings.ToLower(text) {
-			case "true", "yes":
+			case "true", "yes", "on":
 				return true
-			case "false", "no":
+			case "false", "no", "off":
 				return false
 			}
 		}
@@ -55,9 +55,12 @@ func (s *schema) coercedNumber(value any) any {
 }
 
 // coercedText takes a number or a truth for its text, and a choice in any case and with
-// any sign between its words.
+// any sign between its words. Free words may come in lines, or as JSON.
 func (s *schema) coercedText(value any) any {
 	text := ""
+	if s.free != "" {
+		value = s.oneText(value)
+	}
 	switch v := value.(type) {
 	case string:
 		text = v
@@ -105,8 +108,8 @@ func (s *schema) coercedList(value any) any {
 	return list
 }
 
-// coercedObject takes JSON in a text for the object, and for a free object a text that
-// is none as what it says. Its members may be named in any case, and null is not given.
+// coercedObject takes JSON in a text for the object, and a text that is none as the one
+// member that its tag text names. Its members may be named in any case, and null is not given.
 func (s *schema) coercedObject(value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -133,15 +136,55 @@ func (s *schema) coercedObject(value any) any {
 			object[given] = p.coerced(v)
 			continue
 		}
-		for _, p := range s.properties {
-			if _, taken := object[p.name]; !taken && plainName(p.name) == plainName(given) {
-				delete(object, given)
-				object[p.name] = p.coerced(v)
-				break
-			}
+		if p := s.meant(given, v); p != nil && object[p.name] == nil {
+			delete(object, given)
+			object[p.name] = p.coerced(v)
 		}
 	}
 	return object
+}
+
+// meant is the member that a name stands for which none has: its own in another form, one
+// that its tag also lists, the name with _id, or the other of singular and plural. It is
+// nil if there is none or more than one.
+func (s *schema) meant(given string, v any) (found *property) {
+	name := plainName(given)
+	list, isList := v.([]any)
+	for i, p := range s.properties {
+		own := plainName(p.name)
+		switch {
+		case own == name:
+			return &s.properties[i]
+		case slices.Contains(p.also, name), name == own+"id", own == name+"s", name == own+"s" && (!isList || len(list) == 1):
+			if found != nil {
+				return nil
+			}
+			found = &s.properties[i]
+		}
+	}
+	return found
+}
+
+// oneText gives a list of texts as the lines of one and, where JSON is free text too, any
+// list or object as its JSON; else value.
+func (s *schema) oneText(value any) any {
+	list, isList := value.([]any)
+	lines := make([]string, 0, len(list))
+	for _, v := range list {
+		if line, ok := v.(string); ok {
+			lines = append(lines, line)
+		}
+	}
+	_, isObject := value.(map[string]any)
+	switch {
+	case len(lines) > 0 && len(lines) == len(list):
+		return strings.Join(lines, "\n")
+	case s.free == "json" && (isList || isObject):
+		if text, err := plainJSON(value); err == nil {
+			return string(text)
+		}
+	}
+	return value
 }
 
 // property is the member of that name, nil if there is none.

@@ -20,7 +20,7 @@ var eventsSubscribe = Define(Spec{
 
 type eventsSubscribeIn struct {
 	Action string                `json:"action" enum:"set,add,remove,list"`
-	Events []events.Subscription `json:"events,omitempty" jsonschema:"what to hear"`
+	Events []events.Subscription `json:"events,omitempty" text:"event" jsonschema:"what to hear"`
 }
 
 type eventsSubscribeOut struct {

@@ -15,7 +15,7 @@ var memoryDeleteWarm = Define(Spec{
 }, deleteWarm)
 
 type memoryDeleteWarmIn struct {
-	ID   schemas.ItemID  `json:"id" jsonschema:"item"`
+	ID   schemas.ItemID  `json:"id" also:"item,itemid" jsonschema:"item"`
 	Mode memory.Deletion `json:"mode,omitempty" enum:"delete,undo,purge"`
 }
 

@@ -22,8 +22,8 @@ var memoryGroup = Define(Spec{
 
 type memoryGroupIn struct {
 	Action      string          `json:"action" enum:"create,list,read,add,remove,update,invitations"`
-	Group       schemas.GroupID `json:"group,omitempty" jsonschema:"its id"`
-	Entity      string          `json:"entity,omitempty" jsonschema:"agent to add or remove"`
+	Group       schemas.GroupID `json:"group,omitempty" also:"name" jsonschema:"its id"`
+	Entity      string          `json:"entity,omitempty" also:"agent,agentid,member" jsonschema:"agent to add or remove"`
 	Role        memory.Role     `json:"role,omitempty" enum:"owner,admin,member,viewer"`
 	Description *string         `json:"description,omitempty" jsonschema:"what it is for"`
 	Culture     *cultureIn      `json:"culture,omitempty" jsonschema:"how news and copies are handled"`

@@ -17,7 +17,7 @@ var memorySearch = Define(Spec{
 }, search)
 
 type memorySearchIn struct {
-	Query  string          `json:"query,omitempty" jsonschema:"words"`
+	Query  string          `json:"query,omitempty" also:"q" free:"lines" jsonschema:"words"`
 	Type   memory.ItemType `json:"type,omitempty" enum:"entity,session,learning"`
 	Tags   []string        `json:"tags,omitempty" jsonschema:"all of them"`
 	Group  schemas.GroupID `json:"group,omitempty" jsonschema:"only there"`

@@ -26,7 +26,7 @@ const (
 type memorySessionIn struct {
 	Action      sessionAction `json:"action" enum:"start,checkpoint,end"`
 	SessionID   string        `json:"session_id,omitempty" jsonschema:"as given to start"`
-	Summary     string        `json:"summary,omitempty" jsonschema:"what was done"`
+	Summary     string        `json:"summary,omitempty" free:"lines" jsonschema:"what was done"`
 	OpenThreads []string      `json:"open_threads,omitempty" jsonschema:"what is left"`
 	Focus       string        `json:"focus,omitempty" jsonschema:"what it is about"`
 }

@@ -15,7 +15,7 @@ var memoryShare = Define(Spec{
 }, share)
 
 type memoryShareIn struct {
-	ID    schemas.ItemID  `json:"id" jsonschema:"item"`
+	ID    schemas.ItemID  `json:"id" also:"item,itemid" jsonschema:"item"`
 	Group schemas.GroupID `json:"group" jsonschema:"where to"`
 }
 

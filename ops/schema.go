@@ -102,6 +102,9 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 		return args, err
 	}
 	doc = c.arguments.coerced(doc)
+	if given, ok := doc.(map[string]any); ok && !o.Mutates() {
+		delete(given, "idempotency_key") // a read may be repeated anyway
+	}
 	if found, err = check.Check(doc); err != nil {
 		return nil, err
 	}
@@ -117,7 +120,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 		}
 		name := steps[len(steps)-1]
 		if v.Msg == conform.Unknown {
-			if near := schemas.Nearest(name, parent.names()); near != "" {
+			if near := parent.near(name); near != "" {
 				found[i].Msg += fmt.Sprintf("; did you mean %s?", near)
 			}
 		} else if p, _ := c.arguments.at(steps); p != nil {
@@ -163,6 +166,31 @@ func (s *schema) names() []string {
 	return list
 }
 
+// near is what a name that no member has may mean: the nearest name, the only one that
+// ends with it, that name with its unit, or where a member of a member has it.
+func (s *schema) near(name string) string {
+	if near := schemas.Nearest(name, s.names()); near != "" {
+		return near
+	}
+	var ends []string
+	for _, p := range s.properties {
+		switch {
+		case p.name == name+"_seconds":
+			return p.name
+		case strings.HasSuffix(p.name, "_"+name):
+			ends = append(ends, p.name)
+		case p.items != nil && p.items.property(name) != nil:
+			return fmt.Sprintf("%s[0].%s", p.name, name)
+		case p.property(name) != nil:
+			return p.name + "." + name
+		}
+	}
+	if len(ends) == 1 {
+		return ends[0]
+	}
+	return ""
+}
+
 // takes says which members an object has.
 func (s *schema) takes(at string) string {
 	text := when(at != "", "%s takes ", at) + "only " + strings.Join(s.names(), ", ")
@@ -181,7 +209,7 @@ func (s *schema) wants() string {
 	case len(s.properties) > 0:
 		return ": an object of " + strings.Join(s.names(), ", ")
 	}
-	return ": " + s.kind
+	return ""
 }
 
 // Describe makes the schemas of all operations, which otherwise wait for the first

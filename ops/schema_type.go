@@ -20,10 +20,12 @@ type schema struct {
 	properties  []property // of an object whose members are known, in order
 	required    []string
 	closed      bool
-	items       *schema // of an array
-	length      int     // of an array that has always the same
-	text        string  // the member of a free object that a mere text stands for, "" = none
-	ref         ref     // what a string names by its id, "" = nothing
+	items       *schema  // of an array
+	length      int      // of an array that has always the same
+	text        string   // the member of an object that a mere text stands for, "" = none
+	also        []string // other names that models give it, without signs between words
+	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
+	ref         ref      // what a string names by its id, "" = nothing
 }
 
 type property struct {
@@ -97,6 +99,13 @@ func objectOf(t reflect.Type) (*schema, error) {
 			of.ref = kind
 		}
 		p.text = f.Tag.Get("text")
+		if p.items != nil {
+			p.items.text = p.text
+		}
+		if also := f.Tag.Get("also"); also != "" {
+			p.also = strings.Split(also, ",")
+		}
+		p.free = f.Tag.Get("free")
 		if f.Tag.Get("any") != "" {
 			p.any = true
 		}

@@ -20,7 +20,7 @@ type slip struct {
 	field      string // the error names; "" = the call succeeds
 }
 
-// slips are 78 calls; ${…} are the ids of the house's things.
+// slips are calls as models get them wrong; ${…} are the ids of the house's things.
 func slips() []slip {
 	return []slip{
 		// A form with one meaning is taken.
@@ -54,6 +54,57 @@ func slips() []slip {
 		{"task_status", `{"task-id":"${task}"}`, ""},
 		{"agent_list", `{"include_ended":"true"}`, ""},
 		{"agent_register", `{"agent_type":"swarm_worker","display_name":"W","tools":"task_claim"}`, "tools"},
+		// A name with one meaning is taken.
+		{"memory_search", `{"q":"harbour"}`, ""},
+		{"memory_search", `{"query":"harbour","idempotency_key":"k"}`, ""},
+		{"memory_search", `{"query":["harbour","boats"]}`, ""},
+		{"memory_search", `{"query":"harbour","group_id":"team"}`, ""},
+		{"memory_share", `{"id":"${item}","groups":["team"]}`, ""},
+		{"memory_share", `{"ids":["${item}"],"group":"team"}`, ""},
+		{"memory_delete_warm", `{"item_id":"${item}"}`, ""},
+		{"memory_group", `{"action":"create","name":"dock"}`, ""},
+		{"memory_group", `{"action":"add","group":"team","agent":"w"}`, ""},
+		{"memory_group", `{"action":"update","group":"team","emcon":"off"}`, ""},
+		{"events_subscribe", `{"action":"add","event":"memory.written"}`, ""},
+		{"events_subscribe", `{"action":"add","events":["memory.written"]}`, ""},
+		{"events_subscribe", `{"action":"set","events":"*"}`, ""},
+		{"agent_register", `{"agent_type":"swarm-worker","display_name":"W","subscriptions":["memory.written"]}`, ""},
+		{"agent_capabilities", `{"agent_id":"w"}`, ""},
+		{"agent_capabilities", `{"name":"w"}`, ""},
+		{"agent_list", `{"id":"w"}`, ""},
+		{"agent_deactivate", `{"agents":["w"]}`, ""},
+		{"trust_score", `{"agent_id":"w"}`, ""},
+		{"task_submit", `{"items":["Dredge","Survey"]}`, ""},
+		{"task_submit", `{"item":{"intent":"Dredge"}}`, ""},
+		{"task_report", `{"work_id":"${work}","fence":1,"status":"progress","note":["half","done"]}`, ""},
+		{"task_report", `{"id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","input":{"command":"ls"},"exit":"0"}]}`, ""},
+		// A name with more than one is refused, with the nearest.
+		{"agent_deactivate", `{"agents":["w","v"]}`, "agents: is not a known field; did you mean agent?"},
+		{"agent_register", `{"type":"swarm-worker","display_name":"W"}`, "type: is not a known field; did you mean agent_type?"},
+		{"task_claim", `{"wait":10}`, "wait: is not a known field; did you mean wait_seconds?"},
+		{"task_submit", `{"intent":"Dredge","assigned_to":"w"}`, "assigned_to: is not a known field; did you mean items[0].assigned_to?"},
+		{"review_decide", `{"id":"x","decision":"approve"}`, "decisions[0].id"},
+		{"task_submit", `{"task":"Dredge"}`, "task"},
+		{"task_status", `{"id":"${task}"}`, "id"},
+		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","agents":["ann","bob"]}`, "agents[0]"},
+		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","agents":[]}`, "swarm_create"},
+		{"swarm_status", `{"swarm":"none"}`, "none"},
+		{"swarm_disband", `{"swarm_id":"none","share":"all"}`, "swarm_disband"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl":3600}}`, "ttl: is not a known field; there are "},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"memory_read":["L2"]}}`, "must be an object of layers, groups, visibility"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl_seconds":"1 hour"}}`, "ttl_seconds: must be an integer from 0"},
+		{"agent_register", `{"agent_type":"custom","display_name":""}`, "with a display_name of that length"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","parent_entity_id":"w"}`, "and you are claude-code"},
+		{"memory_group", `{"action":"create","group":"team"}`, "memory_group"},
+		{"memory_write_warm", `{"id":"${item}","data":{"content":"High tide"}}`, "must be one of entity, session, learning"},
+		{"memory_write_warm", `{"type":"learning","data":[{"content":"a"},{"content":"b"}]}`, "must be object, not array: its fields"},
+		{"memory_read_warm", `{"ids":["1234"]}`, "first 8 characters"},
+		{"memory_read_warm", `{"ids":[null]}`, "must be string, not null\n"},
+		{"memory_write_hot", `{"operation":"patch","data":{"agent.working_memory":{"x":1}}}`, `{"agent": {"working_memory": {…}}}`},
+		{"memory_read_hot", `{"entity":"w"}`, "of the agent you named"},
+		{"task_status", `{"task_id":"${work}"}`, "work_id for one item"},
+		{"task_cancel", `{"work_id":"${task}"}`, "a task_id for a task"},
+		{"task_claim", `{"lease_seconds":5}`, "call task_claim again"},
 		// Wrong types, wrong nesting.
 		{"memory_search", `{"query":{"text":"harbour"}}`, "query"},
 		{"memory_search", `{"query":"harbour","limit":"many"}`, "limit"},
@@ -62,7 +113,7 @@ func slips() []slip {
 		{"memory_read_warm", `{"ids":[{"id":"${item}"}]}`, "ids[0]"},
 		{"memory_read_warm", `{}`, "ids"},
 		{"memory_read_warm", `{"ids":[]}`, "ids"},
-		{"memory_read_warm", `{"id":"${item}"}`, "id"},
+		{"memory_read_warm", `{"id":"${item}"}`, ""},
 		{"memory_write_warm", `{"type":"learning","data":"tides turn"}`, "data"},
 		{"memory_write_warm", `{"type":"learning"}`, "data"},
 		{"memory_write_warm", `{"type":"learning","data":{"kind":"insight","content":"x"}}`, "data"},
@@ -77,7 +128,7 @@ func slips() []slip {
 		{"memory_read_hot", `{"section":"aktive"}`, "aktive"},
 		{"memory_delete_warm", `{"id":"${item}","mode":"remove"}`, "mode"},
 		{"memory_share", `{"id":"${item}"}`, "group"},
-		{"memory_share", `{"item":"${item}","group":"team"}`, "item"},
+		{"memory_share", `{"item":"${item}","group":"team"}`, ""},
 		{"memory_group", `{"action":"add","group":"team"}`, "entity"},
 		{"memory_group", `{"action":"invite","group":"team","entity":"w"}`, "action"},
 		{"memory_group", `{"action":"read"}`, "group"},
@@ -111,11 +162,11 @@ func slips() []slip {
 // weak are words of errors that help nobody.
 var weak = regexp.MustCompile(`(?i)^\S+: (invalid|error|nothing here|bad request|wrong)\.?$|nothing here under`)
 
-// Of the 78 calls at least 95 of 100 are taken or answered so that a model can mend them;
+// Of the calls at least 95 of 100 are taken or answered so that a model can mend them;
 // none is answered weakly.
 func TestSlipsAreTakenOrExplained(t *testing.T) {
 	list := slips()
-	require.GreaterOrEqual(t, len(list), 78)
+	require.GreaterOrEqual(t, len(list), 129)
 	good := 0
 	var h *house
 	var w Caller

@@ -52,6 +52,8 @@ type swarmCreateOut struct {
 	Refused     []schemas.Violation `json:"refused,omitempty"` // of a dry run
 	Notes       []string            `json:"notes,omitempty"`
 	Next        string              `json:"next"`
+
+	grew bool
 }
 
 type swarmAgent struct {
@@ -71,6 +73,9 @@ func (o swarmCreateOut) Text() string {
 		}
 	}
 	did := "is made"
+	if o.grew {
+		did = "has grown"
+	}
 	if o.DryRun {
 		did = fmt.Sprintf("would be made, but for %s", schemas.Count(len(o.Refused), "refusal", "refusals"))
 	}
@@ -119,6 +124,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 	if err != nil {
 		return out, err
 	}
+	out.grew = in.AddTo != ""
 	return c.keepKeys(ctx, out, made), nil
 }
 

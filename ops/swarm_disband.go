@@ -16,7 +16,7 @@ var swarmDisband = Define(Spec{
 }, disbandSwarm)
 
 type swarmDisbandIn struct {
-	SwarmID       schemas.GroupID  `json:"swarm_id" jsonschema:"its id"`
+	SwarmID       schemas.GroupID  `json:"swarm_id" also:"swarm,id" jsonschema:"its id"`
 	SynthesisItem schemas.ItemID   `json:"synthesis_item,omitempty" jsonschema:"item"`
 	Share         []schemas.ItemID `json:"share,omitempty" jsonschema:"findings, item ids"`
 	ShareWith     schemas.GroupID  `json:"share_with,omitempty" jsonschema:"group"`

@@ -29,7 +29,7 @@ var swarmStatus = Define(Spec{
 })
 
 type swarmStatusIn struct {
-	SwarmID schemas.GroupID `json:"swarm_id,omitempty" jsonschema:"default: list yours"`
+	SwarmID schemas.GroupID `json:"swarm_id,omitempty" also:"swarm,id" jsonschema:"default: list yours"`
 	Detail  bool            `json:"detail,omitempty" jsonschema:"with ids"`
 }
 

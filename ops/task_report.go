@@ -20,12 +20,12 @@ var taskReport = Define(Spec{
 }, reportTask)
 
 type taskReportIn struct {
-	WorkID   string          `json:"work_id" ref:"work" jsonschema:"as claimed"`
+	WorkID   string          `json:"work_id" also:"work,id" ref:"work" jsonschema:"as claimed"`
 	Fence    int64           `json:"fence" jsonschema:"as claimed"`
-	Outcome  work.Outcome    `json:"outcome" enum:"done,failed,released,progress"`
+	Outcome  work.Outcome    `json:"outcome" also:"status,state" enum:"done,failed,released,progress"`
 	Result   json.RawMessage `json:"result,omitempty" any:"true" text:"text" jsonschema:"any JSON; or memory ids"`
 	Evidence []work.Evidence `json:"evidence,omitempty" jsonschema:"tool calls"`
-	Note     string          `json:"note,omitempty" jsonschema:"for the next holder"`
+	Note     string          `json:"note,omitempty" free:"lines" jsonschema:"for the next holder"`
 	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim another"`
 }
 

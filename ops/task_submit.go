@@ -30,8 +30,8 @@ type taskSubmitIn struct {
 	Within  int             `json:"within_seconds,omitempty" jsonschema:"until the deadline"`
 	Hold    bool            `json:"hold,omitempty" jsonschema:"for review by the user"`
 	TaskID  string          `json:"task_id,omitempty" ref:"task" jsonschema:"whose questions"`
-	Answers string          `json:"answers,omitempty" jsonschema:"in one text"`
-	Items   []taskItem      `json:"items,omitempty" jsonschema:"several at once"`
+	Answers string          `json:"answers,omitempty" free:"json" jsonschema:"in one text"`
+	Items   []taskItem      `json:"items,omitempty" text:"intent" jsonschema:"several at once"`
 	Retry   string          `json:"retry,omitempty" ref:"work" jsonschema:"users only: work_id"`
 }
 

@@ -19,7 +19,7 @@ var trustAssess = Define(Spec{
 }, assess)
 
 type trustAssessIn struct {
-	ID         schemas.ItemID `json:"id,omitempty" jsonschema:"item"`
+	ID         schemas.ItemID `json:"id,omitempty" also:"item,itemid" jsonschema:"item"`
 	Verdict    trust.Word     `json:"verdict,omitempty" enum:"right,wrong"`
 	Relayed    bool           `json:"relayed,omitempty" jsonschema:"the user said so"`
 	Basis      schemas.ItemID `json:"basis,omitempty" jsonschema:"item that shows it"`

@@ -18,7 +18,7 @@ var trustScore = Define(Spec{
 }, score)
 
 type trustScoreIn struct {
-	Agent string `json:"agent,omitempty" jsonschema:"name or id, default you"`
+	Agent string `json:"agent,omitempty" also:"id,name" jsonschema:"name or id, default you"`
 }
 
 type trustScoreOut struct {

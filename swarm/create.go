@@ -153,7 +153,7 @@ func (b *building) resume() error {
 	if living+b.plan.Agents() > schemas.MaxSwarmAgents {
 		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(), schemas.MaxSwarmAgents)
 	}
-	return c.refusal("the swarm was not changed")
+	return c.refusal("the swarm was not changed", "swarm_create")
 }
 
 // replace lets the coordinator's slot be filled anew, if the coordinator has ended.

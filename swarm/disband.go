@@ -49,7 +49,7 @@ func CheckEnding(e Ending) error {
 	if len(e.Share) > maxShared {
 		c.say("/share", "names %d items, more than %d", len(e.Share), maxShared)
 	}
-	return c.refusal("the swarm was not disbanded")
+	return c.refusal("the swarm was not disbanded", "swarm_disband")
 }
 
 // Disband ends a swarm for its coordinator, who made it, or those above: the findings

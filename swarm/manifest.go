@@ -83,7 +83,7 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 	}
 	p.readSlots(&c)
 	p.checkLead(&c)
-	return p, c.refusal("the swarm was not made")
+	return p, c.refusal("the swarm was not made", "swarm_create")
 }
 
 // checkLead checks that the coordinator's slot is one of one agent.
@@ -100,7 +100,7 @@ func NewGrowth(addTo schemas.GroupID, lead string, agents []schemas.SwarmSlot, t
 	c := checker{}
 	p.readSlots(&c)
 	p.checkLead(&c)
-	return p, c.refusal("the swarm was not changed")
+	return p, c.refusal("the swarm was not changed", "swarm_create")
 }
 
 // readSlots checks the slots. Default capabilities depend on the strategy, which is
@@ -218,9 +218,9 @@ func violationsOf(err error) []schemas.Violation {
 	return nil
 }
 
-func (c *checker) refusal(msg string) error {
+func (c *checker) refusal(msg, tool string) error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("%s", msg).Try("mend what is named, and call again").With(c.found...)
+	return schemas.Invalidf("%s", msg).Try("correct what is listed and call %s again", tool).With(c.found...)
 }

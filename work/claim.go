@@ -46,7 +46,7 @@ func CheckLease(d time.Duration) (time.Duration, error) {
 	}
 	if d < MinLease || d > MaxLease {
 		return 0, schemas.Invalidf("a lease of %s", d).Expecting("%d–%d seconds", int(MinLease.Seconds()), int(MaxLease.Seconds())).
-			Try("call again with lease_seconds in that range; any call extends a lease")
+			Try("call task_claim again with lease_seconds in that range; any call extends a lease")
 	}
 	return d, nil
 }

@@ -105,7 +105,8 @@ func load(g access.Grant, n int64) (row, error) {
 
 // NotKnown is the answer for what is absent and what is hidden.
 func NotKnown() error {
-	return schemas.NotFoundf("there is no such work here").Try("task_status without arguments lists the work you may see")
+	return schemas.NotFoundf("there is no such work here").Expecting("a task_id for a task, a work_id for one item").
+		Try("task_status without arguments lists the work you may see")
 }
 
 // told collects what became ready in a transaction: one event for each pool,

@@ -25,7 +25,7 @@ const (
 // Evidence is one thing that was done and what it showed.
 type Evidence struct {
 	Tool  string `json:"tool" jsonschema:"name"`
-	Input string `json:"input,omitempty" jsonschema:"what it was given"`
+	Input string `json:"input,omitempty" free:"json" jsonschema:"what it was given"`
 	Exit  int    `json:"exit,omitempty" jsonschema:"exit code"`
 	Head  string `json:"head,omitempty" jsonschema:"output begins"` // the output's beginning
 	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`   // and its end
