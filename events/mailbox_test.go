@@ -345,6 +345,9 @@ func TestINV_OUTBOX_INV_STREAM(t *testing.T) {
 	f.read(func(tx *store.Tx) error {
 		head, err := headOf(tx, GroupStream("g"))
 		require.Equal(t, int64(2), head)
+		var numbers string
+		require.NoError(t, tx.QueryRow(`SELECT group_concat(seq ORDER BY seq) FROM events WHERE stream = ?`, GroupStream("g")).Scan(&numbers))
+		require.Equal(t, "1,2", numbers, "the change that failed leaves no gap")
 		return err
 	})
 }

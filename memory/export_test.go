@@ -194,6 +194,20 @@ func TestWhatNobodyKnownSignedIsMarked_INV_IMPORT(t *testing.T) {
 	}
 }
 
+// What the person signed for one agent's export is not believed of another agent that brings it.
+func TestAnExportIsBelievedOfItsOwnEntity_INV_IMPORT(t *testing.T) {
+	n := newWarmNode(t)
+	n.write(ada, learning("Skuas steal."))
+	text := n.signed(ada, JSONL)
+	for who, external := range map[schemas.EntityID]int{ada: 0, bob: 1, russell: 0} {
+		m := newWarmNode(t)
+		m.knows(russell, ownerKey)
+		done, _, err := m.tryImport(who, text)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, external}, []int{done.New, done.External}, "%s", who)
+	}
+}
+
 // A key that was given up because it was compromised vouches for nothing any more.
 func TestACompromisedKeyVouchesForNothing_INV_IMPORT(t *testing.T) {
 	n := newWarmNode(t)

@@ -243,12 +243,15 @@ func TestTheAuditorIsThePersonsAlone_INV_AUDITOR(t *testing.T) {
 		remote := ann
 		remote.Method = access.ByToken
 		for name, who := range map[string]Caller{"agent": agent, "nobody": {}, "a person from afar": remote} {
-			_, err := n.AuditReport(t.Context(), who, schemas.AuditQuery{})
-			require.Error(t, err, name)
-			_, err = n.AuditKept(t.Context(), who, 5)
-			require.Error(t, err, name)
-			_, _, err = n.AuditTail(t.Context(), who, events.AuditFilter{}, 0, 5)
-			require.Error(t, err, name)
+			_, report := n.AuditReport(t.Context(), who, schemas.AuditQuery{})
+			_, kept := n.AuditKept(t.Context(), who, 5)
+			_, _, tail := n.AuditTail(t.Context(), who, events.AuditFilter{}, 0, 5)
+			for _, err := range []error{report, kept, tail} {
+				require.Error(t, err, name)
+				if name == "agent" {
+					require.ErrorContains(t, err, "for a person alone", "whatever its capabilities name")
+				}
+			}
 		}
 		for _, op := range Names() {
 			require.NotContains(t, op, "audit")

@@ -335,10 +335,12 @@ func TestSwarmIsWithinItsMaker(t *testing.T) {
 	require.ErrorContains(t, err, "delegation depth")
 	deep := register("deep", 1)
 	_, err = a.call(deep, "swarm_create", with(map[string]any{"swarm_id": "swarm-x"}, map[string]any{"goal": "x", "strategy": "broadcast",
-		"agents": []any{map[string]any{"slot": "a", "capabilities": map[string]any{"max_parallel_ops": 3, "ttl_seconds": 700}}}}))
+		"agents": []any{map[string]any{"slot": "a", "capabilities": map[string]any{"max_parallel_ops": 3, "ttl_seconds": 700}},
+			map[string]any{"slot": "b", "capabilities": map[string]any{"ttl_seconds": 800}}}}))
 	var e *schemas.Error
 	require.True(t, errors.As(err, &e))
-	require.Len(t, e.Violations, 2, "%v", err)
+	require.Len(t, e.Violations, 3, "those of every slot at once: %v", err)
+	require.ErrorContains(t, err, "nothing was made")
 	made := a.must(deep, "swarm_create", args)
 	require.Contains(t, fmt.Sprint(made["notes"]), "2 things at a time")
 	require.Equal(t, 3, a.number(`SELECT count(*) FROM entities e JOIN swarm_agents s ON s.entity_id = e.id

@@ -35,9 +35,31 @@ func (c ClaudeCode) Ask(ctx context.Context, o Order, tell func(Event)) (Answer,
 	if o.Dir == "" {
 		o.Dir = folder
 	}
+	shield, err := c.shield(o, folder)
+	if err != nil {
+		return Answer{}, faultf(NoStart, "its login cannot be handed on: %v", err)
+	}
 	stream := &claudeStream{dir: o.Dir}
-	return converse(ctx, command{program: c.Program, args: args, dir: o.Dir, stdin: o.Prompt, shield: o.Shield.reading(folder, c.Program, c.Self),
+	return converse(ctx, command{program: c.Program, args: args, dir: o.Dir, stdin: o.Prompt, shield: shield,
 		self: c.Self, limits: o.Limits, environment: claudeEnvironment}, stream.read, tell)
+}
+
+// shield is that of an order with what Claude Code itself needs: its files, its login and
+// its endpoint.
+func (c ClaudeCode) shield(o Order, folder string) (Shield, error) {
+	s := o.Shield.reading(folder, c.Program, c.Self)
+	if len(o.Tools) > 0 {
+		s.Env = append(s.Env[:len(s.Env):len(s.Env)], c.settingsEnvironment()...)
+	}
+	if !s.On {
+		return s, nil
+	}
+	if dir := filepath.Dir(c.Program); filepath.Base(filepath.Dir(dir)) == "claude-code" || filepath.Base(dir) == "claude-code" {
+		s.Read = append(s.Read, dir) // of an npm package
+	}
+	s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
+	s.Env = append(s.Env, "CLAUDE_CODE_TMPDIR="+s.Temp, "CLAUDE_CONFIG_DIR="+filepath.Join(s.Home, ".claude"), "DISABLE_AUTOUPDATER=1")
+	return s, c.settleIn(s.Home)
 }
 
 // arguments are those of one order; folder takes the files they name.

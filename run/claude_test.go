@@ -1,3 +1,5 @@
+//go:build unix
+
 package run
 
 import (
@@ -5,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,20 +148,46 @@ func TestCallsAreRecorded(t *testing.T) {
 	require.Equal(t, -1, cut.calls[0].Exit, "a call without a result did not work")
 }
 
-// Nothing a client started in its process group outlives the order.
+// Nothing a client started outlives the order, nor what left its process group.
 func TestChildrenEndWithTheirClient(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pid")
-	t.Setenv("CLAUDE_PIDS", pids)
-	_, f, _ := asked(t, "orphan:answered.jsonl")
-	require.Nil(t, f)
-	raw, err := os.ReadFile(pids)
+	for _, way := range []string{"orphan", "daemon"} {
+		if way == "daemon" && runtime.GOOS != "linux" {
+			continue // nobody adopts it there
+		}
+		pids := filepath.Join(t.TempDir(), "pid")
+		t.Setenv("CLAUDE_PIDS", pids)
+		_, f, _ := asked(t, way+":answered.jsonl")
+		require.Nil(t, f)
+		require.False(t, alive(t, pids), "it ended before the answer was given: "+way)
+	}
+}
+
+// alive reports whether the process whose number is in a file runs.
+func alive(t *testing.T, file string) bool {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(string(raw))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		stat, err := os.ReadFile("/proc/" + string(raw) + "/stat")
-		return err != nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || strings.Contains(string(stat), ") Z ")
-	}, 20*time.Second, 20*time.Millisecond)
+	return syscall.Kill(pid, 0) == nil
+}
+
+// Nothing is left of a client whose runner was killed.
+func TestClientsEndWithAKilledRunner(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("nobody adopts daemons here")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	pids := filepath.Join(t.TempDir(), "pid")
+	runner := exec.Command(self)
+	runner.Env = append(os.Environ(), replayer+"=runner:", "CLAUDE_PIDS="+pids)
+	require.NoError(t, runner.Start())
+	require.Eventually(t, func() bool { raw, err := os.ReadFile(pids); return err == nil && len(raw) > 0 }, time.Minute, 10*time.Millisecond)
+	require.True(t, alive(t, pids))
+	require.NoError(t, runner.Process.Kill())
+	runner.Wait() //nolint:errcheck // killed
+	require.Eventually(t, func() bool { return !alive(t, pids) }, time.Minute, 10*time.Millisecond)
 }
 
 // A stopped run ends its client at once.
@@ -167,7 +197,7 @@ func TestStopEndsTheClient(t *testing.T) {
 	t.Setenv(replayer, "silent:")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("enough")) })
-	_, err = ClaudeCode{Program: self}.Ask(ctx, Order{Schema: json.RawMessage(`{}`)}, func(Event) {})
+	_, err = ClaudeCode{Program: self, Self: self}.Ask(ctx, Order{Schema: json.RawMessage(`{}`)}, func(Event) {})
 	f, ok := errors.AsType[*Fault](err)
 	require.True(t, ok)
 	require.Equal(t, Stopped, f.Kind)

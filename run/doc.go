@@ -10,6 +10,10 @@
 // The package decides nothing about a task and nothing about access: it claims and
 // reports as agents do, each seat as an agent that was registered for it.
 //
+// Invariants:
+//   - INV-SHIELD: a client that works behind a shield reads, writes and connects to what the
+//     shield lists, or is not started.
+//
 // What it refuses: worktrees with a .git that is not the node's, new symbolic links, new
 // nested repositories.
 package run

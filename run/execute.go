@@ -58,7 +58,7 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	text, err := prompt(s.claimed, "", "")
+	text, err := prompt(s.claimed, "", "", nil)
 	if err != nil {
 		return err
 	}

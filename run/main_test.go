@@ -15,6 +15,9 @@ import (
 const replayer = "CLAUDE_REPLAYS"
 
 func TestMain(m *testing.M) {
+	if code, ours := Enter(os.Args[1:]); ours {
+		os.Exit(code)
+	}
 	if how := os.Getenv(replayer); how != "" {
 		replay(how)
 		return
@@ -48,18 +51,42 @@ func replay(how string) {
 	case "stalled":
 		fmt.Println(strings.SplitN(text, "\n", 2)[0])
 		time.Sleep(time.Hour)
-	case "orphan": // a child keeps the stream open after its end
+	case "orphan", "daemon": // a child keeps the stream open after its end, or leaves its session, too
 		child := exec.Command("sleep", "600")
-		child.Stdout = os.Stdout
+		if child.Stdout = os.Stdout; way == "daemon" {
+			child = exec.Command("sh", "-c", "setsid sleep 600 & echo -n $! > $CLAUDE_PIDS.next; mv $CLAUDE_PIDS.next $CLAUDE_PIDS")
+		}
 		if err := child.Start(); err != nil {
 			os.Exit(9)
 		}
-		fmt.Fprintf(os.Stderr, "child %d\n", child.Process.Pid)
-		if pids := os.Getenv("CLAUDE_PIDS"); pids != "" {
-			os.WriteFile(pids, fmt.Append(nil, child.Process.Pid), 0o600) //nolint:errcheck // the test reads it
+		if way == "daemon" {
+			child.Wait() //nolint:errcheck // the test sees what is missing
+		} else {
+			os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, child.Process.Pid), 0o600) //nolint:errcheck // the test reads it
 		}
+	case "runner": // that runs a client, which never ends
+		self, _ := os.Executable()
+		os.Setenv(replayer, "hanging:")
+		claudeAsk(self)
+	case "hanging":
+		os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, os.Getpid()), 0o600) //nolint:errcheck // the test reads it
+		time.Sleep(time.Hour)
 	case "long": // a line beyond all bounds
 		fmt.Println(`{"type":"assistant","message":{"content":"` + strings.Repeat("x", maxLine) + `"}}`)
 	}
 	fmt.Print(text)
+}
+
+// claudeAsk asks the program that stands in for a client, without limits.
+func claudeAsk(self string) {
+	command{program: self, self: self, environment: func(name string) bool { return name == replayer || name == "CLAUDE_PIDS" }}.must()
+}
+
+func (c command) must() {
+	p, err := c.start()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	<-p.exited
 }

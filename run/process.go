@@ -29,6 +29,7 @@ const (
 	maxLine   = 16 << 20 // bytes of a line of its stream
 	maxStderr = 4 << 10  // bytes that are kept of what it complains
 	graceKill = 2 * time.Second
+	reapFor   = 5 * time.Second // how long a supervisor goes on killing what a client left
 )
 
 // everywhere are the variables that every client gets.
@@ -172,6 +173,7 @@ type process struct {
 	exited  chan struct{} // closed once it is over
 	failed  error         // how it ended; to be read once exited is closed
 	dropped chan struct{} // closed once nobody reads lines any more
+	life    *os.File      // the supervisor ends everything once it is closed
 }
 
 func (c command) start() (*process, error) {
@@ -188,8 +190,16 @@ func (c command) start() (*process, error) {
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdin = c.dir, c.environ(), strings.NewReader(c.stdin)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = w, p.stderr, graceKill
 	ownGroup(p.cmd)
-	if err := p.cmd.Start(); err != nil {
+	end, life, err := os.Pipe()
+	if err != nil {
 		r.Close() //nolint:errcheck // nothing was read
+		return nil, err
+	}
+	defer end.Close() //nolint:errcheck // the supervisor has its own
+	p.cmd.ExtraFiles, p.life = []*os.File{end}, life
+	if err := p.cmd.Start(); err != nil {
+		r.Close()    //nolint:errcheck // nothing was read
+		life.Close() //nolint:errcheck // nothing was started
 		return nil, err
 	}
 	go p.read()
@@ -245,8 +255,13 @@ func (p *process) end(over bool) error {
 		failed = p.failed
 	case <-time.After(moment):
 	}
-	killGroup(p.cmd)
+	p.life.Close() //nolint:errcheck // that it is closed is all it says
 	close(p.dropped)
+	select { // the supervisor ends what is left, and itself
+	case <-p.exited:
+	case <-time.After(2 * reapFor):
+	}
+	killGroup(p.cmd)
 	<-p.exited
 	p.stdout.Close() //nolint:errcheck // nothing more is read
 	return failed

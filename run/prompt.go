@@ -43,8 +43,8 @@ type brief struct {
 }
 
 // prompt words a claimed seat. files is the repository as a planner is shown it; refused
-// is why the last answer was not taken.
-func prompt(c *work.Claimed, files, refused string) (string, error) {
+// is why the last answer was not taken; seen is what the node found by running commands.
+func prompt(c *work.Claimed, files, refused string, seen []work.Evidence) (string, error) {
 	raw, err := json.MarshalIndent(brief{c.Brief.Criteria, c.Brief.Constraints, c.Brief.Inputs}, "", " ")
 	if err != nil {
 		return "", fmt.Errorf("word a brief: %w", err)
@@ -52,6 +52,9 @@ func prompt(c *work.Claimed, files, refused string) (string, error) {
 	parts := []string{c.Intent, "Today is " + c.Today + ".", "brief: " + string(raw)}
 	if files != "" {
 		parts = append(parts, "files of the repository:\n"+files)
+	}
+	for _, e := range seen {
+		parts = append(parts, "The node ran this on the result: "+schemas.Evidence(e).String())
 	}
 	if c.Note != "" {
 		parts = append(parts, "The last holder of this seat noted: "+c.Note)

@@ -18,6 +18,7 @@ type Config struct {
 	Repo     *Repository
 	Task     string
 	Folder   string // for worktrees
+	Self     string // path of this program, which supervises and confines
 	Client   func(schemas.PipelineRole) Client
 	Models   map[schemas.PipelineRole]string // "" = the client's own choice
 	Parallel int                             // seats at once

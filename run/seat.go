@@ -162,8 +162,15 @@ func (s *seat) judge(ctx context.Context) error {
 			return err
 		}
 	}
+	var seen []work.Evidence
+	if s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator {
+		var err error
+		if seen, err = s.verify(ctx); err != nil {
+			return err
+		}
+	}
 	for asked := 1; ; asked++ {
-		text, err := prompt(s.claimed, files, refused)
+		text, err := prompt(s.claimed, files, refused, seen)
 		if err != nil {
 			return err
 		}
@@ -176,7 +183,7 @@ func (s *seat) judge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured})
+		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured, Evidence: seen})
 		if !errors.Is(err, schemas.ErrInvalid) {
 			return err
 		}

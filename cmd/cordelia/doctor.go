@@ -115,6 +115,7 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	x.notifier(home)
 	x.path()
 	x.installed(ctx, home)
+	x.shield()
 	x.clients(ctx, m, sound && x.count(problem) == 0)
 	if err := x.print(); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"cordelia/internal/keys"
 	"cordelia/ops"
+	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
@@ -23,6 +24,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run runs one command and returns the exit code.
 func run(args []string) int {
+	if code, ours := runner.Enter(args); ours {
+		return code
+	}
 	if err := keys.HardenProcess(); err != nil {
 		slog.Debug("process hardening", "err", err)
 	}

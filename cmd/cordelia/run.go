@@ -30,6 +30,8 @@ type runFlags struct {
 	parallel  int
 	model     []string
 	sandbox   string
+	read      []string
+	ports     []int
 	maxTime   time.Duration
 	maxCost   float64
 	maxTokens int64
@@ -62,7 +64,9 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 	fs.StringVar(&f.resume, "resume", "", "go on with this task")
 	fs.IntVar(&f.parallel, "parallel", 2, "roles filled at once")
 	fs.StringSliceVar(&f.model, "model", nil, "model for all roles, or for one: R3=NAME")
-	fs.StringVar(&f.sandbox, "sandbox", "auto", "auto: refuse to run without one; none: workers reach what you can")
+	fs.StringVar(&f.sandbox, "sandbox", "auto", "auto: confine workers, or refuse to run; none: workers reach what you can")
+	fs.StringSliceVar(&f.read, "read", nil, "file or folder that confined workers may read, such as a cache of dependencies")
+	fs.IntSliceVar(&f.ports, "port", nil, "TCP port that confined workers may connect to, beside 443 and the client's")
 	fs.DurationVar(&f.maxTime, "max-time", 0, "stop after this time, such as 30m")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "begin nothing more once this many US dollars are spent")
 	fs.Int64Var(&f.maxTokens, "max-tokens", 0, "begin nothing more once this many tokens are used")
@@ -88,7 +92,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 	if err != nil {
 		return err
 	}
-	shield, shielded, err := shieldOf(f.sandbox, repo)
+	shield, shielded, err := f.shield(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -97,6 +101,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 	a.tune = func(c *ops.Config) {
 		c.Checks = check.Env{}
 		c.Tasks.Evidence.RequireRecorded = true
+		c.Tasks.Evidence.JudgeCalls = true // which the runner makes: a judge has no tools
 	}
 	return a.person(ctx, func(w *acting) error {
 		seats := &ops.Seats{Node: w.node, Person: w.caller}
@@ -131,7 +136,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 			limited, cancel = context.WithTimeoutCause(ctx, f.maxTime, fmt.Errorf("the time of this run (%s) is over", f.maxTime))
 			defer cancel()
 		}
-		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Models: models, Parallel: f.parallel,
+		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: client.Self, Models: models, Parallel: f.parallel,
 			Client: func(schemas.PipelineRole) runner.Client { return client }, Limits: seatLimits(), Board: board, Shield: shield,
 			Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}}
 		if columns(a.in) > 0 {
@@ -143,6 +148,38 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 		}
 		return w.showEnding(context.WithoutCancel(ctx), ctx.Err() != nil, e)
 	})
+}
+
+// shield gives what workers may reach, and words it for the user.
+func (f runFlags) shield(ctx context.Context, repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
+	switch f.sandbox {
+	case "none":
+		return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil }, "none: workers reach what you can", nil
+	case "auto":
+	default:
+		return nil, "", schemas.Invalidf("--sandbox %s is not known", f.sandbox).Expecting("auto or none")
+	}
+	holds, _, err := runner.Shielded()
+	if err != nil {
+		return nil, "", err
+	}
+	var add runner.Reach
+	for _, path := range f.read {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, "", err
+		}
+		add.Read = append(add.Read, whole)
+	}
+	for _, port := range f.ports {
+		if port < 1 || port > 65535 {
+			return nil, "", schemas.Invalidf("--port %d is none", port).Expecting("1 to 65535")
+		}
+		add.Ports = append(add.Ports, uint16(port))
+	}
+	return func(place string, w *runner.Worktree, door string) (runner.Shield, error) {
+		return repo.WorkerShield(ctx, place, w, door, add)
+	}, strings.Join(holds, "; "), nil
 }
 
 // seatLimits bound one seat.
@@ -178,14 +215,14 @@ func modelsOf(given []string) (map[schemas.PipelineRole]string, error) {
 }
 
 // claudeCode finds Claude Code.
-func claudeCode() (runner.Client, error) {
+func claudeCode() (c runner.ClaudeCode, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
+		return c, fmt.Errorf("find this program: %w", err)
 	}
 	program, err := exec.LookPath("claude")
 	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "Claude Code is not installed: there is no claude in PATH").
+		return c, schemas.Errorf(schemas.CodeUnavailable, "Claude Code is not installed: there is no claude in PATH").
 			Try("install it, start it once and log in; then run this again").Because(err)
 	}
 	if program, err = filepath.EvalSymlinks(program); err == nil {

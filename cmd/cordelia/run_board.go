@@ -193,12 +193,3 @@ func runExit(interrupted bool, e runner.Ending) error {
 	}
 	return exitUnfinished
 }
-
-// shieldOf is what workers may reach, and how that is said to the user.
-func shieldOf(mode string, _ *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
-	if mode != "none" {
-		return nil, "", schemas.Errorf(schemas.CodeUnavailable, "there is no sandbox for workers yet").
-			Try("say --sandbox none: workers then reach what you can, and run what they like as you")
-	}
-	return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil }, "none: workers reach what you can", nil
-}

@@ -94,6 +94,8 @@ var proofs = map[string][]promise{
 			"TestStrangersNeverKeepAClientWithATokenWaiting", "TestBodiesWithoutATokenAreBounded",
 			"TestRequestsWithoutATokenTakeTurns", "TestAChallengeTellsNothingOfItsAgent")},
 		{"The program does not use", list("TestSettingsThatOthersMayWriteAreRefused")},
+		{"A worker of `cordelia run`", list("TestWorkersReachWhatTheyNeedAlone_INV_SHIELD",
+			"TestShieldsThatCannotBeReadStartNothing_INV_SHIELD", "TestRecordDecides_INV_PROOF", "TestEnvironmentIsAList")},
 		{"The program sends no text", list("TestConnectionsAreMadeInFewPlaces", "TestEmbeddingsAreOff",
 			"TestPrivateItemsAreSentOnlyIfSaidSo", "TestPlainTextStaysOnThisMachine",
 			"TestTheKeyIsNotCarriedElsewhere")},

@@ -172,7 +172,7 @@ func TestRunAcceptsWithClaudeCode(t *testing.T) {
 	r := newRunning(t, model.URL())
 	r.write("check.sh", "uncommitted\n")
 	head, status := r.git("rev-parse", "HEAD"), r.git("status", "--porcelain")
-	out, code := r.cordelia("run", "--yes", "--sandbox", "none", "rows without a date are kept")
+	out, code := r.cordelia("run", "--yes", "rows without a date are kept")
 	t.Log(out)
 	require.Zero(t, code, out)
 	branch := regexp.MustCompile(`branch +(cordelia/[0-9a-f]{8})`).FindStringSubmatch(out)

@@ -50,7 +50,7 @@ func faceMutants() []mutant {
 		{"an agent that a restore brings back is suspended", "ops/restore_plan.go",
 			"	if w.human || w.Status == schemas.Deactivated",
 			"	if w.ID != \"\" || w.Status == schemas.Deactivated",
-			"./ops", "TestRestore_INV_RESTORE"},
+			"./ops", "TestRestoreOfAnotherBranch"},
 		{"INV-SHOWN", "review/decide.go",
 			"subtle.ConstantTimeCompare(shown, now) != 1 ||",
 			"len(shown) != len(now) ||",

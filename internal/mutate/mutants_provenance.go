@@ -90,7 +90,7 @@ func provenanceMutants() []mutant {
 		{"an export is believed for its own entity", "memory/export_seal.go",
 			"if s == nil || s.message.Entity != g.Actor() && !g.IsHuman() {",
 			"if s == nil {",
-			"./memory", "INV_IMPORT"},
+			"./memory", "TestAnExportIsBelievedOfItsOwnEntity_INV_IMPORT"},
 		{"an unsigned instruction waits for release", "memory/import_believe.go",
 			"	r.quarantined = r.quarantined || instructs\n",
 			"	r.quarantined = r.quarantined && instructs\n",

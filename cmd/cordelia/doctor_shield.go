@@ -1,0 +1,22 @@
+package main
+
+import (
+	"strings"
+
+	runner "cordelia/run"
+)
+
+// shield tries the sandbox of workers and says what it holds, and what it leaves open.
+func (x *examination) shield() {
+	const what = "sandbox of workers"
+	holds, open, err := runner.Shielded()
+	if err != nil {
+		x.report(what, skipped, "", "%s", messageOf(err))
+		return
+	}
+	if err := runner.TryShield(); err != nil {
+		x.report(what, problem, "cordelia run --sandbox none confines nothing; report this", "the kernel promises it, and it does not hold: %v", err)
+		return
+	}
+	x.report(what, fine, "", "tried: %s. Open: %s", strings.Join(holds, "; "), strings.Join(open, "; "))
+}

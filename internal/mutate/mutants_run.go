@@ -1,0 +1,43 @@
+package main
+
+// runMutants break the rules of seats that clients fill.
+func runMutants() []mutant {
+	return []mutant{
+		{"INV-SHIELD", "run/confine_linux.go",
+			"	if err := restrict(s); err != nil {\n		return fmt.Errorf(\"confine %s: %w\", program, err)\n	}\n",
+			"",
+			"./run", "INV_SHIELD"},
+		{"a confined worker has no capabilities", "run/confine_linux.go",
+			"	if err := dropCapabilities(); err != nil {\n		return err\n	}\n",
+			"",
+			"./run", "INV_SHIELD"},
+		{"a worktree is looked at before git is", "run/worktree.go",
+			"	if err := w.inspect(); err != nil {\n		return \"\", err\n	}\n",
+			"",
+			"./run", "TestPlantedThingsAreRefused"},
+		{"a new symbolic link is refused", "run/worktree.go",
+			"\"100755\":\n		case \"120000\":",
+			"\"100755\", \"120000\":\n		case \"\":",
+			"./run", "TestPlantedThingsAreRefused"},
+		{"no hook of the repository runs for the node", "run/git.go",
+			`"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"`,
+			`"-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"`,
+			"./run", "TestGitRunsNothingOfAWorkers"},
+		{"an error beside an answer is no answer", "run/claude_stream.go",
+			`case l.Subtype == "success" && !l.IsError && answered:`,
+			`case l.Subtype == "success" && answered:`,
+			"./run", "TestAnswersAreNotTrusted"},
+		{"what a client leaves ends with it", "run/supervise_unix.go",
+			"killDescendants() && time.Now().Before(end);",
+			"reap() && time.Now().Before(end) && end.IsZero();",
+			"./run", "TestChildrenEndWithTheirClient"},
+		{"a claim that the record lacks fails its criterion", "pipeline/evidence.go",
+			"if r.Recorded != nil && claimed.Exit == 0 &&",
+			"if r.Recorded != nil && claimed.Exit > 0 &&",
+			"./pipeline", "TestRecordedWins"},
+		{"no agent writes the record", "work/record.go",
+			"	if !g.IsNode() {\n		return access.ErrNoGrant\n	}\n	var item",
+			"	var item",
+			"./pipeline/controller", "TestRecordDecides"},
+	}
+}

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// shielded runs a shell command as a worker's and says whether it worked.
+func shielded(t *testing.T, s Shield, dir, script string) (string, bool) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	program, args, err := s.wrap(self, "bash", []string{"-c", script})
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	defer r.Close()
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, s.environ([]string{"PATH=" + os.Getenv("PATH")}), []*os.File{r}
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// A worker reaches its worktree and what it needs, and of the rest of its user's nothing.
+func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
+	if _, _, err := Shielded(); err != nil {
+		t.Skip(err)
+	}
+	r := newRepository(t)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	r.write(home, ".ssh/id_ed25519", "secret\n")
+	r.write(home, "notes.txt", "secret\n")
+	place := filepath.Join(home, ".cache", "run")
+	w, err := r.AddWorktree(t.Context(), filepath.Join(place, "tree"), r.Base)
+	require.NoError(t, err)
+	open, shut := listening(t), listening(t)
+	s, err := r.WorkerShield(t.Context(), place, w, t.TempDir(), Reach{Ports: []uint16{open}})
+	require.NoError(t, err)
+	other := r.worktree(r.Base)
+	outside := exec.Command("sleep", "600")
+	require.NoError(t, outside.Start())
+	t.Cleanup(func() { outside.Process.Kill(); outside.Wait() }) //nolint:errcheck // it is only there to be aimed at
+	connect := func(port uint16) string { return fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", port) }
+	for script, works := range map[string]bool{
+		"echo x > new.txt && cat a.txt":                true,
+		"echo x > $HOME/x && echo x > $TMPDIR/x":       true,
+		"git status && git diff && git log -1":         true,
+		"echo x > /dev/null":                           true,
+		"ls /usr/bin > /dev/null && cat /etc/hostname": true,
+		connect(open):                                            true,
+		"cat " + home + "/.ssh/id_ed25519":                       false,
+		"cat " + home + "/notes.txt":                             false,
+		"ls " + home:                                             false,
+		"echo x >> " + r.dir + "/a.txt":                          false,
+		"cat " + r.dir + "/a.txt":                                false, // the user's own copy
+		"echo x > " + r.dir + "/.git/hooks/post-checkout":        false,
+		"echo x >> " + r.dir + "/.git/config":                    false,
+		"git -c user.name=x -c user.email=x commit -qam x":       false,
+		"cat " + other.Path + "/a.txt":                           false,
+		"echo x > " + other.Path + "/b.txt":                      false,
+		"echo x > " + filepath.Dir(other.Path) + "/../x":         false,
+		"ln " + home + "/notes.txt here.txt":                     false,
+		"ln -s " + home + "/notes.txt here && cat here":          false,
+		"cat /proc/1/environ":                                    false,
+		fmt.Sprintf("cat /proc/%d/environ", outside.Process.Pid): false,
+		connect(shut):                                            false,
+	} {
+		out, ok := shielded(t, s, w.Path, script)
+		assert.Equal(t, works, ok, "%s: %.300s", script, out)
+	}
+	if landlockABI() >= 6 {
+		_, ok := shielded(t, s, w.Path, fmt.Sprintf("kill %d", outside.Process.Pid))
+		require.False(t, ok, "a process outside is not signalled")
+	}
+	raw, err := os.ReadFile(filepath.Join(r.dir, "a.txt"))
+	require.NoError(t, err)
+	require.Equal(t, "one\ntwo\nthree\n", string(raw))
+}
+
+// What a shield cannot hold is not begun: a client that cannot be confined is not started.
+func TestShieldsThatCannotBeReadStartNothing_INV_SHIELD(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	marker := filepath.Join(t.TempDir(), "ran")
+	out, err := exec.Command(self, confineCommand, "{not json", "touch", marker).CombinedOutput()
+	require.Error(t, err, string(out))
+	require.NoFileExists(t, marker)
+}
+
+// listening is a port of this machine that answers.
+func listening(t *testing.T) uint16 {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // it is over
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close() //nolint:errcheck // that it answers is all
+		}
+	}()
+	return uint16(l.Addr().(*net.TCPAddr).Port)
+}
+
+// The probe that doctor makes finds the shield, and this process keeps its rights.
+func TestShieldIsTried_INV_SHIELD(t *testing.T) {
+	if _, _, err := Shielded(); err != nil {
+		t.Skip(err)
+	}
+	for range 3 {
+		require.NoError(t, TryShield())
+		require.NoError(t, os.WriteFile(filepath.Join(t.TempDir(), "x"), nil, 0o600))
+	}
+}
+
+// What the node runs itself is evidence as it ended.
+func TestNodeRunsCommands(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	e, err := shell(t.Context(), self, Shield{}, dir, "pwd; echo bad >&2; exit 5")
+	require.NoError(t, err)
+	require.Equal(t, []any{"bash", "pwd; echo bad >&2; exit 5", 5, dir + "\nbad\n"}, []any{e.Tool, e.Input, e.Exit, e.Head})
+	e, err = shell(t.Context(), self, Shield{}, dir, "seq 100000 && sleep 600 &")
+	require.NoError(t, err)
+	require.Zero(t, e.Exit)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = shell(ctx, self, Shield{}, dir, "sleep 600")
+	f, ok := errors.AsType[*Fault](err)
+	require.True(t, ok)
+	require.Equal(t, Stopped, f.Kind)
+}

@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// verifyFor bounds one command that the node runs to look for itself.
+const verifyFor = 15 * time.Minute
+
+// verify runs the commands of criteria that the record does not prove: in a fresh worktree
+// of what is judged, behind the shield of a worker. What they come to is evidence of the
+// judging seat; its model has no part in it.
+func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
+	var in struct {
+		Criteria []schemas.Criterion `json:"criteria"`
+		Unproven []string            `json:"unproven"`
+	}
+	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
+		return nil, fmt.Errorf("read the brief: %w", err)
+	}
+	if len(in.Unproven) == 0 {
+		return nil, nil
+	}
+	commit, err := s.judged(ctx)
+	if err != nil || commit == "" {
+		return nil, err
+	}
+	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
+	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), commit)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		w.Drop(context.WithoutCancel(ctx), s.Repo) //nolint:errcheck // the next run removes what is left
+		removeAll(place)                           //nolint:errcheck // the same
+	}()
+	shield, err := s.Shield(place, w, "")
+	if err != nil {
+		return nil, err
+	}
+	var list []work.Evidence
+	done := map[string]bool{}
+	for _, c := range in.Criteria {
+		if c.Command == "" || c.Check != nil || done[c.Command] {
+			continue
+		}
+		done[c.Command] = true
+		s.show(Working, "the node runs "+c.Command)
+		e, err := shell(ctx, s.Self, shield, w.Path, c.Command)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, work.Evidence(e))
+	}
+	return list, nil
+}
+
+// judged is the commit that a judging seat is about, "" if there is none.
+func (s *seat) judged(ctx context.Context) (string, error) {
+	switch s.view.Role {
+	case schemas.AgentValidator:
+		return s.trunk.kept(ctx, s.view.SubTaskID), nil
+	case schemas.MetaValidator:
+		return s.Repo.Tip(ctx, s.Task)
+	}
+	return "", nil
+}
+
+// shell runs one command of a plan and gives what it came to. A *Fault says that the run
+// was stopped meanwhile.
+func shell(ctx context.Context, self string, shield Shield, dir, text string) (schemas.Evidence, error) {
+	c := command{program: "bash", args: []string{"-c", "exec 2>&1\n" + text}, dir: dir, self: self, shield: shield}
+	p, err := c.start()
+	if err != nil {
+		return schemas.Evidence{}, faultf(NoStart, "bash: %v", err)
+	}
+	var out strings.Builder
+	late := time.After(verifyFor)
+	for over := false; !over; {
+		select {
+		case line, more := <-p.lines:
+			if over = !more; out.Len() < 64<<10 { // what is kept are its ends; the rest is read and dropped
+				out.Write(line)
+			}
+		case <-p.exited:
+			over = true
+		case <-late:
+			p.end(false) //nolint:errcheck // it was not done in time
+			return schemas.NewEvidence(toolBash, text, -1, out.String()+"\nit was not done within "+verifyFor.String()), nil
+		case <-ctx.Done():
+			p.end(false) //nolint:errcheck // it was stopped
+			return schemas.Evidence{}, faultf(Stopped, "%v", context.Cause(ctx))
+		}
+	}
+	for line := range p.lines { // what it printed last
+		out.Write(line)
+	}
+	exit := 0
+	if failed, ok := errors.AsType[*exec.ExitError](p.end(true)); ok {
+		exit = failed.ExitCode()
+	}
+	return schemas.NewEvidence(toolBash, text, exit, out.String()), nil
+}

@@ -1,0 +1,56 @@
+package run
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Reach is what workers may reach beside their worktree, as the user says.
+type Reach struct {
+	Read  []string // files and folders, such as caches of dependencies
+	Ports []uint16 // TCP ports
+}
+
+// systemFolders are readable on any system.
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/dev", "/proc", "/sys", "/nix", "/snap",
+	"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/var/lib/alternatives", "/var/lib/ca-certificates"}
+
+// WorkerShield is the shield of one worker: it may write its worktree, a HOME and a TMPDIR
+// of its own in place, and read the system, the programs in PATH, its repository's .git,
+// and what the user adds. Nothing else of the user's home can be read.
+func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string, add Reach) (Shield, error) {
+	s := Shield{On: true, Write: []string{w.Path}, Sockets: []string{door}, Ports: append([]uint16{443}, add.Ports...),
+		Home: filepath.Join(place, "home"), Temp: filepath.Join(place, "tmp")}
+	for _, dir := range []string{s.Home, s.Temp} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return s, err
+		}
+		s.Write = append(s.Write, dir)
+	}
+	s.Read = append(s.Read, systemFolders...)
+	s.Read = append(s.Read, r.git.dir)
+	s.Read = append(s.Read, add.Read...)
+	home, err := os.UserHomeDir()
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) && dir != home && (err != nil || !strings.HasPrefix(home+string(filepath.Separator), dir+string(filepath.Separator))) {
+			s.Read = append(s.Read, dir)
+		}
+	}
+	s.readGo(ctx)
+	return s, nil
+}
+
+// readGo lets workers read the Go toolchain and the modules that are there already.
+func (s *Shield) readGo(ctx context.Context) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOMODCACHE").Output()
+	if err != nil {
+		return // there is no Go
+	}
+	if root, modules, ok := strings.Cut(strings.TrimSpace(string(out)), "\n"); ok && root != "" && modules != "" {
+		s.Read = append(s.Read, root, modules)
+		s.Env = append(s.Env, "GOROOT="+root, "GOMODCACHE="+modules)
+	}
+}
