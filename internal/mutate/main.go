@@ -208,16 +208,30 @@ func command(ctx context.Context, folder string, env []string, name string, args
 	return c.CombinedOutput()
 }
 
-// apply gives the file with the rule broken.
+// apply gives the file with the rule broken. How the text is spread over lines is no part of it.
 func (m mutant) apply() ([]byte, error) {
 	raw, err := os.ReadFile(m.file)
 	if err != nil {
 		return nil, err
 	}
-	if n := bytes.Count(raw, []byte(m.old)); n != 1 {
+	text, at := packed(raw)
+	sought, _ := packed([]byte(m.old))
+	if n := bytes.Count(text, sought); n != 1 {
 		return nil, fmt.Errorf("%s holds %q %d times, not once", m.file, m.old, n)
 	}
-	return bytes.Replace(raw, []byte(m.old), []byte(m.new), 1), nil
+	from := bytes.Index(text, sought)
+	begin, end := at[from], at[from+len(sought)-1]+1
+	return slices.Concat(raw[:begin], []byte(m.new), raw[end:]), nil
+}
+
+// packed gives text without white space, and where each of its bytes stood.
+func packed(text []byte) (out []byte, at []int) {
+	for i, b := range text {
+		if b != ' ' && b != '\t' && b != '\n' {
+			out, at = append(out, b), append(at, i)
+		}
+	}
+	return out, at
 }
 
 // firstLine is what the compiler says first, after the name of the package.

@@ -92,8 +92,8 @@ func provenanceMutants() []mutant {
 			"if s == nil {",
 			"./memory", "TestAnExportIsBelievedOfItsOwnEntity_INV_IMPORT"},
 		{"an unsigned instruction waits for release", "memory/import_believe.go",
-			"	r.quarantined = r.quarantined || instructs\n",
-			"	r.quarantined = r.quarantined && instructs\n",
+			"	r.quarantined = r.quarantined || instructs\n	return nil\n}\n",
+			"	r.quarantined = r.quarantined && instructs\n	return nil\n}\n",
 			"./memory", "INV_IMPORT"},
 	}
 }
