@@ -18,6 +18,9 @@ func (r *record) note(e Event) {
 		if r.open == nil {
 			r.open = map[string]int{}
 		}
+		if _, known := r.open[e.ID]; known { // some clients tell a call again when it is over
+			return
+		}
 		r.open[e.ID] = len(r.calls)
 		at := e.At.UnixMicro()
 		// Until its result is told nobody knows how it ends.

@@ -54,6 +54,10 @@ func (m *Roles) Asked() []Asked {
 }
 
 func (m *Roles) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/responses") {
+		m.serveResponses(w, r)
+		return
+	}
 	if r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/v1/messages") {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -78,29 +82,11 @@ func (m *Roles) serve(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 	}
-	role := ""
-	for _, one := range roleMarks {
-		if strings.Contains(prompt, one.mark) {
-			role = one.role
-		}
-	}
-	m.mu.Lock()
-	before := map[string]bool{}
-	for _, a := range m.asked {
-		if a.Role == role && a.Turn == 0 {
-			before[a.Prompt] = true
-		}
-	}
-	delete(before, prompt)
-	nth := len(before)
-	m.asked = append(m.asked, Asked{role, prompt, len(raw), len(results)})
-	m.mu.Unlock()
-	actor := m.play[role]
-	if actor == nil || len(req.Tools) == 0 { // the client's own question, such as one for a title
+	if roleOf(prompt) == "" || len(req.Tools) == 0 { // the client's own question, such as one for a title
 		answer(w, req, Call{Input: map[string]any{"text": "ok"}})
 		return
 	}
-	call, err := actor(prompt, nth, results)
+	call, err := m.next(prompt, len(raw), results)
 	if fault, ok := err.(*HTTPFault); ok { //nolint:errorlint // it comes as it is
 		for name, value := range fault.Header {
 			w.Header().Set(name, value)

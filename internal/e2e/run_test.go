@@ -33,6 +33,12 @@ func newRunning(t testing.TB, model string) *running {
 	require.NoError(t, os.MkdirAll(r.repo, 0o700))
 	require.NoError(t, os.MkdirAll(r.bin, 0o700))
 	require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "claude")))
+	codex := fmt.Sprintf("model = \"scripted\"\nmodel_provider = \"loopback\"\n[model_providers.loopback]\nname = \"loopback\"\nbase_url = %q\nwire_api = \"responses\"\n[mcp_servers.other]\ncommand = \"/nonexistent\"\n", model+"/v1")
+	require.NoError(t, os.MkdirAll(filepath.Join(r.home, ".codex"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(r.home, ".codex", "config.toml"), []byte(codex), 0o600))
+	if program := os.Getenv("CORDELIA_CODEX"); program != "" {
+		require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "codex")))
+	}
 	settings, err := json.Marshal(map[string]any{"hasCompletedOnboarding": true, "customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(r.home, ".claude.json"), settings, 0o600))
@@ -185,4 +191,32 @@ func TestRunAcceptsWithClaudeCode(t *testing.T) {
 	shown, _ := r.cordelia("task", "show", strings.TrimPrefix(branch[1], "cordelia/"), "--detail", "--json")
 	require.Contains(t, shown, `"by": "recorded_exit"`)
 	require.Contains(t, out, "git merge "+branch[1])
+	cost, code := r.cordelia("cost", "--by", "role")
+	require.Zero(t, code, cost)
+	require.Regexp(t, `1 +0 +4 +0 +4 +\S+ +R3`, cost)
+	list, code := r.cordelia("run", "--list")
+	require.Zero(t, code, list)
+	require.Contains(t, list, "accepted")
+	gone, code := r.cordelia("run", "--discard", strings.TrimPrefix(branch[1], "cordelia/"))
+	require.Zero(t, code, gone)
+	require.Empty(t, r.git("for-each-ref", "refs/heads/cordelia", "refs/cordelia"))
+}
+
+// The same task with Codex in every seat, and with Codex and Claude Code mixed.
+func TestRunAcceptsWithCodex(t *testing.T) {
+	for name, flags := range map[string][]string{"codex": {"--client", "codex"}, "codex judges": {"--client", "codex", "--seat", "R3=claude-code"},
+		"codex works": {"--seat", "R3=codex"}} {
+		t.Run(name, func(t *testing.T) {
+			model := NewRoles(house())
+			t.Cleanup(model.Close)
+			r := newRunning(t, model.URL())
+			out, code := r.cordelia(append(append([]string{"run", "--yes"}, flags...), "rows without a date are kept")...)
+			require.Zero(t, code, out)
+			r.accepted(taskOf(t, out))
+			require.Contains(t, out, "codex")
+			shown, _ := r.cordelia("task", "show", taskOf(t, out), "--detail", "--json")
+			require.Contains(t, shown, `"by": "recorded_exit"`, "its commands are on record")
+			require.Empty(t, r.processes())
+		})
+	}
 }

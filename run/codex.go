@@ -1,0 +1,156 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Codex asks Codex, headless, with the login of the user.
+type Codex struct {
+	Program string // its path
+	Self    string // path of this program, which is its MCP server and its sandbox
+}
+
+// Name is codex.
+func (Codex) Name() string { return "codex" }
+
+// Ask runs it once. It gets no schema of its own: the one it has is strict, takes less than
+// JSON Schema, and answers that do not fit come with exit code 0 all the same.
+func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
+	folder, err := os.MkdirTemp("", "cordelia-ask-")
+	if err != nil {
+		return Answer{}, faultf(NoStart, "no temporary folder: %v", err)
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // what is left lies in the temporary folder
+	if o.Dir == "" {
+		o.Dir = folder
+	}
+	home := filepath.Join(folder, "codex")
+	if o.Shield.On {
+		home = filepath.Join(o.Shield.Home, ".codex")
+	}
+	payer, err := c.settleIn(home)
+	if err != nil {
+		return Answer{}, faultf(NoStart, "its login cannot be handed on: %v", err)
+	}
+	s := o.Shield.reading(folder, c.Program, c.Self)
+	s.Env = append(s.Env[:len(s.Env):len(s.Env)], "CODEX_HOME="+home)
+	if s.On {
+		if dir := filepath.Dir(filepath.Dir(c.Program)); filepath.Base(dir) == "codex" { // of an npm package: its program lies beside it
+			s.Read = append(s.Read, filepath.Dir(filepath.Dir(dir)))
+		}
+		s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
+		s.Ports = append(s.Ports, configuredPorts(home)...)
+	}
+	prompt := fmt.Sprintf("%s\n\n%s\n\nYour last message is one JSON object and nothing else, which fits this schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
+	stream := &codexStream{payer: payer, model: o.Model}
+	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s, self: c.Self, limits: o.Limits,
+		environment: codexEnvironment}, stream.read, tell)
+}
+
+// arguments are those of one order. Its own sandbox cannot stand within ours, so behind
+// the shield it has none.
+func (c Codex) arguments(o Order) []string {
+	args := []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "--color", "never", "-c", `approval_policy="never"`, "-C", o.Dir}
+	if o.Model != "" {
+		args = append(args, "-m", o.Model)
+	}
+	if len(o.Tools) == 0 {
+		return append(args, "-s", "read-only", "--disable", "shell_tool", "--disable", "unified_exec", "-")
+	}
+	sandbox := "workspace-write"
+	if o.Shield.On {
+		sandbox = "danger-full-access"
+	}
+	if o.Socket != "" {
+		args = append(args, "-c", fmt.Sprintf("mcp_servers.cordelia.command=%q", c.Self), "-c", fmt.Sprintf("mcp_servers.cordelia.args=[%q, %q, %q]", "mcp", "--connect", o.Socket),
+			"-c", `mcp_servers.cordelia.default_tools_approval_mode="approve"`)
+	}
+	return append(args, "-s", sandbox, "-")
+}
+
+// settleIn makes a CODEX_HOME with the login of the user, the choice of model and provider,
+// and nothing else: no servers, hooks or instructions of theirs.
+func (Codex) settleIn(home string) (payer string, err error) {
+	own := os.Getenv("CODEX_HOME")
+	if own == "" {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		own = filepath.Join(user, ".codex")
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", err
+	}
+	payer = "none"
+	if os.Getenv("OPENAI_API_KEY") != "" {
+		payer = "OPENAI_API_KEY"
+	}
+	for _, name := range []string{"auth.json", "config.toml"} {
+		raw, err := os.ReadFile(filepath.Join(own, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if name == "auth.json" {
+			payer = "the login of codex"
+		} else {
+			raw = []byte(modelSettings(string(raw)))
+		}
+		if err := os.WriteFile(filepath.Join(home, name), raw, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return payer, nil
+}
+
+// modelSettings keeps of a config.toml what chooses a model and its provider.
+func modelSettings(config string) string {
+	var b strings.Builder
+	table := ""
+	for line := range strings.Lines(config) {
+		text := strings.TrimSpace(line)
+		if strings.HasPrefix(text, "[") {
+			table = text
+		}
+		key, _, _ := strings.Cut(text, "=")
+		if strings.HasPrefix(table, "[model_providers.") || table == "" && strings.HasPrefix(strings.TrimSpace(key), "model") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// configuredPorts are those of the providers in a config.toml.
+func configuredPorts(home string) (list []uint16) {
+	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(raw)) {
+		key, value, _ := strings.Cut(line, "=")
+		if strings.TrimSpace(key) == "base_url" {
+			address := strings.Trim(strings.TrimSpace(value), `"'`)
+			list = append(list, ports(func(name string) string {
+				if name == "ANTHROPIC_BASE_URL" { // any of the names that are looked at
+					return address
+				}
+				return ""
+			})...)
+		}
+	}
+	return list
+}
+
+// codexEnvironment reports whether Codex is given a variable, beside those of every client.
+func codexEnvironment(name string) bool {
+	return name != "CODEX_HOME" && (strings.HasPrefix(name, "OPENAI_") || strings.HasPrefix(name, "CODEX_") || strings.HasPrefix(name, "AZURE_OPENAI_"))
+}
