@@ -85,6 +85,9 @@ func groupOf(folder string) schemas.GroupID {
 	return schemas.GroupID(fmt.Sprintf("run-%.20s-%s", slug.String(), hex.EncodeToString(sum[:4])))
 }
 
+// Group is the group of the tasks of a repository.
+func (s *Seats) Group(folder string) schemas.GroupID { return groupOf(folder) }
+
 // Belongs reports whether a task is one of a repository.
 func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupID == groupOf(folder) }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -27,8 +26,12 @@ const (
 // runFlags are the flags of run.
 type runFlags struct {
 	resume    string
+	discard   string
+	list      bool
 	parallel  int
 	model     []string
+	client    string
+	seat      []string
 	sandbox   string
 	read      []string
 	ports     []int
@@ -62,8 +65,12 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.resume, "resume", "", "go on with this task")
+	fs.BoolVar(&f.list, "list", false, "list the tasks of this repository")
+	fs.StringVar(&f.discard, "discard", "", "throw a task of this repository away: cancel it and delete its branch")
 	fs.IntVar(&f.parallel, "parallel", 2, "roles filled at once")
 	fs.StringSliceVar(&f.model, "model", nil, "model for all roles, or for one: R3=NAME")
+	fs.StringVar(&f.client, "client", "claude-code", "who fills the roles: claude-code or codex")
+	fs.StringSliceVar(&f.seat, "seat", nil, "who fills one role: R3=codex")
 	fs.StringVar(&f.sandbox, "sandbox", "auto", "auto: confine workers, or refuse to run; none: workers reach what you can")
 	fs.StringSliceVar(&f.read, "read", nil, "file or folder that confined workers may read, such as a cache of dependencies")
 	fs.IntSliceVar(&f.ports, "port", nil, "TCP port that confined workers may connect to, beside 443 and the client's")
@@ -76,11 +83,17 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 
 // runTask begins a task, or goes on with one, and fills its seats.
 func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
-	if (words == "") == (f.resume == "") {
-		return schemas.Invalidf("it is not clear what to run").Expecting("words that say what you want, or --resume with a task").
+	given := 0
+	for _, yes := range []bool{words != "", f.resume != "", f.discard != "", f.list} {
+		if yes {
+			given++
+		}
+	}
+	if given != 1 {
+		return schemas.Invalidf("it is not clear what to run").Expecting("words that say what you want, or --resume or --discard with a task, or --list").
 			Try(`run: cordelia run "what you want"`)
 	}
-	models, err := modelsOf(f.model)
+	models, err := byRole("model", f.model)
 	if err != nil {
 		return err
 	}
@@ -88,9 +101,16 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 	if err != nil {
 		return err
 	}
-	client, err := claudeCode()
+	if f.list || f.discard != "" {
+		return a.person(ctx, func(w *acting) error { return w.oldRuns(ctx, repo, f.discard) })
+	}
+	client, err := f.clients()
 	if err != nil {
 		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
 	}
 	shield, shielded, err := f.shield(ctx, repo)
 	if err != nil {
@@ -106,7 +126,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 	return a.person(ctx, func(w *acting) error {
 		seats := &ops.Seats{Node: w.node, Person: w.caller}
 		board := &runBoard{app: a}
-		if err := a.agree(ctx, f, seats, repo, client, shielded); err != nil {
+		if err := a.agree(ctx, f, seats, repo, client[schemas.Executor], shielded); err != nil {
 			return err
 		}
 		task := f.resume
@@ -129,6 +149,9 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 		if err != nil {
 			return err
 		}
+		if err := runner.Sweep(filepath.Dir(folder), time.Now()); err != nil {
+			board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
+		}
 		board.Note(fmt.Sprintf("task %s; its branch: %s", schemas.ShortID(view.TaskID), runner.Branch(view.TaskID)))
 		limited := ctx
 		if f.maxTime > 0 {
@@ -136,8 +159,8 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 			limited, cancel = context.WithTimeoutCause(ctx, f.maxTime, fmt.Errorf("the time of this run (%s) is over", f.maxTime))
 			defer cancel()
 		}
-		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: client.Self, Models: models, Parallel: f.parallel,
-			Client: func(schemas.PipelineRole) runner.Client { return client }, Limits: seatLimits(), Board: board, Shield: shield,
+		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self, Models: models, Parallel: f.parallel,
+			Client: func(role schemas.PipelineRole) runner.Client { return client[role] }, Limits: seatLimits(), Board: board, Shield: shield,
 			Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}}
 		if columns(a.in) > 0 {
 			config.Ask = a.askQuestions
@@ -185,50 +208,6 @@ func (f runFlags) shield(ctx context.Context, repo *runner.Repository) (func(str
 // seatLimits bound one seat.
 func seatLimits() runner.Limits {
 	return runner.Limits{First: 2 * time.Minute, Idle: 20 * time.Minute, Total: 2 * time.Hour, Turns: 200}
-}
-
-// modelsOf reads --model: a name for all roles, or ROLE=NAME.
-func modelsOf(given []string) (map[schemas.PipelineRole]string, error) {
-	out := map[schemas.PipelineRole]string{}
-	seated := []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator}
-	for _, one := range given {
-		name, model, named := strings.Cut(one, "=")
-		if !named {
-			for _, role := range seated {
-				if out[role] == "" {
-					out[role] = one
-				}
-			}
-			continue
-		}
-		known := false
-		for _, role := range seated {
-			if strings.EqualFold(name, string(role)) {
-				out[role], known = model, true
-			}
-		}
-		if !known || model == "" {
-			return nil, schemas.Invalidf("--model %s names no role", one).Expecting("NAME, or R1, R2, R3, R4a or R4b, = and NAME")
-		}
-	}
-	return out, nil
-}
-
-// claudeCode finds Claude Code.
-func claudeCode() (c runner.ClaudeCode, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return c, fmt.Errorf("find this program: %w", err)
-	}
-	program, err := exec.LookPath("claude")
-	if err != nil {
-		return c, schemas.Errorf(schemas.CodeUnavailable, "Claude Code is not installed: there is no claude in PATH").
-			Try("install it, start it once and log in; then run this again").Because(err)
-	}
-	if program, err = filepath.EvalSymlinks(program); err == nil {
-		program, err = filepath.Abs(program)
-	}
-	return runner.ClaudeCode{Program: program, Self: self}, err
 }
 
 // runFolder is where the worktrees of a task are made.

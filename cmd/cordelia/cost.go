@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	runner "cordelia/run"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+func (a *app) costCommand() *cobra.Command {
+	var by string
+	var days int
+	cmd := &cobra.Command{
+		Use:   "cost",
+		Short: "Show what your coding client took to fill the seats of tasks",
+		Long: `Show the calls of coding clients that cordelia run made, with their tokens and what they
+cost in US dollars, as the client counts them. What has no price is said, not guessed.`,
+		Example: "  cordelia cost\n  cordelia cost --by role --days 7",
+		Args:    wants(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if days < 1 || days > 3660 {
+				return schemas.Invalidf("--days %d is out of range", days).Expecting("1 to 3660")
+			}
+			return a.person(cmd.Context(), func(w *acting) error {
+				list, err := w.node.Costs(cmd.Context(), w.caller, work.CostKey(by), time.Now().AddDate(0, 0, -days))
+				if err != nil {
+					return err
+				}
+				if a.asJSON {
+					return a.printJSON(map[string]any{"by": by, "costs": list})
+				}
+				a.showCosts(work.CostKey(by), list)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&by, "by", string(work.ByTask), "sum up by: "+names(work.CostKeys()))
+	cmd.Flags().IntVar(&days, "days", 30, "of so many days")
+	return cmd
+}
+
+func (a *app) showCosts(by work.CostKey, list []work.Cost) {
+	if len(list) == 0 {
+		a.say("No client filled a seat in that time.")
+		return
+	}
+	t := table{firm: 7, head: []string{"RUNS", "FAILED", "IN", "CACHED", "OUT", "COST", "OF"}}
+	for _, c := range list {
+		cost := runner.Money(c.Cost)
+		if c.Unpriced > 0 {
+			cost += fmt.Sprintf(" + %d unpriced", c.Unpriced)
+		}
+		key := clean(cmp.Or(c.Key, "(nobody)"))
+		if by == work.ByTask {
+			key = schemas.ShortID(key)
+		}
+		t.add(cell{text: fmt.Sprint(c.Runs)}, cell{text: fmt.Sprint(c.Failed)}, cell{text: fmt.Sprint(c.Input + c.Cached + c.Written)},
+			cell{text: fmt.Sprint(c.Cached)}, cell{text: fmt.Sprint(c.Output)}, cell{cost, bold}, cell{text: key})
+	}
+	a.print(t)
+}
