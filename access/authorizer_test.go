@@ -34,8 +34,10 @@ const (
 )
 
 var (
-	full = schemas.MemoryScope{Layers: []schemas.Layer{schemas.L1, schemas.L2}, Groups: []string{"*"}, Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
-	wide = schemas.Capabilities{MemoryRead: full, MemoryWrite: full, Tools: []string{"memory_write_warm", "memory_search", "events_poll"},
+	full = schemas.MemoryScope{Layers: []schemas.Layer{schemas.L1, schemas.L2}, Groups: []string{"*"},
+		Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
+	wide = schemas.Capabilities{MemoryRead: full, MemoryWrite: full,
+		Tools:          []string{"memory_write_warm", "memory_search", "events_poll"},
 		MaxParallelOps: 8, Autonomous: true, MaxDelegationDepth: 2}
 )
 
@@ -74,9 +76,11 @@ func (m *moment) Now() time.Time {
 func (n *node) insert(id, parent schemas.EntityID, kind string, caps schemas.Capabilities) {
 	raw, err := json.Marshal(caps)
 	require.NoError(n.t, err)
-	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding,
+	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+		enc_public_key, enc_binding,
 			capabilities, status, status_by, status_at, created_at)
-		VALUES (?, ?, nullif(?, ''), 'ann', 0, CASE ? WHEN 'agent' THEN 'claude-code' END, substr(?, 1, 4), 'x', x'', x'', x'', ?, 'active', 'node', 0, 0)`,
+		VALUES (?, ?, nullif(?, ''), 'ann', 0, CASE ? WHEN 'agent' THEN 'claude-code' END, substr(?, 1, 4), 'x', x'',
+		x'', x'', ?, 'active', 'node', 0, 0)`,
 		id, kind, parent, kind, id, string(raw))
 }
 
@@ -173,11 +177,12 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 	t.Run("F04 a read is withheld when the right went meanwhile", func(t *testing.T) {
 		n := newNode(t)
 		read := 0
-		err := n.b.Do(t.Context(), as(worker), access.Op{Tool: "memory_search", Effect: access.Read}, func(g access.Grant) error {
-			read++
-			n.status(worker, schemas.Deactivated)
-			return nil
-		})
+		err := n.b.Do(t.Context(), as(worker), access.Op{Tool: "memory_search", Effect: access.Read},
+			func(g access.Grant) error {
+				read++
+				n.status(worker, schemas.Deactivated)
+				return nil
+			})
 		require.ErrorIs(t, err, schemas.ErrRevoked)
 		require.Equal(t, 1, read)
 	})
@@ -248,7 +253,8 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 		raw, err := json.Marshal(fewer)
 		require.NoError(t, err)
 		n.sql(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(raw), worker)
-		require.ErrorIs(t, n.b.Do(t.Context(), as(worker), op, func(access.Grant) error { return nil }), schemas.ErrBusy)
+		require.ErrorIs(t, n.b.Do(t.Context(), as(worker), op, func(access.Grant) error { return nil }),
+			schemas.ErrBusy)
 		close(finish)
 		require.NoError(t, <-errs)
 		require.NoError(t, <-errs)
@@ -256,7 +262,8 @@ func TestInFlight_INV_REVOKE(t *testing.T) {
 	})
 	t.Run("F08 a token ends with its row, in every process", func(t *testing.T) {
 		n := newNode(t)
-		n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at) VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, time.Now().Add(time.Hour).UnixMicro())
+		n.sql(`INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
+			VALUES (x'01', ?, 1, 'http', 0, ?)`, worker, time.Now().Add(time.Hour).UnixMicro())
 		p := access.Principal{Entity: worker, Method: access.ByToken, KeySeq: 1, TokenHash: []byte{1}}
 		require.NoError(t, n.b.Do(t.Context(), p, write, mark("f08")))
 		n.sql(`DELETE FROM tokens`)
@@ -279,7 +286,8 @@ func TestZeroGrantOpensNothing_INV_GRANT(t *testing.T) {
 	require.NoError(t, n.a.Do(t.Context(), as(worker), write, func(g access.Grant) error { kept = g; return nil }))
 	_, err = kept.Tx().Exec(`DELETE FROM entities`)
 	require.Error(t, err, "a grant is worthless after its operation")
-	require.ErrorIs(t, kept.Need(access.Need{Kind: access.KindRead, Layer: schemas.L1, Owner: worker}), access.ErrNoGrant)
+	require.ErrorIs(t, kept.Need(access.Need{Kind: access.KindRead, Layer: schemas.L1, Owner: worker}),
+		access.ErrNoGrant)
 }
 
 func TestActingAsSomeoneElse(t *testing.T) {
@@ -298,7 +306,8 @@ func TestActingAsSomeoneElse(t *testing.T) {
 	require.ErrorIs(t, do(worker, string(other)), schemas.ErrNotFound, "never sideways")
 	hidden, absent := do(worker, string(other)), do(worker, "nobody-of-this-name")
 	require.Equal(t, schemas.CodeOf(absent), schemas.CodeOf(hidden))
-	err := n.a.Do(t.Context(), as(lead), access.Op{Tool: "memory_write_warm", Effect: access.Write, As: "work", InPerson: true}, note)
+	err := n.a.Do(t.Context(), as(lead), access.Op{Tool: "memory_write_warm", Effect: access.Write, As: "work",
+		InPerson: true}, note)
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
@@ -320,14 +329,17 @@ func TestCallsThatFindNothingCountLikeRefusedOnes(t *testing.T) {
 	n := newNode(t)
 	for range 3 {
 		_ = n.a.Do(t.Context(), as(worker), write, func(access.Grant) error { return schemas.NotFoundf("x") })
-		_ = n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read}, func(access.Grant) error { return nil })
+		_ = n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read},
+			func(access.Grant) error { return nil })
 	}
 	n.a.Flush(t.Context())
 	require.NoError(t, n.sa.Read(t.Context(), func(tx *store.Tx) error {
 		var refused, tool int
-		require.NoError(t, tx.QueryRow(`SELECT sum(refused) FROM call_counts WHERE entity_id = ?`, worker).Scan(&refused))
+		require.NoError(t, tx.QueryRow(`SELECT sum(refused) FROM call_counts WHERE entity_id = ?`,
+			worker).Scan(&refused))
 		require.Equal(t, 6, refused)
-		require.NoError(t, tx.QueryRow(`SELECT sum(n) FROM denials WHERE reason = ?`, "tool:"+string(worker)).Scan(&tool))
+		require.NoError(t, tx.QueryRow(`SELECT sum(n) FROM denials WHERE reason = ?`,
+			"tool:"+string(worker)).Scan(&tool))
 		require.Equal(t, 3, tool)
 		return nil
 	}))
@@ -337,7 +349,8 @@ func TestCallsThatFindNothingCountLikeRefusedOnes(t *testing.T) {
 func TestDenialsAreDropped(t *testing.T) {
 	n := newNode(t)
 	refused := func() {
-		require.Error(t, n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read}, func(access.Grant) error { return nil }))
+		require.Error(t, n.a.Do(t.Context(), as(worker), access.Op{Tool: "not_mine", Effect: access.Read},
+			func(access.Grant) error { return nil }))
 		n.a.Flush(t.Context())
 	}
 	kept := func() (minutes int) {
@@ -348,7 +361,8 @@ func TestDenialsAreDropped(t *testing.T) {
 	}
 	refused()
 	for i, age := range []int{6, 8, 400} { // days
-		n.sql(`INSERT INTO denials(entity_id, minute, tool, reason, n) SELECT entity_id, minute - ?, tool, reason, n FROM denials WHERE minute = (SELECT max(minute) FROM denials)`, age*24*60)
+		n.sql(`INSERT INTO denials(entity_id, minute, tool, reason, n) SELECT entity_id, minute - ?, tool, reason, n
+			FROM denials WHERE minute = (SELECT max(minute) FROM denials)`, age*24*60)
 		require.Equal(t, 2+i, kept())
 	}
 	refused()
@@ -388,7 +402,8 @@ func TestWaitsCountAcrossProcesses(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrBusy, "a sibling's wait in another process takes the parent's only slot")
 		return nil
 	}))
-	require.NoError(t, n.b.Wait(t.Context(), as(other), op, time.Second, func(context.Context) error { return nil }), "it was given back")
+	require.NoError(t, n.b.Wait(t.Context(), as(other), op, time.Second, func(context.Context) error { return nil }),
+		"it was given back")
 }
 
 // What a write reads of others' rights is kept for later decisions, but not if it has

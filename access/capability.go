@@ -128,7 +128,8 @@ func changeTools(present, whole json.RawMessage, added, dropped []string) (json.
 	for _, name := range added {
 		now.Tools = insert(now.Tools, name)
 	}
-	list, err := json.Marshal(slices.DeleteFunc(now.Tools, func(name string) bool { return slices.Contains(dropped, name) }))
+	list, err := json.Marshal(slices.DeleteFunc(now.Tools,
+		func(name string) bool { return slices.Contains(dropped, name) }))
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,8 @@ func (d *decoder) scope(o object, field string) schemas.MemoryScope {
 		v := schemas.Visibility(e.text)
 		switch {
 		case v != schemas.Private && v != schemas.Group && v != schemas.Public:
-			d.report("invalid_visibility:"+field+":"+e.text, e.path, "%.40q is no visibility: private, group or public", e.text)
+			d.report("invalid_visibility:"+field+":"+e.text, e.path, "%.40q is no visibility: private, group or public",
+				e.text)
 		case v == schemas.Public && field == "memory_write":
 			d.report("public_write_forbidden", e.path, "no agent writes public memory; share it through a person")
 		default:
@@ -258,7 +260,8 @@ func (d *decoder) toolNames(o object) []string {
 		d.report("invalid_tool:"+e.text, e.path, "%s", msg)
 	}
 	if len(names) > 0 && len(d.added)+len(d.dropped) > 0 {
-		d.report("mixed_tools", o.pointer("tools"), "either +name and -name, which change the list, or plain names, which replace it")
+		d.report("mixed_tools", o.pointer("tools"),
+			"either +name and -name, which change the list, or plain names, which replace it")
 	}
 	return names
 }
@@ -299,7 +302,8 @@ func (d *decoder) object(raw json.RawMessage, name string, known ...string) obje
 		if name != "" {
 			path = "/" + name
 		}
-		d.report(strings.TrimSuffix("invalid_type:"+name, ":"), path, "must be an object of %s", strings.Join(known, ", "))
+		d.report(strings.TrimSuffix("invalid_type:"+name, ":"), path, "must be an object of %s",
+			strings.Join(known, ", "))
 		return o
 	}
 	for dec.More() {
@@ -332,7 +336,8 @@ func (d *decoder) strays(o object) {
 		d.report("duplicate_field:"+o.dotted(f), o.pointer(f), "the field occurs more than once")
 	}
 	for _, f := range o.unknown[:min(len(o.unknown), maxUnknownNames)] {
-		d.report("unknown_field:"+o.dotted(f), o.pointer(f), "is not a known field; there are %s", strings.Join(o.known, ", "))
+		d.report("unknown_field:"+o.dotted(f), o.pointer(f), "is not a known field; there are %s",
+			strings.Join(o.known, ", "))
 	}
 }
 

@@ -29,7 +29,8 @@ func TestParseCapabilitiesRefuses(t *testing.T) {
 		{"list null", `{"tools":null}`, []string{"invalid_type:tools"}},
 		{"list of a wrong type", `{"memory_read":{"groups":"*"}}`, []string{"invalid_type:memory_read.groups"}},
 		{"element of a wrong type", `{"memory_read":{"layers":[1,"l2"]}}`, []string{"invalid_type:memory_read.layers"}},
-		{"list too long", `{"tools":[` + strings.Repeat(`"memory_search",`, maxListLen) + `"memory_search"]}`, []string{"too_many:tools"}},
+		{"list too long", `{"tools":[` + strings.Repeat(`"memory_search",`, maxListLen) + `"memory_search"]}`,
+			[]string{"too_many:tools"}},
 		{"visibility", `{"memory_read":{"visibility":["Public"]}}`, []string{"invalid_visibility:memory_read:Public"}},
 		{"boolean null", `{"autonomous":null}`, []string{"invalid_type:autonomous"}},
 		{"boolean number", `{"autonomous":1}`, []string{"invalid_type:autonomous"}},
@@ -45,7 +46,8 @@ func TestParseCapabilitiesRefuses(t *testing.T) {
 		{"field folded by Unicode", `{"tool\u017f":[]}`, []string{"unknown_field:toolſ"}},
 		{"repeated field", `{"tools":[],"tools":["memory_search"]}`, []string{"duplicate_field:tools"}},
 		{"repeated field, escaped", `{"tools":[],"t\u006fols":["memory_search"]}`, []string{"duplicate_field:tools"}},
-		{"repeated in a scope", `{"memory_read":{"groups":[],"groups":["*"]}}`, []string{"duplicate_field:memory_read.groups"}},
+		{"repeated in a scope", `{"memory_read":{"groups":[],"groups":["*"]}}`,
+			[]string{"duplicate_field:memory_read.groups"}},
 		{
 			"everything at once, in field order whatever the order sent",
 			`{"zzz":1,"max_delegation_depth":9,"autonomous":"x","ttl_seconds":-1,"max_parallel_ops":0,"tools":["*","memory_serch"],
@@ -72,7 +74,8 @@ func TestParseCapabilitiesRefuses(t *testing.T) {
 }
 
 func TestParseCapabilitiesSaysWhereAndWhat(t *testing.T) {
-	_, err := ParseCapabilities([]byte(`{"memory_read":{"groups":["ok","no/"]},"tools":["memory_serch","*"],"a/b~":1}`), knownTools)
+	_, err := ParseCapabilities([]byte(`{"memory_read":{"groups":["ok","no/"]},"tools":["memory_serch","*"],"a/b~":1}`),
+		knownTools)
 	e := err.(*schemas.Error)
 	require.Equal(t, "/memory_read/groups/1", e.Violations[0].Path)
 	require.Equal(t, "/tools/0", e.Violations[1].Path)
@@ -90,9 +93,11 @@ func TestParseCapabilitiesNormalises(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schemas.Capabilities{
 		MemoryRead: schemas.MemoryScope{
-			Layers: []schemas.Layer{"l2", "l1"}, Groups: []string{"a*b", "c"}, Visibility: []schemas.Visibility{"public"},
+			Layers: []schemas.Layer{"l2", "l1"}, Groups: []string{"a*b", "c"},
+			Visibility: []schemas.Visibility{"public"},
 		},
-		MemoryWrite:    schemas.MemoryScope{Layers: []schemas.Layer{}, Groups: []string{}, Visibility: []schemas.Visibility{}},
+		MemoryWrite: schemas.MemoryScope{Layers: []schemas.Layer{}, Groups: []string{},
+			Visibility: []schemas.Visibility{}},
 		Tools:          []string{"memory_search", "agent_register"},
 		MaxParallelOps: 100, TTLSeconds: 0, Autonomous: true, MaxDelegationDepth: 8,
 	}, d.Resolve(schemas.SwarmWorker, nil, 0))
@@ -118,7 +123,8 @@ func TestResolveFillsOmittedNumbers(t *testing.T) {
 		{"claude-code under the human", schemas.ClaudeCode, []ChainLink{root}, 3600, 1},
 		{"the parent's remaining time", schemas.Custom, []ChainLink{root, link(100*second, 1)}, 90, 0},
 		{"never more than an hour", schemas.Custom, []ChainLink{root, link(9999*second, 1)}, 3600, 0},
-		{"the earliest of the chain", schemas.Custom, []ChainLink{root, link(50*second, 2), link(100*second, 1)}, 40, 0},
+		{"the earliest of the chain", schemas.Custom, []ChainLink{root, link(50*second, 2), link(100*second, 1)}, 40,
+			0},
 		{"an unlimited parent", schemas.Custom, []ChainLink{root, link(0, 1)}, 3600, 0},
 		{"less than a second left is not unlimited", schemas.Custom, []ChainLink{root, link(10*second+1, 1)}, 1, 0},
 		{"nothing left is not unlimited", schemas.Custom, []ChainLink{root, link(1, 1)}, 1, 0},

@@ -77,7 +77,8 @@ func (c *chain) lowest(owner schemas.EntityID, now int64, of func(Tiering) schem
 }
 
 // tierFor is the tier in the eyes of one observer, if it has an opinion.
-func (c *chain) tierFor(observer schemas.EntityID, now int64, of func(Tiering) schemas.Tier) (tier schemas.Tier, known bool) {
+func (c *chain) tierFor(observer schemas.EntityID, now int64,
+	of func(Tiering) schemas.Tier) (tier schemas.Tier, known bool) {
 	for _, t := range c.tiers {
 		if t.Observer == observer && (t.From <= now || !known) {
 			tier, known = of(t), true
@@ -146,7 +147,8 @@ func scanEntity[R scanner](r R) (entity, error) {
 	var e entity
 	var kind, caps, grants, node string
 	var parent, agentType *string
-	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt, &node,
+	if err := r.Scan(&e.ID, &kind, &parent, &agentType, &e.Name, &e.Status, &caps, &grants, &e.KeySeq, &e.ExpiresAt,
+		&node,
 		&e.StatusBy, &e.StatusReason, &e.StatusAt); err != nil {
 		return e, err
 	}

@@ -159,7 +159,8 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
 		if err.Hint = "whoever is above that one can add it with agent_capabilities"; own {
-			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q, "tools": [%q]}`, self.Name, "+"+op.Tool)
+			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q, "tools": [%q]}`, self.Name,
+				"+"+op.Tool)
 		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
@@ -172,7 +173,8 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
 		if err.Hint = "whoever is above that one can give it more time with agent_capabilities"; own {
-			err.Hint = fmt.Sprintf(`the parent can give it more time, counted from its registration: agent_capabilities {"agent": %q, "capabilities": {"ttl_seconds": 86400}}`, self.Name)
+			err.Hint = fmt.Sprintf(
+				`the parent can give it more time, counted from its registration: agent_capabilities {"agent": %q, "capabilities": {"ttl_seconds": 86400}}`, self.Name)
 		}
 	default:
 		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)
@@ -203,7 +205,8 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 	if reason == "" {
 		reason = e.StatusReason
 	}
-	err.Msg += fmt.Sprintf(" by the node until %s, for %d more seconds: %s", time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
+	err.Msg += fmt.Sprintf(" by the node until %s, for %d more seconds: %s",
+		time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
 	err.Hint = fmt.Sprintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
 	if own {
 		err.Hint += fmt.Sprintf("; the user may end it at once: cordelia agent resume %s", e.Name)
@@ -214,7 +217,8 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 // wayBack says what makes an agent of this status active again.
 func wayBack(name string, from schemas.AgentStatus) string {
 	if on, ok := schemas.BackToActive(from); ok {
-		return fmt.Sprintf(`the parent or the user can %s it: agent_lifecycle {"agent": %q, "action": %q}`, on, name, on)
+		return fmt.Sprintf(`the parent or the user can %s it: agent_lifecycle {"agent": %q, "action": %q}`, on, name,
+			on)
 	}
 	return "the parent can register a new one with agent_register"
 }
@@ -282,7 +286,8 @@ func (a *Authorizer) Standing(ctx context.Context, p Principal) (stands bool, er
 		fallen := func(d Denial) bool {
 			return d.Reason == DeniedExpired || d.Reason == DeniedNotActive && d.Status != schemas.Registered
 		}
-		stands = c.self().KeySeq == p.KeySeq && !slices.ContainsFunc(Evaluate(c.links, Operation{}, tx.Micros()), fallen)
+		stands = c.self().KeySeq == p.KeySeq && !slices.ContainsFunc(Evaluate(c.links, Operation{}, tx.Micros()),
+			fallen)
 		return nil
 	})
 	return stands, err

@@ -41,12 +41,14 @@ func plant(t *testing.T, st *store.Store, f forest) *grown {
 	for _, p := range g.all {
 		byID[schemas.EntityID(p.id)] = p
 		p.created = f.now - one(f, int64(20), 40)*minutes
-		p.seen = one(f, 0, 0, f.now-40*minutes, f.now-40*minutes, f.now+5*minutes, f.now-20*minutes) // one is of a clock that was set back
+		// one is of a clock that was set back
+		p.seen = one(f, 0, 0, f.now-40*minutes, f.now-40*minutes, f.now+5*minutes, f.now-20*minutes)
 		p.keySeq = one(f, 1, 1, 2)
 		p.opinions = map[string]schemas.Tier{"zoe": schemas.High}
 		for _, observer := range append(sample(f, g.all), p.line()[0]) {
 			if f.IntN(6) > 0 {
-				p.opinions[observer.id] = one(f, schemas.Untrusted, schemas.Low, schemas.Medium, schemas.High, schemas.High)
+				p.opinions[observer.id] = one(f, schemas.Untrusted, schemas.Low, schemas.Medium, schemas.High,
+					schemas.High)
 			}
 		}
 		p.caps.Autonomous = attended || f.IntN(3) == 0
@@ -55,7 +57,8 @@ func plant(t *testing.T, st *store.Store, f forest) *grown {
 		if f.IntN(4) == 0 {
 			continue
 		}
-		c := &circle{id: id, kind: one(f, someKinds...), owner: one(f, g.all...), closed: f.IntN(6) == 0, roles: map[*place]string{}}
+		c := &circle{id: id, kind: one(f, someKinds...), owner: one(f, g.all...), closed: f.IntN(6) == 0,
+			roles: map[*place]string{}}
 		for _, p := range g.all {
 			if role := one(f, someRoles...); role != "" {
 				c.roles[p] = role
@@ -87,12 +90,15 @@ func plant(t *testing.T, st *store.Store, f forest) *grown {
 				emcon = f.IntN(2)
 				archived = 1 - emcon
 			}
-			if _, err := tx.Exec(`INSERT INTO groups(id, kind, owner_id, emcon, created_at, archived_at) VALUES (?, ?, ?, ?, 0, ?)`,
+			if _, err := tx.Exec(
+				`INSERT INTO groups(id, kind, owner_id, emcon, created_at, archived_at) VALUES (?, ?, ?, ?, 0, ?)`,
 				c.id, c.kind, c.owner.id, emcon, archived); err != nil {
 				return err
 			}
 			for p, role := range c.roles {
-				if _, err := tx.Exec(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, 'node', 0)`, c.id, p.id, role); err != nil {
+				if _, err := tx.Exec(
+					`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, 'node', 0)`,
+					c.id, p.id, role); err != nil {
 					return err
 				}
 			}
@@ -115,10 +121,12 @@ func (g *grown) insert(tx *store.Tx, p *place) error {
 	if !p.human() {
 		kind, parent = "agent", p.parent.id
 	}
-	_, err = tx.Exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding,
+	_, err = tx.Exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name,
+		public_key, enc_public_key, enc_binding,
 			capabilities, grants, status, status_by, status_at, created_at, expires_at, last_seen_at, key_seq)
 		VALUES (?, ?, nullif(?, ''), ?, ?, nullif(?, ''), ?, 'x', x'', x'', x'', ?, ?, ?, 'node', 0, ?, ?, ?, ?)`,
-		p.id, kind, parent, p.line()[0].id, len(p.line())-1, string(p.agentType), p.name, string(caps), string(grants), string(p.status), p.created, p.expires, p.seen, p.keySeq)
+		p.id, kind, parent, p.line()[0].id, len(p.line())-1, string(p.agentType), p.name, string(caps), string(grants),
+		string(p.status), p.created, p.expires, p.seen, p.keySeq)
 	return err
 }
 
@@ -206,8 +214,10 @@ func (g *grown) attempt() attempt {
 		p := one(g.forest, g.all...)
 		a.as = one(g.forest, p.id, p.name, p.id, p.name, "nobody")
 	}
-	a.op = access.Op{Tool: one(g.forest, someTools...), Effect: access.Read, As: a.as, InPerson: g.IntN(16) == 0, Human: g.IntN(16) == 0}
-	a.wish = wish{kind: one(g.forest, "read", "write"), layer: "l2", visibility: one(g.forest, "private", "private", "group", "group", "group", "public")}
+	a.op = access.Op{Tool: one(g.forest, someTools...), Effect: access.Read, As: a.as, InPerson: g.IntN(16) == 0,
+		Human: g.IntN(16) == 0}
+	a.wish = wish{kind: one(g.forest, "read", "write"), layer: "l2",
+		visibility: one(g.forest, "private", "private", "group", "group", "group", "public")}
 	if g.IntN(6) == 0 {
 		a.wish.layer, a.wish.visibility = "l1", ""
 	}
@@ -224,7 +234,8 @@ func (g *grown) attempt() attempt {
 }
 
 func (w wish) need() access.Need {
-	n := access.Need{Kind: access.Kind(w.kind), Layer: schemas.Layer(w.layer), Visibility: schemas.Visibility(w.visibility)}
+	n := access.Need{Kind: access.Kind(w.kind), Layer: schemas.Layer(w.layer),
+		Visibility: schemas.Visibility(w.visibility)}
 	if w.owner != nil {
 		n.Owner = schemas.EntityID(w.owner.id)
 	}
@@ -241,7 +252,8 @@ func (w wish) need() access.Need {
 // in, as whom, what memory is opened, what is denied and what does not exist.
 func TestTheDoorDecidesAsTheModel(t *testing.T) {
 	clock := &frozen{time.Now()}
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed, Clock: clock})
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"),
+		Durability: store.Relaxed, Clock: clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	f := forest{rand.New(rand.NewPCG(9, 10)), clock.at.UnixMicro()}
@@ -273,7 +285,8 @@ func TestTheDoorDecidesAsTheModel(t *testing.T) {
 			attempts++
 			came[got]++
 			if want != got {
-				t.Fatalf("%+v\nby %s %s as %q, wish %+v of %+v in %+v\nmodel  %q\naccess %q: %v\n%s", a.op, a.caller.name, a.caller.agentType, a.as,
+				t.Fatalf("%+v\nby %s %s as %q, wish %+v of %+v in %+v\nmodel  %q\naccess %q: %v\n%s", a.op,
+					a.caller.name, a.caller.agentType, a.as,
 					a.wish, a.wish.owner, a.wish.group, want, got, err, told(who.line()))
 			}
 			if let {
@@ -292,7 +305,8 @@ func (g *grown) readable(who *place, tool string) string {
 	var owners, groups []string
 	for _, p := range g.all {
 		// A person reads what is private below them when asked by name, not in a search.
-		if !(who.human() && p != who) && reaches(who, tool, wish{kind: "read", layer: "l2", visibility: "private", owner: p}, g.now) {
+		if !(who.human() && p != who) && reaches(who, tool,
+			wish{kind: "read", layer: "l2", visibility: "private", owner: p}, g.now) {
 			owners = append(owners, p.id)
 		}
 	}

@@ -155,7 +155,8 @@ func (g Grant) Audit(target string, detail any) error {
 	if g.Tx() == nil {
 		return ErrNoGrant
 	}
-	return events.Record(g.g.tx, events.Entry{Actor: g.Actor(), Via: g.Via(), Action: g.g.op.Tool, Target: target, Decision: "allowed", Detail: detail})
+	return events.Record(g.g.tx, events.Entry{Actor: g.Actor(), Via: g.Via(), Action: g.g.op.Tool, Target: target,
+		Decision: "allowed", Detail: detail})
 }
 
 // Emit appends an event caused by the actor, in the operation's transaction.

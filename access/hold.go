@@ -48,7 +48,8 @@ func (g Grant) Could(id schemas.EntityID, tools []string, needs ...Need) (bool, 
 			return false, nil
 		}
 	}
-	other := &grant{auth: g.g.auth, tx: g.g.tx, op: Op{Tool: tools[0]}, decision: decision{epoch: epoch, actor: c}, changed: true}
+	other := &grant{auth: g.g.auth, tx: g.g.tx, op: Op{Tool: tools[0]}, decision: decision{epoch: epoch, actor: c},
+		changed: true}
 	for _, n := range needs {
 		if why, err := other.refuses(n); err != nil || why != "" {
 			return false, err

@@ -43,7 +43,8 @@ func memoryColumns() []column {
 
 func groupColumns(role MemberRole) []column {
 	group := func(id schemas.GroupID, kind string, g schemas.Grants) Question {
-		return Question{Operation{Layer: schemas.L2, Visibility: schemas.Group, Group: id, GroupKind: kind, Role: role}, g}
+		return Question{Operation{Layer: schemas.L2, Visibility: schemas.Group, Group: id, GroupKind: kind, Role: role},
+			g}
 	}
 	grant := func(id schemas.GroupID) schemas.Grants { return schemas.Grants{Groups: []string{string(id)}} }
 	bonus := func(id schemas.GroupID) schemas.Grants { return schemas.Grants{BonusGroups: []string{string(id)}} }
@@ -99,7 +100,8 @@ func renderColumns(columns []column) string {
 
 func TestMatrixGolden(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("What the scoping matrix opens: R reads, W writes, - neither. Capabilities restrict it further.\n\nThe rows\n")
+	b.WriteString("What the scoping matrix opens: R reads, W writes, - neither. Capabilities restrict it " +
+		"further.\n\nThe rows\n")
 	for _, s := range matrix() {
 		fmt.Fprintf(&b, "%-14s own L1 %-4s own private %-4s private %-9s group %-18s public %s\n",
 			s.row, s.ownL1, s.ownPrivate, s.private, s.group, s.public)
@@ -117,7 +119,8 @@ func TestMatrixGolden(t *testing.T) {
 				later = append(later, r)
 			}
 		}
-		fmt.Fprintf(&b, "\nGroup memory, as %s (+grant: approved by the parent, +bonus: a High-tier bonus, +glob: a pattern among the grants)\n%s\n",
+		fmt.Fprintf(&b, "\nGroup memory, as %s (+grant: approved by the parent, +bonus: a High-tier bonus, +glob: a "+
+			"pattern among the grants)\n%s\n",
 			strings.Join(same, ", "), first)
 		rest = later
 	}
@@ -182,6 +185,7 @@ func TestMatrixOpensNothingUnknown_INV_CLOSED(t *testing.T) {
 		q := Question{op, schemas.Grants{Private: "all", Groups: []string{""}}}
 		require.False(t, MatrixAllows(RowClaudeCode, schemas.High, q), name)
 	}
-	private := Question{Operation{Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Private}, schemas.Grants{Private: "all"}}
+	private := Question{Operation{Kind: KindRead, Layer: schemas.L2, Visibility: schemas.Private},
+		schemas.Grants{Private: "all"}}
 	require.False(t, MatrixAllows(RowClaudeCode, schemas.High, private), "an unknown grant")
 }

@@ -88,7 +88,8 @@ func likeAny(patterns []string, text string) bool {
 }
 
 func setAside(group, kind string) bool {
-	return kind == "staging" || kind == "system" || strings.HasPrefix(group, "staging-") || strings.HasPrefix(group, "system-")
+	return kind == "staging" || kind == "system" || strings.HasPrefix(group, "staging-") ||
+		strings.HasPrefix(group, "system-")
 }
 
 // wellFormed tells ids of groups from what only looks like one.
@@ -133,7 +134,10 @@ func mayHandDown(child schemas.Capabilities, line []*place) []string {
 			}
 		}
 	}
-	someone("parent_cannot_register", func(c schemas.Capabilities, _ int) bool { return !has(c.Tools, "agent_register") })
+	someone("parent_cannot_register", func(c schemas.Capabilities,
+		_ int) bool {
+		return !has(c.Tools, "agent_register")
+	})
 	for _, kind := range []string{"read", "write"} {
 		asked := half(child, kind)
 		for _, l := range asked.Layers {
@@ -158,7 +162,10 @@ func mayHandDown(child schemas.Capabilities, line []*place) []string {
 	for _, tool := range child.Tools {
 		someone("exceeds:tools:"+tool, func(c schemas.Capabilities, _ int) bool { return !has(c.Tools, tool) })
 	}
-	someone("exceeds:max_parallel_ops", func(c schemas.Capabilities, _ int) bool { return child.MaxParallelOps > c.MaxParallelOps })
+	someone("exceeds:max_parallel_ops", func(c schemas.Capabilities,
+		_ int) bool {
+		return child.MaxParallelOps > c.MaxParallelOps
+	})
 	someone("exceeds:ttl_seconds", func(c schemas.Capabilities, _ int) bool {
 		return c.TTLSeconds > 0 && (child.TTLSeconds == 0 || child.TTLSeconds > c.TTLSeconds)
 	})
@@ -201,7 +208,8 @@ func refusedBy(line []*place, d deed, now int64) []string {
 		if !has(p.caps.Tools, d.tool) {
 			out = append(out, "tool:"+p.id)
 		}
-		if d.layer != "" && !has(scope.Layers, schemas.Layer(d.layer)) && !(d.own && d.layer == "l1" && d.kind == "read") {
+		if d.layer != "" && !has(scope.Layers, schemas.Layer(d.layer)) &&
+			!(d.own && d.layer == "l1" && d.kind == "read") {
 			out = append(out, "layer:"+p.id)
 		}
 		if d.layer == "l2" || d.visibility != "" {
@@ -239,13 +247,15 @@ func defaults(t schemas.AgentType, tier schemas.Tier, grants schemas.Grants, d d
 	case d.visibility == "private" && d.own:
 		return reads || writes && trusted
 	case d.visibility == "private":
-		return trusted && (reads && (grants.Private == "read" || grants.Private == "read_write") || writes && grants.Private == "read_write")
+		return trusted && (reads && (grants.Private == "read" || grants.Private == "read_write") || writes &&
+			grants.Private == "read_write")
 	case d.visibility == "group":
 		if !trusted || d.group == "" || !d.roleAllows() || writes && tier == "low" {
 			return false
 		}
 		approved := has(grants.Groups, d.group) || tier == "high" && has(grants.BonusGroups, d.group)
-		return t == "claude-code" || setAside(d.group, d.groupKind) || approved || t == "swarm-worker" && d.groupKind == "swarm"
+		return t == "claude-code" || setAside(d.group, d.groupKind) || approved || t == "swarm-worker" &&
+			d.groupKind == "swarm"
 	}
 	return false
 }

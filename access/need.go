@@ -46,14 +46,18 @@ func (g Grant) Need(needs ...Need) error {
 				// Only the kind of reason: the rest may name an ancestor that is hidden.
 				reason, _, _ := strings.Cut(why, ":")
 				if why == byEmcon { // its readers see that it is on
-					return schemas.Deniedf("EMCON (emission control) is on in the group %s: everything in it can be read and nothing written", n.Group).
-						Try("wait until its owner, or an admin, turns it off with memory_group {action: update, emcon: false}; or write without the group")
+					return schemas.Deniedf(
+						"EMCON (emission control) is on in the group %s: everything in it can be read and nothing "+
+							"written", n.Group).
+						Try("wait until its owner, or an admin, turns it off with memory_group {action: update, " +
+							"emcon: false}; or write without the group")
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Try("%s", g.wayOut(reason))
 			}
 		}
-		return schemas.NotFoundf("there is no such group or item here").Expecting("a group you are a member of, or an item you may read").
+		return schemas.NotFoundf("there is no such group or item here").Expecting(
+			"a group you are a member of, or an item you may read").
 			Try("memory_group with action list shows your groups, memory_search finds items")
 	}
 	return nil
@@ -66,7 +70,8 @@ func (g *grant) refuses(n Need) (string, error) {
 		return "", nil
 	}
 	self := g.decision.actor.self()
-	op := Operation{Tool: g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility, Own: n.Owner != "" && n.Owner == self.ID}
+	op := Operation{Tool: g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility, Own: n.Owner != "" &&
+		n.Owner == self.ID}
 	if n.Visibility == schemas.Group {
 		var blocked string
 		var err error
@@ -130,8 +135,9 @@ func (g Grant) MayOwn(id schemas.GroupID, kind string) (bool, error) {
 		return true, nil
 	}
 	n := Need{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}
-	why, err := g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer, Visibility: n.Visibility,
-		Group: id, GroupKind: kind, Role: RoleOwner})
+	why, err := g.g.refusesOperation(n, Operation{Tool: g.g.op.Tool, Kind: n.Kind, Layer: n.Layer,
+		Visibility: n.Visibility,
+		Group:      id, GroupKind: kind, Role: RoleOwner})
 	if err == nil && why != "" {
 		g.g.auth.meter.denied(g.Actor(), g.g.op.Tool, why)
 	}
@@ -294,9 +300,11 @@ func (g Grant) wayOut(reason string) string {
 	tier, err := g.TierOf(g.Actor(), g.Root())
 	switch {
 	case err == nil && tier == schemas.Low:
-		return "your accuracy is rated low: what you write anew to a group with memory_write_warm waits as a proposal, and trust_score shows why"
+		return "your accuracy is rated low: what you write anew to a group with memory_write_warm waits as a " +
+			"proposal, and trust_score shows why"
 	case err == nil && tier == schemas.Untrusted:
-		return "your accuracy is rated untrusted, so you only read what is your own: trust_score shows it; being proven right raises it"
+		return "your accuracy is rated untrusted, so you only read what is your own: trust_score shows it; being " +
+			"proven right raises it"
 	}
 	return "write to your own memory; your role in this group is to look on, so in a swarm write without naming a group"
 }

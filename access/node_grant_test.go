@@ -21,7 +21,9 @@ func TestAsNode(t *testing.T) {
 			kept = node
 			require.True(t, node.IsNode())
 			require.Equal(t, access.NodeEntity, node.Actor())
-			_, err := node.Tx().Exec(`INSERT INTO l1(entity_id, doc, doc_hash, updated_at, chain_hash, previous_hash, content_hash) VALUES (?, '{}', x'', 0, x'', x'', x'')`, other)
+			_, err := node.Tx().Exec(
+				`INSERT INTO l1(entity_id, doc, doc_hash, updated_at, chain_hash, previous_hash, content_hash)
+					VALUES (?, '{}', x'', 0, x'', x'', x'')`, other)
 			return err
 		}); err != nil {
 			return err

@@ -40,7 +40,8 @@ func TestCheckRegistrationLooksAtEveryAncestor(t *testing.T) {
 	err := CheckRegistration(worker, chain())
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	require.Equal(t, []string{
-		"parent_cannot_register", "exceeds:tools:memory_share", "exceeds:max_parallel_ops", "exceeds:max_delegation_depth",
+		"parent_cannot_register", "exceeds:tools:memory_share", "exceeds:max_parallel_ops",
+		"exceeds:max_delegation_depth",
 	}, reasons(err))
 	require.Contains(t, err.Error(), "the ancestor 2 levels up allows 2")
 	require.NotContains(t, err.Error(), "ancestor g", "an ancestor's id may be hidden from the caller")

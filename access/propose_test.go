@@ -28,7 +28,8 @@ func TestWhatAnAgentMayPropose(t *testing.T) {
 			}
 		}
 	}
-	q := Question{Operation: Operation{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: "team", Role: RoleMember}}
+	q := Question{Operation: Operation{Kind: KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: "team",
+		Role: RoleMember}}
 	require.True(t, MatrixProposes(RowClaudeCode, schemas.Low, q))
 	for _, tier := range []schemas.Tier{schemas.Untrusted, schemas.Medium, schemas.High, ""} {
 		require.False(t, MatrixProposes(RowFor(schemas.ClaudeCode, tier), tier, q), tier)

@@ -42,12 +42,17 @@ func TestADoorRemembersNothingThatCounts_INV_REVOKE(t *testing.T) {
 		if p.Method == access.ByNode {
 			p.Entity = access.NodeEntity
 		}
-		op := access.Op{Tool: pick(r, "memory_search", "memory_write_warm", "agent_list"), Effect: access.Write, Human: r.IntN(8) == 0,
-			As: pick(r, "", "", "", string(worker), string(p.Entity), "work"), InPerson: r.IntN(8) == 0}
+		op := access.Op{Tool: pick(r, "memory_search", "memory_write_warm", "agent_list"), Effect: access.Write,
+			Human: r.IntN(8) == 0,
+			As:    pick(r, "", "", "", string(worker), string(p.Entity), "work"), InPerson: r.IntN(8) == 0}
 		call := func(a *access.Authorizer) []any {
 			var actor schemas.EntityID
 			via, code, words := 0, schemas.Code(""), ""
-			err := a.Do(t.Context(), p, op, func(g access.Grant) error { actor, via = g.Actor(), len(g.Via()); return nil })
+			err := a.Do(t.Context(), p, op, func(g access.Grant) error {
+				actor, via = g.Actor(),
+					len(g.Via())
+				return nil
+			})
 			if err != nil {
 				code, words = schemas.CodeOf(err), err.Error()
 			}
@@ -61,7 +66,8 @@ func TestADoorRemembersNothingThatCounts_INV_REVOKE(t *testing.T) {
 		}
 		said[want[0].(schemas.Code)]++
 	}
-	for _, code := range []schemas.Code{"", schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound, schemas.CodeBusy} {
+	for _, code := range []schemas.Code{"", schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound,
+		schemas.CodeBusy} {
 		require.Positive(t, said[code], "%q of %v", code, said)
 	}
 }
@@ -83,7 +89,8 @@ func (n *node) change(r *rand.Rand, now int64) {
 		c.Tools = pick(r, wide.Tools, []string{"memory_search"}, []string{"memory_write_warm"})
 		n.sql(`UPDATE entities SET capabilities = ? WHERE id = ? AND kind = 'agent'`, capable(c), id)
 	case 2:
-		n.sql(`UPDATE entities SET expires_at = ? WHERE id = ? AND kind = 'agent'`, now+r.Int64N(2_000_000)*pick[int64](r, 0, 1), id)
+		n.sql(`UPDATE entities SET expires_at = ? WHERE id = ? AND kind = 'agent'`,
+			now+r.Int64N(2_000_000)*pick[int64](r, 0, 1), id)
 	case 3:
 		n.sql(`UPDATE entities SET key_seq = ? WHERE id = ?`, 1+r.IntN(2), id)
 	case 4:

@@ -19,16 +19,21 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		op   access.Op
 		hint string
 	}{
-		"suspended":    {worker, schemas.Suspended, ask, `the parent or the user can resume it: agent_lifecycle {"agent": "work", "action": "resume"}`},
-		"deactivated":  {worker, schemas.Deactivated, ask, `the parent or the user can reactivate it: agent_lifecycle {"agent": "work", "action": "reactivate"}`},
-		"removed":      {worker, schemas.Removed, ask, `the parent can register a new one with agent_register`},
-		"expired":      {worker, schemas.Registered, ask, `the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds": 86400}}`},
-		"above it":     {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
-		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write}, `the parent can add it: agent_capabilities {"agent": "work", "tools": ["+trust_assess"]}`},
+		"suspended": {worker, schemas.Suspended, ask,
+			`the parent or the user can resume it: agent_lifecycle {"agent": "work", "action": "resume"}`},
+		"deactivated": {worker, schemas.Deactivated, ask,
+			`the parent or the user can reactivate it: agent_lifecycle {"agent": "work", "action": "reactivate"}`},
+		"removed": {worker, schemas.Removed, ask, `the parent can register a new one with agent_register`},
+		"expired": {worker, schemas.Registered, ask,
+			`the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds": 86400}}`},
+		"above it": {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
+		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write},
+			`the parent can add it: agent_capabilities {"agent": "work", "tools": ["+trust_assess"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)
-			n.sql(`UPDATE entities SET capabilities = json_insert(capabilities, '$.tools[#]', 'trust_assess') WHERE id = ?`, lead)
+			n.sql(`UPDATE entities SET capabilities = json_insert(capabilities, '$.tools[#]', 'trust_assess')
+				WHERE id = ?`, lead)
 			n.status(c.who, c.is)
 			n.sql(`UPDATE entities SET status_by = 'ann', status_reason = 'looks odd' WHERE id = ?`, c.who)
 			if name == "expired" {
@@ -50,7 +55,8 @@ func TestSuspensionsSayWhyAndUntilWhen(t *testing.T) {
 	n := newNode(t)
 	refused := func(who schemas.EntityID, by, reason string) *schemas.Error {
 		n.status(who, schemas.Suspended)
-		n.sql(`UPDATE entities SET status_by = ?, status_reason = ?, status_at = unixepoch() * 1000000 WHERE id = ?`, by, reason, who)
+		n.sql(`UPDATE entities SET status_by = ?, status_reason = ?, status_at = unixepoch() * 1000000 WHERE id = ?`,
+			by, reason, who)
 		var e *schemas.Error
 		require.ErrorAs(t, n.a.Do(t.Context(), as(worker), ask, func(access.Grant) error { return nil }), &e)
 		n.status(who, schemas.Active)
@@ -62,8 +68,10 @@ func TestSuspensionsSayWhyAndUntilWhen(t *testing.T) {
 	e = refused(lead, "node", "rate_limit")
 	require.Regexp(t, `^an ancestor of this agent is suspended by the node until .*: too many refused calls within a minute$`, e.Msg)
 	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself$`, e.Hint)
-	require.Equal(t, "this agent is suspended: looks odd; it has no end of its own", refused(worker, "ann", "looks odd").Msg)
-	require.Equal(t, "an ancestor of this agent is suspended; it has no end of its own", refused(lead, "ann", "looks odd").Msg)
+	require.Equal(t, "this agent is suspended: looks odd; it has no end of its own",
+		refused(worker, "ann", "looks odd").Msg)
+	require.Equal(t, "an ancestor of this agent is suspended; it has no end of its own",
+		refused(lead, "ann", "looks odd").Msg)
 }
 
 // Each fault past half of a limit doubles the wait, up to half a minute; a call that comes

@@ -37,9 +37,11 @@ func (m *meter) slowed(p Principal, now time.Time) error {
 	t.refused++
 	m.calls[p.Entity] = t
 	seconds := int((wait + time.Second - 1) / time.Second)
-	return schemas.Errorf(schemas.CodeBusy, "slowed down: too many calls within a minute were refused or not valid; this one was not made").
+	return schemas.Errorf(schemas.CodeBusy,
+		"slowed down: too many calls within a minute were refused or not valid; this one was not made").
 		Expecting("a wait of %d seconds", seconds).
-		Try("wait %d seconds, then call again as the last refusal said; calls before that count towards a suspension", seconds)
+		Try("wait %d seconds, then call again as the last refusal said; calls before that count towards a suspension",
+			seconds)
 }
 
 // noteFault counts a refused or failed call towards the pace of its caller. The caller

@@ -10,7 +10,8 @@ const (
 			UNION ALL
 			SELECT e.parent_id, up.level + 1 FROM up JOIN entities e ON e.id = up.id
 			WHERE e.parent_id IS NOT NULL AND up.level < 16)
-		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq, e.expires_at, e.node_id,
+		SELECT e.id, e.kind, e.parent_id, e.agent_type, e.name, e.status, e.capabilities, e.grants, e.key_seq,
+		e.expires_at, e.node_id,
 			e.status_by, e.status_reason, e.status_at
 		FROM up JOIN entities e ON e.id = up.id ORDER BY up.level DESC`
 
@@ -18,15 +19,18 @@ const (
 
 	// selectLastSeen is the newest sign of life, not after ?4, of an agent's parent
 	// or human, of which registering or moving the agent is one.
-	selectLastSeen = `SELECT max((SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?1, ?2) AND last_seen_at <= ?4),
-			(SELECT coalesce(max(moved), 0) FROM (SELECT CASE WHEN status_by = 'node' THEN created_at ELSE status_at END AS moved
+	selectLastSeen = `SELECT max((SELECT coalesce(max(last_seen_at), 0) FROM entities WHERE id IN (?1, ?2)
+		AND last_seen_at <= ?4),
+			(SELECT coalesce(max(moved), 0) FROM (SELECT CASE WHEN status_by = 'node' THEN created_at
+			ELSE status_at END AS moved
 				FROM entities WHERE id = ?3) WHERE moved <= ?4))`
 
 	// selectVisible lists who an entity can name: itself, everyone above and below it, and
 	// everyone it shares a group with; of each the parent, if it can name that, too.
 	selectVisible = `WITH RECURSIVE
 		down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
-		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL),
+		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id
+		WHERE e.parent_id IS NOT NULL),
 		met(id) AS (SELECT theirs.entity_id FROM members mine JOIN members theirs ON theirs.group_id = mine.group_id
 			WHERE mine.entity_id = ?1)
 		SELECT e.id, e.name, e.status,
@@ -55,17 +59,20 @@ const (
 	countSlots = `SELECT count(*) FROM slots WHERE entity_id = ?`
 	insertSlot = `INSERT INTO slots(entity_id, id, expires_at, keeps, process) VALUES (?, ?, ?, ?, ?)`
 
-	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots WHERE entity_id = ? AND process <> '')`
-	dropProcess   = `DELETE FROM slots WHERE process = ?`
+	slotProcesses = `SELECT coalesce(group_concat(process, ' '), '') FROM (SELECT DISTINCT process FROM slots
+		WHERE entity_id = ? AND process <> '')`
+	dropProcess = `DELETE FROM slots WHERE process = ?`
 
 	deleteSlot = `DELETE FROM slots WHERE id = ? AND entity_id IN (SELECT value FROM json_each(?))`
 	keepSlots  = `UPDATE slots SET expires_at = ? WHERE id = ?`
 	deleteHold = `DELETE FROM slots WHERE id = ?`
 
 	// touchSeen notes a sign of life at ?1; one from after ?2, when it is written, is not kept.
-	touchSeen = `UPDATE entities SET last_seen_at = CASE WHEN last_seen_at > ?2 THEN ?1 ELSE max(last_seen_at, ?1) END WHERE id = ?3`
+	touchSeen = `UPDATE entities SET last_seen_at = CASE WHEN last_seen_at > ?2 THEN ?1 ELSE max(last_seen_at, ?1) END
+		WHERE id = ?3`
 	addCounts = `INSERT INTO call_counts(entity_id, minute, refused, failed) VALUES (?, ?, ?, ?)
-		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused, failed = failed + excluded.failed`
+		ON CONFLICT(entity_id, minute) DO UPDATE SET refused = refused + excluded.refused,
+		failed = failed + excluded.failed`
 	// recentCounts are those of ?1, and whether it is one that the node does not suspend: a
 	// person, or the agent that a person's own client acts as.
 	recentCounts = `SELECT coalesce(sum(refused), 0), coalesce(sum(failed), 0), NOT EXISTS (SELECT 1 FROM entities e

@@ -23,10 +23,11 @@ type forest struct {
 
 var (
 	someTools    = []string{"agent_register", "memory_search", "memory_write_warm", "memory_share"}
-	somePatterns = []string{"*", "a*", "*b", "a*b", "a*b*", "ab", "a", "b", "staging-*", "staging-a", "system-a", "*-a", "c.d", "st*"}
-	someGroups   = []string{"ab", "a", "b", "acb", "abab", "c.d", "cxd", "staging-a", "staging-b", "system-a", "odd"}
-	someKinds    = []string{"normal", "normal", "swarm", "workspace", "staging", "system"}
-	someRoles    = []string{"", "owner", "admin", "member", "viewer"}
+	somePatterns = []string{"*", "a*", "*b", "a*b", "a*b*", "ab", "a", "b", "staging-*", "staging-a", "system-a", "*-a",
+		"c.d", "st*"}
+	someGroups = []string{"ab", "a", "b", "acb", "abab", "c.d", "cxd", "staging-a", "staging-b", "system-a", "odd"}
+	someKinds  = []string{"normal", "normal", "swarm", "workspace", "staging", "system"}
+	someRoles  = []string{"", "owner", "admin", "member", "viewer"}
 )
 
 func one[T any](f forest, all ...T) T { return all[f.IntN(len(all))] }
@@ -43,7 +44,8 @@ func most[T any](f forest, all []T) []T {
 }
 
 func (f forest) scope(from schemas.MemoryScope) schemas.MemoryScope {
-	s := schemas.MemoryScope{Layers: most(f, from.Layers), Groups: most(f, from.Groups), Visibility: most(f, from.Visibility)}
+	s := schemas.MemoryScope{Layers: most(f, from.Layers), Groups: most(f, from.Groups),
+		Visibility: most(f, from.Visibility)}
 	if f.IntN(3) == 0 { // one that may be inside a pattern, or not
 		if p := one(f, somePatterns...); !slices.Contains(s.Groups, p) {
 			s.Groups = append(s.Groups, p)
@@ -53,14 +55,18 @@ func (f forest) scope(from schemas.MemoryScope) schemas.MemoryScope {
 }
 
 func everything() schemas.Capabilities {
-	all := schemas.MemoryScope{Layers: []schemas.Layer{"l1", "l2"}, Groups: somePatterns, Visibility: []schemas.Visibility{"private", "group", "public"}}
-	return schemas.Capabilities{MemoryRead: all, MemoryWrite: all, Tools: someTools, MaxParallelOps: 8, Autonomous: true, MaxDelegationDepth: 9}
+	all := schemas.MemoryScope{Layers: []schemas.Layer{"l1", "l2"}, Groups: somePatterns,
+		Visibility: []schemas.Visibility{"private", "group", "public"}}
+	return schemas.Capabilities{MemoryRead: all, MemoryWrite: all, Tools: someTools, MaxParallelOps: 8,
+		Autonomous: true, MaxDelegationDepth: 9}
 }
 
 // below narrows c in most fields; what it adds is mostly refused.
 func (f forest) below(c schemas.Capabilities) schemas.Capabilities {
-	out := schemas.Capabilities{MemoryRead: f.scope(c.MemoryRead), MemoryWrite: f.scope(c.MemoryWrite), Tools: most(f, c.Tools),
-		MaxParallelOps: max(1, c.MaxParallelOps-f.IntN(2)), TTLSeconds: c.TTLSeconds, Autonomous: c.Autonomous && f.IntN(8) > 0,
+	out := schemas.Capabilities{MemoryRead: f.scope(c.MemoryRead), MemoryWrite: f.scope(c.MemoryWrite),
+		Tools:          most(f, c.Tools),
+		MaxParallelOps: max(1, c.MaxParallelOps-f.IntN(2)), TTLSeconds: c.TTLSeconds, Autonomous: c.Autonomous &&
+			f.IntN(8) > 0,
 		MaxDelegationDepth: max(0, c.MaxDelegationDepth-1)}
 	switch f.IntN(12) {
 	case 0:
@@ -137,19 +143,22 @@ func chainOf(line []*place) []access.ChainLink {
 		if p.human() {
 			b = access.Top()
 		}
-		links = append(links, access.ChainLink{ID: schemas.EntityID(p.id), Boundary: b, Status: p.status, ExpiresAt: p.expires})
+		links = append(links, access.ChainLink{ID: schemas.EntityID(p.id), Boundary: b, Status: p.status,
+			ExpiresAt: p.expires})
 	}
 	return links
 }
 
 func (f forest) deed() deed {
-	d := deed{tool: one(f, append(someTools, "")...), kind: one(f, "read", "read", "write", "write", "write", "read", ""),
+	d := deed{tool: one(f, append(someTools, "")...), kind: one(f, "read", "read", "write", "write", "write", "read",
+		""),
 		layer: one(f, "", "l1", "l2", "l2", "l2", "l2", "l3"), own: f.IntN(3) == 0}
 	if d.layer == "l2" || f.IntN(8) == 0 {
 		d.visibility = one(f, "private", "private", "group", "group", "group", "public", "", "all")
 	}
 	if d.visibility == "group" && f.IntN(16) > 0 || f.IntN(32) == 0 {
-		d.group, d.groupKind, d.role = one(f, someGroups...), one(f, append(someKinds, "")...), one(f, append(someRoles, "god")...)
+		d.group, d.groupKind, d.role = one(f, someGroups...), one(f, append(someKinds, "")...), one(f,
+			append(someRoles, "god")...)
 	}
 	switch f.IntN(24) {
 	case 0: // no id of a group
@@ -159,8 +168,9 @@ func (f forest) deed() deed {
 }
 
 func (d deed) operation() access.Operation {
-	return access.Operation{Tool: d.tool, Kind: access.Kind(d.kind), Layer: schemas.Layer(d.layer), Visibility: schemas.Visibility(d.visibility),
-		Own: d.own, Group: schemas.GroupID(d.group), GroupKind: d.groupKind, Role: access.MemberRole(d.role)}
+	return access.Operation{Tool: d.tool, Kind: access.Kind(d.kind), Layer: schemas.Layer(d.layer),
+		Visibility: schemas.Visibility(d.visibility),
+		Own:        d.own, Group: schemas.GroupID(d.group), GroupKind: d.groupKind, Role: access.MemberRole(d.role)}
 }
 
 // Random trees of agents decide as the model says: what may be registered and
@@ -213,9 +223,12 @@ func TestTreesDecideAsTheModel(t *testing.T) {
 			if len(line) == 0 && len(got) == 0 {
 				t.Fatal("nobody may do something")
 			}
-			kind, tier := one(f, append(schemas.AgentTypes(), "", "robot")...), one(f, append(schemas.Tiers(), "", "HIGH")...)
-			grants := schemas.Grants{Groups: who.grants.Groups, BonusGroups: who.grants.BonusGroups, Private: one(f, who.grants.Private, "all")}
-			opens := access.MatrixAllows(access.RowFor(kind, tier), tier, access.Question{Operation: d.operation(), Grants: grants})
+			kind, tier := one(f, append(schemas.AgentTypes(), "", "robot")...), one(f,
+				append(schemas.Tiers(), "", "HIGH")...)
+			grants := schemas.Grants{Groups: who.grants.Groups, BonusGroups: who.grants.BonusGroups,
+				Private: one(f, who.grants.Private, "all")}
+			opens := access.MatrixAllows(access.RowFor(kind, tier), tier,
+				access.Question{Operation: d.operation(), Grants: grants})
 			if opens != defaults(kind, tier, grants, d) {
 				t.Fatalf("%s of tier %s with %+v: %+v\nmodel %t, access %t", kind, tier, grants, d, !opens, opens)
 			}
@@ -231,7 +244,8 @@ func TestTreesDecideAsTheModel(t *testing.T) {
 	require.Less(t, accepted*2, registrations)
 	require.Greater(t, allowed*50, deeds)
 	require.Greater(t, opened*20, deeds)
-	t.Logf("%d trees: %d registrations (%d accepted), %d deeds (%d allowed by the chain, %d opened by the matrix), 0 differences",
+	t.Logf("%d trees: %d registrations (%d accepted), %d deeds (%d allowed by the chain, %d opened by the matrix), "+
+		"0 differences",
 		trees, registrations, accepted, deeds, allowed, opened)
 }
 

@@ -78,7 +78,8 @@ func TestContainmentVectors(t *testing.T) {
 			chain := []ChainLink{{ID: "root", Boundary: Top(), Status: schemas.Active}}
 			if parent := boundary(t, c.Parent, v.Tools); !parent.top {
 				caps, _ := parent.Capabilities()
-				chain = append(chain, ChainLink{ID: "p", Boundary: parent, Status: schemas.Active, ExpiresAt: ExpiresAt(0, caps.TTLSeconds)})
+				chain = append(chain, ChainLink{ID: "p", Boundary: parent, Status: schemas.Active,
+					ExpiresAt: ExpiresAt(0, caps.TTLSeconds)})
 			}
 			declared, err := ParseCapabilities(c.Child, v.Tools)
 			if c.Expect == "invalid" {
@@ -115,7 +116,8 @@ func TestEffectiveVectors(t *testing.T) {
 				}
 				chain = append(chain, link)
 			}
-			op := Operation{Tool: c.Op.Tool, Kind: c.Op.Kind, Layer: c.Op.Layer, Visibility: c.Op.Visibility, Group: c.Op.Group}
+			op := Operation{Tool: c.Op.Tool, Kind: c.Op.Kind, Layer: c.Op.Layer, Visibility: c.Op.Visibility,
+				Group: c.Op.Group}
 			got := []string{}
 			for _, d := range Evaluate(chain, op, c.Now*second) {
 				got = append(got, d.String())

@@ -22,7 +22,8 @@ const maxWait = time.Minute
 // minute, while p waits for something. The wait takes a slot of everyone in the
 // chain, across processes. f asks again through Do before it gives anything away,
 // and ends when that is refused.
-func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration, f func(context.Context) error) error {
+func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration,
+	f func(context.Context) error) error {
 	var d decision
 	limit = min(limit, maxWait)
 	process, err := a.store.Process()
@@ -72,7 +73,8 @@ func (a *Authorizer) takeSlots(tx *store.Tx, d decision, s slot) error {
 		if used >= e.Caps.MaxParallelOps {
 			return allBusy(e)
 		}
-		if _, err := tx.Exec(insertSlot, e.ID, s.id, expires, (s.during + slotSlack + ClockSlack).Microseconds(), s.process); err != nil {
+		if _, err := tx.Exec(insertSlot, e.ID, s.id, expires, (s.during + slotSlack + ClockSlack).Microseconds(),
+			s.process); err != nil {
 			return fmt.Errorf("take slot: %w", err)
 		}
 	}
@@ -119,6 +121,7 @@ func (a *Authorizer) giveSlots(ctx context.Context, d decision, id string) {
 }
 
 func allBusy(e entity) error {
-	return schemas.Errorf(schemas.CodeBusy, "%d operations of this agent or one above it are already running", e.Caps.MaxParallelOps).
+	return schemas.Errorf(schemas.CodeBusy, "%d operations of this agent or one above it are already running",
+		e.Caps.MaxParallelOps).
 		Try("wait for one to finish and repeat the call; the parent can raise max_parallel_ops with agent_capabilities")
 }

@@ -95,7 +95,8 @@ func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) error {
 	if err != nil || !above && !slices.Contains(r.Grants.AcceptFrom, g.Actor()) {
 		return err
 	}
-	if r.Type == schemas.ClaudeCode || slices.Contains(r.Grants.Groups, string(group)) { // that type needs membership alone
+	// that type needs membership alone
+	if r.Type == schemas.ClaudeCode || slices.Contains(r.Grants.Groups, string(group)) {
 		return nil
 	}
 	r.Grants.Groups = append(r.Grants.Groups, string(group))
@@ -117,7 +118,8 @@ func reachable(g access.Grant, id schemas.EntityID) (r Record, above bool, err e
 
 // LetReach is Approve, after the group was added to the capabilities of an agent below the
 // actor where they lack it. The note says what is missing still, with the call to make.
-func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID, role access.MemberRole) (note string, err error) {
+func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID,
+	role access.MemberRole) (note string, err error) {
 	r, above, err := reachable(g, id)
 	if err != nil {
 		return "", err
@@ -130,7 +132,8 @@ func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID, role a
 	switch {
 	case r.Type == "" || id == g.Actor() || sameScopes(r.Capabilities, wanted):
 	case !above:
-		note = fmt.Sprintf("%s is a member, but its capabilities name other groups, so it does not reach %s until its parent widens them", r.Name, group)
+		note = fmt.Sprintf("%s is a member, but its capabilities name other groups, so it does not reach %s until "+
+			"its parent widens them", r.Name, group)
 	default:
 		if note, err = lacking(g, r, wanted, group); err != nil {
 			return "", err
@@ -196,7 +199,8 @@ func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schema
 		}
 		call, err := json.Marshal(map[string]any{"agent": link.ID, "capabilities": map[string]any{
 			"memory_read": more.MemoryRead, "memory_write": more.MemoryWrite}})
-		return fmt.Sprintf("%s is a member, but does not reach %s, because %s above it does not: agent_capabilities %s, then add it again",
+		return fmt.Sprintf("%s is a member, but does not reach %s, because %s above it does not: agent_capabilities "+
+			"%s, then add it again",
 			r.Name, group, p.Name, call), err
 	}
 	return "", nil

@@ -45,7 +45,8 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	}
 	to, who, ok := schemas.NextStatus(r.Status, on)
 	if !ok || who == schemas.ByNode && !g.IsNode() {
-		err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).Try("agent_list shows the state of your agents")
+		err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status,
+			on).Try("agent_list shows the state of your agents")
 		if back, ok := schemas.BackToActive(r.Status); ok {
 			err = err.Try(`to make it active: agent_lifecycle {"agent": %q, "action": %q}`, r.Name, back)
 		}
@@ -76,7 +77,8 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	if to == schemas.Deactivated {
 		r.GraceUntil = tx.Micros() + p.Grace.Microseconds()
 	}
-	if _, err := tx.Exec(updateStatus, r.Status, r.StatusBy, reason, r.StatusAt, r.GraceUntil, r.ExpiresAt, r.ID); err != nil {
+	if _, err := tx.Exec(updateStatus, r.Status, r.StatusBy, reason, r.StatusAt, r.GraceUntil, r.ExpiresAt,
+		r.ID); err != nil {
 		return m, fmt.Errorf("update status: %w", err)
 	}
 	if to != schemas.Active {

@@ -55,7 +55,8 @@ func TestMoves_INV_EDGE(t *testing.T) {
 		for _, e := range schemas.AgentEdges() {
 			for _, who := range []schemas.EntityID{"ann", access.NodeEntity} {
 				to, by, known := schemas.NextStatus(from, e.On)
-				n.SQL(`UPDATE entities SET status = ?, status_by = 'ann', grace_until = ? WHERE id = ?`, from, n.Clock.Micros+1, bob)
+				n.SQL(`UPDATE entities SET status = ?, status_by = 'ann', grace_until = ? WHERE id = ?`, from,
+					n.Clock.Micros+1, bob)
 				require.NoError(t, n.Store.Write(t.Context(), access.BumpEpoch))
 				err := n.Do(who, "agent_lifecycle", access.Write, func(g access.Grant) error {
 					_, err := agents.Move(g, string(bob), e.On, "", agents.DefaultPeriods())
@@ -67,7 +68,8 @@ func TestMoves_INV_EDGE(t *testing.T) {
 				} else {
 					require.NoError(t, err, "%s pulls %s in %s", who, e.On, from)
 				}
-				require.Equal(t, to, accesstest.One[schemas.AgentStatus](n, `SELECT status FROM entities WHERE id = ?`, bob))
+				require.Equal(t, to, accesstest.One[schemas.AgentStatus](n, `SELECT status FROM entities WHERE id = ?`,
+					bob))
 			}
 		}
 	}

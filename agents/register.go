@@ -126,7 +126,8 @@ func Register(g access.Grant, in Registration) (Record, error) {
 	if err := insert(g, r, g.Root(), len(chain)); err != nil {
 		return Record{}, err
 	}
-	return r, g.Audit(string(r.ID), map[string]any{"name": r.Name, "type": r.Type, "capabilities": caps, "grants": r.Grants})
+	return r, g.Audit(string(r.ID), map[string]any{"name": r.Name, "type": r.Type, "capabilities": caps,
+		"grants": r.Grants})
 }
 
 func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
@@ -154,7 +155,8 @@ func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {
 		}
 		return fmt.Errorf("insert entity: %w", err)
 	}
-	if _, err := g.Tx().Exec(insertKey, r.ID, 1, r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, now, "registered", nil); err != nil {
+	if _, err := g.Tx().Exec(insertKey, r.ID, 1, r.Key.PublicKey, r.Key.EncPublicKey, r.Key.Binding, now, "registered",
+		nil); err != nil {
 		return fmt.Errorf("insert key: %w", err)
 	}
 	return g.RightsChanged() // who is above has one more below
@@ -173,13 +175,15 @@ func checkGrants(r Record) error {
 				bad = append(bad, schemas.Violation{Path: list.path, Msg: fmt.Sprintf("%q is not a group id", group)})
 			} else if !access.MatchesGroup(r.Capabilities.MemoryRead.Groups, schemas.GroupID(group), "") &&
 				!access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
-				bad = append(bad, schemas.Violation{Path: list.path, Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
+				bad = append(bad, schemas.Violation{Path: list.path,
+					Msg: fmt.Sprintf("%s is outside the capabilities given", group)})
 			}
 		}
 	}
 	need := func(private schemas.PrivateGrant, scope schemas.MemoryScope, what string) {
 		if r.Grants.Private == private && !slices.Contains(scope.Visibility, schemas.Private) {
-			bad = append(bad, schemas.Violation{Path: "/private", Msg: fmt.Sprintf("%s needs %q among %s.visibility", private, schemas.Private, what)})
+			bad = append(bad, schemas.Violation{Path: "/private",
+				Msg: fmt.Sprintf("%s needs %q among %s.visibility", private, schemas.Private, what)})
 		}
 	}
 	need(schemas.ReadPrivate, r.Capabilities.MemoryRead, "memory_read")

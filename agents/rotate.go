@@ -33,7 +33,8 @@ func Rotate(g access.Grant, in Rotation) (Record, error) {
 		return r, access.NotKnown(string(in.EntityID))
 	}
 	if in.OldSeq != r.Key.KeySeq || in.NewSeq != r.Key.KeySeq+1 {
-		return r, schemas.Conflictf("the key of %s was rotated meanwhile", r.Name).Try("repeat: cordelia key rotate %s", r.Name)
+		return r, schemas.Conflictf("the key of %s was rotated meanwhile", r.Name).Try("repeat: cordelia key rotate %s",
+			r.Name)
 	}
 	if err := verifyRotation(g, r, in); err != nil {
 		return r, err
@@ -45,7 +46,8 @@ func Rotate(g access.Grant, in Rotation) (Record, error) {
 		args []any
 	}{
 		{endKey, []any{tx.Micros(), r.ID, in.OldSeq}},
-		{insertKey, []any{r.ID, in.NewSeq, in.NewPublicKey, in.NewEncPublicKey, in.Binding, tx.Micros(), in.Reason, record}},
+		{insertKey, []any{r.ID, in.NewSeq, in.NewPublicKey, in.NewEncPublicKey, in.Binding, tx.Micros(), in.Reason,
+			record}},
 		{updateKeys, []any{in.NewPublicKey, in.NewEncPublicKey, in.Binding, in.NewSeq, in.SealedKey, r.ID}},
 		{deleteTokens, []any{r.ID}},
 	} {
@@ -56,14 +58,17 @@ func Rotate(g access.Grant, in Rotation) (Record, error) {
 	if err := g.RightsChanged(); err != nil {
 		return r, err
 	}
-	r.Key = keys.Recipient{PublicKey: in.NewPublicKey, EncPublicKey: in.NewEncPublicKey, KeySeq: in.NewSeq, Binding: in.Binding}
+	r.Key = keys.Recipient{PublicKey: in.NewPublicKey, EncPublicKey: in.NewEncPublicKey, KeySeq: in.NewSeq,
+		Binding: in.Binding}
 	return r, g.Audit(string(r.ID), map[string]any{"seq": in.NewSeq, "reason": in.Reason,
-		"signed_old": base64.StdEncoding.EncodeToString(in.SignedOld), "signed_parent": base64.StdEncoding.EncodeToString(in.SignedUp)})
+		"signed_old":    base64.StdEncoding.EncodeToString(in.SignedOld),
+		"signed_parent": base64.StdEncoding.EncodeToString(in.SignedUp)})
 }
 
 func verifyRotation(g access.Grant, r Record, in Rotation) error {
 	msg := in.SigningBytes()
-	if err := (keys.Recipient{PublicKey: in.NewPublicKey, EncPublicKey: in.NewEncPublicKey, KeySeq: in.NewSeq, Binding: in.Binding}).Verify(); err != nil {
+	if err := (keys.Recipient{PublicKey: in.NewPublicKey, EncPublicKey: in.NewEncPublicKey, KeySeq: in.NewSeq,
+		Binding: in.Binding}).Verify(); err != nil {
 		return err
 	}
 	if len(in.SignedOld) > 0 {

@@ -30,7 +30,8 @@ type Voucher func(message []byte) [sha256.Size]byte
 // nothing of it: anyone may ask in anyone's name. The reply depends on nothing the node
 // knows of ref, so it tells neither whether ref exists nor how often its key was rotated;
 // the signature itself says which key made it.
-func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string, purpose schemas.AuthPurpose) schemas.AuthChallenge {
+func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string,
+	purpose schemas.AuthPurpose) schemas.AuthChallenge {
 	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref),
 		Purpose: purpose, ExpiresUnixMicro: g.Tx().Micros() + challengeLife.Microseconds()}
 	rand.Read(c.Nonce[:saltSize]) //nolint:errcheck // never fails since Go 1.24

@@ -81,7 +81,8 @@ func record(tx *store.Tx, e Entry) error {
 			return err
 		}
 	}
-	l := leaf{V: 1, Seq: last.seq + 1, At: tx.Micros(), Actor: valid(e.Actor), Via: []schemas.EntityID{}, Action: valid(e.Action),
+	l := leaf{V: 1, Seq: last.seq + 1, At: tx.Micros(), Actor: valid(e.Actor), Via: []schemas.EntityID{},
+		Action: valid(e.Action),
 		Target: valid(e.Target), Decision: valid(e.Decision), Prev: base64.StdEncoding.EncodeToString(last.hash)}
 	for _, id := range e.Via {
 		l.Via = append(l.Via, valid(id))
@@ -105,7 +106,8 @@ func record(tx *store.Tx, e Entry) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(insertAudit, l.Seq, l.At, l.Actor, string(via), l.Action, l.Target, l.Decision, detailHash, sum); err != nil {
+	if _, err := tx.Exec(insertAudit, l.Seq, l.At, l.Actor, string(via), l.Action, l.Target, l.Decision, detailHash,
+		sum); err != nil {
 		return err
 	}
 	tx.Keep(lastEntry{}, tip{l.Seq, sum})

@@ -70,7 +70,8 @@ func TestAuditVerifies(t *testing.T) {
 
 // The first hash is fixed by the fields: a released record must stay verifiable.
 func TestAuditLeafGolden(t *testing.T) {
-	l := leaf{V: 1, Seq: 7, At: 1_700_000_000_000_000, Actor: "ann", Via: []schemas.EntityID{"bob"}, Action: "memory_share",
+	l := leaf{V: 1, Seq: 7, At: 1_700_000_000_000_000, Actor: "ann", Via: []schemas.EntityID{"bob"},
+		Action: "memory_share",
 		Target: "é<&>", Decision: "allowed", DetailHash: "aGFzaA==", Prev: "cHJldg=="}
 	sum, err := l.hash()
 	require.NoError(t, err)
@@ -80,31 +81,41 @@ func TestAuditLeafGolden(t *testing.T) {
 func TestINV_AUDIT_TamperingIsFound(t *testing.T) {
 	f := recorded(t)
 	for name, c := range map[string]struct{ sql, want string }{
-		"actor":            {`UPDATE audit SET actor = 'bob' WHERE seq = 3`, "entry 3 was changed"},
-		"via":              {`UPDATE audit SET via = '["bob"]' WHERE seq = 4`, "entry 4 was changed"},
-		"via, same list":   {`UPDATE audit SET via = '["bob", "cat"]' WHERE seq = 4`, "entry 4 was changed"},
-		"via, no list":     {`UPDATE audit SET via = 'x' WHERE seq = 4`, "entry 4 was changed"},
-		"via, null":        {`UPDATE audit SET via = 'null' WHERE seq = 3`, "entry 3 was changed"},
-		"action":           {`UPDATE audit SET action = 'memory_share' WHERE seq = 1`, "entry 1 was changed"},
-		"target":           {`UPDATE audit SET target = 'item-9' WHERE seq = 5`, "entry 5 was changed"},
-		"moved boundary":   {`UPDATE audit SET action = 'memory_write_warmi', target = 'tem-2' WHERE seq = 3`, "entry 3 was changed"},
-		"not UTF-8":        {`UPDATE audit SET target = cast(x'ff' AS TEXT) WHERE seq = 1`, "entry 1 was changed"},
-		"decision":         {`UPDATE audit SET decision = 'denied' WHERE seq = 3`, "entry 3 was changed"},
-		"time":             {`UPDATE audit SET at = at + 1 WHERE seq = 3`, "entry 3 was changed"},
-		"detail hash":      {`UPDATE audit SET detail_hash = x'00' WHERE seq = 3`, "entry 3 was changed"},
-		"leaf hash":        {`UPDATE audit SET leaf_hash = x'00' WHERE seq = 3`, "entry 3 was changed"},
-		"first deleted":    {`DELETE FROM audit WHERE seq = 1`, "entry 1 is missing"},
-		"middle deleted":   {`DELETE FROM audit WHERE seq = 3`, "entry 3 is missing"},
-		"renumbered":       {`DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3`, "entry 3 was changed"},
-		"swapped":          {`UPDATE audit SET seq = -2 WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = -2`, "entry 2 was changed"},
-		"inserted":         {`UPDATE audit SET seq = 6 WHERE seq = 5; UPDATE audit SET seq = 5 WHERE seq = 4; INSERT INTO audit SELECT 4, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 3`, "entry 4 was changed"},
-		"appended":         {`INSERT INTO audit SELECT 6, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 5`, "entry 6 was changed"},
-		"detail":           {`UPDATE audit_details SET detail = '{"why":"no"}' WHERE seq = 3`, "detail of audit entry 3 was changed"},
-		"salt":             {`UPDATE audit_details SET salt = zeroblob(16) WHERE seq = 3`, "detail of audit entry 3 was changed"},
-		"detail into salt": {`UPDATE audit_details SET salt = cast(salt || substr(detail, 1, 1) AS BLOB), detail = substr(detail, 2) WHERE seq = 3`, "detail of audit entry 3 was changed"},
-		"detail made up":   {`INSERT INTO audit_details VALUES (2, zeroblob(16), '{}')`, "detail of audit entry 2 was changed"},
-		"detail moved":     {`UPDATE audit_details SET seq = 2 WHERE seq = 3`, "detail of audit entry 2 was changed"},
-		"detail erased":    {`DELETE FROM audit_details WHERE seq = 3`, ""},
+		"actor":          {`UPDATE audit SET actor = 'bob' WHERE seq = 3`, "entry 3 was changed"},
+		"via":            {`UPDATE audit SET via = '["bob"]' WHERE seq = 4`, "entry 4 was changed"},
+		"via, same list": {`UPDATE audit SET via = '["bob", "cat"]' WHERE seq = 4`, "entry 4 was changed"},
+		"via, no list":   {`UPDATE audit SET via = 'x' WHERE seq = 4`, "entry 4 was changed"},
+		"via, null":      {`UPDATE audit SET via = 'null' WHERE seq = 3`, "entry 3 was changed"},
+		"action":         {`UPDATE audit SET action = 'memory_share' WHERE seq = 1`, "entry 1 was changed"},
+		"target":         {`UPDATE audit SET target = 'item-9' WHERE seq = 5`, "entry 5 was changed"},
+		"moved boundary": {`UPDATE audit SET action = 'memory_write_warmi', target = 'tem-2' WHERE seq = 3`,
+			"entry 3 was changed"},
+		"not UTF-8":      {`UPDATE audit SET target = cast(x'ff' AS TEXT) WHERE seq = 1`, "entry 1 was changed"},
+		"decision":       {`UPDATE audit SET decision = 'denied' WHERE seq = 3`, "entry 3 was changed"},
+		"time":           {`UPDATE audit SET at = at + 1 WHERE seq = 3`, "entry 3 was changed"},
+		"detail hash":    {`UPDATE audit SET detail_hash = x'00' WHERE seq = 3`, "entry 3 was changed"},
+		"leaf hash":      {`UPDATE audit SET leaf_hash = x'00' WHERE seq = 3`, "entry 3 was changed"},
+		"first deleted":  {`DELETE FROM audit WHERE seq = 1`, "entry 1 is missing"},
+		"middle deleted": {`DELETE FROM audit WHERE seq = 3`, "entry 3 is missing"},
+		"renumbered": {`DELETE FROM audit WHERE seq = 3; UPDATE audit SET seq = seq - 1 WHERE seq > 3`,
+			"entry 3 was changed"},
+		"swapped": {`UPDATE audit SET seq = -2 WHERE seq = 2; UPDATE audit SET seq = 2
+			WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = -2`, "entry 2 was changed"},
+		"inserted": {`UPDATE audit SET seq = 6 WHERE seq = 5; UPDATE audit SET seq = 5
+			WHERE seq = 4; INSERT INTO audit SELECT 4, at, actor, via, action, target, decision, detail_hash,
+			leaf_hash FROM audit WHERE seq = 3`, "entry 4 was changed"},
+		"appended": {`INSERT INTO audit SELECT 6, at, actor, via, action, target, decision, detail_hash,
+			leaf_hash FROM audit WHERE seq = 5`, "entry 6 was changed"},
+		"detail": {`UPDATE audit_details SET detail = '{"why":"no"}' WHERE seq = 3`,
+			"detail of audit entry 3 was changed"},
+		"salt": {`UPDATE audit_details SET salt = zeroblob(16) WHERE seq = 3`,
+			"detail of audit entry 3 was changed"},
+		"detail into salt": {`UPDATE audit_details SET salt = cast(salt || substr(detail, 1, 1) AS BLOB),
+			detail = substr(detail, 2) WHERE seq = 3`, "detail of audit entry 3 was changed"},
+		"detail made up": {`INSERT INTO audit_details VALUES (2, zeroblob(16), '{}')`,
+			"detail of audit entry 2 was changed"},
+		"detail moved":  {`UPDATE audit_details SET seq = 2 WHERE seq = 3`, "detail of audit entry 2 was changed"},
+		"detail erased": {`DELETE FROM audit_details WHERE seq = 3`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := f.tampered(c.sql, func(tx *store.Tx) error {
@@ -175,7 +186,8 @@ func TestINV_AUDIT_ChangeFailsWithItsRecord(t *testing.T) {
 // What callers pass in must not make the record unverifiable, whatever it is.
 func TestAuditTakesAnyText(t *testing.T) {
 	f := newFixture(t)
-	f.record(Entry{Actor: "\xff", Via: []schemas.EntityID{"a\xfe", "\u2028<>&"}, Action: "\x00\xfd", Target: "\xc3(", Decision: "ü", Detail: "\xff<\u2029"})
+	f.record(Entry{Actor: "\xff", Via: []schemas.EntityID{"a\xfe", "\u2028<>&"}, Action: "\x00\xfd", Target: "\xc3(",
+		Decision: "ü", Detail: "\xff<\u2029"})
 	n, _, err := f.verify()
 	require.NoError(t, err)
 	require.Equal(t, int64(1), n)
@@ -190,10 +202,12 @@ func TestAuditVerifiesAcrossPages(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	s, err := store.Open(b.Context(), store.Options{Path: filepath.Join(b.TempDir(), "n.db"), Durability: store.Relaxed})
+	s, err := store.Open(b.Context(), store.Options{Path: filepath.Join(b.TempDir(), "n.db"),
+		Durability: store.Relaxed})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
-	e := Entry{Actor: "ann", Via: []schemas.EntityID{"bob"}, Action: "memory_write_warm", Target: "item", Decision: "allowed"}
+	e := Entry{Actor: "ann", Via: []schemas.EntityID{"bob"}, Action: "memory_write_warm", Target: "item",
+		Decision: "allowed"}
 	for name, detail := range map[string]any{"plain": nil, "detail": map[string]string{"group": "g"}} {
 		e.Detail = detail
 		b.Run(name, func(b *testing.B) {

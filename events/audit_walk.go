@@ -64,7 +64,8 @@ type storedLeaf struct {
 }
 
 func scanLeaf(r *sql.Rows) (l storedLeaf, err error) {
-	return l, r.Scan(&l.Seq, &l.At, &l.Actor, &l.via, &l.Action, &l.Target, &l.Decision, &l.detailHash, &l.sum, &l.salt, &l.detail)
+	return l, r.Scan(&l.Seq, &l.At, &l.Actor, &l.via, &l.Action, &l.Target, &l.Decision, &l.detailHash, &l.sum, &l.salt,
+		&l.detail)
 }
 
 // verify holds the entry against its own hash, and that against the entry
@@ -78,7 +79,8 @@ func (l storedLeaf) verify(want int64, prev []byte) ([]byte, error) {
 		return nil, &misfit{l.Seq, fmt.Sprintf("audit entry %d was changed", want)}
 	}
 	// Of fixed size, or a byte could move from the detail to its salt unseen.
-	if l.detail != nil && (len(l.salt) != saltSize || !bytes.Equal(hashDetail(l.salt, []byte(*l.detail)), l.detailHash)) {
+	if l.detail != nil && (len(l.salt) != saltSize || !bytes.Equal(hashDetail(l.salt, []byte(*l.detail)),
+		l.detailHash)) {
 		return nil, &misfit{want, fmt.Sprintf("the detail of audit entry %d was changed", want)}
 	}
 	return sum, nil

@@ -40,7 +40,8 @@ func (f *fixture) sign(n Notary) Checkpoint {
 func (f *fixture) grown(n int) {
 	f.Helper()
 	for i := range n {
-		f.record(Entry{Actor: "ann", Action: "memory_write_warm", Target: fmt.Sprint("item-", i), Decision: "allowed", Detail: i})
+		f.record(Entry{Actor: "ann", Action: "memory_write_warm", Target: fmt.Sprint("item-", i), Decision: "allowed",
+			Detail: i})
 	}
 }
 
@@ -186,26 +187,29 @@ func TestSaysThatTheRecordDeparted_INV_CHECKPOINT(t *testing.T) {
 	f.grown(5)
 	c := f.sign(n)
 	require.False(t, c.Break)
-	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 3; DELETE FROM audit WHERE seq > 3`, func(tx *store.Tx) error {
-		next, err := Next(tx, &c, n.Key)
-		require.True(t, next.Break)
-		require.Equal(t, int64(3), next.Size())
-		again, parseErr := ParseCheckpoint([]byte(next.Text()))
-		require.NoError(t, parseErr)
-		require.Equal(t, next, again)
-		return err
-	}))
-	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 3; DELETE FROM audit WHERE seq > 3`, func(tx *store.Tx) error {
-		require.NoError(t, Record(tx, Entry{Actor: "node", Action: RestoreAction, Target: RestoreTarget, Decision: "allowed",
-			Detail: ForkDetail{ForkAt: 3, AbandonedEntries: 5, AbandonedLast: c.Leaf[:]}}))
-		next, err := Next(tx, &c, n.Key)
-		require.False(t, next.Break)
-		require.Equal(t, &Fork{From: 3, Until: 5, Last: c.Leaf}, next.Fork)
-		again, parseErr := ParseCheckpoint([]byte(next.Text()))
-		require.NoError(t, parseErr)
-		require.Equal(t, next, again)
-		return err
-	}))
+	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 3; DELETE FROM audit WHERE seq > 3`,
+		func(tx *store.Tx) error {
+			next, err := Next(tx, &c, n.Key)
+			require.True(t, next.Break)
+			require.Equal(t, int64(3), next.Size())
+			again, parseErr := ParseCheckpoint([]byte(next.Text()))
+			require.NoError(t, parseErr)
+			require.Equal(t, next, again)
+			return err
+		}))
+	require.NoError(t, f.tampered(`DELETE FROM audit_details WHERE seq > 3; DELETE FROM audit WHERE seq > 3`,
+		func(tx *store.Tx) error {
+			require.NoError(t, Record(tx, Entry{Actor: "node", Action: RestoreAction, Target: RestoreTarget,
+				Decision: "allowed",
+				Detail:   ForkDetail{ForkAt: 3, AbandonedEntries: 5, AbandonedLast: c.Leaf[:]}}))
+			next, err := Next(tx, &c, n.Key)
+			require.False(t, next.Break)
+			require.Equal(t, &Fork{From: 3, Until: 5, Last: c.Leaf}, next.Fork)
+			again, parseErr := ParseCheckpoint([]byte(next.Text()))
+			require.NoError(t, parseErr)
+			require.Equal(t, next, again)
+			return err
+		}))
 }
 
 // However many sign at once, each checkpoint follows the one before, and copies
@@ -219,7 +223,8 @@ func TestNotariesTakeTurns(t *testing.T) {
 		s := f.open()
 		wg.Go(func() {
 			for range 10 {
-				err := s.Write(t.Context(), func(tx *store.Tx) error { return Record(tx, Entry{Actor: "ann", Target: fmt.Sprint(worker)}) })
+				err := s.Write(t.Context(),
+					func(tx *store.Tx) error { return Record(tx, Entry{Actor: "ann", Target: fmt.Sprint(worker)}) })
 				if err == nil {
 					look := func(fn func(*store.Tx) error) error { return s.Read(t.Context(), fn) }
 					_, err = n.Sign(t.Context(), look, always)

@@ -111,5 +111,6 @@ func TestCrowdWithOneStuckReader(t *testing.T) {
 	require.LessOrEqual(t, count(`SELECT count(*) FROM cursors`), readers+1)
 	grown := heap() - early
 	require.Less(t, grown, int64(16<<20), "bytes")
-	t.Logf("%d readers, %d events, 1 stuck: all delivered in order; the heap grew by %d KiB since a quarter of it", readers, total, grown>>10)
+	t.Logf("%d readers, %d events, 1 stuck: all delivered in order; the heap grew by %d KiB since a quarter of it",
+		readers, total, grown>>10)
 }

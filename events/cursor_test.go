@@ -36,17 +36,18 @@ func TestCursorRefusals(t *testing.T) {
 	text := func(b ...byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 	one := raw[headerSize:]
 	for name, c := range map[string]struct{ cursor, because string }{
-		"empty":          {"", "not a cursor"},
-		"not base64":     {"!!!", "not a cursor"},
-		"padded":         {good + "=", "not a cursor"},
-		"too long":       {strings.Repeat("A", maxCursor+1), "longer"},
-		"version":        {text(append([]byte{2}, raw[1:]...)...), "version"},
-		"another's":      {encodeCursor("bob", []mark{{tagOf("g/a"), 5}}), "another agent's"},
-		"cut":            {text(raw[:len(raw)-1]...), "damaged"},
-		"twice":          {text(append(raw, one...)...), "damaged"},
-		"zero":           {text(append(raw[:len(raw)-1:len(raw)-1], 0)...), "damaged"},
-		"long number":    {text(append(raw[:len(raw)-1:len(raw)-1], 0x85, 0)...), "damaged"},
-		"endless number": {text(append(raw[:len(raw)-1:len(raw)-1], []byte(strings.Repeat("\xff", 11))...)...), "damaged"},
+		"empty":       {"", "not a cursor"},
+		"not base64":  {"!!!", "not a cursor"},
+		"padded":      {good + "=", "not a cursor"},
+		"too long":    {strings.Repeat("A", maxCursor+1), "longer"},
+		"version":     {text(append([]byte{2}, raw[1:]...)...), "version"},
+		"another's":   {encodeCursor("bob", []mark{{tagOf("g/a"), 5}}), "another agent's"},
+		"cut":         {text(raw[:len(raw)-1]...), "damaged"},
+		"twice":       {text(append(raw, one...)...), "damaged"},
+		"zero":        {text(append(raw[:len(raw)-1:len(raw)-1], 0)...), "damaged"},
+		"long number": {text(append(raw[:len(raw)-1:len(raw)-1], 0x85, 0)...), "damaged"},
+		"endless number": {text(append(raw[:len(raw)-1:len(raw)-1], []byte(strings.Repeat("\xff", 11))...)...),
+			"damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decodeCursor("ann", c.cursor)
@@ -62,12 +63,14 @@ func TestForgedCursorStaysWithinTheHead(t *testing.T) {
 	f.written(GroupStream("g"), "bob", "1")
 	f.written(GroupStream("secret"), "bob", "1")
 	m := mailbox("ann", "g")
-	require.True(t, f.ack(m, encodeCursor("ann", []mark{{tagOf("g/g"), 1 << 40}, {tagOf("g/secret"), 1}, {tagOf("g/none"), 7}})))
+	require.True(t, f.ack(m, encodeCursor("ann", []mark{{tagOf("g/g"), 1 << 40}, {tagOf("g/secret"), 1},
+		{tagOf("g/none"), 7}})))
 	f.written(GroupStream("g"), "bob", "2")
 	require.Equal(t, []string{"2"}, items(f.poll(m, 9)), "the place is the head, not beyond")
 	f.read(func(tx *store.Tx) error {
 		var others int
-		require.NoError(t, tx.QueryRow(`SELECT count(*) FROM cursors WHERE stream <> 'g/g' OR entity_id <> 'ann'`).Scan(&others))
+		require.NoError(t, tx.QueryRow(`SELECT count(*) FROM cursors WHERE stream <> 'g/g' OR entity_id <> 'ann'`).Scan(
+			&others))
 		require.Zero(t, others)
 		return nil
 	})

@@ -24,7 +24,9 @@ func newFixture(t *testing.T) *fixture {
 	f.store = f.open()
 	for _, id := range []schemas.EntityID{"ann", "bob", "cat"} {
 		f.write(func(tx *store.Tx) error {
-			_, err := tx.Exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+			_, err := tx.Exec(
+				`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key,
+					enc_binding, status, status_by, status_at, created_at)
 				VALUES (?1, 'human', ?1, 0, ?1, ?1, x'', x'', x'', 'active', 'node', 0, 0)`, id)
 			return err
 		})
@@ -53,7 +55,8 @@ func (f *fixture) read(fn func(*store.Tx) error) {
 func (f *fixture) group(id schemas.GroupID, culture string) {
 	f.Helper()
 	f.write(func(tx *store.Tx) error {
-		_, err := tx.Exec(`INSERT INTO groups(id, kind, owner_id, culture, created_at) VALUES (?, 'normal', 'ann', ?, 0)`, id, culture)
+		_, err := tx.Exec(`INSERT INTO groups(id, kind, owner_id, culture, created_at)
+			VALUES (?, 'normal', 'ann', ?, 0)`, id, culture)
 		return err
 	})
 }
@@ -100,7 +103,8 @@ func (f *fixture) ack(m Mailbox, cursor string) (moved bool) {
 
 // mailbox may read everything it names.
 func mailbox(reader schemas.EntityID, groups ...schemas.GroupID) Mailbox {
-	m := Mailbox{Reader: reader, Streams: []Stream{EntityStream(reader)}, Allow: func(Stream) (bool, error) { return true, nil }}
+	m := Mailbox{Reader: reader, Streams: []Stream{EntityStream(reader)},
+		Allow: func(Stream) (bool, error) { return true, nil }}
 	for _, g := range groups {
 		m.Streams = append(m.Streams, GroupStream(g))
 	}

@@ -317,10 +317,12 @@ func TestAppendRefuses(t *testing.T) {
 		"no group":     {GroupStream(""), Event{Type: schemas.EventMemoryWritten}},
 		"other kind":   {"x/g", Event{Type: schemas.EventMemoryWritten}},
 		"not JSON":     {GroupStream("g"), Event{Type: schemas.EventMemoryWritten, Payload: func() {}}},
-		"too large":    {GroupStream("g"), Event{Type: schemas.EventMemoryWritten, Payload: strings.Repeat("x", maxPayload)}},
+		"too large": {GroupStream("g"), Event{Type: schemas.EventMemoryWritten,
+			Payload: strings.Repeat("x", maxPayload)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Error(t, f.store.Write(t.Context(), func(tx *store.Tx) error { return Append(tx, c.stream, c.event) }))
+			require.Error(t, f.store.Write(t.Context(),
+				func(tx *store.Tx) error { return Append(tx, c.stream, c.event) }))
 		})
 	}
 	f.read(func(tx *store.Tx) error {
@@ -346,7 +348,8 @@ func TestINV_OUTBOX_INV_STREAM(t *testing.T) {
 		head, err := headOf(tx, GroupStream("g"))
 		require.Equal(t, int64(2), head)
 		var numbers string
-		require.NoError(t, tx.QueryRow(`SELECT group_concat(seq ORDER BY seq) FROM events WHERE stream = ?`, GroupStream("g")).Scan(&numbers))
+		require.NoError(t, tx.QueryRow(`SELECT group_concat(seq ORDER BY seq) FROM events WHERE stream = ?`,
+			GroupStream("g")).Scan(&numbers))
 		require.Equal(t, "1,2", numbers, "the change that failed leaves no gap")
 		return err
 	})
@@ -360,7 +363,8 @@ func TestManyReaders(t *testing.T) {
 	for b := range batches {
 		f.write(func(tx *store.Tx) error {
 			for i := range perBatch {
-				if err := appendItems(tx, GroupStream(schemas.GroupID(fmt.Sprint("g", i%groups))), "bob", fmt.Sprint(b)); err != nil {
+				if err := appendItems(tx, GroupStream(schemas.GroupID(fmt.Sprint("g", i%groups))), "bob",
+					fmt.Sprint(b)); err != nil {
 					return err
 				}
 			}
@@ -369,7 +373,8 @@ func TestManyReaders(t *testing.T) {
 	}
 	f.read(func(tx *store.Tx) error {
 		for i := range readers {
-			b, err := mailbox(schemas.EntityID(fmt.Sprint("r", i)), schemas.GroupID(fmt.Sprint("g", i%groups))).Unread(tx, 1, 1<<20)
+			b, err := mailbox(schemas.EntityID(fmt.Sprint("r", i)),
+				schemas.GroupID(fmt.Sprint("g", i%groups))).Unread(tx, 1, 1<<20)
 			require.NoError(t, err)
 			require.Equal(t, perBatch*batches/groups, b.Unread)
 			require.Equal(t, b.Unread-MaxUnread, b.Skipped)

@@ -40,7 +40,8 @@ func (n Notary) Newest() (*Checkpoint, error) { return newestIn(filepath.Join(n.
 // once: they take turns, so that each checkpoint continues the one before. A
 // kill leaves the checkpoint out of the last files, or a torn one, which readers
 // pass over. The error of a copy does not undo the node's own.
-func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error, unwanted func(tx *store.Tx, newest *Checkpoint) (bool, error)) (*Checkpoint, error) {
+func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error,
+	unwanted func(tx *store.Tx, newest *Checkpoint) (bool, error)) (*Checkpoint, error) {
 	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
 		return nil, unwritable(n.Dir, err)
 	}

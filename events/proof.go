@@ -68,7 +68,8 @@ func Prove(tx *store.Tx, seq int64, c Checkpoint, older *Checkpoint) (Proof, err
 	p.Inclusion = texts(path)
 	if older != nil {
 		if older.Size() > c.Size() {
-			return p, schemas.Invalidf("the checkpoint to begin with covers %d entries, the newest %d", older.Size(), c.Size()).
+			return p, schemas.Invalidf("the checkpoint to begin with covers %d entries, the newest %d", older.Size(),
+				c.Size()).
 				Try("sign a newer one: cordelia audit checkpoint")
 		}
 		path, err := merkle.Consistency(older.Size(), c.Size(), subtree(tx))
@@ -84,7 +85,8 @@ func Prove(tx *store.Tx, seq int64, c Checkpoint, older *Checkpoint) (Proof, err
 }
 
 func departs(err error) error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the audit record does not hold its newest checkpoint, so nothing can be proven").
+	return schemas.Errorf(schemas.CodeUnavailable,
+		"the audit record does not hold its newest checkpoint, so nothing can be proven").
 		Try("find out what was changed: cordelia audit verify").Because(err)
 }
 
@@ -146,8 +148,9 @@ func (p Proof) check() (out Proved, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Seq, out.Entry = l.Seq, Recorded{Seq: l.Seq, At: l.At, Time: (Checkpoint{At: l.At}).Time().Format(stampLayout), Actor: l.Actor,
-		Via: via, Action: l.Action, Target: l.Target, Decision: l.Decision}
+	out.Seq, out.Entry = l.Seq, Recorded{Seq: l.Seq, At: l.At, Time: (Checkpoint{At: l.At}).Time().Format(stampLayout),
+		Actor: l.Actor,
+		Via:   via, Action: l.Action, Target: l.Target, Decision: l.Decision}
 	if p.Detail != "" {
 		out.Entry.Detail = asJSON(p.Detail)
 	}

@@ -45,7 +45,8 @@ func (m *model) unread(reader schemas.EntityID, own bool) (unread []modelEvent) 
 	mine := m.streams(reader)
 	for _, e := range m.log {
 		_, group := e.stream.Group()
-		if slices.Contains(mine, e.stream) && e.seq > m.places[reader][e.stream] && (own && !group || e.source != reader) {
+		if slices.Contains(mine, e.stream) && e.seq > m.places[reader][e.stream] &&
+			(own && !group || e.source != reader) {
 			unread = append(unread, e)
 		}
 	}
@@ -66,7 +67,8 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 	f := newFixture(t)
 	stores := []*store.Store{f.store, f.open()}
 	readers := []schemas.EntityID{"ann", "bob", "cat"}
-	m := model{heads: map[Stream]int64{}, members: map[Stream]map[schemas.EntityID]bool{}, places: map[schemas.EntityID]map[Stream]int64{}}
+	m := model{heads: map[Stream]int64{}, members: map[Stream]map[schemas.EntityID]bool{},
+		places: map[schemas.EntityID]map[Stream]int64{}}
 	for _, r := range readers {
 		m.places[r] = map[Stream]int64{}
 	}
@@ -90,7 +92,8 @@ func mailboxProperty(t *testing.T, rnd *rand.Rand) {
 		f.store = pick()
 		reader, group := readers[rnd.IntN(3)], groups[rnd.IntN(3)]
 		member := m.members[group][reader]
-		box := Mailbox{Reader: reader, Streams: m.streams(reader), Allow: func(Stream) (bool, error) { return true, nil }}
+		box := Mailbox{Reader: reader, Streams: m.streams(reader),
+			Allow: func(Stream) (bool, error) { return true, nil }}
 		if rnd.IntN(4) > 0 {
 			box.Past = pasts[reader]
 		}

@@ -11,7 +11,8 @@ const (
 	// selectPlaces gives, for each of a reader's streams (a JSON list), how far
 	// it goes, how far the reader got, the culture of its group, and the reader's
 	// subscriptions.
-	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}'), (` + selectSubscriptions + `)
+	selectPlaces = `SELECT j.value, coalesce(s.head, 0), coalesce(c.seq, 0), coalesce(g.culture, '{}'), (` +
+		selectSubscriptions + `)
 		FROM json_each(?1) j
 		LEFT JOIN streams s ON s.name = j.value
 		LEFT JOIN cursors c ON c.entity_id = ?2 AND c.stream = j.value
@@ -45,7 +46,8 @@ const (
 	dropCursor = `DELETE FROM cursors WHERE entity_id = ? AND stream = ?`
 
 	// selectSubscriptions gives those of reader ?2 as a JSON list of type and group.
-	selectSubscriptions = `SELECT json_group_array(json_array(type, group_id) ORDER BY type, group_id) FROM subscriptions WHERE entity_id = ?2`
+	selectSubscriptions = `SELECT json_group_array(json_array(type, group_id) ORDER BY type, group_id)
+		FROM subscriptions WHERE entity_id = ?2`
 	deleteSubscriptions = `DELETE FROM subscriptions WHERE entity_id = ?`
 	insertSubscription  = `INSERT INTO subscriptions(entity_id, type, group_id) VALUES (?, ?, ?)`
 
@@ -53,7 +55,8 @@ const (
 	insertAudit = `INSERT INTO audit(seq, at, actor, via, action, target, decision, detail_hash, leaf_hash)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
-	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash, d.salt, d.detail
+	auditFrom    = `SELECT a.seq, a.at, a.actor, a.via, a.action, a.target, a.decision, a.detail_hash, a.leaf_hash,
+		d.salt, d.detail
 		FROM audit a LEFT JOIN audit_details d ON d.seq = a.seq WHERE a.seq >= ? ORDER BY a.seq LIMIT ?`
 	leavesFrom  = `SELECT leaf_hash FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`
 	leafOf      = `SELECT leaf_hash FROM audit WHERE seq = ?`

@@ -191,7 +191,8 @@ func (s subscriptions) without(subs []Subscription) (subscriptions, error) {
 	}
 	for _, sub := range subs {
 		if sub.Group != "" && slices.Contains(list, Subscription{Event: sub.Event}) {
-			return s, schemas.Invalidf("%s is heard from every group; one group cannot be taken out of that", sub.Event).
+			return s, schemas.Invalidf("%s is heard from every group; one group cannot be taken out of that",
+				sub.Event).
 				Try("repeat the call with action set and the list of events and groups to hear")
 		}
 		list = slices.DeleteFunc(list, func(have Subscription) bool {

@@ -54,23 +54,33 @@ func TestSubscriptionChanges(t *testing.T) {
 	}
 	w, wg, j := Subscription{Event: written}, Subscription{Event: written, Group: "g"}, Subscription{Event: joined}
 	for name, steps := range map[string][]step{
-		"everything first":     {{AddSubscriptions, []Subscription{w}, any}},
-		"set":                  {{SetSubscriptions, []Subscription{w, j, w}, []Subscription{j, w}}},
-		"set everything":       {{SetSubscriptions, []Subscription{w}, []Subscription{w}}, {SetSubscriptions, any, any}},
-		"set nothing":          {{SetSubscriptions, nil, []Subscription{}}},
-		"add to nothing":       {{SetSubscriptions, nil, []Subscription{}}, {AddSubscriptions, []Subscription{wg}, []Subscription{wg}}},
-		"add the wider":        {{SetSubscriptions, []Subscription{wg}, []Subscription{wg}}, {AddSubscriptions, []Subscription{w}, []Subscription{w}}},
-		"cover several":        {{SetSubscriptions, []Subscription{wg, {Event: written, Group: "a"}, w, j}, []Subscription{j, w}}},
-		"add the narrower":     {{SetSubscriptions, []Subscription{w}, []Subscription{w}}, {AddSubscriptions, []Subscription{wg}, []Subscription{w}}},
-		"add everything":       {{SetSubscriptions, nil, []Subscription{}}, {AddSubscriptions, any, any}},
-		"remove from all":      {{RemoveSubscriptions, []Subscription{w}, allBut(written)}},
-		"remove everything":    {{RemoveSubscriptions, any, []Subscription{}}},
-		"remove the last":      {{SetSubscriptions, []Subscription{w}, []Subscription{w}}, {RemoveSubscriptions, []Subscription{w}, []Subscription{}}},
-		"remove where it is":   {{SetSubscriptions, []Subscription{wg, j}, []Subscription{j, wg}}, {RemoveSubscriptions, []Subscription{w}, []Subscription{j}}},
-		"remove one group":     {{SetSubscriptions, []Subscription{wg, j}, []Subscription{j, wg}}, {RemoveSubscriptions, []Subscription{wg}, []Subscription{j}}},
-		"everything of one":    {{SetSubscriptions, []Subscription{{Event: AnyEvent, Group: "g"}}, ofGroup("g")}},
-		"remove what is not":   {{SetSubscriptions, []Subscription{w}, []Subscription{w}}, {RemoveSubscriptions, []Subscription{j}, []Subscription{w}}},
-		"silence is permanent": {{RemoveSubscriptions, any, []Subscription{}}, {RemoveSubscriptions, []Subscription{w}, []Subscription{}}},
+		"everything first": {{AddSubscriptions, []Subscription{w}, any}},
+		"set":              {{SetSubscriptions, []Subscription{w, j, w}, []Subscription{j, w}}},
+		"set everything": {{SetSubscriptions, []Subscription{w}, []Subscription{w}},
+			{SetSubscriptions, any, any}},
+		"set nothing": {{SetSubscriptions, nil, []Subscription{}}},
+		"add to nothing": {{SetSubscriptions, nil, []Subscription{}},
+			{AddSubscriptions, []Subscription{wg}, []Subscription{wg}}},
+		"add the wider": {{SetSubscriptions, []Subscription{wg}, []Subscription{wg}},
+			{AddSubscriptions, []Subscription{w}, []Subscription{w}}},
+		"cover several": {{SetSubscriptions, []Subscription{wg, {Event: written, Group: "a"}, w, j},
+			[]Subscription{j, w}}},
+		"add the narrower": {{SetSubscriptions, []Subscription{w}, []Subscription{w}},
+			{AddSubscriptions, []Subscription{wg}, []Subscription{w}}},
+		"add everything":    {{SetSubscriptions, nil, []Subscription{}}, {AddSubscriptions, any, any}},
+		"remove from all":   {{RemoveSubscriptions, []Subscription{w}, allBut(written)}},
+		"remove everything": {{RemoveSubscriptions, any, []Subscription{}}},
+		"remove the last": {{SetSubscriptions, []Subscription{w}, []Subscription{w}},
+			{RemoveSubscriptions, []Subscription{w}, []Subscription{}}},
+		"remove where it is": {{SetSubscriptions, []Subscription{wg, j}, []Subscription{j, wg}},
+			{RemoveSubscriptions, []Subscription{w}, []Subscription{j}}},
+		"remove one group": {{SetSubscriptions, []Subscription{wg, j}, []Subscription{j, wg}},
+			{RemoveSubscriptions, []Subscription{wg}, []Subscription{j}}},
+		"everything of one": {{SetSubscriptions, []Subscription{{Event: AnyEvent, Group: "g"}}, ofGroup("g")}},
+		"remove what is not": {{SetSubscriptions, []Subscription{w}, []Subscription{w}},
+			{RemoveSubscriptions, []Subscription{j}, []Subscription{w}}},
+		"silence is permanent": {{RemoveSubscriptions, any, []Subscription{}},
+			{RemoveSubscriptions, []Subscription{w}, []Subscription{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, f.subscribe(m, SetSubscriptions, any...))
@@ -108,7 +118,8 @@ func TestSubscriptionRefusals(t *testing.T) {
 	m.Allow = mailbox("ann").Allow
 
 	require.ErrorIs(t, f.subscribe(m, "toggle", Subscription{Event: written}), schemas.ErrInvalid)
-	require.ErrorIs(t, f.subscribe(m, RemoveSubscriptions, Subscription{Event: written, Group: "g"}), schemas.ErrInvalid)
+	require.ErrorIs(t, f.subscribe(m, RemoveSubscriptions, Subscription{Event: written, Group: "g"}),
+		schemas.ErrInvalid)
 	require.Equal(t, []Subscription{{Event: AnyEvent}}, f.subscriptions(m), "nothing was changed")
 }
 
@@ -117,7 +128,8 @@ func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
 	m := mailbox("ann", "g", "h")
 	emit := func(s Stream, t schemas.EventType, item string) {
 		f.write(func(tx *store.Tx) error {
-			return Append(tx, s, Event{Type: t, Source: "bob", Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(item)}})
+			return Append(tx, s, Event{Type: t, Source: "bob",
+				Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(item)}})
 		})
 	}
 	emitAll := func() {

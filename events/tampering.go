@@ -51,7 +51,8 @@ func (m *misfit) name(tx *store.Tx, seq int64, prev []byte) (Damage, error) {
 				last = r.Seq
 			}
 		}
-		return Damage{Inserted, first, last, fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", first, last)}, nil
+		return Damage{Inserted, first, last,
+			fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", first, last)}, nil
 	}
 	for j, r := range found {
 		if _, ok := r.fits(n, prev); !ok {
@@ -62,15 +63,19 @@ func (m *misfit) name(tx *store.Tx, seq int64, prev []byte) (Damage, error) {
 		}
 		// Entry n is now number r.Seq: what lies before it was put there, or moved.
 		if j == 0 || moved(found, j, n) {
-			return Damage{Reordered, n, r.Seq, fmt.Sprintf("audit entries were put in another order: entry %d is now number %d", n, r.Seq)}, nil
+			return Damage{Reordered, n, r.Seq,
+				fmt.Sprintf("audit entries were put in another order: entry %d is now number %d", n, r.Seq)}, nil
 		}
-		return Damage{Inserted, n, r.Seq - 1, fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", n, r.Seq-1)}, nil
+		return Damage{Inserted, n, r.Seq - 1,
+			fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", n, r.Seq-1)}, nil
 	}
 	if len(found) > 0 && found[0].Seq > n {
-		return Damage{Deleted, n, found[0].Seq - 1, fmt.Sprintf("audit entries %d to %d are missing", n, found[0].Seq-1)}, nil
+		return Damage{Deleted, n, found[0].Seq - 1, fmt.Sprintf("audit entries %d to %d are missing", n,
+			found[0].Seq-1)}, nil
 	}
 	if gone := shifted(found, n); gone > 0 {
-		return Damage{Deleted, n, n + gone - 1, fmt.Sprintf("audit entries %d to %d were deleted and the ones after them renumbered", n, n+gone-1)}, nil
+		return Damage{Deleted, n, n + gone - 1,
+			fmt.Sprintf("audit entries %d to %d were deleted and the ones after them renumbered", n, n+gone-1)}, nil
 	}
 	return Damage{Changed, m.seq, m.seq, m.text}, nil
 }

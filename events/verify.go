@@ -53,7 +53,8 @@ func (v Verified) Sound() bool { return len(v.Damage) == 0 }
 // Files of one name hold the same node's checkpoints. What it cannot read is an
 // error.
 func Verify(tx *store.Tx, files []CheckpointFile) (Verified, error) {
-	v := &verifying{tx: tx, Verified: Verified{Nodes: []string{}, Forks: []ForkNote{}, Notes: []string{}, Damage: []Damage{}}}
+	v := &verifying{tx: tx, Verified: Verified{Nodes: []string{}, Forks: []ForkNote{}, Notes: []string{},
+		Damage: []Damage{}}}
 	v.gather(files)
 	if err := v.walk(); err != nil {
 		return v.Verified, err
@@ -102,7 +103,8 @@ func (v *verifying) gather(files []CheckpointFile) {
 			known[c.id()], next[c.After] = true, c
 			v.all = append(v.all, c)
 			if c.Break {
-				v.note("the checkpoint of %s (entry %d) says that the record did not continue the one before it", stamp(c.At), c.Size())
+				v.note("the checkpoint of %s (entry %d) says that the record did not continue the one before it",
+					stamp(c.At), c.Size())
 			}
 		}
 	}
@@ -131,12 +133,14 @@ func (v *verifying) complete(f CheckpointFile, next map[merkle.Hash]Checkpoint) 
 	}
 	for _, c := range f.List {
 		if !here[c.After] {
-			v.damage(Missing, 0, 0, "in %s the checkpoint before the one of %s (entry %d) is missing: it was removed or changed", f.Path, stamp(c.At), c.Size())
+			v.damage(Missing, 0, 0, "in %s the checkpoint before the one of %s (entry %d) is missing: it was "+
+				"removed or changed", f.Path, stamp(c.At), c.Size())
 		}
 	}
 	end := f.List[len(f.List)-1]
 	if c, ok := next[end.id()]; ok && !here[c.id()] {
-		v.damage(Missing, 0, 0, "%s ends with the checkpoint of entry %d, and another copy goes on to entry %d: it was rolled back, or could not be written", f.Path, end.Size(), c.Size())
+		v.damage(Missing, 0, 0, "%s ends with the checkpoint of entry %d, and another copy goes on to entry %d: it "+
+			"was rolled back, or could not be written", f.Path, end.Size(), c.Size())
 	}
 }
 
@@ -231,7 +235,8 @@ func (v *verifying) compare() error {
 	if len(beyond) > 0 && len(wrong) == 0 && !v.broken {
 		last := beyond[len(beyond)-1]
 		v.damage(Truncated, v.Entries+1, last.Size(),
-			"audit entries %d to %d are missing: the checkpoint of %s has them, so they were cut off, or an older copy of the database was put in its place", v.Entries+1, last.Size(), stamp(last.At))
+			"audit entries %d to %d are missing: the checkpoint of %s has them, so they were cut off, or an older "+
+				"copy of the database was put in its place", v.Entries+1, last.Size(), stamp(last.At))
 	}
 	return nil
 }
@@ -279,10 +284,12 @@ func (v *verifying) rewritten(wrong []Checkpoint) error {
 		break
 	}
 	if !agrees && v.Holding == 0 {
-		v.damage(Replaced, from, until, "the record holds none of the checkpoints, the first of %s: it was replaced, or made anew from entry %d or later", stamp(first.At), from)
+		v.damage(Replaced, from, until, "the record holds none of the checkpoints, the first of %s: it was "+
+			"replaced, or made anew from entry %d or later", stamp(first.At), from)
 		return nil
 	}
-	v.damage(Rewritten, from, until, "audit entries %d to %d are not those that the checkpoint of %s was signed for: they were changed, deleted or inserted, and what follows was made anew", from, until, stamp(first.At))
+	v.damage(Rewritten, from, until, "audit entries %d to %d are not those that the checkpoint of %s was signed "+
+		"for: they were changed, deleted or inserted, and what follows was made anew", from, until, stamp(first.At))
 	return nil
 }
 

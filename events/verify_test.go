@@ -57,23 +57,35 @@ func TestTamperingIsNamedAndLocated(t *testing.T) {
 		kind        Tampering
 		from, until int64
 	}{
-		"nothing":              {`SELECT 1`, 0, "", 0, 0},
-		"details erased":       {forget, 0, "", 0, 0},
-		"changed":              {`UPDATE audit SET target = 'x' WHERE seq = 11`, 0, Changed, 11, 11},
-		"time changed":         {`UPDATE audit SET at = at + 1 WHERE seq = 1`, 0, Changed, 1, 1},
-		"last changed":         {`UPDATE audit SET target = 'x' WHERE seq = 27`, 0, Changed, 27, 27},
-		"detail changed":       {`UPDATE audit_details SET detail = '9' WHERE seq = 5`, 0, Changed, 5, 5},
-		"first deleted":        {`DELETE FROM audit WHERE seq = 1`, 0, Deleted, 1, 1},
-		"deleted":              {`DELETE FROM audit WHERE seq BETWEEN 5 AND 7`, 0, Deleted, 5, 7},
-		"deleted, renumbered":  {forget + `DELETE FROM audit WHERE seq IN (5, 6); UPDATE audit SET seq = seq - 2 WHERE seq > 6`, 0, Deleted, 5, 6},
-		"swapped":              {forget + `UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 10; UPDATE audit SET seq = 10 WHERE seq = -9`, 0, Reordered, 9, 10},
-		"swapped from afar":    {forget + `UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 15; UPDATE audit SET seq = 15 WHERE seq = -9`, 0, Reordered, 9, 15},
-		"inserted":             {forget + `UPDATE audit SET seq = -seq - 1 WHERE seq > 12; UPDATE audit SET seq = -seq WHERE seq < 0; INSERT INTO audit SELECT 13, at, actor, via, action, 'x', decision, detail_hash, leaf_hash FROM audit WHERE seq = 12`, 0, Inserted, 13, 13},
-		"inserted before all":  {`INSERT INTO audit SELECT -5, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 20; INSERT INTO audit SELECT 0, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 3`, 0, Inserted, -5, 0},
-		"a copy of the first":  {`INSERT INTO audit SELECT 0, at, actor, via, action, target, decision, detail_hash, leaf_hash FROM audit WHERE seq = 1`, 0, Inserted, 0, 0},
-		"renumbered":           {forget + `UPDATE audit SET seq = 0 WHERE seq = 1`, 0, Inserted, 0, 0},
-		"cut off":              {`DELETE FROM audit WHERE seq > 20`, 0, Truncated, 21, 24},
-		"cut off, uncovered":   {`DELETE FROM audit WHERE seq > 24`, 0, "", 0, 0}, // what no checkpoint covers nothing shows
+		"nothing":        {`SELECT 1`, 0, "", 0, 0},
+		"details erased": {forget, 0, "", 0, 0},
+		"changed":        {`UPDATE audit SET target = 'x' WHERE seq = 11`, 0, Changed, 11, 11},
+		"time changed":   {`UPDATE audit SET at = at + 1 WHERE seq = 1`, 0, Changed, 1, 1},
+		"last changed":   {`UPDATE audit SET target = 'x' WHERE seq = 27`, 0, Changed, 27, 27},
+		"detail changed": {`UPDATE audit_details SET detail = '9' WHERE seq = 5`, 0, Changed, 5, 5},
+		"first deleted":  {`DELETE FROM audit WHERE seq = 1`, 0, Deleted, 1, 1},
+		"deleted":        {`DELETE FROM audit WHERE seq BETWEEN 5 AND 7`, 0, Deleted, 5, 7},
+		"deleted, renumbered": {forget +
+			`DELETE FROM audit WHERE seq IN (5, 6); UPDATE audit SET seq = seq - 2 WHERE seq > 6`, 0, Deleted, 5, 6},
+		"swapped": {forget +
+			`UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 10; UPDATE audit
+				SET seq = 10 WHERE seq = -9`, 0, Reordered, 9, 10},
+		"swapped from afar": {forget +
+			`UPDATE audit SET seq = -9 WHERE seq = 9; UPDATE audit SET seq = 9 WHERE seq = 15; UPDATE audit
+				SET seq = 15 WHERE seq = -9`, 0, Reordered, 9, 15},
+		"inserted": {forget +
+			`UPDATE audit SET seq = -seq - 1 WHERE seq > 12; UPDATE audit SET seq = -seq
+				WHERE seq < 0; INSERT INTO audit SELECT 13, at, actor, via, action, 'x', decision, detail_hash,
+				leaf_hash FROM audit WHERE seq = 12`, 0, Inserted, 13, 13},
+		"inserted before all": {`INSERT INTO audit SELECT -5, at, actor, via, action, target, decision, detail_hash,
+			leaf_hash FROM audit WHERE seq = 20; INSERT INTO audit SELECT 0, at, actor, via, action, target, decision,
+			detail_hash, leaf_hash FROM audit WHERE seq = 3`, 0, Inserted, -5, 0},
+		"a copy of the first": {`INSERT INTO audit SELECT 0, at, actor, via, action, target, decision, detail_hash,
+			leaf_hash FROM audit WHERE seq = 1`, 0, Inserted, 0, 0},
+		"renumbered": {forget + `UPDATE audit SET seq = 0 WHERE seq = 1`, 0, Inserted, 0, 0},
+		"cut off":    {`DELETE FROM audit WHERE seq > 20`, 0, Truncated, 21, 24},
+		// what no checkpoint covers nothing shows
+		"cut off, uncovered":   {`DELETE FROM audit WHERE seq > 24`, 0, "", 0, 0},
 		"emptied":              {`DELETE FROM audit`, 0, Truncated, 1, 24},
 		"changed, remade":      {forget + `UPDATE audit SET target = 'x' WHERE seq = 11`, 11, Rewritten, 9, 16},
 		"deleted, remade":      {forget + `DELETE FROM audit WHERE seq = 20`, 20, Rewritten, 17, 24},
@@ -96,7 +108,8 @@ func TestTamperingIsNamedAndLocated(t *testing.T) {
 				return
 			}
 			require.Len(t, v.Damage, 1, "%v", v.Damage)
-			require.Equal(t, [3]any{c.kind, c.from, c.until}, [3]any{v.Damage[0].Kind, v.Damage[0].From, v.Damage[0].Until}, v.Damage[0].What)
+			require.Equal(t, [3]any{c.kind, c.from, c.until},
+				[3]any{v.Damage[0].Kind, v.Damage[0].From, v.Damage[0].Until}, v.Damage[0].What)
 		})
 	}
 }
@@ -106,7 +119,8 @@ func TestTamperingIsNamedAndLocated(t *testing.T) {
 func TestWithoutCheckpointsTheEndIsNotProtected(t *testing.T) {
 	f := newFixture(t)
 	f.grown(5)
-	for _, sql := range []string{`DELETE FROM audit WHERE seq > 3`, `UPDATE audit SET at = 7; DELETE FROM audit_details`} {
+	for _, sql := range []string{`DELETE FROM audit WHERE seq > 3`,
+		`UPDATE audit SET at = 7; DELETE FROM audit_details`} {
 		require.NoError(t, f.tampered(sql, func(tx *store.Tx) error {
 			require.NoError(t, remade(tx, 1))
 			v, err := Verify(tx, nil)
@@ -248,7 +262,8 @@ func TestForksAreNoTampering(t *testing.T) {
 	v := third.verified(third.files(n))
 	require.True(t, v.Sound(), "%v", v.Damage)
 	require.Len(t, v.Forks, 1)
-	require.Equal(t, []int{2, 3}, []int{v.Holding, v.Left}, "the first and the last hold, those of both branches left do not")
+	require.Equal(t, []int{2, 3}, []int{v.Holding, v.Left},
+		"the first and the last hold, those of both branches left do not")
 
 	v = open(monday).verified(third.files(n))
 	require.Equal(t, Truncated, v.Damage[0].Kind)
@@ -274,7 +289,10 @@ func TestProof(t *testing.T) {
 			require.Equal(t, newest, shown.Checkpoint)
 			require.Equal(t, &older, shown.Older)
 			for what, change := range map[string]func(*Proof){
-				"entry":      func(p *Proof) { p.Entry = string(bytes.Replace([]byte(p.Entry), []byte("ann"), []byte("bob"), 1)) },
+				"entry": func(p *Proof) {
+					p.Entry = string(bytes.Replace([]byte(p.Entry), []byte("ann"),
+						[]byte("bob"), 1))
+				},
 				"spaces":     func(p *Proof) { p.Entry += " " },
 				"detail":     func(p *Proof) { p.Detail = "99" },
 				"inclusion":  func(p *Proof) { p.Inclusion = p.Inclusion[1:] },
@@ -307,12 +325,14 @@ func TestProof(t *testing.T) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	s, err := store.Open(b.Context(), store.Options{Path: filepath.Join(b.TempDir(), "n.db"), Durability: store.Relaxed})
+	s, err := store.Open(b.Context(), store.Options{Path: filepath.Join(b.TempDir(), "n.db"),
+		Durability: store.Relaxed})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, s.Close()) })
 	require.NoError(b, s.Write(b.Context(), func(tx *store.Tx) error {
 		for i := range 20_000 {
-			if err := Record(tx, Entry{Actor: "ann", Action: "memory_write_warm", Target: fmt.Sprint(i), Decision: "allowed", Detail: i}); err != nil {
+			if err := Record(tx, Entry{Actor: "ann", Action: "memory_write_warm", Target: fmt.Sprint(i),
+				Decision: "allowed", Detail: i}); err != nil {
 				return err
 			}
 		}

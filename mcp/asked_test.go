@@ -12,7 +12,8 @@ const firstAnswers = "answers-1"
 // asked sends one request of a client that takes tasks and can ask its user.
 func (c *crew) asked(who, method string, params obj) obj {
 	c.t.Helper()
-	params["_meta"] = meta(obj{"io.modelcontextprotocol/clientCapabilities": obj{"elicitation": obj{}, "extensions": obj{tasksExtension: obj{}}}})
+	params["_meta"] = meta(obj{"io.modelcontextprotocol/clientCapabilities": obj{"elicitation": obj{},
+		"extensions": obj{tasksExtension: obj{}}}})
 	return c.ask(who, method, params)
 }
 
@@ -23,20 +24,24 @@ func TestAWaitForATaskAsksTheUser(t *testing.T) {
 	submit := func() (task, wait any) {
 		made := c.asked("", "tools/call", obj{"name": "task_submit", "arguments": obj{"request": "write the report"}})
 		task = dig(made, "result", "structuredContent", "task_id")
-		created := c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task, "wait_seconds": 600}})
+		created := c.asked("", "tools/call", obj{"name": "task_status",
+			"arguments": obj{"task_id": task, "wait_seconds": 600}})
 		wait = dig(created, "result", "taskId")
 		require.NotNil(t, wait, "%v", created)
 		return task, wait
 	}
 	perceive := func(result obj) {
-		w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})), "structuredContent", "work").(map[string]any)
-		c.ok(c.ask("w", "tools/call", obj{"name": "task_report", "arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": result}}))
+		w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})),
+			"structuredContent", "work").(map[string]any)
+		c.ok(c.ask("w", "tools/call", obj{"name": "task_report",
+			"arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": result}}))
 	}
 	get := func(wait any) obj {
 		return dig(c.asked("", "tasks/get", obj{"taskId": wait}), "result").(map[string]any)
 	}
 	state := func(task any) any {
-		return dig(c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task}}), "result", "structuredContent", "task", "state")
+		return dig(c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task}}), "result",
+			"structuredContent", "task", "state")
 	}
 	questions := obj{"intent": "", "questions": []any{"Which \u202ereport?"}}
 
@@ -51,8 +56,10 @@ func TestAWaitForATaskAsksTheUser(t *testing.T) {
 		require.NotNil(t, c.asked("", "tasks/update", obj{"taskId": wait, "inputResponses": none})["result"])
 		require.Equal(t, "input_required", get(wait)["status"])
 	}
-	require.NotNil(t, c.asked("w", "tasks/update", obj{"taskId": wait, "inputResponses": obj{firstAnswers: obj{"action": "decline"}}})["error"], "not its own")
-	answer := obj{"taskId": wait, "inputResponses": obj{firstAnswers: obj{"action": "accept", "content": obj{answersKey: "the yearly one"}}}}
+	require.NotNil(t, c.asked("w", "tasks/update", obj{"taskId": wait,
+		"inputResponses": obj{firstAnswers: obj{"action": "decline"}}})["error"], "not its own")
+	answer := obj{"taskId": wait, "inputResponses": obj{firstAnswers: obj{"action": "accept",
+		"content": obj{answersKey: "the yearly one"}}}}
 	require.NotNil(t, c.asked("", "tasks/update", answer)["result"])
 	require.Equal(t, "perceiving", state(task))
 	require.Equal(t, "working", get(wait)["status"])
@@ -61,7 +68,8 @@ func TestAWaitForATaskAsksTheUser(t *testing.T) {
 	_, wait = submit()
 	perceive(obj{"intent": "write the report"}) // of the first
 	perceive(questions)
-	require.NotNil(t, c.asked("", "tasks/update", obj{"taskId": wait, "inputResponses": obj{firstAnswers: obj{"action": "decline"}}})["result"])
+	require.NotNil(t, c.asked("", "tasks/update", obj{"taskId": wait,
+		"inputResponses": obj{firstAnswers: obj{"action": "decline"}}})["result"])
 	require.Equal(t, "working", get(wait)["status"], "declined: it goes on as it is")
 
 	_, wait = submit()
@@ -76,28 +84,35 @@ func TestAWaitForATaskAsksTheUser(t *testing.T) {
 // that R1 asks next, which have a name of their own.
 func TestAnAnswerSentAgainAnswersNothingElse(t *testing.T) {
 	c := newCrew(t)
-	task := dig(c.asked("", "tools/call", obj{"name": "task_submit", "arguments": obj{"request": "write the report"}}), "result", "structuredContent", "task_id")
-	wait := dig(c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task, "wait_seconds": 600}}), "result", "taskId")
+	task := dig(c.asked("", "tools/call", obj{"name": "task_submit", "arguments": obj{"request": "write the report"}}),
+		"result", "structuredContent", "task_id")
+	wait := dig(c.asked("", "tools/call", obj{"name": "task_status",
+		"arguments": obj{"task_id": task, "wait_seconds": 600}}), "result", "taskId")
 	asks := func(question string) (key string) {
-		w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})), "structuredContent", "work").(map[string]any)
-		c.ok(c.ask("w", "tools/call", obj{"name": "task_report", "arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
-			"result": obj{"intent": "", "questions": []any{question}}}}))
+		w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})),
+			"structuredContent", "work").(map[string]any)
+		c.ok(c.ask("w", "tools/call", obj{"name": "task_report",
+			"arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+				"result": obj{"intent": "", "questions": []any{question}}}}))
 		for key = range dig(c.asked("", "tasks/get", obj{"taskId": wait}), "result", "inputRequests").(map[string]any) {
 		}
 		return key
 	}
 	state := func() any {
-		return dig(c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task}}), "result", "structuredContent", "task", "state")
+		return dig(c.asked("", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task}}), "result",
+			"structuredContent", "task", "state")
 	}
 	first := asks("Which report?")
-	answer := obj{"taskId": wait, "inputResponses": obj{first: obj{"action": "accept", "content": obj{answersKey: "the yearly one"}}}}
+	answer := obj{"taskId": wait, "inputResponses": obj{first: obj{"action": "accept",
+		"content": obj{answersKey: "the yearly one"}}}}
 	require.NotNil(t, c.asked("", "tasks/update", answer)["result"])
 	require.Equal(t, "perceiving", state())
 	second := asks("May it be deleted?")
 	require.NotEqual(t, first, second)
 	require.NotNil(t, c.asked("", "tasks/update", answer)["result"])
 	require.Equal(t, "clarifying", state())
-	require.NotNil(t, c.asked("", "tasks/update", obj{"taskId": wait, "inputResponses": obj{second: obj{"action": "decline"}}})["result"])
+	require.NotNil(t, c.asked("", "tasks/update", obj{"taskId": wait,
+		"inputResponses": obj{second: obj{"action": "decline"}}})["result"])
 	require.Equal(t, "perceiving", state())
 }
 
@@ -105,15 +120,22 @@ func TestAnAnswerSentAgainAnswersNothingElse(t *testing.T) {
 func TestOnlyWhoRunsATaskIsAsked(t *testing.T) {
 	c := newCrew(t)
 	c.ok(c.ask("", "tools/call", obj{"name": "memory_group", "arguments": obj{"action": "create", "group": "team"}}))
-	c.ok(c.ask("", "tools/call", obj{"name": "agent_capabilities", "arguments": obj{"agent": "w", "groups": []any{"team"}, "capabilities": obj{
-		"memory_read": obj{"groups": []any{"team"}}, "memory_write": obj{"groups": []any{"team"}}, "tools": []any{"task_claim", "task_report", "task_status", "task_submit"}}}}))
-	c.ok(c.ask("", "tools/call", obj{"name": "memory_group", "arguments": obj{"action": "add", "group": "team", "entity": "w"}}))
-	task := dig(c.asked("", "tools/call", obj{"name": "task_submit", "arguments": obj{"request": "write the report", "group": "team"}}), "result", "structuredContent", "task_id")
-	wait := dig(c.asked("w", "tools/call", obj{"name": "task_status", "arguments": obj{"task_id": task, "wait_seconds": 600}}), "result", "taskId")
+	c.ok(c.ask("", "tools/call", obj{"name": "agent_capabilities",
+		"arguments": obj{"agent": "w", "groups": []any{"team"}, "capabilities": obj{
+			"memory_read": obj{"groups": []any{"team"}}, "memory_write": obj{"groups": []any{"team"}},
+			"tools": []any{"task_claim", "task_report", "task_status", "task_submit"}}}}))
+	c.ok(c.ask("", "tools/call", obj{"name": "memory_group",
+		"arguments": obj{"action": "add", "group": "team", "entity": "w"}}))
+	task := dig(c.asked("", "tools/call", obj{"name": "task_submit",
+		"arguments": obj{"request": "write the report", "group": "team"}}), "result", "structuredContent", "task_id")
+	wait := dig(c.asked("w", "tools/call", obj{"name": "task_status",
+		"arguments": obj{"task_id": task, "wait_seconds": 600}}), "result", "taskId")
 	require.NotNil(t, wait)
-	w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})), "structuredContent", "work").(map[string]any)
-	c.ok(c.ask("w", "tools/call", obj{"name": "task_report", "arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
-		"result": obj{"intent": "", "questions": []any{"What is your password?"}}}}))
+	w := dig(c.ok(c.ask("w", "tools/call", obj{"name": "task_claim", "arguments": obj{"role": "R1"}})),
+		"structuredContent", "work").(map[string]any)
+	c.ok(c.ask("w", "tools/call", obj{"name": "task_report",
+		"arguments": obj{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+			"result": obj{"intent": "", "questions": []any{"What is your password?"}}}}))
 	got := dig(c.asked("w", "tasks/get", obj{"taskId": wait}), "result").(map[string]any)
 	require.Equal(t, "completed", got["status"], "%v", got)
 	require.Equal(t, "clarifying", dig(got, "result", "structuredContent", "task", "state"))

@@ -43,30 +43,36 @@ func Routes(n *ops.Node) map[string]Route {
 		"GET /health": {Open: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, http.StatusOK, map[string]any{"status": "ok"})
 		})},
-		"POST /auth/challenge": {Open: true, Handler: post(func(ctx context.Context, in challengeIn) (challengeOut, error) {
-			if in.AgentID == "" {
-				return challengeOut{}, schemas.Invalidf("agent_id is missing").Expecting("the id of who wants a token")
-			}
-			c, err := n.Challenge(ctx, in.AgentID)
-			return challengeOut{
-				Message: c.SigningBytes(), Nonce: c.Nonce[:], Expires: c.ExpiresUnixMicro,
-				NodeID: c.NodeID, Audience: c.Audience, Purpose: c.Purpose,
-			}, err
-		})},
+		"POST /auth/challenge": {Open: true,
+			Handler: post(func(ctx context.Context, in challengeIn) (challengeOut, error) {
+				if in.AgentID == "" {
+					return challengeOut{},
+						schemas.Invalidf("agent_id is missing").Expecting("the id of who wants a token")
+				}
+				c, err := n.Challenge(ctx, in.AgentID)
+				return challengeOut{
+					Message: c.SigningBytes(), Nonce: c.Nonce[:], Expires: c.ExpiresUnixMicro,
+					NodeID: c.NodeID, Audience: c.Audience, Purpose: c.Purpose,
+				}, err
+			})},
 		"POST /auth/token": {Open: true, Handler: post(func(ctx context.Context, in tokenIn) (tokenOut, error) {
 			nonce, err := base64.StdEncoding.DecodeString(in.Nonce)
 			if err != nil || len(nonce) != 32 {
-				return tokenOut{}, schemas.Invalidf("nonce is not 32 bytes in base64").Try("send the nonce of POST /auth/challenge unchanged")
+				return tokenOut{}, schemas.Invalidf("nonce is not 32 bytes in base64").Try(
+					"send the nonce of POST /auth/challenge unchanged")
 			}
 			signature, err := base64.StdEncoding.DecodeString(in.Signature)
 			if err != nil {
-				return tokenOut{}, schemas.Invalidf("signature is not base64").Try("send the 64-byte Ed25519 signature of the challenge's message")
+				return tokenOut{}, schemas.Invalidf("signature is not base64").Try(
+					"send the 64-byte Ed25519 signature of the challenge's message")
 			}
-			issued, err := n.Token(ctx, schemas.AuthChallenge{AgentID: in.AgentID, Nonce: [32]byte(nonce), ExpiresUnixMicro: in.Expires}, signature)
+			issued, err := n.Token(ctx, schemas.AuthChallenge{AgentID: in.AgentID, Nonce: [32]byte(nonce),
+				ExpiresUnixMicro: in.Expires}, signature)
 			if err != nil {
 				return tokenOut{}, err
 			}
-			return tokenOut{Token: issued.Token.Reveal(), Type: "Bearer", ExpiresAt: events.Timestamp(issued.ExpiresAt)}, nil
+			return tokenOut{Token: issued.Token.Reveal(), Type: "Bearer",
+				ExpiresAt: events.Timestamp(issued.ExpiresAt)}, nil
 		})},
 	}
 }
@@ -103,7 +109,8 @@ func post[In, Out any](f func(context.Context, In) (Out, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		if err := strictjson.UnmarshalRead(r.Body, &in, strictjson.RejectUnknownMembers(true)); err != nil {
-			answer(w, http.StatusBadRequest, map[string]any{"error": "invalid", "message": "the body is not the JSON object expected here",
+			answer(w, http.StatusBadRequest, map[string]any{"error": "invalid",
+				"message":  "the body is not the JSON object expected here",
 				"expected": fmt.Sprintf("an object with %s", strings.Join(fieldsOf[In](), ", "))})
 			return
 		}

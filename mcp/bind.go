@@ -266,7 +266,8 @@ func shown(e *schemas.Error) *schemas.Error {
 	out := &schemas.Error{Code: e.Code, Msg: text(e.Msg), Expected: text(e.Expected), Hint: text(e.Hint)}
 	for i, v := range e.Violations {
 		if i == shownViolations {
-			out.Violations = append(out.Violations, schemas.Violation{Msg: fmt.Sprintf("and %d more", len(e.Violations)-i)})
+			out.Violations = append(out.Violations,
+				schemas.Violation{Msg: fmt.Sprintf("and %d more", len(e.Violations)-i)})
 			break
 		}
 		out.Violations = append(out.Violations, schemas.Violation{Path: text(v.Path), Msg: text(v.Msg)})

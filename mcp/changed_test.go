@@ -66,7 +66,8 @@ func (h *hearers) settled() {
 func (h *hearers) legacy(name string) <-chan obj {
 	h.t.Helper()
 	session := h.http.session(h.bearers[name])
-	listed := h.http.body(h.http.do(h.t.Context(), "POST", "/mcp", encode(h.t, request(1, "tools/list", obj{})), session, h.bearers[name]))
+	listed := h.http.body(h.http.do(h.t.Context(), "POST", "/mcp", encode(h.t, request(1, "tools/list", obj{})),
+		session, h.bearers[name]))
 	require.Len(h.t, dig(listed, "result", "tools"), 2)
 	return sseEvents(h.http.do(h.t.Context(), "GET", "/mcp", nil, session, h.bearers[name]))
 }
@@ -81,7 +82,8 @@ func (h *hearers) modern(name string, filter obj) <-chan obj {
 
 func (h *hearers) stdio(name string) *stdioClient {
 	c := h.caller(name)
-	return (&fixture{router: h.routers[h.piped], principal: Principal{ID: string(c.Entity), Value: c}}).stdio(h.t, StdioOptions{})
+	return (&fixture{router: h.routers[h.piped], principal: Principal{ID: string(c.Entity), Value: c}}).stdio(h.t,
+		StdioOptions{})
 }
 
 func (h *hearers) legacyStdio(name string) <-chan obj {
@@ -107,7 +109,8 @@ func TestAClientHearsThatItsToolsChanged(t *testing.T) {
 	h := newHearers(t)
 	asks := obj{"toolsListChanged": true}
 	told := map[string]<-chan obj{
-		"legacy": h.legacy("w"), "modern": h.modern("w", asks), "legacy stdio": h.legacyStdio("w"), "modern stdio": h.modernStdio("w"),
+		"legacy": h.legacy("w"), "modern": h.modern("w", asks), "legacy stdio": h.legacyStdio("w"),
+		"modern stdio": h.modernStdio("w"),
 	}
 	silent := map[string]<-chan obj{
 		"another legacy": h.legacy("beside"), "another modern": h.modern("beside", asks),
@@ -120,7 +123,8 @@ func TestAClientHearsThatItsToolsChanged(t *testing.T) {
 	h.settled()
 	before, err := h.node.Epoch(t.Context())
 	require.NoError(t, err)
-	h.must(h.lead, "agent_capabilities", obj{"agent": "w", "capabilities": obj{"tools": []string{"agent_list"}, "autonomous": true}})
+	h.must(h.lead, "agent_capabilities", obj{"agent": "w",
+		"capabilities": obj{"tools": []string{"agent_list"}, "autonomous": true}})
 	h.must(h.lead, "agent_register", obj{"agent_type": "custom", "display_name": "New", "name": "new"})
 	after, err := h.node.Epoch(t.Context())
 	require.NoError(t, err)

@@ -145,10 +145,11 @@ func TestClientsWithATokenHavePlacesOfTheirOwn(t *testing.T) {
 
 // A body that needs no token is small, arrives soon, and keeps nobody else waiting.
 func TestBodiesWithoutATokenAreBounded(t *testing.T) {
-	routes := map[string]Route{"POST /open": {Open: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		_, _ = w.Write(body)
-	})}}
+	routes := map[string]Route{"POST /open": {Open: true,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			_, _ = w.Write(body)
+		})}}
 	post := func(length int) string {
 		return fmt.Sprintf("POST /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", length)
 	}
@@ -162,7 +163,8 @@ func TestBodiesWithoutATokenAreBounded(t *testing.T) {
 		}
 		require.Equal(t, http.StatusOK, exchange(t, w.dial(t, "10.0.0.2"), post(2)+"{}"))
 		require.Zero(t, time.Since(begin), "slow bodies take no turn")
-		require.Equal(t, http.StatusRequestEntityTooLarge, exchange(t, w.dial(t, "10.0.0.2"), post(maxOpenBody+1)+strings.Repeat("x", maxOpenBody+1)))
+		require.Equal(t, http.StatusRequestEntityTooLarge,
+			exchange(t, w.dial(t, "10.0.0.2"), post(maxOpenBody+1)+strings.Repeat("x", maxOpenBody+1)))
 		_, _ = io.Copy(io.Discard, slow[0])
 		require.LessOrEqual(t, time.Since(begin), openTimeout+time.Second)
 	})
@@ -171,7 +173,8 @@ func TestBodiesWithoutATokenAreBounded(t *testing.T) {
 // Requests without a token are served a few at a time; one that waits too long is refused.
 func TestRequestsWithoutATokenTakeTurns(t *testing.T) {
 	var hold chan struct{} // made where time is faked
-	routes := map[string]Route{"GET /open": {Open: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold })}}
+	routes := map[string]Route{"GET /open": {Open: true,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold })}}
 	const get = "GET /open HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	inTown(t, HTTPOptions{Routes: routes}, func(t *testing.T, w *town) {
 		hold = make(chan struct{})

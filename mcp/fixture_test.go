@@ -43,7 +43,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{started: make(chan string, 1000), ended: make(chan string, 1000), release: make(chan struct{})}
 	f.srv = sdkserver.NewMCPServer("fixture", "1",
-		sdkserver.WithToolCapabilities(true), sdkserver.WithResourceCapabilities(true, true), sdkserver.WithPromptCapabilities(true),
+		sdkserver.WithToolCapabilities(true), sdkserver.WithResourceCapabilities(true, true),
+		sdkserver.WithPromptCapabilities(true),
 		sdkserver.WithLogging())
 	tool := func(name string, h sdkserver.ToolHandlerFunc) {
 		f.srv.AddTool(sdk.NewTool(name, sdk.WithString("x")), h)
@@ -74,7 +75,8 @@ func newFixture(t *testing.T) *fixture {
 	})
 	tool("progress", func(ctx context.Context, _ sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		for i := range 20 {
-			if err := f.srv.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progress": i}); err != nil {
+			if err := f.srv.SendNotificationToClient(ctx, "notifications/progress",
+				map[string]any{"progress": i}); err != nil {
 				return nil, err
 			}
 		}
@@ -101,9 +103,10 @@ func newFixture(t *testing.T) *fixture {
 		}
 		return sdk.NewToolResultText(string(res.Action)), nil
 	})
-	f.srv.AddResource(sdk.NewResource("test://r", "r"), func(context.Context, sdk.ReadResourceRequest) ([]sdk.ResourceContents, error) {
-		return nil, errors.New("the password is hunter2")
-	})
+	f.srv.AddResource(sdk.NewResource("test://r", "r"),
+		func(context.Context, sdk.ReadResourceRequest) ([]sdk.ResourceContents, error) {
+			return nil, errors.New("the password is hunter2")
+		})
 	f.router = NewRouter(f.srv, slog.New(slog.DiscardHandler))
 	f.router.HandleMethod("custom/echo", func(ctx context.Context, params json.RawMessage) (any, error) {
 		return map[string]any{"params": params, "sampling": ClientCapabilities(ctx).Sampling != nil}, nil
@@ -146,7 +149,8 @@ type obj = map[string]any
 
 // meta is what a request of 2026-07-28 carries.
 func meta(extra ...obj) obj {
-	m := obj{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": obj{}}
+	m := obj{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+		"io.modelcontextprotocol/clientCapabilities": obj{}}
 	for _, e := range extra {
 		for k, v := range e {
 			m[k] = v
@@ -172,7 +176,8 @@ func listen(id any, filter obj) obj {
 }
 
 func initialize(id any, caps obj) obj {
-	return request(id, "initialize", obj{"protocolVersion": "2025-11-25", "capabilities": caps, "clientInfo": obj{"name": "t", "version": "1"}})
+	return request(id, "initialize", obj{"protocolVersion": "2025-11-25", "capabilities": caps,
+		"clientInfo": obj{"name": "t", "version": "1"}})
 }
 
 func cancelled(id any) obj {

@@ -31,11 +31,12 @@ func echoing() (*Router, *atomic.Int64) {
 	srv := sdkserver.NewMCPServer("fuzzed", "1",
 		sdkserver.WithToolCapabilities(true), sdkserver.WithResourceCapabilities(true, true), sdkserver.WithLogging())
 	calls := &atomic.Int64{}
-	srv.AddTool(sdk.NewTool("echo", sdk.WithString("x")), func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		calls.Add(1)
-		p, _ := PrincipalFrom(ctx)
-		return sdk.NewToolResultText(p.ID + ":" + req.GetString("x", "")), nil
-	})
+	srv.AddTool(sdk.NewTool("echo", sdk.WithString("x")),
+		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			calls.Add(1)
+			p, _ := PrincipalFrom(ctx)
+			return sdk.NewToolResultText(p.ID + ":" + req.GetString("x", "")), nil
+		})
 	return NewRouter(srv, slog.New(slog.DiscardHandler)), calls
 }
 
@@ -51,7 +52,8 @@ func sameGoroutines(t *testing.T, before int) {
 		time.Sleep(time.Millisecond)
 	}
 	buf := make([]byte, 1<<20)
-	require.Fail(t, "goroutines leaked", "%d, now %d\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
+	require.Fail(t, "goroutines leaked", "%d, now %d\n%s", before, runtime.NumGoroutine(),
+		buf[:runtime.Stack(buf, true)])
 }
 
 // Whatever comes in on stdin, the server ends with it, answers no more requests
@@ -65,8 +67,10 @@ func FuzzStdio(f *testing.F) {
 	legacy := line(initialize(1, obj{})) + line(obj{"jsonrpc": "2.0", "method": "notifications/initialized"})
 	for _, s := range []string{
 		legacy + line(callTool(2, "echo", "x", false)) + line(cancelled(2)),
-		line(callTool(1, "echo", "x", true)) + line(listen(2, obj{"resourceSubscriptions": []string{"a://b"}})) + line(cancelled(2)),
-		legacy + line(request(2, "resources/subscribe", obj{"uri": "a://b"})) + line(request(3, "logging/setLevel", obj{"level": "debug"})),
+		line(callTool(1, "echo", "x", true)) + line(listen(2,
+			obj{"resourceSubscriptions": []string{"a://b"}})) + line(cancelled(2)),
+		legacy + line(request(2, "resources/subscribe", obj{"uri": "a://b"})) + line(request(3, "logging/setLevel",
+			obj{"level": "debug"})),
 		"\r\n \n{}\n[]\n\x00\n" + line(request("a", "tools/list", obj{"cursor": "x"})),
 		line(obj{"jsonrpc": "2.0", "id": "server-1", "result": obj{}}), `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 	} {
@@ -79,7 +83,8 @@ func FuzzStdio(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := runtime.NumGoroutine()
 		lines := 0
-		require.NoError(t, eachLine(bytes.NewReader(in), 1<<12, func([]byte) bool { lines++; return true }, func(json.RawMessage) { lines++ }))
+		require.NoError(t, eachLine(bytes.NewReader(in), 1<<12, func([]byte) bool { lines++; return true },
+			func(json.RawMessage) { lines++ }))
 		var out bytes.Buffer
 		ctx := WithPrincipal(t.Context(), Principal{ID: "me"})
 		require.NoError(t, ServeStdio(ctx, router, bytes.NewReader(in), &out, StdioOptions{MaxLine: 1 << 12}))
@@ -184,8 +189,9 @@ func (r *lockedRecorder) Write(b []byte) (int, error) {
 // The two steps from a key to a token see bytes of strangers: none of them makes
 // a token, and none is an internal error.
 func FuzzAuth(f *testing.F) {
-	n, err := ops.Open(f.Context(), ops.Config{Home: ops.Home(filepath.Join(f.TempDir(), "home")), Durability: store.Relaxed,
-		Access: access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
+	n, err := ops.Open(f.Context(), ops.Config{Home: ops.Home(filepath.Join(f.TempDir(), "home")),
+		Durability: store.Relaxed,
+		Access:     access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
 	require.NoError(f, err)
 	f.Cleanup(func() { require.NoError(f, n.Close()) })
 	_, err = n.Establish(f.Context(), "ann", nil, nil)
@@ -194,7 +200,8 @@ func FuzzAuth(f *testing.F) {
 	require.NoError(f, err)
 	c, err := n.Challenge(f.Context(), key.EntityID)
 	require.NoError(f, err)
-	proof := obj{"agent_id": key.EntityID, "nonce": c.Nonce[:], "expires": c.ExpiresUnixMicro, "signature": make([]byte, 64)}
+	proof := obj{"agent_id": key.EntityID, "nonce": c.Nonce[:], "expires": c.ExpiresUnixMicro,
+		"signature": make([]byte, 64)}
 	unsigned, err := json.Marshal(proof)
 	require.NoError(f, err)
 	f.Add(false, []byte(`{"agent_id":"`+string(key.EntityID)+`"}`))

@@ -107,7 +107,8 @@ func (g *guard) identify(r *http.Request) (Principal, *refusedAuth) {
 		return Principal{}, &refusedAuth{http.StatusBadRequest, msg, challenge + `, error="invalid_request"`}
 	}
 	if r.URL.Query().Has("access_token") {
-		return unauthorized("a token in the URL is not accepted: send it in the Authorization header", `, error="invalid_request"`)
+		return unauthorized("a token in the URL is not accepted: send it in the Authorization header",
+			`, error="invalid_request"`)
 	}
 	values := r.Header.Values("Authorization")
 	if len(values) > 1 {

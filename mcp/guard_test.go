@@ -21,7 +21,8 @@ func routes() HTTPOptions {
 	}}
 }
 
-var paths = []string{"/mcp", "/sse", "/messages", "/health", "/auth/challenge", "/console/x", "/.well-known/oauth-protected-resource", "/"}
+var paths = []string{"/mcp", "/sse", "/messages", "/health", "/auth/challenge", "/console/x",
+	"/.well-known/oauth-protected-resource", "/"}
 
 func TestM01OriginsAreChecked(t *testing.T) {
 	h := newFixture(t).http(t, routes())
@@ -73,7 +74,8 @@ func TestM02HostsAreChecked(t *testing.T) {
 	for host, status := range map[string]int{
 		"evil.example": 403, "evil.example:" + port: 403, "127.0.0.1.evil": 403, "localhost.evil:" + port: 403,
 		"localhost:x": 403, "10.0.0.1:" + port: 403, "0.0.0.0:" + port: 403, "mcp.example:1": 403,
-		"localhost": 400, "localhost:" + port: 400, "127.0.0.1:" + port: 400, "[::1]:" + port: 400, "[::1]": 400, "127.0.0.2": 400, "mcp.example": 400,
+		"localhost": 400, "localhost:" + port: 400, "127.0.0.1:" + port: 400, "[::1]:" + port: 400, "[::1]": 400,
+		"127.0.0.2": 400, "mcp.example": 400,
 	} {
 		got := h.do(t.Context(), "GET", "/mcp", nil, "Host: "+host).StatusCode // 400: no session
 		require.Equal(t, status, got, host)
@@ -84,7 +86,8 @@ func TestM02HostsAreChecked(t *testing.T) {
 	public := &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}
 	g := &guard{}
 	require.Error(t, g.admit(r), "an unknown socket counts as loopback")
-	require.NoError(t, g.admit(r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(public)))))
+	require.NoError(t, g.admit(r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey,
+		net.Addr(public)))))
 }
 
 func TestM04EveryRouteNeedsAToken(t *testing.T) {
@@ -119,13 +122,17 @@ func TestM05TokensTravelInTheHeaderOnly(t *testing.T) {
 	m["access_token"] = "alice"
 	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp", encode(t, m), headers...).StatusCode, "body")
 	delete(m, "access_token")
-	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp?access_token=alice", encode(t, m), headers...).StatusCode, "query")
-	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp?access_token=alice", encode(t, m), modernHeaders(m)...).StatusCode, "query and header")
-	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp", encode(t, m), append(headers, "Cookie: access_token=alice; Authorization=alice")...).StatusCode, "cookie")
+	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp?access_token=alice", encode(t, m), headers...).StatusCode,
+		"query")
+	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp?access_token=alice", encode(t, m),
+		modernHeaders(m)...).StatusCode, "query and header")
+	require.Equal(t, 401, h.do(t.Context(), "POST", "/mcp", encode(t, m),
+		append(headers, "Cookie: access_token=alice; Authorization=alice")...).StatusCode, "cookie")
 
 	// One connection: the token of the first request is not the second's.
 	conns := map[string]bool{}
-	h.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+	h.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, addr string) (net.Conn,
+		error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 		if err == nil {
 			conns[c.LocalAddr().String()] = true
@@ -157,7 +164,8 @@ func TestM07AuthenticationFailures(t *testing.T) {
 		resp := h.do(t.Context(), "GET", "/mcp", nil, header)
 		require.Equal(t, want.status, resp.StatusCode, header)
 		require.Contains(t, resp.Header.Get("WWW-Authenticate"), want.challenge, header)
-		require.Equal(t, 1, strings.Count(resp.Header.Get("WWW-Authenticate")+" scope=", " scope=")-strings.Count(want.challenge, " scope="), header)
+		require.Equal(t, 1, strings.Count(resp.Header.Get("WWW-Authenticate")+" scope=",
+			" scope=")-strings.Count(want.challenge, " scope="), header)
 	}
 	req, err := http.NewRequest("GET", "http://"+h.addr+"/mcp", nil)
 	require.NoError(t, err)
@@ -179,10 +187,12 @@ func TestM24CrossSiteRequests(t *testing.T) {
 		require.Equal(t, status, h.post(t.Context(), m, "Content-Type: "+contentType).StatusCode, contentType)
 	}
 	for _, path := range paths {
-		require.Equal(t, 403, h.do(t.Context(), "POST", path, encode(t, m), "Sec-Fetch-Site: cross-site").StatusCode, path)
+		require.Equal(t, 403, h.do(t.Context(), "POST", path, encode(t, m), "Sec-Fetch-Site: cross-site").StatusCode,
+			path)
 	}
 	require.Equal(t, 200, h.post(t.Context(), m, "Sec-Fetch-Site: same-origin").StatusCode)
-	require.Equal(t, 200, h.post(t.Context(), m, "Sec-Fetch-Site: cross-site", "Origin: https://console.example").StatusCode)
+	require.Equal(t, 200, h.post(t.Context(), m, "Sec-Fetch-Site: cross-site",
+		"Origin: https://console.example").StatusCode)
 }
 
 func TestM29LegacySSE(t *testing.T) {
@@ -204,7 +214,8 @@ func TestM29LegacySSE(t *testing.T) {
 	}
 	require.Equal(t, 401, post(initialize(1, obj{}), "Authorization:"), "the id alone is no proof")
 	require.Equal(t, 404, post(initialize(1, obj{}), "Authorization: Bearer bob"))
-	require.Equal(t, 404, h.do(t.Context(), "POST", "/messages?sessionId=x", encode(t, initialize(1, obj{}))).StatusCode)
+	require.Equal(t, 404, h.do(t.Context(), "POST", "/messages?sessionId=x",
+		encode(t, initialize(1, obj{}))).StatusCode)
 	require.Equal(t, 415, post(initialize(1, obj{}), "Content-Type: text/plain"))
 	require.Equal(t, 400, h.do(t.Context(), "POST", endpoint, []byte(`[]`)).StatusCode)
 
@@ -233,6 +244,7 @@ func FuzzGuard(f *testing.F) {
 		}
 		require.Equal(t, "http://"+host, origin, "only the server's own origin")
 		name := strings.ToLower(host)
-		require.True(t, strings.HasPrefix(name, "localhost") || strings.HasPrefix(name, "127.") || strings.Contains(name, ":"), host)
+		require.True(t, strings.HasPrefix(name, "localhost") || strings.HasPrefix(name, "127.") ||
+			strings.Contains(name, ":"), host)
 	})
 }

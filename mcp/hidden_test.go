@@ -19,7 +19,8 @@ import (
 // wrong with that; one that is given back is there at once. Absent ones are told as those
 // that never were, to the byte, in either era.
 func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -37,9 +38,11 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 		return boundClient{server, token("")}.ask("tools/call", obj{"name": tool, "arguments": args})
 	}
 	grant := func(tools ...string) {
-		require.Nil(t, dig(lead("agent_capabilities", obj{"agent": "w", "capabilities": obj{"tools": tools}}), "result", "isError"))
+		require.Nil(t, dig(lead("agent_capabilities", obj{"agent": "w", "capabilities": obj{"tools": tools}}), "result",
+			"isError"))
 	}
-	require.Nil(t, dig(lead("agent_register", obj{"agent_type": "custom", "name": "w", "display_name": "W"}), "result", "isError"))
+	require.Nil(t, dig(lead("agent_register", obj{"agent_type": "custom", "name": "w", "display_name": "W"}), "result",
+		"isError"))
 	bearer := token("w")
 	session := server.session(bearer)
 	eras := map[string]func(tool string, args obj) string{
@@ -61,7 +64,8 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 			require.Contains(t, worker("memory_read_hot", obj{}), "structuredContent")
 			grant("agent_list")
 			for range 2 {
-				require.Equal(t, strings.ReplaceAll(gone, "agent_lisp", "memory_read_hot"), worker("memory_read_hot", args), "%s %v", era, args)
+				require.Equal(t, strings.ReplaceAll(gone, "agent_lisp", "memory_read_hot"),
+					worker("memory_read_hot", args), "%s %v", era, args)
 			}
 		}
 	}
@@ -78,11 +82,15 @@ func read(t *testing.T, resp *http.Response) string {
 // What is sent does not depend on how it is encoded.
 func TestEncodedIsMarshal(t *testing.T) {
 	for _, v := range []any{
-		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(json.RawMessage(`"a<b"`)), Result: &sdk.CallToolResult{
-			Content: []sdk.Content{sdk.NewTextContent("x < y & z\u2028" + strings.Repeat("é", 9))}, IsError: true,
-			Result: sdk.Result{Meta: sdk.NewMetaFromMap(map[string]any{"k": 1}), ResultType: "complete"}, StructuredContent: json.RawMessage(`{"b":"<", "a":[1, 2]}`)}},
-		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)), Result: &sdk.CallToolResult{}},
-		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)), Result: map[string]any{"a": 1}},
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(json.RawMessage(`"a<b"`)),
+			Result: &sdk.CallToolResult{
+				Content: []sdk.Content{sdk.NewTextContent("x < y & z\u2028" + strings.Repeat("é", 9))}, IsError: true,
+				Result:            sdk.Result{Meta: sdk.NewMetaFromMap(map[string]any{"k": 1}), ResultType: "complete"},
+				StructuredContent: json.RawMessage(`{"b":"<", "a":[1, 2]}`)}},
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)),
+			Result: &sdk.CallToolResult{}},
+		sdk.JSONRPCResponse{JSONRPC: sdk.JSONRPC_VERSION, ID: sdk.NewRequestId(int64(7)),
+			Result: map[string]any{"a": 1}},
 		Errorf(CodeParse, "no").response(nil),
 	} {
 		want, err := json.Marshal(v)

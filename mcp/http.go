@@ -144,7 +144,8 @@ func (h *handler) bearer(next http.Handler) http.Handler {
 		}
 		ctx := context.WithValue(structuredRequest(WithPrincipal(r.Context(), p), r.Header), tokenKey{}, func() bool {
 			again, refused := h.guard.identify(r)
-			return refused == nil && again.ID == p.ID || refused != nil && refused.status == http.StatusServiceUnavailable
+			return refused == nil && again.ID == p.ID || refused != nil &&
+				refused.status == http.StatusServiceUnavailable
 		})
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -215,7 +216,8 @@ func (h *handler) serveMCP(w http.ResponseWriter, r *http.Request) {
 		h.sessions.delete(w, r)
 	default:
 		w.Header().Set("Allow", http.MethodPost)
-		writeError(w, http.StatusMethodNotAllowed, nil, Errorf(CodeInvalidRequest, "%s is not supported here", r.Method))
+		writeError(w, http.StatusMethodNotAllowed, nil,
+			Errorf(CodeInvalidRequest, "%s is not supported here", r.Method))
 	}
 }
 
@@ -258,7 +260,8 @@ func (h *handler) servePost(w http.ResponseWriter, r *http.Request, m message) {
 }
 
 // serveCall runs a request and writes its answer to w.
-func serveCall(ctx context.Context, router *Router, s *session, m message, w http.ResponseWriter, status func(sdk.JSONRPCMessage) int) {
+func serveCall(ctx context.Context, router *Router, s *session, m message, w http.ResponseWriter,
+	status func(sdk.JSONRPCMessage) int) {
 	reply := newHTTPReply(w)
 	c := newCall(s, m, reply.event)
 	ctx, c.cancel = context.WithCancelCause(ctx)

@@ -32,7 +32,8 @@ func TestHTTPCancellationStaysWithItsClient(t *testing.T) {
 	h.began(t)
 
 	bob := h.session("Authorization: Bearer bob")
-	require.Equal(t, 202, h.do(ctx, "POST", "/mcp", encode(t, cancelled(7)), "Authorization: Bearer bob", bob).StatusCode)
+	require.Equal(t, 202, h.do(ctx, "POST", "/mcp", encode(t, cancelled(7)), "Authorization: Bearer bob",
+		bob).StatusCode)
 	require.Equal(t, 404, h.do(ctx, "POST", "/mcp", encode(t, cancelled(7)), "Authorization: Bearer bob", s).StatusCode)
 	require.Equal(t, 202, h.do(ctx, "POST", "/mcp", encode(t, cancelled(7)), h.session()).StatusCode)
 	note := cancelled(7)
@@ -59,13 +60,15 @@ func TestHTTPBroadcasts(t *testing.T) {
 	h := newFixture(t).http(t, HTTPOptions{})
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
-	modern := sseEvents(h.post(ctx, listen(5, obj{"resourceSubscriptions": []string{"test://r"}, "toolsListChanged": true})))
+	modern := sseEvents(h.post(ctx, listen(5, obj{"resourceSubscriptions": []string{"test://r"},
+		"toolsListChanged": true})))
 	ack := take(t, modern)
 	require.Equal(t, "notifications/subscriptions/acknowledged", ack["method"])
 	require.Equal(t, []any{"test://r"}, dig(ack, "params", "notifications", "resourceSubscriptions"))
 
 	s := h.session()
-	require.Equal(t, 200, h.do(ctx, "POST", "/mcp", encode(t, request(1, "resources/subscribe", obj{"uri": "test://r"})), s).StatusCode)
+	require.Equal(t, 200, h.do(ctx, "POST", "/mcp", encode(t,
+		request(1, "resources/subscribe", obj{"uri": "test://r"})), s).StatusCode)
 	legacy := sseEvents(h.do(ctx, "GET", "/mcp", nil, s, "Accept: text/event-stream"))
 	require.Equal(t, 409, h.do(ctx, "GET", "/mcp", nil, s).StatusCode)
 
@@ -104,11 +107,15 @@ func TestHandlersChooseTheirErrors(t *testing.T) {
 		{"domain", callTool(1, "domain", "", true), 0, 200, "no such task. Next: call task_status"},
 		{"unclassified", callTool(1, "secret", "", true), 0, 200, "internal, ref "},
 		{"panic", callTool(1, "panic", "", true), 0, 200, "internal, ref "},
-		{"resource", request(1, "resources/read", obj{"uri": "test://r", "_meta": meta()}), CodeInternal, 200, "internal, ref "},
-		{"no resource", request(1, "resources/read", obj{"uri": "test://no", "_meta": meta()}), CodeInvalidParams, 400, "not found"},
+		{"resource", request(1, "resources/read", obj{"uri": "test://r", "_meta": meta()}), CodeInternal, 200,
+			"internal, ref "},
+		{"no resource", request(1, "resources/read", obj{"uri": "test://no", "_meta": meta()}), CodeInvalidParams, 400,
+			"not found"},
 		{"custom", request(1, "custom/fail", obj{"_meta": meta()}), -31999, 200, "mine"},
 		{"unknown method", request(1, "custom/none", obj{"_meta": meta()}), CodeMethodNotFound, 404, "not found"},
-		{"no capabilities", request(1, "custom/echo", obj{"_meta": obj{"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}), CodeInvalidParams, 400, "clientCapabilities"},
+		{"no capabilities", request(1, "custom/echo",
+			obj{"_meta": obj{"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}), CodeInvalidParams, 400,
+			"clientCapabilities"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			resp := h.post(t.Context(), c.req)
@@ -126,7 +133,8 @@ func TestHandlersChooseTheirErrors(t *testing.T) {
 	}
 	m := h.body(h.post(t.Context(), callTool(1, "code", "", true)))
 	require.Equal(t, obj{"sampling": obj{}}, dig(m, "error", "data", "requiredCapabilities"))
-	m = h.body(h.post(t.Context(), request(1, "custom/echo", obj{"_meta": meta(obj{"io.modelcontextprotocol/clientCapabilities": obj{"sampling": obj{}}})})))
+	m = h.body(h.post(t.Context(), request(1, "custom/echo",
+		obj{"_meta": meta(obj{"io.modelcontextprotocol/clientCapabilities": obj{"sampling": obj{}}})})))
 	require.Equal(t, true, dig(m, "result", "sampling"))
 	require.Equal(t, "complete", dig(m, "result", "resultType"))
 	require.NotNil(t, dig(m, "result", "params", "_meta"))
@@ -151,7 +159,8 @@ func TestM26HTTPLimits(t *testing.T) {
 		require.Equal(t, 413, h.do(t.Context(), "POST", path, append(fits, ' '), modernHeaders(m)...).StatusCode, path)
 	}
 	// Without a Content-Length, and not even JSON: it is not decoded.
-	req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+h.addr+"/mcp", io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("["), maxMessage+1))))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+h.addr+"/mcp",
+		io.MultiReader(bytes.NewReader(bytes.Repeat([]byte("["), maxMessage+1))))
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer alice")
 	req.Header.Set("Content-Type", "application/json")
@@ -272,8 +281,9 @@ func TestM11HeadersMatchTheBody(t *testing.T) {
 	// A header sent twice could be read either way.
 	req, err := http.NewRequest("POST", "http://"+h.addr+"/mcp", bytes.NewReader(encode(t, m)))
 	require.NoError(t, err)
-	req.Header = http.Header{"Authorization": {"Bearer alice"}, "Content-Type": {"application/json"}, "Mcp-Method": {"tools/call"},
-		"Mcp-Name": {"echo", "secret"}, "Mcp-Protocol-Version": {"2026-07-28"}}
+	req.Header = http.Header{"Authorization": {"Bearer alice"}, "Content-Type": {"application/json"},
+		"Mcp-Method": {"tools/call"},
+		"Mcp-Name":   {"echo", "secret"}, "Mcp-Protocol-Version": {"2026-07-28"}}
 	resp, err := h.client.Do(req)
 	require.NoError(t, err)
 	defer resp.Body.Close()
@@ -296,7 +306,8 @@ func TestM30HTTPVersions(t *testing.T) {
 		b := h.body(resp)
 		require.EqualValues(t, CodeUnsupportedVersion, dig(b, "error", "code"))
 		require.Contains(t, dig(b, "error", "data", "supported"), "2026-07-28")
-		resp = h.do(t.Context(), "POST", "/mcp", encode(t, callTool(1, "echo", "", false)), h.session(), "MCP-Protocol-Version: "+v)
+		resp = h.do(t.Context(), "POST", "/mcp", encode(t, callTool(1, "echo", "", false)), h.session(),
+			"MCP-Protocol-Version: "+v)
 		require.Equal(t, 400, resp.StatusCode)
 	}
 }
@@ -305,7 +316,8 @@ func TestM25HTTPRefusesAmbiguousMessages(t *testing.T) {
 	h := newFixture(t).http(t, HTTPOptions{})
 	s := h.session()
 	for _, a := range ambiguous() {
-		for _, headers := range [][]string{{s}, {"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: echo"}} {
+		for _, headers := range [][]string{{s}, {"MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call",
+			"Mcp-Name: echo"}} {
 			resp := h.do(t.Context(), "POST", "/mcp", []byte(a.in), headers...)
 			require.Equal(t, 400, resp.StatusCode, a.name)
 			require.EqualValues(t, a.code, dig(h.body(resp), "error", "code"), a.name)

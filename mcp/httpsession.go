@@ -37,7 +37,8 @@ type httpSession struct {
 }
 
 func newSessions(ctx context.Context, r *Router, opts HTTPOptions) *sessions {
-	return &sessions{ctx: ctx, router: r, idle: opts.SessionIdle, subtree: opts.Subtree, byID: map[string]*httpSession{}}
+	return &sessions{ctx: ctx, router: r, idle: opts.SessionIdle, subtree: opts.Subtree,
+		byID: map[string]*httpSession{}}
 }
 
 // topOf names the top of p's subtree.
@@ -106,7 +107,8 @@ func (ss *sessions) use(w http.ResponseWriter, r *http.Request) (s *httpSession,
 	id := r.Header.Get(sdk.HeaderSessionID)
 	if id == "" {
 		writeError(w, http.StatusBadRequest, nil, Errorf(CodeInvalidRequest,
-			"%s is missing: send initialize first, or use protocol version %s", sdk.HeaderSessionID, sdk.LATEST_PROTOCOL_VERSION))
+			"%s is missing: send initialize first, or use protocol version %s", sdk.HeaderSessionID,
+			sdk.LATEST_PROTOCOL_VERSION))
 		return nil, nil, false
 	}
 	p, _ := PrincipalFrom(r.Context())
@@ -165,7 +167,8 @@ func (ss *sessions) initialize(w http.ResponseWriter, r *http.Request, m message
 	p, _ := PrincipalFrom(r.Context())
 	top, err := ss.topOf(r.Context(), p)
 	if err != nil {
-		writeError(w, http.StatusServiceUnavailable, m.id, Errorf(CodeBusy, "the session could not be opened, try again"))
+		writeError(w, http.StatusServiceUnavailable, m.id,
+			Errorf(CodeBusy, "the session could not be opened, try again"))
 		return
 	}
 	s, ok := ss.open(p, top)

@@ -64,7 +64,8 @@ func (k keptCalls) Cancel(ctx context.Context, id string) error {
 
 // task renders a kept call; its answer as the call's own would have been.
 func (b *binding) task(ctx context.Context, kept ops.Kept) (Task, error) {
-	t := Task{ID: kept.ID, Created: kept.Created, Updated: kept.Updated, Keep: kept.Expires.Sub(kept.Created), Poll: ops.KeptPoll}
+	t := Task{ID: kept.ID, Created: kept.Created, Updated: kept.Updated, Keep: kept.Expires.Sub(kept.Created),
+		Poll: ops.KeptPoll}
 	var err error
 	switch {
 	case len(kept.Asked.Questions) > 0:
@@ -76,7 +77,8 @@ func (b *binding) task(ctx context.Context, kept ops.Kept) (Task, error) {
 		t.Inputs = sdkserver.NewInputRequestBuilder("").Elicit(kept.Asked.Name, sdk.ElicitationParams{
 			Message: message,
 			RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{
-				answersKey: map[string]any{"type": "string", "description": "all of them in one text; decline to have it go on without"}}},
+				answersKey: map[string]any{"type": "string",
+					"description": "all of them in one text; decline to have it go on without"}}},
 		}).ToolResult().InputRequests
 	case kept.State == ops.KeptWaiting:
 		t.Status, t.Message = TaskWorking, kept.Op.Title+": waiting"

@@ -46,8 +46,9 @@ const (
 )
 
 func newWorked(t *testing.T) *worked {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed,
-		Access: access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed,
+		Access:     access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -61,7 +62,8 @@ func newWorked(t *testing.T) *worked {
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	router := NewServer(ctx, n, ServerOptions{Structured: true})
-	w := &worked{t: t, node: n, f: &fixture{router: router}, bearer: issued.Token.Reveal(), me: Principal{ID: string(key.EntityID), Value: caller}}
+	w := &worked{t: t, node: n, f: &fixture{router: router}, bearer: issued.Token.Reveal(),
+		me: Principal{ID: string(key.EntityID), Value: caller}}
 	w.h = w.f.http(t, HTTPOptions{Authenticate: Bearer(n)})
 	return w
 }
@@ -81,7 +83,8 @@ func (w *worked) message(kind int, modern bool) obj {
 	case reads:
 		return tool("memory_search", obj{"query": "leaks"})
 	case writes:
-		return tool("memory_write_warm", obj{"type": "learning", "data": obj{"type": "insight", "content": fmt.Sprintf("leak number %d of the roof", id)}})
+		return tool("memory_write_warm", obj{"type": "learning",
+			"data": obj{"type": "insight", "content": fmt.Sprintf("leak number %d of the roof", id)}})
 	case wrongArguments:
 		return tool("memory_search", obj{"query": 7})
 	case cancelledWaits:
@@ -292,6 +295,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 		made = append(made, w.tally[i].Load())
 		require.Positive(t, made[i])
 	}
-	t.Logf("%d calls (reads, writes, wrong arguments, unknown methods, cancelled waits, cancelled streams, subscriptions: %v): before %v, after %v",
+	t.Logf("%d calls (reads, writes, wrong arguments, unknown methods, cancelled waits, cancelled streams, "+
+		"subscriptions: %v): before %v, after %v",
 		calls, made, before, after)
 }

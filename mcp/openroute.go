@@ -23,12 +23,14 @@ func (o openRoutes) admit(next http.Handler) http.Handler {
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOpenBody))
 			if _, over := errors.AsType[*http.MaxBytesError](err); over {
 				w.Header().Set("Connection", "close")
-				answer(w, http.StatusRequestEntityTooLarge, map[string]any{"error": "invalid", "message": "the body is too large"})
+				answer(w, http.StatusRequestEntityTooLarge,
+					map[string]any{"error": "invalid", "message": "the body is too large"})
 				return
 			}
 			if err != nil {
 				w.Header().Set("Connection", "close")
-				answer(w, http.StatusRequestTimeout, map[string]any{"error": "invalid", "message": "the body did not arrive"})
+				answer(w, http.StatusRequestTimeout, map[string]any{"error": "invalid",
+					"message": "the body did not arrive"})
 				return
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
@@ -41,7 +43,8 @@ func (o openRoutes) admit(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case <-late.C:
 			w.Header().Set("Retry-After", "1")
-			answer(w, http.StatusServiceUnavailable, map[string]any{"error": "busy", "message": "too many requests without a token"})
+			answer(w, http.StatusServiceUnavailable, map[string]any{"error": "busy",
+				"message": "too many requests without a token"})
 		case <-r.Context().Done():
 		}
 	})

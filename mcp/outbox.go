@@ -85,7 +85,8 @@ func encoded(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]byte(`{"jsonrpc":"`+sdk.JSONRPC_VERSION+`","id":`), id, []byte(`,"result":`), raw, []byte("}")), nil
+	return slices.Concat([]byte(`{"jsonrpc":"`+sdk.JSONRPC_VERSION+`","id":`), id, []byte(`,"result":`), raw,
+		[]byte("}")), nil
 }
 
 func (o *outbox) run(write func([]byte) error) {

@@ -98,7 +98,8 @@ func consulted(req sdk.CallToolRequest) sdk.ElicitationResponseAction {
 
 // askPerson answers a call that waits for a person: with a question to the user where
 // the client can ask, and their refusal is not known; else with the refusal of the call.
-func (b *binding) askPerson(ctx context.Context, c ops.Caller, o *ops.Operation, req sdk.CallToolRequest, needs ops.NeedsPerson) *sdk.CallToolResult {
+func (b *binding) askPerson(ctx context.Context, c ops.Caller, o *ops.Operation, req sdk.CallToolRequest,
+	needs ops.NeedsPerson) *sdk.CallToolResult {
 	switch consulted(req) {
 	case sdk.ElicitationResponseActionAccept:
 		return b.failed(o, schemas.Deniedf("the user has not decided yet").
@@ -129,7 +130,8 @@ func question(needs ops.NeedsPerson) string {
 			fmt.Fprintf(&b, "and %d more\n", len(needs.Matters)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- “%s”, by %s: cordelia review show %s\n", schemas.Shorten(ops.Line(m.Name), askedName), ops.Line(m.Author), m.ID)
+		fmt.Fprintf(&b, "- “%s”, by %s: cordelia review show %s\n", schemas.Shorten(ops.Line(m.Name), askedName),
+			ops.Line(m.Author), m.ID)
 	}
 	b.WriteString("Decide with your own key, in a terminal: cordelia review. Then accept.\n" +
 		"Your answer here decides nothing. Decline to leave it undecided for this session.")

@@ -24,7 +24,8 @@ type household struct {
 }
 
 func newHousehold(t *testing.T) *household {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -38,7 +39,8 @@ func newHousehold(t *testing.T) *household {
 	h.lead = h.caller("")
 	h.f.principal = Principal{ID: string(h.lead.Entity), Value: h.lead}
 	h.must(h.lead, "memory_group", obj{"action": "create", "group": "lab"})
-	h.must(h.lead, "agent_register", obj{"agent_type": "autonomous", "display_name": "Rover", "name": "rover", "groups": []string{"lab"}})
+	h.must(h.lead, "agent_register", obj{"agent_type": "autonomous", "display_name": "Rover", "name": "rover",
+		"groups": []string{"lab"}})
 	h.must(h.lead, "agent_capabilities", obj{"agent": "rover", "capabilities": obj{"autonomous": true,
 		"tools": []string{"memory_session", "memory_write_warm", "reintegrate"}}})
 	h.rover = h.caller("rover")
@@ -70,9 +72,11 @@ func (h *household) brings(rules ...string) (approvals []obj) {
 	chain := h.must(h.rover, "memory_session", obj{"action": "end", "summary": "done"})
 	var memories []obj
 	for _, r := range rules {
-		memories = append(memories, obj{"type": "learning", "group": "lab", "data": obj{"type": "procedure", "content": r}})
+		memories = append(memories, obj{"type": "learning", "group": "lab",
+			"data": obj{"type": "procedure", "content": r}})
 	}
-	h.must(h.rover, "reintegrate", obj{"action": "submit", "session_count": chain["session_count"], "chain_hash": chain["chain_hash"], "memories": memories})
+	h.must(h.rover, "reintegrate", obj{"action": "submit", "session_count": chain["session_count"],
+		"chain_hash": chain["chain_hash"], "memories": memories})
 	waiting := h.must(h.lead, "review_list", obj{})["waiting"].([]any)
 	require.Len(h.t, waiting, len(rules))
 	for _, w := range waiting {
@@ -114,31 +118,38 @@ func TestAPersonIsAsked_INV_ASKED(t *testing.T) {
 		require.Contains(t, said(refused), "has not decided yet", "%v", refused)
 	}
 	require.Len(t, h.must(h.lead, "review_list", obj{})["waiting"], 2, "the client decided nothing")
-	require.Equal(t, "input_required", dig(send(decide(3, nil, rules[0])), "result", "resultType"), "saying yes too early is not refusing")
+	require.Equal(t, "input_required", dig(send(decide(3, nil, rules[0])), "result", "resultType"),
+		"saying yes too early is not refusing")
 
 	h.must(h.person, "review_decide", obj{"decisions": []obj{rules[0]}})
 	done := send(decide(4, accepts(), rules[0]))
-	require.Equal(t, []any{obj{"id": rules[0]["id"], "state": "approved"}}, dig(done, "result", "structuredContent", "decided"), "%v", done)
+	require.Equal(t, []any{obj{"id": rules[0]["id"], "state": "approved"}},
+		dig(done, "result", "structuredContent", "decided"), "%v", done)
 
 	// Also when nothing of the return waits any more.
 	h.must(h.person, "review_decide", obj{"decisions": []obj{{"id": rules[1]["id"], "decision": "reject"}}})
 	done = send(decide(5, accepts(), rules[1]))
-	require.Equal(t, []any{obj{"id": rules[1]["id"], "state": "rejected"}}, dig(done, "result", "structuredContent", "decided"), "%v", done)
+	require.Equal(t, []any{obj{"id": rules[1]["id"], "state": "rejected"}},
+		dig(done, "result", "structuredContent", "decided"), "%v", done)
 }
 
 // Whoever does not review a thing learns nothing of it by claiming that a user decided.
 func TestConsultedShowsNobodyMore_INV_ASKED(t *testing.T) {
 	h := newHousehold(t)
 	rules := h.brings("Restart before each build")
-	h.must(h.lead, "agent_register", obj{"agent_type": "custom", "display_name": "Other", "name": "other", "groups": []string{"lab"}})
-	h.must(h.lead, "agent_capabilities", obj{"agent": "other", "capabilities": obj{"tools": []string{"review_decide", "review_list"}}})
+	h.must(h.lead, "agent_register", obj{"agent_type": "custom", "display_name": "Other", "name": "other",
+		"groups": []string{"lab"}})
+	h.must(h.lead, "agent_capabilities", obj{"agent": "other",
+		"capabilities": obj{"tools": []string{"review_decide", "review_list"}}})
 	h.must(h.person, "review_decide", obj{"decisions": []obj{rules[0]}})
 	other := h.caller("other")
 	other.Consulted = true
 	for _, id := range []any{rules[0]["id"], "00000000-0000-7000-8000-000000000000"} {
-		_, err := ops.Find("review_decide").Call(t.Context(), h.node, other, encode(t, obj{"decisions": []obj{{"id": id, "decision": "approve"}}}))
-		require.EqualError(t, err, fmt.Sprintf("not_found: nothing waits for you under %q; /decisions/0: keeps all of them from being decided "+
-			"(expected: an id that review_list shows). Next: review_list shows what waits", id))
+		_, err := ops.Find("review_decide").Call(t.Context(), h.node, other,
+			encode(t, obj{"decisions": []obj{{"id": id, "decision": "approve"}}}))
+		require.EqualError(t, err, fmt.Sprintf(
+			"not_found: nothing waits for you under %q; /decisions/0: keeps all of them from being decided "+
+				"(expected: an id that review_list shows). Next: review_list shows what waits", id))
 	}
 }
 
@@ -228,7 +239,8 @@ func TestWhatGoesOnIsNotDecided_INV_ASKED(t *testing.T) {
 	task := h.must(h.lead, "task_submit", obj{"request": "paint", "intent": "paint", "hold": true})["task_id"]
 	item := dig(h.must(h.lead, "task_submit", obj{"intent": "sweep"}), "items").([]any)[0].(obj)["work_id"]
 	for _, id := range []any{task, item} {
-		_, err := ops.Find("review_decide").Call(t.Context(), h.node, lead, encode(t, obj{"decisions": []obj{{"id": id, "decision": "approve", "hash": "00"}}}))
+		_, err := ops.Find("review_decide").Call(t.Context(), h.node, lead,
+			encode(t, obj{"decisions": []obj{{"id": id, "decision": "approve", "hash": "00"}}}))
 		require.Error(t, err)
 	}
 }

@@ -28,7 +28,8 @@ func TestPushesEndWithTheLastSubscription(t *testing.T) {
 	for id, step := range []struct {
 		method string
 		want   int
-	}{{"resources/subscribe", 1}, {"resources/unsubscribe", 0}, {"resources/unsubscribe", 0}, {"resources/subscribe", 1}} {
+	}{{"resources/subscribe", 1}, {"resources/unsubscribe", 0}, {"resources/unsubscribe", 0},
+		{"resources/subscribe", 1}} {
 		c.send(request(id, step.method, events))
 		c.answer(id)
 		require.Equal(t, step.want, w.pushes(), "%d: %s", id, step.method)

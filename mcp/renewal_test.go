@@ -38,7 +38,8 @@ func TestEveryRequestCountsForItsOwnToken(t *testing.T) {
 // anew, and no client is cut off for a token that is not its own.
 func TestPushesOutliveTheirFirstToken(t *testing.T) {
 	clock := &aheadClock{}
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Clock: clock, Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Clock: clock,
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -66,7 +67,8 @@ func TestPushesOutliveTheirFirstToken(t *testing.T) {
 	ping := encode(t, request(2, "ping", nil))
 	require.NotNil(t, dig(h.body(h.do(t.Context(), "POST", "/mcp", ping, s, second)), "result"))
 	clock.ahead.Store(int64(20 * time.Minute))
-	worker := encode(t, request(3, "tools/call", obj{"name": "agent_register", "arguments": obj{"agent_type": "custom", "display_name": "w"}}))
+	worker := encode(t, request(3, "tools/call", obj{"name": "agent_register",
+		"arguments": obj{"agent_type": "custom", "display_name": "w"}}))
 	require.NotNil(t, dig(h.body(h.do(t.Context(), "POST", "/mcp", worker, s, second)), "result", "structuredContent"))
 	require.Equal(t, EventsURI, dig(take(t, pushed), "params", "uri"))
 }

@@ -29,5 +29,6 @@ func TestAnswersHideNothing(t *testing.T) {
 	}
 	hot := call("memory_write_hot", obj{"operation": "patch", "data": obj{"active": obj{"focus": said}}})
 	require.Nil(t, hot["isError"], "%v", hot)
-	require.Equal(t, `pay \u{200b}\u{202e}\u{e0041} now`, dig(call("memory_read_hot", obj{}), "structuredContent", "context", "active", "focus"))
+	require.Equal(t, `pay \u{200b}\u{202e}\u{e0041} now`,
+		dig(call("memory_read_hot", obj{}), "structuredContent", "context", "active", "focus"))
 }

@@ -63,7 +63,8 @@ func TestSkim(t *testing.T) {
 // However long the message, little of it is kept.
 func TestSkimIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	for _, in := range []string{long, `"` + long, `{"` + long, `{"id":"` + long, `{"id":` + long, strings.Repeat("[", 1<<20),
+	for _, in := range []string{long, `"` + long, `{"` + long, `{"id":"` + long, `{"id":` + long,
+		strings.Repeat("[", 1<<20),
 		`{` + strings.Repeat(`"id":"`+long[:200]+`",`, 5000)} {
 		s := skimmed(in, 1<<16)
 		require.Empty(t, s.id())

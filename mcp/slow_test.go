@@ -121,7 +121,8 @@ func measure() footprint {
 }
 
 func (p footprint) String() string {
-	return fmt.Sprintf("%d goroutines, %d descriptors, %.1f MiB live", p.goroutines, p.descriptors, float64(p.heap)/(1<<20))
+	return fmt.Sprintf("%d goroutines, %d descriptors, %.1f MiB live", p.goroutines, p.descriptors,
+		float64(p.heap)/(1<<20))
 }
 
 // A thousand slow clients on real sockets keep nobody from being answered, hold
@@ -165,7 +166,8 @@ func TestSlowClientsStallNobody(t *testing.T) {
 	require.LessOrEqual(t, peak.descriptors, before.descriptors+2*clients+8)
 	require.Less(t, peak.heap, before.heap+uint64(clients)*(64<<10)+(4<<20))
 	after := settled(t, before)
-	t.Logf("%d slow clients: %d others answered meanwhile; before %v, at most %v, after %v", clients, answered, before, peak, after)
+	t.Logf("%d slow clients: %d others answered meanwhile; before %v, at most %v, after %v", clients, answered, before,
+		peak, after)
 }
 
 // settled waits until the process holds no more than before.

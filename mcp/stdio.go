@@ -59,9 +59,10 @@ func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opt
 
 	ended := make(chan error, 1)
 	go func() {
-		ended <- eachLine(in, opts.MaxLine, func(line []byte) bool { return p.receive(handling, line) }, func(id json.RawMessage) {
-			box.put(Errorf(CodeInvalidRequest, "a message may have at most %d bytes", opts.MaxLine).response(id))
-		})
+		ended <- eachLine(in, opts.MaxLine, func(line []byte) bool { return p.receive(handling, line) },
+			func(id json.RawMessage) {
+				box.put(Errorf(CodeInvalidRequest, "a message may have at most %d bytes", opts.MaxLine).response(id))
+			})
 	}()
 
 	var err error

@@ -111,7 +111,8 @@ func TestStdioSubscriptionsAreOptIn(t *testing.T) {
 	c.send(callTool(1, "echo", "", true))
 	c.next()
 	f.srv.AddTool(sdk.NewTool("new"), nil)
-	c.send(listen("r", obj{"resourceSubscriptions": []string{"test://r"}}), listen("p", obj{"promptsListChanged": true}))
+	c.send(listen("r", obj{"resourceSubscriptions": []string{"test://r"}}),
+		listen("p", obj{"promptsListChanged": true}))
 	require.Equal(t, "notifications/subscriptions/acknowledged", c.next()["method"])
 	require.Equal(t, "notifications/subscriptions/acknowledged", c.next()["method"])
 	f.srv.AddTool(sdk.NewTool("newer"), nil)
@@ -219,7 +220,8 @@ func TestStdioAnswersAllBeforeItEnds(t *testing.T) {
 			in.Write(append(encode(t, callTool(i, []string{"echo", "slow"}[i%2], "x", true)), '\n'))
 		}
 		begin := time.Now()
-		require.NoError(t, ServeStdio(t.Context(), f.router, &in, &out, StdioOptions{Grace: time.Minute, Drain: 2 * time.Minute}))
+		require.NoError(t, ServeStdio(t.Context(), f.router, &in, &out,
+			StdioOptions{Grace: time.Minute, Drain: 2 * time.Minute}))
 		require.Less(t, time.Since(begin), time.Minute, "streams are not waited for")
 		for i := range 100 {
 			require.Contains(t, out.String(), fmt.Sprintf(`"id":%d,`, i))
@@ -252,10 +254,15 @@ func TestM16EndOfInputEndsBlockedCalls(t *testing.T) {
 func TestStdioAbandonsDeafHandlers(t *testing.T) {
 	f := newFixture(t)
 	deaf := make(chan struct{})
-	f.router.HandleMethod("custom/deaf", func(context.Context, json.RawMessage) (any, error) { <-deaf; return obj{}, nil })
+	f.router.HandleMethod("custom/deaf", func(context.Context, json.RawMessage) (any, error) {
+		<-deaf
+		return obj{},
+			nil
+	})
 	var out bytes.Buffer
 	in := bytes.NewReader(append(encode(t, request(1, "custom/deaf", obj{"_meta": meta()})), '\n'))
-	err := ServeStdio(t.Context(), f.router, in, &out, StdioOptions{Grace: time.Millisecond, Drain: 20 * time.Millisecond})
+	err := ServeStdio(t.Context(), f.router, in, &out, StdioOptions{Grace: time.Millisecond,
+		Drain: 20 * time.Millisecond})
 	require.ErrorContains(t, err, "abandoned")
 	close(deaf)
 }
@@ -305,7 +312,8 @@ func TestOutboxIsBounded(t *testing.T) {
 func TestM15StdoutCarriesOnlyMessages(t *testing.T) {
 	f := newFixture(t)
 	c := f.stdio(t, StdioOptions{})
-	c.send(`not json`, callTool(1, "echo", "two\nlines\r\u2028", true), callTool(2, "panic", "", true), callTool(3, "secret", "", true))
+	c.send(`not json`, callTool(1, "echo", "two\nlines\r\u2028", true), callTool(2, "panic", "", true),
+		callTool(3, "secret", "", true))
 	for range 4 {
 		m := c.next()
 		require.NotContains(t, m, "not JSON")
@@ -383,7 +391,8 @@ func TestStdioElicitation(t *testing.T) {
 	require.Equal(t, "decline", said(c.next()))
 	c.send(callTool("ask", "ask", "", false))
 	q = c.next()
-	c.send(obj{"jsonrpc": "2.0", "id": "unknown", "result": obj{}}, obj{"jsonrpc": "2.0", "id": q["id"], "error": obj{"code": 1, "message": "no"}})
+	c.send(obj{"jsonrpc": "2.0", "id": "unknown", "result": obj{}},
+		obj{"jsonrpc": "2.0", "id": q["id"], "error": obj{"code": 1, "message": "no"}})
 	require.Equal(t, "ask", c.next()["id"])
 	close(f.release)
 }

@@ -22,17 +22,21 @@ func ambiguous() []struct {
 		name, in, says string
 		code           int
 	}{
-		{"case variant in params", head + `{"name":"echo","Name":"secret"}}`, `"Name" is not "name"`, CodeInvalidRequest},
+		{"case variant in params", head + `{"name":"echo","Name":"secret"}}`, `"Name" is not "name"`,
+			CodeInvalidRequest},
 		{"case variant alone", head + `{"NAME":"secret"}}`, "case-sensitive", CodeInvalidRequest},
 		{"case variant of arguments", head + `{"name":"echo","Arguments":{}}}`, "case-sensitive", CodeInvalidRequest},
 		{"case variant of _meta", head + `{"name":"echo","_META":{}}}`, "case-sensitive", CodeInvalidRequest},
-		{"case variant in the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/list"}`, "case-sensitive", CodeInvalidRequest},
-		{"long s folds to s", head[:len(head)-9] + `"paramſ":{"name":"secret"}}`, `"param\u017f" is not "params"`, CodeInvalidRequest},
+		{"case variant in the envelope", `{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/list"}`,
+			"case-sensitive", CodeInvalidRequest},
+		{"long s folds to s", head[:len(head)-9] + `"paramſ":{"name":"secret"}}`, `"param\u017f" is not "params"`,
+			CodeInvalidRequest},
 		{"kelvin sign folds to k", head + `{"name":"echo","taſ` + "K" + `":{}}}`, "case-sensitive", CodeInvalidRequest},
 		{"escaped case variant", head + `{"name":"echo","\u004eame":"secret"}}`, "case-sensitive", CodeInvalidRequest},
 		{"duplicate", head + `{"name":"echo","name":"secret"}}`, "duplicate key", CodeInvalidRequest},
 		{"duplicate by escape", head + `{"name":"echo","n\u0061me":"secret"}}`, "duplicate key", CodeInvalidRequest},
-		{"duplicate deep inside", head + `{"name":"echo","arguments":{"a":{"b":1,"b":2}}}}`, "duplicate key", CodeInvalidRequest},
+		{"duplicate deep inside", head + `{"name":"echo","arguments":{"a":{"b":1,"b":2}}}}`, "duplicate key",
+			CodeInvalidRequest},
 		{"NUL in a key", head + `{"name":"echo","name\u0000":"secret"}}`, "NUL", CodeInvalidRequest},
 		{"NUL in a deep key", head + `{"name":"echo","arguments":{"a":[{"\u0000":1}]}}}`, "NUL", CodeInvalidRequest},
 		{"invalid UTF-8", head + "{\"name\":\"ec\xffho\"}}", "UTF-8", CodeParse},
@@ -63,7 +67,8 @@ func TestM25AmbiguousMessagesAreRefused(t *testing.T) {
 func TestM25PlainMessagesPass(t *testing.T) {
 	const head = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`
 	for name, in := range map[string]string{
-		"depth 64":                    head + `{"name":"echo","arguments":{"a":` + strings.Repeat(`[`, 61) + strings.Repeat(`]`, 61) + `}}}`,
+		"depth 64": head + `{"name":"echo","arguments":{"a":` +
+			strings.Repeat(`[`, 61) + strings.Repeat(`]`, 61) + `}}}`,
 		"case variants in user data":  head + `{"name":"echo","arguments":{"Name":1,"name":2,"METHOD":{"Params":3}}}}`,
 		"case variants in nested key": head + `{"name":"echo","arguments":{"name":{"Name":1}}}}`,
 		"NUL in a value":              head + `{"name":"a\u0000b"}}`,
@@ -120,7 +125,8 @@ func FuzzParseMessage(f *testing.F) {
 	}
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`,
-		`{"jsonrpc":"2.0","id":"a","result":{}}`, `{"jsonrpc":"2.0","method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
+		`{"jsonrpc":"2.0","id":"a","result":{}}`,
+		`{"jsonrpc":"2.0","method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -174,10 +180,11 @@ func TestEachLineStaysInStep(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	request := `{"jsonrpc":"2.0","method":"ping","params":{"x":"` + long + `"},"id":"late"}`
 	var got []string
-	err := eachLine(strings.NewReader("a\r\n\n  \n"+long+"\nb\n"+request+"\n"+long[:70_000]+"\nlast"), 70_000, func(line []byte) bool {
-		got = append(got, string(line[:min(len(line), 4)]))
-		return true
-	}, func(id json.RawMessage) { got = append(got, "too long: "+string(id)) })
+	err := eachLine(strings.NewReader("a\r\n\n  \n"+long+"\nb\n"+request+"\n"+long[:70_000]+"\nlast"), 70_000,
+		func(line []byte) bool {
+			got = append(got, string(line[:min(len(line), 4)]))
+			return true
+		}, func(id json.RawMessage) { got = append(got, "too long: "+string(id)) })
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "too long: ", "b", `too long: "late"`, "xxxx", "last"}, got)
 
@@ -186,7 +193,8 @@ func TestEachLineStaysInStep(t *testing.T) {
 	require.NoError(t, eachLine(strings.NewReader(strings.Repeat("\r", 100_000)+"\n"), 70_000, nil,
 		func(id json.RawMessage) { got = append(got, "too long: "+string(id)) }))
 	require.Equal(t, []string{"too long: "}, got)
-	require.ErrorIs(t, eachLine(io.MultiReader(strings.NewReader("a\n"), broken{}), 10, func([]byte) bool { return true }, nil), io.ErrClosedPipe)
+	require.ErrorIs(t, eachLine(io.MultiReader(strings.NewReader("a\n"), broken{}), 10,
+		func([]byte) bool { return true }, nil), io.ErrClosedPipe)
 }
 
 type broken struct{}

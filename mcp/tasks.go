@@ -94,7 +94,8 @@ type taskParams struct {
 func taskMethod(serve func(context.Context, taskParams) (any, error)) MethodHandler {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		if c, ok := callFrom(ctx); !ok || !c.msg.modern() {
-			return nil, Errorf(CodeMethodNotFound, "the Tasks extension needs protocol version %s", sdk.LATEST_PROTOCOL_VERSION)
+			return nil, Errorf(CodeMethodNotFound, "the Tasks extension needs protocol version %s",
+				sdk.LATEST_PROTOCOL_VERSION)
 		}
 		if !TakesTasks(ctx) {
 			return nil, missingTasks()
@@ -170,7 +171,8 @@ type taskHead struct {
 }
 
 func (t Task) head(kind sdk.ResultType) taskHead {
-	return taskHead{kind, t.ID, t.Status, t.Message, events.Timestamp(t.Created.UnixMicro()), events.Timestamp(t.Updated.UnixMicro()),
+	return taskHead{kind, t.ID, t.Status, t.Message, events.Timestamp(t.Created.UnixMicro()),
+		events.Timestamp(t.Updated.UnixMicro()),
 		t.Keep.Milliseconds(), t.Poll.Milliseconds()}
 }
 

@@ -29,7 +29,8 @@ type crew struct {
 }
 
 func newCrew(t *testing.T) *crew {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -46,8 +47,9 @@ func newCrew(t *testing.T) *crew {
 		caller, err := n.Caller(t.Context(), key, "session")
 		require.NoError(t, err)
 		if name == "" {
-			c.ok(c.ask("", "tools/call", obj{"name": "agent_register", "arguments": obj{"agent_type": "custom", "name": "w", "display_name": "W",
-				"capabilities": obj{"tools": []string{"task_claim", "task_report"}}}}))
+			c.ok(c.ask("", "tools/call", obj{"name": "agent_register",
+				"arguments": obj{"agent_type": "custom", "name": "w", "display_name": "W",
+					"capabilities": obj{"tools": []string{"task_claim", "task_report"}}}}))
 			continue
 		}
 		f.principal = Principal{ID: string(caller.Entity), Value: caller}
@@ -127,15 +129,17 @@ func TestAWaitIsATask(t *testing.T) {
 		require.Equal(t, "complete", held["resultType"], "there is nothing to wait for")
 		require.Equal(t, work["fence"], dig(held, "structuredContent", "work", "fence"))
 
-		require.Equal(t, obj{"resultType": "complete"}, c.ok(way.poll("tasks/update", obj{"taskId": id["taskId"], "inputResponses": obj{"nothing": obj{}}})))
+		require.Equal(t, obj{"resultType": "complete"},
+			c.ok(way.poll("tasks/update", obj{"taskId": id["taskId"], "inputResponses": obj{"nothing": obj{}}})))
 		require.Equal(t, obj{"resultType": "complete"}, c.ok(way.poll("tasks/cancel", id)))
 		require.Equal(t, "cancelled", c.ok(way.begin("tasks/get", id))["status"])
 		require.Equal(t, obj{"resultType": "complete"}, c.ok(way.begin("tasks/cancel", id)))
 		again := c.ok(way.begin("tools/call", claimCall(0)))
 		require.Equal(t, work["work_id"], dig(again, "structuredContent", "work", "work_id"), "it was given back")
 		require.Nil(t, dig(again, "structuredContent", "work", "resumed"))
-		c.ok(way.begin("tools/call", obj{"name": "task_report", "arguments": obj{"work_id": work["work_id"], "outcome": "done",
-			"fence": dig(again, "structuredContent", "work", "fence")}}))
+		c.ok(way.begin("tools/call", obj{"name": "task_report",
+			"arguments": obj{"work_id": work["work_id"], "outcome": "done",
+				"fence": dig(again, "structuredContent", "work", "fence")}}))
 	}
 }
 
@@ -152,10 +156,13 @@ func TestTasksAreForThoseWhoTakeThem(t *testing.T) {
 		require.EqualValues(t, CodeInvalidParams, dig(foreign, "error", "code"), method)
 		require.Equal(t, foreign, c.ask("", method, obj{"taskId": schemas.NewID()}))
 		require.EqualValues(t, CodeInvalidParams, dig(c.line(method, obj{"taskId": 7}), "error", "code"), method)
-		require.EqualValues(t, CodeHeaderMismatch, dig(c.ask("w", method, obj{"taskId": id}, "Mcp-Name: other"), "error", "code"), method)
-		require.EqualValues(t, CodeHeaderMismatch, dig(c.ask("w", method, obj{"taskId": id}, "Mcp-Name:"), "error", "code"), method)
+		require.EqualValues(t, CodeHeaderMismatch, dig(c.ask("w", method, obj{"taskId": id}, "Mcp-Name: other"),
+			"error", "code"), method)
+		require.EqualValues(t, CodeHeaderMismatch, dig(c.ask("w", method, obj{"taskId": id}, "Mcp-Name:"), "error",
+			"code"), method)
 	}
-	require.Equal(t, "working", c.ok(c.line("tasks/get", obj{"taskId": id}))["status"], "nobody else's request touched it")
+	require.Equal(t, "working", c.ok(c.line("tasks/get", obj{"taskId": id}))["status"],
+		"nobody else's request touched it")
 	for _, method := range []string{"tasks/list", "tasks/result"} {
 		require.EqualValues(t, CodeMethodNotFound, dig(c.line(method, obj{"taskId": id}), "error", "code"), method)
 	}
@@ -176,8 +183,10 @@ func TestTasksAreForThoseWhoTakeThem(t *testing.T) {
 	}
 	require.EqualValues(t, CodeMethodNotFound, dig(legacy("tasks/get", obj{"taskId": id}), "error", "code"))
 	require.NotNil(t, dig(legacy("tools/call", claimCall(1)), "result", "structuredContent", "next"))
-	require.NotNil(t, dig(legacy("tools/call", obj{"name": "task_claim", "arguments": obj{}, "task": obj{"ttl": 60000}}), "result", "content"))
-	hello := legacy("initialize", obj{"protocolVersion": "2025-11-25", "capabilities": obj{}, "clientInfo": obj{"name": "t", "version": "1"}})
+	require.NotNil(t, dig(legacy("tools/call", obj{"name": "task_claim", "arguments": obj{},
+		"task": obj{"ttl": 60000}}), "result", "content"))
+	hello := legacy("initialize", obj{"protocolVersion": "2025-11-25", "capabilities": obj{},
+		"clientInfo": obj{"name": "t", "version": "1"}})
 	require.NotNil(t, dig(hello, "result", "capabilities", "tools"))
 	require.Nil(t, dig(hello, "result", "capabilities", "extensions"))
 }
@@ -191,7 +200,8 @@ func with(params, m obj) obj {
 func TestARefusedWaitIsACompletedTask(t *testing.T) {
 	c := newCrew(t)
 	id := c.ok(c.line("tools/call", claimCall(60)))["taskId"]
-	c.ok(c.ask("", "tools/call", obj{"name": "agent_capabilities", "arguments": obj{"agent": "w", "capabilities": obj{"tools": []string{"task_report"}}}}))
+	c.ok(c.ask("", "tools/call", obj{"name": "agent_capabilities",
+		"arguments": obj{"agent": "w", "capabilities": obj{"tools": []string{"task_report"}}}}))
 	got := c.ok(c.line("tasks/get", obj{"taskId": id}))
 	require.Equal(t, "completed", got["status"], "a tool's error is no failure of the protocol")
 	require.Equal(t, true, dig(got, "result", "isError"))

@@ -13,7 +13,8 @@ import (
 
 // bound is the real catalogue behind the real transport, for the person's agent.
 func bound(t *testing.T, opts ServerOptions) boundClient {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
@@ -23,7 +24,8 @@ func bound(t *testing.T, opts ServerOptions) boundClient {
 	issued, err := n.OwnToken(t.Context(), key)
 	require.NoError(t, err)
 	router := NewServer(t.Context(), n, opts)
-	return boundClient{(&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)}), "Authorization: Bearer " + issued.Token.Reveal()}
+	return boundClient{(&fixture{router: router}).http(t, HTTPOptions{Authenticate: Bearer(n)}),
+		"Authorization: Bearer " + issued.Token.Reveal()}
 }
 
 type boundClient struct {
@@ -50,8 +52,10 @@ func TestViewsAndPrompts(t *testing.T) {
 	}
 	offered := dig(c.ask("resources/templates/list", obj{}), "result", "resourceTemplates").([]any)
 	require.Len(t, offered, len(templates()))
-	task := dig(c.ask("tools/call", obj{"name": "task_submit", "arguments": obj{"request": "Count the penguins"}}), "result", "structuredContent", "task_id").(string)
-	content := dig(c.ask("resources/read", obj{"uri": "cordelia://tasks/" + task}), "result", "contents").([]any)[0].(map[string]any)
+	task := dig(c.ask("tools/call", obj{"name": "task_submit", "arguments": obj{"request": "Count the penguins"}}),
+		"result", "structuredContent", "task_id").(string)
+	content := dig(c.ask("resources/read", obj{"uri": "cordelia://tasks/" + task}), "result",
+		"contents").([]any)[0].(map[string]any)
 	require.Contains(t, content["text"], "Count the penguins")
 	for _, absent := range []string{"cordelia://tasks/none", "cordelia://swarms/none"} {
 		require.NotNil(t, dig(c.ask("resources/read", obj{"uri": absent}), "error"), absent)
@@ -68,7 +72,8 @@ func TestViewsAndPrompts(t *testing.T) {
 			require.Contains(t, text, "penguins-"+a.name, f.name)
 		}
 		if len(f.args) > 0 {
-			require.NotNil(t, dig(c.ask("prompts/get", obj{"name": f.name}), "error"), "%s without its arguments", f.name)
+			require.NotNil(t, dig(c.ask("prompts/get", obj{"name": f.name}), "error"), "%s without its arguments",
+				f.name)
 		}
 	}
 }

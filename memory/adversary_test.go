@@ -18,14 +18,16 @@ const tries = 30
 // words give each try its own subject, so that no try meets the items of another.
 func words(i int) (subject, from, to string) {
 	birds := []string{"gannet", "puffin", "fulmar", "skua", "tern", "shag", "auk", "petrel", "kittiwake", "dunlin"}
-	swaps := [][2]string{{"newest", "oldest"}, {"verified", "unverified"}, {"before", "after"}, {"keep", "drop"}, {"always", "never"}}
+	swaps := [][2]string{{"newest", "oldest"}, {"verified", "unverified"}, {"before", "after"}, {"keep", "drop"},
+		{"always", "never"}}
 	swap := swaps[i%len(swaps)]
 	return fmt.Sprintf("%s%d", birds[i%len(birds)], i), swap[0], swap[1]
 }
 
 // rule is an instruction of some length about subject; word is the one that matters.
 func rule(subject, word string) string {
-	return fmt.Sprintf("When the backup of %s is due take the %s archive of the colony then search for open conflicts write what you found down and tell the watch",
+	return fmt.Sprintf("When the backup of %s is due take the %s archive of the colony then search for open "+
+		"conflicts write what you found down and tell the watch",
 		subject, word)
 }
 
@@ -166,7 +168,8 @@ func TestNoAgentBuriesWhatIsNotItsOwn(t *testing.T) {
 						then(t, out.ID)
 					}
 					r := n.read(bob, old.ID)
-					return r.State != stateCurrent || r.SupersededBy != "" || len(idsOf(n.search(bob, subject+" cliff backup"))) == 0
+					return r.State != stateCurrent || r.SupersededBy != "" ||
+						len(idsOf(n.search(bob, subject+" cliff backup"))) == 0
 				})
 			}
 		}
@@ -317,7 +320,8 @@ func TestNobodyValidatesAloneWhatItDoubted_INV_QUARANTINE(t *testing.T) {
 	doubt := inGroup(learning("Perhaps terns sleep in flight."), "team")
 	doubt.Confidence = ptr(0.2)
 	w := n.write(ada, doubt)
-	for _, change := range []Write{{ID: w.ID, IfVersion: 1, Validated: ptr(true)}, {ID: w.ID, IfVersion: 1, Confidence: ptr(0.9)},
+	for _, change := range []Write{{ID: w.ID, IfVersion: 1, Validated: ptr(true)},
+		{ID: w.ID, IfVersion: 1, Confidence: ptr(0.9)},
 		{ID: w.ID, IfVersion: 1, Validated: ptr(true), Type: LearningItem, Data: doubt.Data}} {
 		_, err := n.tryWrite(ada, change)
 		require.ErrorIs(t, err, schemas.ErrDenied)

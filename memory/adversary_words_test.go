@@ -71,7 +71,8 @@ func TestAReleaseEndsWithItsWords_INV_RELEASE(t *testing.T) {
 		change.ID, change.IfVersion, change.Group = w.ID, shown, ""
 		n.write(ada, change)
 		for _, version := range []int{0, shown} {
-			require.Error(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, w.ID, version, true) }))
+			require.Error(t, n.do(russell, access.Write,
+				func(g access.Grant) error { return Release(g, w.ID, version, true) }))
 		}
 		return n.one(`SELECT quarantined FROM items WHERE id = ?`, w.ID) == "0"
 	})
@@ -96,7 +97,8 @@ func TestWordsHeldBackStaySo_INV_RELEASE(t *testing.T) {
 			n.write(ada, change)
 		}
 		again, second := n.write(ada, text), n.write(cyd, text)
-		return !again.Unreleased || !second.Unreleased || n.one(`SELECT quarantined FROM items WHERE id = ?`, again.ID) == "0"
+		return !again.Unreleased || !second.Unreleased ||
+			n.one(`SELECT quarantined FROM items WHERE id = ?`, again.ID) == "0"
 	})
 }
 

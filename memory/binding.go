@@ -39,7 +39,8 @@ func Bind(g access.Grant, dir string, group schemas.GroupID) (Binding, error) {
 	if err := g.RightsChanged(); err != nil {
 		return Binding{}, err
 	}
-	return Binding{Dir: dir, Group: group, MadeAt: events.Timestamp(now)}, g.Audit("group/"+string(group), map[string]any{"bound": dir})
+	return Binding{Dir: dir, Group: group, MadeAt: events.Timestamp(now)},
+		g.Audit("group/"+string(group), map[string]any{"bound": dir})
 }
 
 // Unbind ends the binding of dir. Errors: CodeNotFound if dir itself has none.
@@ -52,7 +53,8 @@ func Unbind(g access.Grant, dir string) error {
 		return fmt.Errorf("unbind folder: %w", err)
 	}
 	if n == 0 {
-		return schemas.NotFoundf("%s is not bound", oneLine(dir, maxTitle)).Try("cordelia memory bindings lists the folders that are")
+		return schemas.NotFoundf("%s is not bound", oneLine(dir,
+			maxTitle)).Try("cordelia memory bindings lists the folders that are")
 	}
 	if err := g.RightsChanged(); err != nil {
 		return err

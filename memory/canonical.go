@@ -67,7 +67,8 @@ func decodeObject(data []byte) (map[string]any, error) {
 	err := eachNumber(data, func(at jsontext.Pointer, literal string) error {
 		f, err := strconv.ParseFloat(literal, 64)
 		if err != nil {
-			inexact = append(inexact, schemas.Violation{Path: string(at), Msg: "is larger than a JSON number can be here (1.8e308)"})
+			inexact = append(inexact, schemas.Violation{Path: string(at),
+				Msg: "is larger than a JSON number can be here (1.8e308)"})
 			return nil
 		}
 		if strings.ContainsAny(literal, ".eE") {
@@ -75,7 +76,8 @@ func decodeObject(data []byte) (map[string]any, error) {
 		}
 		if exact, ok := new(big.Int).SetString(literal, 10); ok {
 			if got, _ := big.NewFloat(f).Int(nil); got.Cmp(exact) != 0 {
-				inexact = append(inexact, schemas.Violation{Path: string(at), Msg: "is an integer that a JSON number cannot hold exactly; write it as a string"})
+				inexact = append(inexact, schemas.Violation{Path: string(at),
+					Msg: "is an integer that a JSON number cannot hold exactly; write it as a string"})
 			}
 		}
 		return nil

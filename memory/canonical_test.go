@@ -25,8 +25,10 @@ func TestCanonicalRFC8785(t *testing.T) {
 		{
 			`{"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
 			  "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"}`,
-			`{"\r":"Carriage Return","1":"One","` + "\u0080" + `":"Control","` + "\u00f6" + `":"Latin Small Letter O With Diaeresis","` + "\u20ac" +
-				`":"Euro Sign","` + "\U0001f600" + `":"Emoji: Grinning Face","` + "\ufb33" + `":"Hebrew Letter Dalet With Dagesh"}`,
+			`{"\r":"Carriage Return","1":"One","` + "\u0080" + `":"Control","` + "\u00f6" +
+				`":"Latin Small Letter O With Diaeresis","` + "\u20ac" +
+				`":"Euro Sign","` + "\U0001f600" + `":"Emoji: Grinning Face","` + "\ufb33" +
+				`":"Hebrew Letter Dalet With Dagesh"}`,
 		},
 	} {
 		got, err := Canonical([]byte(c.in))
@@ -92,7 +94,8 @@ func TestCanonicalRefuses(t *testing.T) {
 }
 
 func TestDecodeObjectKeepsNumbersExact(t *testing.T) {
-	_, err := decodeObject([]byte(`{"ok":9007199254740992,"a":{"b":[1,9007199254740993]},"c":12345678901234567890,"d":1e400}`))
+	_, err := decodeObject([]byte(
+		`{"ok":9007199254740992,"a":{"b":[1,9007199254740993]},"c":12345678901234567890,"d":1e400}`))
 	var paths []string
 	for _, v := range violationsOf(t, err) {
 		paths = append(paths, v.Path)
@@ -106,7 +109,8 @@ func TestDecodeObjectKeepsNumbersExact(t *testing.T) {
 
 // What has a canonical form means the same in it, and the form is its own.
 func FuzzCanonical(f *testing.F) {
-	for _, s := range []string{`{"b":1,"a":[1.50,"\u00e9",null]}`, `{"\ud83d\ude00":1,"\ufb33":2}`, `-0`, `1e-7`, `123456789012345678901`, `{"a":1,"a":2}`, `"\u2028"`} {
+	for _, s := range []string{`{"b":1,"a":[1.50,"\u00e9",null]}`, `{"\ud83d\ude00":1,"\ufb33":2}`, `-0`, `1e-7`,
+		`123456789012345678901`, `{"a":1,"a":2}`, `"\u2028"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -128,7 +128,8 @@ func (m *Embeddings) ask(ctx context.Context, text string) []float32 {
 	defer cancel()
 	vector, err := m.model.Query(limited, text)
 	if err != nil {
-		if ctx.Err() == nil && schemas.CodeOf(err) != schemas.CodeInvalid { // the caller's giving up says nothing of the model
+		// the caller's giving up says nothing of the model
+		if ctx.Err() == nil && schemas.CodeOf(err) != schemas.CodeInvalid {
 			m.failed(err)
 		}
 		return nil
@@ -230,7 +231,9 @@ func dot(v []float32, packed []byte) float64 {
 
 // errOtherLength is what a vector of another length than the model's others means.
 func (m *Embeddings) errOtherLength(have, want int) error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the model %s gives %d dimensions; its stored vectors have %d", m.model.Model(), have, want).
-		Try("set dimensions of embeddings in config.json to %d, or name another model: its vectors are made anew", want).
+	return schemas.Errorf(schemas.CodeUnavailable, "the model %s gives %d dimensions; its stored vectors have %d",
+		m.model.Model(), have, want).
+		Try("set dimensions of embeddings in config.json to %d, or name another model: its vectors are made anew",
+			want).
 		Because(errors.New("dimensions"))
 }

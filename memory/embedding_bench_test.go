@@ -52,11 +52,13 @@ func BenchmarkMeaning(b *testing.B) {
 			q, err := NewQuery(Search{Text: "heron gannet note77"})
 			require.NoError(b, err)
 			if meaning {
-				require.NoError(b, n.do(ada, access.Read, func(g access.Grant) error { _, err := n.m.Wants(g, q); return err }))
+				require.NoError(b, n.do(ada, access.Read,
+					func(g access.Grant) error { _, err := n.m.Wants(g, q); return err }))
 				require.True(b, n.m.Mean(context.Background(), q))
 			}
 			for b.Loop() {
-				require.NoError(b, n.do(ada, access.Read, func(g access.Grant) error { _, err := Find(g, q); return err }))
+				require.NoError(b, n.do(ada, access.Read,
+					func(g access.Grant) error { _, err := Find(g, q); return err }))
 			}
 		})
 	}

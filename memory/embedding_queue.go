@@ -16,8 +16,9 @@ import (
 
 const (
 	batchItems  = 32
-	queueAtOnce = 512             // items put into the queue per claim
-	maxEmbedded = 7900            // bytes of an item's text: never more than 8191 tokens, the least limit of usual models
+	queueAtOnce = 512 // items put into the queue per claim
+	// bytes of an item's text: never more than 8191 tokens, the least limit of usual models
+	maxEmbedded = 7900
 	claimFor    = 5 * time.Minute // longer than a batch may take
 	firstRetry  = time.Minute     // of an item the model refuses, fourfold each time
 	lastRetry   = 24 * time.Hour
@@ -172,7 +173,8 @@ func (b *Batch) read(tx *store.Tx) error {
 	}
 	rows, err := tx.Query(selectClaimed, b.claim, b.model.n)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (c claimed, err error) {
-		return c, r.Scan(&c.pending.n, &c.attempts, &c.typ, &c.data, &c.hash, &c.visibility, &c.owner, &c.source, &c.confidence, &c.validated,
+		return c, r.Scan(&c.pending.n, &c.attempts, &c.typ, &c.data, &c.hash, &c.visibility, &c.owner, &c.source,
+			&c.confidence, &c.validated,
 			&c.quarantined, &c.deleted, &c.current, &c.fresh)
 	})
 	if err != nil {
@@ -296,7 +298,8 @@ func (b *Batch) store(tx *store.Tx, dim int) (stored int, err error) {
 	for i, p := range b.items {
 		switch {
 		case p.refused:
-			if _, err := tx.Exec(deferClaimed, tx.Micros()+retryAfter(p.attempts).Microseconds(), b.claim, p.n); err != nil {
+			if _, err := tx.Exec(deferClaimed, tx.Micros()+retryAfter(p.attempts).Microseconds(), b.claim,
+				p.n); err != nil {
 				return stored, fmt.Errorf("defer item: %w", err)
 			}
 		case p.vector == nil:
@@ -310,7 +313,8 @@ func (b *Batch) store(tx *store.Tx, dim int) (stored int, err error) {
 			if held == 0 { // changed meanwhile, or the claim ran out: somebody else's turn
 				continue
 			}
-			if _, err := tx.Exec(upsertEmbedding, p.n, b.model.n, first+int64(i), tx.Micros(), packWords(signsOf(p.vector)), packVector(p.vector)); err != nil {
+			if _, err := tx.Exec(upsertEmbedding, p.n, b.model.n, first+int64(i), tx.Micros(),
+				packWords(signsOf(p.vector)), packVector(p.vector)); err != nil {
 				return stored, fmt.Errorf("store vector: %w", err)
 			}
 			stored++

@@ -20,7 +20,8 @@ import (
 )
 
 // sameWords are what the stand-in takes for one meaning.
-var sameWords = map[string]string{"automobile": "car", "vehicle": "car", "purchased": "bought", "acquired": "bought", "garage": "bought"}
+var sameWords = map[string]string{"automobile": "car", "vehicle": "car", "purchased": "bought", "acquired": "bought",
+	"garage": "bought"}
 
 // meaningNode is a node whose vectors come from a stand-in server.
 type meaningNode struct {
@@ -56,18 +57,30 @@ func (n *meaningNode) step(m *Embeddings) (more bool, err error) {
 			return false, err
 		}
 	}
-	if err := n.do(access.NodeEntity, access.Read, func(g access.Grant) (err error) { more, err = m.Behind(g); return err }); err != nil || !more {
+	if err := n.do(access.NodeEntity, access.Read, func(g access.Grant) (err error) {
+		more,
+			err = m.Behind(g)
+		return err
+	}); err != nil || !more {
 		return false, err
 	}
 	var b *Batch
-	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) (err error) { b, err = m.Claim(g); return err }); err != nil {
+	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) (err error) {
+		b,
+			err = m.Claim(g)
+		return err
+	}); err != nil {
 		return false, err
 	}
 	if b.Empty() {
 		return b.Skipped(), nil
 	}
 	asked := m.Embed(context.Background(), b)
-	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) error { _, err := m.Settle(g, b); return err }); err != nil {
+	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) error {
+		_,
+			err := m.Settle(g, b)
+		return err
+	}); err != nil {
 		return false, err
 	}
 	if asked == nil {
@@ -94,7 +107,11 @@ func (n *meaningNode) byMeaning(m *Embeddings, who schemas.EntityID, s Search) (
 	q, err := NewQuery(s)
 	require.NoError(n.t, err)
 	var wanted bool
-	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) (err error) { wanted, err = m.Wants(g, q); return err }))
+	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) (err error) {
+		wanted,
+			err = m.Wants(g, q)
+		return err
+	}))
 	if wanted {
 		down = !m.Mean(context.Background(), q)
 	}
@@ -104,7 +121,8 @@ func (n *meaningNode) byMeaning(m *Embeddings, who schemas.EntityID, s Search) (
 
 // embedded lists the contents with a current vector.
 func (n *meaningNode) embedded() []string {
-	rows := n.one(`SELECT coalesce(json_group_array(i.name), '[]') FROM embeddings e JOIN items i ON i.n = e.item AND e.content_hash = i.content_hash AND e.scope = i.scope`)
+	rows := n.one(`SELECT coalesce(json_group_array(i.name), '[]') FROM embeddings e JOIN items i ON i.n = e.item
+		AND e.content_hash = i.content_hash AND e.scope = i.scope`)
 	names := strings.Split(strings.Trim(rows, `[]"`), `","`)
 	if names[0] == "" {
 		return nil
@@ -221,7 +239,9 @@ func TestAnotherModelEmbedsAnew(t *testing.T) {
 	require.NotEmpty(t, f.Hits)
 	n.refresh(other)
 	require.Len(t, n.server.Asked(), 141, "70, 70 and a query")
-	require.Equal(t, "70", n.one(`SELECT count(*) FROM embeddings e JOIN embedding_models m ON m.n = e.model WHERE m.name = 'other' AND m.dim = 128`))
+	require.Equal(t, "70", n.one(
+		`SELECT count(*) FROM embeddings e JOIN embedding_models m ON m.n = e.model WHERE m.name = 'other'
+			AND m.dim = 128`))
 	n.write(ada, learning("one more"))
 	n.refresh(n.m)
 	require.Len(t, n.server.Asked(), 141, "the old process embeds nothing")
@@ -241,7 +261,8 @@ func TestAModelThatIsDown(t *testing.T) {
 	f, down := n.byMeaning(n.m, ada, Search{Text: "vehicle"})
 	require.False(t, down)
 	require.Len(t, f.Hits, 2)
-	for _, fail := range []func(){func() { n.server.Fail(http.StatusUnauthorized) }, func() { n.server.Fail(http.StatusServiceUnavailable) }, func() { n.server.Resize(7) }} {
+	for _, fail := range []func(){func() { n.server.Fail(http.StatusUnauthorized) },
+		func() { n.server.Fail(http.StatusServiceUnavailable) }, func() { n.server.Resize(7) }} {
 		fail()
 		f, down = n.byMeaning(n.m, ada, Search{Text: "vehicle"})
 		require.False(t, down, "a query asked lately asks nobody")
@@ -285,7 +306,8 @@ func TestABatchThatFailsGoesBack(t *testing.T) {
 	n.server.Fail(http.StatusUnauthorized)
 	_, err := n.step(n.m)
 	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
-	require.Equal(t, "1", n.one(`SELECT count(*) FROM embedding_queue WHERE claim = '' AND due_at = 0 AND attempts = 0`))
+	require.Equal(t, "1", n.one(
+		`SELECT count(*) FROM embedding_queue WHERE claim = '' AND due_at = 0 AND attempts = 0`))
 	n.server.Fail(0)
 	n.refresh(n.m)
 	require.Equal(t, []string{"a car"}, n.embedded())
@@ -415,9 +437,15 @@ func TestExportHoldsNoVectors(t *testing.T) {
 // Only the node refreshes.
 func TestRefreshIsTheNodes(t *testing.T) {
 	n := newMeaningNode(t)
-	require.ErrorIs(t, n.do(ada, access.Write, func(g access.Grant) error { _, err := n.m.Claim(g); return err }), access.ErrNoGrant)
-	require.ErrorIs(t, n.do(ada, access.Write, func(g access.Grant) error { _, err := n.m.Settle(g, &Batch{}); return err }), access.ErrNoGrant)
-	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := n.m.Behind(g); return err }), access.ErrNoGrant)
+	require.ErrorIs(t, n.do(ada, access.Write, func(g access.Grant) error { _, err := n.m.Claim(g); return err }),
+		access.ErrNoGrant)
+	require.ErrorIs(t, n.do(ada, access.Write, func(g access.Grant) error {
+		_,
+			err := n.m.Settle(g, &Batch{})
+		return err
+	}), access.ErrNoGrant)
+	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := n.m.Behind(g); return err }),
+		access.ErrNoGrant)
 	_, err := n.m.Claim(access.Grant{})
 	require.ErrorIs(t, err, access.ErrNoGrant)
 }

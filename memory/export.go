@@ -130,7 +130,8 @@ func Export(g access.Grant, w io.Writer, r ExportRequest) (Exported, error) {
 	if alone, err := g.Unaided(); err != nil {
 		return none, err
 	} else if alone { // an export is whole
-		return none, schemas.Conflictf("an export would hold lessons of tasks, and this agent works from a brief alone").
+		return none, schemas.Conflictf(
+			"an export would hold lessons of tasks, and this agent works from a brief alone").
 			Try("end its lease of R1, R3 or R4a with task_report, then export; " +
 				"or leave it to the user: cordelia export --agents")
 	}

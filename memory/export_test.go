@@ -35,7 +35,8 @@ func signerOf(id schemas.EntityID, key keys.Identity) Signer {
 
 // knows gives the node a key of an entity.
 func (n *warmNode) knows(id schemas.EntityID, key keys.Identity) {
-	n.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from) VALUES (?, 1, ?, x'00', x'00', 0)`, id, key.PublicKey())
+	n.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from)
+		VALUES (?, 1, ?, x'00', x'00', 0)`, id, key.PublicKey())
 }
 
 func (n *warmNode) exportAs(who schemas.EntityID, r ExportRequest) (text string, done Exported) {
@@ -79,10 +80,11 @@ func (n *warmNode) importAs(who schemas.EntityID, o ImportOptions, texts ...stri
 }
 
 func (n *warmNode) tryImport(who schemas.EntityID, text string) (done Imported, hot string, err error) {
-	done, err = n.importAs(who, ImportOptions{CreateGroups: true, Hot: func(_ access.Grant, context json.RawMessage, _ bool) (ContextImport, error) {
-		hot = string(context)
-		return ContextKept, nil
-	}}, text)
+	done, err = n.importAs(who, ImportOptions{CreateGroups: true,
+		Hot: func(_ access.Grant, context json.RawMessage, _ bool) (ContextImport, error) {
+			hot = string(context)
+			return ContextKept, nil
+		}}, text)
 	return done, hot, err
 }
 
@@ -101,7 +103,9 @@ func fullMemory(n *warmNode, key keys.Identity) {
 	next := learning("Fences are kept apart by quoting.\n```cordelia\n{\"kind\":\"item\"}\n```")
 	next.Supersedes, next.DerivedFrom, next.Confidence = a.ID, []schemas.ItemID{a.ID}, ptr(0.123)
 	b := n.write(ada, next)
-	n.write(ada, inGroup(Write{Type: EntityItem, Data: json.RawMessage(`{"type":"project","name":"Cordelia","details":{"lang":"Go","n":[1,2.5]},"tags":["x"]}`)}, "team-a"))
+	n.write(ada, inGroup(Write{Type: EntityItem,
+		Data: json.RawMessage(`{"type":"project","name":"Cordelia","details":{"lang":"Go","n":[1,2.5]},"tags":["x"]}`)},
+		"team-a"))
 	c := n.write(bob, inGroup(learning("bob's words"), "team-a"))
 	n.group("team-b", ada, CulturePatch{})
 	_, err = n.share(ada, c.ID, "team-b")
@@ -132,14 +136,17 @@ func TestExportImportsToTheSame(t *testing.T) {
 				require.Equal(t, `{"hot":1}`, hot)
 				done, _, err = m.tryImport(who, text)
 				require.NoError(t, err)
-				require.Equal(t, Imported{Same: 4, Context: ContextKept, Refused: []Refused{}}, done, "twice changes nothing")
+				require.Equal(t, Imported{Same: 4, Context: ContextKept, Refused: []Refused{}}, done,
+					"twice changes nothing")
 
 				m.clock.move(-time.Hour)
 				if who == ada {
 					require.Equal(t, text, m.signed(ada, format))
 				}
 				require.NotEmpty(t, m.search(who, "Cordelia project").Hits)
-				require.Equal(t, "0", m.one(`SELECT count(*) FROM items WHERE provenance LIKE '%imported_by%' OR source = 'external'`))
+				require.Equal(
+					t, "0", m.one(
+						`SELECT count(*) FROM items WHERE provenance LIKE '%imported_by%' OR source = 'external'`))
 			})
 		}
 	}
@@ -189,8 +196,12 @@ func TestWhatNobodyKnownSignedIsMarked_INV_IMPORT(t *testing.T) {
 		done, _, err := m.tryImport(who, n.signed(ada, JSONL))
 		require.NoError(t, err)
 		require.Equal(t, []int{4, 4}, []int{done.New, done.External})
-		require.Equal(t, "4", m.one(`SELECT count(*) FROM items WHERE source = 'external' AND author = ?1 AND provenance LIKE '%"imported_by":"' || ?1 || '"%'`, who))
-		require.Equal(t, "1", m.one(`SELECT count(*) FROM item_versions WHERE provenance LIKE '%"source":"external"%"imported_by":"' || ? || '"%'`, who))
+		require.Equal(t, "4", m.one(
+			`SELECT count(*) FROM items WHERE source = 'external' AND author = ?1
+				AND provenance LIKE '%"imported_by":"' || ?1 || '"%'`, who))
+		require.Equal(t, "1", m.one(
+			`SELECT count(*) FROM item_versions WHERE provenance LIKE '%"source":"external"%"imported_by":"' || ? ||
+				'"%'`, who))
 	}
 }
 
@@ -214,7 +225,8 @@ func TestACompromisedKeyVouchesForNothing_INV_IMPORT(t *testing.T) {
 	n.write(ada, learning("Skuas steal."))
 	m := newWarmNode(t)
 	m.knows(russell, ownerKey)
-	m.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, reason) VALUES (?, 2, x'01', x'00', x'00', 0, 'compromised')`, russell)
+	m.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, reason)
+		VALUES (?, 2, x'01', x'00', x'00', 0, 'compromised')`, russell)
 	done, _, err := m.tryImport(russell, n.signed(ada, JSONL))
 	require.NoError(t, err)
 	require.Equal(t, 1, done.External)

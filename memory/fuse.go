@@ -61,7 +61,8 @@ func fuse(words []*doc, meaning []meantDoc, keep, size int) []*doc {
 		score[m.doc] += m.weight / float64(rankOffset+i+1)
 	}
 	byScore := func(a, b *doc) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.created, a.created), strings.Compare(string(a.id), string(b.id)))
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.created, a.created),
+			strings.Compare(string(a.id), string(b.id)))
 	}
 	keep = min(keep, len(words))
 	slices.SortStableFunc(all[keep:], byScore)
@@ -129,11 +130,13 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		meantDoc
 		seq int64
 	}
-	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author, store.List(tags), p.see.lessons)
+	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author,
+		store.List(tags), p.see.lessons)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
 		var vector sql.RawBytes
-		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.scope,
+		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires,
+			&d.created, &d.scope,
 			&d.confidence, &d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL, &vector)
 		s.doc = d
 		if len(vector) == 4*len(p.meaning.vector) {

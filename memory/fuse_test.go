@@ -24,7 +24,8 @@ func TestFuse_INV_LEXICAL(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		pool := make([]*doc, r.IntN(120))
 		for i := range pool {
-			pool[i] = &doc{row: row{n: int64(i + 1), id: schemas.ItemID(fmt.Sprintf("%04d", i)), created: int64(r.IntN(3))}}
+			pool[i] = &doc{row: row{n: int64(i + 1), id: schemas.ItemID(fmt.Sprintf("%04d", i)),
+				created: int64(r.IntN(3))}}
 		}
 		pick := func() []*doc {
 			out := slices.Clone(pool)
@@ -65,7 +66,8 @@ func TestFuseOrders(t *testing.T) {
 	for i := range d {
 		d[i] = &doc{row: row{n: int64(i), id: schemas.ItemID(fmt.Sprint(i))}}
 	}
-	got := fuse([]*doc{d[0], d[1], d[2]}, []meantDoc{{doc: d[2], weight: 1}, {doc: d[3], weight: 1}, {doc: d[4], weight: 0.1}}, 3, 4)
+	got := fuse([]*doc{d[0], d[1], d[2]}, []meantDoc{{doc: d[2], weight: 1}, {doc: d[3], weight: 1},
+		{doc: d[4], weight: 0.1}}, 3, 4)
 	require.Equal(t, []*doc{d[2], d[0], d[1], d[3], d[4]}, got)
 	got = fuse([]*doc{d[0], d[1], d[2]}, []meantDoc{{doc: d[3], weight: 1}}, 3, 3)
 	require.Equal(t, d[3], got[3], "no room on the first page")
@@ -74,7 +76,9 @@ func TestFuseOrders(t *testing.T) {
 // town writes items of random words, some shared with a group, and returns queries.
 func town(n *meaningNode, seed uint64, items int) []string {
 	r := rand.New(rand.NewPCG(seed, 3))
-	vocabulary := strings.Fields("car automobile vehicle bought purchased acquired heron gannet river stone harbour winter music letter garden bread window engine market bridge")
+	vocabulary := strings.Fields(
+		"car automobile vehicle bought purchased acquired heron gannet river stone harbour winter music letter " +
+			"garden bread window engine market bridge")
 	phrase := func(words int) string {
 		out := make([]string, words)
 		for i := range out {
@@ -108,7 +112,8 @@ func TestTheFirstPageKeepsItsHits_INV_LEXICAL(t *testing.T) {
 	n.refresh(n.m)
 	byMeaning := 0
 	for _, text := range queries {
-		for _, s := range []Search{{}, {Limit: 1}, {Limit: 5}, {Limit: 50}, {Tags: []string{"odd"}}, {Group: "team-a"}, {Full: true}} {
+		for _, s := range []Search{{}, {Limit: 1}, {Limit: 5}, {Limit: 50}, {Tags: []string{"odd"}}, {Group: "team-a"},
+			{Full: true}} {
 			s.Text = text
 			words, err := n.trySearch(ada, s)
 			require.NoError(t, err)
@@ -146,7 +151,8 @@ func TestMeaningKeepsToTheFilters(t *testing.T) {
 	ends := inGroup(learning("an automobile for now"), "team-a")
 	ends.TTLSeconds = ptr(int64(3600))
 	short := n.write(bob, ends).ID
-	session := n.write(bob, inGroup(Write{Type: SessionItem, Data: json.RawMessage(`{"date":"2027-01-19","focus":"automobile day","tags":["Fast"]}`)}, "team-a")).ID
+	session := n.write(bob, inGroup(Write{Type: SessionItem,
+		Data: json.RawMessage(`{"date":"2027-01-19","focus":"automobile day","tags":["Fast"]}`)}, "team-a")).ID
 	next := inGroup(learning("an automobile of late"), "team-a")
 	next.Supersedes = old
 	n.refresh(n.m)
@@ -242,9 +248,11 @@ func TestMeaningRevealsNothing(t *testing.T) {
 		n.clock.move(time.Duration(1_900_000_000_000_000-n.clock.Now().UnixMicro()) * time.Microsecond)
 		n.refresh(n.m)
 		if with { // a vector that claims to lie where eve reads
-			n.sql(`UPDATE embeddings SET scope = (SELECT n FROM scopes WHERE ref = 'team-mine') WHERE item = (SELECT n FROM items WHERE id = ?)`, secret)
+			n.sql(`UPDATE embeddings SET scope = (SELECT n FROM scopes WHERE ref = 'team-mine') WHERE item = (SELECT n
+				FROM items WHERE id = ?)`, secret)
 		}
-		for _, s := range []Search{{Text: "vehicle"}, {Text: "secret car"}, {Text: "car", Type: SessionItem}, {Text: "car", Limit: 1}} {
+		for _, s := range []Search{{Text: "vehicle"}, {Text: "secret car"}, {Text: "car", Type: SessionItem},
+			{Text: "car", Limit: 1}} {
 			q, err := NewQuery(s)
 			require.NoError(t, err)
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
@@ -272,7 +280,8 @@ func TestMeaningRevealsNothing(t *testing.T) {
 		}
 		for scope, s := range n.m.signs.scopes {
 			if with && len(s.items) > 0 {
-				require.Contains(t, []string{"team-mine", string(eve), ""}, n.one(`SELECT ref FROM scopes WHERE n = ?`, scope), "no sign of another's was read")
+				require.Contains(t, []string{"team-mine", string(eve), ""},
+					n.one(`SELECT ref FROM scopes WHERE n = ?`, scope), "no sign of another's was read")
 			}
 		}
 		// Whoever has nothing embedded costs no call, whatever others have.
@@ -313,7 +322,8 @@ func TestNearestBySigns(t *testing.T) {
 		require.Len(t, few, 40)
 		distance := func(s spot) (d int) {
 			var packed []byte
-			require.NoError(t, g.Tx().QueryRow(`SELECT vector FROM embeddings WHERE item = ? AND seq = ?`, s.item, s.seq).Scan(&packed))
+			require.NoError(t, g.Tx().QueryRow(`SELECT vector FROM embeddings WHERE item = ? AND seq = ?`, s.item,
+				s.seq).Scan(&packed))
 			for i := range vector {
 				one := []float32{0}
 				one[0] = 1
@@ -344,7 +354,8 @@ func TestNearestBySigns(t *testing.T) {
 func TestSignsAreBounded(t *testing.T) {
 	x := signIndex{model: 1, words: 1, scopes: map[int64]*signs{}, clock: 9}
 	for i := range int64(5) {
-		x.scopes[i+1] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20), used: i + 5}
+		x.scopes[i+1] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20),
+			used: i + 5}
 	}
 	x.shrink() // 5 × 24 MiB fit
 	require.Len(t, x.scopes, 5)
@@ -369,7 +380,8 @@ func TestPlansByMeaning(t *testing.T) {
 	meant := strings.Join(n.plan(selectMeant), "\n")
 	require.Contains(t, meant, "SEARCH e USING INTEGER PRIMARY KEY")
 	require.Contains(t, meant, "SEARCH i USING INTEGER PRIMARY KEY")
-	require.Contains(t, strings.Join(n.plan(selectAnyEmbedding), "\n"), "USING COVERING INDEX embeddings_scan (model=? AND scope=?)")
+	require.Contains(t, strings.Join(n.plan(selectAnyEmbedding), "\n"),
+		"USING COVERING INDEX embeddings_scan (model=? AND scope=?)")
 	behind := strings.Join(n.plan(selectBehind), "\n")
 	require.Contains(t, behind, "embedding_queue_due (due_at<?)")
 	require.NotContains(t, behind, "SCAN embedding_queue")

@@ -172,7 +172,8 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 	culture := DefaultCulture()
 	found := n.Culture.apply(&culture)
 	if len(n.Description) > maxLine {
-		found = append(found, schemas.Violation{Path: "/description", Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
+		found = append(found, schemas.Violation{Path: "/description",
+			Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
 	}
 	if len(found) > 0 {
 		return schemas.Invalidf("the group was not made").With(found...)
@@ -220,7 +221,8 @@ func ListGroups(g access.Grant) ([]GroupInfo, error) {
 	groups, err := store.Collect(rows, err, func(r *sql.Rows) (i GroupInfo, err error) {
 		var culture, root string
 		var created int64
-		if err := r.Scan(&i.ID, &i.Kind, &i.Owner, &i.Description, &culture, &i.Emcon, &created, &i.Role, &root, &i.Size); err != nil {
+		if err := r.Scan(&i.ID, &i.Kind, &i.Owner, &i.Description, &culture, &i.Emcon, &created, &i.Role, &root,
+			&i.Size); err != nil {
 			return i, err
 		}
 		if g.IsHuman() && root == string(g.Actor()) {
@@ -258,7 +260,8 @@ func ReadGroup(g access.Grant, id schemas.GroupID) (GroupInfo, error) {
 	}
 	invited, err := invitationsOf(g.Tx(), selectInvited, g.Actor(), id, oldest(g))
 	for _, i := range invited {
-		info.Invited = append(info.Invited, Member{ID: i.Invited, Name: i.InvitedName, Role: i.Role, JoinedAt: events.Timestamp(i.At)})
+		info.Invited = append(info.Invited, Member{ID: i.Invited, Name: i.InvitedName, Role: i.Role,
+			JoinedAt: events.Timestamp(i.At)})
 	}
 	return info, err
 }
@@ -283,7 +286,8 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 	found := p.Culture.apply(&info.Culture)
 	if p.Description != nil {
 		if info.Description = *p.Description; len(info.Description) > maxLine {
-			found = append(found, schemas.Violation{Path: "/description", Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
+			found = append(found, schemas.Violation{Path: "/description",
+				Msg: fmt.Sprintf("is longer than %d bytes", maxLine)})
 		}
 	}
 	if len(found) > 0 {
@@ -304,10 +308,12 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 // mayManage reports whether the actor may change the group or its members.
 func mayManage(g access.Grant, info GroupInfo, despiteEmcon bool) error {
 	if info.Kind == StagingGroup || info.Kind == SystemGroup {
-		return schemas.Deniedf("%s is managed by the node", info.ID).Try("memory_group with action list shows your groups and your role in each")
+		return schemas.Deniedf("%s is managed by the node",
+			info.ID).Try("memory_group with action list shows your groups and your role in each")
 	}
 	if !manages(info.Role) {
-		return schemas.Deniedf("only the owner and admins of %s may do this", info.ID).Try("ask %s, its owner", info.Owner)
+		return schemas.Deniedf("only the owner and admins of %s may do this", info.ID).Try("ask %s, its owner",
+			info.Owner)
 	}
 	if info.Emcon && despiteEmcon {
 		return nil // what blocks writing must not block its own end

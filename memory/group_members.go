@@ -59,7 +59,8 @@ func AddMember(g access.Grant, id schemas.GroupID, ref string, role Role) (Added
 	case role != access.RoleOwner && role != access.RoleAdmin && role != access.RoleMember && role != access.RoleViewer:
 		return Added{}, schemas.Invalidf("%q is no role", role).Expecting("owner, admin, member or viewer")
 	case (manages(role) || manages(before)) && info.Role != access.RoleOwner:
-		return Added{}, schemas.Deniedf("only an owner of %s makes or changes owners and admins", id).Try("ask %s, its owner", info.Owner)
+		return Added{}, schemas.Deniedf("only an owner of %s makes or changes owners and admins",
+			id).Try("ask %s, its owner", info.Owner)
 	case before == role:
 		return added, nil
 	case before == access.RoleOwner && info.owners() == 1:
@@ -128,7 +129,8 @@ func (i GroupInfo) owners() (n int) {
 }
 
 func lastOwner(id schemas.GroupID) error {
-	return schemas.Conflictf("%s would be without an owner", id).Try("first make another member owner with memory_group, action add, role owner")
+	return schemas.Conflictf("%s would be without an owner",
+		id).Try("first make another member owner with memory_group, action add, role owner")
 }
 
 // join writes a membership. A new member hears what comes from now on.
@@ -142,7 +144,8 @@ func join(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) e
 		return fmt.Errorf("add member: %w", err)
 	}
 	if before == "" {
-		if err := tell(g, id, who, schemas.EventGroupMemberJoined, schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
+		if err := tell(g, id, who, schemas.EventGroupMemberJoined,
+			schemas.GroupMemberJoined{GroupID: id, EntityID: who, Role: string(role)}); err != nil {
 			return err
 		}
 		// After the event, which the member has in its own stream already.
@@ -178,14 +181,16 @@ func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.Entit
 		if withdrawn, err := withdrawInvitation(g, id, who); err != nil || withdrawn {
 			return who, err
 		}
-		return "", schemas.NotFoundf("%s is no member of %s", ref, id).Try("memory_group with action read lists its members")
+		return "", schemas.NotFoundf("%s is no member of %s", ref,
+			id).Try("memory_group with action read lists its members")
 	}
 	if who != g.Actor() {
 		if err := mayManage(g, info, false); err != nil {
 			return "", err
 		}
 		if manages(before) && info.Role != access.RoleOwner {
-			return "", schemas.Deniedf("only an owner of %s removes owners and admins", id).Try("ask %s, its owner", info.Owner)
+			return "", schemas.Deniedf("only an owner of %s removes owners and admins", id).Try("ask %s, its owner",
+				info.Owner)
 		}
 	}
 	if before == access.RoleOwner && info.owners() == 1 {
@@ -214,7 +219,8 @@ func Leave(g access.Grant, id schemas.GroupID, who schemas.EntityID) error {
 	if err := depart(g, id, who, culture.Departure); err != nil {
 		return err
 	}
-	if err := tell(g, id, who, schemas.EventGroupMemberLeft, schemas.GroupMemberLeft{GroupID: id, EntityID: who}); err != nil {
+	if err := tell(g, id, who, schemas.EventGroupMemberLeft,
+		schemas.GroupMemberLeft{GroupID: id, EntityID: who}); err != nil {
 		return err
 	}
 	if err := g.RightsChanged(); err != nil {

@@ -93,7 +93,8 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	if err := g.RightsChanged(); err != nil {
 		return err
 	}
-	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture, "swarm": n.Swarm, "members": joined})
+	return g.Audit("group/"+string(n.ID), map[string]any{"kind": SwarmGroup, "owner": g.Actor(), "culture": culture,
+		"swarm": n.Swarm, "members": joined})
 }
 
 // Enter makes who a member of a group that the actor manages, without asking whether
@@ -107,7 +108,8 @@ func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) 
 		return err
 	}
 	if !manages(mine) {
-		return schemas.Deniedf("only the owner and admins of %s add to it", id).Try("ask its owner; memory_group with action list names them")
+		return schemas.Deniedf("only the owner and admins of %s add to it",
+			id).Try("ask its owner; memory_group with action list names them")
 	}
 	if err := mayWrite(g, schemas.Group, "", id); err != nil {
 		return err
@@ -140,7 +142,8 @@ type Copy struct{ ID, Of schemas.ItemID }
 // into the group to, and gives the copies. changed are those that are not what
 // they were before the time asOf (µs): they stay. What the actor may read there is
 // not asked: both are cells of one swarm, and the actor writes to the second.
-func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID, asOf int64) (copies []Copy, changed []schemas.ItemID, err error) {
+func HandOn(g access.Grant, ids []schemas.ItemID, from, to schemas.GroupID,
+	asOf int64) (copies []Copy, changed []schemas.ItemID, err error) {
 	if err := mayWrite(g, schemas.Group, "", to); err != nil {
 		return nil, nil, err
 	}
@@ -231,7 +234,8 @@ func CountFindings(g access.Grant, groups []schemas.GroupID, merging []schemas.E
 
 // Unmerged lists the findings shown in groups that nothing by one of merging there was
 // derived from; with a synthesis, that it was not.
-func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID, synthesis schemas.ItemID) ([]schemas.ItemID, error) {
+func Unmerged(g access.Grant, groups []schemas.GroupID, merging []schemas.EntityID,
+	synthesis schemas.ItemID) ([]schemas.ItemID, error) {
 	hiding, err := hiddenIn(g, groups)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,8 @@ func TestSwarmStepsAskAccess(t *testing.T) {
 	require.ErrorIs(t, enter(eve), schemas.ErrDenied)
 	require.NoError(t, enter(russell))
 	for _, who := range []schemas.EntityID{ada, russell} {
-		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Archive(g, "team") }), access.ErrNoGrant)
+		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Archive(g, "team") }),
+			access.ErrNoGrant)
 	}
 
 	copies, err := handOn(ada)

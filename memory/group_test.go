@@ -40,15 +40,19 @@ func TestCreateGroup(t *testing.T) {
 	require.NoError(t, create(bob, "team-x"))
 	require.ErrorIs(t, create(ada, "team-x"), schemas.ErrConflict)
 	require.ErrorIs(t, create(bob, "other"), schemas.ErrDenied, "outside its group patterns")
-	require.Equal(t, "0", n.one(`SELECT (SELECT count(*) FROM groups WHERE id = 'other') + (SELECT count(*) FROM members WHERE group_id = 'other')`), "undone")
+	require.Equal(t, "0", n.one(
+		`SELECT (SELECT count(*) FROM groups WHERE id = 'other') + (SELECT count(*) FROM members
+			WHERE group_id = 'other')`), "undone")
 	for _, id := range []schemas.GroupID{"swarm-x", "staging-x", "system-x", "ws-x", "UPPER", ""} {
 		require.ErrorIs(t, create(ada, id), schemas.ErrInvalid, id)
 	}
 	bad := ptr("loud")
 	err := n.inGroups(ada, func(g access.Grant) error {
-		return CreateGroup(g, NewGroup{ID: "c", Culture: CulturePatch{Broadcast: bad, Notification: bad, Departure: bad, TTL: ptr(int64(-1))}})
+		return CreateGroup(g, NewGroup{ID: "c", Culture: CulturePatch{Broadcast: bad, Notification: bad, Departure: bad,
+			TTL: ptr(int64(-1))}})
 	})
-	require.ElementsMatch(t, []string{"/culture/broadcast_eagerness", "/culture/notification_policy", "/culture/departure_policy", "/culture/ttl_default"}, pathsOf(t, err))
+	require.ElementsMatch(t, []string{"/culture/broadcast_eagerness", "/culture/notification_policy",
+		"/culture/departure_policy", "/culture/ttl_default"}, pathsOf(t, err))
 }
 
 func TestRolesInAGroup(t *testing.T) {
@@ -75,9 +79,13 @@ func TestHiddenGroupsAreAbsent(t *testing.T) {
 	n.group("team-real", ada, CulturePatch{}, bob)
 	w := n.write(eve, learning("mine"))
 	for name, ask := range map[string]func(id schemas.GroupID) error{
-		"write":  func(id schemas.GroupID) error { _, err := n.tryWrite(eve, inGroup(learning("x"), id)); return err },
-		"share":  func(id schemas.GroupID) error { _, err := n.share(eve, w.ID, id); return err },
-		"search": func(id schemas.GroupID) error { _, err := n.trySearch(eve, Search{Text: "x", Group: id}); return err },
+		"write": func(id schemas.GroupID) error { _, err := n.tryWrite(eve, inGroup(learning("x"), id)); return err },
+		"share": func(id schemas.GroupID) error { _, err := n.share(eve, w.ID, id); return err },
+		"search": func(id schemas.GroupID) error {
+			_, err := n.trySearch(eve,
+				Search{Text: "x", Group: id})
+			return err
+		},
 		"read": func(id schemas.GroupID) error {
 			return n.inGroups(eve, func(g access.Grant) error { _, err := ReadGroup(g, id); return err })
 		},
@@ -98,12 +106,17 @@ func TestMembershipIsAnnouncedAndTakesEffect(t *testing.T) {
 	epoch := n.one(`SELECT value FROM counters WHERE name = 'epoch'`)
 	require.NoError(t, n.add(ada, "team-a", bob, access.RoleMember))
 	require.NotEqual(t, epoch, n.one(`SELECT value FROM counters WHERE name = 'epoch'`))
-	require.Equal(t, "2", n.one(`SELECT count(*) FROM events WHERE type = 'group.member_joined' AND stream IN ('g/team-a', 'e/' || ?) AND json_extract(payload, '$.entity_id') = ?`, bob, bob))
-	require.Equal(t, "3", n.one(`SELECT seq FROM cursors WHERE entity_id = ? AND stream = 'g/team-a'`, bob), "what was before, and its own joining, is not news")
+	require.Equal(t, "2", n.one(
+		`SELECT count(*) FROM events WHERE type = 'group.member_joined' AND stream IN ('g/team-a', 'e/' || ?)
+			AND json_extract(payload, '$.entity_id') = ?`, bob, bob))
+	require.Equal(t, "3", n.one(`SELECT seq FROM cursors WHERE entity_id = ? AND stream = 'g/team-a'`, bob),
+		"what was before, and its own joining, is not news")
 	require.Equal(t, []schemas.ItemID{before.ID}, idsOf(n.search(bob, "penguins")))
 	require.NoError(t, n.leave(ada, "team-a", bob))
 	require.Empty(t, n.search(bob, "penguins").Hits)
-	require.Equal(t, "2", n.one(`SELECT count(*) FROM events WHERE type = 'group.member_left' AND json_extract(payload, '$.entity_id') = ?`, bob))
+	require.Equal(t, "2", n.one(
+		`SELECT count(*) FROM events WHERE type = 'group.member_left' AND json_extract(payload, '$.entity_id') = ?`,
+		bob))
 	require.Equal(t, "0", n.one(`SELECT count(*) FROM cursors WHERE entity_id = ?`, bob))
 }
 
@@ -144,7 +157,8 @@ func TestDeparture(t *testing.T) {
 			f, err := n.trySearch(ada, Search{Text: "walrus", Group: "team-a"})
 			require.NoError(t, err)
 			ids = append(ids, idsOf(f)...)
-			for id, stays := range map[schemas.ItemID]bool{original.ID: c.original, copied.ID: c.copied, byOther.ID: c.byOther} {
+			for id, stays := range map[schemas.ItemID]bool{original.ID: c.original, copied.ID: c.copied,
+				byOther.ID: c.byOther} {
 				require.Equal(t, stays, containsID(ids, id))
 			}
 			if !c.original {
@@ -183,7 +197,9 @@ func TestShare(t *testing.T) {
 	second, err := n.share(bob, c.ID, "team-b")
 	require.NoError(t, err)
 	copied := n.read(lead, second.ID)
-	require.Equal(t, []any{w.ID, c.ID, ada, ada, bob, bob}, []any{copied.Origin, copied.Parent, copied.Author, copied.Provenance.Author, copied.Owner, copied.Provenance.SharedBy})
+	require.Equal(t, []any{w.ID, c.ID, ada, ada, bob, bob},
+		[]any{copied.Origin, copied.Parent, copied.Author, copied.Provenance.Author, copied.Owner,
+			copied.Provenance.SharedBy})
 	_, err = n.tryWrite(bob, Write{ID: second.ID, IfVersion: 1, Confidence: ptr(0.9)})
 	require.ErrorIs(t, err, schemas.ErrDenied, "a copy never changes")
 

@@ -92,7 +92,8 @@ func foreignItem(id schemas.ItemID, content string, author schemas.EntityID) ite
 		panic(err)
 	}
 	sum := fmt.Sprintf("%x", hash)
-	return itemRecord{ID: id, Type: LearningItem, Data: data, ContentHash: sum, Visibility: schemas.Private, Confidence: 0.5, Version: 1,
+	return itemRecord{ID: id, Type: LearningItem, Data: data, ContentHash: sum, Visibility: schemas.Private,
+		Confidence: 0.5, Version: 1,
 		CreatedAt: "2026-01-02T00:00:00Z", UpdatedAt: "2026-01-02T00:00:00Z",
 		Provenance: Provenance{Author: author, Source: FromUser, ContentHash: sum, At: "2026-01-02T00:00:00Z"}}
 }

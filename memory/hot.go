@@ -105,7 +105,8 @@ func ReadHot(g access.Grant, entity schemas.EntityID, view HotView) (HotDoc, err
 		return HotDoc{}, err
 	}
 	if a := view.Agent; a != nil {
-		view.capabilities, err = plainCapabilities.Of(g, a.AgentID, func() (any, error) { return plain(a.Capabilities) })
+		view.capabilities, err = plainCapabilities.Of(g, a.AgentID,
+			func() (any, error) { return plain(a.Capabilities) })
 		if err != nil {
 			return HotDoc{}, err
 		}
@@ -124,7 +125,8 @@ func WriteHot(g access.Grant, entity schemas.EntityID, c HotChange, view HotView
 	}
 	if c.expected != 0 && c.expected != h.updatedAt {
 		now := events.Timestamp(h.updatedAt)
-		return HotDoc{}, schemas.Conflictf("the context was changed at %s, after it was read at %s", now, events.Timestamp(c.expected)).
+		return HotDoc{}, schemas.Conflictf("the context was changed at %s, after it was read at %s", now,
+			events.Timestamp(c.expected)).
 			Expecting("expected_updated_at %s", now).
 			Try("memory_read_hot, then repeat the write with the updated_at it gives")
 	}
@@ -177,7 +179,8 @@ func (h *hot) set(own map[string]any, found []schemas.Violation) error {
 		}
 	}
 	if len(found) > 0 {
-		return schemas.Invalidf("the context was not written: %s wrong", schemas.Count(len(found), "of its fields is", "of its fields are")).
+		return schemas.Invalidf("the context was not written: %s wrong",
+			schemas.Count(len(found), "of its fields is", "of its fields are")).
 			Expecting("sections identity, active, prefs, delegation, ephemeral, agent; what is free as %s",
 				`{"agent": {"working_memory": {…}}}`).
 			Try("correct what is listed and call memory_write_hot again").With(found...)

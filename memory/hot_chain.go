@@ -88,7 +88,8 @@ func ReadHotChain(g access.Grant, entity schemas.EntityID) (HotChain, error) {
 }
 
 func (h *hot) state() HotChain {
-	return HotChain{SessionCount: h.sessions, ChainHash: h.chain, PreviousHash: h.previous, Genesis: HotGenesis(h.entity)}
+	return HotChain{SessionCount: h.sessions, ChainHash: h.chain, PreviousHash: h.previous,
+		Genesis: HotGenesis(h.entity)}
 }
 
 // verify recomputes what the row says of itself (INV-L1-CHAIN). It does not
@@ -107,13 +108,15 @@ func (h *hot) verify() error {
 		return broken("the L1 chain of %s is broken: session 1 does not follow its genesis", h.entity).
 			Try("ask the user to compare with a backup: cordelia restore --dry-run")
 	case h.sessions > 0 && h.chain != HotChainHash(h.previous, uint64(h.sessions), h.content):
-		return broken("the L1 chain of %s is broken: the hash of session %d does not follow from its content and session %d",
+		return broken("the L1 chain of %s is broken: the hash of session %d does not follow from its content and "+
+			"session %d",
 			h.entity, h.sessions, h.sessions-1).
 			Try("ask the user to compare with a backup: cordelia restore --dry-run")
 	}
 	if sum := sha256.Sum256(h.raw); !bytes.Equal(sum[:], h.docHash[:]) {
 		return broken("the L1 content of %s was changed outside the node after its last write", h.entity).
-			Try("read it with memory_read_hot, then write what is right with memory_write_hot operation=replace; a backup shows the difference: cordelia restore --dry-run")
+			Try("read it with memory_read_hot, then write what is right with memory_write_hot operation=replace; a " +
+				"backup shows the difference: cordelia restore --dry-run")
 	}
 	return nil
 }

@@ -89,14 +89,22 @@ func TestOnlyASessionEndAdvancesTheChain(t *testing.T) {
 // and on demand, that says which and what to do: INV-L1-CHAIN.
 func TestBrokenChain_INV_L1_CHAIN(t *testing.T) {
 	for _, c := range []struct{ name, sql, says, hint string }{
-		{"content", `UPDATE l1 SET doc = '{"active":{"focus":"evil"}}' WHERE entity_id = ?`, "changed outside the node", "operation=replace"},
-		{"content no longer JSON", `UPDATE l1 SET doc = 'x' WHERE entity_id = ?`, "changed outside the node", "operation=replace"},
-		{"chain hash", `UPDATE l1 SET chain_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow", "cordelia restore"},
-		{"previous hash", `UPDATE l1 SET previous_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow", "cordelia restore"},
-		{"content hash", `UPDATE l1 SET content_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow", "cordelia restore"},
-		{"count up", `UPDATE l1 SET session_count = 3 WHERE entity_id = ?`, "session 3 does not follow", "cordelia restore"},
-		{"count to one", `UPDATE l1 SET session_count = 1 WHERE entity_id = ?`, "session 1 does not follow its genesis", "cordelia restore"},
-		{"count to none", `UPDATE l1 SET session_count = 0 WHERE entity_id = ?`, "does not begin at its genesis", "cordelia restore"},
+		{"content", `UPDATE l1 SET doc = '{"active":{"focus":"evil"}}' WHERE entity_id = ?`, "changed outside the node",
+			"operation=replace"},
+		{"content no longer JSON", `UPDATE l1 SET doc = 'x' WHERE entity_id = ?`, "changed outside the node",
+			"operation=replace"},
+		{"chain hash", `UPDATE l1 SET chain_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow",
+			"cordelia restore"},
+		{"previous hash", `UPDATE l1 SET previous_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow",
+			"cordelia restore"},
+		{"content hash", `UPDATE l1 SET content_hash = zeroblob(32) WHERE entity_id = ?`, "session 2 does not follow",
+			"cordelia restore"},
+		{"count up", `UPDATE l1 SET session_count = 3 WHERE entity_id = ?`, "session 3 does not follow",
+			"cordelia restore"},
+		{"count to one", `UPDATE l1 SET session_count = 1 WHERE entity_id = ?`, "session 1 does not follow its genesis",
+			"cordelia restore"},
+		{"count to none", `UPDATE l1 SET session_count = 0 WHERE entity_id = ?`, "does not begin at its genesis",
+			"cordelia restore"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newHotNode(t)

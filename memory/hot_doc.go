@@ -18,9 +18,11 @@ func (h *hot) document(view HotView) (HotDoc, error) {
 	if err != nil {
 		return HotDoc{}, err
 	}
-	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw), Warnings: h.heavy()}
+	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw),
+		Warnings: h.heavy()}
 	if view.Older > 0 {
-		d.Warnings = append(d.Warnings, schemas.Count(int(view.Older), "older unread event is", "older unread events are")+" not shown: events_poll has them")
+		d.Warnings = append(d.Warnings, schemas.Count(int(view.Older), "older unread event is",
+			"older unread events are")+" not shown: events_poll has them")
 	}
 	if h.archived != 0 {
 		d.Warnings = append(d.Warnings, "archived since "+events.Timestamp(h.archived))
@@ -40,8 +42,11 @@ func (h *hot) heavy() []string {
 	var warnings []string
 	for _, s := range HotSections() {
 		if n := sectionSize(h.own, s); n > HotSoftLimit/len(HotSections()) {
-			warnings = append(warnings, fmt.Sprintf("%s holds %d of %d bytes; above %d in all every session pays for it: move what is not always needed to memory_write_warm",
-				s, n, len(h.raw), HotSoftLimit))
+			warnings = append(
+				warnings, fmt.Sprintf(
+					"%s holds %d of %d bytes; above %d in all every session pays for it: move what is not always "+
+						"needed to memory_write_warm",
+					s, n, len(h.raw), HotSoftLimit))
 		}
 	}
 	return warnings
@@ -64,7 +69,8 @@ func (d HotDoc) Part(section string, limit int) (raw []byte, leftOut []string, e
 			part[steps[0]] = map[string]any{}
 		}
 		if part = prune(part, steps); part == nil {
-			return nil, nil, schemas.NotFoundf("there is nothing at %q in this context", section).Try("memory_read_hot without section")
+			return nil, nil, schemas.NotFoundf("there is nothing at %q in this context",
+				section).Try("memory_read_hot without section")
 		}
 	}
 	encode := func() error {
@@ -223,8 +229,10 @@ func (d HotDoc) orgs() []string {
 // NodeMade are the members of a context that the node makes and keeps for itself: no
 // writer sets them, and other tools tell what of them is of use.
 func NodeMade() []string {
-	return []string{"/version", "/updated_at", "/identity/id", "/ephemeral/integrity", "/agent/capabilities", "/agent/event_queue",
-		"/agent/parent_entity_id", "/agent/agent_type", "/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end"}
+	return []string{"/version", "/updated_at", "/identity/id", "/ephemeral/integrity", "/agent/capabilities",
+		"/agent/event_queue",
+		"/agent/parent_entity_id", "/agent/agent_type", "/ephemeral/session_count", "/ephemeral/current_session_start",
+		"/ephemeral/last_session_end"}
 }
 
 // Without is the document without the members at the pointers, and without sections

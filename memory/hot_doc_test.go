@@ -14,13 +14,14 @@ func TestParts(t *testing.T) {
 	n := newHotNode(t)
 	d := n.write(workerAgent, HotPatch, `{"active":{"next":["a"],"focus":"f"},"agent":{"working_memory":{"a/b":1,"c":[2]}}}`)
 	for section, want := range map[string]string{
-		"active":                       `{"active":{"next":["a"],"focus":"f"}}`,
-		"/active":                      `{"active":{"next":["a"],"focus":"f"}}`,
-		"prefs":                        `{"prefs":{}}`,
-		"active/next":                  `{"active":{"next":["a"]}}`,
-		"/agent/working_memory/a~1b":   `{"agent":{"working_memory":{"a/b":1}}}`,
-		"/identity":                    `{"identity":{"id":"` + string(workerAgent) + `"}}`,
-		"/ephemeral/integrity/genesis": `{"ephemeral":{"integrity":{"genesis":"` + HotGenesis(workerAgent).String() + `"}}}`,
+		"active":                     `{"active":{"next":["a"],"focus":"f"}}`,
+		"/active":                    `{"active":{"next":["a"],"focus":"f"}}`,
+		"prefs":                      `{"prefs":{}}`,
+		"active/next":                `{"active":{"next":["a"]}}`,
+		"/agent/working_memory/a~1b": `{"agent":{"working_memory":{"a/b":1}}}`,
+		"/identity":                  `{"identity":{"id":"` + string(workerAgent) + `"}}`,
+		"/ephemeral/integrity/genesis": `{"ephemeral":{"integrity":{"genesis":"` + HotGenesis(workerAgent).String() +
+			`"}}}`,
 	} {
 		part, left, err := d.Part(section, HotLimit)
 		require.NoError(t, err, section)
@@ -46,7 +47,8 @@ func TestParts(t *testing.T) {
 func TestPartsFit(t *testing.T) {
 	n := newHotNode(t)
 	big := func(n int) string { return `"` + strings.Repeat("x", n) + `"` }
-	d := n.write(workerAgent, HotPatch, `{"active":{"notes":`+big(9000)+`,"focus":"f"},"agent":{"working_memory":{"a":`+big(8000)+`,"b":`+big(12000)+`,"c":1}}}`)
+	d := n.write(workerAgent, HotPatch, `{"active":{"notes":`+big(9000)+`,"focus":"f"},"agent":{"working_memory":{"a":`+
+		big(8000)+`,"b":`+big(12000)+`,"c":1}}}`)
 	before, err := d.JSON()
 	require.NoError(t, err)
 	for _, limit := range []int{100, 1000, 2500, 10_000, 15_000, 20_000, 25_000, HotLimit} {

@@ -148,7 +148,8 @@ func ArchiveSummary(d HotDoc, displayName string, now time.Time) SessionRecord {
 	if own, ok := holder(d.Context, "agent")["working_memory"].(map[string]any); ok {
 		r.Decisions = append(r.Decisions, stringsOf(own["decisions"])...)
 	}
-	for _, named := range append([]string{d.text("agent", "parent_entity_id"), d.text("active", "project")}, d.orgs()...) {
+	for _, named := range append([]string{d.text("agent", "parent_entity_id"), d.text("active", "project")},
+		d.orgs()...) {
 		if named != "" {
 			r.EntitiesMentioned = append(r.EntitiesMentioned, named)
 		}

@@ -34,7 +34,8 @@ func mergePatch(target, patch any) any {
 func nodeOwned() []string {
 	return []string{
 		"/version", "/updated_at", "/identity/id",
-		"/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end", "/ephemeral/integrity",
+		"/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end",
+		"/ephemeral/integrity",
 		"/agent/parent_entity_id", "/agent/agent_type", "/agent/capabilities", "/agent/event_queue",
 	}
 }
@@ -68,7 +69,8 @@ func touched(before, after map[string]any, absent bool) []schemas.Violation {
 		if had == has && reflect.DeepEqual(is, will) || absent && !has {
 			continue
 		}
-		found = append(found, schemas.Violation{Path: pointer, Msg: "is kept by the node and cannot be written; leave it out"})
+		found = append(found, schemas.Violation{Path: pointer,
+			Msg: "is kept by the node and cannot be written; leave it out"})
 	}
 	return found
 }

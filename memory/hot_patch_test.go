@@ -31,7 +31,8 @@ func TestMergePatchRFC7396(t *testing.T) {
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
 		original := decodedHot(t, c.original)
-		require.Equal(t, decodedHot(t, c.want), mergePatch(original, decodedHot(t, c.patch)), "%s + %s", c.original, c.patch)
+		require.Equal(t, decodedHot(t, c.want), mergePatch(original, decodedHot(t, c.patch)), "%s + %s", c.original,
+			c.patch)
 		require.Equal(t, decodedHot(t, c.original), original, "the original was changed by %s", c.patch)
 	}
 }
@@ -41,7 +42,8 @@ func TestMergePatchExample(t *testing.T) {
 	got := mergePatch(
 		decodedHot(t, `{"title":"Goodbye!","author":{"givenName":"John","familyName":"Doe"},"tags":["example","sample"],"content":"This will be unchanged"}`),
 		decodedHot(t, `{"title":"Hello!","phoneNumber":"+01-123-456-7890","author":{"familyName":null},"tags":["example"]}`))
-	require.Equal(t, decodedHot(t, `{"title":"Hello!","author":{"givenName":"John"},"tags":["example"],"content":"This will be unchanged","phoneNumber":"+01-123-456-7890"}`), got)
+	require.Equal(t, decodedHot(
+		t, `{"title":"Hello!","author":{"givenName":"John"},"tags":["example"],"content":"This will be unchanged","phoneNumber":"+01-123-456-7890"}`), got)
 }
 
 func FuzzMergePatch(f *testing.F) {
@@ -131,7 +133,8 @@ func randomPatch(r *rand.Rand) map[string]any {
 		case r.IntN(3) == 0:
 			object[f.field] = nil
 		case f.field == "working_memory":
-			object[f.field] = map[string]any{string(rune('a' + r.IntN(3))): []any{nil, float64(r.IntN(9)), map[string]any{"x": nil}, "s"}[r.IntN(4)]}
+			object[f.field] = map[string]any{string(rune('a' + r.IntN(3))): []any{nil, float64(r.IntN(9)),
+				map[string]any{"x": nil}, "s"}[r.IntN(4)]}
 		case f.field == "task":
 			object[f.field] = map[string]any{"progress": r.Float64() * 1.1}
 		default:
@@ -153,7 +156,8 @@ func TestNodeOwnedFieldsAreRefused(t *testing.T) {
 	read := n.read(workerAgent)
 	owned := []string{
 		"/version", "/updated_at", "/identity/id",
-		"/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end", "/ephemeral/integrity",
+		"/ephemeral/session_count", "/ephemeral/current_session_start", "/ephemeral/last_session_end",
+		"/ephemeral/integrity",
 		"/agent/parent_entity_id", "/agent/agent_type", "/agent/capabilities", "/agent/event_queue",
 	}
 	for _, pointer := range owned {

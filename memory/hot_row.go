@@ -60,7 +60,10 @@ func hotToRead(g access.Grant, entity schemas.EntityID) (*hot, error) {
 	if entity != g.Actor() { // what is kept is bounded
 		return loadHot(g.Tx(), entity)
 	}
-	last, err := lastReads.Of(g, struct{}{}, func() (*atomic.Pointer[hotRead], error) { return new(atomic.Pointer[hotRead]), nil })
+	last, err := lastReads.Of(g, struct{}{}, func() (*atomic.Pointer[hotRead],
+		error) {
+		return new(atomic.Pointer[hotRead]), nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +95,8 @@ func noHot(entity schemas.EntityID) error {
 func loadHot(tx *store.Tx, entity schemas.EntityID) (*hot, error) {
 	h := &hot{entity: entity}
 	var docHash, chain, previous, content []byte
-	err := tx.LookupRow(selectHot, entity).Scan(&h.raw, &docHash, &h.updatedAt, &h.sessions, &h.client, &h.started, &h.ended,
+	err := tx.LookupRow(selectHot, entity).Scan(&h.raw, &docHash, &h.updatedAt, &h.sessions, &h.client, &h.started,
+		&h.ended,
 		&chain, &previous, &content, &h.archived)
 	if errors.Is(err, store.ErrNoRows) {
 		return nil, noHot(entity)
@@ -146,7 +150,8 @@ func (h *hot) render(view HotView) (map[string]any, error) {
 		"/identity/id":             string(h.entity),
 		"/ephemeral/session_count": float64(h.sessions),
 		"/ephemeral/integrity": map[string]any{
-			"chain_hash": h.chain.String(), "previous_hash": h.previous.String(), "genesis": HotGenesis(h.entity).String(),
+			"chain_hash": h.chain.String(), "previous_hash": h.previous.String(),
+			"genesis": HotGenesis(h.entity).String(),
 		},
 		"/agent/event_queue": queue,
 	}

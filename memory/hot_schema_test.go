@@ -19,12 +19,14 @@ func TestPublishedSchemas(t *testing.T) {
 		wrong         []schemas.Violation
 	}{
 		{"capabilities", `{"memory_read":{"layers":["l1"],"groups":["swarm-*"],"visibility":["public"]},"tools":["memory_search"],"max_parallel_ops":5,"ttl_seconds":0}`, nil},
-		{"capabilities", `{"memory_write":{"visibility":["public"]},"tools":["*"],"max_parallel_ops":0}`, []schemas.Violation{
-			{Path: "/max_parallel_ops", Msg: "must be at least 1"},
-			{Path: "/memory_write/visibility/0", Msg: "must be one of private, group"},
-			{Path: "/tools/0", Msg: "must match ^[a-z][a-z0-9_]*$"}}},
+		{"capabilities", `{"memory_write":{"visibility":["public"]},"tools":["*"],"max_parallel_ops":0}`,
+			[]schemas.Violation{
+				{Path: "/max_parallel_ops", Msg: "must be at least 1"},
+				{Path: "/memory_write/visibility/0", Msg: "must be one of private, group"},
+				{Path: "/tools/0", Msg: "must match ^[a-z][a-z0-9_]*$"}}},
 		{"identity", agent + `}`, nil},
-		{"identity", agent + `,"private_key":"x"}`, []schemas.Violation{{Path: "/private_key", Msg: "is not a known field"}}},
+		{"identity", agent + `,"private_key":"x"}`,
+			[]schemas.Violation{{Path: "/private_key", Msg: "is not a known field"}}},
 		{"entity", `{"type":"person","name":"Ada","details":{"any":1}}`, nil},
 		{"entity", `{"type":"robot"}`, []schemas.Violation{
 			{Path: "/name", Msg: "is missing"}, {Path: "/type", Msg: "must be one of person, org, project, concept"}}},
@@ -32,10 +34,12 @@ func TestPublishedSchemas(t *testing.T) {
 		{"session", `{"date":"yesterday","focus":"f"}`, []schemas.Violation{{Path: "/date", Msg: "must be a date"}}},
 		{"learning", `{"type":"insight","content":"c","confidence":0.5,"prediction":{"due":"2026-02-01T00:00:00Z","check":"ask"}}`, nil},
 		{"learning", `{"type":"insight","content":"","confidence":2}`, []schemas.Violation{
-			{Path: "/confidence", Msg: "must be at most 1"}, {Path: "/content", Msg: "must have at least 1 characters"}}},
+			{Path: "/confidence", Msg: "must be at most 1"},
+			{Path: "/content", Msg: "must have at least 1 characters"}}},
 		{"events", `{"id":"1","type":"trust.score_changed","source":"node","domain":"d","payload":{"agent_id":"a","old_score":0.5,"new_score":0.6},"timestamp":"2026-01-31T16:00:00Z"}`, nil},
 		{"events", `{"id":"1","type":"trust.score_changed","source":"node","domain":"d","payload":{"agent_id":"a","old_score":0.5,"new_score":6,"why":"free text"},"timestamp":"2026-01-31T16:00:00Z"}`, []schemas.Violation{
-			{Path: "/payload/new_score", Msg: "must be at most 1"}, {Path: "/payload/why", Msg: "is not a known field"}}},
+			{Path: "/payload/new_score", Msg: "must be at most 1"},
+			{Path: "/payload/why", Msg: "is not a known field"}}},
 	} {
 		got, err := Validate(c.schema, decodedHot(t, c.value))
 		require.NoError(t, err)

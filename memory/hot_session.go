@@ -30,7 +30,8 @@ type HotSession struct {
 // CodeConflict if it is broken.
 func StartHotSession(g access.Grant, entity schemas.EntityID, client string, view HotView) (HotSession, error) {
 	if len(client) > sessionNameLimit {
-		return HotSession{}, schemas.Invalidf("the session id has %d bytes", len(client)).Expecting("at most %d", sessionNameLimit)
+		return HotSession{}, schemas.Invalidf("the session id has %d bytes", len(client)).Expecting("at most %d",
+			sessionNameLimit)
 	}
 	h, err := openHot(g, access.KindWrite, entity)
 	if err != nil {
@@ -63,7 +64,8 @@ func StartHotSession(g access.Grant, entity schemas.EntityID, client string, vie
 // CheckpointHotSession stores what the open session would leave behind, without
 // ending it or moving the chain. Errors: CodeConflict if client's session is
 // not the open one.
-func CheckpointHotSession(g access.Grant, entity schemas.EntityID, client string, n HotNote, view HotView) (HotSession, error) {
+func CheckpointHotSession(g access.Grant, entity schemas.EntityID, client string, n HotNote,
+	view HotView) (HotSession, error) {
 	h, err := openSession(g, entity, client)
 	if err != nil {
 		return HotSession{}, err
@@ -84,7 +86,8 @@ func CheckpointHotSession(g access.Grant, entity schemas.EntityID, client string
 // EndHotSession ends client's session: it counts, and the chain advances over
 // the context as it now is. Errors: CodeConflict if client's session is not the
 // open one or the chain is broken.
-func EndHotSession(g access.Grant, entity schemas.EntityID, client string, n HotNote, view HotView) (HotSession, error) {
+func EndHotSession(g access.Grant, entity schemas.EntityID, client string, n HotNote,
+	view HotView) (HotSession, error) {
 	h, err := openSession(g, entity, client)
 	if err != nil {
 		return HotSession{}, err
@@ -108,7 +111,8 @@ func openSession(g access.Grant, entity schemas.EntityID, client string) (*hot, 
 	case h.started == 0:
 		return nil, schemas.Conflictf("no session is open").Try("memory_session action=start")
 	case h.client != client:
-		return nil, schemas.Conflictf("another session, open since %s, has taken the place of this one", events.Timestamp(h.started)).
+		return nil, schemas.Conflictf("another session, open since %s, has taken the place of this one",
+			events.Timestamp(h.started)).
 			Expecting("the session_id the open session was started with").Try("memory_session action=start")
 	}
 	return h, h.verify()
@@ -153,7 +157,8 @@ func (h *hot) end(g access.Grant, action string, view HotView) error {
 	if err := h.save(g.Tx(), updateHot); err != nil {
 		return err
 	}
-	return g.Audit(h.target(), map[string]any{"action": action, "session_count": h.sessions, "chain_hash": h.chain.String()})
+	return g.Audit(h.target(), map[string]any{"action": action, "session_count": h.sessions,
+		"chain_hash": h.chain.String()})
 }
 
 // session is the answer to a session call.

@@ -64,7 +64,8 @@ func TestSession(t *testing.T) {
 	require.Equal(t, audited, n.audited())
 
 	n.clock.move(time.Minute)
-	half, err := n.checkpoint(workerAgent, "s1", HotNote{Summary: "half way", Focus: "tests", OpenThreads: []string{"a", "b"}})
+	half, err := n.checkpoint(workerAgent, "s1", HotNote{Summary: "half way", Focus: "tests",
+		OpenThreads: []string{"a", "b"}})
 	require.NoError(t, err)
 	require.Equal(t, first.Chain, half.Chain)
 	require.Equal(t, "tests", half.Doc.text("active", "focus"))
@@ -140,7 +141,8 @@ func TestDigest(t *testing.T) {
 	}, "\n"), n.read(workerAgent).Digest())
 
 	long := `"` + strings.Repeat("é€😀", 900) + `"`
-	d := n.write(workerAgent, HotPatch, `{"identity":{"name":`+long+`,"style":[`+long+`]},"active":{"project":`+long+`,"focus":`+long+`,"blockers":[`+long+`],"next":[`+long+`]},"ephemeral":{"last_summary":`+long+`}}`)
+	d := n.write(workerAgent, HotPatch, `{"identity":{"name":`+long+`,"style":[`+long+`]},"active":{"project":`+long+
+		`,"focus":`+long+`,"blockers":[`+long+`],"next":[`+long+`]},"ephemeral":{"last_summary":`+long+`}}`)
 	digest := d.Digest()
 	require.LessOrEqual(t, len(digest), digestLimit)
 	require.Greater(t, len(digest), digestLimit-digestLine)

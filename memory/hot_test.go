@@ -54,28 +54,37 @@ func newHotNode(t *testing.T) *hotNode {
 	n := &hotNode{t: t, clock: &hotClock{}}
 	n.clock.micros.Store(time.Date(2026, 1, 31, 16, 0, 0, 123456000, time.UTC).UnixMicro())
 	var err error
-	n.store, err = store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock})
+	n.store, err = store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
+		Durability: store.Relaxed, Clock: n.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
-	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})
+	n.auth = access.New(n.store, access.Config{Presence: 24 * time.Hour, RefusedPerMinute: 1 << 30,
+		FailedPerMinute: 1 << 30})
 	caps := `{"memory_read":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
 		`"memory_write":{"layers":["l1","l2"],"groups":["*"],"visibility":["private"]},` +
 		`"tools":["memory_read_hot","memory_write_hot"],"max_parallel_ops":4,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":2}`
-	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at, last_seen_at)
-		VALUES (?, 'human', ?, 0, 'russell', 'Russell', x'00', x'00', x'00', 'active', 'node', 0, 0, ?)`, hotPerson, hotPerson, n.clock.micros.Load())
-	for i, a := range []struct{ id, parent schemas.EntityID }{{leadAgent, hotPerson}, {workerAgent, leadAgent}, {strangerAgent, hotPerson}} {
-		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
+	n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding,
+		status, status_by, status_at, created_at, last_seen_at)
+		VALUES (?, 'human', ?, 0, 'russell', 'Russell', x'00', x'00', x'00', 'active', 'node', 0, 0,
+		?)`, hotPerson, hotPerson, n.clock.micros.Load())
+	for i, a := range []struct{ id, parent schemas.EntityID }{{leadAgent, hotPerson}, {workerAgent, leadAgent},
+		{strangerAgent, hotPerson}} {
+		n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+			enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
 			VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, 'Agent', x'00', x'00', x'00', ?, 'active', 'node', 0, 0, ?)`,
 			a.id, a.parent, hotPerson, fmt.Sprintf("agent-%d", i), caps, n.clock.micros.Load())
 	}
-	for id, creator := range map[schemas.EntityID]schemas.EntityID{hotPerson: hotPerson, leadAgent: hotPerson, workerAgent: leadAgent, strangerAgent: hotPerson} {
+	for id, creator := range map[schemas.EntityID]schemas.EntityID{hotPerson: hotPerson, leadAgent: hotPerson,
+		workerAgent: leadAgent, strangerAgent: hotPerson} {
 		require.NoError(t, n.do(creator, access.Write, func(g access.Grant) error {
 			return g.Routine(func() error { return CreateHot(g, id) })
 		}))
 	}
 	n.view = HotView{
-		Agent: &schemas.Agent{AgentID: workerAgent, ParentEntityID: leadAgent, AgentType: schemas.ClaudeCode, Capabilities: schemas.Capabilities{MaxParallelOps: 4}},
-		Queue: []schemas.QueuedEvent{{Event: schemas.EventMemoryWritten, Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}, Timestamp: "2026-01-31T16:00:00Z"}},
+		Agent: &schemas.Agent{AgentID: workerAgent, ParentEntityID: leadAgent, AgentType: schemas.ClaudeCode,
+			Capabilities: schemas.Capabilities{MaxParallelOps: 4}},
+		Queue: []schemas.QueuedEvent{{Event: schemas.EventMemoryWritten,
+			Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}, Timestamp: "2026-01-31T16:00:00Z"}},
 	}
 	return n
 }
@@ -186,8 +195,10 @@ func TestReadShowsWhatTheNodeKeeps(t *testing.T) {
 			"capabilities": map[string]any{
 				"memory_read":  map[string]any{"layers": []any{}, "groups": []any{}, "visibility": []any{}},
 				"memory_write": map[string]any{"layers": []any{}, "groups": []any{}, "visibility": []any{}},
-				"tools":        []any{}, "max_parallel_ops": 4.0, "ttl_seconds": 0.0, "autonomous": false, "max_delegation_depth": 0.0},
-			"event_queue": []any{map[string]any{"event": "memory.written", "payload": map[string]any{"item_id": "i", "type": "entity"}, "timestamp": "2026-01-31T16:00:00Z"}},
+				"tools":        []any{}, "max_parallel_ops": 4.0, "ttl_seconds": 0.0, "autonomous": false,
+				"max_delegation_depth": 0.0},
+			"event_queue": []any{map[string]any{"event": "memory.written",
+				"payload": map[string]any{"item_id": "i", "type": "entity"}, "timestamp": "2026-01-31T16:00:00Z"}},
 		},
 	}, doc)
 	wrong, err := Validate("l1", doc)
@@ -258,7 +269,8 @@ func TestOptimisticLock(t *testing.T) {
 func TestSizes(t *testing.T) {
 	n := newHotNode(t)
 	fill := func(bytes int) string {
-		return fmt.Sprintf(`{"agent":{"working_memory":{"x":%q}},"active":{"notes":%q}}`, strings.Repeat("x", bytes), strings.Repeat("n", 100))
+		return fmt.Sprintf(`{"agent":{"working_memory":{"x":%q}},"active":{"notes":%q}}`, strings.Repeat("x", bytes),
+			strings.Repeat("n", 100))
 	}
 	small := n.write(workerAgent, HotPatch, fill(HotSoftLimit-300))
 	require.LessOrEqual(t, small.Size, HotSoftLimit)
@@ -322,17 +334,25 @@ func TestZeroGrantOpensNothing(t *testing.T) {
 	change, err := NewHotChange(HotPatch, []byte(`{}`), "")
 	require.NoError(t, err)
 	for name, call := range map[string]func() error{
-		"ReadHot":              func() error { _, err := ReadHot(g, workerAgent, HotView{}); return err },
-		"WriteHot":             func() error { _, err := WriteHot(g, workerAgent, change, HotView{}); return err },
-		"VerifyHot":            func() error { return VerifyHot(g, workerAgent) },
-		"ReadHotChain":         func() error { _, err := ReadHotChain(g, workerAgent); return err },
-		"StartHotSession":      func() error { _, err := StartHotSession(g, workerAgent, "", HotView{}); return err },
-		"CheckpointHotSession": func() error { _, err := CheckpointHotSession(g, workerAgent, "", HotNote{}, HotView{}); return err },
-		"EndHotSession":        func() error { _, err := EndHotSession(g, workerAgent, "", HotNote{}, HotView{}); return err },
-		"CreateHot":            func() error { return CreateHot(g, workerAgent) },
-		"ArchiveHot":           func() error { _, err := ArchiveHot(g, workerAgent, "", HotView{}); return err },
-		"RestoreHot":           func() error { return RestoreHot(g, workerAgent) },
-		"DeleteHot":            func() error { return DeleteHot(g, workerAgent) },
+		"ReadHot":         func() error { _, err := ReadHot(g, workerAgent, HotView{}); return err },
+		"WriteHot":        func() error { _, err := WriteHot(g, workerAgent, change, HotView{}); return err },
+		"VerifyHot":       func() error { return VerifyHot(g, workerAgent) },
+		"ReadHotChain":    func() error { _, err := ReadHotChain(g, workerAgent); return err },
+		"StartHotSession": func() error { _, err := StartHotSession(g, workerAgent, "", HotView{}); return err },
+		"CheckpointHotSession": func() error {
+			_, err := CheckpointHotSession(g, workerAgent, "", HotNote{},
+				HotView{})
+			return err
+		},
+		"EndHotSession": func() error {
+			_, err := EndHotSession(g, workerAgent, "", HotNote{},
+				HotView{})
+			return err
+		},
+		"CreateHot":  func() error { return CreateHot(g, workerAgent) },
+		"ArchiveHot": func() error { _, err := ArchiveHot(g, workerAgent, "", HotView{}); return err },
+		"RestoreHot": func() error { return RestoreHot(g, workerAgent) },
+		"DeleteHot":  func() error { return DeleteHot(g, workerAgent) },
 	} {
 		require.Error(t, call(), name)
 	}
@@ -348,7 +368,8 @@ func FuzzNewHotChange(f *testing.F) {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			return
 		}
-		h := &hot{entity: workerAgent, own: map[string]any{}, chain: HotGenesis(workerAgent), previous: HotGenesis(workerAgent)}
+		h := &hot{entity: workerAgent, own: map[string]any{}, chain: HotGenesis(workerAgent),
+			previous: HotGenesis(workerAgent)}
 		require.NoError(t, h.set(h.own, nil))
 		if err := h.change(c, HotView{}); err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)

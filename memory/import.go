@@ -133,7 +133,8 @@ func (i *importing) groups(b *Bundle) error {
 	}
 	for id := range missing {
 		err := mayWrite(i.Grant, schemas.Group, i.Actor(), id)
-		reserved := slices.ContainsFunc(reservedPrefixes(), func(p string) bool { return strings.HasPrefix(string(id), p) })
+		reserved := slices.ContainsFunc(reservedPrefixes(),
+			func(p string) bool { return strings.HasPrefix(string(id), p) })
 		if reserved || !errors.Is(err, schemas.ErrNotFound) {
 			delete(missing, id)
 		}

@@ -36,7 +36,8 @@ func (b *Bundle) takeForeign(where string, t ItemType, data map[string]any) {
 	hash := fmt.Sprintf("%x", sum)
 	p := Provenance{Source: FromExternal, ContentHash: hash, File: oneLine(where, maxTitle)}
 	b.items = append(b.items, recordAt[itemRecord]{where: where, draft: c, value: itemRecord{
-		Type: t, Data: c.data, ContentHash: hash, Confidence: float64(DefaultConfidence) / 1000, Version: 1, Provenance: p,
+		Type: t, Data: c.data, ContentHash: hash, Confidence: float64(DefaultConfidence) / 1000, Version: 1,
+		Provenance: p,
 	}})
 }
 

@@ -247,7 +247,8 @@ func misread(err error) string {
 	case errors.Is(err, json.ErrUnknownName):
 		return fmt.Sprintf("has a field %s, which records do not have", oneLine(string(wrong.JSONPointer), maxTitle))
 	}
-	return fmt.Sprintf("has something at %s that records do not have there", oneLine(string(wrong.JSONPointer), maxTitle))
+	return fmt.Sprintf("has something at %s that records do not have there",
+		oneLine(string(wrong.JSONPointer), maxTitle))
 }
 
 func (o groupRecord) check(check *checker) {
@@ -309,7 +310,8 @@ func (i *itemRecord) check(check *checker) content {
 		}
 	}
 	for n, l := range i.Links {
-		if !slices.Contains([]string{"derived_from", "duplicate_of", "refines", "conflicts_with"}, l.Kind) || l.Other == "" {
+		if !slices.Contains([]string{"derived_from", "duplicate_of", "refines", "conflicts_with"}, l.Kind) ||
+			l.Other == "" {
 			check.add(fmt.Sprintf("/item/links/%d", n), "must have a kind and an id")
 		}
 	}

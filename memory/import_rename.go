@@ -46,7 +46,8 @@ func importID(parts ...string) schemas.ItemID {
 }
 
 func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {
-	return strings.HasPrefix(string(id), archivePrefix) && !strings.HasPrefix(string(id), archivePrefix+string(actor)+"-")
+	return strings.HasPrefix(string(id), archivePrefix) &&
+		!strings.HasPrefix(string(id), archivePrefix+string(actor)+"-")
 }
 
 // in is i with the new ids. A signature names the id it was made for.

@@ -91,7 +91,8 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 			return i.ID, nil
 		}
 		if i.Inviter != g.Actor() {
-			return "", schemas.Conflictf("another admin of %s invited this agent already", group).Try("wait until its parent decides")
+			return "", schemas.Conflictf("another admin of %s invited this agent already",
+				group).Try("wait until its parent decides")
 		}
 	}
 	var declined int64
@@ -115,10 +116,12 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 		return "", fmt.Errorf("count invitations: %w", err)
 	}
 	if waiting >= maxInvitations {
-		return "", schemas.Conflictf("%d invitations of yours wait for an answer", waiting).Expecting("at most %d", maxInvitations).
+		return "", schemas.Conflictf("%d invitations of yours wait for an answer", waiting).Expecting("at most %d",
+			maxInvitations).
 			Try("take one back with memory_group, action remove, or wait")
 	}
-	i := Invitation{ID: schemas.NewID(), Group: group, Invited: invited, Role: role, Inviter: g.Actor(), State: schemas.ReviewPending}
+	i := Invitation{ID: schemas.NewID(), Group: group, Invited: invited, Role: role, Inviter: g.Actor(),
+		State: schemas.ReviewPending}
 	if _, err := tx.Exec(insertInvitation, i.ID, group, invited, role, i.Inviter, tx.Micros()); err != nil {
 		return "", fmt.Errorf("write invitation: %w", err)
 	}
@@ -153,7 +156,8 @@ func (i Invitation) event() schemas.GroupInvitation {
 }
 
 func (i Invitation) audit(g access.Grant) error {
-	return g.Audit("group/"+string(i.Group), map[string]any{"invitation": i.ID, "invited": i.Invited, "role": i.Role, "inviter": i.Inviter, "state": i.State})
+	return g.Audit("group/"+string(i.Group), map[string]any{"invitation": i.ID, "invited": i.Invited, "role": i.Role,
+		"inviter": i.Inviter, "state": i.State})
 }
 
 // move carries the invitation along an edge of schemas.ReviewEdges, and tells the inviter
@@ -197,7 +201,8 @@ func Invitations(g access.Grant, after string, limit int) (list []Invitation, mo
 // ReadInvitation gives an invitation that the actor decides, or decided. CodeNotFound if it
 // is another's, too old, or not there.
 func ReadInvitation(g access.Grant, id string) (Invitation, error) {
-	none := schemas.NotFoundf("nothing waits for you under %q", oneLine(id, 80)).Expecting("an id that review_list shows").
+	none := schemas.NotFoundf("nothing waits for you under %q",
+		oneLine(id, 80)).Expecting("an id that review_list shows").
 		Try("review_list shows what waits")
 	if g.Tx() == nil {
 		return Invitation{}, access.ErrNoGrant
@@ -243,13 +248,15 @@ func (i Invitation) stillHolds(g access.Grant) error {
 	gone := schemas.Conflictf("this invitation is no longer good: its inviter or its group has changed").
 		Try("reject it, or ask %s to invite again", i.InviterName)
 	var role, held Role
-	if err := g.Tx().QueryRow(selectMember, i.Group, i.Inviter).Scan(&role); err != nil && !errors.Is(err, store.ErrNoRows) {
+	if err := g.Tx().QueryRow(selectMember, i.Group, i.Inviter).Scan(&role); err != nil &&
+		!errors.Is(err, store.ErrNoRows) {
 		return fmt.Errorf("read member: %w", err)
 	}
 	if i.Inviter == g.Root() { // a person manages every group of their tree
 		role = access.RoleOwner
 	}
-	if err := g.Tx().QueryRow(selectMember, i.Group, i.Invited).Scan(&held); err != nil && !errors.Is(err, store.ErrNoRows) {
+	if err := g.Tx().QueryRow(selectMember, i.Group, i.Invited).Scan(&held); err != nil &&
+		!errors.Is(err, store.ErrNoRows) {
 		return fmt.Errorf("read member: %w", err)
 	}
 	if !manages(role) || manages(i.Role) && role != access.RoleOwner || held != "" {

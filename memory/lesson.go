@@ -66,7 +66,8 @@ func Learn(g access.Grant, scope LessonScope, e schemas.MemoryEntry) error {
 // come from who sat in the seats, and they had read what tools printed.
 func lessonRow(g access.Grant, scope LessonScope, c content, hash []byte) (row, error) {
 	now := g.Tx().Micros()
-	r := row{typ: LearningItem, owner: scope.Owner, author: scope.Owner, visibility: schemas.Private, version: 1, data: string(c.data),
+	r := row{typ: LearningItem, owner: scope.Owner, author: scope.Owner, visibility: schemas.Private, version: 1,
+		data: string(c.data),
 		name: c.name(), tags: store.List(c.tags()), confidence: DefaultConfidence, source: FromExternal, hash: hash,
 		current: true, created: now, updated: now}
 	ref := string(scope.Owner)
@@ -97,14 +98,18 @@ func lessonContent(e schemas.MemoryEntry) (content, error) {
 	if e.Type == schemas.Procedural {
 		approaches = e.Content.Avoid
 	}
-	tags := slices.DeleteFunc(slices.Clone(e.Tags), func(t string) bool { return slices.Contains(schemas.MemoryEntryTypes(), schemas.MemoryEntryType(t)) })
+	tags := slices.DeleteFunc(slices.Clone(e.Tags),
+		func(t string) bool { return slices.Contains(schemas.MemoryEntryTypes(), schemas.MemoryEntryType(t)) })
 	if !slices.Contains(schemas.MemoryEntryTypes(), e.Type) || e.EntryID == "" || e.TaskID == "" {
-		return content{}, schemas.Invalidf("lesson %q of task %q, of kind %q, cannot be kept", e.EntryID, e.TaskID, e.Type).
+		return content{}, schemas.Invalidf("lesson %q of task %q, of kind %q, cannot be kept", e.EntryID, e.TaskID,
+			e.Type).
 			Expecting("an entry of kind %v with ids of the node", schemas.MemoryEntryTypes())
 	}
 	data, err := json.Marshal(map[string]any{
-		"type": "insight", "content": bounded(e.Content.Lesson+verdictLines(e.Content.Verdicts), maxContent), "context": bounded(e.Content.Intent, maxContent/4),
-		"tools": fitting(approaches), "tags": fitting(append([]string{string(e.Type)}, tags...)), "source_session": e.TaskID + "/" + e.EntryID,
+		"type": "insight", "content": bounded(e.Content.Lesson+verdictLines(e.Content.Verdicts), maxContent),
+		"context": bounded(e.Content.Intent, maxContent/4),
+		"tools":   fitting(approaches), "tags": fitting(append([]string{string(e.Type)}, tags...)),
+		"source_session": e.TaskID + "/" + e.EntryID,
 	})
 	if err != nil {
 		return content{}, fmt.Errorf("encode lesson: %w", err)
@@ -127,7 +132,8 @@ func verdictLines(list []schemas.CriterionVerdict) string {
 		if v.FailureClass != "" {
 			class = " (" + string(v.FailureClass) + ")"
 		}
-		fmt.Fprintf(&b, "\n%s%s: %s: %s", v.Verdict, class, oneLine(v.Criterion, maxVerdict), oneLine(v.Evidence, maxVerdict))
+		fmt.Fprintf(&b, "\n%s%s: %s: %s", v.Verdict, class, oneLine(v.Criterion, maxVerdict),
+			oneLine(v.Evidence, maxVerdict))
 	}
 	return b.String()
 }

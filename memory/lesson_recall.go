@@ -162,8 +162,9 @@ func (r *row) lesson() (l RememberedLesson, err error) {
 		return l, err
 	}
 	task, _, _ := strings.Cut(data.Task, "/")
-	l.MemoryEntry = schemas.MemoryEntry{EntryID: string(r.id), TaskID: task, Type: schemas.Episodic, Tags: []string{}, Timestamp: item.CreatedAt,
-		Content: schemas.Lesson{Intent: data.Context, Lesson: data.Content, Prefer: data.Tools}}
+	l.MemoryEntry = schemas.MemoryEntry{EntryID: string(r.id), TaskID: task, Type: schemas.Episodic, Tags: []string{},
+		Timestamp: item.CreatedAt,
+		Content:   schemas.Lesson{Intent: data.Context, Lesson: data.Content, Prefer: data.Tools}}
 	for i, tag := range data.Tags { // the first one is the kind
 		if i > 0 {
 			l.Tags = append(l.Tags, tag)

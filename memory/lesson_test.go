@@ -15,7 +15,8 @@ import (
 // newLessonNode is a node whose agents may submit tasks.
 func newLessonNode(t *testing.T) *warmNode {
 	n := newWarmNode(t)
-	n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"') WHERE kind = 'agent'`)
+	n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"')
+		WHERE kind = 'agent'`)
 	return n
 }
 
@@ -31,7 +32,8 @@ func lessonOf(kind schemas.MemoryEntryType, intent, words string, tools ...strin
 func (n *warmNode) learn(scope LessonScope, e schemas.MemoryEntry) {
 	n.t.Helper()
 	n.clock.micros.Add(time.Minute.Microseconds())
-	require.NoError(n.t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return Learn(g, scope, e) }))
+	require.NoError(n.t, n.do(access.NodeEntity, access.Write,
+		func(g access.Grant) error { return Learn(g, scope, e) }))
 }
 
 func (n *warmNode) recall(scope LessonScope, intent string) (list []RememberedLesson) {
@@ -44,13 +46,16 @@ func (n *warmNode) recall(scope LessonScope, intent string) (list []RememberedLe
 }
 
 func TestLessonsComeBackAsTheyWere(t *testing.T) {
-	for name, scope := range map[string]LessonScope{"private": {Owner: ada}, "of a person": {Owner: russell}, "of a group": {Owner: ada, Group: "team-a"}} {
+	for name, scope := range map[string]LessonScope{"private": {Owner: ada}, "of a person": {Owner: russell},
+		"of a group": {Owner: ada, Group: "team-a"}} {
 		t.Run(name, func(t *testing.T) {
 			n := newLessonNode(t)
 			n.group("team-a", ada, CulturePatch{}, bob)
 			for _, e := range []schemas.MemoryEntry{
-				lessonOf(schemas.Procedural, "deploy the billing service", "kubectl apply left the old pods running", "kubectl"),
-				lessonOf(schemas.Episodic, "deploy the billing service", "helm upgrade brought every pod up", "helm", "bash"),
+				lessonOf(schemas.Procedural, "deploy the billing service", "kubectl apply left the old pods running",
+					"kubectl"),
+				lessonOf(schemas.Episodic, "deploy the billing service", "helm upgrade brought every pod up", "helm",
+					"bash"),
 				lessonOf(schemas.Procedural, "請求サービスをデプロイする", "kubectl では古いポッドが残った", "kubectl"),
 			} {
 				n.learn(scope, e)
@@ -90,7 +95,8 @@ func TestLessonsShowInSearch(t *testing.T) {
 	n.learn(LessonScope{Owner: ada}, own)
 	require.Empty(t, n.search(bob, "gpg passphrase").Hits)
 	require.Len(t, n.search(ada, "gpg passphrase").Hits, 1)
-	require.Len(t, n.recall(LessonScope{Owner: ada, Group: "team-a"}, "rotate the signing keys"), 1, "what is private stays out of a group's plans")
+	require.Len(t, n.recall(LessonScope{Owner: ada, Group: "team-a"}, "rotate the signing keys"), 1,
+		"what is private stays out of a group's plans")
 	require.Len(t, n.recall(LessonScope{Owner: ada}, "rotate the signing keys"), 1)
 }
 
@@ -190,8 +196,13 @@ func TestAgentsForgeNoBindingLesson_INV_LESSON(t *testing.T) {
 		n, e := start(t)
 		for _, who := range []schemas.EntityID{bob, ada, russell} {
 			e.EntryID = schemas.NewID()
-			require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Learn(g, scope, e) }), access.ErrNoGrant)
-			require.ErrorIs(t, n.do(who, access.Read, func(g access.Grant) error { _, err := RecallLessons(g, scope, intent, 0); return err }), access.ErrNoGrant)
+			require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Learn(g, scope, e) }),
+				access.ErrNoGrant)
+			require.ErrorIs(t, n.do(who, access.Read, func(g access.Grant) error {
+				_,
+					err := RecallLessons(g, scope, intent, 0)
+				return err
+			}), access.ErrNoGrant)
 		}
 	})
 }
@@ -218,7 +229,8 @@ func TestImportedLessonsDoNotBind_INV_LESSON(t *testing.T) {
 			}
 			require.Equal(t, who == russell, len(found) > 0, "what nobody known signed is no lesson at all")
 			require.Len(t, home.search(who, "logrotate").Hits, 1)
-			err = home.do(who, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, true) })
+			err = home.do(who, access.Write,
+				func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, true) })
 			if who != russell {
 				require.Error(t, err)
 				return
@@ -238,7 +250,8 @@ func TestAPersonWithdrawsALesson(t *testing.T) {
 	e := lessonOf(schemas.Procedural, "trim the logs", "logrotate dropped the newest file", "logrotate")
 	n.learn(scope, e)
 	release := func(released bool) {
-		require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, released) }))
+		require.NoError(t, n.do(russell, access.Write,
+			func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, released) }))
 	}
 	release(false)
 	require.Empty(t, n.recall(scope, "trim the logs"))
@@ -256,7 +269,8 @@ func TestTheNewestLessonAboutAToolIsRecalled(t *testing.T) {
 	n := newLessonNode(t)
 	scope := LessonScope{Owner: ada}
 	for i := range 30 {
-		n.learn(scope, lessonOf(schemas.Procedural, "resize the images for the shop", fmt.Sprintf("convert blurred the images of the shop, %d", i), "convert"))
+		n.learn(scope, lessonOf(schemas.Procedural, "resize the images for the shop",
+			fmt.Sprintf("convert blurred the images of the shop, %d", i), "convert"))
 	}
 	newest := lessonOf(schemas.Episodic, "images", "convert works since the upgrade", "convert")
 	n.learn(scope, newest)
@@ -284,7 +298,8 @@ func TestTwoTasksOfAnApproachAreRecalled(t *testing.T) {
 	twice.TaskID = schemas.NewID()
 	n.learn(scope, twice)
 	for i := range 30 {
-		e := lessonOf(schemas.Episodic, "resize the images for the shop", fmt.Sprintf("resized the images of the shop, %d", i), "bash:resize")
+		e := lessonOf(schemas.Episodic, "resize the images for the shop",
+			fmt.Sprintf("resized the images of the shop, %d", i), "bash:resize")
 		n.learn(scope, e)
 	}
 	ids := map[string]bool{}
@@ -303,7 +318,8 @@ func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 	n.learn(scope, e)
 	stands := func(in LessonScope) (list []schemas.ItemID) {
 		require.NoError(t, n.do(access.NodeEntity, access.Read, func(g access.Grant) (err error) {
-			list, err = StandingLessons(g, in, []schemas.ItemID{schemas.ItemID(e.EntryID), "01a20514-0000-7000-8000-000000000000"})
+			list, err = StandingLessons(g, in, []schemas.ItemID{schemas.ItemID(e.EntryID),
+				"01a20514-0000-7000-8000-000000000000"})
 			return err
 		}))
 		return list
@@ -320,9 +336,14 @@ func TestLessonsThatStand_INV_LESSON(t *testing.T) {
 	require.Empty(t, stands(scope))
 	remove(Undo)
 	require.Len(t, stands(scope), 1)
-	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, false) }))
+	require.NoError(t, n.do(russell, access.Write,
+		func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, false) }))
 	require.Empty(t, stands(scope), "held back by the person")
-	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := StandingLessons(g, scope, nil); return err }), access.ErrNoGrant)
+	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error {
+		_,
+			err := StandingLessons(g, scope, nil)
+		return err
+	}), access.ErrNoGrant)
 }
 
 // Where the submitter only looks on, the lesson is its own; where it cannot even
@@ -354,12 +375,15 @@ func TestLessonsAreChecked(t *testing.T) {
 	n := newLessonNode(t)
 	whole := lessonOf(schemas.Procedural, "x", "y", "bash")
 	for name, change := range map[string]func(*schemas.MemoryEntry){
-		"no id": func(e *schemas.MemoryEntry) { e.EntryID = "" }, "no task": func(e *schemas.MemoryEntry) { e.TaskID = "" },
-		"no kind": func(e *schemas.MemoryEntry) { e.Type = "skill" }, "no words": func(e *schemas.MemoryEntry) { e.Content.Lesson = " " },
+		"no id":    func(e *schemas.MemoryEntry) { e.EntryID = "" },
+		"no task":  func(e *schemas.MemoryEntry) { e.TaskID = "" },
+		"no kind":  func(e *schemas.MemoryEntry) { e.Type = "skill" },
+		"no words": func(e *schemas.MemoryEntry) { e.Content.Lesson = " " },
 	} {
 		e := whole
 		change(&e)
-		err := n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return Learn(g, LessonScope{Owner: ada}, e) })
+		err := n.do(access.NodeEntity, access.Write,
+			func(g access.Grant) error { return Learn(g, LessonScope{Owner: ada}, e) })
 		require.ErrorIs(t, err, schemas.ErrInvalid, name)
 	}
 	long := whole

@@ -17,7 +17,8 @@ import (
 
 // alone has these work from a brief alone; none ends that.
 func (n *warmNode) alone(who ...schemas.EntityID) {
-	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30,
+	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30,
+		FailedPerMinute: 1 << 30,
 		Unaided: func(_ *store.Tx, asked []schemas.EntityID) (bool, error) {
 			return slices.ContainsFunc(asked, func(id schemas.EntityID) bool { return slices.Contains(who, id) }), nil
 		}})
@@ -29,7 +30,8 @@ func TestWithheldLessonsTakeNoPlace_INV_WITHHELD(t *testing.T) {
 	const words = "the heron colony counts its eggs in april"
 	ask := func(lessons int) (all [][]string, found []Found) {
 		n := newMeaningNode(t)
-		n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"') WHERE kind = 'agent'`)
+		n.sql(`UPDATE entities SET capabilities = replace(capabilities, '"tools":["t"', '"tools":["t","task_submit"')
+			WHERE kind = 'agent'`)
 		n.group("team-a", ada, CulturePatch{}, bob)
 		for i := range 14 {
 			n.write(bob, inGroup(learning(fmt.Sprintf("%s, visit %d %c", words, i, 'a'+i)), "team-a"))
@@ -55,7 +57,9 @@ func TestWithheldLessonsTakeNoPlace_INV_WITHHELD(t *testing.T) {
 		n.refresh(n.m)
 		n.alone(ada)
 		look := func() {
-			for _, s := range []Search{{Text: words}, {Text: words, Limit: 5}, {Text: "lunch"}, {Text: "heronn colonny"}, {Text: "heron", Type: SessionItem}, {Text: words, Author: "ada"}, {Group: "team-a"}, {}} {
+			for _, s := range []Search{{Text: words}, {Text: words, Limit: 5}, {Text: "lunch"},
+				{Text: "heronn colonny"}, {Text: "heron", Type: SessionItem}, {Text: words, Author: "ada"},
+				{Group: "team-a"}, {}} {
 				var names []string // in no order: how many items there are in all moves that of near equals
 				for {
 					f, down := n.byMeaning(n.m, ada, s)
@@ -64,7 +68,8 @@ func TestWithheldLessonsTakeNoPlace_INV_WITHHELD(t *testing.T) {
 					for _, h := range f.Hits {
 						names = append(names, h.Name+", "+h.Why)
 					}
-					found = append(found, Found{Hits: make([]Hit, len(f.Hits)), More: f.More, Hidden: f.Hidden, SecondHand: f.SecondHand, Near: make([]NearMiss, len(f.Near))})
+					found = append(found, Found{Hits: make([]Hit, len(f.Hits)), More: f.More, Hidden: f.Hidden,
+						SecondHand: f.SecondHand, Near: make([]NearMiss, len(f.Near))})
 					if s.Cursor = f.Cursor; !f.More {
 						break
 					}
@@ -93,7 +98,8 @@ func TestLessonsAreWithheld_INV_WITHHELD(t *testing.T) {
 	n := newLessonNode(t)
 	n.group("team-a", ada, CulturePatch{}, bob)
 	n.group("team-b", ada, CulturePatch{}, bob)
-	const taught = "tweezers bent the rings of seven heron chicks while a cold rain fell upon every nest along our muddy northern ditch " +
+	const taught = "tweezers bent the rings of seven heron chicks while a cold rain fell upon every nest along our " +
+		"muddy northern ditch " +
 		"and nobody found dry gloves or any spare clamp inside that rusty green box"
 	e := lessonOf(schemas.Procedural, "ring the chicks", taught, "tweezers")
 	n.learn(LessonScope{Owner: ada, Group: "team-a"}, e)
@@ -110,7 +116,11 @@ func TestLessonsAreWithheld_INV_WITHHELD(t *testing.T) {
 	n.write(ada, changed)
 
 	history := func() (v []Version) {
-		require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) { v, err = History(g, changed.ID); return err }))
+		require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) {
+			v,
+				err = History(g, changed.ID)
+			return err
+		}))
 		return v
 	}
 	alike := inGroup(learning(taught), "team-a")
@@ -140,7 +150,8 @@ func TestLessonsAreWithheld_INV_WITHHELD(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrNotFound)
 		require.ErrorIs(t, n.remove(ada, gone, Bury), schemas.ErrNotFound)
 		for name, w := range map[string]Write{
-			"change":     {ID: gone, IfVersion: 1, Data: json.RawMessage(`{"type":"insight","content":"no"}`), Type: LearningItem},
+			"change": {ID: gone, IfVersion: 1, Data: json.RawMessage(`{"type":"insight","content":"no"}`),
+				Type: LearningItem},
 			"touch":      {ID: gone, IfVersion: 1, Validated: ptr(true)},
 			"supersede":  {Type: LearningItem, Data: learning("no").Data, Supersedes: gone, Group: "team-a"},
 			"derive":     {Type: LearningItem, Data: learning("no").Data, DerivedFrom: []schemas.ItemID{gone}},
@@ -195,7 +206,8 @@ func TestSwarmsPassNoLessonOn_INV_WITHHELD(t *testing.T) {
 	handOn := func(who schemas.EntityID) (handed int) {
 		t.Helper()
 		require.NoError(t, n.do(who, access.Write, func(g access.Grant) error {
-			copies, changed, err := HandOn(g, []schemas.ItemID{schemas.ItemID(e.EntryID), finding}, "team-side", "team", 1<<60)
+			copies, changed, err := HandOn(g, []schemas.ItemID{schemas.ItemID(e.EntryID), finding}, "team-side", "team",
+				1<<60)
 			require.Empty(t, changed)
 			handed = len(copies)
 			return err
@@ -217,11 +229,13 @@ func TestSwarmsPassNoLessonOn_INV_WITHHELD(t *testing.T) {
 func TestWithheldLessonsLeaveDuplicatesTheirPlace_INV_WITHHELD(t *testing.T) {
 	n := newLessonNode(t)
 	n.group("team-a", ada, CulturePatch{}, bob)
-	const words = "tweezers bent the rings of seven heron chicks while a cold rain fell upon every nest along our muddy northern ditch " +
+	const words = "tweezers bent the rings of seven heron chicks while a cold rain fell upon every nest along our " +
+		"muddy northern ditch " +
 		"and nobody found dry gloves or any spare clamp inside that rusty green box"
 	near := n.write(bob, inGroup(learning(words+" whatever bob tried before breakfast"), "team-a")).ID
 	for i := range 2 * mostAlike {
-		n.learn(LessonScope{Owner: ada, Group: "team-a"}, lessonOf(schemas.Procedural, "ring them", fmt.Sprintf("%s %d", words, i), "tweezers"))
+		n.learn(LessonScope{Owner: ada, Group: "team-a"},
+			lessonOf(schemas.Procedural, "ring them", fmt.Sprintf("%s %d", words, i), "tweezers"))
 	}
 	n.alone(ada)
 	w := n.write(ada, inGroup(learning(words+" ring them"), "team-a"))

@@ -12,12 +12,17 @@ import (
 
 // No write and no read by id walks a table: not the items, and not what persons decided.
 func TestHotQueriesUseIndexes(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed})
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	small := []string{"j", "h", "s", "near", "up", "down", "source", "json_each", "quarantines", "q", "p", "place", "hidden"}
-	storetest.NoScans(t, s, small, selectItems, selectOwn, selectOwnEqual, selectSame, selectSubject, selectSharing, selectAlike,
-		selectSaysSame, selectHeldWords, selectHeldItems, selectRelease, selectSuccessors, selectCopies, selectCopy, selectHidden,
-		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectItemsNamed, selectTaint,
+	small := []string{"j", "h", "s", "near", "up", "down", "source", "json_each", "quarantines", "q", "p", "place",
+		"hidden"}
+	storetest.NoScans(t, s, small, selectItems, selectOwn, selectOwnEqual, selectSame, selectSubject, selectSharing,
+		selectAlike,
+		selectSaysSame, selectHeldWords, selectHeldItems, selectRelease, selectSuccessors, selectCopies, selectCopy,
+		selectHidden,
+		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectItemsNamed,
+		selectTaint,
 		selectOpenFor, selectDeclined, countInvitations, countAnnounced, selectInvitations, selectInvitationsNamed)
 }

@@ -17,7 +17,8 @@ import (
 func StageProposal(g access.Grant, d *Draft, staging, target schemas.GroupID) (schemas.ItemID, error) {
 	r := d.row(g)
 	if d.Hides() {
-		return "", schemas.Invalidf("below confidence 0.3 an item is for its writer's own memory, until it was validated").
+		return "", schemas.Invalidf(
+			"below confidence 0.3 an item is for its writer's own memory, until it was validated").
 			Try("write it without a group")
 	}
 	see, err := reachOf(g)
@@ -75,13 +76,15 @@ func Succeed(g access.Grant, id, over schemas.ItemID) error {
 	case r.scope != old.scope:
 		return schemas.Conflictf("%s and %s lie in different places by now", id, over).Try("reject it")
 	case old.supersededBy != "":
-		return schemas.Conflictf("%s was superseded by %s meanwhile", over, old.supersededBy).Try("reject it, or read %s first", old.supersededBy)
+		return schemas.Conflictf("%s was superseded by %s meanwhile", over,
+			old.supersededBy).Try("reject it, or read %s first", old.supersededBy)
 	}
 	if may, err := maySupersede(g, &old); err != nil {
 		return err
 	} else if !may {
 		return schemas.Deniedf("you may not let another item take the place of %s", over).
-			Expecting("its author, who manages its group, or a person").Try("ask the user to run: cordelia review").Because(schemas.ErrPerson)
+			Expecting("its author, who manages its group, or a person").Try(
+			"ask the user to run: cordelia review").Because(schemas.ErrPerson)
 	}
 	if old.visibility == schemas.Private {
 		if !g.IsHuman() || !see.holds(old.owner) {

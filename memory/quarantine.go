@@ -176,7 +176,8 @@ func Hide(g access.Grant, ref, reason string) (Quarantine, error) {
 	if err := tx.QueryRow(countHidden, n).Scan(&out.Items); err != nil || !out.Moved {
 		return out, err
 	}
-	if err := g.Audit("entity/"+string(agent), map[string]any{"hidden": true, "reason": oneLine(reason, maxLine), "items": out.Items}); err != nil {
+	if err := g.Audit("entity/"+string(agent), map[string]any{"hidden": true, "reason": oneLine(reason, maxLine),
+		"items": out.Items}); err != nil {
 		return out, err
 	}
 	return out, g.RightsChanged()
@@ -247,7 +248,8 @@ func quarantinable(g access.Grant, ref, command string) (schemas.EntityID, error
 		return schemas.EntityID(ref), nil
 	}
 	if !schemas.IsAgentID(string(id)) {
-		return "", schemas.Invalidf("%s is a person; only what agents write is hidden", ref).Try("name an agent; agent_list shows those below you")
+		return "", schemas.Invalidf("%s is a person; only what agents write is hidden",
+			ref).Try("name an agent; agent_list shows those below you")
 	}
 	above, err := g.Holds(id)
 	if err != nil {

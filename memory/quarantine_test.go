@@ -23,8 +23,10 @@ func (n *warmNode) unhide(who schemas.EntityID, ref string) (q Quarantine, err e
 
 // itemRows is everything stored of items, as one hash would see it.
 func (n *warmNode) itemRows() string {
-	return n.one(`SELECT group_concat(quote(n) || quote(id) || quote(scope) || quote(stale) || quote(version) || quote(validated) || quote(quarantined) ||
-		quote(current) || quote(confidence) || quote(provenance) || quote(data) || quote(deleted_at), ';') FROM (SELECT * FROM items ORDER BY n)`)
+	return n.one(`SELECT group_concat(quote(n) || quote(id) || quote(scope) || quote(stale) || quote(version) ||
+		quote(validated) || quote(quarantined) ||
+		quote(current) || quote(confidence) || quote(provenance) || quote(data) || quote(deleted_at), ';')
+		FROM (SELECT * FROM items ORDER BY n)`)
 }
 
 func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {
@@ -37,7 +39,8 @@ func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {
 	doubted := learning("Puffins perhaps nest in hats.")
 	doubted.Confidence = ptr(0.1)
 	n.write(ada, doubted)
-	derived := n.write(bob, inGroup(from(learning("Burrows below cliffs are therefore puffin houses."), theirs.ID), "team"))
+	derived := n.write(bob, inGroup(from(learning("Burrows below cliffs are therefore puffin houses."), theirs.ID),
+		"team"))
 	further := n.write(cyd, inGroup(from(learning("Houses of puffins need no doors."), derived.ID), "team-side"))
 	copied, err := n.share(bob, theirs.ID, "team-side")
 	require.NoError(t, err)
@@ -75,7 +78,8 @@ func TestQuarantineHidesAnAuthorAndWhatFollows_INV_HIDDEN(t *testing.T) {
 		}
 	}
 	require.Contains(t, idsOf(n.search(bob, "puffins cliff")), apart.ID)
-	require.Equal(t, 4, n.search(ada, "puffins nest").Hidden.Quarantined, "never a silent empty: three of hers and a copy of one")
+	require.Equal(t, 4, n.search(ada, "puffins nest").Hidden.Quarantined,
+		"never a silent empty: three of hers and a copy of one")
 	require.Equal(t, 1, n.search(cyd, "houses puffins doors").Hidden.Quarantined, "her own that was derived")
 	require.Empty(t, n.read(cyd, linked.ID).Related, "a link tells of it")
 	_, err = n.tryRead(cyd, theirs.ID)
@@ -164,7 +168,8 @@ func TestAFloodBuriesNothing_INV_VOICES(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, cyd := newReleaseNode(t)
-			kept := n.write(cyd, inGroup(learning("Since the storm in spring the old ledger of all the gulls lies in the shed behind the house."), "team"))
+			kept := n.write(cyd, inGroup(
+				learning("Since the storm in spring the old ledger of all the gulls lies in the shed behind the house."), "team"))
 			faint := n.write(cyd, inGroup(learning("Near the harbour a shed was seen."), "team"))
 			for i := range flood.items {
 				n.write(ada, inGroup(flood.text(i), "team"))
@@ -190,7 +195,8 @@ func TestAFloodBuriesNothing_INV_VOICES(t *testing.T) {
 
 			_, err := n.hide(russell, "ada")
 			require.NoError(t, err)
-			require.ElementsMatch(t, []schemas.ItemID{kept.ID, faint.ID}, idsOf(n.search(bob, query)), "hidden, the flood is not there")
+			require.ElementsMatch(t, []schemas.ItemID{kept.ID, faint.ID}, idsOf(n.search(bob, query)),
+				"hidden, the flood is not there")
 			require.ElementsMatch(t, []schemas.ItemID{kept.ID, faint.ID}, idsOf(n.search(bob, "")))
 		})
 	}
@@ -201,7 +207,8 @@ func TestAFloodBuriesNothing_INV_VOICES(t *testing.T) {
 func TestSecondHandTakesNoPlaceOfAnother_INV_VOICES(t *testing.T) {
 	n, cyd := newReleaseNode(t)
 	for i := range 30 {
-		n.write(ada, inGroup(learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919)), "team"))
+		n.write(ada, inGroup(learning(fmt.Sprintf("The ledger of gulls lies in shed number w%d near w%d.", i, i*7919)),
+			"team"))
 	}
 	foreign := learning("The ledger of gulls lies in the shed, says a page.")
 	foreign.Source = FromExternal
@@ -212,7 +219,8 @@ func TestSecondHandTakesNoPlaceOfAnother_INV_VOICES(t *testing.T) {
 func TestWhoMayHide(t *testing.T) {
 	n, cyd := newReleaseNode(t)
 	theirs := n.write(ada, inGroup(learning("Skuas chase terns."), "team"))
-	for who, want := range map[schemas.EntityID]error{ada: schemas.ErrDenied, bob: schemas.ErrDenied, cyd: schemas.ErrDenied,
+	for who, want := range map[schemas.EntityID]error{ada: schemas.ErrDenied, bob: schemas.ErrDenied,
+		cyd: schemas.ErrDenied,
 		eve: schemas.ErrNotFound, mallory: schemas.ErrNotFound} {
 		_, err := n.hide(who, "ada")
 		require.ErrorIs(t, err, want, "%s", who)
@@ -273,7 +281,8 @@ func TestHidingElsewhereReleasesAndHoldsNothing_INV_HIDDEN(t *testing.T) {
 	n.agent(dee, russell, russell, "dee", "*")
 	require.NoError(t, n.add(russell, "team", dee, access.RoleMember))
 	derived := procedure(one, "memory_search")
-	derived.DerivedFrom = []schemas.ItemID{n.write(dee, inGroup(learning("Conflicts should be read aloud."), "team")).ID}
+	derived.DerivedFrom = []schemas.ItemID{n.write(dee,
+		inGroup(learning("Conflicts should be read aloud."), "team")).ID}
 	n.write(cyd, derived)
 	_, err = n.hide(russell, string(dee))
 	require.NoError(t, err)
@@ -286,10 +295,11 @@ func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
 	as := func(who string, w Write) (out Written) {
 		d, err := Prepare(w, lead, nil)
 		require.NoError(t, err)
-		require.NoError(t, n.auth.Do(t.Context(), n.principal(lead), access.Op{Tool: "t", Effect: access.Write, As: who}, func(g access.Grant) error {
-			out, err = Put(g, d)
-			return err
-		}))
+		require.NoError(t, n.auth.Do(t.Context(), n.principal(lead),
+			access.Op{Tool: "t", Effect: access.Write, As: who}, func(g access.Grant) error {
+				out, err = Put(g, d)
+				return err
+			}))
 		return out
 	}
 	from := func(w Write, id schemas.ItemID) Write { w.DerivedFrom = []schemas.ItemID{id}; return w }
@@ -316,10 +326,11 @@ func TestActingAsAnotherEvadesNoQuarantine_INV_HIDDEN(t *testing.T) {
 	over.Supersedes = kept.ID
 	d, err := Prepare(over, lead, nil)
 	require.NoError(t, err)
-	require.ErrorIs(t, n.auth.Do(t.Context(), n.principal(lead), access.Op{Tool: "t", Effect: access.Write, As: "bob"}, func(g access.Grant) error {
-		_, err := Put(g, d)
-		return err
-	}), schemas.ErrInvalid)
+	require.ErrorIs(t, n.auth.Do(t.Context(), n.principal(lead), access.Op{Tool: "t", Effect: access.Write, As: "bob"},
+		func(g access.Grant) error {
+			_, err := Put(g, d)
+			return err
+		}), schemas.ErrInvalid)
 
 	// Nor does what a swarm reports show it.
 	require.NoError(t, n.do(russell, access.Write, func(g access.Grant) error {

@@ -65,7 +65,8 @@ func TestAnUpgradeDecidesAnew_INV_RELEASE(t *testing.T) {
 		return g.Routine(func() error { return free(g, &found[0], true) })
 	}))
 	require.Contains(t, idsOf(n.search(bob, "gannet backup")), near.ID)
-	n.sql(`UPDATE items SET superseded_by = ?1, current = 0, valid_to = (SELECT created_at FROM items WHERE id = ?1) WHERE id = ?2`, lie.ID, fact.ID)
+	n.sql(`UPDATE items SET superseded_by = ?1, current = 0, valid_to = (SELECT created_at FROM items WHERE id = ?1)
+		WHERE id = ?2`, lie.ID, fact.ID)
 	n.sql(`UPDATE items SET valid_to = (SELECT created_at FROM items WHERE id = ?1) WHERE id = ?2`, later.ID, own.ID)
 	n.sql(`DELETE FROM item_bands WHERE item = (SELECT n FROM items WHERE id = ?)`, fact.ID)
 	size := n.one(`SELECT items FROM scopes WHERE visibility = 'group' AND ref = 'team'`)
@@ -78,11 +79,13 @@ func TestAnUpgradeDecidesAnew_INV_RELEASE(t *testing.T) {
 		require.Equal(t, "1", n.one(`SELECT current FROM items WHERE id = ?`, id))
 	}
 	require.Contains(t, idsOf(n.search(bob, "tern nests cliff")), fact.ID)
-	require.Equal(t, "8", n.one(`SELECT count(*) FROM item_bands b JOIN items i ON i.n = b.item WHERE i.id = ?`, fact.ID))
+	require.Equal(t, "8", n.one(`SELECT count(*) FROM item_bands b JOIN items i ON i.n = b.item WHERE i.id = ?`,
+		fact.ID))
 	require.Equal(t, stateSuperseded, n.read(bob, own.ID).State)
 	require.NoError(t, n.remove(cyd, later.ID, Bury))
 	require.Equal(t, stateCurrent, n.read(bob, own.ID).State, "its end was its successor's beginning")
 	require.NoError(t, n.remove(cyd, later.ID, Undo))
 	require.NoError(t, n.release(russell, near.ID, true))
-	require.Equal(t, size, n.one(`SELECT items FROM scopes WHERE visibility = 'group' AND ref = 'team'`), "what is counted stays right")
+	require.Equal(t, size, n.one(`SELECT items FROM scopes WHERE visibility = 'group' AND ref = 'team'`),
+		"what is counted stays right")
 }

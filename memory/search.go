@@ -76,11 +76,12 @@ type Hit struct {
 	NextTo     bool             `json:"next_to_match,omitempty"` // it has no word of the query
 	// ConflictsWith are those shown beside it that say otherwise of its subject and key.
 	ConflictsWith []schemas.ItemID `json:"conflicts_with,omitempty"`
-	Wrong         bool             `json:"judged_wrong,omitempty"` // by the person, by whom its place belongs to, or by the reader
-	Item          *Item            `json:"item,omitempty"`
-	ByWords       int              `json:"-"` // place in the ranking by words, 0 = found by meaning alone
-	Words         int              `json:"-"` // of the query, that it holds as they are
-	SecondHand    bool             `json:"-"` // words of tools or from outside, or derived from such
+	// by the person, by whom its place belongs to, or by the reader
+	Wrong      bool  `json:"judged_wrong,omitempty"`
+	Item       *Item `json:"item,omitempty"`
+	ByWords    int   `json:"-"` // place in the ranking by words, 0 = found by meaning alone
+	Words      int   `json:"-"` // of the query, that it holds as they are
+	SecondHand bool  `json:"-"` // words of tools or from outside, or derived from such
 }
 
 // Hidden counts what a search did not show: what was superseded, and of the caller's own
@@ -159,7 +160,8 @@ func NewQuery(s Search) (*Query, error) {
 		}
 	}
 	if len(check.found) > 0 {
-		return nil, schemas.Invalidf("the search was not made").Try("correct what is listed and call memory_search again").With(check.found...)
+		return nil, schemas.Invalidf("the search was not made").Try(
+			"correct what is listed and call memory_search again").With(check.found...)
 	}
 	if q.Limit == 0 {
 		q.Limit, q.beside = defaultHits, besideWords
@@ -220,7 +222,8 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 				hint = append(hint, string(known))
 			}
 		}
-		err := schemas.NotFoundf("there is no group %q here", oneLine(string(id), 80)).Expecting("a group you are a member of").
+		err := schemas.NotFoundf("there is no group %q here",
+			oneLine(string(id), 80)).Expecting("a group you are a member of").
 			Try("memory_group with action list shows them")
 		if len(hint) > 0 {
 			err = err.Try("did you mean %s?", strings.Join(hint, ", "))
@@ -296,9 +299,11 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 			continue
 		}
 		p.secondHand = p.secondHand || r.source.SecondHand()
-		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author), AuthorID: r.author,
-			Date: events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000, ByWords: d.byWords,
-			Words: d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand(), Wrong: d.wrong}
+		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author),
+			AuthorID: r.author,
+			Date:     events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000,
+			ByWords: d.byWords,
+			Words:   d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand(), Wrong: d.wrong}
 		if d.wrong {
 			hit.Why = "judged wrong · " + hit.Why
 		}
@@ -324,7 +329,8 @@ func (p *plan) snippet(r *row) string {
 		return ""
 	}
 	best, most := "", -1
-	for line := range strings.FieldsFuncSeq(strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n").Replace(c.body()), func(r rune) bool { return r == '\n' }) {
+	for line := range strings.FieldsFuncSeq(strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ",
+		"?\n").Replace(c.body()), func(r rune) bool { return r == '\n' }) {
 		n := 0
 		for _, w := range text.Words(line) {
 			if _, ok := p.terms[w.Term]; ok {
@@ -335,7 +341,8 @@ func (p *plan) snippet(r *row) string {
 			best, most = line, n
 		}
 	}
-	if best = oneLine(best, snippetBytes); strings.TrimSuffix(best, "…") != "" && strings.HasPrefix(r.name, strings.TrimSuffix(best, "…")) {
+	if best = oneLine(best, snippetBytes); strings.TrimSuffix(best, "…") != "" &&
+		strings.HasPrefix(r.name, strings.TrimSuffix(best, "…")) {
 		return "" // the name says it
 	}
 	return best

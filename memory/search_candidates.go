@@ -212,7 +212,8 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 
 // inSpan reports whether r was written in the time searched and surfaces at all.
 func (p *plan) inSpan(r *row) bool {
-	return (p.since == 0 || r.created >= p.since) && (p.until == 0 || r.created < p.until) && r.created <= p.now && !r.inQuarantine() && r.deleted == 0
+	return (p.since == 0 || r.created >= p.since) && (p.until == 0 || r.created < p.until) && r.created <= p.now &&
+		!r.inQuarantine() && r.deleted == 0
 }
 
 // isTrue reports whether r tells what is so now, or was at the time asked about.
@@ -242,8 +243,10 @@ func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
 
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
-	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens, &d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
-		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined, &d.deleted, &d.groupTTL, &d.scope, &d.terms)
+	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens,
+		&d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
+		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined,
+		&d.deleted, &d.groupTTL, &d.scope, &d.terms)
 	return d, err
 }
 
@@ -269,7 +272,8 @@ func (p *plan) quarantined(tx querier) (n int, err error) {
 			matches = append(matches, "(("+to.match(of)+") AND ("+authors+"))"+p.see.withheld(to))
 		}
 	}
-	if err := tx.QueryRow(countQuarantined, store.List(matches), store.List(p.see.below), counted).Scan(&n); err != nil {
+	if err := tx.QueryRow(countQuarantined, store.List(matches), store.List(p.see.below),
+		counted).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count quarantine: %w", err)
 	}
 	return n, nil

@@ -46,7 +46,8 @@ func parseCursor(s, fingerprint string) (page, error) {
 	if err != nil || len(b) > 512 || json.Unmarshal(b, &p) != nil {
 		return page{}, errCursor
 	}
-	if p.Of != fingerprint || p.At <= 0 || p.Offset < 0 || p.Offset > 10*candidates || p.Keep < 0 || p.First < p.Keep || p.First > 2*maxHits {
+	if p.Of != fingerprint || p.At <= 0 || p.Offset < 0 || p.Offset > 10*candidates || p.Keep < 0 || p.First < p.Keep ||
+		p.First > 2*maxHits {
 		return page{}, errCursor
 	}
 	return p, nil

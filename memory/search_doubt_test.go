@@ -23,8 +23,10 @@ func TestADoubtedMatchLendsNoMoreThanItKeeps(t *testing.T) {
 	}{
 		{"low", false, 0.5, "The exporter drops rows without a price.", "The bridge holds nine tons.", false},
 		{"untrusted", false, 0.1, "The exporter drops rows without a price.", "The bridge holds nine tons.", false},
-		{"a long match", false, 0.1, "The exporter, which somebody rewrote during a very cold winter, still drops all those rows that were imported without any price or currency.", "Nine tons.", false},
-		{"second-hand, too", true, 0.3, "The exporter drops rows without a price.", "The bridge holds nine tons.", false},
+		{"a long match", false, 0.1, "The exporter, which somebody rewrote during a very cold winter, still drops " +
+			"all those rows that were imported without any price or currency.", "Nine tons.", false},
+		{"second-hand, too", true, 0.3, "The exporter drops rows without a price.", "The bridge holds nine tons.",
+			false},
 		{"in a session", false, 0.1, "The exporter drops rows without a price.", "The bridge holds nine tons.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,12 +53,17 @@ func TestADoubtedMatchLendsNoMoreThanItKeeps(t *testing.T) {
 			}})
 			require.NoError(t, err)
 			var f Found
-			require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) { f, err = Find(g, q); return err }))
+			require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) {
+				f,
+					err = Find(g, q)
+				return err
+			}))
 			ids := idsOf(f)
 			at := slices.Index(ids, match)
 			require.Contains(t, f.Hits[at].Why, "author proved inaccurate")
 			for _, id := range []schemas.ItemID{before, after} {
-				require.Greater(t, slices.Index(ids, id), at, "what is beside it still shows, and below it: %+v", f.Hits)
+				require.Greater(t, slices.Index(ids, id), at, "what is beside it still shows, and below it: %+v",
+					f.Hits)
 			}
 		})
 	}
@@ -65,11 +72,14 @@ func TestADoubtedMatchLendsNoMoreThanItKeeps(t *testing.T) {
 // Where all are doubted alike, nothing changes its place.
 func TestDoubtOfAllChangesNoPlace(t *testing.T) {
 	n := newWarmNode(t)
-	for i, content := range []string{"Which database did the payments team choose?", "They took Cockroach after a trial.", "The payments team eats noodles.", "Lunch was late."} {
-		n.write(ada, Write{Type: LearningItem, Data: fmt.Appendf(nil, `{"type":"insight","content":%q,"source_session":"s%d"}`, content, i/2)})
+	for i, content := range []string{"Which database did the payments team choose?",
+		"They took Cockroach after a trial.", "The payments team eats noodles.", "Lunch was late."} {
+		n.write(ada, Write{Type: LearningItem, Data: fmt.Appendf(nil,
+			`{"type":"insight","content":%q,"source_session":"s%d"}`, content, i/2)})
 	}
 	ranked := func(weight float64) []schemas.ItemID {
-		q, err := NewQuery(Search{Text: "payments team database", Trust: func(schemas.EntityID) float64 { return weight }})
+		q, err := NewQuery(Search{Text: "payments team database",
+			Trust: func(schemas.EntityID) float64 { return weight }})
 		require.NoError(t, err)
 		var f Found
 		require.NoError(t, n.do(ada, access.Read, func(g access.Grant) (err error) { f, err = Find(g, q); return err }))
@@ -119,5 +129,6 @@ func TestWhyIsInTheReadersWords(t *testing.T) {
 // A field of few values that is missing names them.
 func TestAMissingChoiceNamesItsValues(t *testing.T) {
 	_, found := parseContent(LearningItem, []byte(`{"content":"Retries need jitter."}`), "/data")
-	require.Equal(t, []schemas.Violation{{Path: "/data/type", Msg: "is missing, one of pattern, insight, principle, procedure, constraint, template"}}, found)
+	require.Equal(t, []schemas.Violation{{Path: "/data/type",
+		Msg: "is missing, one of pattern, insight, principle, procedure, constraint, template"}}, found)
 }

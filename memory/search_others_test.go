@@ -48,7 +48,8 @@ func TestOthersChangeNoAnswer_INV_NO_ORACLE(t *testing.T) {
 				for i := range count {
 					w := learning(sentence(r, 5+r.IntN(12)))
 					w.Group = group
-					w.Data = []byte(replaceAll(string(w.Data), `"type":`, fmt.Sprintf(`"source_session":"s %d","type":`, (first+i)/20)))
+					w.Data = []byte(replaceAll(string(w.Data), `"type":`,
+						fmt.Sprintf(`"source_session":"s %d","type":`, (first+i)/20)))
 					d, err := Prepare(w, who, nil)
 					if err != nil {
 						return err

@@ -98,8 +98,10 @@ type plan struct {
 // newPlan weighs the words of q by how common they are in what is readable. The
 // frequencies of what is not readable never enter, so they tell nothing.
 func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, error) {
-	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false), terms: map[string]int{},
-		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf, here: see.places[[2]string{string(schemas.Group), string(q.Here)}]}
+	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false),
+		terms: map[string]int{},
+		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf,
+		here: see.places[[2]string{string(schemas.Group), string(q.Here)}]}
 	if q.page.At != 0 && q.page.At < p.now {
 		p.now = q.page.At
 	}

@@ -99,7 +99,8 @@ func (p *plan) rank(tx querier, live []*doc) ([]*doc, error) {
 	}
 	docs = slices.DeleteFunc(docs, func(d *doc) bool { return d.score <= neverSurfaces })
 	slices.SortStableFunc(docs, func(a, b *doc) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), strings.Compare(string(a.id), string(b.id)))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created),
+			strings.Compare(string(a.id), string(b.id)))
 	})
 	docs = p.spread(currentFirst(p.limitNeighbours(p.injectable(docs))))
 	return docs, nil
@@ -120,7 +121,10 @@ func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
 			ns[i] = live[i].n
 		}
 		rows, err := tx.Query(selectNeighbours, store.List(ns))
-		edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) { return a, r.Scan(&a.n, &a.prev, &a.next) })
+		edges, err := store.Collect(rows, err, func(r *sql.Rows) (a around, err error) {
+			return a,
+				r.Scan(&a.n, &a.prev, &a.next)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("read neighbours: %w", err)
 		}

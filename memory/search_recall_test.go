@@ -117,7 +117,8 @@ func TestTopicsAreNoSpeakers(t *testing.T) {
 		n.write(ada, learning(fmt.Sprintf("the %s timeout was set to %d seconds", topic, 10+i)))
 	}
 	front := n.write(ada, learning("Harbour: port four answers to the crane")).ID
-	within := n.write(ada, learning("after the incident of last spring the harbour timeout was set to ninety seconds")).ID
+	within := n.write(ada, learning(
+		"after the incident of last spring the harbour timeout was set to ninety seconds")).ID
 	require.Equal(t, within, idsOf(n.search(ada, "what is the timeout of the harbour"))[0])
 	require.Equal(t, front, idsOf(n.search(ada, "which port has the harbour"))[0])
 	for _, h := range n.search(ada, "harbour crane").Hits {
@@ -127,7 +128,8 @@ func TestTopicsAreNoSpeakers(t *testing.T) {
 }
 
 func FuzzCues(f *testing.F) {
-	for _, s := range []string{"Ada (3 May 2026): x", "(: ", "[]:", ",:", "a:", "\xff:\n", "Ada, : ", "said_by:", "by: (\n;|"} {
+	for _, s := range []string{"Ada (3 May 2026): x", "(: ", "[]:", ",:", "a:", "\xff:\n", "Ada, : ", "said_by:",
+		"by: (\n;|"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -150,7 +152,9 @@ func TestShapes(t *testing.T) {
 	} {
 		require.Equal(t, want, text.ShapesIn(said), said)
 	}
-	for question, want := range map[string]text.Shapes{"When did it start?": text.TellsWhen, "how many are there": text.TellsHowMany, "Where is it": text.TellsWhere, "who did it": text.TellsWho, "why": 0} {
+	for question, want := range map[string]text.Shapes{"When did it start?": text.TellsWhen,
+		"how many are there": text.TellsHowMany, "Where is it": text.TellsWhere, "who did it": text.TellsWho,
+		"why": 0} {
 		require.Equal(t, want, text.ShapeOf(question), question)
 	}
 }

@@ -26,24 +26,29 @@ func TestFullTextLeadsThePlan(t *testing.T) {
 	n.write(ada, learning("the first of ada's notes"))
 	filled := 1
 	for _, size := range sizes {
-		n.sql(`INSERT INTO items(n, id, type, owner, author, visibility, scope, version, name, confidence, source, thread, content_hash, tokens,
+		n.sql(`INSERT INTO items(n, id, type, owner, author, visibility, scope, version, name, confidence, source,
+			thread, content_hash, tokens,
 				created_at, updated_at, terms, provenance, data)
 			WITH RECURSIVE more(n) AS (SELECT ?1 + 1 UNION ALL SELECT n + 1 FROM more WHERE n < ?2)
-			SELECT n, 'item' || n, 'learning', ?3, ?3, 'private', 1, 1, 'n', 500, 'agent', 'session ' || n / 50, CAST(n AS BLOB), 3, 1, 1, 'common rare', '{}', '{}' FROM more`,
+			SELECT n, 'item' || n, 'learning', ?3, ?3, 'private', 1, 1, 'n', 500, 'agent', 'session ' || n / 50,
+			CAST(n AS BLOB), 3, 1, 1, 'common rare', '{}', '{}' FROM more`,
 			filled, size, ada)
-		n.sql(`INSERT INTO items_fts(rowid, entries) SELECT n, 's1m s1wcommon s1wrare' || n % 97 FROM items WHERE n > ?`, filled)
+		n.sql(`INSERT INTO items_fts(rowid, entries) SELECT n, 's1m s1wcommon s1wrare' || n % 97 FROM items
+			WHERE n > ?`, filled)
 		filled = size
 		for _, statistics := range []string{"", "ANALYZE"} {
 			if statistics != "" {
 				n.sql(statistics)
 			}
-			for name, query := range map[string]string{"frequencies": selectFrequencies, "oldest": selectOldest, "postings": selectPostings, "quarantined": countQuarantined} {
+			for name, query := range map[string]string{"frequencies": selectFrequencies, "oldest": selectOldest,
+				"postings": selectPostings, "quarantined": countQuarantined} {
 				plan := n.plan(query)
 				text := strings.Join(plan, "\n")
 				require.Regexp(t, `VIRTUAL TABLE INDEX \d+:[M0-9]`, text, "the index answers the match")
 				require.NotRegexp(t, `(?m)^SCAN i\b`, text, "%s at %d", name, size)
 				fts := slices.IndexFunc(plan, func(s string) bool { return strings.Contains(s, "VIRTUAL TABLE INDEX") })
-				if items := slices.IndexFunc(plan, func(s string) bool { return strings.HasPrefix(s, "SEARCH i ") }); items >= 0 {
+				if items := slices.IndexFunc(plan,
+					func(s string) bool { return strings.HasPrefix(s, "SEARCH i ") }); items >= 0 {
 					require.Less(t, fts, items, "%s at %d:\n%s", name, size, text)
 					require.Contains(t, plan[items], "INTEGER PRIMARY KEY")
 				}
@@ -53,7 +58,8 @@ func TestFullTextLeadsThePlan(t *testing.T) {
 				require.Contains(t, text, "SEARCH i USING INTEGER PRIMARY KEY", "%s at %d", name, size)
 				require.NotRegexp(t, `(?m)^SCAN [ip]\b`, text, "%s at %d", name, size)
 			}
-			require.Regexp(t, `SEARCH p USING (COVERING )?INDEX items_thread \(scope=\? AND thread=\? AND n<\?\)`, strings.Join(n.plan(selectNeighbours), "\n"))
+			require.Regexp(t, `SEARCH p USING (COVERING )?INDEX items_thread \(scope=\? AND thread=\? AND n<\?\)`,
+				strings.Join(n.plan(selectNeighbours), "\n"))
 		}
 	}
 }
@@ -97,8 +103,10 @@ func TestFrequenciesSeeNothingForeign_INV_NO_ORACLE(t *testing.T) {
 		n.write(ada, learning("the first of ada's notes"))
 		rows := 2
 		fill := func(owner schemas.EntityID, count int, words string) {
-			n.sql(`INSERT INTO items_fts(rowid, entries) WITH RECURSIVE more(r) AS (SELECT ?1 + 1 UNION ALL SELECT r + 1 FROM more WHERE r < ?1 + ?2)
-				SELECT r, replace(replace(?4, 'ODD', CASE WHEN r % 3 = 0 THEN 'tide' ELSE 'calm' END), '@', 's' || s.n) FROM more, scopes s WHERE s.ref = ?3 AND ?2 > 0`, rows, count, owner, words)
+			n.sql(`INSERT INTO items_fts(rowid, entries) WITH RECURSIVE more(r) AS (SELECT ?1 + 1
+				UNION ALL SELECT r + 1 FROM more WHERE r < ?1 + ?2)
+				SELECT r, replace(replace(?4, 'ODD', CASE WHEN r % 3 = 0 THEN 'tide' ELSE 'calm' END), '@',
+				's' || s.n) FROM more, scopes s WHERE s.ref = ?3 AND ?2 > 0`, rows, count, owner, words)
 			n.sql(`UPDATE scopes SET items = items + ?1 WHERE ref = ?2`, count, owner)
 			rows += count
 		}
@@ -106,7 +114,8 @@ func TestFrequenciesSeeNothingForeign_INV_NO_ORACLE(t *testing.T) {
 			fill(ada, foreign, "@m @wheron @wtide @walpha")
 			fill(eve, 351, "@m @wheron @wODD")
 		}
-		q, err := NewQuery(Search{Text: "heron tide calm alpha one1 two2 three3 four4 five5 six6 seven7 eight8 nine9 ten10 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10"})
+		q, err := NewQuery(Search{Text: "heron tide calm alpha one1 two2 three3 four4 five5 six6 seven7 eight8 " +
+			"nine9 ten10 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10"})
 		require.NoError(t, err)
 		require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
 			see, err := readable(g)

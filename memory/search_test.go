@@ -53,9 +53,11 @@ func TestSearchFinds(t *testing.T) {
 func TestSearchFilters(t *testing.T) {
 	n := newWarmNode(t)
 	n.group("team-a", ada, CulturePatch{}, bob)
-	a := n.write(ada, Write{Type: LearningItem, Group: "team-a", Data: json.RawMessage(`{"type":"pattern","content":"lynx one","tags":["Go","db"]}`)}).ID
+	a := n.write(ada, Write{Type: LearningItem, Group: "team-a",
+		Data: json.RawMessage(`{"type":"pattern","content":"lynx one","tags":["Go","db"]}`)}).ID
 	n.clock.move(40 * 24 * time.Hour)
-	b := n.write(bob, Write{Type: SessionItem, Group: "team-a", Data: json.RawMessage(`{"date":"2026-12-30","focus":"lynx two","tags":["db"]}`)}).ID
+	b := n.write(bob, Write{Type: SessionItem, Group: "team-a",
+		Data: json.RawMessage(`{"date":"2026-12-30","focus":"lynx two","tags":["db"]}`)}).ID
 	c := n.write(ada, learning("lynx three")).ID
 	for name, s := range map[string]struct {
 		Search
@@ -77,8 +79,10 @@ func TestSearchFilters(t *testing.T) {
 			require.ElementsMatch(t, s.want, idsOf(f), "%s %q", name, text)
 		}
 	}
-	_, err := NewQuery(Search{Since: "soon", Until: "x", AsOf: "y", Limit: 51, Type: "z", Cursor: "?", Text: strings.Repeat("x", maxQuery+1)})
-	require.ElementsMatch(t, []string{"/since", "/until", "/as_of", "/limit", "/type", "/cursor", "/query"}, pathsOf(t, err))
+	_, err := NewQuery(Search{Since: "soon", Until: "x", AsOf: "y", Limit: 51, Type: "z", Cursor: "?",
+		Text: strings.Repeat("x", maxQuery+1)})
+	require.ElementsMatch(t, []string{"/since", "/until", "/as_of", "/limit", "/type", "/cursor", "/query"},
+		pathsOf(t, err))
 }
 
 func TestNearMissesAndFullItems(t *testing.T) {
@@ -87,7 +91,8 @@ func TestNearMissesAndFullItems(t *testing.T) {
 	f, err := n.trySearch(ada, Search{Text: "condor", Type: SessionItem})
 	require.NoError(t, err)
 	require.Empty(t, f.Hits)
-	require.Equal(t, []NearMiss{{ID: w.ID, Name: "The condor release ships on Monday.", Why: "outside the filters"}}, f.Near)
+	require.Equal(t, []NearMiss{{ID: w.ID, Name: "The condor release ships on Monday.", Why: "outside the filters"}},
+		f.Near)
 	f, err = n.trySearch(ada, Search{Text: "condor", Full: true})
 	require.NoError(t, err)
 	require.Equal(t, w.ID, f.Hits[0].Item.ID)
@@ -98,7 +103,8 @@ func TestPagesAreStable(t *testing.T) {
 	n := newWarmNode(t)
 	var want []schemas.ItemID
 	for i := range 23 {
-		want = append(want, n.write(ada, learning(fmt.Sprintf("puffin observation %s number %d", strings.Repeat("wave ", i), i))).ID)
+		want = append(want, n.write(ada,
+			learning(fmt.Sprintf("puffin observation %s number %d", strings.Repeat("wave ", i), i))).ID)
 	}
 	var got []schemas.ItemID
 	s := Search{Text: "puffin observation", Limit: 5}
@@ -111,7 +117,8 @@ func TestPagesAreStable(t *testing.T) {
 		}
 		s.Cursor = f.Cursor
 		n.clock.move(time.Second)
-		n.write(ada, learning(fmt.Sprintf("puffin observation %s, new one on page %d", strings.Repeat("late wave ", 40+page), page)))
+		n.write(ada, learning(fmt.Sprintf("puffin observation %s, new one on page %d",
+			strings.Repeat("late wave ", 40+page), page)))
 	}
 	require.ElementsMatch(t, want, got, "each once, and nothing written meanwhile")
 	other := s
@@ -124,7 +131,9 @@ func TestPagesAreStable(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	n := newWarmNode(t)
 	turn := func(session, content string) schemas.ItemID {
-		return n.write(ada, Write{Type: LearningItem, Data: json.RawMessage(fmt.Sprintf(`{"type":"insight","content":%q,"source_session":%q}`, content, session))}).ID
+		return n.write(ada, Write{Type: LearningItem,
+			Data: json.RawMessage(fmt.Sprintf(`{"type":"insight","content":%q,"source_session":%q}`, content,
+				session))}).ID
 	}
 	turn("s1", "Which database did the payments team choose?")
 	answer := turn("s1", "They took Cockroach after a long trial.")
@@ -155,7 +164,8 @@ func TestRankingPrefersFirstHandAndDates(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want float64
-	}{{"in November 2026", 1}, {"on the 20th", 1}, {"on 2026-11-20", 1}, {"in May 2026", 0.5}, {"what may fail", 0}, {"20 cats", 0}} {
+	}{{"in November 2026", 1}, {"on the 20th", 1}, {"on 2026-11-20", 1}, {"in May 2026", 0.5}, {"what may fail", 0},
+		{"20 cats", 0}} {
 		require.InDelta(t, c.want, text.DatesIn(c.text).Share(n.clock.Now()), 1e-9, c.text)
 	}
 }
@@ -167,7 +177,8 @@ func TestTheInaccurateComeLast(t *testing.T) {
 	n.group("team-a", ada, CulturePatch{}, bob)
 	n.write(bob, inGroup(learning("The ibis cache."), "team-a"))
 	n.write(bob, inGroup(learning("An ibis, which is a bird of some kind."), "team-a"))
-	faint := n.write(ada, inGroup(learning("Among many things that were said that day somebody named a cache."), "team-a")).ID
+	faint := n.write(ada, inGroup(learning("Among many things that were said that day somebody named a cache."),
+		"team-a")).ID
 	find := func(weight float64) []schemas.ItemID {
 		q, err := NewQuery(Search{Text: "ibis cache", Trust: func(id schemas.EntityID) float64 {
 			return map[schemas.EntityID]float64{ada: 1, bob: weight}[id]
@@ -205,13 +216,15 @@ func TestHiddenAndAbsentAreTheSame(t *testing.T) {
 			n.group("team-a", ada, CulturePatch{}, bob)
 			n.clock.move(time.Microsecond)
 			for i := range 30 {
-				id = n.write(ada, inGroup(learning(fmt.Sprintf("gibbon tariffs secret %d rises to %d percent", i, i*i)), "team-a")).ID
+				id = n.write(ada, inGroup(learning(fmt.Sprintf("gibbon tariffs secret %d rises to %d percent", i, i*i)),
+					"team-a")).ID
 			}
 			doubt := learning("a doubtful gibbon secret")
 			doubt.Confidence = ptr(0.1)
 			n.write(ada, doubt)
 		}
-		for _, s := range []Search{{Text: "gibbon tariffs"}, {Text: "secret percent"}, {Text: "secrett"}, {Text: "gibbon", Type: SessionItem}, {}} {
+		for _, s := range []Search{{Text: "gibbon tariffs"}, {Text: "secret percent"}, {Text: "secrett"},
+			{Text: "gibbon", Type: SessionItem}, {}} {
 			q, err := NewQuery(s)
 			require.NoError(t, err)
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
@@ -255,7 +268,8 @@ func TestARowIsCheckedAfterTheIndex(t *testing.T) {
 	n.write(eve, learning("eve's own bittern"))
 	secret := n.write(ada, learning("ada's secret bittern"))
 	n.sql(`DELETE FROM items_fts WHERE rowid = (SELECT n FROM items WHERE id = ?)`, secret.ID)
-	n.sql(`INSERT INTO items_fts(rowid, entries) SELECT i.n, 's' || s.n || 'm s' || s.n || 'wsecret s' || s.n || 'wbittern' FROM items i, scopes s WHERE i.id = ?1 AND s.ref = ?2`, secret.ID, eve)
+	n.sql(`INSERT INTO items_fts(rowid, entries) SELECT i.n, 's' || s.n || 'm s' || s.n || 'wsecret s' || s.n ||
+		'wbittern' FROM items i, scopes s WHERE i.id = ?1 AND s.ref = ?2`, secret.ID, eve)
 	for _, text := range []string{"secret bittern", ""} {
 		for _, h := range n.search(eve, text).Hits {
 			require.Equal(t, eve, h.AuthorID)
@@ -278,7 +292,8 @@ func TestCursorsTellNothing(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &p))
 	require.Equal(t, page{At: n.clock.Now().UnixMicro(), After: f.Hits[1].ID, Offset: 2, Of: p.Of}, p)
 	foreign := n.search(ada, "heron").Hits[0].ID
-	for _, forged := range []page{{At: 1 << 62, After: foreign, Offset: 0}, {At: 1 << 62, After: foreign, Offset: 1999}, {At: 1, After: foreign}} {
+	for _, forged := range []page{{At: 1 << 62, After: foreign, Offset: 0}, {At: 1 << 62, After: foreign, Offset: 1999},
+		{At: 1, After: foreign}} {
 		f, err := n.trySearch(eve, Search{Text: "heron", Limit: 50, Cursor: forged.cursor(p.Of)})
 		require.NoError(t, err)
 		for _, h := range f.Hits {
@@ -291,12 +306,14 @@ func TestCursorsTellNothing(t *testing.T) {
 // any, a search what its words match.
 func BenchmarkItems(b *testing.B) {
 	n := newWarmNode(b)
-	words := strings.Fields("alpha beta gamma delta epsilon zeta theta iota kappa lambda sigma omega river stone cloud ember frost grove haven isle")
+	words := strings.Fields("alpha beta gamma delta epsilon zeta theta iota kappa lambda sigma omega river stone " +
+		"cloud ember frost grove haven isle")
 	size := 0
 	next := func() Write {
 		i := size
 		size++
-		return learning(fmt.Sprintf("%s%d %s%d %s%d %s %s note%d", words[i%20], i%97, words[i/20%20], i%89, words[i/7%20], i%83, words[i%11], words[i%13], i))
+		return learning(fmt.Sprintf("%s%d %s%d %s%d %s %s note%d", words[i%20], i%97, words[i/20%20], i%89,
+			words[i/7%20], i%83, words[i%11], words[i%13], i))
 	}
 	for _, target := range []int{100, 1000, 10_000} {
 		for size < target {
@@ -318,7 +335,8 @@ func BenchmarkItems(b *testing.B) {
 				n.write(ada, next())
 			}
 		})
-		for name, text := range map[string]string{"rare": "note77", "question": "which omega note77 has river42 and stone3"} {
+		for name, text := range map[string]string{"rare": "note77",
+			"question": "which omega note77 has river42 and stone3"} {
 			b.Run(fmt.Sprintf("search/%s/%d", name, target), func(b *testing.B) {
 				for b.Loop() {
 					n.search(ada, text)

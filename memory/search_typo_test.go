@@ -44,7 +44,8 @@ func TestATypoIsForgiven(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of words of 7 letters and more %d of %d, of shorter ones %d of %d", found[true], asked[true], found[false], asked[false])
+	t.Logf("of words of 7 letters and more %d of %d, of shorter ones %d of %d", found[true], asked[true], found[false],
+		asked[false])
 	require.GreaterOrEqual(t, float64(found[true])/float64(asked[true]), 0.9)
 	require.GreaterOrEqual(t, float64(found[false])/float64(asked[false]), 0.8)
 }

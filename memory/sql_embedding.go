@@ -2,7 +2,8 @@ package memory
 
 const (
 	selectModel = `SELECT n, name, dim, private, queued FROM embedding_models ORDER BY chosen DESC LIMIT 1`
-	chooseModel = `INSERT INTO embedding_models(name, private, chosen) VALUES (?1, ?2, (SELECT coalesce(max(chosen), 0) + 1 FROM embedding_models))
+	chooseModel = `INSERT INTO embedding_models(name, private, chosen) VALUES (?1, ?2, (SELECT coalesce(max(chosen),
+		0) + 1 FROM embedding_models))
 		ON CONFLICT (name) DO UPDATE SET private = excluded.private, chosen = excluded.chosen, queued = 0`
 	setDimension = `UPDATE embedding_models SET dim = ? WHERE n = ?`
 
@@ -10,17 +11,21 @@ const (
 	enqueue      = `INSERT INTO embedding_queue(item) SELECT n FROM items WHERE n > ? AND n <= ? ON CONFLICT DO NOTHING`
 	selectNext   = `SELECT coalesce(max(n), 0) FROM (SELECT n FROM items WHERE n > ? ORDER BY n LIMIT ?)`
 	setQueued    = `UPDATE embedding_models SET queued = ? WHERE n = ?`
-	selectBehind = `SELECT EXISTS (SELECT 1 FROM embedding_queue WHERE due_at <= ?1) OR coalesce((SELECT max(n) FROM items), 0) > ?2`
+	selectBehind = `SELECT EXISTS (SELECT 1 FROM embedding_queue WHERE due_at <= ?1) OR coalesce((SELECT max(n)
+		FROM items), 0) > ?2`
 
 	claimItems = `UPDATE embedding_queue SET claim = ?, due_at = ?, attempts = attempts + 1
 		WHERE item IN (SELECT item FROM embedding_queue WHERE due_at <= ? ORDER BY due_at, item LIMIT ?)`
-	selectClaimed = `SELECT q.item, q.attempts, i.type, i.data, i.content_hash, i.visibility, i.owner, i.source, i.confidence, i.validated, i.quarantined,
+	selectClaimed = `SELECT q.item, q.attempts, i.type, i.data, i.content_hash, i.visibility, i.owner, i.source,
+		i.confidence, i.validated, i.quarantined,
 			i.deleted_at, i.current, coalesce(e.model = ?2 AND e.content_hash = i.content_hash, 0)
-		FROM embedding_queue q CROSS JOIN items i ON i.n = q.item LEFT JOIN embeddings e ON e.item = q.item WHERE q.claim = ?1 AND q.claim <> '' ORDER BY q.item`
+		FROM embedding_queue q CROSS JOIN items i ON i.n = q.item LEFT JOIN embeddings e ON e.item = q.item
+		WHERE q.claim = ?1 AND q.claim <> '' ORDER BY q.item`
 	dropClaimed    = `DELETE FROM embedding_queue WHERE claim = ? AND item = ?`
-	releaseClaimed = `UPDATE embedding_queue SET claim = '', due_at = 0, attempts = attempts - 1 WHERE claim = ? AND claim <> ''`
-	deferClaimed   = `UPDATE embedding_queue SET claim = '', due_at = ? WHERE claim = ? AND item = ?`
-	dropEmbedding  = `DELETE FROM embeddings WHERE item = ?`
+	releaseClaimed = `UPDATE embedding_queue SET claim = '', due_at = 0, attempts = attempts - 1 WHERE claim = ?
+		AND claim <> ''`
+	deferClaimed  = `UPDATE embedding_queue SET claim = '', due_at = ? WHERE claim = ? AND item = ?`
+	dropEmbedding = `DELETE FROM embeddings WHERE item = ?`
 
 	countEmbeddings = `UPDATE counters SET value = value + ? WHERE name = 'embeddings' RETURNING value`
 	selectCounter   = `SELECT value FROM counters WHERE name = 'embeddings'`
@@ -30,19 +35,23 @@ const (
 			content_hash = excluded.content_hash, at = excluded.at, bits = excluded.bits, vector = excluded.vector`
 
 	// selectAnyEmbedding stops at the first vector of a readable scope.
-	selectAnyEmbedding = `SELECT EXISTS (SELECT 1 FROM json_each(?2) s CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = s.value)`
+	selectAnyEmbedding = `SELECT EXISTS (SELECT 1 FROM json_each(?2) s CROSS JOIN embeddings e ON e.model = ?1
+		AND e.scope = s.value)`
 
 	// selectSigns reads the signs that are new in each scope: ?2 is a list of
 	// [scope, the last seq known].
 	selectSigns = `SELECT e.scope, e.seq, e.item, e.bits FROM json_each(?2) s
-		CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = json_extract(s.value, '$[0]') AND e.seq > json_extract(s.value, '$[1]')
+		CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = json_extract(s.value, '$[0]')
+		AND e.seq > json_extract(s.value, '$[1]')
 		ORDER BY e.scope, e.seq`
 
 	// selectMeant reads candidates, given as [item, seq], in that order. What the
 	// filters leave out, and lessons unless ?7, come without their vectors.
-	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by, i.expires_at, i.created_at, i.scope,
+	selectMeant = `SELECT i.n, e.seq, i.id, i.owner, i.author, i.valid_from, i.valid_to, i.superseded_by,
+		i.expires_at, i.created_at, i.scope,
 			i.confidence, i.validated, i.quarantined, i.source, i.deleted_at,
-			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), CASE WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
+			coalesce((SELECT json_extract(c.culture, '$.ttl_default') FROM groups c WHERE c.id = i.group_id), 0), CASE
+			WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
 			AND NOT EXISTS (SELECT 1 FROM json_each(?6) t WHERE t.value NOT IN (SELECT value FROM json_each(i.tags)))
 			AND (?7 OR NOT ` + lesson + `) THEN e.vector ELSE x'' END
 		FROM json_each(?1) j CROSS JOIN embeddings e ON e.item = json_extract(j.value, '$[0]') AND e.seq = json_extract(j.value, '$[1]')

@@ -7,7 +7,8 @@ const (
 	insertHot = `INSERT INTO l1(doc, doc_hash, updated_at, session_count, session_id, session_start, session_end,
 			chain_hash, previous_hash, content_hash, archived_at, entity_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	updateHot = `UPDATE l1 SET doc = ?, doc_hash = ?, updated_at = ?, session_count = ?, session_id = ?, session_start = ?,
+	updateHot = `UPDATE l1 SET doc = ?, doc_hash = ?, updated_at = ?, session_count = ?, session_id = ?,
+		session_start = ?,
 			session_end = ?, chain_hash = ?, previous_hash = ?, content_hash = ?, archived_at = ?
 		WHERE entity_id = ?`
 	deleteHot = `DELETE FROM l1 WHERE entity_id = ?`

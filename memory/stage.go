@@ -20,7 +20,8 @@ func CreateStaging(g access.Grant, id schemas.GroupID, agent, parent schemas.Ent
 	}
 	// Nothing leaves with who leaves: what was brought is for review.
 	culture := Culture{Broadcast: Taciturn, Notification: Silent, Departure: Permissive}
-	if _, err := g.Tx().Exec(insertGroup, id, StagingGroup, parent, "", encodeCulture(culture), g.Tx().Micros()); err != nil {
+	if _, err := g.Tx().Exec(insertGroup, id, StagingGroup, parent, "", encodeCulture(culture),
+		g.Tx().Micros()); err != nil {
 		return fmt.Errorf("make staging group: %w", err)
 	}
 	for _, who := range []schemas.EntityID{parent, agent} {
@@ -89,7 +90,8 @@ func Approve(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written,
 		return Written{}, fmt.Errorf("hash item: %w", err)
 	}
 	if !bytes.Equal(held[:], src.hash) {
-		return Written{}, schemas.Conflictf("%s was changed outside the node", id).Try("reject it; its author can hand it in again")
+		return Written{}, schemas.Conflictf("%s was changed outside the node",
+			id).Try("reject it; its author can hand it in again")
 	}
 	c, err := copyOf(g, *src, group)
 	if err != nil {

@@ -27,19 +27,23 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 			return access.NotKnown(string(agent))
 		}
 	}
-	return writeArchive(g, rec, row{owner: agent, visibility: schemas.Private}, string(agent), Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}})
+	return writeArchive(g, rec, row{owner: agent, visibility: schemas.Private}, string(agent),
+		Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}})
 }
 
 // WriteSwarmArchive writes what became of a swarm, as a session item in its group
 // that comes up in no search: whoever made the swarm, and those above, read it by
-// its id, for longer than the group's own items last. Its author is who ended the swarm. It is called in the transaction of
+// its id, for longer than the group's own items last. Its author is who ended the swarm. It is
+// called in the transaction of
 // that, which archives the group.
-func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID, rec SessionRecord) error {
+func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID,
+	rec SessionRecord) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
 	}
 	return writeArchive(g, rec, row{owner: creator, visibility: schemas.Group, group: group,
-		expires: g.Tx().Micros() + schemas.MaxTTLSeconds*1_000_000}, string(group), Provenance{Author: author, Via: []schemas.EntityID{access.NodeEntity}})
+		expires: g.Tx().Micros() + schemas.MaxTTLSeconds*1_000_000}, string(group),
+		Provenance{Author: author, Via: []schemas.EntityID{access.NodeEntity}})
 }
 
 // writeArchive stores rec as place says, for the audience ref.
@@ -65,9 +69,12 @@ func writeArchive(g access.Grant, rec SessionRecord, place row, ref string, p Pr
 	}
 	words := indexOf(c, "", "")
 	r := row{
-		id: schemas.ItemID(rec.ID), typ: SessionItem, owner: place.owner, author: p.Author, visibility: place.visibility, group: place.group, version: 1,
-		data: string(c.data), name: c.name(), tags: "[]", confidence: DefaultConfidence, source: FromArchive, hash: hash[:],
-		terms: words.terms, tokens: words.tokens, current: true, created: tx.Micros(), updated: tx.Micros(), expires: place.expires,
+		id: schemas.ItemID(rec.ID), typ: SessionItem, owner: place.owner, author: p.Author,
+		visibility: place.visibility, group: place.group, version: 1,
+		data: string(c.data), name: c.name(), tags: "[]", confidence: DefaultConfidence, source: FromArchive,
+		hash:  hash[:],
+		terms: words.terms, tokens: words.tokens, current: true, created: tx.Micros(), updated: tx.Micros(),
+		expires: place.expires,
 	}
 	p.Source, p.ContentHash, p.At = FromArchive, hex.EncodeToString(hash[:]), events.Timestamp(tx.Micros())
 	r.provenance = encodeProvenance(p)

@@ -51,7 +51,8 @@ func change(g access.Grant, d *Draft) (Written, error) {
 		return Written{}, err
 	}
 	w := Written{ID: r.id, Version: next.version, Status: StatusUpdated, With: rel.with, Stored: true,
-		Quarantined: next.inQuarantine(), Unreleased: next.unreleased(), Tainted: next.tainted, Confidence: float64(next.confidence) / 1000}
+		Quarantined: next.inQuarantine(), Unreleased: next.unreleased(), Tainted: next.tainted,
+		Confidence: float64(next.confidence) / 1000}
 	if rel.status != StatusNew {
 		w.Status = rel.status
 		return w, link(g.Tx(), r.n, string(rel.status), rel.with)
@@ -111,11 +112,13 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 	if byPerson(g) {
 		return nil
 	}
-	if restates := d.content != nil && !bytes.Equal(d.hash[:], r.hash) || d.Subject != ""; restates && r.supersedes != "" {
+	if restates := d.content != nil && !bytes.Equal(d.hash[:], r.hash) || d.Subject != ""; restates &&
+		r.supersedes != "" {
 		if may, err := maySupersede(g, r); err != nil {
 			return err
 		} else if !may {
-			return schemas.Deniedf("%s took the place of %s by the word of another, so its words stay", r.id, r.supersedes).
+			return schemas.Deniedf("%s took the place of %s by the word of another, so its words stay", r.id,
+				r.supersedes).
 				Try("write an item of your own that supersedes %s", r.id)
 		}
 	}
@@ -127,9 +130,11 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 			Try("write an item of your own that supersedes %s", r.id)
 	}
 	doubted := r.visibility == schemas.Group && r.author == g.Actor() && r.confidence < quarantineBelow && !r.validated
-	validates := d.Validated != nil && *d.Validated || d.Confidence != nil && thousandths(*d.Confidence) >= quarantineBelow
+	validates := d.Validated != nil && *d.Validated || d.Confidence != nil &&
+		thousandths(*d.Confidence) >= quarantineBelow
 	if doubted && validates {
-		return schemas.Deniedf("%s is in a group and its author doubted it, so its author does not validate it alone", r.id).
+		return schemas.Deniedf("%s is in a group and its author doubted it, so its author does not validate it alone",
+			r.id).
 			Expecting("the word of an agent above the author, or of a person").
 			Try("ask the parent or the user to set validated with memory_write_warm, id %s", r.id)
 	}
@@ -139,8 +144,10 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 // validatesForAnother reports whether d only validates an item whose author stands below
 // the actor.
 func (d *Draft) validatesForAnother(g access.Grant, see reach, r *row) bool {
-	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" && d.ValidFrom == "" &&
-		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.holds(r.author) && r.confidence < quarantineBelow
+	return d.content == nil && d.Validated != nil && *d.Validated && d.Confidence == nil && d.Subject == "" &&
+		d.ValidFrom == "" &&
+		d.ValidTo == "" && d.TTLSeconds == nil && r.author != g.Actor() && see.holds(r.author) &&
+		r.confidence < quarantineBelow
 }
 
 // changeable is a visible item the actor may change as d says: its owner's, in a place
@@ -160,7 +167,8 @@ func (d *Draft) changeable(g access.Grant, see reach) (*row, error) {
 	}
 	switch {
 	case r.source == FromArchive:
-		return nil, schemas.Deniedf("%s is an archive; it never changes", id).Try("write what you need of it as a new item")
+		return nil, schemas.Deniedf("%s is an archive; it never changes",
+			id).Try("write what you need of it as a new item")
 	case r.origin != "":
 		return nil, schemas.Deniedf("%s is a copy; it never changes", id).
 			Try("change its origin %s, or write a new item with supersedes", r.origin)
@@ -228,15 +236,18 @@ func rewords(r *row) wordIndex {
 func replace(g access.Grant, r, next *row, words wordIndex) error {
 	tx := g.Tx()
 	next.terms, next.tokens = words.terms, words.tokens
-	if _, err := tx.Exec(insertVersion, r.n, r.version, r.data, r.subject, r.key, r.validFrom, r.validTo, r.confidence, r.validated,
+	if _, err := tx.Exec(insertVersion, r.n, r.version, r.data, r.subject, r.key, r.validFrom, r.validTo, r.confidence,
+		r.validated,
 		r.provenance, r.hash, r.updated); err != nil {
 		return fmt.Errorf("keep version: %w", err)
 	}
 	if err := unindex(tx, r); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key, next.validFrom,
-		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread, next.hash, next.terms,
+	if _, err := tx.Exec(updateItem, next.author, next.version, next.data, next.name, next.tags, next.subject, next.key,
+		next.validFrom,
+		next.validTo, next.confidence, next.validated, next.expires, next.source, next.provenance, next.thread,
+		next.hash, next.terms,
 		next.tokens, words.saidBy, words.told, words.shapes, next.updated, r.n); err != nil {
 		return fmt.Errorf("change item: %w", err)
 	}

@@ -39,13 +39,16 @@ func fields(t ItemType) map[string]shape {
 		}
 	case SessionItem:
 		return map[string]shape{
-			"date": {"date", true}, "focus": {"line", true}, "highlights": {"lines", false}, "decisions": {"lines", false},
+			"date": {"date", true}, "focus": {"line", true}, "highlights": {"lines", false},
+			"decisions":          {"lines", false},
 			"entities_mentioned": {"lines", false}, "tags": {"tags", false}, "duration_minutes": {"count", false},
 		}
 	case LearningItem:
 		return map[string]shape{
-			"type": {"pattern|insight|principle|" + strings.Join(schemas.InstructionKinds(), "|"), true}, "content": {"text", true}, "context": {"text", false},
-			"tools": {"tags", false}, "tags": {"tags", false}, "source_session": {"title", false}, "prediction": {"prediction", false},
+			"type":    {"pattern|insight|principle|" + strings.Join(schemas.InstructionKinds(), "|"), true},
+			"content": {"text", true}, "context": {"text", false},
+			"tools": {"tags", false}, "tags": {"tags", false}, "source_session": {"title", false},
+			"prediction": {"prediction", false},
 			"confidence": {"number", false}, "validated": {"flag", false},
 		}
 	}
@@ -77,7 +80,8 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		s, ok := known[name]
 		if !ok {
-			check.add(at+schemas.Pointer(name), "there is no such field in %s; there are %s", t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			check.add(at+schemas.Pointer(name), "there is no such field in %s; there are %s", t,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			continue
 		}
 		check.field(at+"/"+name, s.kind, value[name])

@@ -79,7 +79,8 @@ func buriedByGroup(g access.Grant, see reach, id schemas.ItemID, how Deletion) (
 		return r, false, err
 	}
 	r = found[0]
-	if r.deleted == 0 || r.deletedBy == r.owner || r.visibility != schemas.Group || !slices.Contains(see.scopes, r.scope) ||
+	if r.deleted == 0 || r.deletedBy == r.owner || r.visibility != schemas.Group ||
+		!slices.Contains(see.scopes, r.scope) ||
 		see.withholds(r.provenance) {
 		return r, false, nil
 	}

@@ -33,9 +33,12 @@ func TestDeleteUndoPurge(t *testing.T) {
 	n.write(ada, change)
 	require.NoError(t, n.remove(ada, w.ID, Purge))
 	require.Equal(t, []schemas.ItemID{kept.ID}, idsOf(n.search(ada, "zanzibar")), "the permissive group keeps its copy")
-	require.Equal(t, "0", n.one(`SELECT (SELECT count(*) FROM items WHERE id IN (?1, ?2) AND (data || name || terms) LIKE '%zanzibar%') +
+	require.Equal(t, "0", n.one(
+		`SELECT (SELECT count(*) FROM items WHERE id IN (?1, ?2) AND (data || name || terms) LIKE '%zanzibar%') +
 		(SELECT count(*) FROM item_versions v JOIN items i ON i.n = v.item WHERE i.id = ?1)`, w.ID, gone.ID))
-	require.Equal(t, "1", n.one(`SELECT count(*) FROM items_fts WHERE items_fts MATCH (SELECT group_concat('"s' || n || 'wzanzibar"', ' OR ') FROM scopes)`))
+	require.Equal(t, "1", n.one(
+		`SELECT count(*) FROM items_fts WHERE items_fts MATCH (SELECT group_concat('"s' || n || 'wzanzibar"', ' OR ')
+			FROM scopes)`))
 	require.ErrorIs(t, n.remove(ada, w.ID, Undo), schemas.ErrConflict)
 }
 
@@ -59,7 +62,8 @@ func TestArchive(t *testing.T) {
 	id := schemas.ItemID("agent-archive-" + string(ada) + "-20261120T090000.000000Z")
 	require.NoError(t, n.do(lead, access.Write, func(g access.Grant) error {
 		return g.Routine(func() error {
-			return WriteArchive(g, ada, SessionRecord{ID: string(id), Date: "2026-11-20", Focus: "Agent ada final state", Highlights: []string{"Finding: quokka"}})
+			return WriteArchive(g, ada, SessionRecord{ID: string(id), Date: "2026-11-20",
+				Focus: "Agent ada final state", Highlights: []string{"Finding: quokka"}})
 		})
 	}))
 	for _, who := range []schemas.EntityID{ada, lead, russell} {

@@ -84,7 +84,8 @@ func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
 		}
 		d.words = indexOf(*d.content, d.Subject, d.Key)
 		if sign != nil {
-			d.signature, d.signedBy = sign(schemas.ItemProvenance{Author: caller, ItemID: d.id, ContentHash: d.hash}.SigningBytes())
+			d.signature, d.signedBy = sign(schemas.ItemProvenance{Author: caller, ItemID: d.id,
+				ContentHash: d.hash}.SigningBytes())
 		}
 	}
 	return d, nil
@@ -163,7 +164,8 @@ func (d *Draft) metadata(check *checker) {
 	if d.Confidence != nil && (*d.Confidence < 0 || *d.Confidence > 1) {
 		check.add("/confidence", "must be a number from 0 to 1")
 	}
-	if d.ID == "" && d.Validated != nil && *d.Validated && d.Confidence != nil && thousandths(*d.Confidence) < quarantineBelow {
+	if d.ID == "" && d.Validated != nil && *d.Validated && d.Confidence != nil &&
+		thousandths(*d.Confidence) < quarantineBelow {
 		check.add("/validated", "an item below confidence 0.3 is validated later, by changing it")
 	}
 	if d.TTLSeconds != nil && (*d.TTLSeconds < 0 || *d.TTLSeconds > schemas.MaxTTLSeconds) {

@@ -40,21 +40,25 @@ const (
 // Provenance is where an item comes from. The node writes it once per version
 // and nothing changes it (INV-PROVENANCE).
 type Provenance struct {
-	Author      schemas.EntityID   `json:"author"`
-	Via         []schemas.EntityID `json:"via,omitempty"` // who acted through the author, nearest first
-	Source      Source             `json:"source"`
-	Tainted     bool               `json:"tainted,omitempty"` // its writer's session, or a source of it, had second-hand words
-	DerivedFrom []schemas.ItemID   `json:"derived_from,omitempty"`
-	Session     string             `json:"session,omitempty"`
-	Task        string             `json:"task,omitempty"`      // from whose verdicts the node wrote it: a lesson
-	ContentHash string             `json:"content_hash"`        // hex SHA-256
-	Signature   string             `json:"signature,omitempty"` // base64
-	SignedBy    schemas.EntityID   `json:"signed_by,omitempty"`
-	SignedID    schemas.ItemID     `json:"signed_id,omitempty"` // the id that was signed, when a copy carries its origin's signature
-	SharedBy    schemas.EntityID   `json:"shared_by,omitempty"`
-	ImportedBy  schemas.EntityID   `json:"imported_by,omitempty"` // who brought it here in a file that nothing known here signed
-	File        string             `json:"file,omitempty"`        // of an import that was no export: where in which file it stood
-	At          string             `json:"at"`
+	Author schemas.EntityID   `json:"author"`
+	Via    []schemas.EntityID `json:"via,omitempty"` // who acted through the author, nearest first
+	Source Source             `json:"source"`
+	// its writer's session, or a source of it, had second-hand words
+	Tainted     bool             `json:"tainted,omitempty"`
+	DerivedFrom []schemas.ItemID `json:"derived_from,omitempty"`
+	Session     string           `json:"session,omitempty"`
+	Task        string           `json:"task,omitempty"`      // from whose verdicts the node wrote it: a lesson
+	ContentHash string           `json:"content_hash"`        // hex SHA-256
+	Signature   string           `json:"signature,omitempty"` // base64
+	SignedBy    schemas.EntityID `json:"signed_by,omitempty"`
+	// the id that was signed, when a copy carries its origin's signature
+	SignedID schemas.ItemID   `json:"signed_id,omitempty"`
+	SharedBy schemas.EntityID `json:"shared_by,omitempty"`
+	// who brought it here in a file that nothing known here signed
+	ImportedBy schemas.EntityID `json:"imported_by,omitempty"`
+	// of an import that was no export: where in which file it stood
+	File string `json:"file,omitempty"`
+	At   string `json:"at"`
 }
 
 // Item is one piece of warm memory as a reader sees it. Its text was written by
@@ -86,7 +90,8 @@ type Item struct {
 	UpdatedAt    string             `json:"updated_at"`
 	Provenance   Provenance         `json:"provenance"`
 	Related      []Link             `json:"related,omitempty"`
-	Wrong        bool               `json:"judged_wrong,omitempty"` // by the person, by whom its place belongs to, or by the reader
+	// by the person, by whom its place belongs to, or by the reader
+	Wrong bool `json:"judged_wrong,omitempty"`
 }
 
 // Link is what an item has to do with another one.

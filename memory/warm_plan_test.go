@@ -15,12 +15,16 @@ import (
 // scans a table.
 func TestHotStatementsDoNotScan(t *testing.T) {
 	n := newWarmNode(t)
-	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectSharing, selectAlike, selectItems, selectLinks, selectScope,
-		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn, selectNeighbours, selectDocs,
-		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame, selectLessons, selectSuccessors,
+	for _, query := range []string{selectOwnEqual, selectSame, selectSubject, selectSharing, selectAlike, selectItems,
+		selectLinks, selectScope,
+		selectScopes, supersede, markCopies, selectCopies, selectCopy, selectOriginals, selectCopiesIn,
+		selectNeighbours, selectDocs,
+		selectOwned, selectVersions, countScope, deleteBands, selectRole, selectGroups, selectReach, selectSaysSame,
+		selectLessons, selectSuccessors,
 		setItemCurrent, markCopy} {
 		for _, step := range n.plan(query) {
-			table := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") && !strings.Contains(step, "CONSTANT ROW") &&
+			table := strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") &&
+				!strings.Contains(step, "CONSTANT ROW") &&
 				!strings.Contains(step, "near") && !strings.Contains(step, "down") && !strings.HasPrefix(step, "SCAN (")
 			require.False(t, table, "%s\n%s", query, strings.Join(n.plan(query), "\n"))
 		}
@@ -32,7 +36,8 @@ func (n *warmNode) plan(query string) (steps []string) {
 	n.t.Helper()
 	args := make([]any, 0, 12)
 	for i := 12; i > 0; i-- {
-		if strings.Contains(query, fmt.Sprintf("?%d", i)) || strings.Count(query, "?") >= i && !strings.Contains(query, "?1") {
+		if strings.Contains(query, fmt.Sprintf("?%d", i)) || strings.Count(query, "?") >= i &&
+			!strings.Contains(query, "?1") {
 			args = make([]any, i)
 			break
 		}

@@ -18,7 +18,10 @@ func TestSignature(t *testing.T) {
 	n := newWarmNode(t)
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	d, err := Prepare(learning("signed words"), ada, func(m []byte) ([]byte, schemas.EntityID) { return key.Sign(m), ada })
+	d, err := Prepare(learning("signed words"), ada, func(m []byte) ([]byte, schemas.EntityID) {
+		return key.Sign(m),
+			ada
+	})
 	require.NoError(t, err)
 	var w Written
 	require.NoError(t, n.do(ada, access.Write, func(g access.Grant) (err error) { w, err = Put(g, d); return err }))
@@ -61,13 +64,19 @@ func TestPrivateRowsAreSovereign(t *testing.T) {
 	w := n.write(ada, learning("mine alone"))
 	for _, statement := range []string{
 		`UPDATE items SET data = '{}' WHERE id = ?1`, `DELETE FROM items WHERE id = ?1`,
-		`UPDATE items SET owner = '` + string(eve) + `' WHERE id = ?1`, `UPDATE items SET visibility = 'public' WHERE id = ?1`,
-		`INSERT INTO items(n, id, type, owner, author, visibility, group_id, scope, origin, parent, stale, version, data, name, tags,
-			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
+		`UPDATE items SET owner = '` + string(eve) + `' WHERE id = ?1`,
+		`UPDATE items SET visibility = 'public' WHERE id = ?1`,
+		`INSERT INTO items(n, id, type, owner, author, visibility, group_id, scope, origin, parent, stale, version,
+			data, name, tags,
+			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined,
+			expires_at, source, provenance,
 			thread, content_hash, terms, tokens, current, created_at, updated_at, deleted_at, deleted_by)
-			SELECT n + 1000, id || 'x', type, owner, author, visibility, group_id, scope, origin, parent, stale, version, data, name, tags,
-			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined, expires_at, source, provenance,
-			thread, x'00', terms, tokens, current, created_at, updated_at, deleted_at, deleted_by FROM items WHERE id = ?1`,
+			SELECT n + 1000, id || 'x', type, owner, author, visibility, group_id, scope, origin, parent, stale,
+			version, data, name, tags,
+			subject, key, supersedes, superseded_by, valid_from, valid_to, confidence, validated, quarantined,
+			expires_at, source, provenance,
+			thread, x'00', terms, tokens, current, created_at, updated_at, deleted_at, deleted_by FROM items
+			WHERE id = ?1`,
 	} {
 		err := n.do(eve, access.Write, func(g access.Grant) error {
 			_, err := g.Tx().Exec(statement, w.ID)
@@ -78,7 +87,8 @@ func TestPrivateRowsAreSovereign(t *testing.T) {
 	n.group("team-a", ada, CulturePatch{}, bob)
 	in := n.write(ada, inGroup(learning("ours"), "team-a"))
 	err := n.do(bob, access.Write, func(g access.Grant) error {
-		_, err := g.Tx().Exec(`UPDATE items SET visibility = 'private', group_id = '', data = '{"forged":1}' WHERE id = ?`, in.ID)
+		_, err := g.Tx().Exec(
+			`UPDATE items SET visibility = 'private', group_id = '', data = '{"forged":1}' WHERE id = ?`, in.ID)
 		return err
 	})
 	require.ErrorContains(t, err, "INV-SOVEREIGN", "what comes home must be unchanged")

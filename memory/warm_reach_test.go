@@ -32,7 +32,8 @@ func TestWhatIsKnownFollowsWhatOthersChange(t *testing.T) {
 	require.NoError(t, other.update(ada, "team-a", GroupPatch{Emcon: ptr(true)}))
 	_, err := n.tryWrite(ada, shared("Written while the group is silent."))
 	require.Error(t, err)
-	require.NoError(t, other.update(ada, "team-a", GroupPatch{Emcon: ptr(false), Culture: CulturePatch{Broadcast: ptr(Taciturn)}}))
+	require.NoError(t, other.update(ada, "team-a", GroupPatch{Emcon: ptr(false),
+		Culture: CulturePatch{Broadcast: ptr(Taciturn)}}))
 	events := n.one(`SELECT count(*) FROM events WHERE type = 'memory.written'`)
 	n.write(ada, shared("Written after the group became taciturn; nobody is told."))
 	require.Equal(t, events, n.one(`SELECT count(*) FROM events WHERE type = 'memory.written'`))

@@ -47,7 +47,8 @@ func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
 	for i, id := range ids {
 		r, ok := found[id]
 		if !ok {
-			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/ids/%d", i), Msg: "there is no item with this id here"})
+			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/ids/%d", i),
+				Msg: "there is no item with this id here"})
 			continue
 		}
 		item, err := r.item(see.now)
@@ -110,8 +111,10 @@ func (r *row) item(now int64) (Item, error) {
 		ID: r.id, Type: r.typ, Name: r.name, Data: json.RawMessage(r.data), Owner: r.owner, Author: r.author,
 		Visibility: r.visibility, Group: r.group, Origin: r.origin, Parent: r.parent, Stale: r.stale,
 		Subject: r.subject, Key: r.key, Supersedes: r.supersedes, SupersededBy: r.supersededBy,
-		ValidFrom: stamp(r.validFrom), ValidTo: stamp(r.validTo), Confidence: float64(r.confidence) / 1000, Validated: r.validated,
-		State: r.state(now), ExpiresAt: stamp(r.expiry()), Version: r.version, CreatedAt: stamp(r.created), UpdatedAt: stamp(r.updated),
+		ValidFrom: stamp(r.validFrom), ValidTo: stamp(r.validTo), Confidence: float64(r.confidence) / 1000,
+		Validated: r.validated,
+		State:     r.state(now), ExpiresAt: stamp(r.expiry()), Version: r.version, CreatedAt: stamp(r.created),
+		UpdatedAt: stamp(r.updated),
 	}
 	if r.data == "" {
 		it.Data = json.RawMessage("{}")
@@ -170,7 +173,8 @@ func versions(tx querier, n int64) ([]Version, error) {
 		var from, to, at int64
 		var confidence int
 		var hash []byte
-		if err := r.Scan(&v.Version, &data, &v.Subject, &v.Key, &from, &to, &confidence, &v.Validated, &provenance, &hash, &at); err != nil {
+		if err := r.Scan(&v.Version, &data, &v.Subject, &v.Key, &from, &to, &confidence, &v.Validated, &provenance,
+			&hash, &at); err != nil {
 			return v, err
 		}
 		v.Data, v.Hash, v.Confidence = json.RawMessage(data), hex.EncodeToString(hash), float64(confidence)/1000

@@ -61,7 +61,8 @@ func relate(tx *store.Tx, see reach, r *row, w wordIndex) (relation, error) {
 	}
 	var contrary, near []match
 	if r.subject != "" {
-		if contrary, err = matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created, r.id)); err != nil {
+		if contrary, err = matches(tx.Query(selectSubject, scopes, below, r.scope, r.subject, r.key, r.hash, r.created,
+			r.id)); err != nil {
 			return rel, err
 		}
 		if contrary, err = see.shown(tx, contrary); err != nil {
@@ -188,7 +189,8 @@ func (r reach) shown(tx querier, found []match) ([]match, error) {
 		return nil, err
 	}
 	withheld, err := r.withheldAmong(tx, ns)
-	return slices.DeleteFunc(found, func(m match) bool { return withheld[m.n] || hidden[m.n] && !r.holds(m.owner) }), err
+	return slices.DeleteFunc(found, func(m match) bool { return withheld[m.n] || hidden[m.n] && !r.holds(m.owner) }),
+		err
 }
 
 // ownEqual finds the owner's item of equal content in the same place. One that

@@ -24,7 +24,8 @@ type instruction struct {
 func (r *row) instruction() (in instruction, ok bool) {
 	kinds := schemas.InstructionKinds()
 	// Data is canonical: most is told apart without being parsed.
-	if r.typ != LearningItem || !slices.ContainsFunc(kinds, func(k string) bool { return strings.Contains(r.data, typed(k)) }) {
+	if r.typ != LearningItem || !slices.ContainsFunc(kinds,
+		func(k string) bool { return strings.Contains(r.data, typed(k)) }) {
 		return in, false
 	}
 	if json.Unmarshal([]byte(r.data), &in) != nil {
@@ -114,7 +115,8 @@ func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, erro
 		return released, err
 	}
 	in, _ := r.instruction()
-	if len(in.Tools) == 0 || slices.ContainsFunc(in.Tools, func(t string) bool { return !slices.Contains(known, t) }) || !r.ownWords() {
+	if len(in.Tools) == 0 || slices.ContainsFunc(in.Tools, func(t string) bool { return !slices.Contains(known, t) }) ||
+		!r.ownWords() {
 		return false, nil
 	}
 	if held, err := heldBackThere(g, r); err != nil || held {
@@ -161,7 +163,8 @@ func sayingSame(g access.Grant, r *row) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, store.List(bandsOf(setOf(r.terms))), r.n, typed(mine.Kind),
+	found, err := rowsOf(g.Tx(), selectSaysSame, r.hash, r.scope, store.List(bandsOf(setOf(r.terms))), r.n,
+		typed(mine.Kind),
 		store.List(there.hiddenThere()))
 	if err != nil {
 		return nil, err
@@ -259,13 +262,17 @@ func independent(g access.Grant, a, b *row) (bool, error) {
 			}
 		}
 	}
-	return !slices.ContainsFunc(sources[0], func(id schemas.ItemID) bool { return slices.Contains(sources[1], id) }), nil
+	return !slices.ContainsFunc(sources[0], func(id schemas.ItemID) bool { return slices.Contains(sources[1], id) }),
+		nil
 }
 
 // lineage lists r and everything it is derived from.
 func lineage(tx querier, r *row) ([]schemas.ItemID, error) {
 	rows, err := tx.Query(selectLineage, r.n)
-	up, err := store.Collect(rows, err, func(rows *sql.Rows) (id schemas.ItemID, err error) { return id, rows.Scan(&id) })
+	up, err := store.Collect(rows, err, func(rows *sql.Rows) (id schemas.ItemID, err error) {
+		return id,
+			rows.Scan(&id)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read lineage: %w", err)
 	}

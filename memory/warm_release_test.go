@@ -81,7 +81,8 @@ func TestWhatInstructsWaitsForAPerson_INV_RELEASE(t *testing.T) {
 	require.NoError(t, n.release(russell, w.ID, true))
 	require.Empty(t, waiting(russell))
 	require.Equal(t, []schemas.ItemID{w.ID}, idsOf(n.search(cyd, "deploy gannet")))
-	require.Equal(t, "1", n.one(`SELECT count(*) > 0 FROM audit WHERE target = ? AND actor = ?`, "item/"+string(w.ID), russell))
+	require.Equal(t, "1", n.one(`SELECT count(*) > 0 FROM audit WHERE target = ? AND actor = ?`, "item/"+string(w.ID),
+		russell))
 	require.Equal(t, stateCurrent, n.read(cyd, w.ID).State)
 
 	// Taken back, and about other words than these it says nothing.
@@ -102,7 +103,8 @@ func TestWhatInstructsWaitsForAPerson_INV_RELEASE(t *testing.T) {
 func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 	const text = "Before a release run the search for open conflicts and read each one aloud to the team."
 	const other = "Before a release run the search for open conflicts and read each  one aloud to the TEAM"
-	long := text + " Whoever is on watch writes down which conflict was settled by whom, when the harbour opened, what weather came, how many boats left and why nobody slept."
+	long := text + " Whoever is on watch writes down which conflict was settled by whom, when the harbour opened, " +
+		"what weather came, how many boats left and why nobody slept."
 	for name, c := range map[string]struct {
 		first, second func(n *warmNode, cyd schemas.EntityID) Written
 		effective     bool
@@ -111,7 +113,9 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 			return n.write(cyd, procedure(other, "memory_search"))
 		}, true},
 		"near": {nil, func(n *warmNode, cyd schemas.EntityID) Written {
-			return n.write(cyd, procedure("Before a release run the search for open conflicts and read each one aloud to your team.", "memory_search"))
+			return n.write(cyd, procedure(
+				"Before a release run the search for open conflicts and read each one aloud to your team.",
+				"memory_search"))
 		}, false},
 		"the person's": {func(n *warmNode, _ schemas.EntityID) Written {
 			require.False(n.t, n.write(russell, procedure(text, "memory_search")).Unreleased)
@@ -141,8 +145,12 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 		"of uncle and nephew": {nil, func(n *warmNode, _ schemas.EntityID) Written {
 			return n.write(n.below(bob), procedure(other, "memory_search"))
 		}, false},
-		"other tools": {func(n *warmNode, _ schemas.EntityID) Written { return n.write(ada, procedure(long, "memory_search")) },
-			func(n *warmNode, cyd schemas.EntityID) Written { return n.write(cyd, procedure(long, "task_claim")) }, false},
+		"other tools": {func(n *warmNode, _ schemas.EntityID) Written {
+			return n.write(ada,
+				procedure(long, "memory_search"))
+		},
+			func(n *warmNode, cyd schemas.EntityID) Written { return n.write(cyd, procedure(long, "task_claim")) },
+			false},
 		"unknown tools": {func(n *warmNode, _ schemas.EntityID) Written { return n.write(ada, procedure(text, "rm")) },
 			func(n *warmNode, cyd schemas.EntityID) Written { return n.write(cyd, procedure(other, "rm")) }, false},
 		"no tools": {func(n *warmNode, _ schemas.EntityID) Written { return n.write(ada, procedure(text)) },
@@ -158,7 +166,8 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 			return n.write(ada, w)
 		}, func(n *warmNode, cyd schemas.EntityID) Written {
 			w := procedure(other, "memory_search")
-			w.DerivedFrom = []schemas.ItemID{schemas.ItemID(n.one(`SELECT id FROM items WHERE name LIKE 'Conflicts should%'`))}
+			w.DerivedFrom = []schemas.ItemID{schemas.ItemID(
+				n.one(`SELECT id FROM items WHERE name LIKE 'Conflicts should%'`))}
 			return n.write(cyd, w)
 		}, false},
 	} {
@@ -185,7 +194,8 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 				require.NoError(t, n.release(russell, first.ID, false))
 				found := idsOf(n.search(bob, "release search open conflicts aloud"))
 				require.NotContains(t, found, first.ID)
-				require.NotContains(t, found, second.ID, "equal words were enough only as long as nobody held them back")
+				require.NotContains(t, found, second.ID,
+					"equal words were enough only as long as nobody held them back")
 			}
 		})
 	}
@@ -194,14 +204,17 @@ func TestAnInstructionNeedsAnIndependentSecondSource(t *testing.T) {
 // A low author is not believed even with a second source.
 func TestAnInstructionNeedsATrustedAuthor(t *testing.T) {
 	n, cyd := newReleaseNode(t)
-	first := n.write(ada, procedure("Before landing search the field for gulls and other birds on the ground.", "memory_search"))
-	n.auth = access.New(n.store, access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30, TiersOf: func(_ *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
-		if id != ada {
-			return nil, nil
-		}
-		return []access.Tiering{{Observer: russell, Tier: schemas.Low}}, nil
-	}})
-	second := n.write(cyd, procedure("Before landing search the field for gulls and other birds on the GROUND.", "memory_search"))
+	first := n.write(ada, procedure("Before landing search the field for gulls and other birds on the ground.",
+		"memory_search"))
+	n.auth = access.New(n.store, access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30,
+		TiersOf: func(_ *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
+			if id != ada {
+				return nil, nil
+			}
+			return []access.Tiering{{Observer: russell, Tier: schemas.Low}}, nil
+		}})
+	second := n.write(cyd, procedure("Before landing search the field for gulls and other birds on the GROUND.",
+		"memory_search"))
 	require.True(t, second.Unreleased, "a second source that proved unreliable is none")
 	require.NotContains(t, idsOf(n.search(bob, "landing field gulls")), first.ID)
 }

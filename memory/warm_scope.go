@@ -212,8 +212,10 @@ func absentGroup(id schemas.GroupID) error {
 // scanRow reads itemColumns.
 func scanRow(rows *sql.Rows) (row, error) {
 	var r row
-	err := rows.Scan(&r.n, &r.id, &r.typ, &r.owner, &r.author, &r.visibility, &r.group, &r.scope, &r.origin, &r.parent, &r.stale,
-		&r.version, &r.data, &r.name, &r.tags, &r.subject, &r.key, &r.supersedes, &r.supersededBy, &r.validFrom, &r.validTo,
+	err := rows.Scan(&r.n, &r.id, &r.typ, &r.owner, &r.author, &r.visibility, &r.group, &r.scope, &r.origin, &r.parent,
+		&r.stale,
+		&r.version, &r.data, &r.name, &r.tags, &r.subject, &r.key, &r.supersedes, &r.supersededBy, &r.validFrom,
+		&r.validTo,
 		&r.confidence, &r.validated, &r.quarantined, &r.expires, &r.source, &r.provenance, &r.thread, &r.hash, &r.terms,
 		&r.tokens, &r.current, &r.created, &r.updated, &r.deleted, &r.deletedBy, &r.groupTTL)
 	return r, err

@@ -32,7 +32,8 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	if !ok || src.deleted != 0 {
 		return Written{}, absent(id)
 	}
-	err = g.Need(need(access.KindRead, src.visibility, src.owner, src.group), need(access.KindWrite, schemas.Group, "", group))
+	err = g.Need(need(access.KindRead, src.visibility, src.owner, src.group),
+		need(access.KindWrite, schemas.Group, "", group))
 	if errors.Is(err, schemas.ErrNotFound) {
 		return Written{}, absentGroup(group)
 	}
@@ -43,11 +44,14 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 		return Written{}, src.unshared()
 	}
 	if src.confidence < quarantineBelow && src.author == g.Actor() && !byPerson(g) {
-		return Written{}, schemas.Deniedf("its author doubted %s (confidence %.3g), so its author does not share it alone", src.id,
-			float64(src.confidence)/1000).Try("ask the parent or the user to share it, or write it anew once you are sure")
+		return Written{}, schemas.Deniedf(
+			"its author doubted %s (confidence %.3g), so its author does not share it alone", src.id,
+			float64(src.confidence)/1000).Try(
+			"ask the parent or the user to share it, or write it anew once you are sure")
 	}
 	if src.visibility == schemas.Group && src.group == group {
-		return Written{}, schemas.Invalidf("%s lies in %s already", id, group).Try("name another group; memory_group with action list shows yours")
+		return Written{}, schemas.Invalidf("%s lies in %s already", id,
+			group).Try("name another group; memory_group with action list shows yours")
 	}
 	c, err := copyOf(g, src, group)
 	if err != nil {
@@ -60,12 +64,14 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 func (r *row) unshared() error {
 	switch {
 	case r.visibility == schemas.Group && access.Reserved(r.group, ""):
-		return schemas.Deniedf("%s waits in %s for a decision", r.id, r.group).Expecting("an item that was approved into its group").
+		return schemas.Deniedf("%s waits in %s for a decision", r.id,
+			r.group).Expecting("an item that was approved into its group").
 			Try("review_list shows it to whoever decides, and review_decide approves it into the group it is for")
 	case r.unreleased():
 		return r.waits()
 	case r.source == FromArchive:
-		return schemas.Deniedf("%s is the archive of an agent, and archives are not shared", r.id).Try("write what you need of it as a new item")
+		return schemas.Deniedf("%s is the archive of an agent, and archives are not shared",
+			r.id).Try("write what you need of it as a new item")
 	}
 	return schemas.Deniedf("%s is in quarantine (confidence %.3g)", r.id, float64(r.confidence)/1000).
 		Expecting("an item of confidence 0.3 or more, or one its owner validated").
@@ -75,7 +81,8 @@ func (r *row) unshared() error {
 // copyOf is a copy of src for group.
 func copyOf(g access.Grant, src row, group schemas.GroupID) (row, error) {
 	if src.hidden {
-		return src, schemas.Deniedf("%s is hidden with who wrote it", src.id).Try("whoever hid that agent can lift it: cordelia trust lift AGENT")
+		return src, schemas.Deniedf("%s is hidden with who wrote it",
+			src.id).Try("whoever hid that agent can lift it: cordelia trust lift AGENT")
 	}
 	now := g.Tx().Micros()
 	c := src

@@ -12,7 +12,8 @@ import (
 func TestWhatIsNotSharedSaysWhy(t *testing.T) {
 	low := row{id: "i", confidence: 200}
 	staged := row{id: "i", confidence: 500, quarantined: true, visibility: schemas.Group, group: "staging-7"}
-	instructs := row{id: "i", typ: LearningItem, confidence: 500, quarantined: true, data: `{"type":"procedure","content":"x"}`}
+	instructs := row{id: "i", typ: LearningItem, confidence: 500, quarantined: true,
+		data: `{"type":"procedure","content":"x"}`}
 	inStaging := instructs
 	inStaging.visibility, inStaging.group = schemas.Group, "staging-7"
 	archive := row{id: "i", source: FromArchive}

@@ -9,9 +9,12 @@ import (
 
 // insert inserts r with its words.
 func insert(tx *store.Tx, r *row, w wordIndex) error {
-	err := tx.QueryRow(insertItem, r.id, r.typ, r.owner, r.author, r.visibility, r.group, r.scope, r.origin, r.parent, r.version,
-		r.data, r.name, r.tags, r.subject, r.key, r.supersedes, r.validFrom, r.validTo, r.confidence, r.validated, r.quarantined,
-		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, w.saidBy, w.told, w.shapes, r.created, r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
+	err := tx.QueryRow(insertItem, r.id, r.typ, r.owner, r.author, r.visibility, r.group, r.scope, r.origin, r.parent,
+		r.version,
+		r.data, r.name, r.tags, r.subject, r.key, r.supersedes, r.validFrom, r.validTo, r.confidence, r.validated,
+		r.quarantined,
+		r.expires, r.source, r.provenance, r.thread, r.hash, r.terms, r.tokens, w.saidBy, w.told, w.shapes, r.created,
+		r.updated, r.stale, r.supersededBy, r.current).Scan(&r.n)
 	if err != nil {
 		return fmt.Errorf("store item: %w", err)
 	}

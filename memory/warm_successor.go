@@ -89,7 +89,8 @@ func (r reach) successors(tx querier, of map[schemas.ItemID][]*row) (map[schemas
 	rows, err := tx.Query(selectSuccessors, store.List(ids))
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (*successor, error) {
 		s := &successor{}
-		err := r.Scan(&s.n, &s.id, &s.scope, &s.next, &s.validFrom, &s.validTo, &s.expires, &s.created, &s.confidence, &s.validated,
+		err := r.Scan(&s.n, &s.id, &s.scope, &s.next, &s.validFrom, &s.validTo, &s.expires, &s.created, &s.confidence,
+			&s.validated,
 			&s.quarantined, &s.source, &s.deleted, &s.groupTTL)
 		return s, err
 	})
@@ -237,7 +238,10 @@ func setCurrent(g access.Grant, r *row, current bool) error {
 	}
 	if current {
 		equal, err := rowsOf(g.Tx(), selectOwnEqual, r.scope, r.owner, r.hash)
-		if err != nil || slices.ContainsFunc(equal, func(o row) bool { return o.n != r.n && bytes.Equal(o.hash, r.hash) }) {
+		if err != nil || slices.ContainsFunc(equal, func(o row) bool {
+			return o.n != r.n &&
+				bytes.Equal(o.hash, r.hash)
+		}) {
 			return err
 		}
 	}

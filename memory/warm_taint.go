@@ -56,7 +56,8 @@ func CarryTaint(g access.Grant, who access.Principal) error {
 		return access.ErrNoGrant
 	}
 	now := g.Tx().Micros()
-	if _, err := g.Tx().Exec(carryTaint, who.Entity, who.Session, now, now-taintCarries.Microseconds(), BearerSession+"%"); err != nil {
+	if _, err := g.Tx().Exec(carryTaint, who.Entity, who.Session, now, now-taintCarries.Microseconds(),
+		BearerSession+"%"); err != nil {
 		return fmt.Errorf("carry mark: %w", err)
 	}
 	if _, err := g.Tx().Exec(dropTaint, who.Entity, BearerSession+"%", now-taintKept.Microseconds()); err != nil {

@@ -50,11 +50,12 @@ func TestSecondHandWordsStayMarked_INV_TAINT(t *testing.T) {
 	}{{fresh, false}, {derived, true}} {
 		d, err := Prepare(c.Write, ada, nil)
 		require.NoError(t, err)
-		require.NoError(t, n.auth.Do(t.Context(), other, access.Op{Tool: "t", Effect: access.Write}, func(g access.Grant) error {
-			w, err := Put(g, d)
-			require.Equal(t, c.marked, w.Tainted)
-			return err
-		}))
+		require.NoError(t, n.auth.Do(t.Context(), other, access.Op{Tool: "t", Effect: access.Write},
+			func(g access.Grant) error {
+				w, err := Put(g, d)
+				require.Equal(t, c.marked, w.Tainted)
+				return err
+			}))
 	}
 	// A person judges for themselves, but does not wash what they derive from.
 	n.taint(n.principal(russell))
@@ -73,14 +74,16 @@ func TestMarksFollowTheTokensOfASession(t *testing.T) {
 		return access.Principal{Entity: ada, Method: access.ByKey, KeySeq: 1, Session: BearerSession + token}
 	}
 	marked := func(p access.Principal) (is bool) {
-		require.NoError(t, n.auth.Do(t.Context(), p, access.Op{Tool: "t", Effect: access.Read}, func(g access.Grant) (err error) {
-			is, err = Tainted(g)
-			return err
-		}))
+		require.NoError(t, n.auth.Do(t.Context(), p, access.Op{Tool: "t", Effect: access.Read},
+			func(g access.Grant) (err error) {
+				is, err = Tainted(g)
+				return err
+			}))
 		return is
 	}
 	renew := func(p access.Principal) {
-		require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return CarryTaint(g, p) }))
+		require.NoError(t, n.do(access.NodeEntity, access.Write,
+			func(g access.Grant) error { return CarryTaint(g, p) }))
 	}
 	renew(bearer("0"))
 	require.False(t, marked(bearer("0")))
@@ -104,7 +107,8 @@ func TestASearchSaysThatWordsAreSecondHand(t *testing.T) {
 	w := learning("The heron eats zander.")
 	w.Source = FromExternal
 	n.write(ada, w)
-	n.write(ada, Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"The kestrel hovers.","source_session":"other"}`)})
+	n.write(ada, Write{Type: LearningItem,
+		Data: json.RawMessage(`{"type":"insight","content":"The kestrel hovers.","source_session":"other"}`)})
 	require.True(t, n.search(ada, "heron").SecondHand)
 	require.False(t, n.search(ada, "kestrel").SecondHand)
 	near, err := n.trySearch(ada, Search{Text: "heron", Type: EntityItem})
@@ -124,7 +128,8 @@ func TestOldMarksAreDropped(t *testing.T) {
 	n.clock.move(taintKept)
 	n.taint(young)
 	n.clock.move(time.Minute)
-	require.NoError(t, n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return CarryTaint(g, young) }))
+	require.NoError(t, n.do(access.NodeEntity, access.Write,
+		func(g access.Grant) error { return CarryTaint(g, young) }))
 	require.Equal(t, "2", n.one(`SELECT count(*) FROM tainted_sessions`))
 	require.Equal(t, "0", n.one(`SELECT count(*) FROM tainted_sessions WHERE session = ?`, old.Session))
 }
@@ -151,10 +156,11 @@ func TestARevisionWashesNothing_INV_TAINT(t *testing.T) {
 		theirs.ID = said.ID
 		d, err := Prepare(theirs, ada, nil)
 		require.NoError(t, err)
-		require.NoError(t, n.auth.Do(t.Context(), n.principal(russell), access.Op{Tool: "t", Effect: access.Write, As: "ada"}, func(g access.Grant) error {
-			_, err := Put(g, d)
-			return err
-		}))
+		require.NoError(t, n.auth.Do(t.Context(), n.principal(russell),
+			access.Op{Tool: "t", Effect: access.Write, As: "ada"}, func(g access.Grant) error {
+				_, err := Put(g, d)
+				return err
+			}))
 		p := n.read(ada, said.ID).Provenance
 		require.False(t, p.Tainted)
 		require.Equal(t, FromAgent, p.Source)

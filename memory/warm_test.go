@@ -42,12 +42,15 @@ func newWarmNode(t testing.TB) *warmNode {
 	n := &warmNode{t: t, clock: &hotClock{}}
 	n.clock.micros.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMicro())
 	var err error
-	n.store, err = store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"), Durability: store.Relaxed, Clock: n.clock})
+	n.store, err = store.Open(context.Background(), store.Options{Path: filepath.Join(t.TempDir(), "cordelia.db"),
+		Durability: store.Relaxed, Clock: n.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.store.Close()) })
-	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30})
+	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30,
+		FailedPerMinute: 1 << 30})
 	for _, h := range []schemas.EntityID{russell, mallory} {
-		n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at, last_seen_at)
+		n.sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key,
+			enc_binding, status, status_by, status_at, created_at, last_seen_at)
 			VALUES (?1, 'human', ?1, 0, ?1, ?1, x'00', x'00', x'00', 'active', 'node', 0, 0, 0)`, h)
 	}
 	n.agent(lead, russell, russell, "lead", "*")
@@ -60,9 +63,12 @@ func newWarmNode(t testing.TB) *warmNode {
 func (n *warmNode) agent(id, parent, root schemas.EntityID, name, groups string) {
 	caps := fmt.Sprintf(`{"memory_read":{"layers":["l1","l2"],"groups":[%[1]q],"visibility":["private","group","public"]},`+
 		`"memory_write":{"layers":["l1","l2"],"groups":[%[1]q],"visibility":["private","group"]},`+
-		`"tools":["t","memory_group"],"max_parallel_ops":8,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":4}`, groups)
-	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
-		VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, ?, x'00', x'00', x'00', ?, 'active', 'node', 0, 0, 0)`, id, parent, root, name, name, caps)
+		`"tools":["t","memory_group"],"max_parallel_ops":8,"ttl_seconds":0,"autonomous":true,"max_delegation_depth":4}`,
+		groups)
+	n.sql(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+		enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at, last_seen_at)
+		VALUES (?, 'agent', ?, ?, 1, 'claude-code', ?, ?, x'00', x'00', x'00', ?, 'active', 'node', 0, 0,
+		0)`, id, parent, root, name, name, caps)
 }
 
 // sql changes the database behind the node's back.
@@ -80,7 +86,8 @@ func (n *warmNode) sql(query string, args ...any) {
 // one reads one value.
 func (n *warmNode) one(query string, args ...any) (v string) {
 	n.t.Helper()
-	require.NoError(n.t, n.store.Read(context.Background(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
+	require.NoError(n.t, n.store.Read(context.Background(),
+		func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
 	return v
 }
 
@@ -157,7 +164,8 @@ func (n *warmNode) meet(who schemas.EntityID, others ...schemas.EntityID) (part 
 	n.t.Helper()
 	n.sql(`INSERT INTO groups(id, kind, owner_id, created_at) VALUES ('meeting', 'normal', ?, 0)`, who)
 	for _, id := range append(others, who) {
-		n.sql(`INSERT OR IGNORE INTO members(group_id, entity_id, role, added_by, joined_at) VALUES ('meeting', ?, 'member', ?, 0)`, id, who)
+		n.sql(`INSERT OR IGNORE INTO members(group_id, entity_id, role, added_by, joined_at)
+			VALUES ('meeting', ?, 'member', ?, 0)`, id, who)
 	}
 	return func() {
 		n.sql(`DELETE FROM members WHERE group_id = 'meeting'`)
@@ -166,7 +174,8 @@ func (n *warmNode) meet(who schemas.EntityID, others ...schemas.EntityID) (part 
 }
 
 // group makes a group of owner's with members.
-func (n *warmNode) group(id schemas.GroupID, owner schemas.EntityID, culture CulturePatch, members ...schemas.EntityID) {
+func (n *warmNode) group(id schemas.GroupID, owner schemas.EntityID, culture CulturePatch,
+	members ...schemas.EntityID) {
 	n.t.Helper()
 	defer n.meet(owner, members...)()
 	require.NoError(n.t, n.do(owner, access.Write, func(g access.Grant) error {
@@ -187,7 +196,8 @@ func (n *warmNode) enter(by schemas.EntityID, id schemas.GroupID, member schemas
 	}); err != nil || added.Invitation == "" {
 		return err
 	}
-	return n.answer(schemas.EntityID(n.one(`SELECT root_id FROM entities WHERE id = ?`, member)), added.Invitation, Invitation.Accept)
+	return n.answer(schemas.EntityID(n.one(`SELECT root_id FROM entities WHERE id = ?`, member)), added.Invitation,
+		Invitation.Accept)
 }
 
 // answer decides an invitation.
@@ -228,7 +238,8 @@ func TestWrittenIsFoundAndRead(t *testing.T) {
 	require.Equal(t, ada, item.Provenance.Author)
 	require.Equal(t, FromAgent, item.Provenance.Source)
 	require.Equal(t, 1, item.Version)
-	require.JSONEq(t, `{"type":"insight","content":"The staging deploy needs the VPN to be up before kubectl works."}`, string(item.Data))
+	require.JSONEq(t, `{"type":"insight","content":"The staging deploy needs the VPN to be up before kubectl works."}`,
+		string(item.Data))
 	require.Empty(t, idsOf(n.search(bob, "kubectl VPN")), "a sibling's private item")
 	require.Equal(t, w.ID, n.read(russell, w.ID).ID, "a person reads their tree")
 }

@@ -82,10 +82,12 @@ func Release(g access.Grant, id schemas.ItemID, version int, released bool) erro
 	}
 	if _, ok := r.instruction(); !ok && !r.isLesson() {
 		return schemas.Invalidf("%s does not instruct, so nothing holds it back", id).
-			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(), ", ")).Try("run: cordelia memory release, for what waits")
+			Expecting("a learning of type %s", strings.Join(schemas.InstructionKinds(),
+				", ")).Try("run: cordelia memory release, for what waits")
 	}
 	if !r.current {
-		return schemas.Conflictf("%s is not the current word on what it says", id).Try("run: cordelia memory release, for what waits")
+		return schemas.Conflictf("%s is not the current word on what it says",
+			id).Try("run: cordelia memory release, for what waits")
 	}
 	if released && version != r.version {
 		return r.notShown(version)
@@ -136,12 +138,14 @@ func holdSame(g access.Grant, r *row) error {
 
 // notShown refuses the release of another version than r is at, 0 for one that names none.
 func (r *row) notShown(version int) error {
-	read := fmt.Sprintf("read it: cordelia memory read %s; then: cordelia memory release %[1]s --if-version %d", r.id, r.version)
+	read := fmt.Sprintf("read it: cordelia memory read %s; then: cordelia memory release %[1]s --if-version %d", r.id,
+		r.version)
 	if version == 0 {
 		return schemas.Invalidf("a release is of the words you read, so it names their version").
 			Expecting("--if-version with the version that you read").Try("%s", read)
 	}
-	return schemas.Conflictf("%s is at version %d, not %d: its words may have changed", r.id, r.version, version).Try("%s", read)
+	return schemas.Conflictf("%s is at version %d, not %d: its words may have changed", r.id, r.version,
+		version).Try("%s", read)
 }
 
 // Held lists what instructs and waits for the word of the person, newest first.

@@ -100,8 +100,9 @@ func Put(g access.Grant, d *Draft) (Written, error) {
 			return Written{}, err
 		}
 	}
-	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true, Quarantined: r.inQuarantine(),
-		Unreleased: r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound,
+	return Written{ID: r.id, Version: 1, Status: rel.status, With: rel.with, Stored: true,
+		Quarantined: r.inQuarantine(),
+		Unreleased:  r.unreleased(), Tainted: r.tainted, Confidence: float64(r.confidence) / 1000, BoundTo: bound,
 		Group: r.group, Contested: contested}, nil
 }
 
@@ -163,7 +164,8 @@ func (d *Draft) successorOf(g access.Grant, see reach, r *row) (old *row, may bo
 	}
 	if r.hidden || may && r.unreleased() || !may && r.inQuarantine() && !r.unreleased() {
 		return nil, false, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
-			Expecting("an item without supersedes").Try("write it without; once it is shown, delete %s with memory_delete_warm", old.id)
+			Expecting("an item without supersedes").Try(
+			"write it without; once it is shown, delete %s with memory_delete_warm", old.id)
 	}
 	return old, may, nil
 }
@@ -234,8 +236,9 @@ func (d *Draft) fill(g access.Grant, r *row) {
 	r.author = g.Actor()
 	r.provenance = encodeProvenance(Provenance{
 		Author: g.Actor(), Via: g.Via(), Source: r.source, DerivedFrom: d.DerivedFrom, Session: session,
-		ContentHash: hex.EncodeToString(d.hash[:]), Signature: base64.StdEncoding.EncodeToString(d.signature), SignedBy: d.signedBy,
-		At: events.Timestamp(g.Tx().Micros()),
+		ContentHash: hex.EncodeToString(d.hash[:]), Signature: base64.StdEncoding.EncodeToString(d.signature),
+		SignedBy: d.signedBy,
+		At:       events.Timestamp(g.Tx().Micros()),
 	})
 }
 
@@ -261,7 +264,8 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 	for i, id := range ids {
 		src, ok := sources[id]
 		if !ok {
-			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/derived_from/%d", i), Msg: "there is no item with this id here"})
+			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/derived_from/%d", i),
+				Msg: "there is no item with this id here"})
 			continue
 		}
 		*confidence = min(*confidence, src.confidence)
@@ -325,10 +329,12 @@ func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
 		return nil, absent(d.Supersedes)
 	case old.scope != scope:
 		return nil, schemas.Invalidf("an item supersedes only an item of the same place").
-			Expecting("visibility and group of %s", d.Supersedes).With(schemas.Violation{Path: "/supersedes", Msg: "lies in another place"})
+			Expecting("visibility and group of %s", d.Supersedes).With(schemas.Violation{Path: "/supersedes",
+			Msg: "lies in another place"})
 	case old.isLesson() && !see.human:
 		return nil, schemas.Deniedf("%s is a lesson the node drew from a task", d.Supersedes).
-			Try("write what you know as an item of its own; a newer lesson about the same tools counts instead of this one")
+			Try("write what you know as an item of its own; a newer lesson about the same tools counts instead of " +
+				"this one")
 	case old.supersededBy != "":
 		return nil, schemas.Conflictf("%s was superseded by %s already", d.Supersedes, old.supersededBy).
 			Try("read %s with memory_read_warm, then supersede that one", old.supersededBy)
@@ -360,12 +366,14 @@ func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
 	}
 	stream := events.GroupStream(r.group)
 	if culture.Broadcast != Taciturn {
-		if err := g.Emit(stream, schemas.EventMemoryWritten, schemas.MemoryWritten{ItemID: r.id, Type: string(r.typ), GroupID: r.group}); err != nil {
+		if err := g.Emit(stream, schemas.EventMemoryWritten,
+			schemas.MemoryWritten{ItemID: r.id, Type: string(r.typ), GroupID: r.group}); err != nil {
 			return err
 		}
 	}
 	for _, id := range conflicts {
-		if err := g.Emit(stream, schemas.EventMemoryConflict, schemas.MemoryConflict{ItemID: r.id, WithID: id, GroupID: r.group}); err != nil {
+		if err := g.Emit(stream, schemas.EventMemoryConflict,
+			schemas.MemoryConflict{ItemID: r.id, WithID: id, GroupID: r.group}); err != nil {
 			return err
 		}
 	}

@@ -21,22 +21,32 @@ func TestEveryViolationOfAnItemIsReported(t *testing.T) {
 		{"nothing", Write{Type: EntityItem}, []string{"/data"}},
 		{"unknown type", Write{Type: "idea", Data: json.RawMessage(`{}`)}, []string{"/type"}},
 		{"not an object", Write{Type: EntityItem, Data: json.RawMessage(`[]`)}, []string{"/data"}},
-		{"entity", Write{Type: EntityItem, Data: json.RawMessage(`{"type":"dog","aliases":"x","tags":[1],"details":3,"provenance":{}}`)},
+		{"entity", Write{Type: EntityItem,
+			Data: json.RawMessage(`{"type":"dog","aliases":"x","tags":[1],"details":3,"provenance":{}}`)},
 			[]string{"/data/aliases", "/data/details", "/data/provenance", "/data/tags/0", "/data/type", "/data/name"}},
 		{"session", Write{Type: SessionItem, Data: json.RawMessage(`{"date":"yesterday","duration_minutes":-1}`)},
 			[]string{"/data/date", "/data/duration_minutes", "/data/focus"}},
-		{"learning", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":" ","confidence":2,"validated":"no","prediction":{"due":"soon","who":1}}`)},
-			[]string{"/data/confidence", "/data/content", "/data/prediction/who", "/data/prediction/due", "/data/prediction/check", "/data/validated"}},
-		{"what would be run", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x","prediction":{"due":"2027-01-01","check":{"kind":"command","command":["make"]}}}`)},
+		{"learning", Write{Type: LearningItem,
+			Data: json.RawMessage(
+				`{"type":"insight","content":" ","confidence":2,"validated":"no","prediction":{"due":"soon","who":1}}`)},
+			[]string{"/data/confidence", "/data/content", "/data/prediction/who", "/data/prediction/due",
+				"/data/prediction/check", "/data/validated"}},
+		{"what would be run", Write{Type: LearningItem,
+			Data: json.RawMessage(
+				`{"type":"insight","content":"x","prediction":{"due":"2027-01-01","check":{"kind":"command","command":["make"]}}}`)},
 			[]string{"/data/prediction/check/kind"}},
-		{"metadata", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x","confidence":0.4}`), Confidence: ptr(0.5),
-			Visibility: schemas.Group, IfVersion: 1, Source: FromArchive, Subject: "s", ValidFrom: "2026-01-02", ValidTo: "2026-01-01", TTLSeconds: ptr(int64(-1))},
+		{"metadata", Write{Type: LearningItem,
+			Data: json.RawMessage(`{"type":"insight","content":"x","confidence":0.4}`), Confidence: ptr(0.5),
+			Visibility: schemas.Group, IfVersion: 1, Source: FromArchive, Subject: "s", ValidFrom: "2026-01-02",
+			ValidTo: "2026-01-01", TTLSeconds: ptr(int64(-1))},
 			[]string{"/confidence", "/group", "/if_version", "/source", "/key", "/valid_to", "/ttl_seconds"}},
-		{"validated too early", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x"}`), Confidence: ptr(0.1), Validated: ptr(true)},
+		{"validated too early", Write{Type: LearningItem, Data: json.RawMessage(`{"type":"insight","content":"x"}`),
+			Confidence: ptr(0.1), Validated: ptr(true)},
 			[]string{"/validated"}},
 		{"change", Write{ID: "i", Visibility: schemas.Public, Supersedes: "x", DerivedFrom: []schemas.ItemID{"y"}},
 			[]string{"/visibility", "/supersedes", "/derived_from"}},
-		{"too large", Write{Type: EntityItem, Data: json.RawMessage(`{"type":"org","name":"x","details":{"a":"` + strings.Repeat("x", maxData) + `"}}`)}, []string{"/data"}},
+		{"too large", Write{Type: EntityItem, Data: json.RawMessage(`{"type":"org","name":"x","details":{"a":"` +
+			strings.Repeat("x", maxData) + `"}}`)}, []string{"/data"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Prepare(c.w, ada, nil)
@@ -48,16 +58,21 @@ func TestEveryViolationOfAnItemIsReported(t *testing.T) {
 
 func TestAnswerOfAWrite(t *testing.T) {
 	n := newWarmNode(t)
-	first := n.write(ada, learning("Always run the database migrations before deploying the new billing service to production."))
+	first := n.write(ada, learning(
+		"Always run the database migrations before deploying the new billing service to production."))
 	for _, c := range []struct {
 		name, content string
 		want          Status
 		stored        bool
 	}{
-		{"equal", "Always run the database migrations before deploying the new billing service to production.", StatusDuplicate, false},
-		{"same words", "Always run database migrations before deploying the new billing services to production!", StatusDuplicate, false},
-		{"more words", "Always run the database migrations before deploying the new billing service to production clusters on Friday.", StatusRefines, true},
-		{"denied", "Never run the database migrations before deploying the new billing service to production.", StatusConflicts, true},
+		{"equal", "Always run the database migrations before deploying the new billing service to production.",
+			StatusDuplicate, false},
+		{"same words", "Always run database migrations before deploying the new billing services to production!",
+			StatusDuplicate, false},
+		{"more words", "Always run the database migrations before deploying the new billing service to production " +
+			"clusters on Friday.", StatusRefines, true},
+		{"denied", "Never run the database migrations before deploying the new billing service to production.",
+			StatusConflicts, true},
 		{"unrelated", "The cat sleeps on the warm laser printer.", StatusNew, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

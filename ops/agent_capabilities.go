@@ -38,19 +38,24 @@ type agentCapabilitiesOut struct {
 
 // Text gives the rights as they are now.
 func (o agentCapabilitiesOut) Text() string {
-	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"), when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
+	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"),
+		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
 		rightsText(o.Capabilities, o.Grants))
 }
 
 // rightsText words capabilities and grants.
 func rightsText(c schemas.Capabilities, g schemas.Grants) string {
 	scope := func(s schemas.MemoryScope) string {
-		return words(" ", strings.Join(texts(s.Layers), "+"), when(len(s.Groups) > 0, "groups %s", strings.Join(s.Groups, ", ")),
+		return words(" ", strings.Join(texts(s.Layers), "+"),
+			when(len(s.Groups) > 0, "groups %s", strings.Join(s.Groups, ", ")),
 			when(len(s.Visibility) > 0, "visibility %s", strings.Join(texts(s.Visibility), ", ")))
 	}
-	return words("; ", "tools: "+cmp.Or(strings.Join(c.Tools, ", "), "none"), "reads "+scope(c.MemoryRead), "writes "+scope(c.MemoryWrite),
-		fmt.Sprintf("%d at a time", c.MaxParallelOps), when(c.TTLSeconds > 0, "ttl_seconds %d", c.TTLSeconds), when(c.Autonomous, "autonomous"),
-		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth), when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
+	return words("; ", "tools: "+cmp.Or(strings.Join(c.Tools, ", "), "none"), "reads "+scope(c.MemoryRead),
+		"writes "+scope(c.MemoryWrite),
+		fmt.Sprintf("%d at a time", c.MaxParallelOps), when(c.TTLSeconds > 0, "ttl_seconds %d", c.TTLSeconds),
+		when(c.Autonomous, "autonomous"),
+		when(c.MaxDelegationDepth != 0, "max_delegation_depth %d", c.MaxDelegationDepth),
+		when(len(g.BonusGroups) > 0, "bonus_groups %s", strings.Join(g.BonusGroups, ", ")),
 		when(g.Private != "", "private %s", g.Private), when(g.AutoMerge, "auto_merge"))
 }
 
@@ -66,13 +71,15 @@ func texts[S ~string](list []S) []string {
 var agentCapabilities = Define(Spec{
 	Name: "agent_capabilities", Title: "View or change rights", Toolset: Agents, Effect: access.Destroy,
 	SearchHint: "permissions revoke grant capabilities", Repeatable: true,
-	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at once for it and all below it: what loses its right under way is aborted.",
+	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at " +
+		"once for it and all below it: what loses its right under way is aborted.",
 }, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
 	caps, err := in.changes()
 	if err != nil {
 		return agentCapabilitiesOut{}, err
 	}
-	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private, AutoMerge: in.AutoMerge,
+	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private,
+		AutoMerge:  in.AutoMerge,
 		AcceptFrom: in.AcceptFrom}
 	changes := len(caps) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil ||
 		in.AcceptFrom != nil
@@ -84,7 +91,8 @@ var agentCapabilities = Define(Spec{
 		if below, err := g.Holds(r.ID); err != nil {
 			return agentCapabilitiesOut{}, err
 		} else if !below {
-			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you", r.Name).Try("agent_list shows the agents below you")
+			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you",
+				r.Name).Try("agent_list shows the agents below you")
 		}
 		if in.AutoMerge != nil && *in.AutoMerge || in.AcceptFrom != nil && len(*in.AcceptFrom) > 0 {
 			if err := mayOptIn(g, c.tainted()); err != nil {

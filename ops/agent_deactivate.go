@@ -41,8 +41,9 @@ func (o agentMoveOut) Text() string {
 
 var agentDeactivate = Define(Spec{
 	Name: "agent_deactivate", Title: "Deactivate an agent", Toolset: Agents, Effect: access.Destroy,
-	SearchHint:  "stop end remove revoke agent",
-	Description: "Shut an agent below you down: its calls end at once, its context is archived, and for the grace period (7 days) it can be reactivated.",
+	SearchHint: "stop end remove revoke agent",
+	Description: "Shut an agent below you down: its calls end at once, its context is archived, and for the grace " +
+		"period (7 days) it can be reactivated.",
 }, func(ctx context.Context, c *Call, in agentDeactivateIn) (agentMoveOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (agentMoveOut, error) {
 		return move(g, c.Node, in.Agent, schemas.Deactivate, in.Reason)

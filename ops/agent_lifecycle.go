@@ -24,7 +24,8 @@ type agentLifecycleIn struct {
 var agentLifecycle = Define(Spec{
 	Name: "agent_lifecycle", Title: "Move an agent through its lifecycle", Toolset: Agents, Effect: access.Destroy,
 	SearchHint: "suspend pause resume reactivate quarantine hide agent",
-	Description: "Activate, suspend, resume or reactivate an agent below you. Suspending ends what it and all below it have under way; reactivating works within the grace period. " +
+	Description: "Activate, suspend, resume or reactivate an agent below you. Suspending ends what it and all below " +
+		"it have under way; reactivating works within the grace period. " +
 		"quarantine hides all it wrote and what was derived from that, until lift.",
 }, func(ctx context.Context, c *Call, in agentLifecycleIn) (agentMoveOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (agentMoveOut, error) {

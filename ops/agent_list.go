@@ -47,8 +47,10 @@ func (o agentListOut) Text() string {
 	list := []string{fmt.Sprintf("you are %s", o.who.of(o.You))}
 	for _, a := range o.Agents {
 		line := words(", ", fmt.Sprintf("%s (%.12s)", a.Name, a.AgentID), string(a.Type), string(a.Status),
-			when(a.Reason != "", "reason: %s", Line(a.Reason)), when(a.Parent != "" && a.Parent != o.You, "below %s", o.who.of(a.Parent)),
-			when(a.ExpiresAt != "", "until %s", minute(a.ExpiresAt)), when(a.LastSeenAt != "", "seen %s", minute(a.LastSeenAt)))
+			when(a.Reason != "", "reason: %s", Line(a.Reason)),
+			when(a.Parent != "" && a.Parent != o.You, "below %s", o.who.of(a.Parent)),
+			when(a.ExpiresAt != "", "until %s", minute(a.ExpiresAt)),
+			when(a.LastSeenAt != "", "seen %s", minute(a.LastSeenAt)))
 		if a.Capabilities != nil {
 			line += "\n  " + rightsText(*a.Capabilities, *a.Grants)
 		}
@@ -62,8 +64,9 @@ func (o agentListOut) Text() string {
 
 var agentList = Define(Spec{
 	Name: "agent_list", Title: "List agents", Toolset: Agents, Effect: access.Read,
-	SearchHint:  "who am I agents workers status tree",
-	Description: "List the agents below you with state and expiry, or show one (agent: name, id or id prefix) with its capabilities. Also tells who you are.",
+	SearchHint: "who am I agents workers status tree",
+	Description: "List the agents below you with state and expiry, or show one (agent: name, id or id prefix) with " +
+		"its capabilities. Also tells who you are.",
 }, func(ctx context.Context, c *Call, in agentListIn) (agentListOut, error) {
 	limit, err := pageSize(in.Limit, 20, 100)
 	if err != nil {

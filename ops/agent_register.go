@@ -53,14 +53,16 @@ type agentRegisterOut struct {
 
 // Text says who was registered and how it is run.
 func (o agentRegisterOut) Text() string {
-	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status), when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
+	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status),
+		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
 		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next)
 }
 
 var agentRegister = Define(Spec{
 	Name: "agent_register", Title: "Register an agent", Toolset: Agents, Effect: access.Write,
 	SearchHint: "create spawn worker agent identity", AlwaysLoad: true,
-	Description: "Register an agent under you, with its own identity and no more rights than yours. Returns its id and its private key sealed to you. Its own process then acts as it: cordelia mcp --as NAME.",
+	Description: "Register an agent under you, with its own identity and no more rights than yours. Returns its id " +
+		"and its private key sealed to you. Its own process then acts as it: cordelia mcp --as NAME.",
 }, func(ctx context.Context, c *Call, in agentRegisterIn) (agentRegisterOut, error) {
 	reg, identity, err := newRegistration(c, in)
 	if err != nil {
@@ -146,7 +148,9 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 		Grants: schemas.Grants{Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private},
 	}
 	if len(in.DisplayName) == 0 || len(in.DisplayName) > 200 {
-		return r, nil, schemas.Invalidf("display_name has %d bytes", len(in.DisplayName)).Expecting("1–200 bytes").Try("call agent_register again with a display_name of that length")
+		return r, nil, schemas.Invalidf("display_name has %d bytes",
+			len(in.DisplayName)).Expecting("1–200 bytes").Try(
+			"call agent_register again with a display_name of that length")
 	}
 	if in.OwnKey != nil {
 		r.Key, r.OwnProof, err = in.OwnKey.decode()
@@ -174,9 +178,11 @@ func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 		tools = append(tools, "reintegrate")
 	}
 	return mustJSON(map[string]any{
-		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group", "public"}},
-		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups, "visibility": []string{"group"}},
-		"tools":        tools, "max_parallel_ops": 4, "autonomous": t == schemas.Autonomous,
+		"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups,
+			"visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups,
+			"visibility": []string{"group"}},
+		"tools": tools, "max_parallel_ops": 4, "autonomous": t == schemas.Autonomous,
 	})
 }
 
@@ -189,7 +195,8 @@ func usualTools() []string {
 func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {
 	var raw [5][]byte
 	for i, f := range []struct{ name, value string }{
-		{"public_key", k.PublicKey}, {"enc_public_key", k.EncPublicKey}, {"enc_binding", k.EncBinding}, {"nonce", k.Nonce}, {"proof", k.Proof}} {
+		{"public_key", k.PublicKey}, {"enc_public_key", k.EncPublicKey}, {"enc_binding", k.EncBinding},
+		{"nonce", k.Nonce}, {"proof", k.Proof}} {
 		b, err := base64.StdEncoding.DecodeString(f.value)
 		if err != nil || i == 3 && len(b) != 32 {
 			return keys.Recipient{}, nil, schemas.Invalidf("own_key.%s is not valid", f.name).
@@ -216,12 +223,14 @@ func parentIsActor(g access.Grant, parent string) error {
 	}
 	return schemas.Deniedf("an agent registers children under itself, and you are %s", nameOf(g, g.Actor())).
 		Expecting("parent_entity_id left out").
-		Try("leave it out, or pass as to act as an agent below you; a person registers under themselves with: cordelia agent register")
+		Try("leave it out, or pass as to act as an agent below you; a person registers under themselves with: " +
+			"cordelia agent register")
 }
 
 // enroll registers an agent with everything it starts with: its record, its L1
 // entry, its prior, its memberships and its subscriptions.
-func (n *Node) enroll(g access.Grant, reg agents.Registration, subscriptions []events.Subscription) (agents.Record, error) {
+func (n *Node) enroll(g access.Grant, reg agents.Registration,
+	subscriptions []events.Subscription) (agents.Record, error) {
 	r, err := n.enlist(g, reg)
 	if err != nil {
 		return r, err
@@ -259,7 +268,8 @@ func joinGroups(g access.Grant, r agents.Record) error {
 		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
 			role = access.RoleMember
 		}
-		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil { // below the actor: never invited
+		// below the actor: never invited
+		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {
 			return err
 		}
 	}

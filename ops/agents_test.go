@@ -107,14 +107,17 @@ func with(args map[string]any, more map[string]any) map[string]any {
 // Whoever registers agents below itself blocks no name of those above.
 func TestNamesBelowTakeNoneAbove(t *testing.T) {
 	h := newHouse(t)
-	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "claude-code", "name": "claude-code"})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "claude-code",
+		"name": "claude-code"})
 	h.worker("scout")
 	require.Equal(t, h.lead.Entity, h.caller("claude-code").Entity)
-	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other", "name": "other", "capabilities": map[string]any{
-		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
-		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}},
-		"tools":        Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "autonomous": true}})
-	h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "scout", "name": "scout"})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": "other",
+		"name": "other", "capabilities": map[string]any{
+			"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group", "public"}},
+			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "visibility": []string{"group"}},
+			"tools":        Names(), "max_parallel_ops": 8, "max_delegation_depth": 1, "autonomous": true}})
+	h.must(h.caller("other"), "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "scout",
+		"name": "scout"})
 	_, err := h.node.OpenIdentity(t.Context(), "scout")
 	require.ErrorIs(t, err, schemas.ErrConflict, "equally near: neither is meant by chance")
 	require.Equal(t, h.caller("other").Entity, h.caller(string(h.caller("other").Entity)[:12]).Entity)
@@ -166,7 +169,8 @@ func TestIdempotencyKey_INV_ONCE(t *testing.T) {
 // first call's is as true as the first time.
 func TestRepeatedRegistrationKeepsTheFirstKey_INV_ONCE(t *testing.T) {
 	h := newHouse(t)
-	args := map[string]any{"agent_type": "swarm-worker", "display_name": "Once", "name": "once", "idempotency_key": "k1"}
+	args := map[string]any{"agent_type": "swarm-worker", "display_name": "Once", "name": "once",
+		"idempotency_key": "k1"}
 	first := h.must(h.lead, "agent_register", args)
 	require.Equal(t, true, first["key_on_this_machine"])
 	require.Equal(t, first, h.must(h.lead, "agent_register", args))
@@ -184,8 +188,9 @@ func TestEveryMutatingToolTakesAnIdempotencyKey(t *testing.T) {
 
 func TestRegistrationIsWithinTheParent_INV_LEAST(t *testing.T) {
 	h := newHouse(t)
-	_, err := h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "x", "capabilities": map[string]any{
-		"max_parallel_ops": 65, "max_delegation_depth": 1, "tools": []string{"memory_search"}}})
+	_, err := h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "x",
+		"capabilities": map[string]any{
+			"max_parallel_ops": 65, "max_delegation_depth": 1, "tools": []string{"memory_search"}}})
 	var e *schemas.Error
 	require.True(t, errors.As(err, &e))
 	require.Equal(t, schemas.CodeDenied, e.Code)
@@ -194,7 +199,8 @@ func TestRegistrationIsWithinTheParent_INV_LEAST(t *testing.T) {
 	w := h.worker("scout")
 	_, err = h.call(w, "agent_register", map[string]any{"agent_type": "custom", "display_name": "y"})
 	require.Error(t, err, "a worker registers nobody")
-	_, err = h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "z", "parent_entity_id": "ann"})
+	_, err = h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "z",
+		"parent_entity_id": "ann"})
 	require.ErrorIs(t, err, schemas.ErrDenied, "the parent is the caller, whatever the argument says")
 }
 
@@ -227,7 +233,8 @@ func TestANameThatIsTaken(t *testing.T) {
 	h := newHouse(t)
 	h.worker("scout")
 	register := func() *schemas.Error {
-		_, err := h.call(h.lead, "agent_register", map[string]any{"name": "scout", "display_name": "scout", "agent_type": "swarm-worker"})
+		_, err := h.call(h.lead, "agent_register", map[string]any{"name": "scout", "display_name": "scout",
+			"agent_type": "swarm-worker"})
 		require.ErrorIs(t, err, schemas.ErrConflict)
 		e, ok := errors.AsType[*schemas.Error](err)
 		require.True(t, ok)
@@ -270,7 +277,8 @@ func TestRemovalNeedsTwoSightings(t *testing.T) {
 func TestReactivationRestoresTheContext(t *testing.T) {
 	h := newHouse(t)
 	w := h.worker("scout")
-	h.must(w, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "maps"}}})
+	h.must(w, "memory_write_hot", map[string]any{"operation": "patch",
+		"data": map[string]any{"active": map[string]any{"focus": "maps"}}})
 	out := h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
 	require.Contains(t, out["archive_id"], "agent-archive-")
 	_, err := h.call(w, "memory_read_hot", nil)

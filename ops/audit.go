@@ -20,7 +20,8 @@ const AuditPage = 1000
 // that number, oldest first, at most limit and AuditPage; next is what to read
 // after from there on. Entries about messages between roles come with these. The actor may
 // be given as a name or the beginning of an id, the target by the end of its id.
-func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64, limit int) (tail []Tailed, next int64, err error) {
+func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilter, after int64,
+	limit int) (tail []Tailed, next int64, err error) {
 	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
 		if f.Actor != "" && f.Actor != access.NodeEntity {
 			if id, err := g.Resolve(string(f.Actor)); err == nil {
@@ -49,13 +50,15 @@ func (n *Node) AuditTail(ctx context.Context, person Caller, f events.AuditFilte
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that
 // this continues older, if given.
-func (n *Node) Prove(ctx context.Context, person Caller, seq int64, older *events.Checkpoint) (p events.Proof, err error) {
+func (n *Node) Prove(ctx context.Context, person Caller, seq int64,
+	older *events.Checkpoint) (p events.Proof, err error) {
 	newest, err := n.notary().Newest()
 	if err != nil {
 		return p, err
 	}
 	if newest == nil {
-		return p, schemas.NotFoundf("there is no checkpoint yet to prove anything for").Try("sign one: cordelia audit checkpoint")
+		return p, schemas.NotFoundf("there is no checkpoint yet to prove anything for").Try(
+			"sign one: cordelia audit checkpoint")
 	}
 	err = n.Auth.Do(ctx, person.Principal, auditOp, func(g access.Grant) error {
 		p, err = events.Prove(g.Tx(), seq, *newest, older)
@@ -69,7 +72,8 @@ func (n *Node) Prove(ctx context.Context, person Caller, seq int64, older *event
 // between roles against the record; deep compares what is in force with the record,
 // too, if the record is sound. It changes
 // nothing. Errors: CodeUnavailable when the file cannot be read at all.
-func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile, deep bool) (v events.Verified, err error) {
+func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile,
+	deep bool) (v events.Verified, err error) {
 	look := func(tx *store.Tx) error {
 		if v, err = events.Verify(tx, files); err != nil {
 			return err

@@ -28,9 +28,11 @@ const (
 // and every release. The record itself is verified already. What the record allowed and
 // is no longer there is no damage: things are deleted and expire.
 func verifyDeep(tx *store.Tx, v *events.Verified) error {
-	d := &deep{v: v, items: map[schemas.ItemID]fact{}, members: map[joined]fact{}, agents: map[schemas.EntityID]rights{},
+	d := &deep{v: v, items: map[schemas.ItemID]fact{}, members: map[joined]fact{},
+		agents:   map[schemas.EntityID]rights{},
 		releases: map[schemas.ItemID]fact{}, made: map[schemas.GroupID]int64{}, named: map[string]int{}}
-	for _, check := range []func(*store.Tx) error{d.read, d.checkItems, d.checkMembers, d.checkAgents, d.checkReleases} {
+	for _, check := range []func(*store.Tx) error{d.read, d.checkItems, d.checkMembers, d.checkAgents,
+		d.checkReleases} {
 		if err := check(tx); err != nil {
 			return err
 		}
@@ -143,7 +145,8 @@ func (d *deep) note(seq, at int64, target string, told factDetail, erased bool) 
 	case told.After != nil:
 		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.After)}, string(told.Grants)}
 	case told.Capabilities != nil:
-		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.Capabilities)}, string(told.Grants)}
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.Capabilities)},
+			string(told.Grants)}
 	}
 }
 
@@ -173,9 +176,11 @@ func (d *deep) damage(kind string, how events.Tampering, seq int64, format strin
 	d.named[kind]++
 	switch n := d.named[kind]; {
 	case n <= maxDeepDamage:
-		d.v.Damage = append(d.v.Damage, events.Damage{Kind: how, From: seq, Until: seq, What: fmt.Sprintf(format, args...)})
+		d.v.Damage = append(d.v.Damage, events.Damage{Kind: how, From: seq, Until: seq,
+			What: fmt.Sprintf(format, args...)})
 	case n == maxDeepDamage+1:
-		d.v.Notes = append(d.v.Notes, fmt.Sprintf("more than %d %s are not what the record says; the first are named", maxDeepDamage, kind))
+		d.v.Notes = append(d.v.Notes, fmt.Sprintf("more than %d %s are not what the record says; the first are named",
+			maxDeepDamage, kind))
 	}
 }
 
@@ -206,15 +211,18 @@ func (d *deep) checkItems(tx *store.Tx) error {
 			hash, err := memory.ContentHash(b.typ, []byte(b.data))
 			switch {
 			case err != nil || !bytes.Equal(hash[:], b.storedHash):
-				d.damage("items", events.Changed, known.seq, "the words of item %s were changed: they are not those its hash was made of", b.id)
+				d.damage("items", events.Changed, known.seq,
+					"the words of item %s were changed: they are not those its hash was made of", b.id)
 			case !recorded:
 				if unknown++; unknown > d.imported {
-					d.damage("items", events.Inserted, 0, "item %s was never written through the node: it was inserted", b.id)
+					d.damage("items", events.Inserted, 0, "item %s was never written through the node: it was inserted",
+						b.id)
 				}
 			case known.erased || known.value == "":
 				d.found.Unproven++
 			case known.value != hex.EncodeToString(b.storedHash):
-				d.damage("items", events.Changed, known.seq, "item %s was changed: entry %d has another hash of its words", b.id, known.seq)
+				d.damage("items", events.Changed, known.seq,
+					"item %s was changed: entry %d has another hash of its words", b.id, known.seq)
 			default:
 				d.found.Items++
 			}
@@ -249,9 +257,11 @@ func (d *deep) checkMembers(tx *store.Tx) error {
 		case d.restored > known.seq, !recorded && counted && made == m.since:
 			d.found.Unproven++ // an older record has only how many there were
 		case recorded:
-			d.damage("memberships", events.Changed, known.seq, "%s is %s of group %s, and entry %d made it %s", m.entity, m.role, m.group, known.seq, known.value)
+			d.damage("memberships", events.Changed, known.seq, "%s is %s of group %s, and entry %d made it %s",
+				m.entity, m.role, m.group, known.seq, known.value)
 		default:
-			d.damage("memberships", events.Inserted, 0, "%s was never made a member of group %s: the membership was inserted", m.entity, m.group)
+			d.damage("memberships", events.Inserted, 0,
+				"%s was never made a member of group %s: the membership was inserted", m.entity, m.group)
 		}
 	}
 	return nil
@@ -277,7 +287,8 @@ func (d *deep) checkAgents(tx *store.Tx) error {
 		case d.restored > known.seq:
 			d.found.Unproven++
 		case recorded:
-			d.damage("agents", events.Changed, known.seq, "the capabilities of agent %s (%s) are not those of entry %d", a.name, a.id, known.seq)
+			d.damage("agents", events.Changed, known.seq, "the capabilities of agent %s (%s) are not those of entry %d",
+				a.name, a.id, known.seq)
 		default:
 			d.damage("agents", events.Inserted, 0, "agent %s (%s) was never registered: it was inserted", a.name, a.id)
 		}
@@ -291,7 +302,10 @@ func (d *deep) checkReleases(tx *store.Tx) error {
 		released bool
 	}
 	rows, err := tx.Query(selectInEffect)
-	list, err := store.Collect(rows, err, func(r *sql.Rows) (x row, err error) { return x, r.Scan(&x.item, &x.released) })
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
+		return x,
+			r.Scan(&x.item, &x.released)
+	})
 	if err != nil {
 		return fmt.Errorf("read releases: %w", err)
 	}
@@ -304,7 +318,8 @@ func (d *deep) checkReleases(tx *store.Tx) error {
 			d.found.Unproven++
 		case !r.released: // it only withholds
 		default:
-			d.damage("releases", events.Inserted, known.seq, "item %s counts as released, and the record tells of no such release", r.item)
+			d.damage("releases", events.Inserted, known.seq,
+				"item %s counts as released, and the record tells of no such release", r.item)
 		}
 	}
 	return nil

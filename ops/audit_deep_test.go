@@ -17,16 +17,20 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 	w := h.worker("w")
 	id := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "visibility": "group", "group": "team",
 		"data": map[string]any{"type": "insight", "content": "the cache is cold on Mondays"}})["id"]
-	h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "mine alone"}})
+	h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning",
+		"data": map[string]any{"type": "insight", "content": "mine alone"}})
 	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "w"})
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "board"})
 	h.must(h.lead, "memory_share", map[string]any{"id": id, "group": "board"})
-	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w", "capabilities": map[string]any{"max_parallel_ops": 2}})
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
+		"capabilities": map[string]any{"max_parallel_ops": 2}})
 	h.swarm("broadcast", slotOf("x", 2))
-	rule := schemas.ItemID(h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "visibility": "group", "group": "team",
-		"data": map[string]any{"type": "procedure", "content": "run the tests first"}})["id"].(string))
+	rule := schemas.ItemID(h.must(h.lead, "memory_write_warm",
+		map[string]any{"type": "learning", "visibility": "group", "group": "team",
+			"data": map[string]any{"type": "procedure", "content": "run the tests first"}})["id"].(string))
 	require.NoError(t, h.node.Release(t.Context(), h.person(), rule, 1, true))
-	gone := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "soon gone"}})["id"]
+	gone := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning",
+		"data": map[string]any{"type": "insight", "content": "soon gone"}})["id"]
 	h.must(h.lead, "memory_delete_warm", map[string]any{"id": gone})
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "x-2"})
 
@@ -49,16 +53,23 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 		args         []any
 		says         string
 	}{
-		"words": {`UPDATE items SET data = replace(data, 'cold', 'warm') WHERE id = ?`, `UPDATE items SET data = replace(data, 'warm', 'cold') WHERE id = ?`,
+		"words": {`UPDATE items SET data = replace(data, 'cold', 'warm') WHERE id = ?`,
+			`UPDATE items SET data = replace(data, 'warm', 'cold') WHERE id = ?`,
 			[]any{id}, "the words of item"},
-		"a role": {`UPDATE members SET role = 'owner' WHERE group_id = 'team' AND entity_id = ?`, `UPDATE members SET role = 'member' WHERE group_id = 'team' AND entity_id = ?`,
+		"a role": {`UPDATE members SET role = 'owner' WHERE group_id = 'team' AND entity_id = ?`,
+			`UPDATE members SET role = 'member' WHERE group_id = 'team' AND entity_id = ?`,
 			[]any{w.Entity}, "and entry"},
-		"a member": {`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) SELECT 'team', id, 'member', 'node', 0 FROM entities WHERE name = 'x-2'`,
+		"a member": {`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) SELECT 'team', id, 'member',
+			'node', 0 FROM entities WHERE name = 'x-2'`,
 			`DELETE FROM members WHERE group_id = 'team' AND added_by = 'node'`, nil, "was never made a member"},
-		"capabilities": {`UPDATE entities SET capabilities = json_set(capabilities, '$.max_parallel_ops', 50) WHERE id = ?`,
-			`UPDATE entities SET capabilities = json_set(capabilities, '$.max_parallel_ops', 2) WHERE id = ?`, []any{w.Entity}, "the capabilities of agent w"},
-		"a release": {`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'ann', 0 FROM items WHERE id = ?`,
-			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{id}, "tells of no such release"},
+		"capabilities": {`UPDATE entities SET capabilities = json_set(capabilities, '$.max_parallel_ops', 50)
+			WHERE id = ?`,
+			`UPDATE entities SET capabilities = json_set(capabilities, '$.max_parallel_ops', 2) WHERE id = ?`,
+			[]any{w.Entity}, "the capabilities of agent w"},
+		"a release": {`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'ann', 0
+			FROM items WHERE id = ?`,
+			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{id},
+			"tells of no such release"},
 	} {
 		h.sql(c.change, c.args...)
 		v := verified()

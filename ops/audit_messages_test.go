@@ -19,21 +19,26 @@ import (
 
 // say puts a message on the bus of a task as the pipeline does, with its entry in
 // the record; the task is made at its first one.
-func (h homestead) say(n *Node, ann Caller, task string, actor schemas.EntityID, from, to schemas.PipelineRole, record, subtask string, body any) string {
+func (h homestead) say(n *Node, ann Caller, task string, actor schemas.EntityID, from, to schemas.PipelineRole, record,
+	subtask string, body any) string {
 	h.Helper()
 	raw, err := json.Marshal(body)
 	require.NoError(h, err)
 	id, sum := schemas.NewID(), sha256.Sum256(raw)
 	require.NoError(h, n.routine(h.Context(), "task_report", func(g access.Grant) error {
-		if _, err := g.Tx().Exec(`INSERT INTO tasks(id, submitter, state, created_at, updated_at, request, tools, settings)
-			VALUES (?, ?, 'running', 0, 0, 'r', '[]', '{"Loss":{"Epsilon":0.1}}') ON CONFLICT DO NOTHING`, task, ann.Principal.Entity); err != nil {
+		if _, err := g.Tx().Exec(
+			`INSERT INTO tasks(id, submitter, state, created_at, updated_at, request, tools, settings)
+			VALUES (?, ?, 'running', 0, 0, 'r', '[]', '{"Loss":{"Epsilon":0.1}}')
+			ON CONFLICT DO NOTHING`, task, ann.Principal.Entity); err != nil {
 			return err
 		}
-		if _, err := g.Tx().Exec(`INSERT INTO task_messages(id, task, round, subtask, sender, receiver, actor, record, message, at)
+		if _, err := g.Tx().Exec(
+			`INSERT INTO task_messages(id, task, round, subtask, sender, receiver, actor, record, message, at)
 			SELECT ?, n, 1, ?, ?, ?, ?, ?, ?, ? FROM tasks WHERE id = ?`, id, subtask, from, to, actor, record, string(raw), g.Tx().Micros(), task); err != nil {
 			return err
 		}
-		return g.Audit("message/"+id, map[string]any{"task": task, "round": 1, "subtask": subtask, "record": record, "from": from, "to": to,
+		return g.Audit("message/"+id, map[string]any{"task": task, "round": 1, "subtask": subtask, "record": record,
+			"from": from, "to": to,
 			"actor": actor, "sha256": hex.EncodeToString(sum[:])})
 	}))
 	return id
@@ -42,7 +47,8 @@ func (h homestead) say(n *Node, ann Caller, task string, actor schemas.EntityID,
 // conversation says how many things in a task, without anything to find in them.
 func (h homestead) conversation(n *Node, ann Caller, task string, count int) (ids []string) {
 	for i := range count {
-		ids = append(ids, h.say(n, ann, task, access.NodeEntity, schemas.Perceiver, "", "Clarification", "", map[string]any{"questions": []int{i}}))
+		ids = append(ids, h.say(n, ann, task, access.NodeEntity, schemas.Perceiver, "", "Clarification", "",
+			map[string]any{"questions": []int{i}}))
 	}
 	return ids
 }
@@ -54,7 +60,8 @@ func (h homestead) meddle(statements ...string) {
 	require.NoError(h, err)
 	defer func() { require.NoError(h, st.Close()) }()
 	require.NoError(h, st.Write(h.Context(), func(tx *store.Tx) error {
-		for _, sql := range append([]string{`DROP TRIGGER IF EXISTS task_messages_no_update`, `DROP TRIGGER IF EXISTS task_messages_no_delete`}, statements...) {
+		for _, sql := range append([]string{`DROP TRIGGER IF EXISTS task_messages_no_update`,
+			`DROP TRIGGER IF EXISTS task_messages_no_delete`}, statements...) {
 			if _, err := tx.Exec(sql); err != nil {
 				return fmt.Errorf("%s: %w", sql, err)
 			}
@@ -73,24 +80,37 @@ func TestTamperingWithMessagesIsLocated_INV_MESSAGE(t *testing.T) {
 		kind events.Tampering
 		says string
 	}{
-		"nothing":  {nil, "", ""},
-		"text":     {[]string{`UPDATE task_messages SET message = '{"questions":[7]}' WHERE id = ` + third}, events.Changed, "its text"},
-		"sender":   {[]string{`UPDATE task_messages SET sender = 'R7' WHERE id = ` + third}, events.Changed, "its sender"},
-		"receiver": {[]string{`UPDATE task_messages SET receiver = 'R5' WHERE id = ` + third}, events.Changed, "its receiver"},
-		"record":   {[]string{`UPDATE task_messages SET record = 'TaskSpec' WHERE id = ` + third}, events.Changed, "its record"},
-		"actor":    {[]string{`UPDATE task_messages SET actor = 'somebody' WHERE id = ` + third}, events.Changed, "its actor"},
-		"round":    {[]string{`UPDATE task_messages SET round = 2 WHERE id = ` + third}, events.Changed, "its round"},
-		"subtask":  {[]string{`UPDATE task_messages SET subtask = 's' WHERE id = ` + third}, events.Changed, "its subtask"},
-		"time":     {[]string{`UPDATE task_messages SET at = at + 1 WHERE id = ` + third}, events.Changed, "its time"},
-		"task": {[]string{`INSERT INTO tasks(id, submitter, state, created_at, updated_at, request, tools, settings) SELECT 'x', submitter, state, 0, 0, '', '', '' FROM tasks`,
-			`UPDATE task_messages SET task = (SELECT n FROM tasks WHERE id = 'x') WHERE id = ` + third}, events.Changed, "its task"},
-		"deleted":   {[]string{`DELETE FROM task_messages WHERE id = ` + third}, events.Deleted, "was deleted"},
-		"cut off":   {[]string{`DELETE FROM task_messages WHERE n = (SELECT max(n) FROM task_messages)`}, events.Deleted, "was deleted"},
-		"inserted":  {[]string{`INSERT INTO task_messages SELECT 99, 'forged', task, round, subtask, sender, receiver, actor, record, message, at FROM task_messages WHERE id = ` + third}, events.Inserted, "message forged"},
-		"reordered": {[]string{`UPDATE task_messages SET n = 99 WHERE n = 2`, `UPDATE task_messages SET n = 2 WHERE n = 4`, `UPDATE task_messages SET n = 4 WHERE n = 99`}, events.Reordered, "stands before"},
-		"moved":     {[]string{`UPDATE task_messages SET n = 99 WHERE n = 2`}, events.Reordered, "stands before"},
-		"forgotten": {[]string{`DELETE FROM audit_details WHERE seq IN (SELECT seq FROM audit WHERE target = 'message/' || ` + third + `)`}, events.Changed, "was erased"},
-		"dropped":   {[]string{`DROP TABLE task_messages`}, events.Deleted, "are gone"},
+		"nothing": {nil, "", ""},
+		"text": {[]string{`UPDATE task_messages SET message = '{"questions":[7]}' WHERE id = ` + third},
+			events.Changed, "its text"},
+		"sender": {[]string{`UPDATE task_messages SET sender = 'R7' WHERE id = ` + third}, events.Changed,
+			"its sender"},
+		"receiver": {[]string{`UPDATE task_messages SET receiver = 'R5' WHERE id = ` + third}, events.Changed,
+			"its receiver"},
+		"record": {[]string{`UPDATE task_messages SET record = 'TaskSpec' WHERE id = ` + third}, events.Changed,
+			"its record"},
+		"actor": {[]string{`UPDATE task_messages SET actor = 'somebody' WHERE id = ` + third}, events.Changed,
+			"its actor"},
+		"round": {[]string{`UPDATE task_messages SET round = 2 WHERE id = ` + third}, events.Changed, "its round"},
+		"subtask": {[]string{`UPDATE task_messages SET subtask = 's' WHERE id = ` + third}, events.Changed,
+			"its subtask"},
+		"time": {[]string{`UPDATE task_messages SET at = at + 1 WHERE id = ` + third}, events.Changed, "its time"},
+		"task": {[]string{`INSERT INTO tasks(id, submitter, state, created_at, updated_at, request, tools, settings)
+			SELECT 'x', submitter, state, 0, 0, '', '', '' FROM tasks`,
+			`UPDATE task_messages SET task = (SELECT n FROM tasks WHERE id = 'x') WHERE id = ` + third}, events.Changed,
+			"its task"},
+		"deleted": {[]string{`DELETE FROM task_messages WHERE id = ` + third}, events.Deleted, "was deleted"},
+		"cut off": {[]string{`DELETE FROM task_messages WHERE n = (SELECT max(n) FROM task_messages)`},
+			events.Deleted, "was deleted"},
+		"inserted": {[]string{`INSERT INTO task_messages SELECT 99, 'forged', task, round, subtask, sender, receiver,
+			actor, record, message, at FROM task_messages WHERE id = ` + third}, events.Inserted, "message forged"},
+		"reordered": {[]string{`UPDATE task_messages SET n = 99 WHERE n = 2`,
+			`UPDATE task_messages SET n = 2 WHERE n = 4`, `UPDATE task_messages SET n = 4 WHERE n = 99`},
+			events.Reordered, "stands before"},
+		"moved": {[]string{`UPDATE task_messages SET n = 99 WHERE n = 2`}, events.Reordered, "stands before"},
+		"forgotten": {[]string{`DELETE FROM audit_details WHERE seq IN (SELECT seq FROM audit
+			WHERE target = 'message/' || ` + third + `)`}, events.Changed, "was erased"},
+		"dropped": {[]string{`DROP TABLE task_messages`}, events.Deleted, "are gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHomestead(t)
@@ -159,7 +179,9 @@ func TestTailShowsMessages(t *testing.T) {
 
 // failing is a result that did not complete.
 func failing(task, subtask string, status schemas.ExecutionStatus) schemas.ExecutionResult {
-	return schemas.ExecutionResult{TaskID: task, SubTaskID: subtask, ExecutionReport: schemas.ExecutionReport{Status: status, ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make"}}}}
+	return schemas.ExecutionResult{TaskID: task, SubTaskID: subtask,
+		ExecutionReport: schemas.ExecutionReport{Status: status,
+			ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make"}}}}
 }
 
 // The report is of what was said in its span, in whole tasks, and can be narrowed.
@@ -170,15 +192,18 @@ func TestReportFindsWhatMessagesShow(t *testing.T) {
 		lead := h.worker(n, ann, "lead")
 		one, other := schemas.NewID(), schemas.NewID()
 		dispatch := func(task, sub string) {
-			h.say(n, ann, task, lead, schemas.Planner, schemas.Executor, "SubTask", sub, schemas.SubTask{SubTaskID: sub, ParentTaskID: task})
-			h.say(n, ann, task, worker, schemas.Executor, schemas.AgentValidator, "ExecutionResult", sub, failing(task, sub, schemas.ExecutionCompleted))
+			h.say(n, ann, task, lead, schemas.Planner, schemas.Executor, "SubTask", sub,
+				schemas.SubTask{SubTaskID: sub, ParentTaskID: task})
+			h.say(n, ann, task, worker, schemas.Executor, schemas.AgentValidator, "ExecutionResult", sub,
+				failing(task, sub, schemas.ExecutionCompleted))
 		}
 		dispatch(one, "s1")
 		dispatch(other, "s2")
 		middle := fullStamp(n.Store.Clock().Now().UnixMicro())
 		time.Sleep(2 * time.Millisecond)
 		outcome := func(task, sub string, who schemas.EntityID) {
-			h.say(n, ann, task, who, schemas.AgentValidator, schemas.MetaValidator, "SubTaskOutcome", sub, schemas.SubTaskOutcome{SubTaskID: sub, ParentTaskID: task, Status: schemas.OutcomeFailed})
+			h.say(n, ann, task, who, schemas.AgentValidator, schemas.MetaValidator, "SubTaskOutcome", sub,
+				schemas.SubTaskOutcome{SubTaskID: sub, ParentTaskID: task, Status: schemas.OutcomeFailed})
 		}
 		outcome(one, "s1", worker)
 		outcome(other, "s2", lead)
@@ -194,14 +219,17 @@ func TestReportFindsWhatMessagesShow(t *testing.T) {
 		}
 		all := found(schemas.AuditQuery{})
 		require.Len(t, all, 2)
-		require.Equal(t, []schemas.Detection{schemas.DetectSeparationDuty, schemas.DetectBoundary}, []schemas.Detection{all[0].Detection, all[1].Detection})
-		require.Equal(t, all, found(schemas.AuditQuery{Since: middle}), "what shows it began before, and ended in the span")
+		require.Equal(t, []schemas.Detection{schemas.DetectSeparationDuty, schemas.DetectBoundary},
+			[]schemas.Detection{all[0].Detection, all[1].Detection})
+		require.Equal(t, all, found(schemas.AuditQuery{Since: middle}),
+			"what shows it began before, and ended in the span")
 		require.Empty(t, found(schemas.AuditQuery{Until: middle}))
 		require.Equal(t, all[:1], found(schemas.AuditQuery{TaskID: one}))
 		require.Equal(t, all[1:], found(schemas.AuditQuery{Role: schemas.Executor}))
 		require.Equal(t, all[1:], found(schemas.AuditQuery{Detection: schemas.DetectBoundary}))
 		require.Empty(t, found(schemas.AuditQuery{TaskID: one, Role: schemas.Executor}))
-		for _, wrong := range []schemas.AuditQuery{{Since: "yesterday"}, {Role: "R9"}, {Detection: "x"}, {Since: middle, Until: middle}} {
+		for _, wrong := range []schemas.AuditQuery{{Since: "yesterday"}, {Role: "R9"}, {Detection: "x"},
+			{Since: middle, Until: middle}} {
 			_, err := n.AuditReport(t.Context(), ann, wrong)
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 		}
@@ -215,7 +243,8 @@ func TestReportTellsOfRoleDrift(t *testing.T) {
 		task := schemas.NewID()
 		results := func(count int, status schemas.ExecutionStatus) {
 			for range count {
-				h.say(n, ann, task, access.NodeEntity, schemas.Executor, schemas.AgentValidator, "ExecutionResult", "s", failing(task, "s", status))
+				h.say(n, ann, task, access.NodeEntity, schemas.Executor, schemas.AgentValidator, "ExecutionResult", "s",
+					failing(task, "s", status))
 			}
 		}
 		results(50, schemas.ExecutionCompleted)
@@ -239,7 +268,8 @@ func TestReportTellsOfRoleDrift(t *testing.T) {
 func TestTheAuditorIsThePersonsAlone_INV_AUDITOR(t *testing.T) {
 	h := newHomestead(t)
 	h.open(func(n *Node, _ *Keyring, ann Caller) {
-		agent := Caller{Principal: access.Principal{Entity: h.worker(n, ann, "worker"), Method: access.ByKey, KeySeq: 1}}
+		agent := Caller{Principal: access.Principal{Entity: h.worker(n, ann, "worker"), Method: access.ByKey,
+			KeySeq: 1}}
 		remote := ann
 		remote.Method = access.ByToken
 		for name, who := range map[string]Caller{"agent": agent, "nobody": {}, "a person from afar": remote} {

@@ -65,7 +65,8 @@ func (n *Node) Audit(ctx context.Context) error {
 		if _, err := g.Tx().Exec(dropReports, MaxReports); err != nil {
 			return fmt.Errorf("drop reports: %w", err)
 		}
-		return g.Audit("report/"+summary.ReportID, map[string]any{"findings": len(summary.Findings), "events": summary.Events, "messages": summary.Messages})
+		return g.Audit("report/"+summary.ReportID, map[string]any{"findings": len(summary.Findings),
+			"events": summary.Events, "messages": summary.Messages})
 	})
 }
 

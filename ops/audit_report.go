@@ -92,10 +92,12 @@ func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
 		wrong = wrong.With(schemas.Violation{Path: "/until", Msg: "must be after since"})
 	}
 	if q.Role != "" && !slices.Contains(schemas.PipelineRoles(), q.Role) {
-		wrong = wrong.With(schemas.Violation{Path: "/role", Msg: fmt.Sprintf("must be one of %v", schemas.PipelineRoles())})
+		wrong = wrong.With(schemas.Violation{Path: "/role",
+			Msg: fmt.Sprintf("must be one of %v", schemas.PipelineRoles())})
 	}
 	if q.Detection != "" && !slices.Contains(schemas.Detections(), q.Detection) {
-		wrong = wrong.With(schemas.Violation{Path: "/detection", Msg: fmt.Sprintf("must be one of %v", schemas.Detections())})
+		wrong = wrong.With(schemas.Violation{Path: "/detection",
+			Msg: fmt.Sprintf("must be one of %v", schemas.Detections())})
 	}
 	if len(wrong.Violations) > 0 {
 		return 0, 0, wrong.Try("correct what is listed")
@@ -105,11 +107,14 @@ func spanOf(q schemas.AuditQuery) (since, until int64, err error) {
 
 // report makes a report of a span, UTC µs.
 func report(g access.Grant, q schemas.AuditQuery, since, until int64) (AuditSummary, error) {
-	r := &reporting{since: since, until: until, query: q, actors: map[string]int{}, actions: map[string]int{}, seats: map[string]bool{}}
-	r.AuditSummary = AuditSummary{Actors: []Tally{}, Actions: []Tally{}, Notable: []Notable{}, AuditReport: schemas.AuditReport{
-		ReportID: schemas.NewID(), From: fullStamp(since), Until: fullStamp(min(until, g.Tx().Micros())), GeneratedAt: fullStamp(g.Tx().Micros()),
-		Findings: []schemas.AuditFinding{},
-	}}
+	r := &reporting{since: since, until: until, query: q, actors: map[string]int{}, actions: map[string]int{},
+		seats: map[string]bool{}}
+	r.AuditSummary = AuditSummary{Actors: []Tally{}, Actions: []Tally{}, Notable: []Notable{},
+		AuditReport: schemas.AuditReport{
+			ReportID: schemas.NewID(), From: fullStamp(since), Until: fullStamp(min(until, g.Tx().Micros())),
+			GeneratedAt: fullStamp(g.Tx().Micros()),
+			Findings:    []schemas.AuditFinding{},
+		}}
 	if err := r.overhear(g, q.TaskID); err != nil {
 		return AuditSummary{}, err
 	}
@@ -153,7 +158,8 @@ func (r *reporting) narrowed() bool {
 func (r *reporting) find(f schemas.AuditFinding) {
 	q := r.query
 	switch {
-	case q.TaskID != "" && f.TaskID != q.TaskID, q.Role != "" && f.Accountable != q.Role, q.Detection != "" && f.Detection != q.Detection:
+	case q.TaskID != "" && f.TaskID != q.TaskID, q.Role != "" && f.Accountable != q.Role, q.Detection != "" &&
+		f.Detection != q.Detection:
 	case len(r.Findings) == maxFindings:
 		r.Unshown++
 	default:
@@ -216,7 +222,8 @@ func (r *reporting) entry(e events.Recorded) {
 	case e.Action == "key_rotate" || e.Action == "key_unwrap":
 		r.tell(e, "%s of %s%s", e.Action, e.Target, because(d.Reason))
 	case e.Action == events.RestoreAction && e.Target == events.RestoreTarget:
-		r.tell(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left", d.ForkAt, d.AbandonedEntries)
+		r.tell(e, "the database was replaced by a backup that shares entries up to %d; entries up to %d were left",
+			d.ForkAt, d.AbandonedEntries)
 	case d.Late > 0 && !r.seats[e.Target]:
 		r.find(schemas.AuditFinding{Detection: schemas.DetectStaleSubmit, Accountable: schemas.Executor,
 			SubTaskID: strings.TrimPrefix(e.Target, "work/"), EventIDs: []string{fmt.Sprint(e.Seq)},
@@ -244,7 +251,8 @@ func (r *reporting) late(e schemas.AuditEvent) {
 // duties finds who both did and judged plain work of one task. On different
 // subtasks that is allowed: a person decides.
 func (r *reporting) duties(tx *store.Tx) error {
-	rows, err := tx.Query(selectDuties, r.since, r.until, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator)
+	rows, err := tx.Query(selectDuties, r.since, r.until, schemas.Executor, schemas.AgentValidator,
+		schemas.MetaValidator)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (f schemas.AuditFinding, err error) {
 		var holder, did, judged string
 		f.Detection, f.Accountable = schemas.DetectSeparationDuty, schemas.Planner

@@ -18,13 +18,16 @@ func TestACleanTaskIsSilent(t *testing.T) {
 	h := newHouse(t)
 	crew := h.crew("one", "two", "three")
 	submit := func() string {
-		made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "intent": "write the yearly report", "tools": []string{"bash", "write"}})
+		made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report",
+			"intent": "write the yearly report", "tools": []string{"bash", "write"}})
 		return made["task_id"].(string)
 	}
 	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
-		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"it reads well"}}}}
+		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{"it reads well"}}}}
 	fails := map[string]any{"what_to_do": "write it again", "verdicts": []any{
-		map[string]any{"criterion": "it reads well", "verdict": "fail", "failure_class": "logical", "evidence": "it does not"}}}
+		map[string]any{"criterion": "it reads well", "verdict": "fail", "failure_class": "logical",
+			"evidence": "it does not"}}}
 	merge := passing("the report is whole")
 	merge["output"] = "report.txt"
 	id := submit()
@@ -63,8 +66,11 @@ func TestACleanTaskIsSilent(t *testing.T) {
 	h.sit(crew[0], "R3", map[string]any{"file": "report.txt"})
 	h.sit(crew[1], "R4a", passing("it reads well"))
 	h.sql(`DROP TRIGGER task_messages_no_update`)
-	for who, breach := range map[schemas.EntityID]bool{crew[0].Principal.Entity: true, h.lead.Principal.Entity: true, crew[2].Principal.Entity: false} { // itself, its parent, its sibling
-		h.sql(`UPDATE task_messages SET actor = ? WHERE n = (SELECT max(n) FROM task_messages WHERE record = 'SubTaskOutcome')`, who)
+	// itself, its parent, its sibling
+	for who, breach := range map[schemas.EntityID]bool{crew[0].Principal.Entity: true, h.lead.Principal.Entity: true,
+		crew[2].Principal.Entity: false} {
+		h.sql(`UPDATE task_messages SET actor = ? WHERE n = (SELECT max(n) FROM task_messages
+			WHERE record = 'SubTaskOutcome')`, who)
 		found := report().Findings
 		require.Equal(t, breach, len(found) == 1, "%v", found)
 		if breach {
@@ -94,7 +100,8 @@ func TestStaleArtefactsAreFound(t *testing.T) {
 		return map[string]any{"criterion": path + " is made", "check": c}
 	}
 	found := func() (list []schemas.AuditFinding) {
-		r, err := h.node.AuditReport(t.Context(), h.person(), schemas.AuditQuery{Detection: schemas.DetectStaleArtefact})
+		r, err := h.node.AuditReport(t.Context(), h.person(),
+			schemas.AuditQuery{Detection: schemas.DetectStaleArtefact})
 		require.NoError(t, err)
 		return r.Findings
 	}
@@ -117,18 +124,23 @@ func TestStaleArtefactsAreFound(t *testing.T) {
 	}
 	for _, kind := range []string{"file", "regex"} {
 		made, whole := kind+".txt", kind+"-whole.txt"
-		id := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "intent": "write the yearly report", "tools": []string{"bash", "write"}})["task_id"].(string)
+		id := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report",
+			"intent": "write the yearly report", "tools": []string{"bash", "write"}})["task_id"].(string)
 		h.sit(crew[0], "R2", map[string]any{"task_criteria": []any{check(kind, whole)}, "subtasks": []any{
-			map[string]any{"intent": "write " + made, "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{check(kind, made), "it reads well"}}}})
+			map[string]any{"intent": "write " + made, "sequence": 1, "tools": []string{"bash"},
+				"success_criteria": []any{check(kind, made), "it reads well"}}}})
 		write(made, time.Hour)
 		h.sit(crew[0], "R3", map[string]any{"file": made})
 		tells(schemas.Executor, id, made, "ExecutionResult")
 		judged := h.must(crew[1], "task_claim", map[string]any{"role": "R4a"})["work"].(map[string]any)
-		require.Contains(t, judged["brief"].(map[string]any)["inputs"].(map[string]any)["doubts"].([]any)[0], ": stale", "who judges is told, too")
-		h.must(crew[1], "task_report", map[string]any{"work_id": judged["work_id"], "fence": judged["fence"], "outcome": "done", "result": passing("it reads well")})
+		require.Contains(t, judged["brief"].(map[string]any)["inputs"].(map[string]any)["doubts"].([]any)[0], ": stale",
+			"who judges is told, too")
+		h.must(crew[1], "task_report", map[string]any{"work_id": judged["work_id"], "fence": judged["fence"],
+			"outcome": "done", "result": passing("it reads well")})
 		w := h.must(crew[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 		write(made, 0)
-		h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": map[string]any{"file": made}})
+		h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+			"result": map[string]any{"file": made}})
 		require.Len(t, found(), told, "the second attempt wrote it")
 		h.sit(crew[1], "R4a", passing("it reads well"))
 		write(whole, time.Hour)

@@ -26,7 +26,8 @@ type voucher struct {
 }
 
 func scanVoucher(r *sql.Rows) (v voucher, err error) {
-	return v, r.Scan(&v.seq, &v.when, &v.id, &v.detail, &v.TaskID, &v.n, &v.Round, &v.SubTaskID, &v.From, &v.To, &v.Actor, &v.Record, &v.body, &v.at)
+	return v, r.Scan(&v.seq, &v.when, &v.id, &v.detail, &v.TaskID, &v.n, &v.Round, &v.SubTaskID, &v.From, &v.To,
+		&v.Actor, &v.Record, &v.body, &v.at)
 }
 
 // verifyMessages holds every message between roles against the audit entry that was
@@ -41,7 +42,8 @@ func verifyMessages(tx *store.Tx, v *events.Verified) error {
 		if err := tx.QueryRow(countVoucher).Scan(&there); err != nil || there == 0 {
 			return err
 		}
-		v.Damage = append(v.Damage, events.Damage{Kind: events.Deleted, What: "the messages between roles are gone, and the record tells of some"})
+		v.Damage = append(v.Damage, events.Damage{Kind: events.Deleted,
+			What: "the messages between roles are gone, and the record tells of some"})
 		return nil
 	}
 	m := &messages{v: v}
@@ -71,16 +73,20 @@ type messages struct {
 
 func (m *messages) damage(kind events.Tampering, seq int64, format string, args ...any) {
 	if m.found++; m.found <= maxMessageDamage {
-		m.v.Damage = append(m.v.Damage, events.Damage{Kind: kind, From: seq, Until: seq, What: fmt.Sprintf(format, args...)})
+		m.v.Damage = append(m.v.Damage, events.Damage{Kind: kind, From: seq, Until: seq,
+			What: fmt.Sprintf(format, args...)})
 	} else if m.found == maxMessageDamage+1 {
-		m.v.Notes = append(m.v.Notes, fmt.Sprintf("more than %d messages between roles do not fit; the first are named", maxMessageDamage))
+		m.v.Notes = append(m.v.Notes, fmt.Sprintf("more than %d messages between roles do not fit; the first are named",
+			maxMessageDamage))
 	}
 }
 
 // hold holds one message against its entry.
 func (m *messages) hold(one voucher) {
 	if !one.detail.Valid {
-		m.damage(events.Changed, one.seq, "what entry %d says of message %s was erased, so nothing shows whether the message is what it was", one.seq, one.id)
+		m.damage(events.Changed, one.seq,
+			"what entry %d says of message %s was erased, so nothing shows whether the message is what it was", one.seq,
+			one.id)
 		return
 	}
 	var told struct {
@@ -94,7 +100,8 @@ func (m *messages) hold(one voucher) {
 		SHA256  string               `json:"sha256"`
 	}
 	json.Unmarshal([]byte(one.detail.String), &told) //nolint:errcheck // what is not there does not fit
-	name := fmt.Sprintf("message %s (%s, %s to %s, task %s, entry %d)", one.id, told.Record, roleName(told.From), roleName(told.To), told.Task, one.seq)
+	name := fmt.Sprintf("message %s (%s, %s to %s, task %s, entry %d)", one.id, told.Record, roleName(told.From),
+		roleName(told.To), told.Task, one.seq)
 	if one.n == 0 {
 		m.damage(events.Deleted, one.seq, "%s was deleted", name)
 		return
@@ -105,7 +112,8 @@ func (m *messages) hold(one voucher) {
 		what string
 		fits bool
 	}{
-		{"text", hex.EncodeToString(sum[:]) == told.SHA256}, {"task", one.TaskID == told.Task}, {"round", one.Round == told.Round},
+		{"text", hex.EncodeToString(sum[:]) == told.SHA256}, {"task", one.TaskID == told.Task},
+		{"round", one.Round == told.Round},
 		{"subtask", one.SubTaskID == told.SubTask}, {"sender", one.From == told.From}, {"receiver", one.To == told.To},
 		{"actor", one.Actor == told.Actor}, {"record", one.Record == told.Record}, {"time", one.at == one.when},
 	} {
@@ -117,7 +125,8 @@ func (m *messages) hold(one voucher) {
 	case len(changed) > 0:
 		m.damage(events.Changed, one.seq, "%s was changed: its %s", name, strings.Join(changed, ", "))
 	case one.n <= m.last.n:
-		m.damage(events.Reordered, one.seq, "%s stands before message %s of entry %d, and came after it", name, m.last.id, m.last.seq)
+		m.damage(events.Reordered, one.seq, "%s stands before message %s of entry %d, and came after it", name,
+			m.last.id, m.last.seq)
 	default:
 		m.v.Messages++
 	}
@@ -147,7 +156,8 @@ func (m *messages) strangers(tx *store.Tx) error {
 		return fmt.Errorf("read messages: %w", err)
 	}
 	for _, s := range found {
-		m.damage(events.Inserted, 0, "message %s (%s, task %s, row %d) was never sent: it was inserted", s.id, s.record, s.task, s.n)
+		m.damage(events.Inserted, 0, "message %s (%s, task %s, row %d) was never sent: it was inserted", s.id, s.record,
+			s.task, s.n)
 	}
 	return nil
 }

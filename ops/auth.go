@@ -67,7 +67,8 @@ func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error)
 		r, err := agents.Get(g, string(f.EntityID))
 		if err == nil && r.Status != schemas.Active && r.Status != schemas.Registered {
 			return schemas.Deniedf("%s is %s", r.Name, r.Status).
-				Try("its parent can lift that: cordelia agent resume %s, or: cordelia agent reactivate %s", r.Name, r.Name)
+				Try("its parent can lift that: cordelia agent resume %s, or: cordelia agent reactivate %s", r.Name,
+					r.Name)
 		}
 		return err
 	}); err != nil {

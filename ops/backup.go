@@ -41,11 +41,13 @@ func (n *Node) Backup(ctx context.Context, person Caller, r *Keyring, dest strin
 	if err != nil {
 		return BackupReport{}, err
 	}
-	if err := n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error { return g.Audit("database", nil) }); err != nil {
+	if err := n.Auth.Do(ctx, person.Principal, op,
+		func(g access.Grant) error { return g.Audit("database", nil) }); err != nil {
 		return BackupReport{}, err
 	}
 	if folder := filepath.Dir(dest); !isFolder(folder) {
-		return BackupReport{}, schemas.NotFoundf("there is no folder %s", folder).Try("make it, or choose another place for the backup")
+		return BackupReport{}, schemas.NotFoundf("there is no folder %s",
+			folder).Try("make it, or choose another place for the backup")
 	}
 	out := BackupReport{Unopened: []string{}}
 	out.Report, err = n.Store.Backup(ctx, dest, func(tx *store.Tx) error { return out.verify(tx, person.Entity, root) })
@@ -144,7 +146,8 @@ func standings(tx *store.Tx) ([]standing, error) {
 	rows, err := tx.Query(selectStandings)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (s standing, err error) {
 		var kind string
-		err = r.Scan(&s.ID, &kind, &s.typ, &s.node, &s.parent, &s.root, &s.Name, &s.public, &s.enc, &s.binding, &s.seq, &s.sealed,
+		err = r.Scan(&s.ID, &kind, &s.typ, &s.node, &s.parent, &s.root, &s.Name, &s.public, &s.enc, &s.binding, &s.seq,
+			&s.sealed,
 			&s.capabilities, &s.grants, &s.Status, &s.by, &s.reason, &s.at, &s.expires, &s.graceEnd)
 		s.human = kind == "human"
 		return s, err

@@ -118,7 +118,8 @@ func TestCatalogue_INV_CATALOGUE(t *testing.T) {
 		require.NoError(t, err)
 		portable(t, o.Name, in)
 		require.NotContains(t, string(in)+string(out), `":true`, "%s has a schema that is a bare true", o.Name)
-		fmt.Fprintf(&list, "%s\n  %s, %s; %s\n  in  %s\n  out %s\n", o.Name, o.Toolset, o.Effect, o.Description, in, out)
+		fmt.Fprintf(&list, "%s\n  %s, %s; %s\n  in  %s\n  out %s\n", o.Name, o.Toolset, o.Effect, o.Description, in,
+			out)
 	}
 	require.True(t, slices.IsSortedFunc(Catalogue(), func(a, b *Operation) int {
 		return slices.Index(Toolsets(), a.Toolset) - slices.Index(Toolsets(), b.Toolset)

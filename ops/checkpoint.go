@@ -62,11 +62,13 @@ func (n *Node) Checkpoint(ctx context.Context, person Caller) (Checkpointed, err
 	c, err := n.sign(ctx, sameAs)
 	if c == nil {
 		if err == nil {
-			err = schemas.NotFoundf("the audit record is empty, so there is nothing to sign").Try("call it again once something was done")
+			err = schemas.NotFoundf("the audit record is empty, so there is nothing to sign").Try(
+				"call it again once something was done")
 		}
 		return Checkpointed{}, err
 	}
-	out := Checkpointed{Size: c.Size(), At: stampOf(c.At), Node: c.Node, File: filepath.Join(n.Home.Checkpoints(), n.notary().Name()),
+	out := Checkpointed{Size: c.Size(), At: stampOf(c.At), Node: c.Node,
+		File:   filepath.Join(n.Home.Checkpoints(), n.notary().Name()),
 		Copies: []string{}, New: before == nil || before.Text() != c.Text(), Text: c.Text()}
 	out.Root = c.RootText()
 	for _, dir := range n.checkpointDirs {
@@ -78,7 +80,8 @@ func (n *Node) Checkpoint(ctx context.Context, person Caller) (Checkpointed, err
 func stampOf(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339) }
 
 // sign signs a checkpoint unless it is unwanted, and gives the newest.
-func (n *Node) sign(ctx context.Context, unwanted func(*store.Tx, *events.Checkpoint) (bool, error)) (*events.Checkpoint, error) {
+func (n *Node) sign(ctx context.Context, unwanted func(*store.Tx, *events.Checkpoint) (bool,
+	error)) (*events.Checkpoint, error) {
 	look := func(f func(*store.Tx) error) error {
 		return n.look(ctx, "audit_checkpoint", func(g access.Grant) error { return f(g.Tx()) })
 	}

@@ -47,7 +47,8 @@ func TestRecordVerifiesAfterAnyLife(t *testing.T) {
 					h.open(func(*Node, *Keyring, Caller) {})
 				default:
 					h.open(func(n *Node, _ *Keyring, ann Caller) {
-						h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
+						h.call(n, ann, "memory_write_warm",
+							`{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
 						_, err := n.Checkpoint(t.Context(), ann)
 						require.NoError(t, err)
 					})
@@ -172,7 +173,8 @@ func TestAuditReportTellsWhatIsNotable(t *testing.T) {
 		}
 		require.Equal(t, r.Events, total)
 
-		list, _, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Actor: "ann", Action: "agent_deactivate"}, 0, 50)
+		list, _, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Actor: "ann", Action: "agent_deactivate"}, 0,
+			50)
 		require.NoError(t, err)
 		require.NotEmpty(t, list)
 		for _, e := range list {
@@ -181,7 +183,8 @@ func TestAuditReportTellsWhatIsNotable(t *testing.T) {
 		none, next, err := n.AuditTail(t.Context(), ann, events.AuditFilter{Action: "nothing like it"}, 0, 50)
 		require.NoError(t, err)
 		require.Empty(t, none)
-		require.GreaterOrEqual(t, next, list[len(list)-1].Seq, "who follows goes on from the newest entry, matched or not")
+		require.GreaterOrEqual(t, next, list[len(list)-1].Seq,
+			"who follows goes on from the newest entry, matched or not")
 		_, _, err = n.AuditTail(t.Context(), Caller{}, events.AuditFilter{}, 0, 50)
 		require.Error(t, err, "nobody in particular reads the record")
 	})
@@ -196,14 +199,16 @@ func TestWhatIsUncoveredIsSignedByWhoeverIsThere(t *testing.T) {
 			h.open(func(n *Node, _ *Keyring, ann Caller) {
 				_, err := n.Checkpoint(t.Context(), ann)
 				require.NoError(t, err)
-				h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
+				h.call(n, ann, "memory_write_warm",
+					`{"type":"learning","data":{"type":"insight","content":"Steps differ"}}`)
 			})
 			before := h.verified()
 			require.Less(t, before.Covered, before.Entries)
 			n, err := Open(t.Context(), Config{Home: h.home, Durability: store.Relaxed, Clock: later{}})
 			require.NoError(t, err)
 			if wait {
-				require.Eventually(t, func() bool { return h.verified().Covered == before.Entries }, 20*time.Second, 20*time.Millisecond)
+				require.Eventually(t, func() bool { return h.verified().Covered == before.Entries }, 20*time.Second,
+					20*time.Millisecond)
 			}
 			require.NoError(t, n.Close())
 			v := h.verified()

@@ -155,7 +155,8 @@ func (s *schema) meant(given string, v any) (found *property) {
 		switch {
 		case own == name:
 			return &s.properties[i]
-		case slices.Contains(p.also, name), name == own+"id", own == name+"s", name == own+"s" && (!isList || len(list) == 1):
+		case slices.Contains(p.also, name), name == own+"id", own == name+"s", name == own+"s" &&
+			(!isList || len(list) == 1):
 			if found != nil {
 				return nil
 			}

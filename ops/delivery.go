@@ -58,9 +58,10 @@ type Notice struct {
 // to events_poll does, at most 250 ms after.
 func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, error) {
 	listener, leave := n.subscribe(Rights)
-	w := &watch{node: n, listener: listener, pushed: true, look: func(ctx context.Context, f func(access.Grant) error) error {
-		return n.Auth.Do(ctx, p, pollOp(""), f)
-	}}
+	w := &watch{node: n, listener: listener, pushed: true,
+		look: func(ctx context.Context, f func(access.Grant) error) error {
+			return n.Auth.Do(ctx, p, pollOp(""), f)
+		}}
 	first, err := w.check(ctx)
 	if errors.Is(err, schemas.ErrBusy) {
 		w.epoch = -1 // that of no rights: next looks again, and again until there is a slot

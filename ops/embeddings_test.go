@@ -38,7 +38,8 @@ func (s *study) embedAll() {
 
 func TestSearchByMeaning(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
-	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
+	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"car"}`)
@@ -68,7 +69,8 @@ func TestSearchByMeaning(t *testing.T) {
 // Who may not search sends nothing to the model.
 func TestARefusedSearchAsksNoModel(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
-	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
+	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	asked := len(server.Asked())
@@ -99,7 +101,8 @@ func TestMeaningTakesNoRoom_INV_LEXICAL(t *testing.T) {
 		}
 		require.ElementsMatch(t, fused, slices.Concat(fits, rest))
 		require.True(t, slices.IsSortedFunc(fits, func(a, b memory.Hit) int {
-			return slices.IndexFunc(fused, func(h memory.Hit) bool { return h.ID == a.ID }) - slices.IndexFunc(fused, func(h memory.Hit) bool { return h.ID == b.ID })
+			return slices.IndexFunc(fused, func(h memory.Hit) bool { return h.ID == a.ID }) - slices.IndexFunc(fused,
+				func(h memory.Hit) bool { return h.ID == b.ID })
 		}), "in their order")
 	}
 }
@@ -120,7 +123,8 @@ func TestAPromptAsksNoModel(t *testing.T) {
 	require.NoError(t, err)
 	s.embedAll()
 	asked := len(server.Asked())
-	ann := Caller{Principal: access.Principal{Entity: "ann", Method: access.ByHuman, KeySeq: 1, Session: "connection-1"}}
+	ann := Caller{Principal: access.Principal{Entity: "ann", Method: access.ByHuman, KeySeq: 1,
+		Session: "connection-1"}}
 	prompt := HookInput{Event: HookPrompt, Session: "client-1", Prompt: "is the automobile red or blue"}
 	answer, err := NewHooks(s.node).Answer(t.Context(), ann, prompt)
 	require.NoError(t, err)

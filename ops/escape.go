@@ -17,8 +17,9 @@ func hidden(r rune) bool {
 	if r < 0x7f {
 		return r < 0x20 && r != '\n' && r != '\t'
 	}
-	return r != 0xfe0e && r != 0xfe0f && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return r != 0xfe0e && r != 0xfe0f && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) &&
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+			unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Escape makes hidden characters of agents' text visible, as \u{…}.

@@ -20,7 +20,8 @@ var eventsPoll = Define(Spec{
 	Name: "events_poll", Title: "Read events", Toolset: Events,
 	Effect: access.Write, Repeatable: true, AlwaysLoad: true,
 	SearchHint: "unread events queue mailbox notifications wait news",
-	Description: "Read your unread events, oldest first. Reading consumes nothing: once handled, pass cursor as ack in the next call. " +
+	Description: "Read your unread events, oldest first. Reading consumes nothing: once handled, pass cursor as ack " +
+		"in the next call. " +
 		"wait_seconds waits for the first. Payloads hold ids; fetch what you need by id.",
 }, pollEvents)
 
@@ -181,22 +182,26 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 	if err != nil || len(out.Events) > 0 {
 		return out, err
 	}
-	err = c.Node.Auth.Wait(ctx, c.Caller.Principal, pollOp(c.As), time.Duration(in.WaitSeconds)*time.Second, func(limited context.Context) error {
-		w := &watch{node: c.Node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error { return read(ctx, c, f) }}
-		for len(out.Events) == 0 {
-			if _, err := w.next(limited); err != nil {
-				if limited.Err() != nil && ctx.Err() == nil {
-					return nil // nothing came
+	err = c.Node.Auth.Wait(ctx, c.Caller.Principal, pollOp(c.As), time.Duration(in.WaitSeconds)*time.Second,
+		func(limited context.Context) error {
+			w := &watch{node: c.Node, listener: listener, look: func(ctx context.Context,
+				f func(access.Grant) error) error {
+				return read(ctx, c, f)
+			}}
+			for len(out.Events) == 0 {
+				if _, err := w.next(limited); err != nil {
+					if limited.Err() != nil && ctx.Err() == nil {
+						return nil // nothing came
+					}
+					return err
 				}
-				return err
+				var err error
+				if out, err = unread(ctx, c, in); err != nil {
+					return lost(err, "read these events")
+				}
 			}
-			var err error
-			if out, err = unread(ctx, c, in); err != nil {
-				return lost(err, "read these events")
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return out, err
 }
 
@@ -249,7 +254,8 @@ func unread(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, error
 	}
 	out.Unread = b.Unread
 	for _, e := range b.Events {
-		out.Events = append(out.Events, polledEvent{ID: e.ID, Event: e.Type, Payload: e.Payload, Timestamp: e.Timestamp, Source: e.Source})
+		out.Events = append(out.Events, polledEvent{ID: e.ID, Event: e.Type, Payload: e.Payload, Timestamp: e.Timestamp,
+			Source: e.Source})
 	}
 	if len(out.Carried) > 0 {
 		c.shown(ctx, secondHand)

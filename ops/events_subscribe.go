@@ -68,7 +68,8 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (eventsSubscr
 		return listSubscriptions(ctx, c)
 	}
 	// Absent is not empty: whoever forgets events must not go deaf by it.
-	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) || len(in.Events) > maxSubscribe {
+	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) ||
+		len(in.Events) > maxSubscribe {
 		return eventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
 			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or [{"event":"*"}] for everything`, maxSubscribe).
 			With(schemas.Violation{Path: "/events", Msg: "is missing, empty or too long"}).

@@ -165,7 +165,9 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	for name, revoke := range map[string]func(){
 		"capability": func() {
 			o.write(func(tx *store.Tx) error {
-				if _, err := tx.Exec(`UPDATE entities SET capabilities = json_set(capabilities, '$.tools', json('[]')) WHERE id = 'cat'`); err != nil {
+				if _, err := tx.Exec(
+					`UPDATE entities SET capabilities = json_set(capabilities, '$.tools', json('[]'))
+						WHERE id = 'cat'`); err != nil {
 					return err
 				}
 				return access.BumpEpoch(tx)
@@ -174,7 +176,8 @@ func TestRevokedWhileWaiting(t *testing.T) {
 		"parent": func() { o.suspend("bob") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.exec(`UPDATE entities SET status = 'active', capabilities = (SELECT capabilities FROM entities WHERE id = 'bob') WHERE parent_id IS NOT NULL`)
+			o.exec(`UPDATE entities SET status = 'active', capabilities = (SELECT capabilities FROM entities
+				WHERE id = 'bob') WHERE parent_id IS NOT NULL`)
 			o.write(access.BumpEpoch)
 			done := o.waiting(t.Context(), "cat")
 			revoke()

@@ -72,17 +72,21 @@ func (o *town) exec(query string, args ...any) {
 func (o *town) entity(id, parent, caps string) {
 	o.Helper()
 	if parent == "" {
-		o.exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+		o.exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key,
+			enc_binding, status, status_by, status_at, created_at)
 			VALUES (?1, 'human', ?1, 0, ?1, ?1, x'', x'', x'', 'active', 'node', 0, 0)`, id)
 		return
 	}
-	o.exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
-		VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?1, ?1, x'', x'', x'', ?3, 'active', 'node', 0, 0)`, id, parent, caps)
+	o.exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+		enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+		VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?1, ?1, x'', x'', x'', ?3, 'active', 'node', 0,
+		0)`, id, parent, caps)
 }
 
 func (o *town) group(id schemas.GroupID, policy string, members ...schemas.EntityID) {
 	o.Helper()
-	o.exec(`INSERT INTO groups(id, kind, owner_id, culture, created_at) VALUES (?, 'normal', 'ann', json_object('notification_policy', ?), 0)`, id, policy)
+	o.exec(`INSERT INTO groups(id, kind, owner_id, culture, created_at)
+		VALUES (?, 'normal', 'ann', json_object('notification_policy', ?), 0)`, id, policy)
 	for _, m := range members {
 		o.write(func(tx *store.Tx) error {
 			if _, err := tx.Exec(`INSERT INTO members VALUES (?, ?, 'member', 'ann', 0)`, id, m); err != nil {
@@ -119,7 +123,8 @@ func (o *town) suspend(id schemas.EntityID) {
 func (o *town) emit(s events.Stream, item string) {
 	o.Helper()
 	o.write(func(tx *store.Tx) error {
-		return events.Append(tx, s, events.Event{Type: schemas.EventMemoryWritten, Source: "ann", Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(item)}})
+		return events.Append(tx, s, events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
+			Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(item)}})
 	})
 }
 

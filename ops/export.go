@@ -87,8 +87,9 @@ func (n *Node) Import(ctx context.Context, caller Caller, r ImportRequest) (done
 	}
 	op := access.Op{Tool: memoryWriteWarm.Name, Effect: access.Write, As: r.As}
 	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
-		done, err = memory.Import(g, bundle, memory.ImportOptions{Known: memory.Known{Node: n.ID, Key: n.key.PublicKey()},
-			CreateGroups: r.CreateGroups, Group: r.Group, ReplaceContext: r.ReplaceContext, Hot: importHot})
+		done, err = memory.Import(g, bundle,
+			memory.ImportOptions{Known: memory.Known{Node: n.ID, Key: n.key.PublicKey()},
+				CreateGroups: r.CreateGroups, Group: r.Group, ReplaceContext: r.ReplaceContext, Hot: importHot})
 		return err
 	})
 	return done, err

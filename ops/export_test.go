@@ -30,7 +30,8 @@ func (h *house) imported(c Caller, text string, r ImportRequest) memory.Imported
 // A context is replaced on demand alone, whoever signed it.
 func TestImportReplacesAContextOnDemandAlone_INV_IMPORT(t *testing.T) {
 	h := newHouse(t)
-	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "nests"}}})
+	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch",
+		"data": map[string]any{"active": map[string]any{"focus": "nests"}}})
 	signed := h.exported(h.lead, ExportRequest{})
 	edited := strings.Replace(signed, "nests", "eggs", 1)
 	focus := func() string {
@@ -39,7 +40,8 @@ func TestImportReplacesAContextOnDemandAlone_INV_IMPORT(t *testing.T) {
 	require.Equal(t, memory.ContextSame, h.imported(h.lead, signed, ImportRequest{}).Context)
 	require.Equal(t, memory.ContextKept, h.imported(h.lead, edited, ImportRequest{}).Context)
 	require.Contains(t, focus(), "nests")
-	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "cliffs"}}})
+	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch",
+		"data": map[string]any{"active": map[string]any{"focus": "cliffs"}}})
 	require.Equal(t, memory.ContextKept, h.imported(h.lead, signed, ImportRequest{}).Context, "signed or not")
 	require.Contains(t, focus(), "cliffs")
 	require.Equal(t, memory.ContextReplaced, h.imported(h.lead, signed, ImportRequest{ReplaceContext: true}).Context)
@@ -55,7 +57,8 @@ func TestSignedExportsComeBackAsTheyWere(t *testing.T) {
 	own := h.exported(w, ExportRequest{})
 	byPerson := h.exported(h.person(), ExportRequest{Of: w.Entity})
 	source := func() any {
-		item := h.must(h.person(), "memory_read_warm", map[string]any{"ids": []any{id}})["items"].([]any)[0].(map[string]any)
+		item := h.must(h.person(), "memory_read_warm",
+			map[string]any{"ids": []any{id}})["items"].([]any)[0].(map[string]any)
 		return item["provenance"].(map[string]any)["source"]
 	}
 	forget := func() { h.sql(`UPDATE items SET id = 'gone-' || n, current = 0 WHERE id = ?`, id) }

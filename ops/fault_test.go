@@ -18,8 +18,10 @@ func (h *house) columns() map[string][]string {
 	h.t.Helper()
 	out := map[string][]string{}
 	require.NoError(h.t, h.node.Store.Read(h.t.Context(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'
-			AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'items_fts%' AND t.name NOT IN ('call_counts', 'denials', 'fuse')
+		rows, err := tx.Query(
+			`SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'
+			AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'items_fts%' AND t.name NOT IN ('call_counts',
+			'denials', 'fuse')
 			AND c.name <> 'last_seen_at' ORDER BY t.name, c.cid`)
 		if err != nil {
 			return err
@@ -44,9 +46,11 @@ func (h *house) mined() (arm func(n int)) {
 	h.sql(`CREATE TABLE fuse (left INTEGER NOT NULL) STRICT`)
 	h.sql(`INSERT INTO fuse VALUES (0)`)
 	for table, of := range columns {
-		for name, on := range map[string]string{"insert": "INSERT", "update": "UPDATE OF " + strings.Join(of, ", "), "delete": "DELETE"} {
+		for name, on := range map[string]string{"insert": "INSERT", "update": "UPDATE OF " + strings.Join(of, ", "),
+			"delete": "DELETE"} {
 			h.sql(fmt.Sprintf(`CREATE TRIGGER mine_%[1]s_%[2]s AFTER %[3]s ON %[1]s BEGIN
-				UPDATE fuse SET left = left - 1; SELECT RAISE(ABORT, 'mine') FROM fuse WHERE left = 0; END`, table, name, on))
+				UPDATE fuse SET left = left - 1; SELECT RAISE(ABORT, 'mine') FROM fuse
+				WHERE left = 0; END`, table, name, on))
 		}
 	}
 	return func(n int) { h.sql(`UPDATE fuse SET left = ?`, n) }
@@ -59,7 +63,8 @@ func (h *house) state() string {
 	columns := h.columns()
 	require.NoError(h.t, h.node.Store.Read(h.t.Context(), func(tx *store.Tx) error {
 		for _, table := range slices.Sorted(maps.Keys(columns)) {
-			rows, err := tx.Query(fmt.Sprintf(`SELECT quote(%s) AS row FROM %s ORDER BY row`, strings.Join(columns[table], ") || ',' || quote("), table))
+			rows, err := tx.Query(fmt.Sprintf(`SELECT quote(%s) AS row FROM %s ORDER BY row`,
+				strings.Join(columns[table], ") || ',' || quote("), table))
 			if err != nil {
 				return err
 			}

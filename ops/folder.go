@@ -26,7 +26,8 @@ func Folder(path string) (string, error) {
 		info, err = os.Stat(whole)
 	}
 	if err != nil || !info.IsDir() {
-		return "", schemas.NotFoundf("there is no folder %s", path).Try("name one that is there, or go there first").Because(err)
+		return "", schemas.NotFoundf("there is no folder %s",
+			path).Try("name one that is there, or go there first").Because(err)
 	}
 	return folded(whole, sameFile), nil
 }
@@ -67,7 +68,8 @@ func folded(path string, same func(a, b string) bool) string {
 }
 
 // Bind binds a folder to a group for the person and everyone below them.
-func (n *Node) Bind(ctx context.Context, person Caller, path string, group schemas.GroupID) (b memory.Binding, err error) {
+func (n *Node) Bind(ctx context.Context, person Caller, path string,
+	group schemas.GroupID) (b memory.Binding, err error) {
 	dir, err := Folder(path)
 	if err != nil {
 		return b, err

@@ -58,11 +58,14 @@ func (n *Node) Adopt(ctx context.Context, person Caller, a Adoption) (agents.Rec
 	key := keys.Recipient{PublicKey: r.PublicKey, EncPublicKey: r.EncPublicKey, Binding: r.EncBinding, KeySeq: 1}
 	switch {
 	case r.V != 1:
-		return agents.Record{}, schemas.Invalidf("the record has version %d", r.V).Expecting("version 1, as cordelia agent record prints it")
+		return agents.Record{}, schemas.Invalidf("the record has version %d",
+			r.V).Expecting("version 1, as cordelia agent record prints it")
 	case r.NodeID == n.ID || !schemas.IsAgentID(string(r.NodeID)):
-		return agents.Record{}, schemas.Invalidf("the record is not of another node").Try("register agents of this node with: cordelia agent register")
+		return agents.Record{}, schemas.Invalidf("the record is not of another node").Try(
+			"register agents of this node with: cordelia agent register")
 	case schemas.AgentIDFromKey(r.PublicKey) != r.AgentID:
-		return agents.Record{}, schemas.Invalidf("the record's id is not the hash of its key").Try("ask for a fresh record: cordelia agent record NAME, on the agent's node")
+		return agents.Record{}, schemas.Invalidf("the record's id is not the hash of its key").Try(
+			"ask for a fresh record: cordelia agent record NAME, on the agent's node")
 	}
 	if err := key.Verify(); err != nil {
 		return agents.Record{}, err

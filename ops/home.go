@@ -38,13 +38,15 @@ func (h Home) Fresh() bool { return missing(h.HumanKey()) }
 
 // noPassphrase refuses: a process that serves a model has nobody to ask.
 func noPassphrase() ([]byte, error) {
-	return nil, schemas.Errorf(schemas.CodeUnauthenticated, "this key file needs a passphrase, and there is nobody to ask").
+	return nil, schemas.Errorf(schemas.CodeUnauthenticated,
+		"this key file needs a passphrase, and there is nobody to ask").
 		Try("use an agent's own key file, which has none: cordelia key unwrap NAME")
 }
 
 // loadOrCreate loads a key file, or makes it. Of several processes doing so at
 // once one creates it and the others load that.
-func loadOrCreate(path string, id func(keys.Identity) schemas.EntityID, kind keys.Kind, ask func() ([]byte, error), passphrase []byte) (keys.File, error) {
+func loadOrCreate(path string, id func(keys.Identity) schemas.EntityID, kind keys.Kind, ask func() ([]byte, error),
+	passphrase []byte) (keys.File, error) {
 	f, err := keys.LoadFile(path, ask)
 	if !errors.Is(err, schemas.ErrNotFound) {
 		return f, err

@@ -130,7 +130,8 @@ func (h *Hooks) Answer(ctx context.Context, caller Caller, in HookInput) (HookAn
 }
 
 // session calls memory_session.
-func (h *Hooks) session(ctx context.Context, caller Caller, in HookInput, action sessionAction, out *memorySessionOut) error {
+func (h *Hooks) session(ctx context.Context, caller Caller, in HookInput, action sessionAction,
+	out *memorySessionOut) error {
 	args := mustJSON(map[string]any{"action": action, "session_id": in.Session})
 	answer, err := memorySession.Call(ctx, h.node, caller, args)
 	if err == nil {
@@ -167,10 +168,11 @@ func (h *Hooks) unaided(ctx context.Context, caller Caller, in HookInput, tool *
 	if sub := h.seatedAs(in.AgentID); sub != "" {
 		also = append(also, sub)
 	}
-	err = h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: tool.Name, Effect: access.Read}, func(g access.Grant) (err error) {
-		alone, err = g.Unaided(also...)
-		return err
-	})
+	err = h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: tool.Name, Effect: access.Read},
+		func(g access.Grant) (err error) {
+			alone, err = g.Unaided(also...)
+			return err
+		})
 	return alone, err
 }
 
@@ -207,7 +209,8 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 	shown := maps.Clone(h.shown)
 	h.mu.Unlock()
 	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: recalled,
-		Inject: &memory.Inject{Lines: recalled, Words: least, Without: func(id schemas.ItemID) bool { return shown[id] }}})
+		Inject: &memory.Inject{Lines: recalled, Words: least,
+			Without: func(id schemas.ItemID) bool { return shown[id] }}})
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +230,8 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 		if text == "" {
 			text = hit.Name
 		}
-		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, short(hit.ID), contradicted(hit, found.Hits)))
+		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, short(hit.ID),
+			contradicted(hit, found.Hits)))
 		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
 		if room -= len(line) + 1; room < 0 {
 			break
@@ -308,7 +312,8 @@ func (h *Hooks) unread(ctx context.Context, caller Caller) (string, error) {
 	if counted < all.Unread {
 		kinds = append(kinds, "…")
 	}
-	return fmt.Sprintf("Unread events: %d (%s). Read them with events_poll.", all.Unread, strings.Join(kinds, ", ")), nil
+	return fmt.Sprintf("Unread events: %d (%s). Read them with events_poll.", all.Unread, strings.Join(kinds, ", ")),
+		nil
 }
 
 // known reports whether e tells what became of the caller or of one of its sub-agents:
@@ -338,24 +343,25 @@ func (h *Hooks) stop(ctx context.Context, caller Caller, in HookInput) (HookAnsw
 // what a model is told to do must not hold words of others.
 func (h *Hooks) held(ctx context.Context, caller Caller) (string, error) {
 	var ids []string
-	err := h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: "task_report", Effect: access.Read}, func(g access.Grant) error {
-		ids = nil
-		for f := (work.Filter{State: schemas.WorkLeased, Limit: maxTasks}); ; {
-			items, err := work.List(g, f)
-			if err != nil {
-				return err
-			}
-			for _, s := range items {
-				if s.HolderID == g.Actor() {
-					ids = append(ids, s.WorkID)
+	err := h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: "task_report", Effect: access.Read},
+		func(g access.Grant) error {
+			ids = nil
+			for f := (work.Filter{State: schemas.WorkLeased, Limit: maxTasks}); ; {
+				items, err := work.List(g, f)
+				if err != nil {
+					return err
 				}
+				for _, s := range items {
+					if s.HolderID == g.Actor() {
+						ids = append(ids, s.WorkID)
+					}
+				}
+				if len(items) < f.Limit {
+					return nil
+				}
+				f.Before = items[len(items)-1].WorkID
 			}
-			if len(items) < f.Limit {
-				return nil
-			}
-			f.Before = items[len(items)-1].WorkID
-		}
-	})
+		})
 	if err != nil {
 		return "", err
 	}
@@ -368,7 +374,8 @@ func (h *Hooks) held(ctx context.Context, caller Caller) (string, error) {
 	for _, id := range ids {
 		h.warned[id] = true
 	}
-	return fmt.Sprintf("Cordelia: you still hold work (%s). Report it with task_report, or give it back with outcome \"released\"; task_claim tells the fence again. This is said once.",
+	return fmt.Sprintf("Cordelia: you still hold work (%s). Report it with task_report, or give it back with "+
+		"outcome \"released\"; task_claim tells the fence again. This is said once.",
 		strings.Join(ids[:min(len(ids), 5)], ", ")), nil
 }
 

@@ -64,7 +64,8 @@ func (h *Hooks) Caller(caller Caller, toolUseID string) (Caller, error) {
 		return who.caller, who.err
 	}
 	if h.live {
-		return caller, schemas.Errorf(schemas.CodeUnauthenticated, "the client's hook did not say which of its agents makes this call").
+		return caller, schemas.Errorf(schemas.CodeUnauthenticated,
+			"the client's hook did not say which of its agents makes this call").
 			Try("make the call again; if it goes on, restart the client with its hooks on, or end the plugin")
 	}
 	return caller, nil
@@ -147,10 +148,11 @@ func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) 
 
 // place is the group the parent works in, "" if none.
 func (h *Hooks) place(ctx context.Context, parent Caller) (group schemas.GroupID, err error) {
-	err = h.node.Auth.Do(ctx, parent.Principal, access.Op{Tool: agentRegister.Name, Effect: access.Read}, func(g access.Grant) error {
-		group, err = memory.BoundGroup(g, parent.Dir)
-		return err
-	})
+	err = h.node.Auth.Do(ctx, parent.Principal, access.Op{Tool: agentRegister.Name, Effect: access.Read},
+		func(g access.Grant) error {
+			group, err = memory.BoundGroup(g, parent.Dir)
+			return err
+		})
 	return group, err
 }
 

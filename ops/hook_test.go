@@ -9,14 +9,19 @@ import (
 // remembering is an agent that works in roles and has something to remember.
 func (h *house) remembering(name string) Caller {
 	h.t.Helper()
-	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name, "groups": []string{"crew"}, "capabilities": map[string]any{
-		"memory_read":      map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"crew"}, "visibility": []string{"private", "group"}},
-		"memory_write":     map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{}, "visibility": []string{"private"}},
-		"tools":            []string{"events_poll", "memory_search", "memory_session", "memory_write_hot", "memory_write_warm", "task_claim", "task_report"},
-		"max_parallel_ops": 5, "autonomous": true, "ttl_seconds": 3600}})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name,
+		"groups": []string{"crew"}, "capabilities": map[string]any{
+			"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"crew"},
+				"visibility": []string{"private", "group"}},
+			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{},
+				"visibility": []string{"private"}},
+			"tools": []string{"events_poll", "memory_search", "memory_session", "memory_write_hot",
+				"memory_write_warm", "task_claim", "task_report"},
+			"max_parallel_ops": 5, "autonomous": true, "ttl_seconds": 3600}})
 	c := h.caller(name)
 	h.must(c, "memory_write_warm", note("The cache is stale after a rename"))
-	h.must(c, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "mend the cache"}}})
+	h.must(c, "memory_write_hot", map[string]any{"operation": "patch",
+		"data": map[string]any{"active": map[string]any{"focus": "mend the cache"}}})
 	return c
 }
 
@@ -36,7 +41,8 @@ func (h *house) hears(hooks *Hooks, c Caller, subAgent string) (prompt, start st
 		}
 		return answer.Specific.Text
 	}
-	return text(HookInput{Event: HookPrompt, Prompt: "why is the cache stale after a rename"}), text(HookInput{Event: HookSessionStart})
+	return text(HookInput{Event: HookPrompt, Prompt: "why is the cache stale after a rename"}),
+		text(HookInput{Event: HookSessionStart})
 }
 
 // From the claim of a seat of R1, R3 or R4a to its report no hook shows its holder
@@ -45,7 +51,8 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "crew"})
 	one, two := h.remembering("one"), h.remembering("two")
-	h.must(h.lead, "memory_write_warm", with(note("The kettle is on"), map[string]any{"visibility": "group", "group": "crew"}))
+	h.must(h.lead, "memory_write_warm", with(note("The kettle is on"),
+		map[string]any{"visibility": "group", "group": "crew"}))
 	hears := func(c Caller, silent bool, when string) {
 		t.Helper()
 		prompt, start := h.hears(NewHooks(h.node), c, "")
@@ -60,7 +67,8 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 	}
 	h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "tools": []string{"bash"}})
 	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
-		map[string]any{"intent": "write it down", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"it reads well"}}}}
+		map[string]any{"intent": "write it down", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{"it reads well"}}}}
 	merge := passing("the report is whole")
 	merge["output"] = "report.txt"
 	for _, seat := range []struct {
@@ -78,14 +86,16 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 		hears(seat.who, false, "before "+seat.role)
 		w := h.must(seat.who, "task_claim", map[string]any{"role": seat.role})["work"].(map[string]any)
 		hears(seat.who, seat.silent, seat.role)
-		h.must(seat.who, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": seat.answer,
+		h.must(seat.who, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+			"result":   seat.answer,
 			"evidence": []any{map[string]any{"tool": "bash", "input": seat.role, "exit": 0, "head": "fine"}}})
 		hears(seat.who, false, "after "+seat.role)
 	}
 	require.Equal(t, 1, h.number(`SELECT count(*) FROM tasks WHERE state = 'accepted'`))
 
 	// An item of such a role that is no seat is held like one.
-	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "judge it", "role": "R4a", "assigned_to": "two"}}})
+	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "judge it", "role": "R4a",
+		"assigned_to": "two"}}})
 	h.must(two, "task_claim", map[string]any{})
 	hears(two, true, "an item for R4a")
 	hears(one, false, "beside it")
@@ -96,7 +106,8 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 func TestHooksAreSilentToSubAgents_INV_UNAIDED(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_write_warm", note("The cache is stale after a rename"))
-	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch", "data": map[string]any{"active": map[string]any{"focus": "mend the cache"}}})
+	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch",
+		"data": map[string]any{"active": map[string]any{"focus": "mend the cache"}}})
 	hooks := NewHooks(h.node)
 	_, err := hooks.Answer(t.Context(), h.lead, HookInput{Event: HookPreTool, ToolUseID: "toolu_1", AgentID: "a1"})
 	require.NoError(t, err)
@@ -151,7 +162,8 @@ func TestHooksMentionAnEventOnce(t *testing.T) {
 		return answer.Specific.Text
 	}
 	start, prompt := HookInput{Event: HookSessionStart}, HookInput{Event: HookPrompt, Prompt: "what about the weather"}
-	require.NotContains(t, hook(NewHooks(h.node), start), "Unread events", "it made the group, the agent and the member itself")
+	require.NotContains(t, hook(NewHooks(h.node), start), "Unread events",
+		"it made the group, the agent and the member itself")
 	h.must(w, "memory_write_warm", with(note("The kettle is on"), map[string]any{"group": "crew"}))
 	hooks := NewHooks(h.node)
 	require.Contains(t, hook(hooks, start), "memory.written ×1")

@@ -105,7 +105,8 @@ func TestAnOldKeyIsNoSignOfLife(t *testing.T) {
 	h.must(w, "memory_read_hot", map[string]any{})
 	h.node.Auth.Flush(t.Context())
 	seen := func() any {
-		return h.must(h.lead, "agent_list", map[string]any{"agent": "w"})["agents"].([]any)[0].(map[string]any)["last_seen_at"]
+		return h.must(h.lead, "agent_list",
+			map[string]any{"agent": "w"})["agents"].([]any)[0].(map[string]any)["last_seen_at"]
 	}
 	before := seen()
 	h.clock.advance(time.Minute)
@@ -122,14 +123,17 @@ func TestOthersShowNoMoreThanTheirNames(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
 	for _, name := range []string{"w", "v"} {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name, "groups": []string{"team"},
-			"capabilities": map[string]any{"tools": []string{"agent_list"}, "memory_read": map[string]any{"groups": []string{"team"}}}})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name,
+			"name": name, "groups": []string{"team"},
+			"capabilities": map[string]any{"tools": []string{"agent_list"},
+				"memory_read": map[string]any{"groups": []string{"team"}}}})
 	}
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "v", "action": "activate"})
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "v", "action": "suspend", "reason": "it leaks the vault"})
 	row := h.must(h.caller("w"), "agent_list", map[string]any{"agent": "v"})["agents"].([]any)[0].(map[string]any)
 	require.Equal(t, "v", row["name"])
-	for _, field := range []string{"status_reason", "parent_entity_id", "expires_at", "last_seen_at", "capabilities", "grants"} {
+	for _, field := range []string{"status_reason", "parent_entity_id", "expires_at", "last_seen_at", "capabilities",
+		"grants"} {
 		require.NotContains(t, row, field)
 	}
 }
@@ -140,7 +144,8 @@ func TestReasonsAndKeysAreBounded(t *testing.T) {
 	h.worker("w")
 	_, err := h.call(h.lead, "agent_deactivate", map[string]any{"agent": "w", "reason": strings.Repeat("x", 10_000)})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	_, err = h.call(h.lead, "memory_write_warm", with(note("x"), map[string]any{"idempotency_key": strings.Repeat("k", 10_000)}))
+	_, err = h.call(h.lead, "memory_write_warm", with(note("x"),
+		map[string]any{"idempotency_key": strings.Repeat("k", 10_000)}))
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 }
 
@@ -177,7 +182,8 @@ func TestNobodyIsCalledNode(t *testing.T) {
 
 // Variation selectors and soft hyphens carry messages no person sees.
 func TestEscapeShowsEverythingHidden(t *testing.T) {
-	for _, r := range []rune{0x00, 0x1b, 0x85, 0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x2028, 0x2029, 0x202e, 0x2066, 0x3164, 0xfe00, 0xfeff, 0xfff9, 0x1d173, 0xe0041, 0xe0100, 0xe01ef} {
+	for _, r := range []rune{0x00, 0x1b, 0x85, 0xad, 0x34f, 0x61c, 0x115f, 0x180e, 0x200b, 0x2028, 0x2029, 0x202e,
+		0x2066, 0x3164, 0xfe00, 0xfeff, 0xfff9, 0x1d173, 0xe0041, 0xe0100, 0xe01ef} {
 		s := "a" + string(r) + "b"
 		require.NotContains(t, Escape(s), string(r), "%U", r)
 		raw, err := json.Marshal(s)
@@ -189,7 +195,8 @@ func TestEscapeShowsEverythingHidden(t *testing.T) {
 		var back string
 		require.NoError(t, json.Unmarshal(escaped, &back))
 		require.Equal(t, s, back)
-		for _, written := range [][]byte{raw, escaped, []byte(`"a` + string(r) + `b"`)} { // as Go, an agent, or neither writes it
+		// as Go, an agent, or neither writes it
+		for _, written := range [][]byte{raw, escaped, []byte(`"a` + string(r) + `b"`)} {
 			require.NoError(t, json.Unmarshal(ShowJSON(written), &back), "%s", written)
 			require.Equal(t, Escape(s), back, "%s", written)
 			again := string(ShowJSON(ShowJSON(written)))
@@ -227,7 +234,8 @@ func TestRightsOfAReactivatedAgentChange(t *testing.T) {
 	h.clock.advance(2 * time.Hour)
 	require.NoError(t, h.node.Sweep(t.Context()))
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
-	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w", "capabilities": map[string]any{"max_parallel_ops": 2}})
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
+		"capabilities": map[string]any{"max_parallel_ops": 2}})
 	require.NoError(t, h.node.Sweep(t.Context()))
 	require.Equal(t, "active", h.status("w"))
 }

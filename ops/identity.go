@@ -29,7 +29,8 @@ type Established struct {
 // a kill at any point: the key files are made first and exclusively, then the
 // records are made from them if they are missing. passphrase protects a new
 // human key; ask is called for an existing one's.
-func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte, ask func() ([]byte, error)) (Established, error) {
+func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
+	ask func() ([]byte, error)) (Established, error) {
 	if humanID == "" {
 		humanID = loginSlug()
 	}
@@ -60,7 +61,8 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 			return err
 		}
 		out.Created = true
-		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: humanID, Key: human.Identity.Recipient(1)}); err != nil {
+		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: humanID,
+			Key: human.Identity.Recipient(1)}); err != nil {
 			return err
 		}
 		return memory.CreateHot(g, human.EntityID)
@@ -151,10 +153,12 @@ func nearestKeys(g access.Grant, files []string, ref string) (match []keys.File,
 		if parent, rest, qualified := strings.Cut(ref, "/"); qualified {
 			name, under = rest, parent
 		}
-		if !(r.Name == name && r.Status != schemas.Removed) && (len(name) < 8 || !strings.HasPrefix(string(r.ID), name)) {
+		if !(r.Name == name && r.Status != schemas.Removed) &&
+			(len(name) < 8 || !strings.HasPrefix(string(r.ID), name)) {
 			continue
 		}
-		if parent := string(r.Parent); under != "" && nameOf(g, r.Parent) != under && (len(under) < 8 || !strings.HasPrefix(parent, under)) {
+		if parent := string(r.Parent); under != "" && nameOf(g, r.Parent) != under &&
+			(len(under) < 8 || !strings.HasPrefix(parent, under)) {
 			continue
 		}
 		chain, err := g.ChainOf(r.ID)
@@ -184,11 +188,13 @@ func (n *Node) Caller(ctx context.Context, f keys.File, session string) (Caller,
 		}
 		// Possession is proven like any other client's: by a signature the record's
 		// key verifies.
-		challenge := schemas.AuthChallenge{Audience: "process", NodeID: string(n.ID), AgentID: f.EntityID, KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
+		challenge := schemas.AuthChallenge{Audience: "process", NodeID: string(n.ID), AgentID: f.EntityID,
+			KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
 		msg := challenge.SigningBytes()
 		if err := keys.Verify(key.PublicKey, msg, f.Identity.Sign(msg)); err != nil {
 			if f.Kind == keys.Human { // sealed to nobody
-				return schemas.Errorf(schemas.CodeUnauthenticated, "the key file %s holds an old key, or a stranger's", n.Home.HumanKey()).
+				return schemas.Errorf(schemas.CodeUnauthenticated, "the key file %s holds an old key, or a stranger's",
+					n.Home.HumanKey()).
 					Try("put a backup of that file back: nothing else can open this home").Because(err)
 			}
 			return schemas.Errorf(schemas.CodeUnauthenticated, "the key file of %s holds an old key", f.EntityID).
@@ -216,8 +222,10 @@ func (c *Call) sign(actor schemas.EntityID, msg []byte) (signature []byte, by sc
 // the user's memory and every tool, one generation of agents below it.
 func leadCapabilities() []byte {
 	return mustJSON(map[string]any{
-		"memory_read":          map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group", "public"}},
-		"memory_write":         map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group"}},
+		"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"},
+			"visibility": []string{"private", "group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"},
+			"visibility": []string{"private", "group"}},
 		"tools":                Names(),
 		"max_parallel_ops":     64,
 		"ttl_seconds":          0,

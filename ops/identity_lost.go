@@ -28,8 +28,10 @@ func LostKey(tx *store.Tx, home Home) error {
 	case err != nil:
 		return err
 	case home.Fresh(): // a person's key is sealed to nobody: only a copy of the file brings it back
-		return schemas.NotFoundf("your key file %s is missing, and the database beside it knows you by that key", home.HumanKey()).
-			Try("put a backup of that file back: nothing else opens this home; or begin anew in another folder: cordelia --home DIR setup")
+		return schemas.NotFoundf("your key file %s is missing, and the database beside it knows you by that key",
+			home.HumanKey()).
+			Try("put a backup of that file back: nothing else opens this home; or begin anew in another folder: " +
+				"cordelia --home DIR setup")
 	case agent && missing(home.DefaultAgentKey()):
 		return schemas.NotFoundf("the key file %s of your agent %s is missing", home.DefaultAgentKey(), defaultAgent).
 			Try("run: cordelia key unwrap %s", defaultAgent)

@@ -18,21 +18,26 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 		id := a.must(a.rover, "memory_write_warm", note(fmt.Sprintf("Boat %d", i)))["id"]
 		a.must(a.person(), "trust_assess", map[string]any{"id": id, "verdict": "right"})
 	}
-	right := a.must(a.scout, "memory_write_warm", found("Since the storm the lamp takes gas", map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
-	wrong := a.must(a.rover, "memory_write_warm", found("The lighthouse lamp of the harbour burns whale oil", map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
+	right := a.must(a.scout, "memory_write_warm", found("Since the storm the lamp takes gas",
+		map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
+	wrong := a.must(a.rover, "memory_write_warm", found("The lighthouse lamp of the harbour burns whale oil",
+		map[string]any{"subject": "lamp", "key": "fuel"}))["id"].(string)
 	type view struct {
 		ids   []string
 		wrong []bool
 	}
 	search := func(c Caller) (v view) {
-		for _, h := range a.must(c, "memory_search", map[string]any{"query": "lighthouse lamp harbour burns whale oil"})["results"].([]any) {
+		for _, h := range a.must(c, "memory_search",
+			map[string]any{"query": "lighthouse lamp harbour burns whale oil"})["results"].([]any) {
 			hit := h.(map[string]any)
 			v.ids, v.wrong = append(v.ids, hit["id"].(string)), append(v.wrong, hit["judged_wrong"] == true)
 		}
 		return v
 	}
 	recall := func(c Caller) string {
-		answer, err := NewHooks(a.node).Answer(t.Context(), c, HookInput{Event: HookPrompt, Session: "s", Prompt: "what fuel does the lighthouse lamp of the harbour take, whale oil or gas?"})
+		answer, err := NewHooks(a.node).Answer(t.Context(), c,
+			HookInput{Event: HookPrompt, Session: "s",
+				Prompt: "what fuel does the lighthouse lamp of the harbour take, whale oil or gas?"})
 		require.NoError(t, err)
 		if answer.Specific == nil {
 			return ""
@@ -51,7 +56,8 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 	require.Contains(t, recall(a.lead), "conflicts with "+right)
 	require.Contains(t, recall(a.lead), "conflicts with "+wrong)
 
-	a.must(a.person(), "agent_capabilities", map[string]any{"agent": "scout", "capabilities": map[string]any{"tools": Names()}})
+	a.must(a.person(), "agent_capabilities", map[string]any{"agent": "scout",
+		"capabilities": map[string]any{"tools": Names()}})
 	assess(a.scout, "wrong") // a peer: its own view alone
 	require.Equal(t, marked, search(a.scout))
 	for _, c := range []Caller{a.lead, a.rover, a.person()} {
@@ -96,14 +102,16 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 	require.Equal(t, wrong, ids[len(ids)-1])
 	require.Equal(t, 1, strings.Count(strings.Join(ids, " "), wrong))
 	a.must(a.rover, "memory_write_warm", map[string]any{"id": wrong, "if_version": 1, "type": "learning",
-		"data": map[string]any{"type": "insight", "content": "The lighthouse lamp of the harbour burned whale oil until the storm"}})
+		"data": map[string]any{"type": "insight",
+			"content": "The lighthouse lamp of the harbour burned whale oil until the storm"}})
 	require.NotContains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), "; judged wrong")
 }
 
 // A chatty group brings along nothing that its reader takes for wrong.
 func TestNothingJudgedWrongIsCarried(t *testing.T) {
 	a := newAway(t)
-	a.must(a.lead, "memory_group", map[string]any{"action": "update", "group": "lab", "culture": map[string]any{"broadcast_eagerness": memory.Chatty}})
+	a.must(a.lead, "memory_group", map[string]any{"action": "update", "group": "lab",
+		"culture": map[string]any{"broadcast_eagerness": memory.Chatty}})
 	lie := a.must(a.rover, "memory_write_warm", found("The dam is made of sugar"))["id"].(string)
 	truth := a.must(a.rover, "memory_write_warm", found("The weir is made of oak"))["id"].(string)
 	a.must(a.person(), "trust_assess", map[string]any{"id": lie, "verdict": "wrong"})

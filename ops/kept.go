@@ -135,10 +135,12 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 // keep keeps the call for as long as it would wait.
 func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	if len(c.args) > maxKeptArguments {
-		return schemas.Invalidf("the arguments have %d bytes", len(c.args)).Expecting("at most %d of a call that waits", maxKeptArguments).
+		return schemas.Invalidf("the arguments have %d bytes", len(c.args)).Expecting("at most %d of a call that waits",
+			maxKeptArguments).
 			Try("call %s with shorter ones, or without a wait", c.Op.Name)
 	}
-	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args), state: KeptWaiting}
+	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args),
+		state: KeptWaiting}
 	do := c.Do
 	if !c.Op.Mutates() { // the caller only reads: the row is the node's to write
 		do = func(ctx context.Context, f func(access.Grant) error) error {
@@ -152,7 +154,8 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 		if _, err := g.Tx().Exec(makeRoom, k.owner, k.created, maxKept); err != nil {
 			return fmt.Errorf("keep call: %w", err)
 		}
-		n, err := g.Tx().Exec(insertKept, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires, maxKept)
+		n, err := g.Tx().Exec(insertKept, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires,
+			maxKept)
 		if err == nil && n == 0 {
 			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait already", maxKept).
 				Try("cancel some of them, or call %s without a wait", c.Op.Name)
@@ -282,7 +285,10 @@ func (n *Node) refuseKept(ctx context.Context, k keptRow, why error) error {
 	if err != nil {
 		return fmt.Errorf("keep refusal: %w", err)
 	}
-	return n.routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptAnswered, "", string(told)) })
+	return n.routine(ctx, keptRoutine, func(g access.Grant) error {
+		return k.settle(g, KeptAnswered, "",
+			string(told))
+	})
 }
 
 // refusal is a kept error: what of it a caller is told.

@@ -20,9 +20,10 @@ func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
 		return a, nil
 	}
 	questions, nth, err := controller.Asked(g, in.TaskID)
-	return Asking{Questions: questions, Name: fmt.Sprintf("answers-%d", nth), Tool: taskSubmit.Name, Answer: func(text string) map[string]any {
-		return map[string]any{"task_id": in.TaskID, "answers": text}
-	}}, err
+	return Asking{Questions: questions, Name: fmt.Sprintf("answers-%d", nth), Tool: taskSubmit.Name,
+		Answer: func(text string) map[string]any {
+			return map[string]any{"task_id": in.TaskID, "answers": text}
+		}}, err
 }
 
 // asking is what a waiting call of the caller's asks; nothing if the caller's client

@@ -69,7 +69,8 @@ func TestWaitForAResult_INV_KEPT(t *testing.T) {
 	}()
 	c := h.must(hand, "task_claim", map[string]any{})["work"].(map[string]any)
 	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "claimed is not done")
-	h.must(hand, "task_report", map[string]any{"work_id": id, "fence": c["fence"], "outcome": "done", "result": map[string]any{"n": 3}})
+	h.must(hand, "task_report", map[string]any{"work_id": id, "fence": c["fence"], "outcome": "done",
+		"result": map[string]any{"n": 3}})
 	require.Equal(t, "done", (<-inLine)["items"].([]any)[0].(map[string]any)["state"])
 	answered := h.poll(h.lead, kept.ID)
 	require.Equal(t, KeptAnswered, answered.State)
@@ -151,7 +152,8 @@ func TestKeptClaim_INV_KEPT(t *testing.T) {
 	delete(now, "resumed")
 	require.Equal(t, claimed(got), now)
 	// With work at hand there is nothing to wait for.
-	h.must(w, "task_report", map[string]any{"work_id": item, "fence": now["fence"], "outcome": "done", "result": map[string]any{"boats": 3}})
+	h.must(w, "task_report", map[string]any{"work_id": item, "fence": now["fence"], "outcome": "done",
+		"result": map[string]any{"boats": 3}})
 	require.Nil(t, claimed(h.poll(w, kept.ID)), "what it says belongs to the lease")
 	next := h.submit("Count again")
 	out := h.must(patient(w), "task_claim", map[string]any{"wait_seconds": 60})
@@ -228,7 +230,8 @@ func TestCancelledKeptCalls(t *testing.T) {
 	require.Equal(t, "ready", h.stateOf(item))
 
 	// One that was answered gives the item back.
-	h.must(w, "task_report", map[string]any{"work_id": item, "fence": h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["fence"], "outcome": "done"})
+	h.must(w, "task_report", map[string]any{"work_id": item,
+		"fence": h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["fence"], "outcome": "done"})
 	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
 	item = h.submit("Count again")
 	require.Equal(t, item, claimed(h.poll(w, kept.ID))["work_id"])
@@ -274,10 +277,12 @@ func TestTwoWaitsOneLease(t *testing.T) {
 func TestKeptCallsAndRightsTaken(t *testing.T) {
 	h := newHouse(t)
 	tools := func(tools ...string) {
-		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w", "capabilities": map[string]any{"tools": tools}})
+		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
+			"capabilities": map[string]any{"tools": tools}})
 	}
 	w := h.hand("w")
-	waiting, answered := h.waitFor(w, map[string]any{"wait_seconds": 60}), h.waitFor(w, map[string]any{"wait_seconds": 60})
+	waiting, answered := h.waitFor(w, map[string]any{"wait_seconds": 60}), h.waitFor(w,
+		map[string]any{"wait_seconds": 60})
 	item := h.submit("Count the boats")
 	require.Equal(t, item, claimed(h.poll(w, answered.ID))["work_id"])
 	tools("task_report")
@@ -352,7 +357,8 @@ func TestPollingIsNoSignOfLife(t *testing.T) {
 	h.poll(w, kept.ID)
 	seen := func() any {
 		h.node.Auth.Flush(t.Context())
-		return h.must(h.lead, "agent_list", map[string]any{"agent": "w"})["agents"].([]any)[0].(map[string]any)["last_seen_at"]
+		return h.must(h.lead, "agent_list",
+			map[string]any{"agent": "w"})["agents"].([]any)[0].(map[string]any)["last_seen_at"]
 	}
 	before := seen()
 	for range 5 {

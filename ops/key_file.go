@@ -32,9 +32,11 @@ func (c *Call) keepKey(
 		if c.key != "" {
 			again = "repeat the call with the same idempotency_key, or "
 		}
-		return fmt.Sprintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name), false
+		return fmt.Sprintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
+			false
 	}
-	return fmt.Sprintf(`Run it as its own process: cordelia mcp --as %s; or act as it: task_claim {"as": %q}.`, name, name), true
+	return fmt.Sprintf(`Run it as its own process: cordelia mcp --as %s; or act as it: task_claim {"as": %q}.`, name,
+		name), true
 }
 
 // createKeyFile writes the key file of an agent. A file that holds the same key already

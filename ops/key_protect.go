@@ -47,7 +47,8 @@ func (n *Node) ProtectKey(ctx context.Context, person Caller, r *Keyring, passph
 	err = n.offerProtection(ctx, person, f, protected)
 	left := n.settleProtection(context.WithoutCancel(ctx))
 	if err == nil && left != nil {
-		left = schemas.Errorf(schemas.CodeUnavailable, "the new passphrase is recorded, and its file is not in its place yet").
+		left = schemas.Errorf(schemas.CodeUnavailable,
+			"the new passphrase is recorded, and its file is not in its place yet").
 			Try("see to the folder of your keys and its disk, then run: cordelia key info, which puts it there").Because(left)
 	}
 	return path, errors.Join(err, left)
@@ -60,11 +61,13 @@ func (n *Node) offerProtection(ctx context.Context, person Caller, f keys.File, 
 	op := access.Op{Tool: protectTool, Effect: access.Write, InPerson: true, Human: true}
 	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		if _, err := keys.ReadHeader(path + nextKey); !errors.Is(err, schemas.ErrNotFound) {
-			return schemas.Conflictf("a rotation of your key is not finished, and the new key has the protection of the old one").
+			return schemas.Conflictf(
+				"a rotation of your key is not finished, and the new key has the protection of the old one").
 				Try("finish it with cordelia key rotate, then run cordelia key passphrase again").Because(err)
 		}
 		if keys.Offered(path) { // which may be agreed to, so this must not take its place
-			return schemas.Conflictf("another change of your key's passphrase is under way").Try("run the command again")
+			return schemas.Conflictf("another change of your key's passphrase is under way").Try(
+				"run the command again")
 		}
 		if err := g.Audit(string(f.EntityID), protection{f.KeySeq, protected.Digest()}); err != nil {
 			return err
@@ -122,5 +125,6 @@ func agreedProtection(g access.Grant) (string, error) {
 // dropUnfinished clears away what processes left that were killed while they made key files.
 func (n *Node) dropUnfinished() error {
 	now := n.Store.Clock().Now()
-	return errors.Join(keys.DropUnfinished(filepath.Dir(n.Home.HumanKey()), now), keys.DropUnfinished(n.Home.AgentKeys(), now))
+	return errors.Join(keys.DropUnfinished(filepath.Dir(n.Home.HumanKey()), now),
+		keys.DropUnfinished(n.Home.AgentKeys(), now))
 }

@@ -109,7 +109,8 @@ func TestProtectKeyLooksAgain(t *testing.T) {
 			pending.Identity.Erase()
 			return err
 		}, schemas.ErrConflict},
-		"the file went": {func(n *Node, _ *Keyring, _ Caller) error { return os.Remove(n.Home.HumanKey()) }, schemas.ErrNotFound},
+		"the file went": {func(n *Node, _ *Keyring, _ Caller) error { return os.Remove(n.Home.HumanKey()) },
+			schemas.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newHomestead(t).open(func(n *Node, r *Keyring, ann Caller) {
@@ -180,7 +181,8 @@ func TestProtectKeyWithACommitThatFails(t *testing.T) {
 			for _, q := range []string{ // which only the commit checks
 				`CREATE TABLE late (x INTEGER REFERENCES late_of(x) DEFERRABLE INITIALLY DEFERRED) STRICT`,
 				`CREATE TABLE late_of (x INTEGER PRIMARY KEY) STRICT`,
-				`CREATE TRIGGER too_late AFTER INSERT ON audit WHEN NEW.action = '` + protectTool + `' BEGIN INSERT INTO late VALUES (1); END`,
+				`CREATE TRIGGER too_late AFTER INSERT ON audit WHEN NEW.action = '` + protectTool +
+					`' BEGIN INSERT INTO late VALUES (1); END`,
 			} {
 				if _, err := tx.Exec(q); err != nil {
 					return err

@@ -110,7 +110,8 @@ func (r *Keyring) fromFile(path string, record agents.Record) (keys.Identity, er
 // unseal opens an agent's sealed key with its parent's.
 func (r *Keyring) unseal(ctx context.Context, record agents.Record) (keys.Identity, error) {
 	if record.SealedKey == nil {
-		return keys.Identity{}, schemas.NotFoundf("the key of %s is not on this machine and not sealed to anyone", record.Name).
+		return keys.Identity{}, schemas.NotFoundf("the key of %s is not on this machine and not sealed to anyone",
+			record.Name).
 			Try("cordelia key rotate %s --reason lost makes a new one", record.ID)
 	}
 	parent, err := r.Open(ctx, record.Parent)
@@ -152,7 +153,8 @@ func (h Home) keyFile(r agents.Record) string {
 	}
 	switch f, err := keys.ReadHeader(h.DefaultAgentKey()); {
 	case err == nil && f.EntityID == r.ID,
-		errors.Is(err, schemas.ErrNotFound) && r.Type == schemas.ClaudeCode && r.Name == defaultAgent && !schemas.IsAgentID(string(r.Parent)):
+		errors.Is(err, schemas.ErrNotFound) && r.Type == schemas.ClaudeCode && r.Name == defaultAgent &&
+			!schemas.IsAgentID(string(r.Parent)):
 		return h.DefaultAgentKey()
 	}
 	return h.agentKey(r.ID)

@@ -17,7 +17,8 @@ import (
 var memoryGroup = Define(Spec{
 	Name: "memory_group", Title: "Manage groups", Toolset: Memory,
 	Effect: access.Destroy, SearchHint: "team members roles culture emcon shared memory",
-	Description: "Groups share memory. add invites agents not below you, also changes a role; remove yourself to leave; emcon blocks writes.",
+	Description: "Groups share memory. add invites agents not below you, also changes a role; remove yourself to " +
+		"leave; emcon blocks writes.",
 }, manageGroup)
 
 type memoryGroupIn struct {
@@ -63,7 +64,9 @@ func (o memoryGroupOut) Text() string {
 	var list []string
 	switch {
 	case o.Invitation != "":
-		list = append(list, fmt.Sprintf("invited: %s (invitation %s); its parent or the user decides, until then it sees nothing of the group", o.who.of(o.Member), o.Invitation))
+		list = append(list, fmt.Sprintf(
+			"invited: %s (invitation %s); its parent or the user decides, until then it sees nothing of the group",
+			o.who.of(o.Member), o.Invitation))
 	case o.Member != "":
 		list = append(list, "member: "+o.who.of(o.Member))
 	}
@@ -73,7 +76,8 @@ func (o memoryGroupOut) Text() string {
 		groups = append(groups, *o.Group)
 	}
 	for _, g := range groups {
-		list = append(list, words(", ", fmt.Sprintf("%s: you are %s", g.ID, g.Role), "owner "+o.who.of(g.Owner), when(o.Group == nil, "%s", schemas.Count(g.Size, "member", "members")),
+		list = append(list, words(", ", fmt.Sprintf("%s: you are %s", g.ID, g.Role), "owner "+o.who.of(g.Owner),
+			when(o.Group == nil, "%s", schemas.Count(g.Size, "member", "members")),
 			when(g.Emcon, "emcon: writes are blocked"), when(g.Description != "", "“%s”", Line(g.Description))))
 	}
 	if list = append(list, invitationLines(o.listed)...); len(o.listed) > 0 {
@@ -88,7 +92,8 @@ func (o memoryGroupOut) Text() string {
 		for _, m := range g.Invited {
 			members = append(members, fmt.Sprintf("%s (%s, invited)", Line(m.Name), m.Role))
 		}
-		list = append(list, fmt.Sprintf("culture: %s, %s, %s, ttl_default %d", c.Broadcast, c.Notification, c.Departure, c.TTL),
+		list = append(list, fmt.Sprintf("culture: %s, %s, %s, ttl_default %d", c.Broadcast, c.Notification, c.Departure,
+			c.TTL),
 			when(len(members) > 0, "members: %s", strings.Join(members, ", ")))
 	}
 	if text := lines(list...); text != "" {
@@ -117,7 +122,8 @@ func (in memoryGroupIn) check() error {
 		found = append(found, schemas.Violation{Path: "/entity", Msg: "is missing"})
 	}
 	if len(found) > 0 {
-		return schemas.Invalidf("%s needs more", in.Action).Try("call memory_group again with what is listed").With(found...)
+		return schemas.Invalidf("%s needs more",
+			in.Action).Try("call memory_group again with what is listed").With(found...)
 	}
 	return nil
 }
@@ -142,7 +148,8 @@ func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (memoryGroupOut
 func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err error) {
 	switch in.Action {
 	case "invitations":
-		if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown, c.tainted()); err != nil {
+		if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown,
+			c.tainted()); err != nil {
 			return out, err
 		}
 		out.listed = slices.DeleteFunc(out.listed, func(e review.Entry) bool { return e.Kind != review.ToGroup })
@@ -183,7 +190,8 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err er
 			return out, err // who has left sees no more of it
 		}
 	case "update":
-		_, err = memory.UpdateGroup(g, in.Group, memory.GroupPatch{Description: in.Description, Culture: in.culture(), Emcon: in.Emcon})
+		_, err = memory.UpdateGroup(g, in.Group, memory.GroupPatch{Description: in.Description, Culture: in.culture(),
+			Emcon: in.Emcon})
 	}
 	if err != nil {
 		return memoryGroupOut{}, err

@@ -25,20 +25,25 @@ type study struct {
 
 func newStudy(t *testing.T) *study {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed})
+	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	s := &study{T: t, node: &Node{Store: st, Auth: access.New(st, access.Config{})}}
 	caps := `{"memory_read":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},"memory_write":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},
 		"tools":["memory_read_hot","memory_write_hot","memory_session"],"max_parallel_ops":9,"autonomous":true}`
 	require.NoError(t, st.Write(t.Context(), func(tx *store.Tx) error {
-		if _, err := tx.Exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+		if _, err := tx.Exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key,
+			enc_public_key, enc_binding, status, status_by, status_at, created_at)
 			VALUES ('ann', 'human', 'ann', 0, 'ann', 'Ann', x'', x'', x'', 'active', 'node', 0, 0)`); err != nil {
 			return err
 		}
 		for _, a := range [][2]string{{"bob", "ann"}, {"cat", "bob"}} {
-			if _, err := tx.Exec(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
-				VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?1, ?1, x'', x'', x'', ?3, 'active', 'node', 0, 0)`, a[0], a[1], caps); err != nil {
+			if _, err := tx.Exec(
+				`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+					enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+				VALUES (?1, 'agent', ?2, 'ann', 1, 'claude-code', ?1, ?1, x'', x'', x'', ?3, 'active', 'node', 0,
+				0)`, a[0], a[1], caps); err != nil {
 				return err
 			}
 		}
@@ -46,9 +51,10 @@ func newStudy(t *testing.T) *study {
 	}))
 	node := access.Principal{Entity: access.NodeEntity, Method: access.ByNode}
 	for _, id := range []schemas.EntityID{"ann", "bob", "cat"} {
-		require.NoError(t, s.node.Auth.Do(t.Context(), node, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
-			return memory.CreateHot(g, id)
-		}))
+		require.NoError(t, s.node.Auth.Do(t.Context(), node, access.Op{Tool: "setup", Effect: access.Write},
+			func(g access.Grant) error {
+				return memory.CreateHot(g, id)
+			}))
 	}
 	return s
 }
@@ -84,7 +90,9 @@ func TestHotToolsFitTheirBudget(t *testing.T) {
 func TestHotReadWriteRoundTrip(t *testing.T) {
 	s := newStudy(t)
 	require.NoError(t, s.node.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return events.Append(tx, events.EntityStream("bob"), events.Event{Type: schemas.EventMemoryWritten, Source: "ann", Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}})
+		return events.Append(tx, events.EntityStream("bob"),
+			events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
+				Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}})
 	}))
 	first, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
@@ -99,13 +107,15 @@ func TestHotReadWriteRoundTrip(t *testing.T) {
 	queue, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
 	require.NoError(t, err)
 	require.Contains(t, string(queue.Context), `"item_id":"i"`)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"replace","data":`+string(read.Context)+`}`)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		`{"operation":"replace","data":`+string(read.Context)+`}`)
 	require.NoError(t, err, "what was read can be written back")
 
 	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
 		fmt.Sprintf(`{"operation":"patch","data":{},"expected_updated_at":%q}`, first.UpdatedAt))
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"patch","data":{"agent":{"working_memory":{"n":9007199254740993}}}}`)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		`{"operation":"patch","data":{"agent":{"working_memory":{"n":9007199254740993}}}}`)
 	require.ErrorIs(t, err, schemas.ErrInvalid, "the digits survive up to the check")
 
 	part, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"active"}`)
@@ -118,8 +128,10 @@ func TestHotQueueIsBounded(t *testing.T) {
 	s := newStudy(t)
 	require.NoError(t, s.node.Store.Write(t.Context(), func(tx *store.Tx) error {
 		for i := range hotEvents + 3 {
-			if err := events.Append(tx, events.EntityStream("bob"), events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
-				Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(fmt.Sprint("item-", i)), Type: "entity"}}); err != nil {
+			if err := events.Append(tx, events.EntityStream("bob"),
+				events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
+					Payload: schemas.MemoryWritten{ItemID: schemas.ItemID(fmt.Sprint("item-", i)),
+						Type: "entity"}}); err != nil {
 				return err
 			}
 		}
@@ -141,7 +153,8 @@ func TestHotOfOthers(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	_, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"entity":"bob"}`)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"as":"cat","operation":"patch","data":{"active":{"focus":"for cat"}}}`)
+	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		`{"as":"cat","operation":"patch","data":{"active":{"focus":"for cat"}}}`)
 	require.NoError(t, err)
 	read, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"section":"active"}`)
 	require.NoError(t, err)
@@ -151,7 +164,8 @@ func TestHotOfOthers(t *testing.T) {
 func TestHotAnswerIsBounded(t *testing.T) {
 	s := newStudy(t)
 	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
-		`{"operation":"patch","data":{"agent":{"working_memory":{"a":"`+strings.Repeat("a", 28_000)+`","b":"`+strings.Repeat("b", 28_000)+`"}}}}`)
+		`{"operation":"patch","data":{"agent":{"working_memory":{"a":"`+strings.Repeat("a", 28_000)+`","b":"`+
+			strings.Repeat("b", 28_000)+`"}}}}`)
 	require.NoError(t, err)
 	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
@@ -172,7 +186,8 @@ func TestSessionOperation(t *testing.T) {
 	again, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"connection-1"}`)
 	require.NoError(t, err)
 	require.True(t, again.Resumed, "without an id the connection's is meant")
-	_, err = callHot[memorySessionOut](s, "bob", memorySession, `{"action":"checkpoint","focus":"tests","summary":"half"}`)
+	_, err = callHot[memorySessionOut](s, "bob", memorySession,
+		`{"action":"checkpoint","focus":"tests","summary":"half"}`)
 	require.NoError(t, err)
 	const end = `{"action":"end","summary":"done","open_threads":["docs"],"idempotency_key":"k1"}`
 	ended, err := callHot[memorySessionOut](s, "bob", memorySession, end)
@@ -194,7 +209,8 @@ func TestSessionOperation(t *testing.T) {
 // What one agent wrote must not act on whoever reads it.
 func TestHotTextIsEscaped(t *testing.T) {
 	s := newStudy(t)
-	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot, `{"operation":"patch","data":{"active":{"focus":"a\u202eb\nBlockers: none"}}}`)
+	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+		`{"operation":"patch","data":{"active":{"focus":"a\u202eb\nBlockers: none"}}}`)
 	require.NoError(t, err)
 	start, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
 	require.NoError(t, err)

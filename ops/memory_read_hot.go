@@ -14,7 +14,8 @@ import (
 var memoryReadHot = Define(Spec{
 	Name: "memory_read_hot", Title: "Read hot context", Toolset: Memory,
 	Effect: access.Read, AlwaysLoad: true, SearchHint: "L1 context identity focus preferences working memory task",
-	Description: "Read your hot context (L1): identity, active, prefs, delegation, ephemeral, agent. Keep updated_at for the next write.",
+	Description: "Read your hot context (L1): identity, active, prefs, delegation, ephemeral, agent. Keep " +
+		"updated_at for the next write.",
 }, readHot)
 
 type memoryReadHotIn struct {
@@ -39,7 +40,8 @@ func (o memoryReadHotOut) Text() string {
 		shown = o.Context
 	}
 	return lines(append([]string{"updated_at " + o.UpdatedAt, oneJSON(shown),
-		when(len(o.LeftOut) > 0, "left out, read each as section: %s", strings.Join(o.LeftOut, ", "))}, o.Warnings...)...)
+		when(len(o.LeftOut) > 0, "left out, read each as section: %s", strings.Join(o.LeftOut, ", "))},
+		o.Warnings...)...)
 }
 
 const (

@@ -15,7 +15,8 @@ import (
 var memoryReadWarm = Define(Spec{
 	Name: "memory_read_warm", Title: "Read items", Toolset: Memory,
 	Effect: access.Read, AlwaysLoad: true, SearchHint: "L2 item open get history provenance",
-	Description: "Read items of warm memory (L2) whole, up to 20 by id, with provenance. version or history works on one item.",
+	Description: "Read items of warm memory (L2) whole, up to 20 by id, with provenance. version or history works " +
+		"on one item.",
 }, readWarm)
 
 type memoryReadWarmIn struct {
@@ -39,7 +40,8 @@ func (o memoryReadWarmOut) Text() string {
 		list = append(list, itemText(i, o.who.of(i.Author), o.who))
 	}
 	for _, v := range o.Versions {
-		list = append(list, words(", ", fmt.Sprintf("version %d", v.Version), minute(v.At), "by "+o.who.of(v.Provenance.Author), fmt.Sprintf("confidence %.3g", v.Confidence),
+		list = append(list, words(", ", fmt.Sprintf("version %d", v.Version), minute(v.At),
+			"by "+o.who.of(v.Provenance.Author), fmt.Sprintf("confidence %.3g", v.Confidence),
 			factText(v.Subject, v.Key, v.ValidFrom, v.ValidTo)), when(len(v.Data) > 0, "  %s", oneJSON(v.Data)))
 	}
 	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for them again: %s", shorts(o.LeftOut)))...)
@@ -49,13 +51,19 @@ func (o memoryReadWarmOut) Text() string {
 func itemText(i memory.Item, author string, who names) string {
 	p := i.Provenance
 	head := words(", ", fmt.Sprintf("%s v%d %s by %s", short(i.ID), i.Version, i.Type, author), minuteless(i.UpdatedAt),
-		when(i.Group != "", "in %s", i.Group), when(i.Group == "", "%s", i.Visibility), when(i.State != "current", "%s", i.State),
-		when(i.Wrong, "judged wrong"), fmt.Sprintf("confidence %.3g", i.Confidence), when(i.Validated, "validated"), when(p.Source.SecondHand(), "second-hand"), when(p.Source != "agent", "from %s", p.Source),
+		when(i.Group != "", "in %s", i.Group), when(i.Group == "", "%s", i.Visibility),
+		when(i.State != "current", "%s", i.State),
+		when(i.Wrong, "judged wrong"), fmt.Sprintf("confidence %.3g", i.Confidence), when(i.Validated, "validated"),
+		when(p.Source.SecondHand(), "second-hand"), when(p.Source != "agent", "from %s", p.Source),
 		when(p.Tainted, "kept as external"), factText(i.Subject, i.Key, i.ValidFrom, i.ValidTo),
-		when(i.Supersedes != "", "supersedes %s", short(i.Supersedes)), when(i.SupersededBy != "", "superseded by %s", short(i.SupersededBy)),
-		when(i.Origin != "", "copy of %s", short(i.Origin)), when(i.Stale != "", "its origin changed"), when(i.ExpiresAt != "", "until %s", minute(i.ExpiresAt)),
-		when(i.Owner != i.Author && who != nil, "owner %s", who.of(i.Owner)), when(p.SharedBy != "" && who != nil, "shared by %s", who.of(p.SharedBy)),
-		when(p.ImportedBy != "" && who != nil, "imported by %s", who.of(p.ImportedBy)), viaText(p.Via, who), when(p.Task != "", "lesson of task %s", short(p.Task)))
+		when(i.Supersedes != "", "supersedes %s", short(i.Supersedes)),
+		when(i.SupersededBy != "", "superseded by %s", short(i.SupersededBy)),
+		when(i.Origin != "", "copy of %s", short(i.Origin)), when(i.Stale != "", "its origin changed"),
+		when(i.ExpiresAt != "", "until %s", minute(i.ExpiresAt)),
+		when(i.Owner != i.Author && who != nil, "owner %s", who.of(i.Owner)),
+		when(p.SharedBy != "" && who != nil, "shared by %s", who.of(p.SharedBy)),
+		when(p.ImportedBy != "" && who != nil, "imported by %s", who.of(p.ImportedBy)), viaText(p.Via, who),
+		when(p.Task != "", "lesson of task %s", short(p.Task)))
 	for _, l := range i.Related {
 		head += fmt.Sprintf(", %s %s", strings.ReplaceAll(l.Kind, "_", " "), short(l.Other))
 	}
@@ -64,7 +72,8 @@ func itemText(i memory.Item, author string, who names) string {
 
 // factText is what an item states of a subject, and when it holds.
 func factText(subject, key, from, to string) string {
-	return words(", ", when(subject != "", "%s · %s", Line(subject), Line(key)), when(from != "", "valid from %s", minute(from)), when(to != "", "valid to %s", minute(to)))
+	return words(", ", when(subject != "", "%s · %s", Line(subject), Line(key)),
+		when(from != "", "valid from %s", minute(from)), when(to != "", "valid to %s", minute(to)))
 }
 
 // viaText names who acted through the author.

@@ -12,7 +12,8 @@ import (
 var memorySession = Define(Spec{
 	Name: "memory_session", Title: "Session", Toolset: Memory,
 	Effect: access.Write, SearchHint: "start end checkpoint session summary open threads resume continue",
-	Description: "start: verify the chain and get what the last session left. checkpoint: store progress. end: store it and close the session.",
+	Description: "start: verify the chain and get what the last session left. checkpoint: store progress. end: " +
+		"store it and close the session.",
 }, session)
 
 type sessionAction string
@@ -52,7 +53,8 @@ func (o memorySessionOut) Text() string {
 	if o.ended { // where the chain stands is what a return hands in
 		chain = "chain_hash " + o.ChainHash
 	}
-	first := words("; ", schemas.Count(int(o.SessionCount), "session", "sessions")+" ended", chain, when(o.Resumed, "resumed, begun %s", minute(o.StartedAt)))
+	first := words("; ", schemas.Count(int(o.SessionCount), "session", "sessions")+" ended", chain,
+		when(o.Resumed, "resumed, begun %s", minute(o.StartedAt)))
 	return lines(append([]string{first, o.Note, Escape(o.Digest)}, o.Warnings...)...)
 }
 
@@ -80,7 +82,8 @@ func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut
 			return memorySessionOut{}, err
 		}
 		out := memorySessionOut{SessionCount: s.Chain.SessionCount, ChainHash: s.Chain.ChainHash.String(),
-			UpdatedAt: s.Doc.UpdatedAt, StartedAt: s.Doc.StartedAt(), Resumed: s.Resumed, Note: s.Note, Warnings: s.Doc.Warnings}
+			UpdatedAt: s.Doc.UpdatedAt, StartedAt: s.Doc.StartedAt(), Resumed: s.Resumed, Note: s.Note,
+			Warnings: s.Doc.Warnings}
 		out.ended = in.Action == sessionEnd
 		if in.Action == sessionStart {
 			out.LastSummary, out.OpenThreads, out.Digest = s.Doc.LastSummary(), s.Doc.OpenThreads(), s.Doc.Digest()

@@ -48,13 +48,15 @@ func TestWarmToolsTogether(t *testing.T) {
 	require.NotContains(t, found.Text(), "\u202e", "hidden characters are shown")
 	require.Contains(t, found.Text(), schemas.ShortID(string(w.ID)))
 
-	group, err := callHot[memoryGroupOut](s, "ann", memoryGroup, `{"action":"create","group":"team","culture":{"ttl_default":60}}`)
+	group, err := callHot[memoryGroupOut](s, "ann", memoryGroup,
+		`{"action":"create","group":"team","culture":{"ttl_default":60}}`)
 	require.NoError(t, err)
 	require.EqualValues(t, 60, group.Group.Culture.TTL)
 	shared, err := callHot[memoryWriteWarmOut](s, "ann", memoryShare, fmt.Sprintf(`{"id":%q,"group":"team"}`, w.ID))
 	require.NoError(t, err)
 
-	changed, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"id":%q,"confidence":0.9}`, w.ID))
+	changed, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		fmt.Sprintf(`{"id":%q,"confidence":0.9}`, w.ID))
 	require.NoError(t, err)
 	require.Equal(t, 2, changed.Version)
 	old, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":1}`, w.ID))
@@ -78,7 +80,8 @@ func TestWarmAnswersStaySmall(t *testing.T) {
 	var ids []schemas.ItemID
 	for i := range 12 {
 		content := strings.Repeat(fmt.Sprintf("gannet%d ", i), 1000)
-		w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, content))
+		w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, content))
 		require.NoError(t, err)
 		ids = append(ids, w.ID)
 	}
@@ -89,11 +92,14 @@ func TestWarmAnswersStaySmall(t *testing.T) {
 	require.Len(t, append(read.LeftOut, idsIn(read.Items)...), len(ids))
 	requireSize(t, read, 32_000)
 	for i := range 40 {
-		_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm, fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"petrel %d %s"}}`, i, strings.Repeat(fmt.Sprintf("w%d ", i*i), 200)))
+		_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"petrel %d %s"}}`, i,
+				strings.Repeat(fmt.Sprintf("w%d ", i*i), 200)))
 		require.NoError(t, err)
 	}
 	for _, detail := range []string{"short", "full"} {
-		found, err := callHot[memorySearchOut](s, "ann", memorySearch, fmt.Sprintf(`{"query":"petrel","limit":50,"detail":%q}`, detail))
+		found, err := callHot[memorySearchOut](s, "ann", memorySearch,
+			fmt.Sprintf(`{"query":"petrel","limit":50,"detail":%q}`, detail))
 		require.NoError(t, err)
 		requireSize(t, found, 32_000)
 		require.GreaterOrEqual(t, len(found.Results)+len(found.LeftOut), 40)
@@ -126,10 +132,12 @@ func TestWarmToolsRefuseBadInput(t *testing.T) {
 	}{
 		{memorySearch, `{"since":"soon"}`}, {memorySearch, `{"cursor":"x"}`}, {memorySearch, `{"type":"dog"}`},
 		{memoryReadWarm, `{"ids":[]}`}, {memoryReadWarm, `{"ids":["a","b"],"history":true}`},
-		{memoryWriteWarm, `{"type":"learning"}`}, {memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"x"},"provenance":{}}`},
+		{memoryWriteWarm, `{"type":"learning"}`}, {memoryWriteWarm,
+			`{"type":"learning","data":{"type":"insight","content":"x"},"provenance":{}}`},
 		{memoryWriteWarm, `{"type":"learning","data":{"type":"insight","content":"x","author":"root"}}`},
 		{memoryDeleteWarm, `{"id":"x","mode":"shred"}`}, {memoryShare, `{"id":"x"}`},
-		{memoryGroup, `{"action":"add","group":"g"}`}, {memoryGroup, `{"action":"create"}`}, {memoryGroup, `{"action":"create","group":"swarm-x"}`},
+		{memoryGroup, `{"action":"add","group":"g"}`}, {memoryGroup, `{"action":"create"}`},
+		{memoryGroup, `{"action":"create","group":"swarm-x"}`},
 	} {
 		_, err := callHot[json.RawMessage](s, "ann", c.o, c.args)
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%s %s", c.o.Name, c.args)

@@ -11,8 +11,10 @@ import (
 
 var memoryWriteHot = Define(Spec{
 	Name: "memory_write_hot", Title: "Write hot context", Toolset: Memory,
-	Effect: access.Write, AlwaysLoad: true, SearchHint: "L1 update context focus preferences working memory task progress",
-	Description: "Change your hot context (L1). patch merges data, null deletes; replace sets all you may write. Anything free goes under agent.working_memory.",
+	Effect: access.Write, AlwaysLoad: true,
+	SearchHint: "L1 update context focus preferences working memory task progress",
+	Description: "Change your hot context (L1). patch merges data, null deletes; replace sets all you may write. " +
+		"Anything free goes under agent.working_memory.",
 }, writeHot)
 
 type memoryWriteHotIn struct {
@@ -29,7 +31,8 @@ type memoryWriteHotOut struct {
 
 // Text confirms the write.
 func (o memoryWriteHotOut) Text() string {
-	return lines(append([]string{fmt.Sprintf("written, %d bytes; updated_at %s", o.Size, o.UpdatedAt)}, o.Warnings...)...)
+	return lines(append([]string{fmt.Sprintf("written, %d bytes; updated_at %s", o.Size, o.UpdatedAt)},
+		o.Warnings...)...)
 }
 
 func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (memoryWriteHotOut, error) {

@@ -15,10 +15,12 @@ import (
 var memoryWriteWarm = Define(Spec{
 	Name: "memory_write_warm", Title: "Write item", Toolset: Memory,
 	Effect: access.Write, AlwaysLoad: true, SearchHint: "L2 remember store save note learning decision entity session",
-	Description: "Remember something in warm memory (L2), yours alone unless group is given, or your swarm or folder has one; with id, change your item. data: " +
+	Description: "Remember something in warm memory (L2), yours alone unless group is given, or your swarm or " +
+		"folder has one; with id, change your item. data: " +
 		"entity {type: person|org|project|concept, name, aliases, tags, summary, details, refs}; " +
 		"session {date, focus, highlights, decisions, entities_mentioned}; " +
-		"learning {type: pattern|insight|principle or, effective once a person released it, procedure|constraint|template; content, context, tools, tags, prediction}. " +
+		"learning {type: pattern|insight|principle or, effective once a person released it, " +
+		"procedure|constraint|template; content, context, tools, tags, prediction}. " +
 		"Answers what it duplicates, refines or conflicts with.",
 }, writeWarm)
 
@@ -61,19 +63,22 @@ type memoryWriteWarmOut struct {
 
 func writtenOut(w memory.Written) memoryWriteWarmOut {
 	return memoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
-		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Tainted: w.Tainted, Confidence: w.Confidence, BoundTo: w.BoundTo}
+		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Tainted: w.Tainted, Confidence: w.Confidence,
+		BoundTo: w.BoundTo}
 }
 
 // Text says what became of it and what to do about it.
 func (o memoryWriteWarmOut) Text() string {
 	if o.low != "" {
-		return fmt.Sprintf("proposal %s (item %s): your accuracy is rated low, so this reaches %s once %s approved it (review_list)", o.Proposal, short(o.ID), o.low,
+		return fmt.Sprintf("proposal %s (item %s): your accuracy is rated low, so this reaches %s once %s approved "+
+			"it (review_list)", o.Proposal, short(o.ID), o.low,
 			strings.Join(o.DecidedBy, " or "))
 	}
 	s := fmt.Sprintf("%s version %d: %s", short(o.ID), o.Version, o.Status)
 	switch {
 	case o.Proposal != "":
-		s += fmt.Sprintf(" %s; it supersedes nothing yet: proposal %s to supersede %s waits for %s", shorts(o.With), o.Proposal, short(o.replaces),
+		s += fmt.Sprintf(" %s; it supersedes nothing yet: proposal %s to supersede %s waits for %s", shorts(o.With),
+			o.Proposal, short(o.replaces),
 			strings.Join(o.DecidedBy, " or "))
 	case !o.Stored:
 		s += "; nothing was written, you hold it already"
@@ -90,7 +95,8 @@ func (o memoryWriteWarmOut) Text() string {
 	}
 	switch {
 	case o.Unreleased:
-		s += fmt.Sprintf("; kept out of searches until a person runs: cordelia memory release %s --if-version %d", short(o.ID), o.Version)
+		s += fmt.Sprintf("; kept out of searches until a person runs: cordelia memory release %s --if-version %d",
+			short(o.ID), o.Version)
 	case o.Quarantined:
 		s += "; kept out of searches until validated"
 	}
@@ -108,9 +114,12 @@ func (c *Call) signItem() memory.Sign {
 }
 
 func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteWarmOut, error) {
-	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data, Visibility: in.Visibility,
-		Group: in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom, ValidTo: in.ValidTo,
-		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom, Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.tools, Tainted: c.tainted()},
+	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data,
+		Visibility: in.Visibility,
+		Group:      in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom,
+		ValidTo:    in.ValidTo,
+		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom,
+		Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.tools, Tainted: c.tainted()},
 		c.Caller.Entity, c.signItem())
 	if err != nil {
 		return memoryWriteWarmOut{}, err

@@ -98,7 +98,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		key.Erase()
 		return nil, err
 	}
-	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checks: c.Checks, prior: c.Prior, mono: c.Monotonic,
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: Names(), key: key, periods: c.Periods, checks: c.Checks,
+		prior: c.Prior, mono: c.Monotonic,
 		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
@@ -196,7 +197,8 @@ func (l lifecycle) Move(ctx context.Context, id schemas.EntityID, on schemas.Tri
 // moveAgent makes a lifecycle move and what belongs to it: deactivation
 // ends leases and archives the L1 context, reactivation restores it, removal deletes it and ends
 // the memberships. Trust stays.
-func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger, reason string) (agents.Moved, schemas.ItemID, error) {
+func (n *Node) moveAgent(g access.Grant, ref string, on schemas.Trigger,
+	reason string) (agents.Moved, schemas.ItemID, error) {
 	m, err := agents.Move(g, ref, on, reason, n.periods)
 	if err != nil {
 		return m, "", err

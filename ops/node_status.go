@@ -49,7 +49,8 @@ const mostCounted = 100
 func (n *Node) Status(ctx context.Context, person Caller) (out NodeStatus, err error) {
 	op := access.Op{Tool: "status", Effect: access.Read, Human: true}
 	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
-		out = NodeStatus{Running: []work.Status{}, Tasks: []controller.Entry{}, Swarms: []swarm.Entry{}, Agents: AgentCounts{Suspended: []Suspended{}}}
+		out = NodeStatus{Running: []work.Status{}, Tasks: []controller.Entry{}, Swarms: []swarm.Entry{},
+			Agents: AgentCounts{Suspended: []Suspended{}}}
 		if err := out.agents(g); err != nil {
 			return err
 		}
@@ -98,7 +99,8 @@ func (s *NodeStatus) work(g access.Grant) (err error) {
 	if err := intents(g, s.Running); err != nil {
 		return err
 	}
-	for state, n := range map[schemas.WorkState]*int{schemas.WorkReady: &s.Waiting.Ready, schemas.WorkBlocked: &s.Waiting.Blocked} {
+	for state, n := range map[schemas.WorkState]*int{schemas.WorkReady: &s.Waiting.Ready,
+		schemas.WorkBlocked: &s.Waiting.Blocked} {
 		items, err := work.List(g, work.Filter{State: state, Limit: mostCounted})
 		if err != nil {
 			return err

@@ -230,7 +230,8 @@ func record(g access.Grant, c *Call, out any) error {
 	if err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
-	if _, err := g.Tx().Exec(insertRecorded, g.Actor(), c.key, c.Op.Name, c.requestHash, string(result), g.Tx().Micros()); err != nil {
+	if _, err := g.Tx().Exec(insertRecorded, g.Actor(), c.key, c.Op.Name, c.requestHash, string(result),
+		g.Tx().Micros()); err != nil {
 		return fmt.Errorf("record answer: %w", err)
 	}
 	return nil

@@ -45,7 +45,8 @@ func (n *Node) Foresight(ctx context.Context) error {
 				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)
 			}
 		}
-		errs = append(errs, n.routine(ctx, "predictions", func(g access.Grant) error { return trust.Resolve(g, d.Item, f) }))
+		errs = append(errs, n.routine(ctx, "predictions",
+			func(g access.Grant) error { return trust.Resolve(g, d.Item, f) }))
 	}
 	return errors.Join(errs...)
 }

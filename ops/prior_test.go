@@ -30,7 +30,8 @@ func (h homestead) startsAt(mean float64, strength int) (*Node, Caller) {
 // claim has the user give a verdict on an item of an agent.
 func (h homestead) claim(n *Node, ann Caller, agent schemas.EntityID, text, verdict string) {
 	h.Helper()
-	id := h.call(n, ann, "memory_write_warm", fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, text))["id"]
+	id := h.call(n, ann, "memory_write_warm", fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`,
+		text))["id"]
 	require.NoError(h, n.Store.Write(h.Context(), func(tx *store.Tx) error {
 		if err := tx.Act(store.AnyOwner); err != nil {
 			return err
@@ -69,7 +70,8 @@ func TestAgentsStartAsWasSetThen(t *testing.T) {
 	require.NoError(t, err)
 	h.worker(kind, lead, "c")
 	require.Equal(t, 0.6, h.score(kind, bob, "c"), "as its registrar stands")
-	made := h.call(severe, ann, "swarm_create", `{"swarm_id":"swarm-team","goal":"find out","strategy":"broadcast","agents":[{"slot":"s","count":2}]}`)
+	made := h.call(severe, ann, "swarm_create",
+		`{"swarm_id":"swarm-team","goal":"find out","strategy":"broadcast","agents":[{"slot":"s","count":2}]}`)
 	for _, a := range made["agents"].([]any) {
 		require.Equal(t, 0.4, h.score(severe, ann, a.(map[string]any)["agent_id"].(string)))
 	}

@@ -17,7 +17,8 @@ func TestPublishedSchemas(t *testing.T) {
 		require.NoError(t, err)
 		out, err := o.OutputSchema()
 		require.NoError(t, err)
-		raw, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": o.Name, "description": o.Description,
+		raw, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema",
+			"title": o.Name, "description": o.Description,
 			"$defs": map[string]json.RawMessage{"arguments": in, "result": out}})
 		require.NoError(t, err)
 		var text bytes.Buffer

@@ -19,7 +19,8 @@ import (
 var reintegrate = Define(Spec{
 	Name: "reintegrate", Title: "Come back", Toolset: Review, Effect: access.Write, InPerson: true,
 	SearchHint: "return autonomous offline merge staging divergence chain",
-	Description: "Autonomous agents: hand in where your chain stands and what you learned for groups; your parent reviews it. " +
+	Description: "Autonomous agents: hand in where your chain stands and what you learned for groups; your parent " +
+		"reviews it. " +
 		"Over HTTP first challenge, then submit the same, the message signed.",
 }, comeBack)
 
@@ -58,9 +59,12 @@ type reintegrateOut struct {
 // Text says what became of the return, with all that the next call needs.
 func (o reintegrateOut) Text() string {
 	return lines(o.Next, when(o.Message != "", "message %s\nnonce %s\nexpires %d", o.Message, o.Nonce, o.Expires),
-		when(o.Staging != "", "staging %s", o.Staging), when(len(o.Reviews) > 0, "reviews: %s", shorts(o.Reviews)), when(len(o.Merged) > 0, "merged: %s", shorts(o.Merged)),
+		when(o.Staging != "", "staging %s", o.Staging), when(len(o.Reviews) > 0, "reviews: %s", shorts(o.Reviews)),
+		when(len(o.Merged) > 0, "merged: %s", shorts(o.Merged)),
 		when(o.SessionCount != nil, "chain_hash %s, updated_at %s", o.ChainHash, o.UpdatedAt),
-		when(len(o.lean) > 0, "context: %s", oneJSON(o.lean)), when(len(o.LeftOut) > 0, "left out, read each as section of memory_read_hot: %s", strings.Join(o.LeftOut, ", ")))
+		when(len(o.lean) > 0, "context: %s", oneJSON(o.lean)),
+		when(len(o.LeftOut) > 0, "left out, read each as section of memory_read_hot: %s",
+			strings.Join(o.LeftOut, ", ")))
 }
 
 // returnAudience is whom the challenge of a return is answered to.
@@ -74,7 +78,8 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 			return out, err
 		})
 	}
-	b, err := review.Prepare(review.Claim{Action: in.Action, SessionCount: in.SessionCount, ChainHash: in.ChainHash, Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
+	b, err := review.Prepare(review.Claim{Action: in.Action, SessionCount: in.SessionCount, ChainHash: in.ChainHash,
+		Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
 	if err != nil {
 		return reintegrateOut{}, err
 	}
@@ -87,8 +92,11 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 		if err != nil {
 			return reintegrateOut{}, err
 		}
-		return reintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()), Nonce: base64.StdEncoding.EncodeToString(ch.Nonce[:]),
-			Expires: ch.ExpiresUnixMicro, Next: "sign message within 60 seconds and repeat this call with action submit, nonce, expires and signature"}, nil
+		return reintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()),
+			Nonce:   base64.StdEncoding.EncodeToString(ch.Nonce[:]),
+			Expires: ch.ExpiresUnixMicro,
+			Next: "sign message within 60 seconds and repeat this call with action submit, nonce, expires and " +
+				"signature"}, nil
 	}
 	ch, proof, key, err := c.proveReturn(ctx, b, in)
 	if err != nil {
@@ -114,7 +122,8 @@ func (n *Node) returnChallenge(g access.Grant, id schemas.EntityID) schemas.Auth
 
 // proveReturn checks the caller's signature over all it hands in, or makes it where
 // this process holds the caller's key.
-func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateIn) (ch schemas.AuthChallenge, p review.Proof, key keys.Recipient, err error) {
+func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
+	in reintegrateIn) (ch schemas.AuthChallenge, p review.Proof, key keys.Recipient, err error) {
 	me := c.Caller.Entity
 	bySelf := c.Caller.Sign != nil && in.Nonce == "" && in.Signature == ""
 	if err = c.Node.look(ctx, "reintegrate", func(g access.Grant) error {
@@ -134,8 +143,9 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateI
 		if p.Signature, err = base64.StdEncoding.DecodeString(in.Signature); err != nil {
 			return ch, p, key, badReturn(err)
 		}
-		ch = schemas.AuthChallenge{Audience: returnAudience, NodeID: string(c.Node.ID), AgentID: me, Purpose: schemas.PurposeReintegrate,
-			Nonce: [32]byte(nonce), ExpiresUnixMicro: in.Expires}
+		ch = schemas.AuthChallenge{Audience: returnAudience, NodeID: string(c.Node.ID), AgentID: me,
+			Purpose: schemas.PurposeReintegrate,
+			Nonce:   [32]byte(nonce), ExpiresUnixMicro: in.Expires}
 		if err := agents.CheckChallenge(ch, c.Node.key.Vouch); err != nil {
 			return ch, p, key, badReturn(err)
 		}
@@ -153,7 +163,8 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch, in reintegrateI
 // badReturn is the one answer to every proof of a return that fails.
 func badReturn(cause error) error {
 	return schemas.Errorf(schemas.CodeUnauthenticated, "this return is not proven by the agent's key").
-		Expecting("the message of reintegrate, action challenge, for exactly what is handed in, signed within 60 seconds").
+		Expecting("the message of reintegrate, action challenge, for exactly what is handed in, signed within 60 " +
+			"seconds").
 		Try("reintegrate with action challenge, sign its message, then repeat it with action submit").Because(cause)
 }
 
@@ -168,8 +179,9 @@ func returned(g access.Grant, r review.Returned) (reintegrateOut, error) {
 	if err != nil {
 		return reintegrateOut{}, err
 	}
-	out := reintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because, SessionCount: &r.Known.SessionCount,
-		ChainHash: r.Known.ChainHash.String(), UpdatedAt: doc.UpdatedAt}
+	out := reintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because,
+		SessionCount: &r.Known.SessionCount,
+		ChainHash:    r.Known.ChainHash.String(), UpdatedAt: doc.UpdatedAt}
 	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
 		return reintegrateOut{}, err
 	}
@@ -192,7 +204,8 @@ func (o reintegrateOut) advice() string {
 	case schemas.ChainMatch:
 		s = append(s, "your chain is the node's")
 	case schemas.ChainGap:
-		s = append(s, fmt.Sprintf("%s not on the node's chain: put what they left into memory_write_hot", schemas.Count(int(o.Apart), "of your sessions is", "of your sessions are")))
+		s = append(s, fmt.Sprintf("%s not on the node's chain: put what they left into memory_write_hot",
+			schemas.Count(int(o.Apart), "of your sessions is", "of your sessions are")))
 	case schemas.ChainFork:
 		s = append(s, "your chain is not the node's: take over context before you go on")
 	case schemas.ChainReplay:
@@ -205,5 +218,6 @@ func (o reintegrateOut) advice() string {
 		s = append(s, fmt.Sprintf("%s for your parent (%s), 30 days at most; review.closed comes with events_poll",
 			schemas.Count(len(o.Reviews), "memory waits", "memories wait"), strings.Join(o.Because, "; ")))
 	}
-	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start", *o.SessionCount)), ". ")
+	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start",
+		*o.SessionCount)), ". ")
 }

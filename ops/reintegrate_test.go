@@ -29,13 +29,17 @@ func newAway(t *testing.T) *away {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "lab"})
 	for _, name := range []string{"rover", "scout"} {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "autonomous", "display_name": name, "name": name, "groups": []string{"lab"}, "capabilities": map[string]any{
-			"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"lab"}, "visibility": []string{"group", "public"}},
-			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"lab"}, "visibility": []string{"group"}},
-			"tools": []string{"reintegrate", "review_list", "review_decide", "memory_session", "memory_search", "memory_read_warm", "memory_write_warm",
-				"memory_delete_warm", "memory_share", "memory_group", "events_poll"},
-			"autonomous": true, "max_delegation_depth": 0, "ttl_seconds": 86400 * 365,
-		}})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "autonomous", "display_name": name, "name": name,
+			"groups": []string{"lab"}, "capabilities": map[string]any{
+				"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"lab"},
+					"visibility": []string{"group", "public"}},
+				"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"lab"},
+					"visibility": []string{"group"}},
+				"tools": []string{"reintegrate", "review_list", "review_decide", "memory_session", "memory_search",
+					"memory_read_warm", "memory_write_warm",
+					"memory_delete_warm", "memory_share", "memory_group", "events_poll"},
+				"autonomous": true, "max_delegation_depth": 0, "ttl_seconds": 86400 * 365,
+			}})
 	}
 	a := &away{house: h, rover: h.caller("rover"), scout: h.caller("scout")}
 	a.session()
@@ -83,7 +87,8 @@ func (a *away) waiting(c Caller) (out []map[string]any) {
 	for _, e := range a.must(c, "review_list", map[string]any{})["waiting"].([]any) {
 		e := e.(map[string]any)
 		if e["hash"] == nil {
-			e["hash"] = a.must(c, "review_list", map[string]any{"ids": []any{e["id"]}})["waiting"].([]any)[0].(map[string]any)["hash"]
+			e["hash"] = a.must(c, "review_list",
+				map[string]any{"ids": []any{e["id"]}})["waiting"].([]any)[0].(map[string]any)["hash"]
 		}
 		out = append(out, e)
 	}
@@ -115,7 +120,8 @@ func (h *house) sql(query string, args ...any) {
 // one reads one value.
 func (h *house) one(query string, args ...any) (v string) {
 	h.t.Helper()
-	require.NoError(h.t, h.node.Store.Read(h.t.Context(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
+	require.NoError(h.t, h.node.Store.Read(h.t.Context(),
+		func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
 	return v
 }
 
@@ -135,13 +141,16 @@ func TestReturnIsStagedAndReviewed_INV_STAGED(t *testing.T) {
 	list := a.waiting(a.lead)
 	require.Len(t, list, 2)
 	require.Equal(t, []any{"rover", "lab", "medium", "match", "agent", "new"},
-		[]any{list[0]["author"], list[0]["group"], list[0]["tier"], list[0]["divergence"], list[0]["source"], list[0]["status"]})
-	require.Equal(t, []any{map[string]any{"op": "+", "text": "content: The harbour freezes in January"}, map[string]any{"op": "+", "text": "type: insight"}}, list[0]["diff"].([]any)[:2])
+		[]any{list[0]["author"], list[0]["group"], list[0]["tier"], list[0]["divergence"], list[0]["source"],
+			list[0]["status"]})
+	require.Equal(t, []any{map[string]any{"op": "+", "text": "content: The harbour freezes in January"},
+		map[string]any{"op": "+", "text": "type: insight"}}, list[0]["diff"].([]any)[:2])
 	require.Empty(t, a.waiting(a.rover), "nobody is asked about its own")
 	require.Empty(t, a.waiting(a.scout))
 	require.Len(t, a.waiting(a.person()), 2)
 
-	whole := a.must(a.lead, "review_list", map[string]any{"ids": []any{list[0]["id"]}})["waiting"].([]any)[0].(map[string]any)
+	whole := a.must(a.lead, "review_list",
+		map[string]any{"ids": []any{list[0]["id"]}})["waiting"].([]any)[0].(map[string]any)
 	staged := whole["item"].(map[string]any)["id"].(string)
 	require.Equal(t, "quarantined", whole["item"].(map[string]any)["state"])
 	for _, c := range []Caller{a.lead, a.rover, a.scout, a.person()} {
@@ -153,8 +162,9 @@ func TestReturnIsStagedAndReviewed_INV_STAGED(t *testing.T) {
 	a.must(a.rover, "memory_read_warm", map[string]any{"ids": []string{staged}})
 	for who, c := range map[string]Caller{"beside": a.scout, "author": a.rover, "parent": a.lead} {
 		for tool, args := range map[string]map[string]any{
-			"memory_share":       {"id": staged, "group": "lab"},
-			"memory_write_warm":  {"id": staged, "if_version": 1, "type": "learning", "data": map[string]any{"type": "insight", "content": "other"}},
+			"memory_share": {"id": staged, "group": "lab"},
+			"memory_write_warm": {"id": staged, "if_version": 1, "type": "learning",
+				"data": map[string]any{"type": "insight", "content": "other"}},
 			"memory_delete_warm": {"id": staged, "mode": "purge"},
 		} {
 			_, err := a.call(c, tool, args)
@@ -171,12 +181,15 @@ func TestReturnIsStagedAndReviewed_INV_STAGED(t *testing.T) {
 	require.Nil(t, got["closed"])
 	hits := a.must(a.scout, "memory_search", map[string]any{"query": "harbour freezes"})["results"].([]any)
 	require.Len(t, hits, 1)
-	item := a.must(a.scout, "memory_read_warm", map[string]any{"ids": []string{copyID}})["items"].([]any)[0].(map[string]any)
-	require.Equal(t, []any{string(a.rover.Entity), string(a.lead.Entity), staged, "current"}, []any{item["author"], item["owner"], item["origin"], item["state"]})
+	item := a.must(a.scout, "memory_read_warm",
+		map[string]any{"ids": []string{copyID}})["items"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{string(a.rover.Entity), string(a.lead.Entity), staged, "current"},
+		[]any{item["author"], item["owner"], item["origin"], item["state"]})
 
 	got = a.must(a.lead, "review_decide", decisions(reject(list[1])))
 	require.Equal(t, []any{staging}, got["closed"])
-	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%mill burned%'`), "what was rejected is gone")
+	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%mill burned%'`),
+		"what was rejected is gone")
 	require.NotEqual(t, "0", a.one(`SELECT archived_at FROM groups WHERE id = ?`, staging))
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM members WHERE group_id = ?`, staging))
 	require.Empty(t, a.waiting(a.lead))
@@ -201,7 +214,8 @@ func TestDivergenceIsTold(t *testing.T) {
 	require.Equal(t, "match", a.brings()["divergence"])
 	gap := hand(a.count+4, other)
 	require.Equal(t, []any{"gap", 4.0}, []any{gap["divergence"], gap["sessions_apart"]})
-	require.Equal(t, []any{float64(a.count), a.chain}, []any{gap["session_count"], gap["chain_hash"]}, "it goes on from the node's chain")
+	require.Equal(t, []any{float64(a.count), a.chain}, []any{gap["session_count"], gap["chain_hash"]},
+		"it goes on from the node's chain")
 	require.Equal(t, "replay", hand(a.count+4, other)["divergence"], "handed in before")
 	require.Equal(t, "fork", hand(a.count, other)["divergence"])
 	require.Equal(t, "fork", hand(a.count-1, other)["divergence"])
@@ -258,24 +272,32 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 	refused(in, "no proof")
 	first := challenge()
 	refused(a.signed(file("scout"), first, in), "another's key")
-	refused(but(a.signed(file("rover"), first, in), map[string]any{"memories": []any{found("The well is dry")}}), "other memories")
+	refused(but(a.signed(file("rover"), first, in), map[string]any{"memories": []any{found("The well is dry")}}),
+		"other memories")
 	refused(but(a.signed(file("rover"), first, in), map[string]any{"session_count": a.count + 1}), "another count")
-	refused(but(a.signed(file("rover"), first, in), map[string]any{"expires": int64(first["expires"].(float64)) + 1}), "a longer challenge")
+	refused(but(a.signed(file("rover"), first, in), map[string]any{"expires": int64(first["expires"].(float64)) + 1}),
+		"a longer challenge")
 	session := a.challenge(a.rover.Entity)
-	refused(but(in, map[string]any{"nonce": base64.StdEncoding.EncodeToString(session.Nonce[:]), "expires": session.ExpiresUnixMicro,
-		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(session.SigningBytes()))}), "a proof for a token")
+	refused(but(in, map[string]any{"nonce": base64.StdEncoding.EncodeToString(session.Nonce[:]),
+		"expires":   session.ExpiresUnixMicro,
+		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(session.SigningBytes()))}),
+		"a proof for a token")
 	late := challenge()
 	a.clock.advance(61e9)
 	refused(a.signed(file("rover"), late, in), "too late")
 
 	empty := a.claim()
-	mine := schemas.Reintegration{NodeID: string(a.node.ID), AgentID: a.rover.Entity, KeySeq: 1, Purpose: schemas.PurposeReintegrate, Nonce: [32]byte{1},
-		ExpiresUnixMicro: a.clock.Now().UnixMicro() + 30e6, SessionCount: uint64(a.count), Memories: sha256.Sum256([]byte("[]"))}
+	mine := schemas.Reintegration{NodeID: string(a.node.ID), AgentID: a.rover.Entity, KeySeq: 1,
+		Purpose: schemas.PurposeReintegrate, Nonce: [32]byte{1},
+		ExpiresUnixMicro: a.clock.Now().UnixMicro() + 30e6, SessionCount: uint64(a.count),
+		Memories: sha256.Sum256([]byte("[]"))}
 	chain, err := hex.DecodeString(a.chain)
 	require.NoError(t, err)
 	mine.ChainHash = [32]byte(chain)
-	refused(but(empty, map[string]any{"nonce": base64.StdEncoding.EncodeToString(mine.Nonce[:]), "expires": mine.ExpiresUnixMicro,
-		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(mine.SigningBytes()))}), "a challenge of its own making")
+	refused(but(empty, map[string]any{"nonce": base64.StdEncoding.EncodeToString(mine.Nonce[:]),
+		"expires":   mine.ExpiresUnixMicro,
+		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(mine.SigningBytes()))}),
+		"a challenge of its own making")
 
 	args := a.signed(file("rover"), challenge(), in)
 	require.Equal(t, "match", a.must(bearer, "reintegrate", args)["divergence"])
@@ -284,7 +306,8 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 	for _, c := range []Caller{a.lead, a.person()} {
 		_, err = a.call(c, "reintegrate", but(a.claim(), map[string]any{"as": "rover"}))
 		require.ErrorIs(t, err, schemas.ErrInvalid, "it is done in person")
-		_, err = Find("reintegrate").run(t.Context(), &Call{Node: a.node, Op: Find("reintegrate"), Caller: c, As: "rover"}, mustJSON(a.claim()))
+		_, err = Find("reintegrate").run(t.Context(), &Call{Node: a.node, Op: Find("reintegrate"), Caller: c,
+			As: "rover"}, mustJSON(a.claim()))
 		require.Error(t, err)
 	}
 	require.Equal(t, "1", a.one(`SELECT count(*) FROM returns`))
@@ -292,7 +315,8 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 
 func TestOnlyAutonomousAgentsComeBack(t *testing.T) {
 	a := newAway(t)
-	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "rover", "capabilities": map[string]any{"autonomous": false}})
+	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "rover",
+		"capabilities": map[string]any{"autonomous": false}})
 	_, err := a.call(a.rover, "reintegrate", a.claim())
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	_, err = a.call(a.person(), "reintegrate", a.claim())
@@ -351,7 +375,8 @@ func TestReturnsAreBounded(t *testing.T) {
 		_, err = a.call(c, "reintegrate", map[string]any{"action": "withdraw", "staging": last})
 		require.ErrorIs(t, err, schemas.ErrNotFound, "only its author takes it back")
 	}
-	require.Equal(t, 1.0, a.must(a.rover, "reintegrate", map[string]any{"action": "withdraw", "staging": last})["withdrawn"])
+	require.Equal(t, 1.0, a.must(a.rover, "reintegrate",
+		map[string]any{"action": "withdraw", "staging": last})["withdrawn"])
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%Well 2%'`))
 	a.brings(found("One more"))
 	require.Len(t, a.waiting(a.lead), 3)
@@ -369,7 +394,8 @@ func TestReturnsAreBounded(t *testing.T) {
 		"hidden": {"memories": []any{found("x", map[string]any{"confidence": 0.2})}},
 		"user":   {"memories": []any{found("x", map[string]any{"source": "user"})}},
 		"forged": {"memories": []any{found("x", map[string]any{"author": a.lead.Entity})}},
-		"proof":  {"memories": []any{found("x", map[string]any{"provenance": map[string]any{"author": a.lead.Entity}})}},
+		"proof": {"memories": []any{found("x",
+			map[string]any{"provenance": map[string]any{"author": a.lead.Entity}})}},
 	} {
 		if tool == "many" {
 			for i := range args["memories"].([]map[string]any) {

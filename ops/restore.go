@@ -67,12 +67,14 @@ type Carried struct {
 // say that nothing is known of revocations since. It refuses before it writes
 // anything where the home would be left with a key that does not open it.
 func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, error) {
-	r := restoring{home: home, o: o, out: RestoreReport{Carried: []Carried{}, Suspended: []string{}, Lost: []string{}, Notes: []string{}}}
+	r := restoring{home: home, o: o, out: RestoreReport{Carried: []Carried{}, Suspended: []string{}, Lost: []string{},
+		Notes: []string{}}}
 	defer r.close()
 	if err := r.findPerson(); err != nil {
 		return r.out, err
 	}
-	if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error { // what refuses does so before anything is written
+	// what refuses does so before anything is written
+	if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error {
 		return r.withPresent(ctx, func(present *store.Tx) error {
 			_, err := r.plan(present, backup)
 			return err
@@ -89,15 +91,19 @@ func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, e
 		},
 		Prepare: r.prepare,
 	})
-	if o.DryRun && r.out.Backup.Path != "" && schemas.CodeOf(err) == schemas.CodeBusy { // everything was looked at by then
-		r.out.Notes = append(r.out.Notes, "other cordelia processes use the database: before the restore, end the running agents' sessions and cordelia serve")
+	// everything was looked at by then
+	if o.DryRun && r.out.Backup.Path != "" && schemas.CodeOf(err) == schemas.CodeBusy {
+		r.out.Notes = append(r.out.Notes,
+			"other cordelia processes use the database: before the restore, end the running agents' sessions and "+
+				"cordelia serve")
 		err = nil
 	}
 	if err != nil || o.DryRun {
 		return r.out, err
 	}
 	if err := r.checkpoint(ctx); err != nil {
-		r.out.Notes = append(r.out.Notes, "the restored audit record has no checkpoint yet; the next process signs one: "+err.Error())
+		r.out.Notes = append(r.out.Notes,
+			"the restored audit record has no checkpoint yet; the next process signs one: "+err.Error())
 	}
 	return r.out, errors.Join(r.putPersonKey(), r.putAgentKey())
 }
@@ -201,7 +207,8 @@ func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
 		}
 		if r.out.Present = CarriedOver; r.out.ForkAt == 0 {
 			r.out.Present = Unrelated
-			if err := r.accept("the present database is of another node and cannot say what was revoked since the backup"); err != nil {
+			if err := r.accept(
+				"the present database is of another node and cannot say what was revoked since the backup"); err != nil {
 				return p, err
 			}
 		}

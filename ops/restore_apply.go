@@ -72,7 +72,8 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if p.report.Present == Unrelated {
 		fork.ForkAt = 0
 	}
-	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried, p.report.Suspended, p.report.Lost, true})
+	return g.Audit(events.RestoreTarget, restoreDetail{fork, p.person, p.report.Present, p.report.Carried,
+		p.report.Suspended, p.report.Lost, true})
 }
 
 // restoreDetail is what the entry of a restore tells besides the fork.
@@ -89,10 +90,12 @@ type restoreDetail struct {
 
 func (c carriedStanding) apply(g access.Grant, n *Node) error {
 	tx, s := g.Tx(), c.now
-	if _, err := tx.Exec(carryStanding, s.capabilities, s.grants, s.Status, s.by, s.reason, s.at, s.expires, s.graceEnd, s.ID); err != nil {
+	if _, err := tx.Exec(carryStanding, s.capabilities, s.grants, s.Status, s.by, s.reason, s.at, s.expires, s.graceEnd,
+		s.ID); err != nil {
 		return fmt.Errorf("carry rights over: %w", err)
 	}
-	if err := g.Audit(string(s.ID), map[string]any{"carried": true, "after": json.RawMessage(s.capabilities), "grants": json.RawMessage(s.grants)}); err != nil {
+	if err := g.Audit(string(s.ID), map[string]any{"carried": true, "after": json.RawMessage(s.capabilities),
+		"grants": json.RawMessage(s.grants)}); err != nil {
 		return err
 	}
 	if c.keys != nil {
@@ -100,7 +103,8 @@ func (c carriedStanding) apply(g access.Grant, n *Node) error {
 			return fmt.Errorf("carry key over: %w", err)
 		}
 		for _, k := range c.keys {
-			if _, err := tx.Exec(carryOldKey, s.ID, k.seq, k.public, k.enc, k.binding, k.from, k.to, k.reason, k.record); err != nil {
+			if _, err := tx.Exec(carryOldKey, s.ID, k.seq, k.public, k.enc, k.binding, k.from, k.to, k.reason,
+				k.record); err != nil {
 				return fmt.Errorf("carry key over: %w", err)
 			}
 		}

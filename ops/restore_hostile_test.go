@@ -21,14 +21,19 @@ func TestARestoreTakesNoRightFromAnAlteredBackup_INV_RESTORE(t *testing.T) {
 		h.call(n, ann, "memory_group", `{"action":"create","group":"team"}`)
 	})
 	for what, change := range map[string]string{
-		"person":         `UPDATE entities SET kind = 'human', parent_id = NULL, agent_type = NULL, root_id = id WHERE name = 'w'`,
-		"type":           `UPDATE entities SET agent_type = 'claude-code' WHERE name = 'w'`,
-		"parent":         `UPDATE entities SET parent_id = (SELECT id FROM entities WHERE name = 'claude-code') WHERE name = 'w'`,
-		"node":           `UPDATE entities SET node_id = 'elsewhere', capabilities = '{"tools":["agent_register"]}' WHERE name = 'w'`,
-		"another-person": `INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at) VALUES ('eve', 'human', 'eve', 0, 'eve', 'eve', x'00', x'00', x'00', 'active', 'node', 0, 0)`,
-		"person's key":   `UPDATE entities SET key_seq = 9, public_key = x'01' WHERE kind = 'human'`,
-		"code":           `CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE entities SET capabilities = '{}'; END`,
-		"hidden-code":    `CREATE VIEW v AS SELECT 1`,
+		"person": `UPDATE entities SET kind = 'human', parent_id = NULL, agent_type = NULL, root_id = id
+			WHERE name = 'w'`,
+		"type": `UPDATE entities SET agent_type = 'claude-code' WHERE name = 'w'`,
+		"parent": `UPDATE entities SET parent_id = (SELECT id FROM entities WHERE name = 'claude-code')
+			WHERE name = 'w'`,
+		"node": `UPDATE entities SET node_id = 'elsewhere', capabilities = '{"tools":["agent_register"]}'
+			WHERE name = 'w'`,
+		"another-person": `INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key,
+			enc_public_key, enc_binding, status, status_by, status_at, created_at)
+			VALUES ('eve', 'human', 'eve', 0, 'eve', 'eve', x'00', x'00', x'00', 'active', 'node', 0, 0)`,
+		"person's key": `UPDATE entities SET key_seq = 9, public_key = x'01' WHERE kind = 'human'`,
+		"code":         `CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE entities SET capabilities = '{}'; END`,
+		"hidden-code":  `CREATE VIEW v AS SELECT 1`,
 	} {
 		t.Run(what, func(t *testing.T) {
 			backup := h.backup(what + ".db")
@@ -42,7 +47,8 @@ func TestARestoreTakesNoRightFromAnAlteredBackup_INV_RESTORE(t *testing.T) {
 	}
 	t.Run("owner of a group", func(t *testing.T) {
 		backup := h.backup("owner.db")
-		alter(t, backup, `INSERT INTO members(group_id, entity_id, role, added_by, joined_at) SELECT 'team', id, 'owner', id, 0 FROM entities WHERE name = 'w'`)
+		alter(t, backup, `INSERT INTO members(group_id, entity_id, role, added_by, joined_at) SELECT 'team', id,
+			'owner', id, 0 FROM entities WHERE name = 'w'`)
 		h.restore(backup)
 		h.open(func(n *Node, r *Keyring, ann Caller) {
 			group := h.call(n, ann, "memory_group", `{"action":"read","group":"team"}`)["group"].(map[string]any)

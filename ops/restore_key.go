@@ -156,7 +156,8 @@ func (r *restoring) noKey(s standing, beside string) error {
 		try = fmt.Sprintf("%s--key %s %s", again, beside, r.o.Backup)
 	}
 	return schemas.Deniedf("%s; nothing was written", what).
-		Expecting("the person's key as the backup knows it: without it nobody can open the restored home").Try("%s", try)
+		Expecting("the person's key as the backup knows it: without it nobody can open the restored home").Try("%s",
+		try)
 }
 
 // aside is where a key file of this home is kept that a restore replaces.
@@ -177,7 +178,8 @@ func (r *restoring) putPersonKey() error {
 	aside := r.aside(path)
 	replaced, err := keys.InstallFile(r.keys.person, path, aside)
 	if err != nil {
-		return schemas.Errorf(schemas.CodeUnavailable, "the database is restored, and your key file is not in its place yet").
+		return schemas.Errorf(schemas.CodeUnavailable,
+			"the database is restored, and your key file is not in its place yet").
 			Try("see to the folder %s, then repeat the command", r.home).Because(err)
 	}
 	if replaced {
@@ -211,7 +213,8 @@ func (r *restoring) putAgentKey() error {
 		if !bytes.Equal(identity.PublicKey(), s.public) {
 			break
 		}
-		file := keys.File{EntityID: s.ID, Kind: keys.Agent, KeySeq: uint32(s.seq), CreatedAt: time.Now(), Identity: identity}
+		file := keys.File{EntityID: s.ID, Kind: keys.Agent, KeySeq: uint32(s.seq), CreatedAt: time.Now(),
+			Identity: identity}
 		if err := keys.CreateFile(path, file, nil); err != nil {
 			return err
 		}

@@ -35,7 +35,8 @@ func TestRestoreWithAnothersKeyWritesNothing_INV_RESTORE(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := tree(t, string(home))
 			for _, o := range []RestoreOptions{
-				{Backup: backup}, {Backup: backup, AcceptBackup: true}, {Backup: backup, AcceptBackup: true, DryRun: true},
+				{Backup: backup}, {Backup: backup, AcceptBackup: true},
+				{Backup: backup, AcceptBackup: true, DryRun: true},
 				{Backup: backup, AcceptBackup: true, Key: newHomestead(t).home.HumanKey()},
 				{Backup: backup, AcceptBackup: true, Key: h.home.DefaultAgentKey()},
 				{Backup: backup, AcceptBackup: true, Key: filepath.Join(t.TempDir(), "no.key")},
@@ -58,7 +59,8 @@ func TestRestoreOnANewMachine(t *testing.T) {
 	var scout schemas.EntityID
 	h.open(func(n *Node, _ *Keyring, ann Caller) {
 		scout = h.worker(n, ann, "scout")
-		item = h.call(n, ann, "memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"Gannets dive from thirty metres"}}`)["id"].(string)
+		item = h.call(n, ann, "memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"Gannets dive from thirty metres"}}`)["id"].(string)
 	})
 	backup := h.backup("move.db")
 	key := filepath.Join(t.TempDir(), "human.key")
@@ -73,7 +75,8 @@ func TestRestoreOnANewMachine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			there.T = t
-			report, err := Restore(t.Context(), there.home, RestoreOptions{Backup: backup, Key: key, AcceptBackup: true})
+			report, err := Restore(t.Context(), there.home,
+				RestoreOptions{Backup: backup, Key: key, AcceptBackup: true})
 			require.NoError(t, err)
 			require.Empty(t, report.Notes)
 			require.Equal(t, there.home.HumanKey(), report.HumanKey)

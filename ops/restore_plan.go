@@ -127,7 +127,8 @@ func (p *restorePlan) distrust(c *carriedStanding) {
 	if c.now.Status == schemas.Deactivated || c.now.Status == schemas.Removed {
 		return
 	}
-	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, c.now.root, "restored: the backup has a later key than the database that was replaced"
+	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, c.now.root, "restored: the backup has a later key "+
+		"than the database that was replaced"
 	p.report.Suspended = append(p.report.Suspended, fmt.Sprintf("%s (%s)", c.now.Name, c.now.ID[:12]))
 }
 
@@ -138,7 +139,8 @@ func (p *restorePlan) suspend(w standing) {
 		return
 	}
 	c := carriedStanding{now: w, was: w}
-	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, w.root, "restored: the database that was replaced did not know it"
+	c.now.Status, c.now.by, c.now.reason = schemas.Suspended, w.root, "restored: the database that was replaced did "+
+		"not know it"
 	p.standings = append(p.standings, c)
 	p.report.Suspended = append(p.report.Suspended, fmt.Sprintf("%s (%s)", w.Name, w.ID[:12]))
 }

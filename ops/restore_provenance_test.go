@@ -14,7 +14,8 @@ func TestRestoreUndoesNoDecisionAboutMemory_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	var rule schemas.ItemID
 	says := func(n *Node, ann Caller, as, kind, text string) schemas.ItemID {
-		w := h.call(n, ann, "memory_write_warm", fmt.Sprintf(`{"as":%q,"type":"learning","data":{"type":%q,"content":%q}}`, as, kind, text))
+		w := h.call(n, ann, "memory_write_warm",
+			fmt.Sprintf(`{"as":%q,"type":"learning","data":{"type":%q,"content":%q}}`, as, kind, text))
 		return schemas.ItemID(w["id"].(string))
 	}
 	h.open(func(n *Node, _ *Keyring, ann Caller) {

@@ -166,7 +166,8 @@ func TestRestore_INV_RESTORE(t *testing.T) {
 			require.Greater(t, now, epoch)
 			got, err := members(tx)
 			require.NoError(t, err)
-			require.ElementsMatch(t, []membership{{"team", "ann", access.RoleOwner}, {"team", narrowed, access.RoleViewer}}, got)
+			require.ElementsMatch(t, []membership{{"team", "ann", access.RoleOwner},
+				{"team", narrowed, access.RoleViewer}}, got)
 			groups, err := closedGroups(tx)
 			require.NoError(t, err)
 			require.EqualValues(t, 1, groups[0].emcon)

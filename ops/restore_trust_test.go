@@ -15,7 +15,8 @@ func TestRestoreBringsNoTrustBack_INV_RESTORE(t *testing.T) {
 	h := newHomestead(t)
 	var worker schemas.EntityID
 	claim := func(n *Node, ann Caller, i int, verdict string) {
-		id := h.call(n, ann, "memory_write_warm", fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"claim %d of %d"}}`, i, i*i))["id"]
+		id := h.call(n, ann, "memory_write_warm",
+			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"claim %d of %d"}}`, i, i*i))["id"]
 		require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) error {
 			if err := tx.Act(store.AnyOwner); err != nil {
 				return err

@@ -15,8 +15,9 @@ import (
 
 var reviewDecide = Define(Spec{
 	Name: "review_decide", Title: "Decide reviews", Toolset: Review, Effect: access.Destroy, InPerson: true,
-	SearchHint:  "approve reject accept merge staged held",
-	Description: "Approve or reject what review_list shows, all of a call or nothing. An approval names the hash you were shown. Rejected memories are removed when their staging closes.",
+	SearchHint: "approve reject accept merge staged held",
+	Description: "Approve or reject what review_list shows, all of a call or nothing. An approval names the hash " +
+		"you were shown. Rejected memories are removed when their staging closes.",
 }, decideReviews)
 
 type reviewDecideIn struct {
@@ -49,7 +50,9 @@ type decidedOut struct {
 func (o reviewDecideOut) Text() string {
 	var list []string
 	for _, d := range o.Decided {
-		list = append(list, words(", ", words(" ", short(d.ID), d.State, when(d.Item != "", "as item %s", short(d.Item))), when(len(d.With) > 0, "%s %s", d.Status, shorts(d.With))), d.Note)
+		list = append(list, words(", ", words(" ", short(d.ID), d.State,
+			when(d.Item != "", "as item %s", short(d.Item))), when(len(d.With) > 0, "%s %s", d.Status, shorts(d.With))),
+			d.Note)
 	}
 	return lines(append(list, when(len(o.Closed) > 0, "nothing else of that return waits"))...)
 }
@@ -69,7 +72,8 @@ func hashless(g access.Grant, d decisionIn) error {
 
 func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecideOut, error) {
 	if len(in.Decisions) > review.MaxDecisions {
-		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d", review.MaxDecisions).
+		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d",
+			review.MaxDecisions).
 			Try("decide over more in further calls of review_decide")
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
@@ -94,7 +98,8 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			case err == nil:
 				out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: string(state)})
 			case errors.Is(err, schemas.ErrNotFound):
-				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash, Reason: d.Reason})
+				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash,
+					Reason: d.Reason})
 			default:
 				return out, err
 			}

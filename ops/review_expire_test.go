@@ -20,7 +20,8 @@ func TestReviewsExpire(t *testing.T) {
 		a.clock.set(at.Add(time.Duration(days) * 24 * time.Hour))
 		a.mono.Store(&agents.Monotonic{Boot: a.mono.Load().Boot, Micros: up.Microseconds()})
 		require.NoError(t, a.node.Sweep(t.Context()))
-		return a.number(`SELECT count(*) FROM items i JOIN reviews r ON r.item = i.id WHERE i.data LIKE '%mill%' AND r.state = 'pending'`)
+		return a.number(`SELECT count(*) FROM items i JOIN reviews r ON r.item = i.id WHERE i.data LIKE '%mill%'
+			AND r.state = 'pending'`)
 	}
 	require.Equal(t, 1, sweep(29, time.Hour))
 	require.Equal(t, 1, sweep(31, 2*time.Hour), "seen once")
@@ -33,11 +34,15 @@ func TestReviewsExpire(t *testing.T) {
 
 	require.Empty(t, a.waiting(a.person()))
 	require.Equal(t, 1, a.number(`SELECT count(*) FROM reviews WHERE state = 'expired' AND decided_by = 'node'`))
-	require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE data LIKE '%well%' AND origin <> '' AND deleted_at = 0`), "what was approved stays")
+	require.Equal(t, 1, a.number(
+		`SELECT count(*) FROM items WHERE data LIKE '%well%' AND origin <> '' AND deleted_at = 0`),
+		"what was approved stays")
 	require.Equal(t, 0, a.number(`SELECT count(*) FROM items WHERE data LIKE '%mill%'`))
 	require.Equal(t, 0, a.number(`SELECT count(*) FROM members WHERE group_id = ?`, staging))
 	require.Equal(t, 0, a.number(`SELECT count(*) FROM returns WHERE closed_at = 0`))
-	require.Equal(t, 3, a.number(`SELECT count(*) FROM events WHERE type = 'review.closed' AND payload LIKE '%"approved":1,"rejected":0,"withdrawn":0,"expired":1%'`),
+	require.Equal(t, 3, a.number(
+		`SELECT count(*) FROM events WHERE type = 'review.closed'
+			AND payload LIKE '%"approved":1,"rejected":0,"withdrawn":0,"expired":1%'`),
 		"its author, its parent and the person hear of it")
 	_, err := a.node.VerifyTrust(t.Context(), a.person())
 	require.NoError(t, err)

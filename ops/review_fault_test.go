@@ -11,7 +11,8 @@ import (
 func TestReviewIsAllOrNothing(t *testing.T) {
 	a := newAway(t)
 	arm := a.mined()
-	points := a.walk(arm, 1, a.rover, "reintegrate", a.claim(found("The well is deep"), found("The mill is old"), found("The tower leans")))
+	points := a.walk(arm, 1, a.rover, "reintegrate", a.claim(found("The well is deep"), found("The mill is old"),
+		found("The tower leans")))
 	require.Greater(t, points, 30)
 	list := a.waiting(a.lead)
 	points = a.walk(arm, 1, a.lead, "review_decide", decisions(approve(list[0]), reject(list[1]), approve(list[2])))
@@ -23,7 +24,8 @@ func TestReviewIsAllOrNothing(t *testing.T) {
 	a.brings(found("The gate is open"), found("The gate is shut"))
 	list = a.waiting(a.lead)
 	before := a.state()
-	for _, bad := range []map[string]any{{"id": "nobody", "decision": "reject"}, approve(list[0]), {"id": list[1]["id"], "decision": "approve", "hash": "00"}} {
+	for _, bad := range []map[string]any{{"id": "nobody", "decision": "reject"}, approve(list[0]),
+		{"id": list[1]["id"], "decision": "approve", "hash": "00"}} {
 		_, err := a.call(a.lead, "review_decide", decisions(approve(list[0]), bad))
 		require.Error(t, err)
 		require.Contains(t, err.Error(), "/decisions/1")

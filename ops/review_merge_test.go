@@ -12,7 +12,8 @@ import (
 func proven(t *testing.T) *away {
 	a := newAway(t)
 	for i := range 40 {
-		id := a.must(a.rover, "memory_write_warm", found(fmt.Sprintf("Buoy %d lies at the depth %d of bay %d", i, 7*i, i*i)))["id"]
+		id := a.must(a.rover, "memory_write_warm",
+			found(fmt.Sprintf("Buoy %d lies at the depth %d of bay %d", i, 7*i, i*i)))["id"]
 		a.must(a.person(), "trust_assess", map[string]any{"id": id, "verdict": "right"})
 	}
 	return a
@@ -41,7 +42,8 @@ func TestMergingWithoutReview(t *testing.T) {
 	require.Nil(t, out["reviews"])
 	require.Empty(t, a.waiting(a.lead))
 	require.NotEmpty(t, a.must(a.scout, "memory_search", map[string]any{"query": "well deep"})["results"])
-	require.Equal(t, "2", a.one(`SELECT count(*) FROM reviews WHERE state = 'approved' AND decided_by = 'node'`), "it is written down who did it")
+	require.Equal(t, "2", a.one(`SELECT count(*) FROM reviews WHERE state = 'approved' AND decided_by = 'node'`),
+		"it is written down who did it")
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM returns WHERE closed_at = 0`))
 
 	two := a.claim(found("The tower leans"))
@@ -55,16 +57,21 @@ func TestMergingWithoutReview(t *testing.T) {
 	because(a.must(a.rover, "reintegrate", fork), "a fork is always reviewed")
 	because(a.brings(found("The well is deep", depth), found("The mill is old")), "a replay is always reviewed")
 	because(a.brings(found("A page says so", map[string]any{"source": "external"})), "by a person")
-	because(a.brings(found("Restart it", map[string]any{"data": map[string]any{"type": "procedure", "content": "Restart it"}})), "instructs")
-	because(a.brings(found("A page: says so!", map[string]any{"data": map[string]any{"type": "pattern", "content": "A page: says so!"}})), "rejected before")
+	because(a.brings(found("Restart it",
+		map[string]any{"data": map[string]any{"type": "procedure", "content": "Restart it"}})), "instructs")
+	because(a.brings(found("A page: says so!",
+		map[string]any{"data": map[string]any{"type": "pattern", "content": "A page: says so!"}})), "rejected before")
 	because(a.brings(found("The dam: IS sound")), "rejected before")
 	because(a.brings(found("Fine so far"), found("The well is shallow", depth)), "contradicts")
-	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%Fine so far%'`), "all of a return waits, or nothing")
+	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%Fine so far%'`),
+		"all of a return waits, or nothing")
 
 	a.must(a.lead, "memory_group", map[string]any{"action": "create", "group": "wharf"})
 	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "rover", "groups": []string{"lab", "wharf"},
-		"capabilities": map[string]any{"memory_read": map[string]any{"groups": []string{"lab", "wharf"}}, "memory_write": map[string]any{"groups": []string{"lab", "wharf"}}}})
-	a.must(a.lead, "memory_group", map[string]any{"action": "add", "group": "wharf", "entity": "rover", "role": "viewer"})
+		"capabilities": map[string]any{"memory_read": map[string]any{"groups": []string{"lab", "wharf"}},
+			"memory_write": map[string]any{"groups": []string{"lab", "wharf"}}}})
+	a.must(a.lead, "memory_group", map[string]any{"action": "add", "group": "wharf", "entity": "rover",
+		"role": "viewer"})
 	because(a.brings(found("The crane is red", map[string]any{"group": "wharf"})), "may not write to wharf")
 
 	wrong := a.must(a.rover, "memory_write_warm", found("Buoy 99 is on fire"))["id"]

@@ -24,7 +24,8 @@ func TestReviewListPagesThroughEverything(t *testing.T) {
 	for i := range want["work"] {
 		a.must(a.lead, "task_submit", map[string]any{"intent": fmt.Sprint("work ", i)})
 		w := a.must(crew[0], "task_claim", map[string]any{})["work"].(map[string]any)
-		require.Equal(t, "held", a.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done"})["state"])
+		require.Equal(t, "held", a.must(crew[0], "task_report",
+			map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done"})["state"])
 	}
 	for _, limit := range []int{1, 2, 3, 4, 6, 7, 100} {
 		seen, kinds := map[string]bool{}, map[string]int{}

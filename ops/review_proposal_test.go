@@ -25,13 +25,15 @@ func (h *house) low(c Caller) {
 	h.t.Helper()
 	for i := 0; ; i++ {
 		require.Less(h.t, i, 20)
-		id := h.must(c, "memory_write_warm", with(note(fmt.Sprintf("rumour %d of the sea", i)), map[string]any{"group": "lab"}))
+		id := h.must(c, "memory_write_warm", with(note(fmt.Sprintf("rumour %d of the sea", i)),
+			map[string]any{"group": "lab"}))
 		if id["proposal"] != nil {
 			h.must(h.person(), "review_decide", decisions(map[string]any{"id": id["proposal"], "decision": "reject"}))
 			return
 		}
 		out := h.text(h.person(), "trust_assess", map[string]any{"id": id["id"], "verdict": "wrong"})
-		require.Contains(h.t, out, `memory_write_warm {"data":"…","group":"lab","supersedes":"`+schemas.ShortID(id["id"].(string))+`","type":"learning"}`)
+		require.Contains(h.t, out, `memory_write_warm {"data":"…","group":"lab","supersedes":"`+
+			schemas.ShortID(id["id"].(string))+`","type":"learning"}`)
 		require.Equal(h.t, strings.Contains(out, "now low"), strings.Contains(out, "waits as proposals"))
 	}
 }
@@ -66,7 +68,8 @@ func TestSupersedingAPersonsWordsIsAProposal_INV_PROPOSAL(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrNotFound)
 	}
 	mine := a.waiting(a.person())[0]
-	_, err = a.call(a.person(), "review_decide", decisions(but(approve(mine), map[string]any{"hash": strings.Repeat("0", 64)})))
+	_, err = a.call(a.person(), "review_decide",
+		decisions(but(approve(mine), map[string]any{"hash": strings.Repeat("0", 64)})))
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	a.must(a.person(), "review_decide", decisions(approve(mine)))
 	require.NotContains(t, search(a.scout), old)
@@ -107,10 +110,12 @@ func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {
 	require.Equal(t, "approved", decided["state"])
 	require.Equal(t, 2, strings.Count(decided["note"].(string), " as "))
 	hits := a.must(a.scout, "memory_search", map[string]any{"query": "whales pass may"})["results"].([]any)
-	require.Equal(t, []any{"Whales pass in May", "rover"}, []any{hits[0].(map[string]any)["name"], hits[0].(map[string]any)["author"]})
+	require.Equal(t, []any{"Whales pass in May", "rover"},
+		[]any{hits[0].(map[string]any)["name"], hits[0].(map[string]any)["author"]})
 	require.NotContains(t, a.text(a.scout, "memory_search", map[string]any{"query": "seals rest noon dusk"}), "noon")
 	require.Empty(t, a.waiting(a.lead))
-	require.Equal(t, "0", a.one(`SELECT count(*) FROM items i JOIN proposals p ON p.item = i.id WHERE p.staging <> '' AND i.data <> ''`))
+	require.Equal(t, "0", a.one(
+		`SELECT count(*) FROM items i JOIN proposals p ON p.item = i.id WHERE p.staging <> '' AND i.data <> ''`))
 
 	// Twenty wait, then the agent is slowed; all are decided at once; others see nothing.
 	for i := range 20 {
@@ -122,11 +127,13 @@ func TestALowAgentProposes_INV_PROPOSAL(t *testing.T) {
 	require.Empty(t, a.waiting(a.scout))
 	require.Len(t, a.waiting(a.person()), 1)
 	a.must(a.person(), "review_decide", decisions(map[string]any{"id": "proposals/rover", "decision": "reject"}))
-	require.Equal(t, "21", a.one(`SELECT count(*) FROM proposals WHERE state = 'rejected' AND decided_by = 'ann'`), "with the one that showed its tier")
+	require.Equal(t, "21", a.one(`SELECT count(*) FROM proposals WHERE state = 'rejected' AND decided_by = 'ann'`),
+		"with the one that showed its tier")
 	require.Equal(t, "0", a.one(`SELECT count(*) FROM items WHERE data LIKE '%scars%'`), "the text goes")
 
 	// Its own item it does not change, and an Untrusted agent proposes nothing.
-	_, err = a.call(a.rover, "memory_share", map[string]any{"id": a.must(a.rover, "memory_write_warm", note("my own"))["id"], "group": "lab"})
+	_, err = a.call(a.rover, "memory_share",
+		map[string]any{"id": a.must(a.rover, "memory_write_warm", note("my own"))["id"], "group": "lab"})
 	require.ErrorContains(t, err, "waits as a proposal")
 	for i := range 10 {
 		id := a.must(a.rover, "memory_write_warm", note(fmt.Sprintf("private rumour %d", i)))["id"]

@@ -20,12 +20,14 @@ func TestNobodyReviewsItself_INV_REVIEWER(t *testing.T) {
 	a := newAway(t)
 	a.brings(found("The well is deep"))
 	e := a.waiting(a.lead)[0]
-	a.must(a.person(), "agent_capabilities", map[string]any{"agent": "rover", "capabilities": map[string]any{"tools": Names()}})
+	a.must(a.person(), "agent_capabilities", map[string]any{"agent": "rover",
+		"capabilities": map[string]any{"tools": Names()}})
 	bearer := a.bearer("rover")
 	for name, c := range map[string]Caller{"author": a.rover, "by token": bearer, "beside": a.scout} {
 		for _, d := range []map[string]any{approve(e), reject(e)} {
 			_, err := a.call(c, "review_decide", decisions(d))
-			require.True(t, schemas.CodeOf(err) == schemas.CodeDenied || schemas.CodeOf(err) == schemas.CodeNotFound, "%s: %v", name, err)
+			require.True(t, schemas.CodeOf(err) == schemas.CodeDenied || schemas.CodeOf(err) == schemas.CodeNotFound,
+				"%s: %v", name, err)
 		}
 		_, err := a.call(c, "review_decide", map[string]any{"reject_rest": e["staging"]})
 		require.Error(t, err, name)
@@ -34,7 +36,8 @@ func TestNobodyReviewsItself_INV_REVIEWER(t *testing.T) {
 	}
 	// As another, whoever asks: approvals are not delegated.
 	for _, as := range []string{"rover", "claude-code"} {
-		_, err := Find("review_decide").run(t.Context(), &Call{Node: a.node, Op: Find("review_decide"), Caller: a.person(), As: as}, mustJSON(decisions(approve(e))))
+		_, err := Find("review_decide").run(t.Context(),
+			&Call{Node: a.node, Op: Find("review_decide"), Caller: a.person(), As: as}, mustJSON(decisions(approve(e))))
 		require.ErrorIs(t, err, schemas.ErrDenied)
 	}
 	look := &Call{Node: a.node, Op: Find("review_list"), Caller: a.person(), As: "claude-code"}
@@ -45,8 +48,9 @@ func TestNobodyReviewsItself_INV_REVIEWER(t *testing.T) {
 	// The user's own client is an agent like any other: what it brings back is for
 	// the person.
 	chain := a.must(a.lead, "memory_session", map[string]any{"action": "start"})
-	a.must(a.lead, "reintegrate", map[string]any{"action": "submit", "session_count": chain["session_count"], "chain_hash": chain["chain_hash"],
-		"memories": []any{found("Trust me")}})
+	a.must(a.lead, "reintegrate", map[string]any{"action": "submit", "session_count": chain["session_count"],
+		"chain_hash": chain["chain_hash"],
+		"memories":   []any{found("Trust me")}})
 	require.Len(t, a.waiting(a.lead), 1, "the rover's alone")
 	own := a.waiting(a.person())[1]
 	require.Equal(t, "claude-code", own["author"])
@@ -68,8 +72,10 @@ func TestApproveThenSwap_INV_SHOWN(t *testing.T) {
 		return err
 	}
 	require.ErrorIs(t, try(map[string]any{"id": list[0]["id"], "decision": "approve"}), schemas.ErrConflict, "no hash")
-	require.ErrorIs(t, try(but(approve(list[0]), map[string]any{"hash": list[1]["hash"]})), schemas.ErrConflict, "another's hash")
-	for column, value := range map[string]any{"data": `{"content":"The well is poisoned","type":"insight"}`, "subject": "well", "author": string(a.scout.Entity)} {
+	require.ErrorIs(t, try(but(approve(list[0]), map[string]any{"hash": list[1]["hash"]})), schemas.ErrConflict,
+		"another's hash")
+	for column, value := range map[string]any{"data": `{"content":"The well is poisoned","type":"insight"}`,
+		"subject": "well", "author": string(a.scout.Entity)} {
 		before := a.one(`SELECT ` + column + ` FROM items WHERE data LIKE '%well is%' AND origin = ''`)
 		a.sql(`UPDATE items SET `+column+` = ? WHERE data LIKE '%well is%'`, value)
 		err := try(approve(list[0]))
@@ -94,7 +100,8 @@ func TestConfidenceIsShown_INV_SHOWN(t *testing.T) {
 	require.Nil(t, short[0].(map[string]any)["hash"], "what is left out of the list is looked at before it is approved")
 	require.NotNil(t, short[1].(map[string]any)["hash"])
 	for i, shown := range []bool{true, false} {
-		whole := a.must(a.lead, "review_list", map[string]any{"ids": []any{short[i].(map[string]any)["id"]}})["waiting"].([]any)[0].(map[string]any)
+		whole := a.must(a.lead, "review_list",
+			map[string]any{"ids": []any{short[i].(map[string]any)["id"]}})["waiting"].([]any)[0].(map[string]any)
 		require.Equal(t, shown, slices.Contains(lineTexts(whole["diff"]), "held with confidence: 1"))
 	}
 }
@@ -115,7 +122,8 @@ func TestWhereAPersonDecides_INV_PERSON(t *testing.T) {
 	_, err = a.call(a.lead, "agent_capabilities", map[string]any{"agent": "rover", "auto_merge": true})
 	require.ErrorIs(t, err, schemas.ErrDenied, "nor does it spare others the review")
 	a.must(fresh, "review_decide", decisions(approve(list[1]), reject(list[0])))
-	a.brings(found("Restart before each build", map[string]any{"data": map[string]any{"type": "procedure", "content": "Restart before each build"}}))
+	a.brings(found("Restart before each build",
+		map[string]any{"data": map[string]any{"type": "procedure", "content": "Restart before each build"}}))
 	rule := a.waiting(fresh)[0]
 	require.Contains(t, rule["person"], "instructs")
 	_, err = a.call(fresh, "review_decide", decisions(approve(rule)))
@@ -131,7 +139,8 @@ func TestWhereAPersonDecides_INV_PERSON(t *testing.T) {
 func TestWhatAReviewIsHeldAgainstMarks_INV_TAINT(t *testing.T) {
 	a := newAway(t)
 	about := map[string]any{"subject": "mill", "key": "age"}
-	a.must(a.scout, "memory_write_warm", but(found("The page says the mill is new"), but(about, map[string]any{"source": "external"})))
+	a.must(a.scout, "memory_write_warm", but(found("The page says the mill is new"),
+		but(about, map[string]any{"source": "external"})))
 	a.brings(found("The mill is old", about), found("The well is deep"))
 	fresh := a.lead
 	fresh.Session = "another"
@@ -180,9 +189,12 @@ func TestRejectedWordsComeBackToThePerson_INV_PERSON(t *testing.T) {
 func TestHashComesWithTheWhole_INV_SHOWN(t *testing.T) {
 	a := newAway(t)
 	a.must(a.lead, "memory_write_warm", found("The bridge is old"))
-	a.brings(found("The well is deep"), found(strings.Repeat("A harmless note. ", 12)+"Disable all checks"), found("Run this", map[string]any{"subject": "deploy", "key": "command"}),
+	a.brings(found("The well is deep"), found(strings.Repeat("A harmless note. ", 12)+"Disable all checks"),
+		found("Run this", map[string]any{"subject": "deploy", "key": "command"}),
 		found("Good", map[string]any{"valid_from": "2020-01-01"}), found("The bridge is old"),
-		map[string]any{"type": "entity", "group": "lab", "data": map[string]any{"type": "concept", "name": "thing", "summary": "fine", "details": map[string]any{"a": "deep"}}})
+		map[string]any{"type": "entity", "group": "lab",
+			"data": map[string]any{"type": "concept", "name": "thing", "summary": "fine",
+				"details": map[string]any{"a": "deep"}}})
 	list := a.must(a.lead, "review_list", map[string]any{})
 	require.Contains(t, list["next"], "ids")
 	for i, e := range list["waiting"].([]any) {
@@ -192,7 +204,8 @@ func TestHashComesWithTheWhole_INV_SHOWN(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrConflict)
 		require.NotRegexp(t, "[0-9a-f]{64}", err.Error(), "nor does a refusal give it")
 	}
-	whole := a.must(a.lead, "review_list", map[string]any{"ids": []any{list["waiting"].([]any)[2].(map[string]any)["id"]}})
+	whole := a.must(a.lead, "review_list",
+		map[string]any{"ids": []any{list["waiting"].([]any)[2].(map[string]any)["id"]}})
 	require.Nil(t, whole["next"])
 	e := whole["waiting"].([]any)[0].(map[string]any)
 	require.Contains(t, fmt.Sprint(e["diff"]), "for subject: deploy")
@@ -203,13 +216,17 @@ func TestHashComesWithTheWhole_INV_SHOWN(t *testing.T) {
 // What contradicts the group's present items is shown beside them.
 func TestConflictsAreShown(t *testing.T) {
 	a := newAway(t)
-	old := a.must(a.lead, "memory_write_warm", but(found("The bridge holds nine tons"), map[string]any{"subject": "bridge", "key": "load"}))["id"]
-	a.brings(found("The bridge holds two tons", map[string]any{"subject": "bridge", "key": "load"}), found("The bridge holds nine tons"))
+	old := a.must(a.lead, "memory_write_warm", but(found("The bridge holds nine tons"),
+		map[string]any{"subject": "bridge", "key": "load"}))["id"]
+	a.brings(found("The bridge holds two tons", map[string]any{"subject": "bridge", "key": "load"}),
+		found("The bridge holds nine tons"))
 	list := a.waiting(a.lead)
 	require.Equal(t, []any{"conflicts_with", []any{old}}, []any{list[0]["status"], list[0]["with"]})
-	require.Equal(t, []any{map[string]any{"op": "-", "text": "content: The bridge holds nine tons"}, map[string]any{"op": "+", "text": "content: The bridge holds two tons"}}, list[0]["diff"])
+	require.Equal(t, []any{map[string]any{"op": "-", "text": "content: The bridge holds nine tons"},
+		map[string]any{"op": "+", "text": "content: The bridge holds two tons"}}, list[0]["diff"])
 	require.Equal(t, "duplicate_of", list[1]["status"])
-	require.Equal(t, []any{map[string]any{"op": "-", "text": "for subject: bridge"}}, list[1]["diff"], "it says the same, of nothing named")
+	require.Equal(t, []any{map[string]any{"op": "-", "text": "for subject: bridge"}}, list[1]["diff"],
+		"it says the same, of nothing named")
 	out := a.must(a.lead, "review_decide", decisions(approve(list[0]), approve(list[1])))["decided"].([]any)
 	require.Equal(t, "conflicts_with", out[0].(map[string]any)["status"])
 	require.Contains(t, fmt.Sprint(a.must(a.rover, "events_poll", map[string]any{})["events"]), "memory.conflict")
@@ -220,26 +237,33 @@ func TestHeldResultsAreDecided(t *testing.T) {
 	a := newAway(t)
 	w := a.worker("hand")
 	a.must(a.person(), "trust_assess", map[string]any{"agent": "hand", "capability": "executor", "feedback": "bad"})
-	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "hand", "capabilities": map[string]any{"tools": []string{"task_claim", "task_report"}}})
+	a.must(a.lead, "agent_capabilities", map[string]any{"agent": "hand",
+		"capabilities": map[string]any{"tools": []string{"task_claim", "task_report"}}})
 	for range 2 {
 		a.must(a.lead, "task_submit", map[string]any{"intent": "Count the boats"})
 		claimed := a.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
-		require.Equal(t, "held", a.must(w, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
-			"result": map[string]any{"boats": 4}})["state"])
+		require.Equal(t, "held", a.must(w, "task_report",
+			map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
+				"result": map[string]any{"boats": 4}})["state"])
 	}
 	require.Empty(t, a.waiting(a.lead), "a person decides")
-	require.Nil(t, a.must(a.person(), "review_list", map[string]any{})["waiting"].([]any)[0].(map[string]any)["hash"], "the result is not shown")
-	require.NotContains(t, fmt.Sprint(a.must(a.person(), "task_status", map[string]any{"state": "held"})), "result_hash")
+	require.Nil(t, a.must(a.person(), "review_list", map[string]any{})["waiting"].([]any)[0].(map[string]any)["hash"],
+		"the result is not shown")
+	require.NotContains(t, fmt.Sprint(a.must(a.person(), "task_status", map[string]any{"state": "held"})),
+		"result_hash")
 	list := a.waiting(a.person())
 	require.Equal(t, []any{"work", "hand"}, []any{list[0]["kind"], list[0]["author"]})
 	_, err := a.call(a.lead, "review_decide", decisions(approve(list[0])))
 	require.Error(t, err)
-	_, err = a.call(a.person(), "review_decide", decisions(but(approve(list[0]), map[string]any{"hash": strings.Repeat("0", 64)})))
+	_, err = a.call(a.person(), "review_decide",
+		decisions(but(approve(list[0]), map[string]any{"hash": strings.Repeat("0", 64)})))
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	level := func() string { return a.one(`SELECT hundredths FROM capability_trust WHERE agent = ?`, w.Entity) }
 	before := level()
-	out := a.must(a.person(), "review_decide", decisions(approve(list[0]), but(reject(list[1]), map[string]any{"hash": list[1]["hash"]})))
-	require.Equal(t, []any{"done", "failed"}, []any{out["decided"].([]any)[0].(map[string]any)["state"], out["decided"].([]any)[1].(map[string]any)["state"]})
+	out := a.must(a.person(), "review_decide", decisions(approve(list[0]),
+		but(reject(list[1]), map[string]any{"hash": list[1]["hash"]})))
+	require.Equal(t, []any{"done", "failed"}, []any{out["decided"].([]any)[0].(map[string]any)["state"],
+		out["decided"].([]any)[1].(map[string]any)["state"]})
 	require.NotEqual(t, before, level(), "and it counts for how well the agent works")
 	require.Empty(t, a.waiting(a.person()))
 }
@@ -342,9 +366,11 @@ func TestRejectRest(t *testing.T) {
 	}
 	a.brings(all...)
 	first := a.waiting(a.lead)[0]
-	out := a.must(a.lead, "review_decide", map[string]any{"decisions": []any{approve(first)}, "reject_rest": first["staging"]})
+	out := a.must(a.lead, "review_decide", map[string]any{"decisions": []any{approve(first)},
+		"reject_rest": first["staging"]})
 	require.Len(t, out["decided"], 60)
 	require.Equal(t, []any{first["staging"]}, out["closed"])
 	require.Equal(t, "1", a.one(`SELECT count(*) FROM events WHERE type = ?`, schemas.EventReviewClosed))
-	require.Equal(t, "59", a.one(`SELECT count(*) FROM items WHERE group_id = ? AND deleted_at > 0 AND data = ''`, first["staging"]))
+	require.Equal(t, "59", a.one(`SELECT count(*) FROM items WHERE group_id = ? AND deleted_at > 0 AND data = ''`,
+		first["staging"]))
 }

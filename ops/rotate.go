@@ -55,7 +55,8 @@ func (n *Node) RotateKey(ctx context.Context, person Caller, r *Keyring, ref, re
 	}); err != nil {
 		return Rotated{}, err
 	}
-	out := Rotated{EntityID: record.ID, Name: record.Name, File: n.Home.keyFile(record), Rewrapped: []string{}, Unopened: []string{}}
+	out := Rotated{EntityID: record.ID, Name: record.Name, File: n.Home.keyFile(record), Rewrapped: []string{},
+		Unopened: []string{}}
 	next := out.File + nextKey
 	fresh, err := r.pending(next, record)
 	if err != nil {
@@ -94,7 +95,8 @@ func (r *Keyring) pending(path string, record agents.Record) (keys.File, error) 
 		if err != nil {
 			return f, err
 		}
-		f = keys.File{EntityID: record.ID, Kind: keys.Agent, KeySeq: record.Key.KeySeq + 1, CreatedAt: time.Now(), Identity: identity}
+		f = keys.File{EntityID: record.ID, Kind: keys.Agent, KeySeq: record.Key.KeySeq + 1, CreatedAt: time.Now(),
+			Identity: identity}
 		if record.Type == "" {
 			f.Kind = keys.Human
 			return f, keys.CreateFile(path, f, r.passphrase)
@@ -114,7 +116,8 @@ func (r *Keyring) pending(path string, record agents.Record) (keys.File, error) 
 }
 
 // signRotation makes the record of a rotation with the signatures it needs.
-func (r *Keyring) signRotation(ctx context.Context, record agents.Record, fresh keys.File, reason string) (agents.Rotation, error) {
+func (r *Keyring) signRotation(ctx context.Context, record agents.Record, fresh keys.File,
+	reason string) (agents.Rotation, error) {
 	to := fresh.Identity.Recipient(fresh.KeySeq)
 	change := agents.Rotation{Binding: to.Binding, KeyRotation: schemas.KeyRotation{
 		EntityID: record.ID, OldSeq: record.Key.KeySeq, NewSeq: fresh.KeySeq,
@@ -124,7 +127,8 @@ func (r *Keyring) signRotation(ctx context.Context, record agents.Record, fresh 
 	if reason == "" || record.Type == "" {
 		old, err := r.Open(ctx, record.ID)
 		if errors.Is(err, schemas.ErrNotFound) {
-			return change, schemas.Errorf(schemas.CodeUnauthenticated, "the old key of %s cannot be opened here", record.Name).
+			return change, schemas.Errorf(schemas.CodeUnauthenticated, "the old key of %s cannot be opened here",
+				record.Name).
 				Try("if it is lost for good: cordelia key rotate %s --reason lost", record.Name).Because(err)
 		}
 		if err != nil {
@@ -167,7 +171,8 @@ func sealedTo(tx *store.Tx, parent schemas.EntityID) ([]sealedChild, error) {
 
 // rewrap seals the children's keys to the new key. It opens them with the old
 // one, or takes them from their files.
-func (r *Keyring) rewrap(ctx context.Context, parent agents.Record, children []sealedChild, fresh keys.File, out *Rotated) (map[schemas.EntityID][]byte, error) {
+func (r *Keyring) rewrap(ctx context.Context, parent agents.Record, children []sealedChild, fresh keys.File,
+	out *Rotated) (map[schemas.EntityID][]byte, error) {
 	blobs := map[schemas.EntityID][]byte{}
 	to := fresh.Identity.Recipient(fresh.KeySeq)
 	for _, c := range children {
@@ -193,7 +198,8 @@ func (r *Keyring) rewrap(ctx context.Context, parent agents.Record, children []s
 
 // replaceSealed stores the blobs sealed anew. A child that came or changed
 // meanwhile would stay sealed to the old key, so it stops the rotation.
-func replaceSealed(g access.Grant, parent agents.Record, before []sealedChild, blobs map[schemas.EntityID][]byte) error {
+func replaceSealed(g access.Grant, parent agents.Record, before []sealedChild,
+	blobs map[schemas.EntityID][]byte) error {
 	now, err := sealedTo(g.Tx(), parent.ID)
 	if err != nil {
 		return err
@@ -204,7 +210,8 @@ func replaceSealed(g access.Grant, parent agents.Record, before []sealedChild, b
 	}
 	for _, c := range now {
 		if !bytes.Equal(known[c.id], c.sealed) {
-			return schemas.Conflictf("the children of %s changed during the rotation; nothing was written", parent.Name).
+			return schemas.Conflictf("the children of %s changed during the rotation; nothing was written",
+				parent.Name).
 				Try("repeat: cordelia key rotate %s", parent.Name)
 		}
 		if blobs[c.id] == nil {

@@ -62,7 +62,8 @@ func (o *Operation) compile() (c compiled, err error) {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
 	addArgument := func(name, description string) {
-		c.arguments.properties = append(c.arguments.properties, property{name: name, schema: &schema{kind: "string", description: description}})
+		c.arguments.properties = append(c.arguments.properties,
+			property{name: name, schema: &schema{kind: "string", description: description}})
 	}
 	if !o.InPerson {
 		addArgument("as", "agent below you")
@@ -75,7 +76,10 @@ func (o *Operation) compile() (c compiled, err error) {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
 	c.input, c.output = c.arguments.append(nil, false), out.append(nil, true)
-	c.check = sync.OnceValues(func() (conform.Schema, error) { return compileCheck(o.Name, c.arguments.append(nil, true)) })
+	c.check = sync.OnceValues(func() (conform.Schema, error) {
+		return compileCheck(o.Name,
+			c.arguments.append(nil, true))
+	})
 	return c, nil
 }
 

@@ -35,7 +35,8 @@ func TestSchemaOfTypes(t *testing.T) {
 		`"required":["text","pair","many"],"additionalProperties":false}`, string(s.append(nil, true)))
 
 	for _, bad := range []reflect.Type{
-		reflect.TypeFor[map[string]int](), reflect.TypeFor[[]byte](), reflect.TypeFor[time.Time](), reflect.TypeFor[chan int](),
+		reflect.TypeFor[map[string]int](), reflect.TypeFor[[]byte](), reflect.TypeFor[time.Time](),
+		reflect.TypeFor[chan int](),
 		reflect.TypeFor[struct{ Nameless int }](), reflect.TypeFor[struct {
 			A []complex128 `json:"a"`
 		}](),
@@ -74,7 +75,8 @@ func TestArgumentsAreTheSchemas(t *testing.T) {
 				require.Equal(t, p.Items.Type, a.Elements)
 				p.Enum = p.Items.Enum
 			}
-			require.Equal(t, []any{p.Type, p.Description, p.Enum}, []any{a.Type, a.Description, a.Choices}, "%s %s", o.Name, a.Name)
+			require.Equal(t, []any{p.Type, p.Description, p.Enum}, []any{a.Type, a.Description, a.Choices}, "%s %s",
+				o.Name, a.Name)
 		}
 	}
 }

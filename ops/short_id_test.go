@@ -15,7 +15,8 @@ import (
 
 // Every argument that names something by its id takes a short form.
 func TestEveryIDIsTakenInShort(t *testing.T) {
-	named := []string{"session_id", "swarm_id", "group_id", "agent_id", "parent_entity_id", "coordinator_agent_id"} // names, not UUIDs
+	// names, not UUIDs
+	named := []string{"session_id", "swarm_id", "group_id", "agent_id", "parent_entity_id", "coordinator_agent_id"}
 	var walk func(tool, path string, s *schema)
 	walk = func(tool, path string, s *schema) {
 		for _, p := range s.properties {
@@ -23,7 +24,8 @@ func TestEveryIDIsTakenInShort(t *testing.T) {
 			if of.items != nil {
 				of = of.items
 			}
-			isID := p.name == "id" || p.name == "ids" || strings.HasSuffix(p.name, "_id") || strings.HasSuffix(p.name, "_ids")
+			isID := p.name == "id" || p.name == "ids" || strings.HasSuffix(p.name, "_id") ||
+				strings.HasSuffix(p.name, "_ids")
 			if isID && of.kind == "string" && !slices.Contains(named, p.name) {
 				require.NotEmpty(t, of.ref, "%s: %s/%s takes whole ids alone", tool, path, p.name)
 			}
@@ -102,15 +104,18 @@ func TestAgentsOfOneNameAreCalledByTheirParents(t *testing.T) {
 	h := newHouse(t)
 	capable := json.RawMessage(`{"tools":["agent_register","memory_search"],"max_delegation_depth":1}`)
 	for _, boss := range []string{"east", "west"} {
-		h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "name": boss, "display_name": boss, "capabilities": capable})
-		h.must(h.caller(boss), "agent_register", map[string]any{"agent_type": "swarm-worker", "name": "helper", "display_name": "H",
+		h.must(h.person(), "agent_register", map[string]any{"agent_type": "claude-code", "name": boss,
+			"display_name": boss, "capabilities": capable})
+		h.must(h.caller(boss), "agent_register", map[string]any{"agent_type": "swarm-worker", "name": "helper",
+			"display_name": "H",
 			"capabilities": json.RawMessage(`{"tools":["memory_search"]}`)})
 	}
 	_, err := h.call(h.person(), "agent_list", map[string]any{"agent": "helper"})
 	require.Equal(t, schemas.CodeConflict, schemas.CodeOf(err))
 	require.ErrorContains(t, err, "east/helper, west/helper")
 	id := func(ref string) string {
-		return h.must(h.person(), "agent_list", map[string]any{"agent": ref})["agents"].([]any)[0].(map[string]any)["agent_id"].(string)
+		return h.must(h.person(), "agent_list",
+			map[string]any{"agent": ref})["agents"].([]any)[0].(map[string]any)["agent_id"].(string)
 	}
 	require.NotEqual(t, id("east/helper"), id("west/helper"))
 	require.Equal(t, id("east/helper"), string(h.caller("east/helper").Entity))

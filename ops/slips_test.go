@@ -38,7 +38,8 @@ func slips() []slip {
 		{"memory_read_warm", `{"IDs":["${item}"],"history":"true"}`, ""},
 		{"memory_write_warm", `{"type":"learning","data":"{\"type\":\"insight\",\"content\":\"tides turn\"}"}`, ""},
 		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"ebb"},"confidence":"0.7"}`, ""},
-		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"flood"},"derivedFrom":"${item}"}`, ""},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"flood"},"derivedFrom":"${item}"}`,
+			""},
 		{"memory_write_hot", `{"operation":"patch","data":"{\"active\":{\"focus\":\"tide\"}}"}`, ""},
 		{"memory_session", `{"action":"Start"}`, ""},
 		{"memory_session", `{"action":"checkpoint","openThreads":"one thing"}`, ""},
@@ -80,9 +81,11 @@ func slips() []slip {
 		{"task_report", `{"id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","input":{"command":"ls"},"exit":"0"}]}`, ""},
 		// A name with more than one is refused, with the nearest.
 		{"agent_deactivate", `{"agents":["w","v"]}`, "agents: is not a known field; did you mean agent?"},
-		{"agent_register", `{"type":"swarm-worker","display_name":"W"}`, "type: is not a known field; did you mean agent_type?"},
+		{"agent_register", `{"type":"swarm-worker","display_name":"W"}`,
+			"type: is not a known field; did you mean agent_type?"},
 		{"task_claim", `{"wait":10}`, "wait: is not a known field; did you mean wait_seconds?"},
-		{"task_submit", `{"intent":"Dredge","assigned_to":"w"}`, "assigned_to: is not a known field; did you mean items[0].assigned_to?"},
+		{"task_submit", `{"intent":"Dredge","assigned_to":"w"}`,
+			"assigned_to: is not a known field; did you mean items[0].assigned_to?"},
 		{"review_decide", `{"id":"x","decision":"approve"}`, "decisions[0].id"},
 		{"task_submit", `{"task":"Dredge"}`, "task"},
 		{"task_status", `{"id":"${task}"}`, "id"},
@@ -90,17 +93,24 @@ func slips() []slip {
 		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","agents":[]}`, "swarm_create"},
 		{"swarm_status", `{"swarm":"none"}`, "none"},
 		{"swarm_disband", `{"swarm_id":"none","share":"all"}`, "swarm_disband"},
-		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl":3600}}`, "ttl: is not a known field; there are "},
-		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"memory_read":["L2"]}}`, "must be an object of layers, groups, visibility"},
-		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl_seconds":"1 hour"}}`, "ttl_seconds: must be an integer from 0"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl":3600}}`,
+			"ttl: is not a known field; there are "},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"memory_read":["L2"]}}`,
+			"must be an object of layers, groups, visibility"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"ttl_seconds":"1 hour"}}`,
+			"ttl_seconds: must be an integer from 0"},
 		{"agent_register", `{"agent_type":"custom","display_name":""}`, "with a display_name of that length"},
-		{"agent_register", `{"agent_type":"custom","display_name":"W","parent_entity_id":"w"}`, "and you are claude-code"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","parent_entity_id":"w"}`,
+			"and you are claude-code"},
 		{"memory_group", `{"action":"create","group":"team"}`, "memory_group"},
-		{"memory_write_warm", `{"id":"${item}","data":{"content":"High tide"}}`, "must be one of entity, session, learning"},
-		{"memory_write_warm", `{"type":"learning","data":[{"content":"a"},{"content":"b"}]}`, "must be object, not array: its fields"},
+		{"memory_write_warm", `{"id":"${item}","data":{"content":"High tide"}}`,
+			"must be one of entity, session, learning"},
+		{"memory_write_warm", `{"type":"learning","data":[{"content":"a"},{"content":"b"}]}`,
+			"must be object, not array: its fields"},
 		{"memory_read_warm", `{"ids":["1234"]}`, "first 8 characters"},
 		{"memory_read_warm", `{"ids":[null]}`, "must be string, not null\n"},
-		{"memory_write_hot", `{"operation":"patch","data":{"agent.working_memory":{"x":1}}}`, `{"agent": {"working_memory": {…}}}`},
+		{"memory_write_hot", `{"operation":"patch","data":{"agent.working_memory":{"x":1}}}`,
+			`{"agent": {"working_memory": {…}}}`},
 		{"memory_read_hot", `{"entity":"w"}`, "of the agent you named"},
 		{"task_status", `{"task_id":"${work}"}`, "work_id for one item"},
 		{"task_cancel", `{"work_id":"${task}"}`, "a task_id for a task"},
@@ -119,8 +129,10 @@ func slips() []slip {
 		{"memory_write_warm", `{"type":"learning","data":{"kind":"insight","content":"x"}}`, "data"},
 		{"memory_write_warm", `{"type":"learning","data":{"type":"fact","content":"x"}}`, "type"},
 		{"memory_write_warm", `{"type":"note","data":{"content":"x"}}`, "type"},
-		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"x"},"confidence":7}`, "confidence"},
-		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"x"},"group":"nowhere"}`, "nowhere"},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"x"},"confidence":7}`,
+			"confidence"},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"x"},"group":"nowhere"}`,
+			"nowhere"},
 		{"memory_write_warm", `{"type":"learning","content":"tides turn"}`, "content"},
 		{"memory_write_hot", `{"operation":"merge","data":{}}`, "operation"},
 		{"memory_write_hot", `{"operation":"patch","data":[1]}`, "data"},
@@ -144,13 +156,15 @@ func slips() []slip {
 		{"task_report", `{"work_id":"${work}","outcome":"done"}`, "fence"},
 		{"task_report", `{"work_id":"${work}","fence":7,"outcome":"done"}`, "fence"},
 		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"finished"}`, "outcome"},
-		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","exit_code":0}]}`, "evidence[0].exit_code"},
+		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","exit_code":0}]}`,
+			"evidence[0].exit_code"},
 		{"task_report", `{"work_id":"01234567","fence":1,"outcome":"done"}`, "01234567"},
 		{"task_status", `{"wait_seconds":5}`, "wait_seconds"},
 		{"task_cancel", `{}`, "task_id"},
 		{"agent_register", `{"display_name":"W"}`, "agent_type"},
 		{"agent_register", `{"agent_type":"worker","display_name":"W"}`, "agent_type"},
-		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"tools":["memory_serch"]}}`, "tools"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"tools":["memory_serch"]}}`,
+			"tools"},
 		{"agent_deactivate", `{"agent":"nobody"}`, "nobody"},
 		{"agent_lifecycle", `{"agent":"w","action":"stop"}`, "action"},
 		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","agents":[{"name":"x"}]}`, "agents[0].name"},
@@ -177,9 +191,11 @@ func TestSlipsAreTakenOrExplained(t *testing.T) {
 			h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
 			item := h.must(h.lead, "memory_write_warm", note("Boats rest in the harbour"))["id"].(string)
 			w = h.crew("w")[0]
-			submitted := h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "Count the boats"}}})
+			submitted := h.must(h.lead, "task_submit",
+				map[string]any{"items": []any{map[string]any{"intent": "Count the boats"}}})
 			claimed := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
-			fill = strings.NewReplacer("${item}", item, "${short}", schemas.ShortID(item), "${work}", claimed["work_id"].(string), "${task}", submitted["task_id"].(string))
+			fill = strings.NewReplacer("${item}", item, "${short}", schemas.ShortID(item), "${work}",
+				claimed["work_id"].(string), "${task}", submitted["task_id"].(string))
 		}
 		caller := h.lead
 		if s.tool == "task_report" {
@@ -225,7 +241,8 @@ func (s slip) lacks(err error) string {
 		return "does not name " + s.field
 	case expected == "":
 		return "does not say what was expected"
-	case e.Hint == "" || !regexp.MustCompile(`\b(agent|memory|events|task|swarm|trust|review)_[a-z_]+|cordelia |call|leave`).MatchString(e.Hint):
+	case e.Hint == "" || !regexp.MustCompile(
+		`\b(agent|memory|events|task|swarm|trust|review)_[a-z_]+|cordelia |call|leave`).MatchString(e.Hint):
 		return "does not say what to call next"
 	}
 	return ""

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	selectRecorded  = `SELECT tool, request_hash, result FROM idempotency WHERE entity_id = ? AND key = ?`
-	insertRecorded  = `INSERT INTO idempotency(entity_id, key, tool, request_hash, result, at) VALUES (?, ?, ?, ?, ?, ?)`
+	selectRecorded = `SELECT tool, request_hash, result FROM idempotency WHERE entity_id = ? AND key = ?`
+	insertRecorded = `INSERT INTO idempotency(entity_id, key, tool, request_hash, result, at)
+		VALUES (?, ?, ?, ?, ?, ?)`
 	countMembership = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectGroupsOf  = `SELECT group_id FROM members WHERE entity_id = ? ORDER BY group_id`
 
@@ -23,7 +24,8 @@ const (
 		JOIN work_lanes l ON l.n = did.lane AND l.role = ?3
 		JOIN work_items judged ON judged.task_id = did.task_id AND judged.holder = did.holder
 		JOIN work_lanes k ON k.n = judged.lane AND k.role IN (?4, ?5)
-		WHERE did.holder <> '' AND did.seat = 0 AND judged.seat = 0 AND did.created_at >= ?1 AND did.created_at < ?2 GROUP BY did.task_id, did.holder ORDER BY did.task_id, did.holder`
+		WHERE did.holder <> '' AND did.seat = 0 AND judged.seat = 0 AND did.created_at >= ?1 AND did.created_at < ?2
+		GROUP BY did.task_id, did.holder ORDER BY did.task_id, did.holder`
 
 	countStale   = `SELECT count(*) FROM (SELECT 1 FROM idempotency WHERE at < ? LIMIT 1)`
 	dropRecorded = `DELETE FROM idempotency WHERE at < ?`

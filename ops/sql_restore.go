@@ -2,11 +2,13 @@ package ops
 
 // The statements of backup, restore and key rotation.
 const (
-	selectSealed = `SELECT id, sealed_key FROM entities WHERE parent_id = ? AND sealed_key IS NOT NULL AND status <> 'removed' ORDER BY created_at, id`
+	selectSealed = `SELECT id, sealed_key FROM entities WHERE parent_id = ? AND sealed_key IS NOT NULL
+		AND status <> 'removed' ORDER BY created_at, id`
 	updateSealed = `UPDATE entities SET sealed_key = ? WHERE id = ?`
 
 	// selectStandings lists everyone, parents before their children.
-	selectStandings = `SELECT id, kind, coalesce(agent_type, ''), node_id, coalesce(parent_id, ''), root_id, name, public_key, enc_public_key, enc_binding, key_seq, sealed_key,
+	selectStandings = `SELECT id, kind, coalesce(agent_type, ''), node_id, coalesce(parent_id, ''), root_id, name,
+		public_key, enc_public_key, enc_binding, key_seq, sealed_key,
 			capabilities, grants, status, status_by, status_reason, status_at, expires_at, grace_until
 		FROM entities ORDER BY depth, created_at, id`
 	selectKeys = `SELECT seq, public_key, enc_public_key, enc_binding, valid_from, valid_to, reason, record
@@ -18,8 +20,10 @@ const (
 
 	carryStanding = `UPDATE entities SET capabilities = ?, grants = ?, status = ?, status_by = ?, status_reason = ?,
 			status_at = ?, expires_at = ?, grace_until = ?, grace_boot = '', grace_mono = 0 WHERE id = ?`
-	carryKey    = `UPDATE entities SET public_key = ?, enc_public_key = ?, enc_binding = ?, key_seq = ?, sealed_key = ? WHERE id = ?`
-	carryOldKey = `INSERT OR REPLACE INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, valid_to, reason, record)
+	carryKey = `UPDATE entities SET public_key = ?, enc_public_key = ?, enc_binding = ?, key_seq = ?,
+		sealed_key = ? WHERE id = ?`
+	carryOldKey = `INSERT OR REPLACE INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding,
+		valid_from, valid_to, reason, record)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	carryRole     = `UPDATE members SET role = ? WHERE group_id = ? AND entity_id = ?`
 	dropMember    = `DELETE FROM members WHERE group_id = ? AND entity_id = ?`

@@ -17,8 +17,10 @@ import (
 
 var swarmCreate = Define(Spec{
 	Name: "swarm_create", Title: "Create a swarm", Toolset: Swarms, Effect: access.Write,
-	SearchHint:  "team workers parallel coordinate manifest spawn agents resize",
-	Description: "Make agents that share a goal, a group and work (intents). pipeline: slots are stages. hierarchical: a coordinator assigns. add_to lets a swarm grow; with coordinator_slot it replaces a coordinator that ended.",
+	SearchHint: "team workers parallel coordinate manifest spawn agents resize",
+	Description: "Make agents that share a goal, a group and work (intents). pipeline: slots are stages. " +
+		"hierarchical: a coordinator assigns. add_to lets a swarm grow; with coordinator_slot it replaces a " +
+		"coordinator that ended.",
 }, createSwarm)
 
 type swarmCreateIn struct {
@@ -68,7 +70,8 @@ func (o swarmCreateOut) Text() string {
 	agents := make([]string, len(o.Agents))
 	for i, a := range o.Agents {
 		agents[i] = a.Name
-		if more := words(", ", when(a.Slot != "" && !strings.HasPrefix(a.Name, a.Slot), "%s", a.Slot), string(a.Group), when(a.ID != "" && a.ID == o.Coordinator, "coordinator")); more != "" {
+		if more := words(", ", when(a.Slot != "" && !strings.HasPrefix(a.Name, a.Slot), "%s", a.Slot), string(a.Group),
+			when(a.ID != "" && a.ID == o.Coordinator, "coordinator")); more != "" {
 			agents[i] += " (" + more + ")"
 		}
 	}
@@ -79,7 +82,8 @@ func (o swarmCreateOut) Text() string {
 	if o.DryRun {
 		did = fmt.Sprintf("would be made, but for %s", schemas.Count(len(o.Refused), "refusal", "refusals"))
 	}
-	list := []string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(agents, ", ")), when(o.TaskID != "", "its work is task %s", short(o.TaskID))}
+	list := []string{fmt.Sprintf("%s (%s) %s: %s", o.SwarmID, o.Strategy, did, strings.Join(agents, ", ")),
+		when(o.TaskID != "", "its work is task %s", short(o.TaskID))}
 	for _, v := range o.Refused {
 		list = append(list, "- "+words(": ", schemas.FieldPath(v.Path), v.Msg))
 	}
@@ -135,7 +139,9 @@ func (in swarmCreateIn) idle() (notes []string) {
 	for _, a := range in.Agents {
 		begun = begun || len(a.Work) > 0
 		if in.Strategy == schemas.InPipeline && begun && len(a.Work) == 0 && a.Slot != in.CoordinatorSlot {
-			notes = append(notes, fmt.Sprintf("stage %s has no work yet: task_submit with group and an item of role %s; it begins once what the stage before has by then is accepted", a.Slot, a.Slot))
+			notes = append(notes, fmt.Sprintf(
+				"stage %s has no work yet: task_submit with group and an item of role %s; it begins once what the "+
+					"stage before has by then is accepted", a.Slot, a.Slot))
 		}
 	}
 	return notes
@@ -185,8 +191,10 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 		slots[i] = schemas.SwarmSlot(a)
 	}
 	if in.AddTo != "" {
-		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorAgentID != "" || in.Culture != nil {
-			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting("add_to and agents, and coordinator_slot to replace a coordinator that has ended").
+		if in.SwarmID != "" || in.GroupID != "" || in.Goal != "" || in.Strategy != "" || in.CoordinatorAgentID != "" ||
+			in.Culture != nil {
+			return nil, schemas.Invalidf("add_to lets a swarm grow and changes nothing else of it").Expecting(
+				"add_to and agents, and coordinator_slot to replace a coordinator that has ended").
 				Try("leave the rest out, or leave add_to out to make a new swarm")
 		}
 		return swarm.NewGrowth(in.AddTo, in.CoordinatorSlot, slots, c.Node.tools)
@@ -196,8 +204,10 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 	if in.Culture != nil {
 		m.Culture = &schemas.SwarmCulture{}
 		if err := strictly(in.Culture, m.Culture); err != nil {
-			return nil, schemas.Invalidf("the swarm was not made").Try("mend culture, or leave it out").With(schemas.Violation{Path: "/culture",
-				Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).Because(err)
+			return nil, schemas.Invalidf("the swarm was not made").Try("mend culture, or leave it out").With(
+				schemas.Violation{Path: "/culture",
+					Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).Because(
+				err)
 		}
 	}
 	return swarm.NewPlan(m, c.Node.tools, c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))
@@ -210,12 +220,14 @@ func strictly(raw json.RawMessage, to any) error {
 }
 
 func swarmAnswer(m swarm.Made) swarmCreateOut {
-	out := swarmCreateOut{SwarmID: m.ID, Strategy: m.Strategy, Coordinator: m.Coordinator, TaskID: m.Task, Refused: m.Refused, Agents: []swarmAgent{}}
+	out := swarmCreateOut{SwarmID: m.ID, Strategy: m.Strategy, Coordinator: m.Coordinator, TaskID: m.Task,
+		Refused: m.Refused, Agents: []swarmAgent{}}
 	for _, a := range m.Agents {
 		out.Agents = append(out.Agents, swarmAgent{Name: a.Name, ID: a.ID, Slot: a.Slot, Group: a.Cell})
 	}
 	if m.Parallel > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("you may do %d things at a time, so that many of these agents hold work or wait at once", m.Parallel))
+		out.Notes = append(out.Notes, fmt.Sprintf(
+			"you may do %d things at a time, so that many of these agents hold work or wait at once", m.Parallel))
 	}
 	return out
 }
@@ -238,7 +250,8 @@ func (c *Call) keepKeys(ctx context.Context, out swarmCreateOut, made []swarm.Ke
 	out.Next = fmt.Sprintf(`Run each as its own process: cordelia mcp --as NAME; how they stand: swarm_status {"swarm_id": %q}`, out.SwarmID)
 	for i, a := range out.Agents {
 		if missing[i] {
-			out.Notes = append(out.Notes, "the key of "+a.Name+" could not be stored here: cordelia key unwrap "+string(a.ID))
+			out.Notes = append(out.Notes, "the key of "+a.Name+" could not be stored here: cordelia key unwrap "+
+				string(a.ID))
 		}
 	}
 	return out

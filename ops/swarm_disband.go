@@ -11,8 +11,9 @@ import (
 
 var swarmDisband = Define(Spec{
 	Name: "swarm_disband", Title: "Disband a swarm", Toolset: Swarms, Effect: access.Destroy, Repeatable: true,
-	SearchHint:  "end finish archive swarm synthesis",
-	Description: "End a swarm you coordinate or made: share findings, cancel work, archive, deactivate its agents. With synthesis_item, only if that derives from every finding.",
+	SearchHint: "end finish archive swarm synthesis",
+	Description: "End a swarm you coordinate or made: share findings, cancel work, archive, deactivate its agents. " +
+		"With synthesis_item, only if that derives from every finding.",
 }, disbandSwarm)
 
 type swarmDisbandIn struct {
@@ -26,8 +27,10 @@ type swarmDisbandOut struct{ swarm.Ended }
 
 // Text says what became of it.
 func (o swarmDisbandOut) Text() string {
-	return words(", ", fmt.Sprintf("%s has ended: %s deactivated", o.SwarmID, schemas.Count(o.Agents, "agent", "agents")), schemas.Count(o.Cancelled, "item", "items")+" cancelled",
-		when(o.Unmerged > 0, "%d of its findings in no synthesis", o.Unmerged), when(len(o.Shared) > 0, "shared as %s", shorts(o.Shared))) +
+	return words(", ", fmt.Sprintf("%s has ended: %s deactivated", o.SwarmID,
+		schemas.Count(o.Agents, "agent", "agents")), schemas.Count(o.Cancelled, "item", "items")+" cancelled",
+		when(o.Unmerged > 0, "%d of its findings in no synthesis", o.Unmerged),
+		when(len(o.Shared) > 0, "shared as %s", shorts(o.Shared))) +
 		when(o.ArchiveID != "", "; its archive: memory_read_warm %s", short(o.ArchiveID))
 }
 
@@ -38,7 +41,8 @@ func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisband
 	}
 	return Transact(ctx, c, func(g access.Grant) (out swarmDisbandOut, err error) {
 		out.Ended, err = swarm.Disband(g, e, func(node access.Grant, id schemas.EntityID) error {
-			_, _, err := c.Node.moveAgent(node, string(id), schemas.TaskComplete, "the swarm "+string(in.SwarmID)+" has ended")
+			_, _, err := c.Node.moveAgent(node, string(id), schemas.TaskComplete,
+				"the swarm "+string(in.SwarmID)+" has ended")
 			return err
 		})
 		return out, err

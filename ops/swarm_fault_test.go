@@ -13,10 +13,12 @@ import (
 func TestDisbandIsAllOrNothing_INV_SWARM_WHOLE(t *testing.T) {
 	h := newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "farm"})
-	h.swarm("hierarchical", map[string]any{"slot": "boss", "work": []string{"Divide them", "Ask for help"}}, slotOf("left", 1), slotOf("right", 1))
+	h.swarm("hierarchical", map[string]any{"slot": "boss", "work": []string{"Divide them", "Ask for help"}},
+		slotOf("left", 1), slotOf("right", 1))
 	boss, left := h.caller("boss"), h.caller("left")
 	h.must(boss, "task_claim", map[string]any{}) // its lease ends with it
-	found := h.must(boss, "memory_write_warm", with(note("The brook is frozen"), map[string]any{"group": "swarm-sheep"}))["id"]
+	found := h.must(boss, "memory_write_warm", with(note("The brook is frozen"),
+		map[string]any{"group": "swarm-sheep"}))["id"]
 	h.must(left, "memory_session", map[string]any{"action": "start", "session_id": "s"})
 
 	every := 5
@@ -27,7 +29,8 @@ func TestDisbandIsAllOrNothing_INV_SWARM_WHOLE(t *testing.T) {
 	points := h.walk(h.mined(), every, h.lead, "swarm_disband", ending)
 	require.Greater(t, points*every, 60)
 	for what, query := range map[string]string{
-		"agents that are over":  `SELECT count(*) = 3 FROM swarm_agents a JOIN entities e ON e.id = a.entity_id WHERE e.status = 'deactivated'`,
+		"agents that are over": `SELECT count(*) = 3 FROM swarm_agents a JOIN entities e ON e.id = a.entity_id
+			WHERE e.status = 'deactivated'`,
 		"work that is left":     `SELECT count(*) = 0 FROM work_items WHERE state <> 'cancelled'`,
 		"groups that are open":  `SELECT count(*) = 0 FROM groups WHERE kind = 'swarm' AND archived_at = 0`,
 		"what was shared":       `SELECT count(*) = 1 FROM items WHERE group_id = 'farm'`,

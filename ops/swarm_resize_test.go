@@ -19,10 +19,13 @@ func TestWhoIsAboveResizesASwarm(t *testing.T) {
 	made := h.must(h.person(), "swarm_create", more)["agents"].([]any)[0].(map[string]any)
 	require.Equal(t, "hand-2", made["name"])
 	require.Equal(t, string(h.lead.Entity), h.one(`SELECT parent_id FROM entities WHERE id = ?`, made["agent_id"]))
-	require.NotZero(t, h.number(`SELECT count(*) FROM audit WHERE action = 'swarm_create' AND actor = ? AND via LIKE '%ann%'`, string(h.lead.Entity)))
+	require.NotZero(t, h.number(
+		`SELECT count(*) FROM audit WHERE action = 'swarm_create' AND actor = ? AND via LIKE '%ann%'`,
+		string(h.lead.Entity)))
 
 	boss := map[string]any{"max_delegation_depth": 0, "tools": Names(), "ttl_seconds": 600}
-	h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "name": "beside", "display_name": "b", "capabilities": boss})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "name": "beside", "display_name": "b",
+		"capabilities": boss})
 	for _, c := range []Caller{h.caller("hand"), h.caller("beside")} {
 		_, err := h.call(c, "swarm_create", more)
 		require.Error(t, err)

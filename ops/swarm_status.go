@@ -12,8 +12,9 @@ import (
 
 var swarmStatus = Define(Spec{
 	Name: "swarm_status", Title: "Swarm status", Toolset: Swarms, Effect: access.Read,
-	SearchHint:  "team progress workers findings synthesis list swarms",
-	Description: "How a swarm you are in or made stands: agents, work, findings, what the synthesis lacks, what is left to use. detail adds ids. Without swarm_id: your swarms.",
+	SearchHint: "team progress workers findings synthesis list swarms",
+	Description: "How a swarm you are in or made stands: agents, work, findings, what the synthesis lacks, what is " +
+		"left to use. detail adds ids. Without swarm_id: your swarms.",
 }, func(ctx context.Context, c *Call, in swarmStatusIn) (swarmStatusOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (out swarmStatusOut, err error) {
 		if in.SwarmID == "" {
@@ -43,7 +44,8 @@ func (o swarmStatusOut) Text() string {
 	if o.Status == nil {
 		return swarmsText(*o.Swarms)
 	}
-	list := []string{words(", ", fmt.Sprintf("%s (%s): %s", o.SwarmID, o.Strategy, Line(o.Goal)), when(o.Coordinator != "", "coordinator %s", o.Coordinator),
+	list := []string{words(", ", fmt.Sprintf("%s (%s): %s", o.SwarmID, o.Strategy, Line(o.Goal)),
+		when(o.Coordinator != "", "coordinator %s", o.Coordinator),
 		when(o.EndedAt != "", "ended %s", minute(o.EndedAt)))}
 	for _, s := range o.Slots {
 		agents := make([]string, len(s.Agents))
@@ -58,15 +60,19 @@ func (o swarmStatusOut) Text() string {
 	}
 	b := o.Budget
 	return lines(append(list, when(len(counts) > 0, "work: %s", strings.Join(counts, ", ")),
-		words(": ", fmt.Sprintf("findings: %d, %d not in the synthesis", o.Findings, o.Unmerged), shorts(o.UnmergedIDs)), when(len(o.JudgedWrong) > 0, "judged wrong: %s", shorts(o.JudgedWrong)),
-		words(", ", fmt.Sprintf("left: %s", schemas.Count(b.Agents, "agent", "agents")), fmt.Sprintf("parallel %d", b.Parallel)+when(b.Most > 0, " of %d", b.Most),
+		words(": ", fmt.Sprintf("findings: %d, %d not in the synthesis", o.Findings, o.Unmerged),
+			shorts(o.UnmergedIDs)), when(len(o.JudgedWrong) > 0, "judged wrong: %s", shorts(o.JudgedWrong)),
+		words(", ", fmt.Sprintf("left: %s", schemas.Count(b.Agents, "agent", "agents")),
+			fmt.Sprintf("parallel %d", b.Parallel)+when(b.Most > 0, " of %d", b.Most),
 			when(b.Expires > 0, "first ends in %d s", b.Expires)))...)
 }
 
 // agentText is an agent of a swarm, with what is not usual about it.
 func agentText(a swarm.AgentStatus) string {
-	about := words(", ", string(a.Status), when(a.Lease != nil, "works, %d s left", value(a.Lease)), when(a.Progress != nil, "%.0f %%", 100*value(a.Progress)),
-		when(a.Seen != nil, "seen %d s ago", value(a.Seen)), when(a.ID != "", "%.12s", a.ID), string(a.Cell), when(a.WorkID != "", "work %s", short(a.WorkID)))
+	about := words(", ", string(a.Status), when(a.Lease != nil, "works, %d s left", value(a.Lease)),
+		when(a.Progress != nil, "%.0f %%", 100*value(a.Progress)),
+		when(a.Seen != nil, "seen %d s ago", value(a.Seen)), when(a.ID != "", "%.12s", a.ID), string(a.Cell),
+		when(a.WorkID != "", "work %s", short(a.WorkID)))
 	return a.Name + when(about != "", " (%s)", about)
 }
 

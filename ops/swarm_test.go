@@ -17,7 +17,8 @@ import (
 
 func (h *house) number(query string, args ...any) (n int) {
 	h.t.Helper()
-	require.NoError(h.t, h.node.Store.Read(h.t.Context(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&n) }))
+	require.NoError(h.t, h.node.Store.Read(h.t.Context(),
+		func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&n) }))
 	return n
 }
 
@@ -46,12 +47,15 @@ func TestLargeSwarm(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, files, 50)
 	for what, query := range map[string]string{
-		"contexts":    `SELECT count(*) FROM l1 JOIN swarm_agents a ON a.entity_id = l1.entity_id`,
-		"priors":      `SELECT count(*) FROM trust_scores s JOIN swarm_agents a ON a.entity_id = s.agent`,
-		"sealed keys": `SELECT count(*) FROM entities e JOIN swarm_agents a ON a.entity_id = e.id WHERE length(e.sealed_key) > 0`,
-		"looking on":  `SELECT count(*) + 1 FROM members WHERE group_id = 'swarm-sheep' AND role = 'viewer'`,
-		"in a cell":   `SELECT count(*) + 1 FROM members m JOIN swarm_agents a ON a.entity_id = m.entity_id AND a.cell = m.group_id WHERE m.role = 'member'`,
-		"led":         `SELECT count(*) FROM members m JOIN swarms s ON s.coordinator = m.entity_id WHERE m.role = 'admin'`,
+		"contexts": `SELECT count(*) FROM l1 JOIN swarm_agents a ON a.entity_id = l1.entity_id`,
+		"priors":   `SELECT count(*) FROM trust_scores s JOIN swarm_agents a ON a.entity_id = s.agent`,
+		"sealed keys": `SELECT count(*) FROM entities e JOIN swarm_agents a ON a.entity_id = e.id
+			WHERE length(e.sealed_key) > 0`,
+		"looking on": `SELECT count(*) + 1 FROM members WHERE group_id = 'swarm-sheep' AND role = 'viewer'`,
+		"in a cell": `SELECT count(*) + 1 FROM members m JOIN swarm_agents a ON a.entity_id = m.entity_id
+			AND a.cell = m.group_id WHERE m.role = 'member'`,
+		"led": `SELECT count(*) FROM members m JOIN swarms s ON s.coordinator = m.entity_id
+			WHERE m.role = 'admin'`,
 	} {
 		require.Equal(t, 50, h.number(query), what)
 	}
@@ -65,14 +69,17 @@ func TestLargeSwarm(t *testing.T) {
 		t.Logf("status: %d bytes, and %d of text", len(raw), len(text))
 		require.LessOrEqual(t, (len(raw)+len(text))/4, 2000, "tokens of four bytes")
 	}
-	_, err = h.call(h.lead, "swarm_create", map[string]any{"add_to": "swarm-sheep", "agents": []any{slotOf("hand", 15)}})
+	_, err = h.call(h.lead, "swarm_create", map[string]any{"add_to": "swarm-sheep",
+		"agents": []any{slotOf("hand", 15)}})
 	require.ErrorIs(t, err, schemas.ErrInvalid, "64 at most")
 	h.must(h.lead, "swarm_create", map[string]any{"add_to": "swarm-sheep", "agents": []any{slotOf("hand", 14)}})
-	require.Equal(t, 64, h.number(`SELECT count(DISTINCT cell) + 1 FROM swarm_agents WHERE cell <> ''`), "each has a cell of its own")
+	require.Equal(t, 64, h.number(`SELECT count(DISTINCT cell) + 1 FROM swarm_agents WHERE cell <> ''`),
+		"each has a cell of its own")
 	ended := h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
 	require.EqualValues(t, 64, ended["agents_deactivated"])
 	require.Zero(t, h.number(`SELECT count(*) FROM groups WHERE kind = 'swarm' AND archived_at = 0`))
-	require.Zero(t, h.number(`SELECT count(*) FROM items WHERE owner = ? AND visibility = 'private'`, h.lead.Entity), "not in the maker's own memory")
+	require.Zero(t, h.number(`SELECT count(*) FROM items WHERE owner = ? AND visibility = 'private'`, h.lead.Entity),
+		"not in the maker's own memory")
 }
 
 // A process that ends between the commit and the key files leaves a whole swarm; the
@@ -80,7 +87,8 @@ func TestLargeSwarm(t *testing.T) {
 // and names those it cannot write.
 func TestRepeatedSwarmCreateWritesMissingKeyFiles(t *testing.T) {
 	h := newHouse(t)
-	args := map[string]any{"goal": "x", "strategy": "broadcast", "agents": []any{slotOf("a", 2)}, "idempotency_key": "k"}
+	args := map[string]any{"goal": "x", "strategy": "broadcast", "agents": []any{slotOf("a", 2)},
+		"idempotency_key": "k"}
 	made := h.must(h.lead, "swarm_create", args)
 	require.Equal(t, made, h.must(h.lead, "swarm_create", args), "the same agents")
 	lost := schemas.EntityID(made["agents"].([]any)[1].(map[string]any)["agent_id"].(string))
@@ -98,7 +106,8 @@ func TestRepeatedSwarmCreateWritesMissingKeyFiles(t *testing.T) {
 		require.NoError(t, os.Rename(path, path+".away"))
 	}
 	again := h.must(bearer, "swarm_create", args)
-	require.Equal(t, []any{"the key of a-2 could not be stored here: cordelia key unwrap " + string(lost)}, again["notes"])
+	require.Equal(t, []any{"the key of a-2 could not be stored here: cordelia key unwrap " + string(lost)},
+		again["notes"])
 	for _, path := range parents {
 		require.NoError(t, os.Rename(path+".away", path))
 	}
@@ -112,7 +121,8 @@ func TestBroadcastCostsWhatAWriteCosts(t *testing.T) {
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "plain"})
 	h.swarm("broadcast", slotOf("bee", 50))
 	tables := func() (n int) {
-		for _, table := range []string{"events", "streams", "cursors", "items", "item_bands", "item_links", "audit", "audit_details", "scopes", "members"} {
+		for _, table := range []string{"events", "streams", "cursors", "items", "item_bands", "item_links", "audit",
+			"audit_details", "scopes", "members"} {
 			n += h.number("SELECT count(*) FROM " + table)
 		}
 		return n
@@ -142,14 +152,17 @@ func TestBroadcastCostsWhatAWriteCosts(t *testing.T) {
 func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {
 	for _, strategy := range []string{"pipeline", "hierarchical"} {
 		h := newHouse(t)
-		greedy := map[string]any{"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group", "public"}},
-			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"}, "visibility": []string{"private", "group"}},
-			"tools":        Names(), "max_parallel_ops": 8}
+		greedy := map[string]any{"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"},
+			"visibility": []string{"private", "group", "public"}},
+			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"*"},
+				"visibility": []string{"private", "group"}},
+			"tools": Names(), "max_parallel_ops": 8}
 		slot := func(name string) map[string]any { return map[string]any{"slot": name, "capabilities": greedy} }
 		h.swarm(strategy, slot("first"), slot("second"), slot("third"))
 		cell := map[string]string{"pipeline": "swarm-sheep.second", "hierarchical": "swarm-sheep.second-1"}[strategy]
 		second, third := h.caller("second"), h.caller("third")
-		item := h.must(second, "memory_write_warm", with(note("The black sheep is the seventh"), map[string]any{"group": cell}))["id"]
+		item := h.must(second, "memory_write_warm", with(note("The black sheep is the seventh"),
+			map[string]any{"group": cell}))["id"]
 		task := h.must(second, "task_submit", map[string]any{"intent": "Count again", "group": cell})
 		work := task["items"].([]any)[0].(map[string]any)["work_id"]
 		for tool, args := range map[string]map[string]any{
@@ -160,7 +173,8 @@ func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {
 			"task_cancel":       {"work_id": work},
 			"task_submit":       {"intent": "x", "group": cell},
 			"memory_group":      {"action": "read", "group": cell},
-			"events_subscribe":  {"action": "add", "events": []any{map[string]any{"event": "memory.written", "group": cell}}},
+			"events_subscribe": {"action": "add",
+				"events": []any{map[string]any{"event": "memory.written", "group": cell}}},
 		} {
 			_, err := h.call(third, tool, args)
 			require.ErrorIs(t, err, schemas.ErrNotFound, "%s %s", strategy, tool)
@@ -169,7 +183,8 @@ func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {
 		require.Empty(t, h.must(third, "memory_search", map[string]any{"query": "black sheep"})["results"])
 		_, err := h.call(third, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
 		require.ErrorIs(t, err, schemas.ErrDenied)
-		_, err = h.call(third, "memory_group", map[string]any{"action": "add", "group": "swarm-sheep", "entity": "third", "role": "member"})
+		_, err = h.call(third, "memory_group", map[string]any{"action": "add", "group": "swarm-sheep",
+			"entity": "third", "role": "member"})
 		require.ErrorIs(t, err, schemas.ErrDenied)
 	}
 }
@@ -178,7 +193,8 @@ func TestCellsHoldWhateverTheCapabilities_INV_CELL(t *testing.T) {
 func TestStatusKeepsToCells(t *testing.T) {
 	h := newHouse(t)
 	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 2))
-	h.must(h.caller("boss"), "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{map[string]any{"intent": "x", "assigned_to": "hand"}}})
+	h.must(h.caller("boss"), "task_submit", map[string]any{"group": "swarm-sheep",
+		"items": []any{map[string]any{"intent": "x", "assigned_to": "hand"}}})
 	work := h.must(h.caller("hand"), "task_claim", map[string]any{})["work"].(map[string]any)["work_id"]
 	shown := func(c Caller) string {
 		return fmt.Sprint(h.must(c, "swarm_status", map[string]any{"swarm_id": "swarm-sheep", "detail": true})["slots"])
@@ -196,13 +212,16 @@ func TestStatusKeepsToCells(t *testing.T) {
 // INV-STAGE: what a person has not accepted is handed on to nobody; once it is, it is.
 func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 	a := newAway(t)
-	a.swarm("pipeline", map[string]any{"slot": "executor", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
+	a.swarm("pipeline", map[string]any{"slot": "executor", "work": []string{"Count"}},
+		map[string]any{"slot": "second", "work": []string{"Sum up"}})
 	first, second := a.caller("executor"), a.caller("second")
-	item := a.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.executor"}))["id"]
+	item := a.must(first, "memory_write_warm", with(note("Forty sheep"),
+		map[string]any{"group": "swarm-sheep.executor"}))["id"]
 	a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor", "feedback": "bad"})
 	a.clock.advance(time.Second)
 	claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
-	out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
+	out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"],
+		"outcome": "done", "result": map[string]any{"see": item}})
 	require.Equal(t, "held", out["state"])
 	require.Nil(t, a.must(second, "task_claim", map[string]any{})["work"])
 	require.Empty(t, a.must(second, "memory_search", map[string]any{"query": "forty sheep"})["results"])
@@ -217,23 +236,29 @@ func TestHeldResultsAreNotHandedOn_INV_STAGE(t *testing.T) {
 func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
 	for _, held := range []bool{false, true} {
 		a := newAway(t)
-		a.swarm("pipeline", map[string]any{"slot": "executor", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
+		a.swarm("pipeline", map[string]any{"slot": "executor", "work": []string{"Count"}},
+			map[string]any{"slot": "second", "work": []string{"Sum up"}})
 		first, second := a.caller("executor"), a.caller("second")
 		if held {
-			a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor", "feedback": "bad"})
+			a.must(a.person(), "trust_assess", map[string]any{"agent": "executor", "capability": "executor",
+				"feedback": "bad"})
 		}
 		write := func(text string, more map[string]any) any {
-			return a.must(first, "memory_write_warm", with(with(note(text), map[string]any{"group": "swarm-sheep.executor"}), more))["id"]
+			return a.must(first, "memory_write_warm",
+				with(with(note(text), map[string]any{"group": "swarm-sheep.executor"}), more))["id"]
 		}
-		kept, edited, gone, old := write("Forty sheep", nil), write("Ten black rams", nil), write("One lost lamb", nil), write("Shearing is in June", nil)
+		kept, edited, gone, old := write("Forty sheep", nil), write("Ten black rams", nil), write("One lost lamb",
+			nil), write("Shearing is in June", nil)
 		a.clock.advance(time.Second)
 		claimed := a.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
-		out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done",
-			"result": map[string]any{"items": []any{kept, edited, gone, old}}})
+		out := a.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"],
+			"outcome": "done",
+			"result":  map[string]any{"items": []any{kept, edited, gone, old}}})
 		require.Equal(t, map[bool]string{false: "done", true: "held"}[held], out["state"])
 
 		// Even in the same moment.
-		a.must(first, "memory_write_warm", with(note("Sell the flock at once"), map[string]any{"id": edited, "if_version": 1}))
+		a.must(first, "memory_write_warm", with(note("Sell the flock at once"),
+			map[string]any{"id": edited, "if_version": 1}))
 		a.must(a.lead, "memory_delete_warm", map[string]any{"id": gone})
 		write("Shearing is in winter", map[string]any{"supersedes": old})
 		if held {
@@ -246,7 +271,8 @@ func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
 			require.Contains(t, got["notes"].([]any)[i], id)
 		}
 		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second'`))
-		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second' AND parent = ?`, kept))
+		require.Equal(t, 1, a.number(`SELECT count(*) FROM items WHERE group_id = 'swarm-sheep.second' AND parent = ?`,
+			kept))
 	}
 }
 
@@ -254,15 +280,19 @@ func TestWhatChangedIsNotHandedOn_INV_STAGE(t *testing.T) {
 // and what somebody else put beside it is not that.
 func TestWhatWasHandedOnStays_INV_STAGE(t *testing.T) {
 	h := newHouse(t)
-	h.swarm("pipeline", map[string]any{"slot": "first", "work": []string{"Count"}}, map[string]any{"slot": "second", "work": []string{"Sum up"}})
+	h.swarm("pipeline", map[string]any{"slot": "first", "work": []string{"Count"}},
+		map[string]any{"slot": "second", "work": []string{"Sum up"}})
 	first, second := h.caller("first"), h.caller("second")
-	item := h.must(first, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.first"}))["id"]
+	item := h.must(first, "memory_write_warm", with(note("Forty sheep"),
+		map[string]any{"group": "swarm-sheep.first"}))["id"]
 	h.clock.advance(time.Second)
 	claimed := h.must(first, "task_claim", map[string]any{})["work"].(map[string]any)
-	h.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"], "outcome": "done", "result": map[string]any{"see": item}})
+	h.must(first, "task_report", map[string]any{"work_id": claimed["work_id"], "fence": claimed["fence"],
+		"outcome": "done", "result": map[string]any{"see": item}})
 	claim := func() (context, notes any) {
 		got := h.must(second, "task_claim", map[string]any{})["work"].(map[string]any)
-		h.must(second, "task_report", map[string]any{"work_id": got["work_id"], "fence": got["fence"], "outcome": "released"})
+		h.must(second, "task_report", map[string]any{"work_id": got["work_id"], "fence": got["fence"],
+			"outcome": "released"})
 		return got["brief"].(map[string]any)["context"], got["notes"]
 	}
 	given, notes := claim()
@@ -285,7 +315,8 @@ func TestCoordinatorThatIsThere(t *testing.T) {
 	h := newHouse(t)
 	h.worker("plain")
 	make := func(who string) (map[string]any, error) {
-		return h.call(h.lead, "swarm_create", map[string]any{"goal": "x", "strategy": "hierarchical", "coordinator_agent_id": who, "agents": []any{slotOf("hand", 1)}})
+		return h.call(h.lead, "swarm_create", map[string]any{"goal": "x", "strategy": "hierarchical",
+			"coordinator_agent_id": who, "agents": []any{slotOf("hand", 1)}})
 	}
 	_, err := make("plain")
 	require.ErrorIs(t, err, schemas.ErrDenied, "it lacks the tools")
@@ -294,12 +325,16 @@ func TestCoordinatorThatIsThere(t *testing.T) {
 	_, err = make("ann")
 	require.ErrorIs(t, err, schemas.ErrDenied, "the maker is not above its person")
 	caps := func(groups string) map[string]any {
-		return map[string]any{"memory_read": map[string]any{"layers": []string{"l2"}, "groups": []string{groups}, "visibility": []string{"group"}},
-			"memory_write": map[string]any{"layers": []string{"l2"}, "groups": []string{groups}, "visibility": []string{"group"}},
-			"tools":        []string{"task_submit", "task_status", "swarm_status", "swarm_disband", "swarm_create"}, "max_parallel_ops": 2}
+		return map[string]any{"memory_read": map[string]any{"layers": []string{"l2"}, "groups": []string{groups},
+			"visibility": []string{"group"}},
+			"memory_write": map[string]any{"layers": []string{"l2"}, "groups": []string{groups},
+				"visibility": []string{"group"}},
+			"tools":            []string{"task_submit", "task_status", "swarm_status", "swarm_disband", "swarm_create"},
+			"max_parallel_ops": 2}
 	}
 	for name, groups := range map[string]string{"narrow": "team", "able": "swarm-*"} {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name, "capabilities": caps(groups)})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": name,
+			"capabilities": caps(groups)})
 		h.must(h.lead, "agent_lifecycle", map[string]any{"agent": name, "action": "activate"})
 	}
 	_, err = make("narrow")
@@ -308,12 +343,15 @@ func TestCoordinatorThatIsThere(t *testing.T) {
 	made, err := make("able")
 	require.NoError(t, err)
 	able := h.caller("able")
-	h.must(able, "task_submit", map[string]any{"group": made["swarm_id"], "items": []any{map[string]any{"intent": "y", "assigned_to": "hand"}}})
+	h.must(able, "task_submit", map[string]any{"group": made["swarm_id"],
+		"items": []any{map[string]any{"intent": "y", "assigned_to": "hand"}}})
 	require.NotNil(t, h.must(h.caller("hand"), "task_claim", map[string]any{})["work"])
 	h.must(h.lead, "swarm_create", map[string]any{"add_to": made["swarm_id"], "agents": []any{slotOf("hand", 1)}})
-	h.must(able, "task_submit", map[string]any{"group": made["swarm_id"], "items": []any{map[string]any{"intent": "z", "assigned_to": "hand-2"}}})
+	h.must(able, "task_submit", map[string]any{"group": made["swarm_id"],
+		"items": []any{map[string]any{"intent": "z", "assigned_to": "hand-2"}}})
 	h.must(able, "swarm_disband", map[string]any{"swarm_id": made["swarm_id"]})
-	require.Equal(t, 1, h.number(`SELECT count(*) FROM entities WHERE name = 'able' AND status = 'active'`), "it was there before, and stays")
+	require.Equal(t, 1, h.number(`SELECT count(*) FROM entities WHERE name = 'able' AND status = 'active'`),
+		"it was there before, and stays")
 	made, err = make("claude-code")
 	require.NoError(t, err, "the maker itself may coordinate")
 	require.EqualValues(t, h.lead.Entity, made["coordinator"])
@@ -323,10 +361,14 @@ func TestCoordinatorThatIsThere(t *testing.T) {
 func TestSwarmIsWithinItsMaker(t *testing.T) {
 	a := newAway(t)
 	register := func(name string, depth int) Caller {
-		a.must(a.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": name, "capabilities": map[string]any{
-			"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"swarm-*"}, "visibility": []string{"group", "public"}},
-			"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"swarm-*"}, "visibility": []string{"group"}},
-			"tools":        Names(), "max_parallel_ops": 2, "max_delegation_depth": depth, "autonomous": true, "ttl_seconds": 600}})
+		a.must(a.person(), "agent_register", map[string]any{"agent_type": "claude-code", "display_name": name,
+			"capabilities": map[string]any{
+				"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"swarm-*"},
+					"visibility": []string{"group", "public"}},
+				"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"swarm-*"},
+					"visibility": []string{"group"}},
+				"tools": Names(), "max_parallel_ops": 2, "max_delegation_depth": depth, "autonomous": true,
+				"ttl_seconds": 600}})
 		return a.caller(name)
 	}
 	args := map[string]any{"goal": "x", "strategy": "broadcast", "agents": []any{slotOf("hand", 3)}}
@@ -334,9 +376,11 @@ func TestSwarmIsWithinItsMaker(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	require.ErrorContains(t, err, "delegation depth")
 	deep := register("deep", 1)
-	_, err = a.call(deep, "swarm_create", with(map[string]any{"swarm_id": "swarm-x"}, map[string]any{"goal": "x", "strategy": "broadcast",
-		"agents": []any{map[string]any{"slot": "a", "capabilities": map[string]any{"max_parallel_ops": 3, "ttl_seconds": 700}},
-			map[string]any{"slot": "b", "capabilities": map[string]any{"ttl_seconds": 800}}}}))
+	_, err = a.call(deep, "swarm_create", with(map[string]any{"swarm_id": "swarm-x"},
+		map[string]any{"goal": "x", "strategy": "broadcast",
+			"agents": []any{map[string]any{"slot": "a", "capabilities": map[string]any{"max_parallel_ops": 3,
+				"ttl_seconds": 700}},
+				map[string]any{"slot": "b", "capabilities": map[string]any{"ttl_seconds": 800}}}}))
 	var e *schemas.Error
 	require.True(t, errors.As(err, &e))
 	require.Len(t, e.Violations, 3, "those of every slot at once: %v", err)
@@ -344,7 +388,8 @@ func TestSwarmIsWithinItsMaker(t *testing.T) {
 	made := a.must(deep, "swarm_create", args)
 	require.Contains(t, fmt.Sprint(made["notes"]), "2 things at a time")
 	require.Equal(t, 3, a.number(`SELECT count(*) FROM entities e JOIN swarm_agents s ON s.entity_id = e.id
-		WHERE json_extract(e.capabilities, '$.max_parallel_ops') = 2 AND json_extract(e.capabilities, '$.ttl_seconds') <= 600`))
+		WHERE json_extract(e.capabilities, '$.max_parallel_ops') = 2 AND json_extract(e.capabilities,
+		'$.ttl_seconds') <= 600`))
 	for _, name := range []string{"hand", "hand-2"} {
 		a.must(deep, "task_submit", map[string]any{"intent": "y", "group": made["swarm_id"]})
 		a.must(a.caller(name), "task_claim", map[string]any{})
@@ -357,22 +402,24 @@ func TestSwarmIsWithinItsMaker(t *testing.T) {
 func TestSwarmManifestsThatAreWrong(t *testing.T) {
 	h := newHouse(t)
 	for path, change := range map[string]map[string]any{
-		"/group_id":                      {"swarm_id": "swarm-a", "group_id": "swarm-b"},
-		"/swarm_id":                      {"swarm_id": "herd"},
-		"/goal":                          {"goal": " "},
-		"/strategy":                      {"strategy": "anarchy"},
-		"/coordinator_agent_id":          {"coordinator_slot": "a", "coordinator_agent_id": "claude-code"},
-		"/coordinator_slot":              {"coordinator_slot": "nobody"},
-		"/culture":                       {"culture": map[string]any{"loud": true}},
-		"/culture/ttl_default":           {"culture": map[string]any{"ttl_default": -1}},
-		"/agents":                        {"agents": []any{}},
-		"/agents/0/slot":                 {"agents": []any{slotOf("Eins", 1)}},
-		"/agents/1/slot":                 {"agents": []any{slotOf("a", 1), slotOf("a", 1)}},
-		"/agents/0/count":                {"agents": []any{slotOf("a", -1)}},
-		"/agents/0/agent_type":           {"agents": []any{map[string]any{"slot": "a", "agent_type": "cat"}}},
-		"/agents/0/capabilities/tools/0": {"agents": []any{map[string]any{"slot": "a", "capabilities": map[string]any{"tools": []string{"fly"}}}}},
+		"/group_id":             {"swarm_id": "swarm-a", "group_id": "swarm-b"},
+		"/swarm_id":             {"swarm_id": "herd"},
+		"/goal":                 {"goal": " "},
+		"/strategy":             {"strategy": "anarchy"},
+		"/coordinator_agent_id": {"coordinator_slot": "a", "coordinator_agent_id": "claude-code"},
+		"/coordinator_slot":     {"coordinator_slot": "nobody"},
+		"/culture":              {"culture": map[string]any{"loud": true}},
+		"/culture/ttl_default":  {"culture": map[string]any{"ttl_default": -1}},
+		"/agents":               {"agents": []any{}},
+		"/agents/0/slot":        {"agents": []any{slotOf("Eins", 1)}},
+		"/agents/1/slot":        {"agents": []any{slotOf("a", 1), slotOf("a", 1)}},
+		"/agents/0/count":       {"agents": []any{slotOf("a", -1)}},
+		"/agents/0/agent_type":  {"agents": []any{map[string]any{"slot": "a", "agent_type": "cat"}}},
+		"/agents/0/capabilities/tools/0": {"agents": []any{map[string]any{"slot": "a",
+			"capabilities": map[string]any{"tools": []string{"fly"}}}}},
 	} {
-		_, err := h.call(h.lead, "swarm_create", with(map[string]any{"goal": "x", "strategy": "broadcast", "agents": []any{slotOf("a", 1)}}, change))
+		_, err := h.call(h.lead, "swarm_create",
+			with(map[string]any{"goal": "x", "strategy": "broadcast", "agents": []any{slotOf("a", 1)}}, change))
 		var e *schemas.Error
 		require.True(t, errors.As(err, &e) && e.Code == schemas.CodeInvalid, "%s: %v", path, err)
 		var paths []string
@@ -388,9 +435,13 @@ func TestSwarmManifestsThatAreWrong(t *testing.T) {
 func TestSwarmIDs(t *testing.T) {
 	h := newHouse(t)
 	var ids []string
-	for _, goal := range []string{"Find, at last, the Holy Grail of testing everything", "Find, at last, the Holy Grail of testing everything", "数羊"} {
-		made := h.must(h.lead, "swarm_create", map[string]any{"goal": goal, "strategy": "broadcast", "agents": []any{slotOf("a", 1)}})
-		ids = append(ids, strings.Replace(fmt.Sprint(made["swarm_id"]), h.clock.Now().UTC().Format(time.DateOnly), "DAY", 1))
+	for _, goal := range []string{"Find, at last, the Holy Grail of testing everything",
+		"Find, at last, the Holy Grail of testing everything", "数羊"} {
+		made := h.must(h.lead, "swarm_create", map[string]any{"goal": goal, "strategy": "broadcast",
+			"agents": []any{slotOf("a", 1)}})
+		ids = append(ids, strings.Replace(fmt.Sprint(made["swarm_id"]), h.clock.Now().UTC().Format(time.DateOnly),
+			"DAY", 1))
 	}
-	require.Equal(t, []string{"swarm-find-at-last-the-holy-grail-of-DAY", "swarm-find-at-last-the-holy-grail-of-DAY-2", "swarm-work-DAY"}, ids)
+	require.Equal(t, []string{"swarm-find-at-last-the-holy-grail-of-DAY", "swarm-find-at-last-the-holy-grail-of-DAY-2",
+		"swarm-work-DAY"}, ids)
 }

@@ -30,7 +30,8 @@ func (c *Call) shown(ctx context.Context, secondHand bool) {
 	if err := c.Node.routine(context.WithoutCancel(ctx), "session_taint", func(g access.Grant) error {
 		return memory.Taint(g, c.Caller.Principal)
 	}); err != nil {
-		slog.Warn("a session that read second-hand words is marked in this process alone", "agent", c.Caller.Entity, "err", err)
+		slog.Warn("a session that read second-hand words is marked in this process alone", "agent", c.Caller.Entity,
+			"err", err)
 	}
 }
 

@@ -16,7 +16,8 @@ const (
 // leaseText words an item for its holder.
 func leaseText(w work.Claimed) string {
 	whole := fmt.Sprintf(`all of it: task_status {"work_id": %q, "detail": true}`, short(w.WorkID))
-	lines := []string{inset(w.Intent), words(", ", fmt.Sprintf("work %s of task %s", short(w.WorkID), short(w.TaskID)), when(w.GroupID != "", "group %s", w.GroupID),
+	lines := []string{inset(w.Intent), words(", ", fmt.Sprintf("work %s of task %s", short(w.WorkID), short(w.TaskID)),
+		when(w.GroupID != "", "group %s", w.GroupID),
 		when(w.Attempt > 1, "attempt %d", w.Attempt), when(w.Resumed, "held already")) +
 		fmt.Sprintf("; yours until %s; today is %s", second(w.ExpiresAt), w.Today)}
 	if text := briefText(w.Brief, w.Inputs, claimedText, whole); text != "" {

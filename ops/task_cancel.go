@@ -11,8 +11,9 @@ import (
 
 var taskCancel = Define(Spec{
 	Name: "task_cancel", Title: "Cancel work", Toolset: Tasks, Effect: access.Destroy,
-	SearchHint:  "stop abort withdraw task",
-	Description: "End an item or a task, of yours, of agents below you or of a group you run. Holders' reports no longer count.",
+	SearchHint: "stop abort withdraw task",
+	Description: "End an item or a task, of yours, of agents below you or of a group you run. Holders' reports no " +
+		"longer count.",
 }, cancelTask)
 
 type taskCancelIn struct {

@@ -117,7 +117,8 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 	found := []controller.Finding{}
 	for i, one := range need.Checks {
 		if i > 0 {
-			if err := n.routine(ctx, name, func(g access.Grant) error { return n.tasks.KeepChecks(g, item, until()) }); err != nil {
+			if err := n.routine(ctx, name,
+				func(g access.Grant) error { return n.tasks.KeepChecks(g, item, until()) }); err != nil {
 				return "", "", err
 			}
 		}
@@ -125,7 +126,8 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 		if ctx.Err() != nil {
 			left, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer end()
-			return "", "", n.routine(left, name, func(g access.Grant) error { return n.tasks.KeepChecks(g, item, g.Tx().Micros()) })
+			return "", "", n.routine(left, name,
+				func(g access.Grant) error { return n.tasks.KeepChecks(g, item, g.Tx().Micros()) })
 		}
 		found = append(found, controller.Found(one.Criterion, holds, e, err))
 	}

@@ -20,7 +20,8 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 		h := &house{t: t, clock: newWallClock()}
 		settings := controller.DefaultSettings()
 		settings.Retries = 0
-		n, err := Open(t.Context(), Config{Home: Home(home), Clock: h.clock, Tasks: &settings, Checks: check.Env{Roots: []string{root}, Commands: true, Timeout: limit}})
+		n, err := Open(t.Context(), Config{Home: Home(home), Clock: h.clock, Tasks: &settings,
+			Checks: check.Env{Roots: []string{root}, Commands: true, Timeout: limit}})
 		require.NoError(t, err)
 		h.node, n.CheckWait = n, 10*time.Millisecond
 		return h
@@ -31,8 +32,11 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 	h.lead = h.caller("")
 	one := h.crew("one")[0]
 	id := h.must(h.lead, "task_submit", map[string]any{"request": "Sleep", "intent": "sleep"})["task_id"]
-	h.sit(one, "R2", map[string]any{"task_criteria": []any{"it slept"}, "subtasks": []any{map[string]any{"intent": "sleep long", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{
-		map[string]any{"criterion": "it sleeps", "check": map[string]any{"kind": "command", "command": []string{"sleep", "30"}}}}}}})
+	h.sit(one, "R2", map[string]any{"task_criteria": []any{"it slept"},
+		"subtasks": []any{map[string]any{"intent": "sleep long", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{
+				map[string]any{"criterion": "it sleeps", "check": map[string]any{"kind": "command",
+					"command": []string{"sleep", "30"}}}}}}})
 	began := time.Now()
 	out := h.sit(one, "R3", map[string]any{"slept": true})
 	require.Less(t, time.Since(began), 20*time.Second)
@@ -47,5 +51,7 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 		task := h.must(h.lead, "task_status", map[string]any{"task_id": id, "detail": true})["task"].(map[string]any)
 		return task["state"] == string(schemas.TaskPlanning)
 	}, time.Minute, 100*time.Millisecond)
-	require.NotZero(t, h.number(`SELECT count(*) FROM task_messages WHERE record = 'SubTaskOutcome' AND message LIKE '%"failure_class":"environmental"%it took too long%'`))
+	require.NotZero(t, h.number(
+		`SELECT count(*) FROM task_messages WHERE record = 'SubTaskOutcome'
+			AND message LIKE '%"failure_class":"environmental"%it took too long%'`))
 }

@@ -19,8 +19,9 @@ import (
 
 var taskClaim = waits(Define(Spec{
 	Name: "task_claim", Title: "Claim work", Toolset: Tasks, Effect: access.Write,
-	SearchHint:  "next task lease take work queue",
-	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
+	SearchHint: "next task lease take work queue",
+	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
+		"extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
 }, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: giveBack})
 
 type taskClaimIn struct {
@@ -55,7 +56,8 @@ const NoWork = `there is no work for you now; to wait for some: task_claim {"wai
 
 // reportWith is the call that ends a lease.
 func reportWith(c work.Claimed) string {
-	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`, short(c.WorkID), c.Fence)
+	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`,
+		short(c.WorkID), c.Fence)
 }
 
 func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, error) {
@@ -91,7 +93,8 @@ func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.D
 }
 
 // claimFrom claims from what there is; ended = true has it stop at seats that ended.
-func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.Duration, ended bool) (taskClaimOut, error) {
+func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.Duration,
+	ended bool) (taskClaimOut, error) {
 	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
 		claimed, ok, err := c.claimNear(g, in.wanted(), lease)
 		if err == nil && !ok && ended {
@@ -110,8 +113,10 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 			if out.Next, err = nothing(g, in); err != nil {
 				return out, err
 			}
-			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil && (tier == schemas.Low || tier == schemas.Untrusted) {
-				out.Next = "your accuracy is rated " + string(tier) + ", and below medium an agent takes no work of groups; trust_score shows it"
+			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil &&
+				(tier == schemas.Low || tier == schemas.Untrusted) {
+				out.Next = "your accuracy is rated " + string(tier) +
+					", and below medium an agent takes no work of groups; trust_score shows it"
 			}
 		}
 		return out, err
@@ -124,7 +129,8 @@ func nothing(g access.Grant, in taskClaimIn) (string, error) {
 	role := in.Role
 	if !in.wanted().Any() {
 		in.LeaseSeconds, in.WaitSeconds = 0, 50
-		return fmt.Sprintf("none of the work you named is ready for you now; to wait for it: task_claim %s", mustJSON(in)), nil
+		return fmt.Sprintf("none of the work you named is ready for you now; to wait for it: task_claim %s",
+			mustJSON(in)), nil
 	}
 	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {
 		return NoWork, nil
@@ -133,7 +139,8 @@ func nothing(g access.Grant, in taskClaimIn) (string, error) {
 	if err != nil || known {
 		return NoWork, err
 	}
-	return fmt.Sprintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has %s, a swarm its slots; claim without a role for any work",
+	return fmt.Sprintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has "+
+		"%s, a swarm its slots; claim without a role for any work",
 		schemas.Shorten(role, 64), seated), nil
 }
 
@@ -142,7 +149,8 @@ const seated = "R1, R2, R3, R4a, R4b"
 
 // claimNear claims, in the group the caller works in first, unless the caller named
 // what it wants.
-func (c *Call) claimNear(g access.Grant, want work.Wanted, lease time.Duration) (claimed work.Claimed, ok bool, err error) {
+func (c *Call) claimNear(g access.Grant, want work.Wanted,
+	lease time.Duration) (claimed work.Claimed, ok bool, err error) {
 	if want.Any() {
 		if want.Near, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return claimed, false, err
@@ -215,7 +223,8 @@ func shownClaim(g access.Grant, _ taskClaimIn, out taskClaimOut) (taskClaimOut, 
 	if err == nil && s.State == schemas.WorkLeased && s.HolderID == g.Actor() && s.Attempts == out.Work.Attempt {
 		return out, nil
 	}
-	return taskClaimOut{Next: "your lease of " + short(out.Work.WorkID) + " is over; call task_claim for other work"}, nil
+	return taskClaimOut{Next: "your lease of " + short(out.Work.WorkID) + " is over; call task_claim for other work"},
+		nil
 }
 
 // giveBack returns an item that a cancelled call claimed, unless the caller held it
@@ -224,7 +233,8 @@ func giveBack(g access.Grant, out taskClaimOut) (bool, error) {
 	if out.Work == nil || out.Work.Resumed {
 		return false, nil
 	}
-	p, err := work.NewReport(out.Work.WorkID, out.Work.Fence, work.Released, nil, nil, "the call that claimed it was cancelled")
+	p, err := work.NewReport(out.Work.WorkID, out.Work.Fence, work.Released, nil, nil,
+		"the call that claimed it was cancelled")
 	if err != nil {
 		return false, err
 	}

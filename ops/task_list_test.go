@@ -36,7 +36,8 @@ func TestTaskStatusListsTasks(t *testing.T) {
 		require.Equal(t, "task 0", tasks[12].(map[string]any)["intent"])
 		require.Equal(t, "perceiving", tasks[12].(map[string]any)["state"])
 	}
-	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "one", "capabilities": map[string]any{"tools": []string{"task_status"}}})
+	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "one",
+		"capabilities": map[string]any{"tools": []string{"task_status"}}})
 	tasks, _ := list(crew[0], 50)
 	require.Len(t, tasks, 1, "its own alone")
 	require.Contains(t, h.textOf(h.lead, "task_status", map[string]any{}), "perceiving: task 11")
@@ -61,7 +62,8 @@ func TestATaskOfOneItemShowsItsResult(t *testing.T) {
 func TestSwarmsAreListed(t *testing.T) {
 	h := newHouse(t)
 	h.swarm("broadcast", slotOf("hand", 2))
-	h.must(h.lead, "swarm_create", map[string]any{"goal": "Shear them", "swarm_id": "swarm-shears", "strategy": "broadcast", "agents": []any{slotOf("shear", 1)}})
+	h.must(h.lead, "swarm_create", map[string]any{"goal": "Shear them", "swarm_id": "swarm-shears",
+		"strategy": "broadcast", "agents": []any{slotOf("shear", 1)}})
 	h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-shears"})
 	list := func(c Caller) []any { return h.must(c, "swarm_status", map[string]any{})["swarms"].([]any) }
 	field := func(s any, name string) any { return s.(map[string]any)[name] }
@@ -74,6 +76,7 @@ func TestSwarmsAreListed(t *testing.T) {
 		require.NotEmpty(t, field(found[1], "ended_at"))
 	}
 	require.Len(t, list(h.caller("hand")), 1)
-	h.must(h.person(), "agent_register", map[string]any{"agent_type": "custom", "name": "other", "display_name": "o", "capabilities": map[string]any{"tools": []string{"swarm_status"}, "autonomous": true}})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "custom", "name": "other", "display_name": "o",
+		"capabilities": map[string]any{"tools": []string{"swarm_status"}, "autonomous": true}})
 	require.Empty(t, list(h.caller("other")))
 }

@@ -18,10 +18,14 @@ import (
 // crew are agents that sit in roles.
 func (h *house) crew(names ...string) (list []Caller) {
 	for _, name := range names {
-		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name, "capabilities": map[string]any{
-			"memory_read":  map[string]any{"layers": []string{"l1"}, "groups": []string{}, "visibility": []string{}},
-			"memory_write": map[string]any{"layers": []string{"l1"}, "groups": []string{}, "visibility": []string{}},
-			"tools":        []string{"task_claim", "task_report", "task_submit"}, "max_parallel_ops": 5, "autonomous": true, "ttl_seconds": 3600}})
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name,
+			"name": name, "capabilities": map[string]any{
+				"memory_read": map[string]any{"layers": []string{"l1"}, "groups": []string{},
+					"visibility": []string{}},
+				"memory_write": map[string]any{"layers": []string{"l1"}, "groups": []string{},
+					"visibility": []string{}},
+				"tools": []string{"task_claim", "task_report", "task_submit"}, "max_parallel_ops": 5,
+				"autonomous": true, "ttl_seconds": 3600}})
 		list = append(list, h.caller(name))
 	}
 	return list
@@ -32,7 +36,8 @@ func (h *house) sit(c Caller, role string, answer map[string]any) map[string]any
 	h.t.Helper()
 	w, ok := h.must(c, "task_claim", map[string]any{"role": role})["work"].(map[string]any)
 	require.True(h.t, ok, "there is no %s to claim", role)
-	return h.must(c, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": answer,
+	return h.must(c, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+		"result":   answer,
 		"evidence": []any{map[string]any{"tool": "bash", "input": role, "exit": 0, "head": "fine"}}})
 }
 
@@ -50,27 +55,34 @@ func TestPipelineByTools(t *testing.T) {
 	root := t.TempDir()
 	h := newHouseOf(t, "ann", root)
 	one := h.crew("one", "two", "three")
-	made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "hold": true, "tools": []string{"bash", "write"}})
+	made := h.must(h.lead, "task_submit", map[string]any{"request": "Write the report", "hold": true,
+		"tools": []string{"bash", "write"}})
 	require.Equal(t, "perceiving", made["state"])
 	id := made["task_id"]
-	require.Equal(t, "the task is clarifying", h.sit(one[0], "R1", map[string]any{"intent": "", "questions": []string{"Which report?"}})["led_to"])
+	require.Equal(t, "the task is clarifying", h.sit(one[0], "R1",
+		map[string]any{"intent": "", "questions": []string{"Which report?"}})["led_to"])
 	status := h.must(h.lead, "task_status", map[string]any{"task_id": id})
 	require.Equal(t, []any{"Which report?"}, status["task"].(map[string]any)["questions"])
 	_, err := h.call(one[0], "task_submit", map[string]any{"task_id": id, "answers": "mine"})
 	require.Error(t, err)
-	require.Equal(t, "perceiving", h.must(h.lead, "task_submit", map[string]any{"task_id": id, "answers": "the yearly one"})["state"])
+	require.Equal(t, "perceiving", h.must(h.lead, "task_submit",
+		map[string]any{"task_id": id, "answers": "the yearly one"})["state"])
 	h.sit(one[0], "R1", map[string]any{"intent": "write the yearly report"})
 
 	_, err = h.call(h.lead, "task_submit", map[string]any{"task_id": id})
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
-		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"}, "success_criteria": []any{
-			map[string]any{"criterion": "report.txt says done", "check": map[string]any{"kind": "regex", "path": "report.txt", "pattern": "done"}}, "it reads well"}}}}
+		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"},
+			"success_criteria": []any{
+				map[string]any{"criterion": "report.txt says done",
+					"check": map[string]any{"kind": "regex", "path": "report.txt", "pattern": "done"}},
+				"it reads well"}}}}
 	h.sit(one[0], "R2", plan)
 
 	w := h.must(one[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 	report := func(fence any) map[string]any {
-		return h.must(one[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": fence, "outcome": "done", "result": map[string]any{"file": "report.txt"},
+		return h.must(one[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": fence, "outcome": "done",
+			"result":   map[string]any{"file": "report.txt"},
 			"evidence": []any{map[string]any{"tool": "write", "input": "report.txt", "exit": 0}}})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(root, "report.txt"), []byte("not yet"), 0o600))
@@ -78,7 +90,8 @@ func TestPipelineByTools(t *testing.T) {
 	h.sit(one[1], "R4a", passing("it reads well"))
 	w = h.must(one[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 	correction := w["brief"].(map[string]any)["inputs"].(map[string]any)["correction"].(map[string]any)
-	require.Equal(t, "report.txt says done", correction["failed_criterion"], "whatever the executor and the validator say")
+	require.Equal(t, "report.txt says done", correction["failed_criterion"],
+		"whatever the executor and the validator say")
 	h.clock.set(time.Now())
 	require.NoError(t, os.WriteFile(filepath.Join(root, "report.txt"), []byte("done"), 0o600))
 	report(w["fence"])
@@ -96,22 +109,28 @@ func TestPipelineByTools(t *testing.T) {
 	require.Equal(t, entry["hash"], whole["hash"])
 	shown := fmt.Sprint(whole["diff"])
 	require.NotContains(t, shown, "Omega", "what the node measured is no part of what it says")
-	for _, part := range []string{"output.report: report.txt", "the whole, planned by one, merged by three", "pass: the report is whole", "done by one, judged by two, attempt 2",
+	for _, part := range []string{"output.report: report.txt", "the whole, planned by one, merged by three",
+		"pass: the report is whole", "done by one, judged by two, attempt 2",
 		"pass: it reads well", "evidence: seen", "evidence: check_regex:report.txt"} {
 		require.Contains(t, shown, part)
 	}
 	for _, word := range []string{"approve", "reject"} {
-		_, err = h.call(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": word}}})
+		_, err = h.call(person, "review_decide",
+			map[string]any{"decisions": []any{map[string]any{"id": id, "decision": word}}})
 		require.ErrorIs(t, err, schemas.ErrConflict)
 		require.ErrorContains(t, err, "names no hash")
 	}
 	require.Empty(t, h.must(h.lead, "review_list", map[string]any{})["waiting"])
-	_, err = h.call(h.lead, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
+	_, err = h.call(h.lead, "review_decide",
+		map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
 	require.ErrorIs(t, err, schemas.ErrDenied)
-	decided := h.must(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
+	decided := h.must(person, "review_decide",
+		map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": entry["hash"]}}})
 	require.Equal(t, "accepted", decided["decided"].([]any)[0].(map[string]any)["state"])
-	require.Equal(t, "accepted", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
-	require.Equal(t, []int{0, 35}, []int{h.trusted("one", "executor"), h.trusted("one", "planner")}, "its sibling's pass earns nothing, the person's does")
+	require.Equal(t, "accepted", h.must(h.lead, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, []int{0, 35}, []int{h.trusted("one", "executor"), h.trusted("one", "planner")},
+		"its sibling's pass earns nothing, the person's does")
 }
 
 // A refused answer is counted and committed, with an idempotency key too, and its
@@ -122,8 +141,9 @@ func TestRefusedAnswerIsCommitted(t *testing.T) {
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "x"})
 	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
 	for i, key := range []string{"k1", "k1", "k2"} {
-		_, err := h.call(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
-			"result": map[string]any{"subtasks": "none", "n": 7}, "idempotency_key": key, "claim_next": true})
+		_, err := h.call(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"],
+			"outcome": "done",
+			"result":  map[string]any{"subtasks": "none", "n": 7}, "idempotency_key": key, "claim_next": true})
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%d", i)
 		require.ErrorContains(t, err, "/subtasks: must be an array")
 		require.ErrorContains(t, err, "2 more answers are taken")
@@ -145,7 +165,8 @@ func TestRoutineMovesTasks(t *testing.T) {
 	made = h.must(h.lead, "task_submit", map[string]any{"request": "y"})
 	item := h.must(h.lead, "task_status", map[string]any{})["items"].([]any)[0].(map[string]any)["work_id"]
 	h.must(h.lead, "task_cancel", map[string]any{"work_id": item})
-	require.Equal(t, "abandoned", h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)["state"],
+	require.Equal(t, "abandoned", h.must(h.lead, "task_status",
+		map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)["state"],
 		"in the transaction that cancelled its only seat")
 }
 
@@ -153,7 +174,8 @@ func TestRoutineMovesTasks(t *testing.T) {
 func TestSubmitRefusesWhatIsUnclear(t *testing.T) {
 	h := newHouse(t)
 	for _, args := range []map[string]any{
-		{"request": "x", "items": []any{map[string]any{"intent": "y"}}}, {"intent": "x", "tools": []string{"bash"}}, {"task_id": "x", "request": "y"},
+		{"request": "x", "items": []any{map[string]any{"intent": "y"}}}, {"intent": "x", "tools": []string{"bash"}},
+		{"task_id": "x", "request": "y"},
 		{"request": " "}, {"request": "x", "tools": []string{"a b"}}, {"request": "x", "replans": 99}, {"answers": "x"},
 	} {
 		_, err := h.call(h.lead, "task_submit", args)
@@ -171,12 +193,14 @@ func TestPoisonedTaskIsGivenUp(t *testing.T) {
 	bad := h.must(h.lead, "task_submit", map[string]any{"request": "x"})
 	good := h.must(h.lead, "task_submit", map[string]any{"request": "y"})
 	item := func(of map[string]any) string {
-		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)["work_id"].(string)
+		return h.must(h.lead, "task_status",
+			map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)["work_id"].(string)
 	}
 	end := `UPDATE work_items SET state = 'done', result = '{"intent": "x y"}' WHERE id = ?`
 	h.sql(end, item(bad))
 	h.sql(end, item(good))
-	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + bad["task_id"].(string) + `' AND new.state = 'planning' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
+	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + bad["task_id"].(string) +
+		`' AND new.state = 'planning' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
 	w := h.must(one, "task_claim", map[string]any{"role": "R2"})["work"].(map[string]any)
 	require.Equal(t, good["task_id"], w["task_id"])
 	task := h.must(h.lead, "task_status", map[string]any{"task_id": bad["task_id"]})["task"].(map[string]any)
@@ -220,10 +244,12 @@ func TestTroubleIsLeftAlone(t *testing.T) {
 func TestRepeatedReportHasTheNextItem(t *testing.T) {
 	h := newHouse(t)
 	one := h.crew("one")[0]
-	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "first"}, map[string]any{"intent": "second"}}})
+	h.must(h.lead, "task_submit", map[string]any{"items": []any{map[string]any{"intent": "first"},
+		map[string]any{"intent": "second"}}})
 	w := h.must(one, "task_claim", map[string]any{})["work"].(map[string]any)
 	report := func() map[string]any {
-		return h.must(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "idempotency_key": "k", "claim_next": true})
+		return h.must(one, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"],
+			"outcome": "done", "idempotency_key": "k", "claim_next": true})
 	}
 	first := report()
 	require.Equal(t, "second", first["work"].(map[string]any)["intent"])
@@ -240,8 +266,10 @@ func TestTasksEndWithTheirSwarm(t *testing.T) {
 	h.sit(one, "R1", map[string]any{"intent": "", "questions": []string{"Which?"}})
 	runs := h.must(h.lead, "task_submit", map[string]any{"request": "y", "intent": "y", "group": "swarm-sheep"})
 	h.sit(one, "R2", map[string]any{"task_criteria": []any{"all is done"}, "subtasks": []any{
-		map[string]any{"intent": "do a", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"a is done"}},
-		map[string]any{"intent": "do b", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"b is done"}}}})
+		map[string]any{"intent": "do a", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{"a is done"}},
+		map[string]any{"intent": "do b", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{"b is done"}}}})
 	w := h.must(two, "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
 	state := func(of map[string]any) any {
 		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["state"]
@@ -251,7 +279,8 @@ func TestTasksEndWithTheirSwarm(t *testing.T) {
 	require.Equal(t, "abandoned", state(runs))
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE seat = 1`))
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE state NOT IN ('done', 'failed', 'cancelled')`))
-	_, err := h.call(two, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done"})
+	_, err := h.call(two, "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"],
+		"outcome": "done"})
 	require.Error(t, err)
 	require.Equal(t, "clarifying", state(asks), "it waits for the user")
 	h.must(h.lead, "task_submit", map[string]any{"task_id": asks["task_id"], "answers": "that one"})
@@ -265,7 +294,8 @@ func TestDeadlinesBesideTrouble(t *testing.T) {
 	for range 3 {
 		made = append(made, h.must(h.lead, "task_submit", map[string]any{"request": "x", "within_seconds": 60}))
 	}
-	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + made[0]["task_id"].(string) + `' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
+	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks WHEN old.id = '` + made[0]["task_id"].(string) +
+		`' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
 	h.sql(`UPDATE work_items SET seat = 2`) // the deadline of the tasks alone ends them
 	h.clock.advance(2 * time.Minute)
 	h.node.SettleWork(t.Context()) //nolint:errcheck // or the node's routine met it before
@@ -277,13 +307,17 @@ func TestDeadlinesBesideTrouble(t *testing.T) {
 func TestPlansAskForChecksThatCanBeMade(t *testing.T) {
 	h := newHouse(t)
 	one := h.crew("one")[0]
-	h.must(h.lead, "task_submit", map[string]any{"request": "Write", "intent": "write the report", "tools": []string{"write"}})
+	h.must(h.lead, "task_submit", map[string]any{"request": "Write", "intent": "write the report",
+		"tools": []string{"write"}})
 	plan := map[string]any{"task_criteria": []any{"the report is whole"}, "subtasks": []any{
-		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"}, "success_criteria": []any{
-			map[string]any{"criterion": "it is there", "mode": "verifiable", "check": map[string]any{"kind": "file", "path": "report.txt"}}}}}}
+		map[string]any{"intent": "write it to report.txt", "sequence": 1, "tools": []string{"write"},
+			"success_criteria": []any{
+				map[string]any{"criterion": "it is there", "mode": "verifiable",
+					"check": map[string]any{"kind": "file", "path": "report.txt"}}}}}}
 	c := h.must(one, "task_claim", map[string]any{"role": "R2"})["work"].(map[string]any)
 	require.Equal(t, []any{"date"}, c["brief"].(map[string]any)["inputs"].(map[string]any)["checks"])
-	_, err := h.call(one, "task_report", map[string]any{"work_id": c["work_id"], "fence": c["fence"], "outcome": "done", "result": plan})
+	_, err := h.call(one, "task_report", map[string]any{"work_id": c["work_id"], "fence": c["fence"], "outcome": "done",
+		"result": plan})
 	var e *schemas.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "/subtasks/0/success_criteria/0/check", e.Violations[0].Path)
@@ -297,9 +331,11 @@ func TestResultsAreAnyJSON(t *testing.T) {
 	crew := h.crew("one", "two")
 	id := h.must(h.lead, "task_submit", map[string]any{"request": "Count", "intent": "count"})["task_id"]
 	h.sit(crew[0], "R2", map[string]any{"task_criteria": []any{"it is a number"}, "subtasks": []any{
-		map[string]any{"intent": "count them", "sequence": 1, "tools": []string{"bash"}, "success_criteria": []any{"`wc -l` exits 0"}}}})
+		map[string]any{"intent": "count them", "sequence": 1, "tools": []string{"bash"},
+			"success_criteria": []any{"`wc -l` exits 0"}}}})
 	w := h.must(crew[0], "task_claim", map[string]any{"role": "R3"})["work"].(map[string]any)
-	h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done", "result": []any{7, "seven"},
+	h.must(crew[0], "task_report", map[string]any{"work_id": w["work_id"], "fence": w["fence"], "outcome": "done",
+		"result":   []any{7, "seven"},
 		"evidence": []any{map[string]any{"tool": "bash", "input": "wc -l", "head": "7"}}})
 	h.sit(crew[1], "R4a", passing("`wc -l` exits 0"))
 	h.sit(crew[1], "R4b", map[string]any{"output": 7, "verdicts": passing("it is a number")["verdicts"]})

@@ -15,8 +15,9 @@ import (
 
 var taskReport = Define(Spec{
 	Name: "task_report", Title: "Report work", Toolset: Tasks, Effect: access.Write, Repeatable: true,
-	SearchHint:  "finish complete fail release result evidence progress",
-	Description: "Say what became of the item you hold: done or failed, with a result and evidence; released gives it back; progress keeps it.",
+	SearchHint: "finish complete fail release result evidence progress",
+	Description: "Say what became of the item you hold: done or failed, with a result and evidence; released gives " +
+		"it back; progress keeps it.",
 }, reportTask)
 
 type taskReportIn struct {
@@ -68,7 +69,8 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	}
 	if in.Next && in.Outcome == work.Progress {
 		return taskReportOut{}, schemas.Invalidf("claim_next is set and the item stays yours").
-			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next", Msg: "does not go with progress"})
+			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next",
+			Msg: "does not go with progress"})
 	}
 	also := in.Next
 	file := func(g access.Grant) (f filed, err error) {
@@ -78,7 +80,8 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 		return f, err
 	}
 	f, err := Transact(ctx, c, file)
-	if also && errors.Is(err, schemas.ErrBusy) { // whoever is above runs as much as it may: the report counts all the same
+	// whoever is above runs as much as it may: the report counts all the same
+	if also && errors.Is(err, schemas.ErrBusy) {
 		also = false
 		f, err = Transact(ctx, c, file)
 	}
@@ -88,7 +91,8 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	if err != nil {
 		return taskReportOut{}, err
 	}
-	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState, Notes: f.Notes}
+	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState,
+		Notes: f.Notes}
 	if f.Checks != 0 {
 		out.Led, out.Task = c.Node.awaitChecks(ctx, f.Checks)
 	}

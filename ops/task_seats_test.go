@@ -34,7 +34,8 @@ func TestBadAnswersCostTheSeat(t *testing.T) {
 		require.Equal(t, "planning", state(h, made))
 		h.none("R2", crew[0])
 		w := h.take(crew[1], "R2")
-		require.Contains(t, h.textOf(crew[1], "task_claim", map[string]any{}), "not what was asked for", "why, from the one before")
+		require.Contains(t, h.textOf(crew[1], "task_claim", map[string]any{}), "not what was asked for",
+			"why, from the one before")
 		h.refused(crew[1], w, bad(1), "2 more answers") // the other's word, but this one's first
 		h.done(crew[1], w, planOf(part("look", 1, nil)))
 		require.Equal(t, "running", state(h, made))
@@ -77,7 +78,8 @@ func TestSeatsOfEndedMembersAreOfferedAgain(t *testing.T) {
 	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 2))
 	boss, one := h.caller("boss"), h.caller("hand")
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})
-	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"assigned_to": "hand"}), part("look south", 1, map[string]any{"assigned_to": "hand-2"})))
+	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"assigned_to": "hand"}),
+		part("look south", 1, map[string]any{"assigned_to": "hand-2"})))
 	held := h.take(one, "R3")
 	h.none("R3", boss)
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "hand"})
@@ -112,15 +114,18 @@ func TestATaskOfASuspendedSubmitterSaysSo(t *testing.T) {
 // stage of plain work does, and of no other stage's.
 func TestOutputsHandTheirItemsOn_INV_STAGE(t *testing.T) {
 	h := newHouse(t)
-	h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "pipeline", "coordinator_slot": "boss",
+	h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep",
+		"strategy": "pipeline", "coordinator_slot": "boss",
 		"agents": []any{slotOf("boss", 1), slotOf("look", 1), slotOf("count", 1), slotOf("tell", 1)}})
 	boss := h.caller("boss")
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})
-	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"role": "look"}), part("count them", 2, map[string]any{"role": "count"}),
+	h.done(boss, h.take(boss, "R2"), planOf(part("look north", 1, map[string]any{"role": "look"}),
+		part("count them", 2, map[string]any{"role": "count"}),
 		part("tell it", 3, map[string]any{"role": "tell"})))
 	step := func(slot, intent string) (context []any) {
 		c := h.caller(slot)
-		item := h.must(c, "memory_write_warm", with(note("Found by "+slot), map[string]any{"group": "swarm-sheep." + slot}))["id"]
+		item := h.must(c, "memory_write_warm", with(note("Found by "+slot),
+			map[string]any{"group": "swarm-sheep." + slot}))["id"]
 		h.clock.advance(time.Second)
 		w := h.take(c, "R3")
 		context, _ = w["brief"].(map[string]any)["context"].([]any)
@@ -131,7 +136,8 @@ func TestOutputsHandTheirItemsOn_INV_STAGE(t *testing.T) {
 		return context
 	}
 	require.Empty(t, step("look", "look north"))
-	for _, stage := range []struct{ slot, intent, before string }{{"count", "count them", "look"}, {"tell", "tell it", "count"}} {
+	for _, stage := range []struct{ slot, intent, before string }{{"count", "count them", "look"},
+		{"tell", "tell it", "count"}} {
 		got := step(stage.slot, stage.intent)
 		require.Len(t, got, 1)
 		text := wordsOf(h.must(h.caller(stage.slot), "memory_read_warm", map[string]any{"ids": got})["items"])

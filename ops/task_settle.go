@@ -81,7 +81,8 @@ func (n *Node) settleTasks(ctx context.Context) error {
 		}
 		err := f()
 		if first := n.troubles.note(t, time.Now(), err); first {
-			errs = append(errs, fmt.Errorf("a task can neither go on nor be given up, and is tried again ever more rarely: %w", err))
+			errs = append(errs, fmt.Errorf(
+				"a task can neither go on nor be given up, and is tried again ever more rarely: %w", err))
 		} else if err != nil {
 			slog.Debug("work items", "err", err)
 		}

@@ -23,18 +23,22 @@ func (h *house) reports(c Caller, w any, outcome string, result map[string]any) 
 // that got accepted, waits for what is open of it, and leaves out what failed.
 func TestLaterWorkOfAStageTakesOver_INV_STAGE(t *testing.T) {
 	h := newHouse(t)
-	made := h.swarm("pipeline", map[string]any{"slot": "draft", "work": []string{"North", "South", "West"}}, slotOf("edit", 1), slotOf("print", 1))
+	made := h.swarm("pipeline", map[string]any{"slot": "draft", "work": []string{"North", "South", "West"}},
+		slotOf("edit", 1), slotOf("print", 1))
 	require.Contains(t, fmt.Sprint(made["notes"]), "stage edit has no work yet")
 	draft, edit, print := h.caller("draft"), h.caller("edit"), h.caller("print")
-	item := h.must(draft, "memory_write_warm", with(note("Forty sheep"), map[string]any{"group": "swarm-sheep.draft"}))["id"].(string)
-	secret := h.must(draft, "memory_write_warm", with(note("A wolf nearby"), map[string]any{"group": "swarm-sheep.draft"}))["id"].(string)
+	item := h.must(draft, "memory_write_warm", with(note("Forty sheep"),
+		map[string]any{"group": "swarm-sheep.draft"}))["id"].(string)
+	secret := h.must(draft, "memory_write_warm", with(note("A wolf nearby"),
+		map[string]any{"group": "swarm-sheep.draft"}))["id"].(string)
 	h.clock.advance(time.Second)
 	h.reports(draft, h.must(draft, "task_claim", map[string]any{})["work"], "done", map[string]any{"see": item})
 	h.reports(draft, h.must(draft, "task_claim", map[string]any{})["work"], "failed", map[string]any{"see": secret})
 	open := h.must(draft, "task_claim", map[string]any{})["work"]
 
 	later := func(role string) map[string]any {
-		out := h.must(h.lead, "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{map[string]any{"intent": "Mend it", "role": role}}})
+		out := h.must(h.lead, "task_submit", map[string]any{"group": "swarm-sheep",
+			"items": []any{map[string]any{"intent": "Mend it", "role": role}}})
 		return out["items"].([]any)[0].(map[string]any)
 	}
 	require.Equal(t, "waiting", later("edit")["state"])
@@ -47,7 +51,8 @@ func TestLaterWorkOfAStageTakesOver_INV_STAGE(t *testing.T) {
 	require.Len(t, context, 1, "one copy, though two results name it")
 	before := w["results_before"].([]any)
 	require.Len(t, before, 2, "and not what failed")
-	require.Equal(t, map[string]any{"see": context[0]}, before[0].(map[string]any)["result"], "named by what can be read")
+	require.Equal(t, map[string]any{"see": context[0]}, before[0].(map[string]any)["result"],
+		"named by what can be read")
 	require.Equal(t, map[string]any{"also": context}, before[1].(map[string]any)["result"])
 	require.Len(t, h.must(edit, "memory_read_warm", map[string]any{"ids": context})["items"], 1)
 	require.NotContains(t, wordsOf(w), secret)
@@ -66,7 +71,8 @@ func TestLaterWorkOfAStageTakesOver_INV_STAGE(t *testing.T) {
 // The work of a swarm is that of its cells, too, for who may see it.
 func TestWorkOfASwarmIsListedWithItsCells(t *testing.T) {
 	h := newHouse(t)
-	h.swarm("pipeline", map[string]any{"slot": "draft", "work": []string{"North"}}, map[string]any{"slot": "edit", "work": []string{"Mend"}})
+	h.swarm("pipeline", map[string]any{"slot": "draft", "work": []string{"North"}},
+		map[string]any{"slot": "edit", "work": []string{"Mend"}})
 	h.must(h.lead, "task_submit", map[string]any{"intent": "Elsewhere"})
 	listed := func(c Caller, more map[string]any) int {
 		return len(h.must(c, "task_status", with(map[string]any{"group": "swarm-sheep"}, more))["items"].([]any))
@@ -75,7 +81,8 @@ func TestWorkOfASwarmIsListedWithItsCells(t *testing.T) {
 	require.Equal(t, 1, listed(h.lead, map[string]any{"state": "waiting"}))
 	require.Equal(t, 1, listed(h.lead, map[string]any{"group": "swarm-sheep.edit"}))
 	require.Equal(t, 1, listed(h.caller("edit"), nil), "its own stage's")
-	h.must(h.lead, "task_cancel", map[string]any{"work_id": h.must(h.lead, "task_status", map[string]any{"group": "swarm-sheep.edit"})["items"].([]any)[0].(map[string]any)["work_id"]})
+	h.must(h.lead, "task_cancel", map[string]any{"work_id": h.must(h.lead, "task_status",
+		map[string]any{"group": "swarm-sheep.edit"})["items"].([]any)[0].(map[string]any)["work_id"]})
 	require.Equal(t, 1, listed(h.lead, map[string]any{"state": "cancelled"}), "of a rare state")
 }
 
@@ -84,7 +91,8 @@ func TestAClaimNamesARoleThatIsUnknown(t *testing.T) {
 	h := newHouse(t)
 	one := h.crew("one")[0]
 	h.swarm("broadcast", slotOf("hand", 1))
-	h.must(h.lead, "task_submit", map[string]any{"group": "swarm-sheep", "items": []any{map[string]any{"intent": "x", "role": "shear"}}})
+	h.must(h.lead, "task_submit", map[string]any{"group": "swarm-sheep",
+		"items": []any{map[string]any{"intent": "x", "role": "shear"}}})
 	next := func(c Caller, role string) any { return h.must(c, "task_claim", map[string]any{"role": role})["next"] }
 	require.Contains(t, next(one, "R9"), `none of role "R9" was ever offered to you`)
 	require.Contains(t, next(one, "shear"), `none of role "shear" was ever offered to you`, "that is the swarm's")
@@ -102,7 +110,8 @@ func TestAClaimNamesARoleThatIsUnknown(t *testing.T) {
 func TestAResultThatWaitsIsNotAccepted(t *testing.T) {
 	h := newHouse(t)
 	crew := h.crew("planner", "doer", "judge", "merger")
-	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "write it", "hold": true, "tools": []string{"bash"}})["task_id"]
+	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "write it", "hold": true,
+		"tools": []string{"bash"}})["task_id"]
 	h.sit(crew[0], "R2", planOf(part("write", 1, nil)))
 	h.does(crew[1], "bash")
 	h.sit(crew[2], "R4a", passing("write is shown"))
@@ -122,7 +131,8 @@ func TestAResultThatWaitsIsNotAccepted(t *testing.T) {
 	require.Contains(t, task(person)["next"], "review_decide")
 	w := h.must(person, "review_list", map[string]any{})["waiting"].([]any)[0].(map[string]any)
 	require.Equal(t, held["result_hash"], w["hash"])
-	h.must(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": w["hash"]}}})
+	h.must(person, "review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve",
+		"hash": w["hash"]}}})
 	done := task(h.lead)
 	require.Nil(t, done["proposed"])
 	require.Equal(t, "accepted", done["result"].(map[string]any)["result"])
@@ -137,5 +147,6 @@ func TestQuestionsAloneAreAnAnswer(t *testing.T) {
 	w := h.take(one, "R1")
 	h.refused(one, w, map[string]any{"questions": []any{}}, "/intent: is missing, and nothing is asked")
 	h.done(one, w, map[string]any{"questions": []any{"Which?"}})
-	require.Equal(t, "clarifying", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, "clarifying", h.must(h.lead, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
 }

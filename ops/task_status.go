@@ -17,8 +17,9 @@ import (
 
 var taskStatus = waits(Define(Spec{
 	Name: "task_status", Title: "Task status", Toolset: Tasks, Effect: access.Read,
-	SearchHint:  "progress list work items result who holds wait",
-	Description: "Tasks and work you submitted, hold or share a group with; an item by work_id, a task by task_id. wait_seconds: for its end.",
+	SearchHint: "progress list work items result who holds wait",
+	Description: "Tasks and work you submitted, hold or share a group with; an item by work_id, a task by task_id. " +
+		"wait_seconds: for its end.",
 }, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
@@ -50,7 +51,8 @@ func (o taskStatusOut) Text() string {
 	}
 	var list []string
 	for _, t := range o.Tasks {
-		list = append(list, words(" ", "task", short(t.TaskID), string(t.State), string(t.GroupID))+": "+inset(t.Intent))
+		list = append(list, words(" ", "task", short(t.TaskID), string(t.State), string(t.GroupID))+": "+
+			inset(t.Intent))
 	}
 	for _, s := range o.Items {
 		list = append(list, statusText(s))
@@ -60,20 +62,26 @@ func (o taskStatusOut) Text() string {
 
 // statusText words one item.
 func statusText(s work.Status) string {
-	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State), when(s.Holder != "", "held by %s", Line(s.Holder)),
-		when(s.LeaseLeft > 0, "%d s left", s.LeaseLeft), string(s.GroupID), when(s.Role != "", "role %s", Line(s.Role)), when(s.AssignedTo != "", "for %s", Line(s.AssignedTo)),
-		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority), when(s.WaitsFor > 0, "waits for %s", schemas.Count(s.WaitsFor, "item", "items")),
-		when(s.Attempts > 1, "attempt %d", s.Attempts), when(s.Outcome != "" && s.Outcome != string(s.State), "%s", Line(s.Outcome)),
+	line := words(", ", fmt.Sprintf("work %s of task %s %s", short(s.WorkID), short(s.TaskID), s.State),
+		when(s.Holder != "", "held by %s", Line(s.Holder)),
+		when(s.LeaseLeft > 0, "%d s left", s.LeaseLeft), string(s.GroupID), when(s.Role != "", "role %s", Line(s.Role)),
+		when(s.AssignedTo != "", "for %s", Line(s.AssignedTo)),
+		when(s.Stage > 0, "stage %d", s.Stage), when(s.Priority != 0, "priority %d", s.Priority),
+		when(s.WaitsFor > 0, "waits for %s", schemas.Count(s.WaitsFor, "item", "items")),
+		when(s.Attempts > 1, "attempt %d", s.Attempts),
+		when(s.Outcome != "" && s.Outcome != string(s.State), "%s", Line(s.Outcome)),
 		when(s.Finished != "", "ended %s", minute(s.Finished))) + ": " + inset(s.Intent)
 	if s.Brief != nil {
 		line = lines(line, briefText(*s.Brief, nil, wholeText, ""))
 	}
 	line = lines(line, when(s.Note != "", "note: %s", inset(s.Note)))
 	if len(s.Result) > 0 {
-		line += "\nresult: " + inset(cutText(oneJSON(s.Result), wholeText, "memory ids hold what is longer")) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
+		line += "\nresult: " + inset(cutText(oneJSON(s.Result), wholeText,
+			"memory ids hold what is longer")) + when(s.ResultHash != "", "\nresult_hash %s", s.ResultHash)
 	}
 	for _, e := range s.Evidence {
-		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head, e.Tail))
+		line += "\n" + inset(words("; ", fmt.Sprintf("evidence: %s %s → exit %d", e.Tool, e.Input, e.Exit), e.Head,
+			e.Tail))
 	}
 	return line
 }
@@ -100,7 +108,8 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 	}
 	if wait > 0 && (in.WorkID == "" && in.TaskID == "" || in.State != "") {
 		return taskStatusOut{}, schemas.Invalidf("wait_seconds without one task or item to wait for").
-			Expecting("a task_id or a work_id beside it, and no state").Try("call task_status with one of them, or without a wait")
+			Expecting("a task_id or a work_id beside it, and no state").Try(
+			"call task_status with one of them, or without a wait")
 	}
 	var place taskPlace
 	if err := decodeCursor(in.Cursor, &place); err != nil {
@@ -139,7 +148,8 @@ func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOu
 			return out, err
 		}
 	}
-	items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID, Limit: in.Limit + 1})
+	items, err := work.List(g, work.Filter{Task: in.TaskID, Group: in.Group, State: in.State, Before: place.ID,
+		Limit: in.Limit + 1})
 	if err != nil {
 		return out, err
 	}

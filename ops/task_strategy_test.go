@@ -73,7 +73,8 @@ func wordsOf(v any) string {
 
 // part is a planned subtask of one criterion.
 func part(intent string, sequence int, more map[string]any) map[string]any {
-	p := map[string]any{"intent": intent, "sequence": sequence, "tools": []string{"bash"}, "success_criteria": []any{intent + " is shown"}}
+	p := map[string]any{"intent": intent, "sequence": sequence, "tools": []string{"bash"},
+		"success_criteria": []any{intent + " is shown"}}
 	for k, v := range more {
 		p[k] = v
 	}
@@ -107,8 +108,10 @@ func TestTaskInHierarchicalSwarm(t *testing.T) {
 	members := inputsOf(w)["members"].([]any)
 	require.Equal(t, `[{"name":"boss","slot":"boss"},{"name":"hand","slot":"hand"},{"name":"hand-2","slot":"hand"},{"name":"eye","slot":"eye"}]`, wordsOf(members))
 	h.refused(boss, w, planOf(part("look north", 1, nil)), "must name who does it: one of boss, hand, hand-2, eye")
-	h.refused(boss, w, planOf(part("look north", 1, map[string]any{"assigned_to": "hand-3", "role": "hand"})), "there are no stages here")
-	h.done(boss, w, planOf(part("look north", 1, map[string]any{"assigned_to": "hand"}), part("look south", 1, map[string]any{"assigned_to": "hand-2"}),
+	h.refused(boss, w, planOf(part("look north", 1, map[string]any{"assigned_to": "hand-3", "role": "hand"})),
+		"there are no stages here")
+	h.done(boss, w, planOf(part("look north", 1, map[string]any{"assigned_to": "hand"}),
+		part("look south", 1, map[string]any{"assigned_to": "hand-2"}),
 		part("add up", 2, map[string]any{"assigned_to": "eye"})))
 
 	h.none("R3", eye, boss, h.lead)
@@ -136,8 +139,10 @@ func TestTaskInHierarchicalSwarm(t *testing.T) {
 	merge := h.take(boss, "R4b")
 	h.unseen(id, []any{merge["work_id"], sum["work_id"]}, one, two)
 	h.done(boss, merge, wholeOf("twelve sheep"))
-	require.Equal(t, "accepted", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
-	require.Equal(t, "accepted", h.must(boss, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, "accepted", h.must(h.lead, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, "accepted", h.must(boss, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
 	h.unseen(id, []any{merge["work_id"]}, one, two, eye)
 	require.Zero(t, h.number(`SELECT count(*) FROM items WHERE group_id LIKE 'swarm-sheep%'`))
 }
@@ -150,12 +155,14 @@ func TestCoordinatorAboveWorkersDoesNotJudge(t *testing.T) {
 		"coordinator_agent_id": string(h.lead.Entity), "agents": []any{slotOf("hand", 2)}}
 	h.must(h.lead, "swarm_create", args)
 	one, two := h.caller("hand"), h.caller("hand-2")
-	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them", "group": "swarm-sheep"})["task_id"]
+	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them",
+		"group": "swarm-sheep"})["task_id"]
 	h.done(h.lead, h.take(h.lead, "R2"), planOf(part("look north", 1, map[string]any{"assigned_to": "hand"})))
 	w := h.take(one, "R3")
 	h.done(one, w, map[string]any{"text": "seven"})
 	h.none("R4a", h.lead, one)
-	seat := h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)
+	seat := h.must(h.lead, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)
 	require.Contains(t, seat["waits"], "somebody to take it")
 	h.unseen(id, []any{seat["work_id"], w["work_id"]}, two)
 	judge := h.take(two, "R4a")
@@ -169,18 +176,23 @@ func TestCoordinatorAboveWorkersDoesNotJudge(t *testing.T) {
 // Stages do their parts in their order, each with what came out of the one before.
 func TestTaskInPipelineSwarm(t *testing.T) {
 	h := newHouse(t)
-	args := map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "pipeline", "coordinator_slot": "boss",
-		"agents": []any{slotOf("boss", 1), slotOf("look", 2), slotOf("count", 1), slotOf("tell", 1)}}
+	args := map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "pipeline",
+		"coordinator_slot": "boss",
+		"agents":           []any{slotOf("boss", 1), slotOf("look", 2), slotOf("count", 1), slotOf("tell", 1)}}
 	h.must(h.lead, "swarm_create", args)
-	boss, look, other, count, tell := h.caller("boss"), h.caller("look"), h.caller("look-2"), h.caller("count"), h.caller("tell")
-	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep", "group": "swarm-sheep"})["task_id"]
+	boss, look, other, count, tell := h.caller("boss"), h.caller("look"), h.caller("look-2"), h.caller(
+		"count"), h.caller("tell")
+	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count the sheep",
+		"group": "swarm-sheep"})["task_id"]
 	h.none("R2", look, count, tell)
 	w := h.take(boss, "R2")
 	require.Equal(t, []any{"look", "count", "tell"}, inputsOf(w)["stages"])
 	h.refused(boss, w, planOf(part("look north", 1, nil)), "must name the stage that does it: one of look, count, tell")
-	h.refused(boss, w, planOf(part("count them", 1, map[string]any{"role": "count"}), part("look north", 1, map[string]any{"role": "look"})),
+	h.refused(boss, w, planOf(part("count them", 1, map[string]any{"role": "count"}),
+		part("look north", 1, map[string]any{"role": "look"})),
 		"/subtasks/0/sequence: must be higher")
-	h.done(boss, w, planOf(part("look north", 1, map[string]any{"role": "look"}), part("count them", 2, map[string]any{"role": "count"}),
+	h.done(boss, w, planOf(part("look north", 1, map[string]any{"role": "look"}),
+		part("count them", 2, map[string]any{"role": "count"}),
 		part("tell it", 3, map[string]any{"role": "tell"})))
 
 	step := func(c Caller, text string, judge Caller, criterion string) map[string]any {
@@ -192,7 +204,8 @@ func TestTaskInPipelineSwarm(t *testing.T) {
 	}
 	h.none("R3", count, tell)
 	first := step(look, "white dots", other, "look north is shown")
-	require.NotEmpty(t, h.must(other, "task_status", map[string]any{"work_id": first["work_id"]}), "it is of the same stage")
+	require.NotEmpty(t, h.must(other, "task_status", map[string]any{"work_id": first["work_id"]}),
+		"it is of the same stage")
 	h.unseen(id, []any{first["work_id"]}, count, tell)
 	h.none("R3", look, other, tell)
 	second := step(count, "there are seven", boss, "count them is shown")
@@ -202,7 +215,8 @@ func TestTaskInPipelineSwarm(t *testing.T) {
 	require.Contains(t, wordsOf(inputsOf(third)["before"]), "there are seven")
 	require.NotContains(t, wordsOf(third), "white dots", "that is of the stage before the one before")
 	h.done(boss, h.take(boss, "R4b"), wholeOf("seven"))
-	require.Equal(t, "accepted", h.must(boss, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, "accepted", h.must(boss, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
 	h.unseen(id, nil, look, other, count, tell)
 }
 
@@ -221,7 +235,8 @@ func TestPlacesInPlansElsewhere(t *testing.T) {
 
 	crew := h.crew("alone")[0]
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them"})
-	h.refused(crew, h.take(crew, "R2"), planOf(part("look", 1, map[string]any{"assigned_to": "alone"})), "whoever is free takes it")
+	h.refused(crew, h.take(crew, "R2"), planOf(part("look", 1, map[string]any{"assigned_to": "alone"})),
+		"whoever is free takes it")
 }
 
 // With its swarm a task ends that only waits for seats nobody else sees.
@@ -231,14 +246,16 @@ func TestHiddenSeatsEndWithTheirSwarm(t *testing.T) {
 	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "swarm-sheep"})["task_id"]
 	h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
 	require.NoError(t, h.node.SettleWork(t.Context()))
-	require.Equal(t, "abandoned", h.must(h.lead, "task_status", map[string]any{"task_id": id})["task"].(map[string]any)["state"])
+	require.Equal(t, "abandoned", h.must(h.lead, "task_status",
+		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE state NOT IN ('done', 'failed', 'cancelled')`))
 }
 
 // Who leaves the swarm keeps no seat that rested on looking on there.
 func TestJudgeOutsideTheSwarmLosesItsSeat(t *testing.T) {
 	h := newHouse(t)
-	h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep", "strategy": "hierarchical",
+	h.must(h.lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep",
+		"strategy":             "hierarchical",
 		"coordinator_agent_id": string(h.lead.Entity), "agents": []any{slotOf("hand", 2)}})
 	one, two := h.caller("hand"), h.caller("hand-2")
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them", "group": "swarm-sheep"})
@@ -260,7 +277,8 @@ func TestSeatsOfWhoIsNotThere(t *testing.T) {
 	look, tell := h.caller("look"), h.caller("tell")
 	h.must(h.lead, "task_submit", map[string]any{"request": "x", "intent": "count them", "group": "swarm-sheep"})
 	h.none("R2", look, tell)
-	h.done(h.lead, h.take(h.lead, "R2"), planOf(part("look north", 1, map[string]any{"role": "look"}), part("tell it", 2, map[string]any{"role": "tell"})))
+	h.done(h.lead, h.take(h.lead, "R2"), planOf(part("look north", 1, map[string]any{"role": "look"}),
+		part("tell it", 2, map[string]any{"role": "tell"})))
 	h.done(look, h.take(look, "R3"), map[string]any{"text": "seven"})
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "tell"})
 	h.none("R4a", look, h.lead)

@@ -16,8 +16,9 @@ import (
 
 var taskSubmit = Define(Spec{
 	Name: "task_submit", Title: "Submit a task", Toolset: Tasks, Effect: access.Write,
-	SearchHint:  "delegate assign enqueue work item queue dependency",
-	Description: "Have work done by members of group, or without one by agents below you. request: planned, done and judged in roles. intent or items: each item by one agent. task_id: answer its questions.",
+	SearchHint: "delegate assign enqueue work item queue dependency",
+	Description: "Have work done by members of group, or without one by agents below you. request: planned, done " +
+		"and judged in roles. intent or items: each item by one agent. task_id: answer its questions.",
 }, submitTask)
 
 type taskSubmitIn struct {
@@ -75,7 +76,8 @@ func (o taskSubmitOut) Text() string {
 	if o.TaskID == "" {
 		return "back in the queue: " + list
 	}
-	return fmt.Sprintf("task %s: %s; task_status shows how it goes, task_claim with task_id takes it", short(o.TaskID), list)
+	return fmt.Sprintf("task %s: %s; task_status shows how it goes, task_claim with task_id takes it", short(o.TaskID),
+		list)
 }
 
 // maxAhead bounds times given in seconds from now: a year.
@@ -83,15 +85,20 @@ const maxAhead = 366 * 24 * 3600
 
 func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
 	given := 0
-	for _, yes := range []bool{in.Request != "" || in.Intent != "", len(in.Items) > 0, in.Retry != "", in.TaskID != ""} {
+	for _, yes := range []bool{in.Request != "" || in.Intent != "", len(in.Items) > 0, in.Retry != "",
+		in.TaskID != ""} {
 		if yes {
 			given++
 		}
 	}
 	ofTask := in.Tools != nil || in.Budget != 0 || in.Replans != 0 || in.Within != 0 || in.Hold
-	if given != 1 || in.Retry != "" && in.Group != "" || in.TaskID != "" && in.Group != "" || ofTask && in.Request == "" || in.Answers != "" && in.TaskID == "" {
-		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting("one of request, intent, items, task_id or retry").
-			Try("call task_submit with a request for a task of the pipeline, an intent for one item, items for several, task_id with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a request")
+	if given != 1 || in.Retry != "" && in.Group != "" || in.TaskID != "" && in.Group != "" || ofTask &&
+		in.Request == "" || in.Answers != "" && in.TaskID == "" {
+		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
+			"one of request, intent, items, task_id or retry").
+			Try("call task_submit with a request for a task of the pipeline, an intent for one item, items for " +
+				"several, task_id with answers, or retry alone; tools, budget_seconds, replans, within_seconds and " +
+				"hold go with a request")
 	}
 	if in.Request != "" || in.TaskID != "" {
 		return submitRequest(ctx, c, in)
@@ -122,10 +129,12 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 // submitRequest begins a task of the pipeline, or takes the answers to its questions.
 func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
 	if in.Within < 0 || in.Within > maxAhead || in.Budget > maxAhead {
-		return taskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting("0–%d seconds", maxAhead).
+		return taskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting(
+			"0–%d seconds", maxAhead).
 			Try("correct it and call task_submit again")
 	}
-	r := controller.Request{Request: in.Request, Intent: in.Intent, Group: in.Group, Tools: in.Tools, Budget: time.Duration(in.Budget) * time.Second,
+	r := controller.Request{Request: in.Request, Intent: in.Intent, Group: in.Group, Tools: in.Tools,
+		Budget:  time.Duration(in.Budget) * time.Second,
 		Replans: in.Replans, Hold: in.Hold}
 	if in.Within > 0 {
 		r.Deadline = c.Node.Store.Clock().Now().UnixMicro() + int64(in.Within)*1e6
@@ -138,17 +147,21 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		} else {
 			t, err = c.Node.tasks.Submit(g, r)
 		}
-		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason, Next: t.Next}, err
+		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
+			Next: t.Next}, err
 	})
 }
 
 func (in taskSubmitIn) drafts(now int64) ([]work.Draft, error) {
 	var drafts []work.Draft
 	for i, t := range in.Items {
-		d := work.Draft{Intent: t.Intent, Role: t.Role, Needs: t.Needs, AssignedTo: t.AssignedTo, Priority: t.Priority, DependsOn: t.DependsOn,
-			Brief: work.Brief{Inputs: t.Inputs, Criteria: t.Criteria, Constraints: t.Constraints, Context: t.Context, AnswerSchema: t.AnswerSchema}}
+		d := work.Draft{Intent: t.Intent, Role: t.Role, Needs: t.Needs, AssignedTo: t.AssignedTo, Priority: t.Priority,
+			DependsOn: t.DependsOn,
+			Brief: work.Brief{Inputs: t.Inputs, Criteria: t.Criteria, Constraints: t.Constraints, Context: t.Context,
+				AnswerSchema: t.AnswerSchema}}
 		if t.After < 0 || t.After > maxAhead || t.Within < 0 || t.Within > maxAhead {
-			return nil, schemas.Invalidf("after_seconds or within_seconds of item %d is out of range", i).Expecting("0–%d seconds from now", maxAhead).
+			return nil, schemas.Invalidf("after_seconds or within_seconds of item %d is out of range",
+				i).Expecting("0–%d seconds from now", maxAhead).
 				Try("correct them and call task_submit again")
 		}
 		if t.After > 0 {

@@ -53,8 +53,10 @@ func describeTool(t *testing.T, b *strings.Builder, o *Operation, worker bool) {
 	require.NoError(t, err)
 	out, err := schemaOf(o.out)
 	require.NoError(t, err)
-	marks := []string{map[access.Effect]string{access.Read: "reads", access.Write: "writes", access.Destroy: "takes away"}[o.Effect]}
-	for mark, holds := range map[string]bool{"safe to repeat": o.Repeatable && o.Mutates(), "in person only": o.InPerson,
+	marks := []string{map[access.Effect]string{access.Read: "reads", access.Write: "writes",
+		access.Destroy: "takes away"}[o.Effect]}
+	for mark, holds := range map[string]bool{"safe to repeat": o.Repeatable && o.Mutates(),
+		"in person only": o.InPerson,
 		"loaded at once": o.AlwaysLoad, "a worker has it by default": worker} {
 		if holds {
 			marks = append(marks, mark)

@@ -14,8 +14,9 @@ import (
 
 var trustAssess = Define(Spec{
 	Name: "trust_assess", Title: "Assess", Toolset: Trust, Effect: access.Write, InPerson: true,
-	SearchHint:  "feedback verdict right wrong accuracy trust rate agent",
-	Description: "Say that an item another agent wrote proved right or wrong; relayed: the user said so; basis: an item that shows it.",
+	SearchHint: "feedback verdict right wrong accuracy trust rate agent",
+	Description: "Say that an item another agent wrote proved right or wrong; relayed: the user said so; basis: an " +
+		"item that shows it.",
 }, assess)
 
 type trustAssessIn struct {
@@ -67,7 +68,8 @@ func (o trustAssessOut) came() string {
 			moved += ", so what it writes to groups waits as proposals (review_list)"
 		}
 	}
-	return words("; ", fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy, moved), o.Note)
+	return words("; ", fmt.Sprintf("counted with weight %.3g: %s stands at %.2f, %s", o.Weight, name, o.Accuracy,
+		moved), o.Note)
 }
 
 // superseding is the call that puts the right words in the place of an item judged wrong.
@@ -115,7 +117,8 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 	if err != nil {
 		return trustAssessOut{}, err
 	}
-	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated, TierMoved: given.From != given.To}
+	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated,
+		TierMoved: given.From != given.To}
 	if in.Verdict == trust.Wrong {
 		items, err := memory.Get(g, []schemas.ItemID{in.ID})
 		if err != nil {
@@ -178,7 +181,8 @@ func assessed(g access.Grant, id schemas.ItemID) (trust.Memory, error) {
 	if err != nil {
 		return trust.Memory{}, fmt.Errorf("content hash of %s: %w", id, err)
 	}
-	return trust.Memory{ID: i.ID, Origin: firstOf(i), Version: i.Version, ContentHash: hash, Author: i.Author, Owner: i.Owner,
+	return trust.Memory{ID: i.ID, Origin: firstOf(i), Version: i.Version, ContentHash: hash, Author: i.Author,
+		Owner:      i.Owner,
 		Visibility: i.Visibility, Group: i.Group}, nil
 }
 

@@ -28,8 +28,9 @@ func (n *Node) RelayedVerdicts(ctx context.Context, person Caller) (out []Relaye
 		list, err := trust.ListRelayed(g)
 		out = make([]RelayedVerdict, len(list))
 		for i, r := range list {
-			out[i] = RelayedVerdict{Number: r.Number, Relayer: nameOf(g, r.Relayer), Agent: nameOf(g, r.Agent), Verdict: r.Verdict,
-				Weight: float64(r.Weight) / 1000, Item: r.Item, At: moment(r.At)}
+			out[i] = RelayedVerdict{Number: r.Number, Relayer: nameOf(g, r.Relayer), Agent: nameOf(g, r.Agent),
+				Verdict: r.Verdict,
+				Weight:  float64(r.Weight) / 1000, Item: r.Item, At: moment(r.At)}
 			if items, err := memory.Get(g, []schemas.ItemID{r.Item}); err == nil {
 				out[i].Name = items[0].Name
 			}
@@ -50,7 +51,8 @@ type RelayedDecision struct {
 }
 
 // DecideRelayed confirms or rejects relayed verdicts, all of them or none.
-func (n *Node) DecideRelayed(ctx context.Context, person Caller, numbers []int64, confirm bool) (out []RelayedDecision, err error) {
+func (n *Node) DecideRelayed(ctx context.Context, person Caller, numbers []int64,
+	confirm bool) (out []RelayedDecision, err error) {
 	op := access.Op{Tool: "trust_relayed", Effect: access.Write, Human: true}
 	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		out = nil
@@ -63,7 +65,8 @@ func (n *Node) DecideRelayed(ctx context.Context, person Caller, numbers []int64
 			if err != nil {
 				return err
 			}
-			out = append(out, RelayedDecision{Number: number, Agent: nameOf(g, given.Agent), Accuracy: s.Score.Accuracy(), Tier: s.Tier,
+			out = append(out, RelayedDecision{Number: number, Agent: nameOf(g, given.Agent),
+				Accuracy: s.Score.Accuracy(), Tier: s.Tier,
 				TierMoved: given.From != given.To})
 		}
 		return nil

@@ -13,8 +13,9 @@ import (
 
 var trustScore = Define(Spec{
 	Name: "trust_score", Title: "Trust score", Toolset: Trust, Effect: access.Read,
-	SearchHint:  "accuracy tier trust reliability reputation agent",
-	Description: "How accurate what you wrote proved, or an agent below you, and the tier that follows; with trust per capability.",
+	SearchHint: "accuracy tier trust reliability reputation agent",
+	Description: "How accurate what you wrote proved, or an agent below you, and the tier that follows; with trust " +
+		"per capability.",
 }, score)
 
 type trustScoreIn struct {
@@ -45,8 +46,10 @@ type trustScoreOut struct {
 
 // Text is the score in a line, and one for each capability.
 func (o trustScoreOut) Text() string {
-	list := []string{fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s", shortEntity(cmp.Or(o.Name, string(o.AgentID))), o.Accuracy, o.Interval95[0], o.Interval95[1],
-		schemas.Count(o.Observed, "verdict", "verdicts")) + when(o.Open > 0, ", %s", schemas.Count(o.Open, "open prediction", "open predictions")),
+	list := []string{fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s",
+		shortEntity(cmp.Or(o.Name, string(o.AgentID))), o.Accuracy, o.Interval95[0], o.Interval95[1],
+		schemas.Count(o.Observed, "verdict", "verdicts")) + when(o.Open > 0, ", %s",
+		schemas.Count(o.Open, "open prediction", "open predictions")),
 		fmt.Sprintf("tier %s: %s", o.Tier, o.TierWhy)}
 	for _, k := range o.Skills {
 		list = append(list, fmt.Sprintf("%s: %d/100, %s (from: %s)", k.Capability, k.Hundredths, k.Level, k.From))
@@ -60,19 +63,24 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		if err != nil {
 			return trustScoreOut{}, err
 		}
-		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer, Accuracy: s.Score.Accuracy(), Tier: s.Tier,
-			TierMean: s.TierScore.Accuracy(), TierWhy: s.TierWhy(), ByPerson: s.ByPerson, Observed: s.Observations, Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
+		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer,
+			Accuracy: s.Score.Accuracy(), Tier: s.Tier,
+			TierMean: s.TierScore.Accuracy(), TierWhy: s.TierWhy(), ByPerson: s.ByPerson, Observed: s.Observations,
+			Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
 			Start: moment(s.Start), End: moment(s.End), LastUpdated: moment(s.Updated), Skills: s.Skills, Open: s.Open}
 		if s.Observations > 0 {
 			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
 		}
 		switch {
 		case s.Open > 0 && len(c.Node.checks.Roots) == 0:
-			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be checked in"
+			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be " +
+				"checked in"
 		case s.Relayed > 0 && g.IsHuman():
-			out.Note = schemas.Count(s.Relayed, "verdict", "verdicts") + " that agents relayed as yours: cordelia trust relayed"
+			out.Note = schemas.Count(s.Relayed, "verdict", "verdicts") +
+				" that agents relayed as yours: cordelia trust relayed"
 		case s.Unresolved > 0:
-			out.Note = schemas.Count(int(s.Unresolved), "prediction", "predictions") + " could not be checked; tried again each hour"
+			out.Note = schemas.Count(int(s.Unresolved), "prediction", "predictions") +
+				" could not be checked; tried again each hour"
 		}
 		return out, nil
 	})

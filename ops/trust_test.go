@@ -28,14 +28,20 @@ func trusted(t *testing.T) (h *house, w, rival Caller) {
 	h = newHouse(t)
 	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
 	caps := map[string]any{
-		"memory_read":  map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"}, "visibility": []string{"group", "public"}},
-		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"}, "visibility": []string{"group"}},
-		"tools":        []string{"trust_assess", "trust_score", "memory_write_warm", "memory_read_warm", "memory_delete_warm", "memory_read_hot"}, "autonomous": true,
+		"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"},
+			"visibility": []string{"group", "public"}},
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"team"},
+			"visibility": []string{"group"}},
+		"tools": []string{"trust_assess", "trust_score", "memory_write_warm", "memory_read_warm",
+			"memory_delete_warm", "memory_read_hot"}, "autonomous": true,
 	}
-	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "w", "name": "w", "groups": []string{"team"}, "capabilities": caps})
-	h.must(h.person(), "agent_register", map[string]any{"agent_type": "autonomous", "display_name": "rival", "name": "rival", "capabilities": caps})
+	h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "w", "name": "w",
+		"groups": []string{"team"}, "capabilities": caps})
+	h.must(h.person(), "agent_register", map[string]any{"agent_type": "autonomous", "display_name": "rival",
+		"name": "rival", "capabilities": caps})
 	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "w", "role": "member"})
-	h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "team", "entity": "rival", "role": "member"})
+	h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": "team", "entity": "rival",
+		"role": "member"})
 	h.node.Store.Write(t.Context(), func(tx *store.Tx) error { //nolint:errcheck // seen below
 		_, err := tx.Exec(`UPDATE entities SET grants = '{"groups":["team"]}' WHERE name = 'rival'`)
 		return err
@@ -68,10 +74,13 @@ func TestVerdictsMoveScores(t *testing.T) {
 	require.Equal(t, []any{1.0, true, "medium"}, []any{out["weight"], out["counted"], out["tier"]})
 	require.Equal(t, true, assess(h.person(), nil)["repeated"])
 	peer["note"] = "all you relay about this agent weighs at most 0.5 of the user's own words; " + relayedMovesNone
-	require.Equal(t, peer, assess(rival, map[string]any{"relayed": true}), "that it is outranked shows what others said")
+	require.Equal(t, peer, assess(rival, map[string]any{"relayed": true}),
+		"that it is outranked shows what others said")
 
 	own := h.must(w, "trust_score", map[string]any{})
-	require.Equal(t, []any{4.0 / 6, 1.0, 1.0, "medium", "ann", 1.0}, []any{own["accuracy"], own["observations"], own["accuracy_raw"], own["tier"], own["observer_entity_id"], own["confirmed"]})
+	require.Equal(t, []any{4.0 / 6, 1.0, 1.0, "medium", "ann", 1.0},
+		[]any{own["accuracy"], own["observations"], own["accuracy_raw"], own["tier"], own["observer_entity_id"],
+			own["confirmed"]})
 	require.Equal(t, own, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
 	_, err := h.call(rival, "trust_score", map[string]any{"agent": string(w.Entity)})
 	_, absent := h.call(rival, "trust_score", map[string]any{"agent": "nobody"})
@@ -89,7 +98,8 @@ func TestAssessingIsDoneInPerson(t *testing.T) {
 	id := h.wrote(w, "the parser is LL(1)")
 	_, err := h.call(h.lead, "trust_assess", map[string]any{"id": id, "verdict": "right", "as": "w"})
 	require.ErrorIs(t, err, schemas.ErrInvalid, "there is no such argument")
-	_, err = Find("trust_assess").run(t.Context(), &Call{Node: h.node, Op: Find("trust_assess"), Caller: h.lead, As: "w"}, mustJSON(map[string]any{"id": id, "verdict": "right"}))
+	_, err = Find("trust_assess").run(t.Context(), &Call{Node: h.node, Op: Find("trust_assess"), Caller: h.lead,
+		As: "w"}, mustJSON(map[string]any{"id": id, "verdict": "right"}))
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
@@ -119,13 +129,16 @@ func TestHiddenItemsCannotBeAssessed(t *testing.T) {
 func TestWhatIsAssessedMustBeClear(t *testing.T) {
 	h, w, _ := trusted(t)
 	id := h.wrote(w, "the parser is LL(1)")
-	for _, args := range []map[string]any{{}, {"id": id}, {"verdict": "right"}, {"id": id, "verdict": "right", "agent": "w"}, {"agent": "w", "capability": "shell"},
-		{"id": id, "verdict": "right", "agent": "w", "capability": "shell", "feedback": "bad"}, {"agent": "w", "capability": "shell", "feedback": "bad", "relayed": true}} {
+	for _, args := range []map[string]any{{}, {"id": id}, {"verdict": "right"},
+		{"id": id, "verdict": "right", "agent": "w"}, {"agent": "w", "capability": "shell"},
+		{"id": id, "verdict": "right", "agent": "w", "capability": "shell", "feedback": "bad"},
+		{"agent": "w", "capability": "shell", "feedback": "bad", "relayed": true}} {
 		_, err := h.call(h.person(), "trust_assess", args)
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%v", args)
 	}
 	out := h.must(h.person(), "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "bad"})
-	require.Equal(t, map[string]any{"capability": "shell", "hundredths": 15.0, "level": "review", "from": "person 1"}, out["capability"])
+	require.Equal(t, map[string]any{"capability": "shell", "hundredths": 15.0, "level": "review", "from": "person 1"},
+		out["capability"])
 	_, err := h.call(h.lead, "trust_assess", map[string]any{"agent": "w", "capability": "shell", "feedback": "good"})
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
@@ -140,22 +153,29 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"kind":"item"`) })
 	copied := func(group string, other schemas.ItemID, origin string) string {
-		return strings.NewReplacer(`"id":"`+id+`"`, `"id":"`+string(other)+`"`+origin, `"group":"team"`, `"group":"`+group+`"`,
+		return strings.NewReplacer(`"id":"`+id+`"`, `"id":"`+string(other)+`"`+origin, `"group":"team"`,
+			`"group":"`+group+`"`,
 			`"provenance":{`, `"provenance":{"signed_id":"`+id+`",`).Replace(lines[at])
 	}
 	h.must(rival, "trust_assess", map[string]any{"id": id, "verdict": "wrong"})
 	once := h.must(h.lead, "trust_score", map[string]any{"agent": "w"})
 	for i, origin := range []string{"", `,"origin":"` + string(schemas.NewID()) + `"`} {
 		group, other := fmt.Sprintf("own-%d", i), schemas.ItemID(schemas.NewID())
-		h.must(h.person(), "agent_capabilities", map[string]any{"agent": "rival", "groups": []string{"team"}, "capabilities": map[string]any{
-			"memory_read":  map[string]any{"groups": []string{"team", "own-*"}},
-			"memory_write": map[string]any{"groups": []string{"team", "own-*"}},
-			"tools":        append([]string{"memory_group"}, "trust_assess", "memory_write_warm", "memory_read_warm")}})
+		h.must(h.person(), "agent_capabilities", map[string]any{"agent": "rival", "groups": []string{"team"},
+			"capabilities": map[string]any{
+				"memory_read":  map[string]any{"groups": []string{"team", "own-*"}},
+				"memory_write": map[string]any{"groups": []string{"team", "own-*"}},
+				"tools": append([]string{"memory_group"}, "trust_assess", "memory_write_warm",
+					"memory_read_warm")}})
 		h.must(h.person(), "memory_group", map[string]any{"action": "create", "group": group})
-		h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": group, "entity": "rival", "role": "member"})
-		_, err := h.node.Import(t.Context(), rival, ImportRequest{Files: []memory.Input{memory.InputOf("", strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))}})
+		h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": group, "entity": "rival",
+			"role": "member"})
+		_, err := h.node.Import(t.Context(), rival,
+			ImportRequest{Files: []memory.Input{memory.InputOf("",
+				strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))}})
 		require.NoError(t, err)
-		item := h.must(h.person(), "memory_read_warm", map[string]any{"ids": []any{other}})["items"].([]any)[0].(map[string]any)
+		item := h.must(h.person(), "memory_read_warm",
+			map[string]any{"ids": []any{other}})["items"].([]any)[0].(map[string]any)
 		require.EqualValues(t, w.Entity, item["author"])
 		h.must(rival, "trust_assess", map[string]any{"id": other, "verdict": "wrong"})
 		require.Equal(t, once, h.must(h.lead, "trust_score", map[string]any{"agent": "w"}))
@@ -170,7 +190,8 @@ func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 		h.t.Helper()
 		id := h.wrote(w, fmt.Sprint("claim number ", i, " is ", i*i))
 		var out trustAssessOut
-		require.NoError(t, json.Unmarshal(mustJSON(h.must(c, "trust_assess", with(map[string]any{"id": id, "verdict": "wrong"}, more))), &out))
+		require.NoError(t, json.Unmarshal(mustJSON(h.must(c, "trust_assess",
+			with(map[string]any{"id": id, "verdict": "wrong"}, more))), &out))
 		return out
 	}
 	first := assess(h.person(), 1, nil)
@@ -183,12 +204,14 @@ func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 	require.Equal(t, "mean 0.50 of 1 verdict of the user's; low below 0.5, high above 0.85", score["tier_why"])
 	second := assess(h.person(), 3, nil)
 	require.True(t, second.TierMoved)
-	require.Contains(t, second.Text(), "counted with weight 1: w stands at 0.40, its tier is now low, so what it writes to groups waits")
+	require.Contains(t, second.Text(), "counted with weight 1: w stands at 0.40, its tier is now low, so what it "+
+		"writes to groups waits")
 
 	list, err := h.node.RelayedVerdicts(t.Context(), h.person())
 	require.NoError(t, err)
 	require.Len(t, list, 1)
-	require.Equal(t, []any{"rival", "w", trust.Wrong, 0.5}, []any{list[0].Relayer, list[0].Agent, list[0].Verdict, list[0].Weight})
+	require.Equal(t, []any{"rival", "w", trust.Wrong, 0.5},
+		[]any{list[0].Relayer, list[0].Agent, list[0].Verdict, list[0].Weight})
 	require.Contains(t, list[0].Name, "claim number 2")
 	_, err = h.node.RelayedVerdicts(t.Context(), h.lead)
 	require.ErrorIs(t, err, schemas.ErrDenied)
@@ -196,7 +219,8 @@ func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	done, err := h.node.DecideRelayed(t.Context(), h.person(), []int64{list[0].Number}, false)
 	require.NoError(t, err, "one that is not there leaves the others undecided")
-	require.Equal(t, []RelayedDecision{{Number: list[0].Number, Agent: "rival", Accuracy: 0.5, Tier: schemas.Medium}}, done)
+	require.Equal(t, []RelayedDecision{{Number: list[0].Number, Agent: "rival", Accuracy: 0.5, Tier: schemas.Medium}},
+		done)
 	_, err = h.node.VerifyTrust(t.Context(), h.person())
 	require.NoError(t, err)
 }
@@ -260,15 +284,17 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 	}
 	predict := func(content string, check map[string]any) string {
 		due := h.clock.Now().Add(2 * time.Hour).Format(time.RFC3339)
-		return h.must(w, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": content,
-			"prediction": map[string]any{"due": due, "check": check}}})["id"].(string)
+		return h.must(w, "memory_write_warm", map[string]any{"type": "learning",
+			"data": map[string]any{"type": "insight", "content": content,
+				"prediction": map[string]any{"due": due, "check": check}}})["id"].(string)
 	}
 	score := func() map[string]any { return h.must(h.lead, "trust_score", map[string]any{"agent": "w"}) }
 	foresight := func() { require.NoError(t, h.node.Foresight(t.Context())) }
 	write("version", "v1.9 topsecret")
 	write("state.json", `{"done": false}`)
 	predict("v2 will be out", map[string]any{"kind": "regex", "path": "version", "pattern": `^v2\.`})
-	predict("it will be done", map[string]any{"kind": "json_path", "path": "state.json", "json_path": "$.done", "equals": true})
+	predict("it will be done", map[string]any{"kind": "json_path", "path": "state.json", "json_path": "$.done",
+		"equals": true})
 	predict("it will still say v1", map[string]any{"kind": "regex", "path": "version", "pattern": "^v1"})
 	foresight()
 	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
@@ -287,14 +313,18 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 	require.NotContains(t, s, "open_predictions")
 	require.NoError(t, h.node.Store.Read(t.Context(), func(tx *store.Tx) error {
 		var told int
-		if err := tx.QueryRow(`SELECT (SELECT count(*) FROM events WHERE payload LIKE '%topsecret%') + (SELECT count(*) FROM audit_details WHERE detail LIKE '%topsecret%')`).Scan(&told); err != nil {
+		if err := tx.QueryRow(
+			`SELECT (SELECT count(*) FROM events WHERE payload LIKE '%topsecret%') + (SELECT count(*)
+				FROM audit_details WHERE detail LIKE '%topsecret%')`).Scan(&told); err != nil {
 			return err
 		}
 		require.Zero(t, told)
 		_, err := trust.Verify(tx)
 		return err
 	}))
-	_, err := h.call(w, "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "x",
-		"prediction": map[string]any{"due": "2027-01-01", "check": map[string]any{"kind": "file", "path": "../../etc/passwd"}}}})
+	_, err := h.call(w, "memory_write_warm", map[string]any{"type": "learning",
+		"data": map[string]any{"type": "insight", "content": "x",
+			"prediction": map[string]any{"due": "2027-01-01",
+				"check": map[string]any{"kind": "file", "path": "../../etc/passwd"}}}})
 	require.ErrorContains(t, err, "/data/prediction/check/path")
 }

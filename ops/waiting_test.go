@@ -22,7 +22,8 @@ func TestWaitForALongTask(t *testing.T) {
 	task := h.must(h.lead, "task_submit", map[string]any{"items": items})["task_id"]
 	first := `SELECT min(n) FROM work_items`
 	h.sql(`UPDATE work_items SET state = 'done', result = '{"n": 3}' WHERE n <> (` + first + `)`)
-	_, err := h.call(patient(h.lead), "task_status", map[string]any{"task_id": task, "wait_seconds": 60, "detail": true, "limit": 2})
+	_, err := h.call(patient(h.lead), "task_status", map[string]any{"task_id": task, "wait_seconds": 60, "detail": true,
+		"limit": 2})
 	kept, ok := errors.AsType[Later](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "the oldest is not done")
@@ -36,7 +37,8 @@ func TestWaitForALongTask(t *testing.T) {
 // What is kept of a call is bounded, and finding it costs the same however many wait.
 func TestKeptCallsAreSmall(t *testing.T) {
 	h := newHouse(t)
-	_, err := h.call(patient(h.hand("hand")), "task_claim", map[string]any{"role": strings.Repeat("x", maxKeptArguments), "wait_seconds": 60})
+	_, err := h.call(patient(h.hand("hand")), "task_claim",
+		map[string]any{"role": strings.Repeat("x", maxKeptArguments), "wait_seconds": 60})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 	require.Zero(t, h.keptRows())
 	storetest.NoScans(t, h.node.Store, nil, selectKept, settleKept, undoKept, countOver, dropOver)

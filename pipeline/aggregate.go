@@ -17,7 +17,8 @@ const RetryBudget = 2
 // criterion. Of any other, a missing verdict, or a pass without evidence, is a failure;
 // of two verdicts the failure counts; and a verifiable one passes with proof alone
 // (INV-PROOF). Notes name what was passed over.
-func Verdicts(criteria []schemas.Criterion, said []schemas.JudgedCriterion, p Proof) (verdicts []schemas.CriterionVerdict, notes []string) {
+func Verdicts(criteria []schemas.Criterion, said []schemas.JudgedCriterion,
+	p Proof) (verdicts []schemas.CriterionVerdict, notes []string) {
 	byPlace := map[int]schemas.JudgedCriterion{}
 	for _, j := range said {
 		at := place(criteria, j.Criterion)
@@ -26,7 +27,8 @@ func Verdicts(criteria []schemas.Criterion, said []schemas.JudgedCriterion, p Pr
 			notes = append(notes, fmt.Sprintf("a verdict on %q, which is no criterion, was passed over", j.Criterion))
 			continue
 		case criteria[at].Check != nil:
-			notes = append(notes, fmt.Sprintf("a verdict on %q was passed over: a machine check decides it", j.Criterion))
+			notes = append(notes, fmt.Sprintf("a verdict on %q was passed over: a machine check decides it",
+				j.Criterion))
 			continue
 		}
 		before, twice := byPlace[at]
@@ -52,8 +54,10 @@ func Verdicts(criteria []schemas.Criterion, said []schemas.JudgedCriterion, p Pr
 	return verdicts, notes
 }
 
-func failedVerdict(c schemas.Criterion, evidence string, class schemas.FailureClass, by schemas.Basis) schemas.CriterionVerdict {
-	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Fail, FailureClass: class, Evidence: evidence, By: by}
+func failedVerdict(c schemas.Criterion, evidence string, class schemas.FailureClass,
+	by schemas.Basis) schemas.CriterionVerdict {
+	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Fail, FailureClass: class,
+		Evidence: evidence, By: by}
 }
 
 // checked is the verdict of a machine check; a criterion that no machine looked at
@@ -64,7 +68,8 @@ func (p Proof) checked(c schemas.Criterion) schemas.CriterionVerdict {
 		return failedVerdict(c, "the machine check was not run", schemas.Environmental, "")
 	}
 	f := p.Found[at]
-	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: f.Verdict, FailureClass: f.FailureClass, Evidence: f.Evidence, By: schemas.ByCheck}
+	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: f.Verdict,
+		FailureClass: f.FailureClass, Evidence: f.Evidence, By: schemas.ByCheck}
 }
 
 // verdict is what becomes of the word of a judge.
@@ -77,7 +82,8 @@ func (p Proof) verdict(c schemas.Criterion, j schemas.JudgedCriterion, named []b
 	case c.Mode == schemas.Verifiable:
 		return p.prove(c, j, named)
 	}
-	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Pass, Evidence: j.Evidence, By: schemas.ByJudge}
+	return schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Pass, Evidence: j.Evidence,
+		By: schemas.ByJudge}
 }
 
 // place finds the criterion a validator means: the one it wrote out, or the only
@@ -95,7 +101,8 @@ func place(criteria []schemas.Criterion, text string) int {
 
 // AllPass reports whether there are verdicts and all of them pass.
 func AllPass(verdicts []schemas.CriterionVerdict) bool {
-	return len(verdicts) > 0 && !slices.ContainsFunc(verdicts, func(v schemas.CriterionVerdict) bool { return v.Verdict != schemas.Pass })
+	return len(verdicts) > 0 && !slices.ContainsFunc(verdicts,
+		func(v schemas.CriterionVerdict) bool { return v.Verdict != schemas.Pass })
 }
 
 // NoneFailed reports whether there are verdicts and none of them failed: each passes or
@@ -106,13 +113,15 @@ func NoneFailed(verdicts []schemas.CriterionVerdict) bool {
 
 // Unproven lists the verdicts that wait for a person.
 func Unproven(verdicts []schemas.CriterionVerdict) []schemas.CriterionVerdict {
-	return slices.DeleteFunc(slices.Clone(verdicts), func(v schemas.CriterionVerdict) bool { return v.Verdict != schemas.Held })
+	return slices.DeleteFunc(slices.Clone(verdicts),
+		func(v schemas.CriterionVerdict) bool { return v.Verdict != schemas.Held })
 }
 
 // Aggregate makes the outcome of an attempt (pipeline v0.7, R4a). A result that
 // did not complete failed on every criterion, unclassed, whatever was said.
 // earlier are the gaps and tool calls of the attempts before.
-func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, said []schemas.JudgedCriterion, p Proof, earlier schemas.SubTaskOutcome) (schemas.SubTaskOutcome, []string) {
+func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, said []schemas.JudgedCriterion, p Proof,
+	earlier schemas.SubTaskOutcome) (schemas.SubTaskOutcome, []string) {
 	verdicts, notes := Verdicts(s.SuccessCriteria, said, p)
 	reason := ""
 	if r.Status != schemas.ExecutionCompleted {
@@ -127,7 +136,8 @@ func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, said []schemas.Judg
 	gap := schemas.Gap{Attempt: r.Attempt, FailedCriteria: []schemas.FailedCriterion{}}
 	for _, v := range verdicts {
 		if v.Failed() {
-			gap.FailedCriteria = append(gap.FailedCriteria, schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
+			gap.FailedCriteria = append(gap.FailedCriteria,
+				schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
 			if reason == "" {
 				reason = fmt.Sprintf("%q: %s", v.Criterion, v.Evidence)
 			}
@@ -159,8 +169,9 @@ func Correct(o schemas.SubTaskOutcome, budget int, whatToDo string) (c schemas.C
 	if o.Status != schemas.OutcomeFailed || attempts > budget {
 		return c, false
 	}
-	c = schemas.CorrectionSignal{TaskID: o.ParentTaskID, SubTaskID: o.SubTaskID, Round: o.Round, AttemptNumber: attempts,
-		WhatWasWrong: string(o.FailureReason), WhatToDo: whatToDo}
+	c = schemas.CorrectionSignal{TaskID: o.ParentTaskID, SubTaskID: o.SubTaskID, Round: o.Round,
+		AttemptNumber: attempts,
+		WhatWasWrong:  string(o.FailureReason), WhatToDo: whatToDo}
 	for _, v := range o.CriteriaVerdicts {
 		if v.Failed() {
 			c.FailedCriterion, c.FailureClass, c.WhatWasWrong = v.Criterion, v.FailureClass, v.Evidence

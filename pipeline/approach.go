@@ -84,7 +84,8 @@ func commandOf(tool, input string) string {
 		return strings.TrimPrefix(s, "./")
 	}
 	shell, rest, _ := strings.Cut(s, " ")
-	if option, command, ok := strings.Cut(rest, " "); ok && ToolName(shell) == "bash" && (option == "-c" || option == "-lc") {
+	if option, command, ok := strings.Cut(rest, " "); ok && ToolName(shell) == "bash" &&
+		(option == "-c" || option == "-lc") {
 		s = command
 		if n := len(s); n > 1 && (s[0] == '\'' || s[0] == '"') && s[n-1] == s[0] {
 			s = s[1 : n-1]
@@ -103,7 +104,8 @@ func names(c schemas.CriterionVerdict, call schemas.Evidence) bool {
 // no criterion names them as what shows it.
 func tried(o schemas.SubTaskOutcome) (calls []schemas.Evidence) {
 	for _, call := range o.ToolCalls {
-		named := slices.ContainsFunc(o.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool { return names(v, call) })
+		named := slices.ContainsFunc(o.CriteriaVerdicts,
+			func(v schemas.CriterionVerdict) bool { return names(v, call) })
 		if !named && !onlyReads(call) && isApproach(Approach(call)) {
 			calls = append(calls, call)
 		}
@@ -114,7 +116,8 @@ func tried(o schemas.SubTaskOutcome) (calls []schemas.Evidence) {
 // FailedApproaches lists the approaches of the subtasks that failed logically, of tools
 // of the task, each once in the order they were tried. Where the whole was rejected
 // logically though each subtask had matched, those of all subtasks failed.
-func FailedApproaches(outcomes []schemas.SubTaskOutcome, whole []schemas.CriterionVerdict, tools []string) (list []string) {
+func FailedApproaches(outcomes []schemas.SubTaskOutcome, whole []schemas.CriterionVerdict,
+	tools []string) (list []string) {
 	all := logical(whole) && !slices.ContainsFunc(outcomes, schemas.SubTaskOutcome.Failed)
 	for _, o := range outcomes {
 		if all || o.Failed() && logical(o.CriteriaVerdicts) {

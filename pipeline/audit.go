@@ -96,11 +96,13 @@ type taskLog struct {
 
 // report adds a finding that these messages show. The same finding again, of another
 // message or subtask, is one finding: it names those messages, too.
-func (l *taskLog) report(role schemas.PipelineRole, subtask string, shows []schemas.AuditEvent, format string, args ...any) {
+func (l *taskLog) report(role schemas.PipelineRole, subtask string, shows []schemas.AuditEvent, format string,
+	args ...any) {
 	if role == "" { // no seat's: the auditor has to say it
 		role = schemas.Auditor
 	}
-	f := schemas.AuditFinding{Detection: l.now, Accountable: role, TaskID: l.task, SubTaskID: subtask, Finding: fmt.Sprintf(format, args...), EventIDs: []string{}}
+	f := schemas.AuditFinding{Detection: l.now, Accountable: role, TaskID: l.task, SubTaskID: subtask,
+		Finding: fmt.Sprintf(format, args...), EventIDs: []string{}}
 	at := slices.IndexFunc(l.findings, func(o schemas.AuditFinding) bool {
 		return o.Detection == f.Detection && o.Accountable == f.Accountable && o.Finding == f.Finding
 	})
@@ -126,7 +128,8 @@ func (l *taskLog) breach(e schemas.AuditEvent, format string, args ...any) {
 
 // of gives the messages of some records.
 func (l *taskLog) of(records ...string) []schemas.AuditEvent {
-	return slices.DeleteFunc(slices.Clone(l.events), func(e schemas.AuditEvent) bool { return !slices.Contains(records, e.Record) })
+	return slices.DeleteFunc(slices.Clone(l.events),
+		func(e schemas.AuditEvent) bool { return !slices.Contains(records, e.Record) })
 }
 
 // sent is a message that could be read as its record.

@@ -32,7 +32,8 @@ func (l *taskLog) intent(Watch) {
 			said = append(said, a.body.Answers)
 		}
 		if d, ok := Depart(spec.body.Intent, said...); !ok {
-			l.breach(spec.AuditEvent, "the intent %s shares less than half of its words with what the user said; it lacks %s", quote(spec.body.Intent), quote(strings.Join(d.Missing, ", ")))
+			l.breach(spec.AuditEvent, "the intent %s shares less than half of its words with what the user said; it "+
+				"lacks %s", quote(spec.body.Intent), quote(strings.Join(d.Missing, ", ")))
 		}
 	}
 }
@@ -48,7 +49,8 @@ func (l *taskLog) bounds(at schemas.AuditEvent) (b Brief) {
 		MustNot []string `json:"must_not"`
 	}
 	for _, c := range before(l, each[constraints](l, recordConstraints), at) {
-		b.BlockedTargets = union(b.BlockedTargets, slices.DeleteFunc(slices.Clone(c.body.MustNot), func(s string) bool { return !isApproach(s) }))
+		b.BlockedTargets = union(b.BlockedTargets, slices.DeleteFunc(slices.Clone(c.body.MustNot),
+			func(s string) bool { return !isApproach(s) }))
 	}
 	return b
 }
@@ -65,7 +67,8 @@ func (l *taskLog) planner(Watch) {
 		said := allWords(s.body.PlannedSubTask)
 		for _, ban := range b.bans() {
 			if hasTool(s.body.Tools, ban.tool) && mentions(said, ban.input) {
-				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q on %s, which was forbidden by then", ban.tool, quote(ban.input))
+				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q on %s, which was forbidden by then",
+					ban.tool, quote(ban.input))
 			}
 		}
 	}
@@ -79,8 +82,10 @@ func (l *taskLog) planner(Watch) {
 			switch {
 			case identity(plan) == identity(was):
 				l.breach(m.AuditEvent, "the plan of round %d is that of round %d, which failed", m.Round, earlier.Round)
-			case len(last) > 0 && last[len(last)-1].body.Directive == schemas.BreakSymmetry && atLeast(Likeness(plan, was), nearlyTheSame):
-				l.breach(m.AuditEvent, "R7 asked to break symmetry, and the plan of round %d is %.0f %% like that of round %d", m.Round, 100*Likeness(plan, was), earlier.Round)
+			case len(last) > 0 && last[len(last)-1].body.Directive == schemas.BreakSymmetry &&
+				atLeast(Likeness(plan, was), nearlyTheSame):
+				l.breach(m.AuditEvent, "R7 asked to break symmetry, and the plan of round %d is %.0f %% like that "+
+					"of round %d", m.Round, 100*Likeness(plan, was), earlier.Round)
 			}
 		}
 	}
@@ -113,7 +118,8 @@ func (l *taskLog) executor(Watch) {
 	for _, r := range each[schemas.ExecutionResult](l, recordResult) {
 		switch _, known := l.dispatched(r.AuditEvent, r.body.SubTaskID); {
 		case r.body.SubTaskID != r.SubTaskID || r.body.TaskID != r.TaskID:
-			l.breach(r.AuditEvent, "R3 sat in subtask %q and reported on subtask %q of task %q", r.SubTaskID, r.body.SubTaskID, r.body.TaskID)
+			l.breach(r.AuditEvent, "R3 sat in subtask %q and reported on subtask %q of task %q", r.SubTaskID,
+				r.body.SubTaskID, r.body.TaskID)
 		case !known:
 			l.breach(r.AuditEvent, "R3 reported on subtask %q, which nobody dispatched", r.body.SubTaskID)
 		}
@@ -123,11 +129,13 @@ func (l *taskLog) executor(Watch) {
 			if hasTool(b.BlockedTools, call.Tool) {
 				l.breach(r.AuditEvent, "R3 used tool %q, which was forbidden by then", ToolName(call.Tool))
 			} else if len(targets.Breaches([]schemas.Evidence{call})) > 0 {
-				l.breach(r.AuditEvent, "R3 used tool %q on %s, which was forbidden by then", ToolName(call.Tool), quote(call.Input))
+				l.breach(r.AuditEvent, "R3 used tool %q on %s, which was forbidden by then", ToolName(call.Tool),
+					quote(call.Input))
 			}
 		}
 		for _, call := range r.body.Unplanned {
-			l.breach(r.AuditEvent, "R3 used tool %s, which its subtask had not planned: that is no evidence", quote(ToolName(call.Tool)))
+			l.breach(r.AuditEvent, "R3 used tool %s, which its subtask had not planned: that is no evidence",
+				quote(ToolName(call.Tool)))
 		}
 	}
 }
@@ -138,19 +146,23 @@ func (l *taskLog) validator(Watch) {
 	for _, o := range each[schemas.SubTaskOutcome](l, recordOutcome) {
 		sub, known := l.dispatched(o.AuditEvent, o.body.SubTaskID)
 		if !known || o.body.SubTaskID != o.SubTaskID {
-			l.breach(o.AuditEvent, "R4a sat at subtask %q and gave an outcome of subtask %q", o.SubTaskID, o.body.SubTaskID)
+			l.breach(o.AuditEvent, "R4a sat at subtask %q and gave an outcome of subtask %q", o.SubTaskID,
+				o.body.SubTaskID)
 			continue
 		}
 		for _, v := range o.body.CriteriaVerdicts {
-			if !slices.ContainsFunc(sub.SuccessCriteria, func(c schemas.Criterion) bool { return c.Criterion == v.Criterion }) {
-				l.breach(o.AuditEvent, "R4a gave a verdict on %s, which is no criterion of the subtask", quote(v.Criterion))
+			if !slices.ContainsFunc(sub.SuccessCriteria,
+				func(c schemas.Criterion) bool { return c.Criterion == v.Criterion }) {
+				l.breach(o.AuditEvent, "R4a gave a verdict on %s, which is no criterion of the subtask",
+					quote(v.Criterion))
 			}
 			if v.Verdict == schemas.Pass && strings.TrimSpace(v.Evidence) == "" {
 				l.breach(o.AuditEvent, "R4a let %s pass without evidence", quote(v.Criterion))
 			}
 		}
 		for _, c := range sub.SuccessCriteria {
-			if !slices.ContainsFunc(o.body.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }) {
+			if !slices.ContainsFunc(o.body.CriteriaVerdicts,
+				func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }) {
 				l.breach(o.AuditEvent, "R4a gave no verdict on %s", quote(c.Criterion))
 			}
 		}
@@ -186,7 +198,8 @@ func (l *taskLog) metaValidator(Watch) {
 			l.breach(f.AuditEvent, "R4b accepted the task, and subtask %s of round %d failed", g.Failed[0], f.Round)
 		}
 		last := before(l, merges, f.AuditEvent)
-		if held := l.held(f, last); held != "" && (f.Actor == "" || schemas.IsAgentID(string(f.Actor)) || f.Actor == nodeActor) {
+		if held := l.held(f, last); held != "" && (f.Actor == "" || schemas.IsAgentID(string(f.Actor)) ||
+			f.Actor == nodeActor) {
 			l.breach(f.AuditEvent, "R4b accepted the task without a person, and no call proves %s", quote(held))
 		}
 		if len(last) == 0 || last[len(last)-1].Round != f.Round || last[len(last)-1].To != "" {
@@ -243,7 +256,8 @@ func (l *taskLog) solver(Watch) {
 		switch {
 		case d.body.Directive == schemas.Abandon: // also where no round can begin
 		case !slices.ContainsFunc(before(l, requests, d.AuditEvent), asked):
-			l.breach(d.AuditEvent, "R7 gave directive %s for round %d, and nobody had asked for it", d.body.Directive, d.body.Round)
+			l.breach(d.AuditEvent, "R7 gave directive %s for round %d, and nobody had asked for it", d.body.Directive,
+				d.body.Round)
 		case slices.ContainsFunc(directives[:i], again):
 			l.breach(d.AuditEvent, "R7 gave a second directive for round %d", d.body.Round)
 		}

@@ -60,8 +60,10 @@ func Contract() []Channel {
 		{recordMemory, schemas.MetaValidator, schemas.SharedMemory},
 		{recordMemory, schemas.Planner, schemas.SharedMemory},
 	}
-	for _, seat := range []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator} {
-		list = append(list, Channel{recordRefused, seat, seat}, Channel{recordNotes, seat, seat}, Channel{recordLate, seat, user})
+	for _, seat := range []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor,
+		schemas.AgentValidator, schemas.MetaValidator} {
+		list = append(list, Channel{recordRefused, seat, seat}, Channel{recordNotes, seat, seat},
+			Channel{recordLate, seat, user})
 	}
 	return list
 }

@@ -24,7 +24,8 @@ func (l *taskLog) drift(Watch) {
 	if slices.ContainsFunc(signals, func(e schemas.AuditEvent) bool { return e.SubTaskID != subtask }) {
 		subtask = ""
 	}
-	l.report(schemas.AgentValidator, subtask, signals[:min(len(signals), maxShown)], "the task was corrected %d times, up to round %d", len(signals), last.Round)
+	l.report(schemas.AgentValidator, subtask, signals[:min(len(signals), maxShown)],
+		"the task was corrected %d times, up to round %d", len(signals), last.Round)
 }
 
 // divergence: the loss rises by more than ε in rounds that follow each other.
@@ -36,7 +37,9 @@ func (l *taskLog) divergence(w Watch) {
 			continue
 		}
 		if rising = append(rising, d.AuditEvent); len(rising) == inARow {
-			l.report(schemas.GradientSolver, "", rising, "the loss rose by more than %g %d times in a row, at last by %.3f to %.3f", w.epsilon(l.task), inARow, d.body.GradL, d.body.Loss.L)
+			l.report(schemas.GradientSolver, "", rising,
+				"the loss rose by more than %g %d times in a row, at last by %.3f to %.3f", w.epsilon(l.task), inARow,
+				d.body.GradL, d.body.Loss.L)
 		}
 	}
 }
@@ -56,7 +59,8 @@ func (l *taskLog) thrashing(Watch) {
 		}
 		last = d.body.Loss.D
 		if len(stuck) == inARow {
-			l.report(schemas.GradientSolver, "", stuck, "symmetry was broken %d times in a row, and D is still %.2f", inARow, last)
+			l.report(schemas.GradientSolver, "", stuck, "symmetry was broken %d times in a row, and D is still %.2f",
+				inARow, last)
 		}
 	}
 }

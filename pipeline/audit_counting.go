@@ -13,20 +13,23 @@ func (l *taskLog) duplicates(Watch) {
 	subtasks, outcomes := map[string]schemas.AuditEvent{}, map[string]schemas.AuditEvent{}
 	for _, s := range each[schemas.SubTask](l, recordSubTask) {
 		if first, twice := subtasks[s.body.SubTaskID]; twice {
-			l.report(schemas.Planner, s.body.SubTaskID, []schemas.AuditEvent{first, s.AuditEvent}, "two subtasks have the same id")
+			l.report(schemas.Planner, s.body.SubTaskID, []schemas.AuditEvent{first, s.AuditEvent},
+				"two subtasks have the same id")
 		}
 		subtasks[s.body.SubTaskID] = s.AuditEvent
 	}
 	for _, o := range each[schemas.SubTaskOutcome](l, recordOutcome) {
 		if first, twice := outcomes[o.body.SubTaskID]; twice {
-			l.report(schemas.AgentValidator, o.body.SubTaskID, []schemas.AuditEvent{first, o.AuditEvent}, "two outcomes were given of one subtask")
+			l.report(schemas.AgentValidator, o.body.SubTaskID, []schemas.AuditEvent{first, o.AuditEvent},
+				"two outcomes were given of one subtask")
 		}
 		outcomes[o.body.SubTaskID] = o.AuditEvent
 	}
 	for _, m := range each[schemas.DispatchManifest](l, recordManifest) {
 		for i, id := range m.body.SubTaskIDs {
 			if slices.Contains(m.body.SubTaskIDs[:i], id) {
-				l.report(schemas.Planner, id, []schemas.AuditEvent{m.AuditEvent}, "the manifest of round %d names a subtask twice", m.Round)
+				l.report(schemas.Planner, id, []schemas.AuditEvent{m.AuditEvent},
+					"the manifest of round %d names a subtask twice", m.Round)
 			}
 		}
 	}
@@ -36,7 +39,8 @@ func (l *taskLog) duplicates(Watch) {
 func shared(list []schemas.AuditEvent) (out []schemas.AuditFinding) {
 	messages, subtasks := map[string]bool{}, map[string]schemas.AuditEvent{}
 	add := func(e schemas.AuditEvent, ids []string, what string) {
-		out = append(out, schemas.AuditFinding{Detection: schemas.DetectDuplicateID, Accountable: schemas.Planner, TaskID: e.TaskID,
+		out = append(out, schemas.AuditFinding{Detection: schemas.DetectDuplicateID, Accountable: schemas.Planner,
+			TaskID:    e.TaskID,
 			SubTaskID: e.SubTaskID, Finding: what, EventIDs: ids})
 	}
 	for _, e := range list {
@@ -69,7 +73,8 @@ func (l *taskLog) fanInGaps(Watch) {
 		}
 		for _, id := range g.Missing {
 			told[e.Round] = true
-			l.report(schemas.MetaValidator, id, []schemas.AuditEvent{e}, "round %d was decided on, and nobody had reported on this subtask", e.Round)
+			l.report(schemas.MetaValidator, id, []schemas.AuditEvent{e},
+				"round %d was decided on, and nobody had reported on this subtask", e.Round)
 		}
 	}
 }
@@ -98,7 +103,8 @@ func (l *taskLog) separation(w Watch) {
 				continue
 			}
 			told[pair] = true
-			l.report(schemas.AgentValidator, did.SubTaskID, []schemas.AuditEvent{did, judged}, "%s executed the subtask and %s judged it", did.Actor, judged.Actor)
+			l.report(schemas.AgentValidator, did.SubTaskID, []schemas.AuditEvent{did, judged},
+				"%s executed the subtask and %s judged it", did.Actor, judged.Actor)
 		}
 	}
 	l.mergers(w)
@@ -115,7 +121,8 @@ func (l *taskLog) mergers(w Watch) {
 				continue
 			}
 			told[pair] = true
-			l.report(schemas.MetaValidator, did.SubTaskID, []schemas.AuditEvent{did, m}, "%s executed a subtask of round %d and %s merged it", did.Actor, m.Round, m.Actor)
+			l.report(schemas.MetaValidator, did.SubTaskID, []schemas.AuditEvent{did, m},
+				"%s executed a subtask of round %d and %s merged it", did.Actor, m.Round, m.Actor)
 		}
 	}
 }

@@ -130,8 +130,11 @@ func Drifted(past, now Behaviour) (out []schemas.AuditFinding) {
 			if math.Abs(is.of()-was.of()) < driftApart || math.Abs(z) < driftErrors {
 				continue
 			}
-			out = append(out, schemas.AuditFinding{Detection: schemas.DetectRoleDrift, Accountable: role, EventIDs: append([]string{}, is.Examples...),
-				Finding: fmt.Sprintf("%s %s %.2f times in a case (%d of %d), and %.2f in the time before (%d of %d): %.1f standard errors apart",
+			out = append(out, schemas.AuditFinding{Detection: schemas.DetectRoleDrift, Accountable: role,
+				EventIDs: append([]string{}, is.Examples...),
+				Finding: fmt.Sprintf(
+					"%s %s %.2f times in a case (%d of %d), and %.2f in the time before (%d of %d): %.1f standard "+
+						"errors apart",
 					role, is.What, is.of(), is.Hits, is.Cases, was.of(), was.Hits, was.Cases, z)})
 		}
 	}

@@ -18,7 +18,8 @@ func behaved(k *talk, n int, failing func(i int) bool) Behaviour {
 		if failing(i) {
 			status = schemas.ExecutionFailed
 		}
-		k.say("executor", "R3", "R4a", recordResult, "s", schemas.ExecutionResult{ExecutionReport: schemas.ExecutionReport{Status: status}})
+		k.say("executor", "R3", "R4a", recordResult, "s",
+			schemas.ExecutionResult{ExecutionReport: schemas.ExecutionReport{Status: status}})
 		b.Count(k.list[len(k.list)-1])
 	}
 	return b

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,121 +10,6 @@ import (
 
 	"cordelia/schemas"
 )
-
-// talk is the messages of a task as they come about.
-type talk struct {
-	*testing.T
-	task  string
-	round int
-	list  []schemas.AuditEvent
-}
-
-func seated(name string) schemas.EntityID {
-	return schemas.EntityID(strings.Repeat(fmt.Sprintf("%02x", name[0]), 32))
-}
-
-func (k *talk) say(actor string, from, to schemas.PipelineRole, record, subtask string, body any) {
-	raw, err := json.Marshal(body)
-	require.NoError(k, err)
-	who := schemas.EntityID("node")
-	if actor != "" {
-		who = seated(actor)
-	}
-	k.list = append(k.list, schemas.AuditEvent{EventID: fmt.Sprintf("%s-%d", k.task, len(k.list)), TaskID: k.task, Round: k.round, SubTaskID: subtask,
-		From: from, To: to, Actor: who, Record: record, Message: raw})
-}
-
-var subtaskCriteria = []schemas.Criterion{{Criterion: "the tests pass", Mode: schemas.Verifiable}, {Criterion: "it reads well", Mode: schemas.Plausible}}
-
-func (k *talk) plan(tool string, intents ...string) {
-	k.round++
-	m := schemas.DispatchManifest{TaskID: k.task, Round: k.round, TaskCriteria: []schemas.Criterion{{Criterion: "all of it works", Mode: schemas.Verifiable}}}
-	for i, intent := range intents {
-		id := fmt.Sprintf("%s-r%d-s%d", k.task, k.round, i+1)
-		m.SubTaskIDs = append(m.SubTaskIDs, id)
-		k.say("planner", "R2", "R3", recordSubTask, id, schemas.SubTask{SubTaskID: id, ParentTaskID: k.task, Round: k.round,
-			PlannedSubTask: schemas.PlannedSubTask{Intent: intent, SuccessCriteria: subtaskCriteria, Tools: []string{tool}, Sequence: 1}})
-	}
-	k.say("planner", "R2", "R4b", recordManifest, "", m)
-}
-
-func (k *talk) sub(n int) string { return fmt.Sprintf("%s-r%d-s%d", k.task, k.round, n) }
-
-func (k *talk) executes(n int, tool string) {
-	k.say("executor", "R3", "R4a", recordResult, k.sub(n), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(n), Round: k.round, Attempt: 1,
-		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, Output: []byte(`"done"`), ToolCalls: []schemas.Evidence{{Tool: tool, Input: "make test"}}}})
-}
-
-func (k *talk) corrects(n int) {
-	k.say("validator", "R4a", "R3", recordCorrection, k.sub(n), schemas.CorrectionSignal{TaskID: k.task, SubTaskID: k.sub(n), Round: k.round, AttemptNumber: 1, FailedCriterion: "it reads well"})
-}
-
-func (k *talk) outcome(n int, verdict schemas.Verdict) schemas.SubTaskOutcome {
-	o := schemas.SubTaskOutcome{SubTaskID: k.sub(n), ParentTaskID: k.task, Round: k.round, Status: schemas.Matched}
-	if verdict == schemas.Fail {
-		o.Status = schemas.OutcomeFailed
-	}
-	for _, c := range subtaskCriteria {
-		o.CriteriaVerdicts = append(o.CriteriaVerdicts, schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: verdict, Evidence: "bash:make test → ok"})
-	}
-	return o
-}
-
-func (k *talk) judges(n int, verdict schemas.Verdict) {
-	k.say("validator", "R4a", "R4b", recordOutcome, k.sub(n), k.outcome(n, verdict))
-}
-
-func (k *talk) replans(d schemas.Directive, loss, rise float64, blocked ...string) {
-	k.say("", "R4b", "R7", recordRequest, "", schemas.ReplanRequest{TaskID: k.task, Round: k.round})
-	k.directs(d, loss, rise, blocked...)
-}
-
-func (k *talk) directs(d schemas.Directive, dist, rise float64, blocked ...string) {
-	k.say("", "R7", "R2", recordDirective, "", schemas.PlanDirective{TaskID: k.task, Round: k.round, Directive: d, GradL: rise,
-		Loss: schemas.Loss{D: dist, L: dist}, BlockedTools: blocked})
-}
-
-func (k *talk) merges(to schemas.PipelineRole, verdict schemas.Verdict) {
-	k.say("merger", "R4b", to, recordMerge, "", map[string]any{"output": "all", "verdicts": []schemas.CriterionVerdict{{Criterion: "all of it works", Verdict: verdict, Evidence: "e"}}})
-}
-
-func (k *talk) ends(from schemas.PipelineRole, how schemas.TaskResult) {
-	k.say("", from, "", recordFinal, "", schemas.FinalResult{TaskID: k.task, Result: how})
-}
-
-func (k *talk) begins() {
-	k.say("", "", "R1", recordAnswers, "", map[string]string{"answers": ""})
-	k.say("reader", "R1", "R2", recordTaskSpec, "", schemas.TaskSpec{TaskID: k.task, Intent: "mend the shop"})
-	k.say("", "R5", "R2", recordConstraints, "", map[string]any{"constraints": []string{"…"}, "must_not": []string{"bash:rm -r out", "old"}})
-}
-
-// round is one that runs to its outcomes.
-func (k *talk) runs(tool string, verdict schemas.Verdict, intents ...string) {
-	k.plan(tool, intents...)
-	for i := range intents {
-		k.executes(i+1, tool)
-	}
-	k.corrects(1)
-	k.executes(1, tool)
-	for i := range intents {
-		k.judges(i+1, verdict)
-	}
-}
-
-// cleanTask has three rounds, each planned otherwise, and is accepted.
-func cleanTask(t *testing.T, name string) *talk {
-	k := &talk{T: t, task: name}
-	k.begins()
-	k.runs("bash", schemas.Fail, "make the till work", "make the door open")
-	k.replans(schemas.BreakSymmetry, 0.9, 0, "bash")
-	k.runs("go", schemas.Fail, "compile a new till", "hang the door the other way")
-	k.replans(schemas.Refine, 0.5, -0.2, "bash")
-	k.runs("make", schemas.Pass, "build the till from parts", "grease the hinges")
-	k.merges("", schemas.Pass)
-	k.ends("R4b", schemas.ResultAccepted)
-	k.say("", "R4b", "R5", recordMemory, "", schemas.MemoryEntry{EntryID: "e"})
-	return k
-}
 
 func TestACleanRunIsSilent(t *testing.T) {
 	var list []schemas.AuditEvent
@@ -193,9 +77,10 @@ func TestEachDetection(t *testing.T) {
 			k.plan("bash", "i", "j", "k")
 			for range 7 {
 				for i := range 3 {
-					k.say("executor", "R3", "R4a", recordResult, k.sub(i+1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(i + 1), Round: 1,
-						Unplanned:       []schemas.Evidence{{Tool: "/bin/rm", Input: "x"}},
-						ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed}})
+					k.say("executor", "R3", "R4a", recordResult, k.sub(i+1),
+						schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(i + 1), Round: 1,
+							Unplanned:       []schemas.Evidence{{Tool: "/bin/rm", Input: "x"}},
+							ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed}})
 				}
 			}
 		}, []want{{boundary, "R3", `tool "rm", which its subtask had not planned`}}},
@@ -223,12 +108,17 @@ func TestEachDetection(t *testing.T) {
 				k.replans(schemas.BreakSymmetry, d, 0)
 			}
 		}, nil},
-		"a record nobody sends": {func(k *talk) { k.say("executor", "R3", "R5", recordMemory, "", map[string]any{}) }, []want{{boundary, "R3", "no such message"}}},
-		"past R7":               {func(k *talk) { k.say("", "R4b", "R2", recordRequest, "", map[string]any{}) }, []want{{boundary, "R4b", "R4b sent \"ReplanRequest\" to R2"}}},
-		"the auditor speaks":    {func(k *talk) { k.say("", "R6", "R2", recordDirective, "", 7) }, []want{{boundary, "R6", "no such message"}}},
-		"a stranger speaks":     {func(k *talk) { k.say("", "", "R3", recordSubTask, "", 7) }, []want{{boundary, "R6", "the user sent"}}},
+		"a record nobody sends": {func(k *talk) { k.say("executor", "R3", "R5", recordMemory, "", map[string]any{}) },
+			[]want{{boundary, "R3", "no such message"}}},
+		"past R7": {func(k *talk) { k.say("", "R4b", "R2", recordRequest, "", map[string]any{}) },
+			[]want{{boundary, "R4b", "R4b sent \"ReplanRequest\" to R2"}}},
+		"the auditor speaks": {func(k *talk) { k.say("", "R6", "R2", recordDirective, "", 7) },
+			[]want{{boundary, "R6", "no such message"}}},
+		"a stranger speaks": {func(k *talk) { k.say("", "", "R3", recordSubTask, "", 7) },
+			[]want{{boundary, "R6", "the user sent"}}},
 		"R1 derives criteria": {func(k *talk) {
-			k.say("reader", "R1", "R2", recordTaskSpec, "", map[string]any{"intent": "i", "success_criteria": []string{"x"}})
+			k.say("reader", "R1", "R2", recordTaskSpec, "",
+				map[string]any{"intent": "i", "success_criteria": []string{"x"}})
 		}, []want{{boundary, "R1", "success_criteria"}}},
 		"an approach memory forbids": {func(k *talk) {
 			k.begins()
@@ -247,7 +137,8 @@ func TestEachDetection(t *testing.T) {
 			}
 		}, []want{{boundary, "R2", "is that of round 1"}}},
 		"hardly another plan": {func(k *talk) {
-			k.runs("bash", schemas.Fail, "sort the long list of names by age, height and weight, then by town and street")
+			k.runs("bash", schemas.Fail,
+				"sort the long list of names by age, height and weight, then by town and street")
 			k.replans(schemas.BreakSymmetry, 0.9, 0)
 			k.plan("bash", "sort the long list of names by age, height and weight, then by town and road")
 		}, []want{{boundary, "R2", "like that of round 1"}}},
@@ -263,22 +154,28 @@ func TestEachDetection(t *testing.T) {
 		"R3 uses what is forbidden": {func(k *talk) {
 			k.begins()
 			k.plan("bash", "i")
-			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
-				ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: []schemas.Evidence{{Tool: "/bin/sh", Input: "rm  -r out"}}}})
+			k.say("executor", "R3", "R4a", recordResult, k.sub(1),
+				schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
+					ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted,
+						ToolCalls: []schemas.Evidence{{Tool: "/bin/sh", Input: "rm  -r out"}}}})
 		}, []want{{boundary, "R3", `used tool "bash" on "rm  -r out"`}}},
 		"R3 works on what a directive blocks": {func(k *talk) {
 			k.plan("bash", "i")
 			k.judges(1, schemas.Fail)
-			d := schemas.PlanDirective{Round: 1, Directive: schemas.ChangePath, BlockedTargets: []string{"bash:make deploy"}}
+			d := schemas.PlanDirective{Round: 1, Directive: schemas.ChangePath,
+				BlockedTargets: []string{"bash:make deploy"}}
 			k.say("", "R4b", "R7", recordRequest, "", schemas.ReplanRequest{Round: 1})
 			k.say("", "R7", "R2", recordDirective, "", d)
-			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
-				ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, ToolCalls: []schemas.Evidence{{Tool: "Bash", Input: "make deploy"}}}})
+			k.say("executor", "R3", "R4a", recordResult, k.sub(1),
+				schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
+					ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed,
+						ToolCalls: []schemas.Evidence{{Tool: "Bash", Input: "make deploy"}}}})
 		}, []want{{boundary, "R3", `used tool "bash" on "make deploy"`}}},
 		"R4a on an unknown criterion": {func(k *talk) {
 			k.plan("bash", "i")
 			o := k.outcome(1, schemas.Pass)
-			o.CriteriaVerdicts = append(o.CriteriaVerdicts, schemas.CriterionVerdict{Criterion: "it is blue", Verdict: schemas.Pass, Evidence: "e"})
+			o.CriteriaVerdicts = append(o.CriteriaVerdicts,
+				schemas.CriterionVerdict{Criterion: "it is blue", Verdict: schemas.Pass, Evidence: "e"})
 			k.say("validator", "R4a", "R4b", recordOutcome, k.sub(1), o)
 		}, []want{{boundary, "R4a", `"it is blue", which is no criterion`}}},
 		"R4a leaves one out, and one without evidence": {func(k *talk) {
@@ -329,7 +226,8 @@ func TestEachDetection(t *testing.T) {
 		}, []want{{schemas.DetectDuplicateID, "R2", "same id"}}},
 		"a manifest that counts one twice": {func(k *talk) {
 			k.plan("bash", "i")
-			k.list[1].Message = []byte(strings.Replace(string(k.list[1].Message), `["t-r1-s1"]`, `["t-r1-s1","t-r1-s1"]`, 1))
+			k.list[1].Message = []byte(strings.Replace(string(k.list[1].Message), `["t-r1-s1"]`,
+				`["t-r1-s1","t-r1-s1"]`, 1))
 		}, []want{{schemas.DetectDuplicateID, "R2", "names a subtask twice"}}},
 		"two outcomes": {func(k *talk) {
 			k.runs("bash", schemas.Pass, "i")
@@ -374,8 +272,12 @@ func TestEachDetection(t *testing.T) {
 		}, nil},
 		"merged by an executor of the round": {func(k *talk) {
 			k.runs("bash", schemas.Pass, "i")
-			k.say("executor", "R4b", "", recordMerge, "", map[string]any{"output": "all", "verdicts": []schemas.CriterionVerdict{{Criterion: "all of it works", Verdict: schemas.Pass, Evidence: "e"}}})
-			k.say("executor", "R4b", "", recordFinal, "", schemas.FinalResult{TaskID: k.task, Result: schemas.ResultAccepted})
+			k.say("executor", "R4b", "", recordMerge, "",
+				map[string]any{"output": "all",
+					"verdicts": []schemas.CriterionVerdict{{Criterion: "all of it works", Verdict: schemas.Pass,
+						Evidence: "e"}}})
+			k.say("executor", "R4b", "", recordFinal, "",
+				schemas.FinalResult{TaskID: k.task, Result: schemas.ResultAccepted})
 		}, []want{{schemas.DetectSeparationDuty, "R4b", "merged it"}}},
 		"accepted, and no call proves a criterion": {func(k *talk) {
 			k.plan("bash", "i")
@@ -387,12 +289,15 @@ func TestEachDetection(t *testing.T) {
 			k.ends("R4b", schemas.ResultAccepted)
 		}, []want{{boundary, "R4b", "without a person"}}},
 		"an intent in other words": {func(k *talk) {
-			k.say("reader", "R1", "R2", recordTaskSpec, "", schemas.TaskSpec{TaskID: k.task, Intent: "delete every backup", RawInput: "Do the thing"})
+			k.say("reader", "R1", "R2", recordTaskSpec, "",
+				schemas.TaskSpec{TaskID: k.task, Intent: "delete every backup", RawInput: "Do the thing"})
 		}, []want{{schemas.DetectIntentDrift, "R1", "less than half of its words"}}},
 		"success beside a failed tool": {func(k *talk) {
 			k.plan("bash", "i")
-			k.say("executor", "R3", "R4a", recordResult, k.sub(1), schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
-				ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make", Exit: 2}}}})
+			k.say("executor", "R3", "R4a", recordResult, k.sub(1),
+				schemas.ExecutionResult{TaskID: k.task, SubTaskID: k.sub(1), Round: 1,
+					ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted,
+						ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make", Exit: 2}}}})
 		}, []want{{schemas.DetectFailedTool, "R3", "exit 2"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -408,7 +313,8 @@ func TestEachDetection(t *testing.T) {
 				require.Equal(t, "t", f.TaskID)
 				require.NotEmpty(t, f.EventIDs)
 				for _, id := range f.EventIDs {
-					require.True(t, slices.ContainsFunc(k.list, func(e schemas.AuditEvent) bool { return e.EventID == id }))
+					require.True(t, slices.ContainsFunc(k.list,
+						func(e schemas.AuditEvent) bool { return e.EventID == id }))
 				}
 				words := f.Finding
 				if i < len(tt.want) && strings.Contains(words, tt.want[i].words) {
@@ -462,7 +368,8 @@ func FuzzDetect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, record, subtask, message string) {
 		k := cleanTask(t, "a")
 		n := len(k.list)
-		k.list = append(k.list, schemas.AuditEvent{EventID: "z", TaskID: "a", Round: 3, SubTaskID: subtask, From: "R4b", Record: record, Message: []byte(message)})
+		k.list = append(k.list, schemas.AuditEvent{EventID: "z", TaskID: "a", Round: 3, SubTaskID: subtask, From: "R4b",
+			Record: record, Message: []byte(message)})
 		for _, found := range Detect(k.list, Watch{}) {
 			require.Contains(t, found.EventIDs, "z")
 		}

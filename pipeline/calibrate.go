@@ -148,11 +148,13 @@ func (l lesson) approaches() []string {
 
 // obstacle reports a lesson of what stood in the way of a task from outside.
 func (l lesson) obstacle() bool {
-	return l.Type == schemas.Procedural && len(l.Content.Avoid) == 0 && slices.Contains(l.Tags, string(schemas.Environmental))
+	return l.Type == schemas.Procedural && len(l.Content.Avoid) == 0 &&
+		slices.Contains(l.Tags, string(schemas.Environmental))
 }
 
 func (l lesson) constraint(kind ConstraintKind, approach string) Constraint {
-	return Constraint{Kind: kind, Approach: approach, Intent: l.Content.Intent, Lesson: l.Content.Lesson, Source: l.EntryID}
+	return Constraint{Kind: kind, Approach: approach, Intent: l.Content.Intent, Lesson: l.Content.Lesson,
+		Source: l.EntryID}
 }
 
 // about is what lessons, the newest first, say of an approach.

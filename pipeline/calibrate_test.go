@@ -20,7 +20,8 @@ func entry(id string, days int, kind schemas.MemoryEntryType, intent string, app
 		l.Prefer, l.Avoid = nil, approaches
 	}
 	at := today.AddDate(0, 0, -days).Format(time.RFC3339)
-	return Remembered{schemas.MemoryEntry{EntryID: id, TaskID: "task of " + id, Type: kind, Content: l, Timestamp: at}, true, false}
+	return Remembered{schemas.MemoryEntry{EntryID: id, TaskID: "task of " + id, Type: kind, Content: l, Timestamp: at},
+		true, false}
 }
 
 func failure(id string, days int, intent string) Remembered {
@@ -28,7 +29,8 @@ func failure(id string, days int, intent string) Remembered {
 }
 
 func TestToolNames(t *testing.T) {
-	for _, name := range []string{"bash", "Bash", "/bin/bash", " /usr/bin/BASH ", `C:\tools\bash.exe`, "sh", "zsh", "run_shell_command", "ｂａｓｈ"} {
+	for _, name := range []string{"bash", "Bash", "/bin/bash", " /usr/bin/BASH ", `C:\tools\bash.exe`, "sh", "zsh",
+		"run_shell_command", "ｂａｓｈ"} {
 		require.Equal(t, "bash", ToolName(name), name)
 	}
 	require.Equal(t, "edit", ToolName("MultiEdit"))
@@ -37,16 +39,19 @@ func TestToolNames(t *testing.T) {
 }
 
 func TestApproaches(t *testing.T) {
-	same := []schemas.Evidence{{Tool: "bash", Input: "make deploy"}, {Tool: "/bin/bash", Input: " make  deploy\n"}, {Tool: "shell", Input: "bash -lc 'make deploy'"},
+	same := []schemas.Evidence{{Tool: "bash", Input: "make deploy"}, {Tool: "/bin/bash", Input: " make  deploy\n"},
+		{Tool: "shell", Input: "bash -lc 'make deploy'"},
 		{Tool: "Bash", Input: `sh -c "make deploy"`}}
 	for _, call := range same {
 		require.Equal(t, "bash:make deploy", Approach(call), call)
 	}
-	require.NotEqual(t, Approach(same[0]), Approach(schemas.Evidence{Tool: "bash", Input: "make Deploy"}), "commands have case")
+	require.NotEqual(t, Approach(same[0]), Approach(schemas.Evidence{Tool: "bash", Input: "make Deploy"}),
+		"commands have case")
 	require.Equal(t, "edit:main.go", Approach(schemas.Evidence{Tool: "Edit", Input: "./main.go"}))
 	long, other := strings.Repeat("請", 100), strings.Repeat("請", 101)
 	require.LessOrEqual(t, len(Approach(schemas.Evidence{Tool: "bash", Input: long})), maxApproach)
-	require.NotEqual(t, Approach(schemas.Evidence{Tool: "bash", Input: long}), Approach(schemas.Evidence{Tool: "bash", Input: other}))
+	require.NotEqual(t, Approach(schemas.Evidence{Tool: "bash", Input: long}),
+		Approach(schemas.Evidence{Tool: "bash", Input: other}))
 	key := Approach(schemas.Evidence{Tool: "bash", Input: long})
 	require.Equal(t, key, approachOf(key), "a key stays what it is")
 }
@@ -54,18 +59,26 @@ func TestApproaches(t *testing.T) {
 // What only looks, and what a criterion asks for, is no approach.
 func TestWhatIsNoApproach(t *testing.T) {
 	o := schemas.SubTaskOutcome{Status: schemas.OutcomeFailed, CriteriaVerdicts: []schemas.CriterionVerdict{
-		{Criterion: "make test ends with 0, and main.go is there", Verdict: schemas.Fail, FailureClass: schemas.Logical}},
-		ToolCalls: []schemas.Evidence{{Tool: "Read", Input: "main.go"}, {Tool: "bash", Input: "git status"}, {Tool: "bash", Input: "ls -l"},
-			{Tool: "bash", Input: "make test", Exit: 1}, {Tool: "bash", Input: "find . -delete"}, {Tool: "bash", Input: "echo x > main.go"},
-			{Tool: "/bin/bash", Input: "find . -delete"}, {Tool: "telepathy", Input: "x"}, {Tool: "edit", Input: "main.go"}}}
+		{Criterion: "make test ends with 0, and main.go is there", Verdict: schemas.Fail,
+			FailureClass: schemas.Logical}},
+		ToolCalls: []schemas.Evidence{{Tool: "Read", Input: "main.go"}, {Tool: "bash", Input: "git status"},
+			{Tool: "bash", Input: "ls -l"},
+			{Tool: "bash", Input: "make test", Exit: 1}, {Tool: "bash", Input: "find . -delete"},
+			{Tool: "bash", Input: "echo x > main.go"},
+			{Tool: "/bin/bash", Input: "find . -delete"}, {Tool: "telepathy", Input: "x"},
+			{Tool: "edit", Input: "main.go"}}}
 	tools := []string{"Bash", "edit", "read"}
-	require.Equal(t, []string{"bash:find . -delete", "bash:echo x > main.go", "edit:main.go"}, FailedApproaches([]schemas.SubTaskOutcome{o}, nil, tools))
+	require.Equal(t, []string{"bash:find . -delete", "bash:echo x > main.go", "edit:main.go"},
+		FailedApproaches([]schemas.SubTaskOutcome{o}, nil, tools))
 	o.CriteriaVerdicts[0].FailureClass = schemas.Environmental
-	require.Empty(t, FailedApproaches([]schemas.SubTaskOutcome{o}, nil, tools), "what came from outside is no fault of the approach")
+	require.Empty(t, FailedApproaches([]schemas.SubTaskOutcome{o}, nil, tools),
+		"what came from outside is no fault of the approach")
 	o.Status, o.ToolCalls[8].Exit = schemas.Matched, 1
-	require.Equal(t, []string{"bash:find . -delete", "bash:echo x > main.go"}, WorkedApproaches([]schemas.SubTaskOutcome{o}, tools))
+	require.Equal(t, []string{"bash:find . -delete", "bash:echo x > main.go"},
+		WorkedApproaches([]schemas.SubTaskOutcome{o}, tools))
 	whole := []schemas.CriterionVerdict{{Verdict: schemas.Fail, FailureClass: schemas.Logical}}
-	require.Len(t, FailedApproaches([]schemas.SubTaskOutcome{o}, whole, tools), 3, "the whole was rejected, and every part had matched")
+	require.Len(t, FailedApproaches([]schemas.SubTaskOutcome{o}, whole, tools), 3,
+		"the whole was rejected, and every part had matched")
 }
 
 // Two tasks that failed with the same approach on closely matching intents bind; nothing
@@ -83,29 +96,48 @@ func TestWhatBindsAPlan_INV_MUSTNOT(t *testing.T) {
 		against bool
 		source  string
 	}{
-		"one failure":                  {[]Remembered{failure("a", 1, intent)}, ShouldPrefer, true, "a"},
-		"twice in one task":            {[]Remembered{failure("a", 1, intent), sameTask}, ShouldPrefer, true, "a"},
-		"two tasks":                    {[]Remembered{failure("a", 1, intent), failure("b", 2, "Deploy the billing service!")}, MustNot, false, "a"},
-		"close enough":                 {[]Remembered{failure("a", 1, "deploy our billing service to production"), failure("b", 2, intent)}, MustNot, false, "a"},
-		"one word in common":           {[]Remembered{failure("a", 1, "deploy a statue in the park"), failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
-		"one of two close":             {[]Remembered{failure("a", 1, intent), failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
-		"nothing in common":            {[]Remembered{failure("a", 1, "paint the fence"), failure("b", 2, "paint the fence")}, "", false, ""},
-		"a month old":                  {[]Remembered{failure("a", 30, intent), failure("b", 30, intent)}, MustNot, false, "a"},
-		"older":                        {[]Remembered{failure("a", 31, intent), failure("b", 31, intent)}, ShouldPrefer, true, "a"},
-		"three of seven weeks":         {[]Remembered{failure("a", 47, intent), failure("b", 47, intent), failure("c", 47, intent)}, MustNot, false, "a"},
-		"long ago":                     {[]Remembered{failure("a", 200, intent), failure("b", 200, intent)}, "", false, ""},
-		"released":                     {[]Remembered{released}, MustNot, false, "r"},
-		"released, and it worked":      {[]Remembered{entry("s", 0, schemas.Episodic, intent, "kubectl:apply -f pods.yaml"), released}, MustNot, false, "r"},
-		"lifted":                       {[]Remembered{entry("s", 0, schemas.Episodic, "deploy it", "kubectl:apply -f pods.yaml"), failure("a", 1, intent), failure("b", 2, intent)}, ShouldPrefer, false, "s"},
-		"failed once since":            {[]Remembered{failure("a", 0, intent), entry("s", 1, schemas.Episodic, intent, "kubectl:apply -f pods.yaml"), failure("b", 2, intent)}, ShouldPrefer, true, "a"},
-		"failed twice since":           {[]Remembered{failure("a", 0, intent), failure("b", 1, intent), entry("s", 2, schemas.Episodic, intent, "kubectl:apply -f pods.yaml")}, MustNot, false, "a"},
-		"another approach worked":      {[]Remembered{entry("s", 0, schemas.Episodic, "paint", "kubectl:delete"), failure("a", 1, intent), failure("b", 2, intent)}, MustNot, false, "a"},
-		"of a tool the task has not":   {[]Remembered{entry("a", 1, schemas.Procedural, intent, "helm:x"), entry("b", 1, schemas.Procedural, intent, "helm:x")}, "", false, ""},
-		"as it was kept before":        {[]Remembered{entry("a", 1, schemas.Procedural, intent, "bash"), entry("b", 1, schemas.Procedural, intent, "bash")}, "", false, ""},
-		"from outside":                 {[]Remembered{obstacle("a", 1, intent)}, ShouldPrefer, false, "a"},
-		"from outside, elsewhere":      {[]Remembered{obstacle("a", 1, "deploy fifty leaflets by hand")}, "", false, ""},
-		"from outside, some time ago":  {[]Remembered{obstacle("a", 40, intent)}, "", false, ""},
-		"what agents wrote themselves": {[]Remembered{loose(failure("a", 1, intent)), loose(failure("b", 1, intent))}, "", false, ""},
+		"one failure":       {[]Remembered{failure("a", 1, intent)}, ShouldPrefer, true, "a"},
+		"twice in one task": {[]Remembered{failure("a", 1, intent), sameTask}, ShouldPrefer, true, "a"},
+		"two tasks": {[]Remembered{failure("a", 1, intent),
+			failure("b", 2, "Deploy the billing service!")}, MustNot, false, "a"},
+		"close enough": {[]Remembered{failure("a", 1, "deploy our billing service to production"),
+			failure("b", 2, intent)}, MustNot, false, "a"},
+		"one word in common": {[]Remembered{failure("a", 1, "deploy a statue in the park"),
+			failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
+		"one of two close": {[]Remembered{failure("a", 1, intent),
+			failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
+		"nothing in common": {[]Remembered{failure("a", 1, "paint the fence"),
+			failure("b", 2, "paint the fence")}, "", false, ""},
+		"a month old": {[]Remembered{failure("a", 30, intent), failure("b", 30, intent)}, MustNot,
+			false, "a"},
+		"older": {[]Remembered{failure("a", 31, intent), failure("b", 31, intent)}, ShouldPrefer,
+			true, "a"},
+		"three of seven weeks": {[]Remembered{failure("a", 47, intent), failure("b", 47, intent),
+			failure("c", 47, intent)}, MustNot, false, "a"},
+		"long ago": {[]Remembered{failure("a", 200, intent), failure("b", 200, intent)}, "", false,
+			""},
+		"released": {[]Remembered{released}, MustNot, false, "r"},
+		"released, and it worked": {[]Remembered{entry("s", 0, schemas.Episodic, intent,
+			"kubectl:apply -f pods.yaml"), released}, MustNot, false, "r"},
+		"lifted": {[]Remembered{entry("s", 0, schemas.Episodic, "deploy it",
+			"kubectl:apply -f pods.yaml"), failure("a", 1, intent), failure("b", 2, intent)}, ShouldPrefer, false, "s"},
+		"failed once since": {[]Remembered{failure("a", 0, intent),
+			entry("s", 1, schemas.Episodic, intent, "kubectl:apply -f pods.yaml"), failure("b", 2, intent)},
+			ShouldPrefer, true, "a"},
+		"failed twice since": {[]Remembered{failure("a", 0, intent), failure("b", 1, intent),
+			entry("s", 2, schemas.Episodic, intent, "kubectl:apply -f pods.yaml")}, MustNot, false, "a"},
+		"another approach worked": {[]Remembered{entry("s", 0, schemas.Episodic, "paint", "kubectl:delete"),
+			failure("a", 1, intent), failure("b", 2, intent)}, MustNot, false, "a"},
+		"of a tool the task has not": {[]Remembered{entry("a", 1, schemas.Procedural, intent, "helm:x"),
+			entry("b", 1, schemas.Procedural, intent, "helm:x")}, "", false, ""},
+		"as it was kept before": {[]Remembered{entry("a", 1, schemas.Procedural, intent, "bash"),
+			entry("b", 1, schemas.Procedural, intent, "bash")}, "", false, ""},
+		"from outside": {[]Remembered{obstacle("a", 1, intent)}, ShouldPrefer, false, "a"},
+		"from outside, elsewhere": {[]Remembered{obstacle("a", 1, "deploy fifty leaflets by hand")}, "", false,
+			""},
+		"from outside, some time ago": {[]Remembered{obstacle("a", 40, intent)}, "", false, ""},
+		"what agents wrote themselves": {[]Remembered{loose(failure("a", 1, intent)), loose(failure("b", 1, intent))},
+			"", false, ""},
 	} {
 		got := Calibrate(intent, tt.entries, tools, today)
 		if tt.want == "" {
@@ -121,7 +153,8 @@ func TestWhatBindsAPlan_INV_MUSTNOT(t *testing.T) {
 	got := Calibrate(intent, []Remembered{failure("a", 1, intent), failure("b", 2, intent)}, tools, today)[0]
 	require.Equal(t, []string{"a", "b"}, got.Rests, "without either it falls")
 	require.Equal(t, `MUST NOT use tool kubectl on "apply -f pods.yaml": on "deploy the billing service", "learnt a" (memory a)`, got.String())
-	require.Len(t, Calibrate("最新のログ", []Remembered{entry("cjk", 1, schemas.Procedural, "ログを数える", "bash:wc")}, tools, today), 1)
+	require.Len(t, Calibrate("最新のログ", []Remembered{entry("cjk", 1, schemas.Procedural, "ログを数える", "bash:wc")}, tools,
+		today), 1)
 }
 
 // obstacle is a lesson of a task that something outside stopped.

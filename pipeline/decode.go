@@ -60,7 +60,8 @@ func Decode[T Answer](answer string) (out T, notes []string, err error) {
 	case len(fits) > 1:
 		return out, nil, wrong("the answer holds %d different objects that could be meant", len(fits))
 	case len(fits) == 0 && len(found) == 0:
-		return out, nil, wrong("the answer holds no JSON object").Expecting("one object with %s", strings.Join(memberNames(typ), ", "))
+		return out, nil, wrong("the answer holds no JSON object").Expecting("one object with %s",
+			strings.Join(memberNames(typ), ", "))
 	case len(fits) == 0:
 		return out, nil, wrong("the answer is not what was asked for").With(first(nearest)...)
 	}

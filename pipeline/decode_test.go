@@ -102,7 +102,8 @@ func TestUnescapedQuotes(t *testing.T) {
 		refused[schemas.ExecutionReport](t, done[:cut], "not JSON")
 	}
 	// What a string quotes never becomes what was said.
-	refused[schemas.ExecutionReport](t, `{"status":"failed","output":"log: ","status":"completed","tool_calls":[]}`, "twice")
+	refused[schemas.ExecutionReport](t, `{"status":"failed","output":"log: ","status":"completed","tool_calls":[]}`,
+		"twice")
 	refused[schemas.ExecutionReport](t, `{"output":"a "b" ","status":"completed","tool_calls":[],"x":"","status":"failed"}`, "")
 	refused[schemas.ExecutionReport](t, `{"a":"`+strings.Repeat(`"",`, 20_000)+`}`, "")
 	refused[schemas.ExecutionReport](t, strings.Repeat(`{"a" "}`, 100_000), "")
@@ -112,19 +113,24 @@ func TestUnescapedQuotes(t *testing.T) {
 }
 
 func TestMadeUpIDsAreDropped_INV_IDS(t *testing.T) {
-	got, notes := decoded[schemas.Plan](t, `{"task_id":"t","subtasks":[{"subtask_id":"s1","id":7,"parent_task_id":null,"round":3,"intent":"x",
+	got, notes := decoded[schemas.Plan](t,
+		`{"task_id":"t","subtasks":[{"subtask_id":"s1","id":7,"parent_task_id":null,"round":3,"intent":"x",
 		"success_criteria":["y"],"sequence":1,"tools":[]}],"subtask_ids":["s1"],"task_criteria":["z"]}`)
 	require.Len(t, notes, 7)
 	require.Equal(t, schemas.Plan{SubTasks: []schemas.PlannedSubTask{{Intent: "x", Sequence: 1, Tools: []string{},
 		SuccessCriteria: []schemas.Criterion{{Criterion: "y", Mode: schemas.Plausible}}}},
 		TaskCriteria: []schemas.Criterion{{Criterion: "z", Mode: schemas.Plausible}}}, got)
-	perceived, notes := decoded[schemas.Perception](t, `{"task_id":"find_it","intent":"find it","constraints":{"scope":null},"success_criteria":["found"]}`)
+	perceived, notes := decoded[schemas.Perception](t,
+		`{"task_id":"find_it","intent":"find it","constraints":{"scope":null},"success_criteria":["found"]}`)
 	require.Equal(t, "find it", perceived.Intent)
-	require.Equal(t, []string{"/success_criteria was dropped: criteria are the planner's to derive", "/task_id was dropped: ids are made by the node"}, notes)
+	require.Equal(t, []string{"/success_criteria was dropped: criteria are the planner's to derive",
+		"/task_id was dropped: ids are made by the node"}, notes)
 }
 
 func TestUnknownMembersAreRefused(t *testing.T) {
-	e := refused[schemas.VerdictReport](t, `{"verdict":[],"verdicts":[{"criterion":"a","verdict":"maybe","evidense":"b"}],"zeal":1}`, "not what was asked for")
+	e := refused[schemas.VerdictReport](t,
+		`{"verdict":[],"verdicts":[{"criterion":"a","verdict":"maybe","evidense":"b"}],"zeal":1}`,
+		"not what was asked for")
 	said := map[string]string{}
 	for _, v := range e.Violations {
 		said[v.Path] = v.Msg
@@ -137,8 +143,10 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 		"/verdicts/0/evidence": "is missing",
 	}, said)
 	refused[schemas.VerdictReport](t, `{"Verdicts":[]}`, "did you mean verdicts?")
-	refused[schemas.ExecutionReport](t, strings.Replace(done, `"exit":0`, `"exit":"0"`, 1), "/tool_calls/0/exit: must be a whole number")
-	refused[schemas.Perception](t, `{"intent":"x","constraints":{"deadline":"tomorrow"}}`, "/constraints/deadline: must be a time")
+	refused[schemas.ExecutionReport](t, strings.Replace(done, `"exit":0`, `"exit":"0"`, 1),
+		"/tool_calls/0/exit: must be a whole number")
+	refused[schemas.Perception](t, `{"intent":"x","constraints":{"deadline":"tomorrow"}}`,
+		"/constraints/deadline: must be a time")
 	refused[schemas.Plan](t, `{"subtasks":[{"intent":"x","success_criteria":[{"criterion":"c","check":{"kind":"shell"}}],"sequence":0,"tools":[]}],"task_criteria":[]}`, "/subtasks/0/success_criteria/0/check/kind")
 }
 
@@ -155,7 +163,8 @@ func TestAnswersAreBounded(t *testing.T) {
 }
 
 func TestUnclassedVerdictsAreRead(t *testing.T) {
-	got, _ := decoded[schemas.VerdictReport](t, `{"verdicts":[{"criterion":"合格","mode":"plausible","verdict":"fail","failure_class":null,"evidence":""}]}`)
+	got, _ := decoded[schemas.VerdictReport](t,
+		`{"verdicts":[{"criterion":"合格","mode":"plausible","verdict":"fail","failure_class":null,"evidence":""}]}`)
 	require.Empty(t, got.Verdicts[0].FailureClass)
 	require.Equal(t, "合格", got.Verdicts[0].Criterion)
 	refused[schemas.VerdictReport](t, `{"verdicts":[{"criterion":"a","verdict":"fail","failure_class":"mixed","evidence":""}]}`, "logical, environmental")

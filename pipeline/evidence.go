@@ -53,7 +53,8 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 func Unrecorded(r schemas.ExecutionResult) (list []schemas.Evidence) {
 	for _, claimed := range r.ToolCalls {
 		made := func(e schemas.Evidence) bool {
-			return ToolName(e.Tool) == ToolName(claimed.Tool) && (squeeze(e.Input) == squeeze(claimed.Input) || runs(e, claimed.Input))
+			return ToolName(e.Tool) == ToolName(claimed.Tool) &&
+				(squeeze(e.Input) == squeeze(claimed.Input) || runs(e, claimed.Input))
 		}
 		if r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made) {
 			list = append(list, claimed)
@@ -76,7 +77,8 @@ type Proof struct {
 // was changed. If the last such call failed, the criterion fails. Without any the
 // criterion is held for a person, unless a call of the judge decides.
 func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []bool) schemas.CriterionVerdict {
-	v := schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Held, Evidence: "no call of the executor that exited 0 is named for it"}
+	v := schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Held,
+		Evidence: "no call of the executor that exited 0 is named for it"}
 	last := -1
 	for i := range p.Calls {
 		if p.names(c, j, i) && (last < 0 || p.mayFollow(i, last)) {
@@ -86,9 +88,11 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 	switch {
 	case last >= 0 && p.Calls[last].Exit != 0:
 		return failedCall(v, p.Calls[last])
-	case last < 0 && c.Command != "" && slices.ContainsFunc(p.Unrecorded, func(e schemas.Evidence) bool { return runs(e, c.Command) }):
+	case last < 0 && c.Command != "" && slices.ContainsFunc(p.Unrecorded,
+		func(e schemas.Evidence) bool { return runs(e, c.Command) }):
 		v.Verdict, v.By, v.FailureClass = schemas.Fail, schemas.ByRecord, schemas.Logical
-		v.Evidence = fmt.Sprintf("the executor says that it ran %s, and the record of its calls does not have it", quote(c.Command))
+		v.Evidence = fmt.Sprintf("the executor says that it ran %s, and the record of its calls does not have it",
+			quote(c.Command))
 		return v
 	case last < 0 && c.Command == "" && p.lastFailed() != nil:
 		return failedCall(v, *p.lastFailed())
@@ -103,7 +107,8 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 			}
 			return v
 		}
-		v.Evidence = fmt.Sprintf("%s exited 0, and %s may have changed something after it", quote(p.Calls[last].Target()), quote(p.Calls[at].Target()))
+		v.Evidence = fmt.Sprintf("%s exited 0, and %s may have changed something after it",
+			quote(p.Calls[last].Target()), quote(p.Calls[at].Target()))
 	}
 	if p.Rules.JudgeCalls {
 		return p.proveOwn(c, j, v)
@@ -125,7 +130,8 @@ func (p Proof) lastFailed() *Call {
 }
 
 // proveOwn lets the last call of the judge that is named for a criterion decide.
-func (p Proof) proveOwn(c schemas.Criterion, j schemas.JudgedCriterion, v schemas.CriterionVerdict) schemas.CriterionVerdict {
+func (p Proof) proveOwn(c schemas.Criterion, j schemas.JudgedCriterion,
+	v schemas.CriterionVerdict) schemas.CriterionVerdict {
 	for _, e := range slices.Backward(p.Own) {
 		if c.Command != "" && !runs(e, c.Command) || c.Command == "" && !strings.Contains(j.Evidence, e.Target()) {
 			continue
@@ -233,7 +239,8 @@ func runs(e schemas.Evidence, command string) bool {
 // behind it: the && is not inside quotes or a comment, and the step neither ends the shell
 // nor gives a name another meaning.
 func goesOn(step string) bool {
-	if !quotesClosed(step) || strings.HasPrefix(step, "#") || strings.Contains(step, " #") || strings.Contains(strings.ReplaceAll(step, " ", ""), "()") {
+	if !quotesClosed(step) || strings.HasPrefix(step, "#") || strings.Contains(step, " #") ||
+		strings.Contains(strings.ReplaceAll(step, " ", ""), "()") {
 		return false
 	}
 	const ends = " exit exec return logout eval trap function alias hash "

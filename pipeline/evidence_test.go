@@ -20,7 +20,8 @@ func pass(criterion string) schemas.JudgedCriterion {
 // neither.
 func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 	test, free := "`go test ./...` exits 0", "tests pass"
-	goTest, edit, list := call("Bash", "cd x && go test  ./... -count=1", 0), call("Edit", "a.go", 0), call("bash", "git status; ls | wc -l 2>&1", 0)
+	goTest, edit, list := call("Bash", "cd x && go test  ./... -count=1", 0), call("Edit", "a.go", 0), call("bash",
+		"git status; ls | wc -l 2>&1", 0)
 	failing := goTest
 	failing.Exit = 1
 	for name, tt := range map[string]struct {
@@ -30,44 +31,69 @@ func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 		want      schemas.Verdict
 		class     schemas.FailureClass
 	}{
-		"no call at all":                       {free, 0, nil, schemas.Held, ""},
-		"its only call exits 1":                {free, 0, []schemas.Evidence{failing}, schemas.Fail, schemas.Logical},
-		"its only call exits 1, and is named":  {free, 1, []schemas.Evidence{failing}, schemas.Fail, schemas.Logical},
-		"a call that nothing names":            {free, 0, []schemas.Evidence{goTest}, schemas.Held, ""},
-		"a call that is not there":             {free, 7, []schemas.Evidence{goTest}, schemas.Held, ""},
-		"a named call":                         {free, 1, []schemas.Evidence{goTest}, schemas.Pass, ""},
-		"the command of the criterion":         {test, 0, []schemas.Evidence{edit, goTest}, schemas.Pass, ""},
-		"another command than the criterion's": {test, 1, []schemas.Evidence{call("bash", "go vet ./...", 0)}, schemas.Held, ""},
-		"a change after it":                    {test, 0, []schemas.Evidence{goTest, edit}, schemas.Held, ""},
-		"a change by shell after it":           {test, 0, []schemas.Evidence{goTest, call("bash", "sed -i s/a/b/ a.go", 0)}, schemas.Held, ""},
-		"a shell that writes a file":           {test, 0, []schemas.Evidence{goTest, call("bash", "echo x > a.go", 0)}, schemas.Held, ""},
-		"an unknown tool after it":             {test, 0, []schemas.Evidence{goTest, call("mcp__x__apply", "y", 0)}, schemas.Held, ""},
-		"reading after it":                     {test, 0, []schemas.Evidence{goTest, list, call("Read", "a.go", 0)}, schemas.Pass, ""},
-		"it is run again and fails":            {test, 0, []schemas.Evidence{goTest, failing}, schemas.Fail, schemas.Logical},
-		"it failed and is run again":           {test, 0, []schemas.Evidence{failing, edit, goTest}, schemas.Pass, ""},
-		"its exit is replaced":                 {test, 0, []schemas.Evidence{call("bash", "go test ./... || true", 0)}, schemas.Held, ""},
-		"its output is piped":                  {test, 0, []schemas.Evidence{call("bash", "go test ./... | tail", 0)}, schemas.Held, ""},
-		"it is only printed":                   {test, 0, []schemas.Evidence{call("bash", "echo go test ./...", 0)}, schemas.Held, ""},
-		"it stands in a comment":               {test, 0, []schemas.Evidence{call("bash", "true # && go test ./...", 0)}, schemas.Held, ""},
-		"it stands in a text":                  {test, 0, []schemas.Evidence{call("bash", `echo "ok && go test ./... "`, 0)}, schemas.Held, ""},
-		"the shell ends before it":             {test, 0, []schemas.Evidence{call("bash", "exit 0 && go test ./...", 0)}, schemas.Held, ""},
-		"a part of the shell ends before it":   {test, 0, []schemas.Evidence{call("bash", "( exit 0 && go test ./... )", 0)}, schemas.Held, ""},
-		"its name means something else":        {test, 0, []schemas.Evidence{call("bash", "go() (true) && go test ./...", 0)}, schemas.Held, ""},
-		"steps before it that go on":           {test, 0, []schemas.Evidence{call("bash", `cd "$(git rev-parse --show-toplevel)" && . ./env && go test ./... && echo ok`, 0)}, schemas.Pass, ""},
-		"git writes a file after it":           {test, 0, []schemas.Evidence{goTest, call("bash", "git diff --output=a.go", 0)}, schemas.Held, ""},
-		"sort writes a file after it":          {test, 0, []schemas.Evidence{goTest, call("bash", "sort -u -o a.go a.go", 0)}, schemas.Held, ""},
-		"uniq writes a file after it":          {test, 0, []schemas.Evidence{goTest, call("bash", "uniq -c a.txt a.go", 0)}, schemas.Held, ""},
-		"find writes a file after it":          {test, 0, []schemas.Evidence{goTest, call("bash", "find . -fprint a.go", 0)}, schemas.Held, ""},
-		"programs that only read after it":     {test, 0, []schemas.Evidence{goTest, call("bash", "find . -name a.go | sort -u | uniq -c; git diff --stat", 0)}, schemas.Pass, ""},
-		"an unplanned tool changes something":  {test, 0, []schemas.Evidence{goTest}, schemas.Held, ""},
-		"there is no such program":             {test, 0, []schemas.Evidence{call("bash", "go test ./...", 127)}, schemas.Fail, schemas.Environmental},
-		"the tool is the program":              {test, 0, []schemas.Evidence{call("go", "test ./...", 0)}, schemas.Pass, ""},
+		"no call at all":                      {free, 0, nil, schemas.Held, ""},
+		"its only call exits 1":               {free, 0, []schemas.Evidence{failing}, schemas.Fail, schemas.Logical},
+		"its only call exits 1, and is named": {free, 1, []schemas.Evidence{failing}, schemas.Fail, schemas.Logical},
+		"a call that nothing names":           {free, 0, []schemas.Evidence{goTest}, schemas.Held, ""},
+		"a call that is not there":            {free, 7, []schemas.Evidence{goTest}, schemas.Held, ""},
+		"a named call":                        {free, 1, []schemas.Evidence{goTest}, schemas.Pass, ""},
+		"the command of the criterion":        {test, 0, []schemas.Evidence{edit, goTest}, schemas.Pass, ""},
+		"another command than the criterion's": {test, 1, []schemas.Evidence{call("bash", "go vet ./...", 0)},
+			schemas.Held, ""},
+		"a change after it": {test, 0, []schemas.Evidence{goTest, edit}, schemas.Held, ""},
+		"a change by shell after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "sed -i s/a/b/ a.go", 0)}, schemas.Held, ""},
+		"a shell that writes a file": {test, 0, []schemas.Evidence{goTest, call("bash", "echo x > a.go", 0)},
+			schemas.Held, ""},
+		"an unknown tool after it": {test, 0, []schemas.Evidence{goTest, call("mcp__x__apply", "y", 0)},
+			schemas.Held, ""},
+		"reading after it": {test, 0, []schemas.Evidence{goTest, list, call("Read", "a.go", 0)},
+			schemas.Pass, ""},
+		"it is run again and fails": {test, 0, []schemas.Evidence{goTest, failing}, schemas.Fail,
+			schemas.Logical},
+		"it failed and is run again": {test, 0, []schemas.Evidence{failing, edit, goTest}, schemas.Pass, ""},
+		"its exit is replaced": {test, 0, []schemas.Evidence{call("bash", "go test ./... || true", 0)},
+			schemas.Held, ""},
+		"its output is piped": {test, 0, []schemas.Evidence{call("bash", "go test ./... | tail", 0)},
+			schemas.Held, ""},
+		"it is only printed": {test, 0, []schemas.Evidence{call("bash", "echo go test ./...", 0)},
+			schemas.Held, ""},
+		"it stands in a comment": {test, 0,
+			[]schemas.Evidence{call("bash", "true # && go test ./...", 0)}, schemas.Held, ""},
+		"it stands in a text": {test, 0,
+			[]schemas.Evidence{call("bash", `echo "ok && go test ./... "`, 0)}, schemas.Held, ""},
+		"the shell ends before it": {test, 0,
+			[]schemas.Evidence{call("bash", "exit 0 && go test ./...", 0)}, schemas.Held, ""},
+		"a part of the shell ends before it": {test, 0,
+			[]schemas.Evidence{call("bash", "( exit 0 && go test ./... )", 0)}, schemas.Held, ""},
+		"its name means something else": {test, 0,
+			[]schemas.Evidence{call("bash", "go() (true) && go test ./...", 0)}, schemas.Held, ""},
+		"steps before it that go on": {test, 0,
+			[]schemas.Evidence{call("bash",
+				`cd "$(git rev-parse --show-toplevel)" && . ./env && go test ./... && echo ok`, 0)}, schemas.Pass, ""},
+		"git writes a file after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "git diff --output=a.go", 0)}, schemas.Held, ""},
+		"sort writes a file after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "sort -u -o a.go a.go", 0)}, schemas.Held, ""},
+		"uniq writes a file after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "uniq -c a.txt a.go", 0)}, schemas.Held, ""},
+		"find writes a file after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "find . -fprint a.go", 0)}, schemas.Held, ""},
+		"programs that only read after it": {test, 0,
+			[]schemas.Evidence{goTest, call("bash", "find . -name a.go | sort -u | uniq -c; git diff --stat", 0)},
+			schemas.Pass, ""},
+		"an unplanned tool changes something": {test, 0, []schemas.Evidence{goTest}, schemas.Held, ""},
+		"there is no such program": {test, 0, []schemas.Evidence{call("bash", "go test ./...", 127)},
+			schemas.Fail, schemas.Environmental},
+		"the tool is the program": {test, 0, []schemas.Evidence{call("go", "test ./...", 0)}, schemas.Pass,
+			""},
 	} {
 		var c schemas.Criterion
 		raw, err := json.Marshal(map[string]string{"criterion": tt.criterion, "mode": "verifiable"})
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(raw, &c))
-		r := schemas.ExecutionResult{Attempt: 1, ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: tt.calls}}
+		r := schemas.ExecutionResult{Attempt: 1,
+			ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: tt.calls}}
 		if strings.HasPrefix(name, "an unplanned tool") {
 			r.Unplanned = []schemas.Evidence{edit}
 		}
@@ -79,7 +105,8 @@ func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 		require.Equal(t, tt.want, v.Verdict, "%s: %+v", name, v)
 		require.Equal(t, tt.class, v.FailureClass, name)
 		require.NotEmpty(t, v.Evidence, name)
-		require.Equal(t, map[schemas.Verdict]schemas.OutcomeStatus{schemas.Pass: schemas.Matched, schemas.Fail: schemas.OutcomeFailed, schemas.Held: schemas.OutcomeHeld}[tt.want], o.Status, name)
+		require.Equal(t, map[schemas.Verdict]schemas.OutcomeStatus{schemas.Pass: schemas.Matched,
+			schemas.Fail: schemas.OutcomeFailed, schemas.Held: schemas.OutcomeHeld}[tt.want], o.Status, name)
 		state := FanIn(schemas.DispatchManifest{SubTaskIDs: []string{""}}, []schemas.SubTaskOutcome{o}).State
 		require.Equal(t, tt.want == schemas.Fail, state == GateShut, name)
 		_, again := Correct(o, RetryBudget, "")
@@ -89,9 +116,12 @@ func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 
 // Two criteria name a command each: the later one is no change to the earlier one.
 func TestACheckIsNoChange(t *testing.T) {
-	list := []schemas.Criterion{{Criterion: "vet", Mode: schemas.Verifiable, Command: "go vet ./..."}, {Criterion: "tests pass", Mode: schemas.Verifiable}}
-	said := []schemas.JudgedCriterion{pass("vet"), {Criterion: "tests pass", Verdict: schemas.Pass, Evidence: "bash:go test ./... → ok"}}
-	p := Proof{Calls: []Call{{call("bash", "go vet ./...", 0), schemas.ByClaim, 1, 1, false}, {call("bash", "go test ./...", 0), schemas.ByClaim, 1, 1, false}}}
+	list := []schemas.Criterion{{Criterion: "vet", Mode: schemas.Verifiable, Command: "go vet ./..."},
+		{Criterion: "tests pass", Mode: schemas.Verifiable}}
+	said := []schemas.JudgedCriterion{pass("vet"), {Criterion: "tests pass", Verdict: schemas.Pass,
+		Evidence: "bash:go test ./... → ok"}}
+	p := Proof{Calls: []Call{{call("bash", "go vet ./...", 0), schemas.ByClaim, 1, 1, false},
+		{call("bash", "go test ./...", 0), schemas.ByClaim, 1, 1, false}}}
 	verdicts, _ := Verdicts(list, said, p)
 	require.True(t, AllPass(verdicts), "%+v", verdicts)
 	p.Calls = append(p.Calls, Call{call("write", "x", 1), schemas.ByClaim, 1, 1, false})
@@ -117,23 +147,27 @@ func TestRecordedWins(t *testing.T) {
 		want     schemas.Verdict
 		by       schemas.Basis
 	}{
-		"a claim":                              {nil, EvidenceRules{}, nil, schemas.Pass, schemas.ByClaim},
-		"a record that fails":                  {record, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
-		"a record that passes":                 {claim, EvidenceRules{}, nil, schemas.Pass, schemas.ByRecord},
-		"a record without it":                  {[]schemas.Evidence{}, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
-		"a record is asked for":                {nil, EvidenceRules{RequireRecorded: true}, nil, schemas.Held, ""},
-		"the judge's call":                     {nil, demanded(true), claim, schemas.Pass, schemas.ByJudgeCall},
-		"the judge's call, which fails":        {nil, demanded(true), record, schemas.Fail, schemas.ByJudgeCall},
-		"the judge's call where not allowed":   {nil, demanded(false), claim, schemas.Held, ""},
-		"no judge's call beside a false claim": {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail, schemas.ByRecord},
-		"no judge's call over a failed one":    {record, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail, schemas.ByRecord},
+		"a claim":              {nil, EvidenceRules{}, nil, schemas.Pass, schemas.ByClaim},
+		"a record that fails":  {record, EvidenceRules{}, nil, schemas.Fail, schemas.ByRecord},
+		"a record that passes": {claim, EvidenceRules{}, nil, schemas.Pass, schemas.ByRecord},
+		"a record without it": {[]schemas.Evidence{}, EvidenceRules{}, nil, schemas.Fail,
+			schemas.ByRecord},
+		"a record is asked for":              {nil, EvidenceRules{RequireRecorded: true}, nil, schemas.Held, ""},
+		"the judge's call":                   {nil, demanded(true), claim, schemas.Pass, schemas.ByJudgeCall},
+		"the judge's call, which fails":      {nil, demanded(true), record, schemas.Fail, schemas.ByJudgeCall},
+		"the judge's call where not allowed": {nil, demanded(false), claim, schemas.Held, ""},
+		"no judge's call beside a false claim": {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, claim,
+			schemas.Fail, schemas.ByRecord},
+		"no judge's call over a failed one": {record, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail,
+			schemas.ByRecord},
 	} {
 		r := schemas.ExecutionResult{Recorded: tt.recorded, ExecutionReport: schemas.ExecutionReport{ToolCalls: claim}}
 		raw, err := json.Marshal(r)
 		require.NoError(t, err)
 		r = schemas.ExecutionResult{}
 		require.NoError(t, json.Unmarshal(raw, &r), "an empty record is kept")
-		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")}, Proof{Calls: Counted(r, tt.rules, 1, 1), Unrecorded: Unrecorded(r), Own: tt.own, Rules: tt.rules})
+		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")},
+			Proof{Calls: Counted(r, tt.rules, 1, 1), Unrecorded: Unrecorded(r), Own: tt.own, Rules: tt.rules})
 		require.Equal(t, tt.want, v[0].Verdict, name)
 		require.Equal(t, tt.by, v[0].By, name)
 	}
@@ -161,15 +195,21 @@ func TestCallsOfAllExecutors(t *testing.T) {
 // A bare string is verifiable if it names a command, and plausible if not.
 func TestModeOfABareString(t *testing.T) {
 	for text, want := range map[string]schemas.Criterion{
-		`"tests pass"`:                                         {Criterion: "tests pass", Mode: schemas.Plausible},
-		"\"`make test` exits 0\"":                              {Criterion: "`make test` exits 0", Mode: schemas.Verifiable, Command: "make test"},
-		"\"`make test`: exit code = 0\"":                       {Criterion: "`make test`: exit code = 0", Mode: schemas.Verifiable, Command: "make test"},
-		"\"`make test` exits 1\"":                              {Criterion: "`make test` exits 1", Mode: schemas.Plausible},
-		"\"`report.txt` is whole\"":                            {Criterion: "`report.txt` is whole", Mode: schemas.Plausible},
-		`{"criterion":"x"}`:                                    {Criterion: "x", Mode: schemas.Plausible},
-		`{"criterion":"x","mode":"verifiable"}`:                {Criterion: "x", Mode: schemas.Verifiable},
-		`{"criterion":"x","command":"make test"}`:              {Criterion: "x", Mode: schemas.Verifiable, Command: "make test"},
-		`{"criterion":"x","check":{"kind":"file","path":"x"}}`: {Criterion: "x", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "x"}},
+		`"tests pass"`: {Criterion: "tests pass", Mode: schemas.Plausible},
+		"\"`make test` exits 0\"": {Criterion: "`make test` exits 0",
+			Mode: schemas.Verifiable, Command: "make test"},
+		"\"`make test`: exit code = 0\"": {Criterion: "`make test`: exit code = 0",
+			Mode: schemas.Verifiable, Command: "make test"},
+		"\"`make test` exits 1\"": {Criterion: "`make test` exits 1",
+			Mode: schemas.Plausible},
+		"\"`report.txt` is whole\"": {Criterion: "`report.txt` is whole",
+			Mode: schemas.Plausible},
+		`{"criterion":"x"}`:                     {Criterion: "x", Mode: schemas.Plausible},
+		`{"criterion":"x","mode":"verifiable"}`: {Criterion: "x", Mode: schemas.Verifiable},
+		`{"criterion":"x","command":"make test"}`: {Criterion: "x", Mode: schemas.Verifiable,
+			Command: "make test"},
+		`{"criterion":"x","check":{"kind":"file","path":"x"}}`: {Criterion: "x", Mode: schemas.Verifiable,
+			Check: &schemas.Check{Kind: schemas.CheckFile, Path: "x"}},
 	} {
 		var c schemas.Criterion
 		require.NoError(t, json.Unmarshal([]byte(text), &c))
@@ -190,7 +230,8 @@ func TestRecordKeepsTheOrder(t *testing.T) {
 		"after":  {[]schemas.Evidence{test, edit}, schemas.Held},
 	} {
 		r := schemas.ExecutionResult{Recorded: tt.recorded, Unplanned: []schemas.Evidence{edit}}
-		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")}, Proof{Calls: Counted(r, EvidenceRules{}, 1, 1)})
+		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")},
+			Proof{Calls: Counted(r, EvidenceRules{}, 1, 1)})
 		require.Equal(t, tt.want, v[0].Verdict, name)
 	}
 }

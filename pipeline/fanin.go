@@ -77,7 +77,8 @@ func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gather
 			o.Status, o.FailureReason = schemas.OutcomeFailed, "it was reported as matched and as failed"
 		}
 		// A status this does not know, or one that its verdicts do not bear out, is no match.
-		if o.Failed() || !NoneFailed(o.CriteriaVerdicts) || o.Status == schemas.Matched && !AllPass(o.CriteriaVerdicts) {
+		if o.Failed() || !NoneFailed(o.CriteriaVerdicts) || o.Status == schemas.Matched &&
+			!AllPass(o.CriteriaVerdicts) {
 			g.Failed = append(g.Failed, id)
 			o.Status = schemas.OutcomeFailed
 		}

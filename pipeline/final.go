@@ -11,7 +11,8 @@ import (
 // GiveUp is R7's directive where no round failed and none can begin: nobody fills
 // a role, or a planner's answers do not hold. Abandoning has no other way than a
 // directive. Its D and P are those of the loss measured last, 0 before any was; Ω is of now.
-func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t Trail, last schemas.Loss, why string) schemas.PlanDirective {
+func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t Trail, last schemas.Loss,
+	why string) schemas.PlanDirective {
 	omega := p.Omega(replans, elapsedMS)
 	l := p.Loss(last.D, last.P, omega)
 	measured := ""
@@ -19,16 +20,19 @@ func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t 
 		measured = " No round was measured, so only the budget used is in the loss."
 	}
 	return schemas.PlanDirective{TaskID: taskID, Round: round, Loss: l, Gradient: p.Direction(0, l.D),
-		Directive: schemas.Abandon, BlockedTools: union(t.BlockedTools, nil), BlockedTargets: union(t.BlockedTargets, nil),
+		Directive: schemas.Abandon, BlockedTools: union(t.BlockedTools, nil),
+		BlockedTargets:        union(t.BlockedTargets, nil),
 		SuggestedAlternatives: []string{}, BudgetPressure: omega, Rationale: "Abandon: " + why + "." + measured}
 }
 
 // Abandoned is what the user gets when d abandons a task: the outputs of the
 // subtasks that matched in the last round, what each round tried, and what a
 // person could do. at is RFC 3339.
-func Abandoned(d schemas.PlanDirective, last []schemas.SubTaskOutcome, tried []schemas.Plan, at string) (schemas.FinalResult, error) {
+func Abandoned(d schemas.PlanDirective, last []schemas.SubTaskOutcome, tried []schemas.Plan,
+	at string) (schemas.FinalResult, error) {
 	if d.Directive != schemas.Abandon {
-		return schemas.FinalResult{}, schemas.Conflictf("directive %s of task %s does not abandon it", d.Directive, d.TaskID).
+		return schemas.FinalResult{}, schemas.Conflictf("directive %s of task %s does not abandon it", d.Directive,
+			d.TaskID).
 			Try("plan the next round")
 	}
 	partial := []json.RawMessage{}
@@ -57,7 +61,8 @@ func nextMoves(d schemas.PlanDirective) []string {
 	moves := []string{"submit the task again, narrower or with what was missing"}
 	switch {
 	case d.FailedCriterion != "" && d.FailureClass == schemas.Environmental:
-		moves = append(moves, fmt.Sprintf("remove what stood in the way of %q, then submit it again", d.FailedCriterion))
+		moves = append(moves, fmt.Sprintf("remove what stood in the way of %q, then submit it again",
+			d.FailedCriterion))
 	case d.FailedCriterion != "":
 		moves = append(moves, fmt.Sprintf("see whether %q is the right thing to ask for", d.FailedCriterion))
 	}

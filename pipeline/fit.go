@@ -45,7 +45,8 @@ func fit(text []byte, typ reflect.Type) (reading, []schemas.Violation) {
 		return reading{}, []schemas.Violation{{Msg: "is not JSON"}}
 	}
 	if f.plausible != nil {
-		f.notes = append(f.notes, "plausible, judged by evidence as text, for want of a mode, a check or a command: "+strings.Join(f.plausible, ", "))
+		f.notes = append(f.notes, "plausible, judged by evidence as text, for want of a mode, a check or a command: "+
+			strings.Join(f.plausible, ", "))
 	}
 	return reading{text: out, notes: f.notes}, nil
 }
@@ -180,7 +181,8 @@ func (f *fitting) members(m map[string]any, typ reflect.Type, at string) map[str
 // known against it. Ids and rounds are made by the node (INV-IDS).
 func notTheirs(typ reflect.Type, name string) string {
 	switch {
-	case name == "id", name == "ids", name == "uuid", name == "round", strings.HasSuffix(name, "_id"), strings.HasSuffix(name, "_ids"):
+	case name == "id", name == "ids", name == "uuid", name == "round", strings.HasSuffix(name,
+		"_id"), strings.HasSuffix(name, "_ids"):
 		return "ids are made by the node"
 	case typ == reflect.TypeFor[schemas.Perception]() && name == "success_criteria":
 		return "criteria are the planner's to derive"

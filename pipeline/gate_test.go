@@ -33,13 +33,18 @@ func TestFanInCountsDistinctSubtasks_INV_FANIN(t *testing.T) {
 		missing  []string
 		why      []string
 	}{
-		"none":                   {nil, GateWaiting, []string{"s1", "s2"}, nil},
-		"a duplicate is no s2":   {[]schemas.SubTaskOutcome{s1, s1, s1}, GateWaiting, []string{"s2"}, []string{IgnoredDuplicate, IgnoredDuplicate}},
-		"nor is an earlier s2":   {[]schemas.SubTaskOutcome{s1, outcome("s2", 1, schemas.Matched)}, GateWaiting, []string{"s2"}, []string{IgnoredLate}},
-		"nor is one to come":     {[]schemas.SubTaskOutcome{s1, outcome("s2", 3, schemas.Matched)}, GateWaiting, []string{"s2"}, []string{IgnoredLate}},
-		"nor that of a stranger": {[]schemas.SubTaskOutcome{s1, outcome("s3", 2, schemas.Matched), other}, GateWaiting, []string{"s2"}, []string{IgnoredUnknown, IgnoredUnknown}},
-		"both":                   {[]schemas.SubTaskOutcome{s2, s1}, GateOpen, nil, nil},
-		"a late failure":         {[]schemas.SubTaskOutcome{s2, outcome("s1", 1, schemas.OutcomeFailed), s1}, GateOpen, nil, []string{IgnoredLate}},
+		"none": {nil, GateWaiting, []string{"s1", "s2"}, nil},
+		"a duplicate is no s2": {[]schemas.SubTaskOutcome{s1, s1, s1}, GateWaiting, []string{"s2"},
+			[]string{IgnoredDuplicate, IgnoredDuplicate}},
+		"nor is an earlier s2": {[]schemas.SubTaskOutcome{s1, outcome("s2", 1, schemas.Matched)}, GateWaiting,
+			[]string{"s2"}, []string{IgnoredLate}},
+		"nor is one to come": {[]schemas.SubTaskOutcome{s1, outcome("s2", 3, schemas.Matched)}, GateWaiting,
+			[]string{"s2"}, []string{IgnoredLate}},
+		"nor that of a stranger": {[]schemas.SubTaskOutcome{s1, outcome("s3", 2, schemas.Matched), other}, GateWaiting,
+			[]string{"s2"}, []string{IgnoredUnknown, IgnoredUnknown}},
+		"both": {[]schemas.SubTaskOutcome{s2, s1}, GateOpen, nil, nil},
+		"a late failure": {[]schemas.SubTaskOutcome{s2, outcome("s1", 1, schemas.OutcomeFailed), s1}, GateOpen,
+			nil, []string{IgnoredLate}},
 	} {
 		g := FanIn(manifest, tt.outcomes)
 		require.Equal(t, tt.state, g.State, name)
@@ -112,15 +117,18 @@ func TestNoSequenceWithAFailureOpensTheGate_INV_GATE(t *testing.T) {
 }
 
 var task = schemas.SubTask{SubTaskID: "s", ParentTaskID: "t", Round: 1, PlannedSubTask: schemas.PlannedSubTask{
-	Intent: "build", SuccessCriteria: []schemas.Criterion{{Criterion: "It builds.", Mode: schemas.Verifiable}, {Criterion: "読みやすい", Mode: schemas.Plausible}}}}
+	Intent: "build", SuccessCriteria: []schemas.Criterion{{Criterion: "It builds.", Mode: schemas.Verifiable},
+		{Criterion: "読みやすい", Mode: schemas.Plausible}}}}
 
 func said(first, second schemas.Verdict) []schemas.JudgedCriterion {
-	return []schemas.JudgedCriterion{{Criterion: "it builds", Verdict: first, Evidence: "bash:make → ok"}, {Criterion: "読みやすい", Verdict: second, Evidence: "読んだ", FailureClass: schemas.Logical}}
+	return []schemas.JudgedCriterion{{Criterion: "it builds", Verdict: first, Evidence: "bash:make → ok"},
+		{Criterion: "読みやすい", Verdict: second, Evidence: "読んだ", FailureClass: schemas.Logical}}
 }
 
 func completed(attempt int) schemas.ExecutionResult {
-	return schemas.ExecutionResult{SubTaskID: "s", Attempt: attempt, ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted,
-		Output: json.RawMessage(`"x"`), ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make"}}}}
+	return schemas.ExecutionResult{SubTaskID: "s", Attempt: attempt,
+		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted,
+			Output: json.RawMessage(`"x"`), ToolCalls: []schemas.Evidence{{Tool: "bash", Input: "make"}}}}
 }
 
 // callsOf is the proof that the calls of a result are.
@@ -129,7 +137,8 @@ func callsOf(r schemas.ExecutionResult) Proof {
 }
 
 func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
-	ok, notes := Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
+	ok, notes := Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)),
+		schemas.SubTaskOutcome{})
 	require.Equal(t, schemas.Matched, ok.Status)
 	require.Empty(t, notes)
 	require.Empty(t, ok.FailureReason)
@@ -146,15 +155,20 @@ func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
 		class schemas.FailureClass
 		why   string
 	}{
-		"one failed":            {task, completed(1), said(schemas.Pass, schemas.Fail), schemas.Logical, "読んだ"},
-		"one missing":           {task, completed(1), said(schemas.Pass, schemas.Pass)[:1], "", "nobody judged it"},
-		"no evidence":           {task, completed(1), silent, "", "without evidence"},
-		"both passed and not":   {task, completed(1), append(said(schemas.Pass, schemas.Fail), said(schemas.Pass, schemas.Pass)...), schemas.Logical, "読んだ"},
-		"not and both passed":   {task, completed(1), append(said(schemas.Pass, schemas.Pass), said(schemas.Pass, schemas.Fail)...), schemas.Logical, "読んだ"},
-		"an unknown verdict":    {task, completed(1), said(schemas.Pass, "mostly"), schemas.Logical, "読んだ"},
-		"it failed, it is said": {task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Reason: "timed out"}}, said(schemas.Pass, schemas.Pass), "", "timed out"},
-		"it is not said how":    {task, schemas.ExecutionResult{Attempt: 1}, said(schemas.Pass, schemas.Pass), "", "reported no success"},
-		"nothing to pass":       {unplanned, completed(1), nil, "", "no criterion"},
+		"one failed":  {task, completed(1), said(schemas.Pass, schemas.Fail), schemas.Logical, "読んだ"},
+		"one missing": {task, completed(1), said(schemas.Pass, schemas.Pass)[:1], "", "nobody judged it"},
+		"no evidence": {task, completed(1), silent, "", "without evidence"},
+		"both passed and not": {task, completed(1), append(said(schemas.Pass, schemas.Fail),
+			said(schemas.Pass, schemas.Pass)...), schemas.Logical, "読んだ"},
+		"not and both passed": {task, completed(1), append(said(schemas.Pass, schemas.Pass),
+			said(schemas.Pass, schemas.Fail)...), schemas.Logical, "読んだ"},
+		"an unknown verdict": {task, completed(1), said(schemas.Pass, "mostly"), schemas.Logical, "読んだ"},
+		"it failed, it is said": {task, schemas.ExecutionResult{Attempt: 1,
+			ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Reason: "timed out"}},
+			said(schemas.Pass, schemas.Pass), "", "timed out"},
+		"it is not said how": {task, schemas.ExecutionResult{Attempt: 1}, said(schemas.Pass, schemas.Pass), "",
+			"reported no success"},
+		"nothing to pass": {unplanned, completed(1), nil, "", "no criterion"},
 	} {
 		o, _ := Aggregate(tt.task, tt.r, tt.said, callsOf(tt.r), schemas.SubTaskOutcome{})
 		require.Equal(t, schemas.OutcomeFailed, o.Status, name)
@@ -163,10 +177,12 @@ func TestEveryCriterionMustPass_INV_ALLPASS(t *testing.T) {
 			require.Len(t, o.CriteriaVerdicts, 2)
 			require.Equal(t, tt.class, o.CriteriaVerdicts[1].FailureClass, name)
 		}
-		require.Equal(t, GateShut, FanIn(schemas.DispatchManifest{TaskID: tt.task.ParentTaskID, Round: tt.task.Round, SubTaskIDs: []string{tt.task.SubTaskID}}, []schemas.SubTaskOutcome{o}).State)
+		require.Equal(t, GateShut, FanIn(schemas.DispatchManifest{TaskID: tt.task.ParentTaskID, Round: tt.task.Round,
+			SubTaskIDs: []string{tt.task.SubTaskID}}, []schemas.SubTaskOutcome{o}).State)
 		require.Positive(t, Measure(Weigh(schemas.ReplanRequest{Outcomes: []schemas.SubTaskOutcome{o}})).D)
 	}
-	_, notes = Verdicts(task.SuccessCriteria, []schemas.JudgedCriterion{{Criterion: "it is pretty", Verdict: schemas.Pass, Evidence: "e"}}, Proof{})
+	_, notes = Verdicts(task.SuccessCriteria,
+		[]schemas.JudgedCriterion{{Criterion: "it is pretty", Verdict: schemas.Pass, Evidence: "e"}}, Proof{})
 	require.Len(t, notes, 1)
 }
 
@@ -189,13 +205,15 @@ func TestCorrectionsAreBounded(t *testing.T) {
 	require.Equal(t, RetryBudget, signals)
 	require.Len(t, o.GapTrajectory, RetryBudget+1)
 	require.Len(t, o.ToolCalls, RetryBudget+1)
-	o, _ = Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
+	o, _ = Aggregate(task, completed(1), said(schemas.Pass, schemas.Pass), callsOf(completed(1)),
+		schemas.SubTaskOutcome{})
 	_, again := Correct(o, RetryBudget, "")
 	require.False(t, again)
 }
 
 func TestAPlausibleFailureWeighsItsShareOfAttempts(t *testing.T) {
-	o, _ := Aggregate(task, completed(1), said(schemas.Fail, schemas.Pass), callsOf(completed(1)), schemas.SubTaskOutcome{})
+	o, _ := Aggregate(task, completed(1), said(schemas.Fail, schemas.Pass), callsOf(completed(1)),
+		schemas.SubTaskOutcome{})
 	o, _ = Aggregate(task, completed(2), said(schemas.Pass, schemas.Fail), callsOf(completed(2)), o)
 	f := Measure(Weigh(schemas.ReplanRequest{Outcomes: []schemas.SubTaskOutcome{o}}))
 	require.InDelta(t, 0.25, f.D, tolerance) // 1 of 2 attempts, 1 of 2 criteria
@@ -203,7 +221,8 @@ func TestAPlausibleFailureWeighsItsShareOfAttempts(t *testing.T) {
 
 func TestVerdictsFindTheirCriterion(t *testing.T) {
 	list := []schemas.Criterion{{Criterion: "exit code = 0"}, {Criterion: "exit code != 0"}, {Criterion: "It's there."}}
-	for text, want := range map[string]int{"Exit code = 0": 0, "exit  code != 0.": 1, "exit code 0": -1, "it s there": 2, "ｉｔ's there": 2, "": -1} {
+	for text, want := range map[string]int{"Exit code = 0": 0, "exit  code != 0.": 1, "exit code 0": -1,
+		"it s there": 2, "ｉｔ's there": 2, "": -1} {
 		require.Equal(t, want, place(list, text), text)
 	}
 }

@@ -28,9 +28,11 @@ type Parameters struct {
 	TimeBudgetMS        int64
 	Table               Table
 	ByQuality           bool // the gradient is that of quality: what passing time adds to the loss is no change
-	KillSwitch          bool // two rounds in a row that move the loss up by more than Epsilon end the task, if D > Delta
-	Patient             bool // a first approach that ran is refined once before anything is blocked
-	Letter              bool // every tool that was tried is blocked, as v0.7 is written: general ones and the last one, too
+	// two rounds in a row that move the loss up by more than Epsilon end the task, if D > Delta
+	KillSwitch bool
+	Patient    bool // a first approach that ran is refined once before anything is blocked
+	// every tool that was tried is blocked, as v0.7 is written: general ones and the last one, too
+	Letter bool
 
 	// General are the tools that are not blocked as such, but on what they were used on;
 	// nil = GeneralTools.
@@ -93,7 +95,8 @@ func (p Parameters) Check() error {
 	}
 	for i, row := range p.Table.Rows { // only what R2 can do, never a success (INV-GGS-NO-ACCEPT)
 		if !slices.Contains(schemas.Directives(), row.Directive) {
-			e = e.With(schemas.Violation{Path: fmt.Sprintf("/table/%d", i), Msg: fmt.Sprintf("%q is no directive", row.Directive)})
+			e = e.With(schemas.Violation{Path: fmt.Sprintf("/table/%d", i),
+				Msg: fmt.Sprintf("%q is no directive", row.Directive)})
 		}
 	}
 	if len(e.Violations) > 0 {
@@ -163,7 +166,8 @@ func Weigh(r schemas.ReplanRequest) (list []Weighed) {
 			list = append(list, w)
 		}
 		if o.Failed() && !failed {
-			list = append(list, Weighed{schemas.CriterionVerdict{Criterion: string(o.FailureReason), Verdict: schemas.Fail}, 1})
+			list = append(list, Weighed{schemas.CriterionVerdict{Criterion: string(o.FailureReason),
+				Verdict: schemas.Fail}, 1})
 		}
 	}
 	for _, v := range r.TaskVerdicts {

@@ -60,7 +60,8 @@ func TestVectorParametersAreTheDefaults(t *testing.T) {
 	p := Defaults()
 	require.NoError(t, p.Check())
 	require.Equal(t, map[string]float64{"alpha": p.Alpha, "beta": p.Beta, "lam": p.Lambda, "w1": p.W1, "w2": p.W2,
-		"epsilon": p.Epsilon, "delta": p.Delta, "abandon_omega": p.AbandonOmega, "rho": p.Rho}, readVectors(t).Parameters)
+		"epsilon": p.Epsilon, "delta": p.Delta, "abandon_omega": p.AbandonOmega, "rho": p.Rho},
+		readVectors(t).Parameters)
 }
 
 func TestLossVectors(t *testing.T) {
@@ -93,10 +94,12 @@ func TestVerdictVectors(t *testing.T) {
 		o.GapTrajectory = make([]schemas.Gap, attempts)
 		for i, c := range v.Criteria {
 			name := string(rune('a' + i))
-			o.CriteriaVerdicts = append(o.CriteriaVerdicts, schemas.CriterionVerdict{Criterion: name, Mode: c.Mode, Verdict: c.Verdict, FailureClass: c.Class})
+			o.CriteriaVerdicts = append(o.CriteriaVerdicts,
+				schemas.CriterionVerdict{Criterion: name, Mode: c.Mode, Verdict: c.Verdict, FailureClass: c.Class})
 			for n := range c.Failed {
 				at := attempts - 1 - n
-				o.GapTrajectory[at].FailedCriteria = append(o.GapTrajectory[at].FailedCriteria, schemas.FailedCriterion{Criterion: name})
+				o.GapTrajectory[at].FailedCriteria = append(o.GapTrajectory[at].FailedCriteria,
+					schemas.FailedCriterion{Criterion: name})
 			}
 		}
 		o.Status = schemas.OutcomeFailed
@@ -113,7 +116,8 @@ func TestDistanceIsNeverNothing(t *testing.T) {
 		"failed, no verdicts": {Outcomes: []schemas.SubTaskOutcome{{Status: schemas.OutcomeFailed}}},
 		"failed, all pass": {Outcomes: []schemas.SubTaskOutcome{{Status: schemas.OutcomeFailed,
 			CriteriaVerdicts: []schemas.CriterionVerdict{{Verdict: schemas.Pass}}}}},
-		"rejected merge": {Outcomes: []schemas.SubTaskOutcome{{Status: schemas.Matched, CriteriaVerdicts: []schemas.CriterionVerdict{{Verdict: schemas.Pass}}}},
+		"rejected merge": {Outcomes: []schemas.SubTaskOutcome{{Status: schemas.Matched,
+			CriteriaVerdicts: []schemas.CriterionVerdict{{Verdict: schemas.Pass}}}},
 			TaskVerdicts: []schemas.CriterionVerdict{{Verdict: schemas.Fail}}},
 	} {
 		f := Measure(Weigh(r))
@@ -129,7 +133,8 @@ func TestParametersAreChecked_INV_GGS_NO_ACCEPT(t *testing.T) {
 	p.Table.Rows[0].Directive = "success"
 	err := p.Check()
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	for _, at := range []string{"/max_replans", "/alpha", "/beta", "/time_budget_ms", `/table/0: "success" is no directive`} {
+	for _, at := range []string{"/max_replans", "/alpha", "/beta", "/time_budget_ms",
+		`/table/0: "success" is no directive`} {
 		require.ErrorContains(t, err, at)
 	}
 	_, _, err = Solve(p, schemas.ReplanRequest{ReplanCount: 1}, Trail{}, nil)
@@ -158,8 +163,10 @@ func TestTablesDecideEverywhere(t *testing.T) {
 							require.Contains(t, schemas.Directives(), row.Directive)
 							require.Equal(t, omega >= 0.79, row.Directive == schemas.Abandon)
 							for i := range table.Rows {
-								if row.Spent == table.Rows[i].Spent && row.Label() == table.Rows[i].Label() && row.Distance == table.Rows[i].Distance &&
-									row.Blame == table.Rows[i].Blame && len(row.Directions) == len(table.Rows[i].Directions) &&
+								if row.Spent == table.Rows[i].Spent && row.Label() == table.Rows[i].Label() &&
+									row.Distance == table.Rows[i].Distance &&
+									row.Blame == table.Rows[i].Blame &&
+									len(row.Directions) == len(table.Rows[i].Directions) &&
 									(row.Directions == nil || row.Directions[0] == table.Rows[i].Directions[0]) {
 									reached[i] = true
 								}
@@ -175,11 +182,13 @@ func TestTablesDecideEverywhere(t *testing.T) {
 
 // failing is a request whose one subtask failed, with these calls.
 func failing(count int, elapsed int64, class schemas.FailureClass, calls ...schemas.Evidence) schemas.ReplanRequest {
-	return schemas.ReplanRequest{TaskID: "t", Round: count, ReplanCount: count, ElapsedMS: elapsed, Recommendation: schemas.RecommendReplan,
+	return schemas.ReplanRequest{TaskID: "t", Round: count, ReplanCount: count, ElapsedMS: elapsed,
+		Recommendation: schemas.RecommendReplan,
 		Outcomes: []schemas.SubTaskOutcome{
 			{SubTaskID: "ok", Status: schemas.Matched, ToolCalls: []schemas.Evidence{{Tool: "git", Input: "status"}}},
-			{SubTaskID: "s", Status: schemas.OutcomeFailed, ToolCalls: calls, CriteriaVerdicts: []schemas.CriterionVerdict{
-				{Criterion: "found", Mode: schemas.Verifiable, Verdict: schemas.Fail, FailureClass: class}}}}}
+			{SubTaskID: "s", Status: schemas.OutcomeFailed, ToolCalls: calls,
+				CriteriaVerdicts: []schemas.CriterionVerdict{
+					{Criterion: "found", Mode: schemas.Verifiable, Verdict: schemas.Fail, FailureClass: class}}}}}
 }
 
 func TestDirectivesAccumulateWhatIsBlocked(t *testing.T) {
@@ -224,10 +233,13 @@ func TestWhatIsBlockedIsBounded(t *testing.T) {
 	tools := []string{"bash", "find", "write"}
 	var calls []schemas.Evidence
 	for i := range 2 * maxTargets {
-		calls = append(calls, schemas.Evidence{Tool: "find", Input: fmt.Sprint("/tmp/", i), Exit: 1}, schemas.Evidence{Tool: "bash\nOBEY", Input: "x"})
+		calls = append(calls, schemas.Evidence{Tool: "find", Input: fmt.Sprint("/tmp/", i), Exit: 1},
+			schemas.Evidence{Tool: "bash\nOBEY", Input: "x"})
 	}
-	calls = append(calls, schemas.Evidence{Tool: "find", Input: strings.Repeat("x", maxTarget), Exit: 1}, schemas.Evidence{Tool: "find", Input: strings.Repeat("y", maxTarget)})
-	path, trail, err := Solve(Defaults(), failing(1, 0, schemas.Environmental, calls...), Trail{BlockedTargets: []string{"find:/"}}, tools)
+	calls = append(calls, schemas.Evidence{Tool: "find", Input: strings.Repeat("x", maxTarget), Exit: 1},
+		schemas.Evidence{Tool: "find", Input: strings.Repeat("y", maxTarget)})
+	path, trail, err := Solve(Defaults(), failing(1, 0, schemas.Environmental, calls...),
+		Trail{BlockedTargets: []string{"find:/"}}, tools)
 	require.NoError(t, err)
 	require.Len(t, path.BlockedTargets, maxTargets)
 	require.Contains(t, path.BlockedTargets, "find:/", "what was blocked stays so")
@@ -237,7 +249,8 @@ func TestWhatIsBlockedIsBounded(t *testing.T) {
 	approach, _, err := Solve(Defaults(), failing(2, 0, schemas.Logical, calls...), trail, tools)
 	require.NoError(t, err)
 	require.Equal(t, []string{"find"}, approach.BlockedTools)
-	long := Constraint{Kind: MustNot, Approach: "find:/tmp", Intent: strings.Repeat("x", 4000), Lesson: strings.Repeat("y\n", 4000), Source: "id"}
+	long := Constraint{Kind: MustNot, Approach: "find:/tmp", Intent: strings.Repeat("x", 4000),
+		Lesson: strings.Repeat("y\n", 4000), Source: "id"}
 	require.Less(t, len(long.String()), 1000)
 }
 
@@ -254,7 +267,8 @@ func TestQualityStandsStillWhereOnlyTimePassed(t *testing.T) {
 func TestARejectedMergeBlocksWhatItWasMadeWith(t *testing.T) {
 	r := failing(1, 0, "")
 	r.Outcomes = r.Outcomes[:1]
-	r.TaskVerdicts = []schemas.CriterionVerdict{{Criterion: "whole", Verdict: schemas.Fail, FailureClass: schemas.Logical}}
+	r.TaskVerdicts = []schemas.CriterionVerdict{{Criterion: "whole", Verdict: schemas.Fail,
+		FailureClass: schemas.Logical}}
 	d, _, err := Solve(Defaults(), r, Trail{}, []string{"git", "bash"})
 	require.NoError(t, err)
 	require.Equal(t, schemas.BreakSymmetry, d.Directive)
@@ -275,7 +289,8 @@ func TestAbandon_INV_GGS_ABANDON(t *testing.T) {
 			trail  Trail
 			saying string
 		}{
-			"budget":             {failing(1, 600_000, schemas.Environmental, call), []string{"bash", "git"}, Trail{}, "budget"},
+			"budget": {failing(1, 600_000, schemas.Environmental, call), []string{"bash", "git"}, Trail{},
+				"budget"},
 			"last round":         {failing(4, 0, schemas.Environmental, call), nil, Trail{Rounds: 3, L: 5}, ""},
 			"no tool":            {failing(1, 0, schemas.Logical, call), []string{"bash"}, Trail{}, "every tool"},
 			"none to begin with": {failing(1, 0, schemas.Environmental, call), []string{}, Trail{}, "every tool"},
@@ -331,7 +346,8 @@ func TestEveryTaskEnds(t *testing.T) {
 		for round := 1; ; round++ {
 			require.LessOrEqual(t, round, p.MaxReplans+1)
 			elapsed += rng.Int64N(20_000)
-			d, next, err := Solve(p, failing(round, elapsed, classes[rng.IntN(3)], schemas.Evidence{Tool: tools[rng.IntN(3)], Input: "i", Exit: rng.IntN(2)}), trail, tools)
+			d, next, err := Solve(p, failing(round, elapsed, classes[rng.IntN(3)],
+				schemas.Evidence{Tool: tools[rng.IntN(3)], Input: "i", Exit: rng.IntN(2)}), trail, tools)
 			require.NoError(t, err)
 			require.Subset(t, d.BlockedTools, trail.BlockedTools)
 			require.Subset(t, d.BlockedTargets, trail.BlockedTargets)
@@ -353,15 +369,18 @@ func TestEveryTaskEnds(t *testing.T) {
 
 func TestAbandonedCarriesWhatThereIs(t *testing.T) {
 	p := Defaults()
-	d := GiveUp(p, "t", 2, 1, 0, Trail{BlockedTools: []string{"bash"}}, p.Loss(0.25, 1, 0.1), "no answer of the planner held")
+	d := GiveUp(p, "t", 2, 1, 0, Trail{BlockedTools: []string{"bash"}}, p.Loss(0.25, 1, 0.1),
+		"no answer of the planner held")
 	require.InDelta(t, 0.25, d.Loss.D, tolerance, "as it was measured last")
 	require.InDelta(t, p.Loss(0.25, 1, p.Omega(1, 0)).L, d.Loss.L, tolerance, "with the budget used by now")
 	none := GiveUp(p, "t", 0, 0, 0, Trail{}, schemas.Loss{}, "nobody plans")
 	require.Zero(t, none.Loss.D, "nothing is invented")
 	require.Contains(t, none.Rationale, "No round was measured")
 	f, err := Abandoned(d, []schemas.SubTaskOutcome{
-		{Status: schemas.Matched, Output: json.RawMessage(`"half"`)}, {Status: schemas.OutcomeFailed, Output: json.RawMessage(`"wrong"`)}},
-		[]schemas.Plan{{SubTasks: []schemas.PlannedSubTask{{Intent: "look", Tools: []string{"bash"}}}}}, "2026-01-01T00:00:00Z")
+		{Status: schemas.Matched, Output: json.RawMessage(`"half"`)},
+		{Status: schemas.OutcomeFailed, Output: json.RawMessage(`"wrong"`)}},
+		[]schemas.Plan{{SubTasks: []schemas.PlannedSubTask{{Intent: "look", Tools: []string{"bash"}}}}},
+		"2026-01-01T00:00:00Z")
 	require.NoError(t, err)
 	require.JSONEq(t, `["half"]`, string(f.Output))
 	require.Equal(t, []string{"round 1: look (bash)"}, f.Tried)
@@ -377,7 +396,8 @@ func TestAFailureWeighsAtLeastItsLastAttempt(t *testing.T) {
 }
 
 func TestAnotherPathLeavesAllThatLedNowhere(t *testing.T) {
-	d, _, err := Solve(Defaults(), failing(1, 0, schemas.Environmental, schemas.Evidence{Tool: "curl", Input: "a"}), Trail{}, nil)
+	d, _, err := Solve(Defaults(), failing(1, 0, schemas.Environmental, schemas.Evidence{Tool: "curl", Input: "a"}),
+		Trail{}, nil)
 	require.NoError(t, err)
 	require.Equal(t, schemas.ChangePath, d.Directive)
 	require.Equal(t, []string{"curl:a"}, d.BlockedTargets)
@@ -389,7 +409,8 @@ func TestDeadEndsAccumulate(t *testing.T) {
 	var trail Trail
 	for i, url := range []string{"a", "b"} {
 		var err error
-		d, trail, err = Solve(Defaults(), failing(1+i, 0, schemas.Environmental, schemas.Evidence{Tool: "curl", Input: url, Exit: 7}), trail, nil)
+		d, trail, err = Solve(Defaults(), failing(1+i, 0, schemas.Environmental,
+			schemas.Evidence{Tool: "curl", Input: url, Exit: 7}), trail, nil)
 		require.NoError(t, err)
 		require.Equal(t, schemas.ChangePath, d.Directive)
 	}

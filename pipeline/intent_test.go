@@ -10,8 +10,11 @@ import (
 // An intent keeps at least half of the user's words, in any script, and adds no more than
 // it keeps.
 func TestIntentKeepsTheWords(t *testing.T) {
-	long := "please fix this: " + strings.Repeat("some log line of many words number one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen ", 2) +
-		"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega"
+	long := "please fix this: " + strings.Repeat(
+		"some log line of many words number one two three four five six seven eight nine ten eleven twelve thirteen "+
+			"fourteen fifteen ", 2) +
+		"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon " +
+		"phi chi psi omega"
 	for _, tt := range []struct {
 		intent string
 		ok     bool
@@ -22,7 +25,8 @@ func TestIntentKeepsTheWords(t *testing.T) {
 		{"do the thing: delete every backup of last year at once", false, []string{"Do the thing"}},
 		{"write the yearly report", true, []string{"Write the report", "the yearly one"}},
 		{"write the yearly sales report", false, []string{"Write something"}},
-		{"fix the login bug", false, []string{"Fix the login bug, update the docs, add tests for payment retries and release it on Friday"}},
+		{"fix the login bug", false, []string{"Fix the login bug, update the docs, add tests for payment retries " +
+			"and release it on Friday"}},
 		{"writing reports about testing", true, []string{"write a report about tests"}},
 		{"fix alpha beta gamma", true, []string{long}},
 		{"drop the database", false, []string{long}},

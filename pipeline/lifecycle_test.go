@@ -64,13 +64,15 @@ func TestTaskLifecycle(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, e, schemas.TaskEdge{From: e.From, On: e.On, To: to, By: by})
 	}
-	walk(t, "task.mmd", "perceiving", words(schemas.TaskStates()), func(s string) bool { return schemas.TaskState(s).Final() }, edges)
+	walk(t, "task.mmd", "perceiving", words(schemas.TaskStates()),
+		func(s string) bool { return schemas.TaskState(s).Final() }, edges)
 	_, _, ok := schemas.NextTask(schemas.TaskAccepted, schemas.TaskCancel)
 	require.False(t, ok)
 	for _, e := range schemas.TaskEdges() {
 		switch e.To {
 		case schemas.TaskAccepted:
-			require.Contains(t, []schemas.TaskState{schemas.TaskMerging, schemas.TaskReview}, e.From, "only what was merged can be accepted")
+			require.Contains(t, []schemas.TaskState{schemas.TaskMerging, schemas.TaskReview}, e.From,
+				"only what was merged can be accepted")
 		case schemas.TaskAbandoned:
 			require.Equal(t, schemas.TaskGiveUp, e.On, "there is one way to abandon")
 			require.Equal(t, schemas.ByNode, e.By)
@@ -91,7 +93,8 @@ func TestSubTaskLifecycle(t *testing.T) {
 			require.Equal(t, schemas.SubTaskValidating, e.From, "nothing matches unjudged")
 		}
 	}
-	walk(t, "subtask.mmd", "waiting", words(schemas.SubTaskStates()), func(s string) bool { return schemas.SubTaskState(s).Final() }, edges)
+	walk(t, "subtask.mmd", "waiting", words(schemas.SubTaskStates()),
+		func(s string) bool { return schemas.SubTaskState(s).Final() }, edges)
 	_, _, ok := schemas.NextSubTask(schemas.SubTaskFailed, schemas.SubTaskCorrect)
 	require.False(t, ok)
 	require.False(t, slices.ContainsFunc(edges, func(e edge) bool { return strings.Contains(e.by, "human") }))

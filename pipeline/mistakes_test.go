@@ -39,7 +39,8 @@ func TestWhatModelsGetWrong(t *testing.T) {
 func judged(verdicts ...schemas.Verdict) string {
 	var list []string
 	for i, v := range verdicts {
-		list = append(list, fmt.Sprintf(`{"criterion":%q,"verdict":%q,"evidence":"bash:make → ok"}`, task.SuccessCriteria[i].Criterion, v))
+		list = append(list, fmt.Sprintf(`{"criterion":%q,"verdict":%q,"evidence":"bash:make → ok"}`,
+			task.SuccessCriteria[i].Criterion, v))
 	}
 	return `{"verdicts":[` + strings.Join(list, ",") + `]}`
 }
@@ -53,7 +54,8 @@ func status(t *testing.T, answer string) schemas.OutcomeStatus {
 }
 
 func proseAroundJSON(t *testing.T) {
-	answer := "I looked at {both} criteria.\n\n```json\n" + judged(schemas.Pass, schemas.Pass) + "\n```\nBoth pass {as said}."
+	answer := "I looked at {both} criteria.\n\n```json\n" + judged(schemas.Pass, schemas.Pass) +
+		"\n```\nBoth pass {as said}."
 	require.Equal(t, schemas.Matched, status(t, answer))
 }
 
@@ -77,19 +79,22 @@ func labelsBeforeJSON(t *testing.T) {
 }
 
 func unescapedQuotes(t *testing.T) {
-	answer := strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", `bash:make → it printed "ok" twice`, 1)
+	answer := strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", `bash:make → it printed "ok" twice`,
+		1)
 	report, _ := decoded[schemas.VerdictReport](t, answer)
 	require.Equal(t, `bash:make → it printed "ok" twice`, report.Verdicts[0].Evidence)
 	require.Equal(t, schemas.Matched, status(t, answer))
 }
 
 func madeUpIDs(t *testing.T) {
-	p, notes := decoded[schemas.Plan](t, `{"task_id":"find-it","subtasks":[{"subtask_id":"s-1","intent":"count","success_criteria":["wc prints a number"],
+	p, notes := decoded[schemas.Plan](t,
+		`{"task_id":"find-it","subtasks":[{"subtask_id":"s-1","intent":"count","success_criteria":["wc prints a number"],
 		"sequence":0,"tools":["bash"]}],"task_criteria":["a number is there"]}`)
 	require.Len(t, notes, 3)
 	require.Contains(t, notes[2], "plausible")
 	require.NoError(t, CheckPlan(p, brief))
-	require.Equal(t, schemas.SubTask{PlannedSubTask: p.SubTasks[0]}, schemas.SubTask{PlannedSubTask: plausible(step(0, "count", "wc prints a number", "bash"))})
+	require.Equal(t, schemas.SubTask{PlannedSubTask: p.SubTasks[0]},
+		schemas.SubTask{PlannedSubTask: plausible(step(0, "count", "wc prints a number", "bash"))})
 }
 
 // plausible is a step whose criterion was a bare string.
@@ -99,8 +104,10 @@ func plausible(s schemas.PlannedSubTask) schemas.PlannedSubTask {
 }
 
 func restatedCriteria(t *testing.T) {
-	for _, restated := range []string{"count the lines", "  Count THE lines!", "ｃｏｕｎｔ the lines", "find the newest log."} {
-		_, j, _, err := JudgePlan(fmt.Sprintf(`{"subtasks":[{"intent":"Count the lines","success_criteria":[%q],"sequence":0,"tools":["bash"]}],
+	for _, restated := range []string{"count the lines", "  Count THE lines!", "ｃｏｕｎｔ the lines",
+		"find the newest log."} {
+		_, j, _, err := JudgePlan(
+			fmt.Sprintf(`{"subtasks":[{"intent":"Count the lines","success_criteria":[%q],"sequence":0,"tools":["bash"]}],
 			"task_criteria":["a number is there"]}`, restated), brief, 1)
 		require.Equal(t, PlanAgain, j, restated)
 		var e *schemas.Error
@@ -114,7 +121,8 @@ func claimedSuccessBesideAFailedTool(t *testing.T) {
 	r, _ := decoded[schemas.ExecutionReport](t, `{"status":"completed","output":"It builds.","tool_calls":[
 		{"tool":"bash","input":"make","exit":0,"head":"ok"},{"tool":"bash","input":"make","exit":2,"head":"error: no rule"}]}`)
 	found := Suspicions(task, schemas.ExecutionResult{ExecutionReport: r})
-	require.Equal(t, []Suspicion{{schemas.DetectFailedTool, `reported as completed, though the last call of "bash:make" ended with exit 2`}}, found)
+	require.Equal(t, []Suspicion{{schemas.DetectFailedTool,
+		`reported as completed, though the last call of "bash:make" ended with exit 2`}}, found)
 	require.Contains(t, r.ToolCalls[1].String(), "(exit 2)", "who judges sees it in the record, too")
 	result := schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}
 	for _, evidence := range []string{"bash:make → ok", "it said so"} { // the judge names the call, or none
@@ -127,7 +135,8 @@ func claimedSuccessBesideAFailedTool(t *testing.T) {
 		require.Equal(t, schemas.Pass, o.CriteriaVerdicts[1].Verdict, "what no call shows is the judge's to say")
 	}
 	r.Status = schemas.ExecutionFailed
-	o, _ := Aggregate(task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}, said(schemas.Pass, schemas.Pass), Proof{}, schemas.SubTaskOutcome{})
+	o, _ := Aggregate(task, schemas.ExecutionResult{Attempt: 1, ExecutionReport: r}, said(schemas.Pass, schemas.Pass),
+		Proof{}, schemas.SubTaskOutcome{})
 	require.Equal(t, schemas.OutcomeFailed, o.Status, "and a failure that is admitted is one")
 }
 
@@ -159,12 +168,15 @@ func staleFilesTakenAsFresh(t *testing.T) {
 
 func theSameCallTenTimes(t *testing.T) {
 	call := `{"tool":"bash","input":"ls","exit":0}`
-	r, _ := decoded[schemas.ExecutionReport](t, `{"status":"completed","output":1,"tool_calls":[`+strings.Repeat(call+",", TooOften-1)+call+`]}`)
-	require.Equal(t, []Suspicion{{schemas.DetectRepetition, `"bash:ls" was called 10 times`}}, Suspicions(task, schemas.ExecutionResult{ExecutionReport: r}))
+	r, _ := decoded[schemas.ExecutionReport](t, `{"status":"completed","output":1,"tool_calls":[`+
+		strings.Repeat(call+",", TooOften-1)+call+`]}`)
+	require.Equal(t, []Suspicion{{schemas.DetectRepetition, `"bash:ls" was called 10 times`}},
+		Suspicions(task, schemas.ExecutionResult{ExecutionReport: r}))
 }
 
 func missingVerdicts(t *testing.T) {
-	for _, answer := range []string{judged(schemas.Pass), judged(), strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", " ", 1)} {
+	for _, answer := range []string{judged(schemas.Pass), judged(),
+		strings.Replace(judged(schemas.Pass, schemas.Pass), "bash:make → ok", " ", 1)} {
 		require.Equal(t, schemas.OutcomeFailed, status(t, answer), answer)
 	}
 	report, _ := decoded[schemas.VerdictReport](t, judged(schemas.Pass))
@@ -179,7 +191,10 @@ func cjkIntents(t *testing.T) {
 	require.NoError(t, CheckPlan(p, b))
 	p.TaskCriteria[0].Criterion = "最新のログを探して、行数を数える。"
 	require.Contains(t, wrongWith(t, p, b), "/task_criteria/0", "restated, with other punctuation")
-	b.Directive, b.Earlier = schemas.BreakSymmetry, []schemas.Plan{planOf(step(0, "最新のログファイルを検索して行数を数えます", "数", "bash"))}
-	require.Contains(t, wrongWith(t, planOf(step(0, "最新のログファイルを検索して行数を数える", "数", "bash")), b)[""], "like the plan of round 1")
-	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", 0, schemas.Procedural, "ログを数える", "bash:wc")}, b.Tools, today), 1)
+	b.Directive, b.Earlier = schemas.BreakSymmetry, []schemas.Plan{planOf(step(0, "最新のログファイルを検索して行数を数えます", "数",
+		"bash"))}
+	require.Contains(t, wrongWith(t, planOf(step(0, "最新のログファイルを検索して行数を数える", "数", "bash")), b)[""],
+		"like the plan of round 1")
+	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", 0, schemas.Procedural, "ログを数える", "bash:wc")}, b.Tools,
+		today), 1)
 }

@@ -40,9 +40,11 @@ type Brief struct {
 
 // NewBrief is the brief of a round after a directive; the zero directive is that
 // of the first round.
-func NewBrief(intent string, tools []string, constraints []Constraint, d schemas.PlanDirective, earlier []schemas.Plan) Brief {
-	return Brief{Intent: intent, Tools: tools, Constraints: constraints, BlockedTools: d.BlockedTools, BlockedTargets: d.BlockedTargets,
-		Directive: d.Directive, Earlier: earlier}
+func NewBrief(intent string, tools []string, constraints []Constraint, d schemas.PlanDirective,
+	earlier []schemas.Plan) Brief {
+	return Brief{Intent: intent, Tools: tools, Constraints: constraints, BlockedTools: d.BlockedTools,
+		BlockedTargets: d.BlockedTargets,
+		Directive:      d.Directive, Earlier: earlier}
 }
 
 // ban is an approach that a plan must not take.
@@ -62,12 +64,14 @@ func (b Brief) bans() (list []ban) {
 			if strings.Contains(input, "…") {
 				input = ""
 			}
-			list = append(list, ban{approachOf(c.Approach), ToolName(tool), input, fmt.Sprintf("lesson %s forbids it; %s", c.Source, Removal(c.Source))})
+			list = append(list, ban{approachOf(c.Approach), ToolName(tool), input,
+				fmt.Sprintf("lesson %s forbids it; %s", c.Source, Removal(c.Source))})
 		}
 	}
 	for _, target := range b.BlockedTargets {
 		tool, input, _ := strings.Cut(target, ":")
-		list = append(list, ban{approachOf(target), ToolName(tool), commandOf(ToolName(tool), input), "it led nowhere in an earlier round"})
+		list = append(list, ban{approachOf(target), ToolName(tool), commandOf(ToolName(tool), input),
+			"it led nowhere in an earlier round"})
 	}
 	return list
 }
@@ -218,7 +222,8 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 		case text == "" || len(criterion.Criterion) > MaxCriterion:
 			c.wrong(path, "must be words, at most %d bytes", MaxCriterion)
 		case text == normal(intent) || text == normal(c.Intent):
-			c.wrong(path, "only restates the intent: say what tool output would show it, and what would show that it failed")
+			c.wrong(path, "only restates the intent: say what tool output would show it, and what would show that "+
+				"it failed")
 		case seen[exact(criterion.Criterion)]:
 			c.wrong(path, "is there twice")
 		}
@@ -241,7 +246,8 @@ func (c *checking) criteria(list []schemas.Criterion, intent, at string) {
 			c.wrong(path+"/mode", "must be %s: the check decides it", schemas.Verifiable)
 		}
 		if c.Checks != nil && !slices.Contains(c.Checks, criterion.Check.Kind) {
-			c.wrong(path+"/check", "no check of kind %s can be made on this node, %s; without one a validator judges", criterion.Check.Kind, only(c.Checks))
+			c.wrong(path+"/check", "no check of kind %s can be made on this node, %s; without one a validator judges",
+				criterion.Check.Kind, only(c.Checks))
 			continue
 		}
 		raw, err := json.Marshal(criterion.Check)
@@ -273,7 +279,8 @@ func (c *checking) history(p schemas.Plan) {
 		case identity(p) == identity(before):
 			c.wrong("", "is the plan of round %d, which failed", i+1)
 		case c.Directive == schemas.BreakSymmetry && atLeast(alike, nearlyTheSame):
-			c.wrong("", "is %.0f %% like the plan of round %d, which failed; below %.0f %% is new", 100*alike, i+1, 100*nearlyTheSame)
+			c.wrong("", "is %.0f %% like the plan of round %d, which failed; below %.0f %% is new", 100*alike, i+1,
+				100*nearlyTheSame)
 		}
 	}
 }
@@ -289,7 +296,8 @@ func identity(p schemas.Plan) string {
 	slices.Sort(ranks)
 	ranks = slices.Compact(ranks)
 	for i, s := range p.SubTasks {
-		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), namesOf(s.Tools), exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria),
+		steps[i] = fmt.Sprintf("%06d|%q|%q|%q|%q|%q|%q", slices.Index(ranks, s.Sequence), namesOf(s.Tools),
+			exact(s.Intent), exact(s.Context), criteriaOf(s.SuccessCriteria),
 			s.Role, s.AssignedTo)
 	}
 	slices.Sort(steps)

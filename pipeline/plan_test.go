@@ -16,7 +16,8 @@ func step(sequence int, intent, criterion string, tools ...string) schemas.Plann
 }
 
 func planOf(steps ...schemas.PlannedSubTask) schemas.Plan {
-	return schemas.Plan{SubTasks: steps, TaskCriteria: []schemas.Criterion{{Criterion: "a file with 3 lines is there", Mode: schemas.Verifiable}}}
+	return schemas.Plan{SubTasks: steps,
+		TaskCriteria: []schemas.Criterion{{Criterion: "a file with 3 lines is there", Mode: schemas.Verifiable}}}
 }
 
 var brief = Brief{Intent: "Find the newest log.", Tools: []string{"bash", "find", "grep"}}
@@ -40,7 +41,8 @@ func wrongWith(t *testing.T, p schemas.Plan, b Brief) map[string]string {
 
 func TestWhatAPlanMustNotUse_INV_MUSTNOT(t *testing.T) {
 	b := brief
-	b.Constraints = []Constraint{{Kind: MustNot, Approach: "find:/srv -name log", Lesson: "find is slow here", Source: "m1"}, {Kind: ShouldPrefer, Approach: "bash:ls", Source: "m2"}}
+	b.Constraints = []Constraint{{Kind: MustNot, Approach: "find:/srv -name log", Lesson: "find is slow here",
+		Source: "m1"}, {Kind: ShouldPrefer, Approach: "bash:ls", Source: "m2"}}
 	b.BlockedTools, b.BlockedTargets, b.Directive = []string{"grep"}, []string{"bash:ls /var/log"}, schemas.ChangeApproach
 	require.Equal(t, []string{"bash", "find"}, b.Left(), "memory blocks no tool")
 	found := wrongWith(t, planOf(
@@ -56,7 +58,8 @@ func TestWhatAPlanMustNotUse_INV_MUSTNOT(t *testing.T) {
 	require.Contains(t, found["/subtasks/1/tools/2"], "did you mean bash?")
 	require.Contains(t, found["/subtasks/1/tools/3"], "only bash")
 	require.Empty(t, wrongWith(t, planOf(step(0, "List /srv/log", "it lists", "Bash", "find")), b))
-	told := b.Breaches([]schemas.Evidence{{Tool: "/usr/bin/Grep"}, {Tool: "bash", Input: "ls  /var/log"}, {Tool: "zsh", Input: "bash -lc 'ls /var/log'"},
+	told := b.Breaches([]schemas.Evidence{{Tool: "/usr/bin/Grep"}, {Tool: "bash", Input: "ls  /var/log"},
+		{Tool: "zsh", Input: "bash -lc 'ls /var/log'"},
 		{Tool: "bash", Input: "ls"}, {Tool: "FIND", Input: "/srv -name log"}})
 	require.Len(t, told, 4)
 	require.Equal(t, "tool /usr/bin/Grep was used: it was tried in an earlier round of this task", told[0])
@@ -82,7 +85,8 @@ func TestABlockedTargetIsFoundWhereverAPlanNamesIt_INV_MUSTNOT(t *testing.T) {
 }
 
 func TestASubTaskNamesATool(t *testing.T) {
-	require.Contains(t, wrongWith(t, planOf(step(0, "look", "it prints")), brief)["/subtasks/0/tools"], "at least one tool")
+	require.Contains(t, wrongWith(t, planOf(step(0, "look", "it prints")), brief)["/subtasks/0/tools"],
+		"at least one tool")
 }
 
 func TestACriterionSaysMoreThanTheIntent(t *testing.T) {
@@ -103,11 +107,14 @@ func TestACriterionSaysMoreThanTheIntent(t *testing.T) {
 
 func TestAPlanIsNamedAllThatIsWrong(t *testing.T) {
 	p := planOf(step(-1, " ", "", "bash"), step(0, "x", "y", "bash"))
-	p.SubTasks[1].SuccessCriteria = []schemas.Criterion{{Criterion: "y", Mode: "sure"}, {Criterion: "Y", Mode: schemas.Plausible, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "../x"}}}
+	p.SubTasks[1].SuccessCriteria = []schemas.Criterion{{Criterion: "y", Mode: "sure"},
+		{Criterion: "Y", Mode: schemas.Plausible, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "../x"}}}
 	p.TaskCriteria = nil
 	found := wrongWith(t, p, brief)
-	for _, at := range []string{"/subtasks/0/intent", "/subtasks/0/sequence", "/subtasks/0/success_criteria/0", "/subtasks/1/success_criteria/0/mode",
-		"/subtasks/1/success_criteria/1", "/subtasks/1/success_criteria/1/mode", "/subtasks/1/success_criteria/1/check/path", "/task_criteria"} {
+	for _, at := range []string{"/subtasks/0/intent", "/subtasks/0/sequence", "/subtasks/0/success_criteria/0",
+		"/subtasks/1/success_criteria/0/mode",
+		"/subtasks/1/success_criteria/1", "/subtasks/1/success_criteria/1/mode",
+		"/subtasks/1/success_criteria/1/check/path", "/task_criteria"} {
 		require.Contains(t, found, at)
 	}
 	require.Len(t, found, 8)
@@ -116,8 +123,10 @@ func TestAPlanIsNamedAllThatIsWrong(t *testing.T) {
 }
 
 func TestAFailedPlanIsNotTriedAgain(t *testing.T) {
-	before := planOf(step(0, "Search the log folder", "it prints a path", "find", "grep"), step(3, "count", "a number comes out", "bash"))
-	same := planOf(step(7, "count", "A number comes out!", "bash"), step(2, "search the log folder.", "it prints a path", "grep", "find"))
+	before := planOf(step(0, "Search the log folder", "it prints a path", "find", "grep"),
+		step(3, "count", "a number comes out", "bash"))
+	same := planOf(step(7, "count", "A number comes out!", "bash"),
+		step(2, "search the log folder.", "it prints a path", "grep", "find"))
 	b := brief
 	b.Earlier = []schemas.Plan{planOf(step(0, "else", "y", "bash")), before}
 	require.Empty(t, wrongWith(t, same, b), "no directive, no replan")
@@ -154,7 +163,8 @@ func TestNearlyTheSamePlans(t *testing.T) {
 		require.Equal(t, tt.alike, likeness >= nearlyTheSame, "%v: %s", likeness, tt.b)
 	}
 	// 4 of 5 in both is 0.8, and counts.
-	require.InDelta(t, 0.8, Likeness(planOf(step(0, "one two three", "y", "bash")), planOf(step(0, "one two three four", "y", "bash"))), tolerance)
+	require.InDelta(t, 0.8, Likeness(planOf(step(0, "one two three", "y", "bash")),
+		planOf(step(0, "one two three four", "y", "bash"))), tolerance)
 }
 
 func TestPlannersAreAskedAgainForAWhile(t *testing.T) {
@@ -180,7 +190,8 @@ func TestPlannersAreAskedAgainForAWhile(t *testing.T) {
 }
 
 func TestABriefTakesOverADirective(t *testing.T) {
-	d := schemas.PlanDirective{Directive: schemas.ChangePath, BlockedTools: []string{"a"}, BlockedTargets: []string{"b:c"}}
+	d := schemas.PlanDirective{Directive: schemas.ChangePath, BlockedTools: []string{"a"},
+		BlockedTargets: []string{"b:c"}}
 	b := NewBrief("x", []string{"a", "b"}, nil, d, nil)
 	require.Equal(t, []string{"b"}, b.Left())
 	require.Equal(t, schemas.ChangePath, b.Directive)

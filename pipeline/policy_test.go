@@ -19,7 +19,8 @@ func patient(t *testing.T) Parameters {
 // A first approach that ran is refined once before anything is blocked; v0.7 to the
 // letter blocks it at once.
 func TestAFirstApproachThatRanIsRefinedOnce(t *testing.T) {
-	ran, broke := schemas.Evidence{Tool: "kubectl", Input: "apply"}, schemas.Evidence{Tool: "kubectl", Input: "apply", Exit: 1}
+	ran, broke := schemas.Evidence{Tool: "kubectl", Input: "apply"}, schemas.Evidence{Tool: "kubectl", Input: "apply",
+		Exit: 1}
 	tools := []string{"kubectl", "helm"}
 	for name, tt := range map[string]struct {
 		policy string
@@ -64,7 +65,8 @@ func TestAFirstApproachThatRanIsRefinedOnce(t *testing.T) {
 func TestWhatADirectiveBlocks(t *testing.T) {
 	p := patient(t)
 	before := Trail{Rounds: 1, L: 1}
-	calls := []schemas.Evidence{{Tool: "/usr/bin/Kubectl", Input: "apply"}, {Tool: "/bin/bash", Input: "make  deploy"}, {Tool: "bash", Input: "make found"},
+	calls := []schemas.Evidence{{Tool: "/usr/bin/Kubectl", Input: "apply"}, {Tool: "/bin/bash", Input: "make  deploy"},
+		{Tool: "bash", Input: "make found"},
 		{Tool: "bash", Input: "git status"}, {Tool: "telepathy", Input: "x"}}
 	r := failing(2, 0, schemas.Logical, calls...)
 	r.Outcomes[1].CriteriaVerdicts[0].Criterion = "make found prints it"
@@ -74,7 +76,8 @@ func TestWhatADirectiveBlocks(t *testing.T) {
 	require.Equal(t, []string{"kubectl"}, d.BlockedTools)
 	require.Equal(t, []string{"/bin/bash:make  deploy"}, d.BlockedTargets)
 
-	d, _, err = Solve(p, failing(3, 0, schemas.Logical, schemas.Evidence{Tool: "helm", Input: "upgrade"}), trail, []string{"kubectl", "helm"})
+	d, _, err = Solve(p, failing(3, 0, schemas.Logical, schemas.Evidence{Tool: "helm", Input: "upgrade"}), trail,
+		[]string{"kubectl", "helm"})
 	require.NoError(t, err)
 	require.Equal(t, schemas.BreakSymmetry, d.Directive, "the task goes on with the one tool there is")
 	require.Equal(t, []string{"kubectl"}, d.BlockedTools)

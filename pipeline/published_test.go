@@ -27,8 +27,10 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 		require.Equal(t, taken, s.Validate(value) == nil, "%s: %s", name, answer)
 	}
 	for answer, taken := range map[string]bool{
-		done: true, `{}`: false, `{"status":"done","output":1,"tool_calls":[]}`: false, `{"status":"failed","output":null,"tool_calls":[],"reason":"r"}`: true,
-		`{"status":"failed","output":1,"tool_calls":[{}]}`: false, `{"status":"failed","output":1,"tool_calls":[],"more":1}`: false,
+		done: true, `{}`: false, `{"status":"done","output":1,"tool_calls":[]}`: false,
+		`{"status":"failed","output":null,"tool_calls":[],"reason":"r"}`: true,
+		`{"status":"failed","output":1,"tool_calls":[{}]}`:               false,
+		`{"status":"failed","output":1,"tool_calls":[],"more":1}`:        false,
 	} {
 		_, _, err := Decode[schemas.ExecutionReport](answer)
 		require.Equal(t, taken, err == nil, answer)

@@ -36,12 +36,14 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 		return schemas.PlanDirective{}, before, err
 	}
 	if r.ReplanCount < 1 || r.ElapsedMS < 0 {
-		return schemas.PlanDirective{}, before, schemas.Invalidf("request %d after %d ms cannot be", r.ReplanCount, r.ElapsedMS).
+		return schemas.PlanDirective{}, before, schemas.Invalidf("request %d after %d ms cannot be", r.ReplanCount,
+			r.ElapsedMS).
 			Try("count the request itself, and the time since the task was accepted")
 	}
 	failure := Measure(Weigh(r))
 	if failure.D <= 0 {
-		return schemas.PlanDirective{}, before, schemas.Invalidf("nothing failed in round %d of task %s", r.Round, r.TaskID).
+		return schemas.PlanDirective{}, before, schemas.Invalidf("nothing failed in round %d of task %s", r.Round,
+			r.TaskID).
 			Try("ask for another round only after a failed outcome or a rejected merge")
 	}
 	loss := p.Loss(failure.D, failure.P, p.Omega(r.ReplanCount, r.ElapsedMS))
@@ -238,7 +240,8 @@ func without(list, drop []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
 }
 
-func (p Parameters) rationale(d schemas.PlanDirective, row Row, stop string, before Trail, r schemas.ReplanRequest) string {
+func (p Parameters) rationale(d schemas.PlanDirective, row Row, stop string, before Trail,
+	r schemas.ReplanRequest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Round %d: D %.2f, P %.2f, Ω %.2f, L %.3f", d.Round, d.Loss.D, d.Loss.P, d.Loss.Omega, d.Loss.L)
 	if before.Rounds == 0 {

@@ -35,7 +35,8 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 		}
 	}
 	for _, e := range Unrecorded(r) {
-		l.add(schemas.DetectUnrecorded, "%s is claimed, and the record of the calls does not have it", quote(e.Target()))
+		l.add(schemas.DetectUnrecorded, "%s is claimed, and the record of the calls does not have it",
+			quote(e.Target()))
 	}
 	made := r.ToolCalls
 	if r.Recorded != nil {
@@ -43,7 +44,8 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 	}
 	completed := r.Status == schemas.ExecutionCompleted
 	if completed && len(made) == 0 && slices.ContainsFunc(s.SuccessCriteria, needsEvidence) {
-		l.add(schemas.DetectNoEvidence, "reported as completed without a single tool call, and there are criteria that only tool output shows")
+		l.add(schemas.DetectNoEvidence, "reported as completed without a single tool call, and there are criteria "+
+			"that only tool output shows")
 	}
 	last, times := map[string]schemas.Evidence{}, map[string]int{}
 	var targets []string
@@ -58,13 +60,15 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 	for _, target := range targets {
 		call := last[target]
 		if completed && call.Exit != 0 {
-			l.add(schemas.DetectFailedTool, "reported as completed, though the last call of %s ended with exit %d", quote(target), call.Exit)
+			l.add(schemas.DetectFailedTool, "reported as completed, though the last call of %s ended with exit %d",
+				quote(target), call.Exit)
 		}
 		if times[target] >= TooOften {
 			l.add(schemas.DetectRepetition, "%s was called %d times", quote(target), times[target])
 		}
 		if inProse(call) {
-			l.add(schemas.DetectUnstructured, "%s is no call of a tool: which tool, with which input, is to be told apart", quote(target))
+			l.add(schemas.DetectUnstructured,
+				"%s is no call of a tool: which tool, with which input, is to be told apart", quote(target))
 		}
 	}
 	return l

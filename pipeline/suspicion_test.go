@@ -15,7 +15,8 @@ func call(tool, input string, exit int) schemas.Evidence {
 }
 
 // detected are the detections in the record of an attempt that was reported so.
-func detected(status schemas.ExecutionStatus, s schemas.SubTask, calls ...schemas.Evidence) (found []schemas.Detection) {
+func detected(status schemas.ExecutionStatus, s schemas.SubTask,
+	calls ...schemas.Evidence) (found []schemas.Detection) {
 	r := schemas.ExecutionResult{ExecutionReport: schemas.ExecutionReport{Status: status, ToolCalls: calls}}
 	for _, x := range Suspicions(s, r) {
 		found = append(found, x.Detection)
@@ -32,7 +33,8 @@ func times(n int, e schemas.Evidence) (list []schemas.Evidence) {
 
 func TestWhatARecordBetrays(t *testing.T) {
 	checked := schemas.SubTask{PlannedSubTask: schemas.PlannedSubTask{SuccessCriteria: []schemas.Criterion{
-		{Criterion: "there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "a"}}, {Criterion: "fine", Mode: schemas.Plausible}}}}
+		{Criterion: "there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "a"}},
+		{Criterion: "fine", Mode: schemas.Plausible}}}}
 	good, bad := call("bash", "make", 0), call("bash", "make", 2)
 	for name, tt := range map[string]struct {
 		status schemas.ExecutionStatus
@@ -40,23 +42,39 @@ func TestWhatARecordBetrays(t *testing.T) {
 		calls  []schemas.Evidence
 		want   []schemas.Detection
 	}{
-		"an arrow in an input":           {schemas.ExecutionCompleted, task, []schemas.Evidence{good, call("web search", "go: what → why", 0)}, []schemas.Detection{schemas.DetectUnstructured}},
-		"sound":                          {schemas.ExecutionCompleted, task, []schemas.Evidence{good, call("mcp__fs__read", `{"path":"a"}`, 0), call("now", "", 0), call("検索", "猫", 0)}, nil},
-		"the last call failed":           {schemas.ExecutionCompleted, task, []schemas.Evidence{good, bad}, []schemas.Detection{schemas.DetectFailedTool}},
-		"an earlier call failed":         {schemas.ExecutionCompleted, task, []schemas.Evidence{bad, good}, nil},
-		"another target failed":          {schemas.ExecutionCompleted, task, []schemas.Evidence{bad, call("bash", "make test", 0)}, []schemas.Detection{schemas.DetectFailedTool}},
-		"it failed and says so":          {schemas.ExecutionFailed, task, []schemas.Evidence{bad}, nil},
-		"nine times":                     {schemas.ExecutionCompleted, task, times(TooOften-1, good), nil},
-		"ten times":                      {schemas.ExecutionCompleted, task, times(TooOften, good), []schemas.Detection{schemas.DetectRepetition}},
-		"ten times, and it failed":       {schemas.ExecutionFailed, task, times(TooOften, bad), []schemas.Detection{schemas.DetectRepetition}},
-		"no evidence":                    {schemas.ExecutionCompleted, task, nil, []schemas.Detection{schemas.DetectNoEvidence}},
-		"no evidence, and it failed":     {schemas.ExecutionFailed, task, nil, nil},
-		"a machine looks by itself":      {schemas.ExecutionCompleted, checked, nil, nil},
-		"a nameless tool":                {schemas.ExecutionCompleted, task, []schemas.Evidence{call(" -", "make", 0)}, []schemas.Detection{schemas.DetectUnstructured}},
-		"all in one field":               {schemas.ExecutionCompleted, task, []schemas.Evidence{call("bash:make", "", 0)}, []schemas.Detection{schemas.DetectUnstructured}},
-		"the seed's form":                {schemas.ExecutionCompleted, task, []schemas.Evidence{call("bash", "make → ok", 0), call("bash:make → ok", "x", 0)}, []schemas.Detection{schemas.DetectUnstructured, schemas.DetectUnstructured}},
-		"a sentence":                     {schemas.ExecutionCompleted, task, []schemas.Evidence{call(strings.Repeat("I ran it ", 20), "x", 0)}, []schemas.Detection{schemas.DetectUnstructured}},
-		"failed, ten times and in prose": {schemas.ExecutionCompleted, task, times(TooOften, call("x→y", "", 1)), []schemas.Detection{schemas.DetectFailedTool, schemas.DetectRepetition, schemas.DetectUnstructured}},
+		"an arrow in an input": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{good, call("web search", "go: what → why", 0)},
+			[]schemas.Detection{schemas.DetectUnstructured}},
+		"sound": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{good, call("mcp__fs__read", `{"path":"a"}`, 0), call("now", "", 0), call("検索", "猫", 0)},
+			nil},
+		"the last call failed": {schemas.ExecutionCompleted, task, []schemas.Evidence{good, bad},
+			[]schemas.Detection{schemas.DetectFailedTool}},
+		"an earlier call failed": {schemas.ExecutionCompleted, task, []schemas.Evidence{bad, good}, nil},
+		"another target failed": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{bad, call("bash", "make test", 0)}, []schemas.Detection{schemas.DetectFailedTool}},
+		"it failed and says so": {schemas.ExecutionFailed, task, []schemas.Evidence{bad}, nil},
+		"nine times":            {schemas.ExecutionCompleted, task, times(TooOften-1, good), nil},
+		"ten times": {schemas.ExecutionCompleted, task, times(TooOften, good),
+			[]schemas.Detection{schemas.DetectRepetition}},
+		"ten times, and it failed": {schemas.ExecutionFailed, task, times(TooOften, bad),
+			[]schemas.Detection{schemas.DetectRepetition}},
+		"no evidence": {schemas.ExecutionCompleted, task, nil,
+			[]schemas.Detection{schemas.DetectNoEvidence}},
+		"no evidence, and it failed": {schemas.ExecutionFailed, task, nil, nil},
+		"a machine looks by itself":  {schemas.ExecutionCompleted, checked, nil, nil},
+		"a nameless tool": {schemas.ExecutionCompleted, task, []schemas.Evidence{call(" -", "make", 0)},
+			[]schemas.Detection{schemas.DetectUnstructured}},
+		"all in one field": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{call("bash:make", "", 0)}, []schemas.Detection{schemas.DetectUnstructured}},
+		"the seed's form": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{call("bash", "make → ok", 0), call("bash:make → ok", "x", 0)},
+			[]schemas.Detection{schemas.DetectUnstructured, schemas.DetectUnstructured}},
+		"a sentence": {schemas.ExecutionCompleted, task,
+			[]schemas.Evidence{call(strings.Repeat("I ran it ", 20), "x", 0)},
+			[]schemas.Detection{schemas.DetectUnstructured}},
+		"failed, ten times and in prose": {schemas.ExecutionCompleted, task, times(TooOften, call("x→y", "", 1)),
+			[]schemas.Detection{schemas.DetectFailedTool, schemas.DetectRepetition, schemas.DetectUnstructured}},
 	} {
 		require.Equal(t, tt.want, detected(tt.status, tt.s, tt.calls...), name)
 	}

@@ -48,12 +48,18 @@ func TableV07() Table {
 	return Table{"v0.7", []Row{
 		{Spent: true, Directive: schemas.Abandon},
 		{Directions: []schemas.Gradient{schemas.Improving}, Directive: schemas.Refine},
-		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: Both, Directive: schemas.ChangeApproach},
-		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: TheApproach, Directive: schemas.BreakSymmetry},
-		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: TheEnvironment, Directive: schemas.ChangePath, PathHint: true},
-		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: Both, Directive: schemas.ChangeApproach},
-		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: TheApproach, Directive: schemas.ChangeApproach},
-		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: TheEnvironment, Directive: schemas.Refine, PathHint: true},
+		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: Both,
+			Directive: schemas.ChangeApproach},
+		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: TheApproach,
+			Directive: schemas.BreakSymmetry},
+		{Directions: []schemas.Gradient{schemas.Plateau}, Distance: Above, Blame: TheEnvironment,
+			Directive: schemas.ChangePath, PathHint: true},
+		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: Both,
+			Directive: schemas.ChangeApproach},
+		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: TheApproach,
+			Directive: schemas.ChangeApproach},
+		{Directions: []schemas.Gradient{schemas.Worsening}, Distance: Above, Blame: TheEnvironment,
+			Directive: schemas.Refine, PathHint: true},
 		{Directive: schemas.Refine},
 	}}
 }
@@ -69,7 +75,8 @@ func TableV08() Table {
 		{Directions: flat, Blame: TheApproach, Directive: schemas.BreakSymmetry},
 		{Directions: flat, Blame: TheEnvironment, Directive: schemas.ChangePath, PathHint: true},
 		{Blame: TheApproach, Directive: schemas.ChangeApproach},
-		{Directions: []schemas.Gradient{schemas.Worsening}, Blame: TheEnvironment, Directive: schemas.Refine, PathHint: true},
+		{Directions: []schemas.Gradient{schemas.Worsening}, Blame: TheEnvironment, Directive: schemas.Refine,
+			PathHint: true},
 		{Directive: schemas.Refine},
 	}}
 }

@@ -10,11 +10,14 @@ import (
 
 // Where a plan may send its subtasks, and what is said where it may not.
 func TestPlacesOfSubTasks(t *testing.T) {
-	stages := Team{Strategy: schemas.InPipeline, Lead: Member{ID: "boss"}, Members: []Member{{ID: "boss", Name: "boss", Slot: "boss"},
-		{ID: "1", Name: "look", Slot: "look", Stage: 1, Cell: "s.look"}, {ID: "2", Name: "look-2", Slot: "look", Stage: 1, Cell: "s.look"},
-		{ID: "3", Name: "tell", Slot: "tell", Stage: 2, Cell: "s.tell"}}}
+	stages := Team{Strategy: schemas.InPipeline, Lead: Member{ID: "boss"},
+		Members: []Member{{ID: "boss", Name: "boss", Slot: "boss"},
+			{ID: "1", Name: "look", Slot: "look", Stage: 1, Cell: "s.look"},
+			{ID: "2", Name: "look-2", Slot: "look", Stage: 1, Cell: "s.look"},
+			{ID: "3", Name: "tell", Slot: "tell", Stage: 2, Cell: "s.tell"}}}
 	require.Equal(t, []string{"look", "tell"}, stages.Stages())
-	workers := Team{Strategy: schemas.Hierarchical, Members: []Member{{ID: "1", Name: "one", Slot: "hand", Cell: "s.hand"}, {ID: "2", Name: "two"}}}
+	workers := Team{Strategy: schemas.Hierarchical,
+		Members: []Member{{ID: "1", Name: "one", Slot: "hand", Cell: "s.hand"}, {ID: "2", Name: "two"}}}
 	town := Team{Strategy: schemas.Broadcast, Members: []Member{{ID: "1", Name: "one"}}}
 	for name, c := range map[string]struct {
 		team     Team

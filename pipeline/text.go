@@ -43,11 +43,13 @@ func wordsIn(s string) []string {
 
 // unspaced reports scripts that are written without spaces between words.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー'
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar) || r == 'ー'
 }
 
 // fillers are words that two texts share whatever they are about.
-const fillers = " a an and any are as at be by for from has have in into is it its not of on or so that the then these this to use using was were which with "
+const fillers = " a an and any are as at be by for from has have in into is it its not of on or so that the then " +
+	"these this to use using was were which with "
 
 // terms are the words of a text, without fillers; runs of a script without spaces give each pair
 // of neighbouring characters, or the one there is.

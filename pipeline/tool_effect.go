@@ -16,7 +16,8 @@ const (
 	writingTools = " write edit notebookedit patch create delete move rename "
 	shellTools   = " bash fish powershell pwsh cmd exec run "
 	// readingPrograms change nothing unless their output goes to a file.
-	readingPrograms = " ls cat head tail grep rg wc pwd echo printf stat diff cmp which true false test cd du df sort uniq cut file tree date id whoami basename dirname realpath "
+	readingPrograms = " ls cat head tail grep rg wc pwd echo printf stat diff cmp which true false test cd du df " +
+		"sort uniq cut file tree date id whoami basename dirname realpath "
 	// readingGit are the subcommands of git that change nothing.
 	readingGit = " status log diff show rev-parse ls-files blame describe "
 )

@@ -61,7 +61,8 @@ func (p Program) versioned(content []byte) []byte {
 	if p.Release == "" {
 		return content
 	}
-	return bytes.Replace(content, []byte(`"version": "0.0.0"`), []byte(`"version": `+quoted(strings.TrimPrefix(p.Release, "v"))), 1)
+	return bytes.Replace(content, []byte(`"version": "0.0.0"`),
+		[]byte(`"version": `+quoted(strings.TrimPrefix(p.Release, "v"))), 1)
 }
 
 func quoted(v any) string {

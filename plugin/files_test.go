@@ -16,7 +16,8 @@ func TestFiles(t *testing.T) {
 		require.NotContains(t, files, f.Path)
 		files[f.Path] = f.Content
 	}
-	for _, name := range []string{".claude-plugin/plugin.json", "hooks/hooks.json", "agents/worker.md", "skills/remember/SKILL.md",
+	for _, name := range []string{".claude-plugin/plugin.json", "hooks/hooks.json", "agents/worker.md",
+		"skills/remember/SKILL.md",
 		"skills/persist/SKILL.md", "skills/swarm/SKILL.md", "skills/review/SKILL.md"} {
 		require.Contains(t, files, name)
 	}

@@ -89,8 +89,10 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 		if m.Group == "" {
 			add(at+"/group", "is missing: write what is yours alone with memory_write_warm")
 		}
-		d, err := memory.Prepare(memory.Write{Type: m.Type, Data: m.Data, Visibility: schemas.Group, Group: m.Group, Subject: m.Subject,
-			Key: m.Key, ValidFrom: m.ValidFrom, ValidTo: m.ValidTo, Confidence: m.Confidence, Source: m.Source, Tainted: c.Tainted}, caller, sign)
+		d, err := memory.Prepare(memory.Write{Type: m.Type, Data: m.Data, Visibility: schemas.Group, Group: m.Group,
+			Subject: m.Subject,
+			Key:     m.Key, ValidFrom: m.ValidFrom, ValidTo: m.ValidTo, Confidence: m.Confidence, Source: m.Source,
+			Tainted: c.Tainted}, caller, sign)
 		if bad, ok := errors.AsType[*schemas.Error](err); ok && len(bad.Violations) > 0 {
 			for _, v := range bad.Violations {
 				add(at+v.Path, "%s", v.Msg)
@@ -123,6 +125,7 @@ func (c Claim) again() string {
 
 // Statement is what the agent signs, for a challenge of this node.
 func (b *Batch) Statement(c schemas.AuthChallenge) schemas.Reintegration {
-	return schemas.Reintegration{NodeID: c.NodeID, AgentID: c.AgentID, KeySeq: c.KeySeq, Purpose: c.Purpose, Nonce: c.Nonce,
+	return schemas.Reintegration{NodeID: c.NodeID, AgentID: c.AgentID, KeySeq: c.KeySeq, Purpose: c.Purpose,
+		Nonce:            c.Nonce,
 		ExpiresUnixMicro: c.ExpiresUnixMicro, SessionCount: uint64(b.sessions), ChainHash: b.chain, Memories: b.digest}
 }

@@ -41,7 +41,8 @@ type row struct {
 func scanRow(r *sql.Rows) (v row, err error) { return v, r.Scan(v.dest()...) }
 
 func (v *row) dest() []any {
-	return []any{&v.id, &v.returnID, &v.item, &v.target, &v.hash, &v.state, &v.decidedBy, &v.decidedAt, &v.reason, &v.result, &v.person,
+	return []any{&v.id, &v.returnID, &v.item, &v.target, &v.hash, &v.state, &v.decidedBy, &v.decidedAt, &v.reason,
+		&v.result, &v.person,
 		&v.author, &v.group, &v.divergence, &v.sessions, &v.at}
 }
 
@@ -163,14 +164,16 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 	shown, err := hex.DecodeString(hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
 		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
-			Expecting("the hash of the present content, after looking at it").Try(`review_list {"ids": [%q]} shows it, with its hash`, r.id)
+			Expecting("the hash of the present content, after looking at it").Try(
+			`review_list {"ids": [%q]} shows it, with its hash`, r.id)
 	}
 	reason, err := personNeeded(g, r, items[0], tainted)
 	if err != nil {
 		return memory.Written{}, err
 	}
 	if reason != "" {
-		return memory.Written{}, schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
+		return memory.Written{}, schemas.Deniedf("%s",
+			reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
 	}
 	return memory.Approve(g, r.item, r.target)
 }
@@ -202,7 +205,8 @@ func personForSession(g access.Grant, tainted bool) (string, error) {
 }
 
 func inPersonOnly() error {
-	return schemas.Deniedf("a review is decided in person, not for another").Try("call without as, or leave it to whom you act for")
+	return schemas.Deniedf("a review is decided in person, not for another").Try(
+		"call without as, or leave it to whom you act for")
 }
 
 // mayReview asks whether the actor decides over what author wrote (INV-REVIEWER).
@@ -210,7 +214,8 @@ func inPersonOnly() error {
 // refusal tells it nothing new.
 func mayReview(g access.Grant, author schemas.EntityID) error {
 	if author == g.Actor() {
-		return schemas.Deniedf("nobody reviews what is their own").Try("wait for the parent; review.closed comes with events_poll")
+		return schemas.Deniedf("nobody reviews what is their own").Try(
+			"wait for the parent; review.closed comes with events_poll")
 	}
 	if len(g.Via()) > 0 {
 		return inPersonOnly()
@@ -220,13 +225,15 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 		return err
 	}
 	if !above {
-		return schemas.Deniedf("the author's parent or the human above it reviews this").Try("leave it to them; review_list shows what waits for you")
+		return schemas.Deniedf("the author's parent or the human above it reviews this").Try(
+			"leave it to them; review_list shows what waits for you")
 	}
 	return nil
 }
 
 // move carries r along an edge (INV-REVIEW-EDGE) and writes down who did it.
-func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string, result schemas.ItemID) (schemas.ReviewState, error) {
+func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
+	result schemas.ItemID) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(r.state, on)
 	if !ok {
 		return to, schemas.Conflictf("%s was %s already", r.id, r.state).Try("review_list shows what waits")
@@ -238,7 +245,8 @@ func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reaso
 	if n != 1 {
 		return to, schemas.Conflictf("%s was decided already", r.id).Try("review_list shows what waits")
 	}
-	return to, g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target, "author": r.author, "by": by,
+	return to, g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target,
+		"author": r.author, "by": by,
 		"hash": hex.EncodeToString(r.hash), "result": result})
 }
 
@@ -287,14 +295,18 @@ func closeIfDone(g access.Grant, r row) (bool, error) {
 	tx := g.Tx()
 	var waiting int
 	told := schemas.ReviewClosed{GroupID: r.group, AgentID: r.author}
-	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn, &told.Expired); err != nil {
+	if err := tx.QueryRow(selectTally, r.returnID).Scan(&waiting, &told.Approved, &told.Rejected, &told.Withdrawn,
+		&told.Expired); err != nil {
 		return false, fmt.Errorf("read return: %w", err)
 	}
 	if waiting > 0 {
 		return false, nil
 	}
 	rows, err := tx.Query(selectDropped, r.returnID)
-	dropped, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	dropped, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) {
+		return id,
+			r.Scan(&id)
+	})
 	if err != nil {
 		return false, fmt.Errorf("read reviews: %w", err)
 	}
@@ -363,7 +375,8 @@ func readable(g access.Grant) (string, error) {
 }
 
 func nothingWaits(ref string) error {
-	return schemas.NotFoundf("nothing waits for you under %q", ref).Expecting("an id that review_list shows").Try("review_list shows what waits")
+	return schemas.NotFoundf("nothing waits for you under %q",
+		ref).Expecting("an id that review_list shows").Try("review_list shows what waits")
 }
 
 // decideHeld decides over a held result (package work), and lets the decision count
@@ -390,7 +403,8 @@ func decideWork(g access.Grant, d Decision) (Decided, error) {
 		said = trust.Good
 	}
 	if holder := s.HolderID; holder != "" {
-		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: said, About: d.ID}); err != nil {
+		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: said,
+			About: d.ID}); err != nil {
 			return Decided{}, err
 		}
 	}

@@ -113,7 +113,8 @@ func shownLines(i memory.Item) []string {
 	if i.Confidence*1000 != memory.DefaultConfidence {
 		out = append(out, fieldLines("held with confidence", i.Confidence)...)
 	}
-	for _, field := range [][2]string{{"for subject", i.Subject}, {"for key", i.Key}, {"valid from", i.ValidFrom}, {"valid to", i.ValidTo}} {
+	for _, field := range [][2]string{{"for subject", i.Subject}, {"for key", i.Key}, {"valid from", i.ValidFrom},
+		{"valid to", i.ValidTo}} {
 		if field[1] != "" {
 			out = append(out, fieldLines(field[0], field[1])...)
 		}

@@ -23,7 +23,8 @@ func gate(g access.Grant, rows []row, self schemas.Agent) ([]string, error) {
 			because = append(because, reason)
 		}
 	}
-	need(rows[0].divergence == schemas.ChainMatch || rows[0].divergence == schemas.ChainGap, "a %s is always reviewed", rows[0].divergence)
+	need(rows[0].divergence == schemas.ChainMatch || rows[0].divergence == schemas.ChainGap, "a %s is always reviewed",
+		rows[0].divergence)
 	if len(because) > 0 {
 		return because, nil
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // invitationPage lists invitations of the actor's agents to others' groups.
-func invitationPage(g access.Grant, after string, limit int, tainted bool) (entries []Entry, last string, more bool, err error) {
+func invitationPage(g access.Grant, after string, limit int,
+	tainted bool) (entries []Entry, last string, more bool, err error) {
 	if len(g.Via()) > 0 {
 		return nil, "", false, nil // a review is decided in person
 	}
@@ -33,8 +34,10 @@ func invitationPage(g access.Grant, after string, limit int, tainted bool) (entr
 
 // invitationEntry shows an invitation: ids, names and enums.
 func invitationEntry(g access.Grant, i memory.Invitation, tainted bool) (Entry, error) {
-	e := Entry{ID: i.ID, Kind: ToGroup, Name: fmt.Sprintf("%s into %s as %s", i.InvitedName, i.Group, i.Role), State: i.State,
-		Author: i.InviterName, AuthorID: i.Inviter, Group: i.Group, Hash: hex.EncodeToString(invitationHash(i)), At: events.Timestamp(i.At)}
+	e := Entry{ID: i.ID, Kind: ToGroup, Name: fmt.Sprintf("%s into %s as %s", i.InvitedName, i.Group, i.Role),
+		State:  i.State,
+		Author: i.InviterName, AuthorID: i.Inviter, Group: i.Group, Hash: hex.EncodeToString(invitationHash(i)),
+		At: events.Timestamp(i.At)}
 	var err error
 	e.Person, err = personForSession(g, tainted)
 	return e, err
@@ -43,7 +46,8 @@ func invitationEntry(g access.Grant, i memory.Invitation, tainted bool) (Entry, 
 // invitationHash stands for all that an approval agrees to.
 func invitationHash(i memory.Invitation) []byte {
 	h := sha256.New()
-	for _, field := range []string{"cordelia/v1/invitation", i.ID, string(i.Group), string(i.Invited), string(i.Role), string(i.Inviter)} {
+	for _, field := range []string{"cordelia/v1/invitation", i.ID, string(i.Group), string(i.Invited), string(i.Role),
+		string(i.Inviter)} {
 		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(field)))) //nolint:errcheck // never fails
 		h.Write([]byte(field))                                          //nolint:errcheck // never fails
 	}
@@ -88,7 +92,8 @@ func decideInvitation(g access.Grant, d Decision, tainted bool) (Decided, row, e
 	}
 	shown, err := hex.DecodeString(d.Hash)
 	if err != nil || subtle.ConstantTimeCompare(shown, invitationHash(i)) != 1 {
-		return Decided{}, row{}, schemas.Conflictf("invitation %s is not what was shown", i.ID).Expecting("the hash that review_list shows").
+		return Decided{}, row{}, schemas.Conflictf("invitation %s is not what was shown",
+			i.ID).Expecting("the hash that review_list shows").
 			Try(`review_list {"ids": [%q]} shows it, with its hash`, i.ID)
 	}
 	reason, err := personForSession(g, tainted)
@@ -96,7 +101,8 @@ func decideInvitation(g access.Grant, d Decision, tainted bool) (Decided, row, e
 		return Decided{}, row{}, err
 	}
 	if reason != "" {
-		return Decided{}, row{}, schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
+		return Decided{}, row{}, schemas.Deniedf("%s",
+			reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
 	}
 	if err := i.Accept(g); err != nil {
 		return Decided{}, row{}, err

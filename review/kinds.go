@@ -15,10 +15,12 @@ import (
 type kind struct {
 	name Kind
 	// page lists at most limit behind the id after; last is where the next page begins.
-	page   func(g access.Grant, after string, limit int, tainted bool) (entries []Entry, last string, more bool, err error)
+	page func(g access.Grant, after string, limit int, tainted bool) (entries []Entry, last string, more bool,
+		err error)
 	show   func(g access.Grant, id string, tainted bool) (Entry, error)
 	decide func(g access.Grant, d Decision, tainted bool) (Decided, row, error) // the row of staged memory alone
-	state  func(g access.Grant, id string) (schemas.ReviewState, error)         // nil: the kind keeps its states elsewhere
+	// nil: the kind keeps its states elsewhere
+	state func(g access.Grant, id string) (schemas.ReviewState, error)
 }
 
 // kinds are all that wait, in the order a list shows them.
@@ -42,7 +44,8 @@ func firstKind[T any](id string, ask func(kind) (T, error)) (out T, err error) {
 }
 
 // stagedPage lists memories that agents brought back, in order of arrival.
-func stagedPage(g access.Grant, after string, limit int, tainted bool) (entries []Entry, last string, more bool, err error) {
+func stagedPage(g access.Grant, after string, limit int,
+	tainted bool) (entries []Entry, last string, more bool, err error) {
 	groups, err := readable(g)
 	if err != nil {
 		return nil, "", false, err

@@ -121,7 +121,8 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{ID: r.id, Kind: StagedMemory, State: r.state, Author: author.Name, AuthorID: r.author, Group: r.target, Staging: r.group,
+	e := Entry{ID: r.id, Kind: StagedMemory, State: r.state, Author: author.Name, AuthorID: r.author, Group: r.target,
+		Staging:    r.group,
 		Divergence: r.divergence, Sessions: r.sessions, At: events.Timestamp(r.at)}
 	s, err := trust.Read(g, string(r.author))
 	if err != nil {
@@ -164,8 +165,9 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 }
 
 func heldEntry(s work.Status) Entry {
-	e := Entry{ID: s.WorkID, Kind: HeldResult, Name: s.Intent, State: schemas.ReviewPending, Author: s.Holder, AuthorID: s.HolderID,
-		Group: s.GroupID, Hash: s.ResultHash, At: s.Created}
+	e := Entry{ID: s.WorkID, Kind: HeldResult, Name: s.Intent, State: schemas.ReviewPending, Author: s.Holder,
+		AuthorID: s.HolderID,
+		Group:    s.GroupID, Hash: s.ResultHash, At: s.Created}
 	return e.Showing(s.Result)
 }
 

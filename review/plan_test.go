@@ -12,7 +12,8 @@ import (
 
 func newStore(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"), Durability: store.Relaxed})
+	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"),
+		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -20,6 +21,7 @@ func newStore(t *testing.T) *store.Store {
 
 // What a review costs does not grow with what was ever decided.
 func TestReviewsUseIndexes(t *testing.T) {
-	storetest.NoScans(t, newStore(t), nil, countOpen, selectBefore, selectStaging, selectWaiting, selectReview, selectPending,
+	storetest.NoScans(t, newStore(t), nil, countOpen, selectBefore, selectStaging, selectWaiting, selectReview,
+		selectPending,
 		updateReview, selectTally, selectSameWords, selectDropped, closeReturn, selectOver, seeOver, selectReturned)
 }

@@ -60,7 +60,8 @@ type proposal struct {
 func scanProposal(r *sql.Rows) (p proposal, err error) { return p, r.Scan(p.dest()...) }
 
 func (p *proposal) dest() []any {
-	return []any{&p.id, &p.author, &p.Item, &p.Staging, &p.Target, &p.Supersedes, &p.person, &p.Added, &p.state, &p.decidedBy, &p.result, &p.at}
+	return []any{&p.id, &p.author, &p.Item, &p.Staging, &p.Target, &p.Supersedes, &p.person, &p.Added, &p.state,
+		&p.decidedBy, &p.result, &p.at}
 }
 
 // Stage makes the group in which what the actor proposes waits, once, and gives it.
@@ -121,15 +122,18 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 		return out, fmt.Errorf("count proposals: %w", err)
 	}
 	if open >= MaxProposals {
-		return out, schemas.Errorf(schemas.CodeBusy, "%d proposals of this agent wait for a decision, so it proposes no more", open).
+		return out, schemas.Errorf(schemas.CodeBusy,
+			"%d proposals of this agent wait for a decision, so it proposes no more", open).
 			Expecting("at most %d", MaxProposals).
 			Try("wait until %s decided: review.closed comes with events_poll", strings.Join(out.Deciders, " or "))
 	}
-	if _, err := g.Tx().Exec(insertProposal, out.ID, g.Actor(), t.Item, t.Staging, t.Target, t.Supersedes, words, p.person, t.Added,
+	if _, err := g.Tx().Exec(insertProposal, out.ID, g.Actor(), t.Item, t.Staging, t.Target, t.Supersedes, words,
+		p.person, t.Added,
 		g.Tx().Micros()); err != nil {
 		return out, fmt.Errorf("write proposal: %w", err)
 	}
-	if err := g.Audit("review/"+out.ID, map[string]any{"state": schemas.ReviewPending, "item": t.Item, "target": t.Target,
+	if err := g.Audit("review/"+out.ID, map[string]any{"state": schemas.ReviewPending, "item": t.Item,
+		"target":     t.Target,
 		"supersedes": t.Supersedes}); err != nil || open > 0 {
 		return out, err // those who decide know that something of the agent waits
 	}
@@ -276,7 +280,8 @@ func mayDecide(g access.Grant, d Decision, list []proposal, tainted bool) error 
 			return err
 		}
 		if reason != "" {
-			return schemas.Deniedf("%s", reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
+			return schemas.Deniedf("%s",
+				reason).Try("reject it, or ask the user to look: cordelia review").Because(schemas.ErrPerson)
 		}
 		all.Write(hash) //nolint:errcheck // never fails
 		now = hash
@@ -344,7 +349,8 @@ func (p proposal) discard(g access.Grant) error {
 }
 
 // move carries p along an edge.
-func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string, result schemas.ItemID) (schemas.ReviewState, error) {
+func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
+	result schemas.ItemID) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(p.state, on)
 	if !ok {
 		return to, schemas.Conflictf("%s was %s already", p.id, p.state).Try("review_list shows what waits")
@@ -356,7 +362,8 @@ func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, 
 	if n != 1 {
 		return to, schemas.Conflictf("%s was decided already", p.id).Try("review_list shows what waits")
 	}
-	return to, g.Audit("review/"+p.id, map[string]any{"state": to, "item": p.Item, "target": p.Target, "author": p.author, "by": by,
+	return to, g.Audit("review/"+p.id, map[string]any{"state": to, "item": p.Item, "target": p.Target,
+		"author": p.author, "by": by,
 		"supersedes": p.Supersedes, "result": result})
 }
 
@@ -381,5 +388,6 @@ func expireProposal(g access.Grant, l late, now agents.Monotonic) error {
 	if err := p.discard(g); err != nil {
 		return err
 	}
-	return g.Emit(events.EntityStream(p.author), schemas.EventReviewClosed, schemas.ReviewClosed{GroupID: p.Target, AgentID: p.author, Expired: 1})
+	return g.Emit(events.EntityStream(p.author), schemas.EventReviewClosed,
+		schemas.ReviewClosed{GroupID: p.Target, AgentID: p.author, Expired: 1})
 }

@@ -16,7 +16,8 @@ import (
 
 // proposalPage lists what agents propose to the actor, an entry for each agent, in the
 // order of their ids.
-func proposalPage(g access.Grant, after string, limit int, tainted bool) (entries []Entry, last string, more bool, err error) {
+func proposalPage(g access.Grant, after string, limit int,
+	tainted bool) (entries []Entry, last string, more bool, err error) {
 	if len(g.Via()) > 0 {
 		return nil, "", false, nil // a review is decided in person
 	}
@@ -59,8 +60,9 @@ func showProposals(g access.Grant, id string, tainted bool) (Entry, error) {
 // proposalEntry shows what one agent proposes: one proposal as itself, several as one.
 func proposalEntry(g access.Grant, list []proposal, tainted, detail bool) (Entry, error) {
 	first := list[0]
-	e := Entry{ID: first.id, Kind: Proposed, State: first.state, Author: nameOf(g, first.author), AuthorID: first.author,
-		Group: first.Target, Replaces: first.Supersedes, At: events.Timestamp(first.at)}
+	e := Entry{ID: first.id, Kind: Proposed, State: first.state, Author: nameOf(g, first.author),
+		AuthorID: first.author,
+		Group:    first.Target, Replaces: first.Supersedes, At: events.Timestamp(first.at)}
 	s, err := trust.Read(g, string(first.author))
 	if err != nil {
 		return e, err
@@ -107,7 +109,8 @@ func proposalEntry(g access.Grant, list []proposal, tainted, detail bool) (Entry
 		whole = whole && shownAll
 	}
 	if len(list) > 1 {
-		e.ID, e.Name, e.Replaces, e.Group = batchPrefix+e.Author, schemas.Count(len(list), "proposal", "proposals"), "", ""
+		e.ID, e.Name, e.Replaces, e.Group = batchPrefix+e.Author, schemas.Count(len(list), "proposal",
+			"proposals"), "", ""
 		e.Hash = hex.EncodeToString(hash.Sum(nil))
 	}
 	if !whole {

@@ -57,7 +57,8 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	}
 	out.Divergence, out.Sessions = compare(out.Known, b.sessions, b.chain)
 	var before int
-	if err := tx.QueryRow(selectBefore, me, b.digest[:], b.sessions, b.chain[:], len(b.drafts) > 0).Scan(&before); err != nil {
+	if err := tx.QueryRow(selectBefore, me, b.digest[:], b.sessions, b.chain[:],
+		len(b.drafts) > 0).Scan(&before); err != nil {
 		return Returned{}, fmt.Errorf("read returns: %w", err)
 	}
 	if before > 0 {
@@ -76,12 +77,14 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 			return Returned{}, err
 		}
 	}
-	if _, err := tx.Exec(insertReturn, out.ID, me, out.Group, out.Divergence, out.Sessions, b.sessions, b.chain[:], b.digest[:],
+	if _, err := tx.Exec(insertReturn, out.ID, me, out.Group, out.Divergence, out.Sessions, b.sessions, b.chain[:],
+		b.digest[:],
 		p.Statement, p.Signature, tx.Micros(), closed); err != nil {
 		return Returned{}, fmt.Errorf("write return: %w", err)
 	}
-	if err := g.Audit("return/"+out.ID, map[string]any{"divergence": out.Divergence, "sessions": out.Sessions, "memories": len(b.drafts),
-		"group": out.Group, "chain_hash": b.chain.String()}); err != nil {
+	if err := g.Audit("return/"+out.ID, map[string]any{"divergence": out.Divergence, "sessions": out.Sessions,
+		"memories": len(b.drafts),
+		"group":    out.Group, "chain_hash": b.chain.String()}); err != nil {
 		return Returned{}, err
 	}
 	if len(b.drafts) == 0 {
@@ -119,7 +122,8 @@ func compare(known memory.HotChain, sessions int64, chain memory.Hash) (schemas.
 // stagingName is staging-{agent}-{time}, at a moment no other of the agent bears.
 func stagingName(tx *store.Tx, agent schemas.EntityID) (schemas.GroupID, error) {
 	for at := tx.Now(); ; at = at.Add(time.Microsecond) {
-		name := schemas.GroupID(fmt.Sprintf("%s-%s-%s", access.GroupStaging, agent, strings.ToLower(at.UTC().Format("20060102T150405.000000Z"))))
+		name := schemas.GroupID(fmt.Sprintf("%s-%s-%s", access.GroupStaging, agent,
+			strings.ToLower(at.UTC().Format("20060102T150405.000000Z"))))
 		var one int
 		err := tx.QueryRow(selectStaging, name).Scan(&one)
 		if errors.Is(err, store.ErrNoRows) {
@@ -147,7 +151,8 @@ func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
 	for i, group := range b.groups {
 		readable, known := asked[group]
 		if !known {
-			err := g.Need(access.Need{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
+			err := g.Need(access.Need{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group,
+				Group: group})
 			if err != nil && !errors.Is(err, schemas.ErrNotFound) {
 				return err
 			}
@@ -155,7 +160,8 @@ func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
 			asked[group] = readable
 		}
 		if !readable {
-			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/memories/%d/group", i), Msg: "there is no such group here"})
+			missing = append(missing, schemas.Violation{Path: fmt.Sprintf("/memories/%d/group", i),
+				Msg: "there is no such group here"})
 		}
 	}
 	if len(missing) > 0 {
@@ -186,7 +192,8 @@ func stage(g access.Grant, b *Batch, self schemas.Agent, out *Returned) error {
 			return err
 		}
 		r.person = forPerson(r, held[0]) != ""
-		if _, err := g.Tx().Exec(insertReview, r.id, r.returnID, r.item, r.target, r.hash, words, r.person); err != nil {
+		if _, err := g.Tx().Exec(insertReview, r.id, r.returnID, r.item, r.target, r.hash, words,
+			r.person); err != nil {
 			return fmt.Errorf("write review: %w", err)
 		}
 		rows[i] = r
@@ -199,7 +206,8 @@ func stage(g access.Grant, b *Batch, self schemas.Agent, out *Returned) error {
 	if len(out.Because) == 0 {
 		return merge(g, rows, out)
 	}
-	asked := schemas.ReviewRequested{GroupID: out.Group, AgentID: self.AgentID, Items: len(rows), Divergence: out.Divergence}
+	asked := schemas.ReviewRequested{GroupID: out.Group, AgentID: self.AgentID, Items: len(rows),
+		Divergence: out.Divergence}
 	for _, who := range reviewers(self.ParentEntityID, g.Root()) {
 		if err := g.Emit(events.EntityStream(who), schemas.EventReviewRequested, asked); err != nil {
 			return err
@@ -220,7 +228,8 @@ func reviewers(parent, root schemas.EntityID) []schemas.EntityID {
 // for where to. It reads what the item says, not what it says of itself.
 func shownHash(i memory.Item, target schemas.GroupID) []byte {
 	h := sha256.New()
-	for _, field := range []string{"cordelia/v1/review", string(i.ID), string(i.Author), string(target), string(i.Type), string(i.Data),
+	for _, field := range []string{"cordelia/v1/review", string(i.ID), string(i.Author), string(target), string(i.Type),
+		string(i.Data),
 		i.Subject, i.Key, i.ValidFrom, i.ValidTo, fmt.Sprint(i.Confidence), string(i.Provenance.Source)} {
 		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(field)))) //nolint:errcheck // never fails
 		h.Write([]byte(field))                                          //nolint:errcheck // never fails

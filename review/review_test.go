@@ -67,7 +67,8 @@ func TestDifferenceReadsBack(t *testing.T) {
 		require.Equal(t, after, other)
 	}
 	require.Positive(t, changes)
-	require.Equal(t, []Line{{" ", "a"}, {"-", "b"}, {"+", "x"}, {" ", "c"}}, difference([]string{"a", "b", "c"}, []string{"a", "x", "c"}))
+	require.Equal(t, []Line{{" ", "a"}, {"-", "b"}, {"+", "x"}, {" ", "c"}},
+		difference([]string{"a", "b", "c"}, []string{"a", "x", "c"}))
 }
 
 // Two long texts that share nothing are not compared cell by cell.
@@ -93,9 +94,12 @@ func TestPrepareNamesAllThatIsWrong(t *testing.T) {
 	low := 0.2
 	_, err := Prepare(Claim{SessionCount: -1, ChainHash: "x", Memories: []Memory{
 		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"a"}`)},
-		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"b"}`), Group: "g", Source: memory.FromUser},
-		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"c"}`), Group: "g", Confidence: &low},
-		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"d","validated":true}`), Group: "g"},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"b"}`), Group: "g",
+			Source: memory.FromUser},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"c"}`), Group: "g",
+			Confidence: &low},
+		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","content":"d","validated":true}`),
+			Group: "g"},
 		{Type: memory.LearningItem, Data: json.RawMessage(`{"type":"insight","author":"ann"}`), Group: "g"},
 	}}, "", nil)
 	bad, ok := err.(*schemas.Error)
@@ -104,7 +108,8 @@ func TestPrepareNamesAllThatIsWrong(t *testing.T) {
 	for _, v := range bad.Violations {
 		paths = append(paths, v.Path)
 	}
-	require.Subset(t, paths, []string{"/session_count", "/chain_hash", "/memories/0/group", "/memories/1/source", "/memories/2/confidence",
+	require.Subset(t, paths, []string{"/session_count", "/chain_hash", "/memories/0/group", "/memories/1/source",
+		"/memories/2/confidence",
 		"/memories/3/data/validated", "/memories/4/data/author", "/memories/4/data/content"})
 }
 
@@ -139,7 +144,10 @@ func TestStatementCoversAll_INV_RETURN(t *testing.T) {
 		return b.Statement(schemas.AuthChallenge{NodeID: "n", AgentID: "a", Purpose: schemas.PurposeReintegrate})
 	}
 	same := claim(func(*Claim) {})
-	require.Equal(t, same, claim(func(c *Claim) { c.Memories[0].Data = json.RawMessage(`{ "content": "a", "type": "insight" }`) }))
+	require.Equal(t, same, claim(func(c *Claim) {
+		c.Memories[0].Data = json.RawMessage(
+			`{ "content": "a", "type": "insight" }`)
+	}))
 	for name, change := range map[string]func(*Claim){
 		"count":    func(c *Claim) { c.SessionCount++ },
 		"chain":    func(c *Claim) { c.ChainHash = strings.Repeat("b", 64) },
@@ -161,22 +169,27 @@ func TestReviewEdges_INV_REVIEW_EDGE(t *testing.T) {
 			return err
 		}))
 	}
-	sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+	sql(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding,
+		status, status_by, status_at, created_at)
 		VALUES ('ann', 'human', 'ann', 0, 'ann', 'Ann', x'00', x'00', x'00', 'active', 'node', 0, 0)`)
-	sql(`INSERT INTO returns(id, agent, divergence, sessions, session_count, chain_hash, batch_hash, statement, signature, at)
+	sql(`INSERT INTO returns(id, agent, divergence, sessions, session_count, chain_hash, batch_hash, statement,
+		signature, at)
 		VALUES ('b', 'ann', 'match', 0, 0, x'00', x'00', x'00', x'00', 0)`)
 	sql(insertReview, "r", "b", "item", "lab", []byte{1}, []byte{2}, false)
 	state := func() (s schemas.ReviewState) {
-		require.NoError(t, st.Read(t.Context(), func(tx *store.Tx) error { return tx.QueryRow(`SELECT state FROM reviews`).Scan(&s) }))
+		require.NoError(t, st.Read(t.Context(),
+			func(tx *store.Tx) error { return tx.QueryRow(`SELECT state FROM reviews`).Scan(&s) }))
 		return s
 	}
 	auth := access.New(st, access.Config{})
 	move := func(r row, on schemas.Trigger) error {
-		return auth.Do(t.Context(), access.Principal{Method: access.ByNode}, access.Op{Tool: "review_decide", Effect: access.Write},
+		return auth.Do(t.Context(), access.Principal{Method: access.ByNode},
+			access.Op{Tool: "review_decide", Effect: access.Write},
 			func(g access.Grant) error { _, err := r.move(g, on, "ann", "", ""); return err })
 	}
 	moved, reached := 0, map[schemas.ReviewState]bool{schemas.ReviewPending: true}
-	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge, schemas.ReviewWithdraw, schemas.ReviewExpire}
+	triggers := []schemas.Trigger{schemas.ReviewApprove, schemas.ReviewReject, schemas.ReviewMerge,
+		schemas.ReviewWithdraw, schemas.ReviewExpire}
 	for _, from := range schemas.ReviewStates() {
 		for _, on := range triggers {
 			sql(`UPDATE reviews SET state = ?`, from)

@@ -49,9 +49,10 @@ type Check struct {
 	Pattern  string          `json:"pattern,omitempty"`   // for regex
 	JSONPath string          `json:"json_path,omitempty"` // for json_path: $.name.list[0]
 	Equals   json.RawMessage `json:"equals,omitempty"`    // for json_path any JSON value, for date a date
-	Command  []string        `json:"command,omitempty"`   // for command: a program and its arguments; no shell reads them
-	Dir      string          `json:"dir,omitempty"`       // for command, like path; "" = the folder itself
-	Exit     int             `json:"exit,omitempty"`      // for command: the exit code that passes
+	// for command: a program and its arguments; no shell reads them
+	Command []string `json:"command,omitempty"`
+	Dir     string   `json:"dir,omitempty"`  // for command, like path; "" = the folder itself
+	Exit    int      `json:"exit,omitempty"` // for command: the exit code that passes
 }
 
 // ParseCheck reads a check of one of these kinds and reports everything wrong with
@@ -59,13 +60,15 @@ type Check struct {
 func ParseCheck(raw []byte, at string, kinds []CheckKind) (Check, []Violation) {
 	var c Check
 	if err := c.read(raw); err != nil {
-		return Check{}, []Violation{{Path: at, Msg: "must be a check: kind, and path, pattern, json_path, equals, command, dir, exit as the kind needs"}}
+		return Check{}, []Violation{{Path: at,
+			Msg: "must be a check: kind, and path, pattern, json_path, equals, command, dir, exit as the kind needs"}}
 	}
 	switch {
 	case slices.Contains(kinds, c.Kind):
 		return c, c.violations(at)
 	case slices.Contains(CheckKinds(), c.Kind):
-		return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %v: kind %s is for criteria of tasks alone", kinds, c.Kind)}}
+		return Check{}, []Violation{{Path: at + "/kind",
+			Msg: fmt.Sprintf("must be one of %v: kind %s is for criteria of tasks alone", kinds, c.Kind)}}
 	}
 	return Check{}, []Violation{{Path: at + "/kind", Msg: fmt.Sprintf("must be one of %v", kinds)}}
 }
@@ -78,7 +81,8 @@ func (c *Check) read(raw []byte) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return wrong
 	}
-	fields := map[string]any{"kind": &c.Kind, "path": &c.Path, "pattern": &c.Pattern, "json_path": &c.JSONPath, "equals": &c.Equals,
+	fields := map[string]any{"kind": &c.Kind, "path": &c.Path, "pattern": &c.Pattern, "json_path": &c.JSONPath,
+		"equals":  &c.Equals,
 		"command": &c.Command, "dir": &c.Dir, "exit": &c.Exit}
 	for d.More() {
 		name, err := d.Token()
@@ -129,7 +133,8 @@ func (c Check) violations(at string) (bad []Violation) {
 	for _, f := range []struct {
 		name, value string
 		limit       int
-	}{{"path", c.Path, maxCheckPath}, {"pattern", c.Pattern, maxCheckPattern}, {"json_path", c.JSONPath, maxCheckPath}, {"equals", string(c.Equals), maxCheckEquals},
+	}{{"path", c.Path, maxCheckPath}, {"pattern", c.Pattern, maxCheckPattern}, {"json_path", c.JSONPath, maxCheckPath},
+		{"equals", string(c.Equals), maxCheckEquals},
 		{"command", strings.Join(c.Command, " "), maxCheckCommand}} {
 		wanted := strings.Contains(takes, " "+f.name+" ")
 		switch {

@@ -35,11 +35,13 @@ func (c Check) commandViolations(at string) (bad []Violation) {
 	}
 	for i, word := range c.Command {
 		if i == 0 && strings.TrimSpace(word) == "" || strings.ContainsRune(word, 0) {
-			add("/command/"+strconv.Itoa(i), "cannot be part of a command: it begins with a program, and no word holds a zero byte")
+			add("/command/"+strconv.Itoa(i),
+				"cannot be part of a command: it begins with a program, and no word holds a zero byte")
 		}
 	}
 	if c.Dir != "" && (len(c.Dir) > maxCheckPath || !staysBelow(c.Dir)) {
-		add("/dir", "must be relative, with slashes, at most %d bytes, and stay below the folder it is looked for in", maxCheckPath)
+		add("/dir", "must be relative, with slashes, at most %d bytes, and stay below the folder it is looked for in",
+			maxCheckPath)
 	}
 	if c.Exit < 0 || c.Exit > maxCheckExit {
 		add("/exit", "must be 0–%d", maxCheckExit)
@@ -78,7 +80,8 @@ func (c Check) String() string {
 
 // legible quotes a text that is empty, or holds what does not show or one of apart.
 func legible(s, apart string) string {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) || strings.ContainsAny(s, apart) {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) ||
+		strings.ContainsAny(s, apart) {
 		return strconv.Quote(s)
 	}
 	return s

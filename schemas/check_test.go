@@ -12,33 +12,36 @@ import (
 
 func TestParseCheck(t *testing.T) {
 	for _, good := range []string{
-		`{"kind":"file","path":"docs/a.md"}`, `{"kind":"regex","path":"a","pattern":"^v2"}`, `{"kind":"date","equals":"2026-11-20"}`,
+		`{"kind":"file","path":"docs/a.md"}`, `{"kind":"regex","path":"a","pattern":"^v2"}`,
+		`{"kind":"date","equals":"2026-11-20"}`,
 		`{"kind":"json_path","path":"a.json","json_path":"$","equals":null}`,
 		`{"kind":"json_path","path":"a.json","json_path":"$.a['b c'][0].d_e","equals":{"x":[1]}}`,
-		`{"kind":"command","command":["go","test","./…"]}`, `{"kind":"command","command":["./run","","-x"],"dir":"a/b","exit":255}`,
+		`{"kind":"command","command":["go","test","./…"]}`,
+		`{"kind":"command","command":["./run","","-x"],"dir":"a/b","exit":255}`,
 	} {
 		_, wrong := ParseCheck([]byte(good), "/check", CheckKinds())
 		require.Empty(t, wrong, good)
 	}
 	for bad, paths := range map[string][]string{
-		`7`:                                                                  {"/check"},
-		`{"kind":"file","size":1}`:                                           {"/check"},
-		`{"Kind":"file","path":"a"}`:                                         {"/check"},
-		`{"kind":"file","path":"a","path":"b"}`:                              {"/check"},
-		`{"kind":"file","path":"a"}{}`:                                       {"/check"},
-		`{"kind":"file","path":"a"`:                                          {"/check"},
-		`{"kind":"shell"}`:                                                   {"/check/kind"},
-		`{}`:                                                                 {"/check/kind"},
-		`{"kind":"file"}`:                                                    {"/check/path"},
-		`{"kind":"file","path":"../a"}`:                                      {"/check/path"},
-		`{"kind":"file","path":"/etc/passwd"}`:                               {"/check/path"},
-		`{"kind":"file","path":"a\\b"}`:                                      {"/check/path"},
-		`{"kind":"file","path":"a\u0000b"}`:                                  {"/check/path"},
-		`{"kind":"file","path":"a","pattern":"x"}`:                           {"/check/pattern"},
-		`{"kind":"regex","path":"a","pattern":"("}`:                          {"/check/pattern"},
-		`{"kind":"date","equals":"soon"}`:                                    {"/check/equals"},
-		`{"kind":"date","equals":7}`:                                         {"/check/equals"},
-		`{"kind":"json_path"}`:                                               {"/check/path", "/check/json_path", "/check/equals"},
+		`7`:                                         {"/check"},
+		`{"kind":"file","size":1}`:                  {"/check"},
+		`{"Kind":"file","path":"a"}`:                {"/check"},
+		`{"kind":"file","path":"a","path":"b"}`:     {"/check"},
+		`{"kind":"file","path":"a"}{}`:              {"/check"},
+		`{"kind":"file","path":"a"`:                 {"/check"},
+		`{"kind":"shell"}`:                          {"/check/kind"},
+		`{}`:                                        {"/check/kind"},
+		`{"kind":"file"}`:                           {"/check/path"},
+		`{"kind":"file","path":"../a"}`:             {"/check/path"},
+		`{"kind":"file","path":"/etc/passwd"}`:      {"/check/path"},
+		`{"kind":"file","path":"a\\b"}`:             {"/check/path"},
+		`{"kind":"file","path":"a\u0000b"}`:         {"/check/path"},
+		`{"kind":"file","path":"a","pattern":"x"}`:  {"/check/pattern"},
+		`{"kind":"regex","path":"a","pattern":"("}`: {"/check/pattern"},
+		`{"kind":"date","equals":"soon"}`:           {"/check/equals"},
+		`{"kind":"date","equals":7}`:                {"/check/equals"},
+		`{"kind":"json_path"}`: {"/check/path", "/check/json_path",
+			"/check/equals"},
 		`{"kind":"command"}`:                                                 {"/check/command"},
 		`{"kind":"command","command":[]}`:                                    {"/check/command"},
 		`{"kind":"command","command":[""]}`:                                  {"/check/command", "/check/command/0"},
@@ -70,7 +73,8 @@ func TestParseCheck(t *testing.T) {
 }
 
 func TestACommandIsBounded(t *testing.T) {
-	for _, words := range [][]string{slices.Repeat([]string{"a"}, maxCheckArgs+1), {strings.Repeat("a", maxCheckCommand+1)}} {
+	for _, words := range [][]string{slices.Repeat([]string{"a"}, maxCheckArgs+1),
+		{strings.Repeat("a", maxCheckCommand+1)}} {
 		raw, err := json.Marshal(Check{Kind: CheckCommand, Command: words})
 		require.NoError(t, err)
 		_, wrong := ParseCheck(raw, "", CheckKinds())
@@ -84,7 +88,8 @@ func TestAPredictionNamesNoCommand(t *testing.T) {
 	raw := []byte(`{"kind":"command","command":["make"]}`)
 	c, wrong := ParseCheck(raw, "/check", ForesightKinds())
 	require.Empty(t, c)
-	require.Equal(t, []Violation{{"/check/kind", "must be one of [file regex json_path date]: kind command is for criteria of tasks alone"}}, wrong)
+	require.Equal(t, []Violation{{"/check/kind",
+		"must be one of [file regex json_path date]: kind command is for criteria of tasks alone"}}, wrong)
 	_, wrong = ParseCheck(raw, "/check", CheckKinds())
 	require.Empty(t, wrong)
 }
@@ -117,8 +122,10 @@ func TestWhichEvidenceIsStale(t *testing.T) {
 // same.
 func FuzzParseCheck(f *testing.F) {
 	for _, s := range []string{`{"kind":"file","path":"a"}`, `{"kind":"regex","path":"a/b","pattern":"^x+$"}`,
-		`{"kind":"json_path","path":"a","json_path":"$.a[0]['b c']","equals":{"x":null}}`, `{"kind":"date","equals":"2026-11-20"}`, `{"kind":"file","path":"../x"}`,
-		`{"kind":"command","command":["sh","-c","a \"b\""],"dir":"c/d","exit":3}`, `{"kind":"command","command":["a\u0000"]}`,
+		`{"kind":"json_path","path":"a","json_path":"$.a[0]['b c']","equals":{"x":null}}`,
+		`{"kind":"date","equals":"2026-11-20"}`, `{"kind":"file","path":"../x"}`,
+		`{"kind":"command","command":["sh","-c","a \"b\""],"dir":"c/d","exit":3}`,
+		`{"kind":"command","command":["a\u0000"]}`,
 		`{"kind":"json_path","path":"a","json_path":"$['\u007f']","equals":{}}`} {
 		f.Add([]byte(s))
 	}
@@ -132,7 +139,8 @@ func FuzzParseCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, wrong := ParseCheck(written, "", CheckKinds())
-		if len(wrong) > 0 || again.Kind != c.Kind || again.Path != c.Path || again.Pattern != c.Pattern || again.JSONPath != c.JSONPath ||
+		if len(wrong) > 0 || again.Kind != c.Kind || again.Path != c.Path || again.Pattern != c.Pattern ||
+			again.JSONPath != c.JSONPath ||
 			!slices.Equal(again.Command, c.Command) || again.Dir != c.Dir || again.Exit != c.Exit {
 			t.Fatalf("%s became %s: %v", raw, written, wrong)
 		}

@@ -12,7 +12,8 @@ import (
 func TestCheckpointSigningBytes(t *testing.T) {
 	id := AgentIDFromKey(make([]byte, 32))
 	m := AuditCheckpoint{NodeID: id, TreeSize: 7, RootHash: [32]byte{1}, Lines: []string{"time now"}}
-	require.Equal(t, "cordelia/"+string(id)+"\n7\nAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\ntime now\n", string(m.SigningBytes()))
+	require.Equal(t, "cordelia/"+string(id)+"\n7\nAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\ntime now\n",
+		string(m.SigningBytes()))
 }
 
 // No other message has the bytes of a checkpoint: theirs hold a zero byte in the

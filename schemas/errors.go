@@ -17,8 +17,9 @@ const (
 	CodeNotFound        Code = "not_found"       // absent, or hidden from this caller: the two are not told apart
 	CodeConflict        Code = "conflict"        // the state moved on; re-read and try again
 	CodeBusy            Code = "busy"            // a limit is reached; try again later
-	CodeUnavailable     Code = "unavailable"     // a needed part (disk, network) failed; nothing was written, unless Msg says so
-	CodeInternal        Code = "internal"        // a defect here; the reference leads to the log
+	// a needed part (disk, network) failed; nothing was written, unless Msg says so
+	CodeUnavailable Code = "unavailable"
+	CodeInternal    Code = "internal" // a defect here; the reference leads to the log
 )
 
 // Violation is one thing wrong with a request.

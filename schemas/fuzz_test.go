@@ -14,10 +14,13 @@ func FuzzSigningBytes(f *testing.F) {
 	f.Add("a", "bc", "d", uint32(1), int64(2), "ab", "c", "d", uint32(1), int64(2))
 	f.Add("", "\x00\x00\x00\x00", "", uint32(0), int64(0), "\x00\x00\x00\x00", "", "", uint32(0), int64(0))
 	f.Fuzz(func(t *testing.T, a1, a2, a3 string, as uint32, ae int64, b1, b2, b3 string, bs uint32, be int64) {
-		a := schemas.AuthChallenge{Audience: a1, NodeID: a2, AgentID: schemas.EntityID(a3), KeySeq: as, ExpiresUnixMicro: ae}
-		b := schemas.AuthChallenge{Audience: b1, NodeID: b2, AgentID: schemas.EntityID(b3), KeySeq: bs, ExpiresUnixMicro: be}
+		a := schemas.AuthChallenge{Audience: a1, NodeID: a2, AgentID: schemas.EntityID(a3), KeySeq: as,
+			ExpiresUnixMicro: ae}
+		b := schemas.AuthChallenge{Audience: b1, NodeID: b2, AgentID: schemas.EntityID(b3), KeySeq: bs,
+			ExpiresUnixMicro: be}
 		require.Equal(t, a == b, string(a.SigningBytes()) == string(b.SigningBytes()))
-		rotation := schemas.KeyRotation{EntityID: schemas.EntityID(a1), OldSeq: as, NewPublicKey: []byte(a2), NewEncPublicKey: []byte(a3)}
+		rotation := schemas.KeyRotation{EntityID: schemas.EntityID(a1), OldSeq: as, NewPublicKey: []byte(a2),
+			NewEncPublicKey: []byte(a3)}
 		binding := schemas.EncKeyBinding{PublicKey: []byte(b1), EncPublicKey: []byte(b2), KeySeq: bs}
 		require.NotEqual(t, string(rotation.SigningBytes()), string(binding.SigningBytes()))
 		require.NotEqual(t, string(a.SigningBytes()), string(binding.SigningBytes()))

@@ -109,7 +109,8 @@ const (
 
 // SubTaskStates lists them.
 func SubTaskStates() []SubTaskState {
-	return []SubTaskState{SubTaskWaiting, SubTaskExecuting, SubTaskValidating, SubTaskMatched, SubTaskFailed, SubTaskSuperseded}
+	return []SubTaskState{SubTaskWaiting, SubTaskExecuting, SubTaskValidating, SubTaskMatched, SubTaskFailed,
+		SubTaskSuperseded}
 }
 
 // Final reports whether nothing leaves s.

@@ -79,10 +79,12 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 			properties["verdict"] = map[string]any{"enum": []any{Pass, Fail, Held}}
 		}
 		slices.Sort(required)
-		defs[name] = map[string]any{"type": "object", "additionalProperties": false, "required": required, "properties": properties}
+		defs[name] = map[string]any{"type": "object", "additionalProperties": false, "required": required,
+			"properties": properties}
 		if typ == reflect.TypeFor[Criterion]() {
 			defs[name].(map[string]any)["required"] = []string{"criterion"}
-			defs[name] = map[string]any{"description": "A bare string is verifiable if it names a command (`make test` exits 0), else plausible.",
+			defs[name] = map[string]any{"description": "A bare string is verifiable if it names a command (`make " +
+				"test` exits 0), else plausible.",
 				"anyOf": []any{map[string]any{"type": "string"}, defs[name]}}
 		}
 		return ref
@@ -90,7 +92,8 @@ func describe(t *testing.T, typ reflect.Type, defs map[string]any) map[string]an
 	if words, ok := pipelineEnums[typ]; ok {
 		return map[string]any{"enum": words}
 	}
-	kinds := map[reflect.Kind]string{reflect.String: "string", reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number"}
+	kinds := map[reflect.Kind]string{reflect.String: "string", reflect.Int: "integer", reflect.Int64: "integer",
+		reflect.Float64: "number"}
 	require.Contains(t, kinds, typ.Kind(), typ)
 	require.True(t, typ.PkgPath() == "", "%s is a type of its own: name its words in pipelineEnums", typ)
 	return map[string]any{"type": kinds[typ.Kind()]}
@@ -121,8 +124,10 @@ func TestPipelineSchemaFitsTheRecords(t *testing.T) {
 
 func TestACriterionMayBeAString(t *testing.T) {
 	var list []Criterion
-	require.NoError(t, json.Unmarshal([]byte(`["tests pass",{"criterion":"reads well","mode":"plausible"},{"criterion":"there"}]`), &list))
-	require.Equal(t, []Criterion{{Criterion: "tests pass", Mode: Plausible}, {Criterion: "reads well", Mode: Plausible}, {Criterion: "there", Mode: Plausible}}, list)
+	require.NoError(t, json.Unmarshal(
+		[]byte(`["tests pass",{"criterion":"reads well","mode":"plausible"},{"criterion":"there"}]`), &list))
+	require.Equal(t, []Criterion{{Criterion: "tests pass", Mode: Plausible}, {Criterion: "reads well", Mode: Plausible},
+		{Criterion: "there", Mode: Plausible}}, list)
 	require.Error(t, json.Unmarshal([]byte(`[7]`), &list))
 }
 

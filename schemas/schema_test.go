@@ -41,7 +41,8 @@ func parseSchema(t *testing.T, text []byte) (o object) {
 }
 
 func TestSchemasArePublished(t *testing.T) {
-	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session", "swarm", "trust"}, SchemaNames())
+	require.Equal(t, []string{"capabilities", "entity", "events", "identity", "l1", "learning", "pipeline", "session",
+		"swarm", "trust"}, SchemaNames())
 	for _, name := range SchemaNames() {
 		s := readSchema(t, name)
 		require.Equal(t, SchemaURN(name), s.ID)
@@ -88,14 +89,17 @@ func TestEveryEventHasASchema(t *testing.T) {
 	payloads := map[EventType]any{
 		EventMemoryWritten: MemoryWritten{}, EventMemoryConflict: MemoryConflict{},
 		EventGroupMemberJoined: GroupMemberJoined{}, EventGroupMemberLeft: GroupMemberLeft{},
-		EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{}, EventSwarmDisbanded: SwarmDisbanded{},
+		EventSwarmTaskComplete: SwarmTaskComplete{}, EventSwarmWorkerLost: SwarmWorkerLost{},
+		EventSwarmDisbanded:     SwarmDisbanded{},
 		EventTrustScoreChanged:  TrustScoreChanged{},
 		EventAgentStatusChanged: AgentStatusChanged{}, EventWorkReady: WorkOffered{},
 		EventWorkDone: WorkChanged{}, EventWorkFailed: WorkChanged{}, EventWorkHeld: WorkChanged{},
 		EventWorkBlocked: WorkChanged{}, EventWorkCancelled: WorkChanged{},
-		EventTaskAccepted: TaskChanged{}, EventTaskAbandoned: TaskChanged{}, EventTaskAsks: TaskChanged{}, EventTaskHeld: TaskChanged{},
+		EventTaskAccepted: TaskChanged{}, EventTaskAbandoned: TaskChanged{}, EventTaskAsks: TaskChanged{},
+		EventTaskHeld:      TaskChanged{},
 		EventTaskReplanned: TaskChanged{}, EventTaskCancelled: TaskChanged{},
-		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{}, EventGroupInvitation: GroupInvitation{},
+		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
+		EventGroupInvitation: GroupInvitation{},
 	}
 	var names []string
 	for _, e := range EventTypes() {

@@ -32,7 +32,8 @@ func signedMessages() []message {
 		EncKeyBinding{key[:], enc[:], 1},
 		KeyRotation{agent, 1, 2, key[:], enc[:], "compromised"},
 		ItemProvenance{agent, "0197a3c0-0000-7000-8000-000000000001", pattern(0x60)},
-		Reintegration{"node-1", agent, 2, PurposeReintegrate, nonce, 1_795_200_000_000_001, 7, pattern(0xa0), pattern(0xc0)},
+		Reintegration{"node-1", agent, 2, PurposeReintegrate, nonce, 1_795_200_000_000_001, 7, pattern(0xa0),
+			pattern(0xc0)},
 		ExportRecord{"node-1", "russell_wing", "russell_wing", 3, pattern(0x80)},
 	}
 }

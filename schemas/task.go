@@ -26,7 +26,8 @@ const (
 
 // PipelineRoles lists the roles.
 func PipelineRoles() []PipelineRole {
-	return []PipelineRole{Perceiver, Planner, Executor, AgentValidator, MetaValidator, SharedMemory, Auditor, GradientSolver}
+	return []PipelineRole{Perceiver, Planner, Executor, AgentValidator, MetaValidator, SharedMemory, Auditor,
+		GradientSolver}
 }
 
 // SkillOf is the name under which capability trust knows how well work of a role is
@@ -64,8 +65,9 @@ func CriterionModes() []CriterionMode { return []CriterionMode{Verifiable, Plaus
 type Criterion struct {
 	Criterion string        `json:"criterion"`
 	Mode      CriterionMode `json:"mode"`
-	Check     *Check        `json:"check,omitempty"`   // by code, instead of a judgement
-	Command   string        `json:"command,omitempty"` // the executor runs it; exit 0 after the last change shows the criterion
+	Check     *Check        `json:"check,omitempty"` // by code, instead of a judgement
+	// the executor runs it; exit 0 after the last change shows the criterion
+	Command string `json:"command,omitempty"`
 }
 
 // UnmarshalJSON reads a criterion or a bare string. Without a mode it is verifiable if
@@ -236,7 +238,8 @@ type ExecutionResult struct {
 	Round     int    `json:"round"`
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
-	Recorded  []Evidence `json:"recorded,omitzero"`   // what the node saw of its calls; nil = nothing was recorded
-	Unplanned []Evidence `json:"unplanned,omitempty"` // calls of tools that the subtask did not plan: no evidence; of a record they are among its calls
-	Checks    []Evidence `json:"checks,omitempty"`    // of the node: what machine checks of it found
+	Recorded []Evidence `json:"recorded,omitzero"` // what the node saw of its calls; nil = nothing was recorded
+	// calls of tools that the subtask did not plan: no evidence; of a record they are among its calls
+	Unplanned []Evidence `json:"unplanned,omitempty"`
+	Checks    []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found
 }

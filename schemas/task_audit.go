@@ -75,7 +75,8 @@ const (
 func Detections() []Detection {
 	return []Detection{DetectDrift, DetectRoleDrift, DetectDivergence, DetectBoundary, DetectThrashing,
 		DetectDuplicateID, DetectFanInGap, DetectStaleSubmit, DetectSeparationDuty,
-		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnrecorded, DetectUnstructured, DetectStaleArtefact, DetectIntentDrift}
+		DetectFailedTool, DetectRepetition, DetectNoEvidence, DetectUnrecorded, DetectUnstructured, DetectStaleArtefact,
+		DetectIntentDrift}
 }
 
 // AuditFinding is one detection in a report.

@@ -121,7 +121,8 @@ func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]wor
 		}
 		for _, j := range d.DependsOn {
 			if at[j] != s.n && at[j] != s.n-1 || at[j] == 0 {
-				c.say(fmt.Sprintf("/items/%d/depends_on", i), "names an item that is neither of this stage nor of the one before")
+				c.say(fmt.Sprintf("/items/%d/depends_on", i),
+					"names an item that is neither of this stage nor of the one before")
 			}
 		}
 		if len(d.DependsOn) == 0 {
@@ -179,7 +180,8 @@ func Receive(g access.Grant, c *work.Claimed, before []work.Input) error {
 			}
 		}
 		for _, id := range changed {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s was changed since %s was reported, and is not handed on as it is now", id, in.WorkID))
+			c.Notes = append(c.Notes, fmt.Sprintf(
+				"%s was changed since %s was reported, and is not handed on as it is now", id, in.WorkID))
 		}
 	}
 	for i := range c.Inputs {

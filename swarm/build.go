@@ -66,8 +66,9 @@ func (b *building) make(made []Key, enroll Enroll) error {
 		return fmt.Errorf("swarm: %d keys for %d agents", len(made), len(b.seats))
 	}
 	for i, t := range b.seats {
-		r, err := enroll(b.g, agents.Registration{Type: t.slot.kind, DisplayName: t.slot.name, Capabilities: b.declared(t),
-			Grants: schemas.Grants{Groups: b.groups(t)}, Key: made[i].Identity.Recipient(1), Seal: made[i].seal})
+		r, err := enroll(b.g, agents.Registration{Type: t.slot.kind, DisplayName: t.slot.name,
+			Capabilities: b.declared(t),
+			Grants:       schemas.Grants{Groups: b.groups(t)}, Key: made[i].Identity.Recipient(1), Seal: made[i].seal})
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,8 @@ func (b *building) make(made []Key, enroll Enroll) error {
 			return err
 		}
 	}
-	return b.g.Audit("swarm/"+string(b.out.ID), map[string]any{"strategy": b.strategy, "agents": len(b.out.Agents), "coordinator": b.leader, "grown": b.plan.addTo != ""})
+	return b.g.Audit("swarm/"+string(b.out.ID), map[string]any{"strategy": b.strategy, "agents": len(b.out.Agents),
+		"coordinator": b.leader, "grown": b.plan.addTo != ""})
 }
 
 // found makes the groups that are not there, and puts everyone where they belong.
@@ -126,7 +128,8 @@ func (b *building) found() error {
 		} else {
 			members = append(slices.Clone(run), members...)
 		}
-		return memory.FoundSwarmGroup(b.g, memory.SwarmGroupOf{ID: id, Swarm: swarm, Culture: b.plan.culture, Members: members})
+		return memory.FoundSwarmGroup(b.g, memory.SwarmGroupOf{ID: id, Swarm: swarm, Culture: b.plan.culture,
+			Members: members})
 	}
 	if b.plan.addTo != "" && b.lead == nil {
 		own = own[len(run):] // it is there
@@ -159,12 +162,14 @@ func (b *building) approve(groups []schemas.GroupID) error {
 		if b.plan.addTo != "" {
 			continue // it may have ended; the swarm can grow all the same
 		}
-		able, err := b.g.Could(b.leader, coordinating(), access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id})
+		able, err := b.g.Could(b.leader, coordinating(),
+			access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id})
 		if err != nil {
 			return err
 		}
 		if !able {
-			return schemas.Deniedf("%s could not write to %s; nothing was made", b.plan.manifest.CoordinatorAgentID, id).
+			return schemas.Deniedf("%s could not write to %s; nothing was made", b.plan.manifest.CoordinatorAgentID,
+				id).
 				Try("widen its groups with agent_capabilities, or give the coordinator a slot")
 		}
 	}
@@ -175,7 +180,8 @@ func (b *building) approve(groups []schemas.GroupID) error {
 func (b *building) note() error {
 	tx := b.g.Tx()
 	if b.plan.addTo == "" {
-		if _, err := tx.Exec(insertSwarm, b.out.ID, b.plan.manifest.Goal, b.strategy, b.g.Actor(), b.leader, tx.Micros()); err != nil {
+		if _, err := tx.Exec(insertSwarm, b.out.ID, b.plan.manifest.Goal, b.strategy, b.g.Actor(), b.leader,
+			tx.Micros()); err != nil {
 			return fmt.Errorf("note swarm: %w", err)
 		}
 	}

@@ -50,7 +50,8 @@ func Create(g access.Grant, p *Plan, made []Key, enroll Enroll) (Made, error) {
 		return Made{}, err
 	}
 	if len(b.out.Refused) > 0 {
-		return Made{}, schemas.Deniedf("the swarm would exceed what you may hand down; nothing was made").With(b.out.Refused...).
+		return Made{}, schemas.Deniedf("the swarm would exceed what you may hand down; nothing was made").With(
+			b.out.Refused...).
 			Try("ask for less, or have your own rights widened; dry_run shows what would be refused")
 	}
 	return b.out, b.make(made, enroll)
@@ -106,7 +107,9 @@ func (b *building) resume() error {
 	}
 	switch {
 	case s.creator != b.g.Actor():
-		return schemas.Deniedf("only who made the swarm, and those above, add to it, because the agents are theirs").Try("ask its maker; swarm_status shows the swarm")
+		return schemas.Deniedf(
+			"only who made the swarm, and those above, add to it, because the agents are theirs").Try(
+			"ask its maker; swarm_status shows the swarm")
 	case s.ended != 0:
 		return schemas.Conflictf("%s has ended", s.id).Try("make a new one with swarm_create")
 	}
@@ -140,7 +143,8 @@ func (b *building) resume() error {
 		}
 		k := known[at]
 		if now.n, now.made = k.n, k.made; k.n == 0 {
-			c.say(fmt.Sprintf("/agents/%d/slot", i), "is the coordinator's; name it in coordinator_slot to replace one that has ended")
+			c.say(fmt.Sprintf("/agents/%d/slot", i),
+				"is the coordinator's; name it in coordinator_slot to replace one that has ended")
 		}
 		if now.asked == "" && k.asked != "" {
 			now.kind, now.asked = k.kind, k.asked
@@ -151,7 +155,8 @@ func (b *building) resume() error {
 		return fmt.Errorf("count agents: %w", err)
 	}
 	if living+b.plan.Agents() > schemas.MaxSwarmAgents {
-		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(), schemas.MaxSwarmAgents)
+		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(),
+			schemas.MaxSwarmAgents)
 	}
 	return c.refusal("the swarm was not changed", "swarm_create")
 }
@@ -205,7 +210,8 @@ func (b *building) name() error {
 		return err
 	} else if !above {
 		return schemas.Deniedf("%s is neither you nor below you, so you cannot make it coordinate", ref).
-			Expecting("your own name, or that of an agent below you").Try("agent_list shows those; or give the coordinator a slot")
+			Expecting("your own name, or that of an agent below you").Try(
+			"agent_list shows those; or give the coordinator a slot")
 	}
 	b.leader = id
 	return nil

@@ -66,7 +66,8 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 	if runs, err := s.runs(g); err != nil {
 		return out, err
 	} else if !runs {
-		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it", s.id).Try("ask them; swarm_status names the coordinator")
+		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it",
+			s.id).Try("ask them; swarm_status names the coordinator")
 	}
 	if s.ended != 0 {
 		return s.again(e)
@@ -90,7 +91,10 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 		}
 		out.Shared = append(out.Shared, w.ID)
 	}
-	if err := g.AsNode(func(node access.Grant) error { return s.end(node, g.Actor(), groups, e, retire, &out) }); err != nil {
+	if err := g.AsNode(func(node access.Grant) error {
+		return s.end(node, g.Actor(), groups, e, retire,
+			&out)
+	}); err != nil {
 		return out, err
 	}
 	return out, g.Audit("swarm/"+string(s.id), map[string]any{"ended": out, "synthesis": e.Synthesis})
@@ -115,7 +119,8 @@ func (s record) again(e Ending) (Ended, error) {
 	if bare || same && (first.Asked != nil || len(e.Share) == len(first.Shared)) {
 		return first.Ended, nil
 	}
-	return Ended{SwarmID: e.Swarm}, schemas.Conflictf("%s has ended already, and this call asks for more than ended it; nothing was shared", s.id).
+	return Ended{SwarmID: e.Swarm}, schemas.Conflictf(
+		"%s has ended already, and this call asks for more than ended it; nothing was shared", s.id).
 		Expecting("the same share, share_with and synthesis_item as then, or none").
 		Try(`share a finding of it: memory_share {"id": ID, "group": GROUP}; its archive: memory_read_warm {"ids": [%q]}`, first.ArchiveID)
 }
@@ -133,7 +138,8 @@ func (s record) merged(g access.Grant, groups []schemas.GroupID, synthesis schem
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	refusal := schemas.Conflictf("%s not in the synthesis; nothing was changed", schemas.Count(len(missing), "finding is", "findings are")).
+	refusal := schemas.Conflictf("%s not in the synthesis; nothing was changed",
+		schemas.Count(len(missing), "finding is", "findings are")).
 		Expecting("an item of the swarm's group by its coordinator, with derived_from naming every finding").
 		Try("write it again with memory_write_warm and those in derived_from, or leave synthesis_item out")
 	for _, id := range missing[:min(len(missing), maxUnmerged)] {
@@ -143,7 +149,8 @@ func (s record) merged(g access.Grant, groups []schemas.GroupID, synthesis schem
 }
 
 // end ends it, as the node.
-func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, e Ending, retire Retire, out *Ended) error {
+func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, e Ending, retire Retire,
+	out *Ended) error {
 	now := Status{}
 	if err := now.agents(node, s, true); err != nil {
 		return err
@@ -179,7 +186,8 @@ func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.Gro
 	if err := s.archive(node, by, groups, names, e, out); err != nil {
 		return err
 	}
-	if err := node.Emit(events.GroupStream(s.id), schemas.EventSwarmDisbanded, schemas.SwarmDisbanded{SwarmID: s.id}); err != nil {
+	if err := node.Emit(events.GroupStream(s.id), schemas.EventSwarmDisbanded,
+		schemas.SwarmDisbanded{SwarmID: s.id}); err != nil {
 		return err
 	}
 	for _, id := range groups {
@@ -204,7 +212,8 @@ const archivePrefix = "swarm-archive-"
 const maxHeadlines = 80
 
 // archive writes what became of the swarm, for its maker to review.
-func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, names []string, e Ending, out *Ended) error {
+func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas.GroupID, names []string, e Ending,
+	out *Ended) error {
 	found, err := memory.Headlines(node, groups, maxHeadlines)
 	if err != nil {
 		return err
@@ -212,9 +221,10 @@ func (s record) archive(node access.Grant, by schemas.EntityID, groups []schemas
 	now := time.UnixMicro(node.Tx().Micros()).UTC()
 	out.ArchiveID = schemas.ItemID(fmt.Sprintf("%s%s-%s", archivePrefix, s.id, now.Format("20060102T150405.000000Z")))
 	r := memory.SessionRecord{Type: "session", ID: string(out.ArchiveID), Date: now.Format(time.DateOnly),
-		Focus:      fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
-		Highlights: append([]string{fmt.Sprintf("%s, %s cancelled", schemas.Count(len(names), "agent", "agents"), schemas.Count(out.Cancelled, "item", "items"))}, found...),
-		Decisions:  []string{}, EntitiesMentioned: names}
+		Focus: fmt.Sprintf("Swarm %s (%s): %s", s.id, s.strategy, s.goal),
+		Highlights: append([]string{fmt.Sprintf("%s, %s cancelled", schemas.Count(len(names), "agent", "agents"),
+			schemas.Count(out.Cancelled, "item", "items"))}, found...),
+		Decisions: []string{}, EntitiesMentioned: names}
 	if out.Unmerged > 0 {
 		r.Decisions = append(r.Decisions, fmt.Sprintf("Findings in no synthesis: %d", out.Unmerged))
 	}

@@ -54,7 +54,8 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 	} else if m.GroupID != "" && m.GroupID != m.SwarmID {
 		c.say("/group_id", "must be the same as swarm_id, or left out")
 	}
-	if id := string(p.manifest.SwarmID); id != "" && (!strings.HasPrefix(id, prefix) || len(id) > maxID || strings.Contains(id, ".") || schemas.CheckGroupID(id) != nil) {
+	if id := string(p.manifest.SwarmID); id != "" && (!strings.HasPrefix(id, prefix) || len(id) > maxID ||
+		strings.Contains(id, ".") || schemas.CheckGroupID(id) != nil) {
 		c.say("/swarm_id", "must begin with %s and have at most %d characters of a-z 0-9 _ -", prefix, maxID)
 	}
 	if p.manifest.Goal = strings.TrimSpace(m.Goal); p.manifest.Goal == "" || len(p.manifest.Goal) > maxGoal {
@@ -74,7 +75,8 @@ func NewPlan(m schemas.SwarmManifest, tools []string, day string) (*Plan, error)
 		for _, f := range []struct {
 			text string
 			to   **string
-		}{{m.Culture.BroadcastEagerness, &p.culture.Broadcast}, {m.Culture.NotificationPolicy, &p.culture.Notification}, {m.Culture.DeparturePolicy, &p.culture.Departure}} {
+		}{{m.Culture.BroadcastEagerness, &p.culture.Broadcast}, {m.Culture.NotificationPolicy, &p.culture.Notification},
+			{m.Culture.DeparturePolicy, &p.culture.Departure}} {
 			if f.text != "" {
 				*f.to = &f.text
 			}
@@ -96,7 +98,8 @@ func (p *Plan) checkLead(c *checker) {
 // NewGrowth checks slots by which a swarm is to grow. lead names the one of them that
 // replaces a coordinator that has ended, "" = none.
 func NewGrowth(addTo schemas.GroupID, lead string, agents []schemas.SwarmSlot, tools []string) (*Plan, error) {
-	p := &Plan{manifest: schemas.SwarmManifest{SwarmID: addTo, CoordinatorSlot: lead, Agents: agents}, addTo: addTo, tools: tools}
+	p := &Plan{manifest: schemas.SwarmManifest{SwarmID: addTo, CoordinatorSlot: lead, Agents: agents}, addTo: addTo,
+		tools: tools}
 	c := checker{}
 	p.readSlots(&c)
 	p.checkLead(&c)
@@ -150,7 +153,8 @@ func (p *Plan) readSlots(c *checker) {
 }
 
 func isSlot(s string) bool {
-	return s != "" && len(s) <= maxSlot && s[0] >= 'a' && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return s != "" && len(s) <= maxSlot && s[0] >= 'a' && s[0] <= 'z' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // coordinator is the coordinator's slot, nil if there is none.
@@ -175,7 +179,8 @@ func (p *Plan) Agents() (n int) {
 // its own context, the swarm's groups, public reading and the tools of its part.
 // parallel is what the maker may hand down of operations at a time.
 func capabilities(asked string, coordinates bool, parallel int, tools []string) (access.Declared, error) {
-	names := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm", "memory_write_warm",
+	names := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
+		"memory_write_warm",
 		"events_poll", "events_subscribe", "task_claim", "task_report", "task_status", "swarm_status"}
 	if coordinates {
 		names = append(names, "memory_share", "task_submit", "task_cancel", "swarm_disband")

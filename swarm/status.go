@@ -34,7 +34,8 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 		return record{}, access.ErrNoGrant
 	}
 	var s record
-	err := g.Tx().QueryRow(selectSwarm, id, g.Actor()).Scan(&s.id, &s.goal, &s.strategy, &s.creator, &s.coordinator, &s.created, &s.ended, &s.answer)
+	err := g.Tx().QueryRow(selectSwarm, id, g.Actor()).Scan(&s.id, &s.goal, &s.strategy, &s.creator, &s.coordinator,
+		&s.created, &s.ended, &s.answer)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, schemas.NotFoundf("there is no swarm %s here", strconv.Quote(brief(string(id)))).
 			Expecting("the id of a swarm you are in or made").Try("swarm_status without arguments lists your swarms")
@@ -161,7 +162,8 @@ func Show(g access.Grant, id schemas.GroupID, detail bool) (Status, error) {
 		return Status{}, err
 	}
 	now := g.Tx().Micros()
-	out := Status{SwarmID: s.id, Goal: s.goal, Strategy: s.strategy, Age: (now - s.created) / 1e6, Work: []WorkCount{}, Slots: []SlotStatus{}}
+	out := Status{SwarmID: s.id, Goal: s.goal, Strategy: s.strategy, Age: (now - s.created) / 1e6, Work: []WorkCount{},
+		Slots: []SlotStatus{}}
 	if s.ended != 0 {
 		out.EndedAt = events.Timestamp(s.ended)
 	}
@@ -295,7 +297,10 @@ func (out *Status) narrow(g access.Grant) error {
 
 func (out *Status) work(g access.Grant, groups []schemas.GroupID) error {
 	rows, err := g.Tx().Query(countWork, store.List(groups))
-	counts, err := store.Collect(rows, err, func(r *sql.Rows) (c WorkCount, err error) { return c, r.Scan(&c.State, &c.Items) })
+	counts, err := store.Collect(rows, err, func(r *sql.Rows) (c WorkCount, err error) {
+		return c,
+			r.Scan(&c.State, &c.Items)
+	})
 	if err != nil {
 		return fmt.Errorf("count work: %w", err)
 	}
@@ -304,7 +309,8 @@ func (out *Status) work(g access.Grant, groups []schemas.GroupID) error {
 }
 
 func (out *Status) budget(g access.Grant, s record) error {
-	if err := g.Tx().QueryRow(selectParallel, s.creator, g.Tx().Micros()).Scan(&out.Budget.Parallel, &out.Budget.Most); err != nil {
+	if err := g.Tx().QueryRow(selectParallel, s.creator, g.Tx().Micros()).Scan(&out.Budget.Parallel,
+		&out.Budget.Most); err != nil {
 		return fmt.Errorf("read budget: %w", err)
 	}
 	if s.ended == 0 {
@@ -316,7 +322,8 @@ func (out *Status) budget(g access.Grant, s record) error {
 // slug is a goal as part of an id: its first words.
 func slug(goal string) string {
 	var words []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(goal), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(goal),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
 		if len(strings.Join(append(words, w), "-")) > maxSlug {
 			break
 		}

@@ -22,7 +22,8 @@ func TestTrustCannotBeTurnedAgainstThePerson_INV_TIER(t *testing.T) {
 	n.Group("plaza", ann, work, solo, other)
 	n.Group("atelier", solo, work)
 	write := func(who schemas.EntityID, id schemas.GroupID) bool {
-		return may(n.need(who, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}))
+		return may(n.need(who, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
+			Group: id}))
 	}
 	fresh := func(name string) schemas.EntityID {
 		id := accesstest.Named(name)
@@ -57,7 +58,8 @@ func TestTrustCannotBeTurnedAgainstThePerson_INV_TIER(t *testing.T) {
 			hit(fmt.Sprint("slander ", calls), n.standing(victim).Tier != schemas.Medium || !write(victim, "plaza"))
 			hit(fmt.Sprint("praise ", calls), n.standing(friend).Tier != schemas.Medium)
 			s := n.score(victim)
-			hit("weight", s.Beta-defaultPrior().Beta > relayedWeight || n.score(friend).Alpha-defaultPrior().Alpha > relayedWeight)
+			hit("weight", s.Beta-defaultPrior().Beta > relayedWeight ||
+				n.score(friend).Alpha-defaultPrior().Alpha > relayedWeight)
 		}
 
 		// A peer, or many of another person's, call one thing or many wrong; and the
@@ -101,7 +103,8 @@ func TestTrustCannotBeTurnedAgainstThePerson_INV_TIER(t *testing.T) {
 			n.resolve(fmt.Sprint(try, "-", i), Finding{Known: true, Holds: true})
 		}
 		s := n.standing(seer)
-		hit("own files", s.Tier == schemas.High || s.ByPerson > 0 || s.TierScore != defaultPrior().plus(Score{Alpha: unit}))
+		hit("own files", s.Tier == schemas.High || s.ByPerson > 0 ||
+			s.TierScore != defaultPrior().plus(Score{Alpha: unit}))
 		n.Clock.Move(23 * time.Hour)
 	}
 	require.Empty(t, hits, "of %d tries", tries)

@@ -54,7 +54,8 @@ const (
 	BecauseFull      = "this item has all the weight that other agents' words can give"
 	BecauseDaily     = "more predictions came due on one day than count"
 	BecauseForegone  = "it held already when it was written"
-	BecauseRelayed   = "one agent's relayed words about another count half a verdict in all until the user confirms them"
+	BecauseRelayed   = "one agent's relayed words about another count half a verdict in all until the user confirms " +
+		"them"
 	BecauseWithdrawn = "the user denied having said so"
 )
 
@@ -91,7 +92,8 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 			Try("assess what agents of this node wrote")
 	}
 	actor, root := g.Actor(), chain[0].ID
-	e := entry{Observer: root, Agent: v.On.Author, Source: ByPeer, Verdict: v.Word, Item: v.On.line(), Version: v.On.Version,
+	e := entry{Observer: root, Agent: v.On.Author, Source: ByPeer, Verdict: v.Word, Item: v.On.line(),
+		Version:     v.On.Version,
 		ContentHash: v.On.ContentHash, Assessor: actor, Witness: actor, At: g.Tx().Micros()}
 	switch {
 	case g.IsHuman() && v.Relayed:
@@ -107,7 +109,8 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 	}
 	if v.Basis != nil {
 		if e.Basis = v.Basis.line(); e.Basis == e.Item {
-			return Given{}, schemas.Invalidf("an item does not speak for itself").Expecting("another item as basis").Try("leave basis out")
+			return Given{}, schemas.Invalidf("an item does not speak for itself").Expecting(
+				"another item as basis").Try("leave basis out")
 		}
 	}
 	given, err := record(g, e)
@@ -172,7 +175,8 @@ func record(g access.Grant, e entry) (Given, error) {
 
 // says reports whether e only repeats o.
 func (o entry) says(e entry) bool {
-	return o.Verdict == e.Verdict && o.Source == e.Source && bytes.Equal(o.ContentHash, e.ContentHash) && e.At-o.At < repeatAfter
+	return o.Verdict == e.Verdict && o.Source == e.Source && bytes.Equal(o.ContentHash, e.ContentHash) &&
+		e.At-o.At < repeatAfter
 }
 
 func counts(about []entry, e entry) bool {
@@ -235,7 +239,8 @@ func relayed(tx *store.Tx, e entry) (weight int64, why string, err error) {
 		return 0, BecauseWithdrawn, nil
 	}
 	var others int64
-	if err := tx.QueryRow(selectRelayed, e.Observer, e.Agent, e.Witness, e.At-windowSpan, e.Item).Scan(&others); err != nil {
+	if err := tx.QueryRow(selectRelayed, e.Observer, e.Agent, e.Witness, e.At-windowSpan,
+		e.Item).Scan(&others); err != nil {
 		return 0, "", fmt.Errorf("read assessments: %w", err)
 	}
 	if weight = relayedWeight - others; weight <= 0 {
@@ -264,7 +269,8 @@ func count(tx *store.Tx, e entry, about []entry) (before, after cached, err erro
 		return before, before, nil // what it takes back had no weight
 	}
 	if !e.withdraws() {
-		if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq, e.movesTier(), e.own()); err != nil {
+		if _, err := tx.Exec(insertCounted, e.Observer, e.Agent, e.Item, e.Witness, e.Seq, e.movesTier(),
+			e.own()); err != nil {
 			return before, after, fmt.Errorf("count assessment: %w", err)
 		}
 	}

@@ -58,7 +58,8 @@ func TestOwnFamilyDoesNotCount_INV_KIN(t *testing.T) {
 	}
 	for i, author := range []schemas.EntityID{work, lead, mate, kid} {
 		b := wrote(author, 100+i)
-		require.Equal(t, BecauseKin, n.assess(solo, Verdict{On: wrote(work, 50+i), Word: Right, Basis: &b}).Why, "nor do its items speak for it")
+		require.Equal(t, BecauseKin, n.assess(solo, Verdict{On: wrote(work, 50+i), Word: Right, Basis: &b}).Why,
+			"nor do its items speak for it")
 	}
 	require.Equal(t, defaultPrior(), n.score(work))
 	require.Empty(t, n.heard(work))
@@ -87,7 +88,8 @@ func TestIndependentWordsHaveALimit(t *testing.T) {
 	require.Equal(t, Score{3500, 2000}, n.score(work))
 	// A word repeated after its weight was used up by others changes nothing.
 	n.Clock.Move(48 * time.Hour)
-	require.Equal(t, milli(250, defaultPrior()), n.assess(accesstest.Named("voter0"), Verdict{On: wrote(work, 1), Word: Right}).Weight)
+	require.Equal(t, milli(250, defaultPrior()), n.assess(accesstest.Named("voter0"),
+		Verdict{On: wrote(work, 1), Word: Right}).Weight)
 	require.Equal(t, Score{3500, 2000}, n.score(work))
 	require.NoError(t, n.verify())
 }
@@ -157,12 +159,14 @@ func TestWhatCannotBeAssessed(t *testing.T) {
 	}
 	own := wrote(work, 1)
 	for name, err := range map[string]error{
-		"a person's item":            try(solo, Verdict{On: wrote(ann, 1), Word: Right}),
-		"of an unknown agent":        try(solo, Verdict{On: wrote(accesstest.Named("nobody"), 1), Word: Right}),
-		"relayed by the user":        try(ann, Verdict{On: own, Word: Right, Relayed: true}),
-		"relayed and with a basis":   try(solo, Verdict{On: own, Word: Right, Relayed: true, Basis: &Memory{ID: "x", Author: other}}),
-		"speaks for itself":          try(solo, Verdict{On: own, Word: Right, Basis: &own}),
-		"a copy speaks for its line": try(solo, Verdict{On: own, Word: Right, Basis: &Memory{ID: "x", Origin: own.ID, Author: other}}),
+		"a person's item":     try(solo, Verdict{On: wrote(ann, 1), Word: Right}),
+		"of an unknown agent": try(solo, Verdict{On: wrote(accesstest.Named("nobody"), 1), Word: Right}),
+		"relayed by the user": try(ann, Verdict{On: own, Word: Right, Relayed: true}),
+		"relayed and with a basis": try(solo, Verdict{On: own, Word: Right, Relayed: true,
+			Basis: &Memory{ID: "x", Author: other}}),
+		"speaks for itself": try(solo, Verdict{On: own, Word: Right, Basis: &own}),
+		"a copy speaks for its line": try(solo, Verdict{On: own, Word: Right,
+			Basis: &Memory{ID: "x", Origin: own.ID, Author: other}}),
 	} {
 		require.ErrorIs(t, err, schemas.ErrInvalid, name)
 	}
@@ -175,7 +179,8 @@ func TestPriorsAreNotHandedOn(t *testing.T) {
 	n := newNode(t)
 	begin := func(by, child schemas.EntityID, foreign bool) Score {
 		n.agent(child, by, ann, schemas.SwarmWorker)
-		require.NoError(t, n.do(by, access.Write, func(g access.Grant) error { return Begin(g, child, foreign, Prior{}) }))
+		require.NoError(t, n.do(by, access.Write,
+			func(g access.Grant) error { return Begin(g, child, foreign, Prior{}) }))
 		return n.score(child)
 	}
 	require.Equal(t, Score{3000, 2000}, begin(ann, accesstest.Named("p1"), false))

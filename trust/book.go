@@ -263,7 +263,8 @@ func (r *replay) add(e entry) {
 		r.known[e.Item] = true
 		r.counted = append(r.counted, e)
 	}
-	r.book = r.note(e, windows{r.newest(func(entry) bool { return true }), r.newest(entry.movesTier), r.newest(entry.own)})
+	r.book = r.note(e, windows{r.newest(func(entry) bool { return true }), r.newest(entry.movesTier),
+		r.newest(entry.own)})
 }
 
 // newest gives the window of what counts and is of a kind, newest first.

@@ -12,7 +12,8 @@ import (
 
 // said is a verdict of full weight on an item.
 func said(item int, word Word, at int64) entry {
-	e := entry{Source: ByUser, Verdict: word, Item: schemas.ItemID(fmt.Sprint(item)), Witness: "ann", At: at, Alpha: unit}
+	e := entry{Source: ByUser, Verdict: word, Item: schemas.ItemID(fmt.Sprint(item)), Witness: "ann", At: at,
+		Alpha: unit}
 	if word == Wrong {
 		e.Alpha, e.Beta = 0, unit
 	}
@@ -37,7 +38,8 @@ func TestOneVerdictForAnItem(t *testing.T) {
 		all = append(all, e)
 	}
 	require.Equal(t, Score{3400, 2000}, played(all...).score, "independent witnesses side by side")
-	require.Equal(t, Score{3000, 3000}, played(append(all, said(1, Wrong, 2))...).score, "the user's word takes their place")
+	require.Equal(t, Score{3000, 3000}, played(append(all, said(1, Wrong, 2))...).score,
+		"the user's word takes their place")
 }
 
 func TestWindowKeepsTheNewest(t *testing.T) {
@@ -72,7 +74,8 @@ func TestWindowCountsWhatCounts(t *testing.T) {
 
 func TestTimeAloneNeverPromotes_INV_TRUST_TIME(t *testing.T) {
 	const month = windowSpan
-	r := played(said(1, Wrong, 0), said(2, Wrong, 0), said(3, Wrong, 0), said(4, Wrong, 0), said(5, Wrong, 0), said(6, Wrong, 0))
+	r := played(said(1, Wrong, 0), said(2, Wrong, 0), said(3, Wrong, 0), said(4, Wrong, 0), said(5, Wrong, 0),
+		said(6, Wrong, 0))
 	require.Equal(t, schemas.Untrusted, r.at(0).Tier())
 	require.Equal(t, schemas.Untrusted, r.at(10*month).Tier(), "nobody waits their record out")
 	r.add(entry{Seq: 7, Source: ByPeer, Verdict: Right, Item: "own", Witness: "self", At: 2 * month})
@@ -121,13 +124,15 @@ func TestScoresFallByTimeAndError_INV_TRUST_TIME(t *testing.T) {
 			before, moment := r.at(r.updated), r.updated
 			for range 4 { // up to this verdict
 				moment += (e.At - r.updated) / 4
-				require.False(t, before.below(r.at(moment)), "seed %d: time raised %v to %v", seed, before, r.at(moment))
+				require.False(t, before.below(r.at(moment)), "seed %d: time raised %v to %v", seed, before,
+					r.at(moment))
 				before = r.at(moment)
 			}
 			before = r.at(e.At)
 			r.add(e)
 			if e.Verdict == Wrong {
-				require.False(t, before.below(r.at(e.At)), "seed %d: an error raised %v to %v", seed, before, r.at(e.At))
+				require.False(t, before.below(r.at(e.At)), "seed %d: an error raised %v to %v", seed, before,
+					r.at(e.At))
 			}
 			require.LessOrEqual(t, r.summary.observations, windowSize)
 		}

@@ -178,7 +178,8 @@ func Note(g access.Grant, o Outcome) (int, error) {
 	if !earns {
 		return skillOf(g.Tx(), o.Agent, o.Capability)
 	}
-	return report{Agent: o.Agent, Capability: o.Capability, Success: o.Success, Feedback: o.Feedback, By: o.Judge, At: g.Tx().Micros(),
+	return report{Agent: o.Agent, Capability: o.Capability, Success: o.Success, Feedback: o.Feedback, By: o.Judge,
+		At:    g.Tx().Micros(),
 		Proof: o.Proof, About: o.About}.note(g)
 }
 
@@ -214,7 +215,8 @@ func (p report) note(g access.Grant) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.Exec(insertFeedback, p.Seq, p.Agent, p.Capability, p.Success, p.Feedback, p.By, p.At, p.Proof, p.About); err != nil {
+	if _, err := tx.Exec(insertFeedback, p.Seq, p.Agent, p.Capability, p.Success, p.Feedback, p.By, p.At, p.Proof,
+		p.About); err != nil {
 		return 0, fmt.Errorf("write feedback: %w", err)
 	}
 	t, err := target(feedbackTarget, p.Seq, p)
@@ -299,7 +301,10 @@ func skillsOf(tx *store.Tx, agent schemas.EntityID) ([]Skill, error) {
 		n          int
 	}
 	rows, err = tx.Query(countProofs, agent)
-	proofs, err := store.Collect(rows, err, func(r *sql.Rows) (p told, err error) { return p, r.Scan(&p.capability, &p.proof, &p.n) })
+	proofs, err := store.Collect(rows, err, func(r *sql.Rows) (p told, err error) {
+		return p,
+			r.Scan(&p.capability, &p.proof, &p.n)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read feedback: %w", err)
 	}

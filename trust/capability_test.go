@@ -108,7 +108,8 @@ func TestWhatEarnsCapabilityTrust_INV_EARNED(t *testing.T) {
 	require.Equal(t, 35, note(Outcome{Success: true, Judge: solo, About: "one"}), "an unrelated agent")
 	require.Equal(t, 35, note(Outcome{Success: true, Judge: ann, Feedback: Good, About: "one"}), "counts once")
 	require.Equal(t, 40, note(Outcome{Success: true, Judge: ann, About: "two"}))
-	require.Equal(t, 45, note(Outcome{Success: true, Judge: mate, Proof: ByMachineCheck, About: "three"}), "what the node found, whoever judged the rest")
+	require.Equal(t, 45, note(Outcome{Success: true, Judge: mate, Proof: ByMachineCheck, About: "three"}),
+		"what the node found, whoever judged the rest")
 	require.Equal(t, 50, note(Outcome{Success: true, Judge: mate, Proof: ByRecordedExit, About: "four"}))
 	require.Equal(t, 55, note(Outcome{Success: true, About: "five"}), "code")
 	require.Equal(t, 40, note(Outcome{Feedback: Bad, Judge: mate, About: "six"}))

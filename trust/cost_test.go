@@ -17,16 +17,18 @@ func TestTiersAreReadOncePerEpoch(t *testing.T) {
 	n := newNode(t)
 	n.Group("plaza", ann, work)
 	asked := 0
-	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
-		if agent == work {
-			asked++
-		}
-		return TiersOf(tx, agent)
-	}})
+	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour,
+		TiersOf: func(tx *store.Tx, agent schemas.EntityID) ([]access.Tiering, error) {
+			if agent == work {
+				asked++
+			}
+			return TiersOf(tx, agent)
+		}})
 	read := func() {
 		for _, g := range []schemas.GroupID{"plaza", "hidden", "absent"} {
 			n.do(work, access.Read, func(gr access.Grant) error { //nolint:errcheck // what is asked is counted, not answered
-				return gr.Need(access.Need{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group, Group: g})
+				return gr.Need(access.Need{Kind: access.KindRead, Layer: schemas.L2, Visibility: schemas.Group,
+					Group: g})
 			})
 		}
 	}

@@ -34,8 +34,10 @@ func AutoMerge(s Standing, optIn bool, divergence int) []string {
 	need(s.Score.Tier() == schemas.High, "the accuracy is not above 0.85")
 	need(s.Tier == schemas.High, "the tier is %s, not high", s.Tier)
 	need(s.Score.Q05() >= gateBound, "the 5 %% bound is below %.2f", gateBound)
-	need(s.RecentErrors == 0, "%s among the newest %d verdicts", schemas.Count(int(s.RecentErrors), "confirmed error", "confirmed errors"), gateRecent)
-	need(divergence >= 0 && divergence <= gateDivergence, "%s apart, more than %d", schemas.Count(divergence, "session", "sessions"), gateDivergence)
+	need(s.RecentErrors == 0, "%s among the newest %d verdicts",
+		schemas.Count(int(s.RecentErrors), "confirmed error", "confirmed errors"), gateRecent)
+	need(divergence >= 0 && divergence <= gateDivergence, "%s apart, more than %d",
+		schemas.Count(divergence, "session", "sessions"), gateDivergence)
 	return missing
 }
 

@@ -46,7 +46,8 @@ func JudgedWrong(g access.Grant, items []schemas.ItemWords) (map[schemas.ItemID]
 	for _, m := range items {
 		owner, known := owners[m.Group]
 		if !known || m.Visibility != schemas.Group {
-			if owner, err = ownerOf(g.Tx(), Memory{Visibility: m.Visibility, Owner: m.Owner, Group: m.Group}); err != nil {
+			if owner, err = ownerOf(g.Tx(), Memory{Visibility: m.Visibility, Owner: m.Owner,
+				Group: m.Group}); err != nil {
 				return nil, err
 			}
 			if m.Visibility == schemas.Group {

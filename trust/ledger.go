@@ -70,7 +70,8 @@ func write(g access.Grant, e *entry) error {
 		return fmt.Errorf("read assessments: %w", err)
 	}
 	e.Seq++
-	if _, err := g.Tx().Exec(insertEntry, e.Seq, e.Observer, e.Agent, e.Source, e.Verdict, e.Item, e.Version, e.ContentHash,
+	if _, err := g.Tx().Exec(insertEntry, e.Seq, e.Observer, e.Agent, e.Source, e.Verdict, e.Item, e.Version,
+		e.ContentHash,
 		e.Assessor, e.Witness, e.Basis, e.Alpha, e.Beta, e.At); err != nil {
 		return fmt.Errorf("write assessment: %w", err)
 	}
@@ -89,7 +90,8 @@ type cached struct {
 
 func scanCached(scan func(...any) error) (c cached, err error) {
 	var steps, tierSteps string
-	if err := scan(&c.observer, &c.agent, &c.score.Alpha, &c.score.Beta, &steps, &c.summary.observations, &c.summary.rights,
+	if err := scan(&c.observer, &c.agent, &c.score.Alpha, &c.score.Beta, &steps, &c.summary.observations,
+		&c.summary.rights,
 		&c.summary.confirmed, &c.summary.start, &c.summary.end, &c.updated,
 		&c.deciding.score.Alpha, &c.deciding.score.Beta, &tierSteps, &c.tier, &c.summary.byPerson,
 		&c.own.Alpha, &c.own.Beta); err != nil {
@@ -189,7 +191,9 @@ func (c cached) keep(g access.Grant, before cached) error {
 		changed := schemas.TrustScoreChanged{AgentID: c.agent, OldScore: was.Accuracy(), NewScore: is.Accuracy()}
 		for _, who := range []schemas.EntityID{c.agent, c.observer} {
 			// From the node: whose verdict it was is nobody else's to know.
-			if err := events.Append(tx, events.EntityStream(who), events.Event{Type: schemas.EventTrustScoreChanged, Source: access.NodeEntity, Payload: changed}); err != nil {
+			if err := events.Append(tx, events.EntityStream(who),
+				events.Event{Type: schemas.EventTrustScoreChanged, Source: access.NodeEntity,
+					Payload: changed}); err != nil {
 				return err
 			}
 		}

@@ -18,8 +18,9 @@ import (
 // kid. Bea is another person, with eve.
 var (
 	ann, bea                    = schemas.EntityID("ann"), schemas.EntityID("bea")
-	lead, solo, work, mate, kid = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named("work"), accesstest.Named("mate"), accesstest.Named("kid")
-	eve, other                  = accesstest.Named("eve"), accesstest.Named("other")
+	lead, solo, work, mate, kid = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named(
+		"work"), accesstest.Named("mate"), accesstest.Named("kid")
+	eve, other = accesstest.Named("eve"), accesstest.Named("other")
 )
 
 // node is a node with the family.
@@ -30,7 +31,8 @@ func newNode(t testing.TB) *node {
 	n.Person(ann)
 	n.Person(bea)
 	for _, a := range []struct{ id, parent, root schemas.EntityID }{
-		{lead, ann, ann}, {solo, ann, ann}, {other, ann, ann}, {work, lead, ann}, {mate, lead, ann}, {kid, work, ann}, {eve, bea, bea},
+		{lead, ann, ann}, {solo, ann, ann}, {other, ann, ann}, {work, lead, ann}, {mate, lead, ann}, {kid, work, ann},
+		{eve, bea, bea},
 	} {
 		n.agent(a.id, a.parent, a.root, schemas.ClaudeCode)
 	}
@@ -54,8 +56,9 @@ func (n *node) do(who schemas.EntityID, effect access.Effect, f func(access.Gran
 
 // wrote is an item of the author's own; its number is its id.
 func wrote(author schemas.EntityID, item int) Memory {
-	return Memory{ID: schemas.ItemID(fmt.Sprintf("item-%d", item)), Version: 1, ContentHash: []byte{byte(item)}, Author: author,
-		Owner: author, Visibility: schemas.Private}
+	return Memory{ID: schemas.ItemID(fmt.Sprintf("item-%d", item)), Version: 1, ContentHash: []byte{byte(item)},
+		Author: author,
+		Owner:  author, Visibility: schemas.Private}
 }
 
 func (n *node) assess(who schemas.EntityID, v Verdict) (out Given) {
@@ -95,7 +98,9 @@ func (n *node) one(query string, args ...any) int64 {
 func (n *node) heard(who schemas.EntityID) (payloads []string) {
 	n.Helper()
 	require.NoError(n, n.Store.Read(context.Background(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT source, payload FROM events WHERE stream = ? AND type = 'trust.score_changed' ORDER BY seq`, events.EntityStream(who))
+		rows, err := tx.Query(
+			`SELECT source, payload FROM events WHERE stream = ? AND type = 'trust.score_changed' ORDER BY seq`,
+			events.EntityStream(who))
 		if err != nil {
 			return err
 		}

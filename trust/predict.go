@@ -172,8 +172,9 @@ func (p prediction) verdict(g access.Grant, word Word, weight int64, why string)
 	if err != nil || len(chain) == 0 {
 		return err
 	}
-	e := entry{Observer: chain[0].ID, Agent: p.agent, Source: ByTime, Verdict: word, Item: p.item, Version: 1, ContentHash: p.hash,
-		Assessor: access.NodeEntity, Witness: access.NodeEntity, At: tx.Micros()}
+	e := entry{Observer: chain[0].ID, Agent: p.agent, Source: ByTime, Verdict: word, Item: p.item, Version: 1,
+		ContentHash: p.hash,
+		Assessor:    access.NodeEntity, Witness: access.NodeEntity, At: tx.Micros()}
 	if why == "" {
 		var today int
 		midnight := e.At - e.At%day

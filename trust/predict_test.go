@@ -15,7 +15,8 @@ import (
 
 func (n *node) foresee(who schemas.EntityID, item, path string, in time.Duration) {
 	n.Helper()
-	p := Prediction{Item: schemas.ItemID(item), Check: schemas.Check{Kind: schemas.CheckFile, Path: path}, Due: n.Clock.Micros + in.Microseconds()}
+	p := Prediction{Item: schemas.ItemID(item), Check: schemas.Check{Kind: schemas.CheckFile, Path: path},
+		Due: n.Clock.Micros + in.Microseconds()}
 	require.NoError(n, n.do(who, access.Write, func(g access.Grant) error { return Foresee(g, p) }))
 }
 
@@ -33,7 +34,8 @@ func (n *node) due() (items []string) {
 
 func (n *node) resolve(item string, f Finding) {
 	n.Helper()
-	require.NoError(n, n.do(access.NodeEntity, access.Write, func(g access.Grant) error { return Resolve(g, schemas.ItemID(item), f) }))
+	require.NoError(n, n.do(access.NodeEntity, access.Write,
+		func(g access.Grant) error { return Resolve(g, schemas.ItemID(item), f) }))
 }
 
 var (
@@ -66,7 +68,8 @@ func TestPredictionsComeTrueOrNot_INV_FORESIGHT(t *testing.T) {
 	require.Equal(t, Score{4000, 3000}, n.score(work))
 	s := n.standing(work)
 	require.Equal(t, []int{2, 2, 0}, []int{s.Observations, s.Confirmed, s.Open})
-	require.EqualValues(t, 1, n.one(`SELECT count(*) FROM assessments WHERE item = 'held' AND alpha + beta = 0`), "what held already is written down")
+	require.EqualValues(t, 1, n.one(`SELECT count(*) FROM assessments WHERE item = 'held' AND alpha + beta = 0`),
+		"what held already is written down")
 	require.Zero(t, n.one(`SELECT count(*) FROM predictions WHERE check_json <> ''`), "a resolved check is forgotten")
 	require.NoError(t, n.verify())
 }
@@ -119,7 +122,8 @@ func TestUnknownOutcomes(t *testing.T) {
 func TestPurgingWithdrawsNothing_INV_FORESIGHT(t *testing.T) {
 	n := newNode(t)
 	n.SQL(`INSERT INTO scopes(n, visibility, ref) VALUES (1, 'public', '')`)
-	n.SQL(`INSERT INTO items(id, type, owner, author, visibility, scope, version, data, name, confidence, source, provenance, content_hash, terms, tokens, created_at, updated_at)
+	n.SQL(`INSERT INTO items(id, type, owner, author, visibility, scope, version, data, name, confidence, source,
+		provenance, content_hash, terms, tokens, created_at, updated_at)
 		VALUES ('a', 'learning', ?1, ?1, 'public', 1, 1, 'text', '', 500, 'agent', '{}', x'', '', 0, 0, 0)`, work)
 	n.foresee(work, "a", "a", 2*time.Hour)
 	n.resolve("a", not)
@@ -189,7 +193,9 @@ func TestOnlyTheNodeResolves(t *testing.T) {
 	n := newNode(t)
 	n.foresee(work, "a", "a", 2*time.Hour)
 	for _, who := range []schemas.EntityID{work, lead, ann} {
-		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Resolve(g, "a", holds) }), access.ErrNoGrant)
-		require.ErrorIs(t, n.do(who, access.Read, func(g access.Grant) error { _, err := FindDue(g); return err }), access.ErrNoGrant)
+		require.ErrorIs(t, n.do(who, access.Write, func(g access.Grant) error { return Resolve(g, "a", holds) }),
+			access.ErrNoGrant)
+		require.ErrorIs(t, n.do(who, access.Read, func(g access.Grant) error { _, err := FindDue(g); return err }),
+			access.ErrNoGrant)
 	}
 }

@@ -53,7 +53,8 @@ func NewPrior(mean float64, strength int) (Prior, error) {
 			Expecting("a whole number of verdicts from %d to %d", leastStrength, greatestStrength).
 			Try("name one between, or leave strength out for %d", PriorStrength)
 	case p.score().plus(Score{Alpha: unit}).Tier() == schemas.High:
-		return Prior{}, schemas.Invalidf("with mean %v and strength %d one right verdict would make an agent High", mean, strength).
+		return Prior{}, schemas.Invalidf("with mean %v and strength %d one right verdict would make an agent High",
+			mean, strength).
 			Expecting("a prior from which High takes more than one verdict").Try("raise strength, or lower mean")
 	}
 	return p, nil

@@ -38,10 +38,13 @@ func TestPriors(t *testing.T) {
 		strength int
 		want     string
 	}{
-		{60, 5, "a fraction from 0.3 to 0.8"}, {0, 5, "a fraction from"}, {-0.6, 5, "a fraction from"}, {0.29, 5, "a fraction from"},
+		{60, 5, "a fraction from 0.3 to 0.8"}, {0, 5, "a fraction from"}, {-0.6, 5, "a fraction from"},
+		{0.29, 5, "a fraction from"},
 		{0.801, 50, "a fraction from"}, {math.NaN(), 5, "a fraction from"}, {math.Inf(1), 5, "a fraction from"},
-		{0.6001, 5, "at most three decimals"}, {0.6, 0, "from 1 to 50"}, {0.6, -5, "from 1 to 50"}, {0.6, 51, "from 1 to 50"},
-		{0.6, math.MaxInt, "from 1 to 50"}, {0.6, math.MinInt, "from 1 to 50"}, {0.701, 1, "more than one verdict"}, {0.8, 2, "more than one verdict"},
+		{0.6001, 5, "at most three decimals"}, {0.6, 0, "from 1 to 50"}, {0.6, -5, "from 1 to 50"},
+		{0.6, 51, "from 1 to 50"},
+		{0.6, math.MaxInt, "from 1 to 50"}, {0.6, math.MinInt, "from 1 to 50"}, {0.701, 1, "more than one verdict"},
+		{0.8, 2, "more than one verdict"},
 	} {
 		_, err := NewPrior(tt.mean, tt.strength)
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%v, %d", tt.mean, tt.strength)
@@ -68,11 +71,14 @@ func TestEveryPriorIsSafe(t *testing.T) {
 			require.EqualValues(t, strength*unit, s.weight())
 			require.Equal(t, Score{int64(300 + m), int64(700 - m)}.Tier(), s.Tier(), "%v, %d", mean, strength)
 			require.NotEqual(t, schemas.High, s.plus(Score{Alpha: unit}).Tier())
-			require.Contains(t, []schemas.Tier{schemas.Low, schemas.Untrusted}, s.plus(Score{Beta: windowSize * unit}).Tier())
+			require.Contains(t, []schemas.Tier{schemas.Low, schemas.Untrusted},
+				s.plus(Score{Beta: windowSize * unit}).Tier())
 			if m%50 == 0 {
-				for _, end := range []Score{s, s.plus(Score{Alpha: windowSize * unit}), s.plus(Score{Beta: windowSize * unit})} {
+				for _, end := range []Score{s, s.plus(Score{Alpha: windowSize * unit}),
+					s.plus(Score{Beta: windowSize * unit})} {
 					interval := end.Interval95()
-					require.True(t, 0 < interval[0] && interval[0] < end.Q05() && end.Q05() < interval[1] && interval[1] < 1, "%v: %v, %v", end, interval, end.Q05())
+					require.True(t, 0 < interval[0] && interval[0] < end.Q05() && end.Q05() < interval[1] &&
+						interval[1] < 1, "%v: %v, %v", end, interval, end.Q05())
 				}
 			}
 		}
@@ -142,7 +148,9 @@ func TestReplayKnowsPriors_INV_TRUST_LEDGER(t *testing.T) {
 	for seed := range uint64(3) {
 		n := newNode(t)
 		random := rand.New(rand.NewPCG(seed, 5))
-		for _, a := range []struct{ by, id schemas.EntityID }{{ann, lead}, {ann, solo}, {lead, work}, {work, kid}, {bea, eve}} { // other has none
+		// other has none
+		for _, a := range []struct{ by, id schemas.EntityID }{{ann, lead}, {ann, solo}, {lead, work}, {work, kid},
+			{bea, eve}} {
 			n.begin(a.by, a.id, random.IntN(4) == 0, prior(t, float64(300+10*random.IntN(50))/unit, 3+random.IntN(48)))
 		}
 		n.live(seed, 120)
@@ -156,7 +164,8 @@ func TestAPriorIsTheAgents(t *testing.T) {
 	n := newNode(t)
 	n.begin(ann, solo, false, prior(t, 0.5, 8))
 	n.assess(ann, Verdict{On: wrote(solo, 1), Word: Right})
-	n.SQL(`UPDATE entities SET parent_id = 'bea', root_id = 'bea' WHERE id = ?`, solo) // as when a restore lost it, and bea registers its key
+	// as when a restore lost it, and bea registers its key
+	n.SQL(`UPDATE entities SET parent_id = 'bea', root_id = 'bea' WHERE id = ?`, solo)
 	n.begin(bea, solo, false, prior(t, 0.75, 20))
 	require.EqualValues(t, 4000, n.one(`SELECT alpha FROM trust_scores WHERE agent = ? AND observer = 'bea'`, solo))
 	require.EqualValues(t, 5000, n.one(`SELECT alpha FROM trust_scores WHERE agent = ? AND observer = 'ann'`, solo))

@@ -85,7 +85,8 @@ func standing(g access.Grant, id schemas.EntityID) (Standing, error) {
 	}
 	w := summarize(within(window, now))
 	s := Standing{Agent: id, Observer: c.observer, Score: c.at(now), TierScore: c.deciding.at(now), Tier: c.tierAt(now),
-		Observations: w.observations, Rights: w.rights, Confirmed: w.confirmed, ByPerson: w.byPerson, Start: w.start, End: w.end,
+		Observations: w.observations, Rights: w.rights, Confirmed: w.confirmed, ByPerson: w.byPerson, Start: w.start,
+		End:     w.end,
 		Updated: c.updated}
 	for _, e := range deciding[:min(len(deciding), gateRecent)] {
 		if e.Verdict == Wrong {

@@ -78,7 +78,8 @@ func withdraw(g access.Grant, said entry) error {
 	if err != nil {
 		return err
 	}
-	e := entry{Observer: said.Observer, Agent: said.Agent, Source: ByRelay, Verdict: Withdrawn, Item: said.Item, Version: said.Version,
+	e := entry{Observer: said.Observer, Agent: said.Agent, Source: ByRelay, Verdict: Withdrawn, Item: said.Item,
+		Version:     said.Version,
 		ContentHash: said.ContentHash, Assessor: g.Actor(), Witness: said.Witness, At: tx.Micros()}
 	if err := write(g, &e); err != nil {
 		return err

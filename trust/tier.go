@@ -90,7 +90,8 @@ func (s Standing) TierWhy() string {
 		from = schemas.Count(predicted, "due prediction", "due predictions")
 	}
 	if from == "" {
-		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(), borders(s.Tier))
+		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(),
+			borders(s.Tier))
 	}
 	return fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders(s.Tier))
 }

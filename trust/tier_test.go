@@ -79,7 +79,8 @@ func TestScopingMatrix(t *testing.T) {
 			id := accesstest.Named(string(kind) + string(tier))
 			members[string(kind)+string(tier)] = id
 			n.agent(id, ann, ann, kind)
-			n.SQL(`UPDATE entities SET grants = '{"groups":["approved"],"bonus_groups":["bonus"],"private":"read_write"}' WHERE id = ?`, id)
+			n.SQL(`UPDATE entities SET grants =
+				'{"groups":["approved"],"bonus_groups":["bonus"],"private":"read_write"}' WHERE id = ?`, id)
 		}
 	}
 	for _, g := range []schemas.GroupID{"plain", "swarm", "approved", "bonus"} {
@@ -92,8 +93,10 @@ func TestScopingMatrix(t *testing.T) {
 	n.SQL(`UPDATE groups SET kind = 'swarm' WHERE id = 'swarm'`)
 
 	var b strings.Builder
-	b.WriteString("What an agent reads (R) and writes (W) of each kind of memory, by its type and the tier that verdicts gave it.\n" +
-		"Its capabilities allow everything; its parent granted private memory, the group approved, and the group bonus at tier high.\n\n")
+	b.WriteString("What an agent reads (R) and writes (W) of each kind of memory, by its type and the tier that " +
+		"verdicts gave it.\n" +
+		"Its capabilities allow everything; its parent granted private memory, the group approved, and the group " +
+		"bonus at tier high.\n\n")
 	fmt.Fprintf(&b, "%-14s%-11s", "type", "tier")
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "%-17s", k.name)

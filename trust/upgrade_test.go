@@ -36,20 +36,24 @@ func TestAnEarlierLedgerIsReadByTheNewRules_INV_TRUST_LEDGER(t *testing.T) {
 	n.SQL(fill) // as the migration does
 	n.SQL(`UPDATE assessments_counted SET own = 0`)
 	n.SQL(ownFill)
-	n.SQL(`UPDATE trust_scores SET tier_alpha = 0, tier_beta = 0, tier_steps = '[]', tier = '', by_person = 0, own_alpha = 0, own_beta = 0`)
+	n.SQL(`UPDATE trust_scores SET tier_alpha = 0, tier_beta = 0, tier_steps = '[]', tier = '', by_person = 0,
+		own_alpha = 0, own_beta = 0`)
 	require.NoError(t, n.verify())
 	for _, id := range agents {
 		require.Equal(t, before[id], n.standing(id))
 	}
 	require.NoError(t, n.do(ann, access.Write, func(g access.Grant) error { return g.RightsChanged() }))
 	n.Group("plaza", ann, work)
-	err = n.need(work, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: "plaza"})
-	require.Equal(t, before[work].Tier == schemas.Medium || before[work].Tier == schemas.High, may(err), "%v", before[work].Tier)
+	err = n.need(work, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
+		Group: "plaza"})
+	require.Equal(t, before[work].Tier == schemas.Medium || before[work].Tier == schemas.High, may(err), "%v",
+		before[work].Tier)
 
 	n.SQL(`UPDATE trust_scores SET alpha = alpha + 1 WHERE agent = ?`, work)
 	require.ErrorContains(t, n.verify(), "is not what the ledger gives", "what was kept then is compared")
 	n.SQL(`UPDATE trust_scores SET alpha = alpha - 1 WHERE agent = ?`, work)
 	n.assess(ann, Verdict{On: wrote(work, 900), Word: Right})
-	require.EqualValues(t, 1, n.one(`SELECT count(*) FROM trust_scores WHERE agent = ? AND observer = 'ann' AND tier <> ''`, work))
+	require.EqualValues(t, 1, n.one(
+		`SELECT count(*) FROM trust_scores WHERE agent = ? AND observer = 'ann' AND tier <> ''`, work))
 	require.NoError(t, n.verify())
 }

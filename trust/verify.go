@@ -136,8 +136,10 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 			return 0, unfit("the score of %s with %s follows from no verdict", c.agent, c.observer)
 		}
 		if !c.follows(b.book) {
-			return 0, unfit("the score of %s with %s, %d/%d as of %d, is not what the ledger gives: %d/%d as of %d, tier %s",
-				c.agent, c.observer, c.score.Alpha, c.score.Beta, c.updated, b.score.Alpha, b.score.Beta, b.updated, b.tier)
+			return 0, unfit("the score of %s with %s, %d/%d as of %d, is not what the ledger gives: %d/%d as of %d, "+
+				"tier %s",
+				c.agent, c.observer, c.score.Alpha, c.score.Beta, c.updated, b.score.Alpha, b.score.Beta, b.updated,
+				b.tier)
 		}
 		delete(books, pair{c.observer, c.agent})
 	}
@@ -246,7 +248,8 @@ func verifyFeedback(tx *store.Tx) (noted, skills int, err error) {
 	for _, s := range have {
 		n, ok := want[s.skill]
 		if !ok || n != s.n {
-			return 0, 0, unfit("the capability trust of %s in %s is %d; the ledger says %d", s.agent, s.capability, s.n, n)
+			return 0, 0, unfit("the capability trust of %s in %s is %d; the ledger says %d", s.agent, s.capability, s.n,
+				n)
 		}
 		delete(want, s.skill)
 	}

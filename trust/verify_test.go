@@ -66,7 +66,8 @@ func TestTheLedgerIsAppendOnly_INV_TRUST_LEDGER(t *testing.T) {
 	n := busy(t, 9, 5)
 	for _, table := range []string{"assessments", "capability_feedback"} {
 		for _, change := range []string{"UPDATE " + table + " SET at = 0", "DELETE FROM " + table} {
-			require.ErrorContains(t, n.Store.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }), "append-only")
+			require.ErrorContains(t, n.Store.Write(t.Context(),
+				func(tx *store.Tx) error { _, err := tx.Exec(change); return err }), "append-only")
 		}
 	}
 }
@@ -74,7 +75,8 @@ func TestTheLedgerIsAppendOnly_INV_TRUST_LEDGER(t *testing.T) {
 // Whatever is changed by hand is found.
 func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 	n := busy(t, 7, 60)
-	for _, trigger := range []string{"assessments_no_update", "assessments_no_delete", "capability_feedback_no_update", "capability_feedback_no_delete"} {
+	for _, trigger := range []string{"assessments_no_update", "assessments_no_delete", "capability_feedback_no_update",
+		"capability_feedback_no_delete"} {
 		n.SQL("DROP TRIGGER " + trigger)
 	}
 	require.NoError(t, n.verify())
@@ -84,18 +86,23 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 	n.SQL(`CREATE TABLE keep_capability_feedback AS SELECT * FROM capability_feedback`)
 	n.SQL(`CREATE TABLE keep_capability_trust AS SELECT * FROM capability_trust`)
 	restore := func() {
-		for _, table := range []string{"assessments_counted", "assessments", "trust_scores", "capability_feedback", "capability_trust"} {
+		for _, table := range []string{"assessments_counted", "assessments", "trust_scores", "capability_feedback",
+			"capability_trust"} {
 			n.SQL("DELETE FROM " + table)
 		}
-		for _, table := range []string{"assessments", "assessments_counted", "trust_scores", "capability_feedback", "capability_trust"} {
+		for _, table := range []string{"assessments", "assessments_counted", "trust_scores", "capability_feedback",
+			"capability_trust"} {
 			n.SQL("INSERT INTO " + table + " SELECT * FROM keep_" + table)
 		}
 	}
 	last := n.one(`SELECT max(seq) FROM assessments`)
 	for _, tt := range []struct{ change, found string }{
-		{`UPDATE trust_scores SET alpha = alpha + 1 WHERE agent = (SELECT max(agent) FROM trust_scores)`, "is not what the ledger gives"},
-		{`UPDATE trust_scores SET beta = beta - 1 WHERE agent = (SELECT min(agent) FROM trust_scores)`, "is not what the ledger gives"},
-		{`UPDATE trust_scores SET steps = '[]' WHERE agent = (SELECT max(agent) FROM trust_scores WHERE steps <> '[]') AND steps <> '[]'`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET alpha = alpha + 1 WHERE agent = (SELECT max(agent) FROM trust_scores)`,
+			"is not what the ledger gives"},
+		{`UPDATE trust_scores SET beta = beta - 1 WHERE agent = (SELECT min(agent) FROM trust_scores)`,
+			"is not what the ledger gives"},
+		{`UPDATE trust_scores SET steps = '[]' WHERE agent = (SELECT max(agent) FROM trust_scores WHERE steps <> '[]')
+			AND steps <> '[]'`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET confirmed = 50`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET tier = 'high' WHERE tier <> 'high'`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET tier_alpha = tier_alpha + 1`, "is not what the ledger gives"},
@@ -109,10 +116,14 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 		{`DELETE FROM assessments_counted`, "not those of the ledger"},
 		{`UPDATE assessments SET alpha = alpha + 1 WHERE seq = 3`, "assessment 3 is not what the audit record says"},
 		{`UPDATE assessments SET at = at + 1 WHERE seq = 5`, "assessment 5 is not what the audit record says"},
-		{fmt.Sprintf(`DELETE FROM assessments_counted WHERE seq = %[1]d; DELETE FROM assessments WHERE seq = %[1]d`, last), fmt.Sprintf("assessment %d is missing", last)},
-		{`DELETE FROM assessments_counted WHERE seq = 2; DELETE FROM assessments WHERE seq = 2`, "assessment 2 is missing"},
-		{`INSERT INTO assessments SELECT seq + 1, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at
-			FROM assessments ORDER BY seq DESC LIMIT 1`, fmt.Sprintf("assessment %d is not what the audit record says", last+1)},
+		{fmt.Sprintf(`DELETE FROM assessments_counted WHERE seq = %[1]d; DELETE FROM assessments WHERE seq = %[1]d`,
+			last), fmt.Sprintf("assessment %d is missing", last)},
+		{`DELETE FROM assessments_counted WHERE seq = 2; DELETE FROM assessments WHERE seq = 2`,
+			"assessment 2 is missing"},
+		{`INSERT INTO assessments SELECT seq + 1, observer, agent, source, verdict, item, version, content_hash,
+			assessor, witness, basis, alpha, beta, at
+			FROM assessments ORDER BY seq DESC
+			LIMIT 1`, fmt.Sprintf("assessment %d is not what the audit record says", last+1)},
 		{`UPDATE capability_trust SET hundredths = 100`, "capability trust"},
 		{`DELETE FROM capability_trust`, "capability trust"},
 		{`UPDATE capability_feedback SET feedback = 'good'`, "feedback 1 is not"},

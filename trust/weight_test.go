@@ -83,12 +83,13 @@ func TestAnErrorCostsThePlaceAtOnce_INV_RANKS(t *testing.T) {
 func TestAWeightCostsNoQueryPerHit(t *testing.T) {
 	n := newNode(t)
 	asked := 0
-	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour, TiersOf: func(tx *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
-		if id == work {
-			asked++
-		}
-		return TiersOf(tx, id)
-	}})
+	n.Auth = access.New(n.Store, access.Config{Presence: 10 * 365 * 24 * time.Hour,
+		TiersOf: func(tx *store.Tx, id schemas.EntityID) ([]access.Tiering, error) {
+			if id == work {
+				asked++
+			}
+			return TiersOf(tx, id)
+		}})
 	// In a writing transaction nothing is kept for others, so what is asked shows.
 	require.NoError(t, n.do(solo, access.Write, func(g access.Grant) error {
 		for range 100 {

@@ -45,7 +45,8 @@ func CheckLease(d time.Duration) (time.Duration, error) {
 		return DefaultLease, nil
 	}
 	if d < MinLease || d > MaxLease {
-		return 0, schemas.Invalidf("a lease of %s", d).Expecting("%d–%d seconds", int(MinLease.Seconds()), int(MaxLease.Seconds())).
+		return 0, schemas.Invalidf("a lease of %s", d).Expecting("%d–%d seconds", int(MinLease.Seconds()),
+			int(MaxLease.Seconds())).
 			Try("call task_claim again with lease_seconds in that range; any call extends a lease")
 	}
 	return d, nil
@@ -146,7 +147,10 @@ func (w Wanted) accepts(g access.Grant, held row) error {
 		if err := g.Tx().LookupRow(selectLane, held.lane).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read lane: %w", err)
 		}
-		fits = fits && slices.ContainsFunc(only, func(id schemas.GroupID) bool { return l.pool == groupPool(id) || l.pool == readerPool(id) })
+		fits = fits && slices.ContainsFunc(only, func(id schemas.GroupID) bool {
+			return l.pool == groupPool(id) ||
+				l.pool == readerPool(id)
+		})
 	}
 	if fits {
 		return nil
@@ -176,7 +180,8 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 		return c, false, fmt.Errorf("brief of %s: %w", r.id, err)
 	}
 	c.WorkID, c.TaskID, c.GroupID, c.Fence, c.Attempt = r.id, r.task, r.group, r.fence, r.attempt
-	c.Lease, c.ExpiresAt, c.Today = int(r.lease/1e6), events.Timestamp(r.leaseUntil), g.Tx().Now().UTC().Format("Monday, 2006-01-02")
+	c.Lease, c.ExpiresAt, c.Today = int(r.lease/1e6), events.Timestamp(r.leaseUntil), g.Tx().Now().UTC().Format(
+		"Monday, 2006-01-02")
 	if r.depends == 0 {
 		return c, true, nil
 	}

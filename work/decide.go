@@ -59,7 +59,8 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 			continue
 		}
 		if err := g.Emit(events.EntityStream(holder), schemas.EventWorkCancelled,
-			schemas.WorkChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: holder, State: r.state}); err != nil {
+			schemas.WorkChanged{WorkID: r.id, TaskID: r.task, GroupID: r.group, AgentID: holder,
+				State: r.state}); err != nil {
 			return 0, err
 		}
 	}
@@ -86,7 +87,10 @@ func RunGroups(g access.Grant) ([]schemas.GroupID, error) {
 		return nil, access.ErrNoGrant
 	}
 	rows, err := g.Tx().Lookup(selectRunGroups, g.Actor())
-	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) { return group, r.Scan(&group) })
+	run, err := store.Collect(rows, err, func(r *sql.Rows) (group schemas.GroupID, err error) {
+		return group,
+			r.Scan(&group)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read groups: %w", err)
 	}
@@ -164,7 +168,8 @@ func Hashless(id string) error {
 // OtherResult is the error of a decision over a result with the hash of another:
 // CodeConflict.
 func OtherResult(id string) error {
-	return schemas.Conflictf("this is not the result that was shown").Try(`review_list {"ids": [%q]} shows the present one, with its hash`, id)
+	return schemas.Conflictf("this is not the result that was shown").Try(
+		`review_list {"ids": [%q]} shows the present one, with its hash`, id)
 }
 
 func forPerson(g access.Grant, id string) (row, error) {
@@ -173,7 +178,8 @@ func forPerson(g access.Grant, id string) (row, error) {
 		return row{}, err
 	}
 	if !g.IsHuman() {
-		return row{}, schemas.Deniedf("a person decides this").Try("ask the user; cordelia task list shows what waits for them").Because(schemas.ErrPerson)
+		return row{}, schemas.Deniedf("a person decides this").Try(
+			"ask the user; cordelia task list shows what waits for them").Because(schemas.ErrPerson)
 	}
 	return load(g, v.row.n)
 }
@@ -185,7 +191,8 @@ func view(g access.Grant, id string) (seen, error) {
 		return seen{}, err
 	}
 	var s seen
-	err = g.Tx().QueryRow(selectView, g.Actor(), store.List(scope.Groups), id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
+	err = g.Tx().QueryRow(selectView, g.Actor(), store.List(scope.Groups),
+		id).Scan(s.dest(&s.brief, &s.result, &s.evidence)...)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, NotKnown()
 	}

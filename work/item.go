@@ -58,8 +58,10 @@ type row struct {
 }
 
 func (r *row) dest(more ...any) []any {
-	return append([]any{&r.n, &r.id, &r.task, &r.group, &r.submitter, &r.lane, &r.stage, &r.priority, &r.place, &r.state, &r.depends,
-		&r.blockers, &r.notBefore, &r.deadline, &r.holder, &r.fence, &r.attempt, &r.lease, &r.claimedAt, &r.leaseUntil, &r.expiries,
+	return append([]any{&r.n, &r.id, &r.task, &r.group, &r.submitter, &r.lane, &r.stage, &r.priority, &r.place,
+		&r.state, &r.depends,
+		&r.blockers, &r.notBefore, &r.deadline, &r.holder, &r.fence, &r.attempt, &r.lease, &r.claimedAt, &r.leaseUntil,
+		&r.expiries,
 		&r.releases, &r.mostEnded, &r.outcome, &r.created, &r.updated, &r.finished, &r.resultHash}, more...)
 }
 
@@ -71,7 +73,8 @@ func scanRow[S scanner](s S) (r row, err error) { return r, s.Scan(r.dest()...) 
 func (r *row) move(on schemas.Trigger) (schemas.By, error) {
 	to, by, ok := schemas.NextWork(r.state, on)
 	if !ok {
-		return by, schemas.Conflictf("this work is %s; %s does not apply to it", r.state, on).Try("task_status shows it")
+		return by, schemas.Conflictf("this work is %s; %s does not apply to it", r.state,
+			on).Try("task_status shows it")
 	}
 	r.state = to
 	return by, nil
@@ -84,7 +87,8 @@ func (r *row) save(g access.Grant) error {
 		r.finished = now
 	}
 	query := updateItem
-	args := []any{r.state, r.place, r.blockers, r.holder, r.leaseUntil, r.expiries, r.releases, r.outcome, r.updated, r.finished}
+	args := []any{r.state, r.place, r.blockers, r.holder, r.leaseUntil, r.expiries, r.releases, r.outcome, r.updated,
+		r.finished}
 	if p := r.reported; p != nil {
 		query, args = updateReported, append(args, p.note, p.result, p.evidence, p.proof, now)
 	}
@@ -227,8 +231,9 @@ func changed(g access.Grant, r row, by schemas.By) error {
 	if err := n.Announce(g); err != nil || c.quiet() {
 		return err
 	}
-	return events.Append(g.Tx(), events.GroupStream(r.group), events.Event{Type: schemas.EventSwarmTaskComplete, Source: source,
-		Payload: schemas.SwarmTaskComplete{SwarmID: c.swarm, AgentID: r.holder, Result: string(r.state)}})
+	return events.Append(g.Tx(), events.GroupStream(r.group),
+		events.Event{Type: schemas.EventSwarmTaskComplete, Source: source,
+			Payload: schemas.SwarmTaskComplete{SwarmID: c.swarm, AgentID: r.holder, Result: string(r.state)}})
 }
 
 // News is an event for a group and for some entities.
@@ -279,6 +284,8 @@ func (n News) Announce(g access.Grant) error {
 
 // event is the type that tells of a state.
 func event(s schemas.WorkState) schemas.EventType {
-	return map[schemas.WorkState]schemas.EventType{schemas.WorkDone: schemas.EventWorkDone, schemas.WorkFailed: schemas.EventWorkFailed,
-		schemas.WorkHeld: schemas.EventWorkHeld, schemas.WorkBlocked: schemas.EventWorkBlocked, schemas.WorkCancelled: schemas.EventWorkCancelled}[s]
+	return map[schemas.WorkState]schemas.EventType{schemas.WorkDone: schemas.EventWorkDone,
+		schemas.WorkFailed: schemas.EventWorkFailed,
+		schemas.WorkHeld:   schemas.EventWorkHeld, schemas.WorkBlocked: schemas.EventWorkBlocked,
+		schemas.WorkCancelled: schemas.EventWorkCancelled}[s]
 }

@@ -133,7 +133,10 @@ func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 		needs, excluded string
 	}
 	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), w.Role, ready)
-	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) { return c, r.Scan(&c.n, &c.needs, &c.excluded) })
+	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) {
+		return c,
+			r.Scan(&c.n, &c.needs, &c.excluded)
+	})
 	if err != nil {
 		return "", fmt.Errorf("read lanes: %w", err)
 	}

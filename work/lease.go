@@ -118,7 +118,8 @@ func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 	if err := r.save(g); err != nil {
 		return err
 	}
-	if err := g.Audit("work/"+r.id, map[string]any{"on": on, "from": was.state, "to": r.state, "fence": r.fence, "holder": was.holder}); err != nil {
+	if err := g.Audit("work/"+r.id, map[string]any{"on": on, "from": was.state, "to": r.state, "fence": r.fence,
+		"holder": was.holder}); err != nil {
 		return err
 	}
 	if held {
@@ -163,8 +164,10 @@ func lost(g access.Grant, was row, on schemas.Trigger, state schemas.WorkState) 
 	if err != nil || c.kind != access.GroupSwarm || c.quiet() {
 		return err
 	}
-	return events.Append(g.Tx(), events.GroupStream(was.group), events.Event{Type: schemas.EventSwarmWorkerLost, Source: access.NodeEntity,
-		Payload: schemas.SwarmWorkerLost{SwarmID: c.swarm, GroupID: was.group, AgentID: was.holder, WorkID: was.id, Reason: reason, State: state}})
+	return events.Append(g.Tx(), events.GroupStream(was.group),
+		events.Event{Type: schemas.EventSwarmWorkerLost, Source: access.NodeEntity,
+			Payload: schemas.SwarmWorkerLost{SwarmID: c.swarm, GroupID: was.group, AgentID: was.holder, WorkID: was.id,
+				Reason: reason, State: state}})
 }
 
 // follow lets go on what waited for a finished item.

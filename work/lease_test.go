@@ -13,7 +13,8 @@ import (
 // One lease at a time; by priority, then in order; the same claim resumes.
 func TestClaim(t *testing.T) {
 	n := newNode(t)
-	n.submit(lead, "team", todo("first"), todo("second"), Draft{Intent: "urgent", Priority: 5, Brief: Brief{Constraints: []string{"be quick"}}})
+	n.submit(lead, "team", todo("first"), todo("second"),
+		Draft{Intent: "urgent", Priority: 5, Brief: Brief{Constraints: []string{"be quick"}}})
 	c := n.claim(a)
 	require.Equal(t, "urgent", c.Intent)
 	require.Equal(t, []string{"be quick"}, c.Brief.Constraints)
@@ -51,7 +52,8 @@ func TestFences_INV_FENCE(t *testing.T) {
 	late := n.report(a, old, Done, `"late"`)
 	require.ErrorIs(t, late.Stale(), schemas.ErrConflict)
 	require.NotContains(t, late.Stale().Error(), string(b))
-	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%late%'`), "the payload is kept")
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%late%'`),
+		"the payload is kept")
 	n.report(a, old, Done, `"later"`)
 	require.Zero(t, n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%later%'`), "once")
 	require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
@@ -64,7 +66,8 @@ func TestFences_INV_FENCE(t *testing.T) {
 	differs := n.report(b, now, Failed, ``)
 	require.ErrorIs(t, differs.Stale(), schemas.ErrConflict)
 	require.False(t, differs.Counts())
-	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_leases WHERE fence = 2 AND late LIKE '%failed%'`), "what differs leaves a row")
+	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_leases WHERE fence = 2 AND late LIKE '%failed%'`),
+		"what differs leaves a row")
 	s := n.status(lead, ids[0])
 	require.JSONEq(t, `"good"`, string(s.Result))
 	require.Equal(t, 2, s.Attempts)
@@ -92,13 +95,15 @@ func TestAStaleFenceOfTheHolder_INV_FENCE(t *testing.T) {
 		counts := outcome == Done || outcome == Failed
 		require.Equal(t, counts, late.Kept, outcome)
 		kept := map[bool]int64{true: 1}[counts]
-		require.Equal(t, kept, n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%"outcome":"`+string(outcome)+`"%'`), outcome)
+		require.Equal(t, kept, n.one(`SELECT count(*) FROM work_leases WHERE late LIKE '%"outcome":"`+string(outcome)+
+			`"%'`), outcome)
 		s := n.status(lead, ids[0])
 		require.Equal(t, schemas.WorkLeased, s.State, outcome)
 		require.Empty(t, s.Result, outcome)
 		require.Equal(t, 2, s.Attempts, outcome)
 
-		require.Equal(t, Receipt{WorkID: ids[0], Fence: 2, State: schemas.WorkDone}, n.report(a, now, Done, `"good"`), outcome)
+		require.Equal(t, Receipt{WorkID: ids[0], Fence: 2, State: schemas.WorkDone}, n.report(a, now, Done, `"good"`),
+			outcome)
 		require.JSONEq(t, `"good"`, string(n.status(lead, ids[0]).Result), outcome)
 	}
 }
@@ -132,7 +137,8 @@ func TestExpiry(t *testing.T) {
 	require.Equal(t, schemas.WorkBlocked, n.state(ids[0]))
 	n.none(a)
 	require.Zero(t, n.one(`SELECT count(*) FROM slots`))
-	require.ErrorIs(t, n.do(lead, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err }), schemas.ErrDenied)
+	require.ErrorIs(t, n.do(lead, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err }),
+		schemas.ErrDenied)
 	n.must(ann, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err })
 	n.claim(a)
 }

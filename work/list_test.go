@@ -19,7 +19,8 @@ import (
 func TestPagesAreTheWhole(t *testing.T) {
 	n := newNode(t)
 	random := rand.New(rand.NewPCG(5, 6))
-	states := []schemas.WorkState{schemas.WorkReady, schemas.WorkLeased, schemas.WorkHeld, schemas.WorkFailed, schemas.WorkDone}
+	states := []schemas.WorkState{schemas.WorkReady, schemas.WorkLeased, schemas.WorkHeld, schemas.WorkFailed,
+		schemas.WorkDone}
 	people := []schemas.EntityID{ann, lead, solo, a, b, kid, eve}
 	for range 200 {
 		group := schemas.GroupID("")
@@ -28,9 +29,11 @@ func TestPagesAreTheWhole(t *testing.T) {
 			group = "team"
 		}
 		_, ids := n.submit(who, group, todo("x"))
-		n.SQL(`UPDATE work_items SET state = ?, holder = ? WHERE id = ?`, states[random.IntN(len(states))], people[random.IntN(len(people))], ids[0])
+		n.SQL(`UPDATE work_items SET state = ?, holder = ? WHERE id = ?`, states[random.IntN(len(states))],
+			people[random.IntN(len(people))], ids[0])
 	}
-	below := map[schemas.EntityID][]schemas.EntityID{ann: {ann, lead, solo, a, b, kid}, lead: {lead, a, b, kid}, a: {a, kid}, kid: {kid}, solo: {solo}, eve: {eve}}
+	below := map[schemas.EntityID][]schemas.EntityID{ann: {ann, lead, solo, a, b, kid}, lead: {lead, a, b, kid},
+		a: {a, kid}, kid: {kid}, solo: {solo}, eve: {eve}}
 	seen := 0
 	for who, submitters := range below {
 		for _, state := range append(states, "") {
@@ -39,7 +42,8 @@ func TestPagesAreTheWhole(t *testing.T) {
 				n.must(who, func(g access.Grant) error {
 					scope, err := g.ReadScope()
 					require.NoError(t, err)
-					rows, err := g.Tx().Query(`SELECT id, submitter, group_id, holder, state FROM work_items ORDER BY id DESC`)
+					rows, err := g.Tx().Query(
+						`SELECT id, submitter, group_id, holder, state FROM work_items ORDER BY id DESC`)
 					require.NoError(t, err)
 					defer rows.Close()
 					for rows.Next() {
@@ -48,7 +52,8 @@ func TestPagesAreTheWhole(t *testing.T) {
 						var in schemas.GroupID
 						var is schemas.WorkState
 						require.NoError(t, rows.Scan(&id, &submitter, &in, &holder, &is))
-						may := slices.Contains(submitters, submitter) || slices.Contains(scope.Groups, in) || holder == who && is == schemas.WorkLeased
+						may := slices.Contains(submitters, submitter) || slices.Contains(scope.Groups, in) ||
+							holder == who && is == schemas.WorkLeased
 						if may && (state == "" || is == state) && (group == "" || in == group) {
 							want = append(want, id)
 						}
@@ -80,8 +85,10 @@ func TestPagesAreTheWhole(t *testing.T) {
 func TestListsUseIndexesInOrder(t *testing.T) {
 	n := newNode(t)
 	for query, indexes := range map[string][]string{
-		listViews: {"work_submitter (submitter=? AND id<?)", "work_group (group_id=? AND id<?)", "work_holder (holder=?)"},
-		listRare:  {"work_rare_submitter (submitter=? AND state=? AND id<?)", "work_rare_group (group_id=? AND state=? AND id<?)"},
+		listViews: {"work_submitter (submitter=? AND id<?)", "work_group (group_id=? AND id<?)",
+			"work_holder (holder=?)"},
+		listRare: {"work_rare_submitter (submitter=? AND state=? AND id<?)",
+			"work_rare_group (group_id=? AND state=? AND id<?)"},
 	} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+query, make([]any, highest(query))...)
@@ -107,7 +114,8 @@ func TestRefusalsNameTheNextStep(t *testing.T) {
 	_, long := NewReport("x", 1, Done, nil, nil, strings.Repeat("a", maxNote+1))
 	_, none := NewSubmission("", nil, nil)
 	_, empty := NewSubmission("", []Draft{todo("")}, nil)
-	for next, err := range map[string]error{"call task_report again": long, "several tasks": none, "call task_submit again": empty} {
+	for next, err := range map[string]error{"call task_report again": long, "several tasks": none,
+		"call task_submit again": empty} {
 		var e *schemas.Error
 		require.ErrorAs(t, err, &e)
 		require.Contains(t, e.Hint, next)
@@ -117,7 +125,8 @@ func TestRefusalsNameTheNextStep(t *testing.T) {
 // Results are any JSON value, and so is what a schema may ask for.
 func TestSchemasDescribeAnyJSON(t *testing.T) {
 	n := newNode(t)
-	for schema, taken := range map[string]bool{`{"type": "string"}`: true, `{"type": ["array", "null"]}`: true, `{}`: true,
+	for schema, taken := range map[string]bool{`{"type": "string"}`: true, `{"type": ["array", "null"]}`: true,
+		`{}`:                 true,
 		`{"type": "object"}`: true, `{"type": "sting"}`: false} {
 		_, _, err := n.trySubmit(a, "team", Draft{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(schema)}})
 		require.Equal(t, taken, err == nil, "%s: %v", schema, err)
@@ -128,15 +137,19 @@ func TestSchemasDescribeAnyJSON(t *testing.T) {
 // one never gets into the queue.
 func TestNumbersTooLargeToCompare(t *testing.T) {
 	n := newNode(t)
-	_, _, err := n.trySubmit(a, "team", Draft{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(`{"minimum": 1e9999999}`)}})
+	_, _, err := n.trySubmit(a, "team", Draft{Intent: "x",
+		Brief: Brief{AnswerSchema: json.RawMessage(`{"minimum": 1e9999999}`)}})
 	var e *schemas.Error
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, []schemas.Violation{{Path: "/items/0/answer_schema", Msg: "/minimum is a number too large to be compared"}}, e.Violations)
-	n.submit(a, "team", Draft{Intent: "x", Brief: Brief{AnswerSchema: json.RawMessage(`{"properties": {"n": {"minimum": 1}}}`)}})
+	require.Equal(t, []schemas.Violation{{Path: "/items/0/answer_schema",
+		Msg: "/minimum is a number too large to be compared"}}, e.Violations)
+	n.submit(a, "team", Draft{Intent: "x",
+		Brief: Brief{AnswerSchema: json.RawMessage(`{"properties": {"n": {"minimum": 1}}}`)}})
 	c := n.claim(b)
 	_, err = n.tryReport(b, c, Done, `{"n": 1e9999999}`, noReview)
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, []schemas.Violation{{Path: "/result/n", Msg: "is a number too large to be compared"}}, e.Violations)
+	require.Equal(t, []schemas.Violation{{Path: "/result/n", Msg: "is a number too large to be compared"}},
+		e.Violations)
 	n.report(b, c, Done, `{"n": 1e300}`)
 }
 

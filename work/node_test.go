@@ -15,13 +15,17 @@ import (
 // A family: ann, with lead and solo below her; lead has a and b, a has kid. Bea is
 // another person, with eve. The group team holds lead, a and b, and solo looks on.
 var (
-	ann, bea                      = schemas.EntityID("ann"), schemas.EntityID("bea")
-	lead, solo, a, b, kid         = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named("a"), accesstest.Named("b"), accesstest.Named("kid")
-	eve                           = accesstest.Named("eve")
-	everything                    = []string{"task_claim", "task_report", "task_submit", "shell"}
-	noReview              Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
-	asTheyAre             Arrange = func(_ access.Grant, _ schemas.GroupID, d []Draft) ([]Draft, error) { return d, nil }
-	reviewed              Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
+	ann, bea              = schemas.EntityID("ann"), schemas.EntityID("bea")
+	lead, solo, a, b, kid = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named(
+		"a"), accesstest.Named("b"), accesstest.Named("kid")
+	eve                = accesstest.Named("eve")
+	everything         = []string{"task_claim", "task_report", "task_submit", "shell"}
+	noReview   Review  = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
+	asTheyAre  Arrange = func(_ access.Grant, _ schemas.GroupID, d []Draft) ([]Draft, error) {
+		return d,
+			nil
+	}
+	reviewed Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
 )
 
 // node is a node with the family.
@@ -34,7 +38,8 @@ func newNode(t testing.TB) *node {
 	for _, e := range []struct {
 		id, parent, root schemas.EntityID
 		name             string
-	}{{lead, ann, ann, "lead"}, {solo, ann, ann, "solo"}, {a, lead, ann, "a"}, {b, lead, ann, "b"}, {kid, a, ann, "kid"}, {eve, bea, bea, "eve"}} {
+	}{{lead, ann, ann, "lead"}, {solo, ann, ann, "solo"}, {a, lead, ann, "a"}, {b, lead, ann, "b"},
+		{kid, a, ann, "kid"}, {eve, bea, bea, "eve"}} {
 		n.Agent(e.id, e.parent, e.root, schemas.ClaudeCode, e.name)
 		n.May(e.id, 50, everything...)
 	}
@@ -58,7 +63,8 @@ func (n *node) must(who schemas.EntityID, f func(access.Grant) error) {
 	require.NoError(n, n.do(who, f))
 }
 
-func (n *node) trySubmit(who schemas.EntityID, group schemas.GroupID, drafts ...Draft) (task string, ids []string, err error) {
+func (n *node) trySubmit(who schemas.EntityID, group schemas.GroupID,
+	drafts ...Draft) (task string, ids []string, err error) {
 	s, err := NewSubmission(group, drafts, everything)
 	if err != nil {
 		return "", nil, err
@@ -103,7 +109,8 @@ func (n *node) none(who schemas.EntityID) {
 	require.False(n, ok, "%s was claimed", c.Intent)
 }
 
-func (n *node) tryReport(who schemas.EntityID, c Claimed, o Outcome, result string, review Review) (rec Receipt, err error) {
+func (n *node) tryReport(who schemas.EntityID, c Claimed, o Outcome, result string,
+	review Review) (rec Receipt, err error) {
 	p, err := NewReport(c.WorkID, c.Fence, o, json.RawMessage(result), nil, "a note")
 	require.NoError(n, err)
 	err = n.do(who, func(g access.Grant) (err error) {

@@ -46,7 +46,11 @@ func child(path string, who schemas.EntityID) error {
 	for {
 		var c Claimed
 		var ok bool
-		if err := do(func(g access.Grant) (err error) { c, ok, err = Claim(g, Wanted{}, time.Minute); return err }); err != nil {
+		if err := do(func(g access.Grant) (err error) {
+			c, ok,
+				err = Claim(g, Wanted{}, time.Minute)
+			return err
+		}); err != nil {
 			return err
 		}
 		if !ok {

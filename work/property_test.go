@@ -101,14 +101,16 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 		}
 		for id, m := range items {
 			if m.final {
-				require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_items WHERE id = ? AND finished_at > 0`, id), at)
+				require.Equal(t, int64(1), n.one(`SELECT count(*) FROM work_items WHERE id = ? AND finished_at > 0`,
+					id), at)
 			}
 			require.Equal(t, m.fence, n.one(`SELECT fence FROM work_items WHERE id = ?`, id), at)
 		}
 		require.Equal(t, n.one(`SELECT count(*) FROM work_items WHERE state = 'leased'`),
 			n.one(`SELECT count(DISTINCT id) FROM slots`), at+": slots are kept as long as leases")
 		require.Zero(t, n.one(`SELECT count(*) FROM work_items w WHERE blockers <>
-			(SELECT count(*) FROM work_blockers b JOIN work_items o ON o.n = b.blocker WHERE b.item = w.n AND o.state <> 'done') AND state = 'waiting'`), at)
+			(SELECT count(*) FROM work_blockers b JOIN work_items o ON o.n = b.blocker WHERE b.item = w.n
+			AND o.state <> 'done') AND state = 'waiting'`), at)
 	}
 	return claims, stale
 }
@@ -116,9 +118,11 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 // No claim and no look of a waiting agent reads more items than it returns.
 func TestClaimsUseIndexes(t *testing.T) {
 	n := newNode(t)
-	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLease, selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare, selectSpent} {
+	for _, q := range []string{firstReady, readyItem, readyOfTask, claimItem, selectHeld, selectDue, extendLease,
+		selectLeased, selectWaiting, selectHeldBelow, selectView, listTask, listViews, listRare, selectSpent} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
-			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "", "?6", "", "?7", "").Replace(q), "?"), highest(q)))
+			args := make([]any, max(strings.Count(strings.NewReplacer("?1", "", "?2", "", "?3", "", "?4", "", "?5", "",
+				"?6", "", "?7", "").Replace(q), "?"), highest(q)))
 			rows, err := tx.Query("EXPLAIN QUERY PLAN "+q, args...)
 			require.NoError(t, err)
 			defer rows.Close()
@@ -127,7 +131,8 @@ func TestClaimsUseIndexes(t *testing.T) {
 				var detail string
 				require.NoError(t, rows.Scan(&id, &parent, &x, &detail))
 				for _, big := range []string{"work_items", "i", "w", "work_leases", "work_blockers"} {
-					require.False(t, detail == "SCAN "+big || strings.HasPrefix(detail, "SCAN "+big+" "), "%s\n%s", detail, q)
+					require.False(t, detail == "SCAN "+big || strings.HasPrefix(detail, "SCAN "+big+" "), "%s\n%s",
+						detail, q)
 				}
 				require.NotContains(t, detail, "AUTOMATIC", q)
 			}

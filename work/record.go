@@ -85,7 +85,8 @@ func Record(g access.Grant, r Run) error {
 		return fmt.Errorf("write run: %w", err)
 	}
 	for i, c := range r.Calls {
-		if _, err := g.Tx().Exec(insertRecordedCall, n, i+1, c.Tool, c.Input, c.Exit, c.Head, c.Tail, c.Started, c.Ended); err != nil {
+		if _, err := g.Tx().Exec(insertRecordedCall, n, i+1, c.Tool, c.Input, c.Exit, c.Head, c.Tail, c.Started,
+			c.Ended); err != nil {
 			return fmt.Errorf("write recorded call: %w", err)
 		}
 	}
@@ -94,7 +95,8 @@ func Record(g access.Grant, r Run) error {
 		return fmt.Errorf("encode recorded calls: %w", err)
 	}
 	sum := sha256.Sum256(calls)
-	return g.Audit("work/"+r.WorkID, map[string]any{"fence": r.Fence, "client": r.Client, "run": r.Outcome, "calls": len(r.Calls),
+	return g.Audit("work/"+r.WorkID, map[string]any{"fence": r.Fence, "client": r.Client, "run": r.Outcome,
+		"calls":        len(r.Calls),
 		"calls_sha256": hex.EncodeToString(sum[:])})
 }
 

@@ -45,13 +45,15 @@ type Report struct {
 
 // NewReport checks a report before a transaction is taken for it. CodeInvalid
 // lists every violation.
-func NewReport(id string, fence int64, o Outcome, result json.RawMessage, evidence []Evidence, note string) (*Report, error) {
+func NewReport(id string, fence int64, o Outcome, result json.RawMessage, evidence []Evidence,
+	note string) (*Report, error) {
 	var bad []schemas.Violation
 	say := func(path, format string, args ...any) {
 		bad = append(bad, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
 	}
 	if len(result) > MaxResult {
-		say("/result", "has %d bytes; write what is longer than %d with memory_write_warm and report the item's id", len(result), MaxResult)
+		say("/result", "has %d bytes; write what is longer than %d with memory_write_warm and report the item's id",
+			len(result), MaxResult)
 	}
 	if (o == Released || o == Progress) && (len(result) > 0 || len(evidence) > 0) {
 		say("/result", "belongs to outcome done or failed")
@@ -67,7 +69,8 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 			say(schemas.Pointer("evidence", fmt.Sprint(i), "tool"), "is missing")
 		}
 		if max(len(e.Tool), len(e.Input), len(e.Head), len(e.Tail)) > maxPiece {
-			say(schemas.Pointer("evidence", fmt.Sprint(i)), "has a text longer than %d bytes; give its head and tail", maxPiece)
+			say(schemas.Pointer("evidence", fmt.Sprint(i)), "has a text longer than %d bytes; give its head and tail",
+				maxPiece)
 		}
 	}
 	if bad != nil {
@@ -81,8 +84,10 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 			return nil, fmt.Errorf("encode evidence: %w", err)
 		}
 		if r.evidence = string(text); len(text) > maxProof {
-			return nil, schemas.Invalidf("the report was not taken").Try("keep the ends that show most and call task_report again; the lease is still yours").
-				With(schemas.Violation{Path: "/evidence", Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
+			return nil, schemas.Invalidf("the report was not taken").Try(
+				"keep the ends that show most and call task_report again; the lease is still yours").
+				With(schemas.Violation{Path: "/evidence",
+					Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
 		}
 	}
 	if o != Released { // which has neither
@@ -118,13 +123,16 @@ func (r Receipt) Counts() bool { return !r.Late && r.Before == "" }
 // because the payload that was kept must be committed.
 func (r Receipt) Stale() error {
 	if r.Before != "" {
-		return schemas.Conflictf("this lease was already reported: %s; this report differs, does not count, and was kept for the operator", r.Before).
+		return schemas.Conflictf(
+			"this lease was already reported: %s; this report differs, does not count, and was kept for the operator",
+			r.Before).
 			Try("take other work with task_claim")
 	}
 	if !r.Late {
 		return nil
 	}
-	return schemas.Conflictf("the lease with fence %d has ended; this report does not count, and was kept for the operator", r.Fence).
+	return schemas.Conflictf("the lease with fence %d has ended; this report does not count, and was kept for the "+
+		"operator", r.Fence).
 		Try("stop working on it and take other work with task_claim")
 }
 
@@ -147,10 +155,13 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 		state   schemas.WorkState
 		late    int64
 	}
-	err := g.Tx().LookupRow(selectLeased, p.id, g.Actor(), p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
+	err := g.Tx().LookupRow(selectLeased, p.id, g.Actor(),
+		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
 	if errors.Is(err, store.ErrNoRows) {
-		return Receipt{}, schemas.NotFoundf("you never held work %q with fence %d", schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
-			Expecting("work_id and fence as task_claim gave them").Try("call task_claim, which gives back the item you hold")
+		return Receipt{}, schemas.NotFoundf("you never held work %q with fence %d",
+			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
+			Expecting("work_id and fence as task_claim gave them").Try(
+			"call task_claim, which gives back the item you hold")
 	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("read lease: %w", err)
@@ -171,7 +182,8 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 		return receipt, err
 	}
 	if r.group != "" {
-		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: r.group}); err != nil {
+		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
+			Group: r.group}); err != nil {
 			return receipt, err
 		}
 	}
@@ -238,7 +250,8 @@ func late(g access.Grant, r row, p *Report, before int64) (kept bool, err error)
 	if before != 0 || p.outcome == Released || p.outcome == Progress {
 		return false, nil
 	}
-	text, err := json.Marshal(map[string]string{"outcome": string(p.outcome), "result": p.result, "evidence": p.evidence, "note": p.note})
+	text, err := json.Marshal(map[string]string{"outcome": string(p.outcome), "result": p.result,
+		"evidence": p.evidence, "note": p.note})
 	if err != nil {
 		return false, fmt.Errorf("encode report: %w", err)
 	}

@@ -26,11 +26,13 @@ func TestRevocationEndsLeases_INV_LEASE(t *testing.T) {
 			return a, err
 		},
 		"tool taken": func(_ *node, g access.Grant) (schemas.EntityID, error) {
-			_, err := g.Tx().Exec(`UPDATE entities SET capabilities = replace(capabilities, '"task_claim",', '') WHERE id = ?`, a)
+			_, err := g.Tx().Exec(
+				`UPDATE entities SET capabilities = replace(capabilities, '"task_claim",', '') WHERE id = ?`, a)
 			return a, err
 		},
 		"needed tool taken": func(_ *node, g access.Grant) (schemas.EntityID, error) {
-			_, err := g.Tx().Exec(`UPDATE entities SET capabilities = replace(capabilities, ',"shell"', '') WHERE id = ?`, a)
+			_, err := g.Tx().Exec(
+				`UPDATE entities SET capabilities = replace(capabilities, ',"shell"', '') WHERE id = ?`, a)
 			return a, err
 		},
 		"left the group": func(_ *node, g access.Grant) (schemas.EntityID, error) {

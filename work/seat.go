@@ -17,7 +17,8 @@ import (
 // could do what on submitted to group; whom it is assigned to is named by id. It is for the node, which asks whether on
 // still may; who placed an item judges its result and acts on its end, once
 // (Settled).
-func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID, d Draft) (n int64, id string, err error) {
+func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID,
+	d Draft) (n int64, id string, err error) {
 	if !g.IsNode() {
 		return 0, "", access.ErrNoGrant
 	}
@@ -25,7 +26,8 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	if err != nil {
 		return 0, "", fmt.Errorf("encode brief: %w", err)
 	}
-	l := lane{role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+	l := lane{role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs),
+		excluded: inOrder(d.Excluded)}
 	l.pool, group = poolOf(on, group, d.among)
 	r := row{id: schemas.NewID(), task: task, group: group, submitter: on, state: schemas.WorkWaiting}
 	if r.lane, err = l.number(g); err != nil {
@@ -38,7 +40,8 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 		return 0, "", err
 	}
 	now := g.Tx().Micros()
-	if err := g.Tx().QueryRow(insertItem, r.id, task, group, on, r.lane, d.Stage, d.Priority, r.place, r.state, 0, 0, 0, d.Deadline,
+	if err := g.Tx().QueryRow(insertItem, r.id, task, group, on, r.lane, d.Stage, d.Priority, r.place, r.state, 0, 0, 0,
+		d.Deadline,
 		cmp.Or(d.MaxExpiries, DefaultExpiries), now, now, d.Intent, string(brief), 1).Scan(&r.n); err != nil {
 		return 0, "", fmt.Errorf("place work: %w", err)
 	}

@@ -100,8 +100,10 @@ func TestAnyTakerAmongManyWhoEnded(t *testing.T) {
 	n := newNode(t)
 	for i := range maxPool {
 		gone := schemas.EntityID(fmt.Sprintf("%064x", i)) // before all others
-		n.SQL(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
-			VALUES (?1, 'agent', ?2, ?2, 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'removed', 'node', 0, 0)`, gone, ann, fmt.Sprint("gone", i))
+		n.SQL(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+			enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+			VALUES (?1, 'agent', ?2, ?2, 1, 'claude-code', ?3, ?3, x'00', x'00', x'00', '{}', 'removed', 'node', 0,
+			0)`, gone, ann, fmt.Sprint("gone", i))
 		n.Join("team", gone, "member")
 	}
 	team, _ := n.place("team", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{kid}})
@@ -139,7 +141,8 @@ func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 func TestClaimsPassByEmptyLanes(t *testing.T) {
 	n := newNode(t)
 	for i := range 3 {
-		n.place("", Draft{Intent: "x", Role: "R4a", Excluded: []schemas.EntityID{accesstest.Named(fmt.Sprint("gone", i))}})
+		n.place("", Draft{Intent: "x", Role: "R4a",
+			Excluded: []schemas.EntityID{accesstest.Named(fmt.Sprint("gone", i))}})
 	}
 	n.place("", Draft{Intent: "x", Role: "R3"})
 	n.SQL(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)

@@ -24,7 +24,8 @@ func SpentSince(g access.Grant, since time.Time) (s Spent, err error) {
 	ms := fmt.Sprintf("%012x", since.UnixMilli())
 	first := ms[:8] + "-" + ms[8:] // ids begin with the time they were made
 	var micros int64
-	err = g.Tx().QueryRow(selectSpent, g.Actor(), first, g.Tx().Micros()).Scan(&s.Submitted, &s.Done, &s.Failed, &s.Claims, &micros)
+	err = g.Tx().QueryRow(selectSpent, g.Actor(), first, g.Tx().Micros()).Scan(&s.Submitted, &s.Done, &s.Failed,
+		&s.Claims, &micros)
 	if err != nil {
 		return s, fmt.Errorf("sum up work: %w", err)
 	}

@@ -10,7 +10,8 @@ const (
 		work_items.finished_at, work_items.result_hash`
 
 	// findLane is nearly always enough: items come in lanes that are there.
-	findLane   = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ? AND excluded = ?`
+	findLane = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ?
+		AND excluded = ?`
 	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?) RETURNING n`
 	// selectLanes lists the lanes of the pools ?1 that are for ?2 or for anyone, and
 	// of the role ?3 unless that is ''; with ?4 only those of which an item is ready: who
@@ -22,7 +23,8 @@ const (
 	selectLane = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
 
 	nextPlace  = `SELECT coalesce(max(n), 0) + 1 FROM work_items`
-	insertItem = `INSERT INTO work_items(id, task_id, group_id, submitter, lane, stage, priority, place, state, depends, blockers,
+	insertItem = `INSERT INTO work_items(id, task_id, group_id, submitter, lane, stage, priority, place, state,
+		depends, blockers,
 			not_before, deadline, max_expiries, created_at, updated_at, intent, brief, seat)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
@@ -39,36 +41,47 @@ const (
 		AND +w.lane IN (SELECT value FROM json_each(?1))`
 	readyOfTask = `SELECT w.n FROM work_items w WHERE w.task_id = ?3 AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1)) AND ?2 = '' ORDER BY w.priority DESC, w.place LIMIT 1`
-	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1, attempt = work_items.attempt + 1, lease = ?4,
+	claimItem = `UPDATE work_items SET state = ?2, holder = ?3, fence = work_items.fence + 1,
+		attempt = work_items.attempt + 1, lease = ?4,
 			claimed_at = ?5, lease_until = ?5 + ?4, updated_at = ?5
 		WHERE work_items.n = ?1 RETURNING ` + headColumns + `, work_items.note, work_items.intent, work_items.brief`
 	// selectSpent sums up the items with ids from ?2 on that ?1 and those below submitted, at
 	// the time ?3.
-	selectSpent = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
-		SELECT count(*), coalesce(sum(state = 'done'), 0), coalesce(sum(state = 'failed'), 0), coalesce(sum(claims), 0), coalesce(sum(micros), 0) FROM (
+	selectSpent = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id)
+		SELECT count(*), coalesce(sum(state = 'done'), 0), coalesce(sum(state = 'failed'), 0), coalesce(sum(claims),
+		0), coalesce(sum(micros), 0) FROM (
 			SELECT i.state, (SELECT count(*) FROM work_leases l WHERE l.item = i.n) AS claims,
-				(SELECT sum(CASE WHEN l.ended_at > 0 THEN l.ended_at WHEN i.state = 'leased' THEN ?3 ELSE l.claimed_at END - l.claimed_at)
+				(SELECT sum(CASE WHEN l.ended_at > 0 THEN l.ended_at WHEN i.state = 'leased' THEN ?3
+				ELSE l.claimed_at END - l.claimed_at)
 					FROM work_leases l WHERE l.item = i.n) AS micros
 			FROM down CROSS JOIN work_items i ON i.submitter = down.id AND i.id >= ?2)`
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
-	selectHeld        = `SELECT ` + headColumns + `, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
+	selectHeld        = `SELECT ` + headColumns +
+		`, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
 	// selectStanding are the newest ?2 items of the group ?1 that are done or may yet be;
 	// seats are their tasks' own.
 	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0
 		AND state NOT IN ('failed', 'cancelled') ORDER BY id DESC LIMIT ?2`
 	// selectInputs are the results of what an item builds on.
-	selectInputs = `SELECT b.id, b.stage, b.result FROM work_blockers d JOIN work_items b ON b.n = d.blocker WHERE d.item = ? ORDER BY b.n`
+	selectInputs = `SELECT b.id, b.stage, b.result FROM work_blockers d JOIN work_items b ON b.n = d.blocker
+		WHERE d.item = ? ORDER BY b.n`
 
 	// selectDue lists what time has made due by ?1: passed deadlines, ended leases
 	// (those that end after ?2 are from before the clock was moved back), and items
 	// whose time has come.
-	selectDue = `SELECT n, 'overdue' FROM (SELECT n FROM work_items WHERE deadline > 0 AND state IN ('waiting', 'ready', 'leased', 'blocked') AND deadline <= ?1 LIMIT ?3)
-		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until <= ?1 LIMIT ?3)
-		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until > ?2 LIMIT ?3)
-		UNION ALL SELECT n, 'due' FROM (SELECT n FROM work_items WHERE state = 'waiting' AND blockers = 0 AND not_before <= ?1 LIMIT ?3)`
+	selectDue = `SELECT n, 'overdue' FROM (SELECT n FROM work_items WHERE deadline > 0 AND state IN ('waiting',
+		'ready', 'leased', 'blocked') AND deadline <= ?1 LIMIT ?3)
+		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until <= ?1
+		LIMIT ?3)
+		UNION ALL SELECT n, 'expire' FROM (SELECT n FROM work_items WHERE state = 'leased' AND lease_until > ?2
+		LIMIT ?3)
+		UNION ALL SELECT n, 'due' FROM (SELECT n FROM work_items WHERE state = 'waiting' AND blockers = 0
+		AND not_before <= ?1 LIMIT ?3)`
 	selectItem = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n = ?`
-	moved      = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?, releases = ?,
+	moved      = `UPDATE work_items SET state = ?, place = ?, blockers = ?, holder = ?, lease_until = ?, expiries = ?,
+		releases = ?,
 			outcome = ?, updated_at = ?, finished_at = ?`
 	updateItem = moved + ` WHERE n = ?`
 	// updateReported is updateItem with what was reported: one row is written once.
@@ -76,8 +89,11 @@ const (
 	updateNote     = `UPDATE work_items SET note = ?, updated_at = ? WHERE n = ?`
 
 	// unblock counts ?1 off what waits for it.
-	unblock       = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`
-	selectWaiting = `SELECT ` + headColumns + ` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ? AND work_items.state = 'waiting'`
+	unblock = `UPDATE work_items SET blockers = blockers - 1 WHERE n IN (SELECT item FROM work_blockers
+		WHERE blocker = ?1) AND state = 'waiting' AND blockers > 0`
+	selectWaiting = `SELECT ` + headColumns +
+		` FROM work_blockers d CROSS JOIN work_items ON work_items.n = d.item WHERE d.blocker = ?
+			AND work_items.state = 'waiting'`
 
 	// extendLease lengthens the lease that ?1 had at ?3 and that is at ?2 below half.
 	extendLease = `UPDATE work_items SET lease_until = ?2 + lease WHERE holder = ?1 AND state = 'leased'
@@ -88,15 +104,17 @@ const (
 		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
 	// selectAnswer is the schema an item asks its result to fit. What a seat answers is
 	// judged by who placed it.
-	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items WHERE n = ? AND seat = 0) WHERE a IS NOT NULL`
-	updateLease  = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
-	endLease     = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
-	keepLate     = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
-	dropLate     = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
-	countLate    = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
+	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items
+		WHERE n = ? AND seat = 0) WHERE a IS NOT NULL`
+	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
+	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
+	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`
+	dropLate    = `UPDATE work_leases SET late_at = 0, late = '' WHERE late_at > 0 AND late_at < ?`
+	countLate   = `SELECT count(*) FROM (SELECT 1 FROM work_leases WHERE late_at > 0 AND late_at < ? LIMIT 1)`
 
 	// selectHeldBelow lists the leases of ?1 and all below it.
-	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id)
 		SELECT ` + headColumns + ` FROM down CROSS JOIN work_items ON work_items.holder = down.id AND work_items.state = 'leased'`
 
 	// within tells whether ?1 submitted an item or stands above who did, holds or held it,
@@ -111,14 +129,19 @@ const (
 		SELECT id FROM up))`
 	viewColumns = headColumns + `, work_items.note, work_items.intent, l.role, coalesce(h.name, ''),
 		coalesce((SELECT e.name || CASE WHEN e.status IN ('registered', 'active', 'suspended') THEN '' ELSE ' (ended)' END FROM entities e WHERE e.id = l.assigned_to), '')`
-	viewTables = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT JOIN entities h ON h.id = work_items.holder `
-	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables + `WHERE work_items.id = ?3 AND ` + within
+	viewTables = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT
+		JOIN entities h ON h.id = work_items.holder `
+	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables +
+		`WHERE work_items.id = ?3 AND ` + within
 	// picked is what a listing asks for: of the group ?3 or a cell of it, in state ?4, each unless '',
 	// and before the id ?5.
-	picked = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups WHERE swarm_id = ?3 AND swarm_id <> '')) AND ?4 IN ('', work_items.state) AND work_items.id < ?5 ORDER BY work_items.id DESC LIMIT ?6`
+	picked = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups
+		WHERE swarm_id = ?3 AND swarm_id <> '')) AND ?4 IN ('', work_items.state) AND work_items.id < ?5
+		ORDER BY work_items.id DESC LIMIT ?6`
 	// The listings give what ?1 may see, newest first. Every branch ends at ?6 items: an
 	// index has them in order.
-	listFrom = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id)
+	listFrom = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id)
 		SELECT ` + viewColumns + viewTables + `WHERE work_items.n IN (SELECT n FROM (`
 	fromBelow = `SELECT i.n, i.id FROM down CROSS JOIN work_items i ON i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.submitter = down.id`
@@ -127,7 +150,8 @@ const (
 	fromLeases = `SELECT i.n, i.id FROM work_items i WHERE i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.holder = ?1 AND work_items.state = 'leased'`
 	listEnd   = `) ORDER BY 2 DESC LIMIT ?6)) ORDER BY work_items.id DESC`
-	listViews = listFrom + fromBelow + picked + `) UNION ` + fromGroups + picked + `) UNION ` + fromLeases + picked + listEnd
+	listViews = listFrom + fromBelow + picked + `) UNION ` + fromGroups + picked + `) UNION ` +
+		fromLeases + picked + listEnd
 	// listRare is listViews of one of the rare states, from indexes of those alone: few
 	// of very many.
 	isRare   = ` AND work_items.state = ?4 AND work_items.state IN ('held', 'blocked', 'failed', 'cancelled')`
@@ -135,28 +159,38 @@ const (
 	// listTask is listViews of the task ?7.
 	listTask          = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?7 AND ` + within + picked
 	selectManaged     = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.id = ?3 AND ` + manages
-	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages + ` ORDER BY work_items.n`
-	selectRunGroups   = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
+	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages +
+		` ORDER BY work_items.n`
+	selectRunGroups = `SELECT group_id FROM members WHERE entity_id = ? AND role IN ('owner', 'admin')`
 
 	selectGroup = `SELECT kind, CASE swarm_id WHEN '' THEN id ELSE swarm_id END, culture FROM groups WHERE id = ?`
 	// selectOpen is what is open in the group ?1, or placed for who reads it.
 	selectOpen = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.n IN (
 			SELECT i.n FROM work_items i WHERE i.group_id = ?1 AND i.group_id <> ''
-			UNION SELECT i.n FROM work_lanes l CROSS JOIN work_items i ON i.lane = l.n AND i.state = 'ready' WHERE l.pool = 'r/' || ?1
-			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state = 'leased' AND l.pool = 'r/' || ?1
-			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state IN ('held', 'blocked') AND l.pool = 'r/' || ?1)
+			UNION SELECT i.n FROM work_lanes l CROSS JOIN work_items i ON i.lane = l.n AND i.state = 'ready'
+			WHERE l.pool = 'r/' || ?1
+			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state = 'leased'
+			AND l.pool = 'r/' || ?1
+			UNION SELECT i.n FROM work_items i JOIN work_lanes l ON l.n = i.lane WHERE i.state IN ('held', 'blocked')
+			AND l.pool = 'r/' || ?1)
 		AND work_items.state NOT IN ('done', 'failed', 'cancelled') ORDER BY work_items.n`
 	countLiving  = `SELECT count(*) FROM entities WHERE id = ? AND status <> 'removed'`
 	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
-	selectPlaced = `SELECT ` + headColumns + ` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
-	moveItem     = `UPDATE work_items SET lane = ?, group_id = ? WHERE n = ?`
-	settleSeat   = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed', 'cancelled')`
+	selectPlaced = `SELECT ` + headColumns +
+		` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
+	moveItem   = `UPDATE work_items SET lane = ?, group_id = ? WHERE n = ?`
+	settleSeat = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed',
+		'cancelled')`
 	// selectMembers and selectBelow list up to ?2 of the pool of a group or an entity ?1
 	// who are there: those that came and went do not use the number up.
-	selectMembers = `SELECT m.entity_id FROM members m JOIN entities e ON e.id = m.entity_id AND e.status IN ('registered', 'active', 'suspended') WHERE m.group_id = ?1 LIMIT ?2`
-	selectBelow   = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id
+	selectMembers = `SELECT m.entity_id FROM members m JOIN entities e ON e.id = m.entity_id
+		AND e.status IN ('registered', 'active', 'suspended') WHERE m.group_id = ?1 LIMIT ?2`
+	selectBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id
 		AND e.status IN ('registered', 'active', 'suspended')) SELECT id FROM down LIMIT ?2`
-	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready' ELSE state END,
-			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed', 'cancelled')`
+	restoreLeases = `UPDATE work_items SET fence = fence + ?1, state = CASE state WHEN 'leased' THEN 'ready'
+		ELSE state END,
+			holder = CASE state WHEN 'leased' THEN '' ELSE holder END WHERE state NOT IN ('done', 'failed',
+			'cancelled')`
 	dropHolds = `DELETE FROM slots`
 )

@@ -59,8 +59,10 @@ func (s *seen) dest(more ...any) []any {
 const shownIntent = 160
 
 func (s *seen) status(now int64, whole bool) Status {
-	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role, AssignedTo: s.assigned, Stage: s.stage,
-		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, HolderID: s.holder, Attempts: s.attempt, Expiries: s.expiries, Outcome: s.outcome,
+	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role,
+		AssignedTo: s.assigned, Stage: s.stage,
+		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, HolderID: s.holder, Attempts: s.attempt,
+		Expiries: s.expiries, Outcome: s.outcome,
 		Note: s.note, Created: events.Timestamp(s.created)}
 	if s.state == schemas.WorkLeased {
 		out.LeaseLeft = max(0, int((s.leaseUntil-now)/1e6))

@@ -81,7 +81,8 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 	s := &Submission{group: group, drafts: drafts}
 	var bad []schemas.Violation
 	say := func(i int, field, format string, args ...any) {
-		bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field), Msg: fmt.Sprintf(format, args...)})
+		bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field),
+			Msg: fmt.Sprintf(format, args...)})
 	}
 	if len(drafts) == 0 || len(drafts) > MaxItems {
 		return nil, schemas.Invalidf("a task of %d items", len(drafts)).Expecting("1–%d", MaxItems).
@@ -101,7 +102,8 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		case err != nil:
 			say(i, "brief", "is not JSON")
 		case len(text) > maxBrief:
-			say(i, "brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
+			say(i, "brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text),
+				maxBrief)
 		}
 		s.briefs = append(s.briefs, string(text))
 		if len(d.Brief.AnswerSchema) > 0 {
@@ -210,8 +212,10 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			}
 			news.ready(r)
 		}
-		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place, r.state, len(on),
-			open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i], 0).Scan(&numbers[i]); err != nil {
+		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place,
+			r.state, len(on),
+			open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i],
+			0).Scan(&numbers[i]); err != nil {
 			return "", nil, fmt.Errorf("submit work: %w", err)
 		}
 		for _, n := range on {
@@ -284,7 +288,8 @@ func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, e
 		return l, err
 	}
 	if !in {
-		return l, schemas.Invalidf("%s could not claim this work", d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
+		return l, schemas.Invalidf("%s could not claim this work",
+			d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
 			Try("memory_group with action read lists members, agent_list the agents below you")
 	}
 	people[at], l.assigned = id, id

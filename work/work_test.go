@@ -59,8 +59,10 @@ func TestEndedWorkStaysEnded_INV_WORK_EDGE(t *testing.T) {
 	n := newNode(t)
 	task, ids := n.submit(lead, "", todo("x"))
 	n.report(a, n.claim(a), Done, `1`)
-	require.ErrorIs(t, n.do(lead, func(g access.Grant) error { _, err := Cancel(g, task, ""); return err }), schemas.ErrConflict)
-	require.ErrorIs(t, n.do(ann, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err }), schemas.ErrConflict)
+	require.ErrorIs(t, n.do(lead, func(g access.Grant) error { _, err := Cancel(g, task, ""); return err }),
+		schemas.ErrConflict)
+	require.ErrorIs(t, n.do(ann, func(g access.Grant) error { _, err := Retry(g, ids[0]); return err }),
+		schemas.ErrConflict)
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 }
 
@@ -96,7 +98,8 @@ func TestCancel(t *testing.T) {
 	task, ids := n.submit(lead, "team", todo("x"), todo("y"), Draft{Intent: "z", DependsOn: []int{1}})
 	n.report(a, n.claim(a), Done, `1`)
 	c := n.claim(b)
-	require.ErrorIs(t, n.do(a, func(g access.Grant) error { _, err := Cancel(g, task, ""); return err }), schemas.ErrNotFound)
+	require.ErrorIs(t, n.do(a, func(g access.Grant) error { _, err := Cancel(g, task, ""); return err }),
+		schemas.ErrNotFound)
 	n.must(lead, func(g access.Grant) error {
 		ended, err := Cancel(g, task, "")
 		require.Equal(t, 2, ended)
@@ -105,7 +108,9 @@ func TestCancel(t *testing.T) {
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 	require.Equal(t, schemas.WorkCancelled, n.state(ids[2]))
 	require.ErrorIs(t, n.report(b, c, Done, `1`).Stale(), schemas.ErrConflict)
-	require.Equal(t, int64(1), n.one(`SELECT count(*) FROM events WHERE type = 'work.cancelled' AND stream = 'g/team' AND json_extract(payload, '$.agent_id') = ?`, b), "it reads the group")
+	require.Equal(t, int64(1), n.one(
+		`SELECT count(*) FROM events WHERE type = 'work.cancelled' AND stream = 'g/team' AND json_extract(payload,
+			'$.agent_id') = ?`, b), "it reads the group")
 	require.Zero(t, n.one(`SELECT count(*) FROM events WHERE type = 'work.cancelled' AND stream LIKE 'e/%'`))
 }
 

@@ -64,22 +64,26 @@ func (n *Node) SQL(query string, args ...any) {
 // One reads one value.
 func One[V any](n *Node, query string, args ...any) (v V) {
 	n.Helper()
-	require.NoError(n, n.Store.Read(context.Background(), func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
+	require.NoError(n, n.Store.Read(context.Background(),
+		func(tx *store.Tx) error { return tx.QueryRow(query, args...).Scan(&v) }))
 	return v
 }
 
 // Person adds a person.
 func (n *Node) Person(id schemas.EntityID) {
 	n.Helper()
-	n.SQL(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+	n.SQL(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding,
+		status, status_by, status_at, created_at)
 		VALUES (?1, 'human', ?1, 0, ?1, ?1, x'00', x'00', x'00', 'active', 'node', 0, 0)`, id)
 }
 
 // Agent adds an active agent, which may nothing yet.
 func (n *Node) Agent(id, parent, root schemas.EntityID, kind schemas.AgentType, name string) {
 	n.Helper()
-	n.SQL(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key, enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
-		VALUES (?1, 'agent', ?2, ?3, 1, ?4, ?5, ?5, x'00', x'00', x'00', '{}', 'active', 'node', 0, 0)`, id, parent, root, kind, name)
+	n.SQL(`INSERT INTO entities(id, kind, parent_id, root_id, depth, agent_type, name, display_name, public_key,
+		enc_public_key, enc_binding, capabilities, status, status_by, status_at, created_at)
+		VALUES (?1, 'agent', ?2, ?3, 1, ?4, ?5, ?5, x'00', x'00', x'00', '{}', 'active', 'node', 0,
+		0)`, id, parent, root, kind, name)
 }
 
 // May sets what an agent may do, and how much at once. All memory is open to it that can
@@ -90,7 +94,8 @@ func (n *Node) May(id schemas.EntityID, parallel int, tools ...string) {
 		Visibility: []schemas.Visibility{schemas.Private, schemas.Group}}
 	reads := writes
 	reads.Visibility = append(reads.Visibility, schemas.Public)
-	caps, err := json.Marshal(schemas.Capabilities{MemoryRead: reads, MemoryWrite: writes, Tools: tools, MaxParallelOps: parallel, Autonomous: true})
+	caps, err := json.Marshal(schemas.Capabilities{MemoryRead: reads, MemoryWrite: writes, Tools: tools,
+		MaxParallelOps: parallel, Autonomous: true})
 	require.NoError(n, err)
 	n.SQL(`UPDATE entities SET capabilities = ? WHERE id = ?`, string(caps), id)
 	require.NoError(n, n.Store.Write(context.Background(), access.BumpEpoch))
@@ -99,7 +104,8 @@ func (n *Node) May(id schemas.EntityID, parallel int, tools ...string) {
 // Group adds a group that talks of all that happens in it.
 func (n *Node) Group(id schemas.GroupID, owner schemas.EntityID, members ...schemas.EntityID) {
 	n.Helper()
-	n.SQL(`INSERT INTO groups(id, kind, owner_id, culture, created_at) VALUES (?, 'normal', ?, '{"broadcast_eagerness":"chatty"}', 0)`, id, owner)
+	n.SQL(`INSERT INTO groups(id, kind, owner_id, culture, created_at)
+		VALUES (?, 'normal', ?, '{"broadcast_eagerness":"chatty"}', 0)`, id, owner)
 	n.Join(id, owner, "owner")
 	for _, m := range members {
 		n.Join(id, m, "member")
@@ -109,7 +115,8 @@ func (n *Node) Group(id schemas.GroupID, owner schemas.EntityID, members ...sche
 // Join puts somebody into a group.
 func (n *Node) Join(group schemas.GroupID, who schemas.EntityID, role string) {
 	n.Helper()
-	n.SQL(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, 'node', 0)`, group, who, role)
+	n.SQL(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, 'node', 0)`, group, who,
+		role)
 }
 
 // Do runs f as who: the node, a person by hand, or an agent with its key.

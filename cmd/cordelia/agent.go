@@ -40,7 +40,8 @@ is kept on this machine, and sealed to its parent in the database.`,
 			hide:    []string{"status", "include_ended", "limit", "cursor"}, show: shown(showAgent),
 		}.command(a),
 		twin{
-			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights", takes: []string{"agent"},
+			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights",
+			takes: []string{"agent"},
 			long: `Show an agent's rights or, with flags, change them. A change takes effect at
 once, for the agent and everyone below it. --tools takes names apart by commas:
 +name adds a tool, -name takes one away, and plain names replace the list.`,
@@ -50,7 +51,8 @@ once, for the agent and everyone below it. --tools takes names apart by commas:
 			fill:  splitTools, show: shown(showRights),
 		}.command(a),
 		twin{
-			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days", takes: []string{"agent"},
+			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days",
+			takes:   []string{"agent"},
 			example: "cordelia agent deactivate researcher --reason 'task done'", show: shown(showMove),
 		}.command(a),
 		move(schemas.Activate, "Activate a registered agent before its first call"),
@@ -118,7 +120,8 @@ the settings of Claude Code.`,
 				return a.printLine(map[string]string{"Authorization": "Bearer " + issued.Token.Reveal()})
 			}
 			if a.asJSON {
-				return a.printJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(), "expires_at": until})
+				return a.printJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(),
+					"expires_at": until})
 			}
 			a.note("a credential follows, good until %s: keep it out of files, arguments and logs", clock(until))
 			a.say("%s", issued.Token.Reveal())
@@ -165,13 +168,16 @@ func styleOf(s schemas.AgentStatus) style {
 
 func showAgents(a *app, v agentsView) {
 	if len(v.Agents) == 0 {
-		a.say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent register --type swarm-worker --name worker%s",
+		a.say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
+			"register --type swarm-worker --name worker%s",
 			cmp.Or(clean(a.as), "you"), a.asFlag())
 		return
 	}
-	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME", "REASON"}}
+	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME",
+		"REASON"}}
 	below(v.Agents, func(g agentView, depth int) {
-		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim}, cell{text: clean(g.Type)},
+		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim},
+			cell{text: clean(g.Type)},
 			cell{string(g.Status), styleOf(g.Status)}, cell{text: clock(g.ExpiresAt)},
 			cell{text: clock(g.LastSeenAt)}, cell{text: clean(g.DisplayName)}, cell{text: clean(g.Reason)})
 	})

@@ -86,7 +86,8 @@ func (g argument) flag(cmd *cobra.Command, name string) *value {
 		f.StringVar(&v.text, name, "", help)
 	}
 	if len(g.choices) > 0 {
-		cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(g.choices, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
+		cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(g.choices,
+			cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
 	}
 	return v
 }
@@ -117,7 +118,8 @@ const maxInput = 1 << 20
 // readJSON reads JSON: the text itself, - for stdin, or the name of a file.
 func (a *app) readJSON(s string) (json.RawMessage, error) {
 	if strings.TrimSpace(s) == "" {
-		return nil, schemas.Invalidf("what was given is empty").Expecting("JSON, the name of a file with JSON, or - for stdin").
+		return nil, schemas.Invalidf("what was given is empty").Expecting(
+			"JSON, the name of a file with JSON, or - for stdin").
 			Try("--help shows what belongs there")
 	}
 	raw := []byte(s)
@@ -127,7 +129,8 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 			f, err := os.Open(s)
 			if err != nil {
 				return nil, schemas.Invalidf("%q is neither JSON nor a file that can be read", s).
-					Expecting("JSON, the name of a file with JSON, or - for stdin").Try(`write JSON in single quotes: '{"name": "text"}'`).Because(err)
+					Expecting("JSON, the name of a file with JSON, or - for stdin").Try(
+					`write JSON in single quotes: '{"name": "text"}'`).Because(err)
 			}
 			defer f.Close() //nolint:errcheck // only read
 			in = f
@@ -142,7 +145,8 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 	}
 	if raw = bytes.TrimSpace(raw); !json.Valid(raw) {
 		return nil, schemas.Invalidf("this is not JSON: %.40s", clean(string(raw))).
-			Expecting(`names and texts in ", such as {"name": "text"} or [1, 2]`).Try("correct it; --help shows what belongs there")
+			Expecting(`names and texts in ", such as {"name": "text"} or [1, 2]`).Try(
+			"correct it; --help shows what belongs there")
 	}
 	return raw, nil
 }

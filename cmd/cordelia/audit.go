@@ -13,7 +13,8 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	return group("audit", "See what was done, and prove that the record of it is whole",
-		a.auditVerifyCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditTailCommand(), a.auditReportCommand())
+		a.auditVerifyCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditTailCommand(),
+		a.auditReportCommand())
 }
 
 func (a *app) auditCheckpointCommand() *cobra.Command {
@@ -73,7 +74,8 @@ that file.`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			seq, err := strconv.ParseInt(words[0], 10, 64)
 			if err != nil {
-				return schemas.Invalidf("%q is no number of an entry", words[0]).Try("cordelia audit tail shows the numbers")
+				return schemas.Invalidf("%q is no number of an entry",
+					words[0]).Try("cordelia audit tail shows the numbers")
 			}
 			var older *events.Checkpoint
 			if since != "" {
@@ -112,7 +114,8 @@ func newestOf(path string) (*events.Checkpoint, error) {
 func checkpointFiles(paths ...string) ([]events.CheckpointFile, error) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
-			return nil, schemas.NotFoundf("there is no file or folder %s", path).Try("name the checkpoints with --checkpoint").Because(err)
+			return nil, schemas.NotFoundf("there is no file or folder %s",
+				path).Try("name the checkpoints with --checkpoint").Because(err)
 		}
 	}
 	return ops.CheckpointFiles(paths...)

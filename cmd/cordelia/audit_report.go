@@ -30,11 +30,13 @@ late reports, and work judged by who did it. For the person alone.
 
 With --task, --role or --detection, show those findings alone. The node makes a report
 of each day by itself; --kept shows the newest of them.`,
-		Example: "  cordelia audit report --since 168h\n  cordelia audit report --task ID --detection boundary\n  cordelia audit report --kept 7",
-		Args:    wants(0),
+		Example: "  cordelia audit report --since 168h\n  cordelia audit report --task ID --detection boundary\n  " +
+			"cordelia audit report --kept 7",
+		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kept < 0 || kept > ops.MaxReports {
-				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d", ops.MaxReports).Try("say how many reports to show")
+				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d",
+					ops.MaxReports).Try("say how many reports to show")
 			}
 			var err error
 			if q.Since, err = stampSince(since); err != nil {
@@ -113,7 +115,8 @@ func (w *acting) showKept(ctx context.Context, n int) error {
 }
 
 func sinceFlag(cmd *cobra.Command, since *string, otherwise string) {
-	cmd.Flags().StringVar(since, "since", otherwise, "only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(since, "since", otherwise,
+		"only entries from then on: a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z")
 }
 
 // parseSince reads a moment, in µs UTC; "" is the beginning.
@@ -129,7 +132,9 @@ func parseSince(text string) (int64, error) {
 			return t.UnixMicro(), nil
 		}
 	}
-	return 0, schemas.Invalidf("%q is no time", text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try("correct --since")
+	return 0, schemas.Invalidf("%q is no time",
+		text).Expecting("a duration as 24h, a day as 2026-01-31, or a time as 2026-01-31T12:00:00Z").Try(
+		"correct --since")
 }
 
 func (a *app) showAuditReport(r ops.AuditSummary) {
@@ -171,7 +176,8 @@ func (a *app) showAuditReport(r ops.AuditSummary) {
 	}
 	a.showFindings(r.Findings)
 	if r.Unshown > 0 {
-		a.note("%s not shown; ask for a shorter time with --since, or for less with --detection", schemas.Count(int(r.Unshown), "more is", "more are"))
+		a.note("%s not shown; ask for a shorter time with --since, or for less with --detection",
+			schemas.Count(int(r.Unshown), "more is", "more are"))
 	}
 }
 

@@ -32,7 +32,8 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 				return err
 			}
 			if t.limit < 1 || t.limit > ops.AuditPage {
-				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d", ops.AuditPage).Try("narrow it with --since")
+				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d",
+					ops.AuditPage).Try("narrow it with --since")
 			}
 			return a.person(cmd.Context(), func(w *acting) error {
 				t.acting = w

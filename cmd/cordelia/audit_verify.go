@@ -46,8 +46,9 @@ wrote into the database past the node shows. It reads everything: some seconds f
 
 With --proof verify what cordelia audit prove printed, without any database; with
 --checkpoint also that it continues the newest checkpoint of that file.`,
-		Example: "  cordelia audit verify\n  cordelia audit verify --db copy.db --checkpoint /mnt/share\n  cordelia audit verify --proof entry-12.json --node ID",
-		Args:    wants(0),
+		Example: "  cordelia audit verify\n  cordelia audit verify --db copy.db --checkpoint /mnt/share\n  cordelia " +
+			"audit verify --proof entry-12.json --node ID",
+		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof != "" {
 				return a.verifyProof(f)
@@ -56,10 +57,12 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.checkpoints, "checkpoint", nil, "file or folder of checkpoints instead of the home's and its copies (repeatable)")
+	fl.StringArrayVar(&f.checkpoints, "checkpoint", nil,
+		"file or folder of checkpoints instead of the home's and its copies (repeatable)")
 	fl.StringArrayVar(&f.nodes, "node", nil, "id of the node that should have signed (repeatable)")
 	fl.StringVar(&f.db, "db", "", "database `file` instead of the home's")
-	fl.BoolVar(&f.deep, "deep", false, "also compare items, memberships, capabilities and releases with what the record says of them")
+	fl.BoolVar(&f.deep, "deep", false, "also compare items, memberships, capabilities and releases with what the "+
+		"record says of them")
 	fl.StringVar(&f.proof, "proof", "", "`file` with a proof to verify, - for stdin")
 	return cmd
 }
@@ -92,8 +95,10 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	if named := len(f.checkpoints) > 0; named && !slices.ContainsFunc(files, func(c events.CheckpointFile) bool { return len(c.List)+len(c.Bad) > 0 }) {
-		return schemas.NotFoundf("there is no checkpoint in %s, so entries cut off at the end would not show", strings.Join(f.checkpoints, ", ")).
+	if named := len(f.checkpoints) > 0; named && !slices.ContainsFunc(files,
+		func(c events.CheckpointFile) bool { return len(c.List)+len(c.Bad) > 0 }) {
+		return schemas.NotFoundf("there is no checkpoint in %s, so entries cut off at the end would not show",
+			strings.Join(f.checkpoints, ", ")).
 			Try("name another copy, or leave --checkpoint out")
 	}
 	done := a.progress("verifying")
@@ -107,7 +112,8 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 	}
 	for _, node := range v.Nodes {
 		if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
-			v.Damage = append(v.Damage, events.Damage{Kind: events.Forged, What: "checkpoints were signed by node " + node + ", which is none of --node"})
+			v.Damage = append(v.Damage, events.Damage{Kind: events.Forged,
+				What: "checkpoints were signed by node " + node + ", which is none of --node"})
 		}
 	}
 	if a.asJSON {
@@ -119,7 +125,8 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 		return err
 	}
 	return schemas.Errorf(schemas.CodeUnavailable, "the audit record was tampered with: %s", v.Damage[0].What).
-		Try("keep this database and the checkpoints as evidence; look at earlier backups: cordelia audit verify --db FILE")
+		Try("keep this database and the checkpoints as evidence; look at earlier backups: cordelia audit verify " +
+			"--db FILE")
 }
 
 func (a *app) showVerified(v events.Verified) {
@@ -132,7 +139,8 @@ func (a *app) showVerified(v events.Verified) {
 		f.add("messages", fmt.Sprintf("%d fit", v.Messages))
 	}
 	if d := v.Deep; d != nil {
-		f.add("in force", fmt.Sprintf("%s, %s, %s and %s are what the record says", schemas.Count(int(d.Items), "item", "items"),
+		f.add("in force", fmt.Sprintf("%s, %s, %s and %s are what the record says",
+			schemas.Count(int(d.Items), "item", "items"),
 			schemas.Count(int(d.Members), "membership", "memberships"), schemas.Count(int(d.Agents), "agent", "agents"),
 			schemas.Count(int(d.Releases), "release", "releases")))
 		if d.Unproven > 0 {
@@ -145,7 +153,8 @@ func (a *app) showVerified(v events.Verified) {
 		held += fmt.Sprintf(", %d are of branches that restores left", v.Left)
 	}
 	f.add("checkpoints", held)
-	f.add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered, max(0, v.Entries-v.Covered)))
+	f.add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered,
+		max(0, v.Entries-v.Covered)))
 	f.add("signed by", strings.Join(v.Nodes, ", "))
 	for _, k := range v.Forks {
 		f.add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, clock(k.At), leftBy(k)))
@@ -173,7 +182,8 @@ func (a *app) verifyProof(f verifyFlags) error {
 	}
 	node := string(p.Checkpoint.Node)
 	if len(f.nodes) > 0 && !slices.Contains(f.nodes, node) {
-		return schemas.Invalidf("the proof was signed by node %s", node).Expecting("%s", strings.Join(f.nodes, " or ")).Try("have it made by the node that you mean")
+		return schemas.Invalidf("the proof was signed by node %s", node).Expecting("%s",
+			strings.Join(f.nodes, " or ")).Try("have it made by the node that you mean")
 	}
 	for _, path := range f.checkpoints {
 		held, err := newestOf(path)
@@ -181,12 +191,15 @@ func (a *app) verifyProof(f verifyFlags) error {
 			return err
 		}
 		if held.Text() != p.Checkpoint.Text() && (p.Older == nil || held.Text() != p.Older.Text()) {
-			return schemas.Invalidf("the proof does not show that it continues the newest checkpoint of %s, of entry %d", path, held.Size()).
+			return schemas.Invalidf(
+				"the proof does not show that it continues the newest checkpoint of %s, of entry %d", path,
+				held.Size()).
 				Try("have it made with: cordelia audit prove SEQ --since FILE")
 		}
 	}
 	if a.asJSON {
-		return a.printJSON(map[string]any{"seq": p.Seq, "entry": p.Entry, "size": p.Checkpoint.Size(), "node": node, "continues": p.Older != nil})
+		return a.printJSON(map[string]any{"seq": p.Seq, "entry": p.Entry, "size": p.Checkpoint.Size(), "node": node,
+			"continues": p.Older != nil})
 	}
 	l := fields{}
 	l.add("entry", fmt.Sprintf("%d, %s", p.Seq, clock(p.Entry.Time)))
@@ -195,7 +208,8 @@ func (a *app) verifyProof(f verifyFlags) error {
 	l.add("target", clean(p.Entry.Target))
 	l.add("decision", clean(p.Entry.Decision))
 	l.add("detail", clean(string(p.Entry.Detail)))
-	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %s", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")), schemas.Count(int(p.Checkpoint.Size()), "entry", "entries")))
+	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %s", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")),
+		schemas.Count(int(p.Checkpoint.Size()), "entry", "entries")))
 	if p.Older != nil {
 		l.add("continues", "the checkpoint of "+schemas.Count(int(p.Older.Size()), "entry", "entries"))
 	}
@@ -210,7 +224,8 @@ func (a *app) readFile(path string) ([]byte, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, schemas.NotFoundf("%s cannot be read", path).Try("name the file that cordelia audit prove was printed to").Because(err)
+			return nil, schemas.NotFoundf("%s cannot be read",
+				path).Try("name the file that cordelia audit prove was printed to").Because(err)
 		}
 		defer f.Close() //nolint:errcheck // only read
 		in = f

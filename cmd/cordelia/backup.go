@@ -47,7 +47,8 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 					a.note("these sealed keys do not open: %s", clean(strings.Join(report.Unopened, ", ")))
 				}
 				if report.HumanKey == "" {
-					a.note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself", w.node.Home.HumanKey())
+					a.note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself",
+						w.node.Home.HumanKey())
 				}
 				return nil
 			})
@@ -103,8 +104,10 @@ written. The key file of the agent your clients act as is made from the backup.`
 		},
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would be done")
-	cmd.Flags().StringVar(&o.Key, "key", "", "your key `file` of the home the backup is of, where this home has none or another")
-	cmd.Flags().BoolVar(&o.AcceptBackup, "accept-state-of-backup", false, "let everyone have the rights they had then, where the present ones are not known")
+	cmd.Flags().StringVar(&o.Key, "key", "",
+		"your key `file` of the home the backup is of, where this home has none or another")
+	cmd.Flags().BoolVar(&o.AcceptBackup, "accept-state-of-backup", false,
+		"let everyone have the rights they had then, where the present ones are not known")
 	return cmd
 }
 
@@ -117,7 +120,8 @@ func (a *app) showRestored(r ops.RestoreReport) {
 		ops.CarriedOver: "its rights stay in force", ops.Absent: "there was none",
 		ops.Unreadable: "cannot be read", ops.Unrelated: "of another node",
 	}[r.Present])
-	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d", schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
+	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d",
+		schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
 	f.add("your key", r.HumanKey)
 	f.add("agent's key", r.AgentKey)
 	f.add("keys kept", strings.Join(r.KeysKept, ", "))

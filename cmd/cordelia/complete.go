@@ -42,7 +42,8 @@ func (a *app) completeWords(cmd *cobra.Command, takes []string) {
 	if len(takes) == 0 {
 		return
 	}
-	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, typed string) ([]string, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
 		at := len(words)
 		if at >= len(takes) {
 			if !takesRest(cmd.Use) {

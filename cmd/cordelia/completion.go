@@ -51,7 +51,8 @@ Where each shell looks for them:
 				_, err := a.out.WriteString(manual(root))
 				return err
 			}
-			return schemas.Invalidf("there are no completions for %q", words[0]).Expecting("bash, zsh, fish, powershell or man").Try("run: cordelia completion --help")
+			return schemas.Invalidf("there are no completions for %q",
+				words[0]).Expecting("bash, zsh, fish, powershell or man").Try("run: cordelia completion --help")
 		},
 	}
 }

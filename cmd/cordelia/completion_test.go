@@ -14,7 +14,8 @@ func TestUninstallNamesWhatItLeaves(t *testing.T) {
 	u := newUser(t, buildProgram(t), files)
 	u.must("setup")
 	out := u.must("uninstall", "--purge", "--yes")
-	require.Contains(t, out, "rm "+quoted(u.path(".config/fish/completions/cordelia.fish"))+" "+quoted(u.path(".local/share/man/man1/cordelia.1"))+"\n")
+	require.Contains(t, out, "rm "+quoted(u.path(".config/fish/completions/cordelia.fish"))+" "+
+		quoted(u.path(".local/share/man/man1/cordelia.1"))+"\n")
 	for name := range files {
 		require.FileExists(t, u.path(name))
 	}

@@ -24,17 +24,24 @@ import (
 // settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
 type settings struct {
-	Presence         duration      `json:"presence" default:"30m"`                     // how long an agent that is not autonomous works unattended
-	Grace            duration      `json:"grace" default:"168h"`                       // between deactivated and removed
-	Cooldown         duration      `json:"cooldown" default:"5m"`                      // of the node's own suspensions
-	RefusedPerMinute int           `json:"refused_per_minute" default:"60"`            // refused calls of an agent before the node suspends it, slowed down from half of them on
-	FailedPerMinute  int           `json:"failed_per_minute" default:"20"`             // calls with arguments that are not valid before it does, slowed down likewise
-	Embeddings       *embeddings   `json:"embeddings" default:"search by words alone"` // a model of meanings that search asks
-	CheckRoots       []string      `json:"check_roots" default:"none"`                 // folders that machine checks are made in
-	Checks           checks        `json:"checks"`                                     // what those may do
-	CheckpointDirs   []string      `json:"checkpoint_dirs" default:"none"`             // folders that get copies of the audit record's checkpoints
-	Tasks            taskSettings  `json:"tasks"`                                      // of the pipeline
-	Trust            trustSettings `json:"trust"`                                      // in agents
+	// how long an agent that is not autonomous works unattended
+	Presence duration `json:"presence" default:"30m"`
+	// between deactivated and removed
+	Grace    duration `json:"grace" default:"168h"`
+	Cooldown duration `json:"cooldown" default:"5m"` // of the node's own suspensions
+	// refused calls of an agent before the node suspends it, slowed down from half of them on
+	RefusedPerMinute int `json:"refused_per_minute" default:"60"`
+	// calls with arguments that are not valid before it does, slowed down likewise
+	FailedPerMinute int `json:"failed_per_minute" default:"20"`
+	// a model of meanings that search asks
+	Embeddings *embeddings `json:"embeddings" default:"search by words alone"`
+	// folders that machine checks are made in
+	CheckRoots []string `json:"check_roots" default:"none"`
+	Checks     checks   `json:"checks"` // what those may do
+	// folders that get copies of the audit record's checkpoints
+	CheckpointDirs []string      `json:"checkpoint_dirs" default:"none"`
+	Tasks          taskSettings  `json:"tasks"` // of the pipeline
+	Trust          trustSettings `json:"trust"` // in agents
 }
 
 type duration time.Duration

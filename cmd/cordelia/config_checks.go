@@ -39,9 +39,11 @@ func (x *examination) checkFolders(s settings) {
 		within, err := filepath.Rel(root, x.home)
 		switch {
 		case missing != nil || !info.IsDir():
-			x.report(what, warning, "make it, or take it out of "+mend, "%s is no folder, so no check can be made", root)
+			x.report(what, warning, "make it, or take it out of "+mend, "%s is no folder, so no check can be made",
+				root)
 		case err == nil && filepath.IsLocal(within):
-			x.report(what, warning, "name the folders of projects in "+mend, "the home folder lies in %s, so checks reach its keys", root)
+			x.report(what, warning, "name the folders of projects in "+mend,
+				"the home folder lies in %s, so checks reach its keys", root)
 		}
 	}
 	if len(x.findings) > before {

@@ -25,11 +25,13 @@ func TestDoctorOfMachineChecks(t *testing.T) {
 		want        verdict
 		detail, fix string
 	}{
-		"off":                    {set{}, "", "", ""},
-		"files":                  {set{"check_roots": []string{project}}, fine, "may look at files in " + project, ""},
-		"commands":               {set{"check_roots": []string{project}, "checks": commands}, fine, "because checks.commands is set, run commands that agents name in " + project, ""},
-		"commands, and nowhere":  {set{"checks": commands}, warning, "no folder is named", "checks.commands"},
-		"a folder that is away":  {set{"check_roots": []string{project, project + "2"}, "checks": commands}, warning, project + "2 is no folder", "check_roots"},
+		"off":   {set{}, "", "", ""},
+		"files": {set{"check_roots": []string{project}}, fine, "may look at files in " + project, ""},
+		"commands": {set{"check_roots": []string{project}, "checks": commands}, fine,
+			"because checks.commands is set, run commands that agents name in " + project, ""},
+		"commands, and nowhere": {set{"checks": commands}, warning, "no folder is named", "checks.commands"},
+		"a folder that is away": {set{"check_roots": []string{project, project + "2"}, "checks": commands}, warning,
+			project + "2 is no folder", "check_roots"},
 		"the keys within reach":  {set{"check_roots": []string{dir}}, warning, "reach its keys", "check_roots"},
 		"the keys within a root": {set{"check_roots": []string{home}}, warning, "reach its keys", "check_roots"},
 	} {

@@ -34,8 +34,9 @@ func (a *app) configCommand() *cobra.Command {
 			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
 the default holds. VALUE is a word, or JSON for lists and objects. What the settings
 mean: docs/settings.md. Processes that run keep what they began with.`,
-			Args:              wants(2, "KEY", "VALUE"),
-			Example:           "  cordelia config set cooldown 10m\n  cordelia config set check_roots '[\"/src\"]'\n  cordelia config set cooldown ''",
+			Args: wants(2, "KEY", "VALUE"),
+			Example: "  cordelia config set cooldown 10m\n  cordelia config set check_roots " +
+				"'[\"/src\"]'\n  cordelia config set cooldown ''",
 			ValidArgsFunction: completeSettings,
 			RunE:              func(_ *cobra.Command, words []string) error { return a.configSet(words[0], words[1]) },
 		},
@@ -226,7 +227,8 @@ func (a *app) configSet(key, word string) error {
 		err = s.configure(&ops.Config{Home: home})
 	}
 	if err != nil {
-		return schemas.Invalidf("%s was not changed: %s", key, messageOf(err)).Try("correct the value; cordelia config list shows the settings")
+		return schemas.Invalidf("%s was not changed: %s", key,
+			messageOf(err)).Try("correct the value; cordelia config list shows the settings")
 	}
 	if err := file.Replace(content); err != nil {
 		return err

@@ -15,20 +15,23 @@ import (
 
 // embeddings is the part of config.json that turns search by meaning on.
 type embeddings struct {
-	URL            string   `json:"url"`                                            // of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
-	Model          string   `json:"model"`                                          // the server's name for it
-	Dimensions     int      `json:"dimensions" default:"the model's own"`           // asked for
-	QueryPrefix    string   `json:"query_prefix"`                                   // put before queries
-	DocumentPrefix string   `json:"document_prefix"`                                // put before items
-	KeyEnv         string   `json:"key_env"`                                        // environment variable with the key
-	KeyFile        string   `json:"key_file"`                                       // file with the key, mode 0600
-	Timeout        duration `json:"timeout" default:"500ms"`                        // how long a search waits for the model
+	// of an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
+	URL            string `json:"url"`
+	Model          string `json:"model"`                                // the server's name for it
+	Dimensions     int    `json:"dimensions" default:"the model's own"` // asked for
+	QueryPrefix    string `json:"query_prefix"`                         // put before queries
+	DocumentPrefix string `json:"document_prefix"`                      // put before items
+	KeyEnv         string `json:"key_env"`                              // environment variable with the key
+	KeyFile        string `json:"key_file"`                             // file with the key, mode 0600
+	// how long a search waits for the model
+	Timeout        duration `json:"timeout" default:"500ms"`
 	IncludePrivate *bool    `json:"include_private" default:"only to this machine"` // send private items
 }
 
 // client checks e and makes its client.
 func (e *embeddings) client(home ops.Home) (*embed.Client, error) {
-	c := embed.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix}
+	c := embed.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix,
+		DocumentPrefix: e.DocumentPrefix}
 	var err error
 	switch {
 	case e.KeyEnv != "" && e.KeyFile != "":
@@ -94,11 +97,13 @@ func (x *examination) settings(ctx context.Context, home ops.Home) {
 	state := x.vectors
 	switch {
 	case state == nil:
-		x.report(check, warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted", client.Model(), client.Host())
+		x.report(check, warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted",
+			client.Model(), client.Host())
 	case state.Model != client.Model():
 		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
 	case state.Dim != 0 && state.Dim != len(vector):
-		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew", state.Dim),
+		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew",
+			state.Dim),
 			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
 			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)
 	default:

@@ -54,8 +54,10 @@ func TestConfigureEmbeddings(t *testing.T) {
 		`{"url":"https://a:` + embedSecret + `@example.org/v1","model":"m"}`,
 		`{"url":"http://127.0.0.1:1/v1","model":"m","key":"` + embedSecret + `"}`,
 		`{"url":"http://127.0.0.1:1/v1","model":"m","key_env":"EMBED_KEY","key_file":"embed.key"}`,
-		`{"url":"http://127.0.0.1:1/v1","model":"m","key_env":"NO_SUCH_KEY"}`, `{"url":"http://127.0.0.1:1/v1","model":"m","key_file":"none"}`,
-		`{"url":"http://127.0.0.1:1/v1","model":"m","dimensions":-1}`, `{"url":"http://127.0.0.1:1/v1","model":"m","timeout":"0s"}`, `[]`,
+		`{"url":"http://127.0.0.1:1/v1","model":"m","key_env":"NO_SUCH_KEY"}`,
+		`{"url":"http://127.0.0.1:1/v1","model":"m","key_file":"none"}`,
+		`{"url":"http://127.0.0.1:1/v1","model":"m","dimensions":-1}`,
+		`{"url":"http://127.0.0.1:1/v1","model":"m","timeout":"0s"}`, `[]`,
 	} {
 		_, err := configured(bad)
 		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
@@ -101,7 +103,8 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	require.NoError(t, err)
 	who, err := n.Caller(t.Context(), file, "test")
 	require.NoError(t, err)
-	_, err = ops.Find("memory_write_warm").Call(t.Context(), n, who, []byte(`{"type":"learning","data":{"type":"insight","content":"a car"}}`))
+	_, err = ops.Find("memory_write_warm").Call(t.Context(), n, who,
+		[]byte(`{"type":"learning","data":{"type":"insight","content":"a car"}}`))
 	require.NoError(t, err)
 	for more := true; more; {
 		more, err = n.RefreshEmbeddings(t.Context())

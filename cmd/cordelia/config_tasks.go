@@ -15,17 +15,28 @@ import (
 
 // taskSettings are those of the pipeline; what is left out keeps its default.
 type taskSettings struct {
-	Patience   duration     `json:"patience" default:"24h"`                                                         // how long a role may stay unfilled or unanswered
-	Retries    *int         `json:"retries" default:"2"`                                                            // correction signals for a subtask
-	Kin        bool         `json:"judged_by_kin" default:"false"`                                                  // an executor, and those above and below it, may judge its subtask and merge its round
-	Recorded   bool         `json:"require_recorded" default:"false"`                                               // a call that only its executor claims proves no criterion
-	JudgeCalls bool         `json:"judge_calls" default:"false"`                                                    // where no call of an executor proves a criterion, a call of the judge does
-	Reading    []string     `json:"reading_tools" default:"none"`                                                   // tools that change nothing, beside the known ones
-	Policy     string       `json:"policy" default:"patient"`                                                       // what follows from a failed round: patient, or v0.7 or v0.8 to the letter
-	Table      string       `json:"table"`                                                                          // the older name of policy, for v0.7 and v0.8
-	KillSwitch bool         `json:"kill_switch" default:"false"`                                                    // two rounds in a row that move the loss up end a task
-	General    []string     `json:"general_tools" default:"bash, edit, fetch, glob, grep, ls, read, search, write"` // tools that are never blocked as such, but on what they were used on
-	Loss       lossSettings `json:"loss"`                                                                           // the hyperparameters of the loss and its table
+	// how long a role may stay unfilled or unanswered
+	Patience duration `json:"patience" default:"24h"`
+	// correction signals for a subtask
+	Retries *int `json:"retries" default:"2"`
+	// an executor, and those above and below it, may judge its subtask and merge its round
+	Kin bool `json:"judged_by_kin" default:"false"`
+	// a call that only its executor claims proves no criterion
+	Recorded bool `json:"require_recorded" default:"false"`
+	// where no call of an executor proves a criterion, a call of the judge does
+	JudgeCalls bool `json:"judge_calls" default:"false"`
+	// tools that change nothing, beside the known ones
+	Reading []string `json:"reading_tools" default:"none"`
+	// what follows from a failed round: patient, or v0.7 or v0.8 to the letter
+	Policy string `json:"policy" default:"patient"`
+	// the older name of policy, for v0.7 and v0.8
+	Table string `json:"table"`
+	// two rounds in a row that move the loss up end a task
+	KillSwitch bool `json:"kill_switch" default:"false"`
+	// tools that are never blocked as such, but on what they were used on
+	General []string `json:"general_tools" default:"bash, edit, fetch, glob, grep, ls, read, search, write"`
+	// the hyperparameters of the loss and its table
+	Loss lossSettings `json:"loss"`
 }
 
 // lossSettings are the hyperparameters of pipeline v0.7.
@@ -55,7 +66,8 @@ func (s taskSettings) configure(c *ops.Config) error {
 	d.Evidence = pipeline.EvidenceRules{RequireRecorded: s.Recorded, JudgeCalls: s.JudgeCalls, Reading: s.Reading}
 	d.Kin = s.Kin
 	if s.Table != "" && s.Policy != "" && s.Table != s.Policy {
-		return fmt.Errorf("tasks.table is %q and tasks.policy %q: the first is the older name of the second, so leave it out", s.Table, s.Policy)
+		return fmt.Errorf("tasks.table is %q and tasks.policy %q: the first is the older name of the second, so "+
+			"leave it out", s.Table, s.Policy)
 	}
 	if name := cmp.Or(s.Policy, s.Table); name != "" {
 		budget := d.Loss.TimeBudgetMS
@@ -81,8 +93,10 @@ func (s lossSettings) configure(p *pipeline.Parameters) error {
 		given *float64
 		into  *float64
 	}{
-		{"alpha", s.Alpha, &p.Alpha}, {"beta", s.Beta, &p.Beta}, {"lambda", s.Lambda, &p.Lambda}, {"w1", s.W1, &p.W1}, {"w2", s.W2, &p.W2},
-		{"epsilon", s.Epsilon, &p.Epsilon}, {"delta", s.Delta, &p.Delta}, {"rho", s.Rho, &p.Rho}, {"abandon_omega", s.AbandonOmega, &p.AbandonOmega},
+		{"alpha", s.Alpha, &p.Alpha}, {"beta", s.Beta, &p.Beta}, {"lambda", s.Lambda, &p.Lambda}, {"w1", s.W1, &p.W1},
+		{"w2", s.W2, &p.W2},
+		{"epsilon", s.Epsilon, &p.Epsilon}, {"delta", s.Delta, &p.Delta}, {"rho", s.Rho, &p.Rho},
+		{"abandon_omega", s.AbandonOmega, &p.AbandonOmega},
 	} {
 		if one.given == nil {
 			continue
@@ -96,7 +110,8 @@ func (s lossSettings) configure(p *pipeline.Parameters) error {
 		p.MaxReplans = *s.MaxReplans
 	}
 	if p.MaxReplans < 1 || p.MaxReplans > controller.MaxReplans {
-		return schemas.Invalidf("tasks.loss.max_replans is %d", p.MaxReplans).Expecting("a number from 1 to %d", controller.MaxReplans)
+		return schemas.Invalidf("tasks.loss.max_replans is %d", p.MaxReplans).Expecting("a number from 1 to %d",
+			controller.MaxReplans)
 	}
 	if s.TimeBudget != 0 {
 		p.TimeBudgetMS = time.Duration(s.TimeBudget).Milliseconds()

@@ -41,14 +41,18 @@ func TestTaskSettings(t *testing.T) {
 		"abandon_omega": 0.9, "max_replans": 5, "time_budget": "2h"}}}`)
 	require.NoError(t, err)
 	l := c.Tasks.Loss
-	require.Equal(t, []float64{0.5, 0, 0.1, 0.2, 0.3, 0.05, 0.4, 0.6, 0.9}, []float64{l.Alpha, l.Beta, l.Lambda, l.W1, l.W2, l.Epsilon, l.Delta, l.Rho, l.AbandonOmega})
+	require.Equal(t, []float64{0.5, 0, 0.1, 0.2, 0.3, 0.05, 0.4, 0.6, 0.9},
+		[]float64{l.Alpha, l.Beta, l.Lambda, l.W1, l.W2, l.Epsilon, l.Delta, l.Rho, l.AbandonOmega})
 	require.Equal(t, 5, l.MaxReplans)
 	require.EqualValues(t, 7_200_000, l.TimeBudgetMS)
 	require.NotNil(t, l.General)
 	require.Empty(t, l.General)
-	for _, wrong := range []string{`{"tasks": {"table": "v0.9"}}`, `{"tasks": {"retries": -1}}`, `{"tasks": {"patience": "1ms"}}`, `{"tasks": {"kin": true}}`,
-		`{"tasks": {"policy": "eager"}}`, `{"tasks": {"policy": "patient", "table": "v0.7"}}`, `{"tasks": {"loss": {"alpha": 1.5}}}`, `{"tasks": {"loss": {"rho": -1}}}`,
-		`{"tasks": {"loss": {"max_replans": 0}}}`, `{"tasks": {"loss": {"max_replans": 21}}}`, `{"tasks": {"loss": {"time_budget": "0s"}}}`, `{"tasks": {"loss": {"gamma": 1}}}`} {
+	for _, wrong := range []string{`{"tasks": {"table": "v0.9"}}`, `{"tasks": {"retries": -1}}`,
+		`{"tasks": {"patience": "1ms"}}`, `{"tasks": {"kin": true}}`,
+		`{"tasks": {"policy": "eager"}}`, `{"tasks": {"policy": "patient", "table": "v0.7"}}`,
+		`{"tasks": {"loss": {"alpha": 1.5}}}`, `{"tasks": {"loss": {"rho": -1}}}`,
+		`{"tasks": {"loss": {"max_replans": 0}}}`, `{"tasks": {"loss": {"max_replans": 21}}}`,
+		`{"tasks": {"loss": {"time_budget": "0s"}}}`, `{"tasks": {"loss": {"gamma": 1}}}`} {
 		_, err := read(wrong)
 		require.Error(t, err, wrong)
 	}

@@ -28,11 +28,15 @@ func TestConfigure(t *testing.T) {
 	require.Equal(t, 5, c.Access.RefusedPerMinute)
 	require.Empty(t, c.Checks.Roots)
 	require.False(t, c.Checks.Commands, "commands are the operator's to allow")
-	write(`{"check_roots":["` + filepath.ToSlash(home) + `"],"checks":{"commands":true,"timeout":"5m","max_output":1000}}`)
+	write(`{"check_roots":["` + filepath.ToSlash(home) +
+		`"],"checks":{"commands":true,"timeout":"5m","max_output":1000}}`)
 	require.NoError(t, configure(&c))
-	require.Equal(t, check.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute, MaxOutput: 1000}, c.Checks)
-	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`, `{"check_roots":["src"]}`,
-		`{"checks":{"commands":"yes"}}`, `{"checks":{"command":true}}`, `{"checks":{"max_output":-1}}`, `{"checks":{"timeout":"0s"}}`, `{`} {
+	require.Equal(t, check.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute,
+		MaxOutput: 1000}, c.Checks)
+	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`,
+		`{"check_roots":["src"]}`,
+		`{"checks":{"commands":"yes"}}`, `{"checks":{"command":true}}`, `{"checks":{"max_output":-1}}`,
+		`{"checks":{"timeout":"0s"}}`, `{`} {
 		write(bad)
 		require.ErrorIs(t, configure(&c), schemas.ErrInvalid, bad)
 	}
@@ -110,7 +114,8 @@ func TestASettingIsInForce(t *testing.T) {
 	caller, err := n.Caller(t.Context(), file, "test")
 	require.NoError(t, err)
 	read := func() error {
-		_, err := ops.Find("memory_read_warm").Call(t.Context(), n, caller, []byte(`{"ids":["01010101-0101-7101-8101-010101010101"]}`))
+		_, err := ops.Find("memory_read_warm").Call(t.Context(), n, caller,
+			[]byte(`{"ids":["01010101-0101-7101-8101-010101010101"]}`))
 		return err
 	}
 	require.ErrorIs(t, read(), schemas.ErrNotFound)

@@ -7,12 +7,14 @@ import (
 
 // trustSettings are those of accuracy trust.
 type trustSettings struct {
-	Prior priorSettings `json:"prior"` // what agents start with that are registered from now on; it changes nobody's score
+	// what agents start with that are registered from now on; it changes nobody's score
+	Prior priorSettings `json:"prior"`
 }
 
 // priorSettings say how reliable an agent is taken to be that nobody has judged.
 type priorSettings struct {
-	Mean     *float64 `json:"mean" default:"0.6"`   // accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group
+	// accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group
+	Mean     *float64 `json:"mean" default:"0.6"`
 	Strength *int     `json:"strength" default:"5"` // how many verdicts that weighs as much as, 1 to 50
 }
 

@@ -23,7 +23,8 @@ func TestTrustSettings(t *testing.T) {
 		mean     float64
 		strength int
 	}{
-		`{}`: {0.6, 5}, `{"trust":{}}`: {0.6, 5}, `{"trust":{"prior":{}}}`: {0.6, 5}, `{"trust":{"prior":{"mean":null}}}`: {0.6, 5},
+		`{}`: {0.6, 5}, `{"trust":{}}`: {0.6, 5}, `{"trust":{"prior":{}}}`: {0.6, 5},
+		`{"trust":{"prior":{"mean":null}}}`: {0.6, 5},
 		`{"trust":{"prior":{"mean":0.55}}}`: {0.55, 5}, `{"trust":{"prior":{"strength":12}}}`: {0.6, 12},
 		`{"trust":{"prior":{"mean":7.5e-1,"strength":50}}}`: {0.75, 50},
 	} {
@@ -33,8 +34,10 @@ func TestTrustSettings(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, prior, got, text)
 	}
-	for _, bad := range []string{`{"trust":{"prior":{"mean":0.9}}}`, `{"trust":{"prior":{"mean":0.05}}}`, `{"trust":{"prior":{"mean":-0.0}}}`, `{"trust":{"prior":{"strength":51}}}`,
-		`{"trust":{"prior":{"strength":99999999999999999999}}}`, `{"trust":{"prior":0.6}}`, `{"trust":{"prior":{"alpha":3}}}`, `{"trust":{"prior_mean":0.6}}`, `{"trust":null,"trust":{}}`} {
+	for _, bad := range []string{`{"trust":{"prior":{"mean":0.9}}}`, `{"trust":{"prior":{"mean":0.05}}}`,
+		`{"trust":{"prior":{"mean":-0.0}}}`, `{"trust":{"prior":{"strength":51}}}`,
+		`{"trust":{"prior":{"strength":99999999999999999999}}}`, `{"trust":{"prior":0.6}}`,
+		`{"trust":{"prior":{"alpha":3}}}`, `{"trust":{"prior_mean":0.6}}`, `{"trust":null,"trust":{}}`} {
 		_, err := read(bad)
 		require.ErrorIs(t, err, schemas.ErrInvalid, bad)
 		require.ErrorContains(t, err, "Next: ", bad)

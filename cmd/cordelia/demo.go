@@ -80,7 +80,8 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	}
 	switch {
 	case played != nil && ctx.Err() != nil:
-		return schemas.Errorf(schemas.CodeUnavailable, "the demo was interrupted").Try("run: cordelia demo").Because(played)
+		return schemas.Errorf(schemas.CodeUnavailable,
+			"the demo was interrupted").Try("run: cordelia demo").Because(played)
 	case a.asJSON:
 		err = a.printJSON(report)
 	case played == nil:
@@ -114,7 +115,8 @@ func pitch() (folder string, err error) {
 func strike(folder string) error {
 	err := os.RemoveAll(folder)
 	if err != nil {
-		return schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be removed", folder).Try("remove it yourself").Because(err)
+		return schemas.Errorf(schemas.CodeUnavailable, "the folder %s cannot be removed",
+			folder).Try("remove it yourself").Because(err)
 	}
 	return nil
 }
@@ -213,7 +215,8 @@ func (a *app) program() string {
 // quoted is a path as one word of a command line.
 func quoted(path string) string {
 	special := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:@"+string(filepath.Separator), r)
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("/._-+:@"+string(filepath.Separator), r)
 	}
 	switch {
 	case !strings.ContainsFunc(path, special):

@@ -82,12 +82,13 @@ func settingsOf(t *testing.T, files []*ast.File, of, prefix string) (list []sett
 		require.NoError(t, err)
 		key := prefix + reflect.StructTag(raw).Get("json")
 		kind := strings.TrimPrefix(typeName(field.Type), "*")
-		meaning := strings.TrimSpace(field.Comment.Text())
+		meaning := strings.TrimSpace(strings.ReplaceAll(field.Doc.Text()+field.Comment.Text(), "\n", " "))
 		require.NotEmpty(t, meaning, "%s has no comment that explains it", key)
 		if usual := reflect.StructTag(raw).Get("default"); usual != "" {
 			meaning += "; left out: " + usual
 		}
-		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number", "float64": "number", "[]string": "list of texts", "duration": "duration"}
+		words := map[string]string{"string": "text", "bool": "true or false", "int": "number", "int64": "number",
+			"float64": "number", "[]string": "list of texts", "duration": "duration"}
 		if word, plain := words[kind]; plain {
 			list = append(list, setting{key, word, meaning})
 			continue
@@ -178,7 +179,8 @@ func TestExitCodesInDocs(t *testing.T) {
 	help := (&app{}).rootCommand(nil).Long
 	for _, code := range slices.Sorted(maps.Keys(meanings)) {
 		fmt.Fprintf(&b, "| %d | %s |\n", code, meanings[code])
-		require.True(t, code > 127 || strings.Contains(help, fmt.Sprintf("%d ", code)), "cordelia --help names %d", code)
+		require.True(t, code > 127 || strings.Contains(help, fmt.Sprintf("%d ", code)), "cordelia --help names %d",
+			code)
 	}
 	generated(t, "operations.md", "exits", b.String())
 }
@@ -191,7 +193,8 @@ func TestLimitsInDocs(t *testing.T) {
 		fmt.Sprintf("| items in one read · hits of one search | %d · ", memory.MaxReadItems),
 		fmt.Sprintf("| one item of work: intent, brief, result | 8, 64 and %d KiB |", work.MaxResult>>10),
 		fmt.Sprintf("| items of one submission | %d |", work.MaxItems),
-		fmt.Sprintf("| a lease | %d hour at most; %d minutes unless", work.MaxLease/time.Hour, work.DefaultLease/time.Minute),
+		fmt.Sprintf("| a lease | %d hour at most; %d minutes unless", work.MaxLease/time.Hour,
+			work.DefaultLease/time.Minute),
 		fmt.Sprintf("| the newest %d; older ones are counted |", events.MaxUnread),
 		fmt.Sprintf("| living agents of a swarm | %d |", schemas.MaxSwarmAgents),
 		fmt.Sprintf("| %d, of %d memories or %d KiB each;", review.MaxOpen, review.MaxMemories, review.MaxBytes>>10),

@@ -86,7 +86,8 @@ func runPage(t *testing.T, lines []string) {
 		} else if _, code, ok := strings.Cut(line, "# exit "); ok {
 			want = int(code[0] - '0')
 		}
-		out, code := outcome(t, command("set -a; [ ! -f .kept ] || . ./.kept\n"+line+"\ncode=$?; export -p >.kept; exit $code"))
+		out, code := outcome(t, command("set -a; [ ! -f .kept ] || . ./.kept\n"+line+
+			"\ncode=$?; export -p >.kept; exit $code"))
 		require.Equal(t, want, code, "%s\n%s", line, out)
 		t.Logf("$ %s\n%s", line, out)
 		for _, found := range printedID.FindAllStringSubmatch(out, -1) {
@@ -111,7 +112,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 		require.Zero(t, code, "%s\n%s", line, out)
 		return out
 	}
-	for _, line := range []string{"cordelia memory group create team", "cordelia agent register --type swarm-worker --name scout --group team",
+	for _, line := range []string{"cordelia memory group create team",
+		"cordelia agent register --type swarm-worker --name scout --group team",
 		"cordelia memory write 'Gannets dive from thirty metres' --as scout --group team"} {
 		must(old, line)
 	}
@@ -121,7 +123,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 	home := t.TempDir()
 	there := func(line string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-		cmd.Env, cmd.Dir = append(os.Environ(), "HOME="+home, "CORDELIA_HOME=", "PATH="+binDir+":"+os.Getenv("PATH")), home
+		cmd.Env, cmd.Dir = append(os.Environ(), "HOME="+home, "CORDELIA_HOME=",
+			"PATH="+binDir+":"+os.Getenv("PATH")), home
 		return cmd
 	}
 	require.NoError(t, os.CopyFS(filepath.Join(home, "move"), os.DirFS(filepath.Join(old("").Dir, "move"))))
@@ -130,7 +133,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 	for _, line := range lines[last:] {
 		must(there, line)
 	}
-	require.Contains(t, must(there, "cordelia memory search 'where do gannets dive from'"), "Gannets dive from thirty metres")
+	require.Contains(t, must(there, "cordelia memory search 'where do gannets dive from'"),
+		"Gannets dive from thirty metres")
 	must(there, "cordelia key unwrap scout")
 	must(there, "cordelia memory write 'Puffins do not' --as scout --group team")
 }
@@ -138,6 +142,8 @@ func TestMoveToAnotherMachine(t *testing.T) {
 // The marks and fences must be able to be told apart.
 func TestShellOfAPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
-	require.NoError(t, os.WriteFile(page, []byte("# T\n```sh\na \\\n  b\nc '1\n2'\n```\n<!-- not run: no such program -->\n\n```sh\nd\n```\n```json\n{}\n```\ntext\n```sh\ne\n```\n"), 0o600))
+	require.NoError(t, os.WriteFile(page,
+		[]byte("# T\n```sh\na \\\n  b\nc '1\n2'\n```\n<!-- not run: no such program "+
+			"-->\n\n```sh\nd\n```\n```json\n{}\n```\ntext\n```sh\ne\n```\n"), 0o600))
 	require.Equal(t, []string{"a   b", "c '12'", "e"}, shellOf(t, page))
 }

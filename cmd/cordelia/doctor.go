@@ -129,7 +129,8 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 
 func (x *examination) print() error {
 	if x.app.asJSON {
-		return x.app.printJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(), "checks": x.findings})
+		return x.app.printJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(),
+			"checks": x.findings})
 	}
 	w := tabwriter.NewWriter(x.app.out, 0, 0, 2, ' ', 0)
 	for _, f := range x.findings {

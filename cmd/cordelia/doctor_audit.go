@@ -31,9 +31,11 @@ func (x *examination) record(v events.Verified, err error) {
 	case err != nil:
 		x.report(check, problem, "put back a backup: cordelia restore FILE", "it cannot be read: %v", err)
 	case !v.Sound():
-		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
+		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify "+
+			"tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
-		x.report(check, fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"), lastDeep(ops.Home(x.home)))
+		x.report(check, fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
+			lastDeep(ops.Home(x.home)))
 	}
 }
 
@@ -63,7 +65,8 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	const sign = "cordelia audit checkpoint"
 	for _, folder := range folders[1:] {
 		if !exists(folder) {
-			x.report(check, warning, "mount or make it, or take it out of checkpoint_dirs in config.json", "%s is not there, so it gets no copies", folder)
+			x.report(check, warning, "mount or make it, or take it out of checkpoint_dirs in config.json",
+				"%s is not there, so it gets no copies", folder)
 			return
 		}
 	}
@@ -84,13 +87,16 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	case v.Checkpoints == 0:
 		x.report(check, warning, sign, "none: what is cut off the audit record's end does not show")
 	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
-		x.report(check, warning, sign, "the newest is of %s and lacks %s", clock(newest.Format(time.RFC3339)), schemas.Count(int(v.Entries-v.Covered), "entry", "entries"))
+		x.report(check, warning, sign, "the newest is of %s and lacks %s", clock(newest.Format(time.RFC3339)),
+			schemas.Count(int(v.Entries-v.Covered), "entry", "entries"))
 	case len(folders) == 1:
 		found := fine // a new home has a day
 		if time.Since(oldest) > staleCheckpoint {
 			found = warning
 		}
-		x.report(check, found, elsewhere, "%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies", v.Checkpoints, v.Covered)
+		x.report(check, found, elsewhere,
+			"%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies",
+			v.Checkpoints, v.Covered)
 	default:
 		x.copies(check, folders, files, v)
 	}
@@ -105,7 +111,8 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 	near, here := 0, reach(own, folders[0])
 	for _, folder := range folders[1:] {
 		if there := reach(own, folder); there < here {
-			x.report(check, warning, fmt.Sprintf("see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
+			x.report(check, warning, fmt.Sprintf(
+				"see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
 				"the copies in %s reach entry %d, those here entry %d", folder, there, here)
 			return
 		}
@@ -114,10 +121,12 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 		}
 	}
 	if near == len(folders)-1 {
-		x.report(check, warning, elsewhere, "%d, up to entry %d; folders with copies: %d, all on the home's own disk", v.Checkpoints, v.Covered, near)
+		x.report(check, warning, elsewhere, "%d, up to entry %d; folders with copies: %d, all on the home's own disk",
+			v.Checkpoints, v.Covered, near)
 		return
 	}
-	x.report(check, fine, "", "%d, up to entry %d; folders with copies: %d, of them on the home's own disk: %d", v.Checkpoints, v.Covered, len(folders)-1, near)
+	x.report(check, fine, "", "%d, up to entry %d; folders with copies: %d, of them on the home's own disk: %d",
+		v.Checkpoints, v.Covered, len(folders)-1, near)
 }
 
 // reach is the newest entry that a folder's checkpoints cover.

@@ -21,7 +21,8 @@ import (
 func (x *examination) path() {
 	found, err := exec.LookPath("cordelia")
 	if err != nil {
-		x.report("PATH", warning, "add the folder of the program to PATH; clients do not need it", "cordelia is not on PATH")
+		x.report("PATH", warning, "add the folder of the program to PATH; clients do not need it",
+			"cordelia is not on PATH")
 		return
 	}
 	x.report("PATH", fine, "", "%s", found)
@@ -53,7 +54,8 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 			x.report(c.Title, warning, "cordelia setup --client "+string(c.ID), "is here and not connected")
 		case !found.Present:
 		case found.Entry.Command == "" || len(found.Entry.Args) == 0:
-			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID), "the entry in %s is incomplete", file.Path)
+			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID), "the entry in %s is incomplete",
+				file.Path)
 		case !found.Ours:
 			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID)+" replaces it",
 				"%s starts another program as cordelia: %s", file.Path, found.Entry.Command)
@@ -124,7 +126,8 @@ func (x *examination) permissions(c clients.Client) {
 	case found.Present:
 		x.report(check, fine, "", "%s calls cordelia's tools without asking", c.Title)
 	default:
-		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; cordelia setup --allow adds the rule %s",
+		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; "+
+			"cordelia setup --allow adds the rule %s",
 			c.Title, clients.Rule)
 	}
 }
@@ -199,7 +202,8 @@ func (x *examination) handshake(ctx context.Context, m clients.Machine, e client
 		home = e.Args[i+1]
 	}
 	if home != x.home {
-		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s", quoted(home))
+		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s",
+			quoted(home))
 		return
 	}
 	if !start {
@@ -256,5 +260,6 @@ func discover(ctx context.Context, e clients.Entry) (took time.Duration, err err
 	if i := strings.LastIndexByte(last, '\n'); i >= 0 {
 		last = last[i+1:]
 	}
-	return took, fmt.Errorf("no answer: %s", strings.Join(strings.Fields(fmt.Sprint(last, " ", errors.Join(readErr, waitErr))), " "))
+	return took, fmt.Errorf("no answer: %s",
+		strings.Join(strings.Fields(fmt.Sprint(last, " ", errors.Join(readErr, waitErr))), " "))
 }

@@ -68,7 +68,8 @@ func (x *examination) hold(ctx context.Context, check, place, self string, ours 
 	case is.Schema < mine.Schema:
 		x.report(check, problem, fix, "%s is older (%s): it cannot read what this one (%s) migrates", place, is, mine)
 	case is.Schema > mine.Schema || age < 0:
-		x.report(check, warning, fmt.Sprintf("use that one: %q doctor", place), "%s is newer (%s) than this one (%s)", place, is, mine)
+		x.report(check, warning, fmt.Sprintf("use that one: %q doctor", place), "%s is newer (%s) than this one (%s)",
+			place, is, mine)
 	case age > 0:
 		x.report(check, warning, fix, "%s is older (%s) than this one (%s)", place, is, mine)
 	case is.Version != mine.Version:

@@ -28,7 +28,8 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	who, err := n.Caller(t.Context(), file, "test")
 	require.NoError(t, err)
 	for i := range items {
-		_, err := ops.Find("memory_write_warm").Call(t.Context(), n, who, fmt.Appendf(nil, `{"type":"learning","data":{"type":"insight","content":"sheep %d jumped"}}`, i))
+		_, err := ops.Find("memory_write_warm").Call(t.Context(), n, who,
+			fmt.Appendf(nil, `{"type":"learning","data":{"type":"insight","content":"sheep %d jumped"}}`, i))
 		require.NoError(t, err)
 	}
 	require.NoError(t, n.Close())

@@ -32,7 +32,8 @@ func (x *examination) modes(home ops.Home) {
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		x.report(check, problem, "chmod go-rwx "+strings.Join(open, " "), "open to other users: %s", strings.Join(open, ", "))
+		x.report(check, problem, "chmod go-rwx "+strings.Join(open, " "), "open to other users: %s",
+			strings.Join(open, ", "))
 		return
 	}
 	x.report(check, fine, "", "the database is yours alone")
@@ -42,7 +43,8 @@ func (x *examination) modes(home ops.Home) {
 func (x *examination) leftovers(home ops.Home) {
 	const check = "half-made keys"
 	if keys.Offered(home.HumanKey()) {
-		x.report("passphrase", warning, "cordelia key info, which ends it one way or the other", "a change of your key's passphrase was cut short")
+		x.report("passphrase", warning, "cordelia key info, which ends it one way or the other",
+			"a change of your key's passphrase was cut short")
 	}
 	for _, dir := range []string{filepath.Dir(home.HumanKey()), home.AgentKeys()} {
 		list, err := keys.FindUnfinished(dir, time.Now())
@@ -51,10 +53,12 @@ func (x *examination) leftovers(home ops.Home) {
 		}
 		for _, u := range list {
 			if u.Dead {
-				x.report(check, warning, "cordelia setup, which removes it", "%s was left by a process that was killed", u.Path)
+				x.report(check, warning, "cordelia setup, which removes it", "%s was left by a process that was killed",
+					u.Path)
 				continue
 			}
-			x.report(check, warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path), "%s, left by a process that was killed, holds a key that no file beside it holds", u.Path)
+			x.report(check, warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path),
+				"%s, left by a process that was killed, holds a key that no file beside it holds", u.Path)
 		}
 	}
 }

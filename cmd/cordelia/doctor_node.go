@@ -28,11 +28,13 @@ func (x *examination) folder() {
 	case errors.Is(err, os.ErrNotExist):
 		x.report(check, problem, "cordelia setup", "%s does not exist", x.home)
 	case err != nil:
-		x.report(check, problem, "check the folders above it: ls -ld "+filepath.Dir(x.home), "%s cannot be read", x.home)
+		x.report(check, problem, "check the folders above it: ls -ld "+filepath.Dir(x.home), "%s cannot be read",
+			x.home)
 	case !info.IsDir():
 		x.report(check, problem, "move the file away, then: cordelia setup", "%s is not a folder", x.home)
 	case !ownedByMe(info):
-		x.report(check, problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home), "%s belongs to another user", x.home)
+		x.report(check, problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home),
+			"%s belongs to another user", x.home)
 	case private(info) != nil:
 		x.report(check, problem, fmt.Sprintf("chmod 700 %q", x.home), "%s: %v", x.home, private(info))
 	default:
@@ -60,7 +62,8 @@ func (x *examination) disk() {
 		dir = filepath.Dir(dir)
 	}
 	if name, bad := store.NetworkFileSystem(dir); bad {
-		x.report("file system", problem, "move the home folder to a local disk and name it with --home or CORDELIA_HOME",
+		x.report("file system", problem,
+			"move the home folder to a local disk and name it with --home or CORDELIA_HOME",
 			"%s is on a network file system (%s), where SQLite corrupts data", dir, name)
 	} else {
 		x.report("file system", fine, "", "local")
@@ -186,7 +189,8 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 	if current {
 		x.report("schema", fine, "", "version %d", report.Schema)
 	} else {
-		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup first: cordelia backup FILE",
+		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup "+
+			"first: cordelia backup FILE",
 			"version %d, this program's is %d", report.Schema, store.SchemaVersion())
 	}
 	x.record(record, auditErr)
@@ -204,7 +208,8 @@ func (x *examination) trust(v trust.Verified, err error) {
 		x.refused(check, err)
 		return
 	}
-	x.report(check, fine, "", "%d, replayed from %s", v.Scores+v.Skills, schemas.Count(int(v.Assessments+v.Feedback), "entry", "entries"))
+	x.report(check, fine, "", "%d, replayed from %s", v.Scores+v.Skills,
+		schemas.Count(int(v.Assessments+v.Feedback), "entry", "entries"))
 }
 
 // lost says of a key file that is missing what brings it back: setup does not, as
@@ -227,20 +232,26 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 		r, err := agents.Inspect(tx, k.file.EntityID)
 		switch {
 		case errors.Is(err, schemas.ErrNotFound) && k.must:
-			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be kept: cordelia uninstall --purge, then cordelia setup",
+			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be "+
+				"kept: cordelia uninstall --purge, then cordelia setup",
 				"the database does not know %s of %s", k.file.EntityID, k.path)
 		case errors.Is(err, schemas.ErrNotFound):
-			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path), "the database does not know the agent of %s", k.path)
+			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path),
+				"the database does not know the agent of %s", k.path)
 		case err != nil:
 			return err
 		case k.file.Kind == keys.Human && !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
-			x.report(check, problem, "put a backup of that file back: nothing else can open this home", "%s holds an old key, or a stranger's", k.path)
+			x.report(check, problem, "put a backup of that file back: nothing else can open this home",
+				"%s holds an old key, or a stranger's", k.path)
 		case !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
-			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key", k.path)
+			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key",
+				k.path)
 		case k.must && r.Status == schemas.Suspended:
-			x.report(check, problem, "cordelia agent resume "+r.Name, "%s, the agent your clients act as, is suspended", r.Name)
+			x.report(check, problem, "cordelia agent resume "+r.Name, "%s, the agent your clients act as, is suspended",
+				r.Name)
 		case k.must && r.Status == schemas.Deactivated:
-			x.report(check, problem, "cordelia agent reactivate "+r.Name, "%s, the agent your clients act as, is deactivated", r.Name)
+			x.report(check, problem, "cordelia agent reactivate "+r.Name,
+				"%s, the agent your clients act as, is deactivated", r.Name)
 		default:
 			matched++
 		}
@@ -278,12 +289,14 @@ func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
 func (x *examination) notifier(home ops.Home) {
 	const check = "notifier"
 	if err := ringOnce(); err != nil {
-		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost", "local sockets do not work: %v", err)
+		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost",
+			"local sockets do not work: %v", err)
 		return
 	}
 	dir := home.Database() + ".bells"
 	if info, err := os.Stat(dir); err == nil && (private(info) != nil || !ownedByMe(info)) {
-		x.report(check, warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir), "%s is not yours alone, so processes only poll", dir)
+		x.report(check, warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir),
+			"%s is not yours alone, so processes only poll", dir)
 		return
 	}
 	entries, err := os.ReadDir(dir)
@@ -337,7 +350,8 @@ func ringOnce() (err error) {
 func (x *examination) writable(path string) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		x.report("database", problem, "give the file and its folder back to your user: chown, then chmod u+rw "+path, "%s can be read but not written", path)
+		x.report("database", problem, "give the file and its folder back to your user: chown, then chmod u+rw "+path,
+			"%s can be read but not written", path)
 		return
 	}
 	f.Close() //nolint:errcheck // nothing was written

@@ -15,7 +15,8 @@ func (x *examination) shield() {
 		return
 	}
 	if err := runner.TryShield(); err != nil {
-		x.report(what, problem, "cordelia run --sandbox none confines nothing; report this", "the kernel promises it, and it does not hold: %v", err)
+		x.report(what, problem, "cordelia run --sandbox none confines nothing; report this",
+			"the kernel promises it, and it does not hold: %v", err)
 		return
 	}
 	x.report(what, fine, "", "tried: %s. Open: %s", strings.Join(holds, "; "), strings.Join(open, "; "))

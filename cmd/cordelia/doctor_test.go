@@ -124,7 +124,8 @@ func TestDoctor(t *testing.T) {
 		return func(u *user) {
 			require.NoError(u.t, os.Mkdir(u.path("tools"), 0o755))
 			// By another process: one forked here meanwhile could inherit the open file.
-			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho %s\n' "'$1'" > "$0" && chmod 755 "$0"`, u.path("tools/cordelia"), version)
+			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho %s\n' "'$1'" > "$0" && chmod 755 "$0"`,
+				u.path("tools/cordelia"), version)
 			require.NoError(u.t, script.Run())
 			u.env = []string{"PATH=" + u.path("tools")}
 		}
@@ -141,7 +142,8 @@ func TestDoctor(t *testing.T) {
 		{"open home", mode(".cordelia", 0o755), "home folder", problem, "mode 0755", "chmod 700"},
 		{"open key folder", mode(".cordelia/keys", 0o770), "key folder", problem, "mode 0770", "chmod 700"},
 		{"open key", mode(".cordelia/keys/human.key", 0o644), "your key", problem, "open to other users", "chmod 600"},
-		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file", "put a backup of that file back"},
+		{"no human key", remove(".cordelia/keys/human.key"), "your key", problem, "no key file",
+			"put a backup of that file back"},
 		{"no node key", remove(".cordelia/keys/node.key"), "node key", problem, "no key file", "setup"},
 		{"half a key", func(u *user) {
 			path, old := u.path(".cordelia/keys/.new-key-1"), time.Now().Add(-2*time.Hour)
@@ -158,13 +160,17 @@ func TestDoctor(t *testing.T) {
 		{"a passphrase half changed", func(u *user) {
 			require.NoError(u.t, os.WriteFile(u.path(".cordelia/keys/human.key.protected"), []byte("half"), 0o600))
 		}, "passphrase", warning, "cut short", "cordelia key info"},
-		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem, "not a JSON object", "backup"},
-		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`), "keys match database", problem, "old key", "put a backup of that file back"},
-		{"client agent ended", func(u *user) { u.must("agent", "deactivate", "claude-code") }, "keys match database", problem, "is deactivated", "agent reactivate claude-code"},
+		{"damaged key", replace(".cordelia/keys/claude-code.key", "{", "["), "client agent's key", problem,
+			"not a JSON object", "backup"},
+		{"an old key", alter(`UPDATE entities SET public_key = zeroblob(32) WHERE kind = 'human'`),
+			"keys match database", problem, "old key", "put a backup of that file back"},
+		{"client agent ended", func(u *user) { u.must("agent", "deactivate", "claude-code") }, "keys match database",
+			problem, "is deactivated", "agent reactivate claude-code"},
 		{"key of another database", func(u *user) {
 			other := newUser(u.t, program, nil)
 			other.must("setup")
-			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"), u.path(".cordelia/keys/claude-code.key")))
+			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"),
+				u.path(".cordelia/keys/claude-code.key")))
 		}, "keys match database", problem, "does not know", "backup"},
 		{"client agent suspended", func(u *user) {
 			u.must("events", "poll", "--as", "claude-code") // which makes it active
@@ -174,66 +180,91 @@ func TestDoctor(t *testing.T) {
 			other := newUser(u.t, program, nil)
 			other.must("setup")
 			require.NoError(u.t, os.MkdirAll(u.path(".cordelia/keys/agents"), 0o700))
-			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"), u.path(".cordelia/keys/agents/x.key")))
+			require.NoError(u.t, os.Rename(other.path(".cordelia/keys/claude-code.key"),
+				u.path(".cordelia/keys/agents/x.key")))
 		}, "keys match database", warning, "does not know the agent", "rm "},
 		{"no database", remove(".cordelia/cordelia.db"), "database", problem, "does not exist", "cordelia setup"},
 		{"no database file", func(u *user) {
-			require.NoError(u.t, os.WriteFile(u.path(".cordelia/cordelia.db"), []byte(strings.Repeat("garbage ", 1000)), 0o600))
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/cordelia.db"), []byte(strings.Repeat("garbage ", 1000)),
+				0o600))
 		}, "database", problem, "damaged", "cordelia restore"},
 		{"cut database", func(u *user) {
 			info, err := os.Stat(u.path(".cordelia/cordelia.db"))
 			require.NoError(u.t, err)
 			require.NoError(u.t, os.Truncate(u.path(".cordelia/cordelia.db"), info.Size()/2))
 		}, "database", problem, "damaged", "cordelia restore"},
-		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database", problem, "schema 99", "newer cordelia"},
-		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`), "schema", warning, "this program's", "backup"},
-		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`), "audit record", problem, "entry 2 was changed", "backup"},
-		{"audit record cut off", alter(`DROP TRIGGER audit_no_delete; DELETE FROM audit_details WHERE seq > 2; DELETE FROM audit WHERE seq > 2`), "audit record", problem, "are missing", "audit verify"},
+		{"newer schema", alter(`INSERT INTO schema_version(version, name, at) VALUES (99, 'later', 0)`), "database",
+			problem, "schema 99", "newer cordelia"},
+		{"older schema", alter(`DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)`),
+			"schema", warning, "this program's", "backup"},
+		{"changed audit record", alter(`DROP TRIGGER audit_no_update; UPDATE audit SET action = 'other' WHERE seq = 2`),
+			"audit record", problem, "entry 2 was changed", "backup"},
+		{"audit record cut off", alter(
+			`DROP TRIGGER audit_no_delete; DELETE FROM audit_details WHERE seq > 2; DELETE FROM audit WHERE seq > 2`),
+			"audit record", problem, "are missing", "audit verify"},
 		{"no checkpoint", remove(".cordelia/checkpoints"), "checkpoints", warning, "none: ", "audit checkpoint"},
 		{"share is away", func(u *user) {
-			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"), []byte(`{"checkpoint_dirs":["/nowhere/share"]}`), 0o600))
+			require.NoError(u.t, os.WriteFile(u.path(".cordelia/config.json"),
+				[]byte(`{"checkpoint_dirs":["/nowhere/share"]}`), 0o600))
 		}, "checkpoints", warning, "is not there", "checkpoint_dirs"},
-		{"checkpoints never left, on the first day", func(*user) {}, "checkpoints", fine, "none left this machine", "checkpoint_dirs"},
-		{"checkpoints did not arrive", settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600), "checkpoints", warning, "reach entry 0", "audit checkpoint"},
+		{"checkpoints never left, on the first day", func(*user) {}, "checkpoints", fine, "none left this machine",
+			"checkpoint_dirs"},
+		{"checkpoints did not arrive", settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600), "checkpoints", warning,
+			"reach entry 0", "audit checkpoint"},
 		{"checkpoints on the same disk", func(u *user) {
 			settings(`{"checkpoint_dirs":["HERE/share"]}`, 0o600)(u)
 			u.must("audit", "checkpoint")
 		}, "checkpoints", warning, "all on the home's own disk", "another disk"},
 		{"open database", mode(".cordelia/cordelia.db", 0o644), "file modes", problem, "cordelia.db", "chmod go-rwx"},
 		{"settings that others write", settings(`{}`, 0o622), "file modes", problem, "config.json", "chmod go-rwx"},
-		{"settings that do not parse", settings(`{"presence":`, 0o600), "settings", problem, "config.json cannot be used", "mend it"},
+		{"settings that do not parse", settings(`{"presence":`, 0o600), "settings", problem,
+			"config.json cannot be used", "mend it"},
 		{"unknown setting", settings(`{"presense":"1h"}`, 0o600), "settings", problem, `presense`, "mend it"},
-		{"checks reach the keys", settings(`{"check_roots":["HERE"]}`, 0o600), "machine checks", warning, "reach its keys", "check_roots"},
+		{"checks reach the keys", settings(`{"check_roots":["HERE"]}`, 0o600), "machine checks", warning,
+			"reach its keys", "check_roots"},
 		{"open notifier", func(u *user) {
 			require.NoError(u.t, os.MkdirAll(u.path(".cordelia/cordelia.db.bells"), 0o755))
 			require.NoError(u.t, os.Chmod(u.path(".cordelia/cordelia.db.bells"), 0o755))
 		}, "notifier", warning, "is not yours alone", "rm -r"},
 		{"not on PATH", func(*user) {}, "PATH", warning, "not on PATH", "add the folder"},
-		{"older program on PATH", onPath(`{"version":"v0.0.1","schema":1}`), "installed program", problem, "is older (0.0.1, schema 1)", "before it on PATH"},
-		{"newer program on PATH", onPath(`{"version":"v99.0.0","schema":99}`), "installed program", warning, "is newer", "use that one"},
+		{"older program on PATH", onPath(`{"version":"v0.0.1","schema":1}`), "installed program", problem,
+			"is older (0.0.1, schema 1)", "before it on PATH"},
+		{"newer program on PATH", onPath(`{"version":"v99.0.0","schema":99}`), "installed program", warning, "is newer",
+			"use that one"},
 		{"broken program on PATH", onPath("oops"), "installed program", problem, "does not run", "before it on PATH"},
 		{"installed program is gone", remove(".local/bin/cordelia"), "installed program", problem, "is gone", "setup"},
 		{"no record of set-up", func(u *user) {
 			require.NoError(u.t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), []byte("{"), 0o600))
 		}, "record of set-up", problem, "damaged", "move it away"},
-		{"changed trust score", alter(`UPDATE trust_scores SET alpha = 9000`), "trust scores", problem, "is not what the ledger gives", "backup"},
-		{"verdict taken out", alter(`DROP TRIGGER assessments_no_delete; DELETE FROM assessments`), "trust scores", problem, "assessment 1 is missing", "backup"},
-		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there", "setup --client claude-code"},
+		{"changed trust score", alter(`UPDATE trust_scores SET alpha = 9000`), "trust scores", problem,
+			"is not what the ledger gives", "backup"},
+		{"verdict taken out", alter(`DROP TRIGGER assessments_no_delete; DELETE FROM assessments`), "trust scores",
+			problem, "assessment 1 is missing", "backup"},
+		{"no program", remove(".local/bin/cordelia"), "Claude Code", problem, "not there",
+			"setup --client claude-code"},
 		{"program of another version", func(u *user) {
 			// By another process: one forked here meanwhile could inherit the open file.
-			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho "{\\"version\\":\\"v0\\"}"\n' > "$0"`, u.path(".local/bin/cordelia"))
+			script := exec.Command("sh", "-c", `printf '#!/bin/sh\necho "{\\"version\\":\\"v0\\"}"\n' > "$0"`,
+				u.path(".local/bin/cordelia"))
 			require.NoError(u.t, script.Run())
 		}, "Codex", problem, "starts version v0", "setup --client codex"},
-		{"malformed settings", replace(".codex/config.toml", "mcp_servers.cordelia]", "mcp_servers.cordelia"), "Codex", problem, "not in order at line", "mend"},
-		{"a malformed plugin", replace(pluginManifest, "}", ""), "Claude Code", problem, "not in order at line", "setup --client claude-code"},
+		{"malformed settings", replace(".codex/config.toml", "mcp_servers.cordelia]", "mcp_servers.cordelia"), "Codex",
+			problem, "not in order at line", "mend"},
+		{"a malformed plugin", replace(pluginManifest, "}", ""), "Claude Code", problem, "not in order at line",
+			"setup --client claude-code"},
 		{"half an entry", replace(pluginManifest, `,
       "args": ["mcp"]`, ""), "Claude Code", problem, "incomplete", "--force"},
-		{"a plugin of another version", replace(pluginHooks, "timeout", "time"), "Claude Code", warning, "hooks.json is not as this version has it", "setup --client claude-code"},
+		{"a plugin of another version", replace(pluginHooks, "timeout", "time"), "Claude Code", warning,
+			"hooks.json is not as this version has it", "setup --client claude-code"},
 		{"an entry beside the plugin", func(u *user) {
-			replace(".claude.json", `"other": {"command": "x"`, `"cordelia": {"command": "`+u.path(".local/bin/cordelia")+`", "args": ["mcp"]}, "other": {"command": "x"`)(u)
+			replace(".claude.json", `"other": {"command": "x"`,
+				`"cordelia": {"command": "`+u.path(".local/bin/cordelia")+
+					`", "args": ["mcp"]}, "other": {"command": "x"`)(u)
 		}, "Claude Code", problem, "reach no server", "setup --client claude-code"},
-		{"someone else's entry", replace(".codex/config.toml", `/cordelia"`, `/other"`), "Codex", problem, "another program", "--force"},
-		{"not connected", replace(".codex/config.toml", "mcp_servers.cordelia", "mcp_servers.c"), "Codex", warning, "not connected", "setup --client codex"},
+		{"someone else's entry", replace(".codex/config.toml", `/cordelia"`, `/other"`), "Codex", problem,
+			"another program", "--force"},
+		{"not connected", replace(".codex/config.toml", "mcp_servers.cordelia", "mcp_servers.c"), "Codex", warning,
+			"not connected", "setup --client codex"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -333,7 +364,8 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 		{"second day", staleCheckpoint + time.Hour, nil, warning, "none left this machine"},
 		{"same disk", time.Hour, []string{near}, warning, "folders with copies: 1, all on the home's own disk"},
 	}
-	if away, err := os.MkdirTemp("/dev/shm", "cordelia-doctor-"); err == nil { // memory is a disk of its own, where there is one
+	// memory is a disk of its own, where there is one
+	if away, err := os.MkdirTemp("/dev/shm", "cordelia-doctor-"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(away) })
 		if !sameDisk(away, home) {
 			cases = append(cases, given{"another disk", staleCheckpoint + time.Hour, []string{near, away}, fine,
@@ -342,7 +374,8 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 	}
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			first, last := events.Checkpoint{At: time.Now().Add(-tt.age).UnixMicro()}, events.Checkpoint{At: time.Now().UnixMicro()}
+			first, last := events.Checkpoint{At: time.Now().Add(
+				-tt.age).UnixMicro()}, events.Checkpoint{At: time.Now().UnixMicro()}
 			folders := append([]string{home}, tt.folders...)
 			var files []events.CheckpointFile
 			for _, folder := range folders {
@@ -361,7 +394,8 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 			require.NoError(t, x.print())
 			shown, err := os.ReadFile(out)
 			require.NoError(t, err)
-			require.Equal(t, tt.want == warning, strings.Contains(string(shown), "fix: name a folder on another disk"), "%s", shown)
+			require.Equal(t, tt.want == warning, strings.Contains(string(shown), "fix: name a folder on another disk"),
+				"%s", shown)
 		})
 	}
 }

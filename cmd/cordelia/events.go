@@ -20,11 +20,13 @@ func (a *app) eventsCommand() *cobra.Command {
 			example: "cordelia events poll --as researcher --peek", show: shown(showEvents), learns: true,
 		}.command(a),
 		twin{
-			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]", short: "Choose which events reach you",
+			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]",
+			short: "Choose which events reach you",
 			long: `Choose which events reach you. EVENTS is JSON: a list of {"event": …, "group": …}.
 An empty list after set means none, [{"event":"*"}] all.`,
-			takes: []string{"action", "events?"}, example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
-			show: shown(showSubscriptions),
+			takes:   []string{"action", "events?"},
+			example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
+			show:    shown(showSubscriptions),
 		}.command(a),
 		a.eventsTailCommand(),
 	)
@@ -53,7 +55,8 @@ func showEvents(a *app, v eventsView) {
 	} else {
 		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
-			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(e.Source)}, cell{text: a.payload(e.Payload)})
+			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(e.Source)},
+				cell{text: a.payload(e.Payload)})
 		}
 		a.print(t)
 	}
@@ -62,9 +65,11 @@ func showEvents(a *app, v eventsView) {
 	}
 	switch rest := v.rest(); {
 	case rest > 0 && v.Cursor != "":
-		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s", v.part(rest), v.Cursor)
+		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s",
+			v.part(rest), v.Cursor)
 	case rest > 0:
-		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek", v.part(rest))
+		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek",
+			v.part(rest))
 	case v.Cursor != "" && v.Unread > 0:
 		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
@@ -228,7 +233,8 @@ func (t *tail) show(v eventsView) error {
 			}
 			continue
 		}
-		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)), t.who(e.Source), t.payload(e.Payload))
+		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)),
+			t.who(e.Source), t.payload(e.Payload))
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func printed(t *testing.T, f func(a *app)) (out, notes string) {
 func pageOf(events, unread, skipped int, cursor string) eventsView {
 	v := eventsView{Unread: unread, Cursor: cursor}
 	for i := range events {
-		v.Events = append(v.Events, eventView{ID: fmt.Sprint("event-", i), Event: "memory.written", Payload: []byte("{}")})
+		v.Events = append(v.Events, eventView{ID: fmt.Sprint("event-", i), Event: "memory.written",
+			Payload: []byte("{}")})
 	}
 	if skipped > 0 {
 		v.Gap = &struct {
@@ -48,12 +49,15 @@ func TestEventsLeftOutAreSaid(t *testing.T) {
 		answer eventsView
 		notes  string
 	}{
-		"all":           {pageOf(91, 91, 0, "C"), "cordelia: 91 unread; once handled, the same with: --ack C\n"},
-		"all, peeking":  {pageOf(91, 91, 0, ""), ""},
-		"part":          {pageOf(82, 91, 0, "C"), "cordelia: the oldest 82 of 91 unread shown, " + limits + "; once handled, the same goes on with: --ack C\n"},
-		"part, peeking": {pageOf(82, 91, 0, ""), "cordelia: the oldest 82 of 91 unread shown, " + limits + "; to get past them, poll without --peek\n"},
+		"all":          {pageOf(91, 91, 0, "C"), "cordelia: 91 unread; once handled, the same with: --ack C\n"},
+		"all, peeking": {pageOf(91, 91, 0, ""), ""},
+		"part": {pageOf(82, 91, 0, "C"), "cordelia: the oldest 82 of 91 unread shown, " + limits +
+			"; once handled, the same goes on with: --ack C\n"},
+		"part, peeking": {pageOf(82, 91, 0, ""), "cordelia: the oldest 82 of 91 unread shown, " + limits +
+			"; to get past them, poll without --peek\n"},
 		"older ones skipped": {pageOf(82, 300, 44, "C"), "cordelia: 44 older events are no longer shown\n" +
-			"cordelia: the oldest 82 of 256 unread shown, " + limits + "; once handled, the same goes on with: --ack C\n"},
+			"cordelia: the oldest 82 of 256 unread shown, " + limits +
+			"; once handled, the same goes on with: --ack C\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, notes := printed(t, func(a *app) { showEvents(a, test.answer) })
@@ -70,7 +74,8 @@ func TestTailSaysOnceThatItIsBehind(t *testing.T) {
 			require.NoError(t, look.show(v))
 		}
 	})
-	require.Equal(t, "cordelia: the oldest 82 of 91 unread shown, as many as an answer holds; the rest follows once these are handled, or with --ack\n", notes)
+	require.Equal(t, "cordelia: the oldest 82 of 91 unread shown, as many as an answer holds; the rest follows once "+
+		"these are handled, or with --ack\n", notes)
 	_, notes = printed(t, func(a *app) {
 		reader := &tail{acting: &acting{app: a}, ack: true, seen: map[string]bool{}}
 		require.NoError(t, reader.show(pageOf(82, 91, 0, "C")))

@@ -43,7 +43,8 @@ key is known. A FILE that exists is not overwritten.`,
 				switch {
 				case agents && (as != "" || group != "" || len(words) == 0 || words[0] == "-"):
 					return schemas.Invalidf("--agents is for everything of yours, in a folder").
-						Expecting("the name of a new folder, and no --as or --group").Try("run: cordelia export --agents FOLDER")
+						Expecting("the name of a new folder, and no --as or --group").Try(
+						"run: cordelia export --agents FOLDER")
 				case agents:
 					return w.exportAll(cmd.Context(), words[0], r)
 				}
@@ -67,7 +68,8 @@ key is known. A FILE that exists is not overwritten.`,
 	cmd.Flags().StringVar(&format, "format", formats[0], "jsonl (one record a line) or markdown (for people)")
 	cmd.Flags().StringVar(&group, "group", "", "all that this group holds, whoever wrote it")
 	cmd.Flags().BoolVar(&agents, "agents", false, "what your agents own, too: a folder with a file for each")
-	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
+	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats,
+		cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
 	asFlag(cmd, &as)
 	return cmd
 }

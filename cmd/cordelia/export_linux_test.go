@@ -28,7 +28,8 @@ func TestExportOnATerminalIsEscaped(t *testing.T) {
 		require.NoError(t, keys.Close())
 		require.Contains(t, shown.String(), "gannets")
 		for _, r := range shown.String() {
-			require.False(t, r < 0x20 && r != '\n' && r != '\r' && r != '\t' || strings.ContainsRune(hiding[1:], r) && r > 0x7e, "%s: %U", format, r)
+			require.False(t, r < 0x20 && r != '\n' && r != '\r' && r != '\t' || strings.ContainsRune(hiding[1:], r) &&
+				r > 0x7e, "%s: %U", format, r)
 		}
 		out, err := s.command("cordelia export --format " + format + " -").Output()
 		require.NoError(t, err)

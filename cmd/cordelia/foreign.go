@@ -59,9 +59,11 @@ read only until its work was found right.`,
 					return err
 				}
 				if a.asJSON {
-					return a.printJSON(map[string]any{"agent_id": r.ID, "name": r.Name, "node_id": r.NodeID, "status": r.Status})
+					return a.printJSON(map[string]any{"agent_id": r.ID, "name": r.Name, "node_id": r.NodeID,
+						"status": r.Status})
 				}
-				a.say("%s", fmt.Sprintf("%s %s of node %s, tier low", clean(r.Name), short(string(r.ID)), short(r.NodeID)))
+				a.say("%s", fmt.Sprintf("%s %s of node %s, tier low", clean(r.Name), short(string(r.ID)),
+					short(r.NodeID)))
 				return nil
 			})
 		},
@@ -69,6 +71,7 @@ read only until its work was found right.`,
 	f := cmd.Flags()
 	f.StringVar(&adoption.Name, "name", "", "its short name here")
 	f.StringArrayVar(&adoption.Groups, "group", nil, "groups it joins (repeatable)")
-	f.StringVar(&capabilities, "capabilities", "", "its rights (JSON, a `file` with it, or - for stdin); omitted: those of a worker")
+	f.StringVar(&capabilities, "capabilities", "",
+		"its rights (JSON, a `file` with it, or - for stdin); omitted: those of a worker")
 	return cmd
 }

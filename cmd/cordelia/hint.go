@@ -21,7 +21,8 @@ type said struct {
 
 // named finds an operation in a text, with the word before it and what says which of
 // its commands is meant.
-var named = regexp.MustCompile(`(?:\b(call|run:?) )?\b([a-z]+(?:_[a-z]+)*)\b(?:(?:,| with)?(?: the)? action[ =](\w+)|( without arguments)?)`)
+var named = regexp.MustCompile(
+	`(?:\b(call|run:?) )?\b([a-z]+(?:_[a-z]+)*)\b(?:(?:,| with)?(?: the)? action[ =](\w+)|( without arguments)?)`)
 
 // commands names the commands where a text that was written for tools names those:
 // whoever reads it is at a terminal.

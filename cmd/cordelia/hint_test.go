@@ -16,27 +16,37 @@ func TestHintsNameCommands(t *testing.T) {
 	a := &app{}
 	a.rootCommand(nil)
 	for tool, want := range map[string]string{
-		"agent_list shows the agents below you":                                                "cordelia agent list shows the agents below you",
-		"correct what is listed and call memory_search again":                                  "correct what is listed and run cordelia memory search again",
-		"memory_group with action list shows your groups; agent_list does not":                 "cordelia memory group list shows your groups; cordelia agent list does not",
-		"with memory_group, action add, role owner":                                            "with cordelia memory group add, role owner",
-		"memory_session action=start":                                                          "cordelia memory session start",
-		"see memory_group":                                                                     "see cordelia memory group",
-		"task_status without arguments lists the work you may see":                             "cordelia task list lists the work you may see",
-		"task_status with the task_id shows it":                                                "cordelia task show with the task_id shows it",
-		`agent_list {"agent": "scout"}`:                                                        "cordelia agent show scout",
-		`task_status {"work_id": "7", "detail": true}; then`:                                   "cordelia task show 7 --detail; then",
-		`task_report {"work_id": "7", "fence": 2, "outcome": "done", "result": {"a": "it's"}}`: `cordelia task report 7 done --fence 2 --result '{"a": "it'\''s"}'`,
+		"agent_list shows the agents below you": "cordelia agent " +
+			"list shows the agents below you",
+		"correct what is listed and call memory_search again": "correct what is " +
+			"listed and run cordelia memory search again",
+		"memory_group with action list shows your groups; agent_list does not": "cordelia memory " +
+			"group list shows your groups; cordelia agent list does not",
+		"with memory_group, action add, role owner": "with cordelia " +
+			"memory group add, role owner",
+		"memory_session action=start": "cordelia memory " +
+			"session start",
+		"see memory_group": "see cordelia " +
+			"memory group",
+		"task_status without arguments lists the work you may see": "cordelia task list " +
+			"lists the work you may see",
+		"task_status with the task_id shows it": "cordelia task show " +
+			"with the task_id shows it",
+		`agent_list {"agent": "scout"}`: "cordelia agent " +
+			"show scout",
+		`task_status {"work_id": "7", "detail": true}; then`: "cordelia task show " +
+			"7 --detail; then",
+		`task_report {"work_id": "7", "fence": 2, "outcome": "done", "result": {"a": "it's"}}`:                                   `cordelia task report 7 done --fence 2 --result '{"a": "it'\''s"}'`,
 		`widen them: agent_capabilities {"agent": "w", "groups": ["a","b"], "capabilities": {"memory_read": {"groups": ["a"]}}}`: `widen them: cordelia agent capabilities w --capabilities '{"memory_read": {"groups": ["a"]}}' --group a --group b`,
 		`resume it: agent_lifecycle {"agent": "scout", "action": "resume"}`:                                                      "resume it: cordelia agent resume scout",
 		`agent_capabilities {"agent": "scout"} shows its tools`:                                                                  "cordelia agent capabilities scout shows its tools",
-		`task_report {"result": {…}}`:                                                                                            `cordelia task report {"result": {…}}`,
-		"give work_id and max_parallel_ops":                                                                                      "give work_id and max_parallel_ops",
-		"cordelia review shows what waits":                                                                                       "cordelia review shows what waits",
-		"":                                                                                                                       "",
-		"agent_lifecycle with action resume":                                                                                     "cordelia agent resume",
-		"agent_lifecycle reactivates it until":                                                                                   "cordelia agent reactivates it until",
-		"a_b agent_lists":                                                                                                        "a_b agent_lists",
+		`task_report {"result": {…}}`:          `cordelia task report {"result": {…}}`,
+		"give work_id and max_parallel_ops":    "give work_id and max_parallel_ops",
+		"cordelia review shows what waits":     "cordelia review shows what waits",
+		"":                                     "",
+		"agent_lifecycle with action resume":   "cordelia agent resume",
+		"agent_lifecycle reactivates it until": "cordelia agent reactivates it until",
+		"a_b agent_lists":                      "a_b agent_lists",
 	} {
 		require.Equal(t, want, a.commands(tool))
 	}
@@ -57,7 +67,8 @@ func TestFlagsSayWhatTheyAreFor(t *testing.T) {
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			words := strings.Fields(strings.NewReplacer(strings.ReplaceAll(f.Name, "-", " "), "", ":", " ", ",", " ").Replace(f.Usage))
+			words := strings.Fields(strings.NewReplacer(strings.ReplaceAll(f.Name, "-", " "), "", ":", " ", ",",
+				" ").Replace(f.Usage))
 			require.GreaterOrEqual(t, len(words), 2, "%s --%s: %q", cmd.CommandPath(), f.Name, f.Usage)
 			require.NotRegexp(t, `^(:|\()`, f.Usage, "%s --%s", cmd.CommandPath(), f.Name)
 		})

@@ -22,7 +22,8 @@ func (a *app) place() (ops.Home, error) {
 		_, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrPermission) {
 			return "", schemas.Deniedf("%s may not be read by this user%s", a.home, ownerOf(a.home)).
-				Try("run as the user it belongs to, or name another folder with --home; look: ls -ld %s", quoted(a.home)).Because(err)
+				Try("run as the user it belongs to, or name another folder with --home; look: ls -ld %s",
+					quoted(a.home)).Because(err)
 		}
 	}
 	return home, nil
@@ -40,7 +41,8 @@ func ownerOf(dir string) string {
 // gone refuses a home that has keys and no database.
 func gone(home ops.Home) error {
 	return schemas.NotFoundf("%s has keys, but its database is gone", home).
-		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then cordelia setup")
+		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then " +
+			"cordelia setup")
 }
 
 // openUsed opens a node that has a user; it makes none.

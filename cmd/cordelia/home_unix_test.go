@@ -76,7 +76,8 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 		},
 		"the home folder is not named": func(t *testing.T, u *user) {
 			u.env = []string{"HOME="}
-			for _, line := range [][]string{{"agent", "list"}, {"mcp"}, {"setup"}, {"audit", "verify"}, {"restore", "x"}} {
+			for _, line := range [][]string{{"agent", "list"}, {"mcp"}, {"setup"}, {"audit", "verify"},
+				{"restore", "x"}} {
 				out, code := u.run(line...)
 				require.Equal(t, exitUsage, code, out)
 				require.Contains(t, out, "set HOME")

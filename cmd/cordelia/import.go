@@ -108,7 +108,8 @@ func (a *app) inputs(words []string) (list []memory.Input, err error) {
 		}
 		info, err := os.Stat(word)
 		if err != nil {
-			return nil, schemas.NotFoundf("%s cannot be read", word).Try("name a file or folder that you may read").Because(err)
+			return nil, schemas.NotFoundf("%s cannot be read",
+				word).Try("name a file or folder that you may read").Because(err)
 		}
 		if !info.IsDir() {
 			list = append(list, fileInput(filepath.Base(word), word))

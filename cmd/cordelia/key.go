@@ -14,7 +14,8 @@ import (
 )
 
 func (a *app) keyCommand() *cobra.Command {
-	return group("key", "Keys of yourself and your agents", a.keyInfoCommand(), a.keyPassphraseCommand(), a.keyUnwrapCommand(), a.keyRotateCommand())
+	return group("key", "Keys of yourself and your agents", a.keyInfoCommand(), a.keyPassphraseCommand(),
+		a.keyUnwrapCommand(), a.keyRotateCommand())
 }
 
 func (a *app) keyInfoCommand() *cobra.Command {
@@ -163,6 +164,7 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why the old key does not sign: compromised or lost")
-	cmd.RegisterFlagCompletionFunc("reason", cobra.FixedCompletions([]string{"compromised", "lost"}, cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
+	cmd.RegisterFlagCompletionFunc("reason", cobra.FixedCompletions([]string{"compromised", "lost"},
+		cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
 	return cmd
 }

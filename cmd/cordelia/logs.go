@@ -95,8 +95,10 @@ func (l logs) run(ctx context.Context) error {
 func (l logs) lines(ctx context.Context, list []ops.Tailed) (out []logLine) {
 	for _, e := range list {
 		l.learnName(ctx, string(e.Actor))
-		line := logLine{e.Time, l.who(string(e.Actor)), e.Action, []string{l.named(ctx, e.Target)}, e.Decision != "allowed"}
-		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who && out[n-1].Action == line.Action {
+		line := logLine{e.Time, l.who(string(e.Actor)), e.Action, []string{l.named(ctx, e.Target)},
+			e.Decision != "allowed"}
+		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who &&
+			out[n-1].Action == line.Action {
 			out[n-1].Targets = append(out[n-1].Targets, line.Targets...)
 			continue
 		}
@@ -121,7 +123,8 @@ func (l logs) show(line logLine) error {
 		return l.printLine(line)
 	}
 	colours := l.colours()
-	text := fmt.Sprintf("%s  %s  %s  %s", paint(colours, dim, clock(line.Time)), clean(line.Who), paint(colours, bold, clean(line.Action)),
+	text := fmt.Sprintf("%s  %s  %s  %s", paint(colours, dim, clock(line.Time)), clean(line.Who),
+		paint(colours, bold, clean(line.Action)),
 		clean(strings.Join(line.Targets, ", ")))
 	if line.Refused {
 		text += "  " + paint(colours, red, "refused")

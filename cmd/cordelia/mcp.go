@@ -79,11 +79,16 @@ made first. This is what clients start; setup writes it into their settings.`,
 			return a.serveStdio(cmd.Context(), f)
 		},
 	}
-	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable), "act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
-	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
-	cmd.Flags().StringVar(&f.dir, "dir", "", "folder the agent works in (default: the one this is started in); it may be bound to a group")
-	cmd.Flags().StringVar(&f.connect, "connect", "", "pass everything on to a server behind this unix socket, and open no home: for workers of cordelia run")
-	cmd.Flags().BoolVar(&f.structured, "structured", false, "for programs: results carry their fields (structuredContent) beside the text, and tools their outputSchema")
+	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable),
+		"act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
+	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+
+		names(ops.Toolsets()))
+	cmd.Flags().StringVar(&f.dir, "dir", "",
+		"folder the agent works in (default: the one this is started in); it may be bound to a group")
+	cmd.Flags().StringVar(&f.connect, "connect", "",
+		"pass everything on to a server behind this unix socket, and open no home: for workers of cordelia run")
+	cmd.Flags().BoolVar(&f.structured, "structured", false,
+		"for programs: results carry their fields (structuredContent) beside the text, and tools their outputSchema")
 	return cmd
 }
 
@@ -111,11 +116,13 @@ func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human, a.home)
+		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human,
+			a.home)
 	}
 	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
-		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(), Hooks: ops.NewHooks(n), Structured: f.structured})
+		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(),
+			Hooks: ops.NewHooks(n), Structured: f.structured})
 	}()
 	caller, err := ownCaller(ctx, n, f.as)
 	router := <-routers

@@ -27,7 +27,8 @@ func (a *app) memoryCommand() *cobra.Command {
 			example: "cordelia memory read 1cd21f84 --history", show: shown(showItems), learns: true,
 		}.command(a),
 		twin{
-			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item", takes: []string{"data?"},
+			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item",
+			takes: []string{"data?"},
 			long: `Remember something: yours alone unless --group or --visibility say otherwise.
 DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 - for stdin:
@@ -39,11 +40,13 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 			prose: insight, show: shown(showWritten),
 		}.command(a),
 		twin{
-			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good", takes: []string{"id"},
+			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good",
+			takes:   []string{"id"},
 			example: "cordelia memory delete 1cd21f84 --mode undo", show: shown(showDeleted),
 		}.command(a),
 		twin{
-			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group", takes: []string{"id", "group"},
+			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group",
+			takes:   []string{"id", "group"},
 			example: "cordelia memory share 1cd21f84 team", show: shown(showWritten),
 		}.command(a),
 		a.memoryReleaseCommand(),
@@ -60,18 +63,25 @@ func (a *app) memoryGroupCommand() *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
 		return twin{
 			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,
-			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups), learns: true,
+			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups),
+			learns: true,
 		}.command(a)
 	}
 	return group("group", "Groups that share memory",
-		action("create", "GROUP", "Make a group you own", "create team --description 'the parser rewrite'", []string{"group"}, "entity", "role", "emcon"),
-		action("list", "", "List the groups you see", "list", nil, "group", "entity", "role", "description", "culture", "emcon"),
-		action("read", "GROUP", "Show a group with its members", "read team", []string{"group"}, "entity", "role", "description", "culture", "emcon"),
-		action("add", "GROUP ENTITY", "Add a member, invite one that is not below you, or change a role", "add team researcher --role member", []string{"group", "entity"}, "description", "culture", "emcon"),
-		action("remove", "GROUP ENTITY", "Remove a member, or take an invitation back", "remove team researcher", []string{"group", "entity"}, "role", "description", "culture", "emcon"),
+		action("create", "GROUP", "Make a group you own", "create team --description 'the parser rewrite'",
+			[]string{"group"}, "entity", "role", "emcon"),
+		action("list", "", "List the groups you see", "list", nil, "group", "entity", "role", "description", "culture",
+			"emcon"),
+		action("read", "GROUP", "Show a group with its members", "read team", []string{"group"}, "entity", "role",
+			"description", "culture", "emcon"),
+		action("add", "GROUP ENTITY", "Add a member, invite one that is not below you, or change a role",
+			"add team researcher --role member", []string{"group", "entity"}, "description", "culture", "emcon"),
+		action("remove", "GROUP ENTITY", "Remove a member, or take an invitation back", "remove team researcher",
+			[]string{"group", "entity"}, "role", "description", "culture", "emcon"),
 		action("invitations", "", "List invitations of your agents, or of you, to others' groups", "invitations", nil,
 			"group", "entity", "role", "description", "culture", "emcon"),
-		action("update", "GROUP", "Change description, culture or emission control", "update team --emcon", []string{"group"}, "entity", "role"),
+		action("update", "GROUP", "Change description, culture or emission control", "update team --emcon",
+			[]string{"group"}, "entity", "role"),
 	)
 }
 
@@ -82,16 +92,19 @@ func (a *app) memoryHotCommand() *cobra.Command {
 			example: "cordelia memory hot show researcher --section active", show: shown(showHot),
 		}.command(a),
 		twin{
-			op: "memory_write_hot", use: "patch DATA", short: "Merge into your context; null deletes (RFC 7396)", takes: []string{"data"},
+			op: "memory_write_hot", use: "patch DATA", short: "Merge into your context; null deletes (RFC 7396)",
+			takes:   []string{"data"},
 			fixed:   map[string]any{"operation": "patch"},
-			example: `cordelia memory hot patch '{"active":{"focus":"the parser rewrite"}}'`, show: shown(showHotWritten),
+			example: `cordelia memory hot patch '{"active":{"focus":"the parser rewrite"}}'`,
+			show:    shown(showHotWritten),
 		}.command(a),
 	)
 }
 
 func (a *app) memorySessionCommand() *cobra.Command {
 	return twin{
-		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session", takes: []string{"action"},
+		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session",
+		takes:   []string{"action"},
 		example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",
 		names:   map[string]string{"open_threads": "open-thread"}, fill: oneSession, show: shown(showSession),
 	}.command(a)
@@ -123,9 +136,11 @@ func showFound(a *app, v struct {
 	if len(v.Results) == 0 {
 		a.say("Nothing found.")
 	} else {
-		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY", "TEXT"}}
+		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY",
+			"TEXT"}}
 		for _, r := range v.Results {
-			t.add(cell{short(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold}, cell{text: clean(r.Author)},
+			t.add(cell{short(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold},
+				cell{text: clean(r.Author)},
 				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{shorts(r.Conflicts), yellow},
 				cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
 		}
@@ -196,7 +211,8 @@ func showItems(a *app, v struct {
 		f.add("for", clean(item.Visibility+" "+item.Group))
 		f.add("owner", a.who(item.Owner))
 		f.add("author", a.who(item.Author))
-		f.add("source", clean(item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
+		f.add("source", clean(
+			item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
 		f.add("origin", short(item.Origin))
 		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
 		f.add("created", clock(item.CreatedAt))
@@ -328,7 +344,8 @@ func showGroups(a *app, v struct {
 			if g.Emcon {
 				writes = cell{"blocked", yellow}
 			}
-			t.add(cell{clean(g.ID), bold}, cell{text: clean(g.Kind)}, cell{text: clean(g.Role)}, cell{text: fmt.Sprint(g.Size)}, writes,
+			t.add(cell{clean(g.ID), bold}, cell{text: clean(g.Kind)}, cell{text: clean(g.Role)},
+				cell{text: fmt.Sprint(g.Size)}, writes,
 				cell{text: clock(g.CreatedAt)}, cell{text: clean(g.Description)})
 		}
 		a.print(t)
@@ -354,10 +371,12 @@ func showGroup(a *app, g groupView) {
 	a.say("")
 	t := table{firm: 3, head: []string{"MEMBER", "ID", "ROLE", "JOINED"}}
 	for _, m := range g.Members {
-		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role)}, cell{text: clock(m.JoinedAt)})
+		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role)},
+			cell{text: clock(m.JoinedAt)})
 	}
 	for _, m := range g.Invited {
-		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role) + ", invited"}, cell{text: clock(m.JoinedAt)})
+		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role) + ", invited"},
+			cell{text: clock(m.JoinedAt)})
 	}
 	a.print(t)
 }

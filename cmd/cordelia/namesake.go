@@ -20,7 +20,8 @@ func sayNamesakes(ctx context.Context, w *acting, answer json.RawMessage) {
 	}
 	others := slices.DeleteFunc(w.called(ctx, made.Name), func(g agentView) bool { return g.AgentID == made.AgentID })
 	means, err := w.meant(ctx, made.Name)
-	if means != "" && means != made.AgentID && !slices.ContainsFunc(others, func(g agentView) bool { return g.AgentID == means }) {
+	if means != "" && means != made.AgentID && !slices.ContainsFunc(others,
+		func(g agentView) bool { return g.AgentID == means }) {
 		others = append(others, agentView{AgentID: means})
 	}
 	if len(others) == 0 && !errors.Is(err, schemas.ErrConflict) {

@@ -22,7 +22,8 @@ func (a *app) askPassphrase() ([]byte, error) {
 	}
 	tty, err := os.OpenFile(ttyPath, os.O_RDWR, 0)
 	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the person's key needs a passphrase, and there is no terminal to ask at").
+		return nil, schemas.Errorf(schemas.CodeUnauthenticated,
+			"the person's key needs a passphrase, and there is no terminal to ask at").
 			Try("run it in a terminal, or hand the passphrase over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
 	}
 	defer tty.Close() //nolint:errcheck // only read
@@ -55,7 +56,8 @@ func (a *app) openPassphrase() error {
 }
 
 func unreadablePassphrase(err error) error {
-	return schemas.Errorf(schemas.CodeUnauthenticated, "the passphrase cannot be read").Try("repeat the command").Because(err)
+	return schemas.Errorf(schemas.CodeUnauthenticated,
+		"the passphrase cannot be read").Try("repeat the command").Because(err)
 }
 
 // firstLine reads up to the end of the first line, byte by byte: what follows
@@ -67,7 +69,8 @@ func firstLine(r io.Reader) ([]byte, error) {
 		n, err := r.Read(one)
 		if n == 1 && one[0] == '\n' || errors.Is(err, io.EOF) {
 			if line = bytes.TrimSuffix(line, []byte("\r")); len(line) == 0 {
-				return nil, schemas.Errorf(schemas.CodeUnauthenticated, "no passphrase was given").Try("repeat the command")
+				return nil, schemas.Errorf(schemas.CodeUnauthenticated,
+					"no passphrase was given").Try("repeat the command")
 			}
 			return line, nil
 		}
@@ -77,5 +80,6 @@ func firstLine(r io.Reader) ([]byte, error) {
 		line = append(line, one[:n]...)
 	}
 	clear(line)
-	return nil, schemas.Invalidf("the passphrase is too long").Expecting("at most %d bytes in the first line", maxPassphrase-1)
+	return nil, schemas.Invalidf("the passphrase is too long").Expecting("at most %d bytes in the first line",
+		maxPassphrase-1)
 }

@@ -39,7 +39,8 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 					return nil
 				}
 				if revoke {
-					return schemas.Invalidf("--revoke is about one item").Try("name it: cordelia memory release ID --revoke")
+					return schemas.Invalidf("--revoke is about one item").Try(
+						"name it: cordelia memory release ID --revoke")
 				}
 				items, err := w.node.Held(cmd.Context(), w.caller)
 				if err != nil {

@@ -18,22 +18,26 @@ func (a *app) reviewCommand() *cobra.Command {
 			example: "cordelia review list --limit 50", show: shown(showReviews),
 		}.command(a),
 		twin{
-			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes", takes: []string{"ids"},
-			hide: []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
+			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes",
+			takes: []string{"ids"},
+			hide:  []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
 		}.command(a),
 		a.approveCommand(),
 		a.rejectCommand(),
 		twin{
-			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back", fixed: map[string]any{"action": "submit"},
-			hide: []string{"nonce", "expires", "signature", "staging"}, show: shown(showReturned),
+			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back",
+			fixed: map[string]any{"action": "submit"},
+			hide:  []string{"nonce", "expires", "signature", "staging"}, show: shown(showReturned),
 			long: `Hand in what an autonomous agent, whose key is on this machine, brings back: where
 its chain stands, and what is new. --memories is JSON, the name of a file with it,
 or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "source"}]`,
 			example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
 		}.command(a),
 		twin{
-			op: "reintegrate", use: "withdraw STAGING", short: "Take back what an agent handed in and nobody decided", takes: []string{"staging"},
-			fixed: map[string]any{"action": "withdraw"}, hide: []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
+			op: "reintegrate", use: "withdraw STAGING", short: "Take back what an agent handed in and nobody decided",
+			takes:   []string{"staging"},
+			fixed:   map[string]any{"action": "withdraw"},
+			hide:    []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
 			example: "cordelia review withdraw staging-9f86… --as rover", show: shown(showReturned),
 		}.command(a),
 	)
@@ -68,7 +72,8 @@ func (a *app) approveCommand() *cobra.Command {
 		Args:    wants(maxWords, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words)%2 != 0 {
-				return schemas.Invalidf("an id lacks its hash").Expecting("%s", cmd.UseLine()).Try("run: cordelia review show ID")
+				return schemas.Invalidf("an id lacks its hash").Expecting("%s",
+					cmd.UseLine()).Try("run: cordelia review show ID")
 			}
 			var decisions []map[string]any
 			for i := 0; i < len(words); i += 2 {
@@ -230,7 +235,8 @@ func showReviews(a *app, v reviewsView) {
 		if status == "new" {
 			status = ""
 		}
-		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), clean(strings.ReplaceAll(status, "_", " ")), clean(r.Name))...)
+		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), clean(strings.ReplaceAll(status, "_", " ")),
+			clean(r.Name))...)
 	}
 	a.print(t)
 	for _, id := range v.LeftOut {

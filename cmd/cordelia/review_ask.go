@@ -90,7 +90,8 @@ func (w *acting) askReview(ctx context.Context, in *bufio.Reader, r reviewView) 
 		default:
 			continue
 		}
-		answer, err := w.call(ctx, "review_decide", map[string]any{"decisions": []any{decision(r.ID, word, r.Hash, "")}})
+		answer, err := w.call(ctx, "review_decide",
+			map[string]any{"decisions": []any{decision(r.ID, word, r.Hash, "")}})
 		if err != nil {
 			w.complain(err) // the others still wait
 			return true, nil

@@ -60,8 +60,10 @@ func TestReviewAsksAtATerminal(t *testing.T) {
 	one := func(text string) string {
 		return `{"type": "learning", "group": "lab", "data": {"type": "insight", "content": "` + text + `"}}`
 	}
-	require.Contains(t, s.run(`cordelia review return --as rover --session-count 0 --chain-hash $(cat chain) --memories '[`+
-		one("First well")+`, `+one("Second well")+`, `+one("Third well")+`, `+one("Fourth well")+`]'`), "4 memories wait")
+	require.Contains(t, s.run(
+		`cordelia review return --as rover --session-count 0 --chain-hash $(cat chain) --memories '[`+
+			one("First well")+`, `+one("Second well")+`, `+one("Third well")+`, `+one("Fourth well")+`]'`),
+		"4 memories wait")
 
 	text := s.review("a\nwhat\ns\nr\nq\n")
 	require.Contains(t, text, "approve, reject, skip or quit?")
@@ -84,9 +86,12 @@ func TestReviewAsksAboutAllThatWaits(t *testing.T) {
 	var all []string
 	for i := range 20 {
 		wide := strings.Repeat("<", 150)
-		all = append(all, fmt.Sprintf(`{"type": "learning", "group": "lab", "data": {"type": "insight", "content": "%d %s\\n%s %d"}}`, i, wide, wide, i))
+		all = append(all, fmt.Sprintf(
+			`{"type": "learning", "group": "lab", "data": {"type": "insight", "content": "%d %s\\n%s %d"}}`, i, wide,
+			wide, i))
 	}
-	s.run(`cordelia review return --as rover --session-count 0 --chain-hash $(cat chain) --memories '[` + strings.Join(all, ", ") + `]'`)
+	s.run(`cordelia review return --as rover --session-count 0 --chain-hash $(cat chain) --memories '[` +
+		strings.Join(all, ", ") + `]'`)
 	require.Contains(t, s.run("cordelia review list --json"), "left_out")
 	text := s.review(strings.Repeat("s\n", 25))
 	require.Equal(t, 20, strings.Count(text, "approve, reject, skip or quit?"))

@@ -110,7 +110,8 @@ func (b *runBoard) Seat(s runner.SeatState) {
 		line += ": " + cut(clean(s.Doing), 80)
 	}
 	if s.Phase == runner.Filed {
-		line += fmt.Sprintf(" after %s, %s", time.Since(s.Began).Round(100*time.Millisecond), spentWords(s.Usage.Input+s.Usage.Cached+s.Usage.Written, s.Usage.Output, s.Usage.Cost))
+		line += fmt.Sprintf(" after %s, %s", time.Since(s.Began).Round(100*time.Millisecond),
+			spentWords(s.Usage.Input+s.Usage.Cached+s.Usage.Written, s.Usage.Output, s.Usage.Cost))
 	}
 	b.line("%s", line)
 }
@@ -140,8 +141,10 @@ type runEnd struct {
 // showEnding prints what became of the task, and what can be done now.
 func (w *acting) showEnding(ctx context.Context, interrupted bool, e runner.Ending) error {
 	short := schemas.ShortID(e.View.TaskID)
-	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip, Output: e.Spent.Output,
-		Input: e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cost: e.Spent.Cost, Priced: e.Priced, Result: e.View.Result}
+	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip,
+		Output: e.Spent.Output,
+		Input:  e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cost: e.Spent.Cost, Priced: e.Priced,
+		Result: e.View.Result}
 	switch {
 	case !e.View.State.Final() && e.View.State == schemas.TaskReview:
 		end.Next = []string{"decide: cordelia review", "look: git log -p " + e.Branch}
@@ -150,7 +153,8 @@ func (w *acting) showEnding(ctx context.Context, interrupted bool, e runner.Endi
 	case e.Tip == e.Base:
 		end.Next = []string{"nothing was changed"}
 	default:
-		end.Next = []string{"look: git diff HEAD..." + e.Branch, "merge: git merge " + e.Branch, "throw away: git branch -D " + e.Branch}
+		end.Next = []string{"look: git diff HEAD..." + e.Branch, "merge: git merge " + e.Branch,
+			"throw away: git branch -D " + e.Branch}
 	}
 	if w.asJSON {
 		(&runBoard{app: w.app}).emit(runEvent{Event: "end", End: &end})

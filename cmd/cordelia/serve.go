@@ -51,7 +51,8 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
 	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once for clients with a token")
-	fl.BoolVar(&f.endWithInput, "end-with-input", false, "end when the input ends, as mcp does: with the program that started it")
+	fl.BoolVar(&f.endWithInput, "end-with-input", false,
+		"end when the input ends, as mcp does: with the program that started it")
 	return cmd
 }
 
@@ -151,6 +152,7 @@ func listen(f serveFlags) (l net.Listener, secure func(net.Listener) net.Listene
 		return nil, nil, schemas.Invalidf("the TLS certificate or key cannot be read").
 			Try("name PEM files that belong together with --tls-cert and --tls-key").Because(err)
 	}
-	conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	conf := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}}
 	return l, func(plain net.Listener) net.Listener { return tls.NewListener(plain, conf) }, nil
 }

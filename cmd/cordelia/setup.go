@@ -47,8 +47,10 @@ others: ` + clients.Rule + `.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.clients, "client", nil, "connect only this client, found or not: claude-code, codex or gemini-cli; repeatable")
-	fl.StringVar(&f.binDir, "bin-dir", "", "install the program into this folder (default ~/.local/bin, if it does not run from PATH already)")
+	fl.StringSliceVar(&f.clients, "client", nil,
+		"connect only this client, found or not: claude-code, codex or gemini-cli; repeatable")
+	fl.StringVar(&f.binDir, "bin-dir", "",
+		"install the program into this folder (default ~/.local/bin, if it does not run from PATH already)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print what would be done and touch nothing")
 	fl.BoolVar(&f.force, "force", false, "replace another program, or another MCP server, of our name")
 	fl.BoolVar(&f.allow, "allow", false, "let Claude Code call cordelia's tools without asking")
@@ -169,7 +171,8 @@ func (a *app) newPassphrase() ([]byte, error) {
 func (a *app) reportSetup(p *setupPlan) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{
-			"dry_run": p.flags.dryRun, "changes": p.changes, "clients": p.connected, "notes": append([]string{}, p.notes...),
+			"dry_run": p.flags.dryRun, "changes": p.changes, "clients": p.connected,
+			"notes": append([]string{}, p.notes...),
 		})
 	}
 	if p.flags.dryRun {

@@ -57,7 +57,8 @@ func planBinary(f setupFlags, m manifest, userHome string) (binary, error) {
 		return b, nil
 	}
 	if err != nil || !there.Mode().IsRegular() {
-		return b, schemas.Invalidf("%s is not a program", b.target).Try("move it away, or choose another folder with --bin-dir").Because(err)
+		return b, schemas.Invalidf("%s is not a program",
+			b.target).Try("move it away, or choose another folder with --bin-dir").Because(err)
 	}
 	same, err := sameContent(b.source, b.target)
 	if err != nil || same {

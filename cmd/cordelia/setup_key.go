@@ -14,7 +14,8 @@ func (p *setupPlan) planKey() error {
 	if err := p.unprotected("earlier", "nothing was set up"); err != nil {
 		return err
 	}
-	p.notes = append(p.notes, "Your key had a passphrase already, and --passphrase did not change it. For another one: cordelia key passphrase")
+	p.notes = append(p.notes, "Your key had a passphrase already, and --passphrase did not change it. For another "+
+		"one: cordelia key passphrase")
 	return nil
 }
 
@@ -28,7 +29,8 @@ func (p *setupPlan) unprotected(when, left string) error {
 	if err != nil || head.Locked {
 		return err
 	}
-	return schemas.Conflictf("your key was made %s, without a passphrase, and --passphrase protects only a new one; %s", when, left).
+	return schemas.Conflictf("your key was made %s, without a passphrase, and --passphrase protects only a new one; %s",
+		when, left).
 		Try("run: cordelia key passphrase, then cordelia setup")
 }
 

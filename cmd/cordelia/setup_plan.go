@@ -73,9 +73,11 @@ func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
 	if err := p.planClients(m); err != nil {
 		return nil, err
 	}
-	p.changes = append(p.changes, change{p.manifestFile.action(p.manifest), p.manifestFile.Path, "what uninstall needs to go back"})
+	p.changes = append(p.changes, change{p.manifestFile.action(p.manifest), p.manifestFile.Path,
+		"what uninstall needs to go back"})
 	if dir := filepath.Dir(p.binary.target); !onPath(dir) {
-		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add to your shell's profile:\n  export PATH="+quoted(dir)+":\"$PATH\"")
+		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add "+
+			"to your shell's profile:\n  export PATH="+quoted(dir)+":\"$PATH\"")
 	}
 	return p, nil
 }
@@ -145,7 +147,8 @@ func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
 	}
 	for _, name := range p.flags.clients {
 		if !slices.Contains(ids, name) {
-			return nil, schemas.Invalidf("there is no client %q", name).Expecting("%s", strings.Join(ids, ", ")).Try("run: cordelia setup --help")
+			return nil, schemas.Invalidf("there is no client %q", name).Expecting("%s",
+				strings.Join(ids, ", ")).Try("run: cordelia setup --help")
 		}
 	}
 	return slices.DeleteFunc(all, func(c clients.Client) bool {
@@ -190,10 +193,12 @@ func (p *setupPlan) planClients(m clients.Machine) error {
 		}
 	}
 	if len(refused) > 0 {
-		return schemas.Errorf(code, "nothing was touched, because a client's settings cannot be edited").With(refused...).Try("%s", hint)
+		return schemas.Errorf(code, "nothing was touched, because a client's settings cannot be edited").With(
+			refused...).Try("%s", hint)
 	}
 	if len(picked) == 0 {
-		p.notes = append(p.notes, "No client was found. When you have one, run setup again, or name it: --client claude-code")
+		p.notes = append(p.notes, "No client was found. When you have one, run setup again, or name it: --client "+
+			"claude-code")
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
 		}
 	}
 	for _, t := range slices.Clone(p.manifest.Files) { // of another version's plugin
-		if t.Plugin && t.Client == c.ID && strings.HasPrefix(t.Path, c.Plugin+string(filepath.Separator)) && !wanted[t.Path] {
+		if t.Plugin && t.Client == c.ID && strings.HasPrefix(t.Path, c.Plugin+string(filepath.Separator)) &&
+			!wanted[t.Path] {
 			if err := p.dropPluginFile(t); err != nil {
 				return err
 			}
@@ -59,7 +60,9 @@ func (p *setupPlan) planRule(c clients.Client) error {
 	case err != nil:
 		return err
 	case !p.flags.allow:
-		p.notes = append(p.notes, c.Title+" asks before each of cordelia's tools, and refuses them where nobody can answer (claude -p).\nTo allow them: cordelia setup --allow\nIt adds the rule "+
+		p.notes = append(p.notes, c.Title+
+			" asks before each of cordelia's tools, and refuses them where nobody can answer (claude -p).\nTo allow "+
+			"them: cordelia setup --allow\nIt adds the rule "+
 			clients.Rule+" to "+rules.Settings+".")
 		return nil
 	}
@@ -142,9 +145,11 @@ func (p *setupPlan) planPluginFile(c clients.Client, path string, content []byte
 	case i >= 0:
 		p.manifest.Files[i].After = sum(content)
 	case file.Exists && !mine: // somebody's, by --force or by chance the same
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Existed: true, Before: file.Content, Plugin: true, After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Existed: true,
+			Before: file.Content, Plugin: true, After: sum(content)})
 	default:
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Plugin: true, After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Plugin: true,
+			After: sum(content)})
 	}
 	if act != unchanged {
 		p.edits = append(p.edits, settingsEdit{file, content})
@@ -189,9 +194,11 @@ func (p *setupPlan) planDouble(c clients.Client) error {
 	if i >= 0 {
 		p.manifest.Files[i].After = sum(content)
 	} else {
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: file.Path, Existed: true, Before: file.Content, After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: file.Path, Existed: true,
+			Before: file.Content, After: sum(content)})
 	}
-	p.changes = append(p.changes, change{changed, file.Path, "settings of " + c.Title + ": the entry cordelia taken out, the plugin starts the server"})
+	p.changes = append(p.changes, change{changed, file.Path,
+		"settings of " + c.Title + ": the entry cordelia taken out, the plugin starts the server"})
 	p.edits = append(p.edits, settingsEdit{file, content})
 	return nil
 }

@@ -21,7 +21,8 @@ func TestSetupOfThePlugin(t *testing.T) {
 	program := buildProgram(t)
 	for name, test := range map[string]func(t *testing.T, u *user){
 		"an entry of an earlier setup gives way to the plugin": func(t *testing.T, u *user) {
-			entry := fmt.Sprintf(`{"mcpServers": {"other": {}, "cordelia": {"command": %q, "args": ["mcp"]}}}`, u.path(".local/bin/cordelia"))
+			entry := fmt.Sprintf(`{"mcpServers": {"other": {}, "cordelia": {"command": %q, "args": ["mcp"]}}}`,
+				u.path(".local/bin/cordelia"))
 			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte(entry), 0o640))
 			before := u.tree(false)
 			require.Equal(t, changed, u.actions(u.must("setup", "--json"))[".claude.json"])
@@ -31,7 +32,8 @@ func TestSetupOfThePlugin(t *testing.T) {
 			require.Equal(t, before, u.tree(false))
 		},
 		"a person's own entry for another agent stays": func(t *testing.T, u *user) {
-			entry := fmt.Sprintf(`{"mcpServers": {"cordelia": {"command": %q, "args": ["mcp", "--as", "scout"]}}}`, u.path(".local/bin/cordelia"))
+			entry := fmt.Sprintf(`{"mcpServers": {"cordelia": {"command": %q, "args": ["mcp", "--as", "scout"]}}}`,
+				u.path(".local/bin/cordelia"))
 			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte(entry), 0o640))
 			u.must("setup")
 			require.Equal(t, entry, u.read(".claude.json"))
@@ -102,7 +104,8 @@ func TestSetupOfThePlugin(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(pluginHooks), []byte("{}"), 0o600))
 			var m manifest
 			require.NoError(t, json.Unmarshal([]byte(u.read(".cordelia/setup-manifest.json")), &m))
-			m.Files = append(m.Files, touched{Client: "claude-code", Path: u.path(".claude/skills/cordelia/old.md"), Plugin: true, After: sum([]byte("old"))})
+			m.Files = append(m.Files, touched{Client: "claude-code", Path: u.path(".claude/skills/cordelia/old.md"),
+				Plugin: true, After: sum([]byte("old"))})
 			require.NoError(t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), m.encode(), 0o600))
 			report := u.actions(u.must("setup", "--json"))
 			require.Equal(t, removed, report[".claude/skills/cordelia/old.md"])

@@ -130,7 +130,8 @@ func (u *user) actions(out string) map[string]action {
 }
 
 const (
-	claudeSettings = "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\", \"args\": [ ]}\n  },\n  \"z\": 1.50\n}\n"
+	claudeSettings = "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\", \"args\": " +
+		"[ ]}\n  },\n  \"z\": 1.50\n}\n"
 	geminiSettings = "{\n  // mine\n  \"theme\": \"x\"\n}\n"
 	codexSettings  = "# my settings\nmodel = \"gpt\" # fast\n\n[mcp_servers.other]\ncommand = 'x'\n"
 )
@@ -139,19 +140,23 @@ const (
 func homes() map[string]map[string]string {
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	return map[string]map[string]string{
-		"empty":                {},
-		"claude":               {".claude.json": claudeSettings, ".claude/settings.json": "{}"},
-		"claude without file":  {".claude/": ""},
-		"claude empty file":    {".claude.json": ""},
-		"codex":                {".codex/config.toml": codexSettings},
-		"both":                 {".claude.json": claudeSettings, ".codex/config.toml": codexSettings, ".local/bin/other": "x"},
-		"gemini":               {".gemini/settings.json": geminiSettings},
-		"gemini without file":  {".gemini/": ""},
-		"all three":            {".claude.json": claudeSettings, ".claude/skills/mine/SKILL.md": "# mine\n", ".codex/config.toml": codexSettings, ".gemini/settings.json": geminiSettings},
-		"all three, no files":  {".claude/": "", ".codex/": "", ".gemini/": ""},
-		"CRLF":                 {".claude.json": crlf(claudeSettings), ".codex/config.toml": crlf(codexSettings)},
-		"no last newline":      {".claude.json": strings.TrimSpace(claudeSettings), ".codex/config.toml": strings.TrimSpace(codexSettings)},
-		"links":                {".claude.json": "-> dot/claude.json", "dot/claude.json": claudeSettings, ".codex": "-> dot/codex", "dot/codex/config.toml": codexSettings},
+		"empty":               {},
+		"claude":              {".claude.json": claudeSettings, ".claude/settings.json": "{}"},
+		"claude without file": {".claude/": ""},
+		"claude empty file":   {".claude.json": ""},
+		"codex":               {".codex/config.toml": codexSettings},
+		"both": {".claude.json": claudeSettings, ".codex/config.toml": codexSettings,
+			".local/bin/other": "x"},
+		"gemini":              {".gemini/settings.json": geminiSettings},
+		"gemini without file": {".gemini/": ""},
+		"all three": {".claude.json": claudeSettings, ".claude/skills/mine/SKILL.md": "# mine\n",
+			".codex/config.toml": codexSettings, ".gemini/settings.json": geminiSettings},
+		"all three, no files": {".claude/": "", ".codex/": "", ".gemini/": ""},
+		"CRLF":                {".claude.json": crlf(claudeSettings), ".codex/config.toml": crlf(codexSettings)},
+		"no last newline": {".claude.json": strings.TrimSpace(claudeSettings),
+			".codex/config.toml": strings.TrimSpace(codexSettings)},
+		"links": {".claude.json": "-> dot/claude.json", "dot/claude.json": claudeSettings,
+			".codex": "-> dot/codex", "dot/codex/config.toml": codexSettings},
 		"cordelia's folder":    {".cordelia/": "", ".claude/": ""},
 		"a program on our way": {".local/bin/": "", ".local/share/x": "y", ".claude/": ""},
 	}
@@ -286,10 +291,12 @@ func TestSetup(t *testing.T) {
 			require.Contains(t, out, "claude-code, codex, gemini-cli")
 		},
 		"folders from the environment": func(t *testing.T, u *user) {
-			u.env = []string{"CLAUDE_CONFIG_DIR=" + u.path("c"), "CODEX_HOME=" + u.path("x"), "CORDELIA_HOME=" + u.path("h")}
+			u.env = []string{"CLAUDE_CONFIG_DIR=" + u.path("c"), "CODEX_HOME=" + u.path("x"),
+				"CORDELIA_HOME=" + u.path("h")}
 			before := u.tree(false)
 			u.must("setup", "--client", "claude-code,codex")
-			require.Contains(t, u.read("c/skills/cordelia/.claude-plugin/plugin.json"), `"args": ["mcp","--home","`+u.path("h"))
+			require.Contains(t, u.read("c/skills/cordelia/.claude-plugin/plugin.json"),
+				`"args": ["mcp","--home","`+u.path("h"))
 			require.Contains(t, u.read("c/skills/cordelia/hooks/hooks.json"), `"args": ["hook","--home","`+u.path("h"))
 			require.Contains(t, u.read("x/config.toml"), `["mcp","--home","`+u.path("h"))
 			require.Equal(t, claudeSettings, u.read(".claude.json"))
@@ -378,7 +385,8 @@ func TestSetup(t *testing.T) {
 				require.NoError(t, err)
 				cmd := u.command(append(args, "--passphrase-fd", "3")...)
 				cmd.ExtraFiles = []*os.File{ours}
-				stop := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) //nolint:errcheck // it waits, and so fails
+				stop := time.AfterFunc(time.Minute,
+					func() { cmd.Process.Kill() }) //nolint:errcheck // it waits, and so fails
 				defer stop.Stop()
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, string(out))
@@ -417,13 +425,15 @@ func TestSetup(t *testing.T) {
 			require.Contains(t, u.must("setup", "--passphrase"), "had a passphrase already")
 		},
 		"a lost key refuses all": func(t *testing.T, u *user) {
-			for key, hint := range map[string]string{"human.key": "put a backup of that file back", "claude-code.key": "cordelia key unwrap claude-code"} {
+			for key, hint := range map[string]string{"human.key": "put a backup of that file back",
+				"claude-code.key": "cordelia key unwrap claude-code"} {
 				u.must("setup")
 				kept, err := os.ReadFile(u.path(".cordelia/keys/" + key))
 				require.NoError(t, err)
 				require.NoError(t, os.Remove(u.path(".cordelia/keys/"+key)))
 				before := u.tree(true)
-				for _, more := range [][]string{nil, {"--dry-run"}} { // another place for the program, or the record would stay as it is
+				// another place for the program, or the record would stay as it is
+				for _, more := range [][]string{nil, {"--dry-run"}} {
 					out, code := u.run(append([]string{"setup", "--bin-dir", u.path("elsewhere")}, more...)...)
 					require.Equal(t, exitMissing, code, out)
 					require.Contains(t, out, hint)

@@ -13,9 +13,10 @@ import (
 
 func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "status",
-		Short:   "Show what runs, what waits for you, and what it took",
-		Long:    "Show the agents, tasks and work below you that are under way, what waits for you or for\nan agent, and how long agents worked on what was submitted in the last 24 hours.",
+		Use:   "status",
+		Short: "Show what runs, what waits for you, and what it took",
+		Long: "Show the agents, tasks and work below you that are under way, what waits for you or for\nan " +
+			"agent, and how long agents worked on what was submitted in the last 24 hours.",
 		Example: "  cordelia status\n  cordelia status --json",
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +51,8 @@ func (a *app) showStatus(s ops.NodeStatus) {
 	f.add("waits for you", waitsForYou(s.Waiting))
 	f.add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
 	for _, w := range s.Swarms[:min(len(s.Swarms), mostShown)] {
-		f.add("swarm", fmt.Sprintf("%s, %s: %s", clean(string(w.SwarmID)), schemas.Count(w.Agents, "agent", "agents"), clean(w.Goal)))
+		f.add("swarm", fmt.Sprintf("%s, %s: %s", clean(string(w.SwarmID)), schemas.Count(w.Agents, "agent", "agents"),
+			clean(w.Goal)))
 	}
 	f.add("last 24 hours", fmt.Sprintf("%s submitted, %d done, %d failed; agents worked %s in %s",
 		schemas.Count(s.Spent.Submitted, "item", "items"), s.Spent.Done, s.Spent.Failed,
@@ -59,7 +61,8 @@ func (a *app) showStatus(s ops.NodeStatus) {
 	if len(s.Tasks) > 0 {
 		t := table{firm: 1, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, e := range s.Tasks[:min(len(s.Tasks), mostShown)] {
-			t.add(cell{text: short(e.TaskID)}, cell{clean(string(e.State)), bold}, cell{text: fmt.Sprint(e.Round)}, cell{text: clean(e.Intent)})
+			t.add(cell{text: short(e.TaskID)}, cell{clean(string(e.State)), bold}, cell{text: fmt.Sprint(e.Round)},
+				cell{text: clean(e.Intent)})
 		}
 		a.say("")
 		a.print(t)
@@ -67,7 +70,8 @@ func (a *app) showStatus(s ops.NodeStatus) {
 	if len(s.Running) > 0 {
 		t := table{firm: 1, head: []string{"RUNNING", "HELD BY", "LEASE LEFT", "INTENT"}}
 		for _, i := range s.Running[:min(len(s.Running), mostShown)] {
-			t.add(cell{text: short(i.WorkID)}, cell{text: clean(i.Holder)}, cell{text: fmt.Sprintf("%d s", i.LeaseLeft)}, cell{text: clean(i.Intent)})
+			t.add(cell{text: short(i.WorkID)}, cell{text: clean(i.Holder)},
+				cell{text: fmt.Sprintf("%d s", i.LeaseLeft)}, cell{text: clean(i.Intent)})
 		}
 		a.say("")
 		a.print(t)

@@ -10,10 +10,12 @@ import (
 )
 
 func (a *app) swarmCommand() *cobra.Command {
-	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture", "dry_run"}
+	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture",
+		"dry_run"}
 	return group("swarm", "Agents that work together on one goal",
 		twin{
-			op: "swarm_create", use: "create GOAL…", short: "Make a swarm: its agents, the group they share, their first work", takes: []string{"goal"},
+			op: "swarm_create", use: "create GOAL…",
+			short: "Make a swarm: its agents, the group they share, their first work", takes: []string{"goal"},
 			hide: []string{"add_to", "group_id"}, names: map[string]string{"coordinator_agent_id": "coordinator"},
 			long: `Make agents that share a goal, a group and work; all of it or nothing.
   broadcast     every agent sees every write at once
@@ -30,16 +32,20 @@ func (a *app) swarmCommand() *cobra.Command {
 			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),
 		}.command(a),
 		twin{
-			op: "swarm_status", use: "list", short: "List the swarms you see, those that run first", hide: []string{"swarm_id", "detail"},
+			op: "swarm_status", use: "list", short: "List the swarms you see, those that run first",
+			hide:    []string{"swarm_id", "detail"},
 			example: "cordelia swarm list", show: shown(showSwarms),
 		}.command(a),
 		twin{
-			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller", takes: []string{"add_to"}, hide: rest,
+			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller",
+			takes: []string{"add_to"}, hide: rest,
 			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 --agents '[{"slot": "researcher", "count": 2}]'`, show: shown(showSwarmMade),
 		}.command(a),
 		twin{
-			op: "swarm_disband", use: "disband SWARM", short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
-			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team", show: shown(showSwarmEnded),
+			op: "swarm_disband", use: "disband SWARM",
+			short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
+			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team",
+			show:    shown(showSwarmEnded),
 		}.command(a),
 	)
 }
@@ -161,7 +167,8 @@ func (m swarmMember) row(slot string) []cell {
 	if m.Progress != nil {
 		progress = fmt.Sprintf("%.0f %%", *m.Progress*100)
 	}
-	return []cell{{text: clean(m.Name)}, {text: clean(slot)}, {clean(status), bold}, {text: seen}, {text: lease}, {text: progress}}
+	return []cell{{text: clean(m.Name)}, {text: clean(slot)}, {clean(status), bold}, {text: seen}, {text: lease},
+		{text: progress}}
 }
 
 func showSwarmEnded(a *app, v struct {
@@ -172,10 +179,13 @@ func showSwarmEnded(a *app, v struct {
 	Shared    []string `json:"shared"`
 	Unmerged  int      `json:"not_in_synthesis"`
 }) {
-	a.say("%s has ended: %s deactivated, %s cancelled, %s shared.", clean(v.SwarmID), schemas.Count(v.Agents, "agent", "agents"),
+	a.say("%s has ended: %s deactivated, %s cancelled, %s shared.", clean(v.SwarmID),
+		schemas.Count(v.Agents, "agent", "agents"),
 		schemas.Count(v.Cancelled, "item", "items"), schemas.Count(len(v.Shared), "finding", "findings"))
 	if v.Unmerged > 0 {
-		a.note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia memory share ID GROUP", v.Unmerged)
+		a.note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia "+
+			"memory share ID GROUP", v.Unmerged)
 	}
-	a.note("its archive stays quarantined, as archives do: no search finds it. To read it: cordelia memory read %s", clean(v.ArchiveID))
+	a.note("its archive stays quarantined, as archives do: no search finds it. To read it: cordelia memory read %s",
+		clean(v.ArchiveID))
 }

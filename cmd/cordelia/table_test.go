@@ -13,7 +13,8 @@ import (
 func sample() table {
 	t := table{firm: 2, head: []string{"NAME", "STATUS", "NOTHING", "TEXT"}}
 	t.add(cell{text: "scout"}, cell{"active", green}, cell{}, cell{text: "looks around"})
-	t.add(cell{text: "思考者"}, cell{"suspended", yellow}, cell{}, cell{text: "a text that is longer than most terminals are wide, and then some"})
+	t.add(cell{text: "思考者"}, cell{"suspended", yellow}, cell{},
+		cell{text: "a text that is longer than most terminals are wide, and then some"})
 	t.add(cell{text: "école"}, cell{}, cell{}, cell{})
 	return t
 }

@@ -14,7 +14,8 @@ import (
 func (a *app) taskCommand() *cobra.Command {
 	return group("task", "Work that agents claim, hold for a time and report",
 		twin{
-			op: "task_submit", use: "submit [INTENT…]", short: "Submit a task, or offer work to a group or to your agents", takes: []string{"intent?"},
+			op: "task_submit", use: "submit [INTENT…]",
+			short: "Submit a task, or offer work to a group or to your agents", takes: []string{"intent?"},
 			hide: []string{"retry", "answers"}, names: map[string]string{"task_id": "answer"}, fill: fillSubmit,
 			long: `With --request: submit a task to the pipeline, in the user's words. Agents take its
 roles: R1 reads it and may ask (--answer TASK answers; without words it goes on as it
@@ -36,26 +37,34 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 			example: "cordelia task claim --as researcher --wait-seconds 30", show: shown(showClaimed),
 		}.command(a),
 		twin{
-			op: "task_report", use: "report ID done|failed|released|progress", short: "Say what became of the item you hold",
-			takes: []string{"work_id", "outcome"}, example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
-			show: shown(showReported), ends: abandoned,
+			op: "task_report", use: "report ID done|failed|released|progress",
+			short:   "Say what became of the item you hold",
+			takes:   []string{"work_id", "outcome"},
+			example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
+			show:    shown(showReported), ends: abandoned,
 		}.command(a),
 		twin{
-			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result", takes: []string{"task_id"}, or: "work_id",
-			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail", show: showTask,
+			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result",
+			takes: []string{"task_id"}, or: "work_id",
+			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail",
+			show: showTask,
 		}.command(a),
 		a.taskWatchCommand(),
 		twin{
-			op: "task_status", use: "list", short: "List work you may see, the newest first", hide: []string{"work_id", "detail"},
+			op: "task_status", use: "list", short: "List work you may see, the newest first",
+			hide:  []string{"work_id", "detail"},
 			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: showTasks,
 		}.command(a),
 		twin{
-			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item", takes: []string{"task_id"}, or: "work_id",
+			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item",
+			takes: []string{"task_id"}, or: "work_id",
 			example: "cordelia task cancel 1cd21f84", show: shown(showCancelled),
 		}.command(a),
 		twin{
-			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue", takes: []string{"retry"},
-			hide:    []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id", "answers"},
+			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue",
+			takes: []string{"retry"},
+			hide: []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans",
+				"within_seconds", "hold", "task_id", "answers"},
 			example: "cordelia task retry 1cd21f84", show: shown(showSubmitted),
 		}.command(a),
 	)
@@ -163,7 +172,8 @@ func showClaimed(a *app, v struct {
 	if w.Resumed {
 		a.note("it was yours already")
 	}
-	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", short(w.WorkID), w.Fence, a.asFlag())
+	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", short(w.WorkID), w.Fence,
+		a.asFlag())
 }
 
 func showReported(a *app, v struct {
@@ -273,14 +283,16 @@ func listWork(a *app, v tasksView) {
 	if len(v.Tasks) > 0 {
 		t := table{firm: 2, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, i := range v.Tasks {
-			t.add(cell{text: short(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)}, cell{text: clean(i.Intent)})
+			t.add(cell{text: short(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)},
+				cell{text: clean(i.Intent)})
 		}
 		a.print(t)
 		a.say("")
 	}
 	t := table{firm: 2, head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
 	for _, i := range v.Items {
-		t.add(cell{text: short(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)}, cell{text: clean(i.Intent)})
+		t.add(cell{text: short(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)},
+			cell{text: clean(i.Intent)})
 	}
 	a.print(t)
 	if v.Cursor != "" {

@@ -63,7 +63,8 @@ type roundView struct {
 
 // board lays a task out in lines of at most width columns; 0 cuts and folds nothing.
 func (v pipelineView) board(width int, colours bool) string {
-	parts := []string{v.head().render(width, colours), v.matrix().orNothing(width, colours), v.seats().render(width, colours),
+	parts := []string{v.head().render(width, colours), v.matrix().orNothing(width, colours),
+		v.seats().render(width, colours),
 		v.losses(width, colours), v.evidence().render(width, colours), v.ending().render(width, colours)}
 	var b strings.Builder
 	for _, p := range parts {
@@ -124,7 +125,8 @@ func (v pipelineView) matrix() table {
 		if s.Attempt > 0 {
 			try = fmt.Sprint(s.Attempt)
 		}
-		t.add(cell{text: fmt.Sprint(s.Sequence)}, cell{clean(string(s.State)), bold}, cell{text: try}, cell{text: clean(s.Who)}, cell{text: clean(s.Intent)})
+		t.add(cell{text: fmt.Sprint(s.Sequence)}, cell{clean(string(s.State)), bold}, cell{text: try},
+			cell{text: clean(s.Who)}, cell{text: clean(s.Intent)})
 		t.criteria(s.Criteria)
 	}
 	if len(v.Criteria) > 0 {
@@ -222,7 +224,8 @@ func (v pipelineView) losses(width int, colours bool) string {
 	var words fields
 	for _, r := range list {
 		then := strings.ReplaceAll(clean(r.Directive), "_", " ")
-		t.add(texts(fmt.Sprint(r.Round), fmt.Sprintf("%.2f", r.D), fmt.Sprintf("%.2f", r.P), fmt.Sprintf("%.2f", r.Omega), fmt.Sprintf("%.3f", r.L),
+		t.add(texts(fmt.Sprint(r.Round), fmt.Sprintf("%.2f", r.D), fmt.Sprintf("%.2f", r.P),
+			fmt.Sprintf("%.2f", r.Omega), fmt.Sprintf("%.3f", r.L),
 			clean(r.Gradient), then)...)
 		words.add(then, clean(r.Rationale))
 	}

@@ -15,7 +15,8 @@ func (v *pipelineView) changes(before *pipelineView) (list []string) {
 		before = &pipelineView{}
 	}
 	for _, r := range v.Rounds[min(len(before.Rounds), len(v.Rounds)):] {
-		say("round %d failed, then %s: %s", r.Round, strings.ReplaceAll(r.Directive, "_", " "), r.Rationale) // with the figures
+		// with the figures
+		say("round %d failed, then %s: %s", r.Round, strings.ReplaceAll(r.Directive, "_", " "), r.Rationale)
 	}
 	if v.State != before.State || v.Round != before.Round {
 		round := ""

@@ -36,7 +36,8 @@ func chart(list []roundView, width int) string {
 	for row := chartRows; row >= 1; row-- {
 		line := strings.Builder{}
 		for _, r := range list {
-			line.WriteString(strings.Repeat(filled(r.D/top, row), bar) + strings.Repeat(" ", bar-1) + strings.Repeat(filled(r.L/top, row), bar) +
+			line.WriteString(strings.Repeat(filled(r.D/top, row), bar) + strings.Repeat(" ",
+				bar-1) + strings.Repeat(filled(r.L/top, row), bar) +
 				strings.Repeat(" ", barsGap(bar)))
 		}
 		b.WriteString(strings.TrimRight(scale(row, top)+line.String(), " ") + "\n")

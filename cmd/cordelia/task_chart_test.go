@@ -20,7 +20,8 @@ func rounds(values ...[2]float64) (list []roundView) {
 }
 
 func TestChart(t *testing.T) {
-	golden(t, "chart.golden", chart(rounds([2]float64{1, 0.921}, [2]float64{0.75, 0.6}, [2]float64{0.5, 0.004}, [2]float64{0, 0.24}), 0)+
+	golden(t, "chart.golden", chart(rounds([2]float64{1, 0.921}, [2]float64{0.75, 0.6}, [2]float64{0.5, 0.004},
+		[2]float64{0, 0.24}), 0)+
 		"\n"+chart(rounds([2]float64{1, 1.3}), 0)) // a loss above 1 moves the scale
 }
 

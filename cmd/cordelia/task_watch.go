@@ -128,7 +128,8 @@ func (t *taskWatch) look(ctx context.Context) error {
 		return err
 	}
 	if now == nil {
-		return schemas.Invalidf("this is plain work, and no task of the pipeline").Expecting("a task submitted with --request").
+		return schemas.Invalidf("this is plain work, and no task of the pipeline").Expecting(
+			"a task submitted with --request").
 			Try("run: cordelia task show %s", short(t.id))
 	}
 	if err := t.show(now, answer); err != nil {
@@ -166,7 +167,8 @@ func (t *taskWatch) draw(now *pipelineView, wide, high int) {
 	list := strings.Split(strings.TrimSuffix(now.board(wide, t.colours()), "\n"), "\n")
 	if most := high - 1; len(list) > most && !now.State.Final() {
 		left := len(list) - most + 1
-		list = append(list[:max(0, most-1)], fmt.Sprintf("… %s more: cordelia task show has it all", schemas.Count(left, "line", "lines")))
+		list = append(list[:max(0, most-1)], fmt.Sprintf("… %s more: cordelia task show has it all",
+			schemas.Count(left, "line", "lines")))
 	}
 	over := ""
 	if t.drawn > 0 {

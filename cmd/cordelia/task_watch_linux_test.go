@@ -24,7 +24,8 @@ import (
 func newPipeline(t *testing.T, flags string) *stage {
 	s := newStage(t, "ann")
 	s.run(`cordelia agent register --type autonomous --name maker --capabilities '{"tools": ["task_claim", "task_report"], "memory_read": {"layers": ["l1"], "groups": [], "visibility": []}, "memory_write": {"layers": ["l1"], "groups": [], "visibility": []}, "max_parallel_ops": 2, "ttl_seconds": 3600, "autonomous": true}'`)
-	s.run(`cordelia task submit "say hello" --request "Say hello, please" ` + flags + ` --json | sed -n 's/^  "task_id": "\([^"]*\)".*/\1/p' >task`)
+	s.run(`cordelia task submit "say hello" --request "Say hello, please" ` + flags +
+		` --json | sed -n 's/^  "task_id": "\([^"]*\)".*/\1/p' >task`)
 	return s
 }
 
@@ -32,7 +33,8 @@ func newPipeline(t *testing.T, flags string) *stage {
 func (s *stage) plan() {
 	s.T.Helper()
 	s.run(`cordelia task claim --as maker --role R2 | sed -n 's/^item *//p' >item`)
-	require.Contains(s.T, s.run(`cordelia task report $(cat item) done --fence 1 --as maker --result '{"subtasks": [{"intent": "greet ann", "sequence": 1, "tools": ["bash"], "success_criteria": ["it says hello"]}], "task_criteria": ["ann is greeted"]}'`), "done")
+	require.Contains(s.T, s.run(
+		`cordelia task report $(cat item) done --fence 1 --as maker --result '{"subtasks": [{"intent": "greet ann", "sequence": 1, "tools": ["bash"], "success_criteria": ["it says hello"]}], "task_criteria": ["ann is greeted"]}'`), "done")
 }
 
 // ended is the exit code of a command.

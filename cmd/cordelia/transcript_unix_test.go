@@ -86,7 +86,8 @@ func (s *stage) home() string { return filepath.Join(s.dir, "home") }
 func (s *stage) command(line string) *exec.Cmd {
 	cmd := exec.CommandContext(s.Context(), "sh", "-c", line)
 	cmd.Dir = s.dir
-	cmd.Env = []string{"PATH=" + binDir + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "CORDELIA_HOME=" + s.home(), "TZ=UTC"}
+	cmd.Env = []string{"PATH=" + binDir + ":" + os.Getenv("PATH"), "HOME=" + s.dir, "CORDELIA_HOME=" + s.home(),
+		"TZ=UTC"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ask at
 	return cmd
 }
@@ -203,7 +204,8 @@ func TestTranscripts(t *testing.T) {
 			if os.Getenv("UPDATE_GOLDEN") == "1" {
 				require.NoError(t, os.WriteFile(path, []byte(got.String()), 0o644))
 			}
-			require.Equal(t, string(raw), got.String(), "run UPDATE_GOLDEN=1 go test ./cmd/cordelia and read the change")
+			require.Equal(t, string(raw), got.String(),
+				"run UPDATE_GOLDEN=1 go test ./cmd/cordelia and read the change")
 		})
 	}
 }
@@ -250,7 +252,8 @@ func TestEveryCommandIsShown(t *testing.T) {
 				continue
 			}
 			require.NotEmpty(t, c.Example, c.CommandPath())
-			require.True(t, works[c.CommandPath()] || c.Name() == "tail", "%s: no transcript shows it working", c.CommandPath())
+			require.True(t, works[c.CommandPath()] || c.Name() == "tail", "%s: no transcript shows it working",
+				c.CommandPath())
 			require.True(t, fails[c.CommandPath()], "%s: no transcript shows it failing", c.CommandPath())
 		}
 	}

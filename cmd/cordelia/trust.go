@@ -11,11 +11,13 @@ import (
 func (a *app) trustCommand() *cobra.Command {
 	return group("trust", "How reliable agents proved, and what follows from it",
 		twin{
-			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability", takes: []string{"agent"},
+			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability",
+			takes:   []string{"agent"},
 			example: "cordelia trust show researcher", show: shown(showTrust), learns: true,
 		}.command(a),
 		twin{
-			op: "trust_assess", use: "assess [ID] [right|wrong]", short: "Say that an item proved right or wrong, or how an agent works",
+			op: "trust_assess", use: "assess [ID] [right|wrong]",
+			short: "Say that an item proved right or wrong, or how an agent works",
 			takes: []string{"id?", "verdict?"}, show: shown(showAssessed),
 			long: `Say that an item an agent wrote proved right or wrong. Your word counts in full.
 The agent's tier follows from your verdicts of the last 30 days and from predictions
@@ -27,7 +29,8 @@ with a capability: a seat, as executor, or a class of tools, as shell.`,
   cordelia trust assess --agent researcher --capability shell --feedback bad`,
 		}.command(a),
 		twin{
-			op: "agent_lifecycle", use: "quarantine AGENT", short: "Hide everything an agent wrote, and what was derived from it", takes: []string{"agent"},
+			op: "agent_lifecycle", use: "quarantine AGENT",
+			short: "Hide everything an agent wrote, and what was derived from it", takes: []string{"agent"},
 			fixed: map[string]any{"action": "quarantine"}, show: shown(showQuarantined),
 			long: `Hide everything an agent wrote or writes, its copies, and what anyone derived from
 that, in your memory, your agents' and your groups'. Searches leave it out; you
@@ -36,8 +39,10 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 			example: "cordelia trust quarantine researcher --reason 'invented sources'",
 		}.command(a),
 		twin{
-			op: "agent_lifecycle", use: "lift AGENT", short: "Show again what quarantine hid", takes: []string{"agent"}, hide: []string{"reason"},
-			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher", show: shown(showQuarantined),
+			op: "agent_lifecycle", use: "lift AGENT", short: "Show again what quarantine hid", takes: []string{"agent"},
+			hide:  []string{"reason"},
+			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher",
+			show: shown(showQuarantined),
 		}.command(a),
 		a.trustRelayedCommand(),
 		a.trustVerifyCommand(),
@@ -73,7 +78,8 @@ func showTrust(a *app, v struct {
 	f.add("in the eyes of", a.who(v.Observer))
 	f.styled("tier", clean(v.Tier), bold)
 	f.add("tier follows", clean(v.TierWhy))
-	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy, v.Interval95[0], v.Interval95[1], v.Q05))
+	f.add("accuracy", fmt.Sprintf("%.3f, with 95 %% between %.3f and %.3f; with 95 %% above %.3f", v.Accuracy,
+		v.Interval95[0], v.Interval95[1], v.Q05))
 	verdicts := "none"
 	if v.Observed > 0 {
 		verdicts = fmt.Sprintf("%d, %.0f %% right, %d confirmed", v.Observed, 100*v.AccuracyRaw, v.Confirmed)
@@ -119,7 +125,8 @@ func showAssessed(a *app, v struct {
 }) {
 	switch {
 	case v.Skill != nil:
-		a.say("%s stands at %d/100 in %s: %s", whom(v.Name, v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability), clean(v.Skill.Level))
+		a.say("%s stands at %d/100 in %s: %s", whom(v.Name, v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability),
+			clean(v.Skill.Level))
 		return
 	case v.Repeated:
 		a.say("You said so already; nothing was written.")
@@ -166,7 +173,8 @@ something does not fit.`,
 				if a.asJSON {
 					return a.printJSON(v)
 				}
-				a.say("In order: scores %d, from ledger entries %d; capability scores %d, from reports on work %d.", v.Scores, v.Assessments, v.Skills, v.Feedback)
+				a.say("In order: scores %d, from ledger entries %d; capability scores %d, from reports on work %d.",
+					v.Scores, v.Assessments, v.Skills, v.Feedback)
 				return nil
 			})
 		},

@@ -48,11 +48,13 @@ func (a *app) decideRelayed(verb string, confirm bool, short string) *cobra.Comm
 			for i, word := range words {
 				n, err := strconv.ParseInt(word, 10, 64)
 				if err != nil {
-					return schemas.Invalidf("%q is no number", word).Expecting("numbers that the list shows").Try("run: cordelia trust relayed")
+					return schemas.Invalidf("%q is no number",
+						word).Expecting("numbers that the list shows").Try("run: cordelia trust relayed")
 				}
 				numbers[i] = n
 			}
-			return a.person(cmd.Context(), func(w *acting) error { return a.decideVerdicts(cmd.Context(), w, numbers, confirm) })
+			return a.person(cmd.Context(),
+				func(w *acting) error { return a.decideVerdicts(cmd.Context(), w, numbers, confirm) })
 		},
 	}
 }
@@ -70,7 +72,8 @@ func (a *app) decideVerdicts(ctx context.Context, w *acting, numbers []int64, co
 		did = "confirmed"
 	}
 	for _, d := range out {
-		a.say("%d %s. %s stands at %.3f: %s", d.Number, did, clean(d.Agent), d.Accuracy, tierSaid(string(d.Tier), d.TierMoved))
+		a.say("%d %s. %s stands at %.3f: %s", d.Number, did, clean(d.Agent), d.Accuracy,
+			tierSaid(string(d.Tier), d.TierMoved))
 	}
 	return nil
 }
@@ -103,7 +106,8 @@ func (a *app) showRelayed(list []ops.RelayedVerdict) error {
 		if r.Name != "" {
 			item = r.Name
 		}
-		t.add(texts(strconv.FormatInt(r.Number, 10), clean(r.Relayer), clean(r.Agent), clean(string(r.Verdict)), fmt.Sprintf("%.3g", r.Weight),
+		t.add(texts(strconv.FormatInt(r.Number, 10), clean(r.Relayer), clean(r.Agent), clean(string(r.Verdict)),
+			fmt.Sprintf("%.3g", r.Weight),
 			clock(r.At), clean(item))...)
 	}
 	a.print(t)

@@ -34,7 +34,8 @@ type twin struct {
 	show    func(a *app, answer json.RawMessage) error
 	learns  bool                                                         // what it shows names agents by their ids
 	after   func(ctx context.Context, w *acting, answer json.RawMessage) // says beside the answer what else is so
-	ends    func(answer json.RawMessage) error                           // the exit code, where an answer has one of its own
+	// the exit code, where an answer has one of its own
+	ends func(answer json.RawMessage) error
 }
 
 // command renders the twin.
@@ -164,7 +165,8 @@ func wants(most int, required ...string) cobra.PositionalArgs {
 			return schemas.Invalidf("%s needs %s", cmd.CommandPath(), strings.Join(required[n:], " ")).
 				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
 		case n > most:
-			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(), schemas.Count(n, "argument", "arguments")).
+			return schemas.Invalidf("%s does not take %s", cmd.CommandPath(),
+				schemas.Count(n, "argument", "arguments")).
 				Expecting("%s", cmd.UseLine()).Try("run: %s --help", cmd.CommandPath())
 		}
 		return nil
@@ -174,7 +176,8 @@ func wants(most int, required ...string) cobra.PositionalArgs {
 func takesRest(use string) bool { return strings.Contains(use, "…") }
 
 // input gathers the arguments of the operation.
-func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value, words []string) (map[string]any, error) {
+func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
+	words []string) (map[string]any, error) {
 	in := map[string]any{}
 	for name, v := range t.fixed {
 		in[name] = v
@@ -224,7 +227,8 @@ func isProse(text string) bool {
 		return false
 	}
 	_, err := os.Stat(text)
-	return err != nil && strings.TrimSpace(text) != "" && (strings.Contains(text, " ") || !strings.ContainsAny(text, "./"))
+	return err != nil && strings.TrimSpace(text) != "" &&
+		(strings.Contains(text, " ") || !strings.ContainsAny(text, "./"))
 }
 
 // group is a command that only holds others.

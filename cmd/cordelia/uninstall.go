@@ -84,7 +84,8 @@ func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
 			fmt.Fprintln(a.errOut) // nobody ended the line
 		}
 		if strings.TrimSpace(line) != "purge" {
-			return schemas.Deniedf("not confirmed; nothing was touched").Try("type purge when asked, or: cordelia uninstall --purge --yes").Because(err)
+			return schemas.Deniedf("not confirmed; nothing was touched").Try(
+				"type purge when asked, or: cordelia uninstall --purge --yes").Because(err)
 		}
 	}
 	free, err := lockFree(filepath.Join(u.home, "cordelia.db.inuse"))
@@ -104,7 +105,8 @@ func (a *app) reportUninstall(u *undoing, f uninstallFlags) error {
 		changes = append(changes, s.change)
 	}
 	if a.asJSON {
-		if err := a.printJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...), "notes": append([]string{}, u.notes...)}); err != nil {
+		if err := a.printJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...),
+			"notes": append([]string{}, u.notes...)}); err != nil {
 			return err
 		}
 	} else {
@@ -256,7 +258,8 @@ func (u *undoing) planSetting(c clients.Client, t touched) {
 	case !t.Existed && strings.TrimSpace(strings.Trim(strings.TrimSpace(string(content)), "{}")) == "":
 		u.add(removed, c.Settings, what+", which setup made and which hold nothing else", file.Remove)
 	default:
-		u.add(changed, c.Settings, what+": only our entry taken out, for the file has changed since setup", func() error { return file.Replace(content) })
+		u.add(changed, c.Settings, what+": only our entry taken out, for the file has changed since setup",
+			func() error { return file.Replace(content) })
 	}
 }
 
@@ -292,7 +295,8 @@ func (u *undoing) notePrinted() error {
 		}
 	}
 	if len(left) > 0 {
-		u.notes = append(u.notes, "Completions and manual page stay, as you put them there. To delete them: rm "+strings.Join(left, " "))
+		u.notes = append(u.notes, "Completions and manual page stay, as you put them there. To delete them: rm "+
+			strings.Join(left, " "))
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func TestTheProgramUpgrades(t *testing.T) {
 			require.NotEmpty(t, schema, "%v", checks)
 			if i+1 < store.SchemaVersion() {
 				require.Equal(t, warning, schema[0].Verdict)
-				require.Contains(t, schema[0].Detail, fmt.Sprintf("version %d, this program's is %d", i+1, store.SchemaVersion()))
+				require.Contains(t, schema[0].Detail, fmt.Sprintf("version %d, this program's is %d", i+1,
+					store.SchemaVersion()))
 				require.Contains(t, schema[0].Fix, "backup")
 			}
 			u.run("agent", "list") // the fixture knows nobody here, so this is refused

@@ -37,7 +37,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  wants(0),
 		RunE: func(*cobra.Command, []string) error {
 			if a.asJSON {
-				return a.printJSON(map[string]any{"version": version(), "schema": store.SchemaVersion(), "go": runtime.Version()})
+				return a.printJSON(map[string]any{"version": version(), "schema": store.SchemaVersion(),
+					"go": runtime.Version()})
 			}
 			fmt.Fprintf(a.out, "cordelia %s (schema %d, %s)\n", version(), store.SchemaVersion(), runtime.Version())
 			return nil

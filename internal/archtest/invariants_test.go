@@ -53,7 +53,8 @@ func invariants(t *testing.T) map[string]*invariant {
 		switch {
 		case f.test:
 			// In the name of a test the dashes are underscores.
-			text := inTestName.ReplaceAllStringFunc(string(raw), func(s string) string { return strings.ReplaceAll(s, "_", "-") })
+			text := inTestName.ReplaceAllStringFunc(string(raw),
+				func(s string) string { return strings.ReplaceAll(s, "_", "-") })
 			for _, name := range mention.FindAllString(text, -1) {
 				i := get(name)
 				i.tested = append(i.tested, f.path)
@@ -124,7 +125,8 @@ func TestInvariantListIsCurrent(t *testing.T) {
 	b.WriteString("\n| invariant | what always holds | enforced in |\n|---|---|---|\n")
 	all := invariants(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, strings.ReplaceAll(all[name].text, "|", `\|`), strings.Join(all[name].enforced, ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, strings.ReplaceAll(all[name].text, "|", `\|`),
+			strings.Join(all[name].enforced, ", "))
 	}
 	b.WriteString("\n")
 	file := filepath.Join(root, page)

@@ -31,7 +31,8 @@ var picture = [][]string{
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
 	{"internal/e2e"}, // the bench measures with its scripted model
-	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim", "internal/mutate", "internal/release", "internal/replansim", "internal/scenario", "internal/trustsim"},
+	{"internal/archtest", "internal/bench", "internal/bench/empty", "internal/conformance", "internal/gatesim",
+		"internal/mutate", "internal/release", "internal/replansim", "internal/scenario", "internal/trustsim"},
 }
 
 // firstProof is the layer from which on packages only prove things.
@@ -102,7 +103,8 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports %s, which is above it", f.pkg, folder)
 	case to >= firstProof && from < firstProof:
 		return fmt.Sprintf("%s imports %s, which is a proof", f.pkg, folder)
-	case (slices.Contains([]string{"storetest", "embedtest", "accesstest"}, path.Base(folder)) || folder == "internal/soak") && !f.test:
+	case (slices.Contains([]string{"storetest", "embedtest", "accesstest"}, path.Base(folder)) ||
+		folder == "internal/soak") && !f.test:
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}
 	return ""

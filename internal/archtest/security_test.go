@@ -95,7 +95,8 @@ var proofs = map[string][]promise{
 			"TestRequestsWithoutATokenTakeTurns", "TestAChallengeTellsNothingOfItsAgent")},
 		{"The program does not use", list("TestSettingsThatOthersMayWriteAreRefused")},
 		{"A worker of `cordelia run`", list("TestWorkersReachWhatTheyNeedAlone_INV_SHIELD",
-			"TestShieldsThatCannotBeReadStartNothing_INV_SHIELD", "TestRecordDecides_INV_PROOF", "TestEnvironmentIsAList")},
+			"TestShieldsThatCannotBeReadStartNothing_INV_SHIELD", "TestRecordDecides_INV_PROOF",
+			"TestEnvironmentIsAList")},
 		{"The program sends no text", list("TestConnectionsAreMadeInFewPlaces", "TestEmbeddingsAreOff",
 			"TestPrivateItemsAreSentOnlyIfSaidSo", "TestPlainTextStaysOnThisMachine",
 			"TestTheKeyIsNotCarriedElsewhere")},
@@ -183,7 +184,8 @@ func TestSecurityPageIsProven(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(root, security))
 	require.NoError(t, err)
 	page := blocks(string(raw))
-	require.ElementsMatch(t, slices.Collect(maps.Keys(proofs)), slices.Collect(maps.Keys(page)), "sections of %s", security)
+	require.ElementsMatch(t, slices.Collect(maps.Keys(proofs)), slices.Collect(maps.Keys(page)), "sections of %s",
+		security)
 	exist := namesOfTests(t)
 	for section, rows := range proofs {
 		proven := map[string]bool{}
@@ -205,7 +207,8 @@ func TestSecurityPageIsProven(t *testing.T) {
 		}
 		for _, b := range page[section] {
 			introduces := section == "The model" && strings.HasPrefix(b, "Cordelia protects")
-			assert.True(t, proven[b] || introduces || section == limits, "%s, %s: no test is named for %q", security, section, b)
+			assert.True(t, proven[b] || introduces || section == limits, "%s, %s: no test is named for %q", security,
+				section, b)
 		}
 	}
 }
@@ -232,8 +235,9 @@ func namesOfTests(t *testing.T) map[string]bool {
 }
 
 // connects are the names by which a program opens connections of its own.
-var connects = regexp.MustCompile(`^(http\.(Get|Post|PostForm|Head|NewRequest|NewRequestWithContext|DefaultClient|Client|Transport)` +
-	`|net\.(Dial\w*|Dialer)|tls\.Dial\w*|websocket\.\w+)$`)
+var connects = regexp.MustCompile(
+	`^(http\.(Get|Post|PostForm|Head|NewRequest|NewRequestWithContext|DefaultClient|Client|Transport)` +
+		`|net\.(Dial\w*|Dialer)|tls\.Dial\w*|websocket\.\w+)$`)
 
 // Of the packages that are in the program only the client of embeddings, the driver that
 // the demo uses against its own loopback server, and the pipe of a run's worker to the unix

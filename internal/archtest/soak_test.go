@@ -40,7 +40,8 @@ func TestSoakLeavesNothingOut(t *testing.T) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\n()\"", r) }) {
+		for _, word := range strings.FieldsFunc(line,
+			func(r rune) bool { return strings.ContainsRune(" \t\n()\"", r) }) {
 			require.NotEqual(t, "-run", word, "a filter leaves tests out: %s", line)
 			if strings.HasPrefix(word, "./") {
 				have[word] = true

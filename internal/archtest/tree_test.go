@@ -69,7 +69,8 @@ func textFiles(endings ...string) (names []string, err error) {
 		}
 		if d.IsDir() {
 			base := d.Name()
-			if rel != "." && (strings.HasPrefix(base, ".") && base != ".ci" || base == "node_modules" || base == "bin") {
+			if rel != "." && (strings.HasPrefix(base, ".") && base != ".ci" || base == "node_modules" ||
+				base == "bin") {
 				return filepath.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(name, "go.mod")); rel != "." && err == nil {

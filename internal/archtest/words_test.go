@@ -20,19 +20,22 @@ var unwanted = []struct {
 	expr *regexp.Regexp
 }{
 	{"a path of one machine", regexp.MustCompile(`(^|[^A-Za-z0-9_.~}>])/(work|root|home/[a-z]+)/[a-z.]`)},
-	{"the host of a package registry", regexp.MustCompile(`(?i)(registry\.npm[j]s|proxy\.golan[g]|sum\.golan[g]|pyp[i]\.org|crates[.]io)`)},
+	{"the host of a package registry", regexp.MustCompile(
+		`(?i)(registry\.npm[j]s|proxy\.golan[g]|sum\.golan[g]|pyp[i]\.org|crates[.]io)`)},
 	{"work left over", regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X]|HAC[K])\b`)},
 }
 
 func TestNoUnwantedText(t *testing.T) {
-	names, err := textFiles(".go", ".sql", ".sh", ".md", ".json", ".txt", ".html", ".css", ".js", ".yml", ".yaml", "Makefile", ".ci/run")
+	names, err := textFiles(".go", ".sql", ".sh", ".md", ".json", ".txt", ".html", ".css", ".js", ".yml", ".yaml",
+		"Makefile", ".ci/run")
 	require.NoError(t, err)
 	for _, name := range names {
 		raw, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
 		for i, line := range strings.Split(string(raw), "\n") {
 			for _, u := range unwanted {
-				assert.False(t, u.expr.MatchString(line), "%s:%d holds %s: %s", name, i+1, u.what, strings.TrimSpace(line))
+				assert.False(t, u.expr.MatchString(line), "%s:%d holds %s: %s", name, i+1, u.what,
+					strings.TrimSpace(line))
 			}
 		}
 	}

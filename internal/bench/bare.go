@@ -30,17 +30,21 @@ type bare struct {
 }
 
 const (
-	bareItem = `INSERT INTO items(id, type, owner, author, visibility, group_id, scope, version, data, name, tags, confidence, source,
+	bareItem = `INSERT INTO items(id, type, owner, author, visibility, group_id, scope, version, data, name, tags,
+		confidence, source,
 			provenance, thread, content_hash, terms, tokens, created_at, updated_at)
 		VALUES (?, 'learning', ?, ?, 'group', 'team', 1, 1, ?, ?, '[]', 500, 'agent', ?, ?, ?, ?, 29, ?, ?) RETURNING n`
-	bareWords  = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
-	bareBands  = `INSERT INTO item_bands(scope, band, item) SELECT 1, j.value, ? FROM json_each(?) j`
-	bareCount  = `UPDATE scopes SET items = items + 1 WHERE n = 1`
-	bareLast   = `SELECT coalesce(max(seq), 0) + 1 FROM audit`
-	bareAudit  = `INSERT INTO audit(seq, at, actor, via, action, target, decision, detail_hash, leaf_hash) VALUES (?, ?, ?, '[]', 'memory_write_warm', ?, 'allowed', ?, ?)`
+	bareWords = `INSERT INTO items_fts(rowid, entries) VALUES (?, ?)`
+	bareBands = `INSERT INTO item_bands(scope, band, item) SELECT 1, j.value, ? FROM json_each(?) j`
+	bareCount = `UPDATE scopes SET items = items + 1 WHERE n = 1`
+	bareLast  = `SELECT coalesce(max(seq), 0) + 1 FROM audit`
+	bareAudit = `INSERT INTO audit(seq, at, actor, via, action, target, decision, detail_hash, leaf_hash)
+		VALUES (?, ?, ?, '[]', 'memory_write_warm', ?, 'allowed', ?, ?)`
 	bareDetail = `INSERT INTO audit_details(seq, salt, detail) VALUES (?, ?, ?)`
-	bareHead   = `INSERT INTO streams(name, head) VALUES ('g/team', 1) ON CONFLICT(name) DO UPDATE SET head = streams.head + 1 RETURNING head`
-	bareEvent  = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at) VALUES ('g/team', ?, ?, 'memory.written', ?, 'team', ?, '{}', ?)`
+	bareHead   = `INSERT INTO streams(name, head) VALUES ('g/team', 1) ON CONFLICT(name) DO UPDATE
+		SET head = streams.head + 1 RETURNING head`
+	bareEvent = `INSERT INTO events(stream, seq, id, type, source, domain, payload, metadata, at)
+		VALUES ('g/team', ?, ?, 'memory.written', ?, 'team', ?, '{}', ?)`
 )
 
 var bareOwner = strings.Repeat("ab", 32)
@@ -59,7 +63,8 @@ func openBare(path string, seed uint64) (*bare, error) {
 	if b.lock, err = os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, err
 	}
-	b.db, err = sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=busy_timeout(10000)&_pragma=cache_size(-4096)&_pragma=journal_mode(WAL)"+
+	b.db, err = sql.Open("sqlite", "file:"+filepath.ToSlash(path)+
+		"?_pragma=busy_timeout(10000)&_pragma=cache_size(-4096)&_pragma=journal_mode(WAL)"+
 		"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)&_dqs=0&_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -69,7 +74,8 @@ func openBare(path string, seed uint64) (*bare, error) {
 	}
 	for _, setup := range []string{
 		`INSERT INTO scopes(n, visibility, ref) VALUES (1, 'group', 'team') ON CONFLICT DO NOTHING`,
-		`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding, status, status_by, status_at, created_at)
+		`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key, enc_public_key, enc_binding,
+			status, status_by, status_at, created_at)
 			VALUES ('` + bareOwner + `', 'human', '` + bareOwner + `', 0, 'bare', 'bare', x'', x'', x'', 'active', 'node', 0, 0) ON CONFLICT DO NOTHING`,
 	} {
 		if _, err := b.conn.ExecContext(context.Background(), setup); err != nil {
@@ -129,16 +135,22 @@ func (b *bare) row() bareRow {
 	}
 	bands := make([]int64, 8)
 	for i := range bands {
-		bands[i] = int64(random[48+i])<<48 | int64(random[56+i])<<40 | int64(random[64+i])<<32 | int64(b.n)<<3 | int64(i) // no two the same
+		// no two the same
+		bands[i] = int64(random[48+i])<<48 | int64(random[56+i])<<40 | int64(random[64+i])<<32 | int64(b.n)<<3 | int64(
+			i)
 	}
 	return bareRow{
 		id: id, name: text[:120], thread: fmt.Sprintf("session %d", b.n/50), terms: text,
-		data: marshal(map[string]string{"type": "insight", "content": text, "source_session": fmt.Sprintf("session %d", b.n/50)}),
-		provenance: marshal(map[string]any{"author": bareOwner, "source": "agent", "content_hash": hash, "signature": random[64:],
+		data: marshal(map[string]string{"type": "insight", "content": text,
+			"source_session": fmt.Sprintf("session %d", b.n/50)}),
+		provenance: marshal(map[string]any{"author": bareOwner, "source": "agent", "content_hash": hash,
+			"signature": random[64:],
 			"signed_by": bareOwner, "at": "2026-11-20T00:00:00.000000Z"}),
-		entries: "s1m s1mtlearning s1ma" + id[:16] + " s1md202611 s1w" + strings.Join(words, " s1w") + " s1g" + strings.Join(triples(words), " s1g"),
-		bands:   marshal(bands),
-		detail:  marshal(map[string]any{"type": "learning", "version": 1, "group": "team", "visibility": "group", "content_hash": hash}),
+		entries: "s1m s1mtlearning s1ma" + id[:16] + " s1md202611 s1w" + strings.Join(words, " s1w") + " s1g" +
+			strings.Join(triples(words), " s1g"),
+		bands: marshal(bands),
+		detail: marshal(map[string]any{"type": "learning", "version": 1, "group": "team", "visibility": "group",
+			"content_hash": hash}),
 		payload: marshal(map[string]string{"item_id": id, "type": "learning", "group_id": "team"}), hash: random[16:48],
 	}
 }
@@ -179,7 +191,8 @@ func (b *bare) write(r bareRow) error { return b.commit(func() error { return b.
 
 func (b *bare) insert(r bareRow) error {
 	now := time.Now().UnixMicro()
-	n, err := b.number(bareItem, r.id, bareOwner, bareOwner, r.data, r.name, r.provenance, r.thread, r.hash, r.terms, now, now)
+	n, err := b.number(bareItem, r.id, bareOwner, bareOwner, r.data, r.name, r.provenance, r.thread, r.hash, r.terms,
+		now, now)
 	if err != nil {
 		return err
 	}

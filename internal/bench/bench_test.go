@@ -44,7 +44,8 @@ func TestConversationsAreRead(t *testing.T) {
 	require.Equal(t, "session_3", data[0].Turns[1].Session)
 	require.Equal(t, "a cat", data[0].Turns[1].Caption)
 
-	require.NoError(t, os.WriteFile(path, []byte(`[{"conversation": {"session_1_date_time": "soon", "session_1": []}}]`), 0o600))
+	require.NoError(t, os.WriteFile(path,
+		[]byte(`[{"conversation": {"session_1_date_time": "soon", "session_1": []}}]`), 0o600))
 	_, err = readConversations(path)
 	require.Error(t, err)
 }

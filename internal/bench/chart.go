@@ -88,7 +88,8 @@ func (c chart) svg() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12" fill="%s">`+"\n", width, height, grey)
 	fmt.Fprintf(&b, `<text x="%d" y="18" font-size="14">%s</text>`+"\n", left, html.EscapeString(c.Title))
 	for _, v := range x.ticks() {
-		fmt.Fprintf(&b, `<text x="%.0f" y="%d" text-anchor="middle">%s</text>`+"\n", x.at(v), height-bottom+18, figure(v))
+		fmt.Fprintf(&b, `<text x="%.0f" y="%d" text-anchor="middle">%s</text>`+"\n", x.at(v), height-bottom+18,
+			figure(v))
 	}
 	for _, v := range y.ticks() {
 		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="%s" stroke-opacity=".3"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",

@@ -72,12 +72,15 @@ func (b *bench) claims() (section, error) {
 		fair, worst = append(fair, jain(shares)), append(worst, slowest)
 	}
 	const beneath = "8 bare processes commit one row, same lock and FULL"
-	r := beside(fmt.Sprintf("claims and reports by %d processes, %d items, a report and the next claim in one call", writers, size), "1/s", beneath, rates, floors)
+	r := beside(fmt.Sprintf("claims and reports by %d processes, %d items, a report and the next claim in one call",
+		writers, size), "1/s", beneath, rates, floors)
 	w := row{What: "the same, longest claim", Unit: "ms", Ours: spreadOf(worst)}
 	j := row{What: "the same, fairness (Jain)", Ours: spreadOf(fair)}
-	s.Rows = append(s.Rows, r.holding("≥ 0.6 ×", r.Ratio.Median >= 0.6), w.holding("< 1000", w.Ours.Max < 1000), j.holding("≥ 0.95", j.Ours.Min >= 0.95),
+	s.Rows = append(s.Rows, r.holding("≥ 0.6 ×", r.Ratio.Median >= 0.6), w.holding("< 1000", w.Ours.Max < 1000),
+		j.holding("≥ 0.95", j.Ours.Min >= 0.95),
 		beside("claims and reports in calls of their own", "1/s", beneath, apart, floors))
-	s.Notes = append(s.Notes, "A report with the next claim is two operations in one commit; in calls of their own they are two commits.")
+	s.Notes = append(s.Notes, "A report with the next claim is two operations in one commit; in calls of their own "+
+		"they are two commits.")
 	for _, rate := range []float64{100, 500} {
 		var half, most []float64
 		for run := range b.runs {
@@ -91,7 +94,8 @@ func (b *bench) claims() (section, error) {
 		if rate == 500 {
 			p99 = p99.holding("< 50", p99.Ours.Median < 50)
 		}
-		s.Rows = append(s.Rows, row{What: fmt.Sprintf("a claim with a report, %.0f a second offered, p50", rate), Unit: "ms", Ours: spreadOf(half)}, p99)
+		s.Rows = append(s.Rows, row{What: fmt.Sprintf("a claim with a report, %.0f a second offered, p50", rate),
+			Unit: "ms", Ours: spreadOf(half)}, p99)
 	}
 	double := row{What: "leases that two workers got", Ours: spreadOf([]float64{float64(work.doubles())})}
 	s.Rows = append(s.Rows, double.holding("0", double.Ours.Max == 0))
@@ -157,7 +161,8 @@ func (k *worker) claim(args map[string]any) (l lease, took time.Duration, err er
 }
 
 func (l lease) done(next bool) map[string]any {
-	return map[string]any{"work_id": l.WorkID, "fence": l.Fence, "outcome": "done", "result": map[string]any{"metres": 12}, "claim_next": next}
+	return map[string]any{"work_id": l.WorkID, "fence": l.Fence, "outcome": "done",
+		"result": map[string]any{"metres": 12}, "claim_next": next}
 }
 
 func (k *worker) report(l lease) error {

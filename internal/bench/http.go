@@ -175,7 +175,8 @@ func (s *sides) warm() error {
 		if _, err := atOnce(len(list), func(i int) (none struct{}, err error) {
 			for n := range 10 {
 				if err := list[i](n); err != nil {
-					return none, fmt.Errorf("first %s of the %s server: %w", withSearch.kind(n), []string{"node's", "empty"}[side], err)
+					return none, fmt.Errorf("first %s of the %s server: %w", withSearch.kind(n),
+						[]string{"node's", "empty"}[side], err)
 				}
 			}
 			return none, nil
@@ -257,9 +258,11 @@ func (s *sides) measure(r ration, sec *section) error {
 		}
 		saturations, floors = append(saturations, o), append(floors, f)
 	}
-	full := beside(fmt.Sprintf("%s, %d clients, most a second", r.name, clients64), "1/s", "the empty server and the bare rows", saturations, floors)
+	full := beside(fmt.Sprintf("%s, %d clients, most a second", r.name, clients64), "1/s",
+		"the empty server and the bare rows", saturations, floors)
 	sec.Rows = append(sec.Rows, full)
-	curve := chart{Name: "http", Log: true, Title: "HTTP, " + r.name + ": time in ms by operations offered a second", Lines: map[string][]point{}}
+	curve := chart{Name: "http", Log: true, Title: "HTTP, " + r.name + ": time in ms by operations offered a second",
+		Lines: map[string][]point{}}
 	shares := []float64{0.1, 0.25, 0.5, 0.75, 0.9}
 	if r.searches > 0 {
 		shares = []float64{0.5}
@@ -269,7 +272,8 @@ func (s *sides) measure(r ration, sec *section) error {
 		if share != 0.5 { // a point of the curve, without a bar
 			runs = min(runs, 3)
 		}
-		lasting := min(15*time.Second, max(4*time.Second, time.Duration(1000/rate*float64(time.Second)))) // a p99 of enough
+		// a p99 of enough
+		lasting := min(15*time.Second, max(4*time.Second, time.Duration(1000/rate*float64(time.Second))))
 		var o50, o99, f50, f99 []float64
 		for range runs {
 			seed++
@@ -284,7 +288,8 @@ func (s *sides) measure(r ration, sec *section) error {
 			o50, o99 = append(o50, o.at(0.5)), append(o99, o.at(0.99))
 			f50, f99 = append(f50, f.at(0.5)), append(f99, f.at(0.99))
 		}
-		half := beside(fmt.Sprintf("the same at %s/s, %.0f %% of that, p50", figure(rate), share*100), "ms", "the empty server and the bare rows", o50, f50)
+		half := beside(fmt.Sprintf("the same at %s/s, %.0f %% of that, p50", figure(rate), share*100), "ms",
+			"the empty server and the bare rows", o50, f50)
 		most := beside("the same, p99", "ms", "the empty server and the bare rows", o99, f99)
 		if share == 0.5 {
 			if r.searches == 0 {
@@ -337,7 +342,8 @@ func (s *sides) overload(sec *section) error {
 	if _, _, err := closedLoop(5*time.Second, counted); err != nil {
 		return fmt.Errorf("more clients than may be served at once: %w", err)
 	}
-	r := row{What: fmt.Sprintf("%d clients where 64 calls may be under way: told busy", len(counted)), Unit: "% of calls", Ours: spreadOf([]float64{100 * busy / calls})}
+	r := row{What: fmt.Sprintf("%d clients where 64 calls may be under way: told busy", len(counted)),
+		Unit: "% of calls", Ours: spreadOf([]float64{100 * busy / calls})}
 	sec.Rows = append(sec.Rows, r.holding("served or busy, no other answer", busy > 0),
 		row{What: "the same: until told busy, p99", Unit: "ms", Ours: spreadOf([]float64{told.at(0.99)})})
 	return nil

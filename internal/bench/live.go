@@ -40,7 +40,8 @@ func (b *bench) events() (section, error) {
 			if err != nil {
 				return s, err
 			}
-			whole, since, after = append(whole, d.heard.Sub(d.asked)), append(since, d.heard.Sub(d.stamped)), append(after, d.heard.Sub(d.answered))
+			whole, since, after = append(whole, d.heard.Sub(d.asked)), append(since,
+				d.heard.Sub(d.stamped)), append(after, d.heard.Sub(d.answered))
 		}
 		written.p50, written.p99 = append(written.p50, whole.at(0.5)), append(written.p99, whole.at(0.99))
 		stamped.p50, stamped.p99 = append(stamped.p50, since.at(0.5)), append(stamped.p99, since.at(0.99))
@@ -48,10 +49,12 @@ func (b *bench) events() (section, error) {
 	}
 	r := func(what string, list []float64) row { return row{What: what, Unit: "ms", Ours: spreadOf(list)} }
 	half, most := r("event to another process, commit and delivery, p50", stamped.p50), r("the same, p99", stamped.p99)
-	s.Rows = append(s.Rows, half.holding("≤ 5 ms", half.Ours.Median <= 5), most.holding("≤ 100 ms", most.Ours.Median <= 100),
+	s.Rows = append(s.Rows, half.holding("≤ 5 ms", half.Ours.Median <= 5),
+		most.holding("≤ 100 ms", most.Ours.Median <= 100),
 		r("from the writer's answer, p50", answered.p50), r("the same, p99", answered.p99),
 		r("from the writer's request, p50", written.p50), r("the same, p99", written.p99))
-	s.Notes = append(s.Notes, "Commit and delivery: from the event's own time, which it gets in its transaction before the flush, to the answer of a waiting events_poll in another process. "+
+	s.Notes = append(s.Notes, "Commit and delivery: from the event's own time, which it gets in its transaction "+
+		"before the flush, to the answer of a waiting events_poll in another process. "+
 		"Below zero the reader heard of it before the writer did.")
 	return s, nil
 }
@@ -164,8 +167,10 @@ func (b *bench) resident() (section, error) {
 	if err != nil {
 		return s, err
 	}
-	r := row{What: fmt.Sprintf("resident memory, %d items, 10,000 calls, 60 s idle", b.large()), Unit: "MB", Ours: spreadOf([]float64{idle})}
-	s.Rows = append(s.Rows, r.holding("≤ 40 MB", idle <= 40), row{What: "the same before the idle minute", Unit: "MB", Ours: spreadOf([]float64{busy})})
+	r := row{What: fmt.Sprintf("resident memory, %d items, 10,000 calls, 60 s idle", b.large()), Unit: "MB",
+		Ours: spreadOf([]float64{idle})}
+	s.Rows = append(s.Rows, r.holding("≤ 40 MB", idle <= 40),
+		row{What: "the same before the idle minute", Unit: "MB", Ours: spreadOf([]float64{busy})})
 	return s, nil
 }
 

@@ -88,9 +88,11 @@ func runParts(args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		s.Part, s.At, s.On, s.Load, s.Took = p.name, time.Now(), machine(), before+" → "+load(), time.Since(start).Round(time.Second).String()
+		s.Part, s.At, s.On, s.Load, s.Took = p.name, time.Now(), machine(), before+" → "+
+			load(), time.Since(start).Round(time.Second).String()
 		var lines strings.Builder
-		table{Head: []string{"what", "unit", "here", "beside", "ratio", "bar", "holds"}, Rows: cells(s.Rows)}.print(&lines)
+		table{Head: []string{"what", "unit", "here", "beside", "ratio", "bar", "holds"},
+			Rows: cells(s.Rows)}.print(&lines)
 		for _, t := range s.Tables {
 			t.print(&lines)
 		}

@@ -58,12 +58,14 @@ func register(lead *client, name, display string, groups ...string) (id string, 
 	var out struct {
 		ID string `json:"agent_id"`
 	}
-	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": append([]string{}, groups...), "visibility": []string{"private", "group"}}
+	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": append([]string{}, groups...),
+		"visibility": []string{"private", "group"}}
 	_, err = lead.call("agent_register", map[string]any{
 		"agent_type": "custom", "name": name, "display_name": display, "groups": append([]string{}, groups...),
 		"capabilities": map[string]any{
 			"memory_read": scope, "memory_write": scope,
-			"tools": []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm", "memory_search", "events_poll", "events_subscribe",
+			"tools": []string{"memory_read_hot", "memory_write_hot", "memory_read_warm", "memory_write_warm",
+				"memory_search", "events_poll", "events_subscribe",
 				"task_claim", "task_report"},
 			"max_parallel_ops": 64, "ttl_seconds": 0, "autonomous": true,
 		},

@@ -130,7 +130,8 @@ func (b *bench) start() (section, error) {
 		first, call = append(first, o[0]), append(call, o[1])
 		floor, floorCall = append(floor, f[0]), append(floorCall, f[1])
 	}
-	r := beside(fmt.Sprintf("start to the first answer, %d items", b.large()), "ms", "empty mcp-go server", first, floor)
+	r := beside(fmt.Sprintf("start to the first answer, %d items", b.large()), "ms", "empty mcp-go server", first,
+		floor)
 	s.Rows = append(s.Rows, r.holding("≤ 2 ×", r.Ratio.Median <= 2))
 	s.Rows = append(s.Rows, beside("start to the first tool's answer", "ms", "empty mcp-go server", call, floorCall))
 	return s, nil

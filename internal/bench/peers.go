@@ -113,7 +113,8 @@ func (b *bench) rivals() (list []rival, missing []string, err error) {
 		}
 		c, err := r.open(trial)
 		if err != nil {
-			missing = append(missing, fmt.Sprintf("%s does not start here, so it was not measured: %s", r.name, strings.SplitN(err.Error(), "\n", 2)[0]))
+			missing = append(missing, fmt.Sprintf("%s does not start here, so it was not measured: %s", r.name,
+				strings.SplitN(err.Error(), "\n", 2)[0]))
 			continue
 		}
 		c.kill()
@@ -148,7 +149,8 @@ func (b *bench) install() (modules string, err error) {
 	}
 	fmt.Fprintln(os.Stderr, "  installing the peers")
 	if out, err := npm(folder, "ci", "--ignore-scripts"); err != nil {
-		return "", &skipped{fmt.Sprintf("the peers cannot be installed, only the node was measured: %v: %s", err, lastLine(out))}
+		return "", &skipped{fmt.Sprintf("the peers cannot be installed, only the node was measured: %v: %s", err,
+			lastLine(out))}
 	}
 	// The one native module that comes as source; a peer that needs it and does
 	// not get it does not start, and that is said.

@@ -40,7 +40,8 @@ func (b *bench) peers() (section, error) {
 	sized := table{Head: head}
 	growth := map[string]*chart{}
 	for _, what := range []string{"write", "search"} {
-		growth[what] = &chart{Name: "peers-" + what, Title: "One " + what + ", p50 in ms, by items in the store", Log: true, Lines: map[string][]point{}}
+		growth[what] = &chart{Name: "peers-" + what, Title: "One " + what + ", p50 in ms, by items in the store",
+			Log: true, Lines: map[string][]point{}}
 	}
 	for _, size := range b.sizes() {
 		if size > 100_000 { // what the others are not made for
@@ -52,7 +53,8 @@ func (b *bench) peers() (section, error) {
 				got, err := b.once(r, size, run)
 				if errors.Is(err, errPatience) {
 					if run == 0 {
-						s.Notes = append(s.Notes, fmt.Sprintf("%s did not grow to %d items in %v.", r.name, size, patience))
+						s.Notes = append(s.Notes, fmt.Sprintf("%s did not grow to %d items in %v.", r.name, size,
+							patience))
 					}
 					continue
 				}
@@ -100,7 +102,8 @@ func (b *bench) peers() (section, error) {
 	for _, what := range slices.Sorted(maps.Keys(growth)) {
 		s.Charts = append(s.Charts, *growth[what])
 	}
-	s.Notes = append(s.Notes, "Lost: acknowledged, and not there when a new process looks. Killed is the death of a process; what a power cut would take is another question.")
+	s.Notes = append(s.Notes, "Lost: acknowledged, and not there when a new process looks. Killed is the death of a "+
+		"process; what a power cut would take is another question.")
 	return s, nil
 }
 

@@ -25,7 +25,8 @@ func (b *bench) killed(r rival) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		timer := time.AfterFunc(time.Second, func() { c.cmd.Process.Kill() }) //nolint:errcheck // it may have ended by itself
+		timer := time.AfterFunc(time.Second,
+			func() { c.cmd.Process.Kill() }) //nolint:errcheck // it may have ended by itself
 		for {
 			t := textAt(round*1_000_000 + len(keys))
 			answer, _, err := c.ask(r.store([]text{t}))

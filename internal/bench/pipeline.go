@@ -43,7 +43,8 @@ func (s seat) report() (args map[string]any, err error) {
 	}
 	verdicts := []any{}
 	for _, c := range b.Criteria {
-		verdicts = append(verdicts, map[string]any{"criterion": c, "verdict": "pass", "evidence": "the tape reads 12 m"})
+		verdicts = append(verdicts, map[string]any{"criterion": c, "verdict": "pass",
+			"evidence": "the tape reads 12 m"})
 	}
 	args = map[string]any{"work_id": s.WorkID, "fence": s.Fence, "outcome": "done"}
 	switch s.role() {
@@ -51,7 +52,8 @@ func (s seat) report() (args map[string]any, err error) {
 		args["result"] = measuringPlan()
 	case "R3":
 		args["result"] = map[string]any{"metres": 12}
-		args["evidence"] = []any{map[string]any{"tool": "bash", "input": "measure", "exit": 0, "head": "the tape reads 12 m"}}
+		args["evidence"] = []any{map[string]any{"tool": "bash", "input": "measure", "exit": 0,
+			"head": "the tape reads 12 m"}}
 	case "R4a":
 		args["result"] = map[string]any{"verdicts": verdicts}
 	case "R4b":
@@ -65,8 +67,10 @@ func (s seat) report() (args map[string]any, err error) {
 func measuringPlan() map[string]any {
 	var subs []any
 	for i := range perTask {
-		subs = append(subs, map[string]any{"intent": fmt.Sprintf("measure span %d of the bridge", i), "sequence": 1, "tools": []string{"bash"},
-			"success_criteria": []any{plausible(fmt.Sprintf("the tape was read at both ends of span %d", i)), plausible("the length is in metres")}})
+		subs = append(subs, map[string]any{"intent": fmt.Sprintf("measure span %d of the bridge", i), "sequence": 1,
+			"tools": []string{"bash"},
+			"success_criteria": []any{plausible(fmt.Sprintf("the tape was read at both ends of span %d", i)),
+				plausible("the length is in metres")}})
 	}
 	return map[string]any{"subtasks": subs, "task_criteria": []any{plausible("the length of every span is known")}}
 }
@@ -132,7 +136,8 @@ func (b *bench) bureau(name string, members int) (u *bureau, err error) {
 // submit begins tasks, whose intent is clear.
 func (u *bureau) submit(tasks int) error {
 	return u.lead.pour(tasks, 8, func(int) []byte {
-		return u.lead.request("task_submit", map[string]any{"request": "How long is the bridge?", "intent": "find out how long the bridge is", "group": "crew"})
+		return u.lead.request("task_submit", map[string]any{"request": "How long is the bridge?",
+			"intent": "find out how long the bridge is", "group": "crew"})
 	}, func(line []byte) error { return decode(line, nil) })
 }
 
@@ -194,7 +199,8 @@ func (b *bench) cycles() (s section, err error) {
 				return s, err
 			}
 			took = append(took, c.took)
-			tokens, briefs = append(tokens, float64(c.protocol)/bytesPerToken), append(briefs, float64(c.brief)/bytesPerToken)
+			tokens, briefs = append(tokens, float64(c.protocol)/bytesPerToken), append(briefs,
+				float64(c.brief)/bytesPerToken)
 		}
 		half, most = append(half, took.at(0.5)), append(most, took.at(0.99))
 		if err := u.merge(tasks); err != nil {
@@ -210,12 +216,18 @@ func (b *bench) cycles() (s section, err error) {
 	}
 	r := row{What: "a subtask: claim, report, claim by a judge, verdicts, p50", Unit: "ms", Ours: spreadOf(half)}
 	k := row{What: "tokens of its four calls beyond brief and result", Ours: spreadOf(tokens)}
-	w := row{What: "the same where each report claims what comes next: two calls, p50", Unit: "ms", Ours: spreadOf(relayed)}
+	w := row{What: "the same where each report claims what comes next: two calls, p50", Unit: "ms",
+		Ours: spreadOf(relayed)}
 	s.Rows = append(s.Rows, r, row{What: "the same, p99", Unit: "ms", Ours: spreadOf(most)},
-		w, k.holding("≤ 400", k.Ours.Max <= 400), row{What: "tokens of both briefs, with the schema of the answer", Ours: spreadOf(briefs)})
-	s.Notes = append(s.Notes, fmt.Sprintf("Tokens are bytes / %.0f of the arguments and structured answers of the four calls, as the tool list is counted. "+
-		"Brief: intent and brief of the two claims. Result: result and evidence of the two reports.", bytesPerToken),
-		"After every run each message that the rows of tasks, rounds, subtasks and seats tell of was found, once, with its hash in the audit record.")
+		w, k.holding("≤ 400", k.Ours.Max <= 400), row{What: "tokens of both briefs, with the schema of the answer",
+			Ours: spreadOf(briefs)})
+	s.Notes = append(s.Notes, fmt.Sprintf(
+		"Tokens are bytes / %.0f of the arguments and structured answers of the four calls, as the tool list is "+
+			"counted. "+
+			"Brief: intent and brief of the two claims. Result: result and evidence of the two reports.",
+		bytesPerToken),
+		"After every run each message that the rows of tasks, rounds, subtasks and seats tell of was found, once, "+
+			"with its hash in the audit record.")
 	return s, u.tapped()
 }
 

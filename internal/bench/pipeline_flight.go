@@ -38,10 +38,12 @@ func (b *bench) flights(s *section) error {
 			}
 		}
 	}
-	c := chart{Name: "pipeline", Title: fmt.Sprintf("ms a task of %d subtasks, by tasks in flight", perTask), Lines: map[string][]point{}}
+	c := chart{Name: "pipeline", Title: fmt.Sprintf("ms a task of %d subtasks, by tasks in flight", perTask),
+		Lines: map[string][]point{}}
 	first := list[0]
 	for _, f := range list {
-		s.Rows = append(s.Rows, row{What: fmt.Sprintf("%d tasks of %d subtasks in flight, %d processes: a task", f.tasks, perTask, writers), Unit: "ms", Ours: spreadOf(f.done)},
+		s.Rows = append(s.Rows, row{What: fmt.Sprintf("%d tasks of %d subtasks in flight, %d processes: a task",
+			f.tasks, perTask, writers), Unit: "ms", Ours: spreadOf(f.done)},
 			row{What: "its submission and plan", Unit: "ms", Ours: spreadOf(f.begun)})
 		c.add("executed, judged and merged", f.tasks, spreadOf(f.done).Median)
 		c.add("submitted and planned", f.tasks, spreadOf(f.begun).Median)
@@ -49,8 +51,10 @@ func (b *bench) flights(s *section) error {
 	last, against := list[len(list)-1], fmt.Sprintf("%d in flight", first.tasks)
 	grown := beside(fmt.Sprintf("a task with %d in flight", last.tasks), "ms", against, last.done, first.done)
 	begun := beside("its submission and plan", "ms", against, last.begun, first.begun)
-	kept := beside(fmt.Sprintf("resident memory of the largest process after %d tasks", last.tasks), "MB", against, last.memory, first.memory)
-	s.Rows = append(s.Rows, grown.holding("linear (≤ 1.25 ×)", grown.Ratio.Median <= 1.25), begun.holding("linear (≤ 1.25 ×)", begun.Ratio.Median <= 1.25),
+	kept := beside(fmt.Sprintf("resident memory of the largest process after %d tasks", last.tasks), "MB", against,
+		last.memory, first.memory)
+	s.Rows = append(s.Rows, grown.holding("linear (≤ 1.25 ×)", grown.Ratio.Median <= 1.25),
+		begun.holding("linear (≤ 1.25 ×)", begun.Ratio.Median <= 1.25),
 		kept.holding("bounded (≤ 1.5 ×)", kept.Ratio.Median <= 1.5))
 	s.Charts = append(s.Charts, c)
 	return nil

@@ -16,15 +16,19 @@ const records = `
 	SELECT 'TaskSpec', count(*) FROM tasks
 	UNION ALL SELECT 'DispatchManifest', count(*) FROM task_rounds
 	UNION ALL SELECT 'SubTask', count(*) FROM subtasks
-	UNION ALL SELECT 'ExecutionResult', count(*) FROM task_seats s JOIN work_items w ON w.n = s.item WHERE s.role = 'R3' AND w.state = 'done'
+	UNION ALL SELECT 'ExecutionResult', count(*) FROM task_seats s JOIN work_items w ON w.n = s.item
+	WHERE s.role = 'R3' AND w.state = 'done'
 	UNION ALL SELECT 'SubTaskOutcome', count(*) FROM subtasks WHERE state IN ('matched', 'failed')
-	UNION ALL SELECT 'MergeReport', count(*) FROM task_seats s JOIN work_items w ON w.n = s.item WHERE s.role = 'R4b' AND w.state = 'done'
+	UNION ALL SELECT 'MergeReport', count(*) FROM task_seats s JOIN work_items w ON w.n = s.item WHERE s.role = 'R4b'
+	AND w.state = 'done'
 	UNION ALL SELECT 'FinalResult', count(*) FROM tasks WHERE state = 'accepted'
 	UNION ALL SELECT 'MemoryEntry', count(*) FROM lessons`
 
 const (
-	messages = `SELECT m.id, m.record, m.sender, m.receiver, m.actor, m.message, t.id FROM task_messages m JOIN tasks t ON t.n = m.task ORDER BY m.n`
-	tap      = `SELECT a.target, d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq WHERE a.target LIKE 'message/%' ORDER BY a.seq`
+	messages = `SELECT m.id, m.record, m.sender, m.receiver, m.actor, m.message, t.id FROM task_messages m
+		JOIN tasks t ON t.n = m.task ORDER BY m.n`
+	tap = `SELECT a.target, d.detail FROM audit a JOIN audit_details d ON d.seq = a.seq
+		WHERE a.target LIKE 'message/%' ORDER BY a.seq`
 )
 
 // tapped holds what happened against the messages on record, and those against the

@@ -20,7 +20,8 @@ type plainIndex struct {
 }
 
 const (
-	plainTable  = `CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(scope, body, content = '', contentless_delete = 1, tokenize = 'ascii')`
+	plainTable = `CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(scope, body, content = '',
+		contentless_delete = 1, tokenize = 'ascii')`
 	plainInsert = `INSERT INTO texts(rowid, scope, body) VALUES (?, 's1', ?)`
 	plainQuery  = `SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 200`
 )
@@ -49,7 +50,8 @@ func (b *bench) plain(size int) (*plainIndex, error) {
 }
 
 func openPlain(folder string) (*sql.DB, error) {
-	return sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(folder, "plain.db"))+"?_pragma=journal_mode(WAL)&_pragma=cache_size(-4096)&_dqs=0")
+	return sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(folder, "plain.db"))+
+		"?_pragma=journal_mode(WAL)&_pragma=cache_size(-4096)&_dqs=0")
 }
 
 // growPlain adds the texts that fill writes into the node.
@@ -78,7 +80,8 @@ func (x *plainIndex) close() { x.db.Close() } //nolint:errcheck // only read
 
 // ask finds the best texts that hold any of words.
 func (x *plainIndex) ask(words []string) error {
-	rows, err := x.query.QueryContext(context.Background(), fmt.Sprintf(`scope : "s1" AND body : (%s)`, strings.Join(words, " OR ")))
+	rows, err := x.query.QueryContext(context.Background(),
+		fmt.Sprintf(`scope : "s1" AND body : (%s)`, strings.Join(words, " OR ")))
 	if err != nil {
 		return err
 	}

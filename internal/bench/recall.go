@@ -276,7 +276,8 @@ func asked(n *node, name string, c conversation, t telling, l layout) ([]outcome
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", q.Text, err)
 		}
-		o := outcome{Conversation: c.ID, Question: q.Text, Category: q.Category, Gold: q.Gold, Millis: milliseconds(took)}
+		o := outcome{Conversation: c.ID, Question: q.Text, Category: q.Category, Gold: q.Gold,
+			Millis: milliseconds(took)}
 		rank := map[string]int{}
 		for i, r := range answer.Results {
 			rank[r.ID] = i + 1
@@ -311,18 +312,21 @@ func fillOthers(n *node, data []conversation, count int) error {
 	texts := shuffledTexts(data, count)
 	return w.pour(count, 64, func(i int) []byte {
 		return w.request("memory_write_warm", map[string]any{"type": "learning",
-			"data": map[string]any{"type": "insight", "content": texts[i], "source_session": fmt.Sprintf("other %d", i/50)}})
+			"data": map[string]any{"type": "insight", "content": texts[i],
+				"source_session": fmt.Sprintf("other %d", i/50)}})
 	}, func(line []byte) error { return decode(line, nil) })
 }
 
 // printRecall prints results as a table.
 func printRecall(w io.Writer, results []recallResult) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "mapping\tlayout\tothers\tcategory\tquestions\tR@5\tR@10\tR@20\thit@10\tMRR\tempty %\tp50 ms\tp99 ms")
+	fmt.Fprintln(t, "mapping\tlayout\tothers\tcategory\tquestions\tR@5\tR@10\tR@20\thit@10\tMRR\tempty %\tp50 "+
+		"ms\tp99 ms")
 	for _, r := range results {
 		row := func(name string, s score) {
 			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\n",
-				r.Mapping, r.Layout, r.Others, name, s.Questions, s.R5, s.R10, s.R20, s.Hit10, s.MRR, s.Empty, s.P50, s.P99)
+				r.Mapping, r.Layout, r.Others, name, s.Questions, s.R5, s.R10, s.R20, s.Hit10, s.MRR, s.Empty, s.P50,
+				s.P99)
 		}
 		row("1–4", r.Headline)
 		for _, name := range []string{"1", "2", "3", "4", "5"} {

@@ -64,7 +64,8 @@ func readConversations(path string) ([]conversation, error) {
 			exists[t.ID] = true
 		}
 		for _, q := range s.QA {
-			c.Questions = append(c.Questions, question{Text: q.Question, Category: q.Category, Gold: goldOf(q.Evidence, exists)})
+			c.Questions = append(c.Questions, question{Text: q.Question, Category: q.Category,
+				Gold: goldOf(q.Evidence, exists)})
 		}
 		out = append(out, c)
 	}

@@ -38,8 +38,11 @@ func (b *bench) received() (section, error) {
 		return s, err
 	}
 	got := e2e.Received(results)
-	s.Rows = append(s.Rows, row{What: fmt.Sprintf("results a model receives in %d calls", len(results)), Unit: "bytes", Ours: spreadOf([]float64{float64(got)})}.
+	s.Rows = append(s.Rows, row{What: fmt.Sprintf("results a model receives in %d calls", len(results)), Unit: "bytes",
+		Ours: spreadOf([]float64{float64(got)})}.
 		holding(fmt.Sprintf("≤ %d", e2e.MaxReceived), got <= e2e.MaxReceived))
-	s.Notes = append(s.Notes, "The session calls each tool of the default list, reads a text of 600 characters whole, gets 10 search hits and reads 20 unread events; each call is computed from the texts before it. The client is Claude Code, headless.")
+	s.Notes = append(s.Notes, "The session calls each tool of the default list, reads a text of 600 characters "+
+		"whole, gets 10 search hits and reads 20 unread events; each call is computed from the texts before it. The "+
+		"client is Claude Code, headless.")
 	return s, nil
 }

@@ -58,7 +58,8 @@ func (r report) write(folder string) error {
 		fmt.Fprintf(&doc, "%s; %s; load before → after: %s; took %s.\n\n", s.At.UTC().Format("2006-01-02"),
 			cmp.Or(s.On, "machine not noted"), s.Load, cmp.Or(s.Took, "an unknown time"))
 		if len(s.Rows) > 0 {
-			table{Head: []string{"what", "unit", "here", "beside", "ratio", "bar", "holds"}, Rows: cells(s.Rows)}.print(&doc)
+			table{Head: []string{"what", "unit", "here", "beside", "ratio", "bar", "holds"},
+				Rows: cells(s.Rows)}.print(&doc)
 		}
 		for _, t := range s.Tables {
 			t.print(&doc)
@@ -70,13 +71,15 @@ func (r report) write(folder string) error {
 			doc.WriteString("- " + strings.Join(s.Notes, "\n- ") + "\n\n")
 		}
 		for _, c := range s.Charts {
-			if err := os.WriteFile(filepath.Join(folder, "benchmark-"+c.Name+".svg"), []byte(c.svg()), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, "benchmark-"+c.Name+".svg"), []byte(c.svg()),
+				0o644); err != nil {
 				return err
 			}
 			fmt.Fprintf(&doc, "![%s](benchmark-%s.svg)\n\n", c.Title, c.Name)
 		}
 	}
-	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), []byte(strings.TrimRight(doc.String(), "\n")+"\n"), 0o644)
+	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), []byte(strings.TrimRight(doc.String(), "\n")+"\n"),
+		0o644)
 }
 
 // falls reports whether a figure misses its bar.

@@ -41,7 +41,10 @@ func (b *bench) revoke() (section, error) {
 		one  func(name string) (time.Duration, error)
 	}{
 		{"stdio: a waiting events_poll", func(name string) (time.Duration, error) { return n.revokedPoll(lead, name) }},
-		{"HTTP: subscriptions/listen", func(name string) (time.Duration, error) { return n.revokedStream(lead, server, name) }},
+		{"HTTP: subscriptions/listen", func(name string) (time.Duration,
+			error) {
+			return n.revokedStream(lead, server, name)
+		}},
 	} {
 		var list []float64
 		for i := 0; len(list) < revocations; i++ {
@@ -57,10 +60,12 @@ func (b *bench) revoke() (section, error) {
 		r := row{What: fmt.Sprintf("%s, %d revocations", way.name, len(list)), Unit: "ms", Ours: spreadOf(list)}
 		s.Rows = append(s.Rows, r.holding("all ≤ 250 ms", r.Ours.Max <= streamsEnd))
 		for _, q := range []float64{0.9, 0.99} {
-			s.Rows = append(s.Rows, row{What: fmt.Sprintf("the same, p%.0f", 100*q), Unit: "ms", Ours: spreadOf([]float64{share(list, q)})})
+			s.Rows = append(s.Rows, row{What: fmt.Sprintf("the same, p%.0f", 100*q), Unit: "ms",
+				Ours: spreadOf([]float64{share(list, q)})})
 		}
 	}
-	s.Notes = append(s.Notes, "From the answer to agent_deactivate until its reader's stream has ended; below zero it ended before the answer came. The brackets hold the least and the most of all.")
+	s.Notes = append(s.Notes, "From the answer to agent_deactivate until its reader's stream has ended; below zero "+
+		"it ended before the answer came. The brackets hold the least and the most of all.")
 	return s, nil
 }
 

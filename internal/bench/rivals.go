@@ -22,11 +22,13 @@ func (b *bench) asRival() rival {
 	}
 	return rival{
 		name: "cordelia", version: b.schema, batch: 1,
-		about: "cordelia: identity, rights, groups and an audit entry per write; every acknowledged write is flushed to disk. " +
+		about: "cordelia: identity, rights, groups and an audit entry per write; every acknowledged write is " +
+			"flushed to disk. " +
 			"A changed record is written with the version it was read at, and again when that conflicts.",
 		open: func(folder string) (*client, error) { return (&node{binary: b.binary, home: folder}).open("") },
 		store: func(list []text) (string, any) {
-			return "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": list[0].words}}
+			return "memory_write_warm", map[string]any{"type": "learning",
+				"data": map[string]any{"type": "insight", "content": list[0].words}}
 		},
 		key: func(_ text, answer string) (string, error) {
 			id, _, ok := strings.Cut(answer, " version ")
@@ -41,7 +43,8 @@ func (b *bench) asRival() rival {
 		have: func(c *client, keys []string) (n int, err error) {
 			for _, key := range keys {
 				var out read
-				if _, err := c.call("memory_read_warm", item(key), &out); err != nil && !strings.HasPrefix(err.Error(), "not_found") {
+				if _, err := c.call("memory_read_warm", item(key), &out); err != nil &&
+					!strings.HasPrefix(err.Error(), "not_found") {
 					return n, err
 				}
 				n += len(out.Items)
@@ -56,7 +59,8 @@ func (b *bench) asRival() rival {
 				}
 				it := out.Items[0]
 				it.Data["content"] = fmt.Sprint(it.Data["content"]) + " " + value
-				_, err := c.call("memory_write_warm", map[string]any{"id": key, "if_version": it.Version, "type": "learning", "data": it.Data}, nil)
+				_, err := c.call("memory_write_warm", map[string]any{"id": key, "if_version": it.Version,
+					"type": "learning", "data": it.Data}, nil)
 				if err == nil || !strings.HasPrefix(err.Error(), "conflict") {
 					return err
 				}
@@ -108,8 +112,10 @@ func serverMemory(modules string) rival {
 	}
 	return rival{
 		name: "server-memory", version: "2026.8.31", batch: 1000,
-		about: "@modelcontextprotocol/server-memory 2026.8.31: a knowledge graph with relations, in one JSONL file that people can read; " +
-			"a text is an entity with one observation, a change is add_observations. It searches for the whole query as a part of the text.",
+		about: "@modelcontextprotocol/server-memory 2026.8.31: a knowledge graph with relations, in one JSONL file " +
+			"that people can read; " +
+			"a text is an entity with one observation, a change is add_observations. It searches for the whole " +
+			"query as a part of the text.",
 		open: func(folder string) (*client, error) {
 			return launch([]string{"HOME=" + folder, "MEMORY_FILE_PATH=" + filepath.Join(folder, "memory.jsonl")},
 				"node", filepath.Join(modules, "@modelcontextprotocol/server-memory/dist/index.js"))
@@ -121,7 +127,8 @@ func serverMemory(modules string) rival {
 			return len(g.Entities), err
 		},
 		revise: func(c *client, key, value string) error {
-			_, _, err := c.ask("add_observations", map[string]any{"observations": []any{map[string]any{"entityName": key, "contents": []string{value}}}})
+			_, _, err := c.ask("add_observations",
+				map[string]any{"observations": []any{map[string]any{"entityName": key, "contents": []string{value}}}})
 			return err
 		},
 		content: func(c *client, key string) (string, error) {
@@ -147,8 +154,10 @@ func memoryLibSQL(modules string) rival {
 	}
 	return rival{
 		name: "memory-libsql", version: "0.0.17", batch: 50,
-		about: "mcp-memory-libsql 0.0.17: a knowledge graph with relations in SQLite or a remote libSQL database; a text is an entity with one " +
-			"observation. It has no tool that adds to an entity, so a change reads it and writes it whole. It searches for the words of the query in their order.",
+		about: "mcp-memory-libsql 0.0.17: a knowledge graph with relations in SQLite or a remote libSQL database; a " +
+			"text is an entity with one " +
+			"observation. It has no tool that adds to an entity, so a change reads it and writes it whole. It " +
+			"searches for the words of the query in their order.",
 		open: func(folder string) (*client, error) {
 			return launch([]string{"HOME=" + folder, "LIBSQL_URL=file:" + filepath.Join(folder, "memory.db")},
 				"node", filepath.Join(modules, "mcp-memory-libsql/dist/index.js"))
@@ -204,7 +213,8 @@ func growLibSQL(folder string, from, until int) error {
 		if _, err := tx.Exec(`INSERT INTO entities(name, entity_type) VALUES (?, 'note')`, t.key); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(`INSERT INTO observations(entity_name, content) VALUES (?, ?)`, t.key, t.words); err != nil {
+		if _, err := tx.Exec(`INSERT INTO observations(entity_name, content) VALUES (?, ?)`, t.key,
+			t.words); err != nil {
 			return err
 		}
 	}
@@ -233,10 +243,12 @@ func memoryKeeper(modules string) rival {
 	}
 	return rival{
 		name: "memory-keeper", version: "0.14.1", batch: 100,
-		about: "mcp-memory-keeper 0.14.1: keys and values with checkpoints, git and channels, in SQLite; a change reads a value and saves it whole. " +
+		about: "mcp-memory-keeper 0.14.1: keys and values with checkpoints, git and channels, in SQLite; a change " +
+			"reads a value and saves it whole. " +
 			"It searches for the whole query as a part of the text.",
 		open: func(folder string) (*client, error) {
-			return launch([]string{"HOME=" + folder, "DATA_DIR=" + folder}, "node", filepath.Join(modules, "mcp-memory-keeper/dist/index.js"))
+			return launch([]string{"HOME=" + folder, "DATA_DIR=" + folder}, "node",
+				filepath.Join(modules, "mcp-memory-keeper/dist/index.js"))
 		},
 		store: func(list []text) (string, any) {
 			if len(list) == 1 {

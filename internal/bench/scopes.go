@@ -36,8 +36,9 @@ func (b *bench) scopes() (section, error) {
 		defer c.kill()
 		// One at a time: in another order, other items stand side by side.
 		if err := c.pour(own, 1, func(i int) []byte {
-			return c.request("memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight",
-				"content": textAt(i).words, "source_session": fmt.Sprintf("session %d", i/50)}})
+			return c.request("memory_write_warm", map[string]any{"type": "learning",
+				"data": map[string]any{"type": "insight",
+					"content": textAt(i).words, "source_session": fmt.Sprintf("session %d", i/50)}})
 		}, func(line []byte) error { return decode(line, nil) }); err != nil {
 			return s, err
 		}
@@ -55,9 +56,11 @@ func (b *bench) scopes() (section, error) {
 			}
 		}
 	}
-	r := beside(fmt.Sprintf("memory_search in %d own items beside %d of others, p50", own, b.large()), "ms", "the same items alone", times[1], times[0])
+	r := beside(fmt.Sprintf("memory_search in %d own items beside %d of others, p50", own, b.large()), "ms",
+		"the same items alone", times[1], times[0])
 	h := beside("the same, sought item among the first 10", "%", "the same items alone", found[1], found[0])
-	s.Rows = append(s.Rows, r.holding("independent (≤ 1.25 ×)", r.Ratio.Median <= 1.25), h.holding("no worse (≥ 0.99 ×)", h.Ratio.Median >= 0.99))
+	s.Rows = append(s.Rows, r.holding("independent (≤ 1.25 ×)", r.Ratio.Median <= 1.25),
+		h.holding("no worse (≥ 0.99 ×)", h.Ratio.Median >= 0.99))
 	return s, nil
 }
 
@@ -116,9 +119,12 @@ func (b *bench) conversations() (section, error) {
 		{"R@10", "%", func(s score) float64 { return s.R10 }, "≥ 77", atLeast(77), "≥ 75", atLeast(75)},
 		{what: "R@20", unit: "%", value: func(s score) float64 { return s.R20 }},
 		{what: "MRR", unit: "%", value: func(s score) float64 { return s.MRR }, bar: "≥ 60", holds: atLeast(60)},
-		{what: "answers without a hit", unit: "%", value: func(s score) float64 { return s.Empty }, bar: "≤ 0.5", holds: atMost(0.5)},
-		{what: "one question, p50", unit: "ms", value: func(s score) float64 { return s.P50 }, bar: "≤ 20", holds: atMost(20)},
-		{what: "one question, p99", unit: "ms", value: func(s score) float64 { return s.P99 }, bar: "≤ 60", holds: atMost(60)},
+		{what: "answers without a hit", unit: "%", value: func(s score) float64 { return s.Empty }, bar: "≤ 0.5",
+			holds: atMost(0.5)},
+		{what: "one question, p50", unit: "ms", value: func(s score) float64 { return s.P50 }, bar: "≤ 20",
+			holds: atMost(20)},
+		{what: "one question, p99", unit: "ms", value: func(s score) float64 { return s.P99 }, bar: "≤ 60",
+			holds: atMost(60)},
 	} {
 		own, crowded := of.value(alone.Headline), of.value(others.Headline)
 		r := row{What: of.what, Unit: of.unit, Ours: spreadOf([]float64{own})}
@@ -131,7 +137,8 @@ func (b *bench) conversations() (section, error) {
 		}
 		s.Rows = append(s.Rows, r, c)
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%d questions, verbatim, of %d conversations; one run each.", alone.Headline.Questions, len(data)))
+	s.Notes = append(s.Notes, fmt.Sprintf("%d questions, verbatim, of %d conversations; one run each.",
+		alone.Headline.Questions, len(data)))
 	return s, nil
 }
 

@@ -56,7 +56,8 @@ func (b *bench) search() (section, error) {
 		{"3 words", "search-3", questions, func(t *notes) []string { return t.rare(3) }},
 		{"30 words", "search-30", questions / 3, func(t *notes) []string { return t.words(30) }},
 	} {
-		growth := chart{Name: kind.file, Title: "A question of " + kind.name + ", p50 in ms, by items in the store", Log: true, Lines: map[string][]point{}}
+		growth := chart{Name: kind.file, Title: "A question of " + kind.name + ", p50 in ms, by items in the store",
+			Log: true, Lines: map[string][]point{}}
 		for _, q := range stores {
 			var ours, floors, above, slow []float64
 			for run := range b.runs + 1 {
@@ -78,7 +79,8 @@ func (b *bench) search() (section, error) {
 				ours, floors = append(ours, o.at(0.5)), append(floors, f.at(0.5))
 				above, slow = append(above, o.at(0.5)-1.5*f.at(0.5)), append(slow, o.at(0.99))
 			}
-			r := beside(fmt.Sprintf("memory_search, %s, %d items, p50", kind.name, q.size), "ms", "the bare full-text query", ours, floors)
+			r := beside(fmt.Sprintf("memory_search, %s, %d items, p50", kind.name, q.size), "ms",
+				"the bare full-text query", ours, floors)
 			if kind.name == "30 words" && q.size == 100_000 {
 				r = r.holding("≤ 20 ms", r.Ours.Median <= 20)
 			}

@@ -4,13 +4,18 @@ package main
 
 // short says, by part, why a figure is below its bar; it is printed when one is.
 var short = map[string]string{
-	"start": "Before its first answer a process reads the schema of its database, derives two keys, proves one and registers its tools; " +
+	"start": "Before its first answer a process reads the schema of its database, derives two keys, proves one and " +
+		"registers its tools; " +
 		"the empty server does none of that. Keys and schema are done at once where there are two processors.",
-	"write": "Protocol and rows alone come to about 1.25 ×. The rest is what a bare row lacks: rights looked up and checked " +
-		"in the transaction, the words and letters that search finds it by, likeness to other items, signature and hash of the record. " +
+	"write": "Protocol and rows alone come to about 1.25 ×. The rest is what a bare row lacks: rights looked up " +
+		"and checked " +
+		"in the transaction, the words and letters that search finds it by, likeness to other items, signature and " +
+		"hash of the record. " +
 		"SQLite takes over half of all of it. As the store grows it grows, but less than the bare rows do.",
-	"processes": "Both sides use all of two processors, and ours more of them for a write: what one costs above the bare rows, " +
+	"processes": "Both sides use all of two processors, and ours more of them for a write: what one costs above the " +
+		"bare rows, " +
 		"and the clients, which a bare writer has not.",
-	"claims": "A claim or a report writes the item, its lease, an event and an audit entry, and is decided and answered over stdio; " +
+	"claims": "A claim or a report writes the item, its lease, an event and an audit entry, and is decided and " +
+		"answered over stdio; " +
 		"a bare commit writes one row. All of two processors is used.",
 }

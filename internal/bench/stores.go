@@ -146,7 +146,8 @@ func (b *bench) tables() (string, error) {
 	}
 	defer f.close() //nolint:errcheck // only read
 	var sql string
-	row := f.db.QueryRow(`SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name)`)
+	row := f.db.QueryRow(`SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL
+		ORDER BY type, name)`)
 	if err := row.Scan(&sql); err != nil {
 		return "", err
 	}

@@ -104,5 +104,6 @@ func TestPeersArePinned(t *testing.T) {
 }
 
 func TestLastData(t *testing.T) {
-	require.Equal(t, `{"id":1}`, string(lastData([]byte("event: message\ndata: {\"method\":\"x\"}\n\nevent: message\ndata: {\"id\":1}\n\n"))))
+	require.Equal(t, `{"id":1}`, string(
+		lastData([]byte("event: message\ndata: {\"method\":\"x\"}\n\nevent: message\ndata: {\"id\":1}\n\n"))))
 }

@@ -26,9 +26,11 @@ func (b *bench) swarm() (section, error) {
 			SwarmID string `json:"swarm_id"`
 			Agents  []struct{ Name string }
 		}
-		took, err := lead.call("swarm_create", map[string]any{"goal": fmt.Sprintf("survey %d", i), "strategy": "broadcast",
+		took, err := lead.call("swarm_create", map[string]any{"goal": fmt.Sprintf("survey %d", i),
+			"strategy":         "broadcast",
 			"swarm_id":         fmt.Sprintf("swarm-survey-%d", i),
-			"coordinator_slot": "lead", "agents": []any{map[string]any{"slot": "lead"}, map[string]any{"slot": "scout", "count": swarmSize - 1}}}, &made)
+			"coordinator_slot": "lead", "agents": []any{map[string]any{"slot": "lead"},
+				map[string]any{"slot": "scout", "count": swarmSize - 1}}}, &made)
 		if err != nil {
 			return s, err
 		}
@@ -42,7 +44,8 @@ func (b *bench) swarm() (section, error) {
 		disbanded = append(disbanded, milliseconds(took))
 	}
 	r := row{What: fmt.Sprintf("swarm_create, %d agents", swarmSize), Unit: "ms", Ours: spreadOf(created)}
-	s.Rows = append(s.Rows, r.holding("≤ 250 ms", r.Ours.Median <= 250), row{What: "swarm_disband of it", Unit: "ms", Ours: spreadOf(disbanded)})
+	s.Rows = append(s.Rows, r.holding("≤ 250 ms", r.Ours.Median <= 250),
+		row{What: "swarm_disband of it", Unit: "ms", Ours: spreadOf(disbanded)})
 
 	if err := gather(lead, "pair"); err != nil {
 		return s, err
@@ -76,7 +79,8 @@ func (b *bench) swarm() (section, error) {
 			wide, narrow = append(wide, w.at(0.5)), append(narrow, p.at(0.5))
 		}
 	}
-	fan := beside(fmt.Sprintf("memory_write_warm in a broadcast swarm of %d, p50", swarmSize), "ms", "in a group of two", wide, narrow)
+	fan := beside(fmt.Sprintf("memory_write_warm in a broadcast swarm of %d, p50", swarmSize), "ms",
+		"in a group of two", wide, narrow)
 	s.Rows = append(s.Rows, fan.holding("≤ 2 ×", fan.Ratio.Median <= 2))
 	return s, nil
 }

@@ -46,12 +46,13 @@ func (b *bench) trust() (section, error) {
 	const more = 200
 	var ids []string
 	texts := newNotes(41)
-	if err := c.pour(assessments+(b.runs+1)*more+few, 64, func(i int) []byte { return c.request("memory_write_warm", texts.item(i, "team")) }, func(line []byte) error {
-		var out struct{ ID string }
-		err := decode(line, &out)
-		ids = append(ids, out.ID)
-		return err
-	}); err != nil {
+	if err := c.pour(assessments+(b.runs+1)*more+few, 64,
+		func(i int) []byte { return c.request("memory_write_warm", texts.item(i, "team")) }, func(line []byte) error {
+			var out struct{ ID string }
+			err := decode(line, &out)
+			ids = append(ids, out.ID)
+			return err
+		}); err != nil {
 		return s, err
 	}
 	book, done, err := n.book(schemas.EntityID(author))
@@ -85,8 +86,10 @@ func (b *bench) trust() (section, error) {
 		}
 		half, most = append(half, took.at(0.5)), append(most, took.at(0.99))
 	}
-	r := row{What: fmt.Sprintf("a verdict after %d others, in its transaction, p50", assessments), Unit: "ms", Ours: spreadOf(half)}
-	s.Rows = append(s.Rows, r.holding("≤ 1 ms", r.Ours.Median <= 1), row{What: "the same, p99", Unit: "ms", Ours: spreadOf(most)},
+	r := row{What: fmt.Sprintf("a verdict after %d others, in its transaction, p50", assessments), Unit: "ms",
+		Ours: spreadOf(half)}
+	s.Rows = append(s.Rows, r.holding("≤ 1 ms", r.Ours.Median <= 1),
+		row{What: "the same, p99", Unit: "ms", Ours: spreadOf(most)},
 		row{What: fmt.Sprintf("the first %d verdicts, p50", few), Unit: "ms", Ours: spreadOf([]float64{first.at(0.5)})})
 
 	var with, without []float64
@@ -118,7 +121,8 @@ func (n *node) book(author schemas.EntityID) (b *book, done func(), err error) {
 		return nil, nil, err
 	}
 	done = func() { st.Close() } //nolint:errcheck // a file of this run
-	b = &book{ctx: ctx, author: author, tiered: access.New(st, access.Config{TiersOf: trust.TiersOf}), plain: access.New(st, access.Config{})}
+	b = &book{ctx: ctx, author: author, tiered: access.New(st, access.Config{TiersOf: trust.TiersOf}),
+		plain: access.New(st, access.Config{})}
 	db, err := n.read()
 	if err != nil {
 		done()
@@ -138,26 +142,28 @@ func (b *book) assess(id schemas.ItemID, right bool) (took time.Duration, err er
 	if !right {
 		word = trust.Wrong
 	}
-	err = b.tiered.Do(b.ctx, access.Principal{Entity: b.human, Method: access.ByHuman, KeySeq: 1}, access.Op{Tool: "trust_assess", Effect: access.Write}, func(g access.Grant) error {
-		found, err := memory.Get(g, []schemas.ItemID{id})
-		if err != nil {
+	err = b.tiered.Do(b.ctx, access.Principal{Entity: b.human, Method: access.ByHuman, KeySeq: 1},
+		access.Op{Tool: "trust_assess", Effect: access.Write}, func(g access.Grant) error {
+			found, err := memory.Get(g, []schemas.ItemID{id})
+			if err != nil {
+				return err
+			}
+			i := found[0]
+			hash, err := hex.DecodeString(i.Provenance.ContentHash)
+			if err != nil {
+				return err
+			}
+			v := trust.Verdict{Word: word, On: trust.Memory{ID: i.ID, Version: i.Version, ContentHash: hash,
+				Author: i.Author, Owner: i.Owner,
+				Visibility: i.Visibility, Group: i.Group}}
+			start := time.Now()
+			given, err := trust.Assess(g, v)
+			took = time.Since(start)
+			if err == nil && given.Weight == 0 {
+				err = fmt.Errorf("the verdict does not count: %s", given.Why)
+			}
 			return err
-		}
-		i := found[0]
-		hash, err := hex.DecodeString(i.Provenance.ContentHash)
-		if err != nil {
-			return err
-		}
-		v := trust.Verdict{Word: word, On: trust.Memory{ID: i.ID, Version: i.Version, ContentHash: hash, Author: i.Author, Owner: i.Owner,
-			Visibility: i.Visibility, Group: i.Group}}
-		start := time.Now()
-		given, err := trust.Assess(g, v)
-		took = time.Since(start)
-		if err == nil && given.Weight == 0 {
-			err = fmt.Errorf("the verdict does not count: %s", given.Why)
-		}
-		return err
-	})
+		})
 	return took, err
 }
 
@@ -168,10 +174,11 @@ func (b *book) reads(ids []string, count int) (with, without float64, err error)
 	for i := range count {
 		for k, door := range []*access.Authorizer{b.tiered, b.plain} {
 			start := time.Now()
-			if err := door.Do(b.ctx, access.Principal{Entity: b.author, Method: access.ByKey, KeySeq: 1}, access.Op{Tool: "memory_read_warm", Effect: access.Read}, func(g access.Grant) error {
-				_, err := memory.Get(g, []schemas.ItemID{schemas.ItemID(ids[(i*31)%len(ids)])})
-				return err
-			}); err != nil {
+			if err := door.Do(b.ctx, access.Principal{Entity: b.author, Method: access.ByKey, KeySeq: 1},
+				access.Op{Tool: "memory_read_warm", Effect: access.Read}, func(g access.Grant) error {
+					_, err := memory.Get(g, []schemas.ItemID{schemas.ItemID(ids[(i*31)%len(ids)])})
+					return err
+				}); err != nil {
 				return 0, 0, err
 			}
 			took[k] = append(took[k], time.Since(start))

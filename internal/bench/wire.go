@@ -71,7 +71,8 @@ func (n *node) serve() (*served, error) {
 
 // token proves to the server that this machine holds an agent's key.
 func (n *node) token(s *served, id string) (string, error) {
-	file, err := keys.LoadFile(filepath.Join(n.home, "keys", "agents", id+".key"), func() ([]byte, error) { return nil, nil })
+	file, err := keys.LoadFile(filepath.Join(n.home, "keys", "agents", id+".key"),
+		func() ([]byte, error) { return nil, nil })
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +142,8 @@ func (w *wire) request(method, name string, params map[string]any) []byte {
 		panic(fmt.Sprintf("bench: encode request: %v", err))
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
+	fmt.Fprintf(&b, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, "+
+		"text/event-stream\r\n"+
 		"MCP-Protocol-Version: %s\r\nMcp-Method: %s\r\nContent-Length: %d\r\n", w.host, modern, method, len(body))
 	if name != "" {
 		fmt.Fprintf(&b, "Mcp-Name: %s\r\n", name)
@@ -162,7 +164,8 @@ func (w *wire) tool(name string, args any) []byte {
 // send sends a request and gives the head of its answer; the body is still to
 // be read.
 func (w *wire) send(request []byte) (*http.Response, error) {
-	if err := w.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil { // a hanging server is an error, not a hanging bench
+	// a hanging server is an error, not a hanging bench
+	if err := w.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return nil, err
 	}
 	if _, err := w.conn.Write(request); err != nil {

@@ -44,7 +44,8 @@ func (b *bench) write() (section, error) {
 			if err != nil {
 				return s, err
 			}
-			o, err := p.node.times(each, "memory_write_warm", func(i int) any { return p.texts.item(2*p.size+run*each+i, "team") })
+			o, err := p.node.times(each, "memory_write_warm",
+				func(i int) any { return p.texts.item(2*p.size+run*each+i, "team") })
 			if err != nil {
 				return s, err
 			}
@@ -53,17 +54,21 @@ func (b *bench) write() (section, error) {
 			}
 		}
 	}
-	growth := chart{Name: "write", Title: "One write, p50 in ms, by items in the store", Log: true, Lines: map[string][]point{}}
+	growth := chart{Name: "write", Title: "One write, p50 in ms, by items in the store", Log: true,
+		Lines: map[string][]point{}}
 	for _, p := range pairs {
-		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", p.size), "ms", "the same rows, bare", p.ours, p.floors)
+		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", p.size), "ms", "the same rows, bare", p.ours,
+			p.floors)
 		s.Rows = append(s.Rows, r.holding("≤ 1.5 ×", r.Ratio.Median <= 1.5))
 		growth.add("memory_write_warm", p.size, r.Ours.Median)
 		growth.add("the same rows, bare", p.size, r.Floor.Median)
 	}
 	if last := pairs[len(pairs)-1]; len(pairs) > 1 {
-		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", last.size), "ms", fmt.Sprintf("at %d items", pairs[0].size), last.ours, pairs[0].ours)
+		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", last.size), "ms",
+			fmt.Sprintf("at %d items", pairs[0].size), last.ours, pairs[0].ours)
 		s.Rows = append(s.Rows, r.holding("flat (≤ 1.25 ×)", r.Ratio.Median <= 1.25),
-			beside(fmt.Sprintf("the bare rows at %d items, p50", last.size), "ms", fmt.Sprintf("at %d items", pairs[0].size), last.floors, pairs[0].floors))
+			beside(fmt.Sprintf("the bare rows at %d items, p50", last.size), "ms",
+				fmt.Sprintf("at %d items", pairs[0].size), last.floors, pairs[0].floors))
 	}
 	s.Charts = append(s.Charts, growth)
 	return s, nil

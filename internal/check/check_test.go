@@ -37,12 +37,18 @@ func TestHolds(t *testing.T) {
 		{schemas.Check{Kind: schemas.CheckRegex, Path: "docs/notes.md", Pattern: `v2\.\d+ —`}, true},
 		{schemas.Check{Kind: schemas.CheckRegex, Path: "docs/notes.md", Pattern: `^v2`}, false},
 		{schemas.Check{Kind: schemas.CheckRegex, Path: "none", Pattern: ``}, false},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[0].n", Equals: equals(`1`)}, true},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[1]['odd name']", Equals: equals(`null`)}, true},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[2]", Equals: equals(`null`)}, false},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.ok", Equals: equals(`"true"`)}, false},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[0]", Equals: equals(`{"n":1}`)}, true},
-		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "broken.json", JSONPath: "$.name", Equals: equals(`1`)}, false},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[0].n", Equals: equals(`1`)},
+			true},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[1]['odd name']",
+			Equals: equals(`null`)}, true},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[2]", Equals: equals(`null`)},
+			false},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.ok", Equals: equals(`"true"`)},
+			false},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "pkg.json", JSONPath: "$.list[0]", Equals: equals(`{"n":1}`)},
+			true},
+		{schemas.Check{Kind: schemas.CheckJSONPath, Path: "broken.json", JSONPath: "$.name", Equals: equals(`1`)},
+			false},
 		{schemas.Check{Kind: schemas.CheckDate, Equals: equals(`"2026-11-20"`)}, true},
 		{schemas.Check{Kind: schemas.CheckDate, Equals: equals(`"2026-11-21"`)}, false},
 	} {
@@ -52,14 +58,16 @@ func TestHolds(t *testing.T) {
 	}
 	_, err := Holds(t.Context(), nil, schemas.Check{Kind: schemas.CheckFile, Path: "docs/notes.md"}, now)
 	require.Error(t, err, "no folder, no answer")
-	_, err = Holds(t.Context(), []string{filepath.Join(root, "gone")}, schemas.Check{Kind: schemas.CheckFile, Path: "x"}, now)
+	_, err = Holds(t.Context(), []string{filepath.Join(root, "gone")},
+		schemas.Check{Kind: schemas.CheckFile, Path: "x"}, now)
 	require.Error(t, err, "a folder that is not there is not an empty one")
 }
 
 func TestALargeFileIsNotRead(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "large"), make([]byte, maxFile+1), 0o600))
-	_, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "large", Pattern: "x"}, time.Now())
+	_, err := Holds(t.Context(), []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "large", Pattern: "x"},
+		time.Now())
 	require.ErrorContains(t, err, "larger")
 }
 
@@ -69,6 +77,7 @@ func TestASlowPatternEnds(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "long"), []byte(strings.Repeat("a", maxFile)), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Holds(ctx, []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "long", Pattern: `(a{0,100}){10}b|^a+$`}, time.Now())
+	_, err := Holds(ctx, []string{root}, schemas.Check{Kind: schemas.CheckRegex, Path: "long",
+		Pattern: `(a{0,100}){10}b|^a+$`}, time.Now())
 	require.ErrorContains(t, err, "too long")
 }

@@ -126,7 +126,8 @@ func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		if n, _ := io.Copy(&kept, io.LimitReader(out, most+1)); n > most { //nolint:errcheck // what came is what there is
+		if n, _ := io.Copy(&kept, io.LimitReader(out,
+			most+1)); n > most { //nolint:errcheck // what came is what there is
 			stop(errLong)
 		}
 	}()

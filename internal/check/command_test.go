@@ -66,8 +66,10 @@ func TestCommandsAreTheOperatorsToAllow(t *testing.T) {
 func TestWhatCannotBeStartedFails(t *testing.T) {
 	env := allowed(t)
 	require.NoError(t, os.WriteFile(filepath.Join(env.Roots[0], "plain"), []byte("x"), 0o600))
-	for words, exit := range map[string]int{"no-such-program-3f": exitMissing, "./gone": exitMissing, "./plain": exitNoStart} {
-		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{words}}, time.Time{})
+	for words, exit := range map[string]int{"no-such-program-3f": exitMissing, "./gone": exitMissing,
+		"./plain": exitNoStart} {
+		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{words}},
+			time.Time{})
 		require.NoError(t, err, words)
 		require.False(t, ok)
 		require.Equal(t, exit, e.Exit, words)

@@ -57,7 +57,8 @@ func TestWhoLeavesTheGroupIsNotWaitedFor(t *testing.T) {
 	ok, e, err := Run(t.Context(), allowed(t), command(t, "away", lock.Name()), time.Time{})
 	require.NoError(t, err)
 	require.True(t, ok, e)
-	require.Error(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), "it lives: the documentation says so")
+	require.Error(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB),
+		"it lives: the documentation says so")
 	var pid int
 	_, err = fmt.Sscanf(e.Head[strings.Index(e.Head, "left "):], "left %d", &pid)
 	require.NoError(t, err)
@@ -88,7 +89,8 @@ func TestTooMuchIsTooMuchHoweverItEnds(t *testing.T) {
 	env := allowed(t)
 	env.MaxOutput = 1
 	for range 30 {
-		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{"echo", "ok"}}, time.Time{})
+		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{"echo", "ok"}},
+			time.Time{})
 		require.NoError(t, err)
 		require.False(t, ok)
 		require.Equal(t, "ok\n["+errLong.Error()+"]", e.Head, "what was read of it, and why it was ended")
@@ -120,7 +122,8 @@ func TestNoShellReadsTheWords(t *testing.T) {
 	script := filepath.Join(env.Roots[0], "tools", "say.sh")
 	require.NoError(t, os.MkdirAll(filepath.Dir(script), 0o700))
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\npwd\nkill -9 $$\n"), 0o700))
-	ok, e, err = Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{"./say.sh"}, Dir: "tools"}, time.Time{})
+	ok, e, err = Run(t.Context(), env, schemas.Check{Kind: schemas.CheckCommand, Command: []string{"./say.sh"},
+		Dir: "tools"}, time.Time{})
 	require.NoError(t, err)
 	require.False(t, ok)
 	require.Contains(t, e.Head, "tools\n\n[signal: killed]")

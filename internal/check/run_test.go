@@ -48,7 +48,8 @@ func TestStaleFilesDoNotPass_INV_FRESH(t *testing.T) {
 			require.Equal(t, tt.exit == schemas.CheckHolds, ok, "%s: %s", name, e)
 			require.Equal(t, tt.exit, e.Exit, name)
 			require.Equal(t, tt.exit == schemas.CheckStale, e.Stale(), name)
-			require.Contains(t, e.Head, fmt.Sprintf("11 bytes, SHA-256 %x, written %s", sha256.Sum256(content), tt.written.UTC().Format(time.RFC3339Nano)))
+			require.Contains(t, e.Head, fmt.Sprintf("11 bytes, SHA-256 %x, written %s", sha256.Sum256(content),
+				tt.written.UTC().Format(time.RFC3339Nano)))
 			if e.Stale() && tt.written.Before(tt.since) {
 				require.Contains(t, e.Head, tt.since.Format(time.RFC3339Nano), "both times")
 			}
@@ -71,7 +72,8 @@ func TestFilesThatFail(t *testing.T) {
 	}
 	ok, e := run()
 	require.False(t, ok)
-	require.Equal(t, schemas.Evidence{Tool: "check_regex", Input: `notes matches "^v2"`, Exit: schemas.CheckFails, Head: "there is no such file"}, e)
+	require.Equal(t, schemas.Evidence{Tool: "check_regex", Input: `notes matches "^v2"`, Exit: schemas.CheckFails,
+		Head: "there is no such file"}, e)
 	require.NoError(t, os.WriteFile(filepath.Join(first, "notes"), []byte("v1"), 0o600))
 	ok, e = run()
 	require.False(t, ok)
@@ -112,17 +114,20 @@ func TestTheHashOfALargeFileIsOfItsBeginning(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Truncate(maxHash+1)) // a hole
 	require.NoError(t, f.Close())
-	ok, e, err := Run(t.Context(), Env{Roots: []string{root}}, schemas.Check{Kind: schemas.CheckFile, Path: "large"}, time.Time{})
+	ok, e, err := Run(t.Context(), Env{Roots: []string{root}}, schemas.Check{Kind: schemas.CheckFile, Path: "large"},
+		time.Time{})
 	require.NoError(t, err)
 	require.True(t, ok)
-	require.Contains(t, e.Head, fmt.Sprintf("%d bytes, SHA-256 of its first %d bytes %x", maxHash+1, maxHash, sha256.Sum256(bytes.Repeat([]byte{0}, maxHash))))
+	require.Contains(t, e.Head, fmt.Sprintf("%d bytes, SHA-256 of its first %d bytes %x", maxHash+1, maxHash,
+		sha256.Sum256(bytes.Repeat([]byte{0}, maxHash))))
 }
 
 // The date is the node's, not the machine's.
 func TestRunOfDates(t *testing.T) {
 	env := Env{Now: func() time.Time { return time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC) }}
 	for day, want := range map[string]bool{"2026-11-20": true, "2026-11-21": false} {
-		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckDate, Equals: json.RawMessage(`"` + day + `"`)}, time.Now())
+		ok, e, err := Run(t.Context(), env, schemas.Check{Kind: schemas.CheckDate,
+			Equals: json.RawMessage(`"` + day + `"`)}, time.Now())
 		require.NoError(t, err)
 		require.Equal(t, want, ok)
 		require.Equal(t, exitOf(want), e.Exit)

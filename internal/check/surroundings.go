@@ -27,7 +27,8 @@ func (h tempHome) remove() {
 		return
 	}
 	if r, err := os.OpenRoot(string(h)); err == nil {
-		fs.WalkDir(r.FS(), ".", func(path string, d fs.DirEntry, err error) error { //nolint:errcheck // the next line tells
+		fs.WalkDir(r.FS(), ".", func(path string, d fs.DirEntry,
+			err error) error { //nolint:errcheck // the next line tells
 			if err == nil && d.IsDir() {
 				r.Chmod(path, 0o700) //nolint:errcheck // as above
 			}

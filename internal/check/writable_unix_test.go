@@ -22,7 +22,8 @@ import (
 func TestForeign(t *testing.T) {
 	const marker = "CORDELIA_TEST_FOREIGN"
 	if os.Geteuid() == 0 && os.Getenv(marker) == "" {
-		require.False(t, Foreign([]string{"/etc"}, schemas.Check{Kind: schemas.CheckFile, Path: "passwd"}, time.Now(), true),
+		require.False(t, Foreign([]string{"/etc"}, schemas.Check{Kind: schemas.CheckFile, Path: "passwd"}, time.Now(),
+			true),
 			"the superuser may write everything")
 		dir, err := os.MkdirTemp("", "foreign")
 		require.NoError(t, err)
@@ -61,7 +62,8 @@ func TestForeign(t *testing.T) {
 		c := schemas.Check{Kind: schemas.CheckFile, Path: tt.path}
 		require.Equal(t, tt.want, Foreign([]string{tt.root}, c, tt.since, tt.holds), name)
 	}
-	require.False(t, Foreign([]string{"/etc", own}, schemas.Check{Kind: schemas.CheckFile, Path: "passwd"}, time.Time{}, true),
+	require.False(t, Foreign([]string{"/etc", own}, schemas.Check{Kind: schemas.CheckFile, Path: "passwd"}, time.Time{},
+		true),
 		"below one of the folders it could be put")
 	require.False(t, Foreign(nil, schemas.Check{Kind: schemas.CheckFile, Path: "a"}, time.Time{}, true))
 }

@@ -98,8 +98,9 @@ func (m Machine) Clients() []Client {
 			Installed: m.has("claude", claude, claudeFile), format: jsonFormat{stdio: true}},
 		{ID: Codex, Title: "Codex", Settings: filepath.Join(codex, "config.toml"), Installed: m.has("codex", codex),
 			format: tomlFormat{}},
-		{ID: Gemini, Title: "Gemini CLI", Settings: filepath.Join(gemini, "settings.json"), Installed: m.has("gemini", gemini),
-			format: jsonFormat{comments: true}},
+		{ID: Gemini, Title: "Gemini CLI", Settings: filepath.Join(gemini, "settings.json"),
+			Installed: m.has("gemini", gemini),
+			format:    jsonFormat{comments: true}},
 	}
 }
 

@@ -38,7 +38,8 @@ func TestDetection(t *testing.T) {
 	require.False(t, found[Gemini].Installed)
 	require.Equal(t, filepath.Join(home, ".claude.json"), found[ClaudeCode].Settings)
 
-	moved := at(t, home, map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "c"), "CODEX_HOME": filepath.Join(home, "x")})
+	moved := at(t, home, map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "c"),
+		"CODEX_HOME": filepath.Join(home, "x")})
 	require.Equal(t, filepath.Join(home, "c", ".claude.json"), moved[ClaudeCode].Settings)
 	require.Equal(t, filepath.Join(home, "x", "config.toml"), moved[Codex].Settings)
 	require.False(t, moved[ClaudeCode].Installed)
@@ -61,15 +62,19 @@ func TestConnect(t *testing.T) {
 		before, want string
 	}{
 		{"empty", ClaudeCode, "", "{\n  \"mcpServers\": {\n    " + claudeEntry + "\n  }\n}\n"},
-		{"no servers", ClaudeCode, "{\n  \"a\": 1.0\n}", "{\n  \"a\": 1.0,\n  \"mcpServers\": {\n    " + claudeEntry + "\n  }\n}"},
+		{"no servers", ClaudeCode, "{\n  \"a\": 1.0\n}",
+			"{\n  \"a\": 1.0,\n  \"mcpServers\": {\n    " + claudeEntry + "\n  }\n}"},
 		{"empty object", ClaudeCode, "{}\n", "{\n  \"mcpServers\": {\n    " + claudeEntry + "\n  }\n}\n"},
-		{"empty servers", ClaudeCode, "{\n  \"mcpServers\": {},\n  \"b\": 1e5\n}", "{\n  \"mcpServers\": {\n    " + claudeEntry + "\n  },\n  \"b\": 1e5\n}"},
-		{"other server, tabs, CRLF", ClaudeCode, "{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"command\":\"a\"}\r\n\t}\r\n}\r\n",
+		{"empty servers", ClaudeCode, "{\n  \"mcpServers\": {},\n  \"b\": 1e5\n}",
+			"{\n  \"mcpServers\": {\n    " + claudeEntry + "\n  },\n  \"b\": 1e5\n}"},
+		{"other server, tabs, CRLF", ClaudeCode,
+			"{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"command\":\"a\"}\r\n\t}\r\n}\r\n",
 			"{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"command\":\"a\"},\r\n\t\t" +
 				strings.NewReplacer("\n", "\r\n", "  ", "\t").Replace(claudeEntry) + "\r\n\t}\r\n}\r\n"},
 		{"compact", ClaudeCode, `{"a":[1,{"mcpServers":2}],"mcpServers":{"x":{"command":"a"}}}`,
 			`{"a":[1,{"mcpServers":2}],"mcpServers":{"x":{"command":"a"},"cordelia":{"type":"stdio","command":"/opt/bin/cordelia","args":["mcp"],"env":{}}}}`},
-		{"escaped name", ClaudeCode, `{"mcpServer\u0073":{}}`, `{"mcpServer\u0073":{"cordelia":{"type":"stdio","command":"/opt/bin/cordelia","args":["mcp"],"env":{}}}}`},
+		{"escaped name", ClaudeCode, `{"mcpServer\u0073":{}}`,
+			`{"mcpServer\u0073":{"cordelia":{"type":"stdio","command":"/opt/bin/cordelia","args":["mcp"],"env":{}}}}`},
 		{"moved binary, the rest is the user's", ClaudeCode,
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"], "command":"/old/cordelia","env":{"X":"1"}}}}`,
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"], "command":"/opt/bin/cordelia","env":{"X":"1"}}}}`},
@@ -79,19 +84,26 @@ func TestConnect(t *testing.T) {
 		{"the user's own arguments stay", ClaudeCode,
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"],"command":"/opt/bin/cordelia"}}}`,
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"],"command":"/opt/bin/cordelia"}}}`},
-		{"byte order mark", ClaudeCode, "\ufeff{\"a\":1}", "\ufeff{\"a\":1,\"mcpServers\":{\"cordelia\":{\"type\":\"stdio\",\"command\":\"/opt/bin/cordelia\",\"args\":[\"mcp\"],\"env\":{}}}}"},
-		{"comments", Gemini, "{\n  \"a\": 1 // one\n  /* end */\n}", "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"cordelia\": {\n      \"command\": \"/opt/bin/cordelia\",\n      \"args\": [\n        \"mcp\"\n      ]\n    }\n  } // one\n  /* end */\n}"},
+		{"byte order mark", ClaudeCode, "\ufeff{\"a\":1}",
+			"\ufeff{\"a\":1,\"mcpServers\":{\"cordelia\":{\"type\":\"stdio\",\"command\":\"/opt/bin/cordelia\",\"args\":[\"mcp\"],\"env\":{}}}}"},
+		{"comments", Gemini, "{\n  \"a\": 1 // one\n  /* end */\n}",
+			"{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"cordelia\": {\n      \"command\": \"/opt/bin/cordelia\",\n  " +
+				"    \"args\": [\n        \"mcp\"\n      ]\n    }\n  } // one\n  /* end */\n}"},
 
 		{"toml empty", Codex, "", block(ours, "\n")},
 		{"toml", Codex, "# mine\nmodel = \"x\" # y\n", "# mine\nmodel = \"x\" # y\n\n" + block(ours, "\n")},
 		{"toml, no last newline", Codex, "model = 'x'", "model = 'x'\n\n" + block(ours, "\n")},
 		{"toml CRLF", Codex, "model = 'x'\r\n", "model = 'x'\r\n\r\n" + block(ours, "\r\n")},
-		{"toml moved binary", Codex, block(Entry{"/old/cordelia", []string{"mcp"}}, "\n") + "[a]\nb = 1\n", block(ours, "\n") + "[a]\nb = 1\n"},
-		{"toml moved, written again by Codex", Codex, "[mcp_servers.cordelia]\ncommand = '/old/cordelia'\nargs = ['mcp']\nenabled = true\n",
+		{"toml moved binary", Codex, block(Entry{"/old/cordelia", []string{"mcp"}}, "\n") + "[a]\nb = 1\n",
+			block(ours, "\n") + "[a]\nb = 1\n"},
+		{"toml moved, written again by Codex", Codex,
+			"[mcp_servers.cordelia]\ncommand = '/old/cordelia'\nargs = ['mcp']\nenabled = true\n",
 			"[mcp_servers.cordelia]\ncommand = \"/opt/bin/cordelia\"\nargs = [\"mcp\"]\nenabled = true\n"},
-		{"toml same by another hand", Codex, "[mcp_servers . \"cordelia\"]\nargs = [ 'mcp', ] # x\ncommand = '/opt/bin/cordelia'\n",
+		{"toml same by another hand", Codex,
+			"[mcp_servers . \"cordelia\"]\nargs = [ 'mcp', ] # x\ncommand = '/opt/bin/cordelia'\n",
 			"[mcp_servers . \"cordelia\"]\nargs = [ 'mcp', ] # x\ncommand = '/opt/bin/cordelia'\n"},
-		{"toml tricky text", Codex, "a = \"\"\"\n[mcp_servers.cordelia]\n\"\"\"\"\nb = [\n  { c = ']' }, # ]\n]\n", "a = \"\"\"\n[mcp_servers.cordelia]\n\"\"\"\"\nb = [\n  { c = ']' }, # ]\n]\n\n" + block(ours, "\n")},
+		{"toml tricky text", Codex, "a = \"\"\"\n[mcp_servers.cordelia]\n\"\"\"\"\nb = [\n  { c = ']' }, # ]\n]\n",
+			"a = \"\"\"\n[mcp_servers.cordelia]\n\"\"\"\"\nb = [\n  { c = ']' }, # ]\n]\n\n" + block(ours, "\n")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := at(t, home, nil)[tt.client]
@@ -121,15 +133,27 @@ func TestConnect(t *testing.T) {
 func TestDisconnectKeepsWhatCameLater(t *testing.T) {
 	home := t.TempDir()
 	for _, tt := range []struct{ name, client, before, src, want string }{
-		{"first of two", "claude-code", "{}", `{"mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}, "y": {}}}`, `{"mcpServers": { "y": {}}}`},
-		{"last of two", "claude-code", "{}", `{"mcpServers": {"y": {}, "cordelia": {"command":"/c/cordelia","args":["mcp"]}}}`, `{"mcpServers": {"y": {}}}`},
-		{"map made by us", "claude-code", `{"a": 1}`, `{"a": 1, "mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}}, "b": 2}`, `{"a": 1, "b": 2}`},
-		{"map that was there", "claude-code", `{"mcpServers": {}}`, `{"mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}}}`, `{"mcpServers": {}}`},
-		{"someone else's", "claude-code", `{}`, `{"mcpServers": {"cordelia": {"command":"/usr/bin/other","args":[]}}}`, `{"mcpServers": {"cordelia": {"command":"/usr/bin/other","args":[]}}}`},
+		{"first of two", "claude-code", "{}",
+			`{"mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}, "y": {}}}`,
+			`{"mcpServers": { "y": {}}}`},
+		{"last of two", "claude-code", "{}",
+			`{"mcpServers": {"y": {}, "cordelia": {"command":"/c/cordelia","args":["mcp"]}}}`,
+			`{"mcpServers": {"y": {}}}`},
+		{"map made by us", "claude-code", `{"a": 1}`,
+			`{"a": 1, "mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}}, "b": 2}`,
+			`{"a": 1, "b": 2}`},
+		{"map that was there", "claude-code", `{"mcpServers": {}}`,
+			`{"mcpServers": {"cordelia": {"command":"/c/cordelia","args":["mcp"]}}}`, `{"mcpServers": {}}`},
+		{"someone else's", "claude-code", `{}`, `{"mcpServers": {"cordelia": {"command":"/usr/bin/other","args":[]}}}`,
+			`{"mcpServers": {"cordelia": {"command":"/usr/bin/other","args":[]}}}`},
 		{"toml", "codex", "", "a = 1\n\n" + block(ours, "\n") + "\n[b]\nc = 1\n", "a = 1\n\n[b]\nc = 1\n"},
-		{"toml with a key of the user's", "codex", "", "a = 1\n" + block(ours, "\n") + "startup_timeout_sec = 20\n", "a = 1\n"},
-		{"toml that Codex wrote again", "codex", "", "a = 1\n\n" + strings.TrimPrefix(block(ours, "\n"), mark+"\n") + "\n[mcp_servers.b]\nc = 1\n", "a = 1\n\n[mcp_servers.b]\nc = 1\n"},
-		{"toml without marks", "codex", "", "[mcp_servers.cordelia]\ncommand = \"/c/cordelia\"\nargs = [\"mcp\"]\n\n# about b\n[b]\n", "\n# about b\n[b]\n"},
+		{"toml with a key of the user's", "codex", "", "a = 1\n" + block(ours, "\n") + "startup_timeout_sec = 20\n",
+			"a = 1\n"},
+		{"toml that Codex wrote again", "codex", "", "a = 1\n\n" + strings.TrimPrefix(block(ours, "\n"), mark+"\n") +
+			"\n[mcp_servers.b]\nc = 1\n", "a = 1\n\n[mcp_servers.b]\nc = 1\n"},
+		{"toml without marks", "codex", "",
+			"[mcp_servers.cordelia]\ncommand = \"/c/cordelia\"\nargs = [\"mcp\"]\n\n# about b\n[b]\n",
+			"\n# about b\n[b]\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := at(t, home, nil)[ID(tt.client)].Disconnect([]byte(tt.src), []byte(tt.before))
@@ -182,17 +206,20 @@ func TestRefusals(t *testing.T) {
 	forced, err := c[ClaudeCode].Connect([]byte(other), ours, true)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"mcpServers":{"cordelia":{"type":"stdio","command":"/opt/bin/cordelia","args":["mcp"],"env":{}}}}`, string(forced))
-	forced, err = c[Codex].Connect([]byte("[mcp_servers.cordelia]\ncommand = 'x'\n[mcp_servers.cordelia.env]\nA = '1'\n# b\n[b]\n"), ours, true)
+	forced, err = c[Codex].Connect(
+		[]byte("[mcp_servers.cordelia]\ncommand = 'x'\n[mcp_servers.cordelia.env]\nA = '1'\n# b\n[b]\n"), ours, true)
 	require.NoError(t, err)
 	require.Equal(t, "# b\n[b]\n\n"+block(ours, "\n"), string(forced))
 	_, err = c[Codex].Connect([]byte("mcp_servers.cordelia.command = 'x'\n"), ours, true)
 	require.ErrorContains(t, err, "by hand")
-	_, err = c[Codex].Disconnect([]byte("mcp_servers = { cordelia = { command = '/x/cordelia', args = ['mcp'] } }\n"), nil)
+	_, err = c[Codex].Disconnect([]byte("mcp_servers = { cordelia = { command = '/x/cordelia', args = ['mcp'] } }\n"),
+		nil)
 	require.ErrorContains(t, err, "by hand")
 }
 
 func FuzzJSON(f *testing.F) {
-	for _, s := range []string{"", "{}", `{"mcpServers":{"cordelia":{"command":"/x/cordelia","args":["mcp"]},"b":{}}}`, "{\r\n\t\"a\": [1, {\"b\": \"\\u00e9\"}]\r\n}", `{"mcpServers":{}}`} {
+	for _, s := range []string{"", "{}", `{"mcpServers":{"cordelia":{"command":"/x/cordelia","args":["mcp"]},"b":{}}}`,
+		"{\r\n\t\"a\": [1, {\"b\": \"\\u00e9\"}]\r\n}", `{"mcpServers":{}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
@@ -225,7 +252,9 @@ func FuzzJSON(f *testing.F) {
 func trimMark(src []byte) []byte { return []byte(strings.TrimPrefix(string(src), "\ufeff")) }
 
 func FuzzTOML(f *testing.F) {
-	for _, s := range []string{"", "a = 1", "[a.\"b\"]\nc = '''x'''\n", "[[a]]\nb = { c = [1, 2], \"d\" = \"\"\"\n\"\"\" }\n", block(ours, "\n"), block(ours, "\r\n"), "x = 1979-05-27 07:32:00\r\n"} {
+	for _, s := range []string{"", "a = 1", "[a.\"b\"]\nc = '''x'''\n",
+		"[[a]]\nb = { c = [1, 2], \"d\" = \"\"\"\n\"\"\" }\n", block(ours, "\n"), block(ours, "\r\n"),
+		"x = 1979-05-27 07:32:00\r\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

@@ -34,7 +34,8 @@ func ReadFile(path string) (File, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, schemas.Invalidf("%s is a link that leads nowhere", path).Try("mend or remove the link: ls -l %q", path)
+		return f, schemas.Invalidf("%s is a link that leads nowhere", path).Try("mend or remove the link: ls -l %q",
+			path)
 	}
 	if err != nil {
 		return f, unreadable(path, err)
@@ -44,7 +45,8 @@ func ReadFile(path string) (File, error) {
 		return f, unreadable(path, err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > MaxFileSize {
-		return f, schemas.Invalidf("%s is not a settings file", path).Expecting("a regular file of at most %d MiB", MaxFileSize>>20)
+		return f, schemas.Invalidf("%s is not a settings file", path).Expecting("a regular file of at most %d MiB",
+			MaxFileSize>>20)
 	}
 	f.Real, f.Exists, f.Mode = real, true, info.Mode().Perm()
 	if f.Content, err = os.ReadFile(real); err != nil {

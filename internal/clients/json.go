@@ -114,7 +114,8 @@ func (f jsonFormat) connect(src []byte, e Entry, force bool) ([]byte, error) {
 		// What else the user put into the entry stays.
 		e = have.moved(e)
 		c, a := node.members[command].value, node.members[args].value
-		return edit(src, cut{c.start, c.end, render(e.Command, "", "", "")}, cut{a.start, a.end, render(e.Args, "", "", "")}), nil
+		return edit(src, cut{c.start, c.end, render(e.Command, "", "", "")},
+			cut{a.start, a.end, render(e.Args, "", "", "")}), nil
 	case force:
 		return edit(src, cut{node.start, node.end, s.render(f.value(e), 2)}), nil
 	}
@@ -191,7 +192,8 @@ func (s jsonStyle) insert(src []byte, n jsonNode, depth int, name string, v any)
 			in := s.nl + strings.Repeat(s.unit, depth+1)
 			text = in + render(name, "", "", "") + ": " + s.render(v, depth+1) + s.nl + strings.Repeat(s.unit, depth)
 			if rest := string(src[n.start+1 : n.end-1]); strings.TrimSpace(rest) != "" { // comments
-				return edit(src, cut{n.start + 1, n.start + 1, strings.TrimSuffix(text, s.nl+strings.Repeat(s.unit, depth))})
+				return edit(src, cut{n.start + 1, n.start + 1,
+					strings.TrimSuffix(text, s.nl+strings.Repeat(s.unit, depth))})
 			}
 			text = "{" + text + "}"
 		}

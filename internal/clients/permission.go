@@ -81,7 +81,8 @@ func (f permissionFormat) find(src []byte) (Found, error) {
 
 func (f permissionFormat) connect(src []byte, _ Entry, _ bool) ([]byte, error) {
 	if blank(src) {
-		return []byte(render(map[string]any{permissionsKey: map[string]any{allowKey: []string{Rule}}}, "", "  ", "\n") + "\n"), nil
+		return []byte(render(map[string]any{permissionsKey: map[string]any{allowKey: []string{Rule}}}, "", "  ", "\n") +
+			"\n"), nil
 	}
 	found, err := f.find(src)
 	if err != nil || found.Present {

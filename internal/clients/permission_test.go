@@ -19,16 +19,21 @@ func TestPermissionRule(t *testing.T) {
 
 	const rule = `"mcp__plugin_cordelia_cordelia__*"`
 	for name, tt := range map[string]struct{ before, after string }{
-		"no file":        {"", "{\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}\n"},
-		"empty object":   {"{}", "{\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}"},
-		"other settings": {"{\n  \"model\": \"x\"\n}\n", "{\n  \"model\": \"x\",\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}\n"},
-		"denials":        {`{"permissions": {"deny": ["Bash"]}}`, `{"permissions": {"deny": ["Bash"],"allow":[` + rule + `]}}`},
-		"empty list":     {`{"permissions": {"allow": []}}`, `{"permissions": {"allow": [` + rule + `]}}`},
+		"no file":      {"", "{\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}\n"},
+		"empty object": {"{}", "{\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}"},
+		"other settings": {"{\n  \"model\": \"x\"\n}\n",
+			"{\n  \"model\": \"x\",\n  \"permissions\": {\n    \"allow\": [\n      " + rule + "\n    ]\n  }\n}\n"},
+		"denials": {`{"permissions": {"deny": ["Bash"]}}`,
+			`{"permissions": {"deny": ["Bash"],"allow":[` + rule + `]}}`},
+		"empty list": {`{"permissions": {"allow": []}}`, `{"permissions": {"allow": [` + rule + `]}}`},
 		"rules": {"{\n  \"permissions\": {\n    \"allow\": [\n      \"Read\",\n      \"Edit\"\n    ]\n  }\n}\n",
-			"{\n  \"permissions\": {\n    \"allow\": [\n      \"Read\",\n      \"Edit\",\n      " + rule + "\n    ]\n  }\n}\n"},
-		"there":          {`{"permissions": {"allow": [` + rule + `]}}`, `{"permissions": {"allow": [` + rule + `]}}`},
-		"a wider one":    {`{"permissions": {"allow": ["mcp__plugin_cordelia_cordelia"]}}`, `{"permissions": {"allow": ["mcp__plugin_cordelia_cordelia"]}}`},
-		"lines of CR LF": {"{\r\n\t\"a\": 1\r\n}", "{\r\n\t\"a\": 1,\r\n\t\"permissions\": {\r\n\t\t\"allow\": [\r\n\t\t\t" + rule + "\r\n\t\t]\r\n\t}\r\n}"},
+			"{\n  \"permissions\": {\n    \"allow\": [\n      \"Read\",\n      \"Edit\",\n      " + rule +
+				"\n    ]\n  }\n}\n"},
+		"there": {`{"permissions": {"allow": [` + rule + `]}}`, `{"permissions": {"allow": [` + rule + `]}}`},
+		"a wider one": {`{"permissions": {"allow": ["mcp__plugin_cordelia_cordelia"]}}`,
+			`{"permissions": {"allow": ["mcp__plugin_cordelia_cordelia"]}}`},
+		"lines of CR LF": {"{\r\n\t\"a\": 1\r\n}",
+			"{\r\n\t\"a\": 1,\r\n\t\"permissions\": {\r\n\t\t\"allow\": [\r\n\t\t\t" + rule + "\r\n\t\t]\r\n\t}\r\n}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := c.Connect([]byte(tt.before), Entry{}, false)
@@ -67,7 +72,8 @@ func TestUnskip(t *testing.T) {
 		`{"plugin:cordelia:cordelia":` + entry + `}`:                                `{}`,
 		`{"a":` + entry + `,"plugin:cordelia:cordelia":` + entry + `}`:              `{"a":` + entry + `}`,
 		`{"cordelia":` + entry + `,"plugin:cordelia:cordelia":` + entry + `,"b":1}`: `{"b":1}`,
-		`{"plugin:other:cordelia":` + entry + `}`:                                   `{"plugin:other:cordelia":` + entry + `}`,
+		`{"plugin:other:cordelia":` + entry + `}`: `{"plugin:other:cordelia":` +
+			entry + `}`,
 	} {
 		got, err := Unskip([]byte(before))
 		require.NoError(t, err)

@@ -108,7 +108,8 @@ func (tomlFormat) connect(src []byte, e Entry, force bool) ([]byte, error) {
 	}
 	for _, v := range p.doc.values {
 		if slices.Equal(v.path, []string{serversTable}) {
-			return nil, malformed(src, v.node.start, serversTable+" is an inline value; write its servers as tables, [mcp_servers.NAME]")
+			return nil, malformed(src, v.node.start, serversTable+
+				" is an inline value; write its servers as tables, [mcp_servers.NAME]")
 		}
 	}
 	nl := lineEnd(src)

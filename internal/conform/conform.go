@@ -79,7 +79,8 @@ func Foreign(text []byte) (Schema, error) {
 		return Schema{}, errors.New("must be an object")
 	}
 	if word := notPlain(doc); word != "" {
-		return Schema{}, fmt.Errorf("uses %s, which is not taken: only type, properties, required, items, enum, const, bounds and plain formats", word)
+		return Schema{}, fmt.Errorf(
+			"uses %s, which is not taken: only type, properties, required, items, enum, const, bounds and plain formats", word)
 	}
 	const name = "urn:answer"
 	compiler := newCompiler()
@@ -112,7 +113,8 @@ func Decode(text []byte) (any, error) {
 // defect here, not the value's.
 func (s Schema) Check(value any) ([]schemas.Violation, error) {
 	if s.size > 0 && size(value) > maxWork/s.size {
-		return []schemas.Violation{{Msg: fmt.Sprintf("has too many values (%d) to be held against a schema of %d", size(value), s.size)}}, nil
+		return []schemas.Violation{{Msg: fmt.Sprintf("has too many values (%d) to be held against a schema of %d",
+			size(value), s.size)}}, nil
 	}
 	if large := tooLarge(value, nil, nil); len(large) > 0 {
 		return inOrder(large), nil

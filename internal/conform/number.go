@@ -26,7 +26,8 @@ func tooLarge(value any, at []string, found []schemas.Violation) []schemas.Viola
 		}
 	case json.Number:
 		if tooLargeText(string(v)) {
-			found = append(found, schemas.Violation{Path: schemas.Pointer(at...), Msg: "is a number too large to be compared"})
+			found = append(found, schemas.Violation{Path: schemas.Pointer(at...),
+				Msg: "is a number too large to be compared"})
 		}
 	}
 	return found

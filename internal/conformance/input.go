@@ -19,7 +19,8 @@ import (
 // form asks for one string field.
 func form(message, field string) sdk.ElicitationParams {
 	return sdk.ElicitationParams{Message: message, RequestedSchema: map[string]any{
-		"type": "object", "properties": map[string]any{field: map[string]any{"type": "string"}}, "required": []string{field},
+		"type": "object", "properties": map[string]any{field: map[string]any{"type": "string"}},
+		"required": []string{field},
 	}}
 }
 
@@ -60,7 +61,8 @@ func addInputTools(srv *sdkserver.MCPServer) {
 	ask := sdkserver.NewInputRequestBuilder
 	seal := newSealer()
 
-	add("elicitation", "Asks for a name.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	add("elicitation", "Asks for a name.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult,
+		error) {
 		if name, ok := field(req.Params.InputResponses, "user_name", "name"); ok {
 			return sdk.NewToolResultText("Hello, " + name + "!"), nil
 		}
@@ -72,7 +74,8 @@ func addInputTools(srv *sdkserver.MCPServer) {
 		}
 		return ask("").Sample("capital_question", sample("What is the capital of France?", 100)).ToolResult(), nil
 	})
-	add("list_roots", "Asks for the roots.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	add("list_roots", "Asks for the roots.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult,
+		error) {
 		if answer := sdkserver.RootsResponse(req.Params.InputResponses, "client_roots"); answer != nil {
 			return sdk.NewToolResultText(fmt.Sprintf("Roots: %v", answer.Roots)), nil
 		}
@@ -90,21 +93,24 @@ func addInputTools(srv *sdkserver.MCPServer) {
 		return ask(seal.seal("confirming")).Elicit("confirm", sdk.ElicitationParams{
 			Message: "Please confirm",
 			RequestedSchema: map[string]any{
-				"type": "object", "properties": map[string]any{"ok": map[string]any{"type": "boolean"}}, "required": []string{"ok"},
+				"type": "object", "properties": map[string]any{"ok": map[string]any{"type": "boolean"}},
+				"required": []string{"ok"},
 			},
 		}).ToolResult(), nil
 	}
 	add("request_state", "Carries state over a round trip.", confirm)
 	add("tampered_state", "Refuses changed state.", confirm)
-	add("multiple_inputs", "Asks three things at once.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		in := req.Params.InputResponses
-		if sdkserver.ElicitationResponse(in, "user_name") != nil && sdkserver.SamplingResponse(in, "greeting") != nil &&
-			sdkserver.RootsResponse(in, "client_roots") != nil {
-			return sdk.NewToolResultText("All three arrived."), nil
-		}
-		return ask(seal.seal("three")).Elicit("user_name", form("What is your name?", "name")).
-			Sample("greeting", sample("Generate a greeting", 50)).Roots("client_roots").ToolResult(), nil
-	})
+	add("multiple_inputs", "Asks three things at once.",
+		func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			in := req.Params.InputResponses
+			if sdkserver.ElicitationResponse(in, "user_name") != nil &&
+				sdkserver.SamplingResponse(in, "greeting") != nil &&
+				sdkserver.RootsResponse(in, "client_roots") != nil {
+				return sdk.NewToolResultText("All three arrived."), nil
+			}
+			return ask(seal.seal("three")).Elicit("user_name", form("What is your name?", "name")).
+				Sample("greeting", sample("Generate a greeting", 50)).Roots("client_roots").ToolResult(), nil
+		})
 	add("multi_round", "Asks twice.", func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		state := ""
 		if req.Params.RequestState != "" {
@@ -118,22 +124,25 @@ func addInputTools(srv *sdkserver.MCPServer) {
 			return sdk.NewToolResultText(strings.TrimPrefix(state, "two:") + " likes " + color), nil
 		}
 		if name, ok := field(in, "step1", "name"); ok && state == "one" {
-			return ask(seal.seal("two:"+name)).Elicit("step2", form("Step 2: What is your favorite color?", "color")).ToolResult(), nil
+			return ask(seal.seal("two:"+name)).Elicit("step2",
+				form("Step 2: What is your favorite color?", "color")).ToolResult(), nil
 		}
 		return ask(seal.seal("one")).Elicit("step1", form("Step 1: What is your name?", "name")).ToolResult(), nil
 	})
-	add("capabilities", "Asks only what the client can answer.", func(ctx context.Context, _ sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		declared := mcp.ClientCapabilities(ctx)
-		b := ask("")
-		if declared.Elicitation != nil {
-			b.Elicit("user_name", form("What is your name?", "name"))
-		}
-		if declared.Sampling != nil {
-			b.Sample("greeting", sample("Generate a greeting", 50))
-		}
-		return b.ToolResult(), nil
-	})
-	srv.AddTool(sdk.NewTool("test_streaming_elicitation", sdk.WithDescription("Reports progress, then asks for a name.")),
+	add("capabilities", "Asks only what the client can answer.",
+		func(ctx context.Context, _ sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			declared := mcp.ClientCapabilities(ctx)
+			b := ask("")
+			if declared.Elicitation != nil {
+				b.Elicit("user_name", form("What is your name?", "name"))
+			}
+			if declared.Sampling != nil {
+				b.Sample("greeting", sample("Generate a greeting", 50))
+			}
+			return b.ToolResult(), nil
+		})
+	srv.AddTool(sdk.NewTool("test_streaming_elicitation",
+		sdk.WithDescription("Reports progress, then asks for a name.")),
 		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			if _, err := progress(ctx, req); err != nil {
 				return nil, err
@@ -186,7 +195,8 @@ func addClientTools(srv *sdkserver.MCPServer) {
 		sdk.WithString("prompt", sdk.Required(), sdk.Description("The prompt"))),
 		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			//lint:ignore SA1019 the suite for 2025-11-25 requires sampling
-			answer, err := srv.RequestSampling(ctx, sdk.CreateMessageRequest{CreateMessageParams: sample(req.GetString("prompt", ""), 100)})
+			answer, err := srv.RequestSampling(ctx,
+				sdk.CreateMessageRequest{CreateMessageParams: sample(req.GetString("prompt", ""), 100)})
 			if err != nil {
 				return sdk.NewToolResultError(err.Error()), nil
 			}
@@ -203,14 +213,16 @@ func addClientTools(srv *sdkserver.MCPServer) {
 				},
 			}}
 		}, "User response: action=%s, content=%s"))
-	srv.AddTool(sdk.NewTool("test_elicitation_sep1034_defaults", sdk.WithDescription("Asks with defaults of every primitive type.")),
+	srv.AddTool(sdk.NewTool("test_elicitation_sep1034_defaults",
+		sdk.WithDescription("Asks with defaults of every primitive type.")),
 		elicit(fixed(sdk.ElicitationParams{Message: "Please check the defaults", RequestedSchema: map[string]any{
 			"type": "object", "required": []string{},
 			"properties": map[string]any{
-				"name":     map[string]any{"type": "string", "default": "John Doe"},
-				"age":      map[string]any{"type": "integer", "default": 30},
-				"score":    map[string]any{"type": "number", "default": 95.5},
-				"status":   map[string]any{"type": "string", "enum": []string{"active", "inactive", "pending"}, "default": "active"},
+				"name":  map[string]any{"type": "string", "default": "John Doe"},
+				"age":   map[string]any{"type": "integer", "default": 30},
+				"score": map[string]any{"type": "number", "default": 95.5},
+				"status": map[string]any{"type": "string", "enum": []string{"active", "inactive", "pending"},
+					"default": "active"},
 				"verified": map[string]any{"type": "boolean", "default": true},
 			},
 		}}), "Elicitation completed: action=%s, content=%s"))
@@ -224,14 +236,16 @@ func enums() map[string]any {
 	options := []string{"option1", "option2", "option3"}
 	titled := func(noun string) []map[string]any {
 		return []map[string]any{
-			{"const": "value1", "title": "First " + noun}, {"const": "value2", "title": "Second " + noun}, {"const": "value3", "title": "Third " + noun},
+			{"const": "value1", "title": "First " + noun}, {"const": "value2", "title": "Second " + noun},
+			{"const": "value3", "title": "Third " + noun},
 		}
 	}
 	return map[string]any{
 		"untitledSingle": map[string]any{"type": "string", "enum": options},
 		"titledSingle":   map[string]any{"type": "string", "oneOf": titled("Option")},
 		"legacyEnum": map[string]any{
-			"type": "string", "enum": []string{"opt1", "opt2", "opt3"}, "enumNames": []string{"Option One", "Option Two", "Option Three"},
+			"type": "string", "enum": []string{"opt1", "opt2", "opt3"},
+			"enumNames": []string{"Option One", "Option Two", "Option Three"},
 		},
 		"untitledMulti": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": options}},
 		"titledMulti":   map[string]any{"type": "array", "items": map[string]any{"anyOf": titled("Choice")}},

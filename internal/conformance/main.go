@@ -19,7 +19,8 @@ import (
 )
 
 func main() {
-	addr := flag.String("http", "", "serve Streamable HTTP on this loopback `ADDR` instead of stdio; the address is printed on stderr")
+	addr := flag.String("http", "", "serve Streamable HTTP on this loopback `ADDR` instead of stdio; the address is "+
+		"printed on stderr")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -49,7 +49,8 @@ func (js *jobs) begin(ctx context.Context, j *job) (*sdk.CallToolResult, error) 
 }
 
 func (j *job) task() mcp.Task {
-	t := mcp.Task{ID: j.id, Status: mcp.TaskWorking, Created: j.created, Updated: j.lastChange, Keep: time.Hour, Poll: 200 * time.Millisecond}
+	t := mcp.Task{ID: j.id, Status: mcp.TaskWorking, Created: j.created, Updated: j.lastChange, Keep: time.Hour,
+		Poll: 200 * time.Millisecond}
 	switch {
 	case j.cancelled:
 		t.Status = mcp.TaskCancelled
@@ -108,12 +109,14 @@ func (js *jobs) Cancel(_ context.Context, id string) error {
 
 // addTaskTools adds the tools whose calls become tasks.
 func addTaskTools(srv *sdkserver.MCPServer, js *jobs) {
-	srv.AddTool(sdk.NewTool("greet", sdk.WithDescription("Greets, at once."), sdk.WithString("name", sdk.Description("Whom"))),
+	srv.AddTool(sdk.NewTool("greet", sdk.WithDescription("Greets, at once."),
+		sdk.WithString("name", sdk.Description("Whom"))),
 		func(_ context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return sdk.NewToolResultText("Hello, " + req.GetString("name", "") + "!"), nil
 		})
 	srv.AddTool(sdk.NewTool("slow_compute", sdk.WithDescription("Takes its time."),
-		sdk.WithNumber("seconds", sdk.Description("How long")), sdk.WithString("label", sdk.Description("Repeated in the result"))),
+		sdk.WithNumber("seconds", sdk.Description("How long")),
+		sdk.WithString("label", sdk.Description("Repeated in the result"))),
 		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			lasts := time.Duration(req.GetFloat("seconds", 0) * float64(time.Second))
 			result := sdk.NewToolResultText("computed " + req.GetString("label", ""))
@@ -139,13 +142,15 @@ func addTaskTools(srv *sdkserver.MCPServer, js *jobs) {
 	task("protocol_error_job", "Fails as the protocol does.", func() *job {
 		return &job{lasts: pause, failure: mcp.Errorf(mcp.CodeInternal, "this job breaks")}
 	})
-	srv.AddTool(sdk.NewTool("confirm_delete", sdk.WithDescription("Asks once while it runs."), sdk.WithString("filename", sdk.Description("What to delete"))),
+	srv.AddTool(sdk.NewTool("confirm_delete", sdk.WithDescription("Asks once while it runs."),
+		sdk.WithString("filename", sdk.Description("What to delete"))),
 		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			name := req.GetString("filename", "")
 			question, result := form("Delete "+name+"?", "confirm"), sdk.NewToolResultText("answered for "+name)
 			switch {
 			case mcp.TakesTasks(ctx):
-				return js.begin(ctx, &job{asks: sdk.InputRequests{"confirm": sdk.NewElicitationInputRequest(question)}, result: result})
+				return js.begin(ctx, &job{asks: sdk.InputRequests{"confirm": sdk.NewElicitationInputRequest(question)},
+					result: result})
 			case sdkserver.ElicitationResponse(req.Params.InputResponses, "confirm") != nil:
 				return result, nil
 			default:
@@ -154,13 +159,16 @@ func addTaskTools(srv *sdkserver.MCPServer, js *jobs) {
 		})
 	task("multi_input", "Asks two things at once while it runs.", func() *job {
 		return &job{asks: sdk.InputRequests{"first": sdk.NewElicitationInputRequest(form("The first?", "name")),
-			"second": sdk.NewElicitationInputRequest(form("The second?", "name"))}, result: sdk.NewToolResultText("both answered")}
+			"second": sdk.NewElicitationInputRequest(form("The second?", "name"))},
+			result: sdk.NewToolResultText("both answered")}
 	})
 	srv.AddTool(sdk.NewTool("test_tool_with_task", sdk.WithDescription("Asks first, then takes its time.")),
 		func(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			if name, ok := field(req.Params.InputResponses, "user_name", "name"); ok {
-				return js.begin(ctx, &job{lasts: pause, result: sdk.NewToolResultText(fmt.Sprintf("Hello, %s!", strings.TrimSpace(name)))})
+				return js.begin(ctx, &job{lasts: pause,
+					result: sdk.NewToolResultText(fmt.Sprintf("Hello, %s!", strings.TrimSpace(name)))})
 			}
-			return sdkserver.NewInputRequestBuilder("").Elicit("user_name", form("What is your name?", "name")).ToolResult(), nil
+			return sdkserver.NewInputRequestBuilder("").Elicit("user_name",
+				form("What is your name?", "name")).ToolResult(), nil
 		})
 }

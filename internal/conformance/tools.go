@@ -42,7 +42,8 @@ func redPixel() string {
 
 // silence is a WAV file of no samples, base64.
 func silence() string {
-	wav := "RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
+	wav := "RIFF\x24\x00\x00\x00WAVEfmt " +
+		"\x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
 	return base64.StdEncoding.EncodeToString([]byte(wav))
 }
 
@@ -50,12 +51,14 @@ func addTools(srv *sdkserver.MCPServer) {
 	add := func(name, description string, h toolFunc, opts ...sdk.ToolOption) {
 		srv.AddTool(sdk.NewTool(name, append([]sdk.ToolOption{sdk.WithDescription(description)}, opts...)...), h)
 	}
-	add("test_simple_text", "Returns a fixed text.", says(sdk.NewTextContent("This is a simple text response for testing.")))
+	add("test_simple_text", "Returns a fixed text.",
+		says(sdk.NewTextContent("This is a simple text response for testing.")))
 	add("test_image_content", "Returns an image.", says(sdk.NewImageContent(redPixel(), "image/png")))
 	add("test_audio_content", "Returns a sound.", says(sdk.NewAudioContent(silence(), "audio/wav")))
-	add("test_embedded_resource", "Returns an embedded resource.", says(sdk.NewEmbeddedResource(sdk.TextResourceContents{
-		URI: "test://embedded-resource", MIMEType: "text/plain", Text: "This is an embedded resource content.",
-	})))
+	add("test_embedded_resource", "Returns an embedded resource.",
+		says(sdk.NewEmbeddedResource(sdk.TextResourceContents{
+			URI: "test://embedded-resource", MIMEType: "text/plain", Text: "This is an embedded resource content.",
+		})))
 	add("test_multiple_content_types", "Returns text, an image and a resource.", says(
 		sdk.NewTextContent("Multiple content types test:"),
 		sdk.NewImageContent(redPixel(), "image/png"),
@@ -63,7 +66,8 @@ func addTools(srv *sdkserver.MCPServer) {
 			URI: "test://mixed-content-resource", MIMEType: "application/json", Text: `{"test":"data","value":123}`,
 		}),
 	))
-	add("test_error_handling", "Always fails.", func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	add("test_error_handling", "Always fails.", func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult,
+		error) {
 		return sdk.NewToolResultError("This tool intentionally returns an error for testing"), nil
 	})
 	add("test_tool_with_logging", "Logs three times at info level.", logging)
@@ -78,16 +82,19 @@ func addTools(srv *sdkserver.MCPServer) {
 			}
 			return sdk.NewToolResultText("The client can sample."), nil
 		})
-	add("test_trigger_tool_change", "Adds and removes a tool.", func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		srv.AddTool(sdk.NewTool("test_passing_tool", sdk.WithDescription("Comes and goes.")), says())
-		srv.DeleteTools("test_passing_tool")
-		return sdk.NewToolResultText("The list of tools changed."), nil
-	})
-	add("test_trigger_prompt_change", "Adds and removes a prompt.", func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		srv.AddPrompt(sdk.NewPrompt("test_passing_prompt", sdk.WithPromptDescription("Comes and goes.")), prompt(sdk.NewTextContent("")))
-		srv.DeletePrompts("test_passing_prompt")
-		return sdk.NewToolResultText("The list of prompts changed."), nil
-	})
+	add("test_trigger_tool_change", "Adds and removes a tool.",
+		func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			srv.AddTool(sdk.NewTool("test_passing_tool", sdk.WithDescription("Comes and goes.")), says())
+			srv.DeleteTools("test_passing_tool")
+			return sdk.NewToolResultText("The list of tools changed."), nil
+		})
+	add("test_trigger_prompt_change", "Adds and removes a prompt.",
+		func(context.Context, sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			srv.AddPrompt(sdk.NewPrompt("test_passing_prompt", sdk.WithPromptDescription("Comes and goes.")),
+				prompt(sdk.NewTextContent("")))
+			srv.DeletePrompts("test_passing_prompt")
+			return sdk.NewToolResultText("The list of prompts changed."), nil
+		})
 	srv.AddTool(sdk.NewToolWithRawSchema("json_schema_2020_12_tool", "Has a JSON Schema 2020-12 input.", schema2020()),
 		says(sdk.NewTextContent("ok")))
 }
@@ -118,7 +125,8 @@ func schema2020() json.RawMessage {
 			map[string]any{"required": []string{"phone"}}, map[string]any{"required": []string{"email"}},
 		}}},
 		"if": map[string]any{
-			"properties": map[string]any{"contactMethod": map[string]any{"const": "phone"}}, "required": []string{"contactMethod"},
+			"properties": map[string]any{"contactMethod": map[string]any{"const": "phone"}},
+			"required":   []string{"contactMethod"},
 		},
 		"then":                 map[string]any{"required": []string{"phone"}},
 		"else":                 map[string]any{"required": []string{"email"}},

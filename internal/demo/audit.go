@@ -32,7 +32,8 @@ func (s *stage) tamper(ctx context.Context) error {
 	if err := holds(sound.Entries > 0 && len(sound.Damage) == 0, "the record is sound: %+v", sound); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("cordelia audit verify: %d entries, each with the hash of the one before", sound.Entries), "Everything you saw is in the audit log, written with the change itself.")
+	s.prove(fmt.Sprintf("cordelia audit verify: %d entries, each with the hash of the one before", sound.Entries),
+		"Everything you saw is in the audit log, written with the change itself.")
 	copied := filepath.Join(s.Folder, "copy.db")
 	if _, err := s.command(ctx, nil, 0, "backup", copied); err != nil {
 		return err
@@ -48,11 +49,13 @@ func (s *stage) tamper(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(found.Damage) > 0 && found.Damage[0].Kind == "changed" && found.Damage[0].From == entry, "the change of entry %d is found: %+v", entry, found.Damage); err != nil {
+	if err := holds(len(found.Damage) > 0 && found.Damage[0].Kind == "changed" && found.Damage[0].From == entry,
+		"the change of entry %d is found: %+v", entry, found.Damage); err != nil {
 		return err
 	}
 	s.prove(firstLine(complaint), "It is caught, with its place:")
-	s.step.Facts = object{"entries": sound.Entries, "entry": entry, "kind": found.Damage[0].Kind, "from": found.Damage[0].From, "what": found.Damage[0].What}
+	s.step.Facts = object{"entries": sound.Entries, "entry": entry, "kind": found.Damage[0].Kind,
+		"from": found.Damage[0].From, "what": found.Damage[0].What}
 	s.step.Shown = fmt.Sprintf("%d entries; entry %d %s, and found", sound.Entries, entry, found.Damage[0].Kind)
 	return nil
 }

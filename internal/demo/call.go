@@ -58,7 +58,8 @@ func refused(ctx context.Context, c drive.Client, tool string, args object, code
 			return refusal(a), nil
 		}
 	}
-	return "", holds(false, "%s is refused with %s; it answered %q: %s", tool, strings.Join(codes, " or "), a.Code, a.Text)
+	return "", holds(false, "%s is refused with %s; it answered %q: %s", tool, strings.Join(codes, " or "), a.Code,
+		a.Text)
 }
 
 // refusal is what an error says, in a line.
@@ -83,7 +84,8 @@ func (s *stage) command(ctx context.Context, out any, code int, words ...string)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", what, err)
 	}
-	if err := holds(got == code, "%s ends with exit code %d; it ended with %d: %s", what, code, got, stderr); err != nil {
+	if err := holds(got == code, "%s ends with exit code %d; it ended with %d: %s", what, code, got,
+		stderr); err != nil {
 		return "", err
 	}
 	if out == nil {

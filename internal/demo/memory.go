@@ -14,9 +14,11 @@ const logBook = "log-book"
 // register registers an agent with these tools in the log book and starts its session.
 func (s *stage) register(ctx context.Context, name, kind string, tools ...string) (*drive.Process, error) {
 	scope := object{"layers": []string{"l1", "l2"}, "groups": []string{logBook}, "visibility": []string{"group"}}
-	if err := call(ctx, s.lead, "agent_register", object{"agent_type": kind, "display_name": name, "name": name, "groups": []string{logBook},
-		"capabilities": object{"memory_read": scope, "memory_write": scope, "tools": tools, "max_parallel_ops": 2, "ttl_seconds": 3600,
-			"autonomous": kind == "autonomous"}}, nil); err != nil {
+	if err := call(ctx, s.lead, "agent_register", object{"agent_type": kind, "display_name": name, "name": name,
+		"groups": []string{logBook},
+		"capabilities": object{"memory_read": scope, "memory_write": scope, "tools": tools, "max_parallel_ops": 2,
+			"ttl_seconds": 3600,
+			"autonomous":  kind == "autonomous"}}, nil); err != nil {
 		return nil, err
 	}
 	return s.node.Open(ctx, name)
@@ -47,7 +49,8 @@ func (s *stage) review(ctx context.Context) error {
 		Count int64  `json:"session_count"`
 		Hash  string `json:"chain_hash"`
 	}
-	for _, in := range []object{{"action": "start", "session_id": "cruise"}, {"action": "end", "session_id": "cruise", "summary": "sailed alone"}} {
+	for _, in := range []object{{"action": "start", "session_id": "cruise"},
+		{"action": "end", "session_id": "cruise", "summary": "sailed alone"}} {
 		if err := call(ctx, rover, "memory_session", in, &session); err != nil {
 			return err
 		}
@@ -56,18 +59,22 @@ func (s *stage) review(ctx context.Context) error {
 		Divergence, Staging string
 		Reviews             []string
 	}
-	if err := call(ctx, rover, "reintegrate", object{"action": "submit", "session_count": session.Count, "chain_hash": session.Hash, "memories": []object{
-		insight("The harbour freezes in January"), insight("The mermaids of the bay give good advice")}}, &back); err != nil {
+	if err := call(ctx, rover, "reintegrate", object{"action": "submit", "session_count": session.Count,
+		"chain_hash": session.Hash, "memories": []object{
+			insight("The harbour freezes in January"), insight("The mermaids of the bay give good advice")}},
+		&back); err != nil {
 		return err
 	}
 	before, err := s.finds(ctx, "harbour freezes January")
 	if err != nil {
 		return err
 	}
-	if err := holds(len(back.Reviews) == 2 && back.Divergence == "match" && before == 0, "two memories wait, and nobody finds them: %+v, %d found", back, before); err != nil {
+	if err := holds(len(back.Reviews) == 2 && back.Divergence == "match" && before == 0,
+		"two memories wait, and nobody finds them: %+v, %d found", back, before); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("chain %s after %d session: %s; %d memories in %s", short(session.Hash), session.Count, back.Divergence, len(back.Reviews), short(back.Staging)+"…"),
+	s.prove(fmt.Sprintf("chain %s after %d session: %s; %d memories in %s", short(session.Hash), session.Count,
+		back.Divergence, len(back.Reviews), short(back.Staging)+"…"),
 		"An agent that worked alone comes back, proves its key and its history, and hands in two memories.")
 	s.prove(fmt.Sprintf("a search finds %d of them", before), "Until you have decided nobody else reads them.")
 	if err := s.decide(ctx, back.Reviews); err != nil {
@@ -81,11 +88,14 @@ func (s *stage) review(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(kept == 1 && dropped == 0, "what was approved is found, what was rejected is not: %d, %d", kept, dropped); err != nil {
+	if err := holds(kept == 1 && dropped == 0, "what was approved is found, what was rejected is not: %d, %d", kept,
+		dropped); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("a search finds %d approved, %d rejected", kept, dropped), "Now the first is everybody's, and the second is gone.")
-	s.step.Facts = object{"staging": back.Staging, "waited": len(back.Reviews), "found_before": before, "found_approved": kept, "found_rejected": dropped}
+	s.prove(fmt.Sprintf("a search finds %d approved, %d rejected", kept, dropped),
+		"Now the first is everybody's, and the second is gone.")
+	s.step.Facts = object{"staging": back.Staging, "waited": len(back.Reviews), "found_before": before,
+		"found_approved": kept, "found_rejected": dropped}
 	s.step.Shown = fmt.Sprintf("%d waited; 1 approved and found, 1 rejected and gone", len(back.Reviews))
 	return rover.Close()
 }
@@ -98,7 +108,8 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 	if _, err := s.command(ctx, &shown, 0, "review", "show", ids[0]); err != nil {
 		return err
 	}
-	if err := holds(len(shown.Waiting) == 1 && shown.Waiting[0].Hash != "", "you are shown what waits: %+v", shown); err != nil {
+	if err := holds(len(shown.Waiting) == 1 && shown.Waiting[0].Hash != "", "you are shown what waits: %+v",
+		shown); err != nil {
 		return err
 	}
 	var decided struct {
@@ -113,7 +124,8 @@ func (s *stage) decide(ctx context.Context, ids []string) error {
 		return err
 	}
 	s.prove("cordelia review reject "+short(ids[1]), "… and reject the one about the mermaids.")
-	return holds(len(decided.Decided) == 1 && decided.Decided[0].State == "approved", "the first is approved: %+v", decided)
+	return holds(len(decided.Decided) == 1 && decided.Decided[0].State == "approved", "the first is approved: %+v",
+		decided)
 }
 
 // claims of the agent that proves wrong.
@@ -151,10 +163,12 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	if err := call(ctx, gull, "memory_read_warm", object{"ids": []string{note.ID}}, &read); err != nil {
 		return err
 	}
-	if err := holds(len(read.Items) == 1 && start.Tier == "medium", "a new agent reads its group: %+v, %+v", read, start); err != nil {
+	if err := holds(len(read.Items) == 1 && start.Tier == "medium", "a new agent reads its group: %+v, %+v", read,
+		start); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("accuracy %.2f, tier %s; it reads item %s", start.Accuracy, start.Tier, short(note.ID)), "gull, a new agent, reads and writes the log book.")
+	s.prove(fmt.Sprintf("accuracy %.2f, tier %s; it reads item %s", start.Accuracy, start.Tier, short(note.ID)),
+		"gull, a new agent, reads and writes the log book.")
 	one, err := s.wrong(ctx, ids[:2])
 	if err != nil {
 		return err
@@ -167,7 +181,8 @@ func (s *stage) loseTrust(ctx context.Context) error {
 		return err
 	}
 	unwritten := "proposal " + short(waiting.Proposal)
-	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", one.Accuracy, one.Tier), "You find two of its claims wrong: cordelia trust assess ID wrong")
+	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", one.Accuracy, one.Tier),
+		"You find two of its claims wrong: cordelia trust assess ID wrong")
 	s.prove(unwritten, "What it writes for others waits for you now:")
 	all, err := s.wrong(ctx, ids[2:])
 	if err != nil {
@@ -180,11 +195,13 @@ func (s *stage) loseTrust(ctx context.Context) error {
 	s.prove(fmt.Sprintf("accuracy %.2f, tier %s", all.Accuracy, all.Tier), "The other ten prove wrong, too.")
 	s.prove(schemas.ShortIDs(unread),
 		"The read that was allowed a moment ago is refused, in the words for what is not there:")
-	if err := holds(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s", one.Tier, all.Tier); err != nil {
+	if err := holds(one.Tier == "low" && all.Tier == "untrusted", "the tier falls with the verdicts: %s, then %s",
+		one.Tier, all.Tier); err != nil {
 		return err
 	}
-	s.step.Facts = object{"accuracy": []float64{start.Accuracy, one.Accuracy, all.Accuracy}, "tiers": []string{start.Tier, one.Tier, all.Tier},
-		"item": note.ID, "write_waits": unwritten, "read_refused": unread}
+	s.step.Facts = object{"accuracy": []float64{start.Accuracy, one.Accuracy, all.Accuracy},
+		"tiers": []string{start.Tier, one.Tier, all.Tier},
+		"item":  note.ID, "write_waits": unwritten, "read_refused": unread}
 	s.step.Shown = fmt.Sprintf("accuracy %.2f → %.2f: a read allowed, then refused", start.Accuracy, all.Accuracy)
 	return gull.Close()
 }

@@ -77,7 +77,8 @@ const stepLimit = time.Minute
 // included. No process it started is left when it returns.
 func Play(ctx context.Context, s Setting) (steps []Step, err error) {
 	// The folder that the user is in says nothing about the story's agents, and may be gone.
-	st := &stage{Setting: s, node: &drive.Node{Binary: s.Binary, Home: s.Home(), Flags: s.Flags, Env: unheard(), Folder: s.Folder}}
+	st := &stage{Setting: s, node: &drive.Node{Binary: s.Binary, Home: s.Home(), Flags: s.Flags, Env: unheard(),
+		Folder: s.Folder}}
 	defer st.node.Kill()
 	if err := st.furnish(); err != nil {
 		return nil, err
@@ -106,7 +107,8 @@ func Play(ctx context.Context, s Setting) (steps []Step, err error) {
 // a session of its own.
 func unheard() (env []string) {
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CORDELIA_") || strings.HasPrefix(name, "CLAUDE_") {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CORDELIA_") ||
+			strings.HasPrefix(name, "CLAUDE_") {
 			env = append(env, name+"=")
 		}
 	}

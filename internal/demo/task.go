@@ -52,7 +52,8 @@ func aPlan(intent, tool string) object {
 	return object{"task_criteria": []string{"the user can tell the lights apart"}, "subtasks": []object{{
 		"intent": intent, "sequence": 1, "tools": []string{tool}, "success_criteria": []object{
 			{"criterion": fileThere, "mode": "verifiable", "check": object{"kind": "file", "path": lightsFile}},
-			{"criterion": threeNamed, "mode": "verifiable", "check": object{"kind": "regex", "path": lightsFile, "pattern": `(?s)north.*middle.*south`}},
+			{"criterion": threeNamed, "mode": "verifiable",
+				"check": object{"kind": "regex", "path": lightsFile, "pattern": `(?s)north.*middle.*south`}},
 		}}}}
 }
 
@@ -62,7 +63,8 @@ func (s *stage) doer() *hand    { return s.hands[crew-1] }
 // write writes the file as the agent would.
 func (s *stage) write(text string) (evidence object, err error) {
 	tool := map[string]string{guessed: guess, found: lookUp}[text]
-	return object{"tool": tool, "input": lightsFile, "exit": 0, "head": text}, os.WriteFile(filepath.Join(s.files(), lightsFile), []byte(text), 0o600)
+	return object{"tool": tool, "input": lightsFile, "exit": 0, "head": text},
+		os.WriteFile(filepath.Join(s.files(), lightsFile), []byte(text), 0o600)
 }
 
 // claimWithoutProof has an agent report as done what it did not do.
@@ -70,8 +72,9 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 	var made struct {
 		TaskID string `json:"task_id"`
 	}
-	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID, "request": "List the harbour's lights in lights.md",
-		"intent": "list the harbour's lights in lights.md", "tools": []string{guess, lookUp}}, &made); err != nil {
+	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID,
+		"request": "List the harbour's lights in lights.md",
+		"intent":  "list the harbour's lights in lights.md", "tools": []string{guess, lookUp}}, &made); err != nil {
 		return err
 	}
 	s.task = made.TaskID
@@ -79,15 +82,18 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("write down the lights there ought to be", guess)), nil); err != nil {
+	if err := call(ctx, s.planner().client, "task_report",
+		plan.done(aPlan("write down the lights there ought to be", guess)), nil); err != nil {
 		return err
 	}
-	s.prove("task "+s.task, "%s plans a task: use the tool %s; a machine will look at the file.", s.planner().name, guess)
+	s.prove("task "+s.task, "%s plans a task: use the tool %s; a machine will look at the file.", s.planner().name,
+		guess)
 	work, err := claimRole(ctx, s.doer().client, "R3")
 	if err != nil {
 		return err
 	}
-	if err := call(ctx, s.doer().client, "task_report", work.done(object{"text": "All three lights are listed. Everything works."}), nil); err != nil {
+	if err := call(ctx, s.doer().client, "task_report",
+		work.done(object{"text": "All three lights are listed. Everything works."}), nil); err != nil {
 		return err
 	}
 	s.tell("%s reports: “All three lights are listed. Everything works.” It wrote no file.", s.doer().name)
@@ -96,7 +102,8 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 		return err
 	}
 	subs := v.Task.SubTasks
-	if err := holds(len(subs) == 1 && subs[0].Attempt == 2 && slices.Equal(subs[0].Criteria, []string{"fail: " + fileThere, "fail: " + threeNamed}),
+	if err := holds(len(subs) == 1 && subs[0].Attempt == 2 &&
+		slices.Equal(subs[0].Criteria, []string{"fail: " + fileThere, "fail: " + threeNamed}),
 		"the node finds that nothing is there: %+v", subs); err != nil {
 		return err
 	}
@@ -111,7 +118,8 @@ func (s *stage) claimWithoutProof(ctx context.Context) error {
 	}
 	s.prove(wrong, "The work goes back to %s, with what was wrong.", s.doer().name)
 	s.step.Facts = object{"task_id": s.task, "criteria": subs[0].Criteria, "correction": wrong, "state": v.Task.State}
-	s.step.Shown = fmt.Sprintf("not taken: %d of %d criteria fail where the node looked", len(subs[0].Criteria), len(subs[0].Criteria))
+	s.step.Shown = fmt.Sprintf("not taken: %d of %d criteria fail where the node looked", len(subs[0].Criteria),
+		len(subs[0].Criteria))
 	evidence, err := s.write(guessed)
 	if err != nil {
 		return err
@@ -135,7 +143,8 @@ func (s *stage) replan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("write down every light there ought to be", guess)), nil); err != nil {
+	if err := call(ctx, s.planner().client, "task_report",
+		plan.done(aPlan("write down every light there ought to be", guess)), nil); err != nil {
 		return err
 	}
 	if err := s.failAttempts(ctx, 3); err != nil {
@@ -150,22 +159,28 @@ func (s *stage) replan(ctx context.Context) error {
 		return err
 	}
 	r := v.Task.Rounds[1]
-	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L), "Three attempts more failed. What that cost is a number.")
+	s.prove(fmt.Sprintf("distance %.2f, budget used %.2f, loss %.3f", r.D, r.Omega, r.L),
+		"Three attempts more failed. What that cost is a number.")
 	s.prove(directive, "From the number follows a direction, by a table and not by a model.")
 	if plan, err = claimRole(ctx, s.planner().client, "R2"); err != nil {
 		return err
 	}
 	blocked, ways := plan.Brief.forbids(guess), plan.Brief.Inputs.Directive.Alternatives
-	if err := holds(len(blocked) == 1 && slices.Equal(ways, []string{lookUp}), "%s is blocked, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
+	if err := holds(len(blocked) == 1 && slices.Equal(ways, []string{lookUp}),
+		"%s is blocked, and %s suggested: %v, %v", guess, lookUp, blocked, ways); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("%s; instead: %s", blocked[0], strings.Join(ways, ", ")), "%s is told what is blocked, and what is left; planners of tasks to come are told what failed.", s.planner().name)
-	words, err := refused(ctx, s.planner().client, "task_report", plan.done(aPlan("write down the likely lights", guess)), "invalid")
+	s.prove(fmt.Sprintf("%s; instead: %s", blocked[0], strings.Join(ways, ", ")),
+		"%s is told what is blocked, and what is left; planners of tasks to come are told what failed.",
+		s.planner().name)
+	words, err := refused(ctx, s.planner().client, "task_report",
+		plan.done(aPlan("write down the likely lights", guess)), "invalid")
 	if err != nil {
 		return err
 	}
 	s.prove(words, "It plans with %s all the same: the plan is not taken.", guess)
-	if err := call(ctx, s.planner().client, "task_report", plan.done(aPlan("look up the lights in the register", ways[0])), nil); err != nil {
+	if err := call(ctx, s.planner().client, "task_report",
+		plan.done(aPlan("look up the lights in the register", ways[0])), nil); err != nil {
 		return err
 	}
 	if err := s.succeed(ctx); err != nil {
@@ -178,14 +193,18 @@ func (s *stage) replan(ctx context.Context) error {
 	for _, sub := range v.Task.SubTasks {
 		verdicts = append(verdicts, sub.Criteria...)
 	}
-	if err := holds(v.Task.State == "accepted" && len(verdicts) == 3 && !slices.ContainsFunc(verdicts, func(c string) bool { return !strings.HasPrefix(c, "pass: ") }),
+	if err := holds(v.Task.State == "accepted" && len(verdicts) == 3 &&
+		!slices.ContainsFunc(verdicts, func(c string) bool { return !strings.HasPrefix(c, "pass: ") }),
 		"the task is accepted with every criterion passed: %s, %v", v.Task.State, verdicts); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("round %d: %s", v.Task.Round, strings.Join(verdicts, "; ")), "With %s it succeeds: the task is %s.", ways[0], v.Task.State)
-	s.step.Facts = object{"loss": r.L, "d": r.D, "omega": r.Omega, "directive": r.Directive, "blocked": blocked, "alternatives": ways, "refusal": words,
+	s.prove(fmt.Sprintf("round %d: %s", v.Task.Round, strings.Join(verdicts, "; ")),
+		"With %s it succeeds: the task is %s.", ways[0], v.Task.State)
+	s.step.Facts = object{"loss": r.L, "d": r.D, "omega": r.Omega, "directive": r.Directive, "blocked": blocked,
+		"alternatives": ways, "refusal": words,
 		"state": v.Task.State, "round": v.Task.Round}
-	s.step.Shown = fmt.Sprintf("loss %.3f → %s → %s in round %d", r.L, strings.ReplaceAll(r.Directive, "_", " "), v.Task.State, v.Task.Round)
+	s.step.Shown = fmt.Sprintf("loss %.3f → %s → %s in round %d", r.L, strings.ReplaceAll(r.Directive, "_", " "),
+		v.Task.State, v.Task.Round)
 	return nil
 }
 
@@ -195,7 +214,8 @@ func (s *stage) failedRounds(ctx context.Context, n int) (directive string, err 
 	if err != nil {
 		return "", err
 	}
-	return v.Task.Directive, holds(v.Task.State == "planning" && len(v.Task.Rounds) == n, "round %d failed, and the task is planned anew: %+v", n, v.Task)
+	return v.Task.Directive, holds(v.Task.State == "planning" && len(v.Task.Rounds) == n,
+		"round %d failed, and the task is planned anew: %+v", n, v.Task)
 }
 
 // failAttempts makes attempts, each as wrong as the one before.
@@ -254,6 +274,8 @@ func (s *stage) succeed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return call(ctx, s.planner().client, "task_report", whole.done(object{"output": strings.TrimSpace(found), "verdicts": []object{
-		{"criterion": "the user can tell the lights apart", "verdict": "pass", "evidence": lookUp + ":" + lightsFile + " → " + strings.TrimSpace(found)}}}), nil)
+	return call(ctx, s.planner().client, "task_report",
+		whole.done(object{"output": strings.TrimSpace(found), "verdicts": []object{
+			{"criterion": "the user can tell the lights apart", "verdict": "pass",
+				"evidence": lookUp + ":" + lightsFile + " → " + strings.TrimSpace(found)}}}), nil)
 }

@@ -33,8 +33,9 @@ func (s *stage) makeSwarm(ctx context.Context) (err error) {
 			ID   string `json:"agent_id"`
 		} `json:"agents"`
 	}
-	if err := call(ctx, s.lead, "swarm_create", object{"goal": "Chart the harbour", "strategy": "broadcast", "swarm_id": swarmID,
-		"agents": []object{{"slot": "hand", "count": crew, "work": work}}}, &made); err != nil {
+	if err := call(ctx, s.lead, "swarm_create", object{"goal": "Chart the harbour", "strategy": "broadcast",
+		"swarm_id": swarmID,
+		"agents":   []object{{"slot": "hand", "count": crew, "work": work}}}, &made); err != nil {
 		return err
 	}
 	ids := map[string]bool{}
@@ -42,7 +43,8 @@ func (s *stage) makeSwarm(ctx context.Context) (err error) {
 		ids[a.ID] = true
 		s.hands = append(s.hands, &hand{name: a.Name, id: a.ID})
 	}
-	if err := holds(made.SwarmID == swarmID && len(ids) == crew, "the swarm is made with %d agents: %+v", crew, made); err != nil {
+	if err := holds(made.SwarmID == swarmID && len(ids) == crew, "the swarm is made with %d agents: %+v", crew,
+		made); err != nil {
 		return err
 	}
 	s.prove(fmt.Sprintf("%s, with %d agents and %d items", made.SwarmID, len(ids), items),
@@ -58,11 +60,14 @@ func (s *stage) makeSwarm(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := holds(len(few) > 0 && len(few) < len(all), "a worker is offered fewer tools than its maker: %d of %d", len(few), len(all)); err != nil {
+	if err := holds(len(few) > 0 && len(few) < len(all), "a worker is offered fewer tools than its maker: %d of %d",
+		len(few), len(all)); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("tools offered: %d to the agent that made them, %d to a worker", len(all), len(few)), "A worker gets no more rights than its work takes.")
-	s.step.Facts = object{"swarm_id": made.SwarmID, "agents": len(ids), "items": items, "tools_of_lead": len(all), "tools_of_worker": len(few)}
+	s.prove(fmt.Sprintf("tools offered: %d to the agent that made them, %d to a worker", len(all), len(few)),
+		"A worker gets no more rights than its work takes.")
+	s.step.Facts = object{"swarm_id": made.SwarmID, "agents": len(ids), "items": items, "tools_of_lead": len(all),
+		"tools_of_worker": len(few)}
 	s.step.Shown = fmt.Sprintf("%s: %d agents, each with a key and %d tools", made.SwarmID, len(ids), len(few))
 	return nil
 }
@@ -78,14 +83,16 @@ func (s *stage) openSessions(ctx context.Context) error {
 			if h.client, err = s.node.Dial(ctx, address, "agents/"+h.id+".key"); err != nil {
 				return err
 			}
-			s.prove("POST "+address+"/mcp, after signing a challenge with its key", "%s speaks MCP over HTTP with a bearer token.", h.name)
+			s.prove("POST "+address+"/mcp, after signing a challenge with its key",
+				"%s speaks MCP over HTTP with a bearer token.", h.name)
 			continue
 		}
 		if h.process, err = s.node.Open(ctx, h.name); err != nil {
 			return err
 		}
 		h.client = h.process
-		s.prove(fmt.Sprintf("process %d, agent %s", h.process.PID(), short(h.id)), "%s speaks MCP over stdio with a process of its own.", h.name)
+		s.prove(fmt.Sprintf("process %d, agent %s", h.process.PID(), short(h.id)),
+			"%s speaks MCP over stdio with a process of its own.", h.name)
 	}
 	return nil
 }
@@ -128,11 +135,13 @@ func (s *stage) race(ctx context.Context) error {
 		return err
 	}
 	if err := holds(claims == items && len(count) == items && twice == 0 && done == items,
-		"each of %d items is claimed once and done: %d claims of %d items, %d twice, %d done", items, claims, len(count), twice, done); err != nil {
+		"each of %d items is claimed once and done: %d claims of %d items, %d twice, %d done", items, claims,
+		len(count), twice, done); err != nil {
 		return err
 	}
 	s.prove(strings.Join(said, ", "), "%d processes ask for work at the same moment, again and again.", crew)
-	s.prove(fmt.Sprintf("%d items, %d claims, %d claimed twice, %d done", items, claims, twice, done), "Nobody shares a list, and no item goes to two.")
+	s.prove(fmt.Sprintf("%d items, %d claims, %d claimed twice, %d done", items, claims, twice, done),
+		"Nobody shares a list, and no item goes to two.")
 	s.step.Facts = object{"items": items, "claims": claims, "twice": twice, "done": done, "by": by}
 	s.step.Shown = fmt.Sprintf("%d items, %d claims, %d twice", items, claims, twice)
 	return nil
@@ -167,7 +176,8 @@ type leftover struct {
 
 // kill kills a worker that holds an item.
 func (s *stage) kill(ctx context.Context) error {
-	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID, "intent": "Sound the channel"}, nil); err != nil {
+	if err := call(ctx, s.lead, "task_submit", object{"group": swarmID, "intent": "Sound the channel"},
+		nil); err != nil {
 		return err
 	}
 	victim, other := s.hands[1], s.hands[0]
@@ -186,7 +196,8 @@ func (s *stage) kill(ctx context.Context) error {
 	if err := holds(errors.Is(err, drive.ErrEnded), "process %d is gone: %v", victim.process.PID(), err); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("process %d: %v", victim.process.PID(), err), "Its process is killed, without a word of goodbye.")
+	s.prove(fmt.Sprintf("process %d: %v", victim.process.PID(), err),
+		"Its process is killed, without a word of goodbye.")
 	var none struct {
 		Work *seat
 		Next string
@@ -198,7 +209,8 @@ func (s *stage) kill(ctx context.Context) error {
 		return err
 	}
 	s.prove(none.Next, "%s asks for it: not while the lease lasts. We come back to that.", other.name)
-	s.step.Facts = object{"work_id": got.WorkID, "fence": got.Fence, "pid": victim.process.PID(), "lease_seconds": got.Lease}
+	s.step.Facts = object{"work_id": got.WorkID, "fence": got.Fence, "pid": victim.process.PID(),
+		"lease_seconds": got.Lease}
 	s.step.Shown = fmt.Sprintf("process %d killed with fence %d in its hand", victim.process.PID(), got.Fence)
 	return nil
 }
@@ -212,11 +224,13 @@ func (s *stage) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := holds(got != nil && got.WorkID == s.left.WorkID && got.Fence > s.left.Fence, "%s gets item %s with a higher fence than %d: %+v",
+	if err := holds(got != nil && got.WorkID == s.left.WorkID && got.Fence > s.left.Fence,
+		"%s gets item %s with a higher fence than %d: %+v",
 		heir.name, s.left.WorkID, s.left.Fence, got); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("item %s, fence %d", short(got.WorkID), got.Fence), "The lease ran out, and %s gets the item.", heir.name)
+	s.prove(fmt.Sprintf("item %s, fence %d", short(got.WorkID), got.Fence), "The lease ran out, and %s gets the item.",
+		heir.name)
 	back, err := s.node.Open(ctx, s.left.holder.name)
 	if err != nil {
 		return err
@@ -242,8 +256,10 @@ func (s *stage) takeOver(ctx context.Context) error {
 		"the item is done as %s reported it: %+v", heir.name, status); err != nil {
 		return err
 	}
-	s.prove(fmt.Sprintf("%s, %d metres", status.Items[0].State, status.Items[0].Result.Metres), "What %s reports with fence %d counts.", heir.name, got.Fence)
-	s.step.Facts = object{"work_id": got.WorkID, "fence_before": s.left.Fence, "fence": got.Fence, "late": words, "metres": status.Items[0].Result.Metres}
+	s.prove(fmt.Sprintf("%s, %d metres", status.Items[0].State, status.Items[0].Result.Metres),
+		"What %s reports with fence %d counts.", heir.name, got.Fence)
+	s.step.Facts = object{"work_id": got.WorkID, "fence_before": s.left.Fence, "fence": got.Fence, "late": words,
+		"metres": status.Items[0].Result.Metres}
 	s.step.Shown = fmt.Sprintf("fence %d → %d; the late report did not count", s.left.Fence, got.Fence)
 	return back.Close()
 }

@@ -14,7 +14,8 @@ func TestRuleAllowsHeadlessRuns(t *testing.T) {
 	c := withPlugin(t)
 	register := func(name string) Result {
 		t.Helper()
-		c.model.Script(inPlugin([]Step{call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name}), done})...)
+		c.model.Script(inPlugin([]Step{call("agent_register",
+			map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name}), done})...)
 		out, err := c.run("-p", "Register somebody.")
 		require.NoError(t, err, out)
 		results, err := c.model.Played()
@@ -23,7 +24,8 @@ func TestRuleAllowsHeadlessRuns(t *testing.T) {
 		return results[0]
 	}
 	require.True(t, register("early").IsError)
-	out, err := c.program(c.cordelia, "setup", "--client", "claude-code", "--bin-dir", filepath.Join(c.home, "bin"), "--allow")
+	out, err := c.program(c.cordelia, "setup", "--client", "claude-code", "--bin-dir", filepath.Join(c.home, "bin"),
+		"--allow")
 	require.NoError(t, err, out)
 	allowed := register("late")
 	require.False(t, allowed.IsError, allowed.Text)

@@ -31,7 +31,8 @@ type client struct {
 func newClient(t testing.TB) *client {
 	c := newProgram(t, "CORDELIA_CLAUDE")
 	// What a person clicks through once.
-	c.write(".claude.json", map[string]any{"hasCompletedOnboarding": true, "customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
+	c.write(".claude.json", map[string]any{"hasCompletedOnboarding": true,
+		"customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
 	return c
 }
 
@@ -143,7 +144,8 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 	lead := c.config("lead.json")
 	results := c.session(lead, []string{"--session-id", sessionID},
 		call("memory_group", map[string]any{"action": "create", "group": "findings"}),
-		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Cache reader", "groups": []string{"findings"}}),
+		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Cache reader",
+			"groups": []string{"findings"}}),
 		say,
 	)
 	// The hint in the answer says how the worker's own process is started.
@@ -152,7 +154,8 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 
 	results = c.session(c.config("worker.json", "--as", worker), nil,
 		call("events_poll", map[string]any{}),
-		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": finding}}),
+		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings",
+			"data": map[string]any{"type": "insight", "content": finding}}),
 		call("memory_search", map[string]any{"query": "stale cache"}),
 		func(r []Result) (Call, error) {
 			item, err := found(r, id+` the cache`)
@@ -174,7 +177,8 @@ func TestClaudeCodeSharesMemory(t *testing.T) {
 	require.Contains(t, last, finding)
 	require.Contains(t, last, "findings")
 	require.Greater(t, len(results), 3, "the resumed session remembers its first calls")
-	require.Eventually(t, func() bool { return len(c.left()) == 0 }, time.Minute, 50*time.Millisecond, "no process is left")
+	require.Eventually(t, func() bool { return len(c.left()) == 0 }, time.Minute, 50*time.Millisecond,
+		"no process is left")
 }
 
 // What a model receives in the measured session, through the real client, fits its

@@ -67,10 +67,12 @@ func TestTourCodex(t *testing.T) {
 	c.serves()
 	results := c.session(
 		call("memory_group", map[string]any{"action": "create", "group": "findings"}),
-		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand", "groups": []string{"findings"}}),
+		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand",
+			"groups": []string{"findings"}}),
 		call("agent_capabilities", map[string]any{"agent": "hand", "capabilities": map[string]any{
 			"tools": []string{"task_claim", "task_report", "memory_write_warm"}}}),
-		call("swarm_create", map[string]any{"goal": "Survey the build", "strategy": "broadcast", "agents": []any{map[string]any{"slot": "surveyor", "count": 2}}}),
+		call("swarm_create", map[string]any{"goal": "Survey the build", "strategy": "broadcast",
+			"agents": []any{map[string]any{"slot": "surveyor", "count": 2}}}),
 		call("task_submit", map[string]any{"intent": "Find out why the build is slow", "group": "findings"}),
 		say,
 	)
@@ -86,7 +88,8 @@ func TestTourCodex(t *testing.T) {
 			}
 			return report([]string{"", work, "1"})
 		},
-		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": "The cache is cold at night"}}),
+		call("memory_write_warm", map[string]any{"type": "learning", "group": "findings",
+			"data": map[string]any{"type": "insight", "content": "The cache is cold at night"}}),
 		call("task_claim", map[string]any{"wait_seconds": 2}),
 		say,
 	)
@@ -106,7 +109,8 @@ func TestTourCodexAnswersForItsUser(t *testing.T) {
 		heard string
 	}{
 		"without approvals": {[]string{"--dangerously-bypass-approvals-and-sandbox"}, "the user has not decided yet"},
-		"with approvals": {[]string{"--sandbox", "read-only", "-c", `mcp_servers.cordelia.default_tools_approval_mode="approve"`},
+		"with approvals": {[]string{"--sandbox", "read-only", "-c",
+			`mcp_servers.cordelia.default_tools_approval_mode="approve"`},
 			"the user leaves this undecided"},
 	} {
 		t.Run(name, func(t *testing.T) {

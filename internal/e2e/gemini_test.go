@@ -20,7 +20,8 @@ func newGemini(t testing.TB) *gemini {
 	c := &gemini{client: newProgram(t, "CORDELIA_GEMINI"), model: NewGenerate()}
 	t.Cleanup(c.model.Close)
 	require.NoError(t, os.Mkdir(filepath.Join(c.home, ".gemini"), 0o700))
-	c.more = []string{"GEMINI_API_KEY=loopback", "GOOGLE_GEMINI_BASE_URL=" + c.model.URL(), "NO_BROWSER=true", "CORDELIA_HOME="}
+	c.more = []string{"GEMINI_API_KEY=loopback", "GOOGLE_GEMINI_BASE_URL=" + c.model.URL(), "NO_BROWSER=true",
+		"CORDELIA_HOME="}
 	return c
 }
 
@@ -28,7 +29,8 @@ func newGemini(t testing.TB) *gemini {
 func (c *gemini) serves() {
 	c.Helper()
 	c.write(filepath.Join(".gemini", "settings.json"), map[string]any{
-		"security":   map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}, "folderTrust": map[string]any{"enabled": false}},
+		"security": map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"},
+			"folderTrust": map[string]any{"enabled": false}},
 		"mcpServers": map[string]any{"cordelia": map[string]any{"command": c.cordelia, "args": []string{"mcp"}}},
 	})
 }
@@ -55,13 +57,16 @@ func TestTourGemini(t *testing.T) {
 	ids, hashes := c.rover("Restart before each build")
 	results := c.session(
 		approval(ids[0], hashes[0]),
-		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand", "groups": []string{"findings"}}),
-		call("agent_capabilities", map[string]any{"agent": "hand", "capabilities": map[string]any{"tools": []string{"task_claim", "task_report"}}}),
+		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand",
+			"groups": []string{"findings"}}),
+		call("agent_capabilities", map[string]any{"agent": "hand",
+			"capabilities": map[string]any{"tools": []string{"task_claim", "task_report"}}}),
 		call("task_submit", map[string]any{"intent": "Find out why the build is slow", "group": "findings"}),
 		call("task_claim", map[string]any{"as": "hand", "wait_seconds": 30}),
 		func(r []Result) (Call, error) {
 			work, err := found(r, `work_id[\\": ]+([0-9a-f]{8})`)
-			return Call{Tool: "mcp__cordelia__task_report", Input: map[string]any{"as": "hand", "work_id": work, "fence": 1, "outcome": "done"}}, err
+			return Call{Tool: "mcp__cordelia__task_report",
+				Input: map[string]any{"as": "hand", "work_id": work, "fence": 1, "outcome": "done"}}, err
 		},
 		call("task_claim", map[string]any{"as": "hand", "wait_seconds": 2}),
 		say,

@@ -61,7 +61,8 @@ func (m *Generate) serve(w http.ResponseWriter, r *http.Request) {
 	if c := m.next(req.outcomes()); c.Tool == "" {
 		part["text"] = c.Input["text"]
 	} else {
-		part["functionCall"] = map[string]any{"name": generatePrefix + strings.TrimPrefix(c.Tool, namespaced+"__"), "args": c.Input}
+		part["functionCall"] = map[string]any{"name": generatePrefix + strings.TrimPrefix(c.Tool, namespaced+"__"),
+			"args": c.Input}
 	}
 	m.answer(w, method, part)
 }
@@ -73,7 +74,8 @@ func (req generateRequest) outcomes() (results []Result) {
 		for _, p := range content.Parts {
 			switch {
 			case p.Call != nil:
-				call = Call{Tool: namespaced + "__" + strings.TrimPrefix(p.Call.Name, generatePrefix), Input: p.Call.Args}
+				call = Call{Tool: namespaced + "__" + strings.TrimPrefix(p.Call.Name, generatePrefix),
+					Input: p.Call.Args}
 			case p.Response != nil:
 				results = append(results, Result{Call: call, Text: string(p.Response.Response)})
 			}
@@ -85,7 +87,8 @@ func (req generateRequest) outcomes() (results []Result) {
 // answer sends one part: streamed, or whole.
 func (m *Generate) answer(w http.ResponseWriter, method string, part map[string]any) {
 	raw, err := json.Marshal(map[string]any{
-		"candidates":    []any{map[string]any{"index": 0, "finishReason": "STOP", "content": map[string]any{"role": "model", "parts": []any{part}}}},
+		"candidates": []any{map[string]any{"index": 0, "finishReason": "STOP",
+			"content": map[string]any{"role": "model", "parts": []any{part}}}},
 		"usageMetadata": map[string]any{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

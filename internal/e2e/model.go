@@ -129,10 +129,12 @@ func answer(w http.ResponseWriter, req request, c Call) {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		content, stop = map[string]any{"type": "tool_use", "id": "toolu_" + rand.Text(), "name": c.Tool, "input": map[string]any{}}, "tool_use"
+		content, stop = map[string]any{"type": "tool_use", "id": "toolu_" + rand.Text(), "name": c.Tool,
+			"input": map[string]any{}}, "tool_use"
 		delta = map[string]any{"type": "input_json_delta", "partial_json": string(input)}
 	}
-	message := map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": req.Model, "content": []any{},
+	message := map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": req.Model,
+		"content":     []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1}}
 	if !req.Stream {
 		if c.Tool != "" {
@@ -151,7 +153,8 @@ func answer(w http.ResponseWriter, req request, c Call) {
 		{"type": "content_block_start", "index": 0, "content_block": content},
 		{"type": "content_block_delta", "index": 0, "delta": delta},
 		{"type": "content_block_stop", "index": 0},
-		{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 1}},
+		{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil},
+			"usage": map[string]any{"output_tokens": 1}},
 		{"type": "message_stop"},
 	} {
 		raw, err := json.Marshal(e)

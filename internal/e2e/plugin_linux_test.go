@@ -25,7 +25,8 @@ func TestPluginWakesTheSession(t *testing.T) {
 	c := withPlugin(t).trusted()
 	c.as("claude-code", "memory", "group", "create", "findings")
 	c.as("claude-code", "memory", "write", "The cache is stale after a rename")
-	c.model.Script(inPlugin([]Step{call("task_claim", map[string]any{"wait_seconds": 600}), c.once(leased, report), say})...)
+	c.model.Script(inPlugin([]Step{call("task_claim", map[string]any{"wait_seconds": 600}), c.once(leased, report),
+		say})...)
 	s := c.sitDown()
 	s.say("Why is the cache stale? Take what comes, do it and report.")
 	s.await("I wait.")
@@ -46,7 +47,8 @@ func TestPluginWorkerAtATerminal(t *testing.T) {
 	c.as("", "memory", "bind", c.home, "findings")
 	c.as("claude-code", "task", "submit", "Count the rows", "--group", "findings")
 	c.model.Script(inPlugin([]Step{delegate, done})...)
-	worker := c.model.Aside("ASIDE", inPlugin([]Step{call("task_claim", map[string]any{"wait_seconds": 20}), reportLast, done})...)
+	worker := c.model.Aside("ASIDE", inPlugin([]Step{call("task_claim", map[string]any{"wait_seconds": 20}), reportLast,
+		done})...)
 	s := c.sitDown()
 	s.say("Have the rows counted.")
 	s.until("the sub-agent is through", func() bool { _, err := worker.Played(); return err == nil })

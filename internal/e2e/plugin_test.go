@@ -62,7 +62,8 @@ func done([]Result) (Call, error) { return Call{Input: map[string]any{"text": "I
 
 // delegate is the step that has the plugin's worker do something, in a conversation of its own.
 func delegate([]Result) (Call, error) {
-	return Call{Tool: "Agent", Input: map[string]any{"description": "Count", "prompt": "Take what comes, ASIDE.", "subagent_type": "cordelia:worker"}}, nil
+	return Call{Tool: "Agent", Input: map[string]any{"description": "Count", "prompt": "Take what comes, ASIDE.",
+		"subagent_type": "cordelia:worker"}}, nil
 }
 
 // reportLast is the step that hands in the item that was just claimed.
@@ -187,8 +188,10 @@ func TestPluginWorker(t *testing.T) {
 		call("task_claim", map[string]any{}),
 		reportLast,
 		// As whom it acts is no matter of what its model writes.
-		call("memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "There are three rows"}, "as": "claude-code"}),
-		call("memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{"type": "insight", "content": "There are four rows"}}),
+		call("memory_write_warm", map[string]any{"type": "learning",
+			"data": map[string]any{"type": "insight", "content": "There are three rows"}, "as": "claude-code"}),
+		call("memory_write_warm", map[string]any{"type": "learning",
+			"data": map[string]any{"type": "insight", "content": "There are four rows"}}),
 		done,
 	})...)
 	results := c.played("Have the rows counted.")

@@ -24,7 +24,8 @@ func house() map[string]Actor {
 	return map[string]Actor{
 		"R1": perceives,
 		"R2": func(string, int, []Result) (Call, error) {
-			return Answers(plan("both.sh exits 0 on the merged result", "sh keep.sh", subtask("keep the rows in keep.sh", 1, "sh keep.sh", "bash"),
+			return Answers(plan("both.sh exits 0 on the merged result", "sh keep.sh",
+				subtask("keep the rows in keep.sh", 1, "sh keep.sh", "bash"),
 				subtask("write notes.txt", 1, "test -s notes.txt", "bash", "write"))), nil
 		},
 		"R3": func(prompt string, _ int, results []Result) (Call, error) {
@@ -74,7 +75,8 @@ func TestRunReplansAndWorksInParallel(t *testing.T) {
 	second := play["R2"]
 	play["R2"] = func(prompt string, nth int, results []Result) (Call, error) {
 		if plans.Add(1) == 1 {
-			return Answers(plan("sh keep.sh exits 0", "sh keep.sh", subtask("only look at keep.sh", 1, "sh keep.sh", "bash"))), nil
+			return Answers(plan("sh keep.sh exits 0", "sh keep.sh",
+				subtask("only look at keep.sh", 1, "sh keep.sh", "bash"))), nil
 		}
 		return second(prompt, nth, results)
 	}
@@ -102,11 +104,13 @@ func TestRunReplansAndWorksInParallel(t *testing.T) {
 func TestRunRefusesFabricatedEvidence(t *testing.T) {
 	play := house()
 	play["R2"] = func(string, int, []Result) (Call, error) {
-		return Answers(plan("sh check.sh exits 0", "sh check.sh", subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
+		return Answers(plan("sh check.sh exits 0", "sh check.sh",
+			subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
 	}
 	play["R3"] = func(_ string, _ int, results []Result) (Call, error) {
-		return Answers(map[string]any{"outcome": "done", "result": map[string]any{"text": "all tests pass"}, "evidence": []any{
-			map[string]any{"tool": "bash", "input": "sh check.sh", "exit": 0, "head": "ok"}}}), nil
+		return Answers(map[string]any{"outcome": "done", "result": map[string]any{"text": "all tests pass"},
+			"evidence": []any{
+				map[string]any{"tool": "bash", "input": "sh check.sh", "exit": 0, "head": "ok"}}}), nil
 	}
 	model := NewRoles(play)
 	t.Cleanup(model.Close)
@@ -124,7 +128,8 @@ func TestRunTakesNoProseAndWaitsForLimits(t *testing.T) {
 	var limited atomic.Int32
 	play["R1"] = func(prompt string, nth int, results []Result) (Call, error) {
 		if limited.Add(1) <= 1 {
-			return Call{}, &HTTPFault{Status: 429, Header: map[string]string{"retry-after": "1", "x-should-retry": "false"},
+			return Call{}, &HTTPFault{Status: 429, Header: map[string]string{"retry-after": "1",
+				"x-should-retry": "false"},
 				Body: `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`}
 		}
 		return perceives(prompt, nth, results)
@@ -147,7 +152,8 @@ func TestRunConfinesItsWorkers(t *testing.T) {
 	var r *running
 	var tried []string
 	play["R2"] = func(string, int, []Result) (Call, error) {
-		return Answers(plan("sh check.sh exits 0", "sh check.sh", subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
+		return Answers(plan("sh check.sh exits 0", "sh check.sh",
+			subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
 	}
 	play["R3"] = func(_ string, _ int, results []Result) (Call, error) {
 		for _, one := range results {
@@ -156,9 +162,12 @@ func TestRunConfinesItsWorkers(t *testing.T) {
 			}
 		}
 		home := filepath.Join(r.home, "cordelia")
-		return works("done", bash("cat "+r.home+"/secret.txt"), bash("find "+home+" -type f | head"), bash("cat "+home+"/keys/*.key "+home+"/*.db"),
-			bash("echo SECRET > "+r.repo+"/check.sh"), bash("cp -r "+r.repo+"/.git/config "+r.repo+"/.git/hooks/x"), bash("cat /proc/$PPID/../1/environ | grep -a SECRET"),
-			Call{Tool: "Read", Input: map[string]any{"file_path": r.home + "/secret.txt"}}, Call{Tool: "Write", Input: map[string]any{"file_path": r.home + "/x", "content": "x"}},
+		return works("done", bash("cat "+r.home+"/secret.txt"), bash("find "+home+" -type f | head"),
+			bash("cat "+home+"/keys/*.key "+home+"/*.db"),
+			bash("echo SECRET > "+r.repo+"/check.sh"), bash("cp -r "+r.repo+"/.git/config "+r.repo+"/.git/hooks/x"),
+			bash("cat /proc/$PPID/../1/environ | grep -a SECRET"),
+			Call{Tool: "Read", Input: map[string]any{"file_path": r.home + "/secret.txt"}},
+			Call{Tool: "Write", Input: map[string]any{"file_path": r.home + "/x", "content": "x"}},
 			bash("setsid sleep 300 > /dev/null 2>&1 &"), bash("echo 'exit 0' > keep.sh"), bash("sh check.sh"))(results)
 	}
 	model := NewRoles(play)
@@ -221,7 +230,8 @@ func TestRunSurvivesKills(t *testing.T) {
 		if m := regexp.MustCompile(`branch: cordelia/([0-9a-f]{8})`).FindStringSubmatch(out.String()); m != nil {
 			task, args = m[1], []string{"run", "--resume", m[1]}
 		}
-		require.Eventually(t, func() bool { return len(r.processes()) == 0 }, 30*time.Second, 50*time.Millisecond, "nothing outlives the runner")
+		require.Eventually(t, func() bool { return len(r.processes()) == 0 }, 30*time.Second, 50*time.Millisecond,
+			"nothing outlives the runner")
 	}
 	out, code := r.cordelia(args...)
 	if task == "" {

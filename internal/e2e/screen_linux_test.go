@@ -31,7 +31,8 @@ type screen struct {
 }
 
 // sequences move the cursor and colour what is shown.
-var sequences = regexp.MustCompile(`\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1bP[^\x1b]*\x1b\\|\x1b[@-Z\\-_=>78]`)
+var sequences = regexp.MustCompile(
+	`\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1bP[^\x1b]*\x1b\\|\x1b[@-Z\\-_=>78]`)
 
 // letters is text without what a terminal does between words: some programs move the
 // cursor where others print a space, and lines are cut where the screen ends.

@@ -30,18 +30,23 @@ func Prepare(ctx context.Context, n *drive.Node) error {
 	}
 	defer lead.Close() //nolint:errcheck // it was only opened for these calls
 	register := func(name, kind string, tools ...string) map[string]any {
-		scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"findings"}, "visibility": []string{"group"}}
+		scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"findings"},
+			"visibility": []string{"group"}}
 		return map[string]any{"agent_type": kind, "name": name, "display_name": name, "groups": []string{"findings"},
-			"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools, "max_parallel_ops": 4,
-				"autonomous": kind == "autonomous", "ttl_seconds": 86400}}
+			"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools,
+				"max_parallel_ops": 4,
+				"autonomous":       kind == "autonomous", "ttl_seconds": 86400}}
 	}
-	if _, err := prepared(ctx, lead, "memory_group", map[string]any{"action": "create", "group": "findings"}); err != nil {
+	if _, err := prepared(ctx, lead, "memory_group", map[string]any{"action": "create",
+		"group": "findings"}); err != nil {
 		return err
 	}
-	if _, err := prepared(ctx, lead, "agent_register", register("hand", "swarm-worker", "memory_write_warm", "task_claim", "task_report")); err != nil {
+	if _, err := prepared(ctx, lead, "agent_register", register("hand", "swarm-worker", "memory_write_warm",
+		"task_claim", "task_report")); err != nil {
 		return err
 	}
-	if _, err := prepared(ctx, lead, "agent_register", register("rover", "autonomous", "memory_session", "reintegrate")); err != nil {
+	if _, err := prepared(ctx, lead, "agent_register", register("rover", "autonomous", "memory_session",
+		"reintegrate")); err != nil {
 		return err
 	}
 	rover, err := n.Open(ctx, "rover")
@@ -56,8 +61,10 @@ func Prepare(ctx context.Context, n *drive.Node) error {
 	if err != nil {
 		return err
 	}
-	if _, err := prepared(ctx, rover, "reintegrate", map[string]any{"action": "submit", "session_count": ended["session_count"], "chain_hash": ended["chain_hash"],
-		"memories": []any{map[string]any{"type": "learning", "group": "findings", "data": map[string]any{"type": "insight", "content": "Ice closes the harbour in January"}}}}); err != nil {
+	if _, err := prepared(ctx, rover, "reintegrate", map[string]any{"action": "submit",
+		"session_count": ended["session_count"], "chain_hash": ended["chain_hash"],
+		"memories": []any{map[string]any{"type": "learning", "group": "findings",
+			"data": map[string]any{"type": "insight", "content": "Ice closes the harbour in January"}}}}); err != nil {
 		return err
 	}
 	hand, err := n.Open(ctx, "hand")
@@ -88,12 +95,18 @@ func Prepare(ctx context.Context, n *drive.Node) error {
 // findings are 19 things that contradict each other in nothing; 12 are about the harbour.
 func findings() []string {
 	return []string{
-		"The harbour pilot boards at the outer buoy", "Fuel in the harbour is sold until noon", "A harbour tug needs forty minutes to warm up",
-		"Fog closes the harbour entrance in November", "The harbour office keeps paper charts", "Ferries leave the harbour from the north pier",
-		"Fishing boats pay no harbour dues", "The harbour wall was raised in 1994", "Divers inspect the harbour lock each spring",
-		"Containers enter the harbour by rail at night", "A siren tests the harbour alarm on Mondays", "The harbour museum owns a steam launch",
-		"Lighthouse lamps burn 400 watts", "The weather mast reports every ten minutes", "Customs forms take two days", "Cold storage hall B leaks",
-		"Radio channel 12 is for pilots alone", "The canteen closes on holidays", "Ropes older than five years are scrapped",
+		"The harbour pilot boards at the outer buoy", "Fuel in the harbour is sold until noon",
+		"A harbour tug needs forty minutes to warm up",
+		"Fog closes the harbour entrance in November", "The harbour office keeps paper charts",
+		"Ferries leave the harbour from the north pier",
+		"Fishing boats pay no harbour dues", "The harbour wall was raised in 1994",
+		"Divers inspect the harbour lock each spring",
+		"Containers enter the harbour by rail at night", "A siren tests the harbour alarm on Mondays",
+		"The harbour museum owns a steam launch",
+		"Lighthouse lamps burn 400 watts", "The weather mast reports every ten minutes", "Customs forms take two days",
+		"Cold storage hall B leaks",
+		"Radio channel 12 is for pilots alone", "The canteen closes on holidays",
+		"Ropes older than five years are scrapped",
 	}
 }
 
@@ -123,7 +136,8 @@ func Session(prefix string) []Step {
 	return []Step{
 		s.call("memory_session", object{"action": "start"}),
 		s.call("memory_read_hot", object{}),
-		s.call("memory_write_hot", object{"operation": "patch", "data": object{"active": object{"focus": "harbour survey"}}}),
+		s.call("memory_write_hot", object{"operation": "patch",
+			"data": object{"active": object{"focus": "harbour survey"}}}),
 		s.call("events_poll", object{}),
 		s.after("events_poll", `cursor:? *"?([A-Za-z0-9_-]+)`, func(cursor string) (string, object) {
 			return "events_poll", object{"ack": cursor}
@@ -137,30 +151,50 @@ func Session(prefix string) []Step {
 			return "trust_assess", object{"id": item, "verdict": "right"}
 		}),
 		s.call("trust_score", object{"agent": "hand"}),
-		s.call("memory_write_warm", object{"type": "learning", "visibility": "private", "data": object{"type": "insight", "content": "Survey the crane at low tide"}}),
+		s.call("memory_write_warm", object{"type": "learning", "visibility": "private",
+			"data": object{"type": "insight", "content": "Survey the crane at low tide"}}),
 		s.after("memory_write_warm", id, func(item string) (string, object) {
 			return "memory_share", object{"id": item, "group": "findings"}
 		}),
-		s.after("memory_share", id, func(item string) (string, object) { return "memory_delete_warm", object{"id": item} }),
+		s.after("memory_share", id, func(item string) (string, object) {
+			return "memory_delete_warm",
+				object{"id": item}
+		}),
 		s.call("memory_group", object{"action": "read", "group": "findings"}),
-		s.call("agent_register", object{"agent_type": "swarm-worker", "display_name": "Scout", "name": "scout", "groups": []string{"findings"}}),
+		s.call("agent_register", object{"agent_type": "swarm-worker", "display_name": "Scout", "name": "scout",
+			"groups": []string{"findings"}}),
 		s.call("agent_list", object{}),
 		s.call("agent_capabilities", object{"agent": "scout"}),
 		s.call("task_submit", object{"intent": "Measure the tide at berth 4", "group": "findings"}),
 		s.call("task_claim", object{"as": "hand"}),
 		s.afterBoth("task_claim", `work_id"?:? *"?`+id, `fence"?:? *(\d+)`, func(work, fence string) (string, object) {
-			return "task_report", object{"as": "hand", "work_id": work, "fence": json.Number(fence), "outcome": "done", "result": object{"metres": 3.9}}
+			return "task_report", object{"as": "hand", "work_id": work, "fence": json.Number(fence), "outcome": "done",
+				"result": object{"metres": 3.9}}
 		}),
-		s.after("task_submit", `task "?`+id, func(task string) (string, object) { return "task_status", object{"task_id": task} }),
+		s.after("task_submit", `task "?`+id, func(task string) (string, object) {
+			return "task_status",
+				object{"task_id": task}
+		}),
 		s.call("task_submit", object{"intent": "Paint berth 5", "group": "findings"}),
-		s.after("task_submit", `task "?`+id, func(task string) (string, object) { return "task_cancel", object{"task_id": task} }),
+		s.after("task_submit", `task "?`+id, func(task string) (string, object) {
+			return "task_cancel",
+				object{"task_id": task}
+		}),
 		s.call("swarm_create", object{"goal": "Survey the berths", "strategy": "broadcast",
-			"agents": []any{object{"slot": "surveyor", "count": 2, "work": []string{"Look at berth 1", "Look at berth 2"}}}}),
-		s.after("swarm_create", swarm, func(swarm string) (string, object) { return "swarm_status", object{"swarm_id": swarm} }),
-		s.after("swarm_create", swarm, func(swarm string) (string, object) { return "swarm_disband", object{"swarm_id": swarm} }),
+			"agents": []any{object{"slot": "surveyor", "count": 2,
+				"work": []string{"Look at berth 1", "Look at berth 2"}}}}),
+		s.after("swarm_create", swarm, func(swarm string) (string, object) {
+			return "swarm_status",
+				object{"swarm_id": swarm}
+		}),
+		s.after("swarm_create", swarm, func(swarm string) (string, object) {
+			return "swarm_disband",
+				object{"swarm_id": swarm}
+		}),
 		s.call("review_list", object{}),
 		s.afterBoth("review_list", id, `hash"?:? *"?([0-9a-f]{16,64})`, func(review, hash string) (string, object) {
-			return "review_decide", object{"decisions": []any{object{"id": review, "decision": "approve", "hash": hash}}}
+			return "review_decide", object{"decisions": []any{object{"id": review, "decision": "approve",
+				"hash": hash}}}
 		}),
 		s.call("agent_lifecycle", object{"agent": "scout", "action": "activate"}),
 		s.call("agent_deactivate", object{"agent": "scout"}),
@@ -254,15 +288,18 @@ func Claude(ctx context.Context, program, binary, folder string) ([]Result, erro
 	if _, err := write(".claude.json", seen); err != nil {
 		return nil, err
 	}
-	config, err := write("mcp.json", object{"mcpServers": object{"cordelia": object{"command": binary, "args": []string{"mcp"}}}})
+	config, err := write("mcp.json", object{"mcpServers": object{"cordelia": object{"command": binary,
+		"args": []string{"mcp"}}}})
 	if err != nil {
 		return nil, err
 	}
 	m.Script(Session("mcp__cordelia__")...)
-	cmd := exec.CommandContext(ctx, program, "-p", "Do what is to be done.", "--mcp-config", config, "--strict-mcp-config",
+	cmd := exec.CommandContext(ctx, program, "-p", "Do what is to be done.", "--mcp-config", config,
+		"--strict-mcp-config",
 		"--allowedTools", "mcp__cordelia__*", "ToolSearch")
 	cmd.Dir = folder
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder, "TMPDIR=" + folder, "USER=tester",
+		"TERM=dumb", "LANG=C.UTF-8",
 		"CORDELIA_HOME=" + string(n.Home)}, Loopback(m.URL())...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -283,7 +320,8 @@ func Claude(ctx context.Context, program, binary, folder string) ([]Result, erro
 // Loopback is the environment in which Claude Code speaks to a model at url alone.
 func Loopback(url string) []string {
 	return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=loopback",
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
+		"DISABLE_ERROR_REPORTING=1",
 		// Whatever else it may ask for ends at a closed door, not on the network.
 		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost"}
 }

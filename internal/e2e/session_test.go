@@ -15,7 +15,8 @@ import (
 // most 6 kB.
 func TestMeasuredSessionFitsItsBudget(t *testing.T) {
 	folder := t.TempDir()
-	n := &drive.Node{Binary: filepath.Join(folder, "cordelia"), Home: filepath.Join(folder, "home"), Flags: []string{"--durability", "relaxed"}}
+	n := &drive.Node{Binary: filepath.Join(folder, "cordelia"), Home: filepath.Join(folder, "home"),
+		Flags: []string{"--durability", "relaxed"}}
 	require.NoError(t, drive.Build(n.Binary))
 	require.NoError(t, Prepare(t.Context(), n))
 	c, err := n.Open(t.Context(), "")

@@ -37,7 +37,8 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	// Where modules come from is a folder and no server: the network's speed is not measured.
 	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
-	env := append(c.environment(), "CORDELIA_HOME=", "PATH="+filepath.Join(c.home, ".local", "bin")+":"+programs+":"+os.Getenv("PATH"),
+	env := append(c.environment(), "CORDELIA_HOME=", "PATH="+filepath.Join(c.home, ".local", "bin")+":"+programs+":"+
+		os.Getenv("PATH"),
 		"GOCACHE=", "GOMODCACHE=", "GOPATH=", "GOENV=off", "GOTOOLCHAIN=local", "GOFLAGS=-modcacherw",
 		"GOPROXY=file://"+filepath.Join(strings.TrimSpace(string(modules)), "cache", "download"))
 
@@ -58,7 +59,8 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	require.Regexp(t, `cordelia: .* Connected`, typed("claude mcp list"))
 	require.Equal(t, 2, commands)
 	connected := time.Since(begin)
-	require.DirExists(t, filepath.Join(c.home, "go", "pkg", "mod", "modernc.org"), "the caches of this machine were used")
+	require.DirExists(t, filepath.Join(c.home, "go", "pkg", "mod", "modernc.org"),
+		"the caches of this machine were used")
 
 	begin = time.Now()
 	c.model.Script(inPlugin(wholeTask())...)
@@ -70,7 +72,8 @@ func TestTourFromAnEmptyHome(t *testing.T) {
 	}
 	require.Contains(t, results[len(results)-1].Text, "accepted")
 	accepted := time.Since(begin)
-	fmt.Printf("from an empty home and empty Go caches: 2 commands and %.1f s to Connected, %.1f s more to the first accepted task (%d calls; the bar is %.0f s)\n",
+	fmt.Printf("from an empty home and empty Go caches: 2 commands and %.1f s to Connected, %.1f s more to the "+
+		"first accepted task (%d calls; the bar is %.0f s)\n",
 		connected.Seconds(), accepted.Seconds(), len(results), acceptedWithin.Seconds())
 }
 
@@ -84,7 +87,8 @@ func wholeTask() []Step {
 	task := ""
 	claim := func(as, role string) Step {
 		return func(r []Result) (Call, error) {
-			if m := regexp.MustCompile(`task ([0-9a-f]{8}) is`).FindStringSubmatch(r[len(r)-1].Text); m != nil && task == "" {
+			if m := regexp.MustCompile(`task ([0-9a-f]{8}) is`).FindStringSubmatch(r[len(r)-1].Text); m != nil &&
+				task == "" {
 				task = m[1]
 			}
 			return Call{Tool: "mcp__cordelia__task_claim", Input: map[string]any{"as": as, "role": role}}, nil
@@ -97,7 +101,9 @@ func wholeTask() []Step {
 			if m == nil {
 				return Call{}, fmt.Errorf("no lease: %s", last)
 			}
-			return Call{Tool: "mcp__cordelia__task_report", Input: map[string]any{"as": as, "work_id": m[1], "fence": number(m[2]), "outcome": "done", "result": result}}, nil
+			return Call{Tool: "mcp__cordelia__task_report",
+				Input: map[string]any{"as": as, "work_id": m[1], "fence": number(m[2]), "outcome": "done",
+					"result": result}}, nil
 		}
 	}
 	pass := func(criterion, evidence string) []any {
@@ -105,10 +111,12 @@ func wholeTask() []Step {
 	}
 	return []Step{
 		worker("maker"), worker("judge"),
-		call("task_submit", map[string]any{"intent": "say hello", "request": "Say hello, please", "tools": []string{"bash"}}),
+		call("task_submit", map[string]any{"intent": "say hello", "request": "Say hello, please",
+			"tools": []string{"bash"}}),
 		claim("maker", "R2"),
-		report("maker", map[string]any{"task_criteria": []string{"all are greeted"}, "subtasks": []any{map[string]any{"intent": "greet", "sequence": 1,
-			"tools": []string{"bash"}, "success_criteria": []string{"it says hello"}}}}),
+		report("maker", map[string]any{"task_criteria": []string{"all are greeted"},
+			"subtasks": []any{map[string]any{"intent": "greet", "sequence": 1,
+				"tools": []string{"bash"}, "success_criteria": []string{"it says hello"}}}}),
 		claim("maker", "R3"),
 		report("maker", map[string]any{"said": "hello"}),
 		claim("judge", "R4a"),

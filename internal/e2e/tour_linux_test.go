@@ -19,7 +19,8 @@ func (c *client) trusted() *client {
 	c.write(".claude.json", map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 3,
 		"customApiKeyResponses": map[string]any{"approved": []string{"loopback"}},
-		"projects":              map[string]any{c.home: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+		"projects": map[string]any{c.home: map[string]any{"hasTrustDialogAccepted": true,
+			"hasCompletedProjectOnboarding": true}},
 	})
 	return c
 }
@@ -61,9 +62,12 @@ func (c *client) crew(play func(config string, steps ...Step)) (lead, worker str
 	lead, worker = c.config("lead.json"), c.config("hand.json", "--as", "hand")
 	play(lead,
 		call("memory_group", map[string]any{"action": "create", "group": "findings"}),
-		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand", "groups": []string{"findings"}}),
-		call("agent_capabilities", map[string]any{"agent": "hand", "capabilities": map[string]any{"tools": []string{"task_claim", "task_report", "task_status"}}}),
-		call("swarm_create", map[string]any{"goal": "Survey the build", "strategy": "broadcast", "agents": []any{map[string]any{"slot": "surveyor", "count": 2}}}),
+		call("agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": "Hand", "name": "hand",
+			"groups": []string{"findings"}}),
+		call("agent_capabilities", map[string]any{"agent": "hand",
+			"capabilities": map[string]any{"tools": []string{"task_claim", "task_report", "task_status"}}}),
+		call("swarm_create", map[string]any{"goal": "Survey the build", "strategy": "broadcast",
+			"agents": []any{map[string]any{"slot": "surveyor", "count": 2}}}),
 		say,
 	)
 	return lead, worker
@@ -103,8 +107,9 @@ const leased = `work_id[\\": ]+([0-9a-f]{8})[\\", ]+fence[\\": ]+(\d+)`
 
 // report is the call that hands in what became of an item.
 func report(told []string) (Call, error) {
-	return Call{Tool: "mcp__cordelia__task_report", Input: map[string]any{"work_id": told[1], "fence": number(told[2]), "outcome": "done",
-		"result": map[string]any{"why": "no cache"}}}, nil
+	return Call{Tool: "mcp__cordelia__task_report", Input: map[string]any{"work_id": told[1], "fence": number(told[2]),
+		"outcome": "done",
+		"result":  map[string]any{"why": "no cache"}}}, nil
 }
 
 func number(s string) (n int) {
@@ -171,9 +176,11 @@ func (c *client) rover(rules ...string) (ids, hashes []string) {
 	ended := c.as("rover", "memory", "session", "end", "--json")
 	var memories []string
 	for _, r := range rules {
-		memories = append(memories, fmt.Sprintf(`{"group": "findings", "type": "learning", "data": {"type": "procedure", "content": %q}}`, r))
+		memories = append(memories, fmt.Sprintf(
+			`{"group": "findings", "type": "learning", "data": {"type": "procedure", "content": %q}}`, r))
 	}
-	c.as("rover", "review", "return", "--session-count", first(c, ended, `"session_count": (\d+)`), "--chain-hash", first(c, ended, `"chain_hash": "([0-9a-f]+)"`),
+	c.as("rover", "review", "return", "--session-count", first(c, ended, `"session_count": (\d+)`), "--chain-hash",
+		first(c, ended, `"chain_hash": "([0-9a-f]+)"`),
 		"--memories", "["+strings.Join(memories, ",")+"]")
 	list := c.as("", "review", "list", "--json")
 	for _, m := range regexp.MustCompile(`"id": "([0-9a-f-]{36})"[^}]*?"name"`).FindAllStringSubmatch(list, -1) {
@@ -194,7 +201,8 @@ func first(t testing.TB, text, expr string) string {
 
 // approval is the step that approves a review.
 func approval(id, hash string) Step {
-	return call("review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve", "hash": hash}}})
+	return call("review_decide", map[string]any{"decisions": []any{map[string]any{"id": id, "decision": "approve",
+		"hash": hash}}})
 }
 
 // What a person has to decide is asked of them in the session. What they refuse stays
@@ -249,17 +257,20 @@ func (c *client) asking() (s *screen, task string) {
 	c.as("", "mcp")
 	c.as("claude-code", "agent", "register", "--name", "maker", "--type", "autonomous",
 		"--capabilities", `{"autonomous": true, "tools": ["task_claim", "task_report"]}`)
-	task = first(c, c.as("claude-code", "task", "submit", "--request", "Measure the bridge", "--json"), `"task_id": "([0-9a-f-]{36})"`)
+	task = first(c, c.as("claude-code", "task", "submit", "--request", "Measure the bridge", "--json"),
+		`"task_id": "([0-9a-f-]{36})"`)
 	c.model.Script(
 		call("task_status", map[string]any{"task_id": task, "wait_seconds": 600}),
-		c.once(schemas.ShortID(task)+`[^:]* cancelled, round`, func([]string) (Call, error) { return Call{Input: map[string]any{"text": "It is over."}}, nil }),
+		c.once(schemas.ShortID(task)+`[^:]* cancelled, round`,
+			func([]string) (Call, error) { return Call{Input: map[string]any{"text": "It is over."}}, nil }),
 	)
 	s = c.sit(c.config("lead.json"))
 	s.await("shortcuts")
 	s.say("Wait for the bridge.")
 	s.await("I wait.")
 	item := first(c, c.as("maker", "task", "claim", "--role", "R1"), `(?m)^item +([0-9a-f-]{8,36})`)
-	c.as("maker", "task", "report", item, "done", "--fence", "1", "--result", `{"intent": "", "questions": ["Which bridge?"]}`)
+	c.as("maker", "task", "report", item, "done", "--fence", "1", "--result",
+		`{"intent": "", "questions": ["Which bridge?"]}`)
 	s.await("Which bridge?")
 	return s, task
 }
@@ -271,7 +282,10 @@ func TestTourATaskAsksItsUser(t *testing.T) {
 	s, task := c.asking()
 	s.press("the old one")
 	s.await("the old one")
-	s.insist("\r", "the task goes on", func() bool { return strings.Contains(c.as("", "task", "show", task), "perceiving") })
+	s.insist("\r", "the task goes on", func() bool {
+		return strings.Contains(c.as("", "task", "show", task),
+			"perceiving")
+	})
 	c.as("", "task", "cancel", task)
 	s.await("It is over.")
 }

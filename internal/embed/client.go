@@ -140,13 +140,15 @@ func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
 func (c *Client) unavailable(f *failure, format string, args ...any) *schemas.Error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the embedding server %s %s", c.to.Host, fmt.Sprintf(format, args...)).
+	return schemas.Errorf(schemas.CodeUnavailable, "the embedding server %s %s", c.to.Host,
+		fmt.Sprintf(format, args...)).
 		Try("search goes on by words alone; run: cordelia doctor").Because(f)
 }
 
 func (c *Client) ask(ctx context.Context, input []string) ([][]float32, error) {
 	if wait := c.silence(); wait > 0 {
-		return nil, c.unavailable(&failure{err: errors.New("it is not yet time")}, "asked to be left alone for another %s", wait.Round(time.Second))
+		return nil, c.unavailable(&failure{err: errors.New("it is not yet time")},
+			"asked to be left alone for another %s", wait.Round(time.Second))
 	}
 	body, err := json.Marshal(request{Model: c.cfg.Model, Input: input, Dimensions: c.cfg.Dimensions, Format: "float"})
 	if err != nil {
@@ -210,14 +212,16 @@ func (c *Client) refused(resp *http.Response) error {
 	f := &failure{err: fmt.Errorf("status %d", resp.StatusCode)}
 	switch status := resp.StatusCode; {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return schemas.Errorf(schemas.CodeUnauthenticated, "the embedding server %s refused the key (status %d)", c.to.Host, status).
+		return schemas.Errorf(schemas.CodeUnauthenticated, "the embedding server %s refused the key (status %d)",
+			c.to.Host, status).
 			Try("check key_env or key_file of embeddings in config.json, then restart; search goes on by words alone").Because(f)
 	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		return schemas.Invalidf("the embedding server %s refused the text (status %d)", c.to.Host, status).
 			Try("check model and dimensions of embeddings in config.json").Because(f)
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
 		e := c.unavailable(f, "does not know the address or the model %s (status %d)", c.cfg.Model, status)
-		return e.Try("check url, which usually ends in /v1, and model in config.json; with Ollama: ollama pull %s", c.cfg.Model)
+		return e.Try("check url, which usually ends in /v1, and model in config.json; with Ollama: ollama pull %s",
+			c.cfg.Model)
 	case status/100 == 3:
 		return c.unavailable(f, "sends elsewhere (status %d), which is not followed", status).
 			Try("put the final address into url of embeddings in config.json")

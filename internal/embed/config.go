@@ -80,7 +80,10 @@ func keyOf(text string) (Key, error) {
 		return Key{}, errors.New("it is empty")
 	case len(text) > maxKey:
 		return Key{}, errors.New("it is too long")
-	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }):
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsGraphic(r) ||
+			r == ' '
+	}):
 		return Key{}, errors.New("it has blanks or other characters no key has")
 	}
 	return Key{func() string { return text }}, nil
@@ -96,13 +99,16 @@ func (c Config) endpoint() (*url.URL, error) {
 	case err != nil || u.Host == "":
 		return refuse("url is no address", "for example http://127.0.0.1:11434/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return refuse("url carries a name, password, query or fragment", "the address alone; the key comes from key_env or key_file")
+		return refuse("url carries a name, password, query or fragment",
+			"the address alone; the key comes from key_env or key_file")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return refuse("url is neither https nor http", "https://HOST/v1, or http:// for this machine")
 	case u.Scheme == "http" && !loopbackName(u.Hostname()):
-		return refuse("url is plain http to another machine", "https://, because texts and the key would be readable on the way")
+		return refuse("url is plain http to another machine",
+			"https://, because texts and the key would be readable on the way")
 	case strings.TrimSpace(c.Model) == "" || len(c.Model) > 200:
-		return refuse("model is missing or longer than 200 bytes", "the server's name for the model, such as nomic-embed-text")
+		return refuse("model is missing or longer than 200 bytes",
+			"the server's name for the model, such as nomic-embed-text")
 	case c.Dimensions < 0 || c.Dimensions > MaxDimensions:
 		return refuse("dimensions is out of range", "1 to 8192, or leave it out")
 	case len(c.QueryPrefix) > 200 || len(c.DocumentPrefix) > 200:

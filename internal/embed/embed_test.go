@@ -46,18 +46,20 @@ func TestVectorsComeInOrder(t *testing.T) {
 	model := embedtest.New(t, 512, nil)
 	var got request
 	var header http.Header
-	c := answering(t, Config{Dimensions: 512, QueryPrefix: "query: ", DocumentPrefix: "doc: "}, func(w http.ResponseWriter, r *http.Request) {
-		raw, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(raw, &got))
-		require.Equal(t, "/v1/embeddings", r.URL.Path)
-		header = r.Header
-		r.Body = io.NopCloser(bytes.NewReader(raw))
-		model.ServeHTTP(w, r)
-	})
+	c := answering(t, Config{Dimensions: 512, QueryPrefix: "query: ", DocumentPrefix: "doc: "},
+		func(w http.ResponseWriter, r *http.Request) {
+			raw, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(raw, &got))
+			require.Equal(t, "/v1/embeddings", r.URL.Path)
+			header = r.Header
+			r.Body = io.NopCloser(bytes.NewReader(raw))
+			model.ServeHTTP(w, r)
+		})
 	vectors, err := c.Documents(t.Context(), []string{"apple", "pear tree"})
 	require.NoError(t, err)
-	require.Equal(t, request{Model: "hash-of-words", Input: []string{"doc: apple", "doc: pear tree"}, Dimensions: 512, Format: "float"}, got)
+	require.Equal(t, request{Model: "hash-of-words", Input: []string{"doc: apple", "doc: pear tree"}, Dimensions: 512,
+		Format: "float"}, got)
 	require.Equal(t, "Bearer "+secret, header.Get("Authorization"))
 	again, err := c.Documents(t.Context(), []string{"pear tree", "apple"})
 	require.NoError(t, err)
@@ -95,15 +97,16 @@ func TestServersThatMisbehave(t *testing.T) {
 		code schemas.Code
 		says string
 	}{
-		"401":           {status(401), schemas.CodeUnauthenticated, "refused the key"},
-		"403":           {status(403), schemas.CodeUnauthenticated, "refused the key"},
-		"400":           {status(400), schemas.CodeInvalid, "refused the text"},
-		"413":           {status(413), schemas.CodeInvalid, "refused the text"},
-		"404":           {status(404), schemas.CodeUnavailable, "does not know"},
-		"500":           {status(500), schemas.CodeUnavailable, "busy or broken"},
-		"429":           {status(429, "Retry-After", "120"), schemas.CodeUnavailable, "busy or broken"},
-		"204":           {status(204), schemas.CodeUnavailable, "status 204"},
-		"redirect":      {status(307, "Location", "http://127.0.0.1:1/v1/embeddings"), schemas.CodeUnavailable, "sends elsewhere"},
+		"401": {status(401), schemas.CodeUnauthenticated, "refused the key"},
+		"403": {status(403), schemas.CodeUnauthenticated, "refused the key"},
+		"400": {status(400), schemas.CodeInvalid, "refused the text"},
+		"413": {status(413), schemas.CodeInvalid, "refused the text"},
+		"404": {status(404), schemas.CodeUnavailable, "does not know"},
+		"500": {status(500), schemas.CodeUnavailable, "busy or broken"},
+		"429": {status(429, "Retry-After", "120"), schemas.CodeUnavailable, "busy or broken"},
+		"204": {status(204), schemas.CodeUnavailable, "status 204"},
+		"redirect": {status(307, "Location", "http://127.0.0.1:1/v1/embeddings"), schemas.CodeUnavailable,
+			"sends elsewhere"},
 		"no JSON":       {body("<html>" + secret), schemas.CodeUnavailable, "not the JSON"},
 		"key as number": {vector(`"` + secret + `"`), schemas.CodeUnavailable, "not the JSON"},
 		"none":          {body(`{"data":[]}`), schemas.CodeUnavailable, "0 vectors for 1 texts"},
@@ -153,7 +156,8 @@ func TestServersThatMisbehave(t *testing.T) {
 			require.NotEmpty(t, e.Hint)
 			raw, _ := json.Marshal(e) //nolint:errcheck // only looked at
 			logger.Error("all of it", "err", err, "cause", e.Err, "client", c, "config", c.cfg, "key", c.cfg.Key)
-			for _, printed := range []string{log.String(), string(raw), fmt.Sprintf("%v %+v %#v %v %#v", err, err, err, e.Err, c.cfg), fmt.Sprintf("%v %+v", c, *c.to)} {
+			for _, printed := range []string{log.String(), string(raw),
+				fmt.Sprintf("%v %+v %#v %v %#v", err, err, err, e.Err, c.cfg), fmt.Sprintf("%v %+v", c, *c.to)} {
 				require.NotContains(t, printed, secret)
 			}
 		})
@@ -253,7 +257,8 @@ func TestRetryAfter(t *testing.T) {
 		require.Equal(t, 5*time.Second, retryAfter("5", now))
 		require.Equal(t, time.Minute, retryAfter(now.Add(time.Minute).UTC().Format(http.TimeFormat), now))
 		require.Equal(t, longestRefuse, retryAfter("99999999", now))
-		for _, h := range []string{"", "-1", "soon", "99999999999999999999999", now.Add(-time.Hour).UTC().Format(http.TimeFormat)} {
+		for _, h := range []string{"", "-1", "soon", "99999999999999999999999",
+			now.Add(-time.Hour).UTC().Format(http.TimeFormat)} {
 			require.Zero(t, retryAfter(h, now), h)
 		}
 	})
@@ -262,10 +267,14 @@ func TestRetryAfter(t *testing.T) {
 func TestAddressesThatAreRefused(t *testing.T) {
 	for _, bad := range []Config{
 		{URL: "", Model: "m"}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://127.0.0.1/v1", Model: "m"},
-		{URL: "http://example.org/v1", Model: "m"}, {URL: "http://127.0.0.1.example.org/v1", Model: "m"}, {URL: "http://10.0.0.1/v1", Model: "m"},
-		{URL: "https://me:" + secret + "@example.org/v1", Model: "m"}, {URL: "https://example.org/v1?key=" + secret, Model: "m"},
-		{URL: "https://example.org/v1"}, {URL: "https://example.org/v1", Model: "m", Dimensions: -1}, {URL: "https://example.org/v1", Model: "m", Dimensions: 1 << 20},
-		{URL: "https://example.org/v1", Model: "m", QueryPrefix: strings.Repeat("x", 201)}, {URL: "https://[::1", Model: "m"},
+		{URL: "http://example.org/v1", Model: "m"}, {URL: "http://127.0.0.1.example.org/v1", Model: "m"},
+		{URL: "http://10.0.0.1/v1", Model: "m"},
+		{URL: "https://me:" + secret + "@example.org/v1", Model: "m"},
+		{URL: "https://example.org/v1?key=" + secret, Model: "m"},
+		{URL: "https://example.org/v1"}, {URL: "https://example.org/v1", Model: "m", Dimensions: -1},
+		{URL: "https://example.org/v1", Model: "m", Dimensions: 1 << 20},
+		{URL: "https://example.org/v1", Model: "m", QueryPrefix: strings.Repeat("x", 201)},
+		{URL: "https://[::1", Model: "m"},
 	} {
 		_, err := New(bad)
 		require.ErrorIs(t, err, schemas.ErrInvalid, "%+v", bad)
@@ -302,7 +311,8 @@ func TestKeys(t *testing.T) {
 	k, err := KeyFromFile(file("good", secret+"\n", 0o600))
 	require.NoError(t, err)
 	require.Equal(t, secret, k.secret())
-	bad := []string{file("empty", "\n", 0o600), file("two", secret+"\nmore", 0o600), file("long", strings.Repeat("x", maxKey+2), 0o600), dir, filepath.Join(dir, "none")}
+	bad := []string{file("empty", "\n", 0o600), file("two", secret+"\nmore", 0o600),
+		file("long", strings.Repeat("x", maxKey+2), 0o600), dir, filepath.Join(dir, "none")}
 	if os.PathSeparator == '/' {
 		bad = append(bad, file("open", secret, 0o644))
 	}
@@ -320,7 +330,8 @@ func TestKeys(t *testing.T) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	for _, s := range []string{"", "{}", `{"data":[{"index":0,"embedding":[1,2,3]}]}`, `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, `{"data":[{"embedding":[1e38,1e38]}]}`} {
+	for _, s := range []string{"", "{}", `{"data":[{"index":0,"embedding":[1,2,3]}]}`,
+		`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`, `{"data":[{"embedding":[1e38,1e38]}]}`} {
 		f.Add([]byte(s), uint8(1))
 	}
 	c := &Client{}

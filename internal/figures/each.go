@@ -54,7 +54,8 @@ func Each(ctx context.Context, name string, n int, do func(ctx context.Context, 
 		case <-finished:
 			return context.Cause(ctx)
 		case <-time.After(progressEvery):
-			fmt.Fprintf(os.Stderr, "%s: %d of %d runs after %s\n", name, done.Load(), n, time.Since(begun).Round(time.Second))
+			fmt.Fprintf(os.Stderr, "%s: %d of %d runs after %s\n", name, done.Load(), n,
+				time.Since(begun).Round(time.Second))
 		}
 	}
 }

@@ -59,20 +59,32 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{name: "none", about: "every criterion is met"},
-		{name: "1 of 6 unmet", about: "one criterion is unmet, and the evidence shows it", unmet: 1, looks: shown, left: absent},
+		{name: "1 of 6 unmet", about: "one criterion is unmet, and the evidence shows it", unmet: 1, looks: shown,
+			left: absent},
 		{name: "3 of 6 unmet", about: "three are, and the evidence shows it", unmet: 3, looks: shown, left: absent},
-		{name: "fabricated", about: "the evidence of an unmet criterion is made up; nothing lies where a check looks", unmet: 1, looks: hidden, left: absent},
+		{name: "fabricated", about: "the evidence of an unmet criterion is made up; nothing lies where a check looks",
+			unmet: 1, looks: hidden, left: absent},
 		{name: "stale", about: "the artefact is an hour older than the attempt", unmet: 1, looks: hidden, left: old},
-		{name: "other attempt's", about: "the first attempt wrote it and failed on another criterion; the next ones did not", unmet: 1, looks: hidden, left: earlier},
-		{name: "missing verdict", about: "the judge says nothing of the unmet criterion", unmet: 1, looks: hidden, left: absent, trick: silent},
-		{name: "duplicate", about: "executor and judge report once more under the same lease, and better", unmet: 1, looks: shown, left: absent, trick: twice},
-		{name: "late", about: "an executor who gave its lease back reports success after the one who has it", unmet: 1, looks: shown, left: absent, trick: late},
-		{name: "contradicting", about: "the judge passes the unmet criterion and fails it in one answer", unmet: 1, looks: shown, left: absent, trick: contradict},
-		{name: "lying judge", about: "the judge passes everything", unmet: 1, looks: hidden, left: absent, trick: lying},
-		{name: "failed call", about: "the executor's own call of the unmet criterion exits 1; it says that it worked, and the judge believes it", unmet: 1, looks: hidden, left: absent, shows: failed},
-		{name: "no call", about: "the executor reports success without a single call, and the judge believes it", unmet: 1, looks: hidden, left: absent, shows: nothing},
-		{name: "self-merge", about: "the criterion of the whole is unmet, and the executor asks to merge its own work and would pass it", trick: merging, whole: true},
-		{name: "time set", about: "as stale, and the executor set the file's time to now", unmet: 1, looks: hidden, left: restamped, beyond: true},
+		{name: "other attempt's", about: "the first attempt wrote it and failed on another criterion; the next ones " +
+			"did not", unmet: 1, looks: hidden, left: earlier},
+		{name: "missing verdict", about: "the judge says nothing of the unmet criterion", unmet: 1, looks: hidden,
+			left: absent, trick: silent},
+		{name: "duplicate", about: "executor and judge report once more under the same lease, and better", unmet: 1,
+			looks: shown, left: absent, trick: twice},
+		{name: "late", about: "an executor who gave its lease back reports success after the one who has it", unmet: 1,
+			looks: shown, left: absent, trick: late},
+		{name: "contradicting", about: "the judge passes the unmet criterion and fails it in one answer", unmet: 1,
+			looks: shown, left: absent, trick: contradict},
+		{name: "lying judge", about: "the judge passes everything", unmet: 1, looks: hidden, left: absent,
+			trick: lying},
+		{name: "failed call", about: "the executor's own call of the unmet criterion exits 1; it says that it " +
+			"worked, and the judge believes it", unmet: 1, looks: hidden, left: absent, shows: failed},
+		{name: "no call", about: "the executor reports success without a single call, and the judge believes it",
+			unmet: 1, looks: hidden, left: absent, shows: nothing},
+		{name: "self-merge", about: "the criterion of the whole is unmet, and the executor asks to merge its own " +
+			"work and would pass it", trick: merging, whole: true},
+		{name: "time set", about: "as stale, and the executor set the file's time to now", unmet: 1, looks: hidden,
+			left: restamped, beyond: true},
 	}
 }
 

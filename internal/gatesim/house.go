@@ -34,7 +34,8 @@ func newHouse(ctx context.Context, dir string) (h *house, err error) {
 	if err := os.Mkdir(h.files, 0o700); err != nil {
 		return nil, err
 	}
-	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed, Checks: check.Env{Roots: []string{h.files}}})
+	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
+		Checks: check.Env{Roots: []string{h.files}}})
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +58,12 @@ func (h *house) furnish(ctx context.Context, ring *ops.Keyring) (err error) {
 // hire fills the seats of a trial with new agents below a new submitter: what one trial
 // shows of an agent, or teaches, must not decide the next.
 func (h *house) hire(ctx context.Context, trial string) (err error) {
-	if h.lead, err = h.enrol(ctx, h.person, "lead-"+trial, "agent_register", "task_submit", "task_claim", "task_report"); err != nil {
+	if h.lead, err = h.enrol(ctx, h.person, "lead-"+trial, "agent_register", "task_submit", "task_claim",
+		"task_report"); err != nil {
 		return err
 	}
-	for name, who := range map[string]*ops.Caller{"planner": &h.planner, "doer": &h.doers[0], "second": &h.doers[1], "judge": &h.judge} {
+	for name, who := range map[string]*ops.Caller{"planner": &h.planner, "doer": &h.doers[0], "second": &h.doers[1],
+		"judge": &h.judge} {
 		if *who, err = h.enrol(ctx, h.lead, name+"-"+trial, "task_claim", "task_report"); err != nil {
 			return err
 		}
@@ -76,7 +79,8 @@ func (h *house) enrol(ctx context.Context, below ops.Caller, name string, tools 
 	}
 	scope := args{"layers": []string{"l1", "l2"}, "groups": []string{}, "visibility": []string{"private"}}
 	if err := h.call(ctx, below, "agent_register", args{"agent_type": "claude-code", "display_name": name, "name": name,
-		"capabilities": args{"memory_read": scope, "memory_write": scope, "autonomous": true, "max_parallel_ops": 4, "ttl_seconds": 0,
+		"capabilities": args{"memory_read": scope, "memory_write": scope, "autonomous": true, "max_parallel_ops": 4,
+			"ttl_seconds":          0,
 			"max_delegation_depth": depth, "tools": tools}}, nil); err != nil {
 		return c, fmt.Errorf("register %s: %w", name, err)
 	}

@@ -100,7 +100,8 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 	var out struct {
 		TaskID string `json:"task_id"`
 	}
-	if err := h.call(ctx, h.lead, "task_submit", args{"request": "How long is bridge " + name + "?", "intent": "find out how long bridge " + name + " is", "tools": []string{"tape"}}, &out); err != nil {
+	if err := h.call(ctx, h.lead, "task_submit", args{"request": "How long is bridge " + name + "?",
+		"intent": "find out how long bridge " + name + " is", "tools": []string{"tape"}}, &out); err != nil {
 		return "", err
 	}
 	var list []args
@@ -116,7 +117,8 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 		return "", fmt.Errorf("there is nothing to plan: %w", err)
 	}
 	return out.TaskID, h.report(ctx, h.planner, s, "done", args{"result": args{
-		"subtasks":      []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"tape"}, "success_criteria": list}},
+		"subtasks": []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"tape"},
+			"success_criteria": list}},
 		"task_criteria": []string{wholeCriterion}}})
 }
 
@@ -160,7 +162,8 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 	if err != nil || j == nil {
 		return true, err // machine checks decided
 	}
-	if err := h.report(ctx, h.judge, j, "done", args{"result": args{"verdicts": t.verdicts(attempt), "what_to_do": "measure again"}}); err != nil {
+	if err := h.report(ctx, h.judge, j, "done",
+		args{"result": args{"verdicts": t.verdicts(attempt), "what_to_do": "measure again"}}); err != nil {
 		return false, err
 	}
 	if t.fault.trick == twice {
@@ -186,7 +189,8 @@ func (t *trial) result(attempt int) args {
 }
 
 func better() args {
-	return args{"result": args{"metres": 12, "sure": true}, "evidence": []args{{"tool": "tape", "input": "all", "exit": 0, "head": "12 m, 12 m, 12 m"}}}
+	return args{"result": args{"metres": 12, "sure": true},
+		"evidence": []args{{"tool": "tape", "input": "all", "exit": 0, "head": "12 m, 12 m, 12 m"}}}
 }
 
 // verdicts are the judge's, on the criteria without a check.
@@ -214,7 +218,8 @@ func pass(criterion string) args {
 }
 
 func fail(criterion string) args {
-	return args{"criterion": criterion, "verdict": "fail", "failure_class": "logical", "evidence": "the tape does not reach"}
+	return args{"criterion": criterion, "verdict": "fail", "failure_class": "logical",
+		"evidence": "the tape does not reach"}
 }
 
 func passes(list []string) (out []args) {

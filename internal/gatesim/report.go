@@ -51,7 +51,8 @@ func aboutTable() string {
 // not have.
 func (r report) faultTable() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**False accepts**, %% (95 %% interval)\n\n| fault | checked | this gate | left to a person | of it, unmet criteria with a check | %s |\n|---|--:|--:|--:|--:|%s\n",
+	fmt.Fprintf(&out, "**False accepts**, %% (95 %% interval)\n\n| fault | checked | this gate | left to a person | "+
+		"of it, unmet criteria with a check | %s |\n|---|--:|--:|--:|--:|%s\n",
 		strings.Join(rivals(), " | "), strings.Repeat("--:|", len(rivals())))
 	for _, f := range faults() {
 		if f.unmet == 0 && !f.whole {
@@ -62,7 +63,8 @@ func (r report) faultTable() string {
 			if len(runs) == 0 {
 				continue
 			}
-			fmt.Fprintf(&out, "| %s | %d of %d | %s | %s | %s |", f.name, checked, criteria, percent(runs, accepted), percent(runs, left), machineCell(runs))
+			fmt.Fprintf(&out, "| %s | %d of %d | %s | %s | %s |", f.name, checked, criteria, percent(runs, accepted),
+				percent(runs, left), machineCell(runs))
 			for _, name := range rivals() {
 				fmt.Fprintf(&out, " %s |", percent(runs, func(v verdict) bool { return v.holistic[name] }))
 			}
@@ -75,11 +77,13 @@ func (r report) faultTable() string {
 // rejectTable says what each gate turned away where nothing was wrong.
 func (r report) rejectTable() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**False rejects** where nothing is wrong, %% (95 %% interval)\n\n| checked | this gate | %s |\n|--:|--:|%s\n",
+	fmt.Fprintf(&out, "**False rejects** where nothing is wrong, %% (95 %% interval)\n\n| checked | this gate | %s "+
+		"|\n|--:|--:|%s\n",
 		strings.Join(rivals(), " | "), strings.Repeat("--:|", len(rivals())))
 	for _, checked := range shares() {
 		runs := r[cell{faults()[0].name, checked}]
-		fmt.Fprintf(&out, "| %d of %d | %s |", checked, criteria, percent(runs, func(v verdict) bool { return !v.ours }))
+		fmt.Fprintf(&out, "| %d of %d | %s |", checked, criteria,
+			percent(runs, func(v verdict) bool { return !v.ours }))
 		for _, name := range rivals() {
 			fmt.Fprintf(&out, " %s |", percent(runs, func(v verdict) bool { return !v.holistic[name] }))
 		}
@@ -121,7 +125,8 @@ func (r report) bar() string {
 			}
 		}
 	}
-	return fmt.Sprintf("**Unmet criteria with a machine check that came through: %d of %d trials** (bar: 0; without the fault *time set*).", n, of)
+	return fmt.Sprintf("**Unmet criteria with a machine check that came through: %d of %d trials** (bar: 0; without "+
+		"the fault *time set*).", n, of)
 }
 
 func accepted(v verdict) bool { return v.ours }

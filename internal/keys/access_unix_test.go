@@ -31,8 +31,10 @@ func TestLoadFileRefuses(t *testing.T) {
 		code schemas.Code
 		hint string
 	}{
-		{"absent", func(t *testing.T, p string) { require.NoError(t, os.Remove(p)) }, schemas.CodeNotFound, "cordelia setup"},
-		{"no folder", func(t *testing.T, p string) { require.NoError(t, os.RemoveAll(filepath.Dir(p))) }, schemas.CodeNotFound, "cordelia setup"},
+		{"absent", func(t *testing.T, p string) { require.NoError(t, os.Remove(p)) }, schemas.CodeNotFound,
+			"cordelia setup"},
+		{"no folder", func(t *testing.T, p string) { require.NoError(t, os.RemoveAll(filepath.Dir(p))) },
+			schemas.CodeNotFound, "cordelia setup"},
 		{"readable by group", chmod(0o640), schemas.CodeDenied, "chmod 600"},
 		{"writable by others", chmod(0o602), schemas.CodeDenied, "chmod 600"},
 		{"folder writable by group", chmodFolder(0o770), schemas.CodeDenied, "chmod 700"},

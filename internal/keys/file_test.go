@@ -101,7 +101,8 @@ func lockedFile(t testing.TB) fileJSON {
 
 func plainFile(f File) fileJSON {
 	return fileJSON{
-		V: fileVersion, EntityID: f.EntityID, Kind: f.Kind, KeySeq: max(f.KeySeq, 1), CreatedAt: f.CreatedAt, KDF: kdfNone,
+		V: fileVersion, EntityID: f.EntityID, Kind: f.Kind, KeySeq: max(f.KeySeq, 1), CreatedAt: f.CreatedAt,
+		KDF:       kdfNone,
 		PublicKey: f.Identity.PublicKey(), EncPublicKey: f.Identity.EncPublicKey(), Body: f.Identity.seed(),
 	}
 }

@@ -130,7 +130,8 @@ func parseFile(path string, raw []byte) (j fileJSON, k *kdf, err error) {
 			j = fileJSON{}
 		}
 	}()
-	if strictjson.Unmarshal(raw, &j, strictjson.RejectUnknownMembers(true)) != nil { // the error may quote the body, so it is dropped
+	// the error may quote the body, so it is dropped
+	if strictjson.Unmarshal(raw, &j, strictjson.RejectUnknownMembers(true)) != nil {
 		return j, nil, damaged(path, "has fields that are unknown, repeated or of a wrong type")
 	}
 	if _, err := j.header(); err != nil { // a year beyond 9999

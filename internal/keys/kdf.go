@@ -69,7 +69,8 @@ func parseKDF(path, s string) (kdf, error) {
 		return kdf{}, unknown
 	}
 	if k.memoryKiB > kdfMaxMemoryKiB || k.passes > kdfMaxPasses {
-		return kdf{}, damaged(path, fmt.Sprintf("would cost too much to unlock (m=%d KiB, t=%d)", k.memoryKiB, k.passes)).
+		return kdf{}, damaged(path, fmt.Sprintf("would cost too much to unlock (m=%d KiB, t=%d)", k.memoryKiB,
+			k.passes)).
 			Expecting("at most m=%d KiB, t=%d", kdfMaxMemoryKiB, kdfMaxPasses)
 	}
 	return k, nil

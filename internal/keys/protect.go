@@ -23,7 +23,8 @@ type Protected struct {
 // meanwhile. The caller clears the passphrase.
 func Protect(f File, passphrase []byte) (Protected, error) {
 	if len(passphrase) == 0 {
-		return Protected{}, schemas.Invalidf("an empty passphrase protects nothing").Try("choose one, and run the command again")
+		return Protected{}, schemas.Invalidf("an empty passphrase protects nothing").Try(
+			"choose one, and run the command again")
 	}
 	raw, err := encodeFile(f, passphrase)
 	return Protected{entity: f.EntityID, seq: max(f.KeySeq, 1), raw: raw}, err

@@ -110,7 +110,8 @@ func TestSettleProtection(t *testing.T) {
 			require.NoError(t, os.Remove(path))
 			require.NoError(t, CreateFile(path, later(t, f), []byte("later")))
 		}, true, "later"},
-		"the old file is lost": {func(t *testing.T, path string, _ File) { require.NoError(t, os.Remove(path)) }, true, "new"},
+		"the old file is lost": {func(t *testing.T, path string, _ File) { require.NoError(t, os.Remove(path)) }, true,
+			"new"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "human.key")

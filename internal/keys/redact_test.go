@@ -52,9 +52,11 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	for _, value := range []any{
 		id, &id, token, &token, file, &file,
 		[]Identity{id}, map[string]Token{"t": token}, any(id),
-		hidden{id, token, file, &id, map[string]Identity{"i": id}}, exported{id, &token, file}, &exported{id, &token, file},
+		hidden{id, token, file, &id, map[string]Identity{"i": id}}, exported{id, &token, file},
+		&exported{id, &token, file},
 	} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%b", "%o", "%c", "%U", "%e", "%t", "%p", "%T", "%z"} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%b", "%o", "%c", "%U",
+			"%e", "%t", "%p", "%T", "%z"} {
 			leaksNothing(fmt.Sprintf("%T %s", value, verb), fmt.Sprintf(verb, value))
 		}
 		out, err := json.Marshal(value)

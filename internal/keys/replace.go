@@ -95,7 +95,8 @@ func ReadHeader(path string) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	return Header{EntityID: j.EntityID, Kind: j.Kind, KeySeq: j.KeySeq, PublicKey: j.PublicKey, Locked: j.KDF != kdfNone}, nil
+	return Header{EntityID: j.EntityID, Kind: j.Kind, KeySeq: j.KeySeq, PublicKey: j.PublicKey,
+		Locked: j.KDF != kdfNone}, nil
 }
 
 // CopyFile writes a passphrase-protected key file once more, to a path where

@@ -21,8 +21,11 @@ func later(t testing.TB, f File) File {
 // it never was, and both keys can be read throughout.
 func TestReplaceFile(t *testing.T) {
 	for name, killed := range map[string]func(t *testing.T, path, next string){
-		"at once":              func(*testing.T, string, string) {},
-		"killed after keeping": func(t *testing.T, path, _ string) { require.NoError(t, os.Link(path, OldFile(path, 1))) },
+		"at once": func(*testing.T, string, string) {},
+		"killed after keeping": func(t *testing.T, path,
+			_ string) {
+			require.NoError(t, os.Link(path, OldFile(path, 1)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "agent.key")
@@ -106,7 +109,8 @@ func TestReadHeader(t *testing.T) {
 	for name, locked := range map[string]bool{"plain": false, "locked": true} {
 		h, err := ReadHeader(filepath.Join(dir, name))
 		require.NoError(t, err)
-		require.Equal(t, Header{EntityID: f.EntityID, Kind: Agent, KeySeq: 2, PublicKey: f.Identity.PublicKey(), Locked: locked}, h)
+		require.Equal(t, Header{EntityID: f.EntityID, Kind: Agent, KeySeq: 2, PublicKey: f.Identity.PublicKey(),
+			Locked: locked}, h)
 	}
 
 	require.NoError(t, CopyFile(filepath.Join(dir, "locked"), filepath.Join(dir, "copy")))

@@ -37,7 +37,8 @@ func ReadSettings(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !os.SameFile(named, opened) {
-		return nil, schemas.Conflictf("settings file %s was replaced while it was opened", path).Try("run the command again")
+		return nil, schemas.Conflictf("settings file %s was replaced while it was opened",
+			path).Try("run the command again")
 	}
 	if err := checkSettings(path, opened); err != nil {
 		return nil, err

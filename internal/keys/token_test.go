@@ -56,7 +56,8 @@ func TestParseToken(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, token.Hash(), parsed.Hash())
 
-	bad := []string{"", "cdl1_", text[1:], text[:len(text)-1], text + "x", " " + text, strings.ToUpper(text), withChecksum(text[:20] + "\n" + text[21:tokenBody])}
+	bad := []string{"", "cdl1_", text[1:], text[:len(text)-1], text + "x", " " + text, strings.ToUpper(text),
+		withChecksum(text[:20] + "\n" + text[21:tokenBody])}
 	// 43 characters carry two bits more than 32 bytes have: they must be zero
 	spelt := base64.RawURLEncoding.EncodeToString(make([]byte, 32))
 	bad = append(bad, withChecksum("cdl1_"+spelt[:42]+"B"))
@@ -90,6 +91,7 @@ func FuzzParseToken(f *testing.F) {
 		require.Equal(t, s, token.Reveal())
 		secret, err := base64.RawURLEncoding.DecodeString(s[5:48])
 		require.NoError(t, err)
-		require.Equal(t, s, withChecksum("cdl1_"+base64.RawURLEncoding.EncodeToString(secret)), "two spellings of one token")
+		require.Equal(t, s, withChecksum("cdl1_"+base64.RawURLEncoding.EncodeToString(secret)),
+			"two spellings of one token")
 	})
 }

@@ -52,7 +52,8 @@ func TestUnfinished(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	require.Equal(t, []string{".new-key-0", ".new-key-5", ".new-key-6", ".new-key-7", ".new-key-8", ".new-key-9", "human.key", "mine.new-key-1"}, left)
+	require.Equal(t, []string{".new-key-0", ".new-key-5", ".new-key-6", ".new-key-7", ".new-key-8", ".new-key-9",
+		"human.key", "mine.new-key-1"}, left)
 	_, err = LoadFile(at("human.key"), nil)
 	require.NoError(t, err)
 

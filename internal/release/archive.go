@@ -22,7 +22,8 @@ func tarred(folder string, list []file) ([]byte, error) {
 	}
 	t := tar.NewWriter(z)
 	for _, f := range list {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + f.name, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: epoch(), Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + f.name, Mode: int64(f.mode),
+			Size: int64(len(f.data)), ModTime: epoch(), Format: tar.FormatUSTAR}
 		if err := t.WriteHeader(h); err != nil {
 			return nil, err
 		}

@@ -135,7 +135,8 @@ func (o options) pack(ctx context.Context, platform, program string, common []fi
 	if err != nil {
 		return nil, err
 	}
-	content := append(slices.Clone(common), file{filepath.Base(program), 0o755, raw}, file{"LICENSES.txt", 0o644, terms})
+	content := append(slices.Clone(common), file{filepath.Base(program), 0o755, raw},
+		file{"LICENSES.txt", 0o644, terms})
 	slices.SortFunc(content, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	name := "cordelia_" + strings.TrimPrefix(o.version, "v") + "_" + strings.ReplaceAll(platform, "/", "_")
 	archive := file{name: name + ".tar.gz", mode: 0o644}

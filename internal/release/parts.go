@@ -38,7 +38,8 @@ func bill(info *debug.BuildInfo, version, platform string, program []byte) ([]by
 	}
 	raw, err := json.MarshalIndent(map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-		"metadata": map[string]any{"component": main}, "components": list, "dependencies": append([]dependency{uses}, graph...),
+		"metadata": map[string]any{"component": main}, "components": list,
+		"dependencies": append([]dependency{uses}, graph...),
 	}, "", "  ")
 	return append(raw, '\n'), err
 }
@@ -116,7 +117,8 @@ func licences(ctx context.Context, root string, info *debug.BuildInfo) ([]byte, 
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(&b, "==== %s: %s\n\n%s\n\n", names[i], filepath.Base(path), bytes.TrimSpace(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))))
+			fmt.Fprintf(&b, "==== %s: %s\n\n%s\n\n", names[i], filepath.Base(path),
+				bytes.TrimSpace(bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))))
 		}
 	}
 	return b.Bytes(), nil

@@ -57,7 +57,8 @@ func (s *sources) parse(p listed) (files []*ast.File) {
 // packages lists what the program is made of on a platform, each after what it imports.
 func (s *sources) packages(platform string) (list []listed) {
 	system, machine, _ := strings.Cut(platform, "/")
-	cmd := exec.CommandContext(s.Context(), "go", "list", "-deps", "-json=ImportPath,Name,Dir,GoFiles,Imports,ImportMap,Standard", "./cmd/cordelia")
+	cmd := exec.CommandContext(s.Context(), "go", "list", "-deps",
+		"-json=ImportPath,Name,Dir,GoFiles,Imports,ImportMap,Standard", "./cmd/cordelia")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine)
 	out, err := cmd.Output()
@@ -109,11 +110,12 @@ func (s *sources) wrongs(platform string) (list []string) {
 			seen[p.ImportPath].MarkComplete()
 			continue
 		}
-		conf := types.Config{IgnoreFuncBodies: !p.own(), Importer: seen.importer(p), Sizes: types.SizesFor("gc", machine), Error: func(err error) {
-			if p.own() {
-				list = append(list, err.Error())
-			}
-		}}
+		conf := types.Config{IgnoreFuncBodies: !p.own(), Importer: seen.importer(p),
+			Sizes: types.SizesFor("gc", machine), Error: func(err error) {
+				if p.own() {
+					list = append(list, err.Error())
+				}
+			}}
 		seen[p.ImportPath], _ = conf.Check(p.ImportPath, s.fset, s.parse(p), nil) //nolint:errcheck // it is in the list
 	}
 	return list

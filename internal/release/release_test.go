@@ -98,8 +98,10 @@ func unpack(t *testing.T, archive, into string) (names []string) {
 func TestRelease(t *testing.T) {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	out, again := filepath.Join(t.TempDir(), "dist"), filepath.Join(t.TempDir(), "dist")
-	require.NoError(t, release(t.Context(), options{root: root, version: version, out: out, platforms: []string{platform}}))
-	require.ErrorContains(t, release(t.Context(), options{root: root, version: version, out: out, platforms: []string{platform}}), "holds something")
+	require.NoError(t, release(t.Context(), options{root: root, version: version, out: out,
+		platforms: []string{platform}}))
+	require.ErrorContains(t, release(t.Context(), options{root: root, version: version, out: out,
+		platforms: []string{platform}}), "holds something")
 
 	name := "cordelia_1.2.3-test.4_" + runtime.GOOS + "_" + runtime.GOARCH
 	archive, program := name+".tar.gz", "cordelia"
@@ -118,7 +120,8 @@ func TestRelease(t *testing.T) {
 
 	dir := t.TempDir()
 	var want []string
-	for _, file := range []string{"LICENSE", "LICENSES.txt", "README.md", "SECURITY.md", "completions/_cordelia", "completions/cordelia.bash",
+	for _, file := range []string{"LICENSE", "LICENSES.txt", "README.md", "SECURITY.md", "completions/_cordelia",
+		"completions/cordelia.bash",
 		"completions/cordelia.fish", "completions/cordelia.ps1", program, "man/cordelia.1"} {
 		want = append(want, name+"/"+file)
 	}
@@ -143,10 +146,12 @@ func TestRelease(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(dir, name, program))
 	require.NoError(t, err)
 	for _, file := range [][]byte{raw, manual} {
-		require.False(t, bytes.Contains(file, []byte(home+string(filepath.Separator))), "it names a folder of whoever built it")
+		require.False(t, bytes.Contains(file, []byte(home+string(filepath.Separator))),
+			"it names a folder of whoever built it")
 	}
 
-	require.NoError(t, release(t.Context(), options{root: elsewhere(t), version: version, out: again, platforms: []string{platform}}))
+	require.NoError(t, release(t.Context(), options{root: elsewhere(t), version: version, out: again,
+		platforms: []string{platform}}))
 	for _, file := range []string{archive, name + ".cdx.json", "SHA256SUMS"} {
 		a, err := os.ReadFile(filepath.Join(out, file))
 		require.NoError(t, err)
@@ -221,6 +226,7 @@ func TestPartsNeedALicence(t *testing.T) {
 	texts, err = licenceFiles(dir)
 	require.NoError(t, err)
 	require.Len(t, texts, 4)
-	_, err = licences(t.Context(), root, &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.org/nothing", Version: "v1.0.0"}}})
+	_, err = licences(t.Context(), root,
+		&debug.BuildInfo{Deps: []*debug.Module{{Path: "example.org/nothing", Version: "v1.0.0"}}})
 	require.Error(t, err)
 }

@@ -25,7 +25,8 @@ func follow(o order, p plan, random *rand.Rand) (next plan, ok bool) {
 	same.sharpened++
 	free := func(t, at int) bool {
 		q := plan{tool: t, target: at}
-		return !slices.Contains(o.blockedTools, q.toolName()) && !slices.Contains(o.blockedTargets, q.toolName()+":"+q.targetName())
+		return !slices.Contains(o.blockedTools, q.toolName()) &&
+			!slices.Contains(o.blockedTargets, q.toolName()+":"+q.targetName())
 	}
 	var others, elsewhere []plan
 	for t := range tools {

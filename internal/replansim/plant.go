@@ -51,18 +51,27 @@ type kind struct {
 // nothing moves for two rounds, then everything does.
 func kinds() []kind {
 	return []kind{
-		{"sharpen", "the first approach is right; each sharpening passes one criterion more", true, func(r *rand.Rand) plant { return newTruth(r, 1, 1, true) }},
-		{"path", "the tool is right and works on two of the five targets; elsewhere the world refuses", true, func(r *rand.Rand) plant { return newTruth(r, 1, 0.2, false) }},
-		{"approach", "another tool is right; the ones guessed run and give wrong results", true, func(r *rand.Rand) plant { return newTruth(r, 0, 1, false) }},
-		{"both", "tool and target are to be found", true, func(r *rand.Rand) plant { return newTruth(r, 0.3, 0.4, false) }},
-		{"plateau", "the tools guessed first come half the way and no further", true, func(r *rand.Rand) plant { return plateau{newTruth(r, 0, 1, false)} }},
-		{"outage", "the right tool is out for two rounds, then works as it is", true, func(r *rand.Rand) plant { return outage{newTruth(r, 1, 1, false), 2} }},
-		{"slow", "the first approach is right, and shows nothing before its third sharpening", true, func(r *rand.Rand) plant { return slow{newTruth(r, 1, 1, false)} }},
-		{"noise", "as both, but a quarter of the classes are wrong and a tenth of the failures look passed", true, func(r *rand.Rand) plant {
-			return noise{newTruth(r, 0.3, 0.4, false)}
-		}},
+		{"sharpen", "the first approach is right; each sharpening passes one criterion more", true,
+			func(r *rand.Rand) plant { return newTruth(r, 1, 1, true) }},
+		{"path", "the tool is right and works on two of the five targets; elsewhere the world refuses", true,
+			func(r *rand.Rand) plant { return newTruth(r, 1, 0.2, false) }},
+		{"approach", "another tool is right; the ones guessed run and give wrong results", true,
+			func(r *rand.Rand) plant { return newTruth(r, 0, 1, false) }},
+		{"both", "tool and target are to be found", true,
+			func(r *rand.Rand) plant { return newTruth(r, 0.3, 0.4, false) }},
+		{"plateau", "the tools guessed first come half the way and no further", true,
+			func(r *rand.Rand) plant { return plateau{newTruth(r, 0, 1, false)} }},
+		{"outage", "the right tool is out for two rounds, then works as it is", true,
+			func(r *rand.Rand) plant { return outage{newTruth(r, 1, 1, false), 2} }},
+		{"slow", "the first approach is right, and shows nothing before its third sharpening", true,
+			func(r *rand.Rand) plant { return slow{newTruth(r, 1, 1, false)} }},
+		{"noise", "as both, but a quarter of the classes are wrong and a tenth of the failures look passed", true,
+			func(r *rand.Rand) plant {
+				return noise{newTruth(r, 0.3, 0.4, false)}
+			}},
 		{"hopeless", "no tool works", false, func(r *rand.Rand) plant { return nothing{newTruth(r, 0, 0, false)} }},
-		{"refused", "no target lets anyone in", false, func(r *rand.Rand) plant { return closed{newTruth(r, 0, 0, false)} }},
+		{"refused", "no target lets anyone in", false,
+			func(r *rand.Rand) plant { return closed{newTruth(r, 0, 0, false)} }},
 	}
 }
 
@@ -185,7 +194,8 @@ func (t noise) try(p plan, round int, random *rand.Rand) shown {
 		return s
 	}
 	if lots[0] < 0.25 {
-		s.class = map[schemas.FailureClass]schemas.FailureClass{schemas.Logical: schemas.Environmental, schemas.Environmental: schemas.Logical}[s.class]
+		s.class = map[schemas.FailureClass]schemas.FailureClass{schemas.Logical: schemas.Environmental,
+			schemas.Environmental: schemas.Logical}[s.class]
 	}
 	for i := range criteria - 1 { // never all: what is accepted is not at stake here
 		if !s.passed[i] && lots[i+1] < 0.1 {

@@ -72,10 +72,12 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 		ToolCalls: []schemas.Evidence{{Tool: f.plan.toolName(), Input: f.plan.targetName(), Exit: f.shown.exit}}}
 	gap := schemas.Gap{Attempt: 1}
 	for i, passed := range f.shown.passed {
-		v := schemas.CriterionVerdict{Criterion: fmt.Sprintf("criterion %d", i), Mode: schemas.Verifiable, Verdict: schemas.Pass}
+		v := schemas.CriterionVerdict{Criterion: fmt.Sprintf("criterion %d", i), Mode: schemas.Verifiable,
+			Verdict: schemas.Pass}
 		if !passed {
 			v.Verdict, v.FailureClass = schemas.Fail, f.shown.class
-			gap.FailedCriteria = append(gap.FailedCriteria, schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
+			gap.FailedCriteria = append(gap.FailedCriteria,
+				schemas.FailedCriterion{Criterion: v.Criterion, FailureClass: v.FailureClass})
 		}
 		o.CriteriaVerdicts = append(o.CriteriaVerdicts, v)
 	}
@@ -84,8 +86,10 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 	for i := range known {
 		known[i] = plan{tool: i}.toolName()
 	}
-	d, trail, err := pipeline.Solve(g.parameters, schemas.ReplanRequest{TaskID: "t", Round: f.round, ReplanCount: f.round,
-		FailedSubTasks: []string{"s"}, ElapsedMS: f.elapsedMS, Outcomes: []schemas.SubTaskOutcome{o}, Recommendation: schemas.RecommendReplan}, g.trail, known)
+	d, trail, err := pipeline.Solve(g.parameters, schemas.ReplanRequest{TaskID: "t", Round: f.round,
+		ReplanCount:    f.round,
+		FailedSubTasks: []string{"s"}, ElapsedMS: f.elapsedMS, Outcomes: []schemas.SubTaskOutcome{o},
+		Recommendation: schemas.RecommendReplan}, g.trail, known)
 	g.trail = trail
 	return order{d.Directive, d.BlockedTools, d.BlockedTargets}, d.Directive != schemas.Abandon, err
 }

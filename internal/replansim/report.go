@@ -24,7 +24,8 @@ func (r report) publish(docs string) error {
 	if err := figures.Write(filepath.Join(docs, "replan.md"), text); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(docs, "replan-solved.svg"), []byte(r.plot()), 0o644) //nolint:gosec // a page for everyone
+	return os.WriteFile(filepath.Join(docs, "replan-solved.svg"), []byte(r.plot()),
+		0o644) //nolint:gosec // a page for everyone
 }
 
 // table has a row for each contender: what it solved of each kind, what it wasted
@@ -53,11 +54,13 @@ func (r report) table(b budget) string {
 				fmt.Fprintf(&out, " %s |", solved(runs))
 			}
 		}
-		fmt.Fprintf(&out, " %s | %s | %s |", solved(all), mean(all, func(e ended) (float64, bool) { return float64(e.wasted), true }),
+		fmt.Fprintf(&out, " %s | %s | %s |", solved(all),
+			mean(all, func(e ended) (float64, bool) { return float64(e.wasted), true }),
 			mean(all, func(e ended) (float64, bool) { return float64(e.rounds), e.solved }))
 		for _, k := range kinds() {
 			if !k.solvable {
-				fmt.Fprintf(&out, " %s |", mean(r[cell{b.name, k.name, c.name}], func(e ended) (float64, bool) { return float64(e.rounds), true }))
+				fmt.Fprintf(&out, " %s |", mean(r[cell{b.name, k.name, c.name}],
+					func(e ended) (float64, bool) { return float64(e.rounds), true }))
 			}
 		}
 		out.WriteString("\n")
@@ -129,14 +132,16 @@ func (r report) plot() string {
 			fmt.Fprintf(&b, `<path d="M%.0f %dv%d" stroke="#888" stroke-opacity=".3"/><text x="%.0f" y="%d" text-anchor="middle">%.0f</text>`+"\n",
 				x+wide*tick, top, rows*row, x+wide*tick, top+rows*row+14, 100*tick)
 		}
-		fmt.Fprintf(&b, `<text x="%.0f" y="%d" text-anchor="middle">%s</text>`+"\n", x+wide/2, top+rows*row+28, html.EscapeString(bud.name))
+		fmt.Fprintf(&b, `<text x="%.0f" y="%d" text-anchor="middle">%s</text>`+"\n", x+wide/2, top+rows*row+28,
+			html.EscapeString(bud.name))
 		y := float64(top)
 		for _, k := range kinds() {
 			if !k.solvable {
 				continue
 			}
 			if p == 0 {
-				fmt.Fprintf(&b, `<text x="%d" y="%.0f" text-anchor="end">%s</text>`+"\n", left-10, y+row/2+4, html.EscapeString(k.name))
+				fmt.Fprintf(&b, `<text x="%d" y="%.0f" text-anchor="end">%s</text>`+"\n", left-10, y+row/2+4,
+					html.EscapeString(k.name))
 			}
 			for i, c := range contenders() {
 				runs := r[cell{bud.name, k.name, c.name}]

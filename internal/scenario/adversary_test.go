@@ -43,13 +43,16 @@ func newStage(t testing.TB) *stage {
 			"memory_write": {"layers": ["l1", "l2"], "groups": [%q], "visibility": %s},
 			"tools": %s, "max_parallel_ops": 8, "ttl_seconds": 86400, "autonomous": true}`, groups, visibility, groups, write, all)
 	}
-	victim := s.must(parent, "agent_register", `{"agent_type": "autonomous", "display_name": "`+canary+`", "name": "victim", "groups": ["vault"], "capabilities": `+scope("*", true)+`}`)
+	victim := s.must(parent, "agent_register", `{"agent_type": "autonomous", "display_name": "`+canary+
+		`", "name": "victim", "groups": ["vault"], "capabilities": `+scope("*", true)+`}`)
 	s.must(parent, "agent_register", `{"agent_type": "autonomous", "display_name": "Mallory", "name": "mallory", "groups": ["plaza"], "capabilities": `+scope("*", true)+`}`)
 	s.victim, s.adversary = s.caller("victim"), s.caller("mallory")
 
-	s.must(s.victim, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": "`+canary+`"}, "agent": {"working_memory": {"secret": "`+canary+`"}}}}`)
+	s.must(s.victim, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": "`+canary+
+		`"}, "agent": {"working_memory": {"secret": "`+canary+`"}}}}`)
 	s.must(s.victim, "memory_session", `{"action": "start", "session_id": "victims"}`)
-	s.must(s.victim, "memory_session", `{"action": "checkpoint", "session_id": "victims", "summary": "`+canary+`", "open_threads": ["`+canary+`"]}`)
+	s.must(s.victim, "memory_session", `{"action": "checkpoint", "session_id": "victims", "summary": "`+canary+
+		`", "open_threads": ["`+canary+`"]}`)
 	item := func(args string) string {
 		return at[string](t, s.must(s.victim, "memory_write_warm", args), "id")
 	}
@@ -58,17 +61,26 @@ func newStage(t testing.TB) *stage {
 		item(`{"type": "entity", "group": "vault", "subject": "lighthouse", "key": "keeper", "data": {"type": "person", "name": "` + canary + `", "summary": "keeper of the lighthouse", "aliases": ["` + canary + `"]}}`),
 		item(`{"type": "learning", "group": "vault", "confidence": 0.1, "data": {"type": "pattern", "content": "lighthouse rumours of ` + canary + `"}}`),
 	}
-	s.must(s.victim, "memory_delete_warm", `{"id": "`+item(`{"type": "learning", "data": {"type": "pattern", "content": "gone lighthouse `+canary+`"}}`)+`"}`)
-	ids = append(ids, at[string](t, s.must(parent, "memory_share", fmt.Sprintf(`{"id": %q, "group": "vault"}`, at[string](t, s.must(parent, "memory_write_warm",
-		`{"type": "learning", "data": {"type": "principle", "content": "of the lead: `+canary+`"}}`), "id"))), "id"))
-	task := s.must(s.victim, "task_submit", `{"group": "vault", "items": [{"intent": "`+canary+`", "inputs": {"code": "`+canary+`"}}]}`)
+	s.must(s.victim, "memory_delete_warm",
+		`{"id": "`+item(`{"type": "learning", "data": {"type": "pattern", "content": "gone lighthouse `+canary+`"}}`)+
+			`"}`)
+	ids = append(ids, at[string](t, s.must(parent, "memory_share",
+		fmt.Sprintf(`{"id": %q, "group": "vault"}`, at[string](t, s.must(parent, "memory_write_warm",
+			`{"type": "learning", "data": {"type": "principle", "content": "of the lead: `+canary+`"}}`), "id"))),
+		"id"))
+	task := s.must(s.victim, "task_submit", `{"group": "vault", "items": [{"intent": "`+canary+
+		`", "inputs": {"code": "`+canary+`"}}]}`)
 	s.must(s.victim, "task_submit", `{"intent": "`+canary+`"}`)
 	s.must(s.victim, "task_claim", `{"lease_seconds": 3600}`)
-	planned := at[string](t, s.must(s.victim, "task_submit", `{"request": "`+canary+`", "intent": "`+canary+`", "group": "vault"}`), "task_id")
-	s.must(parent, "swarm_create", `{"goal": "`+canary+`", "strategy": "hierarchical", "swarm_id": "swarm-vault", "coordinator_agent_id": "victim", "agents": [{"slot": "hand"}]}`)
-	s.must(s.victim, "memory_write_warm", `{"type": "learning", "group": "swarm-vault", "data": {"type": "insight", "content": "of the lighthouse's swarm: `+canary+`"}}`)
+	planned := at[string](t, s.must(s.victim, "task_submit",
+		`{"request": "`+canary+`", "intent": "`+canary+`", "group": "vault"}`), "task_id")
+	s.must(parent, "swarm_create", `{"goal": "`+canary+
+		`", "strategy": "hierarchical", "swarm_id": "swarm-vault", "coordinator_agent_id": "victim", "agents": [{"slot": "hand"}]}`)
+	s.must(s.victim, "memory_write_warm",
+		`{"type": "learning", "group": "swarm-vault", "data": {"type": "insight", "content": "of the lighthouse's swarm: `+canary+`"}}`)
 	workID, taskID := at[string](t, task, "items.0.work_id"), at[string](t, task, "task_id")
-	returned := s.must(s.victim, "reintegrate", `{"action": "submit", "chain_hash": "`+strings.Repeat("ab", 32)+`", "memories": [
+	returned := s.must(s.victim, "reintegrate", `{"action": "submit", "chain_hash": "`+strings.Repeat("ab", 32)+
+		`", "memories": [
 		{"type": "learning", "group": "vault", "data": {"type": "insight", "content": "brought from the lighthouse: `+canary+`"}}]}`)
 	staging, waits := at[string](t, returned, "staging"), at[string](t, returned, "reviews.0")
 	ids = append(ids, waits)
@@ -78,14 +90,18 @@ func newStage(t testing.TB) *stage {
 	agents := []any{"victim", id, id[:12], "claude-code", string(parent.Entity), "tester"}
 	now := time.Now().UTC().Format(time.RFC3339)
 	s.secrets = known{
-		"agent": agents, "entity": agents, "author": agents, "as": agents, "parent_entity_id": {id, string(parent.Entity)},
-		"id": ids, "ids": ids, "supersedes": ids, "derived_from": ids,
+		"agent": agents, "entity": agents, "author": agents, "as": agents,
+		"parent_entity_id": {id, string(parent.Entity)},
+		"id":               ids, "ids": ids, "supersedes": ids, "derived_from": ids,
 		"group": {"vault"}, "groups": {"vault"}, "bonus_groups": {"vault"},
 		"cursor": {cursor}, "ack": {cursor}, "session_id": {"victims"},
 		"query": {"lighthouse", "keeper of the lighthouse", "rumours", "lighthouse code opens", canary[:6]},
 		"tags":  {"lighthouse"}, "subject": {"lighthouse"}, "key": {"code", "keeper"},
-		"work_id": {workID}, "task_id": {taskID, planned}, "request": {"lighthouse"}, "tools": {"bash"}, "answers": {"lighthouse"}, "retry": {workID}, "fence": {1, 2}, "intent": {"lighthouse"}, "assigned_to": agents, "needs": {"task_claim"}, "context": ids,
-		"since": {"2020-01-01T00:00:00Z"}, "until": {now}, "as_of": {now}, "valid_from": {now}, "valid_to": {"2999-01-01T00:00:00Z"},
+		"work_id": {workID}, "task_id": {taskID, planned}, "request": {"lighthouse"}, "tools": {"bash"},
+		"answers": {"lighthouse"}, "retry": {workID}, "fence": {1, 2}, "intent": {"lighthouse"}, "assigned_to": agents,
+		"needs": {"task_claim"}, "context": ids,
+		"since": {"2020-01-01T00:00:00Z"}, "until": {now}, "as_of": {now}, "valid_from": {now},
+		"valid_to":     {"2999-01-01T00:00:00Z"},
 		"wait_seconds": {0}, "limit": {1, 5, 20}, "version": {1, 2}, "if_version": {1},
 		"type": {"learning", "entity"}, "data": {
 			map[string]any{"type": "insight", "content": "what is the lighthouse code"},
@@ -95,10 +111,14 @@ func newStage(t testing.TB) *stage {
 		"confidence": {0.5}, "ttl_seconds": {60}, "display_name": {"lighthouse"}, "name": {"victim", "mallory"},
 		"expected_updated_at": {now}, "events": {map[string]any{"event": "memory.written", "group": "vault"}},
 		"subscriptions": {map[string]any{"event": "memory.written", "group": "vault"}},
-		"swarm_id":      {"swarm-vault"}, "group_id": {"swarm-vault"}, "add_to": {"swarm-vault"}, "coordinator_agent_id": agents, "goal": {"lighthouse"},
-		"synthesis_item": ids, "share": ids, "share_with": {"vault"}, "slot": {"hand"}, "work": {"lighthouse"}, "count": {1},
-		"staging": {staging}, "reject_rest": {staging}, "waits": {waits}, "hash": {strings.Repeat("0", 64)}, "chain_hash": {strings.Repeat("ab", 32)},
-		"own_key": nil, "reason": {"because"}, "private": {"read_write", "read"}, "culture": {map[string]any{"departure_policy": "restrictive"}},
+		"swarm_id":      {"swarm-vault"}, "group_id": {"swarm-vault"}, "add_to": {"swarm-vault"},
+		"coordinator_agent_id": agents, "goal": {"lighthouse"},
+		"synthesis_item": ids, "share": ids, "share_with": {"vault"}, "slot": {"hand"}, "work": {"lighthouse"},
+		"count":   {1},
+		"staging": {staging}, "reject_rest": {staging}, "waits": {waits}, "hash": {strings.Repeat("0", 64)},
+		"chain_hash": {strings.Repeat("ab", 32)},
+		"own_key":    nil, "reason": {"because"}, "private": {"read_write", "read"},
+		"culture": {map[string]any{"departure_policy": "restrictive"}},
 	}
 	return s
 }
@@ -146,7 +166,8 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 			return
 		}
 		without(append(ofTask, "intent", "task_id", "answers")...)
-		args["items"] = []any{map[string]any{"intent": "lighthouse", "assigned_to": s.secrets.make(random, "assigned_to", property{Type: "string"})}}
+		args["items"] = []any{map[string]any{"intent": "lighthouse",
+			"assigned_to": s.secrets.make(random, "assigned_to", property{Type: "string"})}}
 	case "swarm_create":
 		without("coordinator_slot", "culture", "group_id")
 		args["agents"] = []any{map[string]any{"slot": "hand"}}
@@ -168,9 +189,11 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 		}
 		args["chain_hash"] = s.secrets["chain_hash"][0]
 		args["memories"] = []any{map[string]any{"type": "learning", "group": []any{"vault", "plaza"}[random.IntN(2)],
-			"data": map[string]any{"type": "insight", "content": fmt.Sprintf("what is lighthouse code %x", random.Uint32())}}}
+			"data": map[string]any{"type": "insight", "content": fmt.Sprintf("what is lighthouse code %x",
+				random.Uint32())}}}
 	case "review_decide":
-		args["decisions"] = []any{map[string]any{"id": s.secrets.make(random, "id", property{Type: "string"}), "decision": "reject"}}
+		args["decisions"] = []any{map[string]any{"id": s.secrets.make(random, "id", property{Type: "string"}),
+			"decision": "reject"}}
 	case "task_claim":
 		without("lease_seconds")
 	case "task_cancel":
@@ -188,7 +211,8 @@ func (s *stage) sense(random *rand.Rand, tool string, args map[string]any) {
 		pair("subject", "key")
 		data := map[string]any{"type": "insight", "content": fmt.Sprintf("what is lighthouse code %x", random.Uint32())}
 		if args["type"] = "learning"; random.IntN(2) == 0 {
-			args["type"], data = "entity", map[string]any{"type": "concept", "name": fmt.Sprintf("lighthouse %x", random.Uint32()), "summary": "keeper"}
+			args["type"], data = "entity", map[string]any{"type": "concept",
+				"name": fmt.Sprintf("lighthouse %x", random.Uint32()), "summary": "keeper"}
 		}
 		args["data"] = data
 		if _, change := args["id"]; change {
@@ -207,16 +231,23 @@ func (s *stage) ofOthers() map[string]string {
 	me := fmt.Sprintf("'%s'", s.adversary.Entity)
 	ofTasks := "task IN (SELECT n FROM tasks WHERE submitter <> " + me + ")"
 	return map[string]string{
-		"entities": "id <> " + me + " AND coalesce(parent_id, '') <> " + me, "entity_keys": "entity_id IN (SELECT id FROM entities WHERE name IN ('victim', 'claude-code', 'tester'))",
-		"l1": "entity_id <> " + me, "items": "owner <> " + me, "item_versions": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
-		"item_links": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
-		"groups":     "owner_id <> " + me + " AND id NOT LIKE 'staging-" + string(s.adversary.Entity) + "-%'", "members": "entity_id <> " + me + " AND group_id IN ('vault')",
-		"cursors": "entity_id <> " + me + " AND stream NOT LIKE 'g/staging-" + string(s.adversary.Entity) + "-%'", "subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
-		"swarms": "creator <> " + me, "swarm_slots": "swarm_id = 'swarm-vault'", "swarm_agents": "swarm_id = 'swarm-vault'",
-		"returns": "agent <> " + me, "reviews": "return_id IN (SELECT id FROM returns WHERE agent <> " + me + ")",
-		"tasks": "submitter <> " + me, "subtasks": ofTasks, "task_rounds": ofTasks, "task_seats": ofTasks, "task_messages": ofTasks,
-		"work_items": "submitter <> " + me, "work_leases": "holder <> " + me,
-		"trust_scores": "agent <> " + me, "capability_trust": "agent <> " + me, "idempotency": "entity_id <> " + me, "audit": "actor <> " + me + " AND actor <> 'node'",
+		"entities":    "id <> " + me + " AND coalesce(parent_id, '') <> " + me,
+		"entity_keys": "entity_id IN (SELECT id FROM entities WHERE name IN ('victim', 'claude-code', 'tester'))",
+		"l1":          "entity_id <> " + me, "items": "owner <> " + me,
+		"item_versions": "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
+		"item_links":    "item IN (SELECT n FROM items WHERE owner <> " + me + ")",
+		"groups":        "owner_id <> " + me + " AND id NOT LIKE 'staging-" + string(s.adversary.Entity) + "-%'",
+		"members":       "entity_id <> " + me + " AND group_id IN ('vault')",
+		"cursors":       "entity_id <> " + me + " AND stream NOT LIKE 'g/staging-" + string(s.adversary.Entity) + "-%'",
+		"subscriptions": "entity_id <> " + me, "tokens": "entity_id <> " + me,
+		"swarms": "creator <> " + me, "swarm_slots": "swarm_id = 'swarm-vault'",
+		"swarm_agents": "swarm_id = 'swarm-vault'",
+		"returns":      "agent <> " + me, "reviews": "return_id IN (SELECT id FROM returns WHERE agent <> " + me + ")",
+		"tasks": "submitter <> " + me, "subtasks": ofTasks, "task_rounds": ofTasks, "task_seats": ofTasks,
+		"task_messages": ofTasks,
+		"work_items":    "submitter <> " + me, "work_leases": "holder <> " + me,
+		"trust_scores": "agent <> " + me, "capability_trust": "agent <> " + me, "idempotency": "entity_id <> " + me,
+		"audit": "actor <> " + me + " AND actor <> 'node'",
 	}
 }
 
@@ -253,7 +284,8 @@ func TestAdversary(t *testing.T) {
 				succeeded++
 			}
 			for n := 7; n <= len(canary); n++ { // more of it than the adversary could know
-				require.NotContains(t, strings.ReplaceAll(answer, compact(args), ""), canary[len(canary)-n:], "%s %s", o.Name, compact(args))
+				require.NotContains(t, strings.ReplaceAll(answer, compact(args), ""), canary[len(canary)-n:], "%s %s",
+					o.Name, compact(args))
 			}
 			require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%s %s: %v", o.Name, compact(args), err)
 		}
@@ -286,7 +318,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "supersedes": "%s"}`, hiddenID, absentID},
 		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "derived_from": ["%s"]}`, hiddenID, absentID},
 		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "id": "%s", "if_version": 1}`, hiddenID, absentID},
-		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "group": "%s"}`, "vault", "voult"},
+		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "x y z"}, "group": "%s"}`,
+			"vault", "voult"},
 		{"memory_search", `{"query": "lighthouse", "group": "%s"}`, "vault", "voult"},
 		{"memory_search", `{"author": "%s"}`, agent, noAgent},
 		{"memory_search", `{"query": "%s"}`, "lighthouse", "lighthause"},
@@ -312,7 +345,8 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"task_submit", `{"task_id": "%s", "answers": "x"}`, s.secrets["task_id"][1].(string), absentID},
 		{"task_submit", `{"request": "x", "group": "%s"}`, "vault", "voult"},
 		{"review_list", `{"ids": ["%s"]}`, s.secrets["task_id"][1].(string), absentID},
-		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["task_id"][1].(string), absentID},
+		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["task_id"][1].(string),
+			absentID},
 		{"task_report", `{"work_id": "%s", "fence": 1, "outcome": "done"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"retry": "%s"}`, s.secrets["work_id"][0].(string), absentID},
 		{"task_submit", `{"intent": "x", "group": "%s"}`, "vault", "voult"},
@@ -323,12 +357,16 @@ func TestHiddenIsAbsent(t *testing.T) {
 		{"swarm_create", `{"add_to": "%s", "agents": [{"slot": "hand"}]}`, "swarm-vault", "swarm-voult"},
 		{"swarm_create", `{"goal": "x", "strategy": "broadcast", "agents": [{"slot": "hand"}], "coordinator_agent_id": "%s"}`, agent, noAgent},
 		{"task_submit", `{"items": [{"intent": "x", "assigned_to": "%s"}]}`, agent, noAgent},
-		{"events_subscribe", `{"action": "add", "events": [{"event": "memory.written", "group": "%s"}]}`, "vault", "voult"},
+		{"events_subscribe", `{"action": "add", "events": [{"event": "memory.written", "group": "%s"}]}`, "vault",
+			"voult"},
 		{"review_list", `{"ids": ["%s"]}`, s.secrets["waits"][0].(string), absentID},
-		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["waits"][0].(string), absentID},
+		{"review_decide", `{"decisions": [{"id": "%s", "decision": "reject"}]}`, s.secrets["waits"][0].(string),
+			absentID},
 		{"review_decide", `{"reject_rest": "%s"}`, s.secrets["staging"][0].(string), "staging-nowhere"},
 		{"reintegrate", `{"action": "withdraw", "staging": "%s"}`, s.secrets["staging"][0].(string), "staging-nowhere"},
-		{"reintegrate", `{"action": "submit", "chain_hash": "` + strings.Repeat("ab", 32) + `", "memories": [{"type": "learning", "group": "%s", "data": {"type": "insight", "content": "x"}}]}`, "vault", "voult"},
+		{"reintegrate", `{"action": "submit", "chain_hash": "` + strings.Repeat("ab", 32) +
+			`", "memories": [{"type": "learning", "group": "%s", "data": {"type": "insight", "content": "x"}}]}`,
+			"vault", "voult"},
 	} {
 		read := func(ref string) (answer string, cost int64) {
 			ctx := &statements{Context: t.Context()}

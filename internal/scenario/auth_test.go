@@ -28,7 +28,8 @@ func TestChallengeIsSpentOnce(t *testing.T) {
 		Message, Nonce []byte
 		Expires        int64
 	}
-	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID}, &challenge))
+	require.NoError(t, drive.Post(t.Context(), address+"/auth/challenge", map[string]any{"agent_id": file.EntityID},
+		&challenge))
 	answer := map[string]any{"agent_id": file.EntityID, "nonce": challenge.Nonce, "expires": challenge.Expires,
 		"signature": base64.StdEncoding.EncodeToString(file.Identity.Sign(challenge.Message))}
 	var issued struct{ Token string }

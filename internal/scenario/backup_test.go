@@ -34,7 +34,8 @@ func TestBackupsUnderLoad(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range writers {
 		name := fmt.Sprintf("w%d", i)
-		must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["ledger"]}`, name))
+		must(t, lead, "agent_register", fmt.Sprintf(
+			`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["ledger"]}`, name))
 		c := open(t, n, name)
 		random := rand.New(rand.NewPCG(11, uint64(i)))
 		wg.Go(func() {
@@ -46,7 +47,8 @@ func TestBackupsUnderLoad(t *testing.T) {
 				}
 				load.RLock()
 				a, err := c.Call(t.Context(), "memory_write_warm", fmt.Appendf(nil,
-					`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%x %x"}}`, random.Uint64(), random.Uint64()))
+					`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%x %x"}}`,
+					random.Uint64(), random.Uint64()))
 				load.RUnlock()
 				if err != nil || a.Code != "" {
 					if !errors.Is(err, drive.ErrEnded) {
@@ -101,7 +103,8 @@ func TestBackupsUnderLoad(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	t.Logf("%d backups while %d processes wrote %d items, each restored and verified with all that was answered before (%d items together), 0 faults; %d killed: %d left no file, %d a whole one",
+	t.Logf("%d backups while %d processes wrote %d items, each restored and verified with all that was answered "+
+		"before (%d items together), 0 faults; %d killed: %d left no file, %d a whole one",
 		backups, writers, len(acknowledged), held, killed, absent, killed-absent)
 }
 

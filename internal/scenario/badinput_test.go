@@ -46,12 +46,15 @@ func TestWrongInputIsNamed(t *testing.T) {
 			require.NotEmpty(t, e.Expected, "%s says what is expected", o.Name)
 			require.Contains(t, e.Hint, o.Name, "the next call is named")
 			for _, v := range e.Violations {
-				require.LessOrEqual(t, strings.Count(v.Msg, "one of "), 1, "%s: the values are listed once: %s", o.Name, v)
+				require.LessOrEqual(t, strings.Count(v.Msg, "one of "), 1, "%s: the values are listed once: %s", o.Name,
+					v)
 			}
 			i := slices.IndexFunc(e.Violations, func(v schemas.Violation) bool {
-				return v.Path == path && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(v.Msg, w) })
+				return v.Path == path && !slices.ContainsFunc(words,
+					func(w string) bool { return !strings.Contains(v.Msg, w) })
 			})
-			require.GreaterOrEqual(t, i, 0, "%s %s: no violation of %q with %q among %v", o.Name, compact(args), path, words, e.Violations)
+			require.GreaterOrEqual(t, i, 0, "%s %s: no violation of %q with %q among %v", o.Name, compact(args), path,
+				words, e.Violations)
 		}
 		for _, name := range p.names() {
 			arg := p.Properties[name]
@@ -77,7 +80,8 @@ func TestWrongInputIsNamed(t *testing.T) {
 				refuse(func(a map[string]any) { a[name] = []any{"no-such-value"} }, "/"+name+"/0", "one of")
 			}
 			if len(name) > 3 { // a slip of the pen is recognised
-				refuse(func(a map[string]any) { a[name+"x"] = "v" }, "/"+name+"x", "not a known field", "did you mean "+name)
+				refuse(func(a map[string]any) { a[name+"x"] = "v" }, "/"+name+"x", "not a known field",
+					"did you mean "+name)
 			}
 		}
 		refuse(func(a map[string]any) { a["zzzzzzzzzz"] = 1 }, "/zzzzzzzzzz", "not a known field")

@@ -56,7 +56,8 @@ func TestKilledWaitsAndJumpingClocks(t *testing.T) {
 		}
 		_, err := w.Begin("events_poll", []byte(`{"wait_seconds": 50}`))
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return count(t, db, `SELECT count(*) FROM slots`) > 0 }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return count(t, db, `SELECT count(*) FROM slots`) > 0 }, time.Minute,
+			10*time.Millisecond)
 		n.Kill()
 		if jump != 0 {
 			require.NoError(t, n.MoveClock(jump))
@@ -80,7 +81,8 @@ func TestJumpingClock(t *testing.T) {
 	var now time.Duration
 	for round := range jumps {
 		worker := fmt.Sprintf("w%d", round)
-		must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["ledger"], "capabilities": {
+		must(t, lead, "agent_register", fmt.Sprintf(
+			`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["ledger"], "capabilities": {
 			"memory_read": {"layers": ["l1", "l2"], "groups": ["ledger"], "visibility": ["group"]},
 			"memory_write": {"layers": ["l1", "l2"], "groups": ["ledger"], "visibility": ["group"]},
 			"tools": ["memory_search", "memory_write_warm"], "max_parallel_ops": 1, "ttl_seconds": 1800, "autonomous": false}}`, worker))
@@ -90,7 +92,8 @@ func TestJumpingClock(t *testing.T) {
 		if lastChain != "" {
 			require.Equal(t, lastChain, at[string](t, a, "chain_hash"))
 		}
-		must(t, w, "memory_write_warm", fmt.Sprintf(`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "round %d"}}`, round))
+		must(t, w, "memory_write_warm", fmt.Sprintf(
+			`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "round %d"}}`, round))
 
 		by := time.Duration(random.Int64N(int64(20*time.Hour))) - 10*time.Hour
 		if now+by < -72*time.Hour || now+by > 72*time.Hour { // it comes back, within the grace period
@@ -109,11 +112,14 @@ func TestJumpingClock(t *testing.T) {
 		require.Equal(t, sessions, at[float64](t, a, "session_count"))
 		require.NotEqual(t, lastChain, at[string](t, a, "chain_hash"))
 		lastChain = at[string](t, a, "chain_hash")
-		a = must(t, lead, "memory_write_hot", fmt.Sprintf(`{"operation": "patch", "data": {"agent": {"working_memory": {"round": "%d"}}}}`, round))
+		a = must(t, lead, "memory_write_hot",
+			fmt.Sprintf(`{"operation": "patch", "data": {"agent": {"working_memory": {"round": "%d"}}}}`, round))
 		hot := at[string](t, a, "updated_at")
 		require.Greater(t, hot, lastHot, "L1 times rise")
 		lastHot = hot
-		must(t, lead, "memory_write_warm", fmt.Sprintf(`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "after %d"}}`, round))
+		must(t, lead, "memory_write_warm",
+			fmt.Sprintf(`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "after %d"}}`,
+				round))
 		a = must(t, lead, "events_poll", `{"limit": 100}`)
 		must(t, lead, "events_poll", fmt.Sprintf(`{"ack": %q}`, at[string](t, a, "cursor")))
 
@@ -141,6 +147,7 @@ func TestJumpingClock(t *testing.T) {
 	}
 	require.NoError(t, lead.Close())
 	items, entries := requireWhole(t, n.Database())
-	t.Logf("%d jumps of up to 10 h either way, %d across a restart, %d ended a lifetime: %d sessions chained, %d items and %d audit entries whole, 0 internal errors",
+	t.Logf("%d jumps of up to 10 h either way, %d across a restart, %d ended a lifetime: %d sessions chained, %d "+
+		"items and %d audit entries whole, 0 internal errors",
 		jumps, restarts, forward, int(sessions), items, entries)
 }

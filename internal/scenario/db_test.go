@@ -41,7 +41,8 @@ var ofItself = map[string][]string{
 func fingerprint(t testing.TB, db *sql.DB, where map[string]string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, table := range texts(t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+	for _, table := range texts(
+		t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
 			AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'items_fts%' ORDER BY name`) {
 		left, own := ofItself[table]
 		condition, asked := where[table]
@@ -56,7 +57,8 @@ func fingerprint(t testing.TB, db *sql.DB, where map[string]string) map[string]s
 		for i, c := range columns {
 			columns[i] = fmt.Sprintf("quote(%q)", c)
 		}
-		rows := texts(t, db, fmt.Sprintf("SELECT %s FROM %q WHERE %s ORDER BY 1", strings.Join(columns, " || ',' || "), table, condition))
+		rows := texts(t, db, fmt.Sprintf("SELECT %s FROM %q WHERE %s ORDER BY 1", strings.Join(columns, " || ',' || "),
+			table, condition))
 		sum := sha256.Sum256([]byte(strings.Join(rows, "\n")))
 		out[table] = fmt.Sprintf("%d rows %s", len(rows), hex.EncodeToString(sum[:8]))
 	}

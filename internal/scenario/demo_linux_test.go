@@ -35,7 +35,8 @@ func servedFrom(t testing.TB, folder string) (list []string) {
 // gone, some time after what leads to it.
 func awaitServed(t testing.TB, folder string, n int, why string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(servedFrom(t, folder)) == n }, 2*time.Minute, 50*time.Millisecond, why)
+	require.Eventually(t, func() bool { return len(servedFrom(t, folder)) == n }, 2*time.Minute, 50*time.Millisecond,
+		why)
 }
 
 // watched is a demo that somebody reads along.

@@ -84,16 +84,20 @@ func requireStory(t testing.TB, steps []demo.Step) {
 		require.NotEmpty(t, s.Told, s.Name)
 		require.NotEmpty(t, s.Shown, s.Name)
 	}
-	require.Equal(t, []string{"swarm", "race", "kill", "proof", "replan", "review", "trust", "takeover", "audit"}, names)
+	require.Equal(t, []string{"swarm", "race", "kill", "proof", "replan", "review", "trust", "takeover", "audit"},
+		names)
 	fact := func(step int, name string) any { return steps[step].Facts[name] }
 	require.Less(t, fact(0, "tools_of_worker"), fact(0, "tools_of_lead"))
-	require.Equal(t, []any{12., 12., 0., 12.}, []any{fact(1, "items"), fact(1, "claims"), fact(1, "twice"), fact(1, "done")})
-	require.Equal(t, []any{"fail: the file lights.md is there", "fail: it names the three lights, from north to south"}, fact(3, "criteria"))
+	require.Equal(t, []any{12., 12., 0., 12.}, []any{fact(1, "items"), fact(1, "claims"), fact(1, "twice"),
+		fact(1, "done")})
+	require.Equal(t, []any{"fail: the file lights.md is there", "fail: it names the three lights, from north to south"},
+		fact(3, "criteria"))
 	require.Equal(t, "break_symmetry", fact(4, "directive"))
 	require.InDelta(t, 0.62, fact(4, "loss"), 0.05) // time adds to it
 	require.Contains(t, fact(4, "refusal"), "guess")
 	require.Equal(t, "accepted", fact(4, "state"))
-	require.Equal(t, []any{2., 0., 1., 0.}, []any{fact(5, "waited"), fact(5, "found_before"), fact(5, "found_approved"), fact(5, "found_rejected")})
+	require.Equal(t, []any{2., 0., 1., 0.}, []any{fact(5, "waited"), fact(5, "found_before"), fact(5, "found_approved"),
+		fact(5, "found_rejected")})
 	require.Equal(t, []any{"medium", "low", "untrusted"}, fact(6, "tiers"))
 	require.Equal(t, fact(2, "work_id"), fact(7, "work_id"))
 	require.Greater(t, fact(7, "fence"), fact(2, "fence"))

@@ -23,13 +23,15 @@ func TestEmbeddingsSurviveAKill(t *testing.T) {
 	server := embedtest.New(t, 64, map[string]string{"automobile": "car"})
 	require.NoError(t, os.MkdirAll(n.Home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"),
-		[]byte(`{"embeddings":{"url":"`+server.URL+`","model":"stand-in","key_env":"EMBED_KEY","timeout":"10s"}}`), 0o600))
+		[]byte(`{"embeddings":{"url":"`+server.URL+`","model":"stand-in","key_env":"EMBED_KEY","timeout":"10s"}}`),
+		0o600))
 	server.Hold()
 	lead := open(t, n, "")
 	must(t, lead, "memory_group", `{"action": "create", "group": "ledger"}`)
 	must(t, lead, "agent_register", `{"agent_type": "swarm-worker", "display_name": "w", "name": "w", "groups": ["ledger"]}`)
 	for i := range items {
-		must(t, lead, "memory_write_warm", fmt.Sprintf(`{"type":"learning","group":"ledger","data":{"type":"insight","content":"the automobile number%d"}}`, i))
+		must(t, lead, "memory_write_warm",
+			fmt.Sprintf(`{"type":"learning","group":"ledger","data":{"type":"insight","content":"the automobile number%d"}}`, i))
 	}
 	open(t, n, "w")
 	<-server.Arrived()

@@ -28,7 +28,9 @@ func TestFullDisk(t *testing.T) {
 	must(t, lead, "memory_group", `{"action": "create", "group": "ledger"}`)
 	must(t, lead, "agent_register", `{"agent_type": "swarm-worker", "display_name": "w", "name": "w", "groups": ["ledger"]}`)
 	w := open(t, n, "w")
-	kept := at[string](t, must(t, w, "memory_write_warm", `{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "written before the flood"}}`), "id")
+	kept := at[string](t, must(t, w, "memory_write_warm",
+		`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "written before the flood"}}`),
+		"id")
 
 	filler := filepath.Join(folder, "filler")
 	fill := func() {
@@ -61,7 +63,8 @@ func TestFullDisk(t *testing.T) {
 		fill()
 		for i := 0; ; i++ { // the log has some space of its own
 			a, err := w.Call(t.Context(), "memory_write_warm", fmt.Appendf(nil,
-				`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%d %d %s"}}`, round, i, text))
+				`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%d %d %s"}}`, round, i,
+				text))
 			if says(a, err) {
 				break
 			}
@@ -74,9 +77,12 @@ func TestFullDisk(t *testing.T) {
 			tool string
 			args string
 		}{
-			{lead, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`, name)},
+			{lead, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`,
+				name)},
 			{lead, "memory_session", fmt.Sprintf(`{"action": "start", "session_id": "s%d"}`, round)},
-			{lead, "memory_write_hot", fmt.Sprintf(`{"operation": "patch", "data": {"agent": {"working_memory": {"round": "%d %s"}}}}`, round, text[:9000])},
+			{lead, "memory_write_hot", fmt.Sprintf(
+				`{"operation": "patch", "data": {"agent": {"working_memory": {"round": "%d %s"}}}}`, round,
+				text[:9000])},
 			{lead, "memory_group", fmt.Sprintf(`{"action": "create", "group": "g%d"}`, round)},
 			{w, "events_subscribe", `{"action": "set", "events": [{"event": "memory.written"}]}`},
 		}
@@ -110,7 +116,8 @@ func TestFullDisk(t *testing.T) {
 		}
 		for i := range 3 {
 			acknowledged = append(acknowledged, at[string](t, must(t, w, "memory_write_warm", fmt.Sprintf(
-				`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%d dry again %d"}}`, round, i)), "id"))
+				`{"type": "learning", "group": "ledger", "data": {"type": "insight", "content": "%d dry again %d"}}`,
+				round, i)), "id"))
 		}
 		late := open(t, n, name)
 		must(t, late, "events_poll", `{}`)
@@ -135,5 +142,6 @@ func TestFullDisk(t *testing.T) {
 		}
 		return err
 	})
-	t.Logf("filled 3 times: %d refusals told what to do, 0 others; went on without a restart; %d items and %d audit entries are whole", told, items, entries)
+	t.Logf("filled 3 times: %d refusals told what to do, 0 others; went on without a restart; %d items and %d audit "+
+		"entries are whole", told, items, entries)
 }

@@ -33,29 +33,43 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 	c := open(t, n, "")
 	text := compact(unseen)
 	must(t, c, "memory_group", `{"action": "create", "group": "team", "description": `+text+`}`)
-	must(t, c, "agent_register", `{"agent_type": "claude-code", "display_name": `+text+`, "name": "w", "groups": ["team"]}`)
-	id := at[string](t, must(t, c, "memory_write_warm", `{"type": "learning", "group": "team", "subject": `+text+`, "key": `+text+`,
+	must(t, c, "agent_register", `{"agent_type": "claude-code", "display_name": `+text+
+		`, "name": "w", "groups": ["team"]}`)
+	id := at[string](t, must(t, c, "memory_write_warm",
+		`{"type": "learning", "group": "team", "subject": `+text+`, "key": `+text+`,
 		"data": {"type": "insight", "content": `+text+`, "context": `+text+`, "tags": [`+text+`]}}`), "id")
-	must(t, c, "memory_write_warm", `{"type": "entity", "group": "team", "data": {"type": "concept", "name": `+text+`, "summary": `+text+`, "aliases": [`+text+`]}}`)
-	must(t, c, "memory_write_warm", `{"id": "`+id+`", "if_version": 1, "type": "learning", "data": {"type": "insight", "content": "2 `+unseen+`"}}`)
-	must(t, c, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": `+text+`}, "agent": {"working_memory": {`+text+`: `+text+`}}}}`)
+	must(t, c, "memory_write_warm", `{"type": "entity", "group": "team", "data": {"type": "concept", "name": `+text+
+		`, "summary": `+text+`, "aliases": [`+text+`]}}`)
+	must(t, c, "memory_write_warm", `{"id": "`+id+
+		`", "if_version": 1, "type": "learning", "data": {"type": "insight", "content": "2 `+unseen+`"}}`)
+	must(t, c, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": `+text+
+		`}, "agent": {"working_memory": {`+text+`: `+text+`}}}}`)
 	must(t, c, "memory_session", `{"action": "start", "session_id": "s"}`)
-	must(t, c, "memory_session", `{"action": "checkpoint", "session_id": "s", "summary": `+text+`, "open_threads": [`+text+`]}`)
+	must(t, c, "memory_session", `{"action": "checkpoint", "session_id": "s", "summary": `+text+`, "open_threads": [`+
+		text+`]}`)
 	must(t, c, "task_submit", `{"group": "team", "intent": `+text+`}`)
 	must(t, c, "memory_read_hot", `{"as": "w"}`)
 	must(t, c, "agent_lifecycle", `{"agent": "w", "action": "suspend", "reason": `+text+`}`)
 	calls := [][2]string{
-		{"memory_search", `{"query": "lamp"}`}, {"memory_search", `{"query": "lamp", "detail": "full"}`}, {"memory_search", `{}`},
+		{"memory_search", `{"query": "lamp"}`}, {"memory_search", `{"query": "lamp", "detail": "full"}`},
+		{"memory_search", `{}`},
 		{"memory_search", `{"query": "lump", "tags": ["none"]}`},
-		{"memory_read_warm", `{"ids": ["` + id + `"]}`}, {"memory_read_warm", `{"ids": ["` + id + `"], "history": true}`},
-		{"memory_read_hot", `{}`}, {"memory_read_hot", `{"section": "/agent/working_memory"}`}, {"memory_session", `{"action": "start", "session_id": "s"}`},
+		{"memory_read_warm", `{"ids": ["` + id + `"]}`},
+		{"memory_read_warm", `{"ids": ["` + id + `"], "history": true}`},
+		{"memory_read_hot", `{}`}, {"memory_read_hot", `{"section": "/agent/working_memory"}`},
+		{"memory_session", `{"action": "start", "session_id": "s"}`},
 		{"memory_group", `{"action": "list"}`}, {"memory_group", `{"action": "read", "group": "team"}`},
-		{"agent_list", `{}`}, {"agent_list", `{"agent": "w"}`}, {"task_status", `{}`}, {"task_claim", `{}`}, {"events_poll", `{"peek": true}`},
+		{"agent_list", `{}`}, {"agent_list", `{"agent": "w"}`}, {"task_status", `{}`}, {"task_claim", `{}`},
+		{"events_poll", `{"peek": true}`},
 		{"memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": ` + text + `}}`},
-		{"memory_read_warm", `{"ids": [` + text + `]}`}, {"memory_search", `{"group": ` + text + `}`}, {"agent_list", `{"agent": ` + text + `}`},
-		{"memory_group", `{"action": "create", "group": ` + text + `}`}, {"memory_search", `{` + text + `: 1}`}, {text[1 : len(text)-1], `{}`},
-		{"memory_write_warm", `{"type": ` + text + `, "data": {` + text + `: 1}}`}, {"memory_read_hot", `{"section": ` + text + `}`},
-		{"events_subscribe", `{"action": "add", "events": [{"event": ` + text + `}]}`}, {"agent_register", `{"agent_type": "custom", "name": ` + text + `, "display_name": "x"}`},
+		{"memory_read_warm", `{"ids": [` + text + `]}`}, {"memory_search", `{"group": ` + text + `}`},
+		{"agent_list", `{"agent": ` + text + `}`},
+		{"memory_group", `{"action": "create", "group": ` + text + `}`}, {"memory_search", `{` + text + `: 1}`},
+		{text[1 : len(text)-1], `{}`},
+		{"memory_write_warm", `{"type": ` + text + `, "data": {` + text + `: 1}}`},
+		{"memory_read_hot", `{"section": ` + text + `}`},
+		{"events_subscribe", `{"action": "add", "events": [{"event": ` + text + `}]}`},
+		{"agent_register", `{"agent_type": "custom", "name": ` + text + `, "display_name": "x"}`},
 	}
 	address, err := n.Serve(t.Context())
 	require.NoError(t, err)
@@ -86,7 +100,8 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 			for _, e := range entries {
 				method, params := "resources/read", map[string]any{"uri": e[list[2]]}
 				if list[1] == "prompts" {
-					method, params = "prompts/get", map[string]any{"name": e["name"], "arguments": everyArgument(e, unseen)}
+					method, params = "prompts/get", map[string]any{"name": e["name"],
+						"arguments": everyArgument(e, unseen)}
 				}
 				r, err := c.Request(t.Context(), method, fmt.Sprint(e[list[2]]), params)
 				require.NoError(t, err)
@@ -101,8 +116,10 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 	require.Greater(t, showed, 20, "hidden characters were there to be shown")
 
 	for _, line := range []string{
-		"memory search lamp", "memory read " + id + " --history", "memory hot show claude-code", "memory group list", "memory group read team",
-		"agent list", "agent show w", "task list", "events poll --as claude-code", "memory session start --as claude-code",
+		"memory search lamp", "memory read " + id + " --history", "memory hot show claude-code", "memory group list",
+		"memory group read team",
+		"agent list", "agent show w", "task list", "events poll --as claude-code",
+		"memory session start --as claude-code",
 		"memory search --group " + unseen, "agent show " + unseen, "memory read " + unseen, unseen, "doctor",
 	} {
 		for _, more := range []string{"", " --json"} {

@@ -40,7 +40,8 @@ func TestAWaitOutlivesItsProcess(t *testing.T) {
 	rounds := soak.Count(t, 6, 300)
 	for range rounds {
 		first := open(t, n, "w")
-		task, _ := asTask(t, first, "tools/call", map[string]any{"name": "task_claim", "arguments": map[string]any{"wait_seconds": 600}})
+		task, _ := asTask(t, first, "tools/call", map[string]any{"name": "task_claim",
+			"arguments": map[string]any{"wait_seconds": 600}})
 		require.Equal(t, "task", task["resultType"], "%v", task)
 		id := map[string]any{"taskId": task["taskId"]}
 		first.Kill()
@@ -64,8 +65,11 @@ func TestAWaitOutlivesItsProcess(t *testing.T) {
 		work := got["result"].(map[string]any)["structuredContent"].(map[string]any)["work"].(map[string]any)
 		require.Equal(t, item, work["work_id"])
 		require.Nil(t, work["resumed"], "it is the answer of the claim itself")
-		require.EqualValues(t, 1, count(t, db, fmt.Sprintf(`SELECT count(*) FROM work_leases l JOIN work_items i ON i.n = l.item WHERE i.id = '%s'`, item)))
-		must(t, third, "task_report", fmt.Sprintf(`{"work_id": %q, "fence": %v, "outcome": "done"}`, item, work["fence"]))
+		require.EqualValues(t, 1, count(t, db,
+			fmt.Sprintf(`SELECT count(*) FROM work_leases l JOIN work_items i ON i.n = l.item WHERE i.id = '%s'`,
+				item)))
+		must(t, third, "task_report", fmt.Sprintf(`{"work_id": %q, "fence": %v, "outcome": "done"}`, item,
+			work["fence"]))
 		require.NoError(t, third.Close())
 	}
 	require.NoError(t, lead.Close())

@@ -38,14 +38,16 @@ func TestTwoProcessesRegisterOnce_INV_ONCE(t *testing.T) {
 	}
 	rounds := soak.Count(t, 12, 100)
 	for i := range rounds {
-		a := race("agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": "w%d", "idempotency_key": "r%d"}`, i, i))
+		a := race("agent_register", fmt.Sprintf(
+			`{"agent_type": "swarm-worker", "display_name": "w", "name": "w%d", "idempotency_key": "r%d"}`, i, i))
 		id := at[string](t, a[0], "agent_id")
 		require.Equal(t, id, at[string](t, a[1], "agent_id"))
 		for _, answer := range a {
 			require.True(t, at[bool](t, answer, "key_on_this_machine"), answer.Text)
 		}
 		require.FileExists(t, filepath.Join(n.Home, "keys", "agents", id+".key"))
-		a = race("swarm_create", fmt.Sprintf(`{"goal": "Race %d", "strategy": "broadcast", "agents": [{"slot": "s", "count": 3}], "idempotency_key": "s%d"}`, i, i))
+		a = race("swarm_create", fmt.Sprintf(
+			`{"goal": "Race %d", "strategy": "broadcast", "agents": [{"slot": "s", "count": 3}], "idempotency_key": "s%d"}`, i, i))
 		require.Equal(t, at[string](t, a[0], "swarm_id"), at[string](t, a[1], "swarm_id"))
 		for j := range 3 {
 			agent := at[string](t, a[1], fmt.Sprintf("agents.%d.agent_id", j))
@@ -55,7 +57,8 @@ func TestTwoProcessesRegisterOnce_INV_ONCE(t *testing.T) {
 	strays, err := filepath.Glob(filepath.Join(n.Home, "keys", "agents", "*.unwrapped"))
 	require.NoError(t, err)
 	require.Empty(t, strays)
-	t.Logf("%d registrations and %d swarms, each asked for by two processes at once: both were answered alike, and every key file is there", rounds, rounds)
+	t.Logf("%d registrations and %d swarms, each asked for by two processes at once: both were answered alike, and "+
+		"every key file is there", rounds, rounds)
 }
 
 // A process that is killed between the registration and the key file leaves the same

@@ -24,7 +24,8 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	parent := open(t, n, "")
 	must(t, parent, "memory_group", `{"action": "create", "group": "ledger"}`)
 	for i := range writers {
-		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": "w%d", "groups": ["ledger"]}`, i))
+		must(t, parent, "agent_register",
+			fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": "w%d", "groups": ["ledger"]}`, i))
 	}
 	require.NoError(t, parent.Close())
 
@@ -114,6 +115,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		}
 	}
 	items, entries := requireWhole(t, n.Database())
-	t.Logf("%d kills (%d times all at once): %d acknowledged, %d lost, %d done without an answer; %d items and %d audit entries are whole",
+	t.Logf("%d kills (%d times all at once): %d acknowledged, %d lost, %d done without an answer; %d items and %d "+
+		"audit entries are whole",
 		kills, together, len(acknowledged), lost, len(kept)-len(acknowledged)+lost, items, entries)
 }

@@ -154,7 +154,8 @@ func TestLeasesAreLinearizable(t *testing.T) {
 	for round := range soak.Count(t, 1, 40) {
 		sum.add(leaseRound(t, rand.New(rand.NewPCG(3, uint64(round)))))
 	}
-	t.Logf("%d faults: %d items, %d claims (%d of them again), %d reports refused as late, %d calls lost with their process",
+	t.Logf("%d faults: %d items, %d claims (%d of them again), %d reports refused as late, %d calls lost with their "+
+		"process",
 		sum.faults, sum.items, sum.claims, sum.taken, sum.late, sum.lost)
 }
 
@@ -174,7 +175,8 @@ func leaseRound(t *testing.T, random *rand.Rand) leaseTally {
 	lead := open(t, n, "")
 	must(t, lead, "memory_group", `{"action": "create", "group": "crew"}`)
 	for i := range workers {
-		must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "w", "name": "w%d", "groups": ["crew"], "capabilities": {
+		must(t, lead, "agent_register", fmt.Sprintf(
+			`{"agent_type": "autonomous", "display_name": "w", "name": "w%d", "groups": ["crew"], "capabilities": {
 			"memory_read": {"layers": ["l1", "l2"], "groups": ["crew"], "visibility": ["group"]},
 			"memory_write": {"layers": ["l1", "l2"], "groups": ["crew"], "visibility": ["group"]},
 			"tools": ["task_claim", "task_report"], "max_parallel_ops": 32, "autonomous": true, "ttl_seconds": 0}}`, i))
@@ -185,12 +187,14 @@ func leaseRound(t *testing.T, random *rand.Rand) leaseTally {
 	var wg sync.WaitGroup
 	crew := make([]*leaseWorker, workers)
 	for i := range crew {
-		crew[i] = &leaseWorker{t: t, n: n, clock: clock, record: record, index: i, proc: open(t, n, fmt.Sprintf("w%d", i))}
+		crew[i] = &leaseWorker{t: t, n: n, clock: clock, record: record, index: i,
+			proc: open(t, n, fmt.Sprintf("w%d", i))}
 		wg.Go(func() { crew[i].work(stop) })
 	}
 	for fault := range faults {
 		if fault%2 == 0 { // never without work
-			must(t, lead, "task_submit", `{"group": "crew", "items": [{"intent": "a"}, {"intent": "b"}, {"intent": "c"}]}`)
+			must(t, lead, "task_submit",
+				`{"group": "crew", "items": [{"intent": "a"}, {"intent": "b"}, {"intent": "c"}]}`)
 		}
 		soak.Strike(random, 30*time.Millisecond)
 		jump := time.Duration(random.Int64N(int64(leaseTime + 5*time.Second)))

@@ -34,7 +34,8 @@ type served struct {
 // serve starts the node's HTTP face, which ends with the test.
 func serve(t testing.TB, n *Node) *served {
 	t.Helper()
-	s := &served{Cmd: exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--end-with-input", "--durability", "relaxed"), log: filepath.Join(t.TempDir(), "log")}
+	s := &served{Cmd: exec.Command(binary, "serve", "--listen", "127.0.0.1:0", "--end-with-input", "--durability",
+		"relaxed"), log: filepath.Join(t.TempDir(), "log")}
 	s.Env = append(append(os.Environ(), n.Env...), "CORDELIA_HOME="+n.Home, "GOTRACEBACK=single")
 	log, err := os.Create(s.log)
 	require.NoError(t, err)
@@ -206,7 +207,10 @@ func (l *listener) catchUp(ctx context.Context, want []string) error {
 func stick(t testing.TB, address, token string) net.Conn {
 	t.Helper()
 	small := net.Dialer{Control: func(_, _ string, c syscall.RawConn) (err error) {
-		if e := c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) }); e != nil {
+		if e := c.Control(func(fd uintptr) {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF,
+				2048)
+		}); e != nil {
 			return e
 		}
 		return err
@@ -216,8 +220,10 @@ func stick(t testing.TB, address, token string) net.Conn {
 	const version = "2026-07-28"
 	body := fmt.Sprintf(`{"jsonrpc": "2.0", "id": %q, "method": "subscriptions/listen", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": %q,
 		"io.modelcontextprotocol/clientCapabilities": {}}, "notifications": {"resourceSubscriptions": [%q]}}}`, strings.Repeat("deaf", 1<<16), version, mcp.EventsURI)
-	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
-		"Authorization: Bearer %s\r\nMCP-Protocol-Version: %s\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", token, version, len(body), body)
+	_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: "+
+		"application/json, text/event-stream\r\n"+
+		"Authorization: Bearer %s\r\nMCP-Protocol-Version: %s\r\nMcp-Method: "+
+		"subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", token, version, len(body), body)
 	require.NoError(t, err)
 	return conn
 }
@@ -234,7 +240,8 @@ func TestListenersBesideAStuckOne(t *testing.T) {
 	lead := open(t, n, "")
 	must(t, lead, "memory_group", `{"action": "create", "group": "crowd", "culture": {"broadcast_eagerness": "moderate", "notification_policy": "push"}}`)
 	enlist := func(name string) *listener {
-		a := must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["crowd"]}`, name))
+		a := must(t, lead, "agent_register",
+			fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q, "groups": ["crowd"]}`, name))
 		return &listener{key: "agents/" + at[string](t, a, "agent_id") + ".key", told: make(chan struct{}, 1)}
 	}
 	crowd := make([]*listener, soak.Count(t, 80, 1000))
@@ -309,7 +316,8 @@ func TestListenersBesideAStuckOne(t *testing.T) {
 		}
 		for range batch {
 			word := sha256.Sum256(fmt.Append(nil, len(items)))
-			a := must(t, lead, "memory_write_warm", fmt.Sprintf(`{"type": "entity", "group": "crowd", "data": {"type": "concept", "name": "%x", "summary": "%x"}}`, word[:8], word[8:16]))
+			a := must(t, lead, "memory_write_warm",
+				fmt.Sprintf(`{"type": "entity", "group": "crowd", "data": {"type": "concept", "name": "%x", "summary": "%x"}}`, word[:8], word[8:16]))
 			items = append(items, at[string](t, a, "id"))
 		}
 		for i, l := range crowd {
@@ -354,6 +362,8 @@ func TestListenersBesideAStuckOne(t *testing.T) {
 	s.rests(t)
 	left := s.goroutines(t)
 	require.LessOrEqual(t, left, idle+8, "goroutines: %s", s.said(t))
-	t.Logf("%d streams and a stuck one, %d events: all told, all delivered once; opened anew %d times; %d descriptors before, %d with them, %d after; %d goroutines of an idle server, %d after; %d MiB resident at first, %d at the end",
+	t.Logf("%d streams and a stuck one, %d events: all told, all delivered once; opened anew %d times; %d "+
+		"descriptors before, %d with them, %d after; %d goroutines of an idle server, %d after; %d MiB resident at "+
+		"first, %d at the end",
 		len(crowd), total, renewed, before, held, after, idle, left, early>>20, late>>20)
 }

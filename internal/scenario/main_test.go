@@ -120,7 +120,8 @@ func TestExpectations(t *testing.T) {
 		path, op, value string
 		want            bool
 	}{
-		{"n", "==", "3", true}, {"n", "==", "4", false}, {"n", ">=", "3", true}, {"n", ">", "3", false}, {"n", "!=", "3", false},
+		{"n", "==", "3", true}, {"n", "==", "4", false}, {"n", ">=", "3", true}, {"n", ">", "3", false},
+		{"n", "!=", "3", false},
 		{"list.#", "==", "2", true}, {"list.1.id", "==", "b", true}, {"list.2.id", "==", "b", false},
 		{"list.*.id", "contains", "a", true}, {"list.*.id", "lacks", "a", false}, {"list.*.id", "contains", "c", false},
 		{"$text", "contains", "there", true}, {"$text", "matches", "^there", false},

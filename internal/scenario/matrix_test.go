@@ -32,7 +32,8 @@ func matrixHome(t *testing.T) (n *Node, agents map[string]string, probes map[str
 		s.must(person, "memory_group", `{"action": "create", "group": "`+group+`"}`)
 	}
 	item := func(c ops.Caller, more string) string {
-		return at[string](t, s.must(c, "memory_write_warm", `{"type": "learning", "data": {"type": "insight", "content": "`+schemas.NewID()+`"}`+more+`}`), "id")
+		return at[string](t, s.must(c, "memory_write_warm",
+			`{"type": "learning", "data": {"type": "insight", "content": "`+schemas.NewID()+`"}`+more+`}`), "id")
 	}
 	ofPerson, public, other := item(person, ""), item(person, `, "visibility": "public"`), ""
 	inGroup := map[string]string{}
@@ -45,11 +46,14 @@ func matrixHome(t *testing.T) (n *Node, agents map[string]string, probes map[str
 		for _, tier := range schemas.Tiers() {
 			name := string(kind) + "-" + string(tier)
 			agents[name] = at[string](t, s.must(person, "agent_register", fmt.Sprintf(
-				`{"agent_type": %q, "display_name": %q, "name": %q, "capabilities": %s}`, kind, name, name, caps)), "agent_id")
+				`{"agent_type": %q, "display_name": %q, "name": %q, "capabilities": %s}`, kind, name, name, caps)),
+				"agent_id")
 			for _, group := range []string{"plain", "swarm", "approved", "bonus"} {
 				s.must(person, "memory_group", fmt.Sprintf(`{"action": "add", "group": %q, "entity": %q}`, group, name))
 			}
-			s.must(person, "agent_capabilities", fmt.Sprintf(`{"agent": %q, "groups": ["approved"], "bonus_groups": ["bonus"], "private": "read_write"}`, name))
+			s.must(person, "agent_capabilities",
+				fmt.Sprintf(`{"agent": %q, "groups": ["approved"], "bonus_groups": ["bonus"], "private": "read_write"}`,
+					name))
 			c := s.caller(name)
 			own := item(c, "")
 			if other == "" {
@@ -70,17 +74,23 @@ func matrixHome(t *testing.T) (n *Node, agents map[string]string, probes map[str
 				return `{"type": "learning", "data": {"type": "insight", "content": "${id}"}` + more + `}`
 			}
 			within := func(group string) probe {
-				return probe{"memory_read_warm", `{"ids": ["` + inGroup[group] + `"]}`, "memory_write_warm", note(`, "group": "` + group + `"`)}
+				return probe{"memory_read_warm", `{"ids": ["` + inGroup[group] + `"]}`, "memory_write_warm",
+					note(`, "group": "` + group + `"`)}
 			}
 			probes[name] = []probe{
-				{"memory_read_hot", `{}`, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": "${id}"}}}`},
-				{"memory_read_hot", `{"entity": "` + string(person.Entity) + `"}`, "memory_write_hot", `{"as": "` + string(person.Entity) + `", "operation": "patch", "data": {}}`},
+				{"memory_read_hot", `{}`, "memory_write_hot",
+					`{"operation": "patch", "data": {"active": {"focus": "${id}"}}}`},
+				{"memory_read_hot", `{"entity": "` + string(person.Entity) + `"}`, "memory_write_hot",
+					`{"as": "` + string(person.Entity) + `", "operation": "patch", "data": {}}`},
 				{"memory_read_warm", `{"ids": ["` + own + `"]}`, "memory_write_warm", note("")},
-				{"memory_read_warm", `{"ids": ["` + ofPerson + `"]}`, "memory_write_warm", `{"id": "` + ofPerson + `", "confidence": 0.6}`},
+				{"memory_read_warm", `{"ids": ["` + ofPerson + `"]}`, "memory_write_warm",
+					`{"id": "` + ofPerson + `", "confidence": 0.6}`},
 				someone, within("plain"), within("swarm"), within("approved"), within("bonus"), within("closed"),
-				{"memory_read_warm", `{"ids": ["` + public + `"]}`, "memory_write_warm", note(`, "visibility": "public"`)},
+				{"memory_read_warm", `{"ids": ["` + public + `"]}`, "memory_write_warm",
+					note(`, "visibility": "public"`)},
 			}
-			word := map[schemas.Tier]string{schemas.Untrusted: "wrong", schemas.Low: "wrong", schemas.High: "right"}[tier]
+			word := map[schemas.Tier]string{schemas.Untrusted: "wrong", schemas.Low: "wrong",
+				schemas.High: "right"}[tier]
 			for i := 0; word != ""; i++ {
 				require.Less(t, i, 20)
 				answer := s.must(person, "trust_assess", fmt.Sprintf(`{"id": %q, "verdict": %q}`, item(c, ""), word))

@@ -102,7 +102,8 @@ func (p *philosopher) use(ctx context.Context, f fork) error {
 	if err := os.Remove(filepath.Join(p.folder, f.name)); err != nil {
 		return err
 	}
-	a, err := p.proc.Call(ctx, "task_report", fmt.Appendf(nil, `{"work_id": %q, "fence": %.0f, "outcome": "done"}`, f.work, f.fence))
+	a, err := p.proc.Call(ctx, "task_report", fmt.Appendf(nil, `{"work_id": %q, "fence": %.0f, "outcome": "done"}`,
+		f.work, f.fence))
 	if err != nil || a.Code != "" {
 		return fmt.Errorf("report %s: %s %w", f.name, a.Text, err)
 	}
@@ -188,7 +189,8 @@ func lay(t *testing.T, n, meals int) []*philosopher {
 	var list []*philosopher
 	for i := range n {
 		name := fmt.Sprintf("philosopher-%d", i)
-		must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": %[1]q, "name": %[1]q, "groups": ["table"], "capabilities": {
+		must(t, lead, "agent_register", fmt.Sprintf(
+			`{"agent_type": "autonomous", "display_name": %[1]q, "name": %[1]q, "groups": ["table"], "capabilities": {
 			"memory_read": {"layers": ["l1", "l2"], "groups": ["table"], "visibility": ["group"]},
 			"memory_write": {"layers": ["l1", "l2"], "groups": ["table"], "visibility": ["group"]},
 			"tools": ["task_claim", "task_report"], "max_parallel_ops": 32, "autonomous": true, "ttl_seconds": 0}}`, name))
@@ -201,7 +203,8 @@ func lay(t *testing.T, n, meals int) []*philosopher {
 			uses = append(uses, fmt.Sprintf(`{"intent": "use fork-%[1]d", "role": "fork-%[1]d"%[2]s}`, i, after))
 		}
 		must(t, lead, "task_submit", fmt.Sprintf(`{"group": "table", "items": [%s]}`, strings.Join(uses, ", ")))
-		list = append(list, &philosopher{seat: i, proc: open(t, node, name), random: rand.New(rand.NewPCG(uint64(n), uint64(i)))})
+		list = append(list, &philosopher{seat: i, proc: open(t, node, name),
+			random: rand.New(rand.NewPCG(uint64(n), uint64(i)))})
 	}
 	require.NoError(t, lead.Close())
 	return list
@@ -243,7 +246,8 @@ func TestPhilosophersDine(t *testing.T) {
 					sum, squares = sum+float64(shared.fewest[i]), squares+float64(shared.fewest[i]*shared.fewest[i])
 				}
 				require.Equal(t, n*meals, refused, "a second lease was given beside the first")
-				t.Logf("%d philosophers, %d meals each: 0 deadlocks; when the first had eaten all, fairness (Jain) %.3f, fewest meals %d",
+				t.Logf("%d philosophers, %d meals each: 0 deadlocks; when the first had eaten all, fairness (Jain) "+
+					"%.3f, fewest meals %d",
 					n, meals, sum*sum/(float64(n)*squares), slices.Min(shared.fewest))
 			})
 		}

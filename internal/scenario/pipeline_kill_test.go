@@ -52,7 +52,8 @@ type garden struct {
 
 	hit map[string]int // where tasks and subtasks stood at the kills that were aimed
 
-	aimed, during, through int // kills that were aimed, those of them during an answer, and those answers that came through
+	// kills that were aimed, those of them during an answer, and those answers that came through
+	aimed, during, through int
 	others, together       int // kills that were not, and those of everybody at once
 }
 
@@ -62,15 +63,18 @@ func newGarden(t testing.TB, times int) *garden {
 	parent := open(t, n, "")
 	must(t, parent, "memory_group", `{"action": "create", "group": "garden"}`)
 	for i := range gardeners {
-		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "w", "name": "w%d", "groups": ["garden"], "capabilities": {
+		must(t, parent, "agent_register",
+			fmt.Sprintf(`{"agent_type": "autonomous", "display_name": "w", "name": "w%d", "groups": ["garden"], "capabilities": {
 			"memory_read": {"layers": ["l1", "l2"], "groups": ["garden"], "visibility": ["group"]}, "memory_write": {"layers": ["l1", "l2"], "groups": ["garden"], "visibility": ["group"]},
 			"tools": ["task_claim", "task_report"], "max_parallel_ops": 4, "autonomous": true, "ttl_seconds": 86000}}`, i))
 	}
 	require.NoError(t, parent.Close())
-	g := &garden{TB: t, node: n, db: openDB(t, n), random: rand.New(rand.NewPCG(3, 4)), progress: make(chan struct{}, 1),
-		stop: make(chan struct{}), hit: map[string]int{}}
+	g := &garden{TB: t, node: n, db: openDB(t, n), random: rand.New(rand.NewPCG(3, 4)),
+		progress: make(chan struct{}, 1),
+		stop:     make(chan struct{}), hit: map[string]int{}}
 	for range times {
-		for _, seat := range []string{"Perceiver (R1)", "Planner (R2)", "Planner (R2) again", "Executor (R3)", "Validator (R4a)", "Meta-validator (R4b)", "clarifying", "review"} {
+		for _, seat := range []string{"Perceiver (R1)", "Planner (R2)", "Planner (R2) again", "Executor (R3)",
+			"Validator (R4a)", "Meta-validator (R4b)", "clarifying", "review"} {
 			g.aims = append(g.aims, aim{seat, false}, aim{seat, true})
 		}
 	}
@@ -83,7 +87,8 @@ func (g *garden) submit(tasks int) {
 	g.Helper()
 	c := open(g, g.node, "")
 	for i := range tasks {
-		must(g, c, "task_submit", fmt.Sprintf(`{"request": "a garden, please", "group": "garden", "tools": ["spade"], "hold": true,
+		must(g, c, "task_submit", fmt.Sprintf(
+			`{"request": "a garden, please", "group": "garden", "tools": ["spade"], "hold": true,
 			"budget_seconds": 864000, "replans": %d}`, []int{20, 1}[i%2]))
 	}
 	require.NoError(g, c.Close())
@@ -159,7 +164,8 @@ func (g *garden) work(i int, c *Process) {
 				continue
 			}
 			item := at[string](g, a, "work.work_id")
-			report := fmt.Appendf(nil, `{"work_id": %[1]q, "fence": %[2]v, "outcome": "done", "result": %[3]s, "evidence": [{"tool": "spade", "input": %[1]q, "exit": 0}]}`,
+			report := fmt.Appendf(
+				nil, `{"work_id": %[1]q, "fence": %[2]v, "outcome": "done", "result": %[3]s, "evidence": [{"tool": "spade", "input": %[1]q, "exit": 0}]}`,
 				item, at[float64](g, a, "work.fence"), seatAnswer(a))
 			if taken, ok := g.aimAt(seatOf(a)); ok {
 				if !g.falls(i, c) { // to a kill that comes first; the seat stays its own
@@ -187,8 +193,10 @@ func (g *garden) work(i int, c *Process) {
 }
 
 // standing is where a task and the subtasks of its round stand.
-const standing = `SELECT 'task ' || t.state || iif(t.state = 'planning' AND t.round > 0, ' again', '') FROM tasks t WHERE t.n = ?1
-	UNION SELECT 'subtask ' || s.state FROM subtasks s JOIN tasks t ON t.n = s.task AND t.round = s.round WHERE s.task = ?1`
+const standing = `SELECT 'task ' || t.state || iif(t.state = 'planning' AND t.round > 0, ' again', '') FROM tasks t
+	WHERE t.n = ?1
+	UNION SELECT 'subtask ' || s.state FROM subtasks s JOIN tasks t ON t.n = s.task AND t.round = s.round
+	WHERE s.task = ?1`
 
 // noteKill notes where a task stands when a process that had to do with it is gone; still
 // is whether it stands where it stood when the process was aimed at.
@@ -305,7 +313,8 @@ func (g *garden) play() {
 		if now := count(g, g.db, `SELECT count(*) FROM task_messages`); now != said {
 			said, last = now, time.Now()
 		}
-		require.Less(g, time.Since(last), 5*time.Minute, "tasks hang: %v", texts(g, g.db, `SELECT id || ' ' || state FROM tasks`))
+		require.Less(g, time.Since(last), 5*time.Minute, "tasks hang: %v",
+			texts(g, g.db, `SELECT id || ' ' || state FROM tasks`))
 		select {
 		case d := <-g.dead:
 			g.bury(d)
@@ -342,14 +351,20 @@ func TestTasksOutliveTheirProcesses(t *testing.T) {
 	}
 	requireWhole(t, g.node.Database())
 	once := map[string]string{
-		"a subtask with two outcomes":                 `SELECT count(*) FROM (SELECT 1 FROM task_messages WHERE record = 'SubTaskOutcome' GROUP BY subtask HAVING count(*) > 1)`,
-		"an attempt that was done twice":              `SELECT count(*) FROM (SELECT 1 FROM task_messages WHERE record = 'ExecutionResult' GROUP BY subtask, json_extract(message, '$.attempt') HAVING count(*) > 1)`,
-		"a round with two plans":                      `SELECT count(*) FROM (SELECT 1 FROM task_messages WHERE record = 'DispatchManifest' GROUP BY task, round HAVING count(*) > 1)`,
-		"a task with two results":                     `SELECT count(*) FROM (SELECT 1 FROM task_messages WHERE record = 'FinalResult' GROUP BY task HAVING count(*) <> 1)`,
-		"a task without a result":                     `SELECT count(*) FROM tasks WHERE result = ''`,
-		"a seat that was not acted on":                `SELECT count(*) FROM work_items WHERE seat = 1`,
-		"a message that is not in the record":         `SELECT count(*) FROM task_messages m WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.target = 'message/' || m.id)`,
-		"an accepted task with a subtask that failed": `SELECT count(*) FROM tasks t JOIN subtasks s ON s.task = t.n AND s.round = t.round WHERE t.state = 'accepted' AND s.state <> 'matched'`,
+		"a subtask with two outcomes": `SELECT count(*) FROM (SELECT 1 FROM task_messages
+			WHERE record = 'SubTaskOutcome' GROUP BY subtask HAVING count(*) > 1)`,
+		"an attempt that was done twice": `SELECT count(*) FROM (SELECT 1 FROM task_messages
+			WHERE record = 'ExecutionResult' GROUP BY subtask, json_extract(message, '$.attempt') HAVING count(*) > 1)`,
+		"a round with two plans": `SELECT count(*) FROM (SELECT 1 FROM task_messages
+			WHERE record = 'DispatchManifest' GROUP BY task, round HAVING count(*) > 1)`,
+		"a task with two results": `SELECT count(*) FROM (SELECT 1 FROM task_messages
+			WHERE record = 'FinalResult' GROUP BY task HAVING count(*) <> 1)`,
+		"a task without a result":      `SELECT count(*) FROM tasks WHERE result = ''`,
+		"a seat that was not acted on": `SELECT count(*) FROM work_items WHERE seat = 1`,
+		"a message that is not in the record": `SELECT count(*) FROM task_messages m
+			WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.target = 'message/' || m.id)`,
+		"an accepted task with a subtask that failed": `SELECT count(*) FROM tasks t JOIN subtasks s ON s.task = t.n
+			AND s.round = t.round WHERE t.state = 'accepted' AND s.state <> 'matched'`,
 	}
 	for what, query := range once {
 		require.Zero(t, count(t, g.db, query), what)
@@ -365,6 +380,8 @@ func TestTasksOutliveTheirProcesses(t *testing.T) {
 	}
 	require.Positive(t, g.hit["task planning again"], "%v", g.hit)
 	require.Empty(t, g.aims)
-	t.Logf("%d tasks, %d kills that were aimed (%d during an answer, of which %d came through), %d others, %d of everybody at once; %d rounds, %d messages; states at those that were aimed: %v",
-		tasks, g.aimed, g.during, g.through, g.others, g.together, count(t, g.db, `SELECT count(*) FROM task_rounds`), count(t, g.db, `SELECT count(*) FROM task_messages`), g.hit)
+	t.Logf("%d tasks, %d kills that were aimed (%d during an answer, of which %d came through), %d others, %d of "+
+		"everybody at once; %d rounds, %d messages; states at those that were aimed: %v",
+		tasks, g.aimed, g.during, g.through, g.others, g.together, count(t, g.db, `SELECT count(*) FROM task_rounds`),
+		count(t, g.db, `SELECT count(*) FROM task_messages`), g.hit)
 }

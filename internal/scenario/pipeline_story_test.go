@@ -20,7 +20,8 @@ const (
 
 // storyTold is what became of tasks, as the record has it.
 const storyTold = `SELECT state || ' in round ' || round || ', asked ' || clarifications || ' times, ' ||
-	(SELECT count(*) FROM task_messages m WHERE m.task = t.n AND record = 'ExecutionResult') || ' attempts, rejected ' ||
+	(SELECT count(*) FROM task_messages m WHERE m.task = t.n AND record = 'ExecutionResult') || ' attempts, rejected '
+	||
 	(SELECT count(*) FROM task_messages m WHERE m.task = t.n AND record = 'Rejected') || ' times'
 	FROM tasks t WHERE json_extract(settings, '$.Loss.MaxReplans') = ?`
 

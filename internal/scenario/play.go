@@ -57,7 +57,8 @@ func Play(ctx context.Context, n *Node, transport Transport, s Script) error {
 		for i := range st.Times {
 			p.vars["n"] = float64(i)
 			if err := p.do(ctx, st); err != nil {
-				return fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who, p.last.Code, compact(p.last.Value))
+				return fmt.Errorf("line %d: %s\n%w\nlast answer (%s): %s %s", st.Line, st.Text, err, p.who, p.last.Code,
+					compact(p.last.Value))
 			}
 		}
 	}
@@ -290,7 +291,8 @@ func (p *player) run(ctx context.Context, st Statement) error {
 // judge holds the outcome against the one wanted.
 func (p *player) judge(st Statement) error {
 	switch {
-	case p.last.Code == "" && st.Code == "", p.last.Code != "" && slices.Contains(strings.Split(st.Code, "|"), p.last.Code):
+	case p.last.Code == "" && st.Code == "", p.last.Code != "" &&
+		slices.Contains(strings.Split(st.Code, "|"), p.last.Code):
 		return nil
 	case st.Code == "":
 		return fmt.Errorf("refused: %s", p.last.Text)

@@ -16,7 +16,8 @@ func TestThePriorIsASetting(t *testing.T) {
 	n := newNode(t)
 	require.NoError(t, os.MkdirAll(n.Home, 0o700))
 	set := func(prior string) {
-		require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), []byte(`{"trust":{"prior":`+prior+`}}`), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), []byte(`{"trust":{"prior":`+prior+`}}`),
+			0o600))
 	}
 	run := func(args ...string) (string, string, int) {
 		out, errOut, code, err := n.Run(t.Context(), append(args, "--json")...)
@@ -38,7 +39,8 @@ func TestThePriorIsASetting(t *testing.T) {
 	}
 	prior := func(name string) (alpha, beta int) {
 		t.Helper()
-		const query = `SELECT %s FROM assessments WHERE source = 'prior' AND agent = (SELECT id FROM entities WHERE name = ?)`
+		const query = `SELECT %s FROM assessments WHERE source = 'prior' AND agent = (SELECT id FROM entities
+			WHERE name = ?)`
 		db := openDB(t, n)
 		return count(t, db, fmt.Sprintf(query, "alpha"), name), count(t, db, fmt.Sprintf(query, "beta"), name)
 	}
@@ -55,7 +57,8 @@ func TestThePriorIsASetting(t *testing.T) {
 	worker := open(t, n, "w")
 	assess := func(text, verdict string) {
 		t.Helper()
-		a := must(t, worker, "memory_write_warm", fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, text))
+		a := must(t, worker, "memory_write_warm",
+			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, text))
 		ok("trust", "assess", at[string](t, a, "id"), verdict)
 	}
 	assess("The first bridge holds nine tons.", "right")
@@ -67,10 +70,12 @@ func TestThePriorIsASetting(t *testing.T) {
 	must(t, lead, "agent_register", `{"agent_type": "swarm-worker", "display_name": "early", "name": "early"}`)
 	register("late")
 	register("below", "--as", "claude-code")
-	for name, want := range map[string]string{"w": "0.667 medium", "claude-code": "0.500 low", "early": "0.500 low", "late": "0.700 medium", "below": "0.500 low"} {
+	for name, want := range map[string]string{"w": "0.667 medium", "claude-code": "0.500 low", "early": "0.500 low",
+		"late": "0.700 medium", "below": "0.500 low"} {
 		require.Equal(t, want, stands(name), name)
 	}
-	for name, want := range map[string][2]int{"w": {2000, 2000}, "early": {2000, 2000}, "late": {7000, 3000}, "below": {5000, 5000}} {
+	for name, want := range map[string][2]int{"w": {2000, 2000}, "early": {2000, 2000}, "late": {7000, 3000},
+		"below": {5000, 5000}} {
 		alpha, beta := prior(name)
 		require.Equal(t, want, [2]int{alpha, beta}, name)
 	}

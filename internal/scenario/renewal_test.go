@@ -22,7 +22,8 @@ type legacyClient struct {
 // send posts a message and gives the status, the answer's headers and the answer.
 func (c *legacyClient) send(message string) (status int, header http.Header, body []byte) {
 	c.Helper()
-	req, err := http.NewRequestWithContext(c.Context(), http.MethodPost, c.address+"/mcp", bytes.NewReader([]byte(message)))
+	req, err := http.NewRequestWithContext(c.Context(), http.MethodPost, c.address+"/mcp",
+		bytes.NewReader([]byte(message)))
 	require.NoError(c, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -68,7 +69,8 @@ func TestAClientRenewsItsTokenByItsHelper(t *testing.T) {
 		return header
 	}
 	c := &legacyClient{T: t, address: address, header: helper("scout")}
-	status, header, body := c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	status, header, body := c.send(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
 	require.Equal(t, http.StatusOK, status, string(body))
 	c.session = header.Get("Mcp-Session-Id")
 	require.NotEmpty(t, c.session)
@@ -85,7 +87,8 @@ func TestAClientRenewsItsTokenByItsHelper(t *testing.T) {
 		t.Helper()
 		status, header, body := c.send(whoami)
 		require.Equal(t, http.StatusUnauthorized, status, string(body))
-		require.Equal(t, `Bearer realm="cordelia", error="invalid_token"`, header.Get("WWW-Authenticate"), "RFC 6750, section 3.1")
+		require.Equal(t, `Bearer realm="cordelia", error="invalid_token"`, header.Get("WWW-Authenticate"),
+			"RFC 6750, section 3.1")
 	}
 	goesOn()
 	first := c.header

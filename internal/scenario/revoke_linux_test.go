@@ -35,7 +35,8 @@ func TestRevocationRace(t *testing.T) {
 	overtaken, missed, rounds := 0, 0, soak.Count(t, 50, 1000)
 	for round := 0; round < rounds; {
 		name := fmt.Sprintf("w%d-%d", round, overtaken+missed)
-		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`, name))
+		must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`,
+			name))
 		worker := open(t, n, name)
 		must(t, worker, "events_subscribe", fmt.Sprintf(writing, "memory.written")) // before
 
@@ -79,12 +80,16 @@ func TestRevocationRace(t *testing.T) {
 	// The record agrees: no entry of a worker behind the one that ended it, and
 	// what stands is what was accepted before.
 	db := openDB(t, n)
-	require.Zero(t, count(t, db, `SELECT count(*) FROM audit a JOIN audit d ON d.action = 'agent_deactivate' AND d.target = a.actor AND a.seq > d.seq`))
-	require.Equal(t, rounds+missed+overtaken, count(t, db, `SELECT count(*) FROM entities WHERE status = 'deactivated'`))
-	require.Equal(t, rounds+missed+2*overtaken, count(t, db, `SELECT count(*) FROM audit WHERE action = 'events_subscribe'`))
+	require.Zero(t, count(t, db, `SELECT count(*) FROM audit a JOIN audit d ON d.action = 'agent_deactivate'
+		AND d.target = a.actor AND a.seq > d.seq`))
+	require.Equal(t, rounds+missed+overtaken, count(t, db,
+		`SELECT count(*) FROM entities WHERE status = 'deactivated'`))
+	require.Equal(t, rounds+missed+2*overtaken, count(t, db,
+		`SELECT count(*) FROM audit WHERE action = 'events_subscribe'`))
 	require.Equal(t, overtaken, count(t, db, `SELECT count(*) FROM subscriptions WHERE type = 'memory.conflict'`))
 	require.Zero(t, count(t, db, `SELECT count(*) FROM subscriptions WHERE type = 'trust.score_changed'`))
-	t.Logf("%d revocations: %d writes accepted before, %d aborted in flight, %d refused after, 0 late; %d rounds more in which the write came too early, %d too late",
+	t.Logf("%d revocations: %d writes accepted before, %d aborted in flight, %d refused after, 0 late; %d rounds "+
+		"more in which the write came too early, %d too late",
 		rounds, rounds+missed+2*overtaken, rounds, rounds+missed+overtaken, overtaken, missed)
 }
 

@@ -28,7 +28,8 @@ func TestRevocationIsFelt(t *testing.T) {
 	accepted := 0
 	for round := range rounds {
 		name := fmt.Sprintf("w%d", round)
-		a := must(t, parent, "agent_register", fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`, name))
+		a := must(t, parent, "agent_register",
+			fmt.Sprintf(`{"agent_type": "swarm-worker", "display_name": "w", "name": %q}`, name))
 		writer, waiter := open(t, n, name), open(t, n, name)
 		must(t, writer, "events_subscribe", `{"action": "set", "events": [{"event": "memory.conflict"}]}`)
 		remote, err := n.Dial(t.Context(), address, "agents/"+at[string](t, a, "agent_id")+".key")
@@ -55,8 +56,9 @@ func TestRevocationIsFelt(t *testing.T) {
 		begun := make(chan struct{})
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				a, err := writer.Call(limited, "events_subscribe", fmt.Appendf(nil, `{"action": "set", "events": [{"event": %q}]}`,
-					[]string{"memory.written", "memory.conflict"}[i%2]))
+				a, err := writer.Call(limited, "events_subscribe",
+					fmt.Appendf(nil, `{"action": "set", "events": [{"event": %q}]}`,
+						[]string{"memory.written", "memory.conflict"}[i%2]))
 				if err != nil || a.Code != "" {
 					if a.Code != "revoked" && a.Code != "denied" {
 						t.Errorf("a write came to %q %v", a.Code, err)
@@ -75,14 +77,17 @@ func TestRevocationIsFelt(t *testing.T) {
 		wg.Wait()
 		require.NoError(t, limited.Err(), "all of them ended by themselves")
 		cancel()
-		streams, waits, writes = append(streams, ended.Sub(answered)), append(waits, refused.Sub(answered)), append(writes, last.Sub(answered))
+		streams, waits, writes = append(streams, ended.Sub(answered)), append(waits,
+			refused.Sub(answered)), append(writes, last.Sub(answered))
 		writer.Kill()
 		waiter.Kill()
 	}
 	require.NoError(t, parent.Close())
 	db := openDB(t, n)
-	require.Zero(t, count(t, db, `SELECT count(*) FROM audit a JOIN audit d ON d.action = 'agent_deactivate' AND d.target = a.actor AND a.seq > d.seq`))
-	t.Logf("%d revocations, %d writes accepted before, 0 late. From the revocation's answer to the stream's end: %s; to the wait's end: %s; to the last accepted write's answer: %s",
+	require.Zero(t, count(t, db, `SELECT count(*) FROM audit a JOIN audit d ON d.action = 'agent_deactivate'
+		AND d.target = a.actor AND a.seq > d.seq`))
+	t.Logf("%d revocations, %d writes accepted before, 0 late. From the revocation's answer to the stream's end: "+
+		"%s; to the wait's end: %s; to the last accepted write's answer: %s",
 		rounds, accepted, spread(streams), spread(waits), spread(writes))
 }
 

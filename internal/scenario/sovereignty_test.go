@@ -48,22 +48,26 @@ func newCommons(t testing.TB) *commons {
 	s.sovereign = s.caller("sovereign")
 	s.rulers = []ops.Caller{s.caller("admin"), parent, person}
 
-	s.must(s.sovereign, "memory_write_hot", `{"operation": "patch", "data": {"active": {"focus": "my own"}, "agent": {"working_memory": {"plan": "mine"}}}}`)
+	s.must(s.sovereign, "memory_write_hot",
+		`{"operation": "patch", "data": {"active": {"focus": "my own"}, "agent": {"working_memory": {"plan": "mine"}}}}`)
 	s.must(s.sovereign, "memory_session", `{"action": "start", "session_id": "own"}`)
 	write := func(args string) string {
 		return at[string](t, s.must(s.sovereign, "memory_write_warm", args), "id")
 	}
 	first := write(`{"type": "learning", "subject": "lamp", "key": "colour", "data": {"type": "insight", "content": "the lamp is green"}}`)
-	s.must(s.sovereign, "memory_write_warm", `{"id": "`+first+`", "type": "learning", "data": {"type": "insight", "content": "the lamp is greenish"}}`)
+	s.must(s.sovereign, "memory_write_warm", `{"id": "`+first+
+		`", "type": "learning", "data": {"type": "insight", "content": "the lamp is greenish"}}`)
 	gone := write(`{"type": "learning", "data": {"type": "pattern", "content": "forget the lamp"}}`)
 	s.must(s.sovereign, "memory_delete_warm", `{"id": "`+gone+`"}`)
 	ids := []any{first, gone,
 		write(`{"type": "learning", "confidence": 0.1, "data": {"type": "pattern", "content": "the lamp may burn out"}}`),
 		write(`{"type": "entity", "data": {"type": "concept", "name": "Lamp", "summary": "it stands in the hall"}}`),
 	}
-	ids = append(ids, write(`{"type": "learning", "derived_from": ["`+first+`"], "data": {"type": "principle", "content": "green lamps burn longest"}}`))
+	ids = append(ids, write(`{"type": "learning", "derived_from": ["`+first+
+		`"], "data": {"type": "principle", "content": "green lamps burn longest"}}`))
 	for _, group := range []string{"commons", "elsewhere"} {
-		ids = append(ids, at[string](t, s.must(s.sovereign, "memory_share", `{"id": "`+first+`", "group": "`+group+`"}`), "id"))
+		ids = append(ids, at[string](t, s.must(s.sovereign, "memory_share",
+			`{"id": "`+first+`", "group": "`+group+`"}`), "id"))
 	}
 	work := s.must(s.sovereign, "task_submit", `{"group": "commons", "items": [{"intent": "mind the lamp"}]}`)
 	s.must(s.sovereign, "task_claim", `{"lease_seconds": 3600}`)
@@ -82,10 +86,13 @@ func newCommons(t testing.TB) *commons {
 		"work_id": {workID}, "task_id": {taskID}, "retry": {workID}, "fence": {1, 2}, "intent": {"mind the lamp"},
 		"wait_seconds": {0}, "limit": {5}, "version": {1, 2}, "if_version": {1, 2}, "ttl_seconds": {60},
 		"type": {"learning"}, "section": {"active"}, "name": {"sovereign"}, "own_key": nil,
-		"since": {"2020-01-01"}, "until": {"2999-01-01"}, "as_of": {"2999-01-01"}, "valid_from": {"2020-01-01"}, "valid_to": {"2999-01-01"},
-		"events": {map[string]any{"event": "memory.written"}}, "confidence": {0.05, 0.9}, "private": {"read_write"},
-		"data":         {map[string]any{"type": "insight", "content": "the lamp is red"}, map[string]any{"active": map[string]any{"focus": "theirs"}}},
-		"culture":      {map[string]any{"departure_policy": "standard"}, map[string]any{"departure_policy": "restrictive"}, map[string]any{"ttl_default": 1}},
+		"since": {"2020-01-01"}, "until": {"2999-01-01"}, "as_of": {"2999-01-01"}, "valid_from": {"2020-01-01"},
+		"valid_to": {"2999-01-01"},
+		"events":   {map[string]any{"event": "memory.written"}}, "confidence": {0.05, 0.9}, "private": {"read_write"},
+		"data": {map[string]any{"type": "insight", "content": "the lamp is red"},
+			map[string]any{"active": map[string]any{"focus": "theirs"}}},
+		"culture": {map[string]any{"departure_policy": "standard"},
+			map[string]any{"departure_policy": "restrictive"}, map[string]any{"ttl_default": 1}},
 		"capabilities": {map[string]any{"max_parallel_ops": 2}},
 	}
 	return s
@@ -98,11 +105,13 @@ func (s *commons) renew(round int) {
 	for _, group := range []string{"commons", "elsewhere"} {
 		s.must(parent, "memory_group", `{"action": "update", "group": "`+group+`", "emcon": false}`)
 		for name, role := range map[string]string{"sovereign": "member", "admin": "admin"} {
-			s.must(s.rulers[2], "memory_group", fmt.Sprintf(`{"action": "add", "group": %q, "entity": %q, "role": %q}`, group, name, role))
+			s.must(s.rulers[2], "memory_group", fmt.Sprintf(`{"action": "add", "group": %q, "entity": %q, "role": %q}`,
+				group, name, role))
 		}
 	}
 	s.must(s.sovereign, "memory_write_warm", fmt.Sprintf(
-		`{"type": "learning", "group": "commons", "data": {"type": "insight", "content": "round %d of the lamp, %x"}}`, round, round*7919))
+		`{"type": "learning", "group": "commons", "data": {"type": "insight", "content": "round %d of the lamp, %x"}}`,
+		round, round*7919))
 	first := fmt.Sprint(s.secrets["id"][0])
 	s.must(s.sovereign, "memory_share", `{"id": "`+first+`", "group": "commons"}`)
 }
@@ -117,7 +126,8 @@ func (s *commons) private() map[string]string {
 	}
 	mine := "id IN (" + strings.Join(ids, ", ") + ")"
 	its := "item IN (SELECT n FROM items WHERE " + mine + ")"
-	return map[string]string{"l1": "entity_id = " + me, "items": mine, "item_versions": its, "item_links": its, "item_bands": its}
+	return map[string]string{"l1": "entity_id = " + me, "items": mine, "item_versions": its, "item_links": its,
+		"item_bands": its}
 }
 
 // narrow makes of random arguments those of a call worth trying.
@@ -133,7 +143,8 @@ func (s *commons) narrow(random *rand.Rand, tool string, args map[string]any) {
 	}
 	switch tool {
 	case "memory_write_warm":
-		args["type"], args["data"] = "learning", map[string]any{"type": "insight", "content": fmt.Sprintf("lamp %x", random.Uint32())}
+		args["type"], args["data"] = "learning", map[string]any{"type": "insight",
+			"content": fmt.Sprintf("lamp %x", random.Uint32())}
 		if random.IntN(4) > 0 { // not even the admin sees most of what it knows the ids of
 			drop("derived_from", "supersedes")
 		}
@@ -148,11 +159,13 @@ func (s *commons) narrow(random *rand.Rand, tool string, args map[string]any) {
 		if drop("description"); random.IntN(4) > 0 {
 			drop("emcon")
 		}
-		args["group"], args["entity"] = s.secrets.make(random, "group", property{}), s.secrets.make(random, "entity", property{})
+		args["group"], args["entity"] = s.secrets.make(random, "group", property{}), s.secrets.make(random, "entity",
+			property{})
 	case "memory_write_hot":
 		drop("expected_updated_at")
 	case "task_submit":
-		drop("items", "retry", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id", "answers")
+		drop("items", "retry", "request", "tools", "budget_seconds", "replans", "within_seconds", "hold", "task_id",
+			"answers")
 		args["intent"] = "mind the lamp"
 	case "task_claim":
 		drop("lease_seconds")
@@ -196,7 +209,8 @@ func TestRulersOfAGroup_INV_SOVEREIGN(t *testing.T) {
 		who := random.IntN(4) % 3 // the admin, who stands beside it, twice as often
 		o := all[i/2%len(all)]
 		if i%2 == 0 { // what touches memory, most of the time
-			o = ops.Find([]string{"memory_group", "memory_write_warm", "memory_delete_warm", "memory_share"}[random.IntN(4)])
+			o = ops.Find([]string{"memory_group", "memory_write_warm", "memory_delete_warm",
+				"memory_share"}[random.IntN(4)])
 		}
 		args := s.secrets.arguments(random, argumentsOf(t, o), 2+i%2)
 		s.narrow(random, o.Name, args)
@@ -220,7 +234,8 @@ func TestRulersOfAGroup_INV_SOVEREIGN(t *testing.T) {
 		require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%s %s: %v", o.Name, compact(args), err)
 	}
 	for _, who := range s.rulers { // its own export, taken in by others as theirs
-		_, err := s.Import(t.Context(), who, ops.ImportRequest{CreateGroups: true, Files: []memory.Input{memory.InputOf("", strings.NewReader(s.export))}})
+		_, err := s.Import(t.Context(), who, ops.ImportRequest{CreateGroups: true,
+			Files: []memory.Input{memory.InputOf("", strings.NewReader(s.export))}})
 		require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%v", err)
 	}
 	require.Equal(t, before, fingerprint(t, db, s.private()))
@@ -228,5 +243,6 @@ func TestRulersOfAGroup_INV_SOVEREIGN(t *testing.T) {
 	for _, tool := range []string{"memory_group", "memory_write_warm", "memory_delete_warm", "memory_share"} {
 		require.Positive(t, done[tool], "no %s succeeded: %v", tool, done)
 	}
-	t.Logf("%d calls in %d tools, %d reached the authorizer; succeeded: %v", calls, len(slices.Collect(maps.Keys(done))), reached, done)
+	t.Logf("%d calls in %d tools, %d reached the authorizer; succeeded: %v", calls,
+		len(slices.Collect(maps.Keys(done))), reached, done)
 }

@@ -13,11 +13,13 @@ import (
 // names of its fields, and of what a script takes from an answer into a later call.
 
 // needed are the fields whose values later calls take.
-var needed = []string{"id", "ids", "item_id", "work_id", "task_id", "swarm_id", "group_id", "fence", "cursor", "next_cursor", "left_out", "staging", "reviews", "merged",
+var needed = []string{"id", "ids", "item_id", "work_id", "task_id", "swarm_id", "group_id", "fence", "cursor",
+	"next_cursor", "left_out", "staging", "reviews", "merged",
 	"archive_id", "with", "conflicts_with", "supersedes", "superseded_by", "shared", "item", "name", "hash", "swarm"}
 
 // aside are fields whose members no call takes: whole documents and their history.
-var aside = []string{"context", "data", "capabilities", "grants", "provenance", "culture", "versions", "result", "proposed", "plan", "outcomes", "evidence", "brief", "diff", "inputs"}
+var aside = []string{"context", "data", "capabilities", "grants", "provenance", "culture", "versions", "result",
+	"proposed", "plan", "outcomes", "evidence", "brief", "diff", "inputs"}
 
 var (
 	longID   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -35,7 +37,8 @@ func lacking(value any, text, path string) string {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			switch {
 			case slices.Contains(aside, name), event && name == "id", // no call takes the id of an event
-				name == "fence" && v["attempt"] == nil: // of an item that the caller no longer holds, or gave the fence of
+				// of an item that the caller no longer holds, or gave the fence of
+				name == "fence" && v["attempt"] == nil:
 				continue
 			case slices.Contains(needed, name) && !stands(member, text):
 				return fmt.Sprintf("%s (%v)", at, member)

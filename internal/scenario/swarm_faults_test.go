@@ -24,7 +24,8 @@ const aSwarm = `{"goal": "Count the sheep", "strategy": "pipeline", "coordinator
 func rowsOf(t testing.TB, n *inside) map[string]int {
 	db := openDB(t, n.outside())
 	out := map[string]int{}
-	for _, table := range texts(t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+	for _, table := range texts(
+		t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
 			AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'items_fts%' ORDER BY name`) {
 		out[table] = count(t, db, fmt.Sprintf(`SELECT count(*) FROM %q`, table))
 	}
@@ -78,7 +79,8 @@ func TestSwarmFaults_INV_SWARM_WHOLE(t *testing.T) {
 	for _, table := range slices.Sorted(maps.Keys(made)) {
 		for k := len(table) % each; k < made[table]-before[table]; k += each {
 			base := count(t, db, fmt.Sprintf(`SELECT count(*) FROM %q`, table))
-			walk("swarm_create", aSwarm, fmt.Sprintf("INSERT ON %q", table), fmt.Sprintf(`(SELECT count(*) FROM %q) = %d`, table, base+k))
+			walk("swarm_create", aSwarm, fmt.Sprintf("INSERT ON %q", table),
+				fmt.Sprintf(`(SELECT count(*) FROM %q) = %d`, table, base+k))
 		}
 	}
 	making := points
@@ -104,18 +106,26 @@ func TestSwarmFaults_INV_SWARM_WHOLE(t *testing.T) {
 
 // unmade are the traces of swarms that are there in part.
 var unmade = map[string]string{
-	"swarms without their agents": `SELECT count(*) FROM swarms s WHERE (SELECT sum(made) FROM swarm_slots WHERE swarm_id = s.id)
+	"swarms without their agents": `SELECT count(*) FROM swarms s WHERE (SELECT sum(made) FROM swarm_slots
+		WHERE swarm_id = s.id)
 		<> (SELECT count(*) FROM swarm_agents WHERE swarm_id = s.id)`,
 	"agents without their group": `SELECT count(*) FROM swarm_agents a WHERE NOT EXISTS (SELECT 1 FROM members m
 		WHERE m.entity_id = a.entity_id AND m.group_id = CASE a.cell WHEN '' THEN a.swarm_id ELSE a.cell END)`,
-	"agents without their context":    `SELECT count(*) FROM swarm_agents WHERE entity_id NOT IN (SELECT entity_id FROM l1)`,
-	"agents without their trust":      `SELECT count(*) FROM swarm_agents WHERE entity_id NOT IN (SELECT agent FROM trust_scores)`,
-	"agents that are of no swarm":     `SELECT count(*) FROM entities WHERE agent_type = 'swarm-worker' AND id NOT IN (SELECT entity_id FROM swarm_agents)`,
-	"groups that are of no swarm":     `SELECT count(*) FROM groups WHERE kind = 'swarm' AND id NOT IN (SELECT id FROM swarms) AND swarm_id NOT IN (SELECT id FROM swarms)`,
-	"work that is not there as whole": `SELECT count(*) FROM (SELECT 1 FROM work_items GROUP BY task_id HAVING count(*) <> 4)`,
-	"swarms that ended in part": `SELECT count(*) FROM swarms s JOIN swarm_agents a ON a.swarm_id = s.id JOIN entities e ON e.id = a.entity_id
+	"agents without their context": `SELECT count(*) FROM swarm_agents WHERE entity_id NOT IN (SELECT entity_id
+		FROM l1)`,
+	"agents without their trust": `SELECT count(*) FROM swarm_agents WHERE entity_id NOT IN (SELECT agent
+		FROM trust_scores)`,
+	"agents that are of no swarm": `SELECT count(*) FROM entities WHERE agent_type = 'swarm-worker'
+		AND id NOT IN (SELECT entity_id FROM swarm_agents)`,
+	"groups that are of no swarm": `SELECT count(*) FROM groups WHERE kind = 'swarm' AND id NOT IN (SELECT id
+		FROM swarms) AND swarm_id NOT IN (SELECT id FROM swarms)`,
+	"work that is not there as whole": `SELECT count(*) FROM (SELECT 1 FROM work_items GROUP BY task_id
+		HAVING count(*) <> 4)`,
+	"swarms that ended in part": `SELECT count(*) FROM swarms s JOIN swarm_agents a ON a.swarm_id = s.id
+		JOIN entities e ON e.id = a.entity_id
 		WHERE (s.ended_at > 0) <> (e.status = 'deactivated')`,
-	"groups that closed in part": `SELECT count(*) FROM swarms s JOIN groups g ON s.id IN (g.id, g.swarm_id) WHERE (s.ended_at > 0) <> (g.archived_at > 0)`,
+	"groups that closed in part": `SELECT count(*) FROM swarms s JOIN groups g ON s.id IN (g.id, g.swarm_id)
+		WHERE (s.ended_at > 0) <> (g.archived_at > 0)`,
 }
 
 // INV-SWARM-WHOLE, through the whole binary: a process that makes swarms and ends them

@@ -115,7 +115,8 @@ func (a *actor) play(intent string, criteria []string) object {
 		return object{"outcome": "done", "result": result}
 	}
 	return object{"outcome": "done", "result": object{"steps": a.random.IntN(100)},
-		"evidence": []object{{"tool": a.tool(), "input": fmt.Sprint("north ", a.random.IntN(9)), "exit": 0, "head": "fine"}}}
+		"evidence": []object{{"tool": a.tool(), "input": fmt.Sprint("north ", a.random.IntN(9)), "exit": 0,
+			"head": "fine"}}}
 }
 
 func (a *actor) tool() string { return []string{"bash", "read", "write", "edit"}[a.random.IntN(4)] }
@@ -123,7 +124,8 @@ func (a *actor) tool() string { return []string{"bash", "read", "write", "edit"}
 func (a *actor) plan() object {
 	subs := []object{}
 	for range 1 + a.random.IntN(3) {
-		subs = append(subs, object{"intent": fmt.Sprintf("walk %d steps towards %x", a.random.IntN(1000), a.random.Uint32()), "sequence": 1 + a.random.IntN(2),
+		subs = append(subs, object{"intent": fmt.Sprintf("walk %d steps towards %x", a.random.IntN(1000),
+			a.random.Uint32()), "sequence": 1 + a.random.IntN(2),
 			"tools": []string{a.tool()}, "success_criteria": []string{"the steps were counted", "a landmark is named"}})
 	}
 	return object{"subtasks": subs, "task_criteria": []string{"the door is in sight"}}
@@ -136,7 +138,8 @@ func answerAll(t *testing.T, lead *Process, tasks []string) (over bool) {
 		state := at[string](t, must(t, lead, "task_status", fmt.Sprintf(`{"task_id": %q}`, id)), "task.state")
 		switch state {
 		case "clarifying":
-			must(t, lead, "task_submit", fmt.Sprintf(`{"task_id": %q, "answers": %q}`, id, strings.Repeat("the red one", i%2)))
+			must(t, lead, "task_submit", fmt.Sprintf(`{"task_id": %q, "answers": %q}`, id,
+				strings.Repeat("the red one", i%2)))
 			over = false
 		case "accepted", "abandoned", "cancelled":
 		default:
@@ -154,14 +157,17 @@ const happened = `
 	UNION ALL SELECT 'Answers', (SELECT count(*) FROM tasks, json_each(questions) q WHERE q.value ->> 'answered')
 	UNION ALL SELECT 'DispatchManifest', count(*) FROM task_rounds
 	UNION ALL SELECT 'SubTask', count(*) FROM subtasks
-	UNION ALL SELECT 'ExecutionResult', coalesce(sum(attempt - 1 + (attempted <> '')), 0) FROM subtasks WHERE attempt > 0
+	UNION ALL SELECT 'ExecutionResult', coalesce(sum(attempt - 1 + (attempted <> '')), 0) FROM subtasks
+	WHERE attempt > 0
 	UNION ALL SELECT 'CorrectionSignal', coalesce(sum(attempt - 1), 0) FROM subtasks WHERE attempt > 0
 	UNION ALL SELECT 'SubTaskOutcome', count(*) FROM subtasks WHERE state IN ('matched', 'failed')
 	UNION ALL SELECT 'MergeReport', count(*) FROM task_rounds WHERE merge <> ''
 	UNION ALL SELECT 'ReplanRequest', coalesce(sum(replans), 0) FROM tasks
-	UNION ALL SELECT 'PlanDirective', (SELECT coalesce(sum(replans), 0) FROM tasks) + (SELECT count(*) FROM tasks t WHERE state = 'abandoned' AND NOT (
+	UNION ALL SELECT 'PlanDirective', (SELECT coalesce(sum(replans), 0) FROM tasks) + (SELECT count(*) FROM tasks t
+	WHERE state = 'abandoned' AND NOT (
 			replans = (SELECT count(*) FROM task_rounds r WHERE r.task = t.n AND r.directive <> '')
-			AND EXISTS (SELECT 1 FROM task_rounds r WHERE r.task = t.n AND r.round = t.round AND r.directive ->> 'directive' = 'abandon')))
+			AND EXISTS (SELECT 1 FROM task_rounds r WHERE r.task = t.n AND r.round = t.round
+			AND r.directive ->> 'directive' = 'abandon')))
 	UNION ALL SELECT 'Refused', coalesce(sum(answers), 0) FROM task_seats
 	UNION ALL SELECT 'Late', count(*) FROM work_leases WHERE late_at > 0
 	UNION ALL SELECT 'MemoryEntry', count(*) FROM lessons
@@ -186,15 +192,18 @@ func TestEveryMessageIsTapped_INV_BUS(t *testing.T) {
 	var list []*actor
 	for i := range crew {
 		name := fmt.Sprintf("actor-%d", i)
-		must(t, lead, "agent_register", fmt.Sprintf(`{"agent_type": "autonomous", "display_name": %[1]q, "name": %[1]q, "groups": ["crew"], "capabilities": {
+		must(t, lead, "agent_register", fmt.Sprintf(
+			`{"agent_type": "autonomous", "display_name": %[1]q, "name": %[1]q, "groups": ["crew"], "capabilities": {
 			"memory_read": {"layers": ["l1", "l2"], "groups": ["crew"], "visibility": ["group"]},
 			"memory_write": {"layers": ["l1", "l2"], "groups": ["crew"], "visibility": ["group"]},
 			"tools": ["task_claim", "task_report"], "max_parallel_ops": 32, "autonomous": true, "ttl_seconds": 0}}`, name))
-		list = append(list, &actor{proc: open(t, n, name), lead: lead, random: rand.New(rand.NewPCG(17, uint64(i))), doubts: i%2 == 0})
+		list = append(list, &actor{proc: open(t, n, name), lead: lead, random: rand.New(rand.NewPCG(17, uint64(i))),
+			doubts: i%2 == 0})
 	}
 	tasks := make([]string, soak.Count(t, 25, 300))
 	for i := range tasks {
-		tasks[i] = at[string](t, must(t, lead, "task_submit", `{"request": "Where is home?", "group": "crew", "tools": ["bash", "read", "write", "edit"]}`), "task_id")
+		tasks[i] = at[string](t, must(t, lead, "task_submit",
+			`{"request": "Where is home?", "group": "crew", "tools": ["bash", "read", "write", "edit"]}`), "task_id")
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
@@ -215,11 +224,13 @@ func TestEveryMessageIsTapped_INV_BUS(t *testing.T) {
 		})
 	}
 	random := rand.New(rand.NewPCG(5, 5))
-	for !answerAll(t, lead, tasks) && turns.Load() < int64(120*len(tasks)) && idle.Load() < 3*crew { // a person is waited for by what was given back too often, or is held
+	// a person is waited for by what was given back too often, or is held
+	for !answerAll(t, lead, tasks) && turns.Load() < int64(120*len(tasks)) && idle.Load() < 3*crew {
 		require.NoError(t, context.Cause(ctx))
 		time.Sleep(100 * time.Millisecond)
 		if random.IntN(40) == 0 {
-			_, err := lead.Call(t.Context(), "task_cancel", fmt.Appendf(nil, `{"task_id": %q}`, tasks[random.IntN(len(tasks))]))
+			_, err := lead.Call(t.Context(), "task_cancel",
+				fmt.Appendf(nil, `{"task_id": %q}`, tasks[random.IntN(len(tasks))]))
 			require.NoError(t, err)
 		}
 	}
@@ -255,7 +266,8 @@ func compareTap(t *testing.T, n *Node, turns int) {
 		found[record]++
 	}
 	require.NoError(t, messages.Err())
-	require.Equal(t, sent, texts(t, db, `SELECT a.target || ' ' || (d.detail ->> 'sha256') FROM audit a JOIN audit_details d ON d.seq = a.seq
+	require.Equal(t, sent, texts(
+		t, db, `SELECT a.target || ' ' || (d.detail ->> 'sha256') FROM audit a JOIN audit_details d ON d.seq = a.seq
 		WHERE a.target LIKE 'message/%' ORDER BY a.seq`), "the audit record tells of other messages")
 	delete(found, "Constraints") // of memory, for each planner's seat there was any for
 	require.Positive(t, found["Notes"], "no answer was ever noted upon")

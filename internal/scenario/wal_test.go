@@ -160,6 +160,7 @@ func TestFlippedLog(t *testing.T) {
 		}
 	}
 	require.NotZero(t, noticed, "no flip was noticed")
-	t.Logf("%d flipped bits in a log of %d bytes: 0 torn transactions, 0 answers from before the flip lost; %d cost later items",
+	t.Logf("%d flipped bits in a log of %d bytes: 0 torn transactions, 0 answers from before the flip lost; %d cost "+
+		"later items",
 		flips, len(img.log), noticed)
 }

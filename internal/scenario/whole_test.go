@@ -14,18 +14,25 @@ import (
 // torn are the traces of transactions that are there in part: each query counts
 // what one of its rows must not be without.
 var torn = map[string]string{
-	"items without an audit entry":     `SELECT count(*) FROM items WHERE 'item/' || id NOT IN (SELECT target FROM audit)`,
-	"audit entries without their item": `SELECT count(*) FROM audit WHERE action = 'memory_write_warm' AND target NOT IN (SELECT 'item/' || id FROM items)`,
-	"group items without an event": `SELECT count(*) FROM items WHERE visibility = 'group' AND source <> 'archive' AND group_id || id NOT IN (
+	"items without an audit entry": `SELECT count(*) FROM items WHERE 'item/' || id NOT IN (SELECT target
+		FROM audit)`,
+	"audit entries without their item": `SELECT count(*) FROM audit WHERE action = 'memory_write_warm'
+		AND target NOT IN (SELECT 'item/' || id FROM items)`,
+	"group items without an event": `SELECT count(*) FROM items WHERE visibility = 'group' AND source <> 'archive'
+		AND group_id || id NOT IN (
 		SELECT substr(stream, 3) || json_extract(payload, '$.item_id') FROM events WHERE type = 'memory.written')`,
 	"events without their item": `SELECT count(*) FROM events WHERE type = 'memory.written'
 		AND json_extract(payload, '$.item_id') NOT IN (SELECT id FROM items)`,
-	"streams with a gap": `SELECT count(*) FROM streams s WHERE s.head <> (SELECT count(*) FROM events e WHERE e.stream = s.name)
+	"streams with a gap": `SELECT count(*) FROM streams s WHERE s.head <> (SELECT count(*) FROM events e
+		WHERE e.stream = s.name)
 		OR s.head <> (SELECT max(seq) FROM events e WHERE e.stream = s.name)`,
-	"items that are not in the index": `SELECT count(*) FROM items WHERE current = 1 AND n NOT IN (SELECT id FROM items_fts_docsize)`,
-	"scopes that count wrongly": `SELECT count(*) FROM scopes s WHERE s.items <> (SELECT count(*) FROM items i WHERE i.scope = s.n AND i.current = 1
+	"items that are not in the index": `SELECT count(*) FROM items WHERE current = 1 AND n NOT IN (SELECT id
+		FROM items_fts_docsize)`,
+	"scopes that count wrongly": `SELECT count(*) FROM scopes s WHERE s.items <> (SELECT count(*) FROM items i
+		WHERE i.scope = s.n AND i.current = 1
 		AND i.quarantined = 0 AND i.source <> 'archive' AND (i.confidence >= 300 OR i.validated = 1))`,
-	"keys that are nobody's": `SELECT count(*) FROM entity_keys k WHERE NOT EXISTS (SELECT 1 FROM entities e WHERE e.id = k.entity_id)`,
+	"keys that are nobody's": `SELECT count(*) FROM entity_keys k WHERE NOT EXISTS (SELECT 1 FROM entities e
+		WHERE e.id = k.entity_id)`,
 }
 
 // whole says what is wrong with the database file at path, which no process

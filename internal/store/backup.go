@@ -135,7 +135,8 @@ func VerifyFile(ctx context.Context, path string, verify func(*Tx) error) (Repor
 	}
 	fi, err := os.Stat(path)
 	if err != nil {
-		return Report{}, schemas.NotFoundf("there is no file %s", path).Try("name a file that cordelia backup wrote").Because(err)
+		return Report{}, schemas.NotFoundf("there is no file %s",
+			path).Try("name a file that cordelia backup wrote").Because(err)
 	}
 	c, err := connect(ctx, readOnlyURI(path))
 	if err != nil {
@@ -211,7 +212,8 @@ func (l loose) foreignCode(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := l.c.QueryContext(ctx, `SELECT name, coalesce(sql, '') FROM sqlite_schema WHERE type IN ('trigger', 'view')`)
+	rows, err := l.c.QueryContext(
+		ctx, `SELECT name, coalesce(sql, '') FROM sqlite_schema WHERE type IN ('trigger', 'view')`)
 	found, err := Collect(rows, err, func(r *sql.Rows) (v [2]string, err error) { return v, r.Scan(&v[0], &v[1]) })
 	if err != nil {
 		return err

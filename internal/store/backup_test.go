@@ -66,7 +66,8 @@ func TestBackupUnderLoad(t *testing.T) {
 // made stays.
 func TestBackupTidiesUp(t *testing.T) {
 	dir := t.TempDir()
-	dead, alive, other := filepath.Join(dir, tempBackup+"DEAD"), filepath.Join(dir, tempBackup+"ALIVE"), filepath.Join(dir, "notes")
+	dead, alive, other := filepath.Join(dir, tempBackup+"DEAD"), filepath.Join(dir,
+		tempBackup+"ALIVE"), filepath.Join(dir, "notes")
 	for _, path := range []string{dead, alive, other} {
 		require.NoError(t, os.WriteFile(path, []byte("half"), 0o600))
 	}
@@ -135,7 +136,8 @@ func TestVerifyFile(t *testing.T) {
 	s := open(t)
 	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error { // many pages to damage
 		_, err := tx.Exec(`INSERT INTO node(name, value) 
-			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i, hex(randomblob(200)) FROM n`)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+			WHERE i < 500) SELECT i, hex(randomblob(200)) FROM n`)
 		return err
 	}))
 	good, err := s.Backup(t.Context(), filepath.Join(t.TempDir(), "b"), nil)
@@ -162,9 +164,10 @@ func TestVerifyFile(t *testing.T) {
 		path string
 		code schemas.Code
 	}{
-		"absent":     {good.Path + "x", schemas.CodeNotFound},
-		"empty":      {damage(func([]byte) []byte { return nil }), schemas.CodeUnavailable},
-		"other":      {damage(func([]byte) []byte { return []byte(strings.Repeat("no database ", 500)) }), schemas.CodeUnavailable},
+		"absent": {good.Path + "x", schemas.CodeNotFound},
+		"empty":  {damage(func([]byte) []byte { return nil }), schemas.CodeUnavailable},
+		"other": {damage(func([]byte) []byte { return []byte(strings.Repeat("no database ", 500)) }),
+			schemas.CodeUnavailable},
 		"cut":        {damage(func(b []byte) []byte { return b[:len(b)/2] }), schemas.CodeUnavailable},
 		"wiped page": {damage(func(b []byte) []byte { clear(b[len(b)-8192:]); return b }), schemas.CodeUnavailable},
 		"newer":      {newer, schemas.CodeUnavailable},
@@ -338,7 +341,8 @@ func TestRestoreKilled(t *testing.T) {
 	seen := map[string]bool{}
 	backup, target := oldAndNew(t)
 	_, err := Restore(t.Context(), RestoreOptions{
-		Backup: backup, Target: filepath.Join(t.TempDir(), "n.db"), Prepare: raiseEpoch, step: func(name string) { seen[name] = true },
+		Backup: backup, Target: filepath.Join(t.TempDir(), "n.db"), Prepare: raiseEpoch,
+		step: func(name string) { seen[name] = true },
 	})
 	require.NoError(t, err)
 	for name := range seen {

@@ -221,7 +221,8 @@ func call[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&p)) }
 
 func diskOpen(tls *libc.TLS, _, name, file uintptr, flags int32, outFlags uintptr) int32 {
 	below := (*sqlite3.Tsqlite3_vfs)(at(disks.unix))
-	rc := call[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](below.FxOpen)(tls, disks.unix, name, file, flags, outFlags)
+	rc := call[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](below.FxOpen)(tls, disks.unix, name,
+		file, flags, outFlags)
 	if rc != 0 || name == 0 {
 		return rc
 	}

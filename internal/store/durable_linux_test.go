@@ -43,7 +43,8 @@ func TestINV_DURABLE_powerCut(t *testing.T) {
 				writers.Go(func() {
 					for i := range each {
 						name := fmt.Sprintf("%d-%d", w, i)
-						if err := put(context.Background(), s, name, strings.Repeat("x", random.IntN(20_000))); err != nil {
+						if err := put(context.Background(), s, name,
+							strings.Repeat("x", random.IntN(20_000))); err != nil {
 							t.Error(err)
 							return
 						}
@@ -71,7 +72,8 @@ func TestINV_DURABLE_powerCut(t *testing.T) {
 			}
 			writers.Wait()
 			require.NotZero(t, d.reached(), "the disk was not watched")
-			t.Logf("%s: %d images of %d answered writes: %d without the write, %d damaged", name, images, 3*each, lost, damaged)
+			t.Logf("%s: %d images of %d answered writes: %d without the write, %d damaged", name, images, 3*each, lost,
+				damaged)
 			switch name {
 			case "default":
 				require.Zero(t, lost+damaged)
@@ -115,7 +117,8 @@ func TestDiskFaults(t *testing.T) {
 			pair := func(name string) error { // two rows, or none
 				return s.Write(t.Context(), func(tx *Tx) error {
 					for _, half := range []string{"/a", "/b"} {
-						if _, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, ?)`, name+half, strings.Repeat("x", 9000)); err != nil {
+						if _, err := tx.Exec(`INSERT INTO node(name, value) VALUES (?, ?)`, name+half,
+							strings.Repeat("x", 9000)); err != nil {
 							return err
 						}
 					}

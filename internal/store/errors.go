@@ -69,9 +69,11 @@ func classify(err error) error {
 		return schemas.Errorf(schemas.CodeBusy, "another process held the database for too long; nothing was written").
 			Try("repeat the call; if it happens again, run: cordelia doctor").Because(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return unavailable("the database is damaged", "run: cordelia doctor, then: cordelia restore FILE, from a backup")
+		return unavailable("the database is damaged",
+			"run: cordelia doctor, then: cordelia restore FILE, from a backup")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-		return unavailable("the database file cannot be written", "check the owner and mode of the home folder: cordelia doctor")
+		return unavailable("the database file cannot be written",
+			"check the owner and mode of the home folder: cordelia doctor")
 	}
 	return err
 }

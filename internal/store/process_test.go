@@ -20,7 +20,8 @@ import (
 // roles are the processes that tests start.
 func roles() map[string]func(context.Context, string, *bufio.Reader) error {
 	all := map[string]func(context.Context, string, *bufio.Reader) error{
-		"open": playOpen, "write": playWrite, "notify": playNotify, "watch": playWatch, "hold": playHold, "restore": playRestore, "live": playLive,
+		"open": playOpen, "write": playWrite, "notify": playNotify, "watch": playWatch, "hold": playHold,
+		"restore": playRestore, "live": playLive,
 	}
 	maps.Copy(all, linuxRoles())
 	return all
@@ -235,7 +236,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 	_, err = Open(t.Context(), Options{Path: path})
 	require.ErrorIs(t, err, schemas.ErrUnavailable)
-	require.ErrorContains(t, err, fmt.Sprintf("schema %d, this cordelia knows up to %d", SchemaVersion()+1, SchemaVersion()))
+	require.ErrorContains(t, err, fmt.Sprintf("schema %d, this cordelia knows up to %d", SchemaVersion()+1,
+		SchemaVersion()))
 	require.ErrorContains(t, err, "install the newer cordelia")
 }
 

@@ -97,7 +97,8 @@ func TestShrinkGivesMemoryBack(t *testing.T) {
 	s := openAt(t, path)
 	require.NoError(t, s.Write(t.Context(), func(tx *Tx) error {
 		_, err := tx.Exec(`INSERT INTO node(name, value) 
-			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT 'n' || i, hex(zeroblob(2000)) FROM n`)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT 'n' || i,
+			hex(zeroblob(2000)) FROM n`)
 		return err
 	}))
 	count := func(s *Store) (n int) {

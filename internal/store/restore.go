@@ -48,7 +48,8 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
-	if _, err := os.Stat(o.Target); o.DryRun && errors.Is(err, os.ErrNotExist) { // nobody uses it, and a look makes no folder
+	// nobody uses it, and a look makes no folder
+	if _, err := os.Stat(o.Target); o.DryRun && errors.Is(err, os.ErrNotExist) {
 		backup, err := VerifyFile(ctx, o.Backup, o.Verify)
 		return RestoreReport{Backup: backup, Target: o.Target, DryRun: true}, err
 	}
@@ -61,7 +62,8 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 		return report, err
 	}
 	if same(o.Backup, target) {
-		return report, schemas.Invalidf("the backup is the database itself").Try("name a file that cordelia backup wrote")
+		return report, schemas.Invalidf("the backup is the database itself").Try(
+			"name a file that cordelia backup wrote")
 	}
 	use, err := useAlone(target)
 	if err != nil {

@@ -114,7 +114,9 @@ func (l loose) strings(t *testing.T, query string) []string {
 
 func (l loose) tables(t *testing.T, kind string) []string {
 	t.Helper()
-	return l.strings(t, fmt.Sprintf(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = '%s' AND name NOT LIKE 'sqlite%%' ORDER BY 1`, kind))
+	return l.strings(t, fmt.Sprintf(
+		`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = '%s' AND name NOT LIKE 'sqlite%%'
+			ORDER BY 1`, kind))
 }
 
 func (l loose) columns(t *testing.T, table string) []string {
@@ -137,10 +139,12 @@ func makeFixture(t *testing.T, all []migrate.Migration) string {
 	run(`PRAGMA foreign_keys = 0; BEGIN`)
 	for _, m := range all {
 		run(m.SQL)
-		run(fmt.Sprintf(`INSERT INTO schema_version(version, name, at) VALUES (%d, '%s', %d)`, m.Version, m.Name, m.Version))
+		run(fmt.Sprintf(`INSERT INTO schema_version(version, name, at) VALUES (%d, '%s', %d)`, m.Version, m.Name,
+			m.Version))
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "-- A database of schema version %d with rows in every table. Made by tests; not to be edited.\n", len(all))
+	fmt.Fprintf(&out, "-- A database of schema version %d with rows in every table. Made by tests; not to be edited.\n",
+		len(all))
 	definitions := func(kinds string) {
 		for _, text := range c.strings(t, `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN (`+kinds+`)
 				AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY rowid`) {
@@ -184,14 +188,17 @@ func makeFixture(t *testing.T, all []migrate.Migration) string {
 }
 
 func insert(table string, columns, values []string) string {
-	return fmt.Sprintf("INSERT INTO %s(%s) VALUES (%s);\n", table, strings.Join(columns, ", "), strings.Join(values, ", "))
+	return fmt.Sprintf("INSERT INTO %s(%s) VALUES (%s);\n", table, strings.Join(columns, ", "),
+		strings.Join(values, ", "))
 }
 
 // value is what row i of a fixture has in a column: what its checks allow and
 // what it refers to, else something that is like no other.
 func (l loose) value(t *testing.T, table, column string, i int) string {
 	t.Helper()
-	if to := l.strings(t, fmt.Sprintf(`SELECT "table" || ' ' || "to" FROM pragma_foreign_key_list('%s') WHERE "from" = '%s'`, table, column)); len(to) == 1 {
+	if to := l.strings(t, fmt.Sprintf(
+		`SELECT "table" || ' ' || "to" FROM pragma_foreign_key_list('%s') WHERE "from" = '%s'`, table,
+		column)); len(to) == 1 {
 		other, key, _ := strings.Cut(to[0], " ")
 		return l.value(t, other, key, i)
 	}
@@ -200,7 +207,8 @@ func (l loose) value(t *testing.T, table, column string, i int) string {
 		allowed := strings.Split(m[1], ",")
 		return strings.TrimSpace(allowed[i%len(allowed)])
 	}
-	switch kind := l.strings(t, fmt.Sprintf(`SELECT type FROM pragma_table_info('%s') WHERE name = '%s'`, table, column))[0]; kind {
+	switch kind := l.strings(t, fmt.Sprintf(`SELECT type FROM pragma_table_info('%s') WHERE name = '%s'`, table,
+		column))[0]; kind {
 	case "INTEGER":
 		return fmt.Sprint(i + 1)
 	case "REAL":
@@ -230,7 +238,8 @@ func TestUpgrade(t *testing.T) {
 				asMade := filepath.Join(t.TempDir(), "n.db")
 				load(t, makeFixture(t, all[:v]), asMade)
 				require.Equal(t, inspectFile(t, asMade, nil).schema, before.schema,
-					"migration %d is not what it was when its fixture was made; if it was released take the change back, else delete %s and run with UPDATE_GOLDEN=1",
+					"migration %d is not what it was when its fixture was made; if it was released take the change "+
+						"back, else delete %s and run with UPDATE_GOLDEN=1",
 					v, fixturePath(all[v-1]))
 			}
 			for table, rows := range before.rows {

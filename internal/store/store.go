@@ -80,7 +80,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders), places: make(chan struct{}, maxReaders), living: lock.Processes{Dir: path + ".alive"}, quit: make(chan struct{})}
+	s := &Store{path: path, clock: o.Clock, readers: make(chan *conn, maxReaders),
+		places: make(chan struct{}, maxReaders), living: lock.Processes{Dir: path + ".alive"},
+		quit: make(chan struct{})}
 	for range maxReaders {
 		s.places <- struct{}{}
 	}
@@ -113,7 +115,8 @@ func place(file string) (string, error) {
 		return "", fmt.Errorf("database path: %w", err)
 	}
 	if name, bad := NetworkFileSystem(filepath.Dir(resolved)); bad {
-		return "", schemas.Errorf(schemas.CodeUnavailable, "%s is on a network file system (%s), where SQLite corrupts data", filepath.Dir(resolved), name).
+		return "", schemas.Errorf(schemas.CodeUnavailable,
+			"%s is on a network file system (%s), where SQLite corrupts data", filepath.Dir(resolved), name).
 			Try("choose a folder on a local disk with --home")
 	}
 	return resolved, nil
@@ -166,7 +169,8 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{store: s, lock: write, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit, ended: make(chan struct{})}
+	w := &writer{store: s, lock: write, wait: o.Wait, jobs: make(chan *job, maxBatch), quit: s.quit,
+		ended: make(chan struct{})}
 	ready := s.current(ctx)
 	if !ready {
 		if w.conn, err = s.connect(ctx, o.Wait); err != nil {
@@ -283,7 +287,8 @@ func inspect(c *conn) error {
 		}
 	}
 	if mode != "wal" {
-		return schemas.Errorf(schemas.CodeUnavailable, "the database cannot use a write-ahead log (journal mode is %s)", mode).
+		return schemas.Errorf(schemas.CodeUnavailable, "the database cannot use a write-ahead log (journal mode is %s)",
+			mode).
 			Try("choose a folder on a local disk with --home")
 	}
 	return nil

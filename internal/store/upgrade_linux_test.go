@@ -113,7 +113,8 @@ func TestUpgradeKilled(t *testing.T) {
 		}
 	}
 	require.NotZero(t, old)
-	t.Logf("%d schemas, %d kills: %d left the old database, %d the new one, 0 anything between", len(upgradesFrom(t)), kills, old, done)
+	t.Logf("%d schemas, %d kills: %d left the old database, %d the new one, 0 anything between", len(upgradesFrom(t)),
+		kills, old, done)
 }
 
 // A disk that fails at any step of an upgrade is told of, and costs nothing.

@@ -20,7 +20,8 @@ func useShared(path string) (*os.File, error) {
 
 // useAlone makes sure that nobody uses the database at path.
 func useAlone(path string) (*os.File, error) {
-	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy, "other cordelia processes use the database; nothing was changed").
+	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy,
+		"other cordelia processes use the database; nothing was changed").
 		Try("end the running agents' sessions and cordelia serve, then repeat: cordelia restore FILE"))
 }
 

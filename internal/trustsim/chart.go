@@ -55,9 +55,11 @@ func (r report) panel(b *strings.Builder, x, y float64, s scenario, by func(resu
 	for i, line := range lines {
 		var path []string
 		for k, v := range line {
-			path = append(path, fmt.Sprintf("%.1f,%.1f", x+wide*float64(k)/float64(max(len(line)-1, 1)), y+gap+high*(1-v/most)))
+			path = append(path, fmt.Sprintf("%.1f,%.1f", x+wide*float64(k)/float64(max(len(line)-1, 1)),
+				y+gap+high*(1-v/most)))
 		}
-		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(path, " "), colours[i])
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(path, " "),
+			colours[i])
 	}
 }
 

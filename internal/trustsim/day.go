@@ -62,7 +62,8 @@ func live(ctx context.Context, w *world, p policy, dir string) (r result, err er
 			err = bad
 		}
 	}()
-	n := &run{world: w, house: h, policy: p, byID: map[schemas.ItemID]item{}, ask: w.stream("questions"), judge: w.stream("verdicts")}
+	n := &run{world: w, house: h, policy: p, byID: map[schemas.ItemID]item{}, ask: w.stream("questions"),
+		judge: w.stream("verdicts")}
 	if n.reader, err = h.enrol(ctx, "reader"); err != nil {
 		return r, err
 	}
@@ -224,7 +225,8 @@ func (n *run) evening(ctx context.Context, day int) error {
 		n.result.stands(a, day)
 		if s.tier == schemas.Untrusted && !a.out {
 			a.out = true
-			if _, err := n.call(ctx, n.person, "memory_group", args{"action": "remove", "group": group, "entity": string(a.caller.Entity)}); err != nil {
+			if _, err := n.call(ctx, n.person, "memory_group",
+				args{"action": "remove", "group": group, "entity": string(a.caller.Entity)}); err != nil {
 				return err
 			}
 		}

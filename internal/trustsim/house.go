@@ -45,7 +45,8 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 	if err := os.Mkdir(h.files, 0o700); err != nil {
 		return nil, err
 	}
-	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed, Clock: h.clock,
+	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
+		Clock:  h.clock,
 		Checks: check.Env{Roots: []string{h.files}}, Access: access.Config{TiersOf: p.tiersOf()}})
 	if err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (h *house) furnish(ctx context.Context, ring *ops.Keyring) error {
 	if h.person, err = ring.Person(ctx, ""); err != nil {
 		return err
 	}
-	_, err = h.call(ctx, h.person, "memory_group", args{"action": "create", "group": group, "culture": args{"departure_policy": "restrictive"}})
+	_, err = h.call(ctx, h.person, "memory_group", args{"action": "create", "group": group,
+		"culture": args{"departure_policy": "restrictive"}})
 	return err
 }
 
@@ -105,9 +107,12 @@ func (h *house) enrol(ctx context.Context, name string) (ops.Caller, error) {
 		m["visibility"] = visibility
 		return m
 	}
-	if _, err := h.call(ctx, h.person, "agent_register", args{"agent_type": "claude-code", "display_name": name, "name": name, "groups": []string{group},
-		"capabilities": args{"memory_read": with("private", "group"), "memory_write": with("private", "group"), "autonomous": true,
-			"max_parallel_ops": 4, "ttl_seconds": 0, "tools": []string{"memory_write_warm", "memory_search", "memory_read_warm", "trust_assess"}}}); err != nil {
+	if _, err := h.call(ctx, h.person, "agent_register",
+		args{"agent_type": "claude-code", "display_name": name, "name": name, "groups": []string{group},
+			"capabilities": args{"memory_read": with("private", "group"), "memory_write": with("private", "group"),
+				"autonomous":       true,
+				"max_parallel_ops": 4, "ttl_seconds": 0, "tools": []string{"memory_write_warm", "memory_search",
+					"memory_read_warm", "trust_assess"}}}); err != nil {
 		return ops.Caller{}, fmt.Errorf("register %s: %w", name, err)
 	}
 	key, err := h.node.OpenIdentity(ctx, name)

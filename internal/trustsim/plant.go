@@ -65,11 +65,14 @@ func many(n int, p plant) []plant {
 func scenarios() []scenario {
 	good := func(n int) []plant { return many(n, plant{honest, honestErrs}) }
 	return []scenario{
-		{"noisy", append(good(4), plant{noisy, .1}, plant{noisy, .2}, plant{noisy, .3}, plant{noisy, .4}, plant{noisy, .5}, plant{noisy, .7}),
+		{"noisy", append(good(4), plant{noisy, .1}, plant{noisy, .2}, plant{noisy, .3}, plant{noisy, .4},
+			plant{noisy, .5}, plant{noisy, .7}),
 			"hysteresis: a second error is needed to shut an agent out, where the user's verdicts alone need one"},
-		{"sleeper", append(good(8), many(2, plant{sleeper, honestErrs})...), "an exponential average forgets the good days sooner"},
+		{"sleeper", append(good(8), many(2, plant{sleeper, honestErrs})...),
+			"an exponential average forgets the good days sooner"},
 		{"ring", append(good(7), many(3, plant{ring, ringLies})...), ""},
-		{"forged word", append(good(7), many(3, plant{forger, ringLies})...), "without trust nobody can be slandered: honest agents are shut out"},
+		{"forged word", append(good(7), many(3, plant{forger, ringLies})...),
+			"without trust nobody can be slandered: honest agents are shut out"},
 		{"whitewasher", append(good(8), many(2, plant{whitewasher, 1})...),
 			"hysteresis: each new name writes one false item more before it is shut out"},
 		{"paraphraser", append(good(7), plant{liar, 1}, plant{paraphraser, 1}, plant{paraphraser, 1}), ""},

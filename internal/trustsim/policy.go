@@ -46,7 +46,8 @@ func policies() []policy {
 		}},
 		{name: exponential, accuracy: average},
 		{name: userMean, userOnly: true, accuracy: func(rights []bool) float64 {
-			return (trust.PriorMean*trust.PriorStrength + float64(count(rights))) / float64(trust.PriorStrength+len(rights))
+			return (trust.PriorMean*trust.PriorStrength + float64(count(rights))) / float64(
+				trust.PriorStrength+len(rights))
 		}},
 		{name: userAverage, userOnly: true, accuracy: average},
 		{name: noPredictions, silent: true},

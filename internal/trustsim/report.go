@@ -21,11 +21,14 @@ func (r report) publish(docs string) error {
 		return err
 	}
 	files := map[string]string{
-		"trust-false.svg": r.plot("False items among those retrieved, by day, %", func(r result) []share { return r.contamination }),
-		"trust-found.svg": r.plot("Questions whose true item was found, by day, %", func(r result) []share { return r.found }),
+		"trust-false.svg": r.plot("False items among those retrieved, by day, %",
+			func(r result) []share { return r.contamination }),
+		"trust-found.svg": r.plot("Questions whose true item was found, by day, %",
+			func(r result) []share { return r.found }),
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(docs, name), []byte(content), 0o644); err != nil { //nolint:gosec // a page for everyone
+		if err := os.WriteFile(filepath.Join(docs, name), []byte(content),
+			0o644); err != nil { //nolint:gosec // a page for everyone
 			return err
 		}
 	}
@@ -93,7 +96,8 @@ func (r report) tested() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, m.word(d), says)
 	}
 	return fmt.Sprintf("Hypothesis: %s. It fails in %d of %d worlds.\n\n", hypothesis, failed, len(scenarios())) +
-		fmt.Sprintf("| agents | false items retrieved, minus those of %s, points | |\n|---|--:|---|\n", userMean) + b.String()
+		fmt.Sprintf("| agents | false items retrieved, minus those of %s, points | |\n|---|--:|---|\n",
+			userMean) + b.String()
 }
 
 func differences(ours, theirs []float64) []float64 {

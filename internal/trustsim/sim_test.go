@@ -66,7 +66,8 @@ func TestRivals(t *testing.T) {
 	require.InDelta(t, 0.5, user([]bool{false}), 1e-12, "from the same prior")
 	require.InDelta(t, 4.0/7, user([]bool{false, true}), 1e-12)
 	require.Nil(t, byName[design].tiersOf(), "the product scores by itself")
-	for accuracy, tier := range map[float64]schemas.Tier{0: schemas.Untrusted, 0.3: schemas.Low, 0.6: schemas.Medium, 0.85: schemas.Medium, 0.9: schemas.High} {
+	for accuracy, tier := range map[float64]schemas.Tier{0: schemas.Untrusted, 0.3: schemas.Low, 0.6: schemas.Medium,
+		0.85: schemas.Medium, 0.9: schemas.High} {
 		require.Equal(t, tier, tierOf(accuracy))
 	}
 }

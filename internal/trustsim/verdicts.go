@@ -25,7 +25,8 @@ func (n *run) assessAll(ctx context.Context, found []item) error {
 	}
 	for range relayedADay {
 		if i, ok := n.pick(found); ok {
-			if err := n.assess(ctx, n.reader, i, args{"verdict": n.word(i, relayedRight), "relayed": true}); err != nil {
+			if err := n.assess(ctx, n.reader, i, args{"verdict": n.word(i, relayedRight),
+				"relayed": true}); err != nil {
 				return err
 			}
 		}

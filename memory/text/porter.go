@@ -155,5 +155,6 @@ func endsDouble(w string) bool {
 // endsShort reports whether w ends consonant, vowel, consonant other than w, x, y.
 func endsShort(w string) bool {
 	n := len(w)
-	return n >= 3 && consonant(w, n-3) && !consonant(w, n-2) && consonant(w, n-1) && strings.IndexByte("wxy", w[n-1]) < 0
+	return n >= 3 && consonant(w, n-3) && !consonant(w, n-2) && consonant(w, n-1) &&
+		strings.IndexByte("wxy", w[n-1]) < 0
 }

@@ -18,13 +18,15 @@ type Dates struct {
 // DatesIn finds years, months and days in a query.
 func DatesIn(text string) Dates {
 	var d Dates
-	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
+	fields := strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' })
 	for i, w := range fields {
 		if t, err := time.Parse(time.DateOnly, w); err == nil {
 			d.years, d.months, d.days = append(d.years, t.Year()), append(d.months, t.Month()), append(d.days, t.Day())
 			continue
 		}
-		if m := monthNamed(w); m != 0 && (w != "may" || i > 0 && namesTime(fields[i-1]) || i+1 < len(fields) && namesDay(fields[i+1])) {
+		if m := monthNamed(w); m != 0 && (w != "may" || i > 0 && namesTime(fields[i-1]) || i+1 < len(fields) &&
+			namesDay(fields[i+1])) {
 			d.months = append(d.months, m)
 			continue
 		}
@@ -34,7 +36,8 @@ func DatesIn(text string) Dates {
 		case err != nil:
 		case n >= 1900 && n <= 2100 && ordinal == w:
 			d.years = append(d.years, n)
-		case n >= 1 && n <= 31 && (ordinal != w || i > 0 && monthNamed(fields[i-1]) != 0 || i+1 < len(fields) && monthNamed(fields[i+1]) != 0):
+		case n >= 1 && n <= 31 && (ordinal != w || i > 0 && monthNamed(fields[i-1]) != 0 || i+1 < len(fields) &&
+			monthNamed(fields[i+1]) != 0):
 			d.days = append(d.days, n)
 		}
 	}
@@ -175,7 +178,8 @@ func ShapesIn(text string) Shapes {
 func timeWord(w string) bool {
 	switch w {
 	case "yesterday", "today", "tomorrow", "tonight", "ago", "week", "weeks", "month", "months", "year", "years", "day", "days",
-		"hour", "hours", "morning", "evening", "weekend", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "last", "next":
+		"hour", "hours", "morning", "evening", "weekend", "monday", "tuesday", "wednesday", "thursday", "friday",
+		"saturday", "sunday", "last", "next":
 		return true
 	}
 	return false

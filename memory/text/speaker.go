@@ -123,9 +123,12 @@ func role(w string) bool {
 func heading(s string) bool {
 	switch s {
 	case "note", "notes", "todo", "fixme", "decision", "decisions", "warning", "caution", "error", "fix", "bug", "summary", "question", "answer",
-		"result", "results", "update", "fact", "example", "step", "important", "tip", "hint", "conclusion", "context", "background", "problem",
-		"cause", "root cause", "solution", "impact", "action", "actions", "next", "next steps", "status", "goal", "title", "subject", "re", "fwd",
-		"rule", "lesson", "lesson learned", "insight", "pattern", "principle", "finding", "reason", "why", "how", "what", "when", "where", "who",
+		"result", "results", "update", "fact", "example", "step", "important", "tip", "hint", "conclusion", "context",
+		"background", "problem",
+		"cause", "root cause", "solution", "impact", "action", "actions", "next", "next steps", "status", "goal",
+		"title", "subject", "re", "fwd",
+		"rule", "lesson", "lesson learned", "insight", "pattern", "principle", "finding", "reason", "why", "how",
+		"what", "when", "where", "who",
 		"usage", "input", "output", "returns", "deprecated", "security", "changed", "added", "removed", "fixed":
 		return true
 	}

@@ -60,7 +60,8 @@ func appendRun(out []Word, run string) []Word {
 
 // unspaced reports whether r belongs to a script written without blanks.
 func unspaced(r rune) bool {
-	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar)
+	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai,
+		unicode.Khmer, unicode.Lao, unicode.Myanmar)
 }
 
 func appendPairs(out []Word, run string) []Word {
@@ -119,7 +120,8 @@ func identifierParts(s string) []string {
 			flush(i)
 			start = i + 1
 		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(runes[i-1]),
-			i > 0 && i+1 < len(runes) && unicode.IsUpper(r) && unicode.IsUpper(runes[i-1]) && unicode.IsLower(runes[i+1]):
+			i > 0 && i+1 < len(runes) && unicode.IsUpper(r) && unicode.IsUpper(runes[i-1]) &&
+				unicode.IsLower(runes[i+1]):
 			flush(i)
 		}
 	}

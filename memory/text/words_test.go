@@ -11,12 +11,17 @@ import (
 // Examples of Porter's paper, step by step.
 func TestStem(t *testing.T) {
 	for word, want := range map[string]string{
-		"caresses": "caress", "ponies": "poni", "cats": "cat", "feed": "feed", "agreed": "agre", "plastered": "plaster", "motoring": "motor",
-		"sing": "sing", "conflated": "conflat", "troubled": "troubl", "sized": "size", "hopping": "hop", "falling": "fall", "failing": "fail",
-		"filing": "file", "happy": "happi", "sky": "sky", "relational": "relat", "conditional": "condit", "digitizer": "digit",
-		"vietnamization": "vietnam", "operator": "oper", "feudalism": "feudal", "decisiveness": "decis", "triplicate": "triplic",
-		"formative": "form", "electrical": "electr", "hopeful": "hope", "goodness": "good", "revival": "reviv", "allowance": "allow",
-		"adoption": "adopt", "probate": "probat", "rate": "rate", "controll": "control", "roll": "roll",
+		"caresses": "caress", "ponies": "poni", "cats": "cat", "feed": "feed", "agreed": "agre", "plastered": "plaster",
+		"motoring": "motor",
+		"sing":     "sing", "conflated": "conflat", "troubled": "troubl", "sized": "size", "hopping": "hop",
+		"falling": "fall", "failing": "fail",
+		"filing": "file", "happy": "happi", "sky": "sky", "relational": "relat", "conditional": "condit",
+		"digitizer":      "digit",
+		"vietnamization": "vietnam", "operator": "oper", "feudalism": "feudal", "decisiveness": "decis",
+		"triplicate": "triplic",
+		"formative":  "form", "electrical": "electr", "hopeful": "hope", "goodness": "good", "revival": "reviv",
+		"allowance": "allow",
+		"adoption":  "adopt", "probate": "probat", "rate": "rate", "controll": "control", "roll": "roll",
 		"went": "go", "bought": "bui", "is2": "is2", "naïve": "naïve", "of": "of",
 	} {
 		require.Equal(t, want, stem(word), word)
@@ -57,7 +62,8 @@ func TestGrams(t *testing.T) {
 
 // What goes into the index is words of letters and digits, whatever comes in.
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"", "The cats", "getUserByID_x", "数据库 한국어", "\xff\xfe", strings.Repeat("ab", 200), "_", "__a__B"} {
+	for _, s := range []string{"", "The cats", "getUserByID_x", "数据库 한국어", "\xff\xfe", strings.Repeat("ab", 200), "_",
+		"__a__B"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -79,11 +85,13 @@ func FuzzWords(f *testing.F) {
 }
 
 func TestTypo(t *testing.T) {
-	for _, pair := range [][2]string{{"authent", "autent"}, {"night", "nihgt"}, {"servic", "serxic"}, {"сервер", "свервер"}, {"сервер", "сёрвер"}, {"häuser", "hauser"}} {
+	for _, pair := range [][2]string{{"authent", "autent"}, {"night", "nihgt"}, {"servic", "serxic"},
+		{"сервер", "свервер"}, {"сервер", "сёрвер"}, {"häuser", "hauser"}} {
 		require.True(t, Typo(pair[0], pair[1]), pair)
 		require.True(t, Typo(pair[1], pair[0]), pair)
 	}
-	for _, pair := range [][2]string{{"test", "tests"}, {"night", "night"}, {"night", "nhgti"}, {"кот", "код"}, {"authent", "aubent"}, {"数据库", "数据表"}} {
+	for _, pair := range [][2]string{{"test", "tests"}, {"night", "night"}, {"night", "nhgti"}, {"кот", "код"},
+		{"authent", "aubent"}, {"数据库", "数据表"}} {
 		require.False(t, Typo(pair[0], pair[1]), pair)
 	}
 }

@@ -44,10 +44,12 @@ func Account(g access.Grant, id string) ([]string, error) {
 		count += len(s.outcome.CriteriaVerdicts)
 	}
 	room := max(accountRoom/max(count, 1), leastVerdict)
-	list := []string{fmt.Sprintf("the whole, planned by %s, merged by %s", who.of(schemas.Planner, 0), who.of(schemas.MetaValidator, 0))}
+	list := []string{fmt.Sprintf("the whole, planned by %s, merged by %s", who.of(schemas.Planner, 0),
+		who.of(schemas.MetaValidator, 0))}
 	list = append(list, inWords(whole, room)...)
 	for _, s := range subs {
-		list = append(list, fmt.Sprintf("part %d, done by %s, judged by %s, attempt %d: %s", s.sequence, who.of(schemas.Executor, s.n), who.of(schemas.AgentValidator, s.n),
+		list = append(list, fmt.Sprintf("part %d, done by %s, judged by %s, attempt %d: %s", s.sequence,
+			who.of(schemas.Executor, s.n), who.of(schemas.AgentValidator, s.n),
 			s.attempt, inset(schemas.Shorten(s.planned.Intent, shownText))))
 		list = append(list, inWords(s.outcome.CriteriaVerdicts, room)...)
 	}

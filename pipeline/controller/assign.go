@@ -130,7 +130,8 @@ func planning(t pipeline.Team) string {
 	case schemas.Hierarchical:
 		return plannerIntent + " Name in assigned_to who does each subtask: one of brief.inputs.members."
 	case schemas.InPipeline:
-		return plannerIntent + " Name in role the stage that does each subtask: one of brief.inputs.stages, later ones with a higher sequence. " +
+		return plannerIntent + " Name in role the stage that does each subtask: one of brief.inputs.stages, later " +
+			"ones with a higher sequence. " +
 			"A stage gets what came out of the one before it, and nothing of any other."
 	}
 	return plannerIntent

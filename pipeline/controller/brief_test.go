@@ -21,8 +21,11 @@ func TestBriefsAreComplete(t *testing.T) {
 	for range 2 { // their lessons bind the task below
 		n.failTask("ship the release", "make all")
 	}
-	n.submit(lead, Request{Request: "Ship the release", Group: "team", Tools: []string{"bash", "write"}, Budget: 10 * time.Minute, Replans: 5})
-	source := "(memory " + one[string](n, `SELECT i.id FROM lessons l JOIN items i ON i.n = l.item WHERE i.data LIKE '%bash:make all%' ORDER BY l.item DESC LIMIT 1`) + ")"
+	n.submit(lead, Request{Request: "Ship the release", Group: "team", Tools: []string{"bash", "write"},
+		Budget: 10 * time.Minute, Replans: 5})
+	source := "(memory " + one[string](n,
+		`SELECT i.id FROM lessons l JOIN items i ON i.n = l.item WHERE i.data LIKE '%bash:make all%'
+			ORDER BY l.item DESC LIMIT 1`) + ")"
 	for _, tt := range []struct {
 		role     schemas.PipelineRole
 		who      schemas.EntityID
@@ -39,11 +42,14 @@ func TestBriefsAreComplete(t *testing.T) {
 			func(work.Claimed) string {
 				return plan(step("build it", 1, []string{"write"}, "the build ends well"))
 			}},
-		{schemas.Executor, a, "build it\n\nExecutor (R3)", []string{"tools"}, []string{"the build ends well (a call that exits 0 after the last change decides)"}, source, true,
+		{schemas.Executor, a, "build it\n\nExecutor (R3)", []string{"tools"},
+			[]string{"the build ends well (a call that exits 0 after the last change decides)"}, source, true,
 			func(work.Claimed) string { return text(strings.Repeat("z", 60_000)) }},
-		{schemas.AgentValidator, b, "Validator (R4a)", []string{"intent", "raw_input", "criteria", "output", "tool_calls"}, []string{"the build ends well"}, "", true,
+		{schemas.AgentValidator, b, "Validator (R4a)", []string{"intent", "raw_input", "criteria", "output",
+			"tool_calls"}, []string{"the build ends well"}, "", true,
 			func(w work.Claimed) string { return judgement(w, nil) }},
-		{schemas.MetaValidator, c, "Meta-validator (R4b)", []string{"criteria", "outputs", "raw_input", "tool_calls"}, []string{"it is whole"}, source, false,
+		{schemas.MetaValidator, c, "Meta-validator (R4b)", []string{"criteria", "outputs", "raw_input", "tool_calls"},
+			[]string{"it is whole"}, source, false,
 			func(w work.Claimed) string { return merging(w, nil) }},
 	} {
 		t.Run(string(tt.role), func(t *testing.T) {

@@ -34,5 +34,6 @@ func exampleReport(tools []string) executorForm {
 	if len(tools) > 0 {
 		tool = tools[0]
 	}
-	return executorForm{Outcome: "done", Result: map[string]string{"…": "…"}, Evidence: []schemas.Evidence{{Tool: tool, Input: "…", Head: "…", Tail: "…"}}}
+	return executorForm{Outcome: "done", Result: map[string]string{"…": "…"},
+		Evidence: []schemas.Evidence{{Tool: tool, Input: "…", Head: "…", Tail: "…"}}}
 }

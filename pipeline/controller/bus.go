@@ -48,9 +48,11 @@ func (u *turn) say(m message) error {
 		round, m.subtask = m.of.round, m.of.subtaskID
 	}
 	id, sum := schemas.NewID(), sha256.Sum256(raw)
-	if _, err := u.g.Tx().Exec(insertMessage, id, u.t.n, round, m.subtask, m.from, m.to, m.actor, m.record, string(raw), u.g.Tx().Micros()); err != nil {
+	if _, err := u.g.Tx().Exec(insertMessage, id, u.t.n, round, m.subtask, m.from, m.to, m.actor, m.record, string(raw),
+		u.g.Tx().Micros()); err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
-	return u.g.Audit("message/"+id, map[string]any{"task": u.t.id, "round": round, "subtask": m.subtask, "record": m.record,
-		"from": m.from, "to": m.to, "actor": m.actor, "sha256": hex.EncodeToString(sum[:])})
+	return u.g.Audit("message/"+id, map[string]any{"task": u.t.id, "round": round, "subtask": m.subtask,
+		"record": m.record,
+		"from":   m.from, "to": m.to, "actor": m.actor, "sha256": hex.EncodeToString(sum[:])})
 }

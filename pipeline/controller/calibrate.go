@@ -19,7 +19,8 @@ func (u *turn) recall() ([]pipeline.Constraint, error) {
 	var entries []pipeline.Remembered
 	for _, l := range lessons {
 		if l.TaskID != u.t.id {
-			entries = append(entries, pipeline.Remembered{MemoryEntry: l.MemoryEntry, Binding: l.Binding, Released: l.Released})
+			entries = append(entries, pipeline.Remembered{MemoryEntry: l.MemoryEntry, Binding: l.Binding,
+				Released: l.Released})
 		}
 	}
 	return pipeline.Calibrate(u.t.spec.Intent, entries, u.t.tools, u.g.Tx().Now()), nil

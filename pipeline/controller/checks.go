@@ -83,12 +83,15 @@ type Finding struct {
 
 // Found makes a finding: bad says that the machine could not look, or not to the end.
 func Found(criterion string, holds bool, e schemas.Evidence, bad error) Finding {
-	f := Finding{schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical, Evidence: e.String()}, &e}
+	f := Finding{schemas.JudgedCriterion{Criterion: criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
+		Evidence: e.String()}, &e}
 	switch {
 	case bad != nil && e.Tool != "":
-		f.FailureClass, f.Evidence = schemas.Environmental, "the machine check did not end: "+bad.Error()+"; "+e.String()
+		f.FailureClass, f.Evidence = schemas.Environmental, "the machine check did not end: "+bad.Error()+"; "+
+			e.String()
 	case bad != nil:
-		f.FailureClass, f.Evidence, f.Check = schemas.Environmental, "the machine check could not be run: "+bad.Error(), nil
+		f.FailureClass, f.Evidence, f.Check = schemas.Environmental, "the machine check could not be run: "+
+			bad.Error(), nil
 	case holds:
 		f.Verdict, f.FailureClass = schemas.Pass, ""
 	}
@@ -179,7 +182,8 @@ func (c *Controller) KeepChecks(g access.Grant, item, until int64) error {
 
 // Checked takes what machine checks found of a report, and does what follows. led says in
 // short what that is, and the state that the task came to by it.
-func (c *Controller) Checked(g access.Grant, item int64, found []Finding) (led string, now schemas.TaskState, err error) {
+func (c *Controller) Checked(g access.Grant, item int64,
+	found []Finding) (led string, now schemas.TaskState, err error) {
 	if !g.IsNode() {
 		return "", "", access.ErrNoGrant
 	}

@@ -36,7 +36,8 @@ func hash(result string) string {
 }
 
 func (t *task) waiting() Waiting {
-	return Waiting{TaskID: t.id, Intent: t.spec.Intent, Submitter: t.submitter, Group: t.group, Hash: hash(t.result), At: t.updated,
+	return Waiting{TaskID: t.id, Intent: t.spec.Intent, Submitter: t.submitter, Group: t.group, Hash: hash(t.result),
+		At:     t.updated,
 		Result: json.RawMessage(t.result)}
 }
 
@@ -87,7 +88,8 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 		return "", err
 	}
 	if !g.IsHuman() {
-		return "", schemas.Deniedf("a person decides this").Try("ask the user; cordelia review shows what waits for them").Because(schemas.ErrPerson)
+		return "", schemas.Deniedf("a person decides this").Try(
+			"ask the user; cordelia review shows what waits for them").Because(schemas.ErrPerson)
 	}
 	if hash(t.result) != shown {
 		return "", work.OtherResult(id)
@@ -131,7 +133,8 @@ func (u *turn) rateHeld(person schemas.EntityID) error {
 	}
 	for _, s := range subs {
 		if s.outcome.Status == schemas.OutcomeHeld && s.attempted != nil {
-			if err := u.rate(schemas.Executor, trust.Outcome{Agent: s.attempted.By, Success: true, Judge: person, About: s.attempted.Work}); err != nil {
+			if err := u.rate(schemas.Executor, trust.Outcome{Agent: s.attempted.By, Success: true, Judge: person,
+				About: s.attempted.Work}); err != nil {
 				return err
 			}
 		}
@@ -153,7 +156,8 @@ func (u *turn) rejected(by schemas.EntityID, why string) error {
 		why = "no reason was given"
 	}
 	// Of what failed R2 is told the criterion: the reason is in it, or nobody hears it.
-	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " + schemas.Shorten(why, maxWhy), Mode: schemas.Verifiable,
+	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " +
+		schemas.Shorten(why, maxWhy), Mode: schemas.Verifiable,
 		Verdict: schemas.Fail, Evidence: why}
 	if err := u.say(message{from: user, to: schemas.MetaValidator, actor: by, record: recordRejected,
 		body: map[string]any{"hash": hash(u.t.result), "reason": json.RawMessage(text(why))}}); err != nil {

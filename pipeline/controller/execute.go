@@ -17,8 +17,10 @@ const room = 48 << 10
 // maxAdvice is how much of each part of a correction a brief repeats, in bytes.
 const maxAdvice = 4 << 10
 
-const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call, in order, as evidence (tool, input, exit, head, tail): calls of other tools than brief.inputs.tools are none; " +
-	"or failed with the reason as note. What no evidence shows counts as not done; what ran before your last change shows nothing."
+const executorHint = "\n\nExecutor (R3): do just this. Report done with the output as result and each tool call, in " +
+	"order, as evidence (tool, input, exit, head, tail): calls of other tools than brief.inputs.tools are none; " +
+	"or failed with the reason as note. What no evidence shows counts as not done; what ran before your last change " +
+	"shows nothing."
 
 // progress starts what may start, fails what waits in vain, and goes on when the
 // round is complete.
@@ -29,7 +31,8 @@ func (u *turn) progress() error {
 	}
 	has := func(s schemas.SubTaskState) bool { return slices.Contains(states, s) }
 	// Most reports find others at work. What those are about is long, and stays unread.
-	if (has(schemas.SubTaskExecuting) || has(schemas.SubTaskValidating)) && !(has(schemas.SubTaskWaiting) && has(schemas.SubTaskFailed)) {
+	if (has(schemas.SubTaskExecuting) || has(schemas.SubTaskValidating)) &&
+		!(has(schemas.SubTaskWaiting) && has(schemas.SubTaskFailed)) {
 		return nil
 	}
 	subs, err := subtasks(u.g, u.t)
@@ -75,7 +78,8 @@ func (u *turn) progress() error {
 // every one.
 func (u *turn) failWaiting(s *subtask) error {
 	none := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: s.id, Round: s.round,
-		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Output: json.RawMessage("null"), Reason: "a step before it failed"}}
+		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Output: json.RawMessage("null"),
+			Reason: "a step before it failed"}}
 	s.outcome, _ = pipeline.Aggregate(s.record(u.t), none, nil, pipeline.Proof{}, schemas.SubTaskOutcome{})
 	s.outcome.GapTrajectory = []schemas.Gap{} // there was no attempt
 	if err := s.move(schemas.SubTaskFail); err != nil {
@@ -84,7 +88,8 @@ func (u *turn) failWaiting(s *subtask) error {
 	if err := s.save(u.g); err != nil {
 		return err
 	}
-	return u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, subtask: s.id, record: "SubTaskOutcome", body: s.outcome})
+	return u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, subtask: s.id,
+		record: "SubTaskOutcome", body: s.outcome})
 }
 
 // output is what came out of a subtask, for those who build on it.
@@ -132,9 +137,11 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 		Correction *schemas.CorrectionSignal `json:"correction,omitempty"`
 		Context    string                    `json:"context,omitempty"`
 		Before     []output                  `json:"before,omitempty"`
-	}{s.planned.Tools, s.planned.Deadline, s.attempt, u.left(s), left, exampleReport(s.planned.Tools), c, s.planned.Context, outputs(handedOn(team, subs, s))}
-	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in, criteria: proofsOf(s.planned.SuccessCriteria),
-		limits: limits, excluded: barred, deadline: due(s.planned.Deadline), place: at}
+	}{s.planned.Tools, s.planned.Deadline, s.attempt, u.left(s), left, exampleReport(s.planned.Tools), c,
+		s.planned.Context, outputs(handedOn(team, subs, s))}
+	o := opening{role: schemas.Executor, sub: s, intent: s.planned.Intent + executorHint, inputs: in,
+		criteria: proofsOf(s.planned.SuccessCriteria),
+		limits:   limits, excluded: barred, deadline: due(s.planned.Deadline), place: at}
 	return u.open(o)
 }
 
@@ -216,7 +223,8 @@ func (u *turn) executed(s seat) error {
 		return err
 	}
 	r.Checks = checks
-	if err := u.say(message{from: schemas.Executor, to: schemas.AgentValidator, actor: s.holder, subtask: sub.id, record: "ExecutionResult", body: r}); err != nil {
+	if err := u.say(message{from: schemas.Executor, to: schemas.AgentValidator, actor: s.holder, subtask: sub.id,
+		record: "ExecutionResult", body: r}); err != nil {
 		return err
 	}
 	sub.attempted = &attempted{Result: r, By: s.holder, Work: s.id}
@@ -242,8 +250,9 @@ func (u *turn) executed(s seat) error {
 // result is what R3's work item came to. An approach that must not be taken fails it,
 // whatever it says of itself; calls of tools that were not planned are no evidence.
 func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
-	r := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: sub.id, Round: sub.round, Attempt: sub.attempt, ExecutionReport: schemas.ExecutionReport{
-		Status: schemas.ExecutionCompleted, Output: json.RawMessage("null"), ToolCalls: []schemas.Evidence{}}}
+	r := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: sub.id, Round: sub.round, Attempt: sub.attempt,
+		ExecutionReport: schemas.ExecutionReport{
+			Status: schemas.ExecutionCompleted, Output: json.RawMessage("null"), ToolCalls: []schemas.Evidence{}}}
 	if s.result != "" {
 		r.Output = json.RawMessage(s.result)
 	}

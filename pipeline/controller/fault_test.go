@@ -16,7 +16,8 @@ func TestFaults_INV_SETTLED(t *testing.T) {
 	n := newNode(t)
 	var id string
 	var w work.Claimed
-	take := func(who schemas.EntityID, role schemas.PipelineRole, answer func(w work.Claimed) string, also ...string) move {
+	take := func(who schemas.EntityID, role schemas.PipelineRole, answer func(w work.Claimed) string,
+		also ...string) move {
 		return move{func() { w = n.claim(who, role) }, func() error {
 			f, err := n.tryReport(who, w, work.Done, answer(w), ran("bash"))
 			if err == nil {
@@ -33,7 +34,9 @@ func TestFaults_INV_SETTLED(t *testing.T) {
 			return err
 		}, []string{"INSERT ON tasks"}},
 		take(a, "R1", says(`{"intent": "x"}`)),
-		take(a, "R2", says(plan(step("one", 1, []string{"bash"}, "it is one"), step("two", 2, []string{"bash"}, "it is two"))), "INSERT ON subtasks", "INSERT ON task_rounds", "UPDATE ON subtasks"),
+		take(a, "R2", says(plan(step("one", 1, []string{"bash"}, "it is one"),
+			step("two", 2, []string{"bash"}, "it is two"))), "INSERT ON subtasks", "INSERT ON task_rounds",
+			"UPDATE ON subtasks"),
 		take(a, "R3", says(`{}`), "UPDATE ON subtasks"),
 		take(b, "R4a", func(w work.Claimed) string {
 			return judgement(w, map[string]schemas.FailureClass{"it is one": schemas.Logical})
@@ -47,16 +50,20 @@ func TestFaults_INV_SETTLED(t *testing.T) {
 		}, "UPDATE ON task_rounds"),
 	}
 	print := func() string {
-		return one[string](n, `SELECT coalesce((SELECT group_concat(state || round || replans || trail || result) FROM tasks), '') || coalesce((SELECT group_concat(state || attempt) FROM subtasks), '')
-			|| coalesce((SELECT group_concat(state || seat || result) FROM work_items), '') || (SELECT count(*) FROM task_messages) || '/' || (SELECT count(*) FROM audit) || '/' ||
-			(SELECT count(*) FROM task_rounds WHERE directive = '') || (SELECT count(*) FROM task_seats) || '/' || (SELECT count(*) FROM events) || '/' || (SELECT count(*) FROM items)`)
+		return one[string](n, `SELECT coalesce((SELECT group_concat(state || round || replans || trail || result)
+			FROM tasks), '') || coalesce((SELECT group_concat(state || attempt) FROM subtasks), '')
+			|| coalesce((SELECT group_concat(state || seat || result) FROM work_items), '') || (SELECT count(*)
+			FROM task_messages) || '/' || (SELECT count(*) FROM audit) || '/' ||
+			(SELECT count(*) FROM task_rounds WHERE directive = '') || (SELECT count(*)
+			FROM task_seats) || '/' || (SELECT count(*) FROM events) || '/' || (SELECT count(*) FROM items)`)
 	}
 	points := 0
 	for i, m := range steps {
 		m.prepare()
 		faults := []string{"INSERT ON task_seats", "INSERT ON work_items", "INSERT ON audit"}
 		if i > 0 {
-			faults = append(faults, "INSERT ON task_messages", "UPDATE ON tasks", "UPDATE ON work_items", "UPDATE ON work_leases")
+			faults = append(faults, "INSERT ON task_messages", "UPDATE ON tasks", "UPDATE ON work_items",
+				"UPDATE ON work_leases")
 		}
 		for _, on := range append(faults, m.also...) {
 			before := print()

@@ -29,9 +29,11 @@ func answerSchemas() (map[schemas.PipelineRole]json.RawMessage, error) {
 		schemas.AgentValidator: "VerdictReport", schemas.MetaValidator: "MergeReport"} {
 		out[role] = json.RawMessage(text(whole(all.Defs[name], all.Defs)))
 	}
-	out[schemas.Executor] = json.RawMessage(text(map[string]any{"type": "object", "required": []string{"outcome", "evidence"}, "properties": map[string]any{
-		"outcome": map[string]any{"enum": []work.Outcome{work.Done, work.Failed}}, "result": map[string]any{},
-		"note": map[string]any{"type": "string"}, "evidence": map[string]any{"type": "array", "items": all.Defs["Evidence"]}}}))
+	out[schemas.Executor] = json.RawMessage(text(map[string]any{"type": "object",
+		"required": []string{"outcome", "evidence"}, "properties": map[string]any{
+			"outcome": map[string]any{"enum": []work.Outcome{work.Done, work.Failed}}, "result": map[string]any{},
+			"note": map[string]any{"type": "string"}, "evidence": map[string]any{"type": "array",
+				"items": all.Defs["Evidence"]}}}))
 	return out, nil
 }
 

@@ -7,8 +7,10 @@ import (
 	"cordelia/schemas"
 )
 
-const validatorIntent = "Validator (R4a): judge each of brief.criteria by itself, from the tool calls and the output alone: what they do not show has failed. " +
-	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after which nothing was changed. Without one a pass waits for a person; fail it to have it done. " +
+const validatorIntent = "Validator (R4a): judge each of brief.criteria by itself, from the tool calls and the " +
+	"output alone: what they do not show has failed. " +
+	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after " +
+	"which nothing was changed. Without one a pass waits for a person; fail it to have it done. " +
 	"A failure is logical where the approach gave a wrong result, environmental where something outside prevented it. " +
 	"what_to_do says what would mend the first that failed."
 
@@ -46,8 +48,10 @@ func (u *turn) judge(sub *subtask) error {
 		Unproven []string                  `json:"unproven,omitempty"`
 		Output   any                       `json:"output"`
 		Calls    []listedCall              `json:"tool_calls"`
-	}{Intent: sub.planned.Intent, RawInput: schemas.Shorten(u.t.request, shortRaw), Criteria: list, Attempt: sub.attempt, Left: u.left(sub), Budget: left,
-		Example: schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion, Verdict: schemas.Fail, FailureClass: schemas.Logical,
+	}{Intent: sub.planned.Intent, RawInput: schemas.Shorten(u.t.request, shortRaw), Criteria: list,
+		Attempt: sub.attempt, Left: u.left(sub), Budget: left,
+		Example: schemas.VerdictReport{Verdicts: []schemas.JudgedCriterion{{Criterion: list[0].Criterion,
+			Verdict: schemas.Fail, FailureClass: schemas.Logical,
 			Evidence: "…", Call: 1}}, WhatToDo: "…"},
 		Decided: sub.attempted.Found, Gaps: sub.outcome.GapTrajectory, Output: shortened(r.Output, room/2)}
 	proof := u.proof(sub, nil)
@@ -55,7 +59,8 @@ func (u *turn) judge(sub *subtask) error {
 	for _, s := range pipeline.Suspicions(sub.record(u.t), r) {
 		in.Doubts = append(in.Doubts, s.Text)
 	}
-	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in, criteria: criteria(list), excluded: barred, place: at})
+	return u.open(opening{role: schemas.AgentValidator, sub: sub, intent: validatorIntent, inputs: in,
+		criteria: criteria(list), excluded: barred, place: at})
 }
 
 // shortRaw is how much of the user's words a brief repeats whose role works on a part of
@@ -89,7 +94,8 @@ func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	out := make([]schemas.Evidence, len(list))
 	for i, e := range list {
 		part := limit / len(list) / 4
-		e.Tool, e.Input, e.Head = schemas.Shorten(e.Tool, part), schemas.Shorten(e.Input, part), schemas.Shorten(e.Head, part)
+		e.Tool, e.Input, e.Head = schemas.Shorten(e.Tool, part), schemas.Shorten(e.Input, part), schemas.Shorten(e.Head,
+			part)
 		if over := len(e.Tail) - part; over > 0 {
 			e.Tail = "… " + strings.ToValidUTF8(e.Tail[over:], "")
 		}
@@ -126,7 +132,8 @@ func (u *turn) judged(s seat) error {
 // proof is what stands beside a judge's words on the present attempt at a subtask.
 func (u *turn) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
 	rules := u.t.settings.Evidence
-	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence, 1),
+	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence,
+		1),
 		Unrecorded: pipeline.Unrecorded(sub.attempted.Result), Own: own, Rules: rules}
 }
 
@@ -141,7 +148,8 @@ func (u *turn) conclude(sub *subtask, o opinion) error {
 			return err
 		}
 		sub.attempt++
-		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: o.by, subtask: sub.id, record: "CorrectionSignal", body: c}); err != nil {
+		if err := u.say(message{from: schemas.AgentValidator, to: schemas.Executor, actor: o.by, subtask: sub.id,
+			record: "CorrectionSignal", body: c}); err != nil {
 			return err
 		}
 		subs, err := subtasks(u.g, u.t)
@@ -165,7 +173,8 @@ func (u *turn) conclude(sub *subtask, o opinion) error {
 			return err
 		}
 	}
-	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: o.by, subtask: sub.id, record: "SubTaskOutcome", body: sub.outcome}); err != nil {
+	if err := u.say(message{from: schemas.AgentValidator, to: schemas.MetaValidator, actor: o.by, subtask: sub.id,
+		record: "SubTaskOutcome", body: sub.outcome}); err != nil {
 		return err
 	}
 	return u.progress()

@@ -37,7 +37,8 @@ func TestLateReportsAreToldOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, f.Refusal(), schemas.ErrConflict)
 	}
-	require.Equal(t, "1 "+sub, one[string](n, `SELECT group_concat(round || ' ' || subtask) FROM task_messages WHERE record = 'Late'`))
+	require.Equal(t, "1 "+sub, one[string](n,
+		`SELECT group_concat(round || ' ' || subtask) FROM task_messages WHERE record = 'Late'`))
 }
 
 // What is refused is told of with the subtask that it was an answer about.
@@ -47,15 +48,18 @@ func TestRefusalsNameTheirSubtask(t *testing.T) {
 	n.report(a, n.claim(a, "R3"), `{}`)
 	_, err := n.tryReport(b, n.claim(b, "R4a"), work.Done, `{"verdict": "fine"}`, nil)
 	require.NoError(t, err)
-	require.Equal(t, n.show(id).SubTasks[0].SubTaskID, one[string](n, `SELECT subtask FROM task_messages WHERE record = 'Refused'`))
+	require.Equal(t, n.show(id).SubTasks[0].SubTaskID, one[string](n,
+		`SELECT subtask FROM task_messages WHERE record = 'Refused'`))
 }
 
 // A file for a criterion of the task must be of the round, to the microsecond.
 func TestTaskChecksAreOfTheirRound(t *testing.T) {
 	n := newNode(t)
 	n.Clock.Move(700 * time.Millisecond)
-	p := schemas.Plan{SubTasks: []schemas.PlannedSubTask{step("build it", 1, []string{"bash"}, "the build ends well")}, TaskCriteria: []schemas.Criterion{
-		{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}}}
+	p := schemas.Plan{SubTasks: []schemas.PlannedSubTask{step("build it", 1, []string{"bash"}, "the build ends well")},
+		TaskCriteria: []schemas.Criterion{
+			{Criterion: "the file is there", Mode: schemas.Verifiable,
+				Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}}}
 	n.begin(lead, Request{}, text(p))
 	dispatched := n.Clock.Micros
 	n.Clock.Move(time.Second)
@@ -65,7 +69,11 @@ func TestTaskChecksAreOfTheirRound(t *testing.T) {
 	r, err := work.NewReport(m.WorkID, m.Fence, work.Done, json.RawMessage(`{"output": 1, "verdicts": []}`), nil, "")
 	require.NoError(t, err)
 	var f Filed
-	require.NoError(t, n.do(c, "task_report", func(g access.Grant) (err error) { f, err = n.tasks.File(g, r, noReview); return err }))
+	require.NoError(t, n.do(c, "task_report", func(g access.Grant) (err error) {
+		f,
+			err = n.tasks.File(g, r, noReview)
+		return err
+	}))
 	var need *Unchecked
 	require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) (err error) {
 		need, err = n.tasks.TakeChecks(g, f.Checks, g.Tx().Micros()+1)
@@ -86,7 +94,8 @@ func TestCalledOffIsNoFailure(t *testing.T) {
 		before := one[int](n, `SELECT count(*) FROM capability_feedback`)
 		end(n, n.claim(a, "R3"))
 		n.settle()
-		require.Equal(t, schemas.SubTaskFailed, schemas.SubTaskState(one[string](n, `SELECT state FROM subtasks LIMIT 1`)))
+		require.Equal(t, schemas.SubTaskFailed,
+			schemas.SubTaskState(one[string](n, `SELECT state FROM subtasks LIMIT 1`)))
 		return one[int](n, `SELECT count(*) FROM capability_feedback`) - before
 	}
 	require.Equal(t, 1, rated(func(n *node, w work.Claimed) {
@@ -94,7 +103,11 @@ func TestCalledOffIsNoFailure(t *testing.T) {
 		require.NoError(t, err)
 	}))
 	require.Zero(t, rated(func(n *node, w work.Claimed) {
-		require.NoError(t, n.do(ann, "task_cancel", func(g access.Grant) error { _, err := work.Cancel(g, "", w.WorkID); return err }))
+		require.NoError(t, n.do(ann, "task_cancel", func(g access.Grant) error {
+			_,
+				err := work.Cancel(g, "", w.WorkID)
+			return err
+		}))
 	}))
 }
 
@@ -103,12 +116,14 @@ func TestDropLeavesAloneWhatGoesOn(t *testing.T) {
 	n := newNode(t)
 	id := n.begin(lead, Request{}, oneStep)
 	item := one[int64](n, `SELECT item FROM task_seats WHERE role = 'R2'`)
-	require.NoError(t, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error { return n.tasks.Drop(g, item) }))
+	require.NoError(t, n.do(access.NodeEntity, "task_sweep",
+		func(g access.Grant) error { return n.tasks.Drop(g, item) }))
 	require.Equal(t, schemas.TaskRunning, n.state(id))
 	w := n.claim(a, "R3")
 	n.SQL(`UPDATE work_items SET state = 'failed' WHERE id = ?`, w.WorkID) // ended, and not acted on
 	item = one[int64](n, `SELECT n FROM work_items WHERE id = ?`, w.WorkID)
-	require.NoError(t, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error { return n.tasks.Drop(g, item) }))
+	require.NoError(t, n.do(access.NodeEntity, "task_sweep",
+		func(g access.Grant) error { return n.tasks.Drop(g, item) }))
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))
 }
 
@@ -117,13 +132,16 @@ func TestLongTasksAreShownInShort(t *testing.T) {
 	n := newNode(t)
 	var steps []schemas.PlannedSubTask
 	for i := range 30 {
-		steps = append(steps, step(fmt.Sprint("build part ", i, strings.Repeat(" é", 400)), 1, []string{"bash"}, fmt.Sprint("part ", i, " is there")))
+		steps = append(steps, step(fmt.Sprint("build part ", i, strings.Repeat(" é", 400)), 1, []string{"bash"},
+			fmt.Sprint("part ", i, " is there")))
 	}
 	id := n.begin(lead, Request{Group: "team"}, plan(steps...))
-	call := work.Evidence{Tool: "bash", Input: "make", Head: strings.Repeat("h", 4000), Tail: strings.Repeat("é", 2000) + "!"}
+	call := work.Evidence{Tool: "bash", Input: "make", Head: strings.Repeat("h", 4000),
+		Tail: strings.Repeat("é", 2000) + "!"}
 	evidence := []work.Evidence{call, call, call, call}
 	for range steps {
-		_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, text(map[string]string{"log": strings.Repeat("é", 20_000)}), evidence)
+		_, err := n.tryReport(a, n.claim(a, "R3"), work.Done,
+			text(map[string]string{"log": strings.Repeat("é", 20_000)}), evidence)
 		require.NoError(t, err)
 	}
 	for i := range steps {

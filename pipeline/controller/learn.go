@@ -35,7 +35,8 @@ func (u *turn) learn(d schemas.PlanDirective, r schemas.ReplanRequest) error {
 	}
 	u.t.trail.Taught = append(u.t.trail.Taught, avoid...)
 	return u.write(schemas.Planner, schemas.MemoryEntry{Type: schemas.Procedural, Tags: tags,
-		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: schemas.Shorten("failed: "+r.GapSummary, maxTaught), Avoid: avoid, Verdicts: verdicts}})
+		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: schemas.Shorten("failed: "+r.GapSummary, maxTaught),
+			Avoid: avoid, Verdicts: verdicts}})
 }
 
 // remember keeps what worked (R4b's entry, for R5).
@@ -58,7 +59,8 @@ func (u *turn) remember(f schemas.FinalResult) error {
 		whole = now.merge.Verdicts
 	}
 	return u.write(schemas.MetaValidator, schemas.MemoryEntry{Type: schemas.Episodic, Tags: []string{string(f.Result)},
-		Content: schemas.Lesson{Intent: u.t.spec.Intent, Lesson: schemas.Shorten("worked: "+inShort(now.plan), maxTaught),
+		Content: schemas.Lesson{Intent: u.t.spec.Intent,
+			Lesson: schemas.Shorten("worked: "+inShort(now.plan), maxTaught),
 			Prefer: pipeline.WorkedApproaches(outcomes, u.t.tools), Verdicts: verdictsOf(outcomes, whole)}})
 }
 

@@ -69,7 +69,8 @@ func (n *node) passTask(intent, how, command string) (id string) {
 // lessons lists the ids of lessons that lie there, the newest first.
 func (n *node) lessons() []string {
 	n.Helper()
-	raw := one[string](n, `SELECT json_group_array(id) FROM (SELECT i.id FROM lessons l JOIN items i ON i.n = l.item WHERE i.deleted_at = 0 ORDER BY l.item DESC)`)
+	raw := one[string](n, `SELECT json_group_array(id) FROM (SELECT i.id FROM lessons l JOIN items i ON i.n = l.item
+		WHERE i.deleted_at = 0 ORDER BY l.item DESC)`)
 	var ids []string
 	require.NoError(n, json.Unmarshal([]byte(raw), &ids))
 	return ids
@@ -81,10 +82,12 @@ func TestOneFailedTaskForbidsNothing_INV_LESSON(t *testing.T) {
 	n.failTask("deploy the billing service", "make deploy")
 	n.passTask("deploy a statue of the founder", "make deploy with the statue", "make deploy")
 	n.failTask("trim the hedge", "make hedge")
-	id := n.submit(lead, Request{Request: "Trim the hedge", Intent: "trim the hedge", Group: "team", Tools: []string{"bash"}})
+	id := n.submit(lead, Request{Request: "Trim the hedge", Intent: "trim the hedge", Group: "team",
+		Tools: []string{"bash"}})
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	w := n.claim(lead, "R2")
-	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), `SHOULD PREFER another approach than tool bash on "make hedge", which failed once`)
+	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"),
+		`SHOULD PREFER another approach than tool bash on "make hedge", which failed once`)
 	require.NotContains(t, strings.Join(w.Brief.Constraints, "\n"), "MUST NOT")
 	n.report(lead, w, plan(step("run make hedge", 1, []string{"bash"}, "the build ends well")))
 	n.attempt("make hedge", nil)
@@ -98,15 +101,18 @@ func TestForbiddenApproachesAccumulate(t *testing.T) {
 	n.failTask("deploy the billing service", "make deploy")
 	n.failTask("deploy our billing service, please", "make deploy")
 	const never = `MUST NOT use tool bash on "make deploy"`
-	ask := Request{Request: "Deploy billing", Intent: "deploy the billing service now", Group: "team", Tools: []string{"bash"}}
+	ask := Request{Request: "Deploy billing", Intent: "deploy the billing service now", Group: "team",
+		Tools: []string{"bash"}}
 	id := n.submit(lead, ask)
 	w := n.claim(lead, "R2")
 	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), never)
 	n.report(lead, w, plan(step("bring it out by hand", 1, []string{"bash"}, "the build ends well")))
 	held := n.claim(a, "R3") // so that the seats of the other task come next
 
-	other := n.submit(lead, Request{Request: "Deploy a statue", Intent: "deploy a statue of the founder", Group: "team", Tools: []string{"bash"}})
-	n.report(lead, n.claim(lead, "R2"), plan(step("make deploy with the statue", 1, []string{"bash"}, "the build ends well")))
+	other := n.submit(lead, Request{Request: "Deploy a statue", Intent: "deploy a statue of the founder", Group: "team",
+		Tools: []string{"bash"}})
+	n.report(lead, n.claim(lead, "R2"), plan(step("make deploy with the statue", 1, []string{"bash"},
+		"the build ends well")))
 	_, err := n.tryReport(c, n.claim(c, "R3"), work.Done, `{}`, made("bash", "make deploy"))
 	require.NoError(t, err)
 	n.judge(b, nil)
@@ -124,7 +130,8 @@ func TestForbiddenApproachesAccumulate(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id), "another round")
 	w = n.claim(lead, "R2")
 	require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), never)
-	f, err := n.tryReport(lead, w, work.Done, plan(step("call make deploy", 1, []string{"bash"}, "the build ends well")), nil)
+	f, err := n.tryReport(lead, w, work.Done,
+		plan(step("call make deploy", 1, []string{"bash"}, "the build ends well")), nil)
 	require.NoError(t, err)
 	require.ErrorContains(t, f.Refusal(), "forbids it")
 	n.report(lead, w, plan(step("bring it out by hand, once more", 1, []string{"bash"}, "the build ends well")))
@@ -145,13 +152,15 @@ func TestTwoCloseFailuresBind_INV_LESSON(t *testing.T) {
 			require.Len(t, ids, 4, "each left its failed round and its end")
 			var naming []string
 			for _, id := range ids {
-				if strings.Contains(one[string](n, `SELECT json_extract(data, '$.tools') FROM items WHERE id = ?`, id), "make deploy") {
+				if strings.Contains(one[string](n, `SELECT json_extract(data, '$.tools') FROM items WHERE id = ?`, id),
+					"make deploy") {
 					naming = append(naming, id)
 				}
 			}
 			require.Len(t, naming, 2)
 
-			id := n.submit(lead, Request{Request: "Deploy billing", Intent: "deploy the billing service now", Group: "team", Tools: []string{"Bash"}})
+			id := n.submit(lead, Request{Request: "Deploy billing", Intent: "deploy the billing service now",
+				Group: "team", Tools: []string{"Bash"}})
 			require.Equal(t, schemas.TaskPlanning, n.state(id), "no lesson ends a task")
 			w := n.claim(lead, "R2")
 			require.Contains(t, strings.Join(w.Brief.Constraints, "\n"), `MUST NOT use tool bash on "make deploy"`)
@@ -163,10 +172,12 @@ func TestTwoCloseFailuresBind_INV_LESSON(t *testing.T) {
 			require.ErrorContains(t, f.Refusal(), `memory_delete_warm {"id": "`+naming[0]+`"}`)
 			n.report(lead, w, plan(step("bring it out", 1, []string{"Bash"}, "the build ends well")))
 			seat := n.claim(a, "R3")
-			require.Contains(t, strings.Join(seat.Brief.Constraints, "\n"), `MUST NOT use tool bash on "make deploy" (memory `+naming[0]+`)`)
+			require.Contains(t, strings.Join(seat.Brief.Constraints, "\n"),
+				`MUST NOT use tool bash on "make deploy" (memory `+naming[0]+`)`)
 			_, err = n.tryReport(a, seat, work.Done, `{}`, made("sh", "make deploy"))
 			require.NoError(t, err)
-			require.Contains(t, last[schemas.ExecutionResult](n, id, "ExecutionResult").Reason, "lesson "+naming[0]+" forbids it")
+			require.Contains(t, last[schemas.ExecutionResult](n, id, "ExecutionResult").Reason,
+				"lesson "+naming[0]+" forbids it")
 
 			n.may(lead, append(everything, "memory_delete_warm")...)
 			require.NoError(t, n.do(lead, "memory_delete_warm", func(g access.Grant) error {
@@ -184,9 +195,14 @@ func TestSuccessLiftsALesson_INV_LESSON(t *testing.T) {
 	n := newNode(t)
 	forbidden := func() bool {
 		n.Clock.Move(time.Minute)
-		id := n.submit(lead, Request{Request: "Deploy billing", Intent: "deploy the billing service", Group: "team", Tools: []string{"bash"}})
+		id := n.submit(lead, Request{Request: "Deploy billing", Intent: "deploy the billing service", Group: "team",
+			Tools: []string{"bash"}})
 		w := n.claim(lead, "R2")
-		require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err }))
+		require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error {
+			_,
+				err := n.tasks.Cancel(g, id)
+			return err
+		}))
 		return strings.Contains(strings.Join(w.Brief.Constraints, "\n"), "MUST NOT")
 	}
 	n.failTask("deploy the billing service", "make deploy")
@@ -209,7 +225,8 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	verdicts := func(id string) schemas.MemoryEntry { return last[schemas.MemoryEntry](n, id, "MemoryEntry") }
 
 	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it", Group: "team"})
-	n.report(lead, n.claim(lead, "R2"), plan(step("think", 1, []string{"bash"}, schemas.Criterion{Criterion: "the build ends well", Mode: schemas.Plausible})))
+	n.report(lead, n.claim(lead, "R2"), plan(step("think", 1, []string{"bash"},
+		schemas.Criterion{Criterion: "the build ends well", Mode: schemas.Plausible})))
 	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil) // without a call
 	require.NoError(t, err)
 	require.NoError(t, f.Refusal())
@@ -221,7 +238,8 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	require.Equal(t, schemas.Episodic, e.Type)
 	require.Equal(t, []string{"accepted"}, e.Tags)
 	require.Len(t, e.Content.Verdicts, 2, "of the whole and of its subtask")
-	require.Contains(t, one[string](n, `SELECT data FROM items WHERE id = ?`, e.EntryID), "pass: the build ends well: seen")
+	require.Contains(t, one[string](n, `SELECT data FROM items WHERE id = ?`, e.EntryID),
+		"pass: the build ends well: seen")
 
 	id = n.failTask("trim the hedge", "make hedge")
 	e = verdicts(id)
@@ -236,7 +254,11 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 	require.Contains(t, e.Tags, "environmental")
 	require.Empty(t, e.Content.Avoid, "the approach is not to blame")
 	require.Equal(t, schemas.Environmental, e.Content.Verdicts[0].FailureClass)
-	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err }))
+	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error {
+		_,
+			err := n.tasks.Cancel(g, id)
+		return err
+	}))
 
 	id = n.submit(lead, Request{Request: "Paint the fence", Group: "team"})
 	_, err = n.tryReport(a, n.claim(a, "R1"), work.Failed, ``, nil)
@@ -251,7 +273,8 @@ func TestEveryEndLeavesALesson(t *testing.T) {
 func TestLessonsOfBareToolsForbidNothing(t *testing.T) {
 	n := newNode(t)
 	for range 3 {
-		e := schemas.MemoryEntry{EntryID: schemas.NewID(), TaskID: schemas.NewID(), Type: schemas.Procedural, Tags: []string{"break_symmetry"},
+		e := schemas.MemoryEntry{EntryID: schemas.NewID(), TaskID: schemas.NewID(), Type: schemas.Procedural,
+			Tags:    []string{"break_symmetry"},
 			Content: schemas.Lesson{Intent: "ship the release", Lesson: "it broke", Avoid: []string{"bash"}}}
 		require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
 			return memory.Learn(g, memory.LessonScope{Owner: lead, Group: "team"}, e)
@@ -261,7 +284,8 @@ func TestLessonsOfBareToolsForbidNothing(t *testing.T) {
 	n.attempt("make all", nil)
 	require.Len(t, n.lessons(), 3)
 
-	old := `[{"Kind":"MUST NOT","Tool":"bash","Intent":"ship the release","Lesson":"it broke","Source":"x"}]` // as the node kept it
+	// as the node kept it
+	old := `[{"Kind":"MUST NOT","Tool":"bash","Intent":"ship the release","Lesson":"it broke","Source":"x"}]`
 	var constraints []pipeline.Constraint
 	require.NoError(t, json.Unmarshal([]byte(old), &constraints))
 	require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
@@ -298,7 +322,8 @@ func TestASubmissionSaysWhyItIsOver(t *testing.T) {
 // Giving up says the loss that was measured last.
 func TestGivingUpKeepsTheMeasuredLoss(t *testing.T) {
 	n := newNode(t)
-	id := n.begin(lead, Request{}, plan(step("build it", 1, []string{"bash"}, "the build ends well", "notes are there")))
+	id := n.begin(lead, Request{}, plan(step("build it", 1, []string{"bash"}, "the build ends well",
+		"notes are there")))
 	n.failAll("the build ends well", schemas.Logical)
 	require.InDelta(t, 0.5, last[schemas.PlanDirective](n, id, "PlanDirective").Loss.D, 1e-9)
 	_, err := n.tryReport(lead, n.claim(lead, "R2"), work.Failed, ``, nil)

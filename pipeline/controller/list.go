@@ -37,8 +37,9 @@ func List(g access.Grant, before string, limit int) ([]Entry, error) {
 		if err != nil {
 			return e, err
 		}
-		return Entry{TaskID: t.id, State: t.state, Round: t.round, GroupID: t.group, CreatedAt: events.Timestamp(t.created),
-			Intent: schemas.Shorten(cmp.Or(t.spec.Intent, t.request), shownText)}, nil
+		return Entry{TaskID: t.id, State: t.state, Round: t.round, GroupID: t.group,
+			CreatedAt: events.Timestamp(t.created),
+			Intent:    schemas.Shorten(cmp.Or(t.spec.Intent, t.request), shownText)}, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list tasks: %w", err)

@@ -33,13 +33,18 @@ func TestStatesAreThoseOfTheTable_INV_TASK_EDGE(t *testing.T) {
 	require.Contains(t, string(ddl), "state IN ("+strings.Join(subs, ", ")+")")
 	n := newNode(t)
 	id := n.submit(lead, Request{Request: "x"})
-	require.ErrorIs(t, n.do(lead, "task_submit", func(g access.Grant) error { _, err := n.tasks.Answer(g, id, "y"); return err }), schemas.ErrConflict)
+	require.ErrorIs(t, n.do(lead, "task_submit", func(g access.Grant) error {
+		_,
+			err := n.tasks.Answer(g, id, "y")
+		return err
+	}), schemas.ErrConflict)
 }
 
 // What the tables do not know does not happen.
 func TestNoOtherMove_INV_TASK_EDGE(t *testing.T) {
 	for _, from := range schemas.TaskStates() {
-		for _, on := range []schemas.Trigger{schemas.TaskDispatch, schemas.TaskAccept, schemas.TaskGiveUp, schemas.TaskCancel, schemas.SubTaskMatch} {
+		for _, on := range []schemas.Trigger{schemas.TaskDispatch, schemas.TaskAccept, schemas.TaskGiveUp,
+			schemas.TaskCancel, schemas.SubTaskMatch} {
 			to, _, known := schemas.NextTask(from, on)
 			one := task{state: from}
 			err := one.move(on)
@@ -148,7 +153,8 @@ func TestAnotherRound(t *testing.T) {
 	require.ErrorContains(t, f.Refusal(), "is the plan of round 1")
 	n.report(lead, w, plan(step("build it with care", 1, []string{"bash"}, "the build ends very well")))
 	require.Equal(t, 2, n.show(id).Round)
-	_, err = n.tryReport(a, n.claim(a, "R3"), work.Done, `{"ok": 1}`, []work.Evidence{{Tool: "bash", Input: "another way", Head: "fine"}})
+	_, err = n.tryReport(a, n.claim(a, "R3"), work.Done, `{"ok": 1}`,
+		[]work.Evidence{{Tool: "bash", Input: "another way", Head: "fine"}})
 	require.NoError(t, err)
 	n.judge(b, nil)
 	m := n.claim(c, "R4b")
@@ -164,7 +170,8 @@ func TestAnotherRound(t *testing.T) {
 func TestGateStaysShut(t *testing.T) {
 	n := newNode(t)
 	id := n.begin(lead, Request{}, plan(step("build it", 1, []string{"bash"}, "the build ends well"),
-		step("lint it", 1, []string{"bash"}, "lint is clean"), step("sign it", 2, []string{"bash"}, "a signature is there")))
+		step("lint it", 1, []string{"bash"}, "lint is clean"),
+		step("sign it", 2, []string{"bash"}, "a signature is there")))
 	n.report(a, n.claim(a, "R3"), `{}`)
 	n.judge(b, nil)
 	w := n.claim(a, "R3")
@@ -185,7 +192,8 @@ func TestGateStaysShut(t *testing.T) {
 	r := last[schemas.ReplanRequest](n, id, "ReplanRequest")
 	require.Len(t, r.FailedSubTasks, 2)
 	require.EqualValues(t, "a step before it failed", r.Outcomes[2].FailureReason)
-	require.Zero(t, one[int](n, `SELECT count(*) FROM task_seats s JOIN subtasks u ON u.n = s.subtask WHERE u.sequence = 2`), "nobody is asked to do it")
+	require.Zero(t, one[int](n, `SELECT count(*) FROM task_seats s JOIN subtasks u ON u.n = s.subtask
+		WHERE u.sequence = 2`), "nobody is asked to do it")
 	require.Len(t, r.Outcomes, 3)
 	for _, o := range r.Outcomes {
 		if o.Status == schemas.OutcomeFailed {
@@ -211,7 +219,8 @@ func TestRejectedMerge(t *testing.T) {
 // A task ends without a result in one way, and says why.
 func TestAbandoning(t *testing.T) {
 	again := func(n *node) {
-		n.report(lead, n.claim(lead, "R2"), plan(step("compile everything anew", 1, []string{"bash"}, "the build ends well")))
+		n.report(lead, n.claim(lead, "R2"),
+			plan(step("compile everything anew", 1, []string{"bash"}, "the build ends well")))
 	}
 	for name, tt := range map[string]struct {
 		request Request
@@ -236,11 +245,13 @@ func TestAbandoning(t *testing.T) {
 		"plans": {Request{}, func(n *node) {
 			w := n.claim(lead, "R2")
 			for i := range 3 {
-				f, err := n.tryReport(lead, w, work.Done, text(map[string]any{"subtasks": []any{}, "task_criteria": []any{}, "n": i}), nil)
+				f, err := n.tryReport(lead, w, work.Done,
+					text(map[string]any{"subtasks": []any{}, "task_criteria": []any{}, "n": i}), nil)
 				require.NoError(n, err)
 				require.Equal(n, i == 2, f.Refused == nil)
 			}
-			require.Equal(n, 15, one[int](n, `SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'planner'`, lead))
+			require.Equal(n, 15, one[int](n,
+				`SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'planner'`, lead))
 		}, "there is no plan (R2): 3 answers could not be taken"},
 		"tools": {Request{Tools: []string{"bash"}}, func(n *node) {
 			n.report(lead, n.claim(lead, "R2"), oneStep)
@@ -273,7 +284,8 @@ func TestAbandoning(t *testing.T) {
 			require.NotEmpty(t, f.NextMoves)
 			require.Equal(t, "R7> FinalResult", n.messages(id)[len(n.messages(id))-1])
 			require.Zero(t, one[int](n, `SELECT count(*) FROM work_items WHERE seat = 1`), "nothing of it is open")
-			require.Zero(t, one[int](n, `SELECT count(*) FROM subtasks WHERE state NOT IN ('matched', 'failed', 'superseded')`))
+			require.Zero(t, one[int](n, `SELECT count(*) FROM subtasks WHERE state NOT IN ('matched', 'failed',
+				'superseded')`))
 		})
 	}
 }

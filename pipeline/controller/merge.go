@@ -10,9 +10,11 @@ import (
 	"cordelia/schemas"
 )
 
-const mergerIntent = "Meta-validator (R4b): make one result of brief.inputs.outputs, and judge it by each of brief.criteria, by itself, with evidence. " +
+const mergerIntent = "Meta-validator (R4b): make one result of brief.inputs.outputs, and judge it by each of " +
+	"brief.criteria, by itself, with evidence. " +
 	"Whether a subtask passed is decided already; what the outputs and the tool calls do not show has failed. " +
-	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after which nothing was changed. Without one a pass waits for a person. " +
+	"Of a verifiable criterion give as call the number of the tool call that shows it: one that exited 0 and after " +
+	"which nothing was changed. Without one a pass waits for a person. " +
 	"brief.constraints is what earlier tasks taught their planners: it decides no criterion."
 
 // proofOfRound is what stands beside R4b's words: the calls of every subtask's last
@@ -57,7 +59,8 @@ func (u *turn) gather(subs []*subtask) error {
 	proof := u.proofOfRound(subs)
 	example := schemas.MergeReport{Output: json.RawMessage(`"…"`), Verdicts: []schemas.JudgedCriterion{}}
 	for _, c := range list {
-		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Pass, Evidence: "…", Call: 1})
+		example.Verdicts = append(example.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion,
+			Verdict: schemas.Pass, Evidence: "…", Call: 1})
 	}
 	left, err := u.budget(0)
 	if err != nil {
@@ -79,7 +82,8 @@ func (u *turn) gather(subs []*subtask) error {
 		Unproven []string            `json:"unproven,omitempty"`
 		Outputs  []output            `json:"outputs"`
 		Calls    []listedCall        `json:"tool_calls"` // of the accepted executors
-	}{list, left, example, u.t.spec.Intent, u.t.request, proof.Unproven(list), outputs(subs), numbered(proof.Calls, room/2)}
+	}{list, left, example, u.t.spec.Intent, u.t.request, proof.Unproven(list), outputs(subs),
+		numbered(proof.Calls, room/2)}
 	team, err := u.team()
 	if err != nil {
 		return err
@@ -137,7 +141,8 @@ func (u *turn) merged(s seat) error {
 	if passed {
 		to = user
 	}
-	if err := u.say(message{from: schemas.MetaValidator, to: to, actor: s.holder, record: "MergeReport", body: m}); err != nil {
+	if err := u.say(message{from: schemas.MetaValidator, to: to, actor: s.holder, record: "MergeReport",
+		body: m}); err != nil {
 		return err
 	}
 	if !passed {
@@ -162,7 +167,8 @@ func (u *turn) unproven(m merge) (list []string, err error) {
 		all = append(all, s.outcome.CriteriaVerdicts...)
 	}
 	for _, v := range pipeline.Unproven(all) {
-		list = append(list, fmt.Sprintf("%q: %s", schemas.Shorten(v.Criterion, shownText), schemas.Shorten(v.Evidence, shownText)))
+		list = append(list, fmt.Sprintf("%q: %s", schemas.Shorten(v.Criterion, shownText),
+			schemas.Shorten(v.Evidence, shownText)))
 	}
 	return list, nil
 }
@@ -180,8 +186,11 @@ func (u *turn) accept(m merge, by schemas.EntityID) error {
 		return err
 	}
 	loss := u.t.settings.Loss
-	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultAccepted, Reason: "every criterion passed", Output: m.Output,
-		Loss: loss.Loss(0, 0, loss.Omega(u.t.replans, ms)), Rounds: u.t.round, Tried: []string{}, NextMoves: []string{}, FinishedAt: stamp(u.g.Tx().Micros())}
+	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultAccepted, Reason: "every criterion passed",
+		Output: m.Output,
+		Loss:   loss.Loss(0, 0, loss.Omega(u.t.replans, ms)), Rounds: u.t.round, Tried: []string{},
+		NextMoves:  []string{},
+		FinishedAt: stamp(u.g.Tx().Micros())}
 	for i, r := range all {
 		f.Tried = append(f.Tried, fmt.Sprintf("round %d: %s", i+1, inShort(r.plan)))
 	}
@@ -190,7 +199,8 @@ func (u *turn) accept(m merge, by schemas.EntityID) error {
 		return err
 	}
 	if unproven != nil {
-		f.Reason = "no criterion failed; a person decides on what no call proves: " + schemas.Shorten(strings.Join(unproven, "; "), maxWhy)
+		f.Reason = "no criterion failed; a person decides on what no call proves: " +
+			schemas.Shorten(strings.Join(unproven, "; "), maxWhy)
 		u.t.decideBy = u.until(0)
 	}
 	if u.t.held || unproven != nil {

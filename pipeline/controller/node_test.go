@@ -21,11 +21,19 @@ import (
 // A family: ann, with lead and solo below her; lead has a, b and c, and a has kid. The
 // group team holds lead, a, b and c.
 var (
-	ann                                  = schemas.EntityID("ann")
-	lead, solo, a, b, c, kid             = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named("a"), accesstest.Named("b"), accesstest.Named("c"), accesstest.Named("kid")
-	everything                           = []string{"task_claim", "task_report", "task_submit", "task_status", "task_cancel", "review_decide"}
-	noReview                 work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return false, nil }
-	allReviewed              work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) { return true, nil }
+	ann                      = schemas.EntityID("ann")
+	lead, solo, a, b, c, kid = accesstest.Named("lead"), accesstest.Named("solo"), accesstest.Named(
+		"a"), accesstest.Named("b"), accesstest.Named("c"), accesstest.Named("kid")
+	everything = []string{"task_claim", "task_report", "task_submit", "task_status",
+		"task_cancel", "review_decide"}
+	noReview work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) {
+		return false,
+			nil
+	}
+	allReviewed work.Review = func(access.Grant, schemas.EntityID, string) (bool, error) {
+		return true,
+			nil
+	}
 )
 
 // noRules: nobody works by any here.
@@ -119,7 +127,8 @@ func (n *node) none(who schemas.EntityID, role schemas.PipelineRole) {
 }
 
 // report files as task_report does; checks all hold unless named in broken.
-func (n *node) tryReport(who schemas.EntityID, w work.Claimed, o work.Outcome, result string, evidence []work.Evidence, broken ...string) (f Filed, err error) {
+func (n *node) tryReport(who schemas.EntityID, w work.Claimed, o work.Outcome, result string, evidence []work.Evidence,
+	broken ...string) (f Filed, err error) {
 	p, err := work.NewReport(w.WorkID, w.Fence, o, json.RawMessage(result), evidence, "a note")
 	if err != nil {
 		return f, err
@@ -143,7 +152,8 @@ func (n *node) check(item int64, broken ...string) (led string, err error) {
 		}
 		found := []Finding{}
 		for _, one := range need.Checks {
-			found = append(found, Found(one.Criterion, !slices.Contains(broken, one.Criterion), schemas.Evidence{Tool: "check"}, nil))
+			found = append(found, Found(one.Criterion, !slices.Contains(broken, one.Criterion),
+				schemas.Evidence{Tool: "check"}, nil))
 		}
 		led, _, err = n.tasks.Checked(g, item, found)
 		return err
@@ -198,7 +208,8 @@ func step(intent string, sequence int, tools []string, criteria ...any) schemas.
 }
 
 func plan(steps ...schemas.PlannedSubTask) string {
-	return text(schemas.Plan{SubTasks: steps, TaskCriteria: []schemas.Criterion{{Criterion: "it is whole", Mode: schemas.Plausible}}})
+	return text(schemas.Plan{SubTasks: steps,
+		TaskCriteria: []schemas.Criterion{{Criterion: "it is whole", Mode: schemas.Plausible}}})
 }
 
 // judgement passes every criterion of a brief but those named as class: text.
@@ -260,7 +271,9 @@ func (n *node) failAll(criterion string, class schemas.FailureClass) (f Filed) {
 func (n *node) messages(id string) (list []string) {
 	n.Helper()
 	require.NoError(n, n.Store.Read(context.Background(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT sender || '>' || receiver || ' ' || record FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? ORDER BY m.n`, id)
+		rows, err := tx.Query(
+			`SELECT sender || '>' || receiver || ' ' || record FROM task_messages m JOIN tasks t ON t.n = m.task
+				WHERE t.id = ? ORDER BY m.n`, id)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (s string, err error) { return s, r.Scan(&s) })
 		return err
 	}))
@@ -270,7 +283,8 @@ func (n *node) messages(id string) (list []string) {
 // last is the last message of that record.
 func last[T any](n *node, id, record string) (v T) {
 	n.Helper()
-	raw := one[string](n, `SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? AND record = ? ORDER BY m.n DESC LIMIT 1`, id, record)
+	raw := one[string](n, `SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ?
+		AND record = ? ORDER BY m.n DESC LIMIT 1`, id, record)
 	require.NoError(n, json.Unmarshal([]byte(raw), &v))
 	return v
 }

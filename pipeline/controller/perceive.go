@@ -18,8 +18,10 @@ const (
 	maxIntent    = 4000 // bytes
 )
 
-const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an intent, in the user's own words, with the limits the user stated. " +
-	"Derive no criteria and add nothing. Where the meaning is not clear, ask instead, with questions and no intent: all at once."
+const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an intent, in the user's own words, " +
+	"with the limits the user stated. " +
+	"Derive no criteria and add nothing. Where the meaning is not clear, ask instead, with questions and no intent: " +
+	"all at once."
 
 // perceive opens R1's seat. It has no memory in it: R1 is a transducer.
 func (u *turn) perceive() error {
@@ -64,11 +66,13 @@ func (u *turn) perception(result string) (schemas.Perception, []string, error) {
 		bad = append(bad, schemas.Violation{Path: "/questions", Msg: "the user is not asked any more: give the intent"})
 	}
 	if len(p.Questions) > maxQuestions {
-		bad = append(bad, schemas.Violation{Path: "/questions", Msg: fmt.Sprintf("has %d elements, more than %d", len(p.Questions), maxQuestions)})
+		bad = append(bad, schemas.Violation{Path: "/questions",
+			Msg: fmt.Sprintf("has %d elements, more than %d", len(p.Questions), maxQuestions)})
 	}
 	for i, q := range p.Questions {
 		if strings.TrimSpace(q) == "" || len(q) > maxQuestion {
-			bad = append(bad, schemas.Violation{Path: fmt.Sprintf("/questions/%d", i), Msg: fmt.Sprintf("must have 1 to %d bytes", maxQuestion)})
+			bad = append(bad, schemas.Violation{Path: fmt.Sprintf("/questions/%d", i),
+				Msg: fmt.Sprintf("must have 1 to %d bytes", maxQuestion)})
 		}
 	}
 	switch {
@@ -78,7 +82,8 @@ func (u *turn) perception(result string) (schemas.Perception, []string, error) {
 		bad = append(bad, schemas.Violation{Path: "/intent", Msg: fmt.Sprintf("must have 1 to %d bytes", maxIntent)})
 	}
 	if bad != nil {
-		return p, notes, schemas.Invalidf("the intent cannot be taken").Try("answer again, mending what is listed").With(bad...)
+		return p, notes, schemas.Invalidf("the intent cannot be taken").Try(
+			"answer again, mending what is listed").With(bad...)
 	}
 	return p, notes, nil
 }
@@ -114,7 +119,8 @@ func (u *turn) confirmation(intent string) string {
 	if ok {
 		return ""
 	}
-	return fmt.Sprintf("The task was understood as: %q. It shares less than half of your words (missing: %s). Answer with nothing if it is right, else say what you mean.",
+	return fmt.Sprintf("The task was understood as: %q. It shares less than half of your words (missing: %s). "+
+		"Answer with nothing if it is right, else say what you mean.",
 		schemas.Shorten(intent, maxQuoted), schemas.Shorten(strings.Join(d.Missing, ", "), maxQuoted))
 }
 
@@ -138,8 +144,10 @@ func (u *turn) understood(p schemas.Perception, by schemas.EntityID) error {
 		return err
 	}
 	u.t.accepted = u.g.Tx().Micros()
-	u.t.spec = schemas.TaskSpec{TaskID: u.t.id, Intent: strings.TrimSpace(p.Intent), Constraints: p.Constraints, RawInput: u.t.request}
-	if err := u.say(message{from: schemas.Perceiver, to: schemas.Planner, actor: by, record: "TaskSpec", body: u.t.spec}); err != nil {
+	u.t.spec = schemas.TaskSpec{TaskID: u.t.id, Intent: strings.TrimSpace(p.Intent), Constraints: p.Constraints,
+		RawInput: u.t.request}
+	if err := u.say(message{from: schemas.Perceiver, to: schemas.Planner, actor: by, record: "TaskSpec",
+		body: u.t.spec}); err != nil {
 		return err
 	}
 	return u.askPlan()
@@ -152,7 +160,8 @@ func (u *turn) answered(by schemas.EntityID, answers string) error {
 	}
 	last := &u.t.asked[len(u.t.asked)-1]
 	last.Answers, last.Answered = answers, true
-	if err := u.say(message{from: user, to: schemas.Perceiver, actor: by, record: recordAnswers, body: map[string]string{"answers": answers}}); err != nil {
+	if err := u.say(message{from: user, to: schemas.Perceiver, actor: by, record: recordAnswers,
+		body: map[string]string{"answers": answers}}); err != nil {
 		return err
 	}
 	return u.perceive()

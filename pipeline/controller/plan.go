@@ -9,11 +9,15 @@ import (
 	"cordelia/schemas"
 )
 
-const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees nothing but its subtask. " +
+const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each done by one agent that sees " +
+	"nothing but its subtask. " +
 	"brief.inputs.raw_input has the user's own words; where the intent departs from them, they count. " +
-	"Give each success criteria that tool output can show to be false: with a check of a kind in brief.inputs.checks where a machine can decide, or a command that the executor runs and whose exit 0 shows it, both of mode verifiable; mode plausible where it takes judgement. " +
+	"Give each success criteria that tool output can show to be false: with a check of a kind in " +
+	"brief.inputs.checks where a machine can decide, or a command that the executor runs and whose exit 0 shows it, " +
+	"both of mode verifiable; mode plausible where it takes judgement. " +
 	"A verifiable criterion that no call proves waits for a person. " +
-	"Give each at least one tool it plans to use, from brief.inputs.tools: calls of other tools are no evidence. Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
+	"Give each at least one tool it plans to use, from brief.inputs.tools: calls of other tools are no evidence. " +
+	"Equal sequence runs at once, a higher one waits and gets the outputs of the lower. " +
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
 // planBrief is what a plan of the next round is held against.
@@ -78,16 +82,19 @@ func (u *turn) askPlan() error {
 	if err != nil {
 		return err
 	}
-	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, RawInput: u.t.request, Answers: u.t.asked, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
+	in := planInputs{Stages: team.Stages(), Members: roster(team), Intent: u.t.spec.Intent, RawInput: u.t.request,
+		Answers: u.t.asked, Limits: u.t.spec.Constraints, Tools: brief.Left(), Checks: brief.Checks,
 		Budget: left, Example: example(team, brief.Left()[0])}
 	for i, r := range all {
 		if r.directive != nil {
 			d := r.directive
-			in.Directive = &directed{d.Directive, d.FailedCriterion, d.FailureClass, d.SuggestedAlternatives, d.Rationale}
+			in.Directive = &directed{d.Directive, d.FailedCriterion, d.FailureClass, d.SuggestedAlternatives,
+				d.Rationale}
 		}
 		in.Earlier = append(in.Earlier, fmt.Sprintf("round %d: %s", i+1, inShort(r.plan)))
 	}
-	return u.open(opening{role: schemas.Planner, place: leading(team), intent: planning(team), inputs: in, limits: limits(brief), facts: text(constraints)})
+	return u.open(opening{role: schemas.Planner, place: leading(team), intent: planning(team), inputs: in,
+		limits: limits(brief), facts: text(constraints)})
 }
 
 // limits words what a plan must keep to.
@@ -120,7 +127,8 @@ func inShort(p schemas.Plan) string {
 
 func examplePlan(tool string) schemas.Plan {
 	return schemas.Plan{SubTasks: []schemas.PlannedSubTask{{Intent: "…", Sequence: 1, Tools: []string{tool},
-		SuccessCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable, Command: "…"}, {Criterion: "…", Mode: schemas.Plausible}}}},
+		SuccessCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Verifiable, Command: "…"},
+			{Criterion: "…", Mode: schemas.Plausible}}}},
 		TaskCriteria: []schemas.Criterion{{Criterion: "…", Mode: schemas.Plausible}}}
 }
 
@@ -161,21 +169,26 @@ func (u *turn) planned(s seat) error {
 		return err
 	}
 	u.t.round++
-	m := schemas.DispatchManifest{TaskID: u.t.id, Round: u.t.round, SubTaskIDs: []string{}, TaskCriteria: p.TaskCriteria, DispatchedAt: u.g.Tx().Now().UTC().Format(time.RFC3339Nano)}
+	m := schemas.DispatchManifest{TaskID: u.t.id, Round: u.t.round, SubTaskIDs: []string{},
+		TaskCriteria: p.TaskCriteria, DispatchedAt: u.g.Tx().Now().UTC().Format(time.RFC3339Nano)}
 	for i := range p.SubTasks {
-		sub := &subtask{id: schemas.NewID(), round: u.t.round, sequence: p.SubTasks[i].Sequence, state: schemas.SubTaskWaiting, planned: p.SubTasks[i]}
-		if err := u.g.Tx().QueryRow(insertSubTask, sub.id, u.t.n, sub.round, sub.sequence, sub.state, text(sub.planned)).Scan(&sub.n); err != nil {
+		sub := &subtask{id: schemas.NewID(), round: u.t.round, sequence: p.SubTasks[i].Sequence,
+			state: schemas.SubTaskWaiting, planned: p.SubTasks[i]}
+		if err := u.g.Tx().QueryRow(insertSubTask, sub.id, u.t.n, sub.round, sub.sequence, sub.state,
+			text(sub.planned)).Scan(&sub.n); err != nil {
 			return fmt.Errorf("write subtask: %w", err)
 		}
 		m.SubTaskIDs = append(m.SubTaskIDs, sub.id)
-		if err := u.say(message{from: schemas.Planner, to: schemas.Executor, actor: s.holder, subtask: sub.id, record: "SubTask", body: sub.record(u.t)}); err != nil {
+		if err := u.say(message{from: schemas.Planner, to: schemas.Executor, actor: s.holder, subtask: sub.id,
+			record: "SubTask", body: sub.record(u.t)}); err != nil {
 			return err
 		}
 	}
 	if _, err := u.g.Tx().Exec(insertRound, u.t.n, u.t.round, text(p), text(m), text(constraints)); err != nil {
 		return fmt.Errorf("write round: %w", err)
 	}
-	if err := u.say(message{from: schemas.Planner, to: schemas.MetaValidator, actor: s.holder, record: "DispatchManifest", body: m}); err != nil {
+	if err := u.say(message{from: schemas.Planner, to: schemas.MetaValidator, actor: s.holder,
+		record: "DispatchManifest", body: m}); err != nil {
 		return err
 	}
 	return u.progress()

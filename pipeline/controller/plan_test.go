@@ -12,13 +12,16 @@ import (
 // What a step of a task costs does not grow with how many other tasks there are.
 func TestTasksUseIndexes(t *testing.T) {
 	n := newNode(t)
-	storetest.NoScans(t, n.Store, []string{"up", "down", "found", "j"}, selectTasks, selectTask, updateTask, selectTaskOf, selectOverdue, selectUndecided, selectExecutors, selectRounds, updateMerge,
-		updateDirective, selectConstraints, selectSubTasks, selectSubTask, selectStates, updateSubTask, selectSeat, selectSeatOf, selectSeats, selectFilled, noteRefused, noteFacts, selectDispatched, selectHeld)
+	storetest.NoScans(t, n.Store, []string{"up", "down", "found", "j"}, selectTasks, selectTask, updateTask,
+		selectTaskOf, selectOverdue, selectUndecided, selectExecutors, selectRounds, updateMerge,
+		updateDirective, selectConstraints, selectSubTasks, selectSubTask, selectStates, updateSubTask, selectSeat,
+		selectSeatOf, selectSeats, selectFilled, noteRefused, noteFacts, selectDispatched, selectHeld)
 	// What waits, or has ended, is found in an index of just that.
 	for _, tt := range []struct {
 		query, index string
 		args         []any
-	}{{selectSettled, "work_unsettled", []any{1}}, {selectReview, "tasks_review", []any{"", "[]", 1, ""}}, {selectOverdue, "tasks_deadline", []any{1, 1}}, {selectUndecided, "tasks_decide", []any{1, 1}}} {
+	}{{selectSettled, "work_unsettled", []any{1}}, {selectReview, "tasks_review", []any{"", "[]", 1, ""}},
+		{selectOverdue, "tasks_deadline", []any{1, 1}}, {selectUndecided, "tasks_decide", []any{1, 1}}} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			var id, parent, x int
 			var step string

@@ -14,7 +14,8 @@ import (
 )
 
 // tested is a plan of one subtask whose criterion names a command.
-var tested = plan(step("build it", 1, []string{"bash"}, schemas.Criterion{Criterion: "tests pass", Mode: schemas.Verifiable, Command: "make test"}))
+var tested = plan(step("build it", 1, []string{"bash"},
+	schemas.Criterion{Criterion: "tests pass", Mode: schemas.Verifiable, Command: "make test"}))
 
 // believes has a judge let everything pass and name no call.
 func (n *node) believes(who schemas.EntityID, role schemas.PipelineRole) Filed {
@@ -24,7 +25,8 @@ func (n *node) believes(who schemas.EntityID, role schemas.PipelineRole) Filed {
 	require.NoError(n, json.Unmarshal(w.Brief.Inputs, &in))
 	said := []schemas.JudgedCriterion{}
 	for _, one := range in.Criteria {
-		said = append(said, schemas.JudgedCriterion{Criterion: one.Criterion, Verdict: schemas.Pass, Evidence: "it does"})
+		said = append(said, schemas.JudgedCriterion{Criterion: one.Criterion, Verdict: schemas.Pass,
+			Evidence: "it does"})
 	}
 	if role == schemas.MetaValidator {
 		return n.report(who, w, text(schemas.MergeReport{Output: json.RawMessage(`"all"`), Verdicts: said}))
@@ -81,11 +83,14 @@ func TestUnprovenWaitsForAPerson_INV_PROOF(t *testing.T) {
 		id := held(n)
 		require.Contains(t, string(n.show(id).Proposed), "a person decides on what no call proves")
 		require.Contains(t, n.show(id).SubTasks[0].Criteria[0], "held: tests pass")
-		require.Zero(t, one[int](n, `SELECT count(*) FROM capability_trust WHERE agent = ? AND capability = 'executor'`, a), "nobody proved it")
+		require.Zero(t, one[int](n, `SELECT count(*) FROM capability_trust WHERE agent = ? AND capability = 'executor'`,
+			a), "nobody proved it")
 		decide(n, id, true)
 		require.Equal(t, schemas.TaskAccepted, n.state(id))
-		require.Equal(t, "no criterion failed, and a person accepted what no call proves", last[schemas.FinalResult](n, id, "FinalResult").Reason)
-		require.Equal(t, 35, one[int](n, `SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'executor'`, a))
+		require.Equal(t, "no criterion failed, and a person accepted what no call proves",
+			last[schemas.FinalResult](n, id, "FinalResult").Reason)
+		require.Equal(t, 35, one[int](n,
+			`SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'executor'`, a))
 		n.Clock.Move(48 * time.Hour)
 		n.settle()
 		require.Equal(t, schemas.TaskAccepted, n.state(id))

@@ -23,7 +23,8 @@ func (u *turn) rate(role schemas.PipelineRole, o trust.Outcome) error {
 // rateAttempt lets the end of a subtask count for its executor: good work by what showed
 // it, and bad work if it failed after all its attempts.
 func (u *turn) rateAttempt(sub *subtask, judge schemas.EntityID) error {
-	o := trust.Outcome{Agent: sub.attempted.By, Success: sub.outcome.Status == schemas.Matched, Judge: judge, About: sub.attempted.Work}
+	o := trust.Outcome{Agent: sub.attempted.By, Success: sub.outcome.Status == schemas.Matched, Judge: judge,
+		About: sub.attempted.Work}
 	if o.Feedback = trust.Bad; o.Success {
 		o.Feedback, o.Proof = "", shownBy(sub.outcome.CriteriaVerdicts)
 	}
@@ -93,12 +94,14 @@ func (u *turn) overturn(failed []schemas.CriterionVerdict, by schemas.EntityID) 
 	for _, sub := range subs {
 		passed := slices.ContainsFunc(sub.outcome.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool {
 			return v.Verdict == schemas.Pass && slices.ContainsFunc(failed, func(f schemas.CriterionVerdict) bool {
-				return f.Verdict == schemas.Fail && strings.EqualFold(strings.TrimSpace(f.Criterion), strings.TrimSpace(v.Criterion))
+				return f.Verdict == schemas.Fail && strings.EqualFold(strings.TrimSpace(f.Criterion),
+					strings.TrimSpace(v.Criterion))
 			})
 		})
 		s, judged := last[filled{schemas.AgentValidator, sub.n}]
 		whole := failed == nil && len(subs) == 1
-		if !judged || sub.outcome.Status != schemas.Matched || !passed && !whole || by == s.holder { // who corrects itself
+		// who corrects itself
+		if !judged || sub.outcome.Status != schemas.Matched || !passed && !whole || by == s.holder {
 			continue
 		}
 		o := trust.Outcome{Agent: s.holder, Feedback: trust.Bad, Judge: by}

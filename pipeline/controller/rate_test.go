@@ -14,7 +14,8 @@ func TestWhoseWordRatesAnExecutor_INV_EARNED(t *testing.T) {
 	n := newNode(t)
 	n.Join("team", solo, "member")
 	stands := func() int {
-		return one[int](n, `SELECT coalesce((SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'executor'), 30)`, a)
+		return one[int](n, `SELECT coalesce((SELECT hundredths FROM capability_trust WHERE agent = ?
+			AND capability = 'executor'), 30)`, a)
 	}
 	rows := func() int {
 		return one[int](n, `SELECT count(*) FROM capability_feedback WHERE agent = ? AND capability = 'executor'`, a)
@@ -29,7 +30,8 @@ func TestWhoseWordRatesAnExecutor_INV_EARNED(t *testing.T) {
 	inTeam("it ran again")
 	n.judge(solo, nil)
 	require.Equal(t, []int{35, 1}, []int{stands(), rows()}, "an unrelated agent's does")
-	inTeam(schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "x"}})
+	inTeam(schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable,
+		Check: &schemas.Check{Kind: schemas.CheckFile, Path: "x"}})
 	require.Equal(t, []int{40, 2}, []int{stands(), rows()}, "and so does the node's own check")
 	require.Equal(t, "machine_check", one[string](n, `SELECT proof FROM capability_feedback ORDER BY seq DESC LIMIT 1`))
 
@@ -51,7 +53,8 @@ func TestALaterGateOverturnsAJudge(t *testing.T) {
 			n.judge(b, nil)
 			w := n.claim(c, "R4b")
 			n.report(c, w, merging(w, map[string]schemas.FailureClass{"it is whole": schemas.Logical}))
-			require.Equal(t, tt.want, one[int](n, `SELECT coalesce((SELECT hundredths FROM capability_trust WHERE agent = ?), 30)`, b))
+			require.Equal(t, tt.want, one[int](n,
+				`SELECT coalesce((SELECT hundredths FROM capability_trust WHERE agent = ?), 30)`, b))
 		})
 	}
 }

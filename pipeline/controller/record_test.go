@@ -23,7 +23,8 @@ func (n *node) recorded() {
 
 // record keeps what the node saw of a seat's client.
 func (n *node) record(w work.Claimed, by schemas.EntityID, calls ...schemas.Evidence) error {
-	r := work.Run{WorkID: w.WorkID, Fence: w.Fence, Client: "scripted", Outcome: work.RunAnswered, Records: true, Started: 1, Ended: 2}
+	r := work.Run{WorkID: w.WorkID, Fence: w.Fence, Client: "scripted", Outcome: work.RunAnswered, Records: true,
+		Started: 1, Ended: 2}
 	for _, c := range calls {
 		r.Calls = append(r.Calls, work.RecordedCall{Evidence: c, Started: 1, Ended: 2})
 	}
@@ -41,12 +42,14 @@ func TestRecordDecides_INV_PROOF(t *testing.T) {
 		want  schemas.Verdict
 		by    schemas.Basis
 	}{
-		"recorded, not claimed":      {[]schemas.Evidence{ranIt}, nil, schemas.Pass, schemas.ByRecord},
-		"recorded and claimed":       {[]schemas.Evidence{ranIt}, claim, schemas.Pass, schemas.ByRecord},
-		"claimed, not recorded":      {[]schemas.Evidence{{Tool: "read", Input: "Makefile"}}, claim, schemas.Fail, schemas.ByRecord},
-		"claimed, no call recorded":  {[]schemas.Evidence{}, claim, schemas.Fail, schemas.ByRecord},
-		"claimed to work, it failed": {[]schemas.Evidence{{Tool: "bash", Input: "make test", Exit: 2}}, claim, schemas.Fail, schemas.ByRecord},
-		"claimed, no record":         {nil, claim, schemas.Held, ""},
+		"recorded, not claimed": {[]schemas.Evidence{ranIt}, nil, schemas.Pass, schemas.ByRecord},
+		"recorded and claimed":  {[]schemas.Evidence{ranIt}, claim, schemas.Pass, schemas.ByRecord},
+		"claimed, not recorded": {[]schemas.Evidence{{Tool: "read", Input: "Makefile"}}, claim, schemas.Fail,
+			schemas.ByRecord},
+		"claimed, no call recorded": {[]schemas.Evidence{}, claim, schemas.Fail, schemas.ByRecord},
+		"claimed to work, it failed": {[]schemas.Evidence{{Tool: "bash", Input: "make test", Exit: 2}}, claim,
+			schemas.Fail, schemas.ByRecord},
+		"claimed, no record": {nil, claim, schemas.Held, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t)

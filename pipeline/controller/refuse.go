@@ -58,23 +58,27 @@ func (u *turn) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, erro
 	if !counts {
 		return r, nil
 	}
-	return r, u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordRefused, body: map[string]any{
-		"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
+	return r, u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordRefused,
+		body: map[string]any{
+			"work_id": s.id, "answer": s.answers, "why": e.Msg, "violations": e.Violations, "sha256": p.Hash()}})
 }
 
 // dismiss ends the lease of who gave its last answer. Others may try, if there are
 // any; else the seat ends as failed.
-func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report, why string) (as *work.Report, led string, err error) {
+func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report,
+	why string) (as *work.Report, led string, err error) {
 	others := false
 	err = c.asTurn(g, t, func(u *turn) error {
-		if err := u.rate(s.role, trust.Outcome{Agent: s.holder, Feedback: trust.Bad, About: s.id}); err != nil || s.answers >= maxClaimers*pipeline.PlanAttempts {
+		if err := u.rate(s.role, trust.Outcome{Agent: s.holder, Feedback: trust.Bad, About: s.id}); err != nil ||
+			s.answers >= maxClaimers*pipeline.PlanAttempts {
 			return err
 		}
 		others, err = work.Bar(u.g, s.item, s.holder)
 		return err
 	})
 	if others {
-		return p.AsReleased(why), "the answer could not be taken, and no more of yours are; the seat is offered to others", err
+		return p.AsReleased(why), "the answer could not be taken, and no more of yours are; the seat is offered to " +
+			"others", err
 	}
 	return p.AsFailed(why), "the answer could not be taken, and no more are; the item failed", err
 }

@@ -32,8 +32,10 @@ func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schema
 		return err
 	}
 	u.t.replans++
-	r := schemas.ReplanRequest{TaskID: u.t.id, Round: u.t.round, ReplanCount: u.t.replans, GapSummary: gap(gathered, verdicts),
-		FailedSubTasks: append([]string{}, gathered.Failed...), ElapsedMS: ms, Outcomes: append([]schemas.SubTaskOutcome{}, gathered.Counted...),
+	r := schemas.ReplanRequest{TaskID: u.t.id, Round: u.t.round, ReplanCount: u.t.replans,
+		GapSummary:     gap(gathered, verdicts),
+		FailedSubTasks: append([]string{}, gathered.Failed...), ElapsedMS: ms,
+		Outcomes:     append([]schemas.SubTaskOutcome{}, gathered.Counted...),
 		TaskVerdicts: append([]schemas.CriterionVerdict{}, verdicts...), Recommendation: schemas.RecommendReplan}
 	for _, o := range gathered.Counted {
 		r.CorrectionCount += max(len(o.GapTrajectory)-1, 0)
@@ -42,7 +44,8 @@ func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schema
 	if r.ReplanCount > loss.MaxReplans {
 		r.Recommendation = schemas.RecommendAbandon
 	}
-	if err := u.say(message{from: schemas.MetaValidator, to: schemas.GradientSolver, record: "ReplanRequest", body: r}); err != nil {
+	if err := u.say(message{from: schemas.MetaValidator, to: schemas.GradientSolver, record: "ReplanRequest",
+		body: r}); err != nil {
 		return err
 	}
 	d, after, err := pipeline.Solve(loss, r, u.t.trail, u.t.tools)
@@ -194,7 +197,9 @@ func (u *turn) clear() error {
 
 // cancelled is what the user gets of a task that was called off.
 func (u *turn) cancelled(by schemas.EntityID) error {
-	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultCancelled, Reason: "it was cancelled", Output: json.RawMessage("null"),
-		Rounds: u.t.round, Tried: []string{}, NextMoves: []string{"submit it again"}, FinishedAt: stamp(u.g.Tx().Micros())}
+	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultCancelled, Reason: "it was cancelled",
+		Output: json.RawMessage("null"),
+		Rounds: u.t.round, Tried: []string{}, NextMoves: []string{"submit it again"},
+		FinishedAt: stamp(u.g.Tx().Micros())}
 	return u.finish(schemas.TaskCancel, f, user, by)
 }

@@ -22,9 +22,10 @@ type Refusal struct {
 type Filed struct {
 	work.Receipt
 	Refused *Refusal `json:"refused,omitempty"`
-	Led     string   `json:"led,omitempty"`    // what it led to, "" = nothing yet
-	Notes   []string `json:"notes,omitempty"`  // what of the answer was mended, dropped or read otherwise than it may be meant
-	Checks  int64    `json:"checks,omitempty"` // the item, if machine checks decide what it leads to (RunChecks)
+	Led     string   `json:"led,omitempty"` // what it led to, "" = nothing yet
+	// what of the answer was mended, dropped or read otherwise than it may be meant
+	Notes  []string `json:"notes,omitempty"`
+	Checks int64    `json:"checks,omitempty"` // the item, if machine checks decide what it leads to (RunChecks)
 
 	TaskState schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
 }
@@ -37,7 +38,8 @@ func (f Filed) Refusal() error {
 	}
 	e := schemas.Invalidf("%s", f.Refused.Msg).With(f.Refused.Violations...)
 	e.Expected = f.Refused.Expected
-	return e.Try("mend what is listed and call task_report again: the lease is still yours, and %d more answers are taken", f.Refused.Left)
+	return e.Try("mend what is listed and call task_report again: the lease is still yours, and %d more answers are "+
+		"taken", f.Refused.Left)
 }
 
 // refusal tells an answer that does not hold from a failure of ours.
@@ -163,7 +165,8 @@ func (c *Controller) inTurn(g access.Grant, n int64, f func(u *turn) error) erro
 
 // hold judges whether an answer holds as one of its role. What does not is counted,
 // once for each answer. Of what does, the notes of the decoder go on the bus.
-func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, held bool) (r *Refusal, notes []string, err error) {
+func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report,
+	held bool) (r *Refusal, notes []string, err error) {
 	err = c.asTurn(g, t, func(u *turn) error {
 		found, bad := u.holds(*s, p.Result())
 		e, refused := refusal(bad)
@@ -175,7 +178,8 @@ func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report, held
 			return err
 		}
 		if notes = found; notes != nil {
-			if err := u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordNotes, body: map[string]any{"work_id": s.id, "notes": notes}}); err != nil {
+			if err := u.say(message{of: s, from: s.role, to: s.role, actor: s.holder, record: recordNotes,
+				body: map[string]any{"work_id": s.id, "notes": notes}}); err != nil {
 				return err
 			}
 		}

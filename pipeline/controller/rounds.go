@@ -39,7 +39,8 @@ func rounds(g access.Grant, t *task) ([]round, error) {
 		for _, part := range []struct {
 			text string
 			into any
-		}{{plan, &one.plan}, {manifest, &one.manifest}, {constraints, &one.constraints}, {merged, &one.merge}, {directive, &one.directive}} {
+		}{{plan, &one.plan}, {manifest, &one.manifest}, {constraints, &one.constraints}, {merged, &one.merge},
+			{directive, &one.directive}} {
 			if part.text == "" {
 				continue
 			}
@@ -93,7 +94,8 @@ func scanSubTask(scan func(...any) error) (*subtask, error) {
 	if err := scan(&s.n, &s.id, &s.round, &s.sequence, &s.state, &s.attempt, &planned, &tried, &outcome); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(decode(planned, &s.planned), decode(tried, &s.attempted), decode(outcome, &s.outcome)); err != nil {
+	if err := errors.Join(decode(planned, &s.planned), decode(tried, &s.attempted),
+		decode(outcome, &s.outcome)); err != nil {
 		return nil, err
 	}
 	return &s, nil
@@ -115,7 +117,10 @@ func (u *turn) subtaskOf(s seat, in schemas.SubTaskState) (*subtask, error) {
 // states are those that subtasks of the present round are in.
 func (u *turn) states() ([]schemas.SubTaskState, error) {
 	rows, err := u.g.Tx().Lookup(selectStates, u.t.n, u.t.round)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (s schemas.SubTaskState, err error) { return s, r.Scan(&s) })
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (s schemas.SubTaskState, err error) {
+		return s,
+			r.Scan(&s)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read subtasks: %w", err)
 	}
@@ -131,7 +136,8 @@ func (s *subtask) record(t *task) schemas.SubTask {
 func (s *subtask) move(on schemas.Trigger) error {
 	to, _, ok := schemas.NextSubTask(s.state, on)
 	if !ok {
-		return schemas.Conflictf("subtask %s is %s; %s does not apply to it", s.id, s.state, on).Try("task_status with the task_id shows it")
+		return schemas.Conflictf("subtask %s is %s; %s does not apply to it", s.id, s.state,
+			on).Try("task_status with the task_id shows it")
 	}
 	s.state = to
 	return nil

@@ -47,7 +47,8 @@ type seat struct {
 }
 
 func (s *seat) dest() []any {
-	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts, &s.checkBy, &s.id, &s.mark, &s.state, &s.holder,
+	return []any{&s.item, &s.task, &s.round, &s.subtask, &s.role, &s.attempt, &s.answers, &s.refused, &s.facts,
+		&s.checkBy, &s.id, &s.mark, &s.state, &s.holder,
 		&s.fence, &s.outcome, &s.claimed, &s.until, &s.subtaskID, &s.note, &s.result, &s.evidence}
 }
 
@@ -98,7 +99,8 @@ func answer(result string) string {
 		return said
 	}
 	var wrapped map[string]json.RawMessage
-	if json.Unmarshal([]byte(result), &wrapped) == nil && len(wrapped) == 1 && json.Unmarshal(wrapped["text"], &said) == nil {
+	if json.Unmarshal([]byte(result), &wrapped) == nil && len(wrapped) == 1 &&
+		json.Unmarshal(wrapped["text"], &said) == nil {
 		return said
 	}
 	return result
@@ -148,7 +150,8 @@ func (u *turn) open(o opening) error {
 	var needs []access.Need
 	for _, group := range []schemas.GroupID{u.t.group, o.place.cell} {
 		if group != "" {
-			needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
+			needs = append(needs, access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
+				Group: group})
 		}
 	}
 	may, err := u.g.Could(u.t.submitter, submitTools(), needs...)
@@ -166,8 +169,9 @@ func (u *turn) open(o opening) error {
 	if err != nil {
 		return err
 	}
-	d := work.Draft{Intent: o.intent, Role: string(o.role), AssignedTo: string(o.place.to), Excluded: o.excluded, Deadline: u.until(o.deadline),
-		Brief: work.Brief{Inputs: inputs, Criteria: o.criteria, Constraints: o.limits}}
+	d := work.Draft{Intent: o.intent, Role: string(o.role), AssignedTo: string(o.place.to), Excluded: o.excluded,
+		Deadline: u.until(o.deadline),
+		Brief:    work.Brief{Inputs: inputs, Criteria: o.criteria, Constraints: o.limits}}
 	if d.Brief.AnswerSchema = answers[o.role]; o.role == schemas.Executor {
 		d.Brief.AnswerSchema, d.Brief.ReportSchema = nil, answers[o.role]
 	}
@@ -204,7 +208,10 @@ func (u *turn) until(own int64) int64 {
 // filled lists who sat in a role of a subtask so far.
 func (u *turn) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
 	rows, err := u.g.Tx().Query(selectFilled, u.t.n, sub.n, role)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) {
+		return id,
+			r.Scan(&id)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)
 	}
@@ -231,7 +238,10 @@ func (u *turn) executors() ([]schemas.EntityID, error) {
 		return nil, nil
 	}
 	rows, err := u.g.Tx().Query(selectExecutors, u.t.n, u.t.round)
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) {
+		return id,
+			r.Scan(&id)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read seats: %w", err)
 	}

@@ -111,13 +111,15 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if !t.state.Final() {
 		v.Next = next(t)
 		if t.state == schemas.TaskReview && !g.IsHuman() {
-			v.Next = "a person decides, and until then the result does not count: the user sees it and answers with cordelia review at the terminal"
+			v.Next = "a person decides, and until then the result does not count: the user sees it and answers with " +
+				"cordelia review at the terminal"
 		}
 		if v.Suspended, err = suspended(g, t.submitter); err != nil {
 			return View{}, err
 		}
 		if v.Suspended {
-			v.Next = "who submitted it is suspended, or who is above it, so nothing new begins; agent_lifecycle with action resume lifts that"
+			v.Next = "who submitted it is suspended, or who is above it, so nothing new begins; agent_lifecycle " +
+				"with action resume lifts that"
 		}
 	}
 	if err := v.addRounds(g, t, detail); err != nil {
@@ -165,7 +167,8 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 	}
 	for i, r := range all {
 		if d := r.directive; d != nil {
-			one := RoundView{Round: i + 1, Loss: schemas.Loss{D: rounded(d.Loss.D), P: rounded(d.Loss.P), Omega: rounded(d.Loss.Omega), L: rounded(d.Loss.L)},
+			one := RoundView{Round: i + 1, Loss: schemas.Loss{D: rounded(d.Loss.D), P: rounded(d.Loss.P),
+				Omega: rounded(d.Loss.Omega), L: rounded(d.Loss.L)},
 				Gradient: d.Gradient, Directive: d.Directive}
 			if detail {
 				one.Rationale = d.Rationale
@@ -180,7 +183,8 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 		return err
 	}
 	for _, s := range subs {
-		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id, Intent: schemas.Shorten(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
+		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id,
+			Intent: schemas.Shorten(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
 			Attempt: s.attempt, Criteria: matrix(s.planned.SuccessCriteria, s.outcome.CriteriaVerdicts)})
 	}
 	var whole []schemas.CriterionVerdict
@@ -203,7 +207,8 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 // inPart is an outcome whose longest texts have about so many bytes together.
 func inPart(o schemas.SubTaskOutcome, limit int) schemas.SubTaskOutcome {
 	part := limit / 4
-	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls, part), schemas.FailureReason(schemas.Shorten(string(o.FailureReason), part))
+	o.Output, o.ToolCalls, o.FailureReason = shortened(o.Output, part), calls(o.ToolCalls,
+		part), schemas.FailureReason(schemas.Shorten(string(o.FailureReason), part))
 	o.CriteriaVerdicts = slices.Clone(o.CriteriaVerdicts)
 	for i := range o.CriteriaVerdicts {
 		v := &o.CriteriaVerdicts[i]
@@ -220,7 +225,8 @@ func matrix(list []schemas.Criterion, verdicts []schemas.CriterionVerdict) []str
 	out := make([]string, len(list))
 	for i, c := range list {
 		state := "open"
-		if at := slices.IndexFunc(verdicts, func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }); at >= 0 {
+		if at := slices.IndexFunc(verdicts,
+			func(v schemas.CriterionVerdict) bool { return v.Criterion == c.Criterion }); at >= 0 {
 			state = string(verdicts[at].Verdict)
 		}
 		out[i] = state + ": " + schemas.Shorten(c.Criterion, shownText)
@@ -278,7 +284,8 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 			return err
 		}
 		if v.Waits = "for somebody to take it with task_claim"; !any {
-			v.Waits = "in vain so far: nobody in its pool may take it; let another agent join, with task_claim and task_report among its tools"
+			v.Waits = "in vain so far: nobody in its pool may take it; let another agent join, with task_claim and " +
+				"task_report among its tools"
 		}
 	}
 	return nil

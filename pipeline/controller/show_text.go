@@ -29,7 +29,8 @@ func (v View) Text() string {
 		add("asked: %s", q)
 	}
 	for _, r := range v.Rounds {
-		add("round %d failed: D %g, P %g, Ω %g, loss %g; gradient %s; %s", r.Round, r.D, r.P, r.Omega, r.L, r.Gradient, strings.TrimSuffix(string(r.Directive)+": "+r.Rationale, ": "))
+		add("round %d failed: D %g, P %g, Ω %g, loss %g; gradient %s; %s", r.Round, r.D, r.P, r.Omega, r.L, r.Gradient,
+			strings.TrimSuffix(string(r.Directive)+": "+r.Rationale, ": "))
 	}
 	if len(v.Criteria) > 0 {
 		add("criteria: %s", strings.Join(v.Criteria, "; "))
@@ -42,7 +43,8 @@ func (v View) Text() string {
 		if s.Attempt > 1 {
 			about += fmt.Sprintf(", attempt %d", s.Attempt)
 		}
-		add("%d %s %s%s: %s [%s]", s.Sequence, id(s.SubTaskID), s.State, about, s.Intent, strings.Join(s.Criteria, "; "))
+		add("%d %s %s%s: %s [%s]", s.Sequence, id(s.SubTaskID), s.State, about, s.Intent,
+			strings.Join(s.Criteria, "; "))
 	}
 	for _, s := range v.Seats {
 		stands := "waits " + s.Waits

@@ -3,10 +3,12 @@ package controller
 const (
 	taskColumns = `t.n, t.id, t.submitter, t.group_id, t.state, t.round, t.replans, t.clarifications, t.held, t.deadline, t.decide_by, t.created_at,
 		t.updated_at, t.accepted_at, t.finished_at, t.request, t.spec, t.questions, t.tools, t.settings, t.trail, t.result`
-	insertTask = `INSERT INTO tasks(id, submitter, group_id, state, held, deadline, created_at, updated_at, request, tools, settings)
+	insertTask = `INSERT INTO tasks(id, submitter, group_id, state, held, deadline, created_at, updated_at, request,
+		tools, settings)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	selectTask = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.n = ?`
-	updateTask = `UPDATE tasks SET state = ?, round = ?, replans = ?, clarifications = ?, held = ?, decide_by = ?, updated_at = ?, accepted_at = ?,
+	updateTask = `UPDATE tasks SET state = ?, round = ?, replans = ?, clarifications = ?, held = ?, decide_by = ?,
+		updated_at = ?, accepted_at = ?,
 			finished_at = ?, spec = ?, questions = ?, trail = ?, result = ? WHERE n = ?`
 	// above tells whether ?1 submitted a task or stands above who did, or is of one of
 	// the groups ?2 and, if its members see their own part alone, runs it.
@@ -16,16 +18,20 @@ const (
 		SELECT id FROM up))`
 	selectTaskOf = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
 	// selectOverdue leaves alone what is done and waits for a person.
-	selectOverdue = `SELECT n FROM tasks WHERE deadline > 0 AND state NOT IN ('accepted', 'abandoned', 'cancelled') AND state <> 'review' AND deadline <= ? LIMIT ?`
+	selectOverdue = `SELECT n FROM tasks WHERE deadline > 0 AND state NOT IN ('accepted', 'abandoned', 'cancelled')
+		AND state <> 'review' AND deadline <= ? LIMIT ?`
 	// selectUndecided lists reviews whose time for a decision is over.
 	selectUndecided = `SELECT n FROM tasks WHERE state = 'review' AND decide_by > 0 AND decide_by <= ? LIMIT ?`
-	selectReview    = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND t.id > ?4 AND ` + above + ` ORDER BY t.id LIMIT ?3`
+	selectReview    = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.state = 'review' AND t.id > ?4 AND ` + above +
+		` ORDER BY t.id LIMIT ?3`
 	// selectTasks lists, of the tasks before ?4, those that selectTaskOf gives, by indexes of
 	// whose they are: what others have costs nothing.
-	selectTasks = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
+	selectTasks = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
+		JOIN entities e ON e.parent_id = down.id),
 		led(id) AS (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin')),
 		found(n) AS (SELECT t.n FROM down CROSS JOIN tasks t ON t.submitter = down.id AND t.id < ?4
-			UNION SELECT t.n FROM json_each(?2) j CROSS JOIN tasks t ON t.group_id = j.value AND t.group_id <> '' AND t.id < ?4
+			UNION SELECT t.n FROM json_each(?2) j CROSS JOIN tasks t ON t.group_id = j.value AND t.group_id <> ''
+			AND t.id < ?4
 			WHERE coalesce(json_extract(t.settings, '$.Apart'), 0) = 0 OR t.group_id IN (SELECT id FROM led))
 		SELECT ` + taskColumns + ` FROM found CROSS JOIN tasks t ON t.n = found.n ORDER BY t.id DESC LIMIT ?3`
 
@@ -37,29 +43,37 @@ const (
 	updateDirective   = `UPDATE task_rounds SET directive = ? WHERE task = ? AND round = ?`
 
 	subTaskColumns = `n, id, round, sequence, state, attempt, planned, attempted, outcome`
-	insertSubTask  = `INSERT INTO subtasks(id, task, round, sequence, state, planned) VALUES (?, ?, ?, ?, ?, ?) RETURNING n`
+	insertSubTask  = `INSERT INTO subtasks(id, task, round, sequence, state, planned) VALUES (?, ?, ?, ?, ?, ?)
+		RETURNING n`
 	selectSubTasks = `SELECT ` + subTaskColumns + ` FROM subtasks WHERE task = ? AND round = ? ORDER BY sequence, n`
 	selectSubTask  = `SELECT ` + subTaskColumns + ` FROM subtasks WHERE n = ?`
 	selectStates   = `SELECT DISTINCT state FROM subtasks WHERE task = ? AND round = ?`
 	selectPlanned  = `SELECT planned FROM subtasks WHERE n = ?`
 	updateSubTask  = `UPDATE subtasks SET state = ?, attempt = ?, attempted = ?, outcome = ? WHERE n = ?`
 
-	insertSeat  = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts) VALUES (?, ?, ?, ?, ?, ?, ?)`
+	insertSeat = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`
 	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, s.check_by, w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
 		w.claimed_at, w.lease_until, coalesce((SELECT id FROM subtasks WHERE n = s.subtask), '')`
 	seatTables   = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
 	selectSeat   = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`
-	selectSeatOf = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
+	selectSeatOf = `SELECT ` + seatColumns +
+		`, w.note, w.result, w.evidence FROM work_items w JOIN task_seats s ON s.item = w.n WHERE w.id = ?`
 	selectSeats  = `SELECT ` + seatColumns + `, '', '', ''` + seatTables + `WHERE s.task = ? ORDER BY s.item`
-	selectFilled = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
+	selectFilled = `SELECT DISTINCT w.holder` + seatTables +
+		`WHERE s.task = ? AND s.subtask = ? AND s.role = ? AND w.holder <> '' ORDER BY 1`
 	// selectExecutors lists the holders of the seats of R3 of a round.
-	selectExecutors = `SELECT DISTINCT w.holder` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3' AND w.holder <> '' ORDER BY 1`
+	selectExecutors = `SELECT DISTINCT w.holder` + seatTables +
+		`WHERE s.task = ? AND s.round = ? AND s.role = 'R3' AND w.holder <> '' ORDER BY 1`
 	// selectExecuted is the item of the last attempt at a subtask, if that was done.
-	selectExecuted = `SELECT w.id, w.result` + seatTables + `WHERE s.task = ? AND s.subtask = ? AND s.role = 'R3' AND w.state = 'done' ORDER BY s.item DESC LIMIT 1`
+	selectExecuted = `SELECT w.id, w.result` + seatTables +
+		`WHERE s.task = ? AND s.subtask = ? AND s.role = 'R3' AND w.state = 'done' ORDER BY s.item DESC LIMIT 1`
 	// selectWaitingFor lists the seats that wait for one agent alone.
-	selectWaitingFor = `SELECT w.n FROM work_lanes l CROSS JOIN work_items w ON w.lane = l.n AND w.state = 'ready' WHERE l.assigned_to = ? AND w.seat = 1`
+	selectWaitingFor = `SELECT w.n FROM work_lanes l CROSS JOIN work_items w ON w.lane = l.n AND w.state = 'ready'
+		WHERE l.assigned_to = ? AND w.seat = 1`
 	// selectUnaided tells whether one of ?1 holds an item, a seat or not, of the roles ?2.
-	selectUnaided = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value AND w.state = 'leased'
+	selectUnaided = `SELECT EXISTS (SELECT 1 FROM json_each(?1) j CROSS JOIN work_items w ON w.holder = j.value
+		AND w.state = 'leased'
 		JOIN work_lanes l ON l.n = w.lane WHERE l.role IN (SELECT value FROM json_each(?2)))`
 	noteRefused = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
 	// Findings are noted once: check_by is then 0.
@@ -72,12 +86,15 @@ const (
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
 	// selectSettled leaves alone what waits for machine checks.
 	selectSettled = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled')
-		AND NOT EXISTS (SELECT 1 FROM task_seats s WHERE s.item = work_items.n AND s.check_by > 0 AND work_items.state = 'done') LIMIT ?`
+		AND NOT EXISTS (SELECT 1 FROM task_seats s WHERE s.item = work_items.n AND s.check_by > 0
+		AND work_items.state = 'done') LIMIT ?`
 	// selectHeld lists when each lease of the task ?1 began and ended; one that goes on
 	// ends at ?2.
 	selectHeld = `SELECT l.claimed_at, CASE WHEN l.ended_at > 0 THEN l.ended_at
 			WHEN w.state = 'leased' AND w.fence = l.fence THEN min(?2, w.lease_until) ELSE l.claimed_at END
-		FROM task_seats s JOIN work_leases l ON l.item = s.item JOIN work_items w ON w.n = s.item WHERE s.task = ?1 ORDER BY 1`
+		FROM task_seats s JOIN work_leases l ON l.item = s.item JOIN work_items w ON w.n = s.item WHERE s.task = ?1
+		ORDER BY 1`
 
-	insertMessage = `INSERT INTO task_messages(id, task, round, subtask, sender, receiver, actor, record, message, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertMessage = `INSERT INTO task_messages(id, task, round, subtask, sender, receiver, actor, record, message, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )

@@ -76,7 +76,8 @@ func (r *Request) check() error {
 		say("replans", "must be 1 to %d", MaxReplans)
 	}
 	if bad != nil {
-		return schemas.Invalidf("the task was not submitted").Try("correct what is listed and call task_submit again").With(bad...)
+		return schemas.Invalidf("the task was not submitted").Try(
+			"correct what is listed and call task_submit again").With(bad...)
 	}
 	return nil
 }
@@ -121,8 +122,9 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if err := mayOffer(g, r.Group, team); err != nil {
 		return Submitted{}, err
 	}
-	t := &task{id: schemas.NewID(), submitter: g.Actor(), group: r.Group, state: schemas.TaskPerceiving, held: r.Hold, deadline: r.Deadline,
-		request: r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
+	t := &task{id: schemas.NewID(), submitter: g.Actor(), group: r.Group, state: schemas.TaskPerceiving, held: r.Hold,
+		deadline: r.Deadline,
+		request:  r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
 	t.settings.Apart = team.Apart()
 	if r.Budget > 0 {
 		t.settings.Loss.TimeBudgetMS = r.Budget.Milliseconds()
@@ -130,11 +132,13 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if r.Replans > 0 {
 		t.settings.Loss.MaxReplans = r.Replans
 	}
-	if err := g.Tx().QueryRow(insertTask, t.id, t.submitter, t.group, t.state, t.held, t.deadline, t.created, t.created, t.request,
+	if err := g.Tx().QueryRow(insertTask, t.id, t.submitter, t.group, t.state, t.held, t.deadline, t.created, t.created,
+		t.request,
 		text(t.tools), text(t.settings)).Scan(&t.n); err != nil {
 		return Submitted{}, fmt.Errorf("write task: %w", err)
 	}
-	if err := g.Audit("task/"+t.id, map[string]any{"group": t.group, "tools": len(t.tools), "held": t.held}); err != nil {
+	if err := g.Audit("task/"+t.id, map[string]any{"group": t.group, "tools": len(t.tools),
+		"held": t.held}); err != nil {
 		return Submitted{}, err
 	}
 	by := g.Actor()
@@ -165,7 +169,8 @@ func mayOffer(g access.Grant, group schemas.GroupID, t pipeline.Team) error {
 		if asked[id] {
 			continue
 		}
-		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: id}); err != nil {
+		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
+			Group: id}); err != nil {
 			return err
 		}
 		asked[id] = true
@@ -196,10 +201,12 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 		return Submitted{}, err
 	}
 	if len(answers) > maxAnswers {
-		return Submitted{}, schemas.Invalidf("the answers have %d bytes", len(answers)).Expecting("at most %d", maxAnswers).Try("shorten them")
+		return Submitted{}, schemas.Invalidf("the answers have %d bytes", len(answers)).Expecting("at most %d",
+			maxAnswers).Try("shorten them")
 	}
 	if t.state != schemas.TaskClarifying {
-		return Submitted{}, schemas.Conflictf("this task is %s: nothing is asked", t.state).Try("task_status with its task_id shows it")
+		return Submitted{}, schemas.Conflictf("this task is %s: nothing is asked",
+			t.state).Try("task_status with its task_id shows it")
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {

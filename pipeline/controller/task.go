@@ -18,9 +18,10 @@ import (
 // Settings are the operator's; a task keeps those it was submitted under.
 type Settings struct {
 	Loss     pipeline.Parameters
-	Retries  int                    // correction signals for a subtask
-	Patience time.Duration          // how long a seat may stay unanswered
-	Kin      bool                   // an executor, and those above and below it, may judge its subtask and merge its round
+	Retries  int           // correction signals for a subtask
+	Patience time.Duration // how long a seat may stay unanswered
+	// an executor, and those above and below it, may judge its subtask and merge its round
+	Kin      bool
 	Checks   []schemas.CheckKind    `json:",omitempty"` // that this node can make; nil = of every kind
 	Evidence pipeline.EvidenceRules `json:",omitzero"`
 	Apart    bool                   `json:",omitempty"` // of the task's group: its members see their own part alone
@@ -82,8 +83,10 @@ type task struct {
 func scanTask(scan func(...any) error) (*task, error) {
 	var t task
 	var spec, asked, tools, settings, trail string
-	if err := scan(&t.n, &t.id, &t.submitter, &t.group, &t.state, &t.round, &t.replans, &t.clarified, &t.held, &t.deadline, &t.decideBy, &t.created,
-		&t.updated, &t.accepted, &t.finished, &t.request, &spec, &asked, &tools, &settings, &trail, &t.result); err != nil {
+	if err := scan(&t.n, &t.id, &t.submitter, &t.group, &t.state, &t.round, &t.replans, &t.clarified, &t.held,
+		&t.deadline, &t.decideBy, &t.created,
+		&t.updated, &t.accepted, &t.finished, &t.request, &spec, &asked, &tools, &settings, &trail,
+		&t.result); err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
@@ -147,7 +150,8 @@ func visible(g access.Grant, id string) (*task, error) {
 func (t *task) move(on schemas.Trigger) error {
 	to, _, ok := schemas.NextTask(t.state, on)
 	if !ok {
-		return schemas.Conflictf("this task is %s; %s does not apply to it", t.state, on).Try("task_status with its task_id shows it")
+		return schemas.Conflictf("this task is %s; %s does not apply to it", t.state,
+			on).Try("task_status with its task_id shows it")
 	}
 	t.state = to
 	return nil
@@ -165,7 +169,8 @@ func (t *task) save(g access.Grant) error {
 	if t.asked == nil {
 		t.asked = []exchange{}
 	}
-	if _, err := g.Tx().Exec(updateTask, t.state, t.round, t.replans, t.clarified, t.held, t.decideBy, t.updated, t.accepted, t.finished, spec,
+	if _, err := g.Tx().Exec(updateTask, t.state, t.round, t.replans, t.clarified, t.held, t.decideBy, t.updated,
+		t.accepted, t.finished, spec,
 		text(t.asked), text(t.trail), t.result, t.n); err != nil {
 		return fmt.Errorf("change task: %w", err)
 	}

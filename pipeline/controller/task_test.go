@@ -18,12 +18,14 @@ func TestTaskIsDone(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	w := n.claim(a, "R2")
 	require.NotEmpty(t, w.Brief.AnswerSchema)
-	n.report(a, w, plan(step("build it", 1, []string{"bash"}, "the build ends well"), step("write notes", 2, []string{"write"}, "notes are there"),
+	n.report(a, w, plan(step("build it", 1, []string{"bash"}, "the build ends well"),
+		step("write notes", 2, []string{"write"}, "notes are there"),
 		step("sign it", 2, []string{"bash"}, "a signature is there")))
 	require.Equal(t, schemas.TaskRunning, n.state(id))
 
 	build := n.claim(a, "R3")
-	require.Equal(t, []string{"the build ends well (a call that exits 0 after the last change decides)"}, build.Brief.Criteria)
+	require.Equal(t, []string{"the build ends well (a call that exits 0 after the last change decides)"},
+		build.Brief.Criteria)
 	n.none(b, "R3")
 	n.report(a, build, `{"built": true}`)
 	n.none(a, "R4a")

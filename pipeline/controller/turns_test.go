@@ -50,7 +50,8 @@ func TestClarification(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	spec := last[schemas.TaskSpec](n, id, "TaskSpec")
 	require.Equal(t, schemas.TaskSpec{TaskID: id, Intent: "do the second thing", RawInput: "Do the thing"}, spec)
-	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused", "R1>R1 Notes", "R1>R2 TaskSpec"}, n.messages(id))
+	require.Equal(t, []string{"R1> Clarification", ">R1 Answers", "R1> Clarification", ">R1 Answers", "R1>R1 Refused",
+		"R1>R1 Notes", "R1>R2 TaskSpec"}, n.messages(id))
 }
 
 // A third round of questions is refused, though the user answered both before.
@@ -156,8 +157,10 @@ func (n *node) settle() {
 // What a machine can decide nobody is asked, and what it found stands.
 func TestMachineChecks(t *testing.T) {
 	n := newNode(t)
-	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
-	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there), step("check it", 2, []string{"read"}, there, "it reads well")))
+	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable,
+		Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
+	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there),
+		step("check it", 2, []string{"read"}, there, "it reads well")))
 	f, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, nil, "the file is there")
 	require.NoError(t, err)
 	require.Equal(t, schemas.WorkDone, f.State)
@@ -179,14 +182,19 @@ func TestMachineChecks(t *testing.T) {
 // if the first one ended. Until then nothing follows from the report.
 func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 	n := newNode(t)
-	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable, Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
+	there := schemas.Criterion{Criterion: "the file is there", Mode: schemas.Verifiable,
+		Check: &schemas.Check{Kind: schemas.CheckFile, Path: "out.txt"}}
 	id := n.begin(lead, Request{}, plan(step("write it", 1, []string{"write"}, there)))
 	w := n.claim(a, "R3")
 	began := n.Clock.Micros
 	p, err := work.NewReport(w.WorkID, w.Fence, work.Done, json.RawMessage(`{}`), nil, "")
 	require.NoError(t, err)
 	var f Filed
-	require.NoError(t, n.do(a, "task_report", func(g access.Grant) (err error) { f, err = n.tasks.File(g, p, noReview); return err }))
+	require.NoError(t, n.do(a, "task_report", func(g access.Grant) (err error) {
+		f,
+			err = n.tasks.File(g, p, noReview)
+		return err
+	}))
 	require.Equal(t, schemas.WorkDone, f.State)
 	require.NotZero(t, f.Checks)
 	take := func(until time.Duration) (need *Unchecked) {
@@ -207,7 +215,8 @@ func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 	require.NotNil(t, take(time.Minute))
 	checked := func(holds bool) {
 		require.NoError(t, n.do(access.NodeEntity, "task_checks", func(g access.Grant) error {
-			_, _, err := n.tasks.Checked(g, f.Checks, []Finding{Found("the file is there", holds, schemas.Evidence{Tool: "check_file"}, nil)})
+			_, _, err := n.tasks.Checked(g, f.Checks,
+				[]Finding{Found("the file is there", holds, schemas.Evidence{Tool: "check_file"}, nil)})
 			return err
 		}))
 	}
@@ -221,7 +230,8 @@ func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 
 // A check that did not end in time is no fault of the executor.
 func TestALateCheckIsEnvironmental(t *testing.T) {
-	f := Found("tests pass", false, schemas.Evidence{Tool: "check_command", Input: "make test", Exit: -1, Head: "…"}, errors.New("it took too long"))
+	f := Found("tests pass", false, schemas.Evidence{Tool: "check_command", Input: "make test", Exit: -1, Head: "…"},
+		errors.New("it took too long"))
 	require.Equal(t, schemas.Environmental, f.FailureClass)
 	require.NotNil(t, f.Check, "what it printed is kept")
 }
@@ -230,7 +240,8 @@ func TestALateCheckIsEnvironmental(t *testing.T) {
 func TestDecoderNotes(t *testing.T) {
 	n := newNode(t)
 	id := n.submit(lead, Request{Request: "Ship it", Intent: "ship it"})
-	f := n.report(lead, n.claim(lead, "R2"), `{"task_id": "mine", "subtasks": [{"intent": "build it", "sequence": 1, "tools": ["bash"], "success_criteria": ["it is built"]}], "task_criteria": ["it is shipped"]}`)
+	f := n.report(lead, n.claim(lead, "R2"),
+		`{"task_id": "mine", "subtasks": [{"intent": "build it", "sequence": 1, "tools": ["bash"], "success_criteria": ["it is built"]}], "task_criteria": ["it is shipped"]}`)
 	require.Len(t, f.Notes, 2)
 	n.report(a, n.claim(a, "R3"), `{}`)
 	f = n.report(b, n.claim(b, "R4a"), `{"verdicts": [{"criterion": "it is built", "verdict": "pass", "evidence": "seen"}, {"criterion": "it is blue", "verdict": "pass", "evidence": "seen"}]}`)
@@ -245,7 +256,8 @@ func TestDecoderNotes(t *testing.T) {
 // does a tool that is blocked as such.
 func TestForbiddenApproachIsTaken(t *testing.T) {
 	n := newNode(t)
-	id := n.begin(lead, Request{Tools: []string{"bash", "kubectl", "write"}}, plan(step("build it", 1, []string{"bash", "kubectl"}, "the build ends well")))
+	id := n.begin(lead, Request{Tools: []string{"bash", "kubectl", "write"}},
+		plan(step("build it", 1, []string{"bash", "kubectl"}, "the build ends well")))
 	for range 2 { // the first time nothing is blocked
 		for range DefaultSettings().Retries + 1 {
 			_, err := n.tryReport(a, n.claim(a, "R3"), work.Done, `{}`, ran("bash", "kubectl"))
@@ -254,13 +266,16 @@ func TestForbiddenApproachIsTaken(t *testing.T) {
 		}
 		if d := last[schemas.PlanDirective](n, id, "PlanDirective"); d.Directive == schemas.Refine {
 			require.Empty(t, append(d.BlockedTools, d.BlockedTargets...))
-			n.report(lead, n.claim(lead, "R2"), plan(step("build it with care", 1, []string{"bash", "kubectl"}, "the build ends well")))
+			n.report(lead, n.claim(lead, "R2"),
+				plan(step("build it with care", 1, []string{"bash", "kubectl"}, "the build ends well")))
 		}
 	}
 	n.report(lead, n.claim(lead, "R2"), plan(step("write it by hand", 1, []string{"write", "bash"}, "it is written")))
-	for _, call := range []struct{ tool, says string }{{"/bin/bash", "led nowhere"}, {"Kubectl", "it was tried in an earlier round"}} {
+	for _, call := range []struct{ tool, says string }{{"/bin/bash", "led nowhere"},
+		{"Kubectl", "it was tried in an earlier round"}} {
 		w := n.claim(a, "R3")
-		require.Contains(t, w.Brief.Constraints, "MUST NOT use tool kubectl: it was tried in an earlier round of this task")
+		require.Contains(t, w.Brief.Constraints,
+			"MUST NOT use tool kubectl: it was tried in an earlier round of this task")
 		require.Contains(t, w.Brief.Constraints, `MUST NOT work on "bash:x" again: it led nowhere in an earlier round`)
 		_, err := n.tryReport(a, w, work.Done, `{}`, ran(call.tool))
 		require.NoError(t, err)
@@ -313,8 +328,13 @@ func TestHeldResult(t *testing.T) {
 	require.Equal(t, schemas.TaskPlanning, n.state(id))
 	r := last[schemas.ReplanRequest](n, id, "ReplanRequest")
 	require.Equal(t, "the colour is wrong", r.TaskVerdicts[1].Evidence)
-	require.Contains(t, string(n.claim(lead, "R2").Brief.Inputs), "the colour is wrong", "or the next plan would be a guess")
-	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error { _, err := n.tasks.Cancel(g, id); return err }))
+	require.Contains(t, string(n.claim(lead, "R2").Brief.Inputs), "the colour is wrong",
+		"or the next plan would be a guess")
+	require.NoError(t, n.do(lead, "task_cancel", func(g access.Grant) error {
+		_,
+			err := n.tasks.Cancel(g, id)
+		return err
+	}))
 
 	n.review = allReviewed // of c, who merges: then the task's result is what waits
 	id = n.submit(lead, Request{Request: "x", Intent: "x"})
@@ -404,13 +424,19 @@ func TestBus_INV_BUS(t *testing.T) {
 	n.judge(b, nil)
 	m := n.claim(c, "R4b")
 	n.report(c, m, merging(m, nil))
-	require.Equal(t, []string{"R1>R2 TaskSpec", "R2>R3 SubTask", "R2>R4b DispatchManifest", "R3>R4a ExecutionResult", "R4a>R4b SubTaskOutcome",
+	require.Equal(t, []string{"R1>R2 TaskSpec", "R2>R3 SubTask", "R2>R4b DispatchManifest", "R3>R4a ExecutionResult",
+		"R4a>R4b SubTaskOutcome",
 		"R4b> MergeReport", "R4b> FinalResult", "R4b>R5 MemoryEntry"}, n.messages(id))
 	type row struct{ id, message, detail string }
 	var list []row
 	require.NoError(t, n.Store.Read(context.Background(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT m.id, m.message, d.detail FROM task_messages m JOIN audit u ON u.target = 'message/' || m.id JOIN audit_details d ON d.seq = u.seq`)
-		list, err = store.Collect(rows, err, func(r *sql.Rows) (v row, err error) { return v, r.Scan(&v.id, &v.message, &v.detail) })
+		rows, err := tx.Query(
+			`SELECT m.id, m.message, d.detail FROM task_messages m JOIN audit u ON u.target = 'message/' || m.id
+				JOIN audit_details d ON d.seq = u.seq`)
+		list, err = store.Collect(rows, err, func(r *sql.Rows) (v row, err error) {
+			return v,
+				r.Scan(&v.id, &v.message, &v.detail)
+		})
 		return err
 	}))
 	require.Len(t, list, 8)
@@ -419,7 +445,8 @@ func TestBus_INV_BUS(t *testing.T) {
 		require.Contains(t, r.detail, hex.EncodeToString(sum[:]))
 	}
 	for _, change := range []string{`UPDATE task_messages SET message = '{}'`, `DELETE FROM task_messages`} {
-		require.Error(t, n.Store.Write(context.Background(), func(tx *store.Tx) error { _, err := tx.Exec(change); return err }))
+		require.Error(t, n.Store.Write(context.Background(),
+			func(tx *store.Tx) error { _, err := tx.Exec(change); return err }))
 	}
 }
 
@@ -431,7 +458,8 @@ func TestElapsed(t *testing.T) {
 	n.Clock.Move(50 * time.Second) // before it is accepted
 	n.report(a, w, `{"intent": "x"}`)
 	n.Clock.Move(time.Hour) // nobody holds it
-	n.report(lead, n.claim(lead, "R2"), plan(step("one", 1, []string{"bash"}, "it is one"), step("two", 1, []string{"bash"}, "it is two")))
+	n.report(lead, n.claim(lead, "R2"), plan(step("one", 1, []string{"bash"}, "it is one"),
+		step("two", 1, []string{"bash"}, "it is two")))
 	one, two := n.claim(a, "R3"), n.claim(b, "R3")
 	n.Clock.Move(10 * time.Second) // both do
 	n.report(a, one, `{}`)

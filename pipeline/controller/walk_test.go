@@ -37,13 +37,15 @@ func (w *walk) somePlan() string {
 	for i := range 1 + w.r.IntN(3) {
 		var criteria []any
 		for k := range 1 + w.r.IntN(2) {
-			one := schemas.Criterion{Criterion: fmt.Sprintf("criterion %d of %d", k, w.r.IntN(1000)), Mode: pick(w.r, schemas.CriterionModes()...)}
+			one := schemas.Criterion{Criterion: fmt.Sprintf("criterion %d of %d", k, w.r.IntN(1000)),
+				Mode: pick(w.r, schemas.CriterionModes()...)}
 			if one.Mode == schemas.Verifiable && w.r.IntN(3) == 0 {
 				one.Check = &schemas.Check{Kind: schemas.CheckFile, Path: "x"}
 			}
 			criteria = append(criteria, one)
 		}
-		steps = append(steps, step(fmt.Sprintf("step %d %x", i, w.r.Uint32()), 1+w.r.IntN(2), []string{pick(w.r, "bash", "write", "read", "rm")}, criteria...))
+		steps = append(steps, step(fmt.Sprintf("step %d %x", i, w.r.Uint32()), 1+w.r.IntN(2),
+			[]string{pick(w.r, "bash", "write", "read", "rm")}, criteria...))
 	}
 	return plan(steps...)
 }
@@ -97,7 +99,11 @@ func (w *walk) act() {
 		}
 	case 5:
 		if w.r.IntN(30) == 0 {
-			_ = w.do(lead, "task_cancel", func(g access.Grant) error { _, err := w.tasks.Cancel(g, w.task); return err })
+			_ = w.do(lead, "task_cancel", func(g access.Grant) error {
+				_,
+					err := w.tasks.Cancel(g, w.task)
+				return err
+			})
 		}
 	case 6: // an old lease again
 		if old, ok := w.held[who]; ok {
@@ -113,8 +119,10 @@ func (w *walk) act() {
 		if w.r.IntN(10) == 0 {
 			return // it goes away
 		}
-		role := one[schemas.PipelineRole](w.node, `SELECT s.role FROM task_seats s JOIN work_items w ON w.n = s.item WHERE w.id = ?`, claimed.WorkID)
-		o := pick(w.r, work.Done, work.Done, work.Done, work.Done, work.Done, work.Done, work.Failed, work.Released, work.Progress)
+		role := one[schemas.PipelineRole](w.node,
+			`SELECT s.role FROM task_seats s JOIN work_items w ON w.n = s.item WHERE w.id = ?`, claimed.WorkID)
+		o := pick(w.r, work.Done, work.Done, work.Done, work.Done, work.Done, work.Done, work.Failed, work.Released,
+			work.Progress)
 		result, broken := w.someAnswer(role, claimed), []string(nil)
 		if o == work.Released || o == work.Progress {
 			result = ""
@@ -138,7 +146,8 @@ func TestWalk_INV_SETTLED(t *testing.T) {
 	const moves = 120
 	for i := range soak.Count(t, 40, 1000) {
 		w := &walk{n, rand.New(rand.NewPCG(7, uint64(i))), "", map[schemas.EntityID]work.Claimed{}}
-		w.task = n.submit(lead, Request{Request: "x", Group: pick(w.r, schemas.GroupID(""), "team"), Hold: w.r.IntN(4) == 0, Tools: []string{"bash", "read", "write"}})
+		w.task = n.submit(lead, Request{Request: "x", Group: pick(w.r, schemas.GroupID(""), "team"),
+			Hold: w.r.IntN(4) == 0, Tools: []string{"bash", "read", "write"}})
 		for range moves {
 			w.act()
 			if w.sound() {
@@ -191,7 +200,8 @@ func (w *walk) sound() (over bool) {
 		outcomes := w.outcomes()
 		for _, s := range list {
 			if s.role == schemas.MetaValidator {
-				require.Equal(w, pipeline.GateOpen, pipeline.FanIn(all[s.round-1].manifest, outcomes).State, "the gate (INV-GATE, INV-FANIN)")
+				require.Equal(w, pipeline.GateOpen, pipeline.FanIn(all[s.round-1].manifest, outcomes).State,
+					"the gate (INV-GATE, INV-FANIN)")
 			}
 		}
 		if t.state == schemas.TaskAccepted || t.state == schemas.TaskReview {
@@ -207,13 +217,17 @@ func (w *walk) sound() (over bool) {
 		}
 		return nil
 	}))
-	crossed := one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item JOIN task_seats judged ON judged.subtask = did.subtask AND judged.role = 'R4a'
+	crossed := one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item
+		JOIN task_seats judged ON judged.subtask = did.subtask AND judged.role = 'R4a'
 		JOIN work_items y ON y.n = judged.item JOIN entities p ON p.id = x.holder JOIN entities q ON q.id = y.holder
-		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND judged.task = did.task AND did.role = 'R3' AND (p.id = q.id OR p.parent_id = q.id OR q.parent_id = p.id)`, w.task)
+		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND judged.task = did.task AND did.role = 'R3'
+		AND (p.id = q.id OR p.parent_id = q.id OR q.parent_id = p.id)`, w.task)
 	require.Zero(w, crossed, "INV-DUTIES")
-	crossed = one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item JOIN task_seats merged ON merged.task = did.task AND merged.round = did.round AND merged.role = 'R4b'
+	crossed = one[int](w.node, `SELECT count(*) FROM task_seats did JOIN work_items x ON x.n = did.item
+		JOIN task_seats merged ON merged.task = did.task AND merged.round = did.round AND merged.role = 'R4b'
 		JOIN work_items y ON y.n = merged.item JOIN entities p ON p.id = x.holder JOIN entities q ON q.id = y.holder
-		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND did.role = 'R3' AND (p.id = q.id OR p.parent_id = q.id OR q.parent_id = p.id)`, w.task)
+		WHERE did.task = (SELECT n FROM tasks WHERE id = ?) AND did.role = 'R3' AND (p.id = q.id OR p.parent_id = q.id
+		OR q.parent_id = p.id)`, w.task)
 	require.Zero(w, crossed, "INV-DUTIES")
 	return over
 }
@@ -222,7 +236,9 @@ func (w *walk) sound() (over bool) {
 func (w *walk) outcomes() (list []schemas.SubTaskOutcome) {
 	w.Helper()
 	require.NoError(w, w.Store.Read(context.Background(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ? AND record = 'SubTaskOutcome' ORDER BY m.n`, w.task)
+		rows, err := tx.Query(
+			`SELECT message FROM task_messages m JOIN tasks t ON t.n = m.task WHERE t.id = ?
+				AND record = 'SubTaskOutcome' ORDER BY m.n`, w.task)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (o schemas.SubTaskOutcome, err error) {
 			var raw string
 			if err := r.Scan(&raw); err != nil {
@@ -240,7 +256,9 @@ func (w *walk) audited() {
 	w.Helper()
 	var list []schemas.AuditEvent
 	require.NoError(w, w.Store.Read(context.Background(), func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT m.id, t.id, m.round, m.subtask, m.sender, m.receiver, m.actor, m.record, m.message, m.at FROM task_messages m JOIN tasks t ON t.n = m.task
+		rows, err := tx.Query(
+			`SELECT m.id, t.id, m.round, m.subtask, m.sender, m.receiver, m.actor, m.record, m.message, m.at
+				FROM task_messages m JOIN tasks t ON t.n = m.task
 			WHERE t.id = ? ORDER BY m.n`, w.task)
 		list, err = store.Collect(rows, err, func(r *sql.Rows) (e schemas.AuditEvent, err error) {
 			var at int64
@@ -252,7 +270,8 @@ func (w *walk) audited() {
 		return err
 	}))
 	for _, f := range pipeline.Detect(list, pipeline.Watch{}) {
-		require.NotContains(w, []schemas.Detection{schemas.DetectDuplicateID, schemas.DetectFanInGap, schemas.DetectSeparationDuty}, f.Detection, f.Finding)
+		require.NotContains(w, []schemas.Detection{schemas.DetectDuplicateID, schemas.DetectFanInGap,
+			schemas.DetectSeparationDuty}, f.Detection, f.Finding)
 		if f.Detection == schemas.DetectBoundary {
 			require.Contains(w, f.Finding, "R3 used tool")
 		}

@@ -34,7 +34,8 @@ func File(ctx context.Context, path string) (release func(), err error) {
 		case <-ctx.Done():
 			f.Close() //nolint:errcheck // nothing was written
 			return nil, schemas.Errorf(schemas.CodeBusy, "another process holds %s", path).
-				Try("try again; if it stays so, look for a stopped process: ps -C cordelia -o pid,stat,args").Because(ctx.Err())
+				Try("try again; if it stays so, look for a stopped process: ps -C cordelia -o pid,stat,args").Because(
+				ctx.Err())
 		case <-tick.C:
 		}
 	}

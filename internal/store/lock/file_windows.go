@@ -28,5 +28,6 @@ func Try(f *os.File, shared bool) (bool, error) {
 func wait(f *os.File) error { return lockFile(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 func free(f *os.File) {
-	windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{}) //nolint:errcheck // released at close anyway
+	windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0,
+		&windows.Overlapped{}) //nolint:errcheck // released at close anyway
 }

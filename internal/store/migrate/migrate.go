@@ -74,7 +74,8 @@ func Up(c Conn, all []Migration, at int64) error {
 
 // Newer refuses a database with schema have where the binary knows those up to known.
 func Newer(have, known int) error {
-	return schemas.Errorf(schemas.CodeUnavailable, "the database has schema %d, this cordelia knows up to %d", have, known).
+	return schemas.Errorf(schemas.CodeUnavailable, "the database has schema %d, this cordelia knows up to %d", have,
+		known).
 		Try("install the newer cordelia that wrote it: cordelia version shows this one's")
 }
 
@@ -82,7 +83,8 @@ func Newer(have, known int) error {
 func Version(c Conn) (int, error) {
 	ctx := context.Background()
 	var tables int
-	if err := c.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'`).Scan(&tables); err != nil {
+	if err := c.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'`).Scan(
+		&tables); err != nil {
 		return 0, err
 	}
 	if tables == 0 {

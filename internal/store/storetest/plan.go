@@ -20,7 +20,8 @@ func NoScans(t *testing.T, s *store.Store, small []string, queries ...string) {
 		for _, step := range plan(t, s, q) {
 			table, scans := strings.CutPrefix(step, "SCAN ")
 			table, rest, _ := strings.Cut(table, " ")
-			walks := scans && !strings.HasPrefix(table, "(") && !strings.HasPrefix(rest, "VIRTUAL TABLE") && table != "CONSTANT" && !slices.Contains(small, table)
+			walks := scans && !strings.HasPrefix(table, "(") && !strings.HasPrefix(rest, "VIRTUAL TABLE") &&
+				table != "CONSTANT" && !slices.Contains(small, table)
 			require.False(t, walks || strings.Contains(step, "AUTOMATIC"), "%s\n%s", step, q)
 		}
 	}

@@ -36,7 +36,8 @@ func row(tx *store.Tx, table string, values map[string]any) error {
 	for i, n := range names {
 		args[i] = values[n]
 	}
-	_, err = tx.Exec(`INSERT INTO `+table+`(`+strings.Join(names, ", ")+`) VALUES (?`+strings.Repeat(", ?", len(names)-1)+`)`, args...)
+	_, err = tx.Exec(`INSERT INTO `+table+`(`+strings.Join(names, ", ")+`) VALUES (?`+
+		strings.Repeat(", ?", len(names)-1)+`)`, args...)
 	return err
 }
 
@@ -79,7 +80,8 @@ func sovereign(t *testing.T, s *store.Store) {
 	all := []func(*store.Tx) error{
 		func(tx *store.Tx) error {
 			for _, id := range []string{"ann", "bob"} {
-				if err := row(tx, "entities", map[string]any{"id": id, "name": id, "kind": "human", "root_id": id, "status": "active"}); err != nil {
+				if err := row(tx, "entities", map[string]any{"id": id, "name": id, "kind": "human", "root_id": id,
+					"status": "active"}); err != nil {
 					return err
 				}
 			}
@@ -101,7 +103,8 @@ func sovereign(t *testing.T, s *store.Store) {
 	}{
 		{"new L1", l1("ann")},
 		{"change L1", exec(`UPDATE l1 SET doc = 'x' WHERE entity_id = 'ann'`)},
-		{"change L1 from another table", exec(`WITH w AS (SELECT 'ann' AS id) UPDATE main."l1" AS x SET doc = 'z' FROM w WHERE x.entity_id = w.id`)},
+		{"change L1 from another table",
+			exec(`WITH w AS (SELECT 'ann' AS id) UPDATE main."l1" AS x SET doc = 'z' FROM w WHERE x.entity_id = w.id`)},
 		{"delete L1", exec(`DELETE FROM l1 WHERE entity_id = 'ann'`)},
 		{"new item", item("anns", "ann", "private", 0)},
 		{"change item", exec(`UPDATE items SET data = 'x' WHERE id = 'anns'`)},
@@ -127,8 +130,10 @@ func sovereign(t *testing.T, s *store.Store) {
 	errs := together(t, s, func(tx *store.Tx) error { return errors.Join(tx.Act("bob"), errWanted) }, remove)
 	require.ErrorIs(t, errs[0], errWanted)
 	require.ErrorContains(t, errs[1], "INV-SOVEREIGN")
-	require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.Act("bob"), errWanted) }), errWanted)
+	require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error { return errors.Join(tx.Act("bob"), errWanted) }),
+		errWanted)
 	require.ErrorContains(t, s.Write(t.Context(), remove), "INV-SOVEREIGN")
-	require.ErrorContains(t, act(s, func(tx *store.Tx) error { return errors.Join(tx.Act("ann"), remove(tx)) }, "bob")(t), "INV-SOVEREIGN")
+	require.ErrorContains(t, act(s, func(tx *store.Tx) error { return errors.Join(tx.Act("ann"), remove(tx)) },
+		"bob")(t), "INV-SOVEREIGN")
 	require.NoError(t, act(s, remove, store.AnyOwner)(t), "the node's own routines")
 }

@@ -378,7 +378,8 @@ func leftOpen(t *testing.T, s *store.Store) {
 	for range 10 {
 		require.NoError(t, s.Read(t.Context(), forget))
 		require.NoError(t, s.Write(t.Context(), forget))
-		require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error { return errors.Join(forget(tx), errWanted) }), errWanted)
+		require.ErrorIs(t, s.Write(t.Context(), func(tx *store.Tx) error { return errors.Join(forget(tx), errWanted) }),
+			errWanted)
 	}
 	require.NoError(t, put(t.Context(), s, "last", ""))
 	require.Len(t, names(t, s), 6)
