@@ -143,7 +143,8 @@ func missingTasks() *RPCError {
 	return &RPCError{
 		Code:    CodeMissingClientCapability,
 		Message: "this request needs the client to take tasks (" + tasksExtension + ")",
-		Data:    map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}},
+		Data: map[string]any{"requiredCapabilities": map[string]any{
+			"extensions": map[string]any{tasksExtension: struct{}{}}}},
 	}
 }
 

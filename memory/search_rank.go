@@ -218,7 +218,8 @@ func (p *plan) bm25(tf []float64, prev, next *doc, length, average float64) floa
 			n += fromNext * next.tf[i]
 		}
 		if n > 0 {
-			score += t.weight * n * (saturation + 1) / (n + saturation*(1-lengthShare+lengthShare*(length+evenLength)/(average+evenLength)))
+			long := (length + evenLength) / (average + evenLength)
+			score += t.weight * n * (saturation + 1) / (n + saturation*(1-lengthShare+lengthShare*long))
 		}
 	}
 	return score

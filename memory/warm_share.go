@@ -124,7 +124,8 @@ func place(g access.Grant, see reach, c row) (Written, error) {
 		return Written{}, err
 	}
 	if rel.equal {
-		answer.ID, answer.Status, answer.With, answer.Stored = rel.own, StatusDuplicate, []schemas.ItemID{rel.own}, false
+		answer.ID, answer.Status = rel.own, StatusDuplicate
+		answer.With, answer.Stored = []schemas.ItemID{rel.own}, false
 		return answer, nil
 	}
 	rel.drop(c.parent) // being like its own source says nothing
@@ -140,6 +141,7 @@ func place(g access.Grant, see reach, c row) (Written, error) {
 			return Written{}, err
 		}
 	}
-	answer.Status, answer.With, answer.Quarantined, answer.Unreleased = rel.status, rel.with, c.inQuarantine(), c.unreleased()
+	answer.Status, answer.With = rel.status, rel.with
+	answer.Quarantined, answer.Unreleased = c.inQuarantine(), c.unreleased()
 	return answer, announce(g, &c, rel.conflicts)
 }

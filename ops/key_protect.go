@@ -49,7 +49,8 @@ func (n *Node) ProtectKey(ctx context.Context, person Caller, r *Keyring, passph
 	if err == nil && left != nil {
 		left = schemas.Errorf(schemas.CodeUnavailable,
 			"the new passphrase is recorded, and its file is not in its place yet").
-			Try("see to the folder of your keys and its disk, then run: cordelia key info, which puts it there").Because(left)
+			Try("see to the folder of your keys and its disk, then run: cordelia key info, which puts it there").
+			Because(left)
 	}
 	return path, errors.Join(err, left)
 }

@@ -72,7 +72,8 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 			c.now.Status, c.now.by, c.now.reason, c.now.at, c.now.graceEnd = w.Status, w.by, w.reason, w.at, w.graceEnd
 		}
 		if w.seq > n.seq {
-			c.now.public, c.now.enc, c.now.binding, c.now.seq, c.now.sealed = w.public, w.enc, w.binding, w.seq, w.sealed
+			c.now.public, c.now.enc, c.now.binding = w.public, w.enc, w.binding
+			c.now.seq, c.now.sealed = w.seq, w.sealed
 			p.distrust(&c)
 		} else if !bytes.Equal(w.public, n.public) || !bytes.Equal(w.sealed, n.sealed) {
 			if c.keys, err = keysOf(present, n.ID); err != nil {

@@ -206,8 +206,9 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 		if err := strictly(in.Culture, m.Culture); err != nil {
 			return nil, schemas.Invalidf("the swarm was not made").Try("mend culture, or leave it out").With(
 				schemas.Violation{Path: "/culture",
-					Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).Because(
-				err)
+					Msg: "may have broadcast_eagerness, ttl_default, notification_policy and departure_policy"}).
+				Because(
+					err)
 		}
 	}
 	return swarm.NewPlan(m, c.Node.tools, c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))

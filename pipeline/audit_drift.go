@@ -73,7 +73,8 @@ func (b Behaviour) Count(e schemas.AuditEvent) {
 // answered tells whose answer a message came of, once for each answer taken.
 func answered(e schemas.AuditEvent) (schemas.PipelineRole, bool) {
 	switch e.Record {
-	case recordTaskSpec, recordClarification, recordManifest, recordResult, recordCorrection, recordOutcome, recordMerge:
+	case recordTaskSpec, recordClarification, recordManifest, recordResult, recordCorrection, recordOutcome,
+		recordMerge:
 		return e.From, true
 	}
 	return "", false

@@ -43,7 +43,8 @@ func TestWhatAPlanMustNotUse_INV_MUSTNOT(t *testing.T) {
 	b := brief
 	b.Constraints = []Constraint{{Kind: MustNot, Approach: "find:/srv -name log", Lesson: "find is slow here",
 		Source: "m1"}, {Kind: ShouldPrefer, Approach: "bash:ls", Source: "m2"}}
-	b.BlockedTools, b.BlockedTargets, b.Directive = []string{"grep"}, []string{"bash:ls /var/log"}, schemas.ChangeApproach
+	b.BlockedTools, b.BlockedTargets = []string{"grep"}, []string{"bash:ls /var/log"}
+	b.Directive = schemas.ChangeApproach
 	require.Equal(t, []string{"bash", "find"}, b.Left(), "memory blocks no tool")
 	found := wrongWith(t, planOf(
 		step(0, "List with ls /var/log what is there", "it lists", "/bin/bash"),

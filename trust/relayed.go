@@ -55,7 +55,8 @@ func DecideRelayed(g access.Grant, number int64, confirm bool) (Given, error) {
 	said := open[0]
 	own := entry{Observer: g.Actor(), Source: ByUser, Assessor: g.Actor(), Witness: g.Actor(), At: now}
 	if confirm {
-		own.Agent, own.Verdict, own.Item, own.Version, own.ContentHash = said.Agent, said.Verdict, said.Item, said.Version, said.ContentHash
+		own.Agent, own.Verdict = said.Agent, said.Verdict
+		own.Item, own.Version, own.ContentHash = said.Item, said.Version, said.ContentHash
 		return record(g, own)
 	}
 	if err := withdraw(g, said); err != nil {

@@ -65,7 +65,8 @@ func openBare(path string, seed uint64) (*bare, error) {
 	}
 	b.db, err = sql.Open("sqlite", "file:"+filepath.ToSlash(path)+
 		"?_pragma=busy_timeout(10000)&_pragma=cache_size(-4096)&_pragma=journal_mode(WAL)"+
-		"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)&_dqs=0&_txlock=immediate")
+		"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)"+
+		"&_pragma=journal_size_limit(67108864)&_pragma=temp_store(MEMORY)&_dqs=0&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}

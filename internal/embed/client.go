@@ -214,8 +214,10 @@ func (c *Client) refused(resp *http.Response) error {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return schemas.Errorf(schemas.CodeUnauthenticated, "the embedding server %s refused the key (status %d)",
 			c.to.Host, status).
-			Try("check key_env or key_file of embeddings in config.json, then restart; search goes on by words alone").Because(f)
-	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
+			Try("check key_env or key_file of embeddings in config.json, then restart; search goes on by words alone").
+			Because(f)
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge,
+		status == http.StatusUnprocessableEntity:
 		return schemas.Invalidf("the embedding server %s refused the text (status %d)", c.to.Host, status).
 			Try("check model and dimensions of embeddings in config.json").Because(f)
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:

@@ -16,7 +16,8 @@ import (
 // asTask sends a request of a client that takes tasks.
 func asTask(t testing.TB, c *Process, method string, params map[string]any) (result map[string]any, ended bool) {
 	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}}}}
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{
+			"extensions": map[string]any{"io.modelcontextprotocol/tasks": map[string]any{}}}}
 	r, err := c.Request(t.Context(), method, "", params)
 	if err != nil {
 		require.ErrorIs(t, err, drive.ErrEnded)

@@ -177,7 +177,8 @@ func ShapesIn(text string) Shapes {
 
 func timeWord(w string) bool {
 	switch w {
-	case "yesterday", "today", "tomorrow", "tonight", "ago", "week", "weeks", "month", "months", "year", "years", "day", "days",
+	case "yesterday", "today", "tomorrow", "tonight", "ago", "week", "weeks", "month", "months", "year", "years", "day",
+		"days",
 		"hour", "hours", "morning", "evening", "weekend", "monday", "tuesday", "wednesday", "thursday", "friday",
 		"saturday", "sunday", "last", "next":
 		return true
@@ -187,7 +188,8 @@ func timeWord(w string) bool {
 
 func numberWord(w string) bool {
 	switch w {
-	case "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty", "dozen",
+	case "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
+		"dozen",
 		"hundred", "thousand", "million", "twice", "once", "several", "few":
 		return true
 	}

@@ -122,7 +122,8 @@ func role(w string) bool {
 // heading reports whether s announces a kind of text instead of a speaker.
 func heading(s string) bool {
 	switch s {
-	case "note", "notes", "todo", "fixme", "decision", "decisions", "warning", "caution", "error", "fix", "bug", "summary", "question", "answer",
+	case "note", "notes", "todo", "fixme", "decision", "decisions", "warning", "caution", "error", "fix", "bug",
+		"summary", "question", "answer",
 		"result", "results", "update", "fact", "example", "step", "important", "tip", "hint", "conclusion", "context",
 		"background", "problem",
 		"cause", "root cause", "solution", "impact", "action", "actions", "next", "next steps", "status", "goal",
