@@ -59,8 +59,9 @@ func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
 	group := groupOf(r.Folder)
 	known, err := s.Knows(ctx, r.Folder)
 	if err == nil && !known {
-		_, err = ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup, map[string]any{"action": "create", "group": group,
-			"description": "tasks that cordelia run works on in " + r.Folder})
+		_, err = ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
+			map[string]any{"action": "create", "group": group,
+				"description": "tasks that cordelia run works on in " + r.Folder})
 	}
 	if err != nil {
 		return "", err
@@ -93,7 +94,8 @@ func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupI
 
 // Knows reports whether a task was begun in a repository before.
 func (s *Seats) Knows(ctx context.Context, folder string) (bool, error) {
-	_, err := ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup, map[string]any{"action": "read", "group": groupOf(folder)})
+	_, err := ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
+		map[string]any{"action": "read", "group": groupOf(folder)})
 	if errors.Is(err, schemas.ErrNotFound) {
 		return false, nil
 	}
@@ -113,7 +115,8 @@ func (s *Seats) View(ctx context.Context, task string) (controller.View, error) 
 		return controller.View{}, err
 	}
 	if out.Task == nil {
-		return controller.View{}, schemas.Invalidf("%s is plain work, and no task of the pipeline", task).Expecting("a task that cordelia run began")
+		return controller.View{}, schemas.Invalidf("%s is plain work, and no task of the pipeline", task).
+			Expecting("a task that cordelia run began")
 	}
 	return *out.Task, nil
 }
@@ -144,19 +147,24 @@ func (s *Seats) Enlist(ctx context.Context, task string, seat controller.SeatVie
 	if seat.Role == schemas.Executor {
 		tools = append(tools, taskStatus.Name, memorySearch.Name, memoryReadWarm.Name)
 	}
-	scope := map[string]any{"layers": []string{"l2"}, "groups": []schemas.GroupID{v.GroupID}, "visibility": []string{"group"}}
+	scope := map[string]any{"layers": []string{"l2"}, "groups": []schemas.GroupID{v.GroupID},
+		"visibility": []string{"group"}}
 	name := fmt.Sprintf("%s%s-%s", handName(task), strings.ToLower(string(seat.Role)), schemas.NewID()[32:])
 	out, err := ask[agentRegisterOut](ctx, s.Node, s.Person, agentRegister, map[string]any{
-		"agent_type": schemas.SwarmWorker, "name": name, "display_name": fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)),
+		"agent_type": schemas.SwarmWorker, "name": name,
+		"display_name": fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)),
 		"groups":       []schemas.GroupID{v.GroupID},
-		"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools, "max_parallel_ops": 4, "ttl_seconds": seatLife, "autonomous": true},
-		"own_key": map[string]any{"public_key": text(r.PublicKey), "enc_public_key": text(r.EncPublicKey), "enc_binding": text(r.Binding),
-			"nonce": text(nonce[:]), "proof": text(identity.Sign(pop.SigningBytes()))}})
+		"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools,
+			"max_parallel_ops": 4, "ttl_seconds": seatLife, "autonomous": true},
+		"own_key": map[string]any{"public_key": text(r.PublicKey), "enc_public_key": text(r.EncPublicKey),
+			"enc_binding": text(r.Binding),
+			"nonce":       text(nonce[:]), "proof": text(identity.Sign(pop.SigningBytes()))}})
 	if err != nil {
 		return a, err
 	}
 	a = run.Agent{ID: out.AgentID, Name: out.Name}
-	hand, err := s.Node.Caller(ctx, keys.File{EntityID: a.ID, Kind: keys.Agent, KeySeq: 1, Identity: identity}, "run-"+schemas.ShortID(task))
+	hand, err := s.Node.Caller(ctx, keys.File{EntityID: a.ID, Kind: keys.Agent, KeySeq: 1, Identity: identity},
+		"run-"+schemas.ShortID(task))
 	s.hands.Store(a.ID, hand)
 	return a, err
 }
@@ -175,7 +183,8 @@ func (s *Seats) Dismiss(ctx context.Context, a run.Agent) error {
 	if hand, ok := s.hands.LoadAndDelete(a.ID); ok {
 		defer hand.(Caller).key.Erase()
 	}
-	_, err := ask[agentMoveOut](ctx, s.Node, s.Person, agentDeactivate, map[string]any{"agent": a.ID, "reason": "its seat is over"})
+	_, err := ask[agentMoveOut](ctx, s.Node, s.Person, agentDeactivate,
+		map[string]any{"agent": a.ID, "reason": "its seat is over"})
 	return err
 }
 
@@ -210,7 +219,8 @@ func (s *Seats) Claim(ctx context.Context, a run.Agent, workID string) (*work.Cl
 	if err != nil {
 		return nil, err
 	}
-	out, err := ask[taskClaimOut](ctx, s.Node, hand, taskClaim, map[string]any{"work_id": workID, "lease_seconds": seatLease})
+	out, err := ask[taskClaimOut](ctx, s.Node, hand, taskClaim,
+		map[string]any{"work_id": workID, "lease_seconds": seatLease})
 	return out.Work, err
 }
 

@@ -51,7 +51,8 @@ func (p *purse) total() (u work.Usage, known bool) {
 
 // added is the sum of two usages; what has no price counts nothing.
 func added(a, b work.Usage) work.Usage {
-	sum := work.Usage{Input: a.Input + b.Input, Cached: a.Cached + b.Cached, Written: a.Written + b.Written, Output: a.Output + b.Output, Cost: a.Cost}
+	sum := work.Usage{Input: a.Input + b.Input, Cached: a.Cached + b.Cached, Written: a.Written + b.Written,
+		Output: a.Output + b.Output, Cost: a.Cost}
 	switch {
 	case a.Cost < 0:
 		sum.Cost = b.Cost

@@ -19,7 +19,8 @@ type ClaudeCode struct {
 func (ClaudeCode) Name() string { return "claude-code" }
 
 // claudeTools are its names of the tools.
-var claudeTools = map[string]string{toolBash: "Bash", toolRead: "Read", toolEdit: "Edit", toolWrite: "Write", toolGlob: "Glob", toolGrep: "Grep"}
+var claudeTools = map[string]string{toolBash: "Bash", toolRead: "Read", toolEdit: "Edit", toolWrite: "Write",
+	toolGlob: "Glob", toolGrep: "Grep"}
 
 // Ask runs it once, in print mode.
 func (c ClaudeCode) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error) {
@@ -54,11 +55,13 @@ func (c ClaudeCode) shield(o Order, folder string) (Shield, error) {
 	if !s.On {
 		return s, nil
 	}
-	if dir := filepath.Dir(c.Program); filepath.Base(filepath.Dir(dir)) == "claude-code" || filepath.Base(dir) == "claude-code" {
+	if dir := filepath.Dir(c.Program); filepath.Base(filepath.Dir(dir)) == "claude-code" ||
+		filepath.Base(dir) == "claude-code" {
 		s.Read = append(s.Read, dir) // of an npm package
 	}
 	s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
-	s.Env = append(s.Env, "CLAUDE_CODE_TMPDIR="+s.Temp, "CLAUDE_CONFIG_DIR="+filepath.Join(s.Home, ".claude"), "DISABLE_AUTOUPDATER=1")
+	s.Env = append(s.Env, "CLAUDE_CODE_TMPDIR="+s.Temp, "CLAUDE_CONFIG_DIR="+filepath.Join(s.Home, ".claude"),
+		"DISABLE_AUTOUPDATER=1")
 	return s, c.settleIn(s.Home)
 }
 
@@ -68,7 +71,8 @@ func (c ClaudeCode) arguments(folder string, o Order) ([]string, error) {
 	if err := os.WriteFile(system, []byte(o.System), 0o600); err != nil {
 		return nil, err
 	}
-	args := []string{"-p", "--json-schema", string(o.Schema), "--output-format", "stream-json", "--verbose", "--no-session-persistence",
+	args := []string{"-p", "--json-schema", string(o.Schema), "--output-format", "stream-json", "--verbose",
+		"--no-session-persistence",
 		"--strict-mcp-config", "--permission-prompts", "none"}
 	if o.Limits.Turns > 0 {
 		args = append(args, "--max-turns", strconv.Itoa(o.Limits.Turns))
@@ -97,7 +101,8 @@ func (c ClaudeCode) arguments(folder string, o Order) ([]string, error) {
 		}
 		args = append(args, "--mcp-config", path)
 	}
-	return append(args, "--restricted", "--permission-mode", "dontAsk", "--tools", strings.Join(tools, ","), "--allowedTools", strings.Join(allowed, ","),
+	return append(args, "--restricted", "--permission-mode", "dontAsk", "--tools", strings.Join(tools, ","),
+		"--allowedTools", strings.Join(allowed, ","),
 		"--append-system-prompt-file", system), nil
 }
 
@@ -105,7 +110,8 @@ func (c ClaudeCode) arguments(folder string, o Order) ([]string, error) {
 // every client gets: its own, but for those of a session around this process.
 func claudeEnvironment(name string) bool {
 	switch name {
-	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT":
+	case "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID",
+		"CLAUDE_CODE_SSE_PORT":
 		return false
 	}
 	for _, prefix := range []string{"ANTHROPIC_", "CLAUDE_", "DISABLE_", "AWS_", "GOOGLE_", "CLOUD_ML_", "VERTEX_"} {

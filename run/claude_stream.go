@@ -201,7 +201,8 @@ func claudeOutcome(b claudeBlock) (exit int, output string) {
 
 // result reads how a run ended. A success without a structured answer is none.
 func (s *claudeStream) result(l claudeLine, at time.Time) Event {
-	e := Event{Kind: Ended, At: at, Usage: work.Usage{Input: l.Usage.Input, Cached: l.Usage.Cached, Written: l.Usage.Written, Output: l.Usage.Output,
+	e := Event{Kind: Ended, At: at, Usage: work.Usage{Input: l.Usage.Input, Cached: l.Usage.Cached,
+		Written: l.Usage.Written, Output: l.Usage.Output,
 		Cost: work.UnknownCost}}
 	if l.TotalCostUSD != nil && *l.TotalCostUSD >= 0 {
 		e.Usage.Cost = int64(math.Round(*l.TotalCostUSD * 1e6))

@@ -37,8 +37,10 @@ func asked(t *testing.T, how string) (Answer, *Fault, []Event) {
 	}
 	t.Setenv(replayer, how)
 	var events []Event
-	answer, err := ClaudeCode{Program: self, Self: self}.Ask(t.Context(), Order{Prompt: "judge", Schema: json.RawMessage(`{"type":"object"}`), Dir: folder,
-		Limits: Limits{First: 3 * time.Second, Idle: 3 * time.Second, Total: time.Minute}}, func(e Event) { events = append(events, e) })
+	answer, err := ClaudeCode{Program: self, Self: self}.Ask(t.Context(),
+		Order{Prompt: "judge", Schema: json.RawMessage(`{"type":"object"}`), Dir: folder,
+			Limits: Limits{First: 3 * time.Second, Idle: 3 * time.Second,
+				Total: time.Minute}}, func(e Event) { events = append(events, e) })
 	f, _ := errors.AsType[*Fault](err)
 	require.Equal(t, err == nil, f == nil, "%v", err)
 	return answer, f, events
@@ -84,7 +86,8 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 
 // A program that is not there is a fault, too.
 func TestProgramMayBeMissing(t *testing.T) {
-	_, err := ClaudeCode{Program: "/nonexistent/claude"}.Ask(t.Context(), Order{Schema: json.RawMessage(`{}`)}, func(Event) {})
+	_, err := ClaudeCode{Program: "/nonexistent/claude"}.Ask(t.Context(), Order{Schema: json.RawMessage(`{}`)},
+		func(Event) {})
 	f, ok := errors.AsType[*Fault](err)
 	require.True(t, ok)
 	require.Equal(t, NoStart, f.Kind)
@@ -183,7 +186,8 @@ func TestClientsEndWithAKilledRunner(t *testing.T) {
 	runner := exec.Command(self)
 	runner.Env = append(os.Environ(), replayer+"=runner:", "CLAUDE_PIDS="+pids)
 	require.NoError(t, runner.Start())
-	require.Eventually(t, func() bool { raw, err := os.ReadFile(pids); return err == nil && len(raw) > 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { raw, err := os.ReadFile(pids); return err == nil && len(raw) > 0 }, time.Minute,
+		10*time.Millisecond)
 	require.True(t, alive(t, pids))
 	require.NoError(t, runner.Process.Kill())
 	runner.Wait() //nolint:errcheck // killed
@@ -206,7 +210,8 @@ func TestStopEndsTheClient(t *testing.T) {
 
 // The environment is built from a list: no secret of the user's shell is in it.
 func TestEnvironmentIsAList(t *testing.T) {
-	for name, value := range map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x", "CLAUDE_CODE_USE_BEDROCK": "1", "GITHUB_TOKEN": "s",
+	for name, value := range map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x",
+		"CLAUDE_CODE_USE_BEDROCK": "1", "GITHUB_TOKEN": "s",
 		"CORDELIA_HOME": "/h", "ANTHROPIC_API_KEY": "k", "SSH_AUTH_SOCK": "/s", "OPENAI_API_KEY": "o"} {
 		t.Setenv(name, value)
 	}
@@ -218,7 +223,8 @@ func TestEnvironmentIsAList(t *testing.T) {
 	for _, name := range []string{"PATH", "CLAUDE_CODE_USE_BEDROCK", "ANTHROPIC_API_KEY"} {
 		require.Contains(t, got, name)
 	}
-	for _, name := range []string{"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "GITHUB_TOKEN", "CORDELIA_HOME", "SSH_AUTH_SOCK", "OPENAI_API_KEY"} {
+	for _, name := range []string{"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "GITHUB_TOKEN", "CORDELIA_HOME",
+		"SSH_AUTH_SOCK", "OPENAI_API_KEY"} {
 		require.False(t, slices.Contains(got, name), name)
 	}
 }
@@ -240,7 +246,8 @@ func FuzzClaudeStream(f *testing.F) {
 			require.Empty(t, events)
 		}
 		for _, e := range events {
-			require.False(t, e.Kind == Ended && (e.Fault == nil) == (len(e.Answer) == 0), "an end is an answer or a fault: %+v", e)
+			require.False(t, e.Kind == Ended && (e.Fault == nil) == (len(e.Answer) == 0),
+				"an end is an answer or a fault: %+v", e)
 		}
 	})
 }

@@ -41,22 +41,26 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 	s := o.Shield.reading(folder, c.Program, c.Self)
 	s.Env = append(s.Env[:len(s.Env):len(s.Env)], "CODEX_HOME="+home)
 	if s.On {
-		if dir := filepath.Dir(filepath.Dir(c.Program)); filepath.Base(dir) == "codex" { // of an npm package: its program lies beside it
+		// of an npm package: its program lies beside it
+		if dir := filepath.Dir(filepath.Dir(c.Program)); filepath.Base(dir) == "codex" {
 			s.Read = append(s.Read, filepath.Dir(filepath.Dir(dir)))
 		}
 		s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
 		s.Ports = append(s.Ports, configuredPorts(home)...)
 	}
-	prompt := fmt.Sprintf("%s\n\n%s\n\nYour last message is one JSON object and nothing else, which fits this schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
+	prompt := fmt.Sprintf("%s\n\n%s\n\nYour last message is one JSON object and nothing else, which fits this "+
+		"schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
 	stream := &codexStream{payer: payer, model: o.Model}
-	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s, self: c.Self, limits: o.Limits,
+	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s,
+		self: c.Self, limits: o.Limits,
 		environment: codexEnvironment}, stream.read, tell)
 }
 
 // arguments are those of one order. Its own sandbox cannot stand within ours, so behind
 // the shield it has none.
 func (c Codex) arguments(o Order) []string {
-	args := []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "--color", "never", "-c", `approval_policy="never"`, "-C", o.Dir}
+	args := []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "--color", "never", "-c",
+		`approval_policy="never"`, "-C", o.Dir}
 	if o.Model != "" {
 		args = append(args, "-m", o.Model)
 	}
@@ -68,7 +72,8 @@ func (c Codex) arguments(o Order) []string {
 		sandbox = "danger-full-access"
 	}
 	if o.Socket != "" {
-		args = append(args, "-c", fmt.Sprintf("mcp_servers.cordelia.command=%q", c.Self), "-c", fmt.Sprintf("mcp_servers.cordelia.args=[%q, %q, %q]", "mcp", "--connect", o.Socket),
+		args = append(args, "-c", fmt.Sprintf("mcp_servers.cordelia.command=%q", c.Self), "-c",
+			fmt.Sprintf("mcp_servers.cordelia.args=[%q, %q, %q]", "mcp", "--connect", o.Socket),
 			"-c", `mcp_servers.cordelia.default_tools_approval_mode="approve"`)
 	}
 	return append(args, "-s", sandbox, "-")
@@ -122,7 +127,8 @@ func modelSettings(config string) string {
 			table = text
 		}
 		key, _, _ := strings.Cut(text, "=")
-		if strings.HasPrefix(table, "[model_providers.") || table == "" && strings.HasPrefix(strings.TrimSpace(key), "model") {
+		if strings.HasPrefix(table, "[model_providers.") || table == "" &&
+			strings.HasPrefix(strings.TrimSpace(key), "model") {
 			b.WriteString(line)
 		}
 	}
@@ -152,5 +158,6 @@ func configuredPorts(home string) (list []uint16) {
 
 // codexEnvironment reports whether Codex is given a variable, beside those of every client.
 func codexEnvironment(name string) bool {
-	return name != "CODEX_HOME" && (strings.HasPrefix(name, "OPENAI_") || strings.HasPrefix(name, "CODEX_") || strings.HasPrefix(name, "AZURE_OPENAI_"))
+	return name != "CODEX_HOME" && (strings.HasPrefix(name, "OPENAI_") || strings.HasPrefix(name, "CODEX_") ||
+		strings.HasPrefix(name, "AZURE_OPENAI_"))
 }

@@ -65,9 +65,11 @@ func (s *codexStream) read(line []byte, at time.Time) ([]Event, error) {
 	case "error":
 		s.failed = l.Message
 	case "turn.failed":
-		return []Event{{Kind: Ended, At: at, Fault: codexFault(l.Error.Message), Usage: work.Usage{Cost: work.UnknownCost}}}, nil
+		return []Event{{Kind: Ended, At: at, Fault: codexFault(l.Error.Message),
+			Usage: work.Usage{Cost: work.UnknownCost}}}, nil
 	case "turn.completed":
-		e := Event{Kind: Ended, At: at, Usage: work.Usage{Input: l.Usage.Input - l.Usage.Cached, Cached: l.Usage.Cached, Output: l.Usage.Output, Cost: work.UnknownCost}}
+		e := Event{Kind: Ended, At: at, Usage: work.Usage{Input: l.Usage.Input - l.Usage.Cached, Cached: l.Usage.Cached,
+			Output: l.Usage.Output, Cost: work.UnknownCost}}
 		if e.Answer = objectIn(s.last); e.Answer == nil {
 			e.Fault = faultf(NoAnswer, "its last message is no JSON object: %s", s.last)
 		}
@@ -93,7 +95,8 @@ func (s *codexStream) completed(i codexItem, at time.Time) []Event {
 	case i.Status != "completed":
 		exit = 1
 	}
-	return []Event{{Kind: Called, At: at, ID: i.ID, Tool: tool, Input: input}, {Kind: Returned, At: at, ID: i.ID, Exit: exit, Output: i.Output}}
+	return []Event{{Kind: Called, At: at, ID: i.ID, Tool: tool, Input: input},
+		{Kind: Returned, At: at, ID: i.ID, Exit: exit, Output: i.Output}}
 }
 
 // call words an item that is a tool call, "" if it is none.

@@ -74,8 +74,10 @@ func TestCodexCallsAreRecorded(t *testing.T) {
 	require.NoError(t, err)
 	seen, _ := codexReads(t, string(raw))
 	require.Len(t, seen.calls, 2)
-	require.Equal(t, []any{"bash", "echo hi; exit 3", 3, "hi\n"}, []any{seen.calls[0].Tool, seen.calls[0].Input, seen.calls[0].Exit, seen.calls[0].Head})
-	require.Equal(t, []any{"edit", "/tmp/w/b.txt", 0}, []any{seen.calls[1].Tool, seen.calls[1].Input, seen.calls[1].Exit})
+	require.Equal(t, []any{"bash", "echo hi; exit 3", 3, "hi\n"},
+		[]any{seen.calls[0].Tool, seen.calls[0].Input, seen.calls[0].Exit, seen.calls[0].Head})
+	require.Equal(t, []any{"edit", "/tmp/w/b.txt", 0}, []any{seen.calls[1].Tool, seen.calls[1].Input,
+		seen.calls[1].Exit})
 }
 
 // A worker's Codex gets the login and the choice of a model, and no servers or hooks.
@@ -84,8 +86,9 @@ func TestCodexSettlesInWithItsLoginAlone(t *testing.T) {
 	t.Setenv("CODEX_HOME", own)
 	t.Setenv("OPENAI_API_KEY", "")
 	require.NoError(t, os.WriteFile(filepath.Join(own, "auth.json"), []byte(`{}`), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(own, "config.toml"), []byte("model = \"m\"\nnotify = [\"x\"]\n[mcp_servers.a]\ncommand = \"evil\"\n"+
-		"[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n[hooks]\nx = 1\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(own, "config.toml"),
+		[]byte("model = \"m\"\nnotify = [\"x\"]\n[mcp_servers.a]\ncommand = \"evil\"\n"+
+			"[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n[hooks]\nx = 1\n"), 0o600))
 	payer, err := Codex{}.settleIn(home)
 	require.NoError(t, err)
 	require.Equal(t, "the login of codex", payer)

@@ -46,12 +46,15 @@ func landlockABI() int {
 func Shielded() (holds, open []string, err error) {
 	abi := landlockABI()
 	if abi < leastABI {
-		return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "this kernel cannot confine workers: its Landlock has version %d", abi).
+		return nil, nil, schemas.Errorf(schemas.CodeUnavailable,
+			"this kernel cannot confine workers: its Landlock has version %d", abi).
 			Expecting("version %d or newer (Linux 6.7), switched on", leastABI).
 			Try("say --sandbox none: workers then reach what you can")
 	}
-	holds = []string{"files outside the worktree cannot be written", "files outside a list cannot be read", "TCP connects to listed ports only"}
-	open = []string{"data can leave by those ports, to any host", "what the client can read of its own login, its commands can read",
+	holds = []string{"files outside the worktree cannot be written", "files outside a list cannot be read",
+		"TCP connects to listed ports only"}
+	open = []string{"data can leave by those ports, to any host",
+		"what the client can read of its own login, its commands can read",
 		"modes and times of files that it can name can be changed"}
 	part := func(version int, what string) {
 		if abi >= version {
@@ -93,7 +96,8 @@ func tryShield(secret string) error {
 		unix.Close(fd) //nolint:errcheck // that it could be opened is the trouble
 		return errors.New("a file outside the shield could be read")
 	}
-	if fd, err := unix.Open(secret+"2", unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); !errors.Is(err, unix.EACCES) {
+	if fd, err := unix.Open(secret+"2", unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o600); !errors.Is(err,
+		unix.EACCES) {
 		unix.Close(fd) //nolint:errcheck // the same
 		return errors.New("a file outside the shield could be written")
 	}
@@ -150,7 +154,8 @@ func restrict(s Shield) error {
 	for _, rule := range []struct {
 		paths  []string
 		access uint64
-	}{{s.Write, r.fs &^ unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX}, {devices, fsOfFile &^ unix.LANDLOCK_ACCESS_FS_EXECUTE}, {s.Read, fsRead},
+	}{{s.Write, r.fs &^ unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX}, {devices, fsOfFile &^ unix.LANDLOCK_ACCESS_FS_EXECUTE},
+		{s.Read, fsRead},
 		{s.Sockets, fsRead | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX}} {
 		for _, path := range rule.paths {
 			if err := r.path(path, rule.access); err != nil {
@@ -195,7 +200,8 @@ func dropCapabilities() error {
 }
 
 // devices may be written by everybody.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
+	"/dev/pts"}
 
 // ruleset is a ruleset that is being made, with the rights it handles.
 type ruleset struct {
@@ -222,7 +228,8 @@ func (r ruleset) path(path string, access uint64) error {
 		access &= fsOfFile
 	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
-	if _, _, bad := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); bad != 0 {
+	if _, _, bad := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&rule)), 0, 0, 0); bad != 0 {
 		return fmt.Errorf("grant %s: %w", path, bad)
 	}
 	return nil
@@ -231,7 +238,8 @@ func (r ruleset) path(path string, access uint64) error {
 // port grants connections to a port.
 func (r ruleset) port(port uint16) error {
 	rule := portRule{r.net, uint64(port)}
-	if _, _, bad := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), rulePort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); bad != 0 {
+	if _, _, bad := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), rulePort, uintptr(unsafe.Pointer(&rule)),
+		0, 0, 0); bad != 0 {
 		return fmt.Errorf("grant port %d: %w", port, bad)
 	}
 	return nil

@@ -62,8 +62,9 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	answer, err := s.ask(ctx, Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed), Model: s.Models[schemas.Executor],
-		Dir: w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits})
+	answer, err := s.ask(ctx, Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed),
+		Model: s.Models[schemas.Executor],
+		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,8 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if err != nil {
 		return err
 	}
-	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed, Evidence: claims(said.Evidence), Note: schemas.Shorten(said.Note, maxClaim)}
+	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed,
+		Evidence: claims(said.Evidence), Note: schemas.Shorten(said.Note, maxClaim)}
 	if said.Outcome != work.Done {
 		r.Outcome = work.Failed
 	}
@@ -138,5 +140,6 @@ func claims(list []work.Evidence) []work.Evidence {
 
 // message words a commit.
 func message(intent, task, agent string) string {
-	return fmt.Sprintf("%s\n\nCordelia-Task: %s\nCordelia-Agent: %s\n", schemas.Shorten(firstLine(intent), 72), task, agent)
+	return fmt.Sprintf("%s\n\nCordelia-Task: %s\nCordelia-Agent: %s\n", schemas.Shorten(firstLine(intent), 72), task,
+		agent)
 }

@@ -21,12 +21,16 @@ type git struct {
 }
 
 // neutral are the settings that every call gets.
-var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "commit.gpgSign=false",
-	"-c", "tag.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.editor=false", "-c", "credential.helper=",
-	"-c", "advice.detachedHead=false", "-c", "core.quotePath=false", "-c", "diff.external=", "-c", "core.sshCommand=false", "-c", "protocol.allow=never"}
+var neutral = []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c",
+	"core.untrackedCache=false", "-c", "commit.gpgSign=false",
+	"-c", "tag.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.editor=false", "-c",
+	"credential.helper=",
+	"-c", "advice.detachedHead=false", "-c", "core.quotePath=false", "-c", "diff.external=", "-c",
+	"core.sshCommand=false", "-c", "protocol.allow=never"}
 
 // author signs the commits of the node.
-var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia", "GIT_COMMITTER_EMAIL=cordelia@localhost"}
+var author = []string{"GIT_AUTHOR_NAME=Cordelia", "GIT_AUTHOR_EMAIL=cordelia@localhost", "GIT_COMMITTER_NAME=Cordelia",
+	"GIT_COMMITTER_EMAIL=cordelia@localhost"}
 
 // call runs one command and gives what it prints.
 func (g git) call(ctx context.Context, input string, args ...string) (string, error) {
@@ -35,8 +39,10 @@ func (g git) call(ctx context.Context, input string, args ...string) (string, er
 		all = append(all, "--work-tree="+g.tree)
 	}
 	cmd := exec.CommandContext(ctx, "git", append(append(all, neutral...), args...)...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false", "GIT_NO_REPLACE_OBJECTS=1"}, author...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false",
+		"GIT_NO_REPLACE_OBJECTS=1"}, author...)
 	if cmd.Dir = g.tree; cmd.Dir == "" {
 		cmd.Dir = g.dir
 	}
@@ -87,12 +93,14 @@ type Repository struct {
 // why it cannot be worked in.
 func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 	ask := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)...)
+		cmd := exec.CommandContext(ctx, "git",
+			append([]string{"-C", dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"}, args...)...)
 		out, err := cmd.Output()
 		return strings.TrimSpace(string(out)), err
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "git is not installed").Try("install git 2.38 or newer").Because(err)
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "git is not installed").Try("install git 2.38 or newer").
+			Because(err)
 	}
 	top, err := ask("rev-parse", "--show-toplevel")
 	if err != nil || top == "" {
@@ -110,24 +118,28 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 			Try("git add -A && git commit -m begin")
 	}
 	if _, err := r.git.line(ctx, "merge-tree", "--write-tree", r.Base, r.Base); err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "this git cannot merge without a working tree").Try("install git 2.38 or newer").Because(err)
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "this git cannot merge without a working tree").
+			Try("install git 2.38 or newer").Because(err)
 	}
 	return r, nil
 }
 
 // Notes say what of the user's folder a run leaves out or cannot do.
 func (r *Repository) Notes(ctx context.Context) (notes []string) {
-	cmd := exec.CommandContext(ctx, "git", "-C", r.Top, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=normal")
+	cmd := exec.CommandContext(ctx, "git", "-C", r.Top, "-c", "core.fsmonitor=false", "status", "--porcelain",
+		"--untracked-files=normal")
 	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
 	if out, err := cmd.Output(); err == nil {
 		if n := len(strings.Split(strings.TrimSpace(string(out)), "\n")); len(bytes.TrimSpace(out)) > 0 {
-			notes = append(notes, schemas.Count(n, "uncommitted change is", "uncommitted changes are")+" left out: it works on the last commit")
+			notes = append(notes, schemas.Count(n, "uncommitted change is", "uncommitted changes are")+
+				" left out: it works on the last commit")
 		}
 	}
 	if out, err := r.git.call(ctx, "", "ls-tree", "-r", r.Base); err == nil && strings.Contains("\n"+out, "\n160000 ") {
 		notes = append(notes, "submodules are empty in the worktrees")
 	}
-	if out, err := r.git.call(ctx, "", "grep", "-l", "filter=lfs", r.Base, "--", "*.gitattributes", ".gitattributes"); err == nil && out != "" {
+	if out, err := r.git.call(ctx, "", "grep", "-l", "filter=lfs", r.Base, "--", "*.gitattributes",
+		".gitattributes"); err == nil && out != "" {
 		notes = append(notes, "files of Git LFS are pointers in the worktrees")
 	}
 	return notes
@@ -257,6 +269,7 @@ func hunks(file, text string) string {
 
 // Diff is what changed between two commits, at most so many bytes of it.
 func (r *Repository) Diff(ctx context.Context, from, to string, limit int) (string, error) {
-	out, err := r.git.call(ctx, "", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from, to)
+	out, err := r.git.call(ctx, "", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch", from,
+		to)
 	return schemas.Shorten(out, limit), err
 }

@@ -69,7 +69,8 @@ func (r *repository) state() string {
 	r.Helper()
 	index, err := os.ReadFile(filepath.Join(r.dir, ".git", "index"))
 	require.NoError(r, err)
-	return strings.Join([]string{r.git("status", "--porcelain"), r.git("rev-parse", "HEAD"), r.git("symbolic-ref", "HEAD"), r.git("stash", "list"), string(index)}, "\x00")
+	return strings.Join([]string{r.git("status", "--porcelain"), r.git("rev-parse", "HEAD"),
+		r.git("symbolic-ref", "HEAD"), r.git("stash", "list"), string(index)}, "\x00")
 }
 
 // The node commits what a worker left, and the user's branch, index and folder stay.
@@ -90,7 +91,8 @@ func TestNodeCommitsAndLeavesTheUsersAlone(t *testing.T) {
 	require.Equal(t, "Cordelia <cordelia@localhost>", r.git("log", "-1", "--format=%an <%ae>", Branch(task)))
 	require.NoDirExists(t, w.Path)
 	require.Len(t, strings.Split(r.git("worktree", "list"), "\n"), 1)
-	require.Equal(t, "1 uncommitted change is left out: it works on the last commit", strings.ReplaceAll(r.Notes(t.Context())[0], "2 uncommitted changes are", "1 uncommitted change is"))
+	require.Equal(t, "1 uncommitted change is left out: it works on the last commit",
+		strings.ReplaceAll(r.Notes(t.Context())[0], "2 uncommitted changes are", "1 uncommitted change is"))
 }
 
 // Nothing that a worker plants is followed or run by git.
@@ -98,11 +100,15 @@ func TestPlantedThingsAreRefused(t *testing.T) {
 	for name, plant := range map[string]func(r *repository, w *Worktree){
 		".git becomes a folder": func(r *repository, w *Worktree) {
 			require.NoError(r, os.Remove(filepath.Join(w.Path, ".git")))
-			r.write(w.Path, ".git/config", "[core]\n\tfsmonitor = touch "+r.dir+"/ran\n\thooksPath = "+w.Path+"/hooks\n")
+			r.write(w.Path, ".git/config", "[core]\n\tfsmonitor = touch "+r.dir+"/ran\n\thooksPath = "+w.Path+
+				"/hooks\n")
 			r.write(w.Path, ".git/HEAD", "ref: refs/heads/main\n")
 		},
 		".git points elsewhere": func(r *repository, w *Worktree) { r.write(w.Path, ".git", "gitdir: /tmp\n") },
-		".git is gone":          func(r *repository, w *Worktree) { require.NoError(r, os.Remove(filepath.Join(w.Path, ".git"))) },
+		".git is gone": func(r *repository, w *Worktree) {
+			require.NoError(r,
+				os.Remove(filepath.Join(w.Path, ".git")))
+		},
 		".git is a link": func(r *repository, w *Worktree) {
 			require.NoError(r, os.Rename(filepath.Join(w.Path, ".git"), filepath.Join(w.Path, "x")))
 			require.NoError(r, os.Symlink("x", filepath.Join(w.Path, ".git")))
@@ -147,7 +153,8 @@ func TestGitRunsNothingOfAWorkers(t *testing.T) {
 	ran := filepath.Join(r.dir, "ran")
 	hook := filepath.Join(r.dir, ".git", "hooks", "pre-commit")
 	for _, name := range []string{"pre-commit", "post-checkout", "reference-transaction", "post-index-change"} {
-		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(hook), name), []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(hook), name), []byte("#!/bin/sh\ntouch "+ran+"\n"),
+			0o700))
 	}
 	home := t.TempDir()
 	r.write(home, ".gitconfig", "[core]\n\tfsmonitor = touch "+ran+"\n[filter \"x\"]\n\tclean = touch "+ran+"\n")
@@ -188,7 +195,8 @@ func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 	view := func(states ...schemas.SubTaskState) controller.View {
 		v := controller.View{Round: 1}
 		for i, s := range states {
-			v.SubTasks = append(v.SubTasks, controller.SubTaskView{SubTaskID: []string{"s1", "s2", "s3"}[i], Intent: "do it", State: s})
+			v.SubTasks = append(v.SubTasks, controller.SubTaskView{SubTaskID: []string{"s1", "s2", "s3"}[i],
+				Intent: "do it", State: s})
 		}
 		return v
 	}

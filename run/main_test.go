@@ -54,7 +54,8 @@ func replay(how string) {
 	case "orphan", "daemon": // a child keeps the stream open after its end, or leaves its session, too
 		child := exec.Command("sleep", "600")
 		if child.Stdout = os.Stdout; way == "daemon" {
-			child = exec.Command("sh", "-c", "setsid sleep 600 & echo -n $! > $CLAUDE_PIDS.next; mv $CLAUDE_PIDS.next $CLAUDE_PIDS")
+			child = exec.Command("sh", "-c",
+				"setsid sleep 600 & echo -n $! > $CLAUDE_PIDS.next; mv $CLAUDE_PIDS.next $CLAUDE_PIDS")
 		}
 		if err := child.Start(); err != nil {
 			os.Exit(9)
@@ -62,14 +63,16 @@ func replay(how string) {
 		if way == "daemon" {
 			child.Wait() //nolint:errcheck // the test sees what is missing
 		} else {
-			os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, child.Process.Pid), 0o600) //nolint:errcheck // the test reads it
+			os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, child.Process.Pid),
+				0o600) //nolint:errcheck // the test reads it
 		}
 	case "runner": // that runs a client, which never ends
 		self, _ := os.Executable()
 		os.Setenv(replayer, "hanging:")
 		claudeAsk(self)
 	case "hanging":
-		os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, os.Getpid()), 0o600) //nolint:errcheck // the test reads it
+		os.WriteFile(os.Getenv("CLAUDE_PIDS"), fmt.Append(nil, os.Getpid()),
+			0o600) //nolint:errcheck // the test reads it
 		time.Sleep(time.Hour)
 	case "long": // a line beyond all bounds
 		fmt.Println(`{"type":"assistant","message":{"content":"` + strings.Repeat("x", maxLine) + `"}}`)
@@ -79,7 +82,10 @@ func replay(how string) {
 
 // claudeAsk asks the program that stands in for a client, without limits.
 func claudeAsk(self string) {
-	command{program: self, self: self, environment: func(name string) bool { return name == replayer || name == "CLAUDE_PIDS" }}.must()
+	command{program: self, self: self, environment: func(name string) bool {
+		return name == replayer ||
+			name == "CLAUDE_PIDS"
+	}}.must()
 }
 
 func (c command) must() {

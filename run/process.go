@@ -33,9 +33,12 @@ const (
 )
 
 // everywhere are the variables that every client gets.
-var everywhere = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "TMPDIR",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "GOPATH", "GOMODCACHE", "GOROOT", "GOPROXY", "GOFLAGS", "JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME"}
+var everywhere = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ",
+	"TMPDIR",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"NODE_EXTRA_CA_CERTS",
+	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "GOPATH", "GOMODCACHE", "GOROOT", "GOPROXY", "GOFLAGS",
+	"JAVA_HOME", "CARGO_HOME", "RUSTUP_HOME"}
 
 // environ builds an environment from a list: nothing else of this process is handed on.
 func (c command) environ() []string {
@@ -186,7 +189,8 @@ func (c command) start() (*process, error) {
 		return nil, err
 	}
 	defer w.Close() //nolint:errcheck // the process has its own
-	p := &process{cmd: exec.Command(program, args...), stdout: r, stderr: &tail{}, lines: make(chan []byte), exited: make(chan struct{}), dropped: make(chan struct{})}
+	p := &process{cmd: exec.Command(program, args...), stdout: r, stderr: &tail{}, lines: make(chan []byte),
+		exited: make(chan struct{}), dropped: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stdin = c.dir, c.environ(), strings.NewReader(c.stdin)
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = w, p.stderr, graceKill
 	ownGroup(p.cmd)

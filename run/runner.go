@@ -55,7 +55,8 @@ type Ending struct {
 // New makes a runner.
 func New(c Config) *Runner {
 	c.Parallel = max(c.Parallel, 1)
-	return &Runner{Config: c, trunk: &trunk{repo: c.Repo, task: c.Task}, budget: &purse{Budget: c.Budget, spent: work.Usage{Cost: 0}}, board: &boards{to: c.Board}}
+	return &Runner{Config: c, trunk: &trunk{repo: c.Repo, task: c.Task},
+		budget: &purse{Budget: c.Budget, spent: work.Usage{Cost: 0}}, board: &boards{to: c.Board}}
 }
 
 // Run fills seats until the task is over, or none can be filled. The error is a failure

@@ -135,7 +135,8 @@ func TestNodeRunsCommands(t *testing.T) {
 	dir := t.TempDir()
 	e, err := shell(t.Context(), self, Shield{}, dir, "pwd; echo bad >&2; exit 5")
 	require.NoError(t, err)
-	require.Equal(t, []any{"bash", "pwd; echo bad >&2; exit 5", 5, dir + "\nbad\n"}, []any{e.Tool, e.Input, e.Exit, e.Head})
+	require.Equal(t, []any{"bash", "pwd; echo bad >&2; exit 5", 5, dir + "\nbad\n"},
+		[]any{e.Tool, e.Input, e.Exit, e.Head})
 	e, err = shell(t.Context(), self, Shield{}, dir, "seq 100000 && sleep 600 &")
 	require.NoError(t, err)
 	require.Zero(t, e.Exit)

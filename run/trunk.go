@@ -60,9 +60,11 @@ func (t *trunk) gather(ctx context.Context, v controller.View) error {
 		if commit == "" || t.merged[commit] {
 			continue
 		}
-		err := t.repo.Merge(ctx, t.task, commit, "Merge: "+schemas.Shorten(firstLine(s.Intent), 64)+"\n\nCordelia-Task: "+t.task+"\n")
+		err := t.repo.Merge(ctx, t.task, commit, "Merge: "+schemas.Shorten(firstLine(s.Intent), 64)+
+			"\n\nCordelia-Task: "+t.task+"\n")
 		if c, ok := err.(*Conflict); ok { //nolint:errorlint // Merge returns it as it is
-			conflicts = append(conflicts, fmt.Sprintf("%q conflicts with what was merged before it:\n%s", schemas.Shorten(s.Intent, 200), c.Hunks))
+			conflicts = append(conflicts, fmt.Sprintf("%q conflicts with what was merged before it:\n%s",
+				schemas.Shorten(s.Intent, 200), c.Hunks))
 			continue
 		} else if err != nil {
 			return err

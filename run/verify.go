@@ -96,7 +96,8 @@ func shell(ctx context.Context, self string, shield Shield, dir, text string) (s
 			over = true
 		case <-late:
 			p.end(false) //nolint:errcheck // it was not done in time
-			return schemas.NewEvidence(toolBash, text, -1, out.String()+"\nit was not done within "+verifyFor.String()), nil
+			return schemas.NewEvidence(toolBash, text, -1, out.String()+"\nit was not done within "+verifyFor.String()),
+				nil
 		case <-ctx.Done():
 			p.end(false) //nolint:errcheck // it was stopped
 			return schemas.Evidence{}, faultf(Stopped, "%v", context.Cause(ctx))

@@ -15,13 +15,16 @@ type Reach struct {
 }
 
 // systemFolders are readable on any system.
-var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/dev", "/proc", "/sys", "/nix", "/snap",
-	"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/var/lib/alternatives", "/var/lib/ca-certificates"}
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/dev",
+	"/proc", "/sys", "/nix", "/snap",
+	"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/var/lib/alternatives",
+	"/var/lib/ca-certificates"}
 
 // WorkerShield is the shield of one worker: it may write its worktree, a HOME and a TMPDIR
 // of its own in place, and read the system, the programs in PATH, its repository's .git,
 // and what the user adds. Nothing else of the user's home can be read.
-func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string, add Reach) (Shield, error) {
+func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string,
+	add Reach) (Shield, error) {
 	s := Shield{On: true, Write: []string{w.Path}, Sockets: []string{door}, Ports: append([]uint16{443}, add.Ports...),
 		Home: filepath.Join(place, "home"), Temp: filepath.Join(place, "tmp")}
 	for _, dir := range []string{s.Home, s.Temp} {
@@ -35,7 +38,8 @@ func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree
 	s.Read = append(s.Read, add.Read...)
 	home, err := os.UserHomeDir()
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if filepath.IsAbs(dir) && dir != home && (err != nil || !strings.HasPrefix(home+string(filepath.Separator), dir+string(filepath.Separator))) {
+		if filepath.IsAbs(dir) && dir != home && (err != nil ||
+			!strings.HasPrefix(home+string(filepath.Separator), dir+string(filepath.Separator))) {
 			s.Read = append(s.Read, dir)
 		}
 	}

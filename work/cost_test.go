@@ -19,12 +19,15 @@ func TestCostsAreSummedUp(t *testing.T) {
 	first := n.claim(a)
 	record := func(id string, fence int64, model string, outcome RunOutcome, u Usage, at time.Time) {
 		t.Helper()
-		r := Run{WorkID: id, Fence: fence, Client: "scripted", Model: model, Outcome: outcome, Usage: u, Started: at.UnixMicro(), Ended: at.UnixMicro()}
+		r := Run{WorkID: id, Fence: fence, Client: "scripted", Model: model, Outcome: outcome, Usage: u,
+			Started: at.UnixMicro(), Ended: at.UnixMicro()}
 		require.NoError(t, n.do(access.NodeEntity, func(g access.Grant) error { return Record(g, r) }))
 	}
 	monday := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	record(first.WorkID, first.Fence, "big", RunAnswered, Usage{Input: 10, Cached: 5, Written: 2, Output: 3, Cost: 700}, monday)
-	record(first.WorkID, first.Fence, "big", RunFailed, Usage{Input: 1, Output: 1, Cost: UnknownCost}, monday.Add(24*time.Hour))
+	record(first.WorkID, first.Fence, "big", RunAnswered, Usage{Input: 10, Cached: 5, Written: 2, Output: 3, Cost: 700},
+		monday)
+	record(first.WorkID, first.Fence, "big", RunFailed, Usage{Input: 1, Output: 1, Cost: UnknownCost},
+		monday.Add(24*time.Hour))
 	record(ids[1], 1, "small", RunPostponed, Usage{Cost: UnknownCost}, monday)
 	record(theirs[0], 1, "big", RunAnswered, Usage{Input: 1000, Cost: 1}, monday)
 	costs := func(who schemas.EntityID, by CostKey, since time.Time) (list []Cost) {
@@ -35,7 +38,8 @@ func TestCostsAreSummedUp(t *testing.T) {
 		})
 		return list
 	}
-	all := Cost{Key: task, Runs: 3, Failed: 2, Unpriced: 1, Usage: Usage{Input: 11, Cached: 5, Written: 2, Output: 4, Cost: 700}}
+	all := Cost{Key: task, Runs: 3, Failed: 2, Unpriced: 1,
+		Usage: Usage{Input: 11, Cached: 5, Written: 2, Output: 4, Cost: 700}}
 	for _, who := range []schemas.EntityID{ann, lead} {
 		require.Equal(t, []Cost{all}, costs(who, ByTask, time.Time{}))
 	}
@@ -52,5 +56,6 @@ func TestCostsAreSummedUp(t *testing.T) {
 	require.Equal(t, []string{"", string(a)}, keys(ByAgent))
 	require.Equal(t, []string{"scripted"}, keys(ByClient))
 	require.Len(t, costs(ann, ByDay, monday.Add(time.Hour)), 1)
-	require.ErrorIs(t, n.do(ann, func(g access.Grant) error { _, err := Costs(g, "moon", time.Time{}); return err }), schemas.ErrInvalid)
+	require.ErrorIs(t, n.do(ann, func(g access.Grant) error { _, err := Costs(g, "moon", time.Time{}); return err }),
+		schemas.ErrInvalid)
 }

@@ -59,7 +59,8 @@ func (a *app) showCosts(by work.CostKey, list []work.Cost) {
 		if by == work.ByTask {
 			key = schemas.ShortID(key)
 		}
-		t.add(cell{text: fmt.Sprint(c.Runs)}, cell{text: fmt.Sprint(c.Failed)}, cell{text: fmt.Sprint(c.Input + c.Cached + c.Written)},
+		t.add(cell{text: fmt.Sprint(c.Runs)}, cell{text: fmt.Sprint(c.Failed)},
+			cell{text: fmt.Sprint(c.Input + c.Cached + c.Written)},
 			cell{text: fmt.Sprint(c.Cached)}, cell{text: fmt.Sprint(c.Output)}, cell{cost, bold}, cell{text: key})
 	}
 	a.print(t)

@@ -140,7 +140,8 @@ run: 8 stopped before its end.`,
 	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
 	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
-	f.IntVar(&a.passphraseFD, "passphrase-fd", -1, "descriptor to read the passphrase of your key from, up to the end of its line, instead of the terminal")
+	f.IntVar(&a.passphraseFD, "passphrase-fd", -1,
+		"descriptor to read the passphrase of your key from, up to the end of its line, instead of the terminal")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
 	switch {
 	case len(args) > 0 && args[0] == "mcp":
@@ -150,9 +151,11 @@ run: 8 stopped before its end.`,
 		root.AddCommand(a.hookCommand())
 		return root
 	}
-	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(), a.configCommand(),
+	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(),
+		a.configCommand(),
 		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
-		a.runCommand(), a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(), a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
+		a.runCommand(), a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
+		a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
 	return root
 }

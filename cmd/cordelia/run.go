@@ -71,8 +71,10 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 	fs.StringSliceVar(&f.model, "model", nil, "model for all roles, or for one: R3=NAME")
 	fs.StringVar(&f.client, "client", "claude-code", "who fills the roles: claude-code or codex")
 	fs.StringSliceVar(&f.seat, "seat", nil, "who fills one role: R3=codex")
-	fs.StringVar(&f.sandbox, "sandbox", "auto", "auto: confine workers, or refuse to run; none: workers reach what you can")
-	fs.StringSliceVar(&f.read, "read", nil, "file or folder that confined workers may read, such as a cache of dependencies")
+	fs.StringVar(&f.sandbox, "sandbox", "auto",
+		"auto: confine workers, or refuse to run; none: workers reach what you can")
+	fs.StringSliceVar(&f.read, "read", nil,
+		"file or folder that confined workers may read, such as a cache of dependencies")
 	fs.IntSliceVar(&f.ports, "port", nil, "TCP port that confined workers may connect to, beside 443 and the client's")
 	fs.DurationVar(&f.maxTime, "max-time", 0, "stop after this time, such as 30m")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "begin nothing more once this many US dollars are spent")
@@ -90,7 +92,8 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 		}
 	}
 	if given != 1 {
-		return schemas.Invalidf("it is not clear what to run").Expecting("words that say what you want, or --resume or --discard with a task, or --list").
+		return schemas.Invalidf("it is not clear what to run").
+			Expecting("words that say what you want, or --resume or --discard with a task, or --list").
 			Try(`run: cordelia run "what you want"`)
 	}
 	models, err := byRole("model", f.model)
@@ -140,7 +143,8 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 			return err
 		}
 		if !seats.Belongs(view, repo.Top) {
-			return schemas.Invalidf("task %s is none of this repository", task).Try("run it in the repository it was begun in")
+			return schemas.Invalidf("task %s is none of this repository", task).
+				Try("run it in the repository it was begun in")
 		}
 		for _, note := range repo.Notes(ctx) {
 			board.Note(note)
@@ -156,11 +160,14 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 		limited := ctx
 		if f.maxTime > 0 {
 			var cancel context.CancelFunc
-			limited, cancel = context.WithTimeoutCause(ctx, f.maxTime, fmt.Errorf("the time of this run (%s) is over", f.maxTime))
+			limited, cancel = context.WithTimeoutCause(ctx, f.maxTime,
+				fmt.Errorf("the time of this run (%s) is over", f.maxTime))
 			defer cancel()
 		}
-		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self, Models: models, Parallel: f.parallel,
-			Client: func(role schemas.PipelineRole) runner.Client { return client[role] }, Limits: seatLimits(), Board: board, Shield: shield,
+		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self,
+			Models: models, Parallel: f.parallel,
+			Client: func(role schemas.PipelineRole) runner.Client { return client[role] }, Limits: seatLimits(),
+			Board: board, Shield: shield,
 			Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}}
 		if columns(a.in) > 0 {
 			config.Ask = a.askQuestions
@@ -174,10 +181,12 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 }
 
 // shield gives what workers may reach, and words it for the user.
-func (f runFlags) shield(ctx context.Context, repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
+func (f runFlags) shield(ctx context.Context,
+	repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
 	switch f.sandbox {
 	case "none":
-		return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil }, "none: workers reach what you can", nil
+		return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil },
+			"none: workers reach what you can", nil
 	case "auto":
 	default:
 		return nil, "", schemas.Invalidf("--sandbox %s is not known", f.sandbox).Expecting("auto or none")
@@ -214,18 +223,21 @@ func seatLimits() runner.Limits {
 func runFolder(task string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", schemas.Errorf(schemas.CodeUnavailable, "there is no folder for worktrees").Try("set HOME").Because(err)
+		return "", schemas.Errorf(schemas.CodeUnavailable, "there is no folder for worktrees").Try("set HOME").
+			Because(err)
 	}
 	return filepath.Join(cache, "cordelia", "runs", schemas.ShortID(task)), nil
 }
 
 // agree shows, before the first run in a repository, what it will do, and asks.
-func (a *app) agree(ctx context.Context, f runFlags, seats *ops.Seats, repo *runner.Repository, client runner.Client, shielded string) error {
+func (a *app) agree(ctx context.Context, f runFlags, seats *ops.Seats, repo *runner.Repository, client runner.Client,
+	shielded string) error {
 	known, err := seats.Knows(ctx, repo.Top)
 	if err != nil || known || f.yes {
 		return err
 	}
-	fmt.Fprintf(a.errOut, "The first run in %s:\n  client   %s, with its own login: its account pays\n  sandbox  %s\n  limits   %s\n", clean(repo.Top), client.Name(), shielded, f.limits())
+	fmt.Fprintf(a.errOut, "The first run in %s:\n  client   %s, with its own login: its account pays\n  sandbox  "+
+		"%s\n  limits   %s\n", clean(repo.Top), client.Name(), shielded, f.limits())
 	if columns(a.in) == 0 {
 		return schemas.Invalidf("nobody can be asked whether that is wanted").Try("say so with --yes")
 	}

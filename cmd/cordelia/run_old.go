@@ -35,13 +35,15 @@ func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, discard s
 		return err
 	}
 	if !seats.Belongs(v, repo.Top) {
-		return schemas.Invalidf("task %s is none of this repository", discard).Try("run it in the repository it was begun in")
+		return schemas.Invalidf("task %s is none of this repository", discard).
+			Try("run it in the repository it was begun in")
 	}
 	if !v.State.Final() {
 		if err := seats.DismissAll(ctx, v.TaskID); err != nil {
 			return err
 		}
-		if _, err := w.call(ctx, "task_cancel", map[string]any{"task_id": v.TaskID}); err != nil && !errors.Is(err, schemas.ErrConflict) {
+		if _, err := w.call(ctx, "task_cancel", map[string]any{"task_id": v.TaskID}); err != nil &&
+			!errors.Is(err, schemas.ErrConflict) {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // seatedRoles are the roles that a client fills.
-var seatedRoles = []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator, schemas.MetaValidator}
+var seatedRoles = []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator,
+	schemas.MetaValidator}
 
 // byRole reads a flag that gives something to all roles, or to one: ROLE=WHAT.
 func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error) {
@@ -28,7 +29,8 @@ func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error
 			}
 		}
 		if !known {
-			return nil, schemas.Invalidf("--%s %s names no role", flag, one).Expecting("R1, R2, R3, R4a or R4b, = and what it gets")
+			return nil, schemas.Invalidf("--%s %s names no role", flag, one).
+				Expecting("R1, R2, R3, R4a or R4b, = and what it gets")
 		}
 	}
 	return out, nil
@@ -69,7 +71,8 @@ func clientNamed(name string) (runner.Client, error) {
 	}
 	path, err := exec.LookPath(program)
 	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is not installed: there is no %s in PATH", name, program).
+		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is not installed: there is no %s in PATH", name,
+			program).
 			Try("install it, start it once and log in; then run this again").Because(err)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {

@@ -82,16 +82,19 @@ func stream(w http.ResponseWriter, c Call) {
 		}
 		id := rand.Text()
 		item = map[string]any{"type": "function_call", "id": "fc_" + id, "call_id": "call_" + id, "status": "completed",
-			"namespace": namespaced, "name": strings.TrimPrefix(c.Tool, namespaced+"__"), "arguments": string(arguments)}
+			"namespace": namespaced, "name": strings.TrimPrefix(c.Tool, namespaced+"__"),
+			"arguments": string(arguments)}
 		if !strings.HasPrefix(c.Tool, namespaced+"__") { // the client's own tool
 			delete(item, "namespace")
 		}
 	}
-	response := map[string]any{"id": "resp_" + rand.Text(), "object": "response", "status": "completed", "output": []any{item},
-		"usage": map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}
+	response := map[string]any{"id": "resp_" + rand.Text(), "object": "response", "status": "completed",
+		"output": []any{item},
+		"usage":  map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range []map[string]any{
-		{"type": "response.created", "response": map[string]any{"id": response["id"], "object": "response", "status": "in_progress"}},
+		{"type": "response.created", "response": map[string]any{"id": response["id"], "object": "response",
+			"status": "in_progress"}},
 		{"type": "response.output_item.added", "output_index": 0, "item": item},
 		{"type": "response.output_item.done", "output_index": 0, "item": item},
 		{"type": "response.completed", "response": response},

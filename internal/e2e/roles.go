@@ -31,7 +31,8 @@ type Asked struct {
 }
 
 // roleMarks tell the roles by how their briefs begin.
-var roleMarks = []struct{ role, mark string }{{"R1", "Perceiver (R1)"}, {"R2", "Planner (R2)"}, {"R3", "Executor (R3)"}, {"R4a", "Validator (R4a)"}, {"R4b", "Meta-validator (R4b)"}}
+var roleMarks = []struct{ role, mark string }{{"R1", "Perceiver (R1)"}, {"R2", "Planner (R2)"}, {"R3", "Executor (R3)"},
+	{"R4a", "Validator (R4a)"}, {"R4b", "Meta-validator (R4b)"}}
 
 // NewRoles starts a model; each role is played by its actor.
 func NewRoles(play map[string]Actor) *Roles {

@@ -33,13 +33,16 @@ func newRunning(t testing.TB, model string) *running {
 	require.NoError(t, os.MkdirAll(r.repo, 0o700))
 	require.NoError(t, os.MkdirAll(r.bin, 0o700))
 	require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "claude")))
-	codex := fmt.Sprintf("model = \"scripted\"\nmodel_provider = \"loopback\"\n[model_providers.loopback]\nname = \"loopback\"\nbase_url = %q\nwire_api = \"responses\"\n[mcp_servers.other]\ncommand = \"/nonexistent\"\n", model+"/v1")
+	codex := fmt.Sprintf("model = \"scripted\"\nmodel_provider = \"loopback\"\n[model_providers.loopback]\nname = "+
+		"\"loopback\"\nbase_url = %q\nwire_api = \"responses\"\n[mcp_servers.other]\ncommand = \"/nonexistent\"\n",
+		model+"/v1")
 	require.NoError(t, os.MkdirAll(filepath.Join(r.home, ".codex"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(r.home, ".codex", "config.toml"), []byte(codex), 0o600))
 	if program := os.Getenv("CORDELIA_CODEX"); program != "" {
 		require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "codex")))
 	}
-	settings, err := json.Marshal(map[string]any{"hasCompletedOnboarding": true, "customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
+	settings, err := json.Marshal(map[string]any{"hasCompletedOnboarding": true,
+		"customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(r.home, ".claude.json"), settings, 0o600))
 	r.write("keep.sh", "# keeps rows\nexit 1\n")
@@ -83,7 +86,8 @@ func (r *running) command(args ...string) *exec.Cmd {
 	r.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = r.repo
-	cmd.Env = append([]string{"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + r.home, "USER=tester", "TERM=dumb", "LANG=C.UTF-8",
+	cmd.Env = append([]string{"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + r.home, "USER=tester", "TERM=dumb",
+		"LANG=C.UTF-8",
 		"CORDELIA_HOME=" + filepath.Join(r.home, "cordelia")}, Loopback(r.model)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second
@@ -97,7 +101,8 @@ func subtask(intent string, sequence int, command string, tools ...string) map[s
 }
 
 func plan(task string, command string, subtasks ...any) map[string]any {
-	return map[string]any{"subtasks": subtasks, "task_criteria": []any{map[string]any{"criterion": task, "mode": "verifiable", "command": command}}}
+	return map[string]any{"subtasks": subtasks,
+		"task_criteria": []any{map[string]any{"criterion": task, "mode": "verifiable", "command": command}}}
 }
 
 // perceives carries the request over.
@@ -134,7 +139,8 @@ func passes(prompt string, _ int, _ []Result) (Call, error) {
 	list, err := criteriaOf(prompt)
 	verdicts := []any{}
 	for _, c := range list {
-		verdicts = append(verdicts, map[string]any{"criterion": c, "verdict": "pass", "evidence": "the record shows it"})
+		verdicts = append(verdicts, map[string]any{"criterion": c, "verdict": "pass",
+			"evidence": "the record shows it"})
 	}
 	answer := map[string]any{"verdicts": verdicts}
 	if strings.Contains(prompt, "Meta-validator") {
@@ -149,7 +155,8 @@ func works(outcome string, steps ...Call) func(results []Result) (Call, error) {
 		if len(results) < len(steps) {
 			return steps[len(results)], nil
 		}
-		return Answers(map[string]any{"outcome": outcome, "result": map[string]any{"text": "rows are kept"}, "evidence": []any{}}), nil
+		return Answers(map[string]any{"outcome": outcome, "result": map[string]any{"text": "rows are kept"},
+			"evidence": []any{}}), nil
 	}
 }
 
@@ -167,10 +174,12 @@ func TestRunAcceptsWithClaudeCode(t *testing.T) {
 	model := NewRoles(map[string]Actor{
 		"R1": perceives,
 		"R2": func(string, int, []Result) (Call, error) {
-			return Answers(plan("sh check.sh exits 0 on the merged result", "sh check.sh", subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
+			return Answers(plan("sh check.sh exits 0 on the merged result", "sh check.sh",
+				subtask("keep the rows in keep.sh", 1, "sh check.sh", "bash", "write"))), nil
 		},
 		"R3": func(_ string, _ int, results []Result) (Call, error) {
-			return works("done", mcp("memory_search", map[string]any{"query": "rows without a date"}), bash("echo 'exit 0' > keep.sh"), bash("sh check.sh"))(results)
+			return works("done", mcp("memory_search", map[string]any{"query": "rows without a date"}),
+				bash("echo 'exit 0' > keep.sh"), bash("sh check.sh"))(results)
 		},
 		"R4a": passes, "R4b": passes,
 	})
@@ -204,13 +213,15 @@ func TestRunAcceptsWithClaudeCode(t *testing.T) {
 
 // The same task with Codex in every seat, and with Codex and Claude Code mixed.
 func TestRunAcceptsWithCodex(t *testing.T) {
-	for name, flags := range map[string][]string{"codex": {"--client", "codex"}, "codex judges": {"--client", "codex", "--seat", "R3=claude-code"},
-		"codex works": {"--seat", "R3=codex"}} {
+	for name, flags := range map[string][]string{"codex": {"--client", "codex"},
+		"codex judges": {"--client", "codex", "--seat", "R3=claude-code"},
+		"codex works":  {"--seat", "R3=codex"}} {
 		t.Run(name, func(t *testing.T) {
 			model := NewRoles(house())
 			t.Cleanup(model.Close)
 			r := newRunning(t, model.URL())
-			out, code := r.cordelia(append(append([]string{"run", "--yes"}, flags...), "rows without a date are kept")...)
+			out, code := r.cordelia(append(append([]string{"run", "--yes"}, flags...),
+				"rows without a date are kept")...)
 			require.Zero(t, code, out)
 			r.accepted(taskOf(t, out))
 			require.Contains(t, out, "codex")
