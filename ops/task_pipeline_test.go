@@ -193,8 +193,8 @@ func TestPoisonedTaskIsGivenUp(t *testing.T) {
 	bad := h.must(h.lead, "task_submit", map[string]any{"request": "x"})
 	good := h.must(h.lead, "task_submit", map[string]any{"request": "y"})
 	item := func(of map[string]any) string {
-		return h.must(h.lead, "task_status",
-			map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)["work_id"].(string)
+		task := h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)
+		return task["seats"].([]any)[0].(map[string]any)["work_id"].(string)
 	}
 	end := `UPDATE work_items SET state = 'done', result = '{"intent": "x y"}' WHERE id = ?`
 	h.sql(end, item(bad))

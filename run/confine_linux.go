@@ -132,7 +132,10 @@ func restrict(s Shield) error {
 	if abi < leastABI {
 		return fmt.Errorf("the kernel's Landlock has version %d, and %d is needed", abi, leastABI)
 	}
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: fsFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE, Handled_access_net: unix.LANDLOCK_ACCESS_NET_CONNECT_TCP}
+	attr := unix.LandlockRulesetAttr{
+		Handled_access_fs:  fsFirst | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE,
+		Handled_access_net: unix.LANDLOCK_ACCESS_NET_CONNECT_TCP,
+	}
 	if abi >= 5 {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}

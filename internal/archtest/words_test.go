@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,25 @@ func TestNoUnwantedText(t *testing.T) {
 func TestUnwantedTextIsFound(t *testing.T) {
 	for i, sample := range []string{"see /ho" + "me/me/x", "from registry.np" + "mjs.org", "// TO" + "DO later"} {
 		require.True(t, unwanted[i].expr.MatchString(sample), sample)
+	}
+}
+
+const maxColumns = 120
+
+// A line fits on a screen, but for texts in back quotes, in which a break would change them.
+func TestLinesAreShort(t *testing.T) {
+	for _, f := range parsed(t) {
+		raw, err := os.ReadFile(filepath.Join(root, f.path))
+		require.NoError(t, err)
+		quoted := false
+		for i, line := range strings.Split(string(raw), "\n") {
+			exempt := quoted || strings.Contains(line, "`") || strings.HasPrefix(f.path, "internal/mutate/")
+			if strings.Count(line, "`")%2 == 1 {
+				quoted = !quoted
+			}
+			assert.True(t, exempt || utf8.RuneCountInString(line) <= maxColumns, "%s:%d is longer than %d columns",
+				f.path, i+1, maxColumns)
+		}
 	}
 }
 

@@ -85,7 +85,8 @@ func TestConnect(t *testing.T) {
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"],"command":"/opt/bin/cordelia"}}}`,
 			`{"mcpServers":{"cordelia":{"args":["mcp","--toolsets","memory"],"command":"/opt/bin/cordelia"}}}`},
 		{"byte order mark", ClaudeCode, "\ufeff{\"a\":1}",
-			"\ufeff{\"a\":1,\"mcpServers\":{\"cordelia\":{\"type\":\"stdio\",\"command\":\"/opt/bin/cordelia\",\"args\":[\"mcp\"],\"env\":{}}}}"},
+			"\ufeff{\"a\":1,\"mcpServers\":{\"cordelia\":{\"type\":\"stdio\",\"command\":\"/opt/bin/cordelia\"," +
+				"\"args\":[\"mcp\"],\"env\":{}}}}"},
 		{"comments", Gemini, "{\n  \"a\": 1 // one\n  /* end */\n}",
 			"{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"cordelia\": {\n      \"command\": \"/opt/bin/cordelia\",\n  " +
 				"    \"args\": [\n        \"mcp\"\n      ]\n    }\n  } // one\n  /* end */\n}"},
