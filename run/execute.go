@@ -58,6 +58,9 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.prepare(ctx, w, shield); err != nil {
+		return err
+	}
 	text, err := prompt(s.claimed, "", "", nil)
 	if err != nil {
 		return err

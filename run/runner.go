@@ -21,6 +21,7 @@ type Config struct {
 	Self     string // path of this program, which supervises and confines
 	Client   func(schemas.PipelineRole) Client
 	Models   map[schemas.PipelineRole]string // "" = the client's own choice
+	Prepare  string                          // a command that runs in each worktree before it is used, "" = none
 	Parallel int                             // seats at once
 	Limits   Limits                          // of one seat
 	Budget   Budget

@@ -21,6 +21,9 @@ const (
 	mostBackoff  = 30 * time.Minute
 )
 
+// zoned is how the time of a day is shown.
+const zoned = "15:04:05 -0700"
+
 // errOver ends a run: no seat can be filled any more.
 type errOver struct {
 	why     string
@@ -234,9 +237,9 @@ func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 			until = time.Now().Add(wait)
 		}
 		if end, ok := ctx.Deadline(); ok && until.After(end) {
-			return answer, faultf(Limit, "%s; it ends %s, after the time this run has", f.Msg, until.Local().Format("15:04"))
+			return answer, faultf(Limit, "%s; it ends %s, after the time this run has", f.Msg, until.Local().Format(zoned))
 		}
-		s.show(Postponed, fmt.Sprintf("%s; asked again at %s", f.Msg, until.Local().Format("15:04:05")))
+		s.show(Postponed, fmt.Sprintf("%s; asked again at %s", f.Msg, until.Local().Format(zoned)))
 		select {
 		case <-time.After(time.Until(until)):
 		case <-ctx.Done():

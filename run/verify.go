@@ -48,6 +48,9 @@ func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.prepare(ctx, w, shield); err != nil {
+		return nil, err
+	}
 	var list []work.Evidence
 	done := map[string]bool{}
 	for _, c := range in.Criteria {
@@ -63,6 +66,19 @@ func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
 		list = append(list, work.Evidence(e))
 	}
 	return list, nil
+}
+
+// prepare makes a fresh worktree ready, as the user says: it has no installed dependencies.
+func (s *seat) prepare(ctx context.Context, w *Worktree, shield Shield) error {
+	if s.Prepare == "" {
+		return nil
+	}
+	s.show(Working, "prepares: "+s.Prepare)
+	e, err := shell(ctx, s.Self, shield, w.Path, s.Prepare)
+	if err == nil && e.Exit != 0 {
+		return faultf(Crashed, "the worktree could not be prepared: %s", e)
+	}
+	return err
 }
 
 // judged is the commit that a judging seat is about, "" if there is none.

@@ -43,7 +43,7 @@ func Costs(g access.Grant, by CostKey, since time.Time) ([]Cost, error) {
 		return nil, access.ErrNoGrant
 	}
 	if !slices.Contains(CostKeys(), by) {
-		return nil, schemas.Invalidf("costs are not summed up by %q", by).Expecting("one of %v", CostKeys())
+		return nil, schemas.Invalidf("costs are not summed up by %q", by).Expecting("task, role, agent, client, model or day")
 	}
 	rows, err := g.Tx().Query(selectCosts, g.Actor(), by, since.UnixMicro())
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (c Cost, err error) {

@@ -62,7 +62,7 @@ var peopleRead = []struct{ command, words string }{
 		`Wolves --strategy broadcast --agents '[{"slot": "eye"}]' --dry-run`},
 	{"swarm resize", `swarm-sheep --agents '[{"slot": "hand"}]'`}, {"swarm disband", "swarm-sheep"},
 	{"review list", ""}, {"review", ""},
-	{"backup", "file.backup"},
+	{"backup", "file.backup"}, {"cost", ""},
 }
 
 // Of these a person sees nothing of their own, or what they show is tested elsewhere.

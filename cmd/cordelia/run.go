@@ -33,6 +33,7 @@ type runFlags struct {
 	client    string
 	seat      []string
 	sandbox   string
+	prepare   string
 	read      []string
 	ports     []int
 	maxTime   time.Duration
@@ -73,6 +74,8 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 8 stopped before its end,
 	fs.StringSliceVar(&f.seat, "seat", nil, "who fills one role: R3=codex")
 	fs.StringVar(&f.sandbox, "sandbox", "auto",
 		"auto: confine workers, or refuse to run; none: workers reach what you can")
+	fs.StringVar(&f.prepare, "prepare", "",
+		"command that installs dependencies in each fresh worktree: \"npm ci\"")
 	fs.StringSliceVar(&f.read, "read", nil,
 		"file or folder that confined workers may read, such as a cache of dependencies")
 	fs.IntSliceVar(&f.ports, "port", nil, "TCP port that confined workers may connect to, beside 443 and the client's")
@@ -164,7 +167,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 				fmt.Errorf("the time of this run (%s) is over", f.maxTime))
 			defer cancel()
 		}
-		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self,
+		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self, Prepare: f.prepare,
 			Models: models, Parallel: f.parallel,
 			Client: func(role schemas.PipelineRole) runner.Client { return client[role] }, Limits: seatLimits(),
 			Board: board, Shield: shield,
