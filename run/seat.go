@@ -58,7 +58,8 @@ func (s *seat) fill(ctx context.Context) (err error) {
 	if s.claimed, err = s.Node.Claim(ctx, s.agent, s.view.WorkID); err != nil || s.claimed == nil {
 		return err
 	}
-	s.state = SeatState{WorkID: s.view.WorkID, Role: s.view.Role, About: s.about, Agent: s.agent.Name, Client: s.client.Name(), Phase: Starting, Began: time.Now(),
+	s.state = SeatState{WorkID: s.view.WorkID, Role: s.view.Role, About: s.about, Agent: s.agent.Name,
+		Client: s.client.Name(), Phase: Starting, Began: time.Now(),
 		Usage: work.Usage{Cost: work.UnknownCost}}
 	s.show(Starting, "")
 	kept, release := context.WithCancelCause(ctx)
@@ -130,7 +131,8 @@ func (s *seat) show(p Phase, doing string) {
 func (s *seat) failed(ctx context.Context, f *Fault) error {
 	ctx, cancel := context.WithTimeout(ctx, farewell)
 	defer cancel()
-	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Failed, Note: fmt.Sprintf("%s: %s", s.client.Name(), f)}
+	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Failed,
+		Note: fmt.Sprintf("%s: %s", s.client.Name(), f)}
 	var over error
 	switch f.Kind {
 	case Stopped, Limit:
@@ -179,14 +181,16 @@ func (s *seat) judge(ctx context.Context) error {
 		}
 		limits := s.Limits
 		limits.Turns = judgingTurns
-		answer, err := s.ask(ctx, Order{System: system(s.view.Role), Prompt: text, Schema: schemaOf(s.claimed), Model: s.Models[s.view.Role], Limits: limits})
+		answer, err := s.ask(ctx, Order{System: system(s.view.Role), Prompt: text, Schema: schemaOf(s.claimed),
+			Model: s.Models[s.view.Role], Limits: limits})
 		if f, ok := errors.AsType[*Fault](err); ok && asked < maxAsks && f.Kind.again() {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: answer.Structured, Evidence: seen})
+		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
+			Result: answer.Structured, Evidence: seen})
 		if !errors.Is(err, schemas.ErrInvalid) {
 			return err
 		}
@@ -265,8 +269,10 @@ func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 	})
 	s.state.Usage = added(s.state.Usage, answer.Usage)
 	s.budget.spend(answer.Usage)
-	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model, Payer: answer.Payer, Outcome: work.RunAnswered,
-		Records: s.view.Role == schemas.Executor, Calls: seen.calls, Usage: answer.Usage, Started: began.UnixMicro(), Ended: time.Now().UnixMicro()}
+	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model,
+		Payer: answer.Payer, Outcome: work.RunAnswered,
+		Records: s.view.Role == schemas.Executor, Calls: seen.calls, Usage: answer.Usage,
+		Started: began.UnixMicro(), Ended: time.Now().UnixMicro()}
 	if f, ok := errors.AsType[*Fault](err); ok {
 		switch r.Outcome, r.Reason = work.RunFailed, f.Error(); f.Kind {
 		case Limit:
@@ -295,12 +301,14 @@ func (s *seat) conflicted(ctx context.Context) (bool, error) {
 	}
 	report := schemas.MergeReport{Output: json.RawMessage("null"), Verdicts: []schemas.JudgedCriterion{}}
 	for _, c := range in.Criteria {
-		report.Verdicts = append(report.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail, FailureClass: schemas.Environmental,
-			Evidence: "subtasks that matched change the same places, so they cannot be merged:\n" + hunks})
+		report.Verdicts = append(report.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail,
+			FailureClass: schemas.Environmental,
+			Evidence:     "subtasks that matched change the same places, so they cannot be merged:\n" + hunks})
 	}
 	raw, err := json.Marshal(report)
 	if err != nil {
 		return true, err
 	}
-	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: raw})
+	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence,
+		Outcome: work.Done, Result: raw})
 }

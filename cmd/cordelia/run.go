@@ -167,7 +167,8 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 				fmt.Errorf("the time of this run (%s) is over", f.maxTime))
 			defer cancel()
 		}
-		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder, Self: self, Prepare: f.prepare,
+		config := runner.Config{Node: servedSeats{seats, w}, Repo: repo, Task: view.TaskID, Folder: folder,
+			Self: self, Prepare: f.prepare,
 			Models: models, Parallel: f.parallel,
 			Client: func(role schemas.PipelineRole) runner.Client { return client[role] }, Limits: seatLimits(),
 			Board: board, Shield: shield,

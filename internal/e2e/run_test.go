@@ -187,7 +187,8 @@ func TestRunAcceptsWithClaudeCode(t *testing.T) {
 	r := newRunning(t, model.URL())
 	r.write("check.sh", "uncommitted\n")
 	head, status := r.git("rev-parse", "HEAD"), r.git("status", "--porcelain")
-	out, code := r.cordelia("run", "--yes", "--prepare", "test -f check.sh && echo ready > $HOME/ready", "rows without a date are kept")
+	out, code := r.cordelia("run", "--yes", "--prepare", "test -f check.sh && echo ready > $HOME/ready",
+		"rows without a date are kept")
 	t.Log(out)
 	require.Zero(t, code, out)
 	require.Contains(t, out, "prepares: test -f")
