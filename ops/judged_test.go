@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/memory"
+	"cordelia/schemas"
 )
 
 // What was judged wrong is marked and comes last for those whose view that is, and no hook
@@ -53,8 +54,8 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 	for _, c := range readers {
 		require.Equal(t, clear, search(c))
 	}
-	require.Contains(t, recall(a.lead), "conflicts with "+right)
-	require.Contains(t, recall(a.lead), "conflicts with "+wrong)
+	require.Contains(t, recall(a.lead), "conflicts with "+schemas.ShortID(right))
+	require.Contains(t, recall(a.lead), "conflicts with "+schemas.ShortID(wrong))
 
 	a.must(a.person(), "agent_capabilities", map[string]any{"agent": "scout",
 		"capabilities": map[string]any{"tools": Names()}})

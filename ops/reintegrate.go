@@ -54,6 +54,7 @@ type reintegrateOut struct {
 	Next         string             `json:"next"`
 
 	lean json.RawMessage // what the text shows of Context
+	same bool            // the caller gave the node's chain
 }
 
 // Text says what became of the return, with all that the next call needs.
@@ -61,7 +62,8 @@ func (o reintegrateOut) Text() string {
 	return lines(o.Next, when(o.Message != "", "message %s\nnonce %s\nexpires %d", o.Message, o.Nonce, o.Expires),
 		when(o.Staging != "", "staging %s", o.Staging), when(len(o.Reviews) > 0, "reviews: %s", shorts(o.Reviews)),
 		when(len(o.Merged) > 0, "merged: %s", shorts(o.Merged)),
-		when(o.SessionCount != nil, "chain_hash %s, updated_at %s", o.ChainHash, o.UpdatedAt),
+		when(o.SessionCount != nil && !o.same, "chain_hash %s", o.ChainHash),
+		when(o.SessionCount != nil, "updated_at %s", o.UpdatedAt),
 		when(len(o.lean) > 0, "context: %s", oneJSON(o.lean)),
 		when(len(o.LeftOut) > 0, "left out, read each as section of memory_read_hot: %s",
 			strings.Join(o.LeftOut, ", ")))
@@ -112,7 +114,9 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 		if err != nil {
 			return reintegrateOut{}, err
 		}
-		return returned(g, done)
+		out, err := returned(g, done)
+		out.same = out.ChainHash == in.ChainHash
+		return out, err
 	})
 }
 
