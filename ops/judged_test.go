@@ -81,8 +81,8 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 	require.Contains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), short(wrong))
 	require.Contains(t, a.text(a.lead, "memory_search", map[string]any{"query": "lamp"}), "; judged wrong")
 	shown := recall(a.lead)
-	require.Contains(t, shown, right)
-	require.NotContains(t, shown, wrong)
+	require.Contains(t, shown, short(right))
+	require.NotContains(t, shown, short(wrong))
 
 	// It is below all others, however many match less; and other words are not judged.
 	for i := range 12 {

@@ -117,7 +117,7 @@ func TestChanges(t *testing.T) {
 		"taken": {func(v *pipelineView) {
 			v.Seats[1].Holder, v.Seats[1].Waits, v.Seats[1].Until = "judge", "", "2026-11-22T02:42:00Z"
 		},
-			[]string{"R4a: held by judge, lease until 2026-11-22 02:42:00"}},
+			[]string{"R4a: held by judge, lease until 2026-11-22 02:42:00 UTC"}},
 		"left": {func(v *pipelineView) { v.Seats = v.Seats[:1] }, nil},
 		"verdict": {func(v *pipelineView) { v.SubTasks[1].Criteria[0] = "pass: no change is missing" },
 			[]string{"  pass: no change is missing"}},
@@ -130,7 +130,7 @@ func TestChanges(t *testing.T) {
 		}, []string{"round 3 failed, then change path: Keep the tools.", "the task is planning, round 4"}},
 		"asked": {func(v *pipelineView) { v.State, v.Questions = schemas.TaskClarifying, []string{"which\none?"} },
 			[]string{"the task is clarifying, round 3", "asked: which one?",
-				"next: cordelia task submit --answer 01a20000-0000-7000-8000-000000000001 WORDS; without words it " +
+				"next: cordelia task submit --answer 00000001 WORDS; without words it " +
 					"goes on as it is"}},
 		"over": {func(v *pipelineView) {
 			v.State, v.Seats = schemas.TaskAbandoned, nil
