@@ -201,7 +201,8 @@ func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 	score := h.must(h.lead, "trust_score", map[string]any{"agent": "w"})
 	require.InDelta(t, 3.0/6.5, score["accuracy"], 1e-9, "the score is of all evidence")
 	require.Equal(t, []any{0.5, "medium", 1.0}, []any{score["tier_mean"], score["tier"], score["confirmed_by_person"]})
-	require.Equal(t, "mean 0.50 of 1 verdict of the user's; low below 0.5, high above 0.85", score["tier_why"])
+	require.Equal(t, "mean 0.50 of 1 verdict of the user's; low below 0.5, high above 0.85; what it wrote comes last "+
+		"in searches until the user's own verdicts alone average 0.6", score["tier_why"])
 	second := assess(h.person(), 3, nil)
 	require.True(t, second.TierMoved)
 	require.Contains(t, second.Text(), "counted with weight 1: w stands at 0.40, its tier is now low, so what it "+

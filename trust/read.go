@@ -14,7 +14,8 @@ type Standing struct {
 	Score        Score // of all evidence
 	TierScore    Score // of the observer's own verdicts and due predictions, which the tier follows
 	Tier         schemas.Tier
-	Observations int // that count now
+	Last         bool // what it wrote comes last in searches, while the tier keeps its rights
+	Observations int  // that count now
 	Rights       int
 	Confirmed    int   // by the observer's own words or by time
 	ByPerson     int   // of these, by the words
@@ -88,6 +89,7 @@ func standing(g access.Grant, id schemas.EntityID) (Standing, error) {
 		Observations: w.observations, Rights: w.rights, Confirmed: w.confirmed, ByPerson: w.byPerson, Start: w.start,
 		End:     w.end,
 		Updated: c.updated}
+	s.Last = higher(schemas.Medium, c.ranksAt(now)) && !higher(schemas.Medium, s.Tier)
 	for _, e := range deciding[:min(len(deciding), gateRecent)] {
 		if e.Verdict == Wrong {
 			s.RecentErrors++

@@ -93,7 +93,12 @@ func (s Standing) TierWhy() string {
 		return fmt.Sprintf("mean %.2f, as no verdict of the user's counts yet; %s", s.TierScore.Accuracy(),
 			borders(s.Tier))
 	}
-	return fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders(s.Tier))
+	why := fmt.Sprintf("mean %.2f of %s; %s", s.TierScore.Accuracy(), from, borders(s.Tier))
+	if s.Last {
+		why += "; what it wrote comes last in searches until the user's own verdicts alone average " +
+			fmt.Sprintf("%g", float64(begins(schemas.Medium))/unit)
+	}
+	return why
 }
 
 // borders says where a mean leaves a tier, downwards and upwards.
