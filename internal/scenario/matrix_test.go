@@ -21,6 +21,7 @@ type probe struct{ tool, read, writeTool, write string }
 // its person made them, and what each of the probes needs.
 func matrixHome(t *testing.T) (n *Node, agents map[string]string, probes map[string][]probe) {
 	n = newNode(t)
+	slowNobody(t, n.Home)
 	s := openInside(t, ops.Home(n.Home))
 	_, err := s.Establish(t.Context(), "tester", nil, nil)
 	require.NoError(t, err)

@@ -18,16 +18,21 @@ import (
 	"cordelia/schemas"
 )
 
+// slowNobody lets agents of a home be refused as often as a test asks.
+func slowNobody(t *testing.T, home string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(home, 0o700))
+	settings := []byte(`{"refused_per_minute": 1000000, "failed_per_minute": 1000000}`)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), settings, 0o600))
+}
+
 // INV-NO-ORACLE over stdio: an agent asks for what is hidden from it and for what does not
 // exist, in random order. The answers are the same, word for word. The times differ a
 // little; the test prints by how much, and demands nothing of them. SECURITY.md names the
 // figures of a run with CORDELIA_SOAK=10.
 func TestTimingOfHidden(t *testing.T) {
 	n := newNode(t)
-	require.NoError(t, os.MkdirAll(n.Home, 0o700))
-	// Else the node slows the caller.
-	settings := []byte(`{"refused_per_minute": 1000000, "failed_per_minute": 1000000}`)
-	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"), settings, 0o600))
+	slowNobody(t, n.Home)
 	parent := open(t, n, "")
 	must(t, parent, "memory_group", `{"action": "create", "group": "vault"}`)
 	must(t, parent, "memory_group", `{"action": "create", "group": "plaza"}`)
