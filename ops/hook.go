@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 
 	"cordelia/access"
 	"cordelia/events"
-	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -186,75 +184,6 @@ func (h *Hooks) prompt(ctx context.Context, caller Caller, in HookInput) (HookAn
 	}
 	found, err := h.recall(ctx, caller, in, promptBytes-len(blockOpen)-len(blockEnd)-len(unread)-1)
 	return told(HookPrompt, promptBytes, append(lines, found...)), errors.Join(err, unreadErr)
-}
-
-// recall finds what shares at least two words with the prompt, by words alone: a prompt is
-// sent to no embedding server. No line of agents fills more than half of the lines while
-// others' items match about as well (memory.Inject). What is second-hand comes only when it is asked for: words
-// from outside, shown unasked, would mark every session they turn up in. The lines take at
-// most room bytes.
-func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room int) ([]string, error) {
-	prompt := strings.TrimSpace(schemas.Shorten(in.Prompt, hookQuery))
-	if prompt == "" || strings.HasPrefix(prompt, "/") { // a command of the client
-		return nil, nil
-	}
-	if alone, err := h.unaided(ctx, caller, in, memorySearch); alone || err != nil {
-		return nil, err
-	}
-	least := 2
-	if len(strings.Fields(prompt)) <= 3 { // one of them may be all that says something
-		least = 1
-	}
-	h.mu.Lock()
-	shown := maps.Clone(h.shown)
-	h.mu.Unlock()
-	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: recalled,
-		Inject: &memory.Inject{Lines: recalled, Words: least,
-			Without: func(id schemas.ItemID) bool { return shown[id] }}})
-	if err != nil {
-		return nil, err
-	}
-	c, err := memorySearch.prepare(h.node, caller, nil)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.find(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var lines []string
-	for _, hit := range found.Hits {
-		text := hit.Snippet
-		if text == "" {
-			text = hit.Name
-		}
-		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, short(hit.ID),
-			contradicted(hit, found.Hits)))
-		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
-		if room -= len(line) + 1; room < 0 {
-			break
-		}
-		h.shown[hit.ID] = true
-		lines = append(lines, line)
-	}
-	return lines, nil
-}
-
-// contradicted names, of what a search found, what speaks against a hit, unless it was
-// judged wrong.
-func contradicted(hit memory.Hit, hits []memory.Hit) string {
-	var against []string
-	for _, other := range hits {
-		if !other.Wrong && slices.Contains(hit.ConflictsWith, other.ID) && len(against) < 2 {
-			against = append(against, short(other.ID))
-		}
-	}
-	if len(against) == 0 {
-		return ""
-	}
-	return ", conflicts with " + strings.Join(against, ", ")
 }
 
 // unread says in a line what unread events there are, once for each: counts and kinds, no

@@ -12,7 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const maxLines = 500
+// maxLines is how long a file may be; one of tests may be longer.
+const (
+	maxLines     = 400
+	maxTestLines = 500
+)
 
 // unwanted is what no file may contain. The expressions are written so that
 // they do not match themselves.
@@ -73,6 +77,10 @@ func TestFilesAreShort(t *testing.T) {
 	for _, f := range parsed(t) {
 		raw, err := os.ReadFile(filepath.Join(root, f.path))
 		require.NoError(t, err)
-		assert.LessOrEqual(t, strings.Count(string(raw), "\n"), maxLines, "%s: split it by subject", f.path)
+		most := maxLines
+		if f.test {
+			most = maxTestLines
+		}
+		assert.LessOrEqual(t, strings.Count(string(raw), "\n"), most, "%s: split it by subject", f.path)
 	}
 }

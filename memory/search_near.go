@@ -1,0 +1,46 @@
+package memory
+
+import (
+	"cordelia/schemas"
+)
+
+// NearMiss is an item that almost fits.
+type NearMiss struct {
+	ID   schemas.ItemID `json:"id"`
+	Name string         `json:"name"`
+	Why  string         `json:"why"`
+}
+
+// near names items that almost fit: those outside the filters or, of the live
+// candidates of a search without filters, those with words not quite spelt alike.
+func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
+	scope := *p
+	why := "spelt alike"
+	scope.alike = nearlyAlike
+	if p.filtered() {
+		why = "outside the filters"
+		scope.alike = p.alike
+		scope.filter, scope.author = "", ""
+		scope.since, scope.until, scope.asOf = 0, 0, 0
+		var err error
+		if live, _, err = scope.candidates(tx); err != nil {
+			return nil, err
+		}
+	}
+	if len(live) == 0 {
+		return nil, nil
+	}
+	ranked, err := scope.rank(tx, live)
+	if err != nil {
+		return nil, err
+	}
+	var out []NearMiss
+	for _, d := range ranked {
+		if len(out) == nearMisses {
+			break
+		}
+		p.secondHand = p.secondHand || d.source.SecondHand()
+		out = append(out, NearMiss{ID: d.id, Name: d.name, Why: why})
+	}
+	return out, nil
+}

@@ -1,0 +1,42 @@
+package review
+
+import (
+	"errors"
+
+	"cordelia/access"
+	"cordelia/schemas"
+	"cordelia/trust"
+	"cordelia/work"
+)
+
+// decideHeld decides over a held result (package work), and lets the decision count
+// for how well its author works.
+func decideHeld(g access.Grant, d Decision, _ bool) (Decided, row, error) {
+	out, err := decideWork(g, d)
+	return out, row{}, err
+}
+
+func decideWork(g access.Grant, d Decision) (Decided, error) {
+	s, err := work.Show(g, d.ID, false)
+	if errors.Is(err, schemas.ErrNotFound) || err == nil && s.State != schemas.WorkHeld {
+		return Decided{}, nothingWaits(d.ID)
+	}
+	if err != nil {
+		return Decided{}, err
+	}
+	state, err := work.Decide(g, d.ID, d.Hash, d.Approve)
+	if err != nil {
+		return Decided{}, err
+	}
+	role, said := schemas.SkillOf(s.Role), trust.Bad
+	if d.Approve {
+		said = trust.Good
+	}
+	if holder := s.HolderID; holder != "" {
+		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: said,
+			About: d.ID}); err != nil {
+			return Decided{}, err
+		}
+	}
+	return Decided{ID: d.ID, State: string(state)}, nil
+}
