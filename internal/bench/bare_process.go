@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,9 +31,12 @@ const bareOne = `INSERT INTO node(name, value) VALUES (?, ?)`
 func (b *bench) bareTogether(work bareWork, path string, run int, lasting time.Duration) (rate float64, err error) {
 	list, err := atOnce(writers, func(k int) (w writing, err error) {
 		seed := strconv.Itoa(run*writers + k + 100)
-		out, err := exec.Command(b.self, "bare", string(work), path, seed, lasting.String()).Output()
+		var said bytes.Buffer
+		bare := exec.Command(b.self, "bare", string(work), path, seed, lasting.String())
+		bare.Stderr = &said
+		out, err := bare.Output()
 		if err != nil {
-			return w, fmt.Errorf("bare process: %w", err)
+			return w, fmt.Errorf("bare process: %w: %s", err, &said)
 		}
 		return w, json.Unmarshal(out, &w)
 	})
