@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cordelia/internal/embed"
+	"cordelia/internal/endpoint"
 	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -37,13 +38,13 @@ func (e *embeddings) client(home ops.Home) (*embed.Client, error) {
 	case e.KeyEnv != "" && e.KeyFile != "":
 		return nil, errors.New("embeddings: key_env and key_file exclude each other")
 	case e.KeyEnv != "":
-		c.Key, err = embed.KeyFromEnv(e.KeyEnv)
+		c.Key, err = endpoint.KeyFromEnv(e.KeyEnv)
 	case e.KeyFile != "":
 		path := e.KeyFile
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(string(home), path)
 		}
-		c.Key, err = embed.KeyFromFile(path)
+		c.Key, err = endpoint.KeyFromFile(path)
 	}
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 var picture = [][]string{
 	{"internal/soak", "internal/figures"},
 	{"schemas"},
-	{"internal/store/lock", "internal/store/notify", "internal/store/migrate"},
+	{"internal/store/lock", "internal/store/notify", "internal/store/migrate", "internal/endpoint"},
 	{"internal/store", "internal/keys", "internal/check", "internal/embed", "internal/conform", "internal/merkle"},
 	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
 	{"events", "memory/text"},

@@ -239,9 +239,9 @@ var connects = regexp.MustCompile(
 	`^(http\.(Get|Post|PostForm|Head|NewRequest|NewRequestWithContext|DefaultClient|Client|Transport)` +
 		`|net\.(Dial\w*|Dialer)|tls\.Dial\w*|websocket\.\w+)$`)
 
-// Of the packages that are in the program only the client of embeddings, the driver that
-// the demo uses against its own loopback server, and the pipe of a run's worker to the unix
-// socket of its runner connect to anything.
+// Of the packages that are in the program only the client of a model's server, embeddings
+// and seats that use it, the driver that the demo uses against its own loopback server, and
+// the pipe of a run's worker to the unix socket of its runner connect to anything.
 func TestConnectionsAreMadeInFewPlaces(t *testing.T) {
 	found := map[string]bool{}
 	for _, f := range parsed(t) {
@@ -259,7 +259,8 @@ func TestConnectionsAreMadeInFewPlaces(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, []string{"internal/drive", "internal/embed", "run"}, slices.Sorted(maps.Keys(found)))
+	require.Equal(t, []string{"internal/drive", "internal/embed", "internal/endpoint", "run"},
+		slices.Sorted(maps.Keys(found)))
 	for _, f := range parsed(t) {
 		if !f.test && layerOf(f.pkg) < firstProof && slices.Contains(f.imports, module+"/internal/drive") {
 			require.Equal(t, "internal/demo", f.pkg, f.path)

@@ -3,28 +3,24 @@ package embed
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
+	"cordelia/internal/endpoint"
 	"cordelia/schemas"
 )
 
 const (
 	maxAnswer     = 32 << 20 // bytes, decompressed: 64 vectors of 8192 numbers and then some
-	maxHeader     = 64 << 10 // bytes
 	attempts      = 3        // of a call that may be repeated
 	firstPause    = 500 * time.Millisecond
 	longestPause  = 30 * time.Second // to wait within a call when the server asks for it
@@ -47,29 +43,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	t := &http.Transport{
-		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxConnsPerHost: 8, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
-	}
-	if to.Scheme == "http" {
-		dialer.Control = onlyLoopback // whatever the name resolves to
-	} else {
-		t.Proxy = http.ProxyFromEnvironment
-	}
-	return &Client{cfg: c, to: to, http: &http.Client{
-		Transport:     t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
-}
-
-// onlyLoopback refuses to connect to another machine.
-func onlyLoopback(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !at.Addr().Unmap().IsLoopback() {
-		return errors.New("plain http goes to this machine alone")
-	}
-	return nil
+	return &Client{cfg: c, to: to, http: endpoint.NewClient(to)}, nil
 }
 
 // Model names what the vectors depend on: the model, the dimensions asked for,
@@ -90,7 +64,7 @@ func (c *Client) Host() string { return c.to.Host }
 
 // Loopback reports whether the server is on this machine, so that no text
 // leaves it.
-func (c *Client) Loopback() bool { return loopbackName(c.to.Hostname()) }
+func (c *Client) Loopback() bool { return endpoint.Loopback(c.to) }
 
 // Query gives the vector of a query. It asks once.
 func (c *Client) Query(ctx context.Context, text string) ([]float32, error) {
@@ -160,9 +134,7 @@ func (c *Client) ask(ctx context.Context, input []string) ([][]float32, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "cordelia")
-	if c.cfg.Key.secret != nil {
-		req.Header.Set("Authorization", "Bearer "+c.cfg.Key.secret())
-	}
+	c.cfg.Key.Send(req.Header, "Authorization", "Bearer ")
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
@@ -189,22 +161,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return c.unavailable(&failure{err: err}, "did not answer in time")
 	}
-	cause := reason(err)
+	cause := endpoint.Reason(err)
 	return c.unavailable(&failure{passing: true, err: cause}, "cannot be reached: %v", cause)
-}
-
-// reason is what went wrong below HTTP. Other errors may quote the server.
-func reason(err error) error {
-	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return e
-	}
-	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
-		return e
-	}
-	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		return e
-	}
-	return errors.New("the exchange broke off")
 }
 
 // refused words a status by its number alone.
@@ -228,22 +186,12 @@ func (c *Client) refused(resp *http.Response) error {
 		return c.unavailable(f, "sends elsewhere (status %d), which is not followed", status).
 			Try("put the final address into url of embeddings in config.json")
 	case status == http.StatusTooManyRequests, status >= 500:
-		f.passing, f.after = true, retryAfter(resp.Header.Get("Retry-After"), time.Now())
+		f.passing = true
+		f.after = min(endpoint.RetryAfter(resp.Header.Get("Retry-After"), time.Now()), longestRefuse)
 		c.leaveAlone(f.after)
 		return c.unavailable(f, "is busy or broken (status %d)", status)
 	}
 	return c.unavailable(f, "answered status %d", resp.StatusCode)
-}
-
-// retryAfter reads the header of RFC 9110 §10.2.3: seconds, or a date.
-func retryAfter(h string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(h); err == nil && n > 0 {
-		return min(time.Duration(min(n, 1<<30))*time.Second, longestRefuse)
-	}
-	if t, err := http.ParseTime(h); err == nil {
-		return max(0, min(t.Sub(now), longestRefuse))
-	}
-	return 0
 }
 
 func (c *Client) leaveAlone(d time.Duration) {

@@ -12,17 +12,15 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/endpoint"
 	"cordelia/schemas"
 )
 
@@ -34,8 +32,11 @@ func answering(t *testing.T, c Config, f http.HandlerFunc) *Client {
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	c.URL, c.Model = s.URL+"/v1", "hash-of-words"
-	if c.Key.secret == nil {
-		c.Key = Key{func() string { return secret }}
+	if !c.Key.Given() {
+		t.Setenv("EMBED_TEST_KEY", secret)
+		var err error
+		c.Key, err = endpoint.KeyFromEnv("EMBED_TEST_KEY")
+		require.NoError(t, err)
 	}
 	client, err := New(c)
 	require.NoError(t, err)
@@ -251,19 +252,6 @@ func TestALongPauseIsKept(t *testing.T) {
 	require.EqualValues(t, 1, asked.Load())
 }
 
-func TestRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		now := time.Now()
-		require.Equal(t, 5*time.Second, retryAfter("5", now))
-		require.Equal(t, time.Minute, retryAfter(now.Add(time.Minute).UTC().Format(http.TimeFormat), now))
-		require.Equal(t, longestRefuse, retryAfter("99999999", now))
-		for _, h := range []string{"", "-1", "soon", "99999999999999999999999",
-			now.Add(-time.Hour).UTC().Format(http.TimeFormat)} {
-			require.Zero(t, retryAfter(h, now), h)
-		}
-	})
-}
-
 func TestAddressesThatAreRefused(t *testing.T) {
 	for _, bad := range []Config{
 		{URL: "", Model: "m"}, {URL: "localhost:11434", Model: "m"}, {URL: "ftp://127.0.0.1/v1", Model: "m"},
@@ -285,48 +273,6 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, strings.HasSuffix(c.to.Path, "/v1/embeddings"), c.to)
 	}
-}
-
-// A name for this machine that leads elsewhere gets no plain text.
-func TestPlainTextStaysOnThisMachine(t *testing.T) {
-	require.Error(t, onlyLoopback("tcp", "192.0.2.1:80", nil))
-	require.Error(t, onlyLoopback("tcp6", "[2001:db8::1]:80", nil))
-	require.NoError(t, onlyLoopback("tcp", "127.0.0.1:80", nil))
-	require.NoError(t, onlyLoopback("tcp6", "[::1]:80", nil))
-	c, err := New(Config{URL: "http://localhost:1/v1", Model: "m"})
-	require.NoError(t, err)
-	transport, ok := c.http.Transport.(*http.Transport)
-	require.True(t, ok)
-	_, err = transport.DialContext(t.Context(), "tcp", "192.0.2.1:80")
-	require.ErrorContains(t, err, "this machine alone")
-}
-
-func TestKeys(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string, mode os.FileMode) string {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), mode))
-		return path
-	}
-	k, err := KeyFromFile(file("good", secret+"\n", 0o600))
-	require.NoError(t, err)
-	require.Equal(t, secret, k.secret())
-	bad := []string{file("empty", "\n", 0o600), file("two", secret+"\nmore", 0o600),
-		file("long", strings.Repeat("x", maxKey+2), 0o600), dir, filepath.Join(dir, "none")}
-	if os.PathSeparator == '/' {
-		bad = append(bad, file("open", secret, 0o644))
-	}
-	for _, path := range bad {
-		_, err := KeyFromFile(path)
-		require.ErrorIs(t, err, schemas.ErrUnauthenticated, path)
-		require.NotContains(t, fmt.Sprintf("%v %+v", err, errors.Unwrap(err)), secret)
-	}
-	t.Setenv("A_KEY", secret)
-	k, err = KeyFromEnv("A_KEY")
-	require.NoError(t, err)
-	require.Equal(t, secret, k.secret())
-	_, err = KeyFromEnv("NO_SUCH_KEY")
-	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
 }
 
 func FuzzAnswer(f *testing.F) {
