@@ -22,7 +22,7 @@ type ServerOptions struct {
 	Version  string
 	Toolsets []ops.Toolset // nil = all
 	Log      *slog.Logger
-	Hooks    *ops.Hooks // of the one client this process serves; nil: none are answered
+	Hooks    Hooks // of the one client this process serves; nil: none are answered
 	// Structured gives every result its structured form, and every tool its schema.
 	Structured bool
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	sdkserver "github.com/mark3labs/mcp-go/server"
@@ -19,6 +18,14 @@ const hookTool = "hook"
 // toolUseKey is where Claude Code names the model's call that a request stands for.
 const toolUseKey = "claudecode/toolUseId"
 
+// Hooks answers what a client's hooks ask, and says as whom the client makes a call.
+type Hooks interface {
+	// AnswerJSON answers a hook as soon as its client wants it. It never fails.
+	AnswerJSON(ctx context.Context, caller ops.Caller, asked []byte) []byte
+	// Caller is who makes the call that the client names toolUseID.
+	Caller(caller ops.Caller, toolUseID string) (ops.Caller, error)
+}
+
 // addHook registers the hooks of the process's client.
 func (b *binding) addHook(srv *sdkserver.MCPServer) {
 	if b.opts.Hooks == nil {
@@ -31,26 +38,14 @@ func (b *binding) addHook(srv *sdkserver.MCPServer) {
 // hook answers a hook. It never fails: what went wrong is no business of a model. What
 // stands for a model's call is none: the client's hooks carry no such id; see INV-SEAT.
 func (b *binding) hook(ctx context.Context, req sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	ctx, stop := context.WithTimeout(ctx, ops.HookPatience)
-	defer stop()
 	text := "{}"
 	if toolUse(req) != "" {
 		return sdk.NewToolResultText(text), nil
 	}
-	raw, err := json.Marshal(req.Params.Arguments)
-	var in ops.HookInput
-	if err == nil {
-		err = json.Unmarshal(raw, &in)
-	}
+	asked, err := json.Marshal(req.Params.Arguments)
 	c, callerErr := caller(ctx)
 	if err == nil && callerErr == nil {
-		var answer ops.HookAnswer
-		if answer, err = b.opts.Hooks.Answer(ctx, c, in); err != nil {
-			slog.Debug("hook", "event", in.Event, "err", err)
-		}
-		if said, err := json.Marshal(answer); err == nil {
-			text = string(said)
-		}
+		text = string(b.opts.Hooks.AnswerJSON(ctx, c, asked))
 	}
 	return sdk.NewToolResultText(text), nil
 }

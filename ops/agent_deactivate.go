@@ -14,7 +14,8 @@ type agentDeactivateIn struct {
 	Reason string `json:"reason,omitempty" jsonschema:"kept with it"`
 }
 
-type agentMoveOut struct {
+// AgentMoveOut is the answer of agent_deactivate and agent_lifecycle.
+type AgentMoveOut struct {
 	AgentID    schemas.EntityID    `json:"agent_id"`
 	Name       string              `json:"name"`
 	OldStatus  schemas.AgentStatus `json:"old_status"`
@@ -27,7 +28,7 @@ type agentMoveOut struct {
 }
 
 // Text says what became of the agent, or of its memory.
-func (o agentMoveOut) Text() string {
+func (o AgentMoveOut) Text() string {
 	switch {
 	case o.Memory != "" && o.Already:
 		return o.Name + ": nothing changed; it was so already"
@@ -44,19 +45,19 @@ var agentDeactivate = Define(Spec{
 	SearchHint: "stop end remove revoke agent",
 	Description: "Shut an agent below you down: its calls end at once, its context is archived, and for the grace " +
 		"period (7 days) it can be reactivated.",
-}, func(ctx context.Context, c *Call, in agentDeactivateIn) (agentMoveOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (agentMoveOut, error) {
+}, func(ctx context.Context, c *Call, in agentDeactivateIn) (AgentMoveOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (AgentMoveOut, error) {
 		return move(g, c.Node, in.Agent, schemas.Deactivate, in.Reason)
 	})
 })
 
 // move makes a lifecycle move with all that belongs to it.
-func move(g access.Grant, n *Node, ref string, on schemas.Trigger, reason string) (agentMoveOut, error) {
+func move(g access.Grant, n *Node, ref string, on schemas.Trigger, reason string) (AgentMoveOut, error) {
 	m, archive, err := n.moveAgent(g, ref, on, reason)
 	if err != nil {
-		return agentMoveOut{}, err
+		return AgentMoveOut{}, err
 	}
-	out := agentMoveOut{AgentID: m.ID, Name: m.Name, OldStatus: m.From, NewStatus: m.Status, ArchiveID: archive}
+	out := AgentMoveOut{AgentID: m.ID, Name: m.Name, OldStatus: m.From, NewStatus: m.Status, ArchiveID: archive}
 	if m.GraceUntil > 0 {
 		out.GraceUntil = events.Timestamp(m.GraceUntil)
 	}

@@ -27,8 +27,8 @@ var agentLifecycle = Define(Spec{
 	Description: "Activate, suspend, resume or reactivate an agent below you. Suspending ends what it and all below " +
 		"it have under way; reactivating works within the grace period. " +
 		"quarantine hides all it wrote and what was derived from that, until lift.",
-}, func(ctx context.Context, c *Call, in agentLifecycleIn) (agentMoveOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (agentMoveOut, error) {
+}, func(ctx context.Context, c *Call, in agentLifecycleIn) (AgentMoveOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (AgentMoveOut, error) {
 		switch in.Action {
 		case quarantineAgent:
 			q, err := memory.Hide(g, in.Agent, in.Reason)
@@ -42,15 +42,15 @@ var agentLifecycle = Define(Spec{
 })
 
 // quarantineOut words what became of an agent's memory.
-func quarantineOut(g access.Grant, q memory.Quarantine, what string, err error) (agentMoveOut, error) {
+func quarantineOut(g access.Grant, q memory.Quarantine, what string, err error) (AgentMoveOut, error) {
 	if err != nil {
-		return agentMoveOut{}, err
+		return AgentMoveOut{}, err
 	}
 	a, err := g.Profile(q.Agent)
 	if err != nil {
-		return agentMoveOut{}, err
+		return AgentMoveOut{}, err
 	}
-	out := agentMoveOut{AgentID: q.Agent, Name: a.Name, Memory: what, Items: q.Items, Already: !q.Moved}
+	out := AgentMoveOut{AgentID: q.Agent, Name: a.Name, Memory: what, Items: q.Items, Already: !q.Moved}
 	above, err := g.Holds(q.Agent)
 	if above { // the status of others' agents is theirs to know
 		out.OldStatus, out.NewStatus = a.Status, a.Status

@@ -39,7 +39,8 @@ type ownKey struct {
 	Proof        string `json:"proof" jsonschema:"signature of the registration"`
 }
 
-type agentRegisterOut struct {
+// AgentRegisterOut is the answer of agent_register.
+type AgentRegisterOut struct {
 	AgentID             schemas.EntityID     `json:"agent_id"`
 	Name                string               `json:"name"`
 	PublicKey           string               `json:"public_key"`
@@ -52,7 +53,7 @@ type agentRegisterOut struct {
 }
 
 // Text says who was registered and how it is run.
-func (o agentRegisterOut) Text() string {
+func (o AgentRegisterOut) Text() string {
 	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
 		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next)
@@ -63,33 +64,33 @@ var agentRegister = Define(Spec{
 	SearchHint: "create spawn worker agent identity", AlwaysLoad: true,
 	Description: "Register an agent under you, with its own identity and no more rights than yours. Returns its id " +
 		"and its private key sealed to you. Its own process then acts as it: cordelia mcp --as NAME.",
-}, func(ctx context.Context, c *Call, in agentRegisterIn) (agentRegisterOut, error) {
+}, func(ctx context.Context, c *Call, in agentRegisterIn) (AgentRegisterOut, error) {
 	reg, identity, err := newRegistration(c, in)
 	if err != nil {
-		return agentRegisterOut{}, err
+		return AgentRegisterOut{}, err
 	}
 	if identity != nil {
 		defer identity.Erase()
 	}
-	out, err := Transact(ctx, c, func(g access.Grant) (agentRegisterOut, error) {
+	out, err := Transact(ctx, c, func(g access.Grant) (AgentRegisterOut, error) {
 		if err := parentIsActor(g, in.ParentEntityID); err != nil {
-			return agentRegisterOut{}, err
+			return AgentRegisterOut{}, err
 		}
 		reg := reg.insideParent(g)
 		if reg.OwnProof != nil {
 			if err := reg.OwnProof(g.Actor()); err != nil {
-				return agentRegisterOut{}, err
+				return AgentRegisterOut{}, err
 			}
 		}
 		r, err := c.Node.enroll(g, reg.Registration, in.Subscriptions)
 		if err != nil {
-			return agentRegisterOut{}, err
+			return AgentRegisterOut{}, err
 		}
 		a, err := r.Agent(g)
 		if err != nil {
-			return agentRegisterOut{}, err
+			return AgentRegisterOut{}, err
 		}
-		out := agentRegisterOut{AgentID: r.ID, Name: r.Name, PublicKey: a.PublicKey, Status: r.Status,
+		out := AgentRegisterOut{AgentID: r.ID, Name: r.Name, PublicKey: a.PublicKey, Status: r.Status,
 			ExpiresAt: a.ExpiresAt, Capabilities: r.Capabilities}
 		if r.SealedKey != nil {
 			out.PrivateKeyEncrypted = base64.StdEncoding.EncodeToString(r.SealedKey)
@@ -130,7 +131,7 @@ func (r registering) insideParent(g access.Grant) registering {
 // newRegistration makes the keys and reads the capabilities, before any lock.
 func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, error) {
 	var r registering
-	declared, err := access.ParseOver(usualCapabilities(in.AgentType, in.Groups), in.Capabilities, c.Node.tools)
+	declared, err := access.ParseOver(UsualCapabilities(in.AgentType, in.Groups), in.Capabilities, c.Node.tools)
 	if err != nil {
 		return r, nil, err
 	}
@@ -165,15 +166,15 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	return r, &identity, nil
 }
 
-// usualCapabilities is what an agent gets when its parent asks for nothing in
+// UsualCapabilities is what an agent gets when its parent asks for nothing in
 // particular, and where it leaves something out: enough to remember, share in its
 // groups, hear events, and claim and report work; one whose type says that it works alone may do so, and come
 // back.
-func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
+func UsualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 	if groups == nil {
 		groups = []string{}
 	}
-	tools := usualTools()
+	tools := UsualTools()
 	if t == schemas.Autonomous {
 		tools = append(tools, "reintegrate")
 	}
@@ -186,8 +187,8 @@ func usualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
 	})
 }
 
-// usualTools are those of any agent whose parent named none.
-func usualTools() []string {
+// UsualTools are those of any agent whose parent named none.
+func UsualTools() []string {
 	return []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
 		"memory_write_warm", "memory_share", "events_poll", "events_subscribe", "task_claim", "task_report"}
 }

@@ -42,7 +42,7 @@ func TestTokenBudget(t *testing.T) {
 // workerTools are those of an agent registered with no capabilities given.
 func workerTools(t *testing.T) []string {
 	var caps struct{ Tools []string }
-	require.NoError(t, json.Unmarshal(usualCapabilities("", nil), &caps))
+	require.NoError(t, json.Unmarshal(UsualCapabilities("", nil), &caps))
 	for _, name := range caps.Tools {
 		require.NotNil(t, Find(name), name)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -136,8 +137,7 @@ func TestNothingIsPushedWithoutConsent_INV_CONSENT(t *testing.T) {
 			if name != "ann" { // a person searches all of their tree
 				found := h.must(c, "memory_search", map[string]any{"query": "why is the cache stale " + pushed})
 				seen = append(seen, string(mustJSON(found)))
-				prompt, start := h.hears(NewHooks(h.node), c, "")
-				seen = append(seen, prompt, start)
+				seen = append(seen, h.unasked(c)...)
 			}
 			for _, text := range seen {
 				if strings.Contains(text, pushed) || strings.Contains(text, group+`"`) {
@@ -169,6 +169,19 @@ func TestInvitationsTellNobodyWhoExists_INV_NO_ORACLE(t *testing.T) {
 		"entity": strings.Repeat("0", 64)})
 	require.ErrorIs(t, hidden, schemas.ErrNotFound)
 	require.Equal(t, strings.ReplaceAll(absent.Error(), strings.Repeat("0", 64), string(two.Entity)), hidden.Error())
+}
+
+// unasked is what hooks read for c without being asked.
+func (h *house) unasked(c Caller) (seen []string) {
+	h.t.Helper()
+	hits, err := Recall(h.t.Context(), h.node, c, "why is the cache stale after a rename", memory.Inject{Lines: 4,
+		Words: 1, Without: func(schemas.ItemID) bool { return false }})
+	require.NoError(h.t, err)
+	h.sql(`DELETE FROM mentioned`) // what was said before does not count here
+	news, err := Mention(h.t.Context(), h.node, c, func(schemas.Event) bool { return true })
+	require.NoError(h.t, err)
+	start := h.must(c, "memory_session", map[string]any{"action": "start", "session_id": "client-1"})
+	return []string{string(mustJSON(hits)), string(mustJSON(news)), string(mustJSON(start))}
 }
 
 // founding is an agent that may make groups, and shares none with others.

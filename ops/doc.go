@@ -11,10 +11,6 @@
 //     again and gets the recorded answer, if the caller may still use the tool.
 //   - INV-KEPT: a kept call is its caller's alone, and its wait ends once: with what
 //     it did, in that transaction, with a refusal, or with its cancellation.
-//   - INV-SEAT: a sub-agent of a client acts as an agent of its own; which call is whose
-//     comes from the client, never from what a model wrote.
-//   - INV-UNAIDED: while an agent holds a lease of R1, R3 or R4a, no hook shows it
-//     memory that it did not ask for.
 //   - INV-AUDITOR: what the auditor sees and reports is a person's alone: no agent
 //     reads, filters or sets up any of it.
 //   - INV-DEEP: every item's words, membership, capability and release in force is what

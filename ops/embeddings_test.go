@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/access"
 	"cordelia/internal/embed"
 	"cordelia/internal/embed/embedtest"
 	"cordelia/memory"
@@ -113,22 +112,4 @@ func TestEmbeddingsAreOff(t *testing.T) {
 	more, err := s.node.RefreshEmbeddings(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)
-}
-
-// What hooks search for goes to no embedding server: a prompt is the user's, and may be private.
-func TestAPromptAsksNoModel(t *testing.T) {
-	s, server := newEmbeddedStudy(t)
-	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
-		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
-	require.NoError(t, err)
-	s.embedAll()
-	asked := len(server.Asked())
-	ann := Caller{Principal: access.Principal{Entity: "ann", Method: access.ByHuman, KeySeq: 1,
-		Session: "connection-1"}}
-	prompt := HookInput{Event: HookPrompt, Session: "client-1", Prompt: "is the automobile red or blue"}
-	answer, err := NewHooks(s.node).Answer(t.Context(), ann, prompt)
-	require.NoError(t, err)
-	require.NotNil(t, answer.Specific)
-	require.Contains(t, answer.Specific.Text, "The automobile is red.")
-	require.Len(t, server.Asked(), asked)
 }

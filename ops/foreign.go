@@ -70,7 +70,7 @@ func (n *Node) Adopt(ctx context.Context, person Caller, a Adoption) (agents.Rec
 	if err := key.Verify(); err != nil {
 		return agents.Record{}, err
 	}
-	usual := usualCapabilities(schemas.Custom, a.Groups) // the type is the word of another node
+	usual := UsualCapabilities(schemas.Custom, a.Groups) // the type is the word of another node
 	declared, err := access.ParseOver(usual, a.Capabilities, n.tools)
 	if err != nil {
 		return agents.Record{}, err

@@ -230,13 +230,11 @@ func TestWhoGetsNoLessons_INV_WITHHELD(t *testing.T) {
 	require.NoError(t, err)
 	h.lead.Dir, err = Folder(dir)
 	require.NoError(t, err)
-	hooks := NewHooks(h.node)
-	sub := func(id string) Caller {
-		_, err := hooks.Answer(t.Context(), h.lead, HookInput{Event: HookPreTool, ToolUseID: "toolu_" + id,
-			AgentID: id})
-		require.NoError(t, err)
-		c, err := hooks.Caller(h.lead, "toolu_"+id)
-		require.NoError(t, err)
+	sub := func(id string) Caller { // as a hook makes one
+		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": id, "name": id,
+			"groups": []string{"crew"}})
+		c := h.caller(id)
+		c.Session, c.Dir, c.Within = h.lead.Session+"/"+id, h.lead.Dir, h.lead.Entity
 		return c
 	}
 	a1, a2 := sub("a1"), sub("a2")

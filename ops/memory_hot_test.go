@@ -180,29 +180,29 @@ func TestHotAnswerIsBounded(t *testing.T) {
 
 func TestSessionOperation(t *testing.T) {
 	s := newStudy(t)
-	start, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
+	start, err := callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
 	require.NoError(t, err)
 	require.NotEmpty(t, start.StartedAt)
-	again, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"connection-1"}`)
+	again, err := callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"connection-1"}`)
 	require.NoError(t, err)
 	require.True(t, again.Resumed, "without an id the connection's is meant")
-	_, err = callHot[memorySessionOut](s, "bob", memorySession,
+	_, err = callHot[MemorySessionOut](s, "bob", memorySession,
 		`{"action":"checkpoint","focus":"tests","summary":"half"}`)
 	require.NoError(t, err)
 	const end = `{"action":"end","summary":"done","open_threads":["docs"],"idempotency_key":"k1"}`
-	ended, err := callHot[memorySessionOut](s, "bob", memorySession, end)
+	ended, err := callHot[MemorySessionOut](s, "bob", memorySession, end)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, ended.SessionCount)
 	require.NotEqual(t, start.ChainHash, ended.ChainHash)
-	repeated, err := callHot[memorySessionOut](s, "bob", memorySession, end)
+	repeated, err := callHot[MemorySessionOut](s, "bob", memorySession, end)
 	require.NoError(t, err)
 	require.Equal(t, ended, repeated, "a repeated end does not end another session")
-	next, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"other"}`)
+	next, err := callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"start","session_id":"other"}`)
 	require.NoError(t, err)
 	require.Equal(t, "done", next.LastSummary)
 	require.Equal(t, []string{"docs"}, next.OpenThreads)
 	require.Contains(t, next.Text(), "Focus: tests\nLast session: done\nOpen threads: docs")
-	_, err = callHot[memorySessionOut](s, "bob", memorySession, `{"action":"end"}`)
+	_, err = callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"end"}`)
 	require.ErrorIs(t, err, schemas.ErrConflict)
 }
 
@@ -212,7 +212,7 @@ func TestHotTextIsEscaped(t *testing.T) {
 	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"operation":"patch","data":{"active":{"focus":"a\u202eb\nBlockers: none"}}}`)
 	require.NoError(t, err)
-	start, err := callHot[memorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
+	start, err := callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"start"}`)
 	require.NoError(t, err)
 	require.Equal(t, "Focus: ab Blockers: none", start.Digest)
 }

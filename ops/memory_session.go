@@ -32,7 +32,8 @@ type memorySessionIn struct {
 	Focus       string        `json:"focus,omitempty" jsonschema:"what it is about"`
 }
 
-type memorySessionOut struct {
+// MemorySessionOut is the answer of memory_session.
+type MemorySessionOut struct {
 	SessionCount int64    `json:"session_count" jsonschema:"sessions ended"`
 	ChainHash    string   `json:"chain_hash" jsonschema:"verified"`
 	UpdatedAt    string   `json:"updated_at"`
@@ -48,7 +49,7 @@ type memorySessionOut struct {
 }
 
 // Text gives a session's start to a prompt, and confirms the rest.
-func (o memorySessionOut) Text() string {
+func (o MemorySessionOut) Text() string {
 	chain := fmt.Sprintf("chain %.12s verified", o.ChainHash)
 	if o.ended { // where the chain stands is what a return hands in
 		chain = "chain_hash " + o.ChainHash
@@ -58,16 +59,16 @@ func (o memorySessionOut) Text() string {
 	return lines(append([]string{first, o.Note, Escape(o.Digest)}, o.Warnings...)...)
 }
 
-func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut, error) {
+func session(ctx context.Context, c *Call, in memorySessionIn) (MemorySessionOut, error) {
 	client := in.SessionID
 	if client == "" {
 		client = c.Caller.Session
 	}
 	note := memory.HotNote{Summary: in.Summary, Focus: in.Focus, OpenThreads: in.OpenThreads}
-	return Transact(ctx, c, func(g access.Grant) (memorySessionOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemorySessionOut, error) {
 		entity, view, err := ownHot(g)
 		if err != nil {
-			return memorySessionOut{}, err
+			return MemorySessionOut{}, err
 		}
 		var s memory.HotSession
 		switch in.Action {
@@ -79,9 +80,9 @@ func session(ctx context.Context, c *Call, in memorySessionIn) (memorySessionOut
 			s, err = memory.EndHotSession(g, entity, client, note, view)
 		}
 		if err != nil {
-			return memorySessionOut{}, err
+			return MemorySessionOut{}, err
 		}
-		out := memorySessionOut{SessionCount: s.Chain.SessionCount, ChainHash: s.Chain.ChainHash.String(),
+		out := MemorySessionOut{SessionCount: s.Chain.SessionCount, ChainHash: s.Chain.ChainHash.String(),
 			UpdatedAt: s.Doc.UpdatedAt, StartedAt: s.Doc.StartedAt(), Resumed: s.Resumed, Note: s.Note,
 			Warnings: s.Doc.Warnings}
 		out.ended = in.Action == sessionEnd

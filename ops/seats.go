@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -35,23 +34,6 @@ const seatLease = 300
 
 // seatLife is how long an agent for one seat lives at most, in seconds.
 const seatLife = 24 * 3600
-
-// ask calls an operation and gives its answer.
-func ask[Out any](ctx context.Context, n *Node, who Caller, o *Operation, in map[string]any) (out Out, err error) {
-	args, err := json.Marshal(in)
-	if err != nil {
-		return out, fmt.Errorf("arguments of %s: %w", o.Name, err)
-	}
-	answer, err := o.Call(ctx, n, who, args)
-	if err != nil {
-		return out, err
-	}
-	out, ok := answer.(Out)
-	if !ok {
-		return out, fmt.Errorf("%s answers %T", o.Name, answer)
-	}
-	return out, nil
-}
 
 // Submit begins a task in the group of the repository, so that nobody but the agents of
 // runs in it is offered the seats, and lessons of one task reach the next.
@@ -150,7 +132,7 @@ func (s *Seats) Enlist(ctx context.Context, task string, seat controller.SeatVie
 	scope := map[string]any{"layers": []string{"l2"}, "groups": []schemas.GroupID{v.GroupID},
 		"visibility": []string{"group"}}
 	name := fmt.Sprintf("%s%s-%s", handName(task), strings.ToLower(string(seat.Role)), schemas.NewID()[32:])
-	out, err := ask[agentRegisterOut](ctx, s.Node, s.Person, agentRegister, map[string]any{
+	out, err := ask[AgentRegisterOut](ctx, s.Node, s.Person, agentRegister, map[string]any{
 		"agent_type": schemas.SwarmWorker, "name": name,
 		"display_name": fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)),
 		"groups":       []schemas.GroupID{v.GroupID},
@@ -183,7 +165,7 @@ func (s *Seats) Dismiss(ctx context.Context, a run.Agent) error {
 	if hand, ok := s.hands.LoadAndDelete(a.ID); ok {
 		defer hand.(Caller).key.Erase()
 	}
-	_, err := ask[agentMoveOut](ctx, s.Node, s.Person, agentDeactivate,
+	_, err := ask[AgentMoveOut](ctx, s.Node, s.Person, agentDeactivate,
 		map[string]any{"agent": a.ID, "reason": "its seat is over"})
 	return err
 }

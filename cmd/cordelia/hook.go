@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/hooks"
 	"cordelia/schemas"
 )
 
@@ -47,7 +47,7 @@ const asVariable = "CORDELIA_AS"
 
 // hook answers a hook, or prints nothing.
 func (a *app) hook(ctx context.Context, as string) {
-	ctx, stop := context.WithTimeout(ctx, ops.HookPatience)
+	ctx, stop := context.WithTimeout(ctx, hooks.Patience)
 	defer stop()
 	said := make(chan []byte, 1)
 	// The database, the disk or whoever writes stdin may keep us longer than the client
@@ -78,7 +78,7 @@ func (a *app) hookAnswer(ctx context.Context, as string) (said []byte, err error
 	if err != nil {
 		return nil, fmt.Errorf("read stdin: %w", err)
 	}
-	var in ops.HookInput
+	var in hooks.Input
 	if err := json.Unmarshal(bytes.TrimSpace(raw), &in); err != nil {
 		return nil, schemas.Invalidf("stdin is not what a hook is told").Because(err)
 	}
@@ -103,8 +103,8 @@ func (a *app) hookAnswer(ctx context.Context, as string) (said []byte, err error
 	if caller.Dir, err = workingFolder(""); err != nil {
 		return nil, err
 	}
-	answer, err := ops.NewHooks(n).Answer(ctx, caller, in)
-	if answer == (ops.HookAnswer{}) {
+	answer, err := hooks.New(n).Answer(ctx, caller, in)
+	if answer == (hooks.Answer{}) {
 		return nil, err
 	}
 	line, bad := json.Marshal(answer)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/hooks"
 	"cordelia/internal/store"
 	"cordelia/mcp"
 	"cordelia/ops"
@@ -122,7 +123,7 @@ func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
 	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
 		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(),
-			Hooks: ops.NewHooks(n), Structured: f.structured})
+			Hooks: hooks.New(n), Structured: f.structured})
 	}()
 	caller, err := ownCaller(ctx, n, f.as)
 	router := <-routers

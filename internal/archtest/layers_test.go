@@ -27,7 +27,8 @@ var picture = [][]string{
 	{"pipeline/controller", "swarm", "review"},
 	{"run"},
 	{"ops"},
-	{"mcp", "plugin", "internal/clients", "internal/demo"},
+	{"ops/opstest"},
+	{"mcp", "hooks", "plugin", "internal/clients", "internal/demo"},
 	{"cmd/cordelia"},
 	// Proofs: they start binaries or look at the tree, and nothing imports them.
 	{"internal/e2e"}, // the bench measures with its scripted model
@@ -103,7 +104,7 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports %s, which is above it", f.pkg, folder)
 	case to >= firstProof && from < firstProof:
 		return fmt.Sprintf("%s imports %s, which is a proof", f.pkg, folder)
-	case (slices.Contains([]string{"storetest", "embedtest", "accesstest"}, path.Base(folder)) ||
+	case (slices.Contains([]string{"storetest", "embedtest", "accesstest", "opstest"}, path.Base(folder)) ||
 		folder == "internal/soak") && !f.test:
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}

@@ -1,4 +1,4 @@
-package ops
+package hooks
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cordelia/memory"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -16,12 +17,12 @@ import (
 // others' items match about as well (memory.Inject). What is second-hand comes only when it is asked for: words
 // from outside, shown unasked, would mark every session they turn up in. The lines take at
 // most room bytes.
-func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room int) ([]string, error) {
-	prompt := strings.TrimSpace(schemas.Shorten(in.Prompt, hookQuery))
+func (h *Hooks) recall(ctx context.Context, caller ops.Caller, in Input, room int) ([]string, error) {
+	prompt := strings.TrimSpace(schemas.Shorten(in.Prompt, searched))
 	if prompt == "" || strings.HasPrefix(prompt, "/") { // a command of the client
 		return nil, nil
 	}
-	if alone, err := h.unaided(ctx, caller, in, memorySearch); alone || err != nil {
+	if alone, err := h.unaided(ctx, caller, in, toolSearch); alone || err != nil {
 		return nil, err
 	}
 	least := 2
@@ -31,30 +32,21 @@ func (h *Hooks) recall(ctx context.Context, caller Caller, in HookInput, room in
 	h.mu.Lock()
 	shown := maps.Clone(h.shown)
 	h.mu.Unlock()
-	q, err := memory.NewQuery(memory.Search{Text: prompt, Limit: recalled,
-		Inject: &memory.Inject{Lines: recalled, Words: least,
-			Without: func(id schemas.ItemID) bool { return shown[id] }}})
-	if err != nil {
-		return nil, err
-	}
-	c, err := memorySearch.prepare(h.node, caller, nil)
-	if err != nil {
-		return nil, err
-	}
-	found, err := c.find(ctx, q)
+	hits, err := ops.Recall(ctx, h.node, caller, prompt, memory.Inject{Lines: recalled, Words: least,
+		Without: func(id schemas.ItemID) bool { return shown[id] }})
 	if err != nil {
 		return nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var lines []string
-	for _, hit := range found.Hits {
+	for _, hit := range hits {
 		text := hit.Snippet
 		if text == "" {
 			text = hit.Name
 		}
-		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, short(hit.ID),
-			contradicted(hit, found.Hits)))
+		source := inert(fmt.Sprintf("(%s, %s, %s%s)", hit.Author, hit.Date, schemas.ShortID(string(hit.ID)),
+			contradicted(hit, hits)))
 		line := "- " + schemas.Shorten(inert(text), recallLine-len(source)) + " " + source
 		if room -= len(line) + 1; room < 0 {
 			break
@@ -71,7 +63,7 @@ func contradicted(hit memory.Hit, hits []memory.Hit) string {
 	var against []string
 	for _, other := range hits {
 		if !other.Wrong && slices.Contains(hit.ConflictsWith, other.ID) && len(against) < 2 {
-			against = append(against, short(other.ID))
+			against = append(against, schemas.ShortID(string(other.ID)))
 		}
 	}
 	if len(against) == 0 {

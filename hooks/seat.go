@@ -1,4 +1,4 @@
-package ops
+package hooks
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/keys"
 	"cordelia/memory"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -19,21 +20,21 @@ const maxAnnounced = 1000
 
 // announced is who a call was announced for.
 type announced struct {
-	caller Caller
+	caller ops.Caller
 	err    error
 }
 
 // seat is the agent a sub-agent of the client acts as.
 type seat struct {
 	mu     sync.Mutex // held while it is taken
-	caller Caller
+	caller ops.Caller
 	key    keys.Identity
 	id     schemas.EntityID // "" until it is taken, and once it is left
 }
 
 // announce notes for whom the client is about to make a call. A sub-agent that was not
 // met before is registered as an agent below the caller.
-func (h *Hooks) announce(ctx context.Context, caller Caller, in HookInput) {
+func (h *Hooks) announce(ctx context.Context, caller ops.Caller, in Input) {
 	if in.ToolUseID == "" {
 		return
 	}
@@ -57,7 +58,7 @@ func (h *Hooks) announce(ctx context.Context, caller Caller, in HookInput) {
 // the agent of one of its sub-agents (INV-SEAT). Once a hook of any kind has
 // asked, a call that was not announced is refused: it may be a sub-agent's. Where none
 // has, the client runs no hooks, and all that it calls is the caller's.
-func (h *Hooks) Caller(caller Caller, toolUseID string) (Caller, error) {
+func (h *Hooks) Caller(caller ops.Caller, toolUseID string) (ops.Caller, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if who, known := h.calls[toolUseID]; known {
@@ -72,7 +73,7 @@ func (h *Hooks) Caller(caller Caller, toolUseID string) (Caller, error) {
 }
 
 // seatOf gives the caller that the sub-agent acts as.
-func (h *Hooks) seatOf(ctx context.Context, parent Caller, in HookInput) (Caller, error) {
+func (h *Hooks) seatOf(ctx context.Context, parent ops.Caller, in Input) (ops.Caller, error) {
 	h.mu.Lock()
 	s := h.seats[in.AgentID]
 	if s == nil {
@@ -84,7 +85,7 @@ func (h *Hooks) seatOf(ctx context.Context, parent Caller, in HookInput) (Caller
 	defer s.mu.Unlock()
 	if s.id == "" {
 		if err := h.take(ctx, s, parent, in); err != nil {
-			return Caller{}, schemas.Deniedf("this sub-agent has no identity of its own: %v", err).
+			return ops.Caller{}, schemas.Deniedf("this sub-agent has no identity of its own: %v", err).
 				Try("leave this call to the agent that started you, and tell it why")
 		}
 		return s.caller, nil
@@ -109,7 +110,7 @@ func (h *Hooks) seatedAs(agent string) schemas.EntityID {
 
 // take registers the sub-agent's agent: a worker in the group of the folder, with the
 // usual rights and those to work.
-func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) error {
+func (h *Hooks) take(ctx context.Context, s *seat, parent ops.Caller, in Input) error {
 	group, err := h.place(ctx, parent)
 	if err != nil {
 		return err
@@ -125,11 +126,11 @@ func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) 
 	if args["capabilities"], err = h.rights(ctx, parent, group); err != nil {
 		return err
 	}
-	answer, err := agentRegister.Call(ctx, h.node, parent, mustJSON(args))
+	made, err := ops.Ask[ops.AgentRegisterOut](ctx, h.node, parent, toolRegister, args)
 	if err != nil {
 		return err
 	}
-	id := answer.(agentRegisterOut).AgentID
+	id := made.AgentID
 	file, err := h.node.OpenIdentity(ctx, string(id))
 	if err != nil {
 		return err
@@ -147,8 +148,8 @@ func (h *Hooks) take(ctx context.Context, s *seat, parent Caller, in HookInput) 
 }
 
 // place is the group the parent works in, "" if none.
-func (h *Hooks) place(ctx context.Context, parent Caller) (group schemas.GroupID, err error) {
-	err = h.node.Auth.Do(ctx, parent.Principal, access.Op{Tool: agentRegister.Name, Effect: access.Read},
+func (h *Hooks) place(ctx context.Context, parent ops.Caller) (group schemas.GroupID, err error) {
+	err = h.node.Auth.Do(ctx, parent.Principal, access.Op{Tool: toolRegister, Effect: access.Read},
 		func(g access.Grant) error {
 			group, err = memory.BoundGroup(g, parent.Dir)
 			return err
@@ -158,15 +159,16 @@ func (h *Hooks) place(ctx context.Context, parent Caller) (group schemas.GroupID
 
 // rights are what a worker in group, "" for none, usually has and what it takes to work,
 // as far as the parent has these tools.
-func (h *Hooks) rights(ctx context.Context, parent Caller, group schemas.GroupID) (rights map[string]any, err error) {
+func (h *Hooks) rights(ctx context.Context, parent ops.Caller,
+	group schemas.GroupID) (rights map[string]any, err error) {
 	groups := []string{}
 	if group != "" {
 		groups = append(groups, string(group))
 	}
-	if err := json.Unmarshal(usualCapabilities(schemas.SwarmWorker, groups), &rights); err != nil {
+	if err := json.Unmarshal(ops.UsualCapabilities(schemas.SwarmWorker, groups), &rights); err != nil {
 		return nil, fmt.Errorf("usual rights: %w", err)
 	}
-	wanted := append(usualTools(), "task_status")
+	wanted := append(ops.UsualTools(), "task_status")
 	allowed, err := h.node.Auth.Tools(ctx, parent.Principal, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("tools of the parent: %w", err)
@@ -176,26 +178,26 @@ func (h *Hooks) rights(ctx context.Context, parent Caller, group schemas.GroupID
 }
 
 // subagentStop reminds a sub-agent of a lease it holds, once; else its agent ends.
-func (h *Hooks) subagentStop(ctx context.Context, parent Caller, in HookInput) (HookAnswer, error) {
+func (h *Hooks) subagentStop(ctx context.Context, parent ops.Caller, in Input) (Answer, error) {
 	h.mu.Lock()
 	s := h.seats[in.AgentID]
 	h.mu.Unlock()
 	if s == nil {
-		return HookAnswer{}, nil
+		return Answer{}, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.id == "" {
-		return HookAnswer{}, nil
+		return Answer{}, nil
 	}
 	if answer, err := h.stop(ctx, s.caller, in); err == nil && answer.Decision != "" {
 		return answer, nil
 	}
-	args := mustJSON(map[string]any{"agent": s.id, "reason": "its sub-agent has ended"})
-	if _, err := agentDeactivate.Call(ctx, h.node, parent, args); err != nil {
+	if _, err := ops.Ask[ops.AgentMoveOut](ctx, h.node, parent, toolDeactivate,
+		map[string]any{"agent": s.id, "reason": "its sub-agent has ended"}); err != nil {
 		slog.Debug("the agent of a sub-agent ends with its time alone", "agent", s.id, "err", err)
 	}
 	s.key.Erase()
-	s.key, s.caller, s.id = keys.Identity{}, Caller{}, ""
-	return HookAnswer{}, nil
+	s.key, s.caller, s.id = keys.Identity{}, ops.Caller{}, ""
+	return Answer{}, nil
 }
