@@ -38,26 +38,26 @@ e2e: ## real Claude Code, Codex and Gemini CLI against scripted models (npm)
 	scripts/e2e.sh
 
 bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000 -data file.json")
-	$(GO) run ./internal/bench $(BENCHFLAGS)
+	$(GO) run ./internal/proof/bench $(BENCHFLAGS)
 
 bench-recall: build ## recall on conversations with annotated evidence (DATA=file.json OUT=outcomes.json)
-	$(GO) run ./internal/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
+	$(GO) run ./internal/proof/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
 
 trust-sim: ## what trust is worth among scripted agents, into docs/trust.md
-	$(GO) run ./internal/trustsim
+	$(GO) run ./internal/proof/trustsim
 
 replan-sim: ## what the goal gradient solver is worth beside simpler policies, into docs/replan.md
-	$(GO) run ./internal/replansim
+	$(GO) run ./internal/proof/replansim
 
 gate-sim: ## what the gate lets through beside gates by overall score, into docs/gate.md
-	$(GO) run ./internal/gatesim
+	$(GO) run ./internal/proof/gatesim
 
 soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is a tenth)
 	CORDELIA_SOAK=$(COUNT) GO="$(GO)" scripts/soak.sh
 	$(MAKE) mutate
 
 mutate: ## break each rule once and name the test that notices, into docs/mutants.md
-	$(GO) run ./internal/mutate
+	$(GO) run ./internal/proof/mutate
 
 golden: ## rewrite golden files and generated lists; look at the difference
 	UPDATE_GOLDEN=1 $(GO) test $(PKGS)
@@ -66,7 +66,7 @@ golden: ## rewrite golden files and generated lists; look at the difference
 release reproduce: export VERSION := $(VERSION)
 release: ## archives for six platforms, checksums and lists of parts, into dist/ (VERSION=v1.2.3; else the tag, or the file version)
 	rm -rf dist
-	$(GO) run ./internal/release -version "$$VERSION" -out dist $(RELEASEFLAGS)
+	$(GO) run ./internal/proof/release -version "$$VERSION" -out dist $(RELEASEFLAGS)
 
 reproduce: ## make the release of dist/ once more, elsewhere and from nothing, and compare
 	GO="$(GO)" scripts/reproduce.sh "$$VERSION" $(RELEASEFLAGS)

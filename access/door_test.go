@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 	"cordelia/schemas"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )

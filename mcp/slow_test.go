@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 )
 
 // slowly are the ways to keep a server waiting, and how long it does.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 )
 
 // INV-SWARM-WHOLE: a swarm that shares, cancels, archives and deactivates at its end does

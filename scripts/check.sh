@@ -10,7 +10,7 @@ if [ -n "$unformatted" ]; then
 fi
 for tags in "" testclock e2e; do
   packages=./...
-  case $tags in testclock) packages=./cmd/... ;; e2e) packages=./internal/e2e ;; esac
+  case $tags in testclock) packages=./cmd/... ;; e2e) packages=./internal/proof/e2e ;; esac
   go vet -tags "$tags" "$packages"
   go tool -modfile=tools/go.mod staticcheck -tags "$tags" "$packages"
 done

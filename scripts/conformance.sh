@@ -39,7 +39,7 @@ if [ "$(cat "$cache/installed" 2>/dev/null)" != "${packages[*]}" ]; then
 fi
 PATH=$(dirname "$node"):$PATH
 
-go build -o "$cache/server" ./internal/conformance
+go build -o "$cache/server" ./internal/proof/conformance
 "$cache/server" -http 127.0.0.1:0 2> "$work/server.log" &
 server=$!
 port=

@@ -11,7 +11,7 @@ elsewhere=$(mktemp -d)
 trap 'chmod -R u+w "$elsewhere" && rm -rf "$elsewhere"' EXIT
 mkdir "$elsewhere/source"
 find . -mindepth 1 -maxdepth 1 ! -name '.git' ! -name '.cache' ! -name bin ! -name dist -exec cp -R {} "$elsewhere/source" \;
-(cd "$elsewhere/source" && GOCACHE="$elsewhere/built" "${GO:-go}" run ./internal/release -version "$version" -out ../again "$@")
+(cd "$elsewhere/source" && GOCACHE="$elsewhere/built" "${GO:-go}" run ./internal/proof/release -version "$version" -out ../again "$@")
 for name in dist/*; do
   cmp "$name" "$elsewhere/again/${name#dist/}"
 done

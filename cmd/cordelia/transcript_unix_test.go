@@ -238,7 +238,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 		}
 	}
 	elsewhere := map[string]bool{"mcp": true, "hook": true, // it never fails
-		"run":   true, // internal/e2e runs it, with real clients
+		"run":   true, // internal/proof/e2e runs it, with real clients
 		"serve": true, "setup": true, "uninstall": true, "doctor": true, "version": true}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -80,7 +80,7 @@ func invariants(t *testing.T) map[string]*invariant {
 			}
 		}
 	}
-	scripts, err := filepath.Glob(filepath.Join(root, "internal/scenario/testdata/*.txt"))
+	scripts, err := filepath.Glob(filepath.Join(root, "internal/proof/scenario/testdata/*.txt"))
 	require.NoError(t, err)
 	for _, script := range scripts {
 		raw, err := os.ReadFile(script)

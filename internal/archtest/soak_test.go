@@ -22,7 +22,7 @@ func soaks(f sourceFile) (found bool) {
 		found = found || ok && lit.Kind == token.STRING && strings.Contains(lit.Value, "CORDELIA_SOAK")
 		return !found
 	})
-	return found || slices.Contains(f.imports, module+"/internal/soak")
+	return found || slices.Contains(f.imports, module+"/"+soak)
 }
 
 // `make soak` runs every package whose tests have a full count, whole, and no other.

@@ -62,7 +62,7 @@ func TestLinesAreShort(t *testing.T) {
 		require.NoError(t, err)
 		quoted := false
 		for i, line := range strings.Split(string(raw), "\n") {
-			exempt := quoted || strings.Contains(line, "`") || strings.HasPrefix(f.path, "internal/mutate/")
+			exempt := quoted || strings.Contains(line, "`") || strings.HasPrefix(f.path, "internal/proof/mutate/")
 			if strings.Count(line, "`")%2 == 1 {
 				quoted = !quoted
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 )
 
 // No acknowledged write is lost when processes are killed (INV-DURABLE): one of

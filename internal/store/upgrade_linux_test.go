@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 	"cordelia/schemas"
 )
 

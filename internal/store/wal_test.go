@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/soak"
+	"cordelia/internal/proof/soak"
 )
 
 // walImage is a database whose last commits are all in its log. Each wrote two
