@@ -30,6 +30,7 @@ type SeatState struct {
 	Calls  int                  `json:"calls"`
 	Usage  work.Usage           `json:"usage"`
 	Began  time.Time            `json:"began"`
+	Ended  time.Time            `json:"ended,omitzero"`
 }
 
 // Phase is what a seat is at.
@@ -44,3 +45,6 @@ const (
 	Failing   Phase = "failed"
 	GivenBack Phase = "given back"
 )
+
+// Over reports whether a seat in this phase has ended.
+func (p Phase) Over() bool { return p == Filed || p == Failing || p == GivenBack }

@@ -18,13 +18,16 @@ type claudeStream struct {
 	dir     string // the folder it works in: paths within are shown relative to it
 	limited *Fault // the last limit that was told
 	pending map[string]bool
+	used    map[string]claudeUsage // so far, by message
 }
 
 type claudeLine struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
 	Message struct {
+		ID      string          `json:"id"`
 		Content json.RawMessage `json:"content"`
+		Usage   *claudeUsage    `json:"usage"`
 	} `json:"message"`
 	Model        string `json:"model"`
 	APIKeySource string `json:"apiKeySource"`
@@ -43,12 +46,14 @@ type claudeLine struct {
 	StructuredOutput json.RawMessage `json:"structured_output"`
 	TotalCostUSD     *float64        `json:"total_cost_usd"`
 	StopReason       string          `json:"stop_reason"`
-	Usage            struct {
-		Input   int64 `json:"input_tokens"`
-		Cached  int64 `json:"cache_read_input_tokens"`
-		Written int64 `json:"cache_creation_input_tokens"`
-		Output  int64 `json:"output_tokens"`
-	} `json:"usage"`
+	Usage            claudeUsage     `json:"usage"`
+}
+
+type claudeUsage struct {
+	Input   int64 `json:"input_tokens"`
+	Cached  int64 `json:"cache_read_input_tokens"`
+	Written int64 `json:"cache_creation_input_tokens"`
+	Output  int64 `json:"output_tokens"`
 }
 
 type claudeBlock struct {
@@ -77,7 +82,11 @@ func (s *claudeStream) read(line []byte, at time.Time) ([]Event, error) {
 			return []Event{{Kind: Began, At: at, Model: l.Model, Payer: l.APIKeySource}}, nil
 		}
 	case "assistant", "user":
-		return s.message(l.Message.Content, at)
+		events, err := s.message(l.Message.Content, at)
+		if used, ok := s.usage(l); ok {
+			events = append(events, Event{Kind: Used, At: at, Usage: used})
+		}
+		return events, err
 	case "rate_limit_event":
 		if l.RateLimit.Status == "rejected" {
 			s.limited = &Fault{Kind: Limit, Msg: "the provider's limit is reached: " + l.RateLimit.Type}
@@ -90,6 +99,24 @@ func (s *claudeStream) read(line []byte, at time.Time) ([]Event, error) {
 		return []Event{s.result(l, at)}, nil
 	}
 	return nil, nil // what is not known is not needed
+}
+
+// usage sums up what the messages of the model took so far. A message comes in parts, each
+// with what the whole took until then; what it cost is told at the end alone.
+func (s *claudeStream) usage(l claudeLine) (sum work.Usage, ok bool) {
+	if l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" {
+		return sum, false
+	}
+	if s.used == nil {
+		s.used = map[string]claudeUsage{}
+	}
+	s.used[l.Message.ID] = *l.Message.Usage
+	sum.Cost = work.UnknownCost
+	for _, u := range s.used {
+		sum.Input, sum.Cached = sum.Input+u.Input, sum.Cached+u.Cached
+		sum.Written, sum.Output = sum.Written+u.Written, sum.Output+u.Output
+	}
+	return sum, true
 }
 
 // message gives the calls, results and words of a message.

@@ -87,6 +87,7 @@ type Repository struct {
 	Top  string // its folder
 	git  git    // without a working tree
 	Base string // the commit that HEAD is at
+	On   string // the branch that HEAD is on, "" if it is on none
 }
 
 // OpenRepository finds the repository that a folder lies in. CodeInvalid says in words
@@ -121,28 +122,8 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "this git cannot merge without a working tree").
 			Try("install git 2.38 or newer").Because(err)
 	}
+	r.On = r.head(ctx)
 	return r, nil
-}
-
-// Notes say what of the user's folder a run leaves out or cannot do.
-func (r *Repository) Notes(ctx context.Context) (notes []string) {
-	cmd := exec.CommandContext(ctx, "git", "-C", r.Top, "-c", "core.fsmonitor=false", "status", "--porcelain",
-		"--untracked-files=normal")
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0")
-	if out, err := cmd.Output(); err == nil {
-		if n := len(strings.Split(strings.TrimSpace(string(out)), "\n")); len(bytes.TrimSpace(out)) > 0 {
-			notes = append(notes, schemas.Count(n, "uncommitted change is", "uncommitted changes are")+
-				" left out: it works on the last commit")
-		}
-	}
-	if out, err := r.git.call(ctx, "", "ls-tree", "-r", r.Base); err == nil && strings.Contains("\n"+out, "\n160000 ") {
-		notes = append(notes, "submodules are empty in the worktrees")
-	}
-	if out, err := r.git.call(ctx, "", "grep", "-l", "filter=lfs", r.Base, "--", "*.gitattributes",
-		".gitattributes"); err == nil && out != "" {
-		notes = append(notes, "files of Git LFS are pointers in the worktrees")
-	}
-	return notes
 }
 
 // maxListed is how much of the list of files a planner is shown, in bytes.

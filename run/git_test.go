@@ -91,8 +91,8 @@ func TestNodeCommitsAndLeavesTheUsersAlone(t *testing.T) {
 	require.Equal(t, "Cordelia <cordelia@localhost>", r.git("log", "-1", "--format=%an <%ae>", Branch(task)))
 	require.NoDirExists(t, w.Path)
 	require.Len(t, strings.Split(r.git("worktree", "list"), "\n"), 1)
-	require.Equal(t, "1 uncommitted change is left out: it works on the last commit",
-		strings.ReplaceAll(r.Notes(t.Context())[0], "2 uncommitted changes are", "1 uncommitted change is"))
+	require.Equal(t, "1 uncommitted change is left out: it works on the last commit; --include-changes begins from them",
+		strings.ReplaceAll(r.Notes(t.Context(), 0)[0], "2 uncommitted changes are", "1 uncommitted change is"))
 }
 
 // Nothing that a worker plants is followed or run by git.

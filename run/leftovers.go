@@ -3,31 +3,162 @@ package run
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"cordelia/internal/store/lock"
 	"cordelia/schemas"
 )
 
 // keepFolders is how long folders of a run are kept that was killed and not resumed.
 const keepFolders = 7 * 24 * time.Hour
 
-// Sweep removes what killed runs left below the folder of all runs, once it is old.
-func Sweep(runs string, now time.Time) error {
-	entries, err := os.ReadDir(runs)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// occupied is the file that a run holds locked in the folder of its task.
+const occupied = "lock"
+
+// Occupy makes the folder of a task's worktrees and keeps other runs out of the task until
+// it is freed, or this process ends. CodeBusy says that another run works on it.
+func Occupy(folder string) (free func(), err error) {
+	for {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(folder, occupied)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		ok, err := lock.Try(f, false)
+		if err == nil && !ok {
+			err = schemas.Errorf(schemas.CodeBusy, "another cordelia run works on this task").
+				Try("watch it: cordelia task watch %s", filepath.Base(folder))
+		}
+		if err != nil {
+			f.Close() //nolint:errcheck // nothing was written
+			return nil, err
+		}
+		if now, err := os.Stat(path); err == nil {
+			if mine, err := f.Stat(); err == nil && os.SameFile(now, mine) {
+				return func() {
+					os.Remove(path)   //nolint:errcheck // the next run finds it free
+					os.Remove(folder) //nolint:errcheck // unless something is left in it
+					f.Close()         //nolint:errcheck // nothing was written
+				}, nil
+			}
+		}
+		f.Close() //nolint:errcheck // the folder was removed meanwhile: once more
 	}
-	var bad []error
+}
+
+// left lists the folders of tasks below that of all runs.
+func left(runs string) (folders []string, err error) {
+	entries, err := os.ReadDir(runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && now.Sub(info.ModTime()) > keepFolders {
-			bad = append(bad, removeAll(filepath.Join(runs, e.Name())))
+		if e.IsDir() {
+			folders = append(folders, filepath.Join(runs, e.Name()))
 		}
 	}
-	return errors.Join(append(bad, err)...)
+	return folders, err
+}
+
+// Sweep removes what killed runs left below the folder of all runs, once it is old.
+func Sweep(runs string, now time.Time) error {
+	folders, err := left(runs)
+	bad := []error{err}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err == nil && now.Sub(info.ModTime()) > keepFolders {
+			_, err := removeFolder(folder)
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(bad...)
+}
+
+// Clean removes what ended and killed runs left, however new it is, and says of how many
+// tasks that was and how many bytes it took. What a run works in stays.
+func Clean(runs string) (tasks int, size int64, err error) {
+	folders, err := left(runs)
+	bad := []error{err}
+	for _, folder := range folders {
+		n := sizeOf(folder)
+		removed, err := removeFolder(folder)
+		if bad = append(bad, err); removed {
+			tasks, size = tasks+1, size+n
+		}
+	}
+	return tasks, size, errors.Join(bad...)
+}
+
+// Leftovers says of how many tasks there are folders, and how many bytes they take.
+func Leftovers(runs string) (tasks int, size int64) {
+	folders, err := left(runs)
+	if err != nil {
+		return 0, 0
+	}
+	for _, folder := range folders {
+		if n := sizeOf(folder); n > 0 {
+			tasks, size = tasks+1, size+n
+		}
+	}
+	return tasks, size
+}
+
+// sizeOf is how many bytes the files below a folder have.
+func sizeOf(folder string) (size int64) {
+	filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error { //nolint:errcheck // as far as it can be read
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// removeFolder removes the folder of a task, with what the repositories know of the
+// worktrees in it, unless a run works there.
+func removeFolder(folder string) (removed bool, err error) {
+	free, err := Occupy(folder)
+	if schemas.CodeOf(err) == schemas.CodeBusy {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer free()
+	places, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
+	if err != nil {
+		return false, err
+	}
+	for _, tree := range places {
+		forgetWorktree(tree)
+	}
+	return true, removeAll(folder)
+}
+
+// forgetWorktree removes what a repository keeps of a worktree. What stands in the worktree
+// is its worker's, so it counts only if the repository's side names the worktree, too.
+func forgetWorktree(tree string) {
+	mark, err := os.ReadFile(filepath.Join(tree, ".git"))
+	if err != nil {
+		return
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(mark)), "gitdir: ")
+	if !ok || filepath.Base(filepath.Dir(dir)) != "worktrees" {
+		return
+	}
+	back, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	if err == nil && samePlace(strings.TrimSpace(string(back)), filepath.Join(tree, ".git")) {
+		removeAll(dir) //nolint:errcheck // git forgets it by itself some day
+	}
 }
 
 // Discard throws the branch of a task away, with what its attempts left. A branch that is

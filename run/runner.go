@@ -23,6 +23,7 @@ type Config struct {
 	Models   map[schemas.PipelineRole]string // "" = the client's own choice
 	Prepare  string                          // a command that runs in each worktree before it is used, "" = none
 	Parallel int                             // seats at once
+	PlanOnly bool                            // it stops once there is a plan
 	Limits   Limits                          // of one seat
 	Budget   Budget
 	Board    Board
@@ -43,14 +44,15 @@ type Runner struct {
 
 // Ending is how a run ended.
 type Ending struct {
-	View   controller.View
-	Why    string // it ended before the task did
-	Paused bool   // by the user or a budget: --resume goes on
-	Spent  work.Usage
-	Priced bool // the price of everything is known
-	Branch string
-	Base   string
-	Tip    string
+	View    controller.View
+	Why     string // it ended before the task did
+	Paused  bool   // by the user or a budget: --resume goes on
+	Planned bool   // it stopped at the plan, as it was told to
+	Spent   work.Usage
+	Priced  bool // the price of everything is known
+	Branch  string
+	Base    string
+	Tip     string
 }
 
 // New makes a runner.
@@ -83,6 +85,9 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 // look is how often the task is looked at when nothing wakes the run.
 const look = time.Second
 
+// errPlanned ends a run that was to stop at the plan.
+var errPlanned = &errOver{"there is a plan", true}
+
 // loop runs until the task is over (nil) or the run is.
 func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) error {
 	tick := time.NewTicker(look)
@@ -99,6 +104,10 @@ func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) err
 		if v.State.Final() {
 			return nil
 		}
+		planned := r.PlanOnly && v.State == schemas.TaskRunning
+		if planned && len(f.busy) == 0 {
+			return errPlanned
+		}
 		if err := r.trunk.gather(ctx, v); err != nil {
 			return err
 		}
@@ -108,7 +117,7 @@ func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) err
 			}
 			continue
 		}
-		if f.start(ctx, v) == 0 && len(f.busy) == 0 && waitsForPerson(v) {
+		if !planned && f.start(ctx, v) == 0 && len(f.busy) == 0 && waitsForPerson(v) {
 			return &errOver{"the task waits for a person", false}
 		}
 		select {
@@ -207,7 +216,7 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 		return e, err
 	}
 	if isOver {
-		e.Why, e.Paused = over.why, over.stopped
+		e.Why, e.Paused, e.Planned = over.why, over.stopped, over == errPlanned
 	}
 	e.Spent, e.Priced = r.budget.total()
 	e.Branch, e.Base = Branch(r.Task), r.Repo.Base

@@ -124,6 +124,9 @@ func (s *seat) show(p Phase, doing string) {
 	if doing != "" || p != Working {
 		s.state.Doing = doing
 	}
+	if p.Over() {
+		s.state.Ended = time.Now()
+	}
 	s.board.seat(s.state)
 }
 
@@ -255,19 +258,23 @@ func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 // once asks the client once and has the node record what it did.
 func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 	var seen record
-	began := time.Now()
+	began, before := time.Now(), s.state.Usage
 	answer, err := s.client.Ask(ctx, o, func(e Event) {
 		seen.note(e)
 		switch e.Kind {
+		case Used:
+			s.state.Usage = added(before, e.Usage)
+			s.show(s.state.Phase, s.state.Doing)
 		case Called:
 			s.state.Calls++
 			s.show(Working, e.Tool+" "+e.Input)
 		case Began:
 			s.payer(s.client.Name(), e.Payer)
+			s.state.Doing = "" // what the node did before
 			s.show(Working, "")
 		}
 	})
-	s.state.Usage = added(s.state.Usage, answer.Usage)
+	s.state.Usage = added(before, answer.Usage)
 	s.budget.spend(answer.Usage)
 	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model,
 		Payer: answer.Payer, Outcome: work.RunAnswered,

@@ -32,6 +32,7 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
 	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
 	root := a.rootCommand(args)
 	root.SetArgs(args)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"cordelia/ops"
@@ -13,11 +16,76 @@ import (
 	"cordelia/schemas"
 )
 
-// runBoard shows a run as lines: what changed, once. With --json each is an event.
+// runBoard shows a run: drawn at a terminal, as lines elsewhere, as events with --json.
 type runBoard struct {
+	runner.Board
+	seats  seatList
+	live   *liveBoard // nil elsewhere than at a terminal
+	folder string     // where other terminals look what the seats do, "" = nowhere
+	done   func()
+}
+
+// newRunBoard makes the board of a run whose worktrees are made in a folder.
+func (a *app) newRunBoard(folder string) *runBoard {
+	b := &runBoard{folder: folder}
+	switch {
+	case a.asJSON:
+		b.Board = &runEvents{app: a, seats: &b.seats}
+	case drawable(a.errOut):
+		b.live = newLiveBoard(a, &b.seats)
+		b.Board = b.live
+	default:
+		b.Board = &runLines{app: a, seats: &b.seats}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var sharing sync.WaitGroup
+	sharing.Go(func() { b.share(ctx) })
+	b.done = sync.OnceFunc(func() {
+		stop()
+		sharing.Wait()
+		if b.live != nil {
+			b.live.end()
+		}
+	})
+	return b
+}
+
+// pause removes what is drawn, for a question to stand there, until it is resumed.
+func (b *runBoard) pause() {
+	if b.live != nil {
+		b.live.pause()
+	}
+}
+
+func (b *runBoard) resume() {
+	if b.live != nil {
+		b.live.resume()
+	}
+}
+
+// share tells other terminals what the seats do, until the run is over.
+func (b *runBoard) share(ctx context.Context) {
+	if b.folder == "" {
+		return
+	}
+	defer os.Remove(filepath.Join(b.folder, sharedFile)) //nolint:errcheck // it grows old
+	tick := time.NewTicker(shareEvery)
+	defer tick.Stop()
+	for {
+		shareSeats(b.folder, b.seats.all()) //nolint:errcheck // another terminal does not see it
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// runEvents prints a run as events, one a line.
+type runEvents struct {
 	*app
-	before controller.View
-	seats  map[string]runner.SeatState
+	seats  *seatList
+	before []byte
 }
 
 // runEvent is what --json prints of a run, one a line.
@@ -30,34 +98,44 @@ type runEvent struct {
 	End   *runEnd           `json:"end,omitempty"`
 }
 
-func (b *runBoard) emit(e runEvent) {
+func (a *app) emit(e runEvent) {
 	e.At = time.Now().UTC().Format(time.RFC3339Nano)
 	if raw, err := json.Marshal(e); err == nil {
-		fmt.Fprintf(b.out, "%s\n", ops.EscapeJSON(raw))
+		fmt.Fprintf(a.out, "%s\n", ops.EscapeJSON(raw))
 	}
+}
+
+// Note prints a note.
+func (b *runEvents) Note(text string) { b.emit(runEvent{Event: "note", Note: text}) }
+
+// Task prints the task, if it changed.
+func (b *runEvents) Task(v controller.View) {
+	if raw, err := json.Marshal(v); err == nil && string(raw) != string(b.before) {
+		b.before = raw
+		b.emit(runEvent{Event: "task", Task: &v})
+	}
+}
+
+// Seat prints how a seat stands.
+func (b *runEvents) Seat(s runner.SeatState) {
+	b.seats.put(s)
+	b.emit(runEvent{Event: "seat", Seat: &s})
+}
+
+// runLines prints what changes of a run, one a line.
+type runLines struct {
+	*app
+	seats  *seatList
+	before controller.View
 }
 
 // Note prints a line.
-func (b *runBoard) Note(text string) {
-	if b.asJSON {
-		b.emit(runEvent{Event: "note", Note: text})
-		return
-	}
-	b.note("%s", clean(text))
-}
+func (b *runLines) Note(text string) { b.note("%s", clean(text)) }
 
 // Task prints what changed of the task.
-func (b *runBoard) Task(v controller.View) {
+func (b *runLines) Task(v controller.View) {
 	old := b.before
 	b.before = v
-	if b.asJSON {
-		if was, err := json.Marshal(old); err == nil {
-			if is, err := json.Marshal(v); err == nil && string(is) != string(was) {
-				b.emit(runEvent{Event: "task", Task: &v})
-			}
-		}
-		return
-	}
 	if v.State != old.State || v.Round != old.Round {
 		line := "task " + string(v.State)
 		if v.Round > 0 {
@@ -92,17 +170,9 @@ func criteriaWord(s controller.SubTaskView) string {
 }
 
 // Seat prints how a seat stands, when that changed.
-func (b *runBoard) Seat(s runner.SeatState) {
-	if b.seats == nil {
-		b.seats = map[string]runner.SeatState{}
-	}
-	before := b.seats[s.WorkID]
-	b.seats[s.WorkID] = s
-	if b.asJSON {
-		b.emit(runEvent{Event: "seat", Seat: &s})
-		return
-	}
-	if before.Phase == s.Phase && before.Calls == s.Calls {
+func (b *runLines) Seat(s runner.SeatState) {
+	before := b.seats.put(s)
+	if before.Phase == s.Phase && before.Calls == s.Calls && before.Doing == s.Doing {
 		return
 	}
 	line := fmt.Sprintf("  %-3s %-12s %s", s.Role, s.Client, s.Phase)
@@ -110,90 +180,14 @@ func (b *runBoard) Seat(s runner.SeatState) {
 		line += ": " + cut(clean(s.Doing), 80)
 	}
 	if s.Phase == runner.Filed {
-		line += fmt.Sprintf(" after %s, %s", time.Since(s.Began).Round(100*time.Millisecond),
+		line += fmt.Sprintf(" after %s, %s", s.Ended.Sub(s.Began).Round(100*time.Millisecond),
 			spentWords(s.Usage.Input+s.Usage.Cached+s.Usage.Written, s.Usage.Output, s.Usage.Cost))
 	}
 	b.line("%s", line)
 }
 
-func (b *runBoard) line(format string, args ...any) { fmt.Fprintf(b.errOut, format+"\n", args...) }
+func (b *runLines) line(format string, args ...any) { fmt.Fprintf(b.errOut, format+"\n", args...) }
 
 func spentWords(in, out, cost int64) string {
 	return fmt.Sprintf("%d tokens in, %d out, %s", in, out, runner.Money(cost))
-}
-
-// runEnd is the end of a run.
-type runEnd struct {
-	TaskID string            `json:"task_id"`
-	State  schemas.TaskState `json:"state"`
-	Why    string            `json:"stopped_because,omitempty"`
-	Branch string            `json:"branch"`
-	Base   string            `json:"base"`
-	Tip    string            `json:"tip"`
-	Input  int64             `json:"input_tokens"`
-	Output int64             `json:"output_tokens"`
-	Cost   int64             `json:"cost_micros"`
-	Priced bool              `json:"priced"` // the price of everything is known
-	Result json.RawMessage   `json:"result,omitempty"`
-	Next   []string          `json:"next"`
-}
-
-// showEnding prints what became of the task, and what can be done now.
-func (w *acting) showEnding(ctx context.Context, interrupted bool, e runner.Ending) error {
-	short := schemas.ShortID(e.View.TaskID)
-	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip,
-		Output: e.Spent.Output,
-		Input:  e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cost: e.Spent.Cost, Priced: e.Priced,
-		Result: e.View.Result}
-	switch {
-	case !e.View.State.Final() && e.View.State == schemas.TaskReview:
-		end.Next = []string{"decide: cordelia review", "look: git log -p " + e.Branch}
-	case !e.View.State.Final():
-		end.Next = []string{"go on: cordelia run --resume " + short, "give it up: cordelia task cancel " + short}
-	case e.Tip == e.Base:
-		end.Next = []string{"nothing was changed"}
-	default:
-		end.Next = []string{"look: git diff HEAD..." + e.Branch, "merge: git merge " + e.Branch,
-			"throw away: git branch -D " + e.Branch}
-	}
-	if w.asJSON {
-		(&runBoard{app: w.app}).emit(runEvent{Event: "end", End: &end})
-		return runExit(interrupted, e)
-	}
-	answer, err := w.call(ctx, "task_status", map[string]any{"task_id": e.View.TaskID, "detail": true})
-	if err != nil {
-		return err
-	}
-	if err := showTask(w.app, answer); err != nil {
-		return err
-	}
-	cost := spentWords(end.Input, end.Output, end.Cost)
-	if !e.Priced {
-		cost += " and what has no price"
-	}
-	w.say("")
-	if e.Why != "" {
-		w.say("stopped  %s", clean(e.Why))
-	}
-	w.say("spent    %s", cost)
-	w.say("branch   %s", e.Branch)
-	for _, next := range end.Next {
-		w.say("  %s", next)
-	}
-	return runExit(interrupted, e)
-}
-
-// runExit is the exit code of a run.
-func runExit(interrupted bool, e runner.Ending) error {
-	switch {
-	case e.View.State == schemas.TaskAccepted:
-		return nil
-	case e.View.State == schemas.TaskAbandoned:
-		return exitAbandoned
-	case e.View.State == schemas.TaskCancelled:
-		return exitCancelled
-	case interrupted:
-		return exitInterrupted
-	}
-	return exitUnfinished
 }

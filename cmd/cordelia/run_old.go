@@ -9,33 +9,22 @@ import (
 	"cordelia/schemas"
 )
 
-// oldRuns lists the tasks of a repository, or throws one of them away.
-func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, discard string) error {
+// oldRuns lists the tasks of a repository, throws one of them away, or removes what killed
+// runs left.
+func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, f runFlags) error {
 	seats := &ops.Seats{Node: w.node, Person: w.caller}
-	if discard == "" {
-		known, err := seats.Knows(ctx, repo.Top)
-		if err != nil {
-			return err
-		}
-		if !known {
-			w.say("No task was begun in %s.", clean(repo.Top))
-			return nil
-		}
-		answer, err := w.call(ctx, "task_status", map[string]any{"group": seats.Group(repo.Top), "limit": 50})
-		if err != nil {
-			return err
-		}
-		if w.asJSON {
-			return w.printJSON(answer)
-		}
-		return showTasks(w.app, answer)
+	switch {
+	case f.clean:
+		return w.cleanRuns()
+	case f.list:
+		return w.listRuns(ctx, seats, repo)
 	}
-	v, err := seats.View(ctx, discard)
+	v, err := seats.View(ctx, f.discard)
 	if err != nil {
 		return err
 	}
 	if !seats.Belongs(v, repo.Top) {
-		return schemas.Invalidf("task %s is none of this repository", discard).
+		return schemas.Invalidf("task %s is none of this repository", f.discard).
 			Try("run it in the repository it was begun in")
 	}
 	if !v.State.Final() {
@@ -52,4 +41,46 @@ func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, discard s
 	}
 	w.say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), runner.Branch(v.TaskID))
 	return nil
+}
+
+// listRuns lists the tasks of a repository, and says what worktrees take.
+func (w *acting) listRuns(ctx context.Context, seats *ops.Seats, repo *runner.Repository) error {
+	known, err := seats.Knows(ctx, repo.Top)
+	if err != nil {
+		return err
+	}
+	if !known {
+		w.say("No task was begun in %s.", clean(repo.Top))
+		return nil
+	}
+	answer, err := w.call(ctx, "task_status", map[string]any{"group": seats.Group(repo.Top), "limit": 50})
+	if err != nil {
+		return err
+	}
+	if w.asJSON {
+		return w.printJSON(answer)
+	}
+	if err := showTasks(w.app, answer); err != nil {
+		return err
+	}
+	runs, err := runsFolder()
+	if err != nil {
+		return err
+	}
+	if n, size := runner.Leftovers(runs); n > 0 {
+		w.note("worktrees of %s take %s in %s; they go 7 days after the last use, or with cordelia run --clean",
+			schemas.Count(n, "task", "tasks"), bytesOf(size), clean(runs))
+	}
+	return nil
+}
+
+// cleanRuns removes the worktrees of runs that no process works on.
+func (w *acting) cleanRuns() error {
+	runs, err := runsFolder()
+	if err != nil {
+		return err
+	}
+	n, size, err := runner.Clean(runs)
+	w.say("Removed: worktrees of %s, %s.", schemas.Count(n, "task", "tasks"), bytesOf(size))
+	return err
 }

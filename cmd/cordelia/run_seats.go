@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,4 +86,38 @@ func clientNamed(name string) (runner.Client, error) {
 		return runner.Codex{Program: path, Self: self}, nil
 	}
 	return runner.ClaudeCode{Program: path, Self: self}, nil
+}
+
+// shield gives what workers may reach, and words it for the user.
+func (f runFlags) shield(ctx context.Context,
+	repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
+	switch f.sandbox {
+	case "none":
+		return func(string, *runner.Worktree, string) (runner.Shield, error) { return runner.Shield{}, nil },
+			"none: workers reach what you can", nil
+	case "auto":
+	default:
+		return nil, "", schemas.Invalidf("--sandbox %s is not known", f.sandbox).Expecting("auto or none")
+	}
+	holds, _, err := runner.Shielded()
+	if err != nil {
+		return nil, "", err
+	}
+	var add runner.Reach
+	for _, path := range f.read {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return nil, "", err
+		}
+		add.Read = append(add.Read, whole)
+	}
+	for _, port := range f.ports {
+		if port < 1 || port > 65535 {
+			return nil, "", schemas.Invalidf("--port %d is none", port).Expecting("1 to 65535")
+		}
+		add.Ports = append(add.Ports, uint16(port))
+	}
+	return func(place string, w *runner.Worktree, door string) (runner.Shield, error) {
+		return repo.WorkerShield(ctx, place, w, door, add)
+	}, strings.Join(holds, "; "), nil
 }

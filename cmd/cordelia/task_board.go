@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
+	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
@@ -28,6 +30,8 @@ type pipelineView struct {
 		SubTaskID string                     `json:"subtask_id"`
 		Verdicts  []schemas.CriterionVerdict `json:"criteria_verdicts"`
 	} `json:"outcomes"` // with detail
+
+	running []runner.SeatState // that a run fills now, as it tells
 }
 
 // subtaskView is a part of the round in force; each criterion begins with pass, fail
@@ -64,7 +68,7 @@ type roundView struct {
 // board lays a task out in lines of at most width columns; 0 cuts and folds nothing.
 func (v pipelineView) board(width int, colours bool) string {
 	parts := []string{v.head().render(width, colours), v.matrix().orNothing(width, colours),
-		v.seats().render(width, colours),
+		v.seating(width, colours),
 		v.losses(width, colours), v.evidence().render(width, colours), v.ending().render(width, colours)}
 	var b strings.Builder
 	for _, p := range parts {
@@ -165,6 +169,14 @@ func (t table) orNothing(width int, colours bool) string {
 		return ""
 	}
 	return t.render(width, colours)
+}
+
+// seating is who fills the seats: in a run with what each does now.
+func (v pipelineView) seating(width int, colours bool) string {
+	if v.running != nil {
+		return seatTable(v.running, time.Now(), width).orNothing(width, colours) + spentLine(v.running, width, colours)
+	}
+	return v.seats().render(width, colours)
 }
 
 // seats says who is expected to do something.

@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +41,7 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 					}
 					return err
 				}
-				t := taskWatch{acting: w, id: words[0]}
+				t := taskWatch{acting: w, id: words[0], board: canvas{out: a.out}}
 				err := t.follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
 					a.note("the task goes on; see it again with: cordelia task watch %s", short(t.id))
@@ -64,18 +61,14 @@ const (
 	watchTick  = time.Second            // between two looks at the terminal's size
 )
 
-// leastWidth is the width of terminals, in columns, that a task is drawn on: what the
-// terminal folds could not be drawn over.
-const leastWidth = 60
-
 // taskWatch shows one task as it changes.
 type taskWatch struct {
 	*acting
 	id     string
 	answer []byte        // as it was shown last
 	before *pipelineView // what it said, nil = nothing was shown
-	drawn  int           // lines on the terminal
-	width  int           // of the terminal they were drawn for
+	board  canvas
+	live   bool // what is drawn is a run's, which goes on
 }
 
 // follow shows the task until it is over.
@@ -106,7 +99,7 @@ func (t *taskWatch) follow(ctx context.Context) error {
 			case <-woken:
 				waiting = false
 			case <-tick.C:
-				waiting = !t.resized()
+				waiting = !t.moved()
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -120,7 +113,7 @@ func (t *taskWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(answer, t.answer) && !t.resized() {
+	if bytes.Equal(answer, t.answer) && !t.moved() {
 		return nil
 	}
 	now, err := decodeTask(answer)
@@ -143,11 +136,12 @@ func (t *taskWatch) show(now *pipelineView, answer json.RawMessage) error {
 	if t.asJSON {
 		return t.printLine(answer)
 	}
-	if wide, high := screen(t.out); wide >= leastWidth && os.Getenv("TERM") != "dumb" {
+	if drawable(t.out) {
+		wide, high := screen(t.out)
 		t.draw(now, wide, high)
 		return nil
 	}
-	t.drawn = 0
+	t.board.drawn = 0
 	at := t.now()
 	for _, l := range now.changes(t.before) {
 		t.say("%s  %s", at, l)
@@ -155,25 +149,20 @@ func (t *taskWatch) show(now *pipelineView, answer json.RawMessage) error {
 	return nil
 }
 
-// resized reports whether the terminal has another width than what is drawn on it.
-func (t *taskWatch) resized() bool { return t.drawn > 0 && columns(t.out) != t.width }
+// moved reports whether what is drawn is out of date although the task is as it was: the
+// terminal has another width, or seats go on that a run fills.
+func (t *taskWatch) moved() bool {
+	return t.board.resized() || drawable(t.out) && (t.live || t.before != nil && sharedSeats(t.before.TaskID) != nil)
+}
 
-// draw puts the task where it was drawn before. What does not fit the terminal is
-// left out, as lines that scrolled away could not be drawn over.
+// draw puts the task where it was drawn before.
 func (t *taskWatch) draw(now *pipelineView, wide, high int) {
+	rest := ""
 	if !now.State.Final() {
 		now.Outcomes = nil // their evidence is for who reads it afterwards
+		now.running = sharedSeats(now.TaskID)
+		rest = "cordelia task show has it all"
 	}
-	list := strings.Split(strings.TrimSuffix(now.board(wide, t.colours()), "\n"), "\n")
-	if most := high - 1; len(list) > most && !now.State.Final() {
-		left := len(list) - most + 1
-		list = append(list[:max(0, most-1)], fmt.Sprintf("… %s more: cordelia task show has it all",
-			schemas.Count(left, "line", "lines")))
-	}
-	over := ""
-	if t.drawn > 0 {
-		over = fmt.Sprintf("\x1b[%dF\x1b[J", t.drawn)
-	}
-	fmt.Fprint(t.out, over+strings.Join(list, "\n")+"\n")
-	t.drawn, t.width = len(list), wide
+	t.live = now.running != nil
+	t.board.draw(now.board(wide, t.colours()), wide, high, rest)
 }

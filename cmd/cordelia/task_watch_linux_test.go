@@ -157,11 +157,11 @@ func TestWatchFitsTheTerminal(t *testing.T) {
 	draw := func(v *pipelineView, high int) (string, int) {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		require.NoError(t, err)
-		w := taskWatch{acting: &acting{app: &app{out: out}}}
+		w := taskWatch{acting: &acting{app: &app{out: out}}, board: canvas{out: out}}
 		w.draw(v, 80, high)
 		raw, err := os.ReadFile(out.Name())
 		require.NoError(t, errors.Join(err, out.Close()))
-		return string(raw), w.drawn
+		return string(raw), w.board.drawn
 	}
 	v := sampleView(t)
 	v.Outcomes = nil

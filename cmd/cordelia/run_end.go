@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// runEnd is the end of a run.
+type runEnd struct {
+	TaskID  string            `json:"task_id"`
+	State   schemas.TaskState `json:"state"`
+	Why     string            `json:"stopped_because,omitempty"`
+	Branch  string            `json:"branch"`
+	Base    string            `json:"base"`
+	Tip     string            `json:"tip"`
+	Input   int64             `json:"input_tokens"`
+	Output  int64             `json:"output_tokens"`
+	Cost    int64             `json:"cost_micros"`
+	Priced  bool              `json:"priced"` // the price of everything is known
+	Result  json.RawMessage   `json:"result,omitempty"`
+	Applied string            `json:"applied,omitempty"` // how it was merged
+	Refused string            `json:"not_applied_because,omitempty"`
+	Report  string            `json:"report,omitempty"` // its file
+	Next    []string          `json:"next"`
+}
+
+// finish applies what was accepted, if that is wanted, and prints what became of the task
+// and what can be done now.
+func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending, began time.Time) error {
+	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip,
+		Output: e.Spent.Output, Input: e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cost: e.Spent.Cost,
+		Priced: e.Priced, Result: e.View.Result}
+	code := runExit(interrupted, e)
+	if r.f.apply && e.View.State == schemas.TaskAccepted {
+		how, err := r.repo.Apply(ctx, e.View.TaskID)
+		if end.Applied = how; err != nil {
+			end.Refused, code = withHint(err), exit(exitBusy)
+		}
+	}
+	end.Next = nextSteps(e, end.Applied)
+	answer, err := r.call(ctx, "task_status", map[string]any{"task_id": e.View.TaskID, "detail": true})
+	if err != nil {
+		return err
+	}
+	v, err := decodeTask(answer)
+	if err != nil {
+		return err
+	}
+	if end.Report, err = r.keepReport(ctx, v, end, began); err != nil {
+		r.note("the report was not written: %v", err)
+	}
+	if r.asJSON {
+		r.emit(runEvent{Event: "end", End: &end})
+	} else {
+		r.showEnd(v, e, end)
+	}
+	r.notify(fmt.Sprintf("%s: %s", e.View.State, schemas.Shorten(e.View.Intent, 80)))
+	return code
+}
+
+// withHint is what an error says, and what to do.
+func withHint(err error) string {
+	text := messageOf(err)
+	if hint := hintOf(err); hint != "" {
+		text += "; " + hint
+	}
+	return text
+}
+
+// nextSteps are the commands that the user may want now.
+func nextSteps(e runner.Ending, applied string) []string {
+	short := schemas.ShortID(e.View.TaskID)
+	switch {
+	case e.Planned:
+		return []string{"carry it out: cordelia run --resume " + short, "throw away: cordelia run --discard " + short}
+	case !e.View.State.Final() && e.View.State == schemas.TaskReview:
+		return []string{"decide: cordelia review", "look: git log -p " + e.Branch}
+	case !e.View.State.Final():
+		return []string{"go on: cordelia run --resume " + short, "give it up: cordelia task cancel " + short}
+	case e.Tip == e.Base:
+		return []string{"nothing was changed"}
+	case applied != "":
+		return []string{"look: git log -p", "throw the branch away: git branch -d " + e.Branch}
+	}
+	return []string{"look: git diff HEAD..." + e.Branch, "merge: git merge " + e.Branch,
+		"throw away: git branch -D " + e.Branch}
+}
+
+// showEnd prints the end for people.
+func (r *taskRun) showEnd(v *pipelineView, e runner.Ending, end runEnd) {
+	text := v.board(columns(r.out), r.colours())
+	if e.Planned {
+		text = planText(e.View, columns(r.out), r.colours())
+	}
+	r.out.WriteString(text) //nolint:errcheck // as any print
+	r.say("")
+	if e.Why != "" {
+		r.say("stopped  %s", clean(e.Why))
+	}
+	r.say("spent    %s", end.spent())
+	r.say("branch   %s", e.Branch)
+	if end.Applied != "" {
+		r.say("applied  %s", clean(end.Applied))
+	}
+	if end.Refused != "" {
+		r.say("not applied: %s", clean(end.Refused))
+	}
+	if end.Report != "" {
+		r.say("report   %s", clean(end.Report))
+	}
+	for _, next := range end.Next {
+		r.say("  %s", next)
+	}
+}
+
+func (e runEnd) spent() string {
+	text := spentWords(e.Input, e.Output, e.Cost)
+	if !e.Priced {
+		text += " and what has no price"
+	}
+	return text
+}
+
+// runExit is the exit code of a run.
+func runExit(interrupted bool, e runner.Ending) error {
+	switch {
+	case e.View.State == schemas.TaskAccepted:
+		return nil
+	case e.View.State == schemas.TaskAbandoned:
+		return exitAbandoned
+	case e.View.State == schemas.TaskCancelled:
+		return exitCancelled
+	case interrupted:
+		return exitInterrupted
+	case e.Planned:
+		return nil
+	}
+	return exitUnfinished
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"cordelia/pipeline/controller"
+	runner "cordelia/run"
+)
+
+// liveBoard draws a run at the terminal: the task with its criteria, and one line a seat.
+// Notes stay above it.
+type liveBoard struct {
+	*app
+	seats *seatList
+
+	mu     sync.Mutex
+	canvas canvas
+	task   *pipelineView
+	still  bool // nothing is drawn: the user is asked something, or the run is over
+	quit   chan struct{}
+}
+
+func newLiveBoard(a *app, seats *seatList) *liveBoard {
+	b := &liveBoard{app: a, seats: seats, canvas: canvas{out: a.errOut}, quit: make(chan struct{})}
+	go func() {
+		tick := time.NewTicker(watchTick) // for the times
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				b.draw(nil)
+			case <-b.quit:
+				return
+			}
+		}
+	}()
+	return b
+}
+
+// draw does something and draws what follows.
+func (b *liveBoard) draw(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if change != nil {
+		change()
+	}
+	if b.still || b.task == nil {
+		return
+	}
+	v := *b.task
+	v.running, v.Result, v.Proposed = b.seats.all(), nil, nil
+	wide, high := screen(b.canvas.out)
+	b.canvas.draw(v.board(wide, b.colours()), wide, high, "cordelia task show has it all")
+}
+
+// Note prints a line above the board.
+func (b *liveBoard) Note(text string) {
+	b.draw(func() {
+		b.canvas.clear()
+		b.note("%s", clean(text))
+	})
+}
+
+// Task draws how the task stands.
+func (b *liveBoard) Task(v controller.View) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return
+	}
+	var now pipelineView
+	if json.Unmarshal(raw, &now) != nil {
+		return
+	}
+	now.Outcomes = nil // their evidence is for who reads it afterwards
+	b.draw(func() { b.task = &now })
+}
+
+// Seat draws how a seat stands.
+func (b *liveBoard) Seat(s runner.SeatState) {
+	b.seats.put(s)
+	b.draw(nil)
+}
+
+// pause removes the board, until it is resumed.
+func (b *liveBoard) pause() {
+	b.draw(func() {
+		b.canvas.clear()
+		b.still = true
+	})
+}
+
+func (b *liveBoard) resume() { b.draw(func() { b.still = false }) }
+
+// end removes the board for good and leaves its seats there.
+func (b *liveBoard) end() {
+	b.pause()
+	close(b.quit)
+	if list := b.seats.all(); len(list) > 0 {
+		wide := columns(b.errOut)
+		text := seatTable(list, time.Now(), wide).render(wide, b.colours())
+		b.errOut.WriteString(text + "\n") //nolint:errcheck // as any print
+	}
+}
+
+// seatList is how the seats of a run stand, and stood.
+type seatList struct {
+	mu   sync.Mutex
+	list []runner.SeatState // in the order in which they were begun
+}
+
+// put notes how a seat stands, and gives how it stood before.
+func (l *seatList) put(s runner.SeatState) (before runner.SeatState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.IndexFunc(l.list,
+		func(o runner.SeatState) bool { return o.WorkID == s.WorkID && o.Agent == s.Agent })
+	if at < 0 {
+		l.list = append(l.list, s)
+		return before
+	}
+	before, l.list[at] = l.list[at], s
+	return before
+}
+
+func (l *seatList) all() []runner.SeatState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list)
+}

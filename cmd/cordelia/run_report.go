@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// keepReport writes the report of a run: where the user wants it, else into the cache
+// folder, where it is kept as long as the worktrees of ended tasks.
+func (r *taskRun) keepReport(ctx context.Context, v *pipelineView, end runEnd, began time.Time) (string, error) {
+	path := r.f.report
+	if path == "" {
+		runs, err := runsFolder()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(filepath.Dir(runs), "reports", schemas.ShortID(end.TaskID)+".md")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+	}
+	stat := ""
+	if end.Base != end.Tip {
+		var err error
+		if stat, err = r.repo.Stat(ctx, end.Base, end.Tip); err != nil {
+			return "", err
+		}
+	}
+	text := reportText(v, end, r.board.seats.all(), stat, began)
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
+
+// reportText is a run in Markdown: how it ended, the criteria with their evidence, the
+// rounds, what changed, and what each seat took.
+func reportText(v *pipelineView, end runEnd, seats []runner.SeatState, stat string, began time.Time) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("# %s\n", markdown(v.Intent))
+	say("- **%s**, task `%s`, branch `%s`, from `%.12s` to `%.12s`", end.State, end.TaskID, end.Branch, end.Base, end.Tip)
+	say("- begun %s, took %s; spent %s", zoned(began), time.Since(began).Round(time.Second), end.spent())
+	for _, one := range [][2]string{{"stopped", end.Why}, {"applied", end.Applied}, {"not applied", end.Refused}} {
+		if one[1] != "" {
+			say("- %s: %s", one[0], markdown(one[1]))
+		}
+	}
+	if v.Result != nil && v.Result.Reason != "" {
+		say("- %s", markdown(v.Result.Reason))
+	}
+	b.WriteString(reportCriteria(v))
+	if len(v.Rounds) > 0 {
+		say("\n## Rounds that failed\n\n| round | D | P | Ω | loss | then | why |\n|--:|--:|--:|--:|--:|---|---|")
+		for _, one := range v.Rounds {
+			say("| %d | %.2f | %.2f | %.2f | %.3f | %s | %s |", one.Round, one.D, one.P, one.Omega, one.L,
+				strings.ReplaceAll(markdown(one.Directive), "_", " "), markdown(one.Rationale))
+		}
+	}
+	if stat != "" {
+		say("\n## What changed\n\n```\n%s\n```", strings.ReplaceAll(block(strings.TrimRight(stat, "\n")), "```", "'''"))
+	}
+	if len(seats) > 0 {
+		say("\n## Seats\n\n| role | agent | client | calls | tokens | cost | time | for | ended |\n" +
+			"|---|---|---|--:|--:|--:|--:|---|---|")
+	}
+	for _, s := range seats {
+		say("| %s | %s | %s | %d | %d | %s | %s | %s | %s |", s.Role, markdown(s.Agent), markdown(s.Client), s.Calls,
+			tokensOf(s.Usage), runner.Money(s.Usage.Cost), took(s, time.Now()), markdown(s.About), markdown(nowWord(s)))
+	}
+	say("\n## Next\n")
+	for _, next := range end.Next {
+		say("- %s", next)
+	}
+	return b.String()
+}
+
+// reportCriteria are the criteria with their verdicts and, of subtasks, the evidence.
+func reportCriteria(v *pipelineView) string {
+	var b strings.Builder
+	b.WriteString("\n## Criteria\n\n| of | verdict | criterion | evidence |\n|---|---|---|---|\n")
+	judgedAt := map[string]bool{}
+	for _, o := range v.Outcomes {
+		judgedAt[o.SubTaskID] = true
+		for _, c := range o.Verdicts {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdown(v.subtask(o.SubTaskID)), c.Verdict, markdown(c.Criterion),
+				markdown(schemas.Shorten(c.Evidence, 500)))
+		}
+	}
+	row := func(of, one string) {
+		verdict, text := judged(one)
+		fmt.Fprintf(&b, "| %s | %s | %s | |\n", markdown(of), markdown(verdict), markdown(text))
+	}
+	for _, s := range v.SubTasks {
+		for _, one := range s.Criteria {
+			if !judgedAt[s.ID] {
+				row(s.Intent, one)
+			}
+		}
+	}
+	for _, one := range v.Criteria {
+		row("the whole", one)
+	}
+	return b.String()
+}
+
+// markdown makes a text one line that says in a table what it says.
+func markdown(s string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "`", "'", "\\", "\\\\").Replace(clean(s))
+}

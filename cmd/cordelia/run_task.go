@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cordelia/internal/check"
+	"cordelia/mcp"
+	"cordelia/ops"
+	"cordelia/pipeline/controller"
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// equipment is what fills seats in a repository, as the flags say.
+type equipment struct {
+	repo     *runner.Repository
+	project  runner.Project
+	client   map[schemas.PipelineRole]runner.Client
+	models   map[schemas.PipelineRole]string
+	self     string // path of this program
+	shield   func(string, *runner.Worktree, string) (runner.Shield, error)
+	shielded string // what the shield holds, in words
+}
+
+// taskRun is one call of cordelia run.
+type taskRun struct {
+	*acting
+	equipment
+	f     runFlags
+	seats *ops.Seats
+	task  controller.View
+	board *runBoard
+}
+
+// runTask begins a task, or goes on with one, and fills its seats.
+func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
+	if err := f.one(words); err != nil {
+		return err
+	}
+	repo, err := runner.OpenRepository(ctx, ".")
+	if err != nil {
+		return err
+	}
+	if f.list || f.clean || f.discard != "" {
+		return a.person(ctx, func(w *acting) error { return w.oldRuns(ctx, repo, f) })
+	}
+	e, err := f.equip(ctx, repo)
+	if err != nil {
+		return err
+	}
+	a.tune = recordedOnly
+	return a.person(ctx, func(w *acting) error {
+		r := &taskRun{acting: w, equipment: e, f: f, seats: &ops.Seats{Node: w.node, Person: w.caller}}
+		if err := r.agree(ctx); err != nil {
+			return err
+		}
+		return r.run(ctx, words)
+	})
+}
+
+// recordedOnly has the node demand a record: machine checks of this home's folders say
+// nothing about a worktree, and what an executor only claims proves nothing.
+func recordedOnly(c *ops.Config) {
+	c.Checks = check.Env{}
+	c.Tasks.Evidence.RequireRecorded = true
+	c.Tasks.Evidence.JudgeCalls = true // which the runner makes: a judge has no tools
+}
+
+// equip finds who fills the seats, and what they may reach.
+func (f runFlags) equip(ctx context.Context, repo *runner.Repository) (e equipment, err error) {
+	e.repo = repo
+	if e.models, err = byRole("model", f.model); err != nil {
+		return e, err
+	}
+	if e.project, err = repo.Project(); err != nil {
+		return e, err
+	}
+	if f.prepare != "" {
+		e.project.Prepare = f.prepare
+	}
+	if e.client, err = f.clients(); err != nil {
+		return e, err
+	}
+	if e.self, err = os.Executable(); err != nil {
+		return e, fmt.Errorf("find this program: %w", err)
+	}
+	e.shield, e.shielded, err = f.shield(ctx, repo)
+	return e, err
+}
+
+// run fills the seats of the task until it is over, and says how it ended.
+func (r *taskRun) run(ctx context.Context, words string) error {
+	included := 0
+	var err error
+	if r.f.include {
+		if included, err = r.repo.IncludeChanges(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.begin(ctx, words); err != nil {
+		return err
+	}
+	folder, err := runFolder(r.task.TaskID)
+	if err != nil {
+		return err
+	}
+	free, err := runner.Occupy(folder)
+	if err != nil {
+		return err
+	}
+	defer free()
+	r.board = r.newRunBoard(folder)
+	defer r.board.done()
+	for _, note := range r.repo.Notes(ctx, included) {
+		r.board.Note(note)
+	}
+	if err := runner.Sweep(filepath.Dir(folder), time.Now()); err != nil {
+		r.board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
+	}
+	r.board.Note(fmt.Sprintf("task %s; its branch: %s", schemas.ShortID(r.task.TaskID), runner.Branch(r.task.TaskID)))
+	began := time.Now()
+	e, err := r.fill(ctx, folder)
+	if err != nil {
+		return err
+	}
+	r.board.done()
+	return r.finish(context.WithoutCancel(ctx), ctx.Err() != nil, e, began)
+}
+
+// begin submits the task, or finds the one to go on with.
+func (r *taskRun) begin(ctx context.Context, words string) (err error) {
+	id := r.f.resume
+	if id == "" {
+		if id, err = r.seats.Submit(ctx, runner.Request{Words: words, Folder: r.repo.Top}); err != nil {
+			return err
+		}
+	}
+	if r.task, err = r.seats.View(ctx, id); err != nil {
+		return err
+	}
+	if !r.seats.Belongs(r.task, r.repo.Top) {
+		return schemas.Invalidf("task %s is none of this repository", id).Try("run it in the repository it was begun in")
+	}
+	return nil
+}
+
+// fill fills seats until the task is over or stopped; with --plan-only it stops at the
+// plan and, where somebody can be asked, asks whether to go on.
+func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err error) {
+	limited := ctx
+	if r.f.maxTime > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeoutCause(ctx, r.f.maxTime,
+			fmt.Errorf("the time of this run (%s) is over", r.f.maxTime))
+		defer cancel()
+	}
+	config := runner.Config{Node: servedSeats{r.seats, r.acting}, Repo: r.repo, Task: r.task.TaskID, Folder: folder,
+		Self: r.self, Prepare: r.project.Prepare, Models: r.models, Parallel: r.f.parallel, PlanOnly: r.f.planOnly,
+		Client: func(role schemas.PipelineRole) runner.Client { return r.client[role] }, Limits: seatLimits(),
+		Board: r.board, Shield: r.shield, Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
+	if columns(r.in) > 0 {
+		config.Ask = r.ask
+	}
+	whole := runner.New(config)
+	if e, err = whole.Run(limited); err != nil || !e.Planned {
+		return e, err
+	}
+	on, err := r.carryOut(ctx, e)
+	if err != nil || !on {
+		return e, err
+	}
+	whole.PlanOnly = false
+	return whole.Run(limited)
+}
+
+// carryOut shows a plan and asks whether to go on with it, if somebody can be asked.
+func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
+	if r.asJSON || columns(r.in) == 0 || ctx.Err() != nil {
+		return false, nil
+	}
+	r.board.pause()
+	defer r.board.resume()
+	r.errOut.WriteString(planText(e.View, columns(r.errOut), r.colours())) //nolint:errcheck // as any print
+	return r.yes(ctx, "Carry it out? [y/N] "), nil
+}
+
+// seatLimits bound one seat.
+func seatLimits() runner.Limits {
+	return runner.Limits{First: 2 * time.Minute, Idle: 20 * time.Minute, Total: 2 * time.Hour, Turns: 200}
+}
+
+// agree shows, before the first run in a repository, what it will do, and asks.
+func (r *taskRun) agree(ctx context.Context) error {
+	known, err := r.seats.Knows(ctx, r.repo.Top)
+	if err != nil || known || r.f.yes {
+		return err
+	}
+	fmt.Fprintf(r.errOut, "The first run in %s:\n  client   %s, with its own login: its account pays\n  sandbox  "+
+		"%s\n  limits   %s\n", clean(r.repo.Top), r.client[schemas.Executor].Name(), r.shielded, r.f.limits())
+	if r.project.Prepare != "" {
+		fmt.Fprintf(r.errOut, "  prepare  %s\n", clean(r.project.Prepare))
+	}
+	if columns(r.in) == 0 {
+		return schemas.Invalidf("nobody can be asked whether that is wanted").Try("say so with --yes")
+	}
+	if r.yes(ctx, "Go on? [y/N] ") {
+		return nil
+	}
+	return exitUnfinished
+}
+
+// yes asks a question at the terminal.
+func (a *app) yes(ctx context.Context, question string) bool {
+	fmt.Fprint(a.errOut, question)
+	line, err := a.line(ctx)
+	answer := strings.ToLower(line)
+	return err == nil && (answer == "y" || answer == "yes")
+}
+
+// line reads a line of the user's, until ctx ends.
+func (a *app) line(ctx context.Context) (string, error) {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(a.in).ReadString('\n')
+		line <- strings.TrimSpace(text)
+	}()
+	select {
+	case text := <-line:
+		return text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// ask asks the user R1's questions at the terminal.
+func (r *taskRun) ask(ctx context.Context, questions []string) (string, error) {
+	r.board.pause()
+	defer r.board.resume()
+	for _, q := range questions {
+		fmt.Fprintf(r.errOut, "? %s\n", clean(q))
+	}
+	fmt.Fprint(r.errOut, "Your answer, in a line (empty: go on without): ")
+	return r.line(ctx)
+}
+
+// servedSeats joins the seats of a run to the MCP face.
+type servedSeats struct {
+	*ops.Seats
+	w *acting
+}
+
+// Serve serves MCP to a worker, as its agent.
+func (s servedSeats) Serve(ctx context.Context, agent runner.Agent, conn net.Conn) error {
+	hand, err := s.Hand(agent)
+	if err != nil {
+		return err
+	}
+	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: version()})
+	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(hand.Entity), Value: hand})
+	return mcp.ServeStdio(ctx, router, conn, conn, mcp.StdioOptions{})
+}

@@ -1,0 +1,143 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// users runs git as the user would, in their working tree, but for what could run on its
+// own or change more than was asked for: hooks, monitors, and stashes.
+func (r *Repository) users(ctx context.Context, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=" + os.DevNull, "-c", "merge.autoStash=false", "-c", "submodule.recurse=false"}, args...)...)
+	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", &gitError{args[0], err, strings.TrimSpace(schemas.Shorten(string(out), 1000))}
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Apply merges the branch of a task into the branch that the user is on: by moving it
+// forward, or by a merge without conflicts. CodeConflict says what is in the way; then
+// branch, index and working tree are as they were.
+func (r *Repository) Apply(ctx context.Context, task string) (how string, err error) {
+	tip, err := r.Tip(ctx, task)
+	if err != nil {
+		return "", err
+	}
+	refuse := func(format string, args ...any) error {
+		return schemas.Conflictf(format, args...).Try("once that is settled: git merge %s", Branch(task))
+	}
+	switch now := r.head(ctx); {
+	case now == "":
+		return "", refuse("HEAD is on no branch")
+	case r.On != "" && now != r.On:
+		return "", refuse("you are on %s now, and the run began on %s", now, r.On)
+	}
+	head, err := r.users(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return "", err
+	}
+	base, err := r.git.line(ctx, "merge-base", head, tip)
+	if err != nil {
+		return "", refuse("the branch has no commit in common with %s", Branch(task))
+	}
+	how, args := "moved forward", []string{"merge", "--ff-only", "--no-stat", Branch(task)}
+	switch base {
+	case tip:
+		return "it is there already", nil
+	case head:
+	default:
+		if _, err := r.joined(ctx, head, tip, "try"); err != nil {
+			if c, ok := errors.AsType[*Conflict](err); ok {
+				return "", refuse("%v", c)
+			}
+			return "", err
+		}
+		how, args = "merged", []string{"merge", "--no-ff", "--no-edit", "--no-stat", Branch(task)}
+	}
+	if _, err := r.users(ctx, nil, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
+		return "", refuse("a merge of yours is under way")
+	}
+	if _, err := r.users(ctx, nil, args...); err != nil {
+		r.users(ctx, nil, "merge", "--abort") //nolint:errcheck // there is none to abort if git refused
+		return "", refuse("git does not merge it: %v", err)
+	}
+	return how, nil
+}
+
+// head is the branch that HEAD is on, "" if it is on none.
+func (r *Repository) head(ctx context.Context) string {
+	name, err := r.users(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// IncludeChanges makes a commit of what is uncommitted in the user's folder, as git add
+// would take it, and has the work begin there. Index and folder stay as they are. It gives
+// the number of changed files.
+func (r *Repository) IncludeChanges(ctx context.Context) (files int, err error) {
+	if out, err := r.users(ctx, nil, "ls-files", "--unmerged"); err != nil {
+		return 0, err
+	} else if out != "" {
+		return 0, schemas.Conflictf("a merge of yours has conflicts").Try("resolve them, or run it without --include-changes")
+	}
+	folder, err := os.MkdirTemp("", "cordelia-index-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // a leftover in the temporary folder
+	index := filepath.Join(folder, "index")
+	own := []string{"GIT_INDEX_FILE=" + index}
+	if err := r.copyIndex(ctx, index); err != nil {
+		return 0, err
+	}
+	if _, err := r.users(ctx, own, "add", "--all", "--", ":/"); err != nil {
+		return 0, err
+	}
+	tree, err := r.users(ctx, own, "write-tree")
+	if err != nil {
+		return 0, err
+	}
+	changed, err := r.git.call(ctx, "", "diff-tree", "-r", "--name-only", "-z", r.Base, tree)
+	if err != nil || changed == "" {
+		return 0, err
+	}
+	commit, err := r.git.line(ctx, "commit-tree", tree, "-p", r.Base, "-m", "Uncommitted changes of the user")
+	if err != nil {
+		return 0, err
+	}
+	r.Base = commit
+	return strings.Count(changed, "\x00"), nil
+}
+
+// copyIndex copies the index of the user's folder: with it git need not read every file.
+func (r *Repository) copyIndex(ctx context.Context, to string) error {
+	from, err := r.users(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "index")
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // everything is unstaged
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, raw, 0o600)
+}
+
+// Stat lists the files that changed between two commits, with how much.
+func (r *Repository) Stat(ctx context.Context, from, to string) (string, error) {
+	return r.git.call(ctx, "", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", from, to)
+}
