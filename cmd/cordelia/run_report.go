@@ -12,8 +12,24 @@ import (
 	"cordelia/schemas"
 )
 
+// keepReports is how long reports stay in the cache folder.
+const keepReports = 30 * 24 * time.Hour
+
+// dropOldReports removes reports that have been kept long enough.
+func dropOldReports(folder string, now time.Time) {
+	all, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	if err != nil {
+		return
+	}
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > keepReports {
+			os.Remove(path) //nolint:errcheck // the next run tries again
+		}
+	}
+}
+
 // keepReport writes the report of a run: where the user wants it, else into the cache
-// folder, where it is kept as long as the worktrees of ended tasks.
+// folder, where it is kept for a time.
 func (r *taskRun) keepReport(ctx context.Context, v *pipelineView, end runEnd, began time.Time) (string, error) {
 	path := r.f.report
 	if path == "" {
@@ -25,6 +41,7 @@ func (r *taskRun) keepReport(ctx context.Context, v *pipelineView, end runEnd, b
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return "", err
 		}
+		dropOldReports(filepath.Dir(path), time.Now())
 	}
 	stat := ""
 	if end.Base != end.Tip {

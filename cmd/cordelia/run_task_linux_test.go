@@ -245,6 +245,20 @@ func TestNotificationsFitTheTerminal(t *testing.T) {
 	require.NotContains(t, notification(kitty, "x\x1b\x07y")[4:], "\x1b")
 }
 
+// Reports that nobody took away go after 30 days.
+func TestOldReportsGo(t *testing.T) {
+	dir := t.TempDir()
+	for name, days := range map[string]int{"old": 31, "new": 29} {
+		path := filepath.Join(dir, name+".md")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		at := time.Now().AddDate(0, 0, -days)
+		require.NoError(t, os.Chtimes(path, at, at))
+	}
+	dropOldReports(dir, time.Now())
+	require.NoFileExists(t, filepath.Join(dir, "old.md"))
+	require.FileExists(t, filepath.Join(dir, "new.md"))
+}
+
 // The seats of a run are lines with what each does and took; those that ended long ago are
 // left out.
 func TestSeatTable(t *testing.T) {
