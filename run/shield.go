@@ -48,6 +48,7 @@ func (s Shield) environ(list []string) []string {
 const (
 	superviseCommand = "supervise" // ends all that it started when its input of life ends
 	confineCommand   = "confine"   // gives up rights and becomes the client
+	toolCommand      = "tool"      // carries out a call of a tool that an API's model made
 )
 
 // wrap gives the command line that runs a program supervised and behind the shield. self
@@ -80,6 +81,12 @@ func Enter(args []string) (code int, ours bool) {
 			return 0, false
 		}
 		err = confine(args[1], args[2], args[3:])
+	case toolCommand:
+		if err := useTool(args[1], os.Stdin, os.Stdout); err != nil {
+			fmt.Println(err) // for the model
+			return 1, true
+		}
+		return 0, true
 	default:
 		return 0, false
 	}

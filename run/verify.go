@@ -3,19 +3,19 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"cordelia/schemas"
 	"cordelia/work"
 )
 
-// verifyFor bounds one command that the node runs to look for itself.
-const verifyFor = 15 * time.Minute
+// Bounds of one command that the node runs.
+const (
+	verifyFor = 15 * time.Minute
+	maxShown  = 16 << 10 // bytes of each end of what it prints
+)
 
 // verify runs the commands of criteria that the record does not prove: in a fresh worktree
 // of what is judged, behind the shield of a worker. What they come to is evidence of the
@@ -96,35 +96,9 @@ func (s *seat) judged(ctx context.Context) (string, error) {
 // was stopped meanwhile.
 func shell(ctx context.Context, self string, shield Shield, dir, text string) (schemas.Evidence, error) {
 	c := command{program: "bash", args: []string{"-c", "exec 2>&1\n" + text}, dir: dir, self: self, shield: shield}
-	p, err := c.start()
+	exit, out, err := collect(ctx, c, verifyFor, maxShown)
 	if err != nil {
-		return schemas.Evidence{}, faultf(NoStart, "bash: %v", err)
+		return schemas.Evidence{}, err
 	}
-	var out strings.Builder
-	late := time.After(verifyFor)
-	for over := false; !over; {
-		select {
-		case line, more := <-p.lines:
-			if over = !more; out.Len() < 64<<10 { // what is kept are its ends; the rest is read and dropped
-				out.Write(line)
-			}
-		case <-p.exited:
-			over = true
-		case <-late:
-			p.end(false) //nolint:errcheck // it was not done in time
-			return schemas.NewEvidence(toolBash, text, -1, out.String()+"\nit was not done within "+verifyFor.String()),
-				nil
-		case <-ctx.Done():
-			p.end(false) //nolint:errcheck // it was stopped
-			return schemas.Evidence{}, faultf(Stopped, "%v", context.Cause(ctx))
-		}
-	}
-	for line := range p.lines { // what it printed last
-		out.Write(line)
-	}
-	exit := 0
-	if failed, ok := errors.AsType[*exec.ExitError](p.end(true)); ok {
-		exit = failed.ExitCode()
-	}
-	return schemas.NewEvidence(toolBash, text, exit, out.String()), nil
+	return schemas.NewEvidence(toolBash, text, exit, out), nil
 }
