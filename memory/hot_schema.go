@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"sync"
 
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 	"cordelia/schemas"
 )
 
 // published compiles every published schema, once.
-var published = sync.OnceValues(func() (map[string]conform.Schema, error) {
+var published = sync.OnceValues(func() (map[string]jsonschema.Schema, error) {
 	texts := map[string][]byte{}
 	for _, name := range schemas.SchemaNames() {
 		text, err := schemas.Schema(name)
@@ -18,7 +18,7 @@ var published = sync.OnceValues(func() (map[string]conform.Schema, error) {
 		}
 		texts[schemas.SchemaURN(name)] = text
 	}
-	return conform.Compile(texts)
+	return jsonschema.Compile(texts)
 })
 
 // Validate holds a decoded JSON value (maps, slices, strings, float64) against

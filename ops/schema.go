@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"cordelia/access"
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 	"cordelia/schemas"
 )
 
@@ -18,7 +18,7 @@ import (
 type compiled struct {
 	arguments     *schema
 	input, output json.RawMessage
-	check         func() (conform.Schema, error) // compiled when first needed
+	check         func() (jsonschema.Schema, error) // compiled when first needed
 }
 
 // InputSchema is the JSON Schema of the arguments.
@@ -76,23 +76,23 @@ func (o *Operation) compile() (c compiled, err error) {
 		return compiled{}, fmt.Errorf("schema of %s: %w", o.Name, err)
 	}
 	c.input, c.output = c.arguments.append(nil, false), out.append(nil, true)
-	c.check = sync.OnceValues(func() (conform.Schema, error) {
+	c.check = sync.OnceValues(func() (jsonschema.Schema, error) {
 		return compileCheck(o.Name,
 			c.arguments.append(nil, true))
 	})
 	return c, nil
 }
 
-func compileCheck(tool string, text json.RawMessage) (conform.Schema, error) {
+func compileCheck(tool string, text json.RawMessage) (jsonschema.Schema, error) {
 	name := "urn:cordelia:tool:" + tool
-	all, err := conform.Compile(map[string][]byte{name: text})
+	all, err := jsonschema.Compile(map[string][]byte{name: text})
 	return all[name], err
 }
 
 // validate holds args against the published schema, once what has one meaning alone is in
 // the form it wants, and words every violation by its path, with the names known there.
 func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage, error) {
-	doc, err := conform.Decode(args)
+	doc, err := jsonschema.Decode(args)
 	if err != nil {
 		return nil, schemas.Invalidf("the arguments of %s are not JSON", o.Name).
 			Expecting("a JSON object").Try("call %s again with a JSON object", o.Name).Because(err)
@@ -123,7 +123,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 			continue
 		}
 		name := steps[len(steps)-1]
-		if v.Msg == conform.Unknown {
+		if v.Msg == jsonschema.Unknown {
 			if near := parent.near(name); near != "" {
 				found[i].Msg += fmt.Sprintf("; did you mean %s?", near)
 			}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -21,7 +21,7 @@ func answers(tx *store.Tx, r row, p *Report) error {
 	if err != nil {
 		return fmt.Errorf("read answer_schema: %w", err)
 	}
-	s, err := conform.Foreign([]byte(text))
+	s, err := jsonschema.Foreign([]byte(text))
 	if err != nil {
 		return fmt.Errorf("answer_schema of %s %w", r.id, err)
 	}

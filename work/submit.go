@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"cordelia/access"
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -107,7 +107,7 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 		}
 		s.briefs = append(s.briefs, string(text))
 		if len(d.Brief.AnswerSchema) > 0 {
-			if _, err := conform.Foreign(d.Brief.AnswerSchema); err != nil {
+			if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {
 				say(i, "answer_schema", "%v", err)
 			}
 		}

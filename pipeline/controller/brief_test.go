@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -100,7 +100,7 @@ func fits(t *testing.T, b work.Brief, example any) {
 	if raw == nil {
 		raw = b.ReportSchema
 	}
-	compiled, err := conform.Compile(map[string][]byte{"answer": raw})
+	compiled, err := jsonschema.Compile(map[string][]byte{"answer": raw})
 	require.NoError(t, err)
 	s := compiled["answer"]
 	require.NotEmpty(t, example)

@@ -1,3 +1,0 @@
-// Package conform holds JSON values against JSON Schemas (draft 2020-12) and says
-// what is wrong in words, by path.
-package conform
