@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/agents"
-	"cordelia/internal/check"
 	"cordelia/internal/keys"
+	"cordelia/internal/machinecheck"
 	"cordelia/schemas"
 )
 
@@ -49,7 +49,7 @@ func newHouseOf(t *testing.T, person string, roots ...string) *house {
 	h := &house{t: t, clock: newWallClock()}
 	h.mono.Store(&agents.Monotonic{Boot: "b1"})
 	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home")), Clock: h.clock,
-		Monotonic: func() agents.Monotonic { return *h.mono.Load() }, Checks: check.Env{Roots: roots}})
+		Monotonic: func() agents.Monotonic { return *h.mono.Load() }, Checks: machinecheck.Env{Roots: roots}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	h.node = n

@@ -10,8 +10,8 @@ import (
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
-	"cordelia/internal/check"
 	"cordelia/internal/keys"
+	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
 	"cordelia/memory"
 	"cordelia/pipeline/controller"
@@ -32,7 +32,7 @@ type Node struct {
 	tools          []string // names of all operations; the handlers cannot name the catalogue they are in
 	key            keys.Identity
 	periods        agents.Periods
-	checks         check.Env
+	checks         machinecheck.Env
 	prior          trust.Prior
 	checkpointDirs []string // folders that get copies of the checkpoints
 	durable        bool
@@ -59,7 +59,7 @@ type Config struct {
 	Monotonic      func() agents.Monotonic
 	Periods        agents.Periods
 	Access         access.Config
-	Checks         check.Env            // what machine checks may do; its clock is the store's
+	Checks         machinecheck.Env     // what machine checks may do; its clock is the store's
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
 	Prior          trust.Prior          // of agents registered by this process

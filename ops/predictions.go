@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cordelia/access"
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/memory"
 	"cordelia/schemas"
 	"cordelia/trust"
@@ -38,9 +38,9 @@ func (n *Node) Foresight(ctx context.Context) error {
 	for _, d := range due {
 		var f trust.Finding
 		if !d.Purged {
-			holds, err := check.Holds(ctx, n.checks.Roots, d.Check, n.Store.Clock().Now())
+			holds, err := machinecheck.Holds(ctx, n.checks.Roots, d.Check, n.Store.Clock().Now())
 			f = trust.Finding{Known: err == nil, Holds: holds,
-				Foreign: d.Made > 0 && check.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), holds)}
+				Foreign: d.Made > 0 && machinecheck.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), holds)}
 			if err != nil {
 				slog.Debug("a prediction could not be checked", "item", d.Item, "err", err)
 			}

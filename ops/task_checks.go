@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cordelia/access"
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
@@ -103,7 +103,7 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 	until := func() int64 {
 		limit := n.checks.Timeout
 		if limit == 0 {
-			limit = check.DefaultTimeout
+			limit = machinecheck.DefaultTimeout
 		}
 		return n.Store.Clock().Now().Add(limit + checkSlack).UnixMicro()
 	}
@@ -122,7 +122,7 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 				return "", "", err
 			}
 		}
-		holds, e, err := check.Run(ctx, n.checks, one.Check, time.UnixMicro(need.Since))
+		holds, e, err := machinecheck.Run(ctx, n.checks, one.Check, time.UnixMicro(need.Since))
 		if ctx.Err() != nil {
 			left, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer end()

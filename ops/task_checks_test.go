@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
@@ -21,7 +21,7 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 		settings := controller.DefaultSettings()
 		settings.Retries = 0
 		n, err := Open(t.Context(), Config{Home: Home(home), Clock: h.clock, Tasks: &settings,
-			Checks: check.Env{Roots: []string{root}, Commands: true, Timeout: limit}})
+			Checks: machinecheck.Env{Roots: []string{root}, Commands: true, Timeout: limit}})
 		require.NoError(t, err)
 		h.node, n.CheckWait = n, 10*time.Millisecond
 		return h

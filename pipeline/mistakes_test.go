@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/schemas"
 )
 
@@ -148,7 +148,7 @@ func staleFilesTakenAsFresh(t *testing.T) {
 	began := time.Now().Add(-time.Minute)
 	require.NoError(t, os.Chtimes(path, began, began.Add(-time.Minute)))
 	c := schemas.Check{Kind: schemas.CheckRegex, Path: "report.txt", Pattern: "42"}
-	ok, e, err := check.Run(t.Context(), check.Env{Roots: []string{root}}, c, began)
+	ok, e, err := machinecheck.Run(t.Context(), machinecheck.Env{Roots: []string{root}}, c, began)
 	require.NoError(t, err)
 	require.False(t, ok)
 	r := completed(2)
@@ -159,7 +159,7 @@ func staleFilesTakenAsFresh(t *testing.T) {
 	require.Contains(t, found[0].Text, `"report.txt matches \"42\"": 8 bytes`)
 
 	require.NoError(t, os.WriteFile(path, []byte("42 lines"), 0o600))
-	ok, e, err = check.Run(t.Context(), check.Env{Roots: []string{root}}, c, began)
+	ok, e, err = machinecheck.Run(t.Context(), machinecheck.Env{Roots: []string{root}}, c, began)
 	require.NoError(t, err)
 	require.True(t, ok)
 	r.Checks = []schemas.Evidence{e}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/ops"
 )
 
@@ -20,7 +20,8 @@ type checks struct {
 
 // configure puts what checks may do, in those folders, into c.
 func (s checks) configure(c *ops.Config, roots []string) {
-	c.Checks = check.Env{Roots: roots, Commands: s.Commands, Timeout: time.Duration(s.Timeout), MaxOutput: s.MaxOutput}
+	c.Checks = machinecheck.Env{Roots: roots, Commands: s.Commands, Timeout: time.Duration(s.Timeout),
+		MaxOutput: s.MaxOutput}
 }
 
 // checkFolders tells what agents can have looked at, and run, on this machine.

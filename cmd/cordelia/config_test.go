@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -31,7 +31,7 @@ func TestConfigure(t *testing.T) {
 	write(`{"check_roots":["` + filepath.ToSlash(home) +
 		`"],"checks":{"commands":true,"timeout":"5m","max_output":1000}}`)
 	require.NoError(t, configure(&c))
-	require.Equal(t, check.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute,
+	require.Equal(t, machinecheck.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute,
 		MaxOutput: 1000}, c.Checks)
 	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`,
 		`{"check_roots":["src"]}`,

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/mcp"
 	"cordelia/ops"
 	"cordelia/pipeline/controller"
@@ -68,7 +68,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 // recordedOnly has the node demand a record: machine checks of this home's folders say
 // nothing about a worktree, and what an executor only claims proves nothing.
 func recordedOnly(c *ops.Config) {
-	c.Checks = check.Env{}
+	c.Checks = machinecheck.Env{}
 	c.Tasks.Evidence.RequireRecorded = true
 	c.Tasks.Evidence.JudgeCalls = true // which the runner makes: a judge has no tools
 }

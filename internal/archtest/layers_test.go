@@ -18,7 +18,8 @@ import (
 var picture = [][]string{
 	{"schemas"},
 	{"internal/store/lock", "internal/store/notify", "internal/store/migrate", "internal/endpoint"},
-	{"internal/store", "internal/keys", "internal/check", "internal/embed", "internal/jsonschema", "internal/merkle"},
+	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embed", "internal/jsonschema",
+		"internal/merkle"},
 	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
 	{"events", "memory/text"},
 	{"access"},

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -35,7 +35,7 @@ func newHouse(ctx context.Context, dir string) (h *house, err error) {
 		return nil, err
 	}
 	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
-		Checks: check.Env{Roots: []string{h.files}}})
+		Checks: machinecheck.Env{Roots: []string{h.files}}})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"cordelia/access"
-	"cordelia/internal/check"
+	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -47,7 +47,7 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 	}
 	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
 		Clock:  h.clock,
-		Checks: check.Env{Roots: []string{h.files}}, Access: access.Config{TiersOf: p.tiersOf()}})
+		Checks: machinecheck.Env{Roots: []string{h.files}}, Access: access.Config{TiersOf: p.tiersOf()}})
 	if err != nil {
 		return nil, err
 	}

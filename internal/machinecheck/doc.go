@@ -11,14 +11,14 @@
 //   - INV-FRESH: a file that was not written since the attempt began passes no
 //     check of that attempt.
 //
-// Whoever writes a criterion with a command decides what runs as the user of this
-// process, so commands are the operator's to allow, and Holds runs none. They get
+// The author of a criterion with a command decides what runs as the user of this
+// process, so the operator allows commands, and Holds runs none. They get
 // PATH, a home of their own and no input. At the limits, and when they are done,
-// their process group is killed, with whoever they left in it. This is order, not
-// a sandbox: a process that leaves the group (setsid) lives on, and what may be
-// read or reached over the network is what this user may.
+// their process group is killed, with every process left in it. This is no
+// sandbox: a process that leaves the group (setsid) lives on, and may
+// read and reach over the network what this user may.
 //
 // A file's time is the file system's: freshness allows 50 ms, 2 s where stamps
 // have no fraction, and a minute for stamps to come. A share whose clock is
-// further off makes files stale. Whoever may write the file can set its time.
-package check
+// further off makes files stale. A user who may write the file can set its time.
+package machinecheck

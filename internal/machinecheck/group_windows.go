@@ -1,4 +1,4 @@
-package check
+package machinecheck
 
 import (
 	"os/exec"
