@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/embed"
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding"
+	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/ops/opstest"
@@ -190,8 +190,8 @@ func TestHooksMentionAnEventOnce(t *testing.T) {
 
 // What hooks search for goes to no embedding server: a prompt is the user's, and may be private.
 func TestAPromptAsksNoModel(t *testing.T) {
-	server := embedtest.New(t, 64, map[string]string{"automobile": "car"})
-	client, err := embed.New(embed.Config{URL: server.URL, Model: "stand-in"})
+	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
+	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
 	h := opstest.New(t, func(c *ops.Config) {
 		c.Embedder, c.Embeddings = client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
-	"cordelia/internal/embed"
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding"
+	"cordelia/internal/embedding/embeddingtest"
 )
 
 // BenchmarkSigns scans the signs of one scope: linear in what the caller may
@@ -42,8 +42,8 @@ func BenchmarkSigns(b *testing.B) {
 // BenchmarkMeaning is what meaning adds to a search of 2000 items: the candidates
 // are read and scored, the model is not asked.
 func BenchmarkMeaning(b *testing.B) {
-	n := &meaningNode{warmNode: newWarmNode(b), server: embedtest.New(b, 384, sameWords)}
-	n.m = n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+	n := &meaningNode{warmNode: newWarmNode(b), server: embeddingtest.New(b, 384, sameWords)}
+	n.m = n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
 	n.group("team-a", ada, CulturePatch{})
 	town(n, 5, 2000)
 	n.refresh(n.m)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
-	"cordelia/internal/embed"
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding"
+	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
@@ -26,18 +26,18 @@ var sameWords = map[string]string{"automobile": "car", "vehicle": "car", "purcha
 // meaningNode is a node whose vectors come from a stand-in server.
 type meaningNode struct {
 	*warmNode
-	server *embedtest.Server
+	server *embeddingtest.Server
 	m      *Embeddings
 }
 
 func newMeaningNode(t testing.TB) *meaningNode {
-	n := &meaningNode{warmNode: newWarmNode(t), server: embedtest.New(t, 96, sameWords)}
-	n.m = n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+	n := &meaningNode{warmNode: newWarmNode(t), server: embeddingtest.New(t, 96, sameWords)}
+	n.m = n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
 	return n
 }
 
 // embeddings are those of another process, or of one with another model.
-func (n *meaningNode) embeddings(c embed.Config, o EmbeddingOptions) *Embeddings {
+func (n *meaningNode) embeddings(c embedding.Config, o EmbeddingOptions) *Embeddings {
 	c.URL = n.server.URL
 	if c.Model == "" {
 		c.Model = "stand-in"
@@ -45,7 +45,7 @@ func (n *meaningNode) embeddings(c embed.Config, o EmbeddingOptions) *Embeddings
 	if o.Wait == 0 {
 		o.Wait = 10 * time.Second // the machine may be busy
 	}
-	client, err := embed.New(c)
+	client, err := embedding.New(c)
 	require.NoError(n.t, err)
 	return NewEmbeddings(client, o)
 }
@@ -207,15 +207,15 @@ func TestPrivateItemsAreSentOnlyIfSaidSo(t *testing.T) {
 	n.group("team-a", ada, CulturePatch{})
 	n.write(ada, learning("a private thought"))
 	n.write(ada, inGroup(learning("a shared one"), "team-a"))
-	m := n.embeddings(embed.Config{}, EmbeddingOptions{})
+	m := n.embeddings(embedding.Config{}, EmbeddingOptions{})
 	n.refresh(m)
 	require.Equal(t, []string{"a shared one"}, n.embedded())
 	require.Len(t, n.server.Asked(), 1)
-	m = n.embeddings(embed.Config{}, EmbeddingOptions{Private: true}) // restarted with another setting
+	m = n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true}) // restarted with another setting
 	n.refresh(m)
 	require.Equal(t, []string{"a private thought", "a shared one"}, n.embedded())
 	require.Len(t, n.server.Asked(), 2, "what has a vector is not sent again")
-	m = n.embeddings(embed.Config{}, EmbeddingOptions{})
+	m = n.embeddings(embedding.Config{}, EmbeddingOptions{})
 	n.refresh(m)
 	require.Equal(t, []string{"a shared one"}, n.embedded(), "turned off, the private vectors go")
 }
@@ -230,7 +230,7 @@ func TestAnotherModelEmbedsAnew(t *testing.T) {
 	n.refresh(n.m)
 	require.Len(t, n.server.Asked(), 70)
 	n.server.Resize(128)
-	other := n.embeddings(embed.Config{Model: "other"}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{Model: "other"}, EmbeddingOptions{Private: true})
 	more, err := n.step(other)
 	require.NoError(t, err)
 	require.True(t, more)
@@ -291,7 +291,7 @@ func TestASearchWaitsNoLonger(t *testing.T) {
 	n := newMeaningNode(t)
 	n.write(ada, learning("the vehicle"))
 	n.refresh(n.m)
-	m := n.embeddings(embed.Config{}, EmbeddingOptions{Private: true, Wait: time.Millisecond})
+	m := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true, Wait: time.Millisecond})
 	n.server.Hold()
 	f, down := n.byMeaning(m, ada, Search{Text: "the vehicle"})
 	require.True(t, down)
@@ -381,7 +381,7 @@ func TestAClaimRunsOut(t *testing.T) {
 		require.False(t, b.Empty())
 		return err
 	}))
-	other := n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
 	n.refresh(other)
 	require.Empty(t, n.embedded(), "it is in hand")
 	n.clock.move(claimFor + time.Second)
@@ -403,7 +403,7 @@ func TestRefreshersShareTheWork(t *testing.T) {
 		require.NoError(t, err)
 		peer := &meaningNode{server: n.server, warmNode: &warmNode{t: t, store: st, clock: n.clock,
 			auth: access.New(st, access.Config{})}}
-		m := n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+		m := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
 		all.Go(func() {
 			defer st.Close()
 			for more := true; more; {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
-	"cordelia/internal/embed"
+	"cordelia/internal/embedding"
 	"cordelia/schemas"
 )
 
@@ -212,7 +212,7 @@ func TestPagesByMeaning(t *testing.T) {
 		}
 	}
 	first, _ := n.byMeaning(n.m, ada, Search{Text: "vehicle river winter"})
-	other := n.embeddings(embed.Config{}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
 	n.server.Fail(500)
 	second, down := n.byMeaning(other, ada, Search{Text: "vehicle river winter", Cursor: first.Cursor})
 	require.True(t, down)

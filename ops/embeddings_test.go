@@ -10,17 +10,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/embed"
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding"
+	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/memory"
 	"cordelia/schemas"
 )
 
 // newEmbeddedStudy is a study whose node embeds with a stand-in.
-func newEmbeddedStudy(t *testing.T) (*study, *embedtest.Server) {
+func newEmbeddedStudy(t *testing.T) (*study, *embeddingtest.Server) {
 	s := newWarmStudy(t)
-	server := embedtest.New(t, 64, map[string]string{"automobile": "car"})
-	client, err := embed.New(embed.Config{URL: server.URL, Model: "stand-in"})
+	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
+	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
 	s.node.embeddings = memory.NewEmbeddings(client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second})
 	return s, server

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"cordelia/internal/embed"
+	"cordelia/internal/embedding"
 	"cordelia/internal/endpoint"
 	"cordelia/memory"
 	"cordelia/ops"
@@ -30,8 +30,8 @@ type embeddings struct {
 }
 
 // client checks e and makes its client.
-func (e *embeddings) client(home ops.Home) (*embed.Client, error) {
-	c := embed.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix,
+func (e *embeddings) client(home ops.Home) (*embedding.Client, error) {
+	c := embedding.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix,
 		DocumentPrefix: e.DocumentPrefix}
 	var err error
 	switch {
@@ -49,7 +49,7 @@ func (e *embeddings) client(home ops.Home) (*embed.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embed.New(c)
+	return embedding.New(c)
 }
 
 // configure puts e into c.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -76,7 +76,7 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, caller)
 	require.NoError(t, n.Close())
-	server := embedtest.New(t, 32, nil)
+	server := embeddingtest.New(t, 32, nil)
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
 	}

@@ -18,9 +18,9 @@ import (
 var picture = [][]string{
 	{"schemas"},
 	{"internal/store/lock", "internal/store/notify", "internal/store/migrate", "internal/endpoint"},
-	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embed", "internal/jsonschema",
+	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embedding", "internal/jsonschema",
 		"internal/merkle"},
-	{"internal/store/storetest", "internal/embed/embedtest", "internal/drive"},
+	{"internal/store/storetest", "internal/embedding/embeddingtest", "internal/drive"},
 	{"events", "memory/text"},
 	{"access"},
 	{"access/accesstest"},
@@ -113,7 +113,7 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports its sibling %s", f.pkg, folder)
 	case to > from:
 		return fmt.Sprintf("%s imports %s, which is above it", f.pkg, folder)
-	case slices.Contains([]string{"storetest", "embedtest", "accesstest", "opstest"}, path.Base(folder)) && !f.test:
+	case slices.Contains([]string{"storetest", "embeddingtest", "accesstest", "opstest"}, path.Base(folder)) && !f.test:
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}
 	return ""

@@ -259,7 +259,7 @@ func TestConnectionsAreMadeInFewPlaces(t *testing.T) {
 			return true
 		})
 	}
-	require.Equal(t, []string{"internal/drive", "internal/embed", "internal/endpoint", "run"},
+	require.Equal(t, []string{"internal/drive", "internal/embedding", "internal/endpoint", "run"},
 		slices.Sorted(maps.Keys(found)))
 	for _, f := range parsed(t) {
 		if !f.test && !strings.HasPrefix(f.pkg, proof) && slices.Contains(f.imports, module+"/internal/drive") {

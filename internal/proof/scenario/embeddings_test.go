@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding/embeddingtest"
 )
 
 // Two processes embed for one store; both are killed while the model thinks.
@@ -20,7 +20,7 @@ func TestEmbeddingsSurviveAKill(t *testing.T) {
 	const secret, items = "sk-scenario-7c01d9", 40
 	n := newNode(t)
 	n.Env = append(n.Env, "EMBED_KEY="+secret)
-	server := embedtest.New(t, 64, map[string]string{"automobile": "car"})
+	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
 	require.NoError(t, os.MkdirAll(n.Home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"),
 		[]byte(`{"embeddings":{"url":"`+server.URL+`","model":"stand-in","key_env":"EMBED_KEY","timeout":"10s"}}`),

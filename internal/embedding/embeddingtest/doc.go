@@ -1,4 +1,4 @@
-// Package embedtest is a stand-in for an embedding server: HTTP on loopback, and
+// Package embeddingtest is a stand-in for an embedding server: HTTP on loopback, and
 // vectors that follow from the words alone. Texts that share words, or words
 // declared the same, lie close. It says nothing about how well a model finds.
-package embedtest
+package embeddingtest

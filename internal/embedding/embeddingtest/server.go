@@ -1,4 +1,4 @@
-package embedtest
+package embeddingtest
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 
 // Server is a running stand-in. Its methods may be called while it answers.
 type Server struct {
-	URL string // for embed.Config
+	URL string // for embedding.Config
 
 	mu       sync.Mutex
 	dim      int

@@ -1,4 +1,4 @@
-package embed
+package embedding
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/embed/embedtest"
+	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/internal/endpoint"
 	"cordelia/schemas"
 )
@@ -44,7 +44,7 @@ func answering(t *testing.T, c Config, f http.HandlerFunc) *Client {
 }
 
 func TestVectorsComeInOrder(t *testing.T) {
-	model := embedtest.New(t, 512, nil)
+	model := embeddingtest.New(t, 512, nil)
 	var got request
 	var header http.Header
 	c := answering(t, Config{Dimensions: 512, QueryPrefix: "query: ", DocumentPrefix: "doc: "},
@@ -207,7 +207,7 @@ func TestTheKeyIsNotCarriedElsewhere(t *testing.T) {
 
 // What may pass is repeated, for texts to be stored; a query is asked once.
 func TestWhatMayPassIsRepeated(t *testing.T) {
-	model := embedtest.New(t, 8, nil)
+	model := embeddingtest.New(t, 8, nil)
 	var asked atomic.Int32
 	failing := func(code, times int, header ...string) *Client {
 		asked.Store(0)
