@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/internal/conform"
 	"cordelia/internal/endpoint"
+	"cordelia/internal/jsonschema"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -103,7 +103,7 @@ func (a *API) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error
 	c.usage.Cost = work.UnknownCost
 	c.tell(Event{Kind: Began, Model: c.model, Payer: a.Payer})
 	var answer json.RawMessage
-	compiled, err := conform.Compile(map[string][]byte{answerSchema: o.Schema})
+	compiled, err := jsonschema.Compile(map[string][]byte{answerSchema: o.Schema})
 	if err != nil {
 		err = faultf(NoStart, "the schema of the answer: %v", err)
 	} else if c.schema = compiled[answerSchema]; len(o.Tools) == 0 {
@@ -121,7 +121,7 @@ type conversation struct {
 	model  string // that is asked for
 	by     string // that says it answers
 	tell   func(Event)
-	schema conform.Schema
+	schema jsonschema.Schema
 	turns  []turn
 	usage  work.Usage
 }

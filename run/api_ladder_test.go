@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/conform"
+	"cordelia/internal/jsonschema"
 )
 
 // A schema as strict modes take it asks for each member, has no bounds and no other members,
@@ -29,7 +29,7 @@ func TestStrictSchemas(t *testing.T) {
 	require.Contains(t, strict, `"type":["string","null"]`)
 	require.Contains(t, string(strictSchema(json.RawMessage(own), false)), `"required":["free","list"]`)
 
-	all, err := conform.Compile(map[string][]byte{answerSchema: []byte(strict)})
+	all, err := jsonschema.Compile(map[string][]byte{answerSchema: []byte(strict)})
 	require.NoError(t, err)
 	check := all[answerSchema]
 	const said = `{"free":"any","list":["s",{"a":12345678901234567890,"b":null}],"note":null}`
