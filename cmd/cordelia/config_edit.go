@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -44,14 +44,14 @@ mean: docs/settings.md. Processes that run keep what they began with.`,
 }
 
 // configHome is the home with its settings as they are in the file, and in use.
-func (a *app) configHome() (home ops.Home, file clients.File, err error) {
+func (a *app) configHome() (home ops.Home, file clientsettings.File, err error) {
 	if home, err = a.absoluteHome(); err != nil {
 		return home, file, err
 	}
 	if home.Fresh() {
 		return home, file, a.noHome()
 	}
-	if file, err = clients.ReadFile(settingsFile(home)); err != nil {
+	if file, err = clientsettings.ReadFile(settingsFile(home)); err != nil {
 		return home, file, err
 	}
 	if _, err := readSettings(home); err != nil {

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 )
 
@@ -31,15 +31,15 @@ func (x *examination) path() {
 // clients checks what each client would start, and starts it if that is safe:
 // starting migrates an old database and mends a fresh home, which a doctor does
 // not do.
-func (x *examination) clients(ctx context.Context, m clients.Machine, start bool) {
-	var entries []clients.Entry
+func (x *examination) clients(ctx context.Context, m clientsettings.Machine, start bool) {
+	var entries []clientsettings.Entry
 	configured := 0
 	for _, c := range m.Clients() {
 		settings := c
 		if c.Plugin != "" {
 			c = c.Manifest()
 		}
-		file, err := clients.ReadFile(c.Settings)
+		file, err := clientsettings.ReadFile(c.Settings)
 		if err != nil {
 			x.refused(c.Title, err)
 			continue
@@ -64,7 +64,7 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 			x.plugin(settings, found.Entry)
 			x.permissions(settings)
 			x.skipped(settings)
-			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clients.Entry) bool {
+			if x.program(ctx, c, found.Entry) && !slices.ContainsFunc(entries, func(e clientsettings.Entry) bool {
 				return e.Command == found.Entry.Command && slices.Equal(e.Args, found.Entry.Args)
 			}) {
 				entries = append(entries, found.Entry)
@@ -81,19 +81,19 @@ func (x *examination) clients(ctx context.Context, m clients.Machine, start bool
 
 // plugin checks that the plugin is whole, and that nothing keeps its server from
 // starting.
-func (x *examination) plugin(c clients.Client, e clients.Entry) {
+func (x *examination) plugin(c clientsettings.Client, e clientsettings.Entry) {
 	if c.Plugin == "" {
 		return
 	}
 	fix := "cordelia setup --client " + string(c.ID)
 	for _, f := range plugin.Files(pluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
-		if file, err := clients.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
+		if file, err := clientsettings.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
 			x.report(c.Title, warning, fix, "%s is not as this version has it", path)
 			return
 		}
 	}
-	file, err := clients.ReadFile(c.Settings)
+	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
 		x.refused(c.Title, err)
 		return
@@ -108,13 +108,13 @@ func (x *examination) plugin(c clients.Client, e clients.Entry) {
 }
 
 // permissions says whether the client calls our tools without asking.
-func (x *examination) permissions(c clients.Client) {
+func (x *examination) permissions(c clientsettings.Client) {
 	rules, ok := c.Permissions()
 	if !ok {
 		return
 	}
 	const check = "permissions"
-	file, err := clients.ReadFile(rules.Settings)
+	file, err := clientsettings.ReadFile(rules.Settings)
 	if err != nil {
 		x.refused(check, err)
 		return
@@ -128,22 +128,22 @@ func (x *examination) permissions(c clients.Client) {
 	default:
 		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; "+
 			"cordelia setup --allow adds the rule %s",
-			c.Title, clients.Rule)
+			c.Title, clientsettings.Rule)
 	}
 }
 
 // skipped finds, and with --fix mends, that the client leaves our server out because it
 // could not start it once.
-func (x *examination) skipped(c clients.Client) {
+func (x *examination) skipped(c clientsettings.Client) {
 	path := c.SkippedFile()
 	if path == "" {
 		return
 	}
-	file, err := clients.ReadFile(path)
+	file, err := clientsettings.ReadFile(path)
 	if err != nil || !file.Exists {
 		return // a cache of the client's: what is not in order there is made anew
 	}
-	content, err := clients.Unskip(file.Content)
+	content, err := clientsettings.Unskip(file.Content)
 	if err != nil || len(content) == len(file.Content) {
 		return
 	}
@@ -163,7 +163,7 @@ func (x *examination) skipped(c clients.Client) {
 const patience = 10 * time.Second
 
 // program checks that what the client would start is there and is this version.
-func (x *examination) program(ctx context.Context, c clients.Client, e clients.Entry) bool {
+func (x *examination) program(ctx context.Context, c clientsettings.Client, e clientsettings.Entry) bool {
 	fix := "cordelia setup --client " + string(c.ID)
 	if !filepath.IsAbs(e.Command) {
 		x.report(c.Title, warning, fix, "starts %s from wherever PATH leads", e.Command)
@@ -192,7 +192,7 @@ func (x *examination) program(ctx context.Context, c clients.Client, e clients.E
 }
 
 // handshake starts the program the way a client does and asks what it is.
-func (x *examination) handshake(ctx context.Context, m clients.Machine, e clients.Entry, start bool) {
+func (x *examination) handshake(ctx context.Context, m clientsettings.Machine, e clientsettings.Entry, start bool) {
 	const check = "MCP handshake"
 	home := filepath.Join(m.Home, ".cordelia")
 	if dir := os.Getenv("CORDELIA_HOME"); dir != "" {
@@ -230,7 +230,7 @@ const discoverRequest = `{"jsonrpc":"2.0","id":"doctor","method":"server/discove
 
 // discover starts e, asks, and ends it. It returns the time from start to
 // answer.
-func discover(ctx context.Context, e clients.Entry) (took time.Duration, err error) {
+func discover(ctx context.Context, e clientsettings.Entry) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.Command, e.Args...)

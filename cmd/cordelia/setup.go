@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -38,7 +38,7 @@ run changes nothing; cordelia uninstall puts everything back.
 
 Claude Code asks before it calls a tool, and where nobody can answer (claude -p) it
 refuses. --allow adds one rule to its settings that allows cordelia's tools and no
-others: ` + clients.Rule + `.`,
+others: ` + clientsettings.Rule + `.`,
 		Example: `  go run ./cmd/cordelia setup
   cordelia setup --allow
   cordelia setup --dry-run
@@ -196,11 +196,11 @@ func (a *app) reportSetup(p *setupPlan) error {
 	fmt.Fprintln(a.out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
 	for _, id := range p.connected {
 		switch id {
-		case clients.ClaudeCode:
+		case clientsettings.ClaudeCode:
 			fmt.Fprintln(a.out, `  claude "Register a worker agent named scout, then list your agents"`)
-		case clients.Codex:
+		case clientsettings.Codex:
 			fmt.Fprintln(a.out, `  codex "Register a worker agent named scout with cordelia, then list your agents"`)
-		case clients.Gemini:
+		case clientsettings.Gemini:
 			fmt.Fprintln(a.out, `  gemini -i "Register a worker agent named scout with cordelia, then list your agents"`)
 		}
 	}
@@ -217,12 +217,12 @@ func (a *app) printChanges(changes []change) {
 }
 
 // machine is this user's machine as clients see it.
-func machine() (clients.Machine, error) {
+func machine() (clientsettings.Machine, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
-		return clients.Machine{}, schemas.Invalidf("your home folder is not known").Try("set HOME").Because(err)
+		return clientsettings.Machine{}, schemas.Invalidf("your home folder is not known").Try("set HOME").Because(err)
 	}
-	return clients.Machine{Home: dir, Getenv: os.Getenv}, nil
+	return clientsettings.Machine{Home: dir, Getenv: os.Getenv}, nil
 }
 
 // absoluteHome is the home folder of this run, wherever it was started.

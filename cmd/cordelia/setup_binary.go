@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/schemas"
 )
 
@@ -139,7 +139,7 @@ func (b binary) install() error {
 	if b.action == unchanged {
 		return nil
 	}
-	temp := clients.TempName(b.target)
+	temp := clientsettings.TempName(b.target)
 	defer os.Remove(temp) //nolint:errcheck // renamed or worthless
 	err := copyProgram(b.source, temp)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 
 	strictjson "github.com/go-json-experiment/json"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -31,10 +31,10 @@ const manifestVersion = 1
 
 // touched is a settings file that setup wrote.
 type touched struct {
-	Client  clients.ID `json:"client"`
-	Path    string     `json:"path"`
-	Existed bool       `json:"existed"`
-	Before  []byte     `json:"before,omitempty"`
+	Client  clientsettings.ID `json:"client"`
+	Path    string            `json:"path"`
+	Existed bool              `json:"existed"`
+	Before  []byte            `json:"before,omitempty"`
 	// EntryOnly: what was there before the entry is not known, so only the entry
 	// can be taken out.
 	EntryOnly bool   `json:"entry_only,omitempty"`
@@ -49,15 +49,15 @@ func sum(content []byte) string {
 }
 
 // original reports whether f is as it was before setup.
-func (t touched) original(f clients.File) bool {
+func (t touched) original(f clientsettings.File) bool {
 	return !t.EntryOnly && f.Exists == t.Existed && bytes.Equal(f.Content, t.Before)
 }
 
 // ours reports whether f is as setup left it.
-func (t touched) ours(f clients.File) bool { return f.Exists && sum(f.Content) == t.After }
+func (t touched) ours(f clientsettings.File) bool { return f.Exists && sum(f.Content) == t.After }
 
 // remember records that setup is about to write after to f.
-func (m *manifest) remember(c clients.Client, f clients.File, after []byte) error {
+func (m *manifest) remember(c clientsettings.Client, f clientsettings.File, after []byte) error {
 	t := touched{Client: c.ID, Path: f.Path, Existed: f.Exists, Before: f.Content, After: sum(after)}
 	i := slices.IndexFunc(m.Files, func(t touched) bool { return t.Path == f.Path })
 	if i >= 0 && (m.Files[i].ours(f) || m.Files[i].original(f)) {
@@ -95,7 +95,7 @@ func (m manifest) encode() []byte {
 
 // manifestFile is the manifest as it was read.
 type manifestFile struct {
-	clients.File
+	clientsettings.File
 	home       string
 	homeExists bool
 }
@@ -109,7 +109,7 @@ func readManifest(home ops.Home) (manifestFile, manifest, error) {
 	}
 	// A folder that a server made, started before the first setup, is ours too.
 	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists && ops.Home(f.home).Fresh()}
-	if f.File, err = clients.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
+	if f.File, err = clientsettings.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
 		return f, m, err
 	}
 	err = strictjson.Unmarshal(f.Content, &m, strictjson.RejectUnknownMembers(true))
@@ -139,11 +139,11 @@ func (f manifestFile) save(m manifest) error {
 	if f.homeExists {
 		return f.Replace(m.encode())
 	}
-	fresh := clients.TempName(f.home)
+	fresh := clientsettings.TempName(f.home)
 	err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700))
 	if err == nil {
 		path := filepath.Join(fresh, filepath.Base(f.Path))
-		err = clients.File{Path: path, Real: path}.Replace(m.encode())
+		err = clientsettings.File{Path: path, Real: path}.Replace(m.encode())
 	}
 	if err == nil {
 		err = os.Rename(fresh, f.home)

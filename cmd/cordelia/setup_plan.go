@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/internal/store"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -27,7 +27,7 @@ type setupPlan struct {
 	manifestFile manifestFile
 
 	changes   []change
-	connected []clients.ID
+	connected []clientsettings.ID
 	notes     []string
 }
 
@@ -38,7 +38,7 @@ type folder struct {
 
 // settingsEdit is the new content of a settings file; nil removes it.
 type settingsEdit struct {
-	file    clients.File
+	file    clientsettings.File
 	content []byte
 }
 
@@ -139,7 +139,7 @@ func (p *setupPlan) need(dir string, mode fs.FileMode) {
 }
 
 // pick returns the clients to connect: those named, else those found.
-func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
+func (p *setupPlan) pick(m clientsettings.Machine) ([]clientsettings.Client, error) {
 	all := m.Clients()
 	var ids []string
 	for _, c := range all {
@@ -151,7 +151,7 @@ func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
 				strings.Join(ids, ", ")).Try("run: cordelia setup --help")
 		}
 	}
-	return slices.DeleteFunc(all, func(c clients.Client) bool {
+	return slices.DeleteFunc(all, func(c clientsettings.Client) bool {
 		if len(p.flags.clients) > 0 {
 			return !slices.Contains(p.flags.clients, string(c.ID))
 		}
@@ -161,8 +161,8 @@ func (p *setupPlan) pick(m clients.Machine) ([]clients.Client, error) {
 
 // entry is how clients start the server. A home that is not the usual one is
 // named, because a client's environment need not be this one.
-func (p *setupPlan) entry(userHome string) clients.Entry {
-	e := clients.Entry{Command: p.binary.target, Args: []string{"mcp"}}
+func (p *setupPlan) entry(userHome string) clientsettings.Entry {
+	e := clientsettings.Entry{Command: p.binary.target, Args: []string{"mcp"}}
 	if usual := filepath.Join(userHome, ".cordelia"); string(p.home) != usual {
 		e.Args = append(e.Args, "--home", string(p.home))
 	}
@@ -171,7 +171,7 @@ func (p *setupPlan) entry(userHome string) clients.Entry {
 
 // planClients prepares every settings file, or refuses with all that stands in
 // the way.
-func (p *setupPlan) planClients(m clients.Machine) error {
+func (p *setupPlan) planClients(m clientsettings.Machine) error {
 	picked, err := p.pick(m)
 	if err != nil {
 		return err
@@ -203,8 +203,8 @@ func (p *setupPlan) planClients(m clients.Machine) error {
 	return nil
 }
 
-func (p *setupPlan) planClient(c clients.Client, e clients.Entry) error {
-	file, err := clients.ReadFile(c.Settings)
+func (p *setupPlan) planClient(c clientsettings.Client, e clientsettings.Entry) error {
+	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
 		return err
 	}

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
 )
 
 // planPlugin prepares every file of the plugin, and takes out what would keep its server
 // from starting.
-func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
+func (p *setupPlan) planPlugin(c clientsettings.Client, e clientsettings.Entry) error {
 	mine, err := p.ownsPlugin(c)
 	if err != nil {
 		return err
@@ -44,12 +44,12 @@ func (p *setupPlan) planPlugin(c clients.Client, e clients.Entry) error {
 
 // planRule adds the rule that lets the client call the plugin's tools without asking, or
 // says how to.
-func (p *setupPlan) planRule(c clients.Client) error {
+func (p *setupPlan) planRule(c clientsettings.Client) error {
 	rules, ok := c.Permissions()
 	if !ok {
 		return nil
 	}
-	file, err := clients.ReadFile(rules.Settings)
+	file, err := clientsettings.ReadFile(rules.Settings)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p *setupPlan) planRule(c clients.Client) error {
 		p.notes = append(p.notes, c.Title+
 			" asks before each of cordelia's tools, and refuses them where nobody can answer (claude -p).\nTo allow "+
 			"them: cordelia setup --allow\nIt adds the rule "+
-			clients.Rule+" to "+rules.Settings+".")
+			clientsettings.Rule+" to "+rules.Settings+".")
 		return nil
 	}
 	act := changed
@@ -74,11 +74,12 @@ func (p *setupPlan) planRule(c clients.Client) error {
 	case found.Present:
 		act = unchanged
 	}
-	p.changes = append(p.changes, change{act, file.Path, "permissions of " + c.Title + ": the rule " + clients.Rule})
+	p.changes = append(p.changes, change{act, file.Path,
+		"permissions of " + c.Title + ": the rule " + clientsettings.Rule})
 	if act == unchanged {
 		return nil
 	}
-	content, err := rules.Connect(file.Content, clients.Entry{}, false)
+	content, err := rules.Connect(file.Content, clientsettings.Entry{}, false)
 	if err != nil {
 		return err
 	}
@@ -93,22 +94,22 @@ func (p *setupPlan) planRule(c clients.Client) error {
 }
 
 // pluginOf is what the plugin starts for an entry: this program's files and version.
-func pluginOf(e clients.Entry) plugin.Program {
+func pluginOf(e clientsettings.Entry) plugin.Program {
 	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: release}
 }
 
 // ownsPlugin reports whether the plugin's folder is cordelia's, of whatever version. One
 // that a link leads to is not: somebody keeps it elsewhere, such as in a checkout.
-func (p *setupPlan) ownsPlugin(c clients.Client) (bool, error) {
+func (p *setupPlan) ownsPlugin(c clientsettings.Client) (bool, error) {
 	if linked(c.Plugin) {
 		_, err := os.Stat(c.Plugin)
 		if err != nil {
-			_, err = clients.ReadFile(c.Plugin) // which says where it leads
+			_, err = clientsettings.ReadFile(c.Plugin) // which says where it leads
 		}
 		return false, err
 	}
 	manifest := c.Manifest()
-	file, err := clients.ReadFile(manifest.Settings)
+	file, err := clientsettings.ReadFile(manifest.Settings)
 	if err != nil || !file.Exists {
 		return false, err
 	}
@@ -123,8 +124,8 @@ func linked(path string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-func (p *setupPlan) planPluginFile(c clients.Client, path string, content []byte, mine bool) error {
-	file, err := clients.ReadFile(path)
+func (p *setupPlan) planPluginFile(c clientsettings.Client, path string, content []byte, mine bool) error {
+	file, err := clientsettings.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (p *setupPlan) planPluginFile(c clients.Client, path string, content []byte
 // dropPluginFile takes away what the plugin does not hold any more. The record stays for
 // uninstall, which finds it done.
 func (p *setupPlan) dropPluginFile(t touched) error {
-	file, err := clients.ReadFile(t.Path)
+	file, err := clientsettings.ReadFile(t.Path)
 	if err != nil || !file.Exists || t.Existed {
 		return err
 	}
@@ -171,8 +172,8 @@ func (p *setupPlan) dropPluginFile(t touched) error {
 
 // planDouble takes an entry of ours, which an earlier setup or a person made, out of the
 // settings: with it Claude Code would not start the plugin's server.
-func (p *setupPlan) planDouble(c clients.Client) error {
-	file, err := clients.ReadFile(c.Settings)
+func (p *setupPlan) planDouble(c clientsettings.Client) error {
+	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
 		return err
 	}

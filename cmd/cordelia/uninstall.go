@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -219,11 +219,11 @@ func (u *undoing) planSettings() error {
 	return nil
 }
 
-func (u *undoing) planSetting(c clients.Client, t touched) {
-	if temp := clients.TempName(c.Settings); exists(temp) {
+func (u *undoing) planSetting(c clientsettings.Client, t touched) {
+	if temp := clientsettings.TempName(c.Settings); exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
-	file, err := clients.ReadFile(c.Settings)
+	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
 		u.cannot(c, err)
 		return
@@ -264,13 +264,13 @@ func (u *undoing) planSetting(c clients.Client, t touched) {
 }
 
 // cannot notes settings that are not in order: they stay, and the rest goes on.
-func (u *undoing) cannot(c clients.Client, err error) {
+func (u *undoing) cannot(c clientsettings.Client, err error) {
 	u.add(kept, c.Settings, "settings of "+c.Title+", which cannot be edited", nil)
 	u.stuck = append(u.stuck, schemas.Violation{Msg: messageOf(err)})
 }
 
 func (u *undoing) planBinary(path string) {
-	if temp := clients.TempName(path); exists(temp) {
+	if temp := clientsettings.TempName(path); exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	switch {
@@ -303,7 +303,7 @@ func (u *undoing) notePrinted() error {
 
 // planRemains removes what a killed setup left beside the home folder.
 func (u *undoing) planRemains() {
-	if fresh := clients.TempName(u.home); exists(fresh) {
+	if fresh := clientsettings.TempName(u.home); exists(fresh) {
 		u.add(removed, fresh, "left by a killed run", func() error { return os.RemoveAll(fresh) })
 	}
 }
@@ -341,7 +341,7 @@ func (u *undoing) planFolder(path string) {
 // planManifest removes the manifest; where data stays, it keeps what a later
 // purge needs.
 func (u *undoing) planManifest() {
-	if temp := clients.TempName(u.file.Path); exists(temp) {
+	if temp := clientsettings.TempName(u.file.Path); exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	if u.purge && (u.file.Exists && !u.manifest.HomeExisted || !u.file.Exists && u.purges) {
@@ -374,7 +374,7 @@ func (u *undoing) planManifest() {
 func (u *undoing) removeHome() error {
 	entries, err := os.ReadDir(u.home)
 	if err == nil && (len(entries) == 0 || len(entries) == 1 && u.file.Exists) {
-		gone := clients.TempName(u.home)
+		gone := clientsettings.TempName(u.home)
 		if os.Rename(u.home, gone) == nil {
 			return os.RemoveAll(gone)
 		}

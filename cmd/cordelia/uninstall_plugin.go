@@ -5,19 +5,19 @@ import (
 	"path/filepath"
 	"slices"
 
-	"cordelia/internal/clients"
+	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
 )
 
 // planPluginFile takes back a file of the plugin, whatever it holds by now: it was
 // setup's as a whole.
-func (u *undoing) planPluginFile(c clients.Client, t touched) {
-	if temp := clients.TempName(t.Path); exists(temp) {
+func (u *undoing) planPluginFile(c clientsettings.Client, t touched) {
+	if temp := clientsettings.TempName(t.Path); exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	what := "the plugin of " + c.Title
-	file, err := clients.ReadFile(t.Path)
+	file, err := clientsettings.ReadFile(t.Path)
 	switch {
 	case err != nil:
 		u.add(kept, t.Path, what+", which cannot be read", nil)
@@ -35,12 +35,12 @@ func (u *undoing) planPluginFile(c clients.Client, t touched) {
 
 // planLostPlugin takes away a plugin of ours that no record tells of. What a link leads to
 // is somebody's, who keeps it elsewhere.
-func (u *undoing) planLostPlugin(c clients.Client) {
+func (u *undoing) planLostPlugin(c clientsettings.Client) {
 	if linked(c.Plugin) {
 		return
 	}
 	manifest := c.Manifest()
-	file, err := clients.ReadFile(manifest.Settings)
+	file, err := clientsettings.ReadFile(manifest.Settings)
 	if err != nil || !file.Exists {
 		return
 	}

@@ -29,7 +29,7 @@ var picture = [][]string{
 	{"run"},
 	{"ops"},
 	{"ops/opstest"},
-	{"mcp", "hooks", "plugin", "internal/clients", "internal/demo"},
+	{"mcp", "hooks", "plugin", "internal/clientsettings", "internal/demo"},
 	{"cmd/cordelia"},
 	{"internal/archtest"},
 }

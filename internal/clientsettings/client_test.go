@@ -1,4 +1,4 @@
-package clients
+package clientsettings
 
 import (
 	"encoding/json"
