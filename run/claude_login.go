@@ -84,7 +84,8 @@ func (ClaudeCode) settingsEnvironment() (list []string) {
 
 // ports are those of the endpoint and the proxies in an environment.
 func ports(getenv func(string) string) (list []uint16) {
-	for _, name := range []string{"ANTHROPIC_BASE_URL", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+	for _, name := range []string{"ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL", "HTTPS_PROXY",
+		"https_proxy", "HTTP_PROXY", "http_proxy"} {
 		u, err := url.Parse(getenv(name))
 		if err != nil || u.Host == "" {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"cordelia/schemas"
@@ -123,4 +124,27 @@ func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Kind, f.Msg) }
 // faultf makes a fault.
 func faultf(kind FaultKind, format string, args ...any) *Fault {
 	return &Fault{Kind: kind, Msg: schemas.Shorten(fmt.Sprintf(format, args...), 1000)}
+}
+
+// faultMarks are words by which clients say why a turn failed, in the order they are
+// looked for.
+var faultMarks = []struct {
+	kind  FaultKind
+	marks []string
+}{
+	{Limit, []string{"usage limit", "rate limit", "429", "quota", "try again later"}},
+	{Unpaid, []string{"401", "403", "not logged in", "login", "api key not valid", "auth method"}},
+	{Refused, []string{"blocked due to"}},
+}
+
+// clientFault reads why a client's turn failed, of one that says it in words alone.
+func clientFault(message string) *Fault {
+	for _, one := range faultMarks {
+		for _, mark := range one.marks {
+			if strings.Contains(strings.ToLower(message), mark) {
+				return faultf(one.kind, "%s", message)
+			}
+		}
+	}
+	return faultf(Crashed, "its turn failed: %s", message)
 }

@@ -65,7 +65,7 @@ func (s *codexStream) read(line []byte, at time.Time) ([]Event, error) {
 	case "error":
 		s.failed = l.Message
 	case "turn.failed":
-		return []Event{{Kind: Ended, At: at, Fault: codexFault(l.Error.Message),
+		return []Event{{Kind: Ended, At: at, Fault: clientFault(l.Error.Message),
 			Usage: work.Usage{Cost: work.UnknownCost}}}, nil
 	case "turn.completed":
 		e := Event{Kind: Ended, At: at, Usage: work.Usage{Input: l.Usage.Input - l.Usage.Cached, Cached: l.Usage.Cached,
@@ -151,19 +151,4 @@ func objectIn(text string) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(text)
-}
-
-// codexFault reads why a turn failed.
-func codexFault(message string) *Fault {
-	for kind, marks := range map[FaultKind][]string{
-		Limit:  {"usage limit", "rate limit", "429", "quota"},
-		Unpaid: {"401", "not logged in", "login"},
-	} {
-		for _, mark := range marks {
-			if strings.Contains(strings.ToLower(message), mark) {
-				return faultf(kind, "%s", message)
-			}
-		}
-	}
-	return faultf(Crashed, "its turn failed: %s", message)
 }
