@@ -120,6 +120,14 @@ func (g Grant) ChainOf(id schemas.EntityID) ([]ChainLink, error) {
 	return slices.Clone(c.links), nil
 }
 
+// NameOf is the name of an entity, or its id where it has none that the actor may know.
+func (g Grant) NameOf(id schemas.EntityID) string {
+	if who, err := g.Profile(id); err == nil {
+		return who.Name
+	}
+	return string(id)
+}
+
 // Profile is what decisions know of an entity: the record of an agent without its
 // key, its display name and its times. AgentType is "" for a person. CodeNotFound
 // if there is no such entity.

@@ -92,7 +92,7 @@ const Patience = 3 * time.Second
 // operations of the catalogue, as the caller and with the caller's rights; it changes
 // nothing but sessions and the agents of sub-agents.
 type Hooks struct {
-	node *ops.Node
+	node *ops.Service
 
 	mu     sync.Mutex
 	live   bool                      // a hook has asked: the client runs them
@@ -105,7 +105,7 @@ type Hooks struct {
 }
 
 // New makes the hooks of one client process.
-func New(n *ops.Node) *Hooks {
+func New(n *ops.Service) *Hooks {
 	return &Hooks{node: n, shown: map[schemas.ItemID]bool{}, warned: map[string]bool{},
 		seats: map[string]*seat{}, seated: map[schemas.EntityID]bool{}, calls: map[string]announced{}}
 }

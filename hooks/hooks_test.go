@@ -10,6 +10,7 @@ import (
 	"cordelia/internal/embedding"
 	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/ops/opstest"
 	"cordelia/schemas"
@@ -193,7 +194,7 @@ func TestAPromptAsksNoModel(t *testing.T) {
 	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
 	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
-	h := opstest.New(t, func(c *ops.Config) {
+	h := opstest.New(t, func(c *node.Config) {
 		c.Embedder, c.Embeddings = client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second}
 	})
 	h.Must(h.Lead, "memory_write_warm", opstest.Note("The automobile is red."))

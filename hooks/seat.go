@@ -11,6 +11,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/keys"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -165,10 +166,10 @@ func (h *Hooks) rights(ctx context.Context, parent ops.Caller,
 	if group != "" {
 		groups = append(groups, string(group))
 	}
-	if err := json.Unmarshal(ops.UsualCapabilities(schemas.SwarmWorker, groups), &rights); err != nil {
+	if err := json.Unmarshal(node.UsualCapabilities(schemas.SwarmWorker, groups), &rights); err != nil {
 		return nil, fmt.Errorf("usual rights: %w", err)
 	}
-	wanted := append(ops.UsualTools(), "task_status")
+	wanted := append(node.UsualTools(), "task_status")
 	allowed, err := h.node.Auth.Tools(ctx, parent.Principal, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("tools of the parent: %w", err)

@@ -18,18 +18,18 @@ import (
 )
 
 // Bearer authenticates requests by the node's tokens.
-func Bearer(n *ops.Node) func(ctx context.Context, bearer string) (Principal, error) {
+func Bearer(n *ops.Service) func(ctx context.Context, bearer string) (Principal, error) {
 	return func(ctx context.Context, bearer string) (Principal, error) {
-		c, err := n.Authenticate(ctx, bearer)
+		p, err := n.Authenticate(ctx, bearer)
 		if err != nil {
 			return Principal{}, err
 		}
-		return Principal{ID: string(c.Entity), Value: c}, nil
+		return Principal{ID: string(p.Entity), Value: ops.Caller{Principal: p}}, nil
 	}
 }
 
 // Subtree names the agent directly under a person that a principal is or is below.
-func Subtree(n *ops.Node) func(ctx context.Context, p Principal) (string, error) {
+func Subtree(n *ops.Service) func(ctx context.Context, p Principal) (string, error) {
 	return func(ctx context.Context, p Principal) (string, error) {
 		top, err := n.TopOf(ctx, schemas.EntityID(p.ID))
 		return string(top), err
@@ -38,7 +38,7 @@ func Subtree(n *ops.Node) func(ctx context.Context, p Principal) (string, error)
 
 // Routes are the node's endpoints besides /mcp: health, and the two steps from
 // a key to a token. They are no tools: a token must not pass through a model.
-func Routes(n *ops.Node) map[string]Route {
+func Routes(n *ops.Service) map[string]Route {
 	return map[string]Route{
 		"GET /health": {Open: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, http.StatusOK, map[string]any{"status": "ok"})

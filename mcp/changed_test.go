@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -16,16 +17,16 @@ const toolsChanged = "notifications/tools/list_changed"
 // process and over stdio by another, as the agent's own and as one beside it.
 type hearers struct {
 	*household
-	served, piped *ops.Node
+	served, piped *ops.Service
 	http          *httpFixture
 	bearers       map[string]string
-	routers       map[*ops.Node]*Router
+	routers       map[*ops.Service]*Router
 }
 
 func newHearers(t *testing.T) *hearers {
-	h := &hearers{household: newHousehold(t), bearers: map[string]string{}, routers: map[*ops.Node]*Router{}}
-	for _, n := range []**ops.Node{&h.served, &h.piped} {
-		opened, err := ops.Open(t.Context(), ops.Config{Home: h.node.Home, Durability: store.Relaxed})
+	h := &hearers{household: newHousehold(t), bearers: map[string]string{}, routers: map[*ops.Service]*Router{}}
+	for _, n := range []**ops.Service{&h.served, &h.piped} {
+		opened, err := ops.Open(t.Context(), node.Config{Home: h.node.Home, Durability: store.Relaxed})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, opened.Close()) })
 		*n, h.routers[opened] = opened, NewServer(t.Context(), opened, ServerOptions{Structured: true})

@@ -23,6 +23,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -189,7 +190,7 @@ func (r *lockedRecorder) Write(b []byte) (int, error) {
 // The two steps from a key to a token see bytes of strangers: none of them makes
 // a token, and none is an internal error.
 func FuzzAuth(f *testing.F) {
-	n, err := ops.Open(f.Context(), ops.Config{Home: ops.Home(filepath.Join(f.TempDir(), "home")),
+	n, err := ops.Open(f.Context(), node.Config{Home: node.Home(filepath.Join(f.TempDir(), "home")),
 		Durability: store.Relaxed,
 		Access:     access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
 	require.NoError(f, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -19,7 +20,7 @@ import (
 // wrong with that; one that is given back is there at once. Absent ones are told as those
 // that never were, to the byte, in either era.
 func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })

@@ -18,13 +18,14 @@ import (
 	"cordelia/access"
 	"cordelia/internal/proof/soak"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
 // worked is a real node behind both transports, used the way clients do.
 type worked struct {
 	t      *testing.T
-	node   *ops.Node
+	node   *ops.Service
 	f      *fixture
 	h      *httpFixture
 	bearer string
@@ -46,7 +47,7 @@ const (
 )
 
 func newWorked(t *testing.T) *worked {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed,
 		Access:     access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
 	require.NoError(t, err)

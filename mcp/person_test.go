@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -17,14 +18,14 @@ import (
 // person decides over.
 type household struct {
 	t            *testing.T
-	node         *ops.Node
+	node         *ops.Service
 	lead, person ops.Caller
 	rover        ops.Caller
 	f            *fixture
 }
 
 func newHousehold(t *testing.T) *household {
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")),
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
@@ -34,7 +35,7 @@ func newHousehold(t *testing.T) *household {
 	ring := n.Keyring(nil)
 	t.Cleanup(ring.Close)
 	h := &household{t: t, node: n, f: &fixture{router: router}}
-	h.person, err = ring.Person(t.Context(), "")
+	h.person, err = n.Person(t.Context(), ring, "")
 	require.NoError(t, err)
 	h.lead = h.caller("")
 	h.f.principal = Principal{ID: string(h.lead.Entity), Value: h.lead}

@@ -12,7 +12,7 @@ import (
 // bonus: what is not taken is found by events_poll.
 type pusher struct {
 	ctx    context.Context // of the server
-	node   *ops.Node
+	node   *ops.Service
 	router *Router
 
 	mu      sync.Mutex

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -38,7 +39,7 @@ func TestEveryRequestCountsForItsOwnToken(t *testing.T) {
 // anew, and no client is cut off for a token that is not its own.
 func TestPushesOutliveTheirFirstToken(t *testing.T) {
 	clock := &aheadClock{}
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Clock: clock,
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")), Clock: clock,
 		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })

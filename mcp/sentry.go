@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cordelia/access"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -15,7 +16,7 @@ import (
 // Clients whose tools became others it tells so; see tell.
 type sentry struct {
 	ctx      context.Context // of the server
-	node     *ops.Node
+	node     *ops.Service
 	router   *Router
 	toolsets []ops.Toolset // of the server; nil: all
 	start    sync.Once
@@ -25,7 +26,7 @@ type sentry struct {
 	looked int64      // at the rights of this epoch
 }
 
-func newSentry(ctx context.Context, n *ops.Node, r *Router, toolsets []ops.Toolset) *sentry {
+func newSentry(ctx context.Context, n *ops.Service, r *Router, toolsets []ops.Toolset) *sentry {
 	return &sentry{ctx: ctx, node: n, router: r, toolsets: toolsets, looked: -1}
 }
 
@@ -34,7 +35,7 @@ func newSentry(ctx context.Context, n *ops.Node, r *Router, toolsets []ops.Tools
 func (s *sentry) attend(who Principal) {
 	if c, ok := byToken(who); ok {
 		s.start.Do(func() {
-			woken, stop := s.node.Subscribe(ops.Rights)
+			woken, stop := s.node.Subscribe(node.Rights)
 			go func() {
 				defer stop()
 				s.watch(woken)
@@ -91,7 +92,7 @@ func (s *sentry) checkAll() bool {
 // check disconnects a caller whose identity fell; false when that could not be
 // found out.
 func (s *sentry) check(who Principal, c ops.Caller) bool {
-	stands, err := s.node.Standing(s.ctx, c)
+	stands, err := s.node.Auth.Standing(s.ctx, c.Principal)
 	if err == nil && !stands {
 		s.router.Disconnect(who.ID, nil)
 	}

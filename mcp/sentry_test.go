@@ -9,15 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
 // A stream that hears nothing of events ends all the same when its caller's
 // identity falls by the word of another process, and only that caller's.
 func TestAStreamEndsWithItsCallersIdentity(t *testing.T) {
-	home := ops.Home(filepath.Join(t.TempDir(), "home"))
-	open := func() *ops.Node {
-		n, err := ops.Open(t.Context(), ops.Config{Home: home, Durability: store.Relaxed})
+	home := node.Home(filepath.Join(t.TempDir(), "home"))
+	open := func() *ops.Service {
+		n, err := ops.Open(t.Context(), node.Config{Home: home, Durability: store.Relaxed})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, n.Close()) })
 		return n

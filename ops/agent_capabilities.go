@@ -11,6 +11,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -100,11 +101,11 @@ var agentCapabilities = Define(Spec{
 			}
 		}
 		if changes {
-			if r, err = agents.Update(g, string(r.ID), change, c.Node.tools); err != nil {
+			if r, err = agents.Update(g, string(r.ID), change, c.Node.Tools()); err != nil {
 				return agentCapabilitiesOut{}, err
 			}
 			if in.Groups != nil {
-				if err := joinGroups(g, r); err != nil {
+				if err := node.JoinGroups(g, r); err != nil {
 					return agentCapabilitiesOut{}, err
 				}
 			}
@@ -113,7 +114,7 @@ var agentCapabilities = Define(Spec{
 			}
 		}
 		if in.Subscriptions != nil {
-			if err := subscribeFor(g, r.ID, *in.Subscriptions); err != nil {
+			if err := node.SubscribeFor(g, r.ID, *in.Subscriptions); err != nil {
 				return agentCapabilitiesOut{}, err
 			}
 		}

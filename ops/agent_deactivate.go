@@ -6,6 +6,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/events"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -52,8 +53,8 @@ var agentDeactivate = Define(Spec{
 })
 
 // move makes a lifecycle move with all that belongs to it.
-func move(g access.Grant, n *Node, ref string, on schemas.Trigger, reason string) (AgentMoveOut, error) {
-	m, archive, err := n.moveAgent(g, ref, on, reason)
+func move(g access.Grant, n *node.Node, ref string, on schemas.Trigger, reason string) (AgentMoveOut, error) {
+	m, archive, err := n.MoveAgent(g, ref, on, reason)
 	if err != nil {
 		return AgentMoveOut{}, err
 	}

@@ -6,15 +6,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/internal/keys"
-	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/schemas"
-	"cordelia/trust"
 )
 
 type agentRegisterIn struct {
@@ -82,7 +82,7 @@ var agentRegister = Define(Spec{
 				return AgentRegisterOut{}, err
 			}
 		}
-		r, err := c.Node.enroll(g, reg.Registration, in.Subscriptions)
+		r, err := c.Node.Enroll(g, reg.Registration, in.Subscriptions)
 		if err != nil {
 			return AgentRegisterOut{}, err
 		}
@@ -131,7 +131,7 @@ func (r registering) insideParent(g access.Grant) registering {
 // newRegistration makes the keys and reads the capabilities, before any lock.
 func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, error) {
 	var r registering
-	declared, err := access.ParseOver(UsualCapabilities(in.AgentType, in.Groups), in.Capabilities, c.Node.tools)
+	declared, err := access.ParseOver(node.UsualCapabilities(in.AgentType, in.Groups), in.Capabilities, c.Node.Tools())
 	if err != nil {
 		return r, nil, err
 	}
@@ -166,33 +166,6 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	return r, &identity, nil
 }
 
-// UsualCapabilities is what an agent gets when its parent asks for nothing in
-// particular, and where it leaves something out: enough to remember, share in its
-// groups, hear events, and claim and report work; one whose type says that it works alone may do so, and come
-// back.
-func UsualCapabilities(t schemas.AgentType, groups []string) json.RawMessage {
-	if groups == nil {
-		groups = []string{}
-	}
-	tools := UsualTools()
-	if t == schemas.Autonomous {
-		tools = append(tools, "reintegrate")
-	}
-	return mustJSON(map[string]any{
-		"memory_read": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups,
-			"visibility": []string{"group", "public"}},
-		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": groups,
-			"visibility": []string{"group"}},
-		"tools": tools, "max_parallel_ops": 4, "autonomous": t == schemas.Autonomous,
-	})
-}
-
-// UsualTools are those of any agent whose parent named none.
-func UsualTools() []string {
-	return []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
-		"memory_write_warm", "memory_share", "events_poll", "events_subscribe", "task_claim", "task_report"}
-}
-
 func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {
 	var raw [5][]byte
 	for i, f := range []struct{ name, value string }{
@@ -222,68 +195,34 @@ func parentIsActor(g access.Grant, parent string) error {
 	if parent == "" || parent == string(g.Actor()) {
 		return nil
 	}
-	return schemas.Deniedf("an agent registers children under itself, and you are %s", nameOf(g, g.Actor())).
+	return schemas.Deniedf("an agent registers children under itself, and you are %s", g.NameOf(g.Actor())).
 		Expecting("parent_entity_id left out").
 		Try("leave it out, or pass as to act as an agent below you; a person registers under themselves with: " +
 			"cordelia agent register")
 }
 
-// enroll registers an agent with everything it starts with: its record, its L1
-// entry, its prior, its memberships and its subscriptions.
-func (n *Node) enroll(g access.Grant, reg agents.Registration,
-	subscriptions []events.Subscription) (agents.Record, error) {
-	r, err := n.enlist(g, reg)
+// keepKey writes the key file of an agent that this call registered, or that an
+// earlier call with the same idempotency key did, and gives the next step. The
+// registration stands even if the file cannot be written: the parent's key opens the
+// sealed key, and a repetition of the call writes the file.
+func (c *Call) keepKey(
+	ctx context.Context, identity keys.Identity, id schemas.EntityID, name string,
+) (next string, kept bool) {
+	var err error
+	if identity.ID() == id {
+		err = c.Node.WriteAgentKey(identity)
+	} else { // an earlier call registered the agent, perhaps a moment ago or in a process that was killed
+		err = c.Node.RestoreAgentKey(ctx, id, c.Caller.Entity, c.Caller.key)
+	}
 	if err != nil {
-		return r, err
-	}
-	if err := joinGroups(g, r); err != nil {
-		return r, err
-	}
-	if subscriptions != nil {
-		err = subscribeFor(g, r.ID, subscriptions)
-	}
-	return r, err
-}
-
-// enlist is enroll but for memberships and subscriptions.
-func (n *Node) enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
-	r, err := agents.Register(g, reg)
-	if err != nil {
-		return r, err
-	}
-	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
-		return r, err
-	}
-	if err := trust.Begin(g, r.ID, r.NodeID != "", n.prior); err != nil {
-		return r, err
-	}
-	changed := schemas.AgentStatusChanged{AgentID: r.ID, NewStatus: r.Status}
-	return r, g.Emit(events.EntityStream(r.Parent), schemas.EventAgentStatusChanged, changed)
-}
-
-// joinGroups makes an agent a member of the groups its parent approved: as
-// member where it may write, else as viewer.
-func joinGroups(g access.Grant, r agents.Record) error {
-	for _, group := range r.Grants.Groups {
-		role := access.RoleViewer
-		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
-			role = access.RoleMember
+		slog.Warn("the key file of a new agent was not written on this machine", "agent", id, "err", err)
+		again := ""
+		if c.key != "" {
+			again = "repeat the call with the same idempotency_key, or "
 		}
-		// below the actor: never invited
-		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {
-			return err
-		}
+		return fmt.Sprintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
+			false
 	}
-	return nil
-}
-
-// subscribeFor sets what an agent below the actor hears. Groups it names must be
-// among the agent's own.
-func subscribeFor(g access.Grant, agent schemas.EntityID, list []events.Subscription) error {
-	m := events.Mailbox{Reader: agent, Allow: func(s events.Stream) (member bool, err error) {
-		group, _ := s.Group()
-		err = g.Tx().QueryRow(countMembership, group, agent).Scan(&member)
-		return member, err
-	}}
-	return m.Subscribe(g.Tx(), events.SetSubscriptions, list)
+	return fmt.Sprintf(`Run it as its own process: cordelia mcp --as %s; or act as it: task_claim {"as": %q}.`, name,
+		name), true
 }

@@ -16,6 +16,7 @@ import (
 	"cordelia/agents"
 	"cordelia/internal/keys"
 	"cordelia/internal/machinecheck"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -36,7 +37,7 @@ func (c *wallClock) advance(d time.Duration) { c.set(c.Now().Add(d)) }
 // would call it.
 type house struct {
 	t     *testing.T
-	node  *Node
+	node  *Service
 	clock *wallClock
 	mono  atomic.Pointer[agents.Monotonic]
 	lead  Caller
@@ -48,16 +49,24 @@ func newHouse(t *testing.T) *house { return newHouseOf(t, "ann") }
 func newHouseOf(t *testing.T, person string, roots ...string) *house {
 	h := &house{t: t, clock: newWallClock()}
 	h.mono.Store(&agents.Monotonic{Boot: "b1"})
-	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home")), Clock: h.clock,
-		Monotonic: func() agents.Monotonic { return *h.mono.Load() }, Checks: machinecheck.Env{Roots: roots}})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, n.Close()) })
-	h.node = n
-	_, err = n.Establish(t.Context(), person, nil, nil)
+	h.open(node.Home(filepath.Join(t.TempDir(), "home")), roots...)
+	t.Cleanup(func() { require.NoError(t, h.node.Close()) })
+	_, err := h.node.Establish(t.Context(), person, nil, nil)
 	require.NoError(t, err)
 	h.lead = h.caller("")
 	return h
 }
+
+// open opens the node at home, whose machine checks may look into roots.
+func (h *house) open(home node.Home, roots ...string) {
+	h.t.Helper()
+	n, err := Open(h.t.Context(), node.Config{Home: home, Clock: h.clock, Monotonic: h.monotonic,
+		Checks: machinecheck.Env{Roots: roots}})
+	require.NoError(h.t, err)
+	h.node = n
+}
+
+func (h *house) monotonic() agents.Monotonic { return *h.mono.Load() }
 
 func (h *house) caller(ref string) Caller {
 	f, err := h.node.OpenIdentity(h.t.Context(), ref)
@@ -331,8 +340,9 @@ func TestChallengeAndToken_INV_NONCE(t *testing.T) {
 
 	token, err := h.node.OwnToken(t.Context(), f)
 	require.NoError(t, err)
-	caller, err := h.node.Authenticate(t.Context(), token.Token.Reveal())
+	p, err := h.node.Authenticate(t.Context(), token.Token.Reveal())
 	require.NoError(t, err)
+	caller := Caller{Principal: p}
 	h.must(caller, "memory_search", map[string]any{"query": "x"})
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "scout", "action": "suspend"})
 	_, err = h.call(caller, "memory_search", map[string]any{"query": "x"})
@@ -346,15 +356,15 @@ func TestChallengeAndToken_INV_NONCE(t *testing.T) {
 }
 
 func TestManyProcessesMayEstablishAtOnce(t *testing.T) {
-	home := Home(filepath.Join(t.TempDir(), "home"))
+	home := node.Home(filepath.Join(t.TempDir(), "home"))
 	type result struct {
-		who Established
+		who node.Established
 		err error
 	}
 	results := make(chan result, 6)
 	for range 6 {
 		go func() {
-			n, err := Open(context.Background(), Config{Home: home})
+			n, err := Open(context.Background(), node.Config{Home: home})
 			if err != nil {
 				results <- result{err: err}
 				return

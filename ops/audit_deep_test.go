@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/events"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -35,7 +36,7 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "x-2"})
 
 	verified := func() events.Verified {
-		v, err := VerifyAuditFile(t.Context(), h.node.Home.Database(), nil, true)
+		v, err := node.VerifyAuditFile(t.Context(), h.node.Home.Database(), nil, true)
 		require.NoError(t, err)
 		return v
 	}

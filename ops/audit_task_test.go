@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/events"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -38,19 +39,19 @@ func TestACleanTaskIsSilent(t *testing.T) {
 	h.sit(crew[1], "R4a", passing("it reads well"))
 	require.Equal(t, "the task is accepted", h.sit(crew[2], "R4b", merge)["led_to"])
 
-	report := func() AuditSummary {
-		r, err := h.node.AuditReport(t.Context(), h.person(), schemas.AuditQuery{})
+	report := func() node.AuditSummary {
+		r, err := h.node.AuditReport(t.Context(), h.person().Principal, schemas.AuditQuery{})
 		require.NoError(t, err)
 		return r
 	}
 	r := report()
 	require.Empty(t, r.Findings)
 	require.Greater(t, r.Messages, 8)
-	v, err := VerifyAuditFile(t.Context(), h.node.Home.Database(), nil, false)
+	v, err := node.VerifyAuditFile(t.Context(), h.node.Home.Database(), nil, false)
 	require.NoError(t, err)
 	require.True(t, v.Sound(), "%v", v.Damage)
 	require.Equal(t, int64(r.Messages), v.Messages)
-	list, _, err := h.node.AuditTail(t.Context(), h.person(), events.AuditFilter{}, 0, AuditPage)
+	list, _, err := h.node.AuditTail(t.Context(), h.person().Principal, events.AuditFilter{}, 0, node.AuditPage)
 	require.NoError(t, err)
 	shown := 0
 	for _, e := range list {
@@ -100,7 +101,7 @@ func TestStaleArtefactsAreFound(t *testing.T) {
 		return map[string]any{"criterion": path + " is made", "check": c}
 	}
 	found := func() (list []schemas.AuditFinding) {
-		r, err := h.node.AuditReport(t.Context(), h.person(),
+		r, err := h.node.AuditReport(t.Context(), h.person().Principal,
 			schemas.AuditQuery{Detection: schemas.DetectStaleArtefact})
 		require.NoError(t, err)
 		return r.Findings

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/node"
 )
 
 // tokens is what a model gets to see of an operation, in tokens of four bytes.
@@ -42,7 +43,7 @@ func TestTokenBudget(t *testing.T) {
 // workerTools are those of an agent registered with no capabilities given.
 func workerTools(t *testing.T) []string {
 	var caps struct{ Tools []string }
-	require.NoError(t, json.Unmarshal(UsualCapabilities("", nil), &caps))
+	require.NoError(t, json.Unmarshal(node.UsualCapabilities("", nil), &caps))
 	for _, name := range caps.Tools {
 		require.NotNil(t, Find(name), name)
 	}

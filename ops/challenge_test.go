@@ -118,7 +118,7 @@ func TestEndedChallengesAreWorthless_INV_NONCE(t *testing.T) {
 	f, err := h.node.OpenIdentity(t.Context(), "")
 	require.NoError(t, err)
 	before := h.challenge(f.EntityID)
-	require.NoError(t, h.node.routine(t.Context(), "restore",
+	require.NoError(t, h.node.Routine(t.Context(), "restore",
 		func(g access.Grant) error { return agents.EndChallenges(g.Tx()) }))
 	require.ErrorIs(t, h.answer(f, before), schemas.ErrUnauthenticated)
 	h.clock.advance(time.Second)
@@ -147,7 +147,7 @@ func TestTokensAreForOneAudienceAndKey_INV_NONCE(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrUnauthenticated)
 
 	c, checked := h.challenge(f.EntityID), keys.Recipient{}
-	act := func(do func(g access.Grant) error) error { return h.node.routine(t.Context(), "auth_token", do) }
+	act := func(do func(g access.Grant) error) error { return h.node.Routine(t.Context(), "auth_token", do) }
 	require.NoError(t, act(func(g access.Grant) (err error) { checked, err = agents.KeyOf(g, f.EntityID); return err }))
 	change(`UPDATE entities SET key_seq = key_seq + 1 WHERE id = '` + string(f.EntityID) + `'`)
 	require.ErrorIs(t, act(func(g access.Grant) error { return agents.Answer(g, c, checked) }),

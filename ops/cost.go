@@ -11,15 +11,15 @@ import (
 
 // Costs sums up what clients took to fill seats since a moment. It is the person's own:
 // no agent asks what another costs.
-func (n *Node) Costs(ctx context.Context, person Caller, by work.CostKey,
+func (s *Service) Costs(ctx context.Context, person Caller, by work.CostKey,
 	since time.Time) (list []work.Cost, err error) {
 	op := access.Op{Tool: "cost", Effect: access.Read, Human: true, InPerson: true}
-	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		if list, err = work.Costs(g, by, since); err != nil || by != work.ByAgent {
 			return err
 		}
 		for i := range list {
-			list[i].Key = nameOf(g, schemas.EntityID(list[i].Key))
+			list[i].Key = g.NameOf(schemas.EntityID(list[i].Key))
 		}
 		return nil
 	})

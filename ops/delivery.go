@@ -8,6 +8,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/events"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -56,11 +57,11 @@ type Notice struct {
 // groups whose policy is push. Notices coalesce: whoever is slow finds only the
 // latest, and holds up nobody. The channel is closed when ctx ends or the right
 // to events_poll does, at most 250 ms after.
-func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, error) {
-	listener, leave := n.subscribe(Rights)
-	w := &watch{node: n, listener: listener, pushed: true,
+func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice, error) {
+	listener, leave := s.Follow(node.Rights)
+	w := &watch{node: s.Node, listener: listener, pushed: true,
 		look: func(ctx context.Context, f func(access.Grant) error) error {
-			return n.Auth.Do(ctx, p, pollOp(""), f)
+			return s.Auth.Do(ctx, p, pollOp(""), f)
 		}}
 	first, err := w.check(ctx)
 	if errors.Is(err, schemas.ErrBusy) {
@@ -91,8 +92,8 @@ func Listen(ctx context.Context, n *Node, p access.Principal) (<-chan Notice, er
 }
 
 // MayListen reports whether p has the right Listen asks for, now.
-func MayListen(ctx context.Context, n *Node, p access.Principal) bool {
-	err := n.Auth.Do(ctx, p, pollOp(""), func(access.Grant) error { return nil })
+func MayListen(ctx context.Context, s *Service, p access.Principal) bool {
+	err := s.Auth.Do(ctx, p, pollOp(""), func(access.Grant) error { return nil })
 	return err == nil || errors.Is(err, schemas.ErrBusy)
 }
 
@@ -111,8 +112,8 @@ const retryBusy = 50 * time.Millisecond
 // reader's own rights; nothing leaves without that. Asking each time would count
 // as a sign of life of an agent that only waits, and be written down for it.
 type watch struct {
-	node     *Node
-	listener *subscription
+	node     *node.Node
+	listener *node.Subscription
 	look     func(context.Context, func(access.Grant) error) error // with the reader's rights
 	pushed   bool
 
@@ -141,7 +142,7 @@ func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 			}
 		}
 		select {
-		case <-w.listener.woken:
+		case <-w.listener.Woken():
 		case <-retry:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -151,7 +152,7 @@ func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 
 // stirred reports whether it is worth to check.
 func (w *watch) stirred(ctx context.Context) (stirred bool, err error) {
-	err = w.node.look(ctx, "events_poll", func(g access.Grant) error {
+	err = w.node.Look(ctx, "events_poll", func(g access.Grant) error {
 		epoch, err := access.Epoch(g.Tx())
 		if err != nil || epoch != w.epoch {
 			stirred = true
@@ -185,7 +186,7 @@ func (w *watch) check(ctx context.Context) (e *schemas.Event, err error) {
 		return nil
 	})
 	if err == nil {
-		w.listener.follow(w.box.Streams)
+		w.listener.Streams(w.box.Streams)
 	}
 	return e, err
 }

@@ -18,11 +18,11 @@ import (
 
 // newEmbeddedStudy is a study whose node embeds with a stand-in.
 func newEmbeddedStudy(t *testing.T) (*study, *embeddingtest.Server) {
-	s := newWarmStudy(t)
+	s := newStudy(t)
 	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
 	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
-	s.node.embeddings = memory.NewEmbeddings(client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second})
+	s.node.Embeddings = memory.NewEmbeddings(client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second})
 	return s, server
 }
 
@@ -108,7 +108,7 @@ func TestMeaningTakesNoRoom_INV_LEXICAL(t *testing.T) {
 
 // Without a model nothing is done.
 func TestEmbeddingsAreOff(t *testing.T) {
-	s := newWarmStudy(t)
+	s := newStudy(t)
 	more, err := s.node.RefreshEmbeddings(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)

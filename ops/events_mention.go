@@ -17,8 +17,8 @@ type Mentioned struct {
 
 // Mention gives the unread events of the caller that are news, if one of them was not
 // mentioned before, and notes that all now are: an event is mentioned once.
-func Mention(ctx context.Context, n *Node, caller Caller, news func(schemas.Event) bool) (m Mentioned, err error) {
-	c, err := eventsPoll.prepare(n, caller, nil)
+func Mention(ctx context.Context, s *Service, caller Caller, news func(schemas.Event) bool) (m Mentioned, err error) {
+	c, err := eventsPoll.prepare(s, caller, nil)
 	if err != nil {
 		return m, err
 	}

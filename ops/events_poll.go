@@ -12,6 +12,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -176,7 +177,7 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (eventsPollOut, e
 	}
 	// The watch begins before the first look, or an event between the two would
 	// wait for the next.
-	listener, leave := c.Node.subscribe(Rights)
+	listener, leave := c.Node.Follow(node.Rights)
 	defer leave()
 	out, err := unread(ctx, c, in)
 	if err != nil || len(out.Events) > 0 {

@@ -12,6 +12,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -274,9 +275,9 @@ func TestListenOutlastsABusyAgent(t *testing.T) {
 func TestWaitingIsNoSignOfLife(t *testing.T) {
 	o := newTown(t)
 	lastSeen := func() int64 { return o.lastSeen("bob") }
-	listener, leave := o.node.subscribe(Rights)
+	listener, leave := o.node.Follow(node.Rights)
 	defer leave()
-	w := &watch{node: o.node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error {
+	w := &watch{node: o.node.Node, listener: listener, look: func(ctx context.Context, f func(access.Grant) error) error {
 		return o.node.Auth.Do(ctx, o.principal("bob"), pollOp(""), f)
 	}}
 	_, err := w.check(t.Context())

@@ -13,6 +13,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -21,7 +22,7 @@ import (
 // process would.
 type town struct {
 	*testing.T
-	node  *Node
+	node  *Service
 	other *store.Store
 	clock *movableClock
 }
@@ -47,7 +48,7 @@ func newTown(t *testing.T) *town {
 		return s
 	}
 	st := open()
-	o.node = &Node{Store: st, Auth: access.New(st, access.Config{})}
+	o.node = &Service{Node: &node.Node{Store: st, Auth: access.New(st, access.Config{})}}
 	o.other = open()
 	o.entity("ann", "", `{}`)
 	caps := `{"memory_read":{"layers":["l2"],"groups":["*"],"visibility":["group"]},"tools":["events_poll","events_subscribe"],"max_parallel_ops":9,"autonomous":true}`

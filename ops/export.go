@@ -24,18 +24,18 @@ type ExportRequest struct {
 // Export writes what a caller owns, or one below a person, or a group. It takes the right to
 // read memory. What is written to w may be used only if Export returns no error: the rights
 // are asked for once more at the end.
-func (n *Node) Export(
+func (s *Service) Export(
 	ctx context.Context, caller Caller, r ExportRequest, w io.Writer,
 ) (done memory.Exported, err error) {
 	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: r.As}
-	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
 		of := cmp.Or(r.Of, g.Actor())
 		hot := func(g access.Grant) (json.RawMessage, error) { return exportHot(g, of) }
 		if r.Group != "" {
 			hot = nil
 		}
 		done, err = memory.Export(g, w, memory.ExportRequest{
-			Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: n.exportSigner(caller)})
+			Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: s.exportSigner(caller)})
 		return err
 	})
 	return done, err
@@ -43,14 +43,17 @@ func (n *Node) Export(
 
 // exportSigner signs exports with the person's key where a person exports, so that they are
 // known wherever that key is; else with the node's, so that no agent signs what it hands on.
-func (n *Node) exportSigner(caller Caller) memory.Signer {
+func (s *Service) exportSigner(caller Caller) memory.Signer {
 	if caller.Method == access.ByHuman && caller.Sign != nil {
-		return memory.Signer{Node: n.ID, ID: caller.Entity, KeySeq: uint32(caller.KeySeq), Sign: func(m []byte) []byte {
+		return memory.Signer{Node: s.ID, ID: caller.Entity, KeySeq: uint32(caller.KeySeq), Sign: func(m []byte) []byte {
 			signature, _ := caller.Sign(m)
 			return signature
 		}}
 	}
-	return memory.Signer{Node: n.ID, ID: n.ID, KeySeq: 1, Sign: n.key.Sign}
+	return memory.Signer{Node: s.ID, ID: s.ID, KeySeq: 1, Sign: func(m []byte) []byte {
+		signature, _ := s.Sign(m)
+		return signature
+	}}
 }
 
 // exportHot gives the context of an entity, nil if it went with the entity.
@@ -80,15 +83,15 @@ type ImportRequest struct {
 
 // Import takes files over as the caller's own, or as those of the descendant it acts as. It
 // takes the right to write memory. What it believes of them memory.Import says.
-func (n *Node) Import(ctx context.Context, caller Caller, r ImportRequest) (done memory.Imported, err error) {
+func (s *Service) Import(ctx context.Context, caller Caller, r ImportRequest) (done memory.Imported, err error) {
 	bundle, err := memory.ReadBundle(r.Files...)
 	if err != nil {
 		return done, err
 	}
 	op := access.Op{Tool: memoryWriteWarm.Name, Effect: access.Write, As: r.As}
-	err = n.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
 		done, err = memory.Import(g, bundle,
-			memory.ImportOptions{Known: memory.Known{Node: n.ID, Key: n.key.PublicKey()},
+			memory.ImportOptions{Known: memory.Known{Node: s.ID, Key: s.PublicKey()},
 				CreateGroups: r.CreateGroups, Group: r.Group, ReplaceContext: r.ReplaceContext, Hot: importHot})
 		return err
 	})

@@ -70,9 +70,9 @@ func TestSignedExportsComeBackAsTheyWere(t *testing.T) {
 	}
 	ring := h.node.Keyring(nil)
 	defer ring.Close()
-	_, err := ring.Person(t.Context(), "test")
+	_, err := h.node.Person(t.Context(), ring, "test")
 	require.NoError(t, err)
-	_, err = h.node.RotateKey(t.Context(), h.person(), ring, "ann", "compromised")
+	_, err = h.node.RotateKey(t.Context(), h.person().Principal, ring, "ann", "compromised")
 	require.NoError(t, err)
 	forget()
 	require.Equal(t, 1, h.imported(w, byPerson, ImportRequest{}).External)

@@ -5,15 +5,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
 func TestAnAgentOfAnotherNodeStartsLow(t *testing.T) {
 	home, away := newHouse(t), newHouseOf(t, "bob")
 	away.worker("scout")
-	record, err := away.node.RecordOf(t.Context(), away.person(), "claude-code")
+	record, err := away.node.RecordOf(t.Context(), away.person().Principal, "claude-code")
 	require.NoError(t, err)
-	_, err = home.node.Adopt(t.Context(), away.person(), Adoption{Record: record})
+	_, err = home.node.Adopt(t.Context(), away.person().Principal, node.Adoption{Record: record})
 	require.Error(t, err, "only this node's person adopts")
 
 	ann := home.person()
@@ -21,9 +22,10 @@ func TestAnAgentOfAnotherNodeStartsLow(t *testing.T) {
 	home.must(ann, "memory_write_warm", with(note("Retries need jitter"), map[string]any{"group": "team"}))
 	forged := record
 	forged.AgentID = schemas.EntityID("ab" + string(record.AgentID[2:]))
-	_, err = home.node.Adopt(t.Context(), ann, Adoption{Record: forged})
+	_, err = home.node.Adopt(t.Context(), ann.Principal, node.Adoption{Record: forged})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	_, err = home.node.Adopt(t.Context(), ann, Adoption{Record: record, Name: "visitor", Groups: []string{"team"}})
+	_, err = home.node.Adopt(t.Context(), ann.Principal,
+		node.Adoption{Record: record, Name: "visitor", Groups: []string{"team"}})
 	require.NoError(t, err)
 
 	// It proves itself with the key that only its own node has.
@@ -33,8 +35,9 @@ func TestAnAgentOfAnotherNodeStartsLow(t *testing.T) {
 	require.NoError(t, err)
 	token, err := home.node.Token(t.Context(), challenge, file.Identity.Sign(challenge.SigningBytes()))
 	require.NoError(t, err)
-	visitor, err := home.node.Authenticate(t.Context(), token.Token.Reveal())
+	p, err := home.node.Authenticate(t.Context(), token.Token.Reveal())
 	require.NoError(t, err)
+	visitor := Caller{Principal: p}
 	found := home.must(visitor, "memory_search", map[string]any{"query": "jitter"})
 	require.Contains(t, mustText(t, found), "Retries need jitter")
 	proposed := home.must(visitor, "memory_write_warm", with(note("Trust me"), map[string]any{"group": "team"}))

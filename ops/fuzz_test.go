@@ -10,14 +10,16 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
 // FuzzArguments calls any tool with any bytes for arguments: the answer is the
 // tool's or an error that says what to do, never one nobody thought of.
 func FuzzArguments(f *testing.F) {
-	n, err := Open(f.Context(), Config{Home: Home(filepath.Join(f.TempDir(), "home")), Durability: store.Relaxed,
-		Access: access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
+	n, err := Open(f.Context(), node.Config{Home: node.Home(filepath.Join(f.TempDir(), "home")),
+		Durability: store.Relaxed,
+		Access:     access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30}})
 	require.NoError(f, err)
 	f.Cleanup(func() { require.NoError(f, n.Close()) })
 	_, err = n.Establish(f.Context(), "ann", nil, nil)
@@ -83,20 +85,21 @@ func FuzzArguments(f *testing.F) {
 // FuzzForeignRecord adopts agents from arbitrary records of other nodes: whoever
 // gets in holds the key its id is the hash of, under a binding by that key.
 func FuzzForeignRecord(f *testing.F) {
-	home := func(person string) (*Node, Caller) {
-		n, err := Open(f.Context(), Config{Home: Home(filepath.Join(f.TempDir(), "home")), Durability: store.Relaxed})
+	home := func(person string) (*Service, Caller) {
+		n, err := Open(f.Context(), node.Config{Home: node.Home(filepath.Join(f.TempDir(), "home")),
+			Durability: store.Relaxed})
 		require.NoError(f, err)
 		f.Cleanup(func() { require.NoError(f, n.Close()) })
 		_, err = n.Establish(f.Context(), person, nil, nil)
 		require.NoError(f, err)
 		ring := n.Keyring(nil)
 		f.Cleanup(ring.Close)
-		c, err := ring.Person(f.Context(), "")
+		c, err := n.Person(f.Context(), ring, "")
 		require.NoError(f, err)
 		return n, c
 	}
 	away, bob := home("bob")
-	record, err := away.RecordOf(f.Context(), bob, "claude-code")
+	record, err := away.RecordOf(f.Context(), bob.Principal, "claude-code")
 	require.NoError(f, err)
 	good, err := json.Marshal(record)
 	require.NoError(f, err)
@@ -108,12 +111,12 @@ func FuzzForeignRecord(f *testing.F) {
 	f.Add(bad, []byte(`{"tools":["memory_search"]}`), "g\x00")
 	here, ann := home("ann")
 	f.Fuzz(func(t *testing.T, raw, capabilities []byte, name string) {
-		var a Adoption
+		var a node.Adoption
 		if json.Unmarshal(raw, &a.Record) != nil {
 			return
 		}
 		a.Capabilities, a.Name = capabilities, name
-		r, err := here.Adopt(t.Context(), ann, a)
+		r, err := here.Adopt(t.Context(), ann.Principal, a)
 		if err != nil {
 			var e *schemas.Error
 			require.True(t, errors.As(err, &e), "%v", err)

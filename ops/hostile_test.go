@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/access"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -20,7 +21,7 @@ func (h *house) person() Caller {
 	h.t.Helper()
 	ring := h.node.Keyring(nil)
 	h.t.Cleanup(ring.Close)
-	c, err := ring.Person(h.t.Context(), "")
+	c, err := h.node.Person(h.t.Context(), ring, "")
 	require.NoError(h.t, err)
 	return c
 }
@@ -173,7 +174,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 
 // The node's own name is nobody's: what it suspends, it also resumes.
 func TestNobodyIsCalledNode(t *testing.T) {
-	n, err := Open(t.Context(), Config{Home: Home(filepath.Join(t.TempDir(), "home"))})
+	n, err := Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home"))})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, n.Close()) })
 	_, err = n.Establish(t.Context(), string(access.NodeEntity), nil, nil)
@@ -219,10 +220,10 @@ func TestARepeatedRegistrationKeepsItsKey(t *testing.T) {
 	h := newHouse(t)
 	args := map[string]any{"agent_type": "custom", "display_name": "w", "name": "w", "idempotency_key": "once"}
 	first := h.must(h.lead, "agent_register", args)
-	before, err := os.ReadFile(h.node.Home.agentKey(schemas.EntityID(first["agent_id"].(string))))
+	before, err := os.ReadFile(h.node.Home.AgentKey(schemas.EntityID(first["agent_id"].(string))))
 	require.NoError(t, err)
 	require.Equal(t, first, h.must(h.lead, "agent_register", args))
-	after, err := os.ReadFile(h.node.Home.agentKey(schemas.EntityID(first["agent_id"].(string))))
+	after, err := os.ReadFile(h.node.Home.AgentKey(schemas.EntityID(first["agent_id"].(string))))
 	require.NoError(t, err)
 	require.Equal(t, before, after)
 }

@@ -144,7 +144,7 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	do := c.Do
 	if !c.Op.Mutates() { // the caller only reads: the row is the node's to write
 		do = func(ctx context.Context, f func(access.Grant) error) error {
-			return c.Node.routine(ctx, keptRoutine, f)
+			return c.Node.Routine(ctx, keptRoutine, f)
 		}
 	}
 	err := do(ctx, func(g access.Grant) error {
@@ -198,23 +198,23 @@ func (k *keptRow) settle(g access.Grant, to KeptState, answer, refusal string) e
 
 // Kept gives a kept call of the caller's, once it has been tried again if that makes
 // sense. CodeNotFound if the caller has no such call, whoever else has.
-func (n *Node) Kept(ctx context.Context, caller Caller, id string) (Kept, error) {
-	k, err := n.readKept(ctx, caller.Entity, id)
+func (s *Service) Kept(ctx context.Context, caller Caller, id string) (Kept, error) {
+	k, err := s.readKept(ctx, caller.Entity, id)
 	if err != nil {
 		return Kept{}, err
 	}
 	if k.state == KeptWaiting {
-		if err := n.resume(ctx, caller, &k); err != nil {
+		if err := s.resume(ctx, caller, &k); err != nil {
 			return Kept{}, err
 		}
 	}
-	return n.shownKept(ctx, caller, k)
+	return s.shownKept(ctx, caller, k)
 }
 
 // resume tries a kept call again, as who asks for it now, and reads what came of it.
-func (n *Node) resume(ctx context.Context, caller Caller, k *keptRow) error {
-	c, err := k.call(n, caller)
-	over := n.Store.Clock().Now().UnixMicro() >= k.until
+func (s *Service) resume(ctx context.Context, caller Caller, k *keptRow) error {
+	c, err := k.call(s, caller)
+	over := s.Store.Clock().Now().UnixMicro() >= k.until
 	if err == nil {
 		err = c.again(ctx, over)
 	}
@@ -225,11 +225,11 @@ func (n *Node) resume(ctx context.Context, caller Caller, k *keptRow) error {
 	case ctx.Err() != nil, !final(err):
 		return err
 	default:
-		if err := n.refuseKept(ctx, *k, err); err != nil && !errors.Is(err, errSettled) {
+		if err := s.refuseKept(ctx, *k, err); err != nil && !errors.Is(err, errSettled) {
 			return err
 		}
 	}
-	*k, err = n.readKept(ctx, k.owner, k.id)
+	*k, err = s.readKept(ctx, k.owner, k.id)
 	return err
 }
 
@@ -243,13 +243,13 @@ func final(err error) bool {
 }
 
 // call is the kept call, to be made by caller.
-func (k *keptRow) call(n *Node, caller Caller) (*Call, error) {
+func (k *keptRow) call(on *Service, caller Caller) (*Call, error) {
 	o := Find(k.tool)
 	if o == nil || o.keeping == nil {
 		return nil, schemas.NotFoundf("%s does not wait", k.tool)
 	}
 	caller.Later = true
-	c, err := o.prepare(n, caller, json.RawMessage(k.arguments))
+	c, err := o.prepare(on, caller, json.RawMessage(k.arguments))
 	if err != nil {
 		return nil, err
 	}
@@ -260,9 +260,9 @@ func (k *keptRow) call(n *Node, caller Caller) (*Call, error) {
 // again makes the call once more if it would end now, or its time is over.
 func (c *Call) again(ctx context.Context, over bool) error {
 	if !over {
-		seen := c.Node.waiting.take(c.kept.id)
+		seen := c.on.waiting.take(c.kept.id)
 		ready, err := c.Op.keeping.ready(ctx, c, seen)
-		c.Node.waiting.give(c.kept.id, seen)
+		c.on.waiting.give(c.kept.id, seen)
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func (c *Call) again(ctx context.Context, over bool) error {
 
 // refuseKept ends the wait of a call with an error. The node does it: the caller may
 // have no right left.
-func (n *Node) refuseKept(ctx context.Context, k keptRow, why error) error {
+func (s *Service) refuseKept(ctx context.Context, k keptRow, why error) error {
 	var e *schemas.Error
 	if !errors.As(why, &e) {
 		return why
@@ -285,7 +285,7 @@ func (n *Node) refuseKept(ctx context.Context, k keptRow, why error) error {
 	if err != nil {
 		return fmt.Errorf("keep refusal: %w", err)
 	}
-	return n.routine(ctx, keptRoutine, func(g access.Grant) error {
+	return s.Routine(ctx, keptRoutine, func(g access.Grant) error {
 		return k.settle(g, KeptAnswered, "",
 			string(told))
 	})
@@ -301,12 +301,12 @@ type refusal struct {
 }
 
 // shownKept reads the answer of a kept call with the rights the caller has now.
-func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, error) {
+func (s *Service) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, error) {
 	out := k.head()
 	out.Op = Find(k.tool)
 	switch {
 	case k.state == KeptWaiting:
-		a, err := n.asking(ctx, caller, k)
+		a, err := s.asking(ctx, caller, k)
 		if err != nil && !final(err) {
 			return Kept{}, err
 		}
@@ -318,12 +318,12 @@ func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, e
 		}
 		out.Err = &schemas.Error{Code: r.Code, Msg: r.Msg, Expected: r.Expected, Hint: r.Hint, Violations: r.Violations}
 	case k.state == KeptAnswered:
-		n.waiting.forget(k.id)
-		c, err := k.call(n, caller)
+		s.waiting.forget(k.id)
+		c, err := k.call(s, caller)
 		if err != nil {
 			return Kept{}, err
 		}
-		err = n.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		err = s.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
 			out.Answer, err = c.Op.keeping.show(g, c.args, []byte(k.result))
 			return err
 		})
@@ -341,25 +341,25 @@ func (n *Node) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, e
 
 // DropKept cancels a kept call of the caller's. One that was answered already has
 // what it did undone, if that still can be. Cancelling again changes nothing.
-func (n *Node) DropKept(ctx context.Context, caller Caller, id string) error {
-	k, err := n.readKept(ctx, caller.Entity, id)
+func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error {
+	k, err := s.readKept(ctx, caller.Entity, id)
 	if err != nil {
 		return err
 	}
-	defer n.waiting.forget(id)
+	defer s.waiting.forget(id)
 	if k.state == KeptWaiting {
-		err := n.routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptCancelled, "", "") })
+		err := s.Routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptCancelled, "", "") })
 		if !errors.Is(err, errSettled) {
 			return err
 		}
-		if k, err = n.readKept(ctx, caller.Entity, id); err != nil {
+		if k, err = s.readKept(ctx, caller.Entity, id); err != nil {
 			return err
 		}
 	}
 	if k.result == "" {
 		return nil
 	}
-	c, err := k.call(n, caller)
+	c, err := k.call(s, caller)
 	if err != nil {
 		return err
 	}

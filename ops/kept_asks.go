@@ -28,15 +28,15 @@ func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
 
 // asking is what a waiting call of the caller's asks; nothing if the caller's client
 // asks nobody.
-func (n *Node) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, err error) {
+func (s *Service) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, err error) {
 	if !caller.Asks {
 		return a, nil
 	}
-	c, err := k.call(n, caller)
+	c, err := k.call(s, caller)
 	if err != nil {
 		return a, err
 	}
-	err = n.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+	err = s.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
 		a, err = c.Op.keeping.asks(g, c.args)
 		return err
 	})
@@ -46,16 +46,16 @@ func (n *Node) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, 
 // AnswerKept gives a waiting call of the caller's what its client heard from the user;
 // "" = go on without; to names the questions it was asked. It is a call of its own, with
 // the caller's rights. What is not asked, or no more, is ignored.
-func (n *Node) AnswerKept(ctx context.Context, caller Caller, id, to, text string) error {
-	k, err := n.readKept(ctx, caller.Entity, id)
+func (s *Service) AnswerKept(ctx context.Context, caller Caller, id, to, text string) error {
+	k, err := s.readKept(ctx, caller.Entity, id)
 	if err != nil || k.state != KeptWaiting {
 		return err
 	}
-	a, err := n.asking(ctx, caller, k)
+	a, err := s.asking(ctx, caller, k)
 	if err != nil || len(a.Questions) == 0 || a.Name != to {
 		return err
 	}
-	c, err := k.call(n, caller)
+	c, err := k.call(s, caller)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (n *Node) AnswerKept(ctx context.Context, caller Caller, id, to, text strin
 		return fmt.Errorf("encode answer: %w", err)
 	}
 	caller.Later = false
-	if _, err = Find(a.Tool).Call(ctx, n, caller, args); errors.Is(err, schemas.ErrConflict) {
+	if _, err = Find(a.Tool).Call(ctx, s, caller, args); errors.Is(err, schemas.ErrConflict) {
 		return nil // answered meanwhile
 	}
 	return err

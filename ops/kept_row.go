@@ -31,8 +31,8 @@ func (k *keptRow) head() Kept {
 
 // readKept reads a row as the node: asking for a call that waits is no sign of life
 // of who waits, and who may see its answer is asked when it is shown.
-func (n *Node) readKept(ctx context.Context, owner schemas.EntityID, id string) (k keptRow, err error) {
-	err = n.look(ctx, keptRoutine, func(g access.Grant) error {
+func (s *Service) readKept(ctx context.Context, owner schemas.EntityID, id string) (k keptRow, err error) {
+	err = s.Look(ctx, keptRoutine, func(g access.Grant) error {
 		err := g.Tx().LookupRow(selectKept, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,
 			&k.state,
 			&k.until, &k.created, &k.updated, &k.expires, &k.result, &k.refusal)

@@ -12,6 +12,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/proof/soak"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -116,15 +117,15 @@ func (h *house) stateOf(id string) string {
 // leases counts those there ever were.
 func (h *house) leases() (n int) {
 	h.t.Helper()
-	require.NoError(h.t, h.node.look(h.t.Context(), "test", func(g access.Grant) error {
+	require.NoError(h.t, h.node.Look(h.t.Context(), "test", func(g access.Grant) error {
 		return g.Tx().QueryRow(`SELECT count(*) FROM work_leases`).Scan(&n)
 	}))
 	return n
 }
 
 // other is the node as another process has it.
-func (h *house) other() *Node {
-	n, err := Open(h.t.Context(), Config{Home: h.node.Home, Clock: h.clock, Monotonic: h.node.mono})
+func (h *house) other() *Service {
+	n, err := Open(h.t.Context(), node.Config{Home: h.node.Home, Clock: h.clock, Monotonic: h.monotonic})
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, n.Close()) })
 	return n
@@ -202,13 +203,13 @@ func TestKeptCallsEnd(t *testing.T) {
 	_, err = h.node.Kept(t.Context(), w, kept.ID)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	require.Equal(t, 1, h.keptRows())
-	require.NoError(t, h.node.Sweep(t.Context()))
+	require.NoError(t, h.node.forget(t.Context()))
 	require.Zero(t, h.keptRows())
 }
 
 func (h *house) keptRows() (n int) {
 	h.t.Helper()
-	require.NoError(h.t, h.node.look(h.t.Context(), "test", func(g access.Grant) error {
+	require.NoError(h.t, h.node.Look(h.t.Context(), "test", func(g access.Grant) error {
 		return g.Tx().QueryRow(`SELECT count(*) FROM mcp_tasks`).Scan(&n)
 	}))
 	return n
@@ -385,7 +386,7 @@ func TestKeptCallsRace_INV_KEPT(t *testing.T) {
 		} else {
 			wg.Go(func() { item = h.submit("Count the boats") })
 		}
-		for _, n := range []*Node{h.node, second, second} {
+		for _, n := range []*Service{h.node, second, second} {
 			wg.Go(func() {
 				if _, err := n.Kept(t.Context(), w, kept.ID); err != nil {
 					t.Errorf("poll: %v", err)

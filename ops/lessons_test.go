@@ -14,6 +14,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -30,7 +31,7 @@ func (h *house) learns(scope memory.LessonScope) string {
 	e := schemas.MemoryEntry{EntryID: schemas.NewID(), TaskID: schemas.NewID(), Type: schemas.Procedural,
 		Tags:    []string{},
 		Content: schemas.Lesson{Intent: taughtIntent, Lesson: taughtWords, Avoid: []string{"bash:pull the rings"}}}
-	require.NoError(h.t, h.node.routine(h.t.Context(), "task_settle",
+	require.NoError(h.t, h.node.Routine(h.t.Context(), "task_settle",
 		func(g access.Grant) error { return memory.Learn(g, scope, e) }))
 	h.clock.advance(time.Minute)
 	return e.EntryID
@@ -226,9 +227,9 @@ func TestWhoGetsNoLessons_INV_WITHHELD(t *testing.T) {
 	one, two := h.ringer("one"), h.ringer("two")
 	h.learns(memory.LessonScope{Owner: one.Entity, Group: "crew"})
 	dir := t.TempDir()
-	_, err := h.node.Bind(t.Context(), h.person(), dir, "crew")
+	_, err := h.node.Bind(t.Context(), h.person().Principal, dir, "crew")
 	require.NoError(t, err)
-	h.lead.Dir, err = Folder(dir)
+	h.lead.Dir, err = node.Folder(dir)
 	require.NoError(t, err)
 	sub := func(id string) Caller { // as a hook makes one
 		h.must(h.lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": id, "name": id,

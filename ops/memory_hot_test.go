@@ -13,6 +13,7 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -20,19 +21,19 @@ import (
 // with a hot context.
 type study struct {
 	*testing.T
-	node *Node
+	node *Service
 }
 
 func newStudy(t *testing.T) *study {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "n.db"),
+	n, err := Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, st.Close()) })
-	s := &study{T: t, node: &Node{Store: st, Auth: access.New(st, access.Config{})}}
+	t.Cleanup(func() { require.NoError(t, n.Close()) })
+	s := &study{T: t, node: n}
 	caps := `{"memory_read":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},"memory_write":{"layers":["l1","l2"],"groups":[],"visibility":["private"]},
 		"tools":["memory_read_hot","memory_write_hot","memory_session"],"max_parallel_ops":9,"autonomous":true}`
-	require.NoError(t, st.Write(t.Context(), func(tx *store.Tx) error {
+	require.NoError(t, n.Store.Write(t.Context(), func(tx *store.Tx) error {
 		if _, err := tx.Exec(`INSERT INTO entities(id, kind, root_id, depth, name, display_name, public_key,
 			enc_public_key, enc_binding, status, status_by, status_at, created_at)
 			VALUES ('ann', 'human', 'ann', 0, 'ann', 'Ann', x'', x'', x'', 'active', 'node', 0, 0)`); err != nil {

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,22 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/internal/keys"
 	"cordelia/memory"
 	"cordelia/schemas"
 )
 
 func warmOperations() []*Operation {
 	return []*Operation{memorySearch, memoryReadWarm, memoryWriteWarm, memoryDeleteWarm, memoryShare, memoryGroup}
-}
-
-// newWarmStudy is a study whose node can sign.
-func newWarmStudy(t *testing.T) *study {
-	s := newStudy(t)
-	key, err := keys.NewIdentity(rand.Reader)
-	require.NoError(t, err)
-	s.node.key, s.node.ID = key, key.ID()
-	return s
 }
 
 func TestWarmToolsFitTheirBudget(t *testing.T) {
@@ -36,7 +25,7 @@ func TestWarmToolsFitTheirBudget(t *testing.T) {
 }
 
 func TestWarmToolsTogether(t *testing.T) {
-	s := newWarmStudy(t)
+	s := newStudy(t)
 	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
 		`{"type":"learning","data":{"type":"insight","content":"The tern service needs\u202e port 8080.\u0007"},"subject":"tern","key":"port"}`)
 	require.NoError(t, err)
@@ -76,7 +65,7 @@ func TestWarmToolsTogether(t *testing.T) {
 }
 
 func TestWarmAnswersStaySmall(t *testing.T) {
-	s := newWarmStudy(t)
+	s := newStudy(t)
 	var ids []schemas.ItemID
 	for i := range 12 {
 		content := strings.Repeat(fmt.Sprintf("gannet%d ", i), 1000)
@@ -125,7 +114,7 @@ func requireSize(t *testing.T, v any, limit int) {
 }
 
 func TestWarmToolsRefuseBadInput(t *testing.T) {
-	s := newWarmStudy(t)
+	s := newStudy(t)
 	for _, c := range []struct {
 		o    *Operation
 		args string

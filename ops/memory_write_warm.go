@@ -10,6 +10,7 @@ import (
 	"cordelia/memory"
 	"cordelia/review"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 var memoryWriteWarm = Define(Spec{
@@ -119,7 +120,7 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 		Group:      in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom,
 		ValidTo:    in.ValidTo,
 		Confidence: in.Confidence, Validated: in.Validated, TTLSeconds: in.TTLSeconds, DerivedFrom: in.DerivedFrom,
-		Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.tools, Tainted: c.tainted()},
+		Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.Tools(), Tainted: c.tainted()},
 		c.Caller.Entity, c.signItem())
 	if err != nil {
 		return memoryWriteWarmOut{}, err
@@ -154,4 +155,14 @@ func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarm
 	out := writtenOut(w)
 	out.Proposal, out.DecidedBy, out.replaces, out.low = p.ID, p.Deciders, w.Contested, w.Low
 	return out, err
+}
+
+// foresee enters the prediction of an item just written, if it makes one that
+// the node can check.
+func foresee(g access.Grant, d *memory.Draft, id schemas.ItemID) error {
+	c, due, ok := d.Foretold()
+	if !ok {
+		return nil
+	}
+	return trust.Foresee(g, trust.Prediction{Item: id, Check: c, Due: due})
 }

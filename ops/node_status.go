@@ -46,9 +46,9 @@ type WaitingCounts struct {
 const mostCounted = 100
 
 // Status gives a person what runs, what waits and what it took.
-func (n *Node) Status(ctx context.Context, person Caller) (out NodeStatus, err error) {
+func (s *Service) Status(ctx context.Context, person Caller) (out NodeStatus, err error) {
 	op := access.Op{Tool: "status", Effect: access.Read, Human: true}
-	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		out = NodeStatus{Running: []work.Status{}, Tasks: []controller.Entry{}, Swarms: []swarm.Entry{},
 			Agents: AgentCounts{Suspended: []Suspended{}}}
 		if err := out.agents(g); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/keys"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -91,7 +92,8 @@ type Signer func(message []byte) (signature []byte, by schemas.EntityID)
 
 // Call is one call of an operation.
 type Call struct {
-	Node   *Node
+	Node   *node.Node
+	on     *Service
 	Op     *Operation
 	Caller Caller
 	As     string
@@ -103,9 +105,9 @@ type Call struct {
 }
 
 // Call runs the operation. The error, if any, is for the face to word.
-func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.RawMessage) (any, error) {
-	n.calls.Add(1)
-	c, err := o.prepare(n, caller, args)
+func (o *Operation) Call(ctx context.Context, s *Service, caller Caller, args json.RawMessage) (any, error) {
+	s.Called()
+	c, err := o.prepare(s, caller, args)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +123,7 @@ func (o *Operation) Call(ctx context.Context, n *Node, caller Caller, args json.
 }
 
 // prepare checks the arguments.
-func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call, error) {
+func (o *Operation) prepare(on *Service, caller Caller, args json.RawMessage) (*Call, error) {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
@@ -131,7 +133,7 @@ func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call
 	}
 	args, err = s.validate(o, args)
 	if err != nil {
-		if slow := n.Auth.Failed(caller.Principal); slow != nil {
+		if slow := on.Auth.Failed(caller.Principal); slow != nil {
 			return nil, slow
 		}
 		return nil, err
@@ -144,7 +146,7 @@ func (o *Operation) prepare(n *Node, caller Caller, args json.RawMessage) (*Call
 		return nil, schemas.Invalidf("idempotency_key has %d bytes", len(common.IdempotencyKey)).
 			Expecting("at most %d", maxIdempotencyKey).Try("call %s again with a shorter one", o.Name)
 	}
-	c := &Call{Node: n, Op: o, Caller: caller, As: common.As, args: args, key: common.IdempotencyKey}
+	c := &Call{Node: on.Node, on: on, Op: o, Caller: caller, As: common.As, args: args, key: common.IdempotencyKey}
 	if c.key != "" {
 		sum := sha256.Sum256(append([]byte(o.Name+"\x00"), args...))
 		c.requestHash = sum[:]
@@ -171,6 +173,15 @@ func (c *Call) Do(ctx context.Context, f func(access.Grant) error) error {
 	return c.Node.Auth.Do(ctx, c.Caller.Principal, c.op(), f)
 }
 
+// sign signs msg with the caller's key where it is the actor's own, else with
+// the node's.
+func (c *Call) sign(actor schemas.EntityID, msg []byte) (signature []byte, by schemas.EntityID) {
+	if c.Caller.Sign != nil && actor == c.Caller.Entity {
+		return c.Caller.Sign(msg)
+	}
+	return c.Node.Sign(msg)
+}
+
 // Transact runs f with the caller's grant, in one transaction, and returns its
 // answer. For a mutating call with an idempotency key the answer is recorded in
 // that transaction, and a repetition gets it without running f (INV-ONCE). A
@@ -184,7 +195,7 @@ func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, 
 		return c.kept.answered(g, out)
 	})
 	if err == nil && c.kept != nil && !c.Op.Mutates() { // a snapshot takes no answer
-		err = c.Node.routine(ctx, keptRoutine, func(g access.Grant) error { return c.kept.answered(g, out) })
+		err = c.Node.Routine(ctx, keptRoutine, func(g access.Grant) error { return c.kept.answered(g, out) })
 	}
 	if err != nil {
 		var none Out

@@ -88,7 +88,7 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 	if in.Action == "challenge" {
 		var ch schemas.AuthChallenge
 		err := c.Do(ctx, func(g access.Grant) error {
-			ch = c.Node.returnChallenge(g, g.Actor())
+			ch = c.returnChallenge(g, g.Actor())
 			return nil
 		})
 		if err != nil {
@@ -120,8 +120,8 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 	})
 }
 
-func (n *Node) returnChallenge(g access.Grant, id schemas.EntityID) schemas.AuthChallenge {
-	return agents.NewChallenge(g, n.key.Vouch, string(n.ID), string(id), returnAudience, schemas.PurposeReintegrate)
+func (c *Call) returnChallenge(g access.Grant, id schemas.EntityID) schemas.AuthChallenge {
+	return c.Node.NewChallenge(g, id, returnAudience, schemas.PurposeReintegrate)
 }
 
 // proveReturn checks the caller's signature over all it hands in, or makes it where
@@ -130,9 +130,9 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
 	in reintegrateIn) (ch schemas.AuthChallenge, p review.Proof, key keys.Recipient, err error) {
 	me := c.Caller.Entity
 	bySelf := c.Caller.Sign != nil && in.Nonce == "" && in.Signature == ""
-	if err = c.Node.look(ctx, "reintegrate", func(g access.Grant) error {
+	if err = c.Node.Look(ctx, "reintegrate", func(g access.Grant) error {
 		if bySelf {
-			ch = c.Node.returnChallenge(g, me)
+			ch = c.returnChallenge(g, me)
 		}
 		key, err = agents.KeyOf(g, me)
 		return err
@@ -150,7 +150,7 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
 		ch = schemas.AuthChallenge{Audience: returnAudience, NodeID: string(c.Node.ID), AgentID: me,
 			Purpose: schemas.PurposeReintegrate,
 			Nonce:   [32]byte(nonce), ExpiresUnixMicro: in.Expires}
-		if err := agents.CheckChallenge(ch, c.Node.key.Vouch); err != nil {
+		if err := c.Node.CheckChallenge(ch); err != nil {
 			return ch, p, key, badReturn(err)
 		}
 	}

@@ -236,9 +236,9 @@ func (a *away) bearer(name string) Caller {
 	require.NoError(a.t, err)
 	issued, err := a.node.OwnToken(a.t.Context(), f)
 	require.NoError(a.t, err)
-	c, err := a.node.Authenticate(a.t.Context(), issued.Token.Reveal())
+	p, err := a.node.Authenticate(a.t.Context(), issued.Token.Reveal())
 	require.NoError(a.t, err)
-	return c
+	return Caller{Principal: p}
 }
 
 // signed is the second half of a return whose key the node's process does not hold.
@@ -306,7 +306,7 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 	for _, c := range []Caller{a.lead, a.person()} {
 		_, err = a.call(c, "reintegrate", but(a.claim(), map[string]any{"as": "rover"}))
 		require.ErrorIs(t, err, schemas.ErrInvalid, "it is done in person")
-		_, err = Find("reintegrate").run(t.Context(), &Call{Node: a.node, Op: Find("reintegrate"), Caller: c,
+		_, err = Find("reintegrate").run(t.Context(), &Call{Node: a.node.Node, on: a.node, Op: Find("reintegrate"), Caller: c,
 			As: "rover"}, mustJSON(a.claim()))
 		require.Error(t, err)
 	}

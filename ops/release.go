@@ -9,9 +9,9 @@ import (
 )
 
 // Held lists what instructs and waits for the person's release.
-func (n *Node) Held(ctx context.Context, person Caller) (items []memory.Item, err error) {
+func (s *Service) Held(ctx context.Context, person Caller) (items []memory.Item, err error) {
 	op := access.Op{Tool: "memory_release", Effect: access.Read, Human: true}
-	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		items, err = memory.Held(g)
 		return err
 	})
@@ -20,9 +20,9 @@ func (n *Node) Held(ctx context.Context, person Caller) (items []memory.Item, er
 
 // Release lets an item that instructs take effect, or with false takes that back:
 // no tool, because no agent says what other agents are told.
-func (n *Node) Release(ctx context.Context, person Caller, id schemas.ItemID, version int, released bool) error {
+func (s *Service) Release(ctx context.Context, person Caller, id schemas.ItemID, version int, released bool) error {
 	op := access.Op{Tool: "memory_release", Effect: access.Write, Human: true}
-	return n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	return s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		whole, err := refItem.whole(g, string(id))
 		if err != nil {
 			return err

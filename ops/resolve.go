@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
 
 	"cordelia/access"
 	"cordelia/memory"
@@ -29,40 +27,19 @@ const (
 	refReview ref = "review"
 )
 
-// named gives what a short form may stand for.
-func (r ref) named(g access.Grant, short string) ([]string, error) {
-	lookups := map[ref][]func(access.Grant, string) ([]string, error){
+// lookups find what a short form may stand for.
+func (r ref) lookups() []access.Lookup {
+	return map[ref][]access.Lookup{
 		refItem:   {memory.ItemsNamed},
 		refWork:   {work.Named},
 		refTask:   {controller.Named, work.TasksNamed},
 		refReview: {review.Named, work.Named, controller.Named},
 	}[r]
-	var found []string
-	for _, look := range lookups {
-		ids, err := look(g, short)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, ids...)
-	}
-	slices.Sort(found)
-	return slices.Compact(found), nil
 }
 
-// one gives the id that a short form stands for; a short form of nothing stays as it is.
-// Errors: CodeInvalid, with the candidates, if there are several.
+// one gives the id that a short form stands for; see access.OneID.
 func (r ref) one(g access.Grant, short string) (string, error) {
-	found, err := r.named(g, short)
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) == 0:
-		return short, nil
-	case len(found) == 1:
-		return found[0], nil
-	}
-	return "", schemas.Invalidf("%q stands for more than one %s", short, r).
-		Expecting("one of %s", strings.Join(schemas.Distinct(found), ", ")).Try("repeat it with one of these")
+	return access.OneID(g, string(r), short, r.lookups()...)
 }
 
 // whole is the id that text, an id or a short form of one, stands for.

@@ -93,7 +93,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			if err := hashless(g, d); err != nil {
 				return out, err
 			}
-			state, err := c.Node.tasks.Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
+			state, err := c.Node.Tasks().Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
 			switch {
 			case err == nil:
 				out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: string(state)})
@@ -112,7 +112,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			return out, err
 		}
 		for _, d := range decided {
-			if err := c.Node.tasks.SettleItem(g, d.ID); err != nil { // a seat whose answer was held
+			if err := c.Node.Tasks().SettleItem(g, d.ID); err != nil { // a seat whose answer was held
 				return out, err
 			}
 			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})

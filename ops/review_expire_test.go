@@ -44,7 +44,7 @@ func TestReviewsExpire(t *testing.T) {
 		`SELECT count(*) FROM events WHERE type = 'review.closed'
 			AND payload LIKE '%"approved":1,"rejected":0,"withdrawn":0,"expired":1%'`),
 		"its author, its parent and the person hear of it")
-	_, err := a.node.VerifyTrust(t.Context(), a.person())
+	_, err := a.node.VerifyTrust(t.Context(), a.person().Principal)
 	require.NoError(t, err)
 	a.brings(found("The mill is old")) // again
 	require.Len(t, a.waiting(a.person()), 1)

@@ -58,7 +58,7 @@ func (c *Call) forPerson(ctx context.Context, in reviewDecideIn, err error) erro
 // reviewers may reject.
 func matter(g access.Grant, d decisionIn, tainted bool) (m Matter, waits bool, err error) {
 	if w, err := controller.Reviewed(g, d.ID); !errors.Is(err, schemas.ErrNotFound) {
-		return Matter{ID: d.ID, Name: w.Intent, Author: nameOf(g, w.Submitter)}, err == nil, err
+		return Matter{ID: d.ID, Name: w.Intent, Author: g.NameOf(w.Submitter)}, err == nil, err
 	}
 	if s, err := work.Show(g, d.ID, false); !errors.Is(err, schemas.ErrNotFound) {
 		return Matter{ID: d.ID, Name: s.Intent, Author: s.Holder}, err == nil && s.State == schemas.WorkHeld, err
@@ -69,13 +69,6 @@ func matter(g access.Grant, d decisionIn, tainted bool) (m Matter, waits bool, e
 	}
 	e := entries[0]
 	return Matter{ID: e.ID, Name: e.Name, Author: e.Author}, e.State == schemas.ReviewPending && e.Person != "", nil
-}
-
-func nameOf(g access.Grant, id schemas.EntityID) string {
-	if who, err := g.Profile(id); err == nil {
-		return who.Name
-	}
-	return string(id)
 }
 
 // decidedAlready says how a thing stands that waits no more; "" if it waits, goes on

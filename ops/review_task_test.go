@@ -88,7 +88,7 @@ func TestARejectedResultIsRated(t *testing.T) {
 	require.Equal(t, []int{15, 0, 15, 15}, []int{h.trusted("planner", "planner"), h.trusted("doer", "executor"),
 		h.trusted("judge", "validator"), h.trusted("merger", "meta-validator")})
 	require.Equal(t, []int{35, 35}, []int{h.trusted("other", "planner"), h.trusted("other", "meta-validator")})
-	v, err := h.node.VerifyTrust(t.Context(), person)
+	v, err := h.node.VerifyTrust(t.Context(), person.Principal)
 	require.NoError(t, err)
 	require.Equal(t, rows(), v.Feedback)
 }

@@ -37,10 +37,11 @@ func TestNobodyReviewsItself_INV_REVIEWER(t *testing.T) {
 	// As another, whoever asks: approvals are not delegated.
 	for _, as := range []string{"rover", "claude-code"} {
 		_, err := Find("review_decide").run(t.Context(),
-			&Call{Node: a.node, Op: Find("review_decide"), Caller: a.person(), As: as}, mustJSON(decisions(approve(e))))
+			&Call{Node: a.node.Node, on: a.node, Op: Find("review_decide"), Caller: a.person(), As: as},
+			mustJSON(decisions(approve(e))))
 		require.ErrorIs(t, err, schemas.ErrDenied)
 	}
-	look := &Call{Node: a.node, Op: Find("review_list"), Caller: a.person(), As: "claude-code"}
+	look := &Call{Node: a.node.Node, on: a.node, Op: Find("review_list"), Caller: a.person(), As: "claude-code"}
 	_, err := look.Op.run(t.Context(), look, mustJSON(map[string]any{"ids": []any{e["id"]}}))
 	require.ErrorContains(t, err, "decided in person")
 	_, err = a.call(a.rover, "review_decide", decisions(approve(e)))

@@ -24,7 +24,7 @@ import (
 // it registers for single seats. It calls operations of the catalogue, so each call is
 // decided as any other. The keys of those agents never leave this process.
 type Seats struct {
-	Node   *Node
+	Node   *Service
 	Person Caller
 	hands  sync.Map // id of an agent → its Caller
 }
@@ -228,5 +228,5 @@ func (s *Seats) Report(ctx context.Context, a run.Agent, r run.Report) error {
 
 // Record keeps what a client really did. It is the node's own doing: no agent reaches it.
 func (s *Seats) Record(ctx context.Context, r work.Run) error {
-	return s.Node.routine(ctx, "task_record", func(g access.Grant) error { return work.Record(g, r) })
+	return s.Node.Routine(ctx, "task_record", func(g access.Grant) error { return work.Record(g, r) })
 }

@@ -120,7 +120,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 		return swarmCreateOut{}, fmt.Errorf("make keys: %w", err)
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (swarmCreateOut, error) {
-		m, err := swarm.Create(g, plan, made, c.Node.enlist)
+		m, err := swarm.Create(g, plan, made, c.Node.Enlist)
 		out := swarmAnswer(m)
 		out.Notes = append(out.Notes, in.idle()...)
 		return out, err
@@ -197,7 +197,7 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 				"add_to and agents, and coordinator_slot to replace a coordinator that has ended").
 				Try("leave the rest out, or leave add_to out to make a new swarm")
 		}
-		return swarm.NewGrowth(in.AddTo, in.CoordinatorSlot, slots, c.Node.tools)
+		return swarm.NewGrowth(in.AddTo, in.CoordinatorSlot, slots, c.Node.Tools())
 	}
 	m := schemas.SwarmManifest{SwarmID: in.SwarmID, GroupID: in.GroupID, Goal: in.Goal, Strategy: in.Strategy,
 		CoordinatorSlot: in.CoordinatorSlot, CoordinatorAgentID: in.CoordinatorAgentID, Agents: slots}
@@ -211,7 +211,7 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 					err)
 		}
 	}
-	return swarm.NewPlan(m, c.Node.tools, c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))
+	return swarm.NewPlan(m, c.Node.Tools(), c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))
 }
 
 func strictly(raw json.RawMessage, to any) error {

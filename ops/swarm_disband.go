@@ -41,7 +41,7 @@ func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisband
 	}
 	return Transact(ctx, c, func(g access.Grant) (out swarmDisbandOut, err error) {
 		out.Ended, err = swarm.Disband(g, e, func(node access.Grant, id schemas.EntityID) error {
-			_, _, err := c.Node.moveAgent(node, string(id), schemas.TaskComplete,
+			_, _, err := c.Node.MoveAgent(node, string(id), schemas.TaskComplete,
 				"the swarm "+string(in.SwarmID)+" has ended")
 			return err
 		})

@@ -95,12 +95,12 @@ func TestRepeatedSwarmCreateWritesMissingKeyFiles(t *testing.T) {
 	bearer := h.lead
 	bearer.key = nil
 	for _, caller := range []Caller{h.lead, bearer} {
-		require.NoError(t, os.Remove(h.node.Home.agentKey(lost)))
+		require.NoError(t, os.Remove(h.node.Home.AgentKey(lost)))
 		require.Equal(t, made, h.must(caller, "swarm_create", args))
 		h.caller("a-2")
 	}
 
-	require.NoError(t, os.Remove(h.node.Home.agentKey(lost)))
+	require.NoError(t, os.Remove(h.node.Home.AgentKey(lost)))
 	parents := []string{h.node.Home.DefaultAgentKey(), h.node.Home.HumanKey()}
 	for _, path := range parents {
 		require.NoError(t, os.Rename(path, path+".away"))

@@ -24,10 +24,10 @@ func (c *Call) shown(ctx context.Context, secondHand bool) {
 	if !secondHand || c.Caller.Method == access.ByHuman {
 		return
 	}
-	if _, known := c.Node.tainted.LoadOrStore(c.reader(), true); known {
+	if _, known := c.on.tainted.LoadOrStore(c.reader(), true); known {
 		return
 	}
-	if err := c.Node.routine(context.WithoutCancel(ctx), "session_taint", func(g access.Grant) error {
+	if err := c.Node.Routine(context.WithoutCancel(ctx), "session_taint", func(g access.Grant) error {
 		return memory.Taint(g, c.Caller.Principal)
 	}); err != nil {
 		slog.Warn("a session that read second-hand words is marked in this process alone", "agent", c.Caller.Entity,
@@ -37,6 +37,6 @@ func (c *Call) shown(ctx context.Context, secondHand bool) {
 
 // tainted reports whether this process knows the caller's session to be marked.
 func (c *Call) tainted() bool {
-	_, known := c.Node.tainted.Load(c.reader())
+	_, known := c.on.tainted.Load(c.reader())
 	return known
 }

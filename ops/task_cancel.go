@@ -37,7 +37,7 @@ func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, e
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
 		if in.TaskID != "" {
-			out.Cancelled, err = c.Node.tasks.Cancel(g, in.TaskID)
+			out.Cancelled, err = c.Node.Tasks().Cancel(g, in.TaskID)
 			if !errors.Is(err, schemas.ErrNotFound) {
 				return out, err
 			}
@@ -46,7 +46,7 @@ func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, e
 			return out, err
 		}
 		if in.WorkID != "" {
-			err = c.Node.tasks.SettleItem(g, in.WorkID)
+			err = c.Node.Tasks().SettleItem(g, in.WorkID)
 		}
 		return out, err
 	})

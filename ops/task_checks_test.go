@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/machinecheck"
+	"cordelia/node"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
@@ -20,7 +21,7 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 		h := &house{t: t, clock: newWallClock()}
 		settings := controller.DefaultSettings()
 		settings.Retries = 0
-		n, err := Open(t.Context(), Config{Home: Home(home), Clock: h.clock, Tasks: &settings,
+		n, err := Open(t.Context(), node.Config{Home: node.Home(home), Clock: h.clock, Tasks: &settings,
 			Checks: machinecheck.Env{Roots: []string{root}, Commands: true, Timeout: limit}})
 		require.NoError(t, err)
 		h.node, n.CheckWait = n, 10*time.Millisecond
@@ -40,7 +41,7 @@ func TestChecksRunBesideTheReport(t *testing.T) {
 	began := time.Now()
 	out := h.sit(one, "R3", map[string]any{"slept": true})
 	require.Less(t, time.Since(began), 20*time.Second)
-	require.Equal(t, checksRun, out["led_to"])
+	require.Equal(t, node.ChecksRun, out["led_to"])
 	require.Equal(t, "done", out["state"])
 	require.NoError(t, h.node.Close())
 

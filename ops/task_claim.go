@@ -98,7 +98,7 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
 		claimed, ok, err := c.claimNear(g, in.wanted(), lease)
 		if err == nil && !ok && ended {
-			if due, bad := c.Node.troubles.due(g); bad != nil || due {
+			if due, bad := c.Node.WorkDue(g); bad != nil || due {
 				return out, cmp.Or(bad, errEnded)
 			}
 		}
@@ -156,21 +156,22 @@ func (c *Call) claimNear(g access.Grant, want work.Wanted,
 			return claimed, false, err
 		}
 	}
-	return c.Node.claim(g, want, lease)
+	return c.claim(g, want, lease)
 }
 
 // claim claims, and hands on what a swarm gives along with its items.
-func (n *Node) claim(g access.Grant, want work.Wanted, lease time.Duration) (c work.Claimed, ok bool, err error) {
-	if c, ok, err = work.Claim(g, want, lease); err != nil || !ok {
-		return c, ok, err
+func (c *Call) claim(g access.Grant, want work.Wanted,
+	lease time.Duration) (got work.Claimed, ok bool, err error) {
+	if got, ok, err = work.Claim(g, want, lease); err != nil || !ok {
+		return got, ok, err
 	}
-	before := c.Inputs
-	if before == nil && swarm.IsCell(c.GroupID) {
-		if before, err = n.tasks.Before(g, c.WorkID); err != nil {
-			return c, ok, err
+	before := got.Inputs
+	if before == nil && swarm.IsCell(got.GroupID) {
+		if before, err = c.Node.Tasks().Before(g, got.WorkID); err != nil {
+			return got, ok, err
 		}
 	}
-	return c, ok, swarm.Receive(g, &c, before)
+	return got, ok, swarm.Receive(g, &got, before)
 }
 
 // awaitWork returns when there is work for the caller, or ctx ends.
@@ -192,7 +193,7 @@ func (c *Call) awaitWork(ctx context.Context, want work.Wanted, woken <-chan str
 // asked for when something has changed since w last looked.
 func (c *Call) foundWork(ctx context.Context, want work.Wanted, w *work.Watch) (bool, error) {
 	yes := false
-	if err := c.Node.look(ctx, c.Op.Name, func(g access.Grant) (err error) {
+	if err := c.Node.Look(ctx, c.Op.Name, func(g access.Grant) (err error) {
 		yes, err = w.Stirred(g.Tx())
 		return err
 	}); err != nil || !yes {

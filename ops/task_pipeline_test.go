@@ -3,7 +3,6 @@ package ops
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -216,28 +215,8 @@ func TestClaimGoesOnBesideTrouble(t *testing.T) {
 	h.sql(`UPDATE work_items SET state = 'failed' WHERE task_id = ?`, bad["task_id"])
 	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks BEGIN SELECT RAISE(ABORT, 'defect'); END`)
 	h.node.SettleWork(t.Context()) //nolint:errcheck // or the node's routine met it before
-	require.False(t, h.node.troubles.none())
 	require.NoError(t, h.node.SettleWork(t.Context()), "it is left alone for a while")
 	require.Equal(t, NoWork, h.must(one, "task_claim", map[string]any{})["next"])
-}
-
-// What cannot be acted on is said once, and tried ever more rarely.
-func TestTroubleIsLeftAlone(t *testing.T) {
-	var of troubles
-	one, now := troubled{n: 7, seat: true}, time.Unix(1e9, 0)
-	require.True(t, of.none())
-	require.True(t, of.note(one, now, errors.New("defect")))
-	for wait := firstRest; wait < 40*time.Minute; wait *= 2 {
-		until := now.Add(min(wait, mostRest))
-		require.True(t, of.rests(one, until.Add(-1)), wait)
-		require.False(t, of.rests(one, until), wait)
-		require.False(t, of.rests(troubled{n: 7}, now), "another")
-		now = until
-		require.False(t, of.note(one, now, errors.New("defect")), "said before")
-	}
-	require.False(t, of.note(one, now, nil))
-	require.True(t, of.none())
-	require.True(t, of.note(one, now, errors.New("anew")))
 }
 
 // Who repeats a report with its key gets the item that came next again.

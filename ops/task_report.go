@@ -74,7 +74,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	}
 	also := in.Next
 	file := func(g access.Grant) (f filed, err error) {
-		if f.Filed, err = c.Node.tasks.File(g, p, reviewed); err == nil && also && f.Counts() && f.Refused == nil {
+		if f.Filed, err = c.Node.Tasks().File(g, p, reviewed); err == nil && also && f.Counts() && f.Refused == nil {
 			f.Next, err = c.claimNext(g)
 		}
 		return f, err
@@ -94,7 +94,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState,
 		Notes: f.Notes}
 	if f.Checks != 0 {
-		out.Led, out.Task = c.Node.awaitChecks(ctx, f.Checks)
+		out.Led, out.Task = c.Node.AwaitChecks(ctx, f.Checks)
 	}
 	switch {
 	case f.Next != nil:

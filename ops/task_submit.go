@@ -116,7 +116,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 	if err != nil {
 		return taskSubmitOut{}, err
 	}
-	s, err := work.NewSubmission(in.Group, drafts, c.Node.tools)
+	s, err := work.NewSubmission(in.Group, drafts, c.Node.Tools())
 	if err != nil {
 		return taskSubmitOut{}, err
 	}
@@ -143,9 +143,9 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		var t controller.Submitted
 		var err error
 		if in.TaskID != "" {
-			t, err = c.Node.tasks.Answer(g, in.TaskID, in.Answers)
+			t, err = c.Node.Tasks().Answer(g, in.TaskID, in.Answers)
 		} else {
-			t, err = c.Node.tasks.Submit(g, r)
+			t, err = c.Node.Tasks().Submit(g, r)
 		}
 		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
 			Next: t.Next}, err

@@ -94,7 +94,7 @@ func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, err
 	return Transact(ctx, c, func(g access.Grant) (trustAssessOut, error) {
 		if work {
 			id, skill, err := trust.Rate(g, in.Agent, in.Capability, in.Feedback)
-			return trustAssessOut{Agent: id, Name: nameOf(g, id), Counted: true, Skill: &skill}, err
+			return trustAssessOut{Agent: id, Name: g.NameOf(id), Counted: true, Skill: &skill}, err
 		}
 		return assessItem(g, in)
 	})
@@ -142,7 +142,7 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 		return out, nil
 	}
 	s, err := trust.Read(g, string(given.Agent))
-	out.Name = nameOf(g, given.Agent)
+	out.Name = g.NameOf(given.Agent)
 	if out.Note == "" {
 		out.Note = given.Why
 	}

@@ -22,13 +22,13 @@ type RelayedVerdict struct {
 }
 
 // RelayedVerdicts lists those that wait for the person.
-func (n *Node) RelayedVerdicts(ctx context.Context, person Caller) (out []RelayedVerdict, err error) {
+func (s *Service) RelayedVerdicts(ctx context.Context, person Caller) (out []RelayedVerdict, err error) {
 	op := access.Op{Tool: "trust_relayed", Effect: access.Read, Human: true}
-	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		list, err := trust.ListRelayed(g)
 		out = make([]RelayedVerdict, len(list))
 		for i, r := range list {
-			out[i] = RelayedVerdict{Number: r.Number, Relayer: nameOf(g, r.Relayer), Agent: nameOf(g, r.Agent),
+			out[i] = RelayedVerdict{Number: r.Number, Relayer: g.NameOf(r.Relayer), Agent: g.NameOf(r.Agent),
 				Verdict: r.Verdict,
 				Weight:  float64(r.Weight) / 1000, Item: r.Item, At: moment(r.At)}
 			if items, err := memory.Get(g, []schemas.ItemID{r.Item}); err == nil {
@@ -51,10 +51,10 @@ type RelayedDecision struct {
 }
 
 // DecideRelayed confirms or rejects relayed verdicts, all of them or none.
-func (n *Node) DecideRelayed(ctx context.Context, person Caller, numbers []int64,
+func (s *Service) DecideRelayed(ctx context.Context, person Caller, numbers []int64,
 	confirm bool) (out []RelayedDecision, err error) {
 	op := access.Op{Tool: "trust_relayed", Effect: access.Write, Human: true}
-	err = n.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
+	err = s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {
 		out = nil
 		for _, number := range numbers {
 			given, err := trust.DecideRelayed(g, number, confirm)
@@ -65,7 +65,7 @@ func (n *Node) DecideRelayed(ctx context.Context, person Caller, numbers []int64
 			if err != nil {
 				return err
 			}
-			out = append(out, RelayedDecision{Number: number, Agent: nameOf(g, given.Agent),
+			out = append(out, RelayedDecision{Number: number, Agent: g.NameOf(given.Agent),
 				Accuracy: s.Score.Accuracy(), Tier: s.Tier,
 				TierMoved: given.From != given.To})
 		}

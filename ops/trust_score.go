@@ -63,7 +63,7 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 		if err != nil {
 			return trustScoreOut{}, err
 		}
-		out := trustScoreOut{AgentID: s.Agent, Name: nameOf(g, s.Agent), Observer: s.Observer,
+		out := trustScoreOut{AgentID: s.Agent, Name: g.NameOf(s.Agent), Observer: s.Observer,
 			Accuracy: s.Score.Accuracy(), Tier: s.Tier,
 			TierMean: s.TierScore.Accuracy(), TierWhy: s.TierWhy(), ByPerson: s.ByPerson, Observed: s.Observations,
 			Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),
@@ -72,7 +72,7 @@ func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error)
 			out.AccuracyRaw = float64(s.Rights) / float64(s.Observations)
 		}
 		switch {
-		case s.Open > 0 && len(c.Node.checks.Roots) == 0:
+		case s.Open > 0 && len(c.Node.CheckRoots()) == 0:
 			out.Note = "predictions about files stay open: check_roots in config.json names no folder they may be " +
 				"checked in"
 		case s.Relayed > 0 && g.IsHuman():

@@ -86,10 +86,10 @@ func TestVerdictsMoveScores(t *testing.T) {
 	_, absent := h.call(rival, "trust_score", map[string]any{"agent": "nobody"})
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	require.ErrorIs(t, absent, schemas.ErrNotFound)
-	v, err := h.node.VerifyTrust(t.Context(), h.person())
+	v, err := h.node.VerifyTrust(t.Context(), h.person().Principal)
 	require.NoError(t, err)
 	require.Equal(t, 3, v.Scores)
-	_, err = h.node.VerifyTrust(t.Context(), h.lead)
+	_, err = h.node.VerifyTrust(t.Context(), h.lead.Principal)
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
@@ -98,8 +98,9 @@ func TestAssessingIsDoneInPerson(t *testing.T) {
 	id := h.wrote(w, "the parser is LL(1)")
 	_, err := h.call(h.lead, "trust_assess", map[string]any{"id": id, "verdict": "right", "as": "w"})
 	require.ErrorIs(t, err, schemas.ErrInvalid, "there is no such argument")
-	_, err = Find("trust_assess").run(t.Context(), &Call{Node: h.node, Op: Find("trust_assess"), Caller: h.lead,
-		As: "w"}, mustJSON(map[string]any{"id": id, "verdict": "right"}))
+	_, err = Find("trust_assess").run(t.Context(), &Call{Node: h.node.Node, on: h.node, Op: Find("trust_assess"),
+		Caller: h.lead,
+		As:     "w"}, mustJSON(map[string]any{"id": id, "verdict": "right"}))
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
@@ -222,7 +223,7 @@ func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 	require.NoError(t, err, "one that is not there leaves the others undecided")
 	require.Equal(t, []RelayedDecision{{Number: list[0].Number, Agent: "rival", Accuracy: 0.5, Tier: schemas.Medium}},
 		done)
-	_, err = h.node.VerifyTrust(t.Context(), h.person())
+	_, err = h.node.VerifyTrust(t.Context(), h.person().Principal)
 	require.NoError(t, err)
 }
 
@@ -271,7 +272,7 @@ func TestRegisteringHandsNoTrustOn(t *testing.T) {
 	}
 	h.worker("late")
 	require.InDelta(t, 3.0/9, h.must(h.lead, "trust_score", map[string]any{"agent": "late"})["accuracy"], 0.001)
-	_, err := h.node.VerifyTrust(t.Context(), h.person())
+	_, err := h.node.VerifyTrust(t.Context(), h.person().Principal)
 	require.NoError(t, err)
 }
 
@@ -299,7 +300,8 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 	predict("it will still say v1", map[string]any{"kind": "regex", "path": "version", "pattern": "^v1"})
 	foresight()
 	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
-	h.node.checks.Roots = []string{root}
+	require.NoError(t, h.node.Close())
+	h.open(h.node.Home, root)
 	h.clock.advance(61 * time.Minute)
 	foresight()
 	require.Equal(t, 2.0, score()["open_predictions"], "what holds already is none")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -43,7 +44,7 @@ func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once fu
 	}
 	// The watch begins before the first look, or what happens between the two would
 	// wait for the next.
-	woken, stop := c.Node.Subscribe(Commits)
+	woken, stop := c.Node.Subscribe(node.Commits)
 	defer stop()
 	until := time.Now().Add(wait)
 	for {

@@ -42,5 +42,4 @@ func TestKeptCallsAreSmall(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 	require.Zero(t, h.keptRows())
 	storetest.NoScans(t, h.node.Store, nil, selectKept, settleKept, undoKept, countOver, dropOver)
-	storetest.NoScans(t, h.node.Store, nil, selectTalk, selectSaid, selectMessages, selectReported)
 }

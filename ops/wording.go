@@ -36,7 +36,7 @@ func (n *names) add(g access.Grant, ids ...schemas.EntityID) {
 			*n = names{}
 		}
 		if _, known := (*n)[id]; !known && id != "" {
-			n.put(g, id, nameOf(g, id))
+			n.put(g, id, g.NameOf(id))
 		}
 	}
 }
@@ -67,7 +67,7 @@ func qualified(g access.Grant, id schemas.EntityID, name string) string {
 	if _, err := g.Resolve(string(who.ParentEntityID)); err != nil {
 		return string(id)
 	}
-	return nameOf(g, who.ParentEntityID) + "/" + name
+	return g.NameOf(who.ParentEntityID) + "/" + name
 }
 
 // of is the name of id, else the beginning of the id, which arguments take too.

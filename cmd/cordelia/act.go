@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -14,8 +15,8 @@ import (
 // acting is the open node and who acts on it.
 type acting struct {
 	*app
-	node   *ops.Node
-	ring   *ops.Keyring
+	node   *ops.Service
+	ring   *node.Keyring
 	caller ops.Caller
 	as     string // a descendant the caller acts as
 }
@@ -54,7 +55,7 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 		}
 		who.as = as
 	}
-	if who.caller, err = who.ring.Person(ctx, terminalSession()); err != nil {
+	if who.caller, err = n.Person(ctx, who.ring, terminalSession()); err != nil {
 		return err
 	}
 	return f(who)
@@ -85,7 +86,7 @@ func (w *acting) call(ctx context.Context, name string, in map[string]any) (json
 }
 
 // closing closes the node at the end of a command that opened it.
-func closing(n *ops.Node, err *error) { *err = errors.Join(*err, n.Close()) }
+func closing(n *ops.Service, err *error) { *err = errors.Join(*err, n.Close()) }
 
 // terminalSession names the session of commands given one after the other: the
 // client's where one runs them, else that of the shell.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/events"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -32,7 +32,7 @@ database and every checkpoint, and has the node's key, can make the record anew.
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				c, err := w.node.Checkpoint(cmd.Context(), w.caller)
+				c, err := w.node.Checkpoint(cmd.Context(), w.caller.Principal)
 				if c.Text == "" {
 					return err
 				}
@@ -84,7 +84,7 @@ that file.`,
 				}
 			}
 			return a.person(cmd.Context(), func(w *acting) error {
-				p, err := w.node.Prove(cmd.Context(), w.caller, seq, older)
+				p, err := w.node.Prove(cmd.Context(), w.caller.Principal, seq, older)
 				if err != nil {
 					return err
 				}
@@ -118,5 +118,5 @@ func checkpointFiles(paths ...string) ([]events.CheckpointFile, error) {
 				path).Try("name the checkpoints with --checkpoint").Because(err)
 		}
 	}
-	return ops.CheckpointFiles(paths...)
+	return node.CheckpointFiles(paths...)
 }

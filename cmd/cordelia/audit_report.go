@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -34,9 +34,9 @@ of each day by itself; --kept shows the newest of them.`,
 			"cordelia audit report --kept 7",
 		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if kept < 0 || kept > ops.MaxReports {
+			if kept < 0 || kept > node.MaxReports {
 				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d",
-					ops.MaxReports).Try("say how many reports to show")
+					node.MaxReports).Try("say how many reports to show")
 			}
 			var err error
 			if q.Since, err = stampSince(since); err != nil {
@@ -50,7 +50,7 @@ of each day by itself; --kept shows the newest of them.`,
 				if kept > 0 {
 					return w.showKept(cmd.Context(), kept)
 				}
-				r, err := w.node.AuditReport(cmd.Context(), w.caller, q)
+				r, err := w.node.AuditReport(cmd.Context(), w.caller.Principal, q)
 				if err != nil {
 					return err
 				}
@@ -95,7 +95,7 @@ func stampSince(text string) (string, error) {
 
 // showKept shows reports the node made by itself, newest first.
 func (w *acting) showKept(ctx context.Context, n int) error {
-	list, err := w.node.AuditKept(ctx, w.caller, n)
+	list, err := w.node.AuditKept(ctx, w.caller.Principal, n)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func parseSince(text string) (int64, error) {
 		"correct --since")
 }
 
-func (a *app) showAuditReport(r ops.AuditSummary) {
+func (a *app) showAuditReport(r node.AuditSummary) {
 	f := fields{}
 	f.add("from", clock(r.From))
 	f.add("until", clock(r.Until))
@@ -150,7 +150,7 @@ func (a *app) showAuditReport(r ops.AuditSummary) {
 	a.list(f)
 	for _, part := range []struct {
 		head string
-		list []ops.Tally
+		list []node.Tally
 	}{{"WHO", r.Actors}, {"WHAT", r.Actions}} {
 		if len(part.list) == 0 {
 			continue

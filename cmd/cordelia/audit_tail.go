@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/events"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -31,9 +31,9 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 			if t.filter.Since, err = parseSince(since); err != nil {
 				return err
 			}
-			if t.limit < 1 || t.limit > ops.AuditPage {
+			if t.limit < 1 || t.limit > node.AuditPage {
 				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d",
-					ops.AuditPage).Try("narrow it with --since")
+					node.AuditPage).Try("narrow it with --since")
 			}
 			return a.person(cmd.Context(), func(w *acting) error {
 				t.acting = w
@@ -67,11 +67,11 @@ type auditTail struct {
 }
 
 func (t auditTail) run(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(ops.Commits)
+	woken, stop := t.node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(auditPoll)
 	defer tick.Stop()
-	list, next, err := t.node.AuditTail(ctx, t.caller, t.filter, 0, t.limit)
+	list, next, err := t.node.AuditTail(ctx, t.caller.Principal, t.filter, 0, t.limit)
 	for err == nil {
 		for _, e := range list {
 			for _, id := range targetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
@@ -84,7 +84,7 @@ func (t auditTail) run(ctx context.Context) error {
 		if !t.follow {
 			return nil
 		}
-		if len(list) < ops.AuditPage {
+		if len(list) < node.AuditPage {
 			select {
 			case <-woken:
 			case <-tick.C:
@@ -92,12 +92,12 @@ func (t auditTail) run(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		list, next, err = t.node.AuditTail(ctx, t.caller, t.filter, max(next, 1), ops.AuditPage)
+		list, next, err = t.node.AuditTail(ctx, t.caller.Principal, t.filter, max(next, 1), node.AuditPage)
 	}
 	return err
 }
 
-func (t auditTail) show(e ops.Tailed) error {
+func (t auditTail) show(e node.Tailed) error {
 	if t.asJSON {
 		return t.printLine(e)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/events"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -68,7 +68,7 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 }
 
 // checkpointFolders are where the home's checkpoints are.
-func checkpointFolders(home ops.Home) ([]string, error) {
+func checkpointFolders(home node.Home) ([]string, error) {
 	s, err := readSettings(home)
 	if err != nil {
 		return nil, unusable(home, err)
@@ -89,7 +89,7 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 	if len(f.checkpoints) == 0 {
 		var folders []string
 		if folders, err = checkpointFolders(home); err == nil {
-			files, err = ops.CheckpointFiles(folders...)
+			files, err = node.CheckpointFiles(folders...)
 		}
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 			Try("name another copy, or leave --checkpoint out")
 	}
 	done := a.progress("verifying")
-	v, err := ops.VerifyAuditFile(ctx, f.db, files, f.deep)
+	v, err := node.VerifyAuditFile(ctx, f.db, files, f.deep)
 	done()
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -27,7 +27,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				done := a.progress("copying and verifying")
-				report, err := w.node.Backup(cmd.Context(), w.caller, w.ring, words[0])
+				report, err := w.node.Backup(cmd.Context(), w.caller.Principal, w.ring, words[0])
 				done()
 				if err != nil {
 					return err
@@ -57,7 +57,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 }
 
 func (a *app) restoreCommand() *cobra.Command {
-	var o ops.RestoreOptions
+	var o node.RestoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup in the place of the database",
@@ -78,7 +78,7 @@ written. The key file of the agent your clients act as is made from the backup.`
 		Args: wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			o.Backup, o.Ask = words[0], a.askPassphrase
-			var c ops.Config
+			var c node.Config
 			adjust(&c)
 			o.Clock = c.Clock
 			home, err := a.place()
@@ -91,7 +91,7 @@ written. The key file of the agent your clients act as is made from the backup.`
 			}
 			o.CheckpointDirs = s.CheckpointDirs
 			done := a.progress("verifying and restoring")
-			report, err := ops.Restore(cmd.Context(), home, o)
+			report, err := node.Restore(cmd.Context(), home, o)
 			done()
 			if err != nil {
 				return err
@@ -111,14 +111,14 @@ written. The key file of the agent your clients act as is made from the backup.`
 	return cmd
 }
 
-func (a *app) showRestored(r ops.RestoreReport) {
+func (a *app) showRestored(r node.RestoreReport) {
 	f := fields{}
 	f.add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
 	f.add("database", r.Target)
 	f.add("kept", r.Kept)
-	f.add("present", map[ops.Present]string{
-		ops.CarriedOver: "its rights stay in force", ops.Absent: "there was none",
-		ops.Unreadable: "cannot be read", ops.Unrelated: "of another node",
+	f.add("present", map[node.Present]string{
+		node.CarriedOver: "its rights stay in force", node.Absent: "there was none",
+		node.Unreadable: "cannot be read", node.Unrelated: "of another node",
 	}[r.Present])
 	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d",
 		schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))

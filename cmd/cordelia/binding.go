@@ -20,7 +20,7 @@ no folder.`,
 		Args:    wants(2, "DIR", "GROUP"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				b, err := w.node.Bind(cmd.Context(), w.caller, words[0], schemas.GroupID(words[1]))
+				b, err := w.node.Bind(cmd.Context(), w.caller.Principal, words[0], schemas.GroupID(words[1]))
 				if err != nil {
 					return err
 				}
@@ -43,7 +43,7 @@ func (a *app) memoryUnbindCommand() *cobra.Command {
 		Args:    wants(1, "DIR"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				dir, err := w.node.Unbind(cmd.Context(), w.caller, words[0])
+				dir, err := w.node.Unbind(cmd.Context(), w.caller.Principal, words[0])
 				if err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ func (a *app) memoryBindingsCommand() *cobra.Command {
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.Bindings(cmd.Context(), w.caller)
+				list, err := w.node.Bindings(cmd.Context(), w.caller.Principal)
 				if err != nil {
 					return err
 				}

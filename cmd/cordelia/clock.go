@@ -2,7 +2,9 @@
 
 package main
 
-import "cordelia/ops"
+import (
+	"cordelia/node"
+)
 
 // adjust is where a test binary replaces the clocks.
-func adjust(*ops.Config) {}
+func adjust(*node.Config) {}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"cordelia/agents"
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // clockFile is the environment variable with the path of a file that holds how
@@ -17,7 +17,7 @@ import (
 const clockFile = "CORDELIA_TEST_CLOCK"
 
 // adjust makes the clocks movable. Released binaries are built without this tag.
-func adjust(c *ops.Config) {
+func adjust(c *node.Config) {
 	path := os.Getenv(clockFile)
 	if path == "" {
 		return

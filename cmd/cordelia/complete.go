@@ -84,7 +84,7 @@ func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []st
 	ring := n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })
 	w := &acting{app: a, node: n, ring: ring}
 	defer w.ring.Close()
-	if w.caller, err = w.ring.Person(cmd.Context(), terminalSession()); err != nil {
+	if w.caller, err = n.Person(cmd.Context(), w.ring, terminalSession()); err != nil {
 		return nil, alone
 	}
 	list, err := c(cmd.Context(), w)

@@ -17,7 +17,7 @@ import (
 
 	"cordelia/agents"
 	"cordelia/internal/keys"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -64,10 +64,10 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 }
 
 // settingsFile is where the settings are.
-func settingsFile(home ops.Home) string { return filepath.Join(string(home), "config.json") }
+func settingsFile(home node.Home) string { return filepath.Join(string(home), "config.json") }
 
 // readSettings reads the home's settings; without a file they are empty.
-func readSettings(home ops.Home) (s settings, err error) {
+func readSettings(home node.Home) (s settings, err error) {
 	raw, err := keys.ReadSettings(settingsFile(home))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -142,7 +142,7 @@ func fieldsOf(part reflect.Type) (names []string) {
 }
 
 // unusable words an error of the settings.
-func unusable(home ops.Home, err error) error {
+func unusable(home node.Home, err error) error {
 	if schemas.CodeOf(err) == schemas.CodeDenied { // who may write the file is wrong, not what it says
 		return err
 	}
@@ -159,7 +159,7 @@ func unusable(home ops.Home, err error) error {
 }
 
 // configure puts the home's settings into c.
-func configure(c *ops.Config) error {
+func configure(c *node.Config) error {
 	s, err := readSettings(c.Home)
 	if err != nil {
 		return unusable(c.Home, err)
@@ -168,7 +168,7 @@ func configure(c *ops.Config) error {
 }
 
 // configure puts the settings into c.
-func (s settings) configure(c *ops.Config) error {
+func (s settings) configure(c *node.Config) error {
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
 	s.Checks.configure(c, s.CheckRoots)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"cordelia/internal/machinecheck"
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // checks is the part of config.json that says what checks of criteria may do, in
@@ -19,7 +19,7 @@ type checks struct {
 }
 
 // configure puts what checks may do, in those folders, into c.
-func (s checks) configure(c *ops.Config, roots []string) {
+func (s checks) configure(c *node.Config, roots []string) {
 	c.Checks = machinecheck.Env{Roots: roots, Commands: s.Commands, Timeout: time.Duration(s.Timeout),
 		MaxOutput: s.MaxOutput}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // The doctor says what agents can have looked at and run, and what is missing.
@@ -39,7 +39,7 @@ func TestDoctorOfMachineChecks(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), raw, 0o600))
 		x := &examination{home: home}
-		x.settings(t.Context(), ops.Home(home))
+		x.settings(t.Context(), node.Home(home))
 		if tt.want == "" {
 			require.Empty(t, x.findings, name)
 			continue

@@ -7,12 +7,11 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"cordelia/internal/clientsettings"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -44,7 +43,7 @@ mean: docs/settings.md. Processes that run keep what they began with.`,
 }
 
 // configHome is the home with its settings as they are in the file, and in use.
-func (a *app) configHome() (home ops.Home, file clientsettings.File, err error) {
+func (a *app) configHome() (home node.Home, file clientsettings.File, err error) {
 	if home, err = a.absoluteHome(); err != nil {
 		return home, file, err
 	}
@@ -224,7 +223,7 @@ func (a *app) configSet(key, word string) error {
 	}
 	s, err := decodeSettings(content)
 	if err == nil {
-		err = s.configure(&ops.Config{Home: home})
+		err = s.configure(&node.Config{Home: home})
 	}
 	if err != nil {
 		return schemas.Invalidf("%s was not changed: %s", key,

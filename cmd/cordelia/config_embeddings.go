@@ -10,7 +10,7 @@ import (
 	"cordelia/internal/embedding"
 	"cordelia/internal/endpoint"
 	"cordelia/memory"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -30,7 +30,7 @@ type embeddings struct {
 }
 
 // client checks e and makes its client.
-func (e *embeddings) client(home ops.Home) (*embedding.Client, error) {
+func (e *embeddings) client(home node.Home) (*embedding.Client, error) {
 	c := embedding.Config{URL: e.URL, Model: e.Model, Dimensions: e.Dimensions, QueryPrefix: e.QueryPrefix,
 		DocumentPrefix: e.DocumentPrefix}
 	var err error
@@ -53,7 +53,7 @@ func (e *embeddings) client(home ops.Home) (*embedding.Client, error) {
 }
 
 // configure puts e into c.
-func (e *embeddings) configure(c *ops.Config) error {
+func (e *embeddings) configure(c *node.Config) error {
 	client, err := e.client(c.Home)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (e *embeddings) configure(c *ops.Config) error {
 
 // settings checks config.json with the folders it names, and asks the embedding
 // model in it, if any.
-func (x *examination) settings(ctx context.Context, home ops.Home) {
+func (x *examination) settings(ctx context.Context, home node.Home) {
 	s, err := readSettings(home)
 	if err != nil {
 		x.refused("settings", unusable(home, err))

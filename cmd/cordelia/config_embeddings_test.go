@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/embedding/embeddingtest"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -22,9 +23,9 @@ func TestConfigureEmbeddings(t *testing.T) {
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
 	}
-	configured := func(embeddings string) (ops.Config, error) {
+	configured := func(embeddings string) (node.Config, error) {
 		write("config.json", `{"embeddings":`+embeddings+`}`)
-		c := ops.Config{Home: ops.Home(home)}
+		c := node.Config{Home: node.Home(home)}
 		return c, configure(&c)
 	}
 	write("embed.key", embedSecret+"\n")
@@ -45,7 +46,7 @@ func TestConfigureEmbeddings(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2*time.Second, c.Embeddings.Wait)
 	require.NoError(t, os.Remove(filepath.Join(home, "config.json")))
-	c = ops.Config{Home: ops.Home(home)}
+	c = node.Config{Home: node.Home(home)}
 	require.NoError(t, configure(&c))
 	require.Nil(t, c.Embedder, "off by default")
 
@@ -82,9 +83,9 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	}
 	examine := func() finding {
 		x := &examination{app: a, home: home}
-		x.database(t.Context(), ops.Home(home), nil)
+		x.database(t.Context(), node.Home(home), nil)
 		before := len(x.findings)
-		x.settings(t.Context(), ops.Home(home))
+		x.settings(t.Context(), node.Home(home))
 		if len(x.findings) == before {
 			return finding{}
 		}

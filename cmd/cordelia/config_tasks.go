@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/pipeline"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
@@ -55,7 +55,7 @@ type lossSettings struct {
 }
 
 // configure puts the settings into c.
-func (s taskSettings) configure(c *ops.Config) error {
+func (s taskSettings) configure(c *node.Config) error {
 	d := controller.DefaultSettings()
 	if s.Patience != 0 {
 		d.Patience = time.Duration(s.Patience)

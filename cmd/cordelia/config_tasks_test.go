@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/pipeline"
 )
 
 func TestTaskSettings(t *testing.T) {
-	home := ops.Home(t.TempDir())
-	read := func(text string) (ops.Config, error) {
+	home := node.Home(t.TempDir())
+	read := func(text string) (node.Config, error) {
 		require.NoError(t, os.WriteFile(filepath.Join(string(home), "config.json"), []byte(text), 0o600))
-		c := ops.Config{Home: home}
+		c := node.Config{Home: home}
 		return c, configure(&c)
 	}
 	c, err := read(`{"tasks": {"patience": "1h", "retries": 0, "judged_by_kin": true, "table": "v0.8", "kill_switch": true}}`)

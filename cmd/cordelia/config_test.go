@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/machinecheck"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -18,7 +19,7 @@ func TestConfigure(t *testing.T) {
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
 	}
-	c := ops.Config{Home: ops.Home(home)}
+	c := node.Config{Home: node.Home(home)}
 	require.NoError(t, configure(&c), "no file, no change")
 	write(`{"presence":"1h","grace":"48h","refused_per_minute":5}`)
 	require.NoError(t, configure(&c))
@@ -59,7 +60,7 @@ func TestSettingsAreRefusedInTheirWords(t *testing.T) {
 		`{`:                           `it is not JSON`,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
-		_, err := readSettings(ops.Home(home))
+		_, err := readSettings(node.Home(home))
 		require.EqualError(t, err, want, text)
 	}
 }
@@ -72,26 +73,26 @@ func TestSettingsThatOthersMayWriteAreRefused(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "config.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"checks":{"commands":true}}`), 0o600))
-	s, err := readSettings(ops.Home(home))
+	s, err := readSettings(node.Home(home))
 	require.NoError(t, err)
 	require.True(t, s.Checks.Commands)
 	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o620: true, 0o602: true, 0o666: true} {
 		require.NoError(t, os.Chmod(file, mode))
-		_, err := readSettings(ops.Home(home))
+		_, err := readSettings(node.Home(home))
 		require.Equal(t, refused, err != nil, "%04o", mode)
 		if refused {
-			require.ErrorIs(t, unusable(ops.Home(home), err), schemas.ErrDenied)
+			require.ErrorIs(t, unusable(node.Home(home), err), schemas.ErrDenied)
 			require.ErrorContains(t, err, "other users may write settings file")
 		}
 	}
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.NoError(t, os.Chmod(home, 0o777))
-	_, err = readSettings(ops.Home(home))
+	_, err = readSettings(node.Home(home))
 	require.ErrorContains(t, err, "other users may write the key folder")
 	require.NoError(t, os.Chmod(home, 0o700))
 	require.NoError(t, os.Rename(file, file+".else"))
 	require.NoError(t, os.Symlink(file+".else", file))
-	_, err = readSettings(ops.Home(home))
+	_, err = readSettings(node.Home(home))
 	require.ErrorContains(t, err, "not a regular file")
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/trust"
 )
 
@@ -31,7 +31,7 @@ func (s priorSettings) read() (trust.Prior, error) {
 }
 
 // configure puts the settings into c.
-func (s trustSettings) configure(c *ops.Config) (err error) {
+func (s trustSettings) configure(c *node.Config) (err error) {
 	c.Prior, err = s.Prior.read()
 	return err
 }

@@ -6,16 +6,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
 
 func TestTrustSettings(t *testing.T) {
-	home := ops.Home(t.TempDir())
+	home := node.Home(t.TempDir())
 	read := func(text string) (trust.Prior, error) {
 		require.NoError(t, os.WriteFile(settingsFile(home), []byte(text), 0o600))
-		c := ops.Config{Home: home}
+		c := node.Config{Home: home}
 		err := configure(&c)
 		return c.Prior, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/demo"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -230,7 +230,7 @@ func quoted(path string) string {
 // tryNext lists commands that work for this user now.
 func (a *app) tryNext() []string {
 	program := a.program()
-	if ops.Home(a.home).Fresh() {
+	if node.Home(a.home).Fresh() {
 		return []string{program + " setup --dry-run", program + " setup"}
 	}
 	if a.home != defaultHome() {

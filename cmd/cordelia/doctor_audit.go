@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"cordelia/events"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
 // checkpointFiles reads the home's checkpoints and their copies. Settings that
 // cannot be used have a line of their own.
-func (x *examination) checkpointFiles(home ops.Home) (folders []string, files []events.CheckpointFile) {
+func (x *examination) checkpointFiles(home node.Home) (folders []string, files []events.CheckpointFile) {
 	folders, err := checkpointFolders(home)
 	if err != nil {
 		folders = []string{home.Checkpoints()}
 	}
-	if files, err = ops.CheckpointFiles(folders...); err != nil {
+	if files, err = node.CheckpointFiles(folders...); err != nil {
 		x.refused("checkpoints", err)
 	}
 	return folders, files
@@ -35,12 +35,12 @@ func (x *examination) record(v events.Verified, err error) {
 			"tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
 		x.report(check, fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
-			lastDeep(ops.Home(x.home)))
+			lastDeep(node.Home(x.home)))
 	}
 }
 
 // lastDeep says when items and rights were last compared with the record.
-func lastDeep(home ops.Home) string {
+func lastDeep(home node.Home) string {
 	at, sound, ok := home.LastDeepVerification()
 	switch {
 	case !ok:

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/mod/semver"
 
 	"cordelia/internal/store"
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // installed holds the programs that PATH and the record of set-up lead to against
 // this one.
-func (x *examination) installed(ctx context.Context, home ops.Home) {
+func (x *examination) installed(ctx context.Context, home node.Home) {
 	const check = "installed program"
 	self, err := os.Executable()
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -21,7 +22,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	program := buildProgram(t)
 	from := newUser(t, program, nil)
 	from.must("setup")
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(from.path(".cordelia")), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(from.path(".cordelia")), Durability: store.Relaxed})
 	require.NoError(t, err)
 	file, err := n.OpenIdentity(t.Context(), "")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cordelia/internal/store/lock"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -22,7 +22,7 @@ type lockHolder struct {
 }
 
 // writeLock checks that the write lock becomes free.
-func (x *examination) writeLock(ctx context.Context, home ops.Home) {
+func (x *examination) writeLock(ctx context.Context, home node.Home) {
 	const check = "write lock"
 	const patience = 2 * time.Second
 	file := home.Database() + ".lock"

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"cordelia/internal/keys"
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // modes checks what others could do to the files of the home if its folder were
 // ever opened: nobody else reads the database, and nobody else writes the settings,
 // which allow commands. Key files are checked where they are opened.
-func (x *examination) modes(home ops.Home) {
+func (x *examination) modes(home node.Home) {
 	const check = "file modes"
 	if os.PathSeparator != '/' {
 		return // access lists, inherited from the user's profile
@@ -40,7 +40,7 @@ func (x *examination) modes(home ops.Home) {
 }
 
 // leftovers tells what killed processes left beside key files.
-func (x *examination) leftovers(home ops.Home) {
+func (x *examination) leftovers(home node.Home) {
 	const check = "half-made keys"
 	if keys.Offered(home.HumanKey()) {
 		x.report("passphrase", warning, "cordelia key info, which ends it one way or the other",

@@ -16,7 +16,7 @@ import (
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
 	"cordelia/memory"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -97,7 +97,7 @@ type heldKey struct {
 }
 
 // keyFiles opens every key file. The caller erases the secrets.
-func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
+func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 	if info, err := os.Stat(filepath.Dir(home.HumanKey())); err == nil && private(info) != nil {
 		x.report("key folder", problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
 	}
@@ -142,7 +142,7 @@ func (x *examination) keyFiles(home ops.Home) (held []heldKey) {
 
 // database reads the whole database without changing it. It reports whether it
 // is sound and of this program's schema.
-func (x *examination) database(ctx context.Context, home ops.Home, held []heldKey) bool {
+func (x *examination) database(ctx context.Context, home node.Home, held []heldKey) bool {
 	path := home.Database()
 	if !exists(path) {
 		fix := "cordelia setup; if you have a backup: cordelia restore FILE"
@@ -165,7 +165,7 @@ func (x *examination) database(ctx context.Context, home ops.Home, held []heldKe
 		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
 			x.vectors = &state
 		}
-		if err := ops.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
+		if err := node.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
 			x.lost(home, err)
 		} else if err != nil {
 			return err
@@ -214,7 +214,7 @@ func (x *examination) trust(v trust.Verified, err error) {
 
 // lost says of a key file that is missing what brings it back: setup does not, as
 // the database knows its owner.
-func (x *examination) lost(home ops.Home, err error) {
+func (x *examination) lost(home node.Home, err error) {
 	for i := range x.findings {
 		f := &x.findings[i]
 		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !exists(home.DefaultAgentKey()) {
@@ -286,7 +286,7 @@ func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
 
 // notifier checks that processes can wake each other, in a folder of its own,
 // and counts the sockets that killed ones left.
-func (x *examination) notifier(home ops.Home) {
+func (x *examination) notifier(home node.Home) {
 	const check = "notifier"
 	if err := ringOnce(); err != nil {
 		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost",

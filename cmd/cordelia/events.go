@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -167,7 +167,7 @@ type tail struct {
 }
 
 func (t *tail) follow(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(ops.Commits)
+	woken, stop := t.node.Subscribe(node.Commits)
 	defer stop()
 	cursor := ""
 	defer func() {

@@ -6,7 +6,7 @@ import (
 	strictjson "github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -18,7 +18,7 @@ func (a *app) agentRecordCommand() *cobra.Command {
 		Args:    wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				r, err := w.node.RecordOf(cmd.Context(), w.caller, words[0])
+				r, err := w.node.RecordOf(cmd.Context(), w.caller.Principal, words[0])
 				if err != nil {
 					return err
 				}
@@ -29,7 +29,7 @@ func (a *app) agentRecordCommand() *cobra.Command {
 }
 
 func (a *app) agentAdoptCommand() *cobra.Command {
-	var adoption ops.Adoption
+	var adoption node.Adoption
 	var capabilities string
 	cmd := &cobra.Command{
 		Use:   "adopt FILE",
@@ -54,7 +54,7 @@ read only until its work was found right.`,
 				}
 			}
 			return a.person(cmd.Context(), func(w *acting) error {
-				r, err := w.node.Adopt(cmd.Context(), w.caller, adoption)
+				r, err := w.node.Adopt(cmd.Context(), w.caller.Principal, adoption)
 				if err != nil {
 					return err
 				}

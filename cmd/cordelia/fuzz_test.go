@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -26,7 +26,7 @@ func FuzzConfig(f *testing.F) {
 	home := f.TempDir()
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), raw, 0o600))
-		c := ops.Config{Home: ops.Home(home)}
+		c := node.Config{Home: node.Home(home)}
 		if err := configure(&c); err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			return
@@ -35,7 +35,7 @@ func FuzzConfig(f *testing.F) {
 		require.NoError(t, json.Unmarshal(raw, &exact), "accepted: %q", raw)
 		require.GreaterOrEqual(t, c.Access.RefusedPerMinute, 0)
 		require.GreaterOrEqual(t, c.Access.FailedPerMinute, 0)
-		require.GreaterOrEqual(t, c.Access.Presence, ops.Config{}.Access.Presence)
+		require.GreaterOrEqual(t, c.Access.Presence, node.Config{}.Access.Presence)
 		require.Positive(t, c.Periods.Grace)
 		require.Positive(t, c.Periods.Cooldown)
 		if _, said := exact["presence"]; !said {
@@ -54,14 +54,14 @@ func FuzzManifest(f *testing.F) {
 	path := filepath.Join(home, "setup-manifest.json")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		require.NoError(t, os.WriteFile(path, raw, 0o600))
-		_, m, err := readManifest(ops.Home(home))
+		_, m, err := readManifest(node.Home(home))
 		if err != nil {
 			require.ErrorIs(t, err, schemas.ErrInvalid)
 			return
 		}
 		require.True(t, json.Valid(raw), "accepted: %q", raw)
 		require.NoError(t, os.WriteFile(path, m.encode(), 0o600))
-		_, again, err := readManifest(ops.Home(home))
+		_, again, err := readManifest(node.Home(home))
 		require.NoError(t, err)
 		require.Equal(t, m.encode(), again.encode())
 	})

@@ -6,18 +6,19 @@ import (
 	"io/fs"
 	"os"
 
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 // place is the home folder of this run, refused where it is not named or not open to
 // this user: what cannot be looked at is not gone.
-func (a *app) place() (ops.Home, error) {
+func (a *app) place() (node.Home, error) {
 	if a.home == "" {
 		return "", schemas.Invalidf("your home folder is not known: HOME is empty").
 			Try("set HOME, or name the folder with --home or CORDELIA_HOME")
 	}
-	home := ops.Home(a.home)
+	home := node.Home(a.home)
 	for _, path := range []string{a.home, home.HumanKey(), home.Database()} {
 		_, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrPermission) {
@@ -39,14 +40,14 @@ func ownerOf(dir string) string {
 }
 
 // gone refuses a home that has keys and no database.
-func gone(home ops.Home) error {
+func gone(home node.Home) error {
 	return schemas.NotFoundf("%s has keys, but its database is gone", home).
 		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then " +
 			"cordelia setup")
 }
 
 // openUsed opens a node that has a user; it makes none.
-func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
+func (a *app) openUsed(ctx context.Context) (*ops.Service, error) {
 	home, err := a.place()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (a *app) openUsed(ctx context.Context) (*ops.Node, error) {
 	if !home.Fresh() {
 		n, err := a.openNode(ctx)
 		if err == nil {
-			n.CheckWait = ops.UntilChecked // the process ends with its command
+			n.CheckWait = node.UntilChecked // the process ends with its command
 		}
 		return n, err
 	}

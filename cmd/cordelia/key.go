@@ -139,7 +139,7 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 				if len(words) > 0 {
 					ref = words[0]
 				}
-				done, err := w.node.RotateKey(cmd.Context(), w.caller, w.ring, ref, reason)
+				done, err := w.node.RotateKey(cmd.Context(), w.caller.Principal, w.ring, ref, reason)
 				if err != nil {
 					return err
 				}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/events"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -68,9 +68,9 @@ type logLine struct {
 }
 
 func (l logs) run(ctx context.Context) error {
-	woken, stop := l.node.Subscribe(ops.Commits)
+	woken, stop := l.node.Subscribe(node.Commits)
 	defer stop()
-	list, next, err := l.node.AuditTail(ctx, l.caller, l.filter, 0, logEntries)
+	list, next, err := l.node.AuditTail(ctx, l.caller.Principal, l.filter, 0, logEntries)
 	for err == nil {
 		for _, line := range l.lines(ctx, list) {
 			if err := l.show(line); err != nil {
@@ -86,13 +86,13 @@ func (l logs) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		list, next, err = l.node.AuditTail(ctx, l.caller, l.filter, max(next, 1), ops.AuditPage)
+		list, next, err = l.node.AuditTail(ctx, l.caller.Principal, l.filter, max(next, 1), node.AuditPage)
 	}
 	return err
 }
 
 // lines puts the entries of one call into one line each.
-func (l logs) lines(ctx context.Context, list []ops.Tailed) (out []logLine) {
+func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 	for _, e := range list {
 		l.learnName(ctx, string(e.Actor))
 		line := logLine{e.Time, l.who(string(e.Actor)), e.Action, []string{l.named(ctx, e.Target)},

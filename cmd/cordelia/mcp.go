@@ -17,13 +17,14 @@ import (
 	"cordelia/hooks"
 	"cordelia/internal/store"
 	"cordelia/mcp"
+	"cordelia/node"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
 // openNode opens the node in the home folder.
-func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
+func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
 	d, err := a.durable()
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (a *app) openNode(ctx context.Context) (*ops.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := ops.Config{Home: home, Durability: d}
+	c := node.Config{Home: home, Durability: d}
 	if !c.Home.Fresh() && !exists(c.Home.Database()) {
 		return nil, gone(home)
 	}
@@ -144,7 +145,7 @@ func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
 }
 
 // ownCaller is the agent a client's process acts as.
-func ownCaller(ctx context.Context, n *ops.Node, as string) (ops.Caller, error) {
+func ownCaller(ctx context.Context, n *ops.Service, as string) (ops.Caller, error) {
 	file, err := n.OpenIdentity(ctx, as)
 	if err != nil {
 		return ops.Caller{}, err
@@ -171,9 +172,9 @@ func (w *firstWrite) Write(b []byte) (int, error) {
 // started in. One that is gone by now is none.
 func workingFolder(given string) (string, error) {
 	if given != "" {
-		return ops.Folder(given)
+		return node.Folder(given)
 	}
-	dir, err := ops.Folder(".")
+	dir, err := node.Folder(".")
 	if err != nil {
 		slog.Warn("this process has no folder: nothing it writes goes by one", "err", err)
 		return "", nil

@@ -12,6 +12,7 @@ import (
 
 	"cordelia/internal/machinecheck"
 	"cordelia/mcp"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
@@ -67,7 +68,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 
 // recordedOnly has the node demand a record: machine checks of this home's folders say
 // nothing about a worktree, and what an executor only claims proves nothing.
-func recordedOnly(c *ops.Config) {
+func recordedOnly(c *node.Config) {
 	c.Checks = machinecheck.Env{}
 	c.Tasks.Evidence.RequireRecorded = true
 	c.Tasks.Evidence.JudgeCalls = true // which the runner makes: a judge has no tools

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/clientsettings"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -226,7 +226,7 @@ func machine() (clientsettings.Machine, error) {
 }
 
 // absoluteHome is the home folder of this run, wherever it was started.
-func (a *app) absoluteHome() (ops.Home, error) {
+func (a *app) absoluteHome() (node.Home, error) {
 	home, err := a.place()
 	if err != nil {
 		return "", err
@@ -235,5 +235,5 @@ func (a *app) absoluteHome() (ops.Home, error) {
 	if err != nil {
 		return "", fmt.Errorf("home folder: %w", err)
 	}
-	return ops.Home(dir), nil
+	return node.Home(dir), nil
 }

@@ -13,7 +13,7 @@ import (
 	strictjson "github.com/go-json-experiment/json"
 
 	"cordelia/internal/clientsettings"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -101,14 +101,14 @@ type manifestFile struct {
 }
 
 // readManifest reads the manifest of home, or makes a first one.
-func readManifest(home ops.Home) (manifestFile, manifest, error) {
+func readManifest(home node.Home) (manifestFile, manifest, error) {
 	f := manifestFile{home: string(home)}
 	info, err := os.Stat(f.home)
 	if f.homeExists = err == nil; f.homeExists && !info.IsDir() {
 		return f, manifest{}, schemas.Invalidf("%s is not a folder", f.home).Try("choose another with --home")
 	}
 	// A folder that a server made, started before the first setup, is ours too.
-	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists && ops.Home(f.home).Fresh()}
+	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists && node.Home(f.home).Fresh()}
 	if f.File, err = clientsettings.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
 		return f, m, err
 	}

@@ -12,14 +12,14 @@ import (
 
 	"cordelia/internal/clientsettings"
 	"cordelia/internal/store"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
 // setupPlan is everything setup will do, found out without touching anything.
 type setupPlan struct {
 	flags        setupFlags
-	home         ops.Home
+	home         node.Home
 	binary       binary
 	folders      []folder // to make, outermost first
 	edits        []settingsEdit
@@ -85,12 +85,12 @@ func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
 // keyLost refuses a home whose database knows the owner of a key that is gone. It only
 // reads the file; a database that cannot be read so is left to the node that opens it,
 // which looks again.
-func keyLost(ctx context.Context, home ops.Home) (lost error) {
+func keyLost(ctx context.Context, home node.Home) (lost error) {
 	if !home.Fresh() && exists(home.DefaultAgentKey()) || !exists(home.Database()) {
 		return nil
 	}
 	store.VerifyLive(ctx, home.Database(), func(tx *store.Tx) error { //nolint:errcheck // see above
-		if err := ops.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
+		if err := node.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
 			lost = err
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -73,7 +73,7 @@ type taskWatch struct {
 
 // follow shows the task until it is over.
 func (t *taskWatch) follow(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(ops.Commits)
+	woken, stop := t.node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()

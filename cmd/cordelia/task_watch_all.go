@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -28,7 +28,7 @@ func (r running) id() string {
 
 // watchAll shows each change of the tasks and items that run, until none does.
 func (w *acting) watchAll(ctx context.Context) error {
-	woken, stop := w.node.Subscribe(ops.Commits)
+	woken, stop := w.node.Subscribe(node.Commits)
 	defer stop()
 	before := map[string]running{}
 	for first := true; ; first = false {

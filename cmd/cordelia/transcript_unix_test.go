@@ -20,6 +20,7 @@ import (
 
 	"cordelia/internal/drive"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -73,7 +74,7 @@ func newStage(t *testing.T, home string) *stage {
 		passphrase = []byte(testPassphrase)
 		require.NoError(t, os.WriteFile(filepath.Join(s.dir, "pass"), append([]byte(testPassphrase), '\n'), 0o600))
 	}
-	n, err := ops.Open(t.Context(), ops.Config{Home: ops.Home(s.home()), Durability: store.Relaxed})
+	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(s.home()), Durability: store.Relaxed})
 	require.NoError(t, err)
 	_, err = n.Establish(t.Context(), "ann", passphrase, nil)
 	require.NoError(t, errors.Join(err, n.Close()))

@@ -166,7 +166,7 @@ something does not fit.`,
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				v, err := w.node.VerifyTrust(cmd.Context(), w.caller)
+				v, err := w.node.VerifyTrust(cmd.Context(), w.caller.Principal)
 				if err != nil {
 					return err
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/clientsettings"
-	"cordelia/ops"
+	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -315,7 +315,7 @@ func (u *undoing) planPurge() {
 	if err != nil {
 		paths = nil // the pattern is escaped: a defect would keep the files
 	}
-	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(ops.Home(u.home).Checkpoints())) {
+	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(node.Home(u.home).Checkpoints())) {
 		if exists(path) {
 			u.purges = true
 			u.add(removed, path, "keys and memories", func() error { return os.RemoveAll(path) })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -35,16 +36,16 @@ func (c *Clock) Move(d time.Duration) { c.Set(c.Now().Add(d)) }
 // House is a node with its person and their claude-code agent.
 type House struct {
 	T     *testing.T
-	Node  *ops.Node
+	Node  *ops.Service
 	Clock *Clock
 	Lead  ops.Caller // the person's claude-code agent
 }
 
 // New makes a house; adjust changes what its node is opened with.
-func New(t *testing.T, adjust ...func(*ops.Config)) *House {
+func New(t *testing.T, adjust ...func(*node.Config)) *House {
 	t.Helper()
 	h := &House{T: t, Clock: NewClock()}
-	c := ops.Config{Home: ops.Home(filepath.Join(t.TempDir(), "home")), Clock: h.Clock}
+	c := node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")), Clock: h.Clock}
 	for _, f := range adjust {
 		f(&c)
 	}
@@ -97,6 +98,16 @@ func (h *House) Worker(name string) ops.Caller {
 	h.T.Helper()
 	h.Must(h.Lead, "agent_register", map[string]any{"agent_type": "swarm-worker", "display_name": name, "name": name})
 	return h.Caller(name)
+}
+
+// Person is the house's person at the command line.
+func (h *House) Person() ops.Caller {
+	h.T.Helper()
+	ring := h.Node.Keyring(nil)
+	h.T.Cleanup(ring.Close)
+	c, err := h.Node.Person(h.T.Context(), ring, "")
+	require.NoError(h.T, err)
+	return c
 }
 
 // SQL changes the database behind the node's back.

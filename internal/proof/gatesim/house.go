@@ -11,6 +11,7 @@ import (
 
 	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -19,7 +20,7 @@ type args = map[string]any
 
 // house is a node with a person and the agents who fill the seats.
 type house struct {
-	node    *ops.Node
+	node    *ops.Service
 	files   string // where machine checks look
 	person  ops.Caller
 	lead    ops.Caller // submits
@@ -34,7 +35,7 @@ func newHouse(ctx context.Context, dir string) (h *house, err error) {
 	if err := os.Mkdir(h.files, 0o700); err != nil {
 		return nil, err
 	}
-	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
+	h.node, err = ops.Open(ctx, node.Config{Home: node.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
 		Checks: machinecheck.Env{Roots: []string{h.files}}})
 	if err != nil {
 		return nil, err
@@ -47,11 +48,11 @@ func newHouse(ctx context.Context, dir string) (h *house, err error) {
 	return h, nil
 }
 
-func (h *house) furnish(ctx context.Context, ring *ops.Keyring) (err error) {
+func (h *house) furnish(ctx context.Context, ring *node.Keyring) (err error) {
 	if _, err = h.node.Establish(ctx, "ann", nil, nil); err != nil {
 		return err
 	}
-	h.person, err = ring.Person(ctx, "")
+	h.person, err = h.node.Person(ctx, ring, "")
 	return err
 }
 

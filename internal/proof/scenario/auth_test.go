@@ -14,7 +14,7 @@ import (
 
 	"cordelia/internal/drive"
 	"cordelia/internal/keys"
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 // INV-NONCE: a challenge makes one token, however often its answer is sent.
@@ -22,7 +22,7 @@ func TestChallengeIsSpentOnce(t *testing.T) {
 	n := newNode(t)
 	address, err := n.Serve(t.Context())
 	require.NoError(t, err)
-	file, err := keys.LoadFile(ops.Home(n.Home).DefaultAgentKey(), nil)
+	file, err := keys.LoadFile(node.Home(n.Home).DefaultAgentKey(), nil)
 	require.NoError(t, err)
 	var challenge struct {
 		Message, Nonce []byte
@@ -62,7 +62,7 @@ func TestSecretsAreInNoOtherFile(t *testing.T) {
 	open(t, n, "") // makes the identities
 	address, err := n.Serve(t.Context())
 	require.NoError(t, err)
-	keyFile := ops.Home(n.Home).DefaultAgentKey()
+	keyFile := node.Home(n.Home).DefaultAgentKey()
 	file, err := keys.LoadFile(keyFile, nil)
 	require.NoError(t, err)
 	var challenge struct {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/ops"
+	"cordelia/node"
 )
 
 const aNote = `{"type": "learning", "data": {"type": "insight", "content": "of this place"}}`
@@ -61,11 +61,11 @@ func TestFoldersCostNothing(t *testing.T) {
 	dir := t.TempDir()
 	ring := s.Keyring(nil)
 	defer ring.Close()
-	person, err := ring.Person(t.Context(), "")
+	person, err := s.Person(t.Context(), ring, "")
 	require.NoError(t, err)
-	_, err = s.Bind(t.Context(), person, dir, "team")
+	_, err = s.Bind(t.Context(), person.Principal, dir, "team")
 	require.NoError(t, err)
-	c.Dir, err = ops.Folder(dir)
+	c.Dir, err = node.Folder(dir)
 	require.NoError(t, err)
 	require.Equal(t, "team", at[string](t, s.must(c, "memory_write_warm", aNote), "bound_to"))
 	first, here := search(), search()

@@ -15,6 +15,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/drive"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 )
 
@@ -22,7 +23,7 @@ import (
 // see: how far a call got, and what it cost.
 type inside struct {
 	testing.TB
-	*ops.Node
+	*ops.Service
 	began *transactions
 }
 
@@ -38,16 +39,16 @@ func (c *transactions) Now() time.Time {
 
 // newInside opens a node whose own suspensions do not end the proof.
 func newInside(t testing.TB) *inside {
-	n := openInside(t, ops.Home(filepath.Join(t.TempDir(), "home")))
+	n := openInside(t, node.Home(filepath.Join(t.TempDir(), "home")))
 	_, err := n.Establish(t.Context(), "tester", nil, nil)
 	require.NoError(t, err)
 	return n
 }
 
 // openInside opens the node of a home that may have one already.
-func openInside(t testing.TB, home ops.Home) *inside {
+func openInside(t testing.TB, home node.Home) *inside {
 	began := &transactions{}
-	n, err := ops.Open(t.Context(), ops.Config{
+	n, err := ops.Open(t.Context(), node.Config{
 		Home: home, Durability: store.Relaxed, Clock: began,
 		Access: access.Config{RefusedPerMinute: 1 << 30, FailedPerMinute: 1 << 30},
 	})
@@ -73,7 +74,7 @@ func (n *inside) caller(name string) ops.Caller {
 func (n *inside) try(ctx context.Context, c ops.Caller, tool, args string) (string, error) {
 	o := ops.Find(tool)
 	require.NotNil(n, o, tool)
-	out, err := o.Call(ctx, n.Node, c, json.RawMessage(args))
+	out, err := o.Call(ctx, n.Service, c, json.RawMessage(args))
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +90,7 @@ func (n *inside) must(c ops.Caller, tool, args string) Answer {
 	n.Helper()
 	o := ops.Find(tool)
 	require.NotNil(n, o, tool)
-	out, err := o.Call(n.Context(), n.Node, c, json.RawMessage(args))
+	out, err := o.Call(n.Context(), n.Service, c, json.RawMessage(args))
 	require.NoError(n, err, "%s %s", tool, args)
 	return Answer{Value: literal(string(n.asPublished(o, out)))}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -22,12 +23,12 @@ type probe struct{ tool, read, writeTool, write string }
 func matrixHome(t *testing.T) (n *Node, agents map[string]string, probes map[string][]probe) {
 	n = newNode(t)
 	slowNobody(t, n.Home)
-	s := openInside(t, ops.Home(n.Home))
+	s := openInside(t, node.Home(n.Home))
 	_, err := s.Establish(t.Context(), "tester", nil, nil)
 	require.NoError(t, err)
 	ring := s.Keyring(nil)
 	defer ring.Close()
-	person, err := ring.Person(t.Context(), "of the person")
+	person, err := s.Person(t.Context(), ring, "of the person")
 	require.NoError(t, err)
 	for _, group := range []string{"plain", "swarm", "approved", "bonus", "closed"} {
 		s.must(person, "memory_group", `{"action": "create", "group": "`+group+`"}`)

@@ -36,7 +36,7 @@ func newCommons(t testing.TB) *commons {
 	parent := s.caller(lead)
 	ring := s.Keyring(nil)
 	t.Cleanup(ring.Close)
-	person, err := ring.Person(t.Context(), "of the person")
+	person, err := s.Person(t.Context(), ring, "of the person")
 	require.NoError(t, err)
 	caps := fmt.Sprintf(sovereignCapabilities, compact(ops.Names()))
 	s.must(parent, "memory_group", `{"action": "create", "group": "commons"}`)

@@ -80,7 +80,7 @@ func live(ctx context.Context, w *world, p policy, dir string) (r result, err er
 		}
 	}
 	n.result.items = len(n.items)
-	_, err = h.node.VerifyTrust(ctx, h.person)
+	_, err = h.node.VerifyTrust(ctx, h.person.Principal)
 	return n.result, err
 }
 

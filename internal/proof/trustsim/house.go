@@ -14,6 +14,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
+	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -32,7 +33,7 @@ func (c *clock) set(to time.Time)      { c.micros.Store(to.UnixMicro()) }
 
 // house is a node with its user and the group everybody shares.
 type house struct {
-	node   *ops.Node
+	node   *ops.Service
 	clock  *clock
 	files  string // what predictions are about
 	person ops.Caller
@@ -45,7 +46,7 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 	if err := os.Mkdir(h.files, 0o700); err != nil {
 		return nil, err
 	}
-	h.node, err = ops.Open(ctx, ops.Config{Home: ops.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
+	h.node, err = ops.Open(ctx, node.Config{Home: node.Home(filepath.Join(dir, "home")), Durability: store.Relaxed,
 		Clock:  h.clock,
 		Checks: machinecheck.Env{Roots: []string{h.files}}, Access: access.Config{TiersOf: p.tiersOf()}})
 	if err != nil {
@@ -59,12 +60,12 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 	return h, err
 }
 
-func (h *house) furnish(ctx context.Context, ring *ops.Keyring) error {
+func (h *house) furnish(ctx context.Context, ring *node.Keyring) error {
 	if _, err := h.node.Establish(ctx, user, nil, nil); err != nil {
 		return err
 	}
 	var err error
-	if h.person, err = ring.Person(ctx, ""); err != nil {
+	if h.person, err = h.node.Person(ctx, ring, ""); err != nil {
 		return err
 	}
 	_, err = h.call(ctx, h.person, "memory_group", args{"action": "create", "group": group,

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// The auditor's operations are the person's alone: agents are what is audited
+// (INV-AUDITOR).
+var auditOp = access.Op{Tool: "audit", Effect: access.Read, Human: true, InPerson: true}
+
+// AuditPage is how many entries one call reads at most.
+const AuditPage = 1000
+
+// AuditTail reads the newest entries that match, or with after > 0 those after
+// that number, oldest first, at most limit and AuditPage; next is what to read
+// after from there on. Entries about messages between roles come with these. The actor may
+// be given as a name or the beginning of an id, the target by the end of its id.
+func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.AuditFilter, after int64,
+	limit int) (tail []Tailed, next int64, err error) {
+	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
+		if f.Actor != "" && f.Actor != access.NodeEntity {
+			if id, err := g.Resolve(string(f.Actor)); err == nil {
+				f.Actor = id
+			} // else of someone who is gone, by id
+		}
+		limit = min(limit, AuditPage)
+		var list []events.Recorded
+		if after > 0 {
+			list, err = f.After(g.Tx(), after, limit)
+		} else {
+			list, err = f.Newest(g.Tx(), limit)
+		}
+		if after > 0 && len(list) == limit { // there may be more
+			next = list[len(list)-1].Seq
+		} else if err == nil {
+			next, err = events.LastAudit(g.Tx())
+		}
+		if err == nil {
+			tail, err = withMessages(g.Tx(), list)
+		}
+		return err
+	})
+	return tail, next, err
+}
+
+// Prove makes the proof of entry seq for the node's newest checkpoint, and that
+// this continues older, if given.
+func (n *Node) Prove(ctx context.Context, person access.Principal, seq int64,
+	older *events.Checkpoint) (p events.Proof, err error) {
+	newest, err := n.notary().Newest()
+	if err != nil {
+		return p, err
+	}
+	if newest == nil {
+		return p, schemas.NotFoundf("there is no checkpoint yet to prove anything for").Try(
+			"sign one: cordelia audit checkpoint")
+	}
+	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
+		p, err = events.Prove(g.Tx(), seq, *newest, older)
+		return err
+	})
+	return p, err
+}
+
+// VerifyAuditFile verifies the audit record in the database file at path, of
+// which no process needs to run, against files of checkpoints, and every message
+// between roles against the record; deep compares what is in force with the record,
+// too, if the record is sound. It changes
+// nothing. Errors: CodeUnavailable when the file cannot be read at all.
+func VerifyAuditFile(ctx context.Context, path string, files []events.CheckpointFile,
+	deep bool) (v events.Verified, err error) {
+	look := func(tx *store.Tx) error {
+		if v, err = events.Verify(tx, files); err != nil {
+			return err
+		}
+		if err := verifyMessages(tx, &v); err != nil || !deep || !v.Sound() {
+			return err
+		}
+		return verifyDeep(tx, &v)
+	}
+	_, err = store.VerifyLive(ctx, path, look)
+	return v, err
+}

@@ -1,0 +1,353 @@
+package node
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+const (
+	factsAPage = 2000 // audit entries or items that one query reads
+	// maxDeepDamage bounds how many rows of one kind a verification names.
+	maxDeepDamage = 20
+)
+
+// verifyDeep compares what is in force with what the audit record says (INV-DEEP): the
+// words of every item, every membership, the capabilities and grants of every agent,
+// and every release. The record itself is verified already. What the record allowed and
+// is no longer there is no damage: things are deleted and expire.
+func verifyDeep(tx *store.Tx, v *events.Verified) error {
+	d := &deep{v: v, items: map[schemas.ItemID]fact{}, members: map[joined]fact{},
+		agents:   map[schemas.EntityID]rights{},
+		releases: map[schemas.ItemID]fact{}, made: map[schemas.GroupID]int64{}, named: map[string]int{}}
+	for _, check := range []func(*store.Tx) error{d.read, d.checkItems, d.checkMembers, d.checkAgents,
+		d.checkReleases} {
+		if err := check(tx); err != nil {
+			return err
+		}
+	}
+	d.v.Deep = &d.found
+	return nil
+}
+
+// deep is such a verification under way: what the record says last of each thing.
+type deep struct {
+	v     *events.Verified
+	found events.Deep
+	named map[string]int // damage by kind of row
+
+	items    map[schemas.ItemID]fact
+	members  map[joined]fact
+	agents   map[schemas.EntityID]rights
+	releases map[schemas.ItemID]fact
+	made     map[schemas.GroupID]int64 // swarms' groups of whose members the record has only the number, by time
+	imported int                       // items that came in before imports were recorded one by one
+	restored int64                     // the newest restore that did not record what it carried over
+}
+
+// fact is the last word of the record on one thing.
+type fact struct {
+	seq    int64
+	value  string // "" where the detail was erased, or says nothing of it
+	erased bool
+}
+
+type joined struct {
+	group  schemas.GroupID
+	entity schemas.EntityID
+}
+
+type rights struct {
+	fact
+	grants string
+}
+
+// factDetail is what the details of the entries have in common.
+type factDetail struct {
+	ContentHash  string               `json:"content_hash"`
+	Released     *bool                `json:"released"`
+	Member       schemas.EntityID     `json:"member"`
+	Role         string               `json:"role"`
+	Left         schemas.EntityID     `json:"left"`
+	Owner        schemas.EntityID     `json:"owner"`
+	Members      json.RawMessage      `json:"members"` // of a new swarm's group: who, or in older records how many
+	Capabilities json.RawMessage      `json:"capabilities"`
+	After        json.RawMessage      `json:"after"`
+	Grants       json.RawMessage      `json:"grants"`
+	Imported     *struct{ Items int } `json:"imported"` // of an import that did not record each item
+	CarriedEach  bool                 `json:"carried_each"`
+}
+
+// read goes through the record once.
+func (d *deep) read(tx *store.Tx) error {
+	type entry struct {
+		seq, at int64
+		target  string
+		detail  sql.NullString
+		hash    []byte
+	}
+	for after := int64(0); ; {
+		rows, err := tx.Query(selectFacts, after, factsAPage)
+		page, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
+			return e, r.Scan(&e.seq, &e.at, &e.target, &e.detail, &e.hash)
+		})
+		if err != nil {
+			return fmt.Errorf("read the audit record: %w", err)
+		}
+		for _, e := range page {
+			after = e.seq
+			var told factDetail
+			if e.detail.Valid && json.Unmarshal([]byte(e.detail.String), &told) != nil {
+				continue // another kind of entry
+			}
+			d.note(e.seq, e.at, e.target, told, !e.detail.Valid && !bytes.Equal(e.hash, events.NoDetail()))
+		}
+		if len(page) < factsAPage {
+			return nil
+		}
+	}
+}
+
+// note takes one entry in.
+func (d *deep) note(seq, at int64, target string, told factDetail, erased bool) {
+	kind, id, _ := strings.Cut(target, "/")
+	switch {
+	case target == events.RestoreTarget:
+		if !told.CarriedEach {
+			d.restored = seq
+		}
+	case kind == "item":
+		item := schemas.ItemID(id)
+		if told.ContentHash != "" || erased || d.items[item].seq == 0 {
+			d.items[item] = fact{seq, told.ContentHash, erased}
+		}
+		if told.Released != nil || erased {
+			d.releases[item] = fact{seq: seq, erased: erased}
+			if told.Released != nil {
+				d.releases[item] = fact{seq: seq, value: fmt.Sprint(*told.Released)}
+			}
+		}
+	case kind == "group":
+		d.noteGroup(seq, at, schemas.GroupID(id), told)
+	case told.Imported != nil:
+		d.imported += told.Imported.Items
+	case told.After != nil:
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.After)}, string(told.Grants)}
+	case told.Capabilities != nil:
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.Capabilities)},
+			string(told.Grants)}
+	}
+}
+
+func (d *deep) noteGroup(seq, at int64, group schemas.GroupID, told factDetail) {
+	if told.Owner != "" {
+		d.members[joined{group, told.Owner}] = fact{seq: seq, value: "owner"}
+	}
+	var listed []memory.Joined
+	if len(told.Members) > 0 {
+		if json.Unmarshal(told.Members, &listed) != nil {
+			d.made[group] = at
+		}
+		for _, m := range listed {
+			d.members[joined{group, m.ID}] = fact{seq: seq, value: string(m.Role)}
+		}
+	}
+	if told.Member != "" {
+		d.members[joined{group, told.Member}] = fact{seq: seq, value: told.Role}
+	}
+	if told.Left != "" {
+		delete(d.members, joined{group, told.Left})
+	}
+}
+
+// damage names a row that is not what the record says, up to a bound of each kind.
+func (d *deep) damage(kind string, how events.Tampering, seq int64, format string, args ...any) {
+	d.named[kind]++
+	switch n := d.named[kind]; {
+	case n <= maxDeepDamage:
+		d.v.Damage = append(d.v.Damage, events.Damage{Kind: how, From: seq, Until: seq,
+			What: fmt.Sprintf(format, args...)})
+	case n == maxDeepDamage+1:
+		d.v.Notes = append(d.v.Notes, fmt.Sprintf("more than %d %s are not what the record says; the first are named",
+			maxDeepDamage, kind))
+	}
+}
+
+// checkItems recomputes the hash of every item's words.
+func (d *deep) checkItems(tx *store.Tx) error {
+	type body struct {
+		n          int64
+		id         schemas.ItemID
+		typ        memory.ItemType
+		data       string
+		storedHash []byte
+	}
+	unknown := 0
+	for after := int64(0); ; {
+		rows, err := tx.Query(selectBodies, after, factsAPage)
+		page, err := store.Collect(rows, err, func(r *sql.Rows) (b body, err error) {
+			return b, r.Scan(&b.n, &b.id, &b.typ, &b.data, &b.storedHash)
+		})
+		if err != nil {
+			return fmt.Errorf("read items: %w", err)
+		}
+		for _, b := range page {
+			after = b.n
+			known, recorded := d.items[b.id]
+			if b.data == "" { // purged: only that it was there is left
+				continue
+			}
+			hash, err := memory.ContentHash(b.typ, []byte(b.data))
+			switch {
+			case err != nil || !bytes.Equal(hash[:], b.storedHash):
+				d.damage("items", events.Changed, known.seq,
+					"the words of item %s were changed: they are not those its hash was made of", b.id)
+			case !recorded:
+				if unknown++; unknown > d.imported {
+					d.damage("items", events.Inserted, 0, "item %s was never written through the node: it was inserted",
+						b.id)
+				}
+			case known.erased || known.value == "":
+				d.found.Unproven++
+			case known.value != hex.EncodeToString(b.storedHash):
+				d.damage("items", events.Changed, known.seq,
+					"item %s was changed: entry %d has another hash of its words", b.id, known.seq)
+			default:
+				d.found.Items++
+			}
+		}
+		if len(page) < factsAPage {
+			break
+		}
+	}
+	d.found.Unproven += int64(min(unknown, d.imported))
+	return nil
+}
+
+func (d *deep) checkMembers(tx *store.Tx) error {
+	type row struct {
+		joined
+		role  string
+		since int64
+	}
+	rows, err := tx.Query(selectJoined)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (m row, err error) {
+		return m, r.Scan(&m.group, &m.entity, &m.role, &m.since)
+	})
+	if err != nil {
+		return fmt.Errorf("read members: %w", err)
+	}
+	for _, m := range list {
+		known, recorded := d.members[m.joined]
+		made, counted := d.made[m.group]
+		switch {
+		case recorded && known.value == m.role:
+			d.found.Members++
+		case d.restored > known.seq, !recorded && counted && made == m.since:
+			d.found.Unproven++ // an older record has only how many there were
+		case recorded:
+			d.damage("memberships", events.Changed, known.seq, "%s is %s of group %s, and entry %d made it %s",
+				m.entity, m.role, m.group, known.seq, known.value)
+		default:
+			d.damage("memberships", events.Inserted, 0,
+				"%s was never made a member of group %s: the membership was inserted", m.entity, m.group)
+		}
+	}
+	return nil
+}
+
+func (d *deep) checkAgents(tx *store.Tx) error {
+	type row struct {
+		id                 schemas.EntityID
+		name, caps, grants string
+	}
+	rows, err := tx.Query(selectRights)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (a row, err error) {
+		return a, r.Scan(&a.id, &a.name, &a.caps, &a.grants)
+	})
+	if err != nil {
+		return fmt.Errorf("read agents: %w", err)
+	}
+	for _, a := range list {
+		known, recorded := d.agents[a.id]
+		switch {
+		case recorded && known.value == a.caps && known.grants == a.grants:
+			d.found.Agents++
+		case d.restored > known.seq:
+			d.found.Unproven++
+		case recorded:
+			d.damage("agents", events.Changed, known.seq, "the capabilities of agent %s (%s) are not those of entry %d",
+				a.name, a.id, known.seq)
+		default:
+			d.damage("agents", events.Inserted, 0, "agent %s (%s) was never registered: it was inserted", a.name, a.id)
+		}
+	}
+	return nil
+}
+
+func (d *deep) checkReleases(tx *store.Tx) error {
+	type row struct {
+		item     schemas.ItemID
+		released bool
+	}
+	rows, err := tx.Query(selectInEffect)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (x row, err error) {
+		return x,
+			r.Scan(&x.item, &x.released)
+	})
+	if err != nil {
+		return fmt.Errorf("read releases: %w", err)
+	}
+	for _, r := range list {
+		known, recorded := d.releases[r.item]
+		switch {
+		case recorded && known.value == fmt.Sprint(r.released):
+			d.found.Releases++
+		case known.erased, d.restored > known.seq:
+			d.found.Unproven++
+		case !r.released: // it only withholds
+		default:
+			d.damage("releases", events.Inserted, known.seq,
+				"item %s counts as released, and the record tells of no such release", r.item)
+		}
+	}
+	return nil
+}
+
+// deepNote is what the home keeps of its last deep verification.
+type deepNote struct {
+	At    time.Time `json:"at"`
+	Sound bool      `json:"sound"`
+}
+
+func (h Home) deepNoteFile() string { return filepath.Join(string(h), "deep-verification.json") }
+
+// NoteDeepVerification keeps when items and rights were compared with the record, and
+// whether all fitted, for doctor to tell. A home that cannot be written goes without.
+func (h Home) NoteDeepVerification(v events.Verified, at time.Time) {
+	if raw, err := json.Marshal(deepNote{at.UTC().Truncate(time.Second), v.Sound()}); err == nil {
+		os.WriteFile(h.deepNoteFile(), raw, 0o600) //nolint:errcheck // only told, never relied on
+	}
+}
+
+// LastDeepVerification gives what NoteDeepVerification kept; false if there is nothing.
+func (h Home) LastDeepVerification() (at time.Time, sound, ok bool) {
+	raw, err := os.ReadFile(h.deepNoteFile())
+	if err != nil {
+		return at, false, false
+	}
+	var note deepNote
+	err = json.Unmarshal(raw, &note)
+	return note.At, note.Sound, err == nil && !note.At.IsZero()
+}

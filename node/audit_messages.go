@@ -1,0 +1,179 @@
+package node
+
+import (
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/pipeline"
+	"cordelia/schemas"
+)
+
+// messageTarget begins the target of the audit entry of a message between roles.
+const messageTarget = "message/"
+
+// lateRecord is what the bus calls a report whose lease was over.
+const lateRecord = "Late"
+
+// said is a message between roles as it is kept.
+type said struct {
+	schemas.AuditEvent
+	n, at int64
+}
+
+func scanSaid(r *sql.Rows) (m said, err error) {
+	var body string
+	err = r.Scan(&m.n, &m.EventID, &m.TaskID, &m.Round, &m.SubTaskID, &m.From, &m.To, &m.Actor, &m.Record, &body, &m.at)
+	m.Timestamp, m.Message = fullStamp(m.at), asJSON(body)
+	return m, err
+}
+
+// asJSON gives text as JSON, whatever somebody made of it.
+func asJSON(text string) json.RawMessage {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return encoded(text)
+}
+
+// Tailed is an audit entry and, if it is about one, the message between roles.
+type Tailed struct {
+	events.Recorded
+	Message *schemas.AuditEvent `json:"message,omitempty"`
+}
+
+// withMessages adds to audit entries the messages they are about.
+func withMessages(tx *store.Tx, list []events.Recorded) ([]Tailed, error) {
+	out := make([]Tailed, len(list))
+	var ids []string
+	for i, e := range list {
+		out[i].Recorded = e
+		if id, ok := strings.CutPrefix(e.Target, messageTarget); ok {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := tx.Query(selectMessages, store.List(ids))
+	found, err := store.Collect(rows, err, scanSaid)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		at := slices.IndexFunc(found, func(m said) bool { return messageTarget+m.EventID == out[i].Target })
+		if at >= 0 {
+			out[i].Message = &found[at].AuditEvent
+		}
+	}
+	return out, nil
+}
+
+const (
+	tasksAtOnce   = 20                  // whose messages are held in memory
+	messagesAPage = 500                 //
+	baseline      = 30 * 24 * time.Hour // what roles are compared with: the time before a report
+)
+
+// overhear looks through the messages between roles of a span, in whole tasks, and
+// keeps what was found of that span.
+func (r *reporting) overhear(g access.Grant, task string) error {
+	type talking struct {
+		n        int64
+		id       string
+		epsilon  float64
+		together bool
+	}
+	rows, err := g.Tx().Query(selectTalking, r.since, r.until, task)
+	tasks, err := store.Collect(rows, err, func(r *sql.Rows) (t talking, err error) {
+		return t, r.Scan(&t.n, &t.id, &t.epsilon, &t.together)
+	})
+	if err != nil {
+		return err
+	}
+	w := pipeline.Watch{Epsilon: map[string]float64{}, Together: map[string]bool{}}
+	w.Kin = func(a, b schemas.EntityID) bool {
+		kin, e := g.OneLine(a, b)
+		if e != nil {
+			err = e
+		}
+		return kin
+	}
+	for batch := range slices.Chunk(tasks, tasksAtOnce) {
+		ns := make([]int64, len(batch))
+		for i, t := range batch {
+			if ns[i], w.Together[t.id] = t.n, t.together; t.epsilon > 0 {
+				w.Epsilon[t.id] = t.epsilon
+			}
+		}
+		rows, e := g.Tx().Query(selectTalk, store.List(ns), r.until)
+		list, e := store.Collect(rows, e, scanSaid)
+		if e != nil {
+			return e
+		}
+		r.listen(list, w)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen keeps what messages show, unless all of it was shown before the span.
+func (r *reporting) listen(list []said, w pipeline.Watch) {
+	heard := make([]schemas.AuditEvent, len(list))
+	now := map[string]bool{}
+	for i, m := range list {
+		heard[i] = m.AuditEvent
+		if m.at >= r.since {
+			r.Messages++
+			now[m.EventID] = true
+		}
+		if m.Record == lateRecord {
+			r.late(m.AuditEvent)
+		}
+	}
+	for _, f := range pipeline.Detect(heard, w) {
+		if slices.ContainsFunc(f.EventIDs, func(id string) bool { return now[id] }) {
+			r.find(f)
+		}
+	}
+}
+
+// compare holds what roles did in the span against what they did in the time before.
+func (r *reporting) compare(tx *store.Tx) error {
+	past, err := behaviour(tx, r.since-baseline.Microseconds(), r.since)
+	if err != nil {
+		return err
+	}
+	now, err := behaviour(tx, r.since, r.until)
+	for _, f := range pipeline.Drifted(past, now) {
+		r.find(f)
+	}
+	return err
+}
+
+// behaviour counts what roles did from since until before until, UTC µs.
+func behaviour(tx *store.Tx, since, until int64) (pipeline.Behaviour, error) {
+	b := pipeline.Behaviour{}
+	at, n := since-1, int64(1<<62)
+	for {
+		rows, err := tx.Query(selectSaid, at, n, until, messagesAPage)
+		page, err := store.Collect(rows, err, scanSaid)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range page {
+			b.Count(m.AuditEvent)
+			at, n = m.at, m.n
+		}
+		if len(page) < messagesAPage {
+			return b, nil
+		}
+	}
+}

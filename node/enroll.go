@@ -1,0 +1,70 @@
+package node
+
+import (
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+// Enroll registers an agent with everything it starts with: its record, its L1
+// entry, its prior, its memberships and its subscriptions.
+func (n *Node) Enroll(g access.Grant, reg agents.Registration,
+	subscriptions []events.Subscription) (agents.Record, error) {
+	r, err := n.Enlist(g, reg)
+	if err != nil {
+		return r, err
+	}
+	if err := JoinGroups(g, r); err != nil {
+		return r, err
+	}
+	if subscriptions != nil {
+		err = SubscribeFor(g, r.ID, subscriptions)
+	}
+	return r, err
+}
+
+// Enlist is Enroll but for memberships and subscriptions.
+func (n *Node) Enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
+	r, err := agents.Register(g, reg)
+	if err != nil {
+		return r, err
+	}
+	if err := g.Routine(func() error { return memory.CreateHot(g, r.ID) }); err != nil {
+		return r, err
+	}
+	if err := trust.Begin(g, r.ID, r.NodeID != "", n.prior); err != nil {
+		return r, err
+	}
+	changed := schemas.AgentStatusChanged{AgentID: r.ID, NewStatus: r.Status}
+	return r, g.Emit(events.EntityStream(r.Parent), schemas.EventAgentStatusChanged, changed)
+}
+
+// JoinGroups makes an agent a member of the groups its parent approved: as
+// member where it may write, else as viewer.
+func JoinGroups(g access.Grant, r agents.Record) error {
+	for _, group := range r.Grants.Groups {
+		role := access.RoleViewer
+		if access.MatchesGroup(r.Capabilities.MemoryWrite.Groups, schemas.GroupID(group), "") {
+			role = access.RoleMember
+		}
+		// below the actor: never invited
+		if _, err := memory.AddMember(g, schemas.GroupID(group), string(r.ID), role); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SubscribeFor sets what an agent below the actor hears. Groups it names must be
+// among the agent's own.
+func SubscribeFor(g access.Grant, agent schemas.EntityID, list []events.Subscription) error {
+	m := events.Mailbox{Reader: agent, Allow: func(s events.Stream) (member bool, err error) {
+		group, _ := s.Group()
+		err = g.Tx().QueryRow(countMembership, group, agent).Scan(&member)
+		return member, err
+	}}
+	return m.Subscribe(g.Tx(), events.SetSubscriptions, list)
+}

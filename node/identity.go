@@ -1,0 +1,236 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Established is who a node's user and their agent are.
+type Established struct {
+	Human   schemas.EntityID
+	Agent   schemas.EntityID
+	Created bool // something was made just now
+}
+
+// Establish makes the node's user and the agent their clients act as, where
+// there are none. It may run in any number of processes at once, and again after
+// a kill at any point: the key files are made first and exclusively, then the
+// records are made from them if they are missing. passphrase protects a new
+// human key; ask is called for an existing one's.
+func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
+	ask func() ([]byte, error)) (Established, error) {
+	if humanID == "" {
+		humanID = loginSlug()
+	}
+	if err := schemas.CheckHumanID(humanID); err != nil {
+		return Established{}, err
+	}
+	if err := errors.Join(n.settleProtection(ctx), n.dropUnfinished()); err != nil {
+		return Established{}, err
+	}
+	if err := n.LostKey(ctx); err != nil {
+		return Established{}, err
+	}
+	fixed := func(keys.Identity) schemas.EntityID { return schemas.EntityID(humanID) }
+	human, err := loadOrCreate(n.Home.HumanKey(), fixed, keys.Human, ask, passphrase)
+	if err != nil {
+		return Established{}, err
+	}
+	defer human.Identity.Erase()
+	agent, err := loadOrCreate(n.Home.DefaultAgentKey(), keys.Identity.ID, keys.Agent, noPassphrase, nil)
+	if err != nil {
+		return Established{}, err
+	}
+	defer agent.Identity.Erase()
+	out := Established{Human: human.EntityID, Agent: agent.EntityID}
+	if err := n.Routine(ctx, "setup", func(g access.Grant) error {
+		_, err := agents.SoleHuman(g)
+		if !errors.Is(err, schemas.ErrNotFound) {
+			return err
+		}
+		out.Created = true
+		if err := agents.CreateHuman(g, agents.Human{ID: human.EntityID, DisplayName: humanID,
+			Key: human.Identity.Recipient(1)}); err != nil {
+			return err
+		}
+		return memory.CreateHot(g, human.EntityID)
+	}); err != nil {
+		return out, err
+	}
+	who := access.Principal{Entity: human.EntityID, Method: access.ByHuman, KeySeq: 1}
+	return out, n.Auth.Do(ctx, who, access.Op{Tool: "setup", Effect: access.Write}, func(g access.Grant) error {
+		if _, err := agents.Get(g, string(agent.EntityID)); !errors.Is(err, schemas.ErrNotFound) {
+			return err
+		}
+		out.Created = true
+		declared, err := access.ParseCapabilities(leadCapabilities(n.tools), n.tools)
+		if err != nil {
+			return err
+		}
+		_, err = n.Enroll(g, agents.Registration{
+			Type: schemas.ClaudeCode, DisplayName: "Claude Code", Name: "claude-code", Capabilities: declared,
+			Key:  agent.Identity.Recipient(1),
+			Seal: func(parent keys.Recipient) ([]byte, error) { return keys.Seal(agent.Identity, parent) },
+		}, nil)
+		return err
+	})
+}
+
+// OpenIdentity loads the key of the agent a process acts as: ref is a name, an
+// id or an id prefix of an agent whose key is on this machine, "" the default. Of
+// several of one name the nearest to the person is meant: no agent takes a name away
+// from those above it.
+func (n *Node) OpenIdentity(ctx context.Context, ref string) (keys.File, error) {
+	if ref == "" {
+		f, err := keys.LoadFile(n.Home.DefaultAgentKey(), noPassphrase)
+		if errors.Is(err, schemas.ErrNotFound) {
+			err = cmp.Or(n.LostKey(ctx), err)
+		}
+		return f, err
+	}
+	files, err := filepath.Glob(filepath.Join(n.Home.AgentKeys(), "*.key"))
+	if err != nil {
+		return keys.File{}, err
+	}
+	files = append(files, n.Home.DefaultAgentKey())
+	var match []keys.File
+	var known bool // to the database, with its key here or not
+	err = n.Look(ctx, "open_identity", func(g access.Grant) (err error) {
+		if err := g.Tx().QueryRow(selectKnownAgent, ref).Scan(&known); err != nil {
+			return fmt.Errorf("find agent: %w", err)
+		}
+		match, err = nearestKeys(g, files, ref)
+		return err
+	})
+	switch {
+	case err != nil:
+		return keys.File{}, err
+	case len(match) == 0 && !known:
+		return keys.File{}, schemas.NotFoundf("there is no agent %q here", ref).
+			Try("list the agents with: cordelia agent list --include-ended")
+	case len(match) == 0:
+		return keys.File{}, schemas.NotFoundf("the key of the agent %q is not on this machine", ref).
+			Try("open its sealed key with: cordelia key unwrap %s", ref)
+	case len(match) > 1:
+		return keys.File{}, schemas.Conflictf("%q could mean %d agents on this machine", ref, len(match)).
+			Try("use an id prefix from: cordelia agent list")
+	}
+	return match[0], nil
+}
+
+// nearestKeys loads, of the key files of agents that ref may mean, those nearest to the
+// person.
+func nearestKeys(g access.Grant, files []string, ref string) (match []keys.File, err error) {
+	var nearest int
+	for _, path := range files {
+		f, err := keys.LoadFile(path, noPassphrase)
+		if errors.Is(err, schemas.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := agents.Get(g, string(f.EntityID))
+		if errors.Is(err, schemas.ErrNotFound) {
+			continue // the key of another database's agent
+		}
+		if err != nil {
+			return nil, err
+		}
+		name, under := ref, ""
+		if parent, rest, qualified := strings.Cut(ref, "/"); qualified {
+			name, under = rest, parent
+		}
+		if !(r.Name == name && r.Status != schemas.Removed) &&
+			(len(name) < 8 || !strings.HasPrefix(string(r.ID), name)) {
+			continue
+		}
+		if parent := string(r.Parent); under != "" && g.NameOf(r.Parent) != under &&
+			(len(under) < 8 || !strings.HasPrefix(parent, under)) {
+			continue
+		}
+		chain, err := g.ChainOf(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if len(match) > 0 && len(chain) < nearest {
+			match = nil
+		}
+		if len(match) == 0 || len(chain) == nearest {
+			match, nearest = append(match, f), len(chain)
+		}
+	}
+	return match, nil
+}
+
+// Identify proves that f holds the present key of its entity and gives the principal of
+// the process that holds it, in a session. Errors: CodeUnauthenticated for an old key.
+func (n *Node) Identify(ctx context.Context, f keys.File, session string) (access.Principal, error) {
+	p := access.Principal{Entity: f.EntityID, Method: access.ByKey, Session: session}
+	if f.Kind == keys.Human {
+		p.Method = access.ByHuman
+	}
+	err := n.Look(ctx, "open_identity", func(g access.Grant) error {
+		key, err := agents.KeyOf(g, f.EntityID)
+		if err != nil {
+			return err
+		}
+		// Possession is proven like any other client's: by a signature the record's
+		// key verifies.
+		challenge := schemas.AuthChallenge{Audience: "process", NodeID: string(n.ID), AgentID: f.EntityID,
+			KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
+		msg := challenge.SigningBytes()
+		if err := keys.Verify(key.PublicKey, msg, f.Identity.Sign(msg)); err != nil {
+			if f.Kind == keys.Human { // sealed to nobody
+				return schemas.Errorf(schemas.CodeUnauthenticated, "the key file %s holds an old key, or a stranger's",
+					n.Home.HumanKey()).
+					Try("put a backup of that file back: nothing else can open this home").Because(err)
+			}
+			return schemas.Errorf(schemas.CodeUnauthenticated, "the key file of %s holds an old key", f.EntityID).
+				Try("run: cordelia key unwrap %s", f.EntityID).Because(err)
+		}
+		p.KeySeq = int(key.KeySeq)
+		return nil
+	})
+	return p, err
+}
+
+// Sign signs msg with the node's key, and says whose that is.
+func (n *Node) Sign(msg []byte) (signature []byte, by schemas.EntityID) { return n.key.Sign(msg), n.ID }
+
+// PublicKey is the public half of the node's key.
+func (n *Node) PublicKey() []byte { return n.key.PublicKey() }
+
+// loginSlug makes a person's id from their login name.
+func loginSlug() string {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	var b strings.Builder
+	for _, c := range strings.ToLower(name) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '_', c == '-':
+			b.WriteRune(c)
+		case c == '.' || c == ' ':
+			b.WriteByte('_')
+		}
+	}
+	id := strings.TrimLeft(b.String(), "0123456789_-")
+	if schemas.CheckHumanID(id) != nil {
+		return "owner"
+	}
+	return id
+}

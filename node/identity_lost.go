@@ -1,0 +1,50 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// LostKey refuses where the database knows the person, or the agent clients act as,
+// and the key file of one of them is gone: a new key in its place would be a
+// stranger's. The records are read first, because they are made after the files.
+// Errors: CodeNotFound.
+func LostKey(tx *store.Tx, home Home) error {
+	human, err := agents.InspectHuman(tx)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	agent, err := agents.InspectChild(tx, human, defaultAgent)
+	switch {
+	case err != nil:
+		return err
+	case home.Fresh(): // a person's key is sealed to nobody: only a copy of the file brings it back
+		return schemas.NotFoundf("your key file %s is missing, and the database beside it knows you by that key",
+			home.HumanKey()).
+			Try("put a backup of that file back: nothing else opens this home; or begin anew in another folder: " +
+				"cordelia --home DIR setup")
+	case agent && missing(home.DefaultAgentKey()):
+		return schemas.NotFoundf("the key file %s of your agent %s is missing", home.DefaultAgentKey(), defaultAgent).
+			Try("run: cordelia key unwrap %s", defaultAgent)
+	}
+	return nil
+}
+
+// LostKey is the function of that name, for this node.
+func (n *Node) LostKey(ctx context.Context) error {
+	return n.Look(ctx, "open_identity", func(g access.Grant) error { return LostKey(g.Tx(), n.Home) })
+}
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, os.ErrNotExist)
+}

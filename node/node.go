@@ -1,0 +1,219 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/internal/machinecheck"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/pipeline/controller"
+	"cordelia/schemas"
+	"cordelia/swarm"
+	"cordelia/trust"
+	"cordelia/work"
+)
+
+// Node is one process's view of an installation: the database, the door to it, and the
+// node's own key.
+type Node struct {
+	ID    schemas.EntityID // hash of the node's key
+	Home  Home
+	Store *store.Store
+	Auth  *access.Authorizer
+	// Embeddings embed what is written and searched for; nil = off.
+	Embeddings *memory.Embeddings
+
+	tools          []string // names of all operations: what capabilities may grant
+	key            keys.Identity
+	periods        agents.Periods
+	checks         machinecheck.Env
+	prior          trust.Prior
+	checkpointDirs []string // folders that get copies of the checkpoints
+	durable        bool
+	mono           func() agents.Monotonic
+	tasks          *controller.Controller
+	stop           context.CancelFunc
+	routines       sync.WaitGroup
+	calls          atomic.Int64                // of operations, so far
+	troubles       troubles                    // with tasks
+	checking       checking                    // of reports
+	background     func(func(context.Context)) // runs it until Close
+	CheckWait      time.Duration               // how long a report waits for its machine checks
+	changes        changes
+}
+
+// Config of Open. Zero values mean the defaults.
+type Config struct {
+	Home           Home
+	Tools          []string // names of all operations: what capabilities may grant
+	Durability     store.Durability
+	Clock          store.Clock
+	Monotonic      func() agents.Monotonic
+	Periods        agents.Periods
+	Access         access.Config
+	Checks         machinecheck.Env     // what machine checks may do; its clock is the store's
+	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
+	Tasks          *controller.Settings // of the pipeline
+	Prior          trust.Prior          // of agents registered by this process
+	Embedder       memory.Embedder      // nil = search by words alone
+	Embeddings     memory.EmbeddingOptions
+}
+
+// Open opens the node at c.Home, making its database and key on first use, and
+// starts its routines. Close it.
+func Open(ctx context.Context, c Config) (*Node, error) {
+	settings := controller.DefaultSettings()
+	if c.Tasks != nil {
+		settings = *c.Tasks
+	}
+	settings.Checks = c.Checks.Kinds()
+	tasks, err := controller.New(settings, swarm.Teams{})
+	if err != nil {
+		return nil, err
+	}
+	st, key, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: c.Tools, key: key, periods: c.Periods, checks: c.Checks,
+		prior: c.Prior, mono: c.Monotonic,
+		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks}
+	if n.periods == (agents.Periods{}) {
+		n.periods = agents.DefaultPeriods()
+	}
+	if n.mono == nil {
+		n.mono = bootClock
+	}
+	n.checks.Now = st.Clock().Now
+	n.Auth = access.New(st, n.authorizing(c.Access))
+	if err := n.recheck(ctx); err != nil {
+		return nil, errors.Join(err, n.Store.Close())
+	}
+	if c.Embedder != nil {
+		n.Embeddings = memory.NewEmbeddings(c.Embedder, c.Embeddings)
+	}
+	n.start(ctx)
+	return n, nil
+}
+
+// open opens the database and loads the node's key. Clients wait for a process to start:
+// its key is derived while the database opens.
+func (c Config) open(ctx context.Context) (*store.Store, keys.Identity, error) {
+	var key keys.Identity
+	loaded := make(chan error, 1)
+	go func() {
+		var err error
+		key, err = c.Home.nodeKey()
+		loaded <- err
+	}()
+	st, err := store.Open(ctx, store.Options{Path: c.Home.Database(), Durability: c.Durability, Clock: c.Clock})
+	if bad := <-loaded; bad != nil {
+		if err == nil {
+			st.Close() //nolint:errcheck // nothing was written
+		}
+		return nil, keys.Identity{}, bad
+	}
+	if err != nil {
+		key.Erase()
+	}
+	return st, key, err
+}
+
+// authorizing gives the authorizer what it asks of the packages above it.
+func (n *Node) authorizing(c access.Config) access.Config {
+	c.Lifecycle = lifecycle{n}
+	c.Seen = work.Seen
+	c.Cooldown = n.periods.Cooldown
+	c.Unaided = controller.Unaided
+	if c.TiersOf == nil {
+		c.TiersOf = trust.TiersOf
+	}
+	return c
+}
+
+// start starts the routines, which last until Close.
+func (n *Node) start(ctx context.Context) {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	n.stop = stop
+	n.CheckWait = checkWait
+	n.background = func(f func(context.Context)) { n.routines.Go(func() { f(running) }) }
+	n.background(n.Auth.Run)
+	n.background(n.sweep)
+	n.background(func(ctx context.Context) {
+		tick := time.NewTicker(restAfter)
+		defer tick.Stop()
+		n.rest(ctx, tick.C)
+	})
+	n.background(n.settleWork)
+	n.background(n.checkpoints)
+	if n.Embeddings != nil {
+		n.background(n.refreshEmbeddings)
+	}
+}
+
+// recheck decides anew what an upgrade of the database left to decide.
+func (n *Node) recheck(ctx context.Context) error {
+	some := false
+	if err := n.Look(ctx, "recheck", func(g access.Grant) (err error) {
+		some, err = memory.ToRecheck(g)
+		return err
+	}); err != nil || !some {
+		return err
+	}
+	return n.Routine(ctx, "recheck", func(g access.Grant) error { return memory.Recheck(g, n.tools) })
+}
+
+// Tools are the names of all operations: what capabilities may grant.
+func (n *Node) Tools() []string { return n.tools }
+
+// Tasks moves the tasks of the pipeline.
+func (n *Node) Tasks() *controller.Controller { return n.tasks }
+
+// CheckRoots are the folders that machine checks may look into.
+func (n *Node) CheckRoots() []string { return n.checks.Roots }
+
+// Called notes that an operation is called: a node that nobody calls rests.
+func (n *Node) Called() { n.calls.Add(1) }
+
+// Regularly calls f each time a period has passed, until the node is closed, and logs what
+// fails.
+func (n *Node) Regularly(every time.Duration, what string, f func(context.Context) error) {
+	n.background(func(ctx context.Context) {
+		regularly(ctx, every, func() {
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				slog.Warn(what, "err", err)
+			}
+		})
+	})
+}
+
+// Close ends the routines, writes what is buffered and closes the database.
+func (n *Node) Close() error {
+	n.stop()
+	n.routines.Wait()
+	n.key.Erase()
+	return n.Store.Close()
+}
+
+// asNode is the identity of the node's own routines.
+func asNode() access.Principal {
+	return access.Principal{Entity: access.NodeEntity, Method: access.ByNode}
+}
+
+// Routine runs f as the node, in a write transaction, audited under name.
+func (n *Node) Routine(ctx context.Context, name string, f func(access.Grant) error) error {
+	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Write}, f)
+}
+
+// Look runs f as the node on a snapshot.
+func (n *Node) Look(ctx context.Context, name string, f func(access.Grant) error) error {
+	return n.Auth.Do(ctx, asNode(), access.Op{Tool: name, Effect: access.Read}, f)
+}

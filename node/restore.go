@@ -1,0 +1,244 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/keys"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+// RestoreOptions of Restore.
+type RestoreOptions struct {
+	Backup string // file that Backup wrote
+	Key    string // the person's key file, where this home has none or another's; "" = that of the home
+	DryRun bool
+	// AcceptBackup takes the rights as they are in the backup where the present
+	// database cannot say what was revoked since.
+	AcceptBackup   bool
+	CheckpointDirs []string               // as of Config
+	Ask            func() ([]byte, error) // for the passphrase of the person's key
+	Clock          store.Clock
+}
+
+// Present says what a restore learned from the database it replaces.
+type Present string
+
+const (
+	CarriedOver Present = "carried_over" // its rights stay in force
+	Absent      Present = "absent"       // there was none
+	Unreadable  Present = "unreadable"
+	Unrelated   Present = "unrelated" // of another node
+)
+
+// RestoreReport says what a restore did, or with DryRun would do.
+type RestoreReport struct {
+	store.RestoreReport
+	Present      Present   `json:"present"`
+	AuditEntries int64     `json:"audit_entries"` // in the backup
+	ForkAt       int64     `json:"fork_at"`       // last audit entry the backup and the present share
+	Carried      []Carried `json:"carried"`
+	Suspended    []string  `json:"suspended"`           // known to the backup alone
+	Lost         []string  `json:"lost"`                // known to the present alone
+	HumanKey     string    `json:"human_key,omitempty"` // where the person's key file was put
+	KeysKept     []string  `json:"keys_kept,omitempty"` // key files of another node that it replaced
+	AgentKey     string    `json:"agent_key,omitempty"` // where the key of the agent of the clients was put
+	Notes        []string  `json:"notes"`
+}
+
+// Carried is what one entity keeps of the present state.
+type Carried struct {
+	Name string   `json:"name"`
+	What []string `json:"what"`
+}
+
+// Restore puts a backup in the place of home's database. It must not bring back
+// what was revoked (INV-RESTORE): every entity keeps the status, rights,
+// memberships, keys and verdicts it has in the present database, agents the present does
+// not know come back suspended, all tokens and challenges end, the epoch moves,
+// and the fork is recorded in the audit record. Only the person of the present
+// database may do it; where there is none that can be read, AcceptBackup must
+// say that nothing is known of revocations since. It refuses before it writes
+// anything where the home would be left with a key that does not open it.
+func Restore(ctx context.Context, home Home, o RestoreOptions) (RestoreReport, error) {
+	r := restoring{home: home, o: o, out: RestoreReport{Carried: []Carried{}, Suspended: []string{}, Lost: []string{},
+		Notes: []string{}}}
+	defer r.close()
+	if err := r.findPerson(); err != nil {
+		return r.out, err
+	}
+	// what refuses does so before anything is written
+	if _, err := store.VerifyFile(ctx, o.Backup, func(backup *store.Tx) error {
+		return r.withPresent(ctx, func(present *store.Tx) error {
+			_, err := r.plan(present, backup)
+			return err
+		})
+	}); err != nil {
+		return r.out, err
+	}
+	var err error
+	r.out.RestoreReport, err = store.Restore(ctx, store.RestoreOptions{
+		Backup: o.Backup, Target: home.Database(), DryRun: o.DryRun, Clock: o.Clock,
+		Verify: func(tx *store.Tx) error {
+			_, _, err := verifyAudit(tx)
+			return err
+		},
+		Prepare: r.prepare,
+	})
+	// everything was looked at by then
+	if o.DryRun && r.out.Backup.Path != "" && schemas.CodeOf(err) == schemas.CodeBusy {
+		r.out.Notes = append(r.out.Notes,
+			"other cordelia processes use the database: before the restore, end the running agents' sessions and "+
+				"cordelia serve")
+		err = nil
+	}
+	if err != nil || o.DryRun {
+		return r.out, err
+	}
+	if err := r.checkpoint(ctx); err != nil {
+		r.out.Notes = append(r.out.Notes,
+			"the restored audit record has no checkpoint yet; the next process signs one: "+err.Error())
+	}
+	return r.out, errors.Join(r.putPersonKey(), r.putAgentKey())
+}
+
+// restoring is one restore under way.
+type restoring struct {
+	home Home
+	o    RestoreOptions
+	held []keys.File // the person's key files that were opened
+	keys restoredKeys
+	out  RestoreReport
+}
+
+// withPresent runs f on the present database, nil if there is none to be read,
+// which the person must have accepted.
+func (r *restoring) withPresent(ctx context.Context, f func(*store.Tx) error) error {
+	path := r.home.Database()
+	looked := false
+	_, err := store.VerifyLive(ctx, path, func(tx *store.Tx) error { // agents work while a dry run looks
+		looked = true
+		return f(tx)
+	})
+	if looked {
+		return err
+	}
+	why := "the present database cannot be read, so nobody can say what was revoked since the backup"
+	r.out.Present = Unreadable
+	if _, statErr := os.Stat(path); errors.Is(statErr, os.ErrNotExist) {
+		why = "there is no present database, so nobody can say what was revoked since the backup"
+		r.out.Present = Absent
+	} else if schemas.CodeOf(err) == schemas.CodeBusy {
+		return err
+	}
+	if err := r.accept(why); err != nil {
+		return err
+	}
+	return f(nil)
+}
+
+func (r *restoring) accept(why string) error {
+	if r.o.AcceptBackup {
+		return nil
+	}
+	return schemas.Deniedf("%s", why).
+		Expecting("the decision to let everyone the backup knows have the rights they had then").
+		Try("look first: cordelia restore --dry-run --accept-state-of-backup %s", r.o.Backup)
+}
+
+// prepare changes the restored database before anyone can open it.
+func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
+	n := &Node{Home: r.home, Store: fresh, Auth: access.New(fresh, access.Config{})}
+	return r.withPresent(ctx, func(present *store.Tx) error {
+		return n.Routine(ctx, events.RestoreAction, func(g access.Grant) error {
+			p, err := r.plan(present, g.Tx())
+			if err != nil {
+				return err
+			}
+			return p.apply(g, n)
+		})
+	})
+}
+
+// restorePlan is what to change in a backup so that it brings back no right.
+type restorePlan struct {
+	report    *RestoreReport
+	person    schemas.EntityID // who restores, "" where no key was opened
+	epoch     int64
+	standings []carriedStanding
+	roles     []membership // as they are to be; an empty role ends it
+	closed    []closedGroup
+	trust     trust.Later
+	bindings  []memory.Bound // of the present, if it is carried over
+	decisions memory.Decisions
+	head      []byte // last audit hash of the present
+	entries   int64  // and its number
+}
+
+// carriedStanding is an entity as it is to be, and as the backup has it.
+type carriedStanding struct {
+	now, was standing
+	keys     []oldKey // all it ever had, if the present's key is taken
+}
+
+// plan compares the two databases. present is nil where there is none.
+func (r *restoring) plan(present, backup *store.Tx) (restorePlan, error) {
+	p := restorePlan{report: &r.out}
+	if len(r.held) > 0 {
+		p.person = r.held[0].EntityID
+	}
+	r.out.Carried, r.out.Suspended, r.out.Lost, r.out.Notes = []Carried{}, []string{}, []string{}, []string{}
+	var err error
+	if r.out.AuditEntries, err = auditLength(backup); err != nil {
+		return p, err
+	}
+	if present != nil {
+		if r.out.ForkAt, err = forkAt(present, backup); err != nil {
+			return p, err
+		}
+		if err := p.readHead(present); err != nil {
+			return p, err
+		}
+		if r.out.Present = CarriedOver; r.out.ForkAt == 0 {
+			r.out.Present = Unrelated
+			if err := r.accept(
+				"the present database is of another node and cannot say what was revoked since the backup"); err != nil {
+				return p, err
+			}
+		}
+		if err := r.allowed(present); err != nil {
+			return p, err
+		}
+	}
+	if r.out.Present != CarriedOver {
+		r.out.ForkAt = r.out.AuditEntries
+		return p, errors.Join(r.choosePersonKeys(backup), r.chooseAgentKey(backup))
+	}
+	return p, errors.Join(r.choosePersonKeys(present), p.carry(present, backup))
+}
+
+// checkpoint signs the restored record, so that the newest checkpoint tells of the
+// fork. Where this machine has no node key yet, there is none to continue.
+func (r *restoring) checkpoint(ctx context.Context) error {
+	f, err := keys.LoadFile(r.home.NodeKey(), noPassphrase)
+	if errors.Is(err, schemas.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Identity.Erase()
+	notary := events.Notary{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
+	look := func(see func(*store.Tx) error) error {
+		_, err := store.VerifyFile(ctx, r.out.Target, see)
+		return err
+	}
+	_, err = notary.Sign(ctx, look, sameAs)
+	return err
+}

@@ -1,0 +1,106 @@
+package node_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/internal/keys"
+	"cordelia/node"
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// tree lists the files below a folder with their sizes and times.
+func tree(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, filepath.Walk(folder, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			files[path] = info.ModTime().String()
+		}
+		return nil
+	}))
+	return files
+}
+
+// INV-RESTORE: a restore that would leave a home which no key opens writes nothing.
+func TestRestoreWithAnothersKeyWritesNothing_INV_RESTORE(t *testing.T) {
+	h := newHomestead(t)
+	backup := h.backup("move.db")
+	for name, home := range map[string]node.Home{
+		"a home with another person's key": newHomestead(t).home,
+		"a home that is not there":         node.Home(filepath.Join(t.TempDir(), "none")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := tree(t, string(home))
+			for _, o := range []node.RestoreOptions{
+				{Backup: backup}, {Backup: backup, AcceptBackup: true},
+				{Backup: backup, AcceptBackup: true, DryRun: true},
+				{Backup: backup, AcceptBackup: true, Key: newHomestead(t).home.HumanKey()},
+				{Backup: backup, AcceptBackup: true, Key: h.home.DefaultAgentKey()},
+				{Backup: backup, AcceptBackup: true, Key: filepath.Join(t.TempDir(), "no.key")},
+			} {
+				report, err := node.Restore(t.Context(), home, o)
+				require.Error(t, err)
+				require.Empty(t, report.HumanKey)
+				require.Equal(t, before, tree(t, string(home)))
+			}
+			require.Equal(t, len(before) > 0, node.IsFolder(string(home)), "no folder is made either")
+		})
+	}
+}
+
+// A move to another machine: the backup and the person's key make a home that opens, with
+// the agent of the clients, whether or not set-up was there first.
+func TestRestoreOnANewMachine(t *testing.T) {
+	h := newHomestead(t)
+	var item string
+	var scout schemas.EntityID
+	h.open(func(n *ops.Service, _ *node.Keyring, ann ops.Caller) {
+		scout = h.worker(n, ann, "scout")
+		item = h.call(n, ann, "memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"Gannets dive from thirty metres"}}`)["id"].(string)
+	})
+	backup := h.backup("move.db")
+	key := filepath.Join(t.TempDir(), "human.key")
+	_, err := keys.InstallFile(h.home.HumanKey(), key, "")
+	require.NoError(t, err)
+	lead, err := keys.ReadHeader(h.home.DefaultAgentKey())
+	require.NoError(t, err)
+
+	for name, there := range map[string]homestead{
+		"without a home": {T: t, home: node.Home(filepath.Join(t.TempDir(), "home"))},
+		"after set-up":   newHomestead(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			there.T = t
+			report, err := node.Restore(t.Context(), there.home,
+				node.RestoreOptions{Backup: backup, Key: key, AcceptBackup: true})
+			require.NoError(t, err)
+			require.Empty(t, report.Notes)
+			require.Equal(t, there.home.HumanKey(), report.HumanKey)
+			require.Equal(t, there.home.DefaultAgentKey(), report.AgentKey)
+			for _, kept := range report.KeysKept {
+				require.FileExists(t, kept)
+			}
+			now, err := keys.ReadHeader(there.home.DefaultAgentKey())
+			require.NoError(t, err)
+			require.Equal(t, lead, now)
+			there.open(func(n *ops.Service, r *node.Keyring, ann ops.Caller) {
+				out := there.call(n, ann, "memory_read_warm", `{"ids":["`+item+`"]}`)
+				require.Len(t, out["items"], 1)
+				f, err := n.OpenIdentity(t.Context(), "")
+				require.NoError(t, err)
+				_, err = n.Caller(t.Context(), f, "test")
+				require.NoError(t, err)
+				_, err = n.UnwrapKey(t.Context(), r, scout)
+				require.NoError(t, err)
+			})
+			_, err = node.Restore(t.Context(), there.home, node.RestoreOptions{Backup: backup, Key: key})
+			require.NoError(t, err, "repeated, as after a kill")
+		})
+	}
+}
