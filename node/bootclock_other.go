@@ -1,6 +1,6 @@
 //go:build !linux
 
-package ops
+package node
 
 import "cordelia/agents"
 

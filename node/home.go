@@ -29,6 +29,7 @@ func (h Home) NodeKey() string { return filepath.Join(string(h), "keys", "node.k
 // AgentKeys is the folder of the key files of registered agents.
 func (h Home) AgentKeys() string { return filepath.Join(string(h), "keys", "agents") }
 
+// AgentKey is the path of the key file of a registered agent.
 func (h Home) AgentKey(id schemas.EntityID) string {
 	return filepath.Join(h.AgentKeys(), string(id)+".key")
 }

@@ -18,7 +18,7 @@ type Service struct {
 	waiting seenWork // by kept calls
 }
 
-// Open opens a node, as OpenNode does, and serves the catalogue on it. Close it.
+// Open opens a node, as node.Open does, and serves the catalogue on it. Close it.
 func Open(ctx context.Context, c node.Config) (*Service, error) {
 	c.Tools = Names()
 	n, err := node.Open(ctx, c)
