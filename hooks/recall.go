@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"cordelia/memory"
+	"cordelia/memory/rank"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 // recall finds what shares at least two words with the prompt, by words alone: a prompt is
 // sent to no embedding server. No line of agents fills more than half of the lines while
-// others' items match about as well (memory.Inject). What is second-hand comes only when it is asked for: words
+// others' items match about as well (rank.Inject). What is second-hand comes only when it is asked for: words
 // from outside, shown unasked, would mark every session they turn up in. The lines take at
 // most room bytes.
 func (h *Hooks) recall(ctx context.Context, caller ops.Caller, in Input, room int) ([]string, error) {
@@ -32,7 +33,7 @@ func (h *Hooks) recall(ctx context.Context, caller ops.Caller, in Input, room in
 	h.mu.Lock()
 	shown := maps.Clone(h.shown)
 	h.mu.Unlock()
-	hits, err := ops.Recall(ctx, h.node, caller, prompt, memory.Inject{Lines: recalled, Words: least,
+	hits, err := ops.Recall(ctx, h.node, caller, prompt, rank.Inject{Lines: recalled, Words: least,
 		Without: func(id schemas.ItemID) bool { return shown[id] }})
 	if err != nil {
 		return nil, err

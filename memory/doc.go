@@ -4,17 +4,21 @@
 // Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and
 // warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
 // to be), warm_taint.go and warm_release.go (whose words they are, and whether
-// they may instruct), warm_relate.go and warm_near.go (what it is beside others), warm_successor.go (what
-// takes whose place),
-// then change, read, share, delete, and quarantine.go (hiding an author). group*.go
-// are the groups and what leaves with a member, invitation.go asks for consent, binding.go the groups that folders
-// stand for; search*.go and text*.go find by words, embedding*.go and fuse.go by
-// meaning if there is a model; lesson*.go keep what tasks taught; export*.go write
-// what an entity owns, signed, and import*.go read that and files of other kinds. All SQL is in sql*.go.
+// they may instruct), warm_relate.go and warm_near.go (what it is beside others),
+// warm_successor.go (which item takes its place), then change, read, share, delete,
+// and quarantine.go (hiding an author). group*.go are the groups and what leaves with
+// a member, invitation.go asks for consent, binding.go the groups that folders stand
+// for. search*.go find items by words, search_meaning.go and embedding*.go by meaning
+// if there is a model; lesson*.go keep what tasks taught; export*.go write what an
+// entity owns, signed, and import*.go read that and files of other kinds. All SQL is
+// in sql*.go.
+//
+// Two rooms below are pure: memory/text cuts texts into words, memory/rank orders the
+// items that a search found.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
-// with one of their own, so nothing forged can come home from a group. That
-// private rows change for nobody else is held by the store.
+// with one of their own, so nothing forged can come home from a group. The store
+// refuses a change of private rows by anyone else.
 //
 // Invariants:
 //   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
@@ -50,10 +54,6 @@
 //     who decided so; lifting that shows exactly the same again.
 //   - INV-CONSENT: an entity becomes a member of a group by itself, by one above it, or once
 //     its parent or the person accepted; until then nothing of the group reaches it.
-//   - INV-VOICES: no author but the reader, with the agents below it, fills the first page of a
-//     search for words, or the lines shown unasked, while others' items match about as well.
-//   - INV-LEXICAL: a model of meanings adds hits and orders them; the first page
-//     holds every hit it would hold without one.
 //
 // It refuses provenance from callers, changes of copies, merging in silence, and
 // searches that would have to look at what others own. Text in items is data:

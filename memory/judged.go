@@ -6,6 +6,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
@@ -32,25 +33,24 @@ func wordsOfItems(tx querier, query, list string) ([]schemas.ItemWords, error) {
 // last puts the documents of authors who proved inaccurate below all others, in their
 // order, and below these what the reader takes for wrong, which it marks. What is shown
 // unasked holds nothing that is wrong.
-func (p *plan) last(tx querier, ranked []*doc) ([]*doc, error) {
-	if ranked = inaccurateLast(ranked); p.Wrong == nil || len(ranked) == 0 {
+func (p *plan) last(tx querier, ranked []*rank.Doc) ([]*rank.Doc, error) {
+	if ranked = rank.InaccurateLast(ranked); p.Wrong == nil || len(ranked) == 0 {
 		return ranked, nil
 	}
 	ns := make([]int64, len(ranked))
 	for i, d := range ranked {
-		ns[i] = d.n
+		ns[i] = d.N
 	}
 	words, err := wordsOfItems(tx, selectWords, store.List(ns))
 	if err != nil {
 		return nil, err
 	}
-	wrong, err := p.Wrong(words)
-	if err != nil || len(wrong) == 0 {
+	if p.wrong, err = p.Wrong(words); err != nil || len(p.wrong) == 0 {
 		return ranked, err
 	}
-	var first, last []*doc
+	var first, last []*rank.Doc
 	for _, d := range ranked {
-		if d.wrong = wrong[d.id]; d.wrong {
+		if p.wrong[d.ID] {
 			last = append(last, d)
 		} else {
 			first = append(first, d)
@@ -60,18 +60,4 @@ func (p *plan) last(tx querier, ranked []*doc) ([]*doc, error) {
 		return first, nil
 	}
 	return append(first, last...), nil
-}
-
-// inaccurateLast puts what authors wrote who proved inaccurate, and what is found beside
-// that alone, below all others.
-func inaccurateLast(ranked []*doc) []*doc {
-	var first, last []*doc
-	for _, d := range ranked {
-		if d.inaccurate || d.isNeighbour() && !d.sound {
-			last = append(last, d)
-		} else {
-			first = append(first, d)
-		}
-	}
-	return append(first, last...)
 }

@@ -11,23 +11,19 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/memory/rank"
 	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
 // Bounds of a search.
 const (
-	defaultHits   = 10
-	maxHits       = 50
-	maxQuery      = 4000 // bytes
-	maxQueryTerms = 32   // distinct
-	maxFuzzy      = 2    // words no item has that are looked for by their letters
-	maxTermGrams  = 12   // triples counted of each
-	nearMisses    = 3
-	snippetBytes  = 240
+	defaultHits  = 10
+	maxHits      = 50
+	maxQuery     = 4000 // bytes
+	nearMisses   = 3
+	snippetBytes = 240
 
-	keptTerms       = 8      // the rarest, which find the candidates
-	walkedPostings  = 20_000 // of those beyond the two rarest
 	maxPostings     = 20_000 // of one entry; of what is more common, the newest
 	countedPostings = 6_000  // to tell how common the words are, in all
 	leastCounted    = 200    // of each
@@ -53,7 +49,7 @@ type Search struct {
 	Full   bool   // whole items
 	Cursor string
 	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
-	Inject *Inject         // what is shown unasked; nil = an ordinary search
+	Inject *rank.Inject    // what is shown unasked; nil = an ordinary search
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
 	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64
@@ -113,7 +109,7 @@ type Found struct {
 // Query is a checked Search, cut into words.
 type Query struct {
 	Search
-	words              []text.Word
+	terms              []text.Word
 	since, until, asOf int64
 	fingerprint        string
 	page               page
@@ -160,7 +156,7 @@ func NewQuery(s Search) (*Query, error) {
 		q.Limit, q.beside = defaultHits, besideWords
 	}
 	q.since, q.until, q.asOf = micros(s.Since), endOf(s.Until), endOf(s.AsOf)
-	q.words = queryWords(s.Text)
+	q.terms = rank.Words(s.Text)
 	return q, nil
 }
 
@@ -261,13 +257,13 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 	to := min(from+size, len(ranked))
 	if to < len(ranked) {
 		found.More = true
-		next.At, next.After, next.Offset = p.now, ranked[to-1].id, to
+		next.At, next.After, next.Offset = p.now, ranked[to-1].ID, to
 		found.Cursor = next.cursor(q.fingerprint)
 	}
 	if found.Hits, err = p.hits(tx, ranked[from:to]); err != nil {
 		return Found{}, err
 	}
-	found.Weak = p.weak(ranked[from:to])
+	found.Weak = p.words.Weak(ranked[from:to])
 	if len(ranked) == 0 {
 		found.Near, err = p.near(tx, live)
 	}
@@ -276,10 +272,10 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 }
 
 // hits makes the answer of ranked documents.
-func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
+func (p *plan) hits(tx querier, docs []*rank.Doc) ([]Hit, error) {
 	ids := make([]schemas.ItemID, len(docs))
 	for i, d := range docs {
-		ids[i] = d.id
+		ids[i] = d.ID
 	}
 	rows, err := fetch(tx, p.see, ids)
 	if err != nil {
@@ -287,17 +283,17 @@ func (p *plan) hits(tx querier, docs []*doc) ([]Hit, error) {
 	}
 	hits := make([]Hit, 0, len(docs))
 	for _, d := range docs {
-		r, ok := rows[d.id]
+		r, ok := rows[d.ID]
 		if !ok { // cannot be: the same snapshot
 			continue
 		}
 		p.secondHand = p.secondHand || r.source.SecondHand()
-		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: d.why(p), Author: p.authorName(r.author),
+		hit := Hit{ID: r.id, Type: r.typ, Name: r.name, Why: p.words.Why(d), Author: p.authorName(r.author),
 			AuthorID: r.author,
 			Date:     events.Timestamp(r.created)[:10], Group: r.group, Confidence: float64(r.confidence) / 1000,
-			ByWords: d.byWords,
-			Words:   d.holds(p), NextTo: d.isNeighbour(), SecondHand: r.source.SecondHand(), Wrong: d.wrong}
-		if d.wrong {
+			ByWords: d.ByWords,
+			Words:   p.words.Holds(d), NextTo: d.IsNeighbour(), SecondHand: r.source.SecondHand(), Wrong: p.wrong[d.ID]}
+		if hit.Wrong {
 			hit.Why = "judged wrong · " + hit.Why
 		}
 		if p.Full {
@@ -326,7 +322,7 @@ func (p *plan) snippet(r *row) string {
 		"?\n").Replace(c.body()), func(r rune) bool { return r == '\n' }) {
 		n := 0
 		for _, w := range text.Words(line) {
-			if _, ok := p.terms[w.Term]; ok {
+			if p.words.Has(w.Term) {
 				n++
 			}
 		}
@@ -342,7 +338,7 @@ func (p *plan) snippet(r *row) string {
 }
 
 // names reads the names of authors.
-func names(tx querier, ids []schemas.EntityID) (map[schemas.EntityID][2]string, error) {
+func names(tx querier, ids []schemas.EntityID) (rank.Names, error) {
 	type named struct {
 		id    schemas.EntityID
 		names [2]string
@@ -354,7 +350,7 @@ func names(tx querier, ids []schemas.EntityID) (map[schemas.EntityID][2]string, 
 	if err != nil {
 		return nil, fmt.Errorf("read names: %w", err)
 	}
-	out := map[schemas.EntityID][2]string{}
+	out := rank.Names{}
 	for _, n := range list {
 		out[n.id] = n.names
 	}

@@ -10,27 +10,28 @@ import (
 	"strings"
 
 	"cordelia/internal/store"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
-// frequencies estimates how many readable items have each entry. What is rare
+// frequencies estimates how many readable items have each value of a kind. What is rare
 // is counted; of what is common, the share it has of as many of the newest items
 // is taken for all. Only readable items enter.
-func (p *plan) frequencies(tx querier, entries []string) ([]float64, error) {
-	out := make([]float64, len(entries))
-	if len(entries) == 0 {
+func (p *plan) frequencies(tx querier, kind string, values []string) ([]float64, error) {
+	out := make([]float64, len(values))
+	if len(values) == 0 {
 		return out, nil
 	}
-	most := max(countedPostings/len(entries), leastCounted)
+	most := max(countedPostings/len(values), leastCounted)
 	var oldest int64
 	if p.see.items > int64(most) {
 		if err := tx.QueryRow(selectOldest, p.matchingAll(metaEntry), most).Scan(&oldest); err != nil {
 			return nil, fmt.Errorf("count terms: %w", err)
 		}
 	}
-	matches := make([]string, len(entries))
-	for i, e := range entries {
-		matches[i] = p.matchingAll(e)
+	matches := make([]string, len(values))
+	for i, v := range values {
+		matches[i] = p.matchingAll(entry(kind, v))
 	}
 	type count struct {
 		at int
@@ -58,7 +59,7 @@ func (p *plan) frequencies(tx querier, entries []string) ([]float64, error) {
 // most, and the rarest, of the words. Without words it gives the newest.
 func (p *plan) matches(tx querier) ([]int64, error) {
 	probes := p.probes
-	if len(p.words) == 0 {
+	if len(p.terms) == 0 {
 		probes = []probe{{metaEntry, 1}}
 	}
 	if len(probes) == 0 {
@@ -69,7 +70,7 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 		texts[i] = p.matching(pr.entry)
 	}
 	most := maxPostings
-	if len(p.words) == 0 {
+	if len(p.terms) == 0 {
 		most = matched
 	}
 	type found struct {
@@ -89,7 +90,7 @@ func (p *plan) matches(tx querier) ([]int64, error) {
 			return nil, fmt.Errorf("search: %w", err)
 		}
 	}
-	return heaviest(postings, weights, matched), nil
+	return rank.Heaviest(postings, weights, matched), nil
 }
 
 // numbers reads a list as group_concat writes it, newest first.
@@ -112,55 +113,6 @@ func numbers(list string) ([]int64, error) {
 }
 
 func newerFirst(a, b int64) int { return cmp.Compare(b, a) }
-
-// heaviest merges lists that fall and gives the most numbers of greatest weight,
-// a number's weight being the sum of those of its lists; the newer ones first
-// among equals.
-func heaviest(lists [][]int64, weights []float64, most int) []int64 {
-	type item struct {
-		n      int64
-		weight float64
-	}
-	var all []item
-	floor := 0.0 // what is not above comes after enough others
-	rank := func() {
-		slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(b.weight, a.weight) })
-		if len(all) >= most {
-			all = all[:most]
-			floor = all[most-1].weight
-		}
-	}
-	for {
-		next := int64(-1)
-		for _, l := range lists {
-			if len(l) > 0 {
-				next = max(next, l[0])
-			}
-		}
-		if next < 0 {
-			break
-		}
-		it := item{n: next}
-		for i, l := range lists {
-			if len(l) > 0 && l[0] == next {
-				it.weight += weights[i]
-				lists[i] = l[1:]
-			}
-		}
-		if it.weight > floor {
-			all = append(all, it)
-		}
-		if len(all) >= 4*most {
-			rank()
-		}
-	}
-	rank()
-	out := make([]int64, len(all))
-	for i := range out {
-		out[i] = all[i].n
-	}
-	return out
-}
 
 // candidates reads the matches in order until there are enough that may show.
 // It counts what validity hid of the actor's and those below.
@@ -205,7 +157,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		}
 	}
 	if cut || len(ns) > 0 {
-		live, err = p.besideLoud(tx, live, read)
+		live, err = p.besideDominant(tx, live, read)
 	}
 	return live, found, err
 }
@@ -241,25 +193,40 @@ func (p *plan) read(tx querier, ns []int64) (map[int64]*doc, error) {
 	return out, p.weighStanding(tx, docs)
 }
 
+// doc is an item read for ranking. Its row says whether it may show.
+type doc struct {
+	row
+	rank.Doc
+}
+
 func scanDoc(rows *sql.Rows) (*doc, error) {
 	d := &doc{}
 	err := rows.Scan(&d.n, &d.id, &d.typ, &d.name, &d.subject, &d.key, &d.owner, &d.author, &d.thread, &d.tokens,
-		&d.source, &d.stale, &d.saidBy, &d.told, &d.shapes,
+		&d.source, &d.stale, &d.SaidBy, &d.Told, &d.Shapes,
 		&d.validFrom, &d.validTo, &d.supersededBy, &d.expires, &d.created, &d.confidence, &d.validated, &d.quarantined,
 		&d.deleted, &d.groupTTL, &d.scope, &d.terms)
+	d.describe()
 	return d, err
+}
+
+// describe tells ranking what the row says.
+func (d *doc) describe() {
+	d.N, d.ID, d.Author, d.Scope = d.n, d.id, d.author, d.scope
+	d.Subject, d.Key, d.Thread, d.Terms, d.Tokens = d.subject, d.key, d.thread, d.terms, d.tokens
+	d.ValidFrom, d.Created = d.validFrom, d.created
+	d.SecondHand, d.FromUser, d.Stale = d.source.SecondHand(), d.source == FromUser, d.stale != ""
 }
 
 // quarantined counts what quarantine keeps from this search among the items of
 // the actor and those below.
 func (p *plan) quarantined(tx querier) (n int, err error) {
 	scopes := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(p.see.scopes), p.see.hidden...))))
-	wanted := []string{metaEntry}
-	if len(p.order) > 0 {
+	wanted, stems := []string{metaEntry}, p.words.Stems()
+	if len(stems) > 0 {
 		wanted = wanted[:0]
 	}
-	for _, t := range p.order[:min(len(p.order), keptTerms)] {
-		wanted = append(wanted, entry(wordEntry, t.term))
+	for _, stem := range stems[:min(len(stems), rank.MaxProbed)] {
+		wanted = append(wanted, entry(wordEntry, stem))
 	}
 	matches := make([]string, len(wanted))
 	to := audiencesOf(scopes, true)

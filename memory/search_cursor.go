@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
@@ -54,11 +55,11 @@ func parseCursor(s, fingerprint string) (page, error) {
 }
 
 // start is where p begins among the ranked.
-func (p page) start(ranked []*doc) int {
+func (p page) start(ranked []*rank.Doc) int {
 	if p.At == 0 {
 		return 0
 	}
-	if i := slices.IndexFunc(ranked, func(d *doc) bool { return d.id == p.After }); i >= 0 {
+	if i := slices.IndexFunc(ranked, func(d *rank.Doc) bool { return d.ID == p.After }); i >= 0 {
 		return i + 1
 	}
 	return min(p.Offset, len(ranked))

@@ -16,10 +16,11 @@ type NearMiss struct {
 func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
 	scope := *p
 	why := "spelt alike"
-	scope.alike = nearlyAlike
-	if p.filtered() {
+	if !p.filtered() {
+		scope.words = p.words.Loosely()
+	} else {
 		why = "outside the filters"
-		scope.alike = p.alike
+		scope.words = p.words.Unfiltered()
 		scope.filter, scope.author = "", ""
 		scope.since, scope.until, scope.asOf = 0, 0, 0
 		var err error
@@ -39,8 +40,8 @@ func (p *plan) near(tx querier, live []*doc) ([]NearMiss, error) {
 		if len(out) == nearMisses {
 			break
 		}
-		p.secondHand = p.secondHand || d.source.SecondHand()
-		out = append(out, NearMiss{ID: d.id, Name: d.name, Why: why})
+		p.secondHand = p.secondHand || d.SecondHand
+		out = append(out, NearMiss{ID: d.ID, Name: scope.docs[d.N].name, Why: why})
 	}
 	return out, nil
 }

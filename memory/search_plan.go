@@ -1,28 +1,12 @@
 package memory
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"cordelia/memory/text"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
-
-// queryWords are the distinct words of a query, in order.
-func queryWords(query string) []text.Word {
-	seen := map[string]bool{}
-	var out []text.Word
-	for _, w := range text.Words(query) {
-		if !seen[w.Term] && len(out) < maxQueryTerms {
-			seen[w.Term] = true
-			out = append(out, w)
-		}
-	}
-	return out
-}
 
 // quoted makes a string of FTS5's query language: nothing in it is syntax.
 func quoted(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
@@ -60,34 +44,20 @@ type probe struct {
 	weight float64
 }
 
-// term is one word of the query.
-type term struct {
-	term     string
-	written  string // as the query has it, in lower case
-	grams    []string
-	df       float64       // how many readable items have it, estimated
-	weight   float64       // idf^0.8, less for weak words
-	fuzzy    bool          // no item has it: what is spelt alike counts
-	spelling text.Spelling // for fuzzy, as written
-	stem     text.Spelling // and of its stem, which is what items are kept as
-}
-
 // plan is a query ready to run.
 type plan struct {
 	*Query
 	see     reach
 	now     int64
 	to      audiences
-	filter  string  // what follows every match
-	without string  // and what no match may be: words of hidden authors, or withheld
-	alike   float64 // Dice from which a word stands for another
+	filter  string // what follows every match
+	without string // and what no match may be: words of hidden authors, or withheld
 	author  schemas.EntityID
-	here    int64          // the scope of Query.Here, 0 = none
-	terms   map[string]int // place in order
-	order   []*term        // as in the query
-	fuzzy   []int
+	words   *rank.Query
 	probes  []probe
-	authors map[schemas.EntityID][2]string
+	docs    map[int64]*doc // read for ranking
+	authors rank.Names
+	wrong   map[schemas.ItemID]bool // what the reader takes for wrong
 	since   int64
 	until   int64
 	asOf    int64
@@ -99,9 +69,10 @@ type plan struct {
 // frequencies of what is not readable never enter, so they tell nothing.
 func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, error) {
 	p := &plan{Query: q, see: see, now: see.now, author: author, to: audiencesOf(see.scopes, false),
-		terms: map[string]int{},
-		alike: spelledAlike, since: q.since, until: q.until, asOf: q.asOf,
-		here: see.places[[2]string{string(schemas.Group), string(q.Here)}]}
+		since: q.since, until: q.until, asOf: q.asOf}
+	p.words = rank.New(q.Text, q.terms, rank.Reader{Items: see.items, ByAuthor: author != "", Line: see.lineOf,
+		Here: see.places[[2]string{string(schemas.Group), string(q.Here)}], HereIs: p.hereIs(), Trust: q.Trust,
+		Inject: q.Inject})
 	if q.page.At != 0 && q.page.At < p.now {
 		p.now = q.page.At
 	}
@@ -131,16 +102,7 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 	if months := monthTokens(q.since, q.until, p.now); len(months) > 0 {
 		add(months...)
 	}
-	for _, w := range q.words {
-		p.terms[w.Term] = len(p.order)
-		p.order = append(p.order, &term{term: w.Term, written: w.Lower, grams: text.WordGrams(w.Lower)})
-	}
 	return p, p.weigh(tx)
-}
-
-// find has candidates found by an entry, worth weight.
-func (p *plan) find(kind, value string, weight float64) {
-	p.probes = append(p.probes, probe{entry(kind, value), weight})
 }
 
 // matching is the full-text query for an entry within the filters.
@@ -182,104 +144,26 @@ func monthTokens(since, until, now int64) []string {
 	return out
 }
 
-// weigh counts the terms and picks those that find candidates: the rarest, as
-// far as the postings to walk for them stay in bounds, and the letters of words
-// no item has.
+// weigh counts the words, and the letters of words that no item has, and keeps the entries
+// that find candidates.
 func (p *plan) weigh(tx querier) error {
-	words := make([]string, len(p.order))
-	for i, t := range p.order {
-		words[i] = entry(wordEntry, t.term)
-	}
-	counts, err := p.frequencies(tx, words)
+	counts, err := p.frequencies(tx, wordEntry, p.words.Stems())
 	if err != nil {
 		return err
 	}
-	total := float64(max(p.see.items, 1))
-	var known, unknown []*term
-	for i, t := range p.order {
-		t.df = min(counts[i], total)
-		t.weight = idf(t.df, total)
-		if text.Weak(t.term) {
-			t.weight /= 2
+	found, letters := p.words.Count(counts)
+	if len(letters) > 0 {
+		if counts, err = p.frequencies(tx, gramEntry, letters); err != nil {
+			return err
 		}
-		switch {
-		case t.df > 0:
-			known = append(known, t)
-		case len(t.grams) > 0 && len(unknown) < maxFuzzy && utf8.RuneCountInString(t.written) >= leastSpelt:
-			unknown = append(unknown, t)
-			p.fuzzy = append(p.fuzzy, i)
-		}
+		found = append(found, p.words.CountLetters(counts)...)
 	}
-	if len(known) >= keptTerms { // enough to go by
-		unknown, p.fuzzy = nil, nil
-	}
-	slices.SortStableFunc(known, func(a, b *term) int { return cmp.Compare(a.df, b.df) })
-	walk := walker{}
-	for i, t := range known {
-		if !walk.on(t.df) || i >= keptTerms {
-			break
+	for _, f := range found {
+		kind := wordEntry
+		if f.Letters {
+			kind = gramEntry
 		}
-		p.find(wordEntry, t.term, t.weight)
-	}
-	return p.weighLetters(tx, unknown, total)
-}
-
-// walker bounds the postings that are walked for a search.
-type walker struct {
-	entries int
-	walked  float64
-}
-
-// on reports whether an entry of df postings may be walked, too.
-func (w *walker) on(df float64) bool {
-	w.entries++
-	w.walked += df
-	return w.entries <= 2 || w.walked <= walkedPostings
-}
-
-// weighLetters adds the rarest triples of words that no item has as they are.
-func (p *plan) weighLetters(tx querier, unknown []*term, total float64) error {
-	const rarest = 5
-	var entries []string
-	for _, t := range unknown {
-		t.fuzzy = true
-		t.spelling, t.stem = text.SpellingOf(t.grams), text.SpellingOf(text.WordGrams(t.term))
-		t.grams = t.grams[:min(len(t.grams), maxTermGrams)]
-		for _, g := range t.grams {
-			entries = append(entries, entry(gramEntry, g))
-		}
-	}
-	if len(entries) == 0 {
-		return nil
-	}
-	counts, err := p.frequencies(tx, entries)
-	if err != nil {
-		return err
-	}
-	walk := walker{}
-	for _, t := range unknown {
-		type gram struct {
-			at int
-			df float64
-		}
-		var present []gram
-		for i := range t.grams {
-			if df := counts[i]; df > 0 {
-				present = append(present, gram{i, df})
-			}
-		}
-		counts = counts[len(t.grams):]
-		slices.SortStableFunc(present, func(a, b gram) int { return cmp.Compare(a.df, b.df) })
-		t.weight = 0
-		if len(present) > 0 { // about as many items as have its rarest triple
-			t.weight = idf(min(present[0].df, total), total) / 2
-		}
-		for _, g := range present[:min(len(present), rarest)] {
-			if !walk.on(g.df) {
-				break
-			}
-			p.find(gramEntry, t.grams[g.at], t.weight/rarest)
-		}
+		p.probes = append(p.probes, probe{entry(kind, f.Value), f.Weight})
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"cmp"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -64,36 +62,6 @@ func TestFullTextLeadsThePlan(t *testing.T) {
 	}
 }
 
-// heaviest merges as sorting everything would.
-func TestHeaviest(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 7))
-	for range 200 {
-		lists := make([][]int64, 1+random.IntN(5))
-		weights := make([]float64, len(lists))
-		sum := map[int64]float64{}
-		for i := range lists {
-			weights[i] = float64(1 + random.IntN(4))
-			seen := map[int64]bool{}
-			for range random.IntN(60) {
-				seen[1+random.Int64N(80)] = true
-			}
-			for n := range seen {
-				lists[i] = append(lists[i], n)
-				sum[n] += weights[i]
-			}
-			slices.SortFunc(lists[i], newerFirst)
-		}
-		want := []int64{}
-		for n := range sum {
-			want = append(want, n)
-		}
-		slices.SortFunc(want, func(a, b int64) int { return cmp.Or(cmp.Compare(sum[b], sum[a]), newerFirst(a, b)) })
-		most := 1 + random.IntN(12)
-		require.Equal(t, want[:min(most, len(want))], heaviest(lists, weights, most))
-	}
-	require.Empty(t, heaviest(nil, nil, 5))
-}
-
 // INV-NO-ORACLE: how common a word is, is told by what its reader may see; what
 // others write between moves no weight, even where frequencies are estimated.
 func TestFrequenciesSeeNothingForeign_INV_NO_ORACLE(t *testing.T) {
@@ -122,8 +90,11 @@ func TestFrequenciesSeeNothingForeign_INV_NO_ORACLE(t *testing.T) {
 			require.NoError(t, err)
 			p, err := newPlan(g.Tx(), see, q, "")
 			require.NoError(t, err)
-			for _, term := range p.order {
-				out = append(out, term.df, term.weight)
+			if out, err = p.frequencies(g.Tx(), wordEntry, p.words.Stems()); err != nil {
+				return err
+			}
+			for _, probe := range p.probes {
+				out = append(out, probe.weight)
 			}
 			return nil
 		}))

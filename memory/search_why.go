@@ -4,35 +4,10 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
-
-// why says what made d match, in the words of the query.
-func (d *doc) why(p *plan) string {
-	var parts, exact, fuzzy []string
-	for i, t := range p.order {
-		switch {
-		case i >= len(d.tf) || d.tf[i] == 0:
-		case t.fuzzy:
-			fuzzy = append(fuzzy, t.written)
-		default:
-			exact = append(exact, t.written)
-		}
-	}
-	if len(exact) > 0 {
-		parts = append(parts, "words: "+strings.Join(exact, ", "))
-	}
-	if len(fuzzy) > 0 {
-		parts = append(parts, "spelt like: "+strings.Join(fuzzy, ", "))
-	}
-	if len(p.words) == 0 {
-		parts = append(parts, "newest")
-	}
-	return strings.Join(append(parts, d.reasons...), " · ")
-}
 
 // hereIs says why items of Query.Here come first.
 func (p *plan) hereIs() string {

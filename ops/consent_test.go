@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/memory"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
@@ -174,7 +174,7 @@ func TestInvitationsTellNobodyWhoExists_INV_NO_ORACLE(t *testing.T) {
 // unasked is what hooks read for c without being asked.
 func (h *house) unasked(c Caller) (seen []string) {
 	h.t.Helper()
-	hits, err := Recall(h.t.Context(), h.node, c, "why is the cache stale after a rename", memory.Inject{Lines: 4,
+	hits, err := Recall(h.t.Context(), h.node, c, "why is the cache stale after a rename", rank.Inject{Lines: 4,
 		Words: 1, Without: func(schemas.ItemID) bool { return false }})
 	require.NoError(h.t, err)
 	h.sql(`DELETE FROM mentioned`) // what was said before does not count here

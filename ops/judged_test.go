@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/memory"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
@@ -38,7 +39,7 @@ func TestWhatWasJudgedWrongIsMarkedAndLast(t *testing.T) {
 	recall := func(c Caller) (ids []string) {
 		hits, err := Recall(t.Context(), a.node, c,
 			"what fuel does the lighthouse lamp of the harbour take, whale oil or gas?",
-			memory.Inject{Lines: 4, Words: 2, Without: func(schemas.ItemID) bool { return false }})
+			rank.Inject{Lines: 4, Words: 2, Without: func(schemas.ItemID) bool { return false }})
 		require.NoError(t, err)
 		for _, hit := range hits {
 			ids = append(ids, string(hit.ID))

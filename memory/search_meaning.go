@@ -1,35 +1,23 @@
 package memory
 
 import (
-	"cmp"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cordelia/internal/store"
+	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
-const (
-	rankOffset   = 60 // of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)
-	meantHits    = 50 // found by meaning, best first
-	besideWords  = 5  // hits a first page of default size has beyond those by words
-	leastOfTrust = 0.01
-)
-
-// meantDoc is a document found by meaning.
-type meantDoc struct {
-	*doc
-	near   float64 // cosine
-	weight float64 // how much its rank counts
-}
+// besideWords is how many hits a first page of default size has beyond those by words.
+const besideWords = 5
 
 // fused merges the ranking by words with that by meaning, if the query has one.
 // The page it returns says how long the first page is; zero if by words alone.
-func (p *plan) fused(tx querier, words []*doc) ([]*doc, page, error) {
+func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 	for i, d := range words {
-		d.byWords = i + 1
+		d.ByWords = i + 1
 	}
 	if p.meaning == nil {
 		return words, page{}, nil
@@ -43,37 +31,13 @@ func (p *plan) fused(tx querier, words []*doc) ([]*doc, page, error) {
 		as.Keep = min(p.Limit, len(words))
 		as.First = max(p.Limit, as.Keep+p.beside)
 	}
-	return fuse(words, found, as.Keep, as.First), as, nil
-}
-
-// fuse ranks by the sum of the reciprocals of both ranks. The first size
-// documents hold the first keep of words, whatever their meaning (INV-LEXICAL).
-func fuse(words []*doc, meaning []meantDoc, keep, size int) []*doc {
-	score := map[*doc]float64{}
-	all := slices.Clone(words)
-	for i, d := range words {
-		score[d] = 1 / float64(rankOffset+i+1)
-	}
-	for i, m := range meaning {
-		if _, ok := score[m.doc]; !ok {
-			all = append(all, m.doc)
-		}
-		score[m.doc] += m.weight / float64(rankOffset+i+1)
-	}
-	byScore := func(a, b *doc) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.created, a.created),
-			strings.Compare(string(a.id), string(b.id)))
-	}
-	keep = min(keep, len(words))
-	slices.SortStableFunc(all[keep:], byScore)
-	slices.SortStableFunc(all[:min(max(size, keep), len(all))], byScore)
-	return all
+	return rank.Fuse(words, found, as.Keep, as.First), as, nil
 }
 
 // meant finds documents by meaning, nearest first, and checks each as those
 // found by words are: place, quarantine, validity, filters. A document of words
 // comes back as itself.
-func (p *plan) meant(tx querier, words []*doc) ([]meantDoc, error) {
+func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 	m := p.meaning.by
 	model, err := m.current(tx)
 	if err != nil || model.n == 0 || model.dim != len(p.meaning.vector) {
@@ -96,17 +60,17 @@ func (p *plan) meant(tx querier, words []*doc) ([]meantDoc, error) {
 		return nil, err
 	}
 	m.signs.forget(p.see.scopes, gone)
-	known := map[int64]*doc{}
+	known := map[int64]*rank.Doc{}
 	for _, d := range words {
-		known[d.n] = d
+		known[d.N] = d
 	}
 	var authors []schemas.EntityID
 	for i, f := range found {
-		if d := known[f.n]; d != nil {
-			found[i].doc = d
+		if d := known[f.N]; d != nil {
+			found[i].Doc = d
 		} else {
-			f.because("meaning")
-			authors = append(authors, f.author)
+			f.Because("meaning")
+			authors = append(authors, f.Author)
 		}
 	}
 	more, err := names(tx, authors)
@@ -121,14 +85,15 @@ func (p *plan) meant(tx querier, words []*doc) ([]meantDoc, error) {
 
 // rescore reads candidates and orders those that may show by their vectors. It
 // also tells which are no more.
-func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []meantDoc, gone []spot, err error) {
+func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []rank.Meant, gone []spot, err error) {
 	tags := make([]string, len(p.Tags))
 	for i, t := range p.Tags {
 		tags[i] = strings.ToLower(strings.TrimSpace(t))
 	}
 	type scored struct {
-		meantDoc
-		seq int64
+		*doc
+		near float64
+		seq  int64
 	}
 	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author,
 		store.List(tags), p.see.lessons)
@@ -138,6 +103,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		err = r.Scan(&d.n, &s.seq, &d.id, &d.owner, &d.author, &d.validFrom, &d.validTo, &d.supersededBy, &d.expires,
 			&d.created, &d.scope,
 			&d.confidence, &d.validated, &d.quarantined, &d.source, &d.deleted, &d.groupTTL, &vector)
+		d.describe()
 		s.doc = d
 		if len(vector) == 4*len(p.meaning.vector) {
 			s.near = dot(p.meaning.vector, vector)
@@ -159,19 +125,9 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 	still := make(map[spot]bool, len(list))
 	for _, s := range list {
 		still[spot{s.n, s.seq}] = true
-		s.weight = 1
-		if s.source.SecondHand() {
-			s.weight = secondHand
-		}
-		if p.Trust != nil {
-			weight := p.Trust(s.author)
-			if s.weight *= weight; weight < 1 {
-				s.inaccurate = true
-				s.because("author proved inaccurate")
-			}
-		}
-		if s.near > 0 && s.weight > leastOfTrust && p.inSpan(&s.row) && p.isTrue(&s.row) {
-			found = append(found, s.meantDoc)
+		m := rank.Meant{Doc: s.ranked(), Near: s.near}
+		if p.words.Weigh(&m) && p.inSpan(&s.row) && p.isTrue(&s.row) {
+			found = append(found, m)
 		}
 	}
 	for _, at := range spots {
@@ -179,8 +135,5 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 			gone = append(gone, at)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b meantDoc) int {
-		return cmp.Or(cmp.Compare(b.near, a.near), strings.Compare(string(a.id), string(b.id)))
-	})
-	return found[:min(len(found), meantHits)], gone, nil
+	return rank.Nearest(found), gone, nil
 }

@@ -1,10 +1,9 @@
-package memory
+package rank
 
 import (
 	"cmp"
 	"slices"
 
-	"cordelia/memory/text"
 	"cordelia/schemas"
 )
 
@@ -27,40 +26,44 @@ type Inject struct {
 	Without func(schemas.ItemID) bool
 }
 
-// isNeighbour reports whether d has no word of the query, and is there for what stands
-// beside it.
-func (d *doc) isNeighbour() bool {
-	return slices.Contains(d.reasons, nextToMatch) && !slices.ContainsFunc(d.tf, func(n float64) bool { return n > 0 })
+// injectable leaves what may be shown unasked; all of an ordinary search.
+func (q *Query) injectable(docs []*Doc) []*Doc {
+	if q.Inject == nil {
+		return docs
+	}
+	return slices.DeleteFunc(docs, func(d *Doc) bool {
+		return d.SecondHand || d.IsNeighbour() || q.Holds(d) < q.Inject.Words || q.Inject.Without(d.ID)
+	})
 }
 
 // limitNeighbours puts the items that are only next to a match behind the hits that hold the
 // most of the query, if that is two thirds of it or more, and lets at most two of them into any ten hits in a row.
-func (p *plan) limitNeighbours(docs []*doc) []*doc {
+func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 	most := 0.0
-	for _, t := range p.order {
+	for _, t := range q.order {
 		most += realMatch * t.weight
 	}
 	for _, d := range docs {
-		most = max(most, p.held(d))
+		most = max(most, q.weightIn(d))
 	}
 	best := 0 // hits that hold the most and are still to come
 	for _, d := range docs {
-		if p.held(d) >= most {
+		if q.weightIn(d) >= most {
 			best++
 		}
 	}
-	out, beside, inRow := make([]*doc, 0, len(docs)), []*doc(nil), 0
-	add := func(d *doc) {
+	out, beside, inRow := make([]*Doc, 0, len(docs)), []*Doc(nil), 0
+	add := func(d *Doc) {
 		if len(out)%rowLength == 0 {
 			inRow = 0
 		}
 		out = append(out, d)
 	}
 	for _, d := range docs {
-		if d.isNeighbour() {
+		if d.IsNeighbour() {
 			beside = append(beside, d)
 		} else {
-			if p.held(d) >= most {
+			if q.weightIn(d) >= most {
 				best--
 			}
 			add(d)
@@ -74,39 +77,29 @@ func (p *plan) limitNeighbours(docs []*doc) []*doc {
 	return append(out, beside[:min(len(beside), max(maxNeighbours-inRow, 0))]...)
 }
 
-// injectable leaves what may be shown unasked; all of an ordinary search.
-func (p *plan) injectable(docs []*doc) []*doc {
-	if p.Inject == nil {
-		return docs
-	}
-	return slices.DeleteFunc(docs, func(d *doc) bool {
-		return d.source.SecondHand() || d.isNeighbour() || d.holds(p) < p.Inject.Words || p.Inject.Without(d.id)
-	})
-}
-
 // currentFirst puts, of items of one place that tell different things under the same subject
 // and key, the newest where the best of them stands. What is doubted does not go ahead of
 // what is not, nor an agent's words ahead of a person's.
-func currentFirst(docs []*doc) []*doc {
+func currentFirst(docs []*Doc) []*Doc {
 	type place struct {
 		scope        int64
 		subject, key string
 	}
 	at := map[place][]int{}
 	for i, d := range docs {
-		if d.subject != "" {
-			of := place{d.scope, d.subject, d.key}
+		if d.Subject != "" {
+			of := place{d.Scope, d.Subject, d.Key}
 			at[of] = append(at[of], i)
 		}
 	}
 	for _, places := range at {
-		same := make([]*doc, len(places))
+		same := make([]*Doc, len(places))
 		for i, n := range places {
 			same[i] = docs[n]
 		}
-		slices.SortStableFunc(same, func(a, b *doc) int {
-			return cmp.Or(ahead(a.doubted, b.doubted), ahead(a.source != FromUser, b.source != FromUser),
-				cmp.Compare(cmp.Or(b.validFrom, b.created), cmp.Or(a.validFrom, a.created)), cmp.Compare(b.n, a.n))
+		slices.SortStableFunc(same, func(a, b *Doc) int {
+			return cmp.Or(falseFirst(a.doubted, b.doubted), falseFirst(!a.FromUser, !b.FromUser),
+				cmp.Compare(cmp.Or(b.ValidFrom, b.Created), cmp.Or(a.ValidFrom, a.Created)), cmp.Compare(b.N, a.N))
 		})
 		for i, n := range places {
 			docs[n] = same[i]
@@ -115,8 +108,8 @@ func currentFirst(docs []*doc) []*doc {
 	return docs
 }
 
-// ahead orders false before true.
-func ahead(a, b bool) int {
+// falseFirst orders false before true.
+func falseFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -126,34 +119,16 @@ func ahead(a, b bool) int {
 	return 1
 }
 
-// weak reports whether no document holds a third of the weight of the query's informative
-// words. A word that no item has counts, too.
-func (p *plan) weak(docs []*doc) bool {
-	if len(p.words) == 0 || len(docs) == 0 {
-		return false
-	}
-	total := float64(max(p.see.items, 1))
-	weights, all := make([]float64, len(p.order)), 0.0
-	for i, t := range p.order {
-		df := t.df
-		if t.fuzzy {
-			df = 0
-		}
-		if weights[i] = idf(min(df, total), total); text.Weak(t.term) {
-			weights[i] /= 2
-		}
-		all += weights[i]
-	}
-	for _, d := range docs {
-		held := 0.0
-		for i := range weights {
-			if i < len(d.tf) {
-				held += weights[i] * min(d.tf[i], 1)
-			}
-		}
-		if held >= weakShare*all {
-			return false
+// InaccurateLast puts what authors wrote who proved inaccurate, and what is found beside
+// that alone, below all others.
+func InaccurateLast(ranked []*Doc) []*Doc {
+	var first, last []*Doc
+	for _, d := range ranked {
+		if d.inaccurate || d.IsNeighbour() && !d.sound {
+			last = append(last, d)
+		} else {
+			first = append(first, d)
 		}
 	}
-	return true
+	return append(first, last...)
 }

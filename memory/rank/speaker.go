@@ -1,4 +1,4 @@
-package memory
+package rank
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ type speaker struct {
 	mentioned int // texts without a name in front that have its words
 }
 
-// sure reports whether the query names somebody, and not a topic that stands in
+// sure reports whether the query names a speaker, and not a topic that stands in
 // front of some texts and within others. Notes of a talk name a speaker in front
 // of every text.
 func (s *speaker) sure() bool {
@@ -23,51 +23,51 @@ func (s *speaker) sure() bool {
 	return len(s.words) > 0 && s.signed > often*s.mentioned
 }
 
-// muteSpeakers finds whose words the query asks for and takes their names out of
+// dropSpeakerTerms finds whose words the query asks for and takes their names out of
 // it if it says anything else: whose words they are is weighed apart. A name in
 // front of a text that is not a speaker's is part of what the text says.
-func (p *plan) muteSpeakers(docs []*doc) {
+func (q *Query) dropSpeakerTerms(docs []*Doc, names Names) {
 	authors := map[schemas.EntityID][]int{}
-	for id, both := range p.authors {
+	for id, both := range names {
 		for _, name := range both {
-			if authors[id] = p.naming(strings.Fields(text.JoinTerms(text.Words(name)))); authors[id] != nil {
+			if authors[id] = q.naming(strings.Fields(text.JoinTerms(text.Words(name)))); authors[id] != nil {
 				break
 			}
 		}
 	}
-	speakers := p.speakers(docs)
+	speakers := q.speakers(docs)
 	for _, d := range docs {
-		name := authors[d.author]
-		if s := speakers[d.saidBy]; s != nil {
+		name := authors[d.Author]
+		if s := speakers[d.SaidBy]; s != nil {
 			if name = s.words; !s.sure() {
 				name = nil
-				for t := range strings.FieldsSeq(d.saidBy) {
-					if i, ok := p.terms[t]; ok {
+				for t := range strings.FieldsSeq(d.SaidBy) {
+					if i, ok := q.terms[t]; ok {
 						d.tf[i]++
 					}
 				}
 			}
 		}
 		d.named = len(name) > 0
-		if len(name) < len(p.order) {
+		if len(name) < len(q.order) {
 			for _, i := range name {
-				p.order[i].weight = 0
+				q.order[i].weight = 0
 			}
 		}
 	}
 }
 
 // speakers counts the names in front of texts.
-func (p *plan) speakers(docs []*doc) map[string]*speaker {
+func (q *Query) speakers(docs []*Doc) map[string]*speaker {
 	out := map[string]*speaker{}
 	for _, d := range docs {
-		if d.saidBy == "" {
+		if d.SaidBy == "" {
 			continue
 		}
-		s := out[d.saidBy]
+		s := out[d.SaidBy]
 		if s == nil {
-			s = &speaker{words: p.naming(strings.Fields(d.saidBy))}
-			out[d.saidBy] = s
+			s = &speaker{words: q.naming(strings.Fields(d.SaidBy))}
+			out[d.SaidBy] = s
 		}
 		s.signed++
 	}
@@ -76,7 +76,7 @@ func (p *plan) speakers(docs []*doc) map[string]*speaker {
 			continue
 		}
 		for _, d := range docs {
-			if d.saidBy == "" && !slices.ContainsFunc(s.words, func(i int) bool { return d.tf[i] == 0 }) {
+			if d.SaidBy == "" && !slices.ContainsFunc(s.words, func(i int) bool { return d.tf[i] == 0 }) {
 				s.mentioned++
 			}
 		}
@@ -85,21 +85,14 @@ func (p *plan) speakers(docs []*doc) map[string]*speaker {
 }
 
 // naming gives the query's words that are the name, if it has all of them.
-func (p *plan) naming(name []string) []int {
+func (q *Query) naming(name []string) []int {
 	var found []int
 	for _, w := range name {
-		i, ok := p.terms[w]
+		i, ok := q.terms[w]
 		if !ok {
 			return nil
 		}
 		found = append(found, i)
 	}
 	return found
-}
-
-func (p *plan) authorName(id schemas.EntityID) string {
-	if n := p.authors[id]; n[0] != "" {
-		return n[0]
-	}
-	return string(id)
 }

@@ -1,0 +1,253 @@
+package rank
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"cordelia/memory/text"
+	"cordelia/schemas"
+)
+
+// The recipe. BM25 (Robertson & Zaragoza 2009) with parameters that held on
+// conversations it was not chosen on; what neighbours say counts a little.
+const (
+	k1            = 2.2
+	b             = 0.95
+	idfPower      = 0.8
+	evenLength    = 10  // words added to every length: among a few words, one more says little
+	fromPrevious  = 0.2 // words of the item before, as if they were said here
+	fromNext      = 0.1
+	shortEnough   = 60 // tokens up to which an item speaks for its neighbours
+	toNext        = 0.5
+	toPrevious    = 0.2
+	toSecond      = 0.2
+	sessionShare  = 0.3
+	byAuthor      = 1.5
+	byDate        = 1.5
+	byShape       = 1.35
+	byFolder      = 2.0 // lies in the group of the searcher's folder
+	secondHand    = 0.7
+	spelledAlike  = 0.5  // likeness from which a word stands for another
+	belowAlike    = 0.49 // the most of words that no typo makes the same: only a near miss
+	nearlyAlike   = 0.35
+	leastSpelt    = 5   // letters of a word that is compared by its letters
+	oneTypo       = 0.7 // likeness of words that one typo makes the same
+	neverSurfaces = 1e-9
+)
+
+// idf is the weight of a word that df of total items have.
+func idf(df, total float64) float64 {
+	return math.Pow(math.Log(1+(total-df+0.5)/(df+0.5)), idfPower)
+}
+
+// Names are the name and the display name of each author.
+type Names map[schemas.EntityID][2]string
+
+// Order scores candidates and their neighbours, best first. Those that do not match are left
+// out.
+func (q *Query) Order(docs []*Doc, names Names) []*Doc {
+	for _, d := range docs {
+		q.countTerms(d)
+		q.doubt(d)
+	}
+	q.dropSpeakerTerms(docs, names)
+	length := averageLength(docs)
+	for _, d := range docs {
+		d.base = q.bm25(d.tf, d.lender(d.prev), d.lender(d.next), float64(d.Tokens), length)
+		d.score = d.base
+	}
+	pass(docs)
+	q.addSessions(docs)
+	wanted, asked := text.DatesIn(q.text), text.ShapeOf(q.text)
+	for _, d := range docs {
+		q.adjust(d, wanted, asked)
+	}
+	if len(q.order) == 0 {
+		for i, d := range docs { // newest first, as loaded, after those of this folder
+			if d.score = float64(len(docs) - i); d.isIn(q.Here) {
+				d.score += float64(len(docs))
+			}
+		}
+	}
+	docs = slices.DeleteFunc(docs, func(d *Doc) bool { return d.score <= neverSurfaces })
+	slices.SortStableFunc(docs, func(a, b *Doc) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Created, a.Created),
+			strings.Compare(string(a.ID), string(b.ID)))
+	})
+	return q.diversify(currentFirst(q.limitNeighbours(q.injectable(docs))))
+}
+
+// countTerms counts the query's words in d; for a word that no item has, those spelt
+// like it.
+func (q *Query) countTerms(d *Doc) {
+	d.tf = make([]float64, len(q.order))
+	left := d.Tokens
+	for w := range strings.FieldsSeq(d.Terms) {
+		if left--; left < 0 {
+			break
+		}
+		if i, ok := q.terms[w]; ok {
+			d.tf[i]++
+		}
+		for _, i := range q.fuzzy {
+			share := q.order[i].like(w)
+			if share >= q.alike {
+				d.tf[i] = max(d.tf[i], share)
+			}
+		}
+	}
+}
+
+// doubt weighs where d comes from and who wrote it.
+func (q *Query) doubt(d *Doc) {
+	d.keeps = 1
+	if d.SecondHand || d.Stale {
+		d.keeps *= secondHand
+	}
+	if d.SecondHand {
+		d.doubts = append(d.doubts, "second-hand")
+	}
+	if d.Stale {
+		d.doubts = append(d.doubts, "its origin changed")
+	}
+	if q.Trust != nil {
+		if weight := q.Trust(d.Author); weight < 1 {
+			d.keeps *= weight
+			d.inaccurate = true
+			d.doubts = append(d.doubts, provedInaccurate)
+		}
+	}
+	d.doubted = len(d.doubts) > 0
+}
+
+// provedInaccurate is why an author's items count for less.
+const provedInaccurate = "author proved inaccurate"
+
+func averageLength(docs []*Doc) float64 {
+	sum, n := 0.0, 0.0
+	for _, d := range docs {
+		if d.Candidate {
+			sum += float64(d.Tokens)
+			n++
+		}
+	}
+	return max(sum/max(n, 1), 1)
+}
+
+// bm25 scores counts of terms in a text of a length.
+func (q *Query) bm25(tf []float64, prev, next *Doc, length, average float64) float64 {
+	score := 0.0
+	for i, t := range q.order {
+		n := tf[i]
+		if prev != nil && prev.Tokens <= shortEnough {
+			n += fromPrevious * prev.tf[i]
+		}
+		if next != nil && next.Tokens <= shortEnough {
+			n += fromNext * next.tf[i]
+		}
+		if n > 0 {
+			long := (length + evenLength) / (average + evenLength)
+			score += t.weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
+		}
+	}
+	return score
+}
+
+// pass gives a share of each item's score to those around it: an answer often
+// stands next to the words that were asked for. It never gets more by that than
+// what the match itself keeps.
+func pass(docs []*Doc) {
+	give := func(to *Doc, from *Doc, share float64) {
+		if to == nil || from.base == 0 {
+			return
+		}
+		gate := min(1, shortEnough/max(float64(to.Tokens), 1)) // a long text has words enough of its own
+		to.score += share * gate * from.base * from.lends(to)
+		to.Because(nextToMatch)
+		to.sound = to.sound || !from.inaccurate
+	}
+	for _, d := range docs {
+		give(d.next, d, toNext)
+		give(d.prev, d, toPrevious)
+		if d.next != nil {
+			give(d.next.next, d, toSecond)
+		}
+	}
+}
+
+// addSessions favours items of sessions that are about the query as a whole.
+func (q *Query) addSessions(docs []*Doc) {
+	type session struct {
+		tf     []float64
+		length float64
+		score  float64
+		match  *Doc // its best
+	}
+	sessions := map[string]*session{}
+	var order []*session // sums of floats depend on it
+	best := 0.0
+	for _, d := range docs {
+		best = max(best, d.base)
+		if d.Thread == "" {
+			continue
+		}
+		s := sessions[d.Thread]
+		if s == nil {
+			s = &session{tf: make([]float64, len(q.order))}
+			sessions[d.Thread] = s
+			order = append(order, s)
+		}
+		for i, n := range d.tf {
+			s.tf[i] += n
+		}
+		if s.match == nil || d.base > s.match.base {
+			s.match = d
+		}
+		s.length += float64(d.Tokens)
+	}
+	if len(sessions) < 2 { // one session favours nothing
+		return
+	}
+	average, top := 0.0, 0.0
+	for _, s := range order {
+		average += s.length / float64(len(order))
+	}
+	for _, s := range order {
+		s.score = q.bm25(s.tf, nil, nil, s.length, max(average, 1))
+		top = max(top, s.score)
+	}
+	for _, d := range docs {
+		if s := sessions[d.Thread]; s != nil && top > 0 && d.score > 0 {
+			d.score += sessionShare * best * s.score / top * s.match.lends(d)
+		}
+	}
+}
+
+// adjust weighs the speaker, the date and the kind of answer that the query asks for.
+func (q *Query) adjust(d *Doc, wanted text.Dates, asked text.Shapes) {
+	if d.score == 0 && (d.named || d.Candidate) {
+		d.score = neverSurfaces // unless it has the name or the date that is asked for
+	}
+	if d.named {
+		d.score *= byAuthor
+		d.Because("said by who is named")
+	}
+	if f := wanted.Share(d.date()); f > 0 {
+		d.score *= 1 + byDate*f
+		d.Because("of the date named")
+	}
+	if asked&d.Shapes != 0 {
+		d.score *= byShape
+		d.Because("answers " + asked.String())
+	}
+	if d.isIn(q.Here) {
+		d.score *= byFolder
+		d.Because(q.HereIs)
+	}
+	d.score *= d.keeps
+	for _, reason := range d.doubts {
+		d.Because(reason)
+	}
+}
