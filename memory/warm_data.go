@@ -63,6 +63,20 @@ type content struct {
 	validated  *bool
 }
 
+// typeOf is the one type whose fields data has, empty if none or several fit.
+func typeOf(data json.RawMessage) (t ItemType) {
+	for _, typ := range ItemTypes() {
+		if _, found := parseContent(typ, data, ""); len(found) > 0 {
+			continue
+		}
+		if t != "" {
+			return ""
+		}
+		t = typ
+	}
+	return t
+}
+
 // parseContent checks data against the fields of t and reports every violation,
 // with paths below at.
 func parseContent(t ItemType, data json.RawMessage, at string) (content, []schemas.Violation) {
@@ -70,7 +84,7 @@ func parseContent(t ItemType, data json.RawMessage, at string) (content, []schem
 	known := fields(t)
 	if known == nil {
 		return c, []schemas.Violation{{Path: strings.TrimSuffix(at, "/data") + "/type",
-			Msg: "must be one of entity, session, learning, also for a change of data"}}
+			Msg: "must be one of entity, session, learning: its data fits none of them, or several"}}
 	}
 	value, err := decodeObject(data)
 	if err != nil {

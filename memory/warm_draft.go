@@ -58,6 +58,9 @@ const maxLineage = 100
 // itself, and whose word the signature is; sign may be nil.
 func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
 	check := checker{}
+	if w.Type == "" && len(w.Data) > 0 {
+		w.Type = typeOf(w.Data)
+	}
 	d := &Draft{Write: w, id: w.ID}
 	if w.ID == "" {
 		d.id = schemas.ItemID(schemas.NewID())

@@ -171,7 +171,8 @@ func (s *schema) names() []string {
 }
 
 // near is what a name that no member has may mean: the nearest name, the only one that
-// ends with it, that name with its unit, or where a member of a member has it.
+// ends with it, that name with its unit, where a member of a member has it, or the one
+// member that takes any name.
 func (s *schema) near(name string) string {
 	if near := schemas.Nearest(name, s.names()); near != "" {
 		return near
@@ -191,6 +192,15 @@ func (s *schema) near(name string) string {
 	}
 	if len(ends) == 1 {
 		return ends[0]
+	}
+	var open []string // objects whose members the schema does not list
+	for _, p := range s.properties {
+		if p.kind == "object" && !p.closed {
+			open = append(open, p.name)
+		}
+	}
+	if len(open) == 1 {
+		return open[0] + "." + name
 	}
 	return ""
 }

@@ -40,6 +40,10 @@ func slips() []slip {
 		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"ebb"},"confidence":"0.7"}`, ""},
 		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"flood"},"derivedFrom":"${item}"}`,
 			""},
+		{"memory_write_warm", `{"data":{"type":"insight","content":"spring tide"}}`, ""},
+		{"memory_write_warm", `{"id":"${item}","data":{"type":"insight","content":"Boats sleep in the harbour"}}`, ""},
+		{"memory_write_warm", `{"type":"learning","content":"neap tide"}`, "did you mean data.content?"},
+		{"task_claim", `{"group":"no-such"}`, `there is no group "no-such" here`},
 		{"memory_write_hot", `{"operation":"patch","data":"{\"active\":{\"focus\":\"tide\"}}"}`, ""},
 		{"memory_session", `{"action":"Start"}`, ""},
 		{"memory_session", `{"action":"checkpoint","openThreads":"one thing"}`, ""},
@@ -180,7 +184,7 @@ var weak = regexp.MustCompile(`(?i)^\S+: (invalid|error|nothing here|bad request
 // none is answered weakly.
 func TestSlipsAreTakenOrExplained(t *testing.T) {
 	list := slips()
-	require.GreaterOrEqual(t, len(list), 129)
+	require.GreaterOrEqual(t, len(list), 133)
 	good := 0
 	var h *house
 	var w Caller

@@ -127,6 +127,12 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 // what others are offered, and under which roles, is theirs.
 func nothing(g access.Grant, in taskClaimIn) (string, error) {
 	role := in.Role
+	if scope, err := g.ReadScope(); err != nil {
+		return "", err
+	} else if in.Group != "" && !slices.Contains(scope.Groups, in.Group) {
+		return "", schemas.NotFoundf("there is no group %q here", schemas.Shorten(string(in.Group), 64)).
+			Expecting("a group you are a member of").Try("memory_group with action list shows them")
+	}
 	if !in.wanted().Any() {
 		in.LeaseSeconds, in.WaitSeconds = 0, 50
 		return fmt.Sprintf("none of the work you named is ready for you now; to wait for it: task_claim %s",
