@@ -168,7 +168,7 @@ func (a *Authorizer) admit(ctx context.Context, p Principal, op Op, d *decision)
 func revoked(op Op, cause error) error {
 	return schemas.Errorf(schemas.CodeRevoked,
 		"the right to %s was taken away while it was under way; nothing was written", op.Tool).
-		Try("ask the parent of this agent; agent_list shows its status").Because(cause)
+		Try("ask the parent of this agent; %s shows its status", schemas.Tool("agent_list")).Because(cause)
 }
 
 // read decides and reads on one snapshot, then asks whether the rights still stand

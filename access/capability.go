@@ -168,7 +168,8 @@ func (d *decoder) refusal() error {
 		return nil
 	}
 	return refuse(schemas.CodeInvalid, "the capabilities are not valid", d.found).
-		Try("correct what is listed and repeat the call; agent_capabilities shows the rights of an agent")
+		Try("correct what is listed and repeat the call; %s shows the rights of an agent",
+			schemas.Tool("agent_capabilities"))
 }
 
 func (d *decoder) report(reason, path, format string, args ...any) {

@@ -138,7 +138,8 @@ func (a *Authorizer) attended(tx *store.Tx, c *chain) error {
 		return nil
 	}
 	return schemas.Deniedf("this agent is not autonomous and its parent gave no sign of life for %s", a.cfg.Presence).
-		Try("wait until the parent makes any call; a parent that may can set autonomous with agent_capabilities")
+		Try("wait until the parent makes any call; a parent that may can set autonomous with %s",
+			schemas.Tool("agent_capabilities"))
 }
 
 // refusal words the denials of an operation. The caller learns what refused it
@@ -155,16 +156,17 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 		where = "an ancestor of this agent"
 	}
 	err := &schemas.Error{Code: schemas.CodeDenied, Err: Refused{Denials: denials}}
+	capabilities := schemas.Tool("agent_capabilities")
 	switch d.Reason {
 	case DeniedTool:
 		err.Msg = fmt.Sprintf("%s is not among the tools of %s", op.Tool, where)
-		if err.Hint = "whoever is above that one can add it with agent_capabilities"; own {
-			err.Hint = fmt.Sprintf(`the parent can add it: agent_capabilities {"agent": %q, "tools": [%q]}`, self.Name,
-				"+"+op.Tool)
+		if err = err.Try("the parent of that one can add it with %s", capabilities); own {
+			err = err.Try("the parent can add it: %s", schemas.Tool("agent_capabilities", "agent", self.Name,
+				"tools", []string{"+" + op.Tool}))
 		}
 	case DeniedNotActive:
 		err.Msg = fmt.Sprintf("%s is %s", where, d.Status)
-		if err.Hint = "ask the user: agent_list shows which one, and why"; own {
+		if err = err.Try("ask the user: %s shows which one, and why", schemas.Tool("agent_list")); own {
 			err.Hint = wayBack(self.Name, d.Status)
 		}
 		if resume, over := a.suspension(err, c.of(d.ID), own, now); over {
@@ -172,13 +174,14 @@ func (a *Authorizer) refusal(op Op, c *chain, denials []Denial, now int64) error
 		}
 	case DeniedExpired:
 		err.Msg = where + " has reached the end of its lifetime"
-		if err.Hint = "whoever is above that one can give it more time with agent_capabilities"; own {
-			err.Hint = fmt.Sprintf(
-				`the parent can give it more time, counted from its registration: agent_capabilities {"agent": %q, "capabilities": {"ttl_seconds": 86400}}`, self.Name)
+		if err = err.Try("the parent of that one can give it more time with %s", capabilities); own {
+			err = err.Try("the parent can give it more time, counted from its registration: %s",
+				schemas.Tool("agent_capabilities", "agent", self.Name,
+					"capabilities", map[string]int{"ttl_seconds": 86400}))
 		}
 	default:
 		err.Msg = fmt.Sprintf("%s does not allow this (%s)", where, d.Reason)
-		err.Hint = "the parent can widen it with agent_capabilities"
+		err = err.Try("the parent can widen it with %s", capabilities)
 	}
 	return err
 }
@@ -207,20 +210,20 @@ func (a *Authorizer) suspension(err *schemas.Error, e *entity, own bool, now int
 	}
 	err.Msg += fmt.Sprintf(" by the node until %s, for %d more seconds: %s",
 		time.UnixMicro(end).UTC().Format(time.RFC3339), left, reason)
-	err.Hint = fmt.Sprintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
+	err.Hint = schemas.Hintf("wait %d seconds, then repeat the call; the suspension ends by itself", left)
 	if own {
-		err.Hint += fmt.Sprintf("; the user may end it at once: cordelia agent resume %s", e.Name)
+		err.Hint = append(err.Hint, schemas.Hintf("; the user may end it at once: cordelia agent resume %s", e.Name)...)
 	}
 	return e.ID, now >= end
 }
 
 // wayBack says what makes an agent of this status active again.
-func wayBack(name string, from schemas.AgentStatus) string {
+func wayBack(name string, from schemas.AgentStatus) schemas.Hint {
 	if on, ok := schemas.BackToActive(from); ok {
-		return fmt.Sprintf(`the parent or the user can %s it: agent_lifecycle {"agent": %q, "action": %q}`, on, name,
-			on)
+		return schemas.Hintf("the parent or the user can %s it: %s", on,
+			schemas.Tool("agent_lifecycle", "agent", name, "action", on))
 	}
-	return "the parent can register a new one with agent_register"
+	return schemas.Hintf("the parent can register a new one with %s", schemas.Tool("agent_register"))
 }
 
 // Refused is the cause inside a denial, for the log: which entities of the chain

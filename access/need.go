@@ -49,8 +49,8 @@ func (g Grant) Need(needs ...Need) error {
 					return schemas.Deniedf(
 						"EMCON (emission control) is on in the group %s: everything in it can be read and nothing "+
 							"written", n.Group).
-						Try("wait until its owner, or an admin, turns it off with memory_group {action: update, " +
-							"emcon: false}; or write without the group")
+						Try("wait until its owner, or an admin, turns it off with %s; or write without the group",
+							schemas.Tool("memory_group", "action", "update", "emcon", false))
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
 				return refusal.Try("%s", g.wayOut(reason))
@@ -58,7 +58,8 @@ func (g Grant) Need(needs ...Need) error {
 		}
 		return schemas.NotFoundf("there is no such group or item here").Expecting(
 			"a group you are a member of, or an item you may read").
-			Try("memory_group with action list shows your groups, memory_search finds items")
+			Try("%s shows your groups, %s finds items", schemas.Tool("memory_group", "action", "list"),
+				schemas.Tool("memory_search"))
 	}
 	return nil
 }

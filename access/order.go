@@ -70,7 +70,7 @@ func CheckRegistration(child schemas.Capabilities, chain []ChainLink) error {
 		return nil
 	}
 	return refuse(schemas.CodeDenied, "the capabilities exceed what the chain of ancestors may hand down", found).
-		Try("ask for less, or have the parent widened with agent_capabilities first")
+		Try("ask for less, or have the parent widened with %s first", schemas.Tool("agent_capabilities"))
 }
 
 // ancestor is one boundary a child is held against, above levels up (1 = parent).

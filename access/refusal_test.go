@@ -25,7 +25,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			`the parent or the user can reactivate it: agent_lifecycle {"agent": "work", "action": "reactivate"}`},
 		"removed": {worker, schemas.Removed, ask, `the parent can register a new one with agent_register`},
 		"expired": {worker, schemas.Registered, ask,
-			`the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds": 86400}}`},
+			`the parent can give it more time, counted from its registration: agent_capabilities {"agent": "work", "capabilities": {"ttl_seconds":86400}}`},
 		"above it": {lead, schemas.Suspended, ask, `ask the user: agent_list shows which one, and why`},
 		"without tool": {worker, schemas.Active, access.Op{Tool: "trust_assess", Effect: access.Write},
 			`the parent can add it: agent_capabilities {"agent": "work", "tools": ["+trust_assess"]}`},
@@ -43,7 +43,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			var refused *schemas.Error
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, schemas.CodeDenied, refused.Code)
-			require.Equal(t, c.hint, refused.Hint)
+			require.Equal(t, c.hint, refused.Hint.String())
 		})
 	}
 }
@@ -64,10 +64,10 @@ func TestSuspensionsSayWhyAndUntilWhen(t *testing.T) {
 	}
 	e := refused(worker, "node", "error_limit")
 	require.Regexp(t, `^this agent is suspended by the node until 20\d\d-.*Z, for \d+ more seconds: too many calls with wrong arguments within a minute$`, e.Msg)
-	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself; the user may end it at once: cordelia agent resume work$`, e.Hint)
+	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself; the user may end it at once: cordelia agent resume work$`, e.Hint.String())
 	e = refused(lead, "node", "rate_limit")
 	require.Regexp(t, `^an ancestor of this agent is suspended by the node until .*: too many refused calls within a minute$`, e.Msg)
-	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself$`, e.Hint)
+	require.Regexp(t, `^wait \d+ seconds, then repeat the call; the suspension ends by itself$`, e.Hint.String())
 	require.Equal(t, "this agent is suspended: looks odd; it has no end of its own",
 		refused(worker, "ann", "looks odd").Msg)
 	require.Equal(t, "an ancestor of this agent is suspended; it has no end of its own",

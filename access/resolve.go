@@ -100,7 +100,7 @@ func told(list []candidate) []string {
 func NotKnown(ref string) error {
 	return schemas.NotFoundf("there is no agent %q here", ref).
 		Expecting("a name, parent/name, an id, or the first 8 or more characters of an id").
-		Try("agent_list shows the agents you can name")
+		Try("%s shows the agents you can name", schemas.Tool("agent_list"))
 }
 
 // ErrNoGrant is what an empty or used-up Grant answers.

@@ -123,5 +123,6 @@ func (a *Authorizer) giveSlots(ctx context.Context, d decision, id string) {
 func allBusy(e entity) error {
 	return schemas.Errorf(schemas.CodeBusy, "%d operations of this agent or one above it are already running",
 		e.Caps.MaxParallelOps).
-		Try("wait for one to finish and repeat the call; the parent can raise max_parallel_ops with agent_capabilities")
+		Try("wait for one to finish and repeat the call; the parent can raise max_parallel_ops with %s",
+			schemas.Tool("agent_capabilities"))
 }

@@ -46,9 +46,9 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	to, who, ok := schemas.NextStatus(r.Status, on)
 	if !ok || who == schemas.ByNode && !g.IsNode() {
 		err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status,
-			on).Try("agent_list shows the state of your agents")
+			on).Try("%s shows the state of your agents", schemas.Tool("agent_list"))
 		if back, ok := schemas.BackToActive(r.Status); ok {
-			err = err.Try(`to make it active: agent_lifecycle {"agent": %q, "action": %q}`, r.Name, back)
+			err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", r.Name, "action", back))
 		}
 		return Moved{}, err
 	}
@@ -62,7 +62,7 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	if on == schemas.Reactivate {
 		if tx.Micros() >= r.GraceUntil {
 			return m, schemas.Conflictf("the grace period of %s ended %s", r.Name, events.Timestamp(r.GraceUntil)).
-				Try("register a new agent with agent_register")
+				Try("register a new agent with %s", schemas.Tool("agent_register"))
 		}
 		// An explicit reactivation is a new lifetime; the clock alone never is.
 		r.ExpiresAt = access.ExpiresAt(tx.Micros(), r.Capabilities.TTLSeconds)

@@ -162,7 +162,7 @@ func below(g access.Grant, ref string) (Record, error) {
 	}
 	if !above || r.ID == g.Actor() {
 		return r, schemas.Deniedf("only an ancestor of %s may do this", r.Name).
-			Try("agent_list shows the agents below you; ask your own parent about yourself")
+			Try("%s shows the agents below you; ask your own parent about yourself", schemas.Tool("agent_list"))
 	}
 	return r, nil
 }

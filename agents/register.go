@@ -113,7 +113,7 @@ func Register(g access.Grant, in Registration) (Record, error) {
 	}
 	if known > 0 {
 		return Record{}, schemas.Conflictf("this key was registered before, and a key is registered once").
-			Try("make a new key and call agent_register again")
+			Try("make a new key and %s again", schemas.Do("agent_register"))
 	}
 	if r.Name, err = pickName(tx, r, in.Name); err != nil {
 		return Record{}, err
@@ -242,7 +242,8 @@ func nameTaken(tx *store.Tx, parent schemas.EntityID, name string) error {
 			Try("choose another name, or leave name out to get a free one")
 	}
 	return schemas.Conflictf("you already have an agent named %q, which is deactivated", name).
-		Try(`call agent_lifecycle {"action":"reactivate","agent":%q} to take it up again, or choose another name`, name)
+		Try("%s to take it up again, or choose another name",
+			schemas.Do("agent_lifecycle", "action", "reactivate", "agent", name))
 }
 
 // slug reduces s to what a short name may be.

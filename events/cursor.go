@@ -95,6 +95,6 @@ func decodeCursor(reader schemas.EntityID, text string) ([]mark, error) {
 
 func badCursor(what string) error {
 	return schemas.Invalidf("the cursor to acknowledge is %s; nothing was acknowledged", what).
-		Expecting("the cursor of the caller's own last events_poll, unchanged").
-		Try("call events_poll without ack and acknowledge the cursor it returns")
+		Expecting("the cursor of the caller's own last poll, unchanged").
+		Try("%s without ack and acknowledge the cursor it returns", schemas.Do("events_poll"))
 }

@@ -156,7 +156,7 @@ func (m Mailbox) check(subs []Subscription) error {
 		}
 		if !ok {
 			return schemas.NotFoundf("there is no group %q here", s.Group).
-				Try("memory_group with action list shows the groups you can read")
+				Try("%s shows the groups you can read", schemas.Tool("memory_group", "action", "list"))
 		}
 	}
 	return nil

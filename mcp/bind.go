@@ -240,8 +240,8 @@ func (b *binding) failed(o *ops.Operation, err error) *sdk.CallToolResult {
 	if e.Expected != "" {
 		text.WriteString("\nexpected: " + e.Expected)
 	}
-	if e.Hint != "" {
-		text.WriteString("\nnext: " + e.Hint)
+	if len(e.Hint) > 0 {
+		text.WriteString("\nnext: " + e.Hint.String())
 	}
 	r := sdk.NewToolResultError(text.String())
 	r.Meta = sdk.NewMetaFromMap(map[string]any{"cordelia/error": map[string]any{
@@ -263,7 +263,10 @@ func shown(e *schemas.Error) *schemas.Error {
 		}
 		return ops.Escape(s)
 	}
-	out := &schemas.Error{Code: e.Code, Msg: text(e.Msg), Expected: text(e.Expected), Hint: text(e.Hint)}
+	out := &schemas.Error{Code: e.Code, Msg: text(e.Msg), Expected: text(e.Expected)}
+	if len(e.Hint) > 0 {
+		out.Hint = schemas.Hint{{Text: text(e.Hint.String())}}
+	}
 	for i, v := range e.Violations {
 		if i == shownViolations {
 			out.Violations = append(out.Violations,

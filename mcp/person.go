@@ -103,13 +103,14 @@ func (b *binding) askPerson(ctx context.Context, c ops.Caller, o *ops.Operation,
 	switch consulted(req) {
 	case sdk.ElicitationResponseActionAccept:
 		return b.failed(o, schemas.Deniedf("the user has not decided yet").
-			Try("go on with other work; call %s again once the user says that it is decided", o.Name))
+			Try("go on with other work; %s again once the user says that it is decided", schemas.Do(o.Name)))
 	case sdk.ElicitationResponseActionCancel:
 		b.refused.add(c, needs.Matters)
 	}
 	if b.refused.any(c, needs.Matters) {
 		return b.failed(o, schemas.Deniedf("the user leaves this undecided, and is not asked again in this session").
-			Try("go on without it; it waits in review_list, and the user decides with cordelia review"))
+			Try("go on without it; it waits in %s, and the user decides with cordelia review",
+				schemas.Tool("review_list")))
 	}
 	if ClientCapabilities(ctx).Elicitation == nil {
 		return b.failed(o, needs.Err)

@@ -185,14 +185,15 @@ func CreateGroup(g access.Grant, n NewGroup) error {
 		}
 		if !may {
 			return schemas.Deniedf("this agent may not write groups named %s", n.ID).
-				Try("choose a name its capabilities match (agent_list shows them), or ask the parent")
+				Try("choose a name its capabilities match (%s shows them), or ask the parent",
+					schemas.Tool("agent_list"))
 		}
 	}
 	_, err := g.Tx().Exec(insertGroup, n.ID, n.Kind, n.Owner, n.Description, encodeCulture(culture), g.Tx().Micros())
 	if store.IsUnique(err) {
 		return schemas.Conflictf("the name %s is taken", n.ID).
 			Expecting("a name that no group has").
-			Try("memory_group with action list shows your groups; call it again with another name")
+			Try("%s shows your groups; call it again with another name", schemas.Tool("memory_group", "action", "list"))
 	}
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)
@@ -309,7 +310,7 @@ func UpdateGroup(g access.Grant, id schemas.GroupID, p GroupPatch) (GroupInfo, e
 func mayManage(g access.Grant, info GroupInfo, despiteEmcon bool) error {
 	if info.Kind == StagingGroup || info.Kind == SystemGroup {
 		return schemas.Deniedf("%s is managed by the node",
-			info.ID).Try("memory_group with action list shows your groups and your role in each")
+			info.ID).Try("%s shows your groups and your role in each", schemas.Tool("memory_group", "action", "list"))
 	}
 	if !manages(info.Role) {
 		return schemas.Deniedf("only the owner and admins of %s may do this", info.ID).Try("ask %s, its owner",

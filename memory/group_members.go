@@ -105,7 +105,7 @@ func candidate(g access.Grant, ref string) (schemas.EntityID, error) {
 		return "", fmt.Errorf("read entity: %w", err)
 	}
 	if !living {
-		return "", schemas.Conflictf("%s has ended", ref).Try("agent_list shows who is there")
+		return "", schemas.Conflictf("%s has ended", ref).Try("%s shows who is there", schemas.Tool("agent_list"))
 	}
 	return who, nil
 }
@@ -130,7 +130,8 @@ func (i GroupInfo) owners() (n int) {
 
 func lastOwner(id schemas.GroupID) error {
 	return schemas.Conflictf("%s would be without an owner",
-		id).Try("first make another member owner with memory_group, action add, role owner")
+		id).Try("first make another member owner with %s",
+		schemas.Tool("memory_group", "action", "add", "role", "owner"))
 }
 
 // join writes a membership. A new member hears what comes from now on.
@@ -182,7 +183,7 @@ func RemoveMember(g access.Grant, id schemas.GroupID, ref string) (schemas.Entit
 			return who, err
 		}
 		return "", schemas.NotFoundf("%s is no member of %s", ref,
-			id).Try("memory_group with action read lists its members")
+			id).Try("%s lists its members", schemas.Tool("memory_group", "action", "read"))
 	}
 	if who != g.Actor() {
 		if err := mayManage(g, info, false); err != nil {

@@ -60,14 +60,15 @@ func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 		return err
 	} else if !may {
 		return schemas.Deniedf("this agent may not write groups named %s", n.ID).
-			Try("choose a swarm_id its capabilities match (agent_list shows them), or ask the parent")
+			Try("choose a swarm_id its capabilities match (%s shows them), or ask the parent",
+				schemas.Tool("agent_list"))
 	}
 	tx := g.Tx()
 	_, err := tx.Exec(insertSwarmGroup, n.ID, g.Actor(), n.Description, encodeCulture(culture), tx.Micros(), n.Swarm)
 	if store.IsUnique(err) {
 		return schemas.Conflictf("the name %s is taken", n.ID).
 			Expecting("a swarm_id that no group has").
-			Try("call swarm_create again with another swarm_id, or with add_to to let your swarm grow")
+			Try("%s again with another swarm_id, or with add_to to let your swarm grow", schemas.Do("swarm_create"))
 	}
 	if err != nil {
 		return fmt.Errorf("make group: %w", err)
@@ -109,7 +110,7 @@ func Enter(g access.Grant, id schemas.GroupID, who schemas.EntityID, role Role) 
 	}
 	if !manages(mine) {
 		return schemas.Deniedf("only the owner and admins of %s add to it",
-			id).Try("ask its owner; memory_group with action list names them")
+			id).Try("ask its owner; %s names them", schemas.Tool("memory_group", "action", "list"))
 	}
 	if err := mayWrite(g, schemas.Group, "", id); err != nil {
 		return err

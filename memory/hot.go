@@ -87,7 +87,7 @@ func NewHotChange(op HotOperation, data []byte, expectedUpdatedAt string) (HotCh
 		at, err := time.Parse(time.RFC3339Nano, expectedUpdatedAt)
 		if err != nil {
 			return c, schemas.Invalidf("expected_updated_at is not a time").
-				Expecting("updated_at exactly as memory_read_hot gave it").Try("memory_read_hot")
+				Expecting("updated_at exactly as it was read").Try("%s", schemas.Tool("memory_read_hot"))
 		}
 		c.expected = at.UnixMicro()
 	}
@@ -128,7 +128,7 @@ func WriteHot(g access.Grant, entity schemas.EntityID, c HotChange, view HotView
 		return HotDoc{}, schemas.Conflictf("the context was changed at %s, after it was read at %s", now,
 			events.Timestamp(c.expected)).
 			Expecting("expected_updated_at %s", now).
-			Try("memory_read_hot, then repeat the write with the updated_at it gives")
+			Try("%s, then repeat the write with the updated_at it gives", schemas.Tool("memory_read_hot"))
 	}
 	if err := h.change(c, view); err != nil {
 		return HotDoc{}, err
@@ -183,7 +183,7 @@ func (h *hot) set(own map[string]any, found []schemas.Violation) error {
 			schemas.Count(len(found), "of its fields is", "of its fields are")).
 			Expecting("sections identity, active, prefs, delegation, ephemeral, agent; what is free as %s",
 				`{"agent": {"working_memory": {…}}}`).
-			Try("correct what is listed and call memory_write_hot again").With(found...)
+			Try("correct what is listed and %s again", schemas.Do("memory_write_hot")).With(found...)
 	}
 	if h.raw, err = canonicalOf(own); err != nil {
 		return err
@@ -198,7 +198,7 @@ func (h *hot) set(own map[string]any, found []schemas.Violation) error {
 func tooLarge(size int, own map[string]any) error {
 	err := schemas.Invalidf("the context would have %d bytes", size).
 		Expecting("at most %d", HotLimit).
-		Try("move what is not needed in every session to memory_write_warm")
+		Try("move what is not needed in every session to %s", schemas.Tool("memory_write_warm"))
 	for _, s := range HotSections() {
 		if n := sectionSize(own, s); n > 0 {
 			err = err.With(schemas.Violation{Path: "/" + s, Msg: fmt.Sprintf("holds %d bytes", n)})

@@ -115,8 +115,8 @@ func (h *hot) verify() error {
 	}
 	if sum := sha256.Sum256(h.raw); !bytes.Equal(sum[:], h.docHash[:]) {
 		return broken("the L1 content of %s was changed outside the node after its last write", h.entity).
-			Try("read it with memory_read_hot, then write what is right with memory_write_hot operation=replace; a " +
-				"backup shows the difference: cordelia restore --dry-run")
+			Try("read it with %s, then write what is right with %s; a backup shows the difference: cordelia restore "+
+				"--dry-run", schemas.Tool("memory_read_hot"), schemas.Tool("memory_write_hot", "operation", "replace"))
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (d HotDoc) Part(section string, limit int) (raw []byte, leftOut []string, e
 		}
 		if part = prune(part, steps); part == nil {
 			return nil, nil, schemas.NotFoundf("there is nothing at %q in this context",
-				section).Try("memory_read_hot without section")
+				section).Try("%s without section", schemas.Tool("memory_read_hot"))
 		}
 	}
 	encode := func() error {

@@ -21,7 +21,7 @@ func CreateHot(g access.Grant, entity schemas.EntityID) error {
 	h := &hot{entity: entity, chain: genesis, previous: genesis}
 	return routine(g, entity, "created", func() error {
 		if _, err := loadHot(g.Tx(), entity); err == nil {
-			return schemas.Conflictf("%s has a context already", entity).Try("memory_read_hot")
+			return schemas.Conflictf("%s has a context already", entity).Try("%s", schemas.Tool("memory_read_hot"))
 		} else if schemas.CodeOf(err) != schemas.CodeNotFound {
 			return err
 		}

@@ -39,7 +39,7 @@ func openHot(g access.Grant, kind access.Kind, entity schemas.EntityID) (*hot, e
 	}
 	if kind == access.KindWrite && h.archived != 0 {
 		return nil, schemas.Conflictf("the context of %s is archived since %s", entity, events.Timestamp(h.archived)).
-			Try("the parent can reactivate the agent with agent_lifecycle")
+			Try("the parent can reactivate the agent with %s", schemas.Tool("agent_lifecycle"))
 	}
 	return h, nil
 }
@@ -89,7 +89,8 @@ func needHot(g access.Grant, kind access.Kind, entity schemas.EntityID) error {
 func noHot(entity schemas.EntityID) error {
 	return schemas.NotFoundf("there is no context here that you may read of the agent you named").
 		Expecting("an agent whose context you have the right to read").
-		Try("agent_list shows the agents you can name; without entity, memory_read_hot reads your own")
+		Try("%s shows the agents you can name; without entity, %s reads your own", schemas.Tool("agent_list"),
+			schemas.Tool("memory_read_hot"))
 }
 
 func loadHot(tx *store.Tx, entity schemas.EntityID) (*hot, error) {

@@ -109,11 +109,12 @@ func openSession(g access.Grant, entity schemas.EntityID, client string) (*hot, 
 	}
 	switch {
 	case h.started == 0:
-		return nil, schemas.Conflictf("no session is open").Try("memory_session action=start")
+		return nil, schemas.Conflictf("no session is open").Try("%s", schemas.Tool("memory_session", "action", "start"))
 	case h.client != client:
 		return nil, schemas.Conflictf("another session, open since %s, has taken the place of this one",
 			events.Timestamp(h.started)).
-			Expecting("the session_id the open session was started with").Try("memory_session action=start")
+			Expecting("the session_id the open session was started with").
+			Try("%s", schemas.Tool("memory_session", "action", "start"))
 	}
 	return h, h.verify()
 }

@@ -249,7 +249,7 @@ func TestOptimisticLock(t *testing.T) {
 	var e *schemas.Error
 	require.True(t, errors.As(err, &e))
 	require.Contains(t, e.Expected, second.UpdatedAt)
-	require.Contains(t, e.Hint, "memory_read_hot")
+	require.Contains(t, e.Hint.String(), "memory_read_hot")
 	require.Equal(t, "a", n.read(workerAgent).text("active", "focus"))
 	n.clock.move(-time.Hour)
 	third := n.write(workerAgent, HotPatch, `{"active":{"focus":"c"}}`)

@@ -70,7 +70,8 @@ func admit(g access.Grant, id schemas.GroupID, member schemas.EntityID, role Rol
 		return err
 	} else if !ok {
 		return schemas.Deniedf("the agent is not below you, so it is invited, not added").
-			Try("memory_group with action add invites it; its parent accepts with review_decide")
+			Try("%s invites it; its parent accepts with %s", schemas.Tool("memory_group", "action", "add"),
+				schemas.Tool("review_decide"))
 	}
 	return join(g, id, member, role)
 }
@@ -118,7 +119,7 @@ func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, rol
 	if waiting >= maxInvitations {
 		return "", schemas.Conflictf("%d invitations of yours wait for an answer", waiting).Expecting("at most %d",
 			maxInvitations).
-			Try("take one back with memory_group, action remove, or wait")
+			Try("take one back with %s, or wait", schemas.Tool("memory_group", "action", "remove"))
 	}
 	i := Invitation{ID: schemas.NewID(), Group: group, Invited: invited, Role: role, Inviter: g.Actor(),
 		State: schemas.ReviewPending}
@@ -172,7 +173,8 @@ func (i Invitation) move(g access.Grant, on schemas.Trigger, by schemas.EntityID
 		ok = n == 1
 	}
 	if !ok {
-		return schemas.Conflictf("invitation %s is %s already", i.ID, i.State).Try("review_list shows what waits")
+		return schemas.Conflictf("invitation %s is %s already", i.ID, i.State).
+			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
 	i.State = to
 	if i.Inviter != by { // from the node: who decides above a stranger is not the inviter's to know
@@ -202,8 +204,8 @@ func Invitations(g access.Grant, after string, limit int) (list []Invitation, mo
 // is another's, too old, or not there.
 func ReadInvitation(g access.Grant, id string) (Invitation, error) {
 	none := schemas.NotFoundf("nothing waits for you under %q",
-		oneLine(id, 80)).Expecting("an id that review_list shows").
-		Try("review_list shows what waits")
+		oneLine(id, 80)).Expecting("the id of something that waits").
+		Try("%s shows what waits", schemas.Tool("review_list"))
 	if g.Tx() == nil {
 		return Invitation{}, access.ErrNoGrant
 	}

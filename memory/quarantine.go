@@ -249,7 +249,7 @@ func quarantinable(g access.Grant, ref, command string) (schemas.EntityID, error
 	}
 	if !schemas.IsAgentID(string(id)) {
 		return "", schemas.Invalidf("%s is a person; only what agents write is hidden",
-			ref).Try("name an agent; agent_list shows those below you")
+			ref).Try("name an agent; %s shows those below you", schemas.Tool("agent_list"))
 	}
 	above, err := g.Holds(id)
 	if err != nil {

@@ -150,7 +150,7 @@ func NewQuery(s Search) (*Query, error) {
 	}
 	if len(check.found) > 0 {
 		return nil, schemas.Invalidf("the search was not made").Try(
-			"correct what is listed and call memory_search again").With(check.found...)
+			"correct what is listed and %s again", schemas.Do("memory_search")).With(check.found...)
 	}
 	if q.Limit == 0 {
 		q.Limit, q.beside = defaultHits, besideWords
@@ -213,7 +213,7 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 		}
 		err := schemas.NotFoundf("there is no group %q here",
 			oneLine(string(id), 80)).Expecting("a group you are a member of").
-			Try("memory_group with action list shows them")
+			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
 		if len(hint) > 0 {
 			err = err.Try("did you mean %s?", strings.Join(hint, ", "))
 		}

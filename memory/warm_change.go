@@ -33,7 +33,7 @@ func change(g access.Grant, d *Draft) (Written, error) {
 	}
 	if rel.equal {
 		return Written{}, schemas.Conflictf("you hold %s with the same content already", rel.own).
-			Try("delete one of the two with memory_delete_warm")
+			Try("delete one of the two with %s", schemas.Tool("memory_delete_warm"))
 	}
 	if err := replace(g, r, next, words); err != nil {
 		return Written{}, err
@@ -67,7 +67,8 @@ func (d *Draft) mayChange(g access.Grant, see reach) (*row, error) {
 		return nil, err
 	}
 	if r.deleted != 0 {
-		return nil, schemas.Conflictf("%s was deleted", d.ID).Try("bring it back with memory_delete_warm and undo")
+		return nil, schemas.Conflictf("%s was deleted", d.ID).
+			Try("bring it back: %s", schemas.Tool("memory_delete_warm", "id", d.ID, "mode", "undo"))
 	}
 	if err := d.checkVersion(r); err != nil {
 		return nil, err
@@ -136,7 +137,8 @@ func (d *Draft) mayRestate(g access.Grant, r *row) error {
 		return schemas.Deniedf("%s is in a group and its author doubted it, so its author does not validate it alone",
 			r.id).
 			Expecting("the word of an agent above the author, or of a person").
-			Try("ask the parent or the user to set validated with memory_write_warm, id %s", r.id)
+			Try("ask the parent or the user to say so: %s",
+				schemas.Tool("memory_write_warm", "id", r.id, "validated", true))
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (d *Draft) checkVersion(r *row) error {
 	}
 	if d.IfVersion != 0 && d.IfVersion != r.version {
 		return schemas.Conflictf("%s is at version %d, not %d", r.id, r.version, d.IfVersion).
-			Try("read it with memory_read_warm and repeat the change on version %d", r.version)
+			Try("read it with %s and repeat the change on version %d", schemas.Tool("memory_read_warm"), r.version)
 	}
 	return nil
 }

@@ -132,7 +132,8 @@ func buryAs(g access.Grant, r *row, by schemas.EntityID) error {
 // once withdrawn.
 func unbury(g access.Grant, r *row) error {
 	if r.data == "" {
-		return schemas.Conflictf("%s was purged; its text is gone", r.id).Try("write it anew with memory_write_warm")
+		return schemas.Conflictf("%s was purged; its text is gone", r.id).
+			Try("write it anew with %s", schemas.Tool("memory_write_warm"))
 	}
 	r.current = r.supersededBy == ""
 	if r.current {
@@ -142,7 +143,7 @@ func unbury(g access.Grant, r *row) error {
 		}
 		if rel.own != "" {
 			return schemas.Conflictf("you hold %s with the same content meanwhile", rel.own).
-				Try("go on with that one, or delete it first with memory_delete_warm")
+				Try("go on with that one, or delete it first with %s", schemas.Tool("memory_delete_warm"))
 		}
 	}
 	if _, err := g.Tx().Exec(untomb, r.current, r.n); err != nil {

@@ -78,7 +78,7 @@ func Prepare(w Write, caller schemas.EntityID, sign Sign) (*Draft, error) {
 	d.metadata(&check)
 	if len(check.found) > 0 {
 		return nil, schemas.Invalidf("the item was not written").
-			Try("correct what is listed and call memory_write_warm again").With(check.found...)
+			Try("correct what is listed and %s again", schemas.Do("memory_write_warm")).With(check.found...)
 	}
 	if d.content != nil {
 		var err error

@@ -63,9 +63,11 @@ func get(tx querier, see reach, ids []schemas.ItemID) ([]Item, error) {
 		return items, nil
 	case len(ids) > 1:
 		return nil, schemas.NotFoundf("%d of %d items are not here", len(missing), len(ids)).
-			Try("repeat the call without them; memory_search finds items by their words").With(missing...)
+			Try("repeat the call without them; %s finds items by their words", schemas.Tool("memory_search")).
+			With(missing...)
 	case !see.lessons: // said of what is not there, too
-		return nil, notHere(ids[0]).Try("memory_search finds items by their words; " + WithoutLessons)
+		return nil, notHere(ids[0]).Try("%s finds items by their words; %s", schemas.Tool("memory_search"),
+			WithoutLessons)
 	}
 	return nil, absent(ids[0])
 }

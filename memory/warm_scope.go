@@ -200,13 +200,14 @@ func absent(id schemas.ItemID) error { return notHere(id) }
 func notHere(id schemas.ItemID) *schemas.Error {
 	return schemas.NotFoundf("there is no item %s here", strconv.Quote(oneLine(string(id), 80))).
 		Expecting("the id of an item you may read, or its first 8 characters or more").
-		Try("memory_search finds items by their words")
+		Try("%s finds items by their words", schemas.Tool("memory_search"))
 }
 
 // absentGroup does the same for groups.
 func absentGroup(id schemas.GroupID) error {
 	return schemas.NotFoundf("there is no group %s here", strconv.Quote(oneLine(string(id), 80))).
-		Expecting("the id of a group you are a member of").Try("memory_group with action list shows your groups")
+		Expecting("the id of a group you are a member of").
+		Try("%s shows your groups", schemas.Tool("memory_group", "action", "list"))
 }
 
 // scanRow reads itemColumns.

@@ -51,7 +51,7 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	}
 	if src.visibility == schemas.Group && src.group == group {
 		return Written{}, schemas.Invalidf("%s lies in %s already", id,
-			group).Try("name another group; memory_group with action list shows yours")
+			group).Try("name another group; %s shows yours", schemas.Tool("memory_group", "action", "list"))
 	}
 	c, err := copyOf(g, src, group)
 	if err != nil {
@@ -66,7 +66,8 @@ func (r *row) unshared() error {
 	case r.visibility == schemas.Group && access.Reserved(r.group, ""):
 		return schemas.Deniedf("%s waits in %s for a decision", r.id,
 			r.group).Expecting("an item that was approved into its group").
-			Try("review_list shows it to whoever decides, and review_decide approves it into the group it is for")
+			Try("%s shows it to whoever decides, and %s approves it into the group it is for",
+				schemas.Tool("review_list"), schemas.Tool("review_decide"))
 	case r.unreleased():
 		return r.waits()
 	case r.source == FromArchive:
@@ -75,7 +76,7 @@ func (r *row) unshared() error {
 	}
 	return schemas.Deniedf("%s is in quarantine (confidence %.3g)", r.id, float64(r.confidence)/1000).
 		Expecting("an item of confidence 0.3 or more, or one its owner validated").
-		Try("its owner can set validated with memory_write_warm, id %s", r.id)
+		Try("its owner can say so: %s", schemas.Tool("memory_write_warm", "id", r.id, "validated", true))
 }
 
 // copyOf is a copy of src for group.

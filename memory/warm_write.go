@@ -165,7 +165,7 @@ func (d *Draft) successorOf(g access.Grant, see reach, r *row) (old *row, may bo
 	if r.hidden || may && r.unreleased() || !may && r.inQuarantine() && !r.unreleased() {
 		return nil, false, schemas.Invalidf("this item would not be shown, so it supersedes nothing").
 			Expecting("an item without supersedes").Try(
-			"write it without; once it is shown, delete %s with memory_delete_warm", old.id)
+			"write it without; once it is shown, delete %s with %s", old.id, schemas.Tool("memory_delete_warm"))
 	}
 	return old, may, nil
 }
@@ -273,7 +273,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 	}
 	if len(missing) > 0 {
 		return false, schemas.NotFoundf("the item was not written: not all of its sources are here").
-			Try("memory_search finds the ids you may name").With(missing...)
+			Try("%s finds the ids you may name", schemas.Tool("memory_search")).With(missing...)
 	}
 	return secondHand, nil
 }
@@ -337,7 +337,7 @@ func superseded(tx querier, see reach, d *Draft, scope int64) (*row, error) {
 				"this one")
 	case old.supersededBy != "":
 		return nil, schemas.Conflictf("%s was superseded by %s already", d.Supersedes, old.supersededBy).
-			Try("read %s with memory_read_warm, then supersede that one", old.supersededBy)
+			Try("read %s with %s, then supersede that one", old.supersededBy, schemas.Tool("memory_read_warm"))
 	}
 	return &old, nil
 }

@@ -135,7 +135,7 @@ func TestChangeOfAnItem(t *testing.T) {
 	var refused *schemas.Error
 	require.ErrorAs(t, err, &refused)
 	instead := fmt.Sprintf(`memory_write_warm {"data": "…", "supersedes": %q, "group": "team-a"}`, w.ID)
-	require.Contains(t, refused.Hint, instead)
+	require.Contains(t, refused.Hint.String(), instead)
 	changed := n.write(ada, change)
 	require.Equal(t, 2, changed.Version)
 	_, err = n.tryWrite(ada, change)

@@ -93,7 +93,7 @@ var agentCapabilities = Define(Spec{
 			return agentCapabilitiesOut{}, err
 		} else if !below {
 			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you",
-				r.Name).Try("agent_list shows the agents below you")
+				r.Name).Try("%s shows the agents below you", schemas.Tool("agent_list"))
 		}
 		if in.AutoMerge != nil && *in.AutoMerge || in.AcceptFrom != nil && len(*in.AcceptFrom) > 0 {
 			if err := mayOptIn(g, c.tainted()); err != nil {

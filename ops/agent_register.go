@@ -151,7 +151,7 @@ func newRegistration(c *Call, in agentRegisterIn) (registering, *keys.Identity, 
 	if len(in.DisplayName) == 0 || len(in.DisplayName) > 200 {
 		return r, nil, schemas.Invalidf("display_name has %d bytes",
 			len(in.DisplayName)).Expecting("1–200 bytes").Try(
-			"call agent_register again with a display_name of that length")
+			"%s again with a display_name of that length", schemas.Do("agent_register"))
 	}
 	if in.OwnKey != nil {
 		r.Key, r.OwnProof, err = in.OwnKey.decode()

@@ -249,11 +249,11 @@ func TestANameThatIsTaken(t *testing.T) {
 		require.True(t, ok)
 		return e
 	}
-	require.Equal(t, "choose another name, or leave name out to get a free one", register().Hint)
+	require.Equal(t, "choose another name, or leave name out to get a free one", register().Hint.String())
 	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "scout"})
 	e := register()
 	require.Contains(t, e.Msg, "which is deactivated")
-	require.Contains(t, e.Hint, `agent_lifecycle {"action":"reactivate","agent":"scout"}`)
+	require.Contains(t, e.Hint.String(), `agent_lifecycle {"action": "reactivate", "agent": "scout"}`)
 	h.must(h.lead, "agent_lifecycle", map[string]any{"action": "reactivate", "agent": "scout"})
 }
 

@@ -196,7 +196,7 @@ func lost(err error, right string) error {
 	switch schemas.CodeOf(err) {
 	case schemas.CodeDenied, schemas.CodeUnauthenticated, schemas.CodeNotFound:
 		return schemas.Errorf(schemas.CodeRevoked, "the right to %s was taken away while waiting", right).
-			Try("ask the parent of this agent; agent_list shows its status").Because(err)
+			Try("ask the parent of this agent; %s shows its status", schemas.Tool("agent_list")).Because(err)
 	}
 	return err
 }

@@ -158,7 +158,7 @@ func (in eventsPollIn) check() error {
 	}
 	if bad != nil {
 		return schemas.Invalidf("the arguments of events_poll are not valid").With(bad...).
-			Try("correct what is listed and call events_poll again")
+			Try("correct what is listed and %s again", schemas.Do("events_poll"))
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (eventsSubscr
 		return eventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
 			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or [{"event":"*"}] for everything`, maxSubscribe).
 			With(schemas.Violation{Path: "/events", Msg: "is missing, empty or too long"}).
-			Try("call events_subscribe with action list to see the types there are")
+			Try("%s to see the types there are", schemas.Do("events_subscribe", "action", "list"))
 	}
 	return Transact(ctx, c, func(g access.Grant) (out eventsSubscribeOut, err error) {
 		m, err := mailboxOf(g)

@@ -137,7 +137,7 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	if len(c.args) > maxKeptArguments {
 		return schemas.Invalidf("the arguments have %d bytes", len(c.args)).Expecting("at most %d of a call that waits",
 			maxKeptArguments).
-			Try("call %s with shorter ones, or without a wait", c.Op.Name)
+			Try("%s with shorter ones, or without a wait", schemas.Do(c.Op.Name))
 	}
 	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args),
 		state: KeptWaiting}
@@ -158,7 +158,7 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 			maxKept)
 		if err == nil && n == 0 {
 			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait already", maxKept).
-				Try("cancel some of them, or call %s without a wait", c.Op.Name)
+				Try("cancel some of them, or %s without a wait", schemas.Do(c.Op.Name))
 		}
 		return err
 	})
@@ -296,7 +296,7 @@ type refusal struct {
 	Code       schemas.Code
 	Msg        string
 	Expected   string
-	Hint       string
+	Hint       schemas.Hint
 	Violations []schemas.Violation
 }
 

@@ -123,7 +123,7 @@ func (in memoryGroupIn) check() error {
 	}
 	if len(found) > 0 {
 		return schemas.Invalidf("%s needs more",
-			in.Action).Try("call memory_group again with what is listed").With(found...)
+			in.Action).Try("%s again with what is listed", schemas.Do("memory_group")).With(found...)
 	}
 	return nil
 }

@@ -116,8 +116,8 @@ func (o *Operation) Call(ctx context.Context, s *Service, caller Caller, args js
 	}
 	answer, err := o.run(ctx, c, c.args)
 	var bad *schemas.Error
-	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && bad.Hint == "" {
-		bad.Hint = "correct that and call " + o.Name + " again"
+	if errors.As(err, &bad) && bad.Code == schemas.CodeInvalid && len(bad.Hint) == 0 {
+		bad.Hint = schemas.Hintf("correct that and %s again", schemas.Do(o.Name))
 	}
 	return answer, err
 }
@@ -144,7 +144,7 @@ func (o *Operation) prepare(on *Service, caller Caller, args json.RawMessage) (*
 	}
 	if len(common.IdempotencyKey) > maxIdempotencyKey {
 		return nil, schemas.Invalidf("idempotency_key has %d bytes", len(common.IdempotencyKey)).
-			Expecting("at most %d", maxIdempotencyKey).Try("call %s again with a shorter one", o.Name)
+			Expecting("at most %d", maxIdempotencyKey).Try("%s again with a shorter one", schemas.Do(o.Name))
 	}
 	c := &Call{Node: on.Node, on: on, Op: o, Caller: caller, As: common.As, args: args, key: common.IdempotencyKey}
 	if c.key != "" {

@@ -167,9 +167,10 @@ func (c *Call) proveReturn(ctx context.Context, b *review.Batch,
 // badReturn is the one answer to every proof of a return that fails.
 func badReturn(cause error) error {
 	return schemas.Errorf(schemas.CodeUnauthenticated, "this return is not proven by the agent's key").
-		Expecting("the message of reintegrate, action challenge, for exactly what is handed in, signed within 60 " +
+		Expecting("the message of a challenge for exactly what is handed in, signed within 60 "+
 			"seconds").
-		Try("reintegrate with action challenge, sign its message, then repeat it with action submit").Because(cause)
+		Try("%s, sign its message, then repeat it with action submit",
+			schemas.Tool("reintegrate", "action", "challenge")).Because(cause)
 }
 
 // returned is the answer to a return: what became of what was brought, and the

@@ -79,8 +79,8 @@ func (c *Call) resolve(ctx context.Context) error {
 		for _, r := range refs {
 			id, err := r.kind.one(g, r.short)
 			if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeInvalid {
-				err = e.Try("call %s again with one of these",
-					c.Op.Name).With(schemas.Violation{Path: r.path, Msg: "is ambiguous"})
+				err = e.Try("%s again with one of these",
+					schemas.Do(c.Op.Name)).With(schemas.Violation{Path: r.path, Msg: "is ambiguous"})
 			}
 			if err != nil {
 				return err

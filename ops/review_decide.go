@@ -74,7 +74,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 	if len(in.Decisions) > review.MaxDecisions {
 		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d",
 			review.MaxDecisions).
-			Try("decide over more in further calls of review_decide")
+			Try("decide over more in further calls of %s", schemas.Tool("review_decide"))
 	}
 	out, err := Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
 		out := reviewDecideOut{Decided: []decidedOut{}}

@@ -95,7 +95,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 	doc, err := jsonschema.Decode(args)
 	if err != nil {
 		return nil, schemas.Invalidf("the arguments of %s are not JSON", o.Name).
-			Expecting("a JSON object").Try("call %s again with a JSON object", o.Name).Because(err)
+			Expecting("a JSON object").Try("%s again with a JSON object", schemas.Do(o.Name)).Because(err)
 	}
 	check, err := c.check()
 	if err != nil {
@@ -138,7 +138,7 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 		}
 	}
 	e := schemas.Invalidf("the arguments of %s are not valid", o.Name).
-		Try("correct what is listed and call %s again", o.Name).With(found...)
+		Try("correct what is listed and %s again", schemas.Do(o.Name)).With(found...)
 	if len(expected) == 0 {
 		expected = []string{c.arguments.takes("")}
 	}

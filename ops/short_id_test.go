@@ -61,7 +61,7 @@ func TestAnAmbiguousShortIDIsAnsweredWithItsCandidates(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, schemas.CodeInvalid, e.Code)
 	require.Contains(t, e.Msg, "stands for more than one item")
-	require.Contains(t, e.Hint, "memory_read_warm")
+	require.Contains(t, e.Hint.String(), "memory_read_warm")
 	candidates := strings.Split(strings.TrimPrefix(e.Expected, "one of "), ", ")
 	require.Len(t, candidates, 2)
 	for _, one := range candidates {

@@ -245,8 +245,8 @@ func (s slip) lacks(err error) string {
 		return "does not name " + s.field
 	case expected == "":
 		return "does not say what was expected"
-	case e.Hint == "" || !regexp.MustCompile(
-		`\b(agent|memory|events|task|swarm|trust|review)_[a-z_]+|cordelia |call|leave`).MatchString(e.Hint):
+	case len(e.Hint) == 0 || !regexp.MustCompile(
+		`\b(agent|memory|events|task|swarm|trust|review)_[a-z_]+|cordelia |call|leave`).MatchString(e.Hint.String()):
 		return "does not say what to call next"
 	}
 	return ""
@@ -262,5 +262,5 @@ func worded(err error) string {
 	for _, v := range e.Violations {
 		text += fmt.Sprintf("\n  - %s: %s", schemas.FieldPath(v.Path), v.Msg)
 	}
-	return text + "\n  expected: " + e.Expected + "\n  next: " + e.Hint
+	return text + "\n  expected: " + e.Expected + "\n  next: " + e.Hint.String()
 }

@@ -33,7 +33,7 @@ func (o taskCancelOut) Text() string {
 func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, error) {
 	if (in.TaskID == "") == (in.WorkID == "") {
 		return taskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id").
-			Try("task_status lists both; call task_cancel with one of them")
+			Try("%s lists both; %s with one of them", schemas.Tool("task_status"), schemas.Do("task_cancel"))
 	}
 	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
 		if in.TaskID != "" {

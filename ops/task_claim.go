@@ -131,7 +131,8 @@ func nothing(g access.Grant, in taskClaimIn) (string, error) {
 		return "", err
 	} else if in.Group != "" && !slices.Contains(scope.Groups, in.Group) {
 		return "", schemas.NotFoundf("there is no group %q here", schemas.Shorten(string(in.Group), 64)).
-			Expecting("a group you are a member of").Try("memory_group with action list shows them")
+			Expecting("a group you are a member of").
+			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
 	}
 	if !in.wanted().Any() {
 		in.LeaseSeconds, in.WaitSeconds = 0, 50

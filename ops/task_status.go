@@ -109,7 +109,7 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 	if wait > 0 && (in.WorkID == "" && in.TaskID == "" || in.State != "") {
 		return taskStatusOut{}, schemas.Invalidf("wait_seconds without one task or item to wait for").
 			Expecting("a task_id or a work_id beside it, and no state").Try(
-			"call task_status with one of them, or without a wait")
+			"%s with one of them, or without a wait", schemas.Do("task_status"))
 	}
 	var place taskPlace
 	if err := decodeCursor(in.Cursor, &place); err != nil {

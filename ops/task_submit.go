@@ -96,9 +96,9 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 		in.Request == "" || in.Answers != "" && in.TaskID == "" {
 		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
 			"one of request, intent, items, task_id or retry").
-			Try("call task_submit with a request for a task of the pipeline, an intent for one item, items for " +
-				"several, task_id with answers, or retry alone; tools, budget_seconds, replans, within_seconds and " +
-				"hold go with a request")
+			Try("%s with a request for a task of the pipeline, an intent for one item, items for several, task_id "+
+				"with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a "+
+				"request", schemas.Do("task_submit"))
 	}
 	if in.Request != "" || in.TaskID != "" {
 		return submitRequest(ctx, c, in)
@@ -131,7 +131,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 	if in.Within < 0 || in.Within > maxAhead || in.Budget > maxAhead {
 		return taskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting(
 			"0–%d seconds", maxAhead).
-			Try("correct it and call task_submit again")
+			Try("correct it and %s again", schemas.Do("task_submit"))
 	}
 	r := controller.Request{Request: in.Request, Intent: in.Intent, Group: in.Group, Tools: in.Tools,
 		Budget:  time.Duration(in.Budget) * time.Second,
@@ -162,7 +162,7 @@ func (in taskSubmitIn) drafts(now int64) ([]work.Draft, error) {
 		if t.After < 0 || t.After > maxAhead || t.Within < 0 || t.Within > maxAhead {
 			return nil, schemas.Invalidf("after_seconds or within_seconds of item %d is out of range",
 				i).Expecting("0–%d seconds from now", maxAhead).
-				Try("correct them and call task_submit again")
+				Try("correct them and %s again", schemas.Do("task_submit"))
 		}
 		if t.After > 0 {
 			d.NotBefore = now + int64(t.After)*1e6

@@ -21,7 +21,7 @@ func (c *Call) waitOf(seconds int) (time.Duration, error) {
 	}
 	if seconds < 0 || seconds > most {
 		return 0, schemas.Invalidf("wait_seconds is %d", seconds).Expecting("0–%d", most).
-			Try("call %s again with a wait in that range", c.Op.Name)
+			Try("%s again with a wait in that range", schemas.Do(c.Op.Name))
 	}
 	return time.Duration(seconds) * time.Second, nil
 }

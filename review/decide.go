@@ -85,7 +85,7 @@ func Decide(g access.Grant, decisions []Decision, rest schemas.GroupID, tainted 
 	}
 	if len(decisions) > MaxDecisions || len(decisions) == 0 && rest == "" {
 		return nil, schemas.Invalidf("%d decisions", len(decisions)).Expecting("1 to %d, or reject_rest", MaxDecisions).
-			Try("review_list shows what waits; decide over more in further calls")
+			Try("%s shows what waits; decide over more in further calls", schemas.Tool("review_list"))
 	}
 	var out []Decided
 	var of []row // what each of out is about; empty for work
@@ -164,7 +164,7 @@ func approve(g access.Grant, r row, hash string, tainted bool) (memory.Written, 
 	if err != nil || subtle.ConstantTimeCompare(shown, now) != 1 || subtle.ConstantTimeCompare(r.hash, now) != 1 {
 		return memory.Written{}, schemas.Conflictf("the content of %s is not what was shown", r.id).
 			Expecting("the hash of the present content, after looking at it").Try(
-			`review_list {"ids": [%q]} shows it, with its hash`, r.id)
+			"%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{r.id}))
 	}
 	reason, err := personNeeded(g, r, items[0], tainted)
 	if err != nil {
@@ -214,7 +214,7 @@ func inPersonOnly() error {
 func mayReview(g access.Grant, author schemas.EntityID) error {
 	if author == g.Actor() {
 		return schemas.Deniedf("nobody reviews what is their own").Try(
-			"wait for the parent; review.closed comes with events_poll")
+			"wait for the parent; review.closed comes with %s", schemas.Tool("events_poll"))
 	}
 	if len(g.Via()) > 0 {
 		return inPersonOnly()
@@ -225,7 +225,7 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 	}
 	if !above {
 		return schemas.Deniedf("the author's parent or the human above it reviews this").Try(
-			"leave it to them; review_list shows what waits for you")
+			"leave it to them; %s shows what waits for you", schemas.Tool("review_list"))
 	}
 	return nil
 }
@@ -235,14 +235,16 @@ func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reaso
 	result schemas.ItemID) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(r.state, on)
 	if !ok {
-		return to, schemas.Conflictf("%s was %s already", r.id, r.state).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was %s already", r.id, r.state).
+			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
 	n, err := g.Tx().Exec(updateReview, to, by, g.Tx().Micros(), reason, result, r.id)
 	if err != nil {
 		return to, fmt.Errorf("write decision: %w", err)
 	}
 	if n != 1 {
-		return to, schemas.Conflictf("%s was decided already", r.id).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was decided already", r.id).
+			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
 	return to, g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target,
 		"author": r.author, "by": by,
@@ -375,5 +377,5 @@ func readable(g access.Grant) (string, error) {
 
 func nothingWaits(ref string) error {
 	return schemas.NotFoundf("nothing waits for you under %q",
-		ref).Expecting("an id that review_list shows").Try("review_list shows what waits")
+		ref).Expecting("the id of something that waits").Try("%s shows what waits", schemas.Tool("review_list"))
 }

@@ -125,7 +125,8 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 		return out, schemas.Errorf(schemas.CodeBusy,
 			"%d proposals of this agent wait for a decision, so it proposes no more", open).
 			Expecting("at most %d", MaxProposals).
-			Try("wait until %s decided: review.closed comes with events_poll", strings.Join(out.Deciders, " or "))
+			Try("wait until %s decided: review.closed comes with %s", strings.Join(out.Deciders, " or "),
+				schemas.Tool("events_poll"))
 	}
 	if _, err := g.Tx().Exec(insertProposal, out.ID, g.Actor(), t.Item, t.Staging, t.Target, t.Supersedes, words,
 		p.person, t.Added,
@@ -266,7 +267,8 @@ func mayDecide(g access.Grant, d Decision, list []proposal, tainted bool) error 
 	var now []byte
 	for _, p := range list {
 		if p.state != schemas.ReviewPending {
-			return schemas.Conflictf("%s was %s already", p.id, p.state).Try("review_list shows what waits")
+			return schemas.Conflictf("%s was %s already", p.id, p.state).
+				Try("%s shows what waits", schemas.Tool("review_list"))
 		}
 		if !d.Approve {
 			continue
@@ -298,7 +300,7 @@ func mayDecide(g access.Grant, d Decision, list []proposal, tainted bool) error 
 	if named, err := hex.DecodeString(d.Hash); err != nil || subtle.ConstantTimeCompare(named, now) != 1 {
 		return schemas.Conflictf("the content of %s is not what was shown", d.ID).
 			Expecting("the hash of the present content, after looking at it").
-			Try(`review_list {"ids": [%q]} shows it, with its hash`, d.ID)
+			Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{d.ID}))
 	}
 	return nil
 }
@@ -353,14 +355,16 @@ func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, 
 	result schemas.ItemID) (schemas.ReviewState, error) {
 	to, _, ok := schemas.NextReview(p.state, on)
 	if !ok {
-		return to, schemas.Conflictf("%s was %s already", p.id, p.state).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was %s already", p.id, p.state).
+			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
 	n, err := g.Tx().Exec(updateProposal, to, by, g.Tx().Micros(), reason, result, p.id)
 	if err != nil {
 		return to, fmt.Errorf("write decision: %w", err)
 	}
 	if n != 1 {
-		return to, schemas.Conflictf("%s was decided already", p.id).Try("review_list shows what waits")
+		return to, schemas.Conflictf("%s was decided already", p.id).
+			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
 	return to, g.Audit("review/"+p.id, map[string]any{"state": to, "item": p.Item, "target": p.Target,
 		"author": p.author, "by": by,

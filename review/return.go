@@ -101,7 +101,8 @@ func mayReturn(g access.Grant) (schemas.Agent, error) {
 	}
 	if self.AgentType == "" || !self.Capabilities.Autonomous {
 		return self, schemas.Deniedf("only autonomous agents come back from work of their own").
-			Try("write with memory_write_warm; a parent that may can set autonomous with agent_capabilities")
+			Try("write with %s; a parent that may can set autonomous with %s", schemas.Tool("memory_write_warm"),
+				schemas.Tool("agent_capabilities"))
 	}
 	return self, nil
 }
@@ -144,7 +145,8 @@ func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
 	}
 	if open >= MaxOpen {
 		return schemas.Conflictf("%d returns of this agent wait for review", open).Expecting("at most %d", MaxOpen).
-			Try("wait for review.closed with events_poll, or take one back: reintegrate with action withdraw")
+			Try("wait for review.closed with %s, or take one back: %s", schemas.Tool("events_poll"),
+				schemas.Tool("reintegrate", "action", "withdraw"))
 	}
 	var missing []schemas.Violation
 	asked := map[schemas.GroupID]bool{}
@@ -166,7 +168,7 @@ func mayStage(g access.Grant, b *Batch, me schemas.EntityID) error {
 	}
 	if len(missing) > 0 {
 		return schemas.NotFoundf("nothing was handed in: not all of the groups are here").
-			Try("memory_group with action list shows your groups").With(missing...)
+			Try("%s shows your groups", schemas.Tool("memory_group", "action", "list")).With(missing...)
 	}
 	return nil
 }

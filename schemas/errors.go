@@ -62,7 +62,7 @@ type Error struct {
 	Code       Code
 	Msg        string      // what is so, one sentence
 	Expected   string      // what would have been right; may be empty
-	Hint       string      // what to do next, naming a tool or command
+	Hint       Hint        // what to do next
 	Violations []Violation // every violation found, for CodeInvalid
 	Err        error       // cause, for the log only; never shown to a caller
 }
@@ -78,8 +78,8 @@ func (e *Error) Error() string {
 	if e.Expected != "" {
 		b.WriteString(" (expected: " + e.Expected + ")")
 	}
-	if e.Hint != "" {
-		b.WriteString(". Next: " + e.Hint)
+	if len(e.Hint) > 0 {
+		b.WriteString(". Next: " + e.Hint.String())
 	}
 	return b.String()
 }
@@ -99,9 +99,9 @@ func (e *Error) Expecting(format string, args ...any) *Error {
 	return e
 }
 
-// Try returns e with the next step.
+// Try returns e with the next step; each argument that is a Call is worded by the face.
 func (e *Error) Try(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
+	e.Hint = Hintf(format, args...)
 	return e
 }
 

@@ -140,7 +140,8 @@ func (c *checker) misplaced() error {
 		return nil
 	}
 	return schemas.Invalidf("the task was not submitted: it does not fit how the swarm works").
-		Try("swarm_status shows its strategy and its slots; mend what is named, and submit again").With(c.found...)
+		Try("%s shows its strategy and its slots; mend what is named, and submit again", schemas.Tool("swarm_status")).
+		With(c.found...)
 }
 
 // maxHandedOn bounds the ids of one result that are looked at.

@@ -170,7 +170,7 @@ func (b *building) approve(groups []schemas.GroupID) error {
 		if !able {
 			return schemas.Deniedf("%s could not write to %s; nothing was made", b.plan.manifest.CoordinatorAgentID,
 				id).
-				Try("widen its groups with agent_capabilities, or give the coordinator a slot")
+				Try("widen its groups with %s, or give the coordinator a slot", schemas.Tool("agent_capabilities"))
 		}
 	}
 	return nil

@@ -109,9 +109,9 @@ func (b *building) resume() error {
 	case s.creator != b.g.Actor():
 		return schemas.Deniedf(
 			"only who made the swarm, and those above, add to it, because the agents are theirs").Try(
-			"ask its maker; swarm_status shows the swarm")
+			"ask its maker; %s shows the swarm", schemas.Tool("swarm_status"))
 	case s.ended != 0:
-		return schemas.Conflictf("%s has ended", s.id).Try("make a new one with swarm_create")
+		return schemas.Conflictf("%s has ended", s.id).Try("make a new one with %s", schemas.Tool("swarm_create"))
 	}
 	b.out.ID, b.strategy, b.leader = s.id, s.strategy, s.coordinator
 	known, err := slotsOf(b.g, s.id)
@@ -211,7 +211,7 @@ func (b *building) name() error {
 	} else if !above {
 		return schemas.Deniedf("%s is neither you nor below you, so you cannot make it coordinate", ref).
 			Expecting("your own name, or that of an agent below you").Try(
-			"agent_list shows those; or give the coordinator a slot")
+			"%s shows those; or give the coordinator a slot", schemas.Tool("agent_list"))
 	}
 	b.leader = id
 	return nil

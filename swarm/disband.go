@@ -67,7 +67,7 @@ func Disband(g access.Grant, e Ending, retire Retire) (Ended, error) {
 		return out, err
 	} else if !runs {
 		return out, schemas.Deniedf("only the coordinator of %s, who made it, and those above end it",
-			s.id).Try("ask them; swarm_status names the coordinator")
+			s.id).Try("ask them; %s names the coordinator", schemas.Tool("swarm_status"))
 	}
 	if s.ended != 0 {
 		return s.again(e)
@@ -122,7 +122,8 @@ func (s record) again(e Ending) (Ended, error) {
 	return Ended{SwarmID: e.Swarm}, schemas.Conflictf(
 		"%s has ended already, and this call asks for more than ended it; nothing was shared", s.id).
 		Expecting("the same share, share_with and synthesis_item as then, or none").
-		Try(`share a finding of it: memory_share {"id": ID, "group": GROUP}; its archive: memory_read_warm {"ids": [%q]}`, first.ArchiveID)
+		Try("share a finding of it: %s; its archive: %s", schemas.Tool("memory_share", "id", "ID", "group", "GROUP"),
+			schemas.Tool("memory_read_warm", "ids", []any{first.ArchiveID}))
 }
 
 // merged refuses a synthesis that leaves findings out.
@@ -141,7 +142,8 @@ func (s record) merged(g access.Grant, groups []schemas.GroupID, synthesis schem
 	refusal := schemas.Conflictf("%s not in the synthesis; nothing was changed",
 		schemas.Count(len(missing), "finding is", "findings are")).
 		Expecting("an item of the swarm's group by its coordinator, with derived_from naming every finding").
-		Try("write it again with memory_write_warm and those in derived_from, or leave synthesis_item out")
+		Try("write it again with %s and those in derived_from, or leave synthesis_item out",
+			schemas.Tool("memory_write_warm"))
 	for _, id := range missing[:min(len(missing), maxUnmerged)] {
 		refusal = refusal.With(schemas.Violation{Path: "/synthesis_item", Msg: "is not derived from " + string(id)})
 	}

@@ -227,5 +227,5 @@ func (c *checker) refusal(msg, tool string) error {
 	if len(c.found) == 0 {
 		return nil
 	}
-	return schemas.Invalidf("%s", msg).Try("correct what is listed and call %s again", tool).With(c.found...)
+	return schemas.Invalidf("%s", msg).Try("correct what is listed and %s again", schemas.Do(tool)).With(c.found...)
 }

@@ -38,7 +38,7 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 		&s.created, &s.ended, &s.answer)
 	if errors.Is(err, store.ErrNoRows) {
 		return s, schemas.NotFoundf("there is no swarm %s here", strconv.Quote(brief(string(id)))).
-			Expecting("the id of a swarm you are in or made").Try("swarm_status without arguments lists your swarms")
+			Expecting("the id of a swarm you are in or made").Try("%s lists your swarms", schemas.Alone("swarm_status"))
 	}
 	if err != nil {
 		return s, fmt.Errorf("read swarm: %w", err)

@@ -81,7 +81,8 @@ func Assess(g access.Grant, v Verdict) (Given, error) {
 	}
 	if !schemas.IsAgentID(string(v.On.Author)) {
 		return Given{}, schemas.Invalidf("a person wrote this item, and people are not scored").
-			Try("assess what agents wrote; a person's item is corrected with memory_write_warm and supersedes")
+			Try("assess what agents wrote; a person's item is corrected with %s and supersedes",
+				schemas.Tool("memory_write_warm"))
 	}
 	chain, err := g.ChainOf(v.On.Author)
 	if err != nil {

@@ -58,7 +58,8 @@ func scored(g access.Grant, ref string) (schemas.EntityID, error) {
 		return "", access.NotKnown(ref)
 	}
 	if !schemas.IsAgentID(string(id)) {
-		return "", schemas.Invalidf("people are not scored").Try("name an agent; agent_list shows those below you")
+		return "", schemas.Invalidf("people are not scored").
+			Try("name an agent; %s shows those below you", schemas.Tool("agent_list"))
 	}
 	return id, nil
 }

@@ -38,5 +38,6 @@ func answers(tx *store.Tx, r row, p *Report) error {
 	}
 	return schemas.Invalidf("the result is not what the item asks for; it is still yours").
 		Expecting("a result that fits the answer_schema of its brief").
-		Try("correct what is listed and call task_report again, or report it as failed with a note").With(found...)
+		Try("correct what is listed and %s again, or report it as failed with a note", schemas.Do("task_report")).
+		With(found...)
 }

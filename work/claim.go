@@ -47,7 +47,7 @@ func CheckLease(d time.Duration) (time.Duration, error) {
 	if d < MinLease || d > MaxLease {
 		return 0, schemas.Invalidf("a lease of %s", d).Expecting("%d–%d seconds", int(MinLease.Seconds()),
 			int(MaxLease.Seconds())).
-			Try("call task_claim again with lease_seconds in that range; any call extends a lease")
+			Try("%s again with lease_seconds in that range; any call extends a lease", schemas.Do("task_claim"))
 	}
 	return d, nil
 }
@@ -157,7 +157,8 @@ func (w Wanted) accepts(g access.Grant, held row) error {
 	}
 	return schemas.Conflictf("you hold other work, %s, and an agent holds one item at a time", held.id).
 		Expecting("a report of the work you hold, or a claim without work_id, task_id, group and swarm to see it again").
-		Try(`hand it back: task_report {"work_id": %q, "fence": %d, "outcome": "released"}`, held.id, held.fence)
+		Try("hand it back: %s", schemas.Tool("task_report", "work_id", held.id, "fence", held.fence, "outcome",
+			"released"))
 }
 
 // Offers reports whether anything the actor could take is or was of this role.

@@ -21,7 +21,7 @@ func Cancel(g access.Grant, task, id string) (n int, err error) {
 		return 0, err
 	}
 	if n, err = cancel(g, found); err == nil && n == 0 {
-		err = schemas.Conflictf("all of this work has ended").Try("task_status shows how")
+		err = schemas.Conflictf("all of this work has ended").Try("%s shows how", schemas.Tool("task_status"))
 	}
 	return n, err
 }
@@ -162,14 +162,14 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 // shown with: CodeConflict, as of one over another content.
 func Hashless(id string) error {
 	return schemas.Conflictf("the decision over %s names no hash", id).Expecting("the id with the hash that was shown").
-		Try(`review_list {"ids": [%q]} shows it, with its hash`, id)
+		Try("%s shows it, with its hash", schemas.Tool("review_list", "ids", []any{id}))
 }
 
 // OtherResult is the error of a decision over a result with the hash of another:
 // CodeConflict.
 func OtherResult(id string) error {
 	return schemas.Conflictf("this is not the result that was shown").Try(
-		`review_list {"ids": [%q]} shows the present one, with its hash`, id)
+		"%s shows the present one, with its hash", schemas.Tool("review_list", "ids", []any{id}))
 }
 
 func forPerson(g access.Grant, id string) (row, error) {

@@ -74,7 +74,7 @@ func (r *row) move(on schemas.Trigger) (schemas.By, error) {
 	to, by, ok := schemas.NextWork(r.state, on)
 	if !ok {
 		return by, schemas.Conflictf("this work is %s; %s does not apply to it", r.state,
-			on).Try("task_status shows it")
+			on).Try("%s shows it", schemas.Tool("task_status"))
 	}
 	r.state = to
 	return by, nil
@@ -110,7 +110,7 @@ func load(g access.Grant, n int64) (row, error) {
 // NotKnown is the answer for what is absent and what is hidden.
 func NotKnown() error {
 	return schemas.NotFoundf("there is no such work here").Expecting("a task_id for a task, a work_id for one item").
-		Try("task_status without arguments lists the work you may see")
+		Try("%s lists the work you may see", schemas.Alone("task_status"))
 }
 
 // told collects what became ready in a transaction: one event for each pool,

@@ -118,7 +118,7 @@ func TestRefusalsNameTheNextStep(t *testing.T) {
 		"call task_submit again": empty} {
 		var e *schemas.Error
 		require.ErrorAs(t, err, &e)
-		require.Contains(t, e.Hint, next)
+		require.Contains(t, e.Hint.String(), next)
 	}
 }
 

@@ -75,7 +75,7 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 	}
 	if bad != nil {
 		return nil, schemas.Invalidf("the report was not taken").
-			Try("correct what is listed and call task_report again; the lease is still yours").With(bad...)
+			Try("correct what is listed and %s again; the lease is still yours", schemas.Do("task_report")).With(bad...)
 	}
 	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
 	if len(evidence) > 0 {
@@ -85,7 +85,7 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 		}
 		if r.evidence = string(text); len(text) > maxProof {
 			return nil, schemas.Invalidf("the report was not taken").Try(
-				"keep the ends that show most and call task_report again; the lease is still yours").
+				"keep the ends that show most and %s again; the lease is still yours", schemas.Do("task_report")).
 				With(schemas.Violation{Path: "/evidence",
 					Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
 		}
@@ -126,14 +126,14 @@ func (r Receipt) Stale() error {
 		return schemas.Conflictf(
 			"this lease was already reported: %s; this report differs, does not count, and was kept for the operator",
 			r.Before).
-			Try("take other work with task_claim")
+			Try("take other work with %s", schemas.Tool("task_claim"))
 	}
 	if !r.Late {
 		return nil
 	}
 	return schemas.Conflictf("the lease with fence %d has ended; this report does not count, and was kept for the "+
 		"operator", r.Fence).
-		Try("stop working on it and take other work with task_claim")
+		Try("stop working on it and take other work with %s", schemas.Tool("task_claim"))
 }
 
 // Review says whether a person looks at what an agent reports before it counts.
@@ -160,8 +160,8 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	if errors.Is(err, store.ErrNoRows) {
 		return Receipt{}, schemas.NotFoundf("you never held work %q with fence %d",
 			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
-			Expecting("work_id and fence as task_claim gave them").Try(
-			"call task_claim, which gives back the item you hold")
+			Expecting("work_id and fence as the claim gave them").Try(
+			"%s, which gives back the item you hold", schemas.Do("task_claim"))
 	}
 	if err != nil {
 		return Receipt{}, fmt.Errorf("read lease: %w", err)

@@ -141,7 +141,7 @@ func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Subm
 	}
 	if bad != nil {
 		return nil, schemas.Invalidf("the task was not submitted").
-			Try("correct what is listed and call task_submit again").With(bad...)
+			Try("correct what is listed and %s again", schemas.Do("task_submit")).With(bad...)
 	}
 	return s, nil
 }
@@ -290,7 +290,8 @@ func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, e
 	if !in {
 		return l, schemas.Invalidf("%s could not claim this work",
 			d.AssignedTo).Expecting("a member of the group, or without one an agent below you").
-			Try("memory_group with action read lists members, agent_list the agents below you")
+			Try("%s lists members, %s the agents below you", schemas.Tool("memory_group", "action", "read"),
+				schemas.Tool("agent_list"))
 	}
 	people[at], l.assigned = id, id
 	return l, nil

@@ -26,10 +26,10 @@ func (a *app) complain(err error) {
 		say("  %s %s\n", block(field(v.Path)), block(v.Msg))
 	}
 	if e.Expected != "" {
-		say("expected: %s\n", block(a.commands(e.Expected)))
+		say("expected: %s\n", block(e.Expected))
 	}
-	if e.Hint != "" {
-		say("next: %s\n", block(a.commands(e.Hint)))
+	if len(e.Hint) > 0 {
+		say("next: %s\n", block(a.hint(e.Hint)))
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)

@@ -151,7 +151,7 @@ func unusable(home node.Home, err error) error {
 		Try("mend it, or move it away to use the defaults")
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
 		refusal.Expected = e.Expected
-		if e.Hint != "" {
+		if len(e.Hint) > 0 {
 			refusal.Hint = e.Hint
 		}
 	}

@@ -77,7 +77,7 @@ func messageOf(err error) string {
 
 func hintOf(err error) string {
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
-		return e.Hint
+		return e.Hint.String()
 	}
 	return ""
 }

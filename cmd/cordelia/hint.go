@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // said is a twin as a command, for texts that name its operation.
@@ -23,6 +24,23 @@ type said struct {
 // its commands is meant.
 var named = regexp.MustCompile(
 	`(?:\b(call|run:?) )?\b([a-z]+(?:_[a-z]+)*)\b(?:(?:,| with)?(?: the)? action[ =](\w+)|( without arguments)?)`)
+
+// hint words what to do next for a terminal: its calls as commands.
+func (a *app) hint(h schemas.Hint) string {
+	return h.In(nil, func(c schemas.Call) string {
+		given := map[string]json.RawMessage{}
+		for _, arg := range c.Args {
+			if raw, err := json.Marshal(arg.Value); err == nil { // of texts, numbers and lists
+				given[arg.Name] = raw
+			}
+		}
+		command := a.command(c.Tool, given, c.Bare)
+		if c.Do {
+			return "run " + command
+		}
+		return command
+	})
+}
 
 // commands names the commands where a text that was written for tools names those:
 // whoever reads it is at a terminal.

@@ -9,46 +9,37 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/ops"
+	"cordelia/schemas"
 )
 
-// What is worded for tools names commands to whoever is at a terminal.
+// A hint names its calls as commands at a terminal.
 func TestHintsNameCommands(t *testing.T) {
 	a := &app{}
 	a.rootCommand(nil)
-	for tool, want := range map[string]string{
-		"agent_list shows the agents below you": "cordelia agent " +
-			"list shows the agents below you",
-		"correct what is listed and call memory_search again": "correct what is " +
-			"listed and run cordelia memory search again",
-		"memory_group with action list shows your groups; agent_list does not": "cordelia memory " +
-			"group list shows your groups; cordelia agent list does not",
-		"with memory_group, action add, role owner": "with cordelia " +
-			"memory group add, role owner",
-		"memory_session action=start": "cordelia memory " +
-			"session start",
-		"see memory_group": "see cordelia " +
-			"memory group",
-		"task_status without arguments lists the work you may see": "cordelia task list " +
-			"lists the work you may see",
-		"task_status with the task_id shows it": "cordelia task show " +
-			"with the task_id shows it",
-		`agent_list {"agent": "scout"}`: "cordelia agent " +
-			"show scout",
-		`task_status {"work_id": "7", "detail": true}; then`: "cordelia task show " +
-			"7 --detail; then",
-		`task_report {"work_id": "7", "fence": 2, "outcome": "done", "result": {"a": "it's"}}`:                                   `cordelia task report 7 done --fence 2 --result '{"a": "it'\''s"}'`,
-		`widen them: agent_capabilities {"agent": "w", "groups": ["a","b"], "capabilities": {"memory_read": {"groups": ["a"]}}}`: `widen them: cordelia agent capabilities w --capabilities '{"memory_read": {"groups": ["a"]}}' --group a --group b`,
-		`resume it: agent_lifecycle {"agent": "scout", "action": "resume"}`:                                                      "resume it: cordelia agent resume scout",
-		`agent_capabilities {"agent": "scout"} shows its tools`:                                                                  "cordelia agent capabilities scout shows its tools",
-		`task_report {"result": {…}}`:          `cordelia task report {"result": {…}}`,
-		"give work_id and max_parallel_ops":    "give work_id and max_parallel_ops",
-		"cordelia review shows what waits":     "cordelia review shows what waits",
-		"":                                     "",
-		"agent_lifecycle with action resume":   "cordelia agent resume",
-		"agent_lifecycle reactivates it until": "cordelia agent reactivates it until",
-		"a_b agent_lists":                      "a_b agent_lists",
+	for want, hint := range map[string]schemas.Hint{
+		"cordelia agent list shows the agents": schemas.Hintf("%s shows the agents", schemas.Tool("agent_list")),
+		"correct it and run cordelia memory search again": schemas.Hintf("correct it and %s again",
+			schemas.Do("memory_search")),
+		"cordelia memory group list shows them": schemas.Hintf("%s shows them",
+			schemas.Tool("memory_group", "action", "list")),
+		"see cordelia memory group":    schemas.Hintf("see %s", schemas.Tool("memory_group")),
+		"cordelia task list lists all": schemas.Hintf("%s lists all", schemas.Alone("task_status")),
+		"cordelia task show with it":   schemas.Hintf("%s with it", schemas.Tool("task_status")),
+		"cordelia agent show scout":    schemas.Hintf("%s", schemas.Tool("agent_list", "agent", "scout")),
+		"cordelia task show 7 --detail; then": schemas.Hintf("%s; then",
+			schemas.Tool("task_status", "work_id", "7", "detail", true)),
+		`cordelia task report 7 done --fence 2 --result '{"a":"it'\''s"}'`: schemas.Hintf("%s",
+			schemas.Tool("task_report", "work_id", "7", "fence", 2, "outcome", "done",
+				"result", map[string]any{"a": "it's"})),
+		"cordelia agent capabilities w --capabilities '{\"ttl_seconds\":5}' --group a --group b": schemas.Hintf("%s",
+			schemas.Tool("agent_capabilities", "agent", "w", "groups", []string{"a", "b"},
+				"capabilities", map[string]int{"ttl_seconds": 5})),
+		"resume it: cordelia agent resume scout": schemas.Hintf("resume it: %s",
+			schemas.Tool("agent_lifecycle", "agent", "scout", "action", "resume")),
+		"cordelia agent resume":                  schemas.Hintf("%s", schemas.Tool("agent_lifecycle", "action", "resume")),
+		"words alone, such as task_status, stay": schemas.Hintf("words alone, such as task_status, stay"),
 	} {
-		require.Equal(t, want, a.commands(tool))
+		require.Equal(t, want, a.hint(hint))
 	}
 }
 
@@ -57,7 +48,7 @@ func TestEveryOperationIsACommand(t *testing.T) {
 	a := &app{}
 	a.rootCommand(nil)
 	for _, o := range ops.Catalogue() {
-		require.True(t, strings.HasPrefix(a.commands(o.Name), "cordelia ") || o.Name == "review_decide", o.Name)
+		require.True(t, strings.HasPrefix(a.hint(schemas.Hintf("%s", schemas.Tool(o.Name))), "cordelia ") || o.Name == "review_decide", o.Name)
 	}
 }
 

@@ -177,7 +177,7 @@ func (p *setupPlan) planClients(m clientsettings.Machine) error {
 		return err
 	}
 	var refused []schemas.Violation
-	code, hint := schemas.CodeInvalid, ""
+	code, hint := schemas.CodeInvalid, schemas.Hint(nil)
 	for _, c := range picked {
 		plan := p.planClient
 		if c.Plugin != "" {
@@ -193,8 +193,10 @@ func (p *setupPlan) planClients(m clientsettings.Machine) error {
 		}
 	}
 	if len(refused) > 0 {
-		return schemas.Errorf(code, "nothing was touched, because a client's settings cannot be edited").With(
-			refused...).Try("%s", hint)
+		refusal := schemas.Errorf(code, "nothing was touched, because a client's settings cannot be edited").With(
+			refused...)
+		refusal.Hint = hint
+		return refusal
 	}
 	if len(picked) == 0 {
 		p.notes = append(p.notes, "No client was found. When you have one, run setup again, or name it: --client "+

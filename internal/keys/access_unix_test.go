@@ -65,7 +65,7 @@ func TestLoadFileRefuses(t *testing.T) {
 			c.harm(t, path)
 			_, err = LoadFile(path, nil)
 			e := requireCode(t, c.code, err)
-			require.Contains(t, e.Hint, c.hint)
+			require.Contains(t, e.Hint.String(), c.hint)
 		})
 	}
 }
@@ -92,7 +92,7 @@ func TestCreateFileRefusesOpenFolder(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.Chmod(folder, 0o777))
 	e := requireCode(t, schemas.CodeDenied, CreateFile(filepath.Join(folder, "agent.key"), agentFile(t), nil))
-	require.Contains(t, e.Hint, "chmod 700")
+	require.Contains(t, e.Hint.String(), "chmod 700")
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -117,7 +117,7 @@ func TestOwner(t *testing.T) {
 	other := asUser{info, *info.Sys().(*syscall.Stat_t)}
 	other.stat.Uid++
 	e := requireCode(t, schemas.CodeDenied, checkFile(path, other))
-	require.Contains(t, e.Hint, "chown")
+	require.Contains(t, e.Hint.String(), "chown")
 
 	if os.Geteuid() == 0 { // the whole way, where it can be arranged
 		require.NoError(t, os.Chown(path, 12345, -1))

@@ -62,7 +62,7 @@ func requireCode(t *testing.T, want schemas.Code, err error) *schemas.Error {
 	var e *schemas.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, want, e.Code, e.Error())
-	require.NotEmpty(t, e.Expected+e.Hint, e.Error())
+	require.NotEmpty(t, e.Expected+e.Hint.String(), e.Error())
 	return e
 }
 

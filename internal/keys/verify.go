@@ -65,5 +65,5 @@ func smallOrder(y string) bool {
 func weakKey(how string) error {
 	return schemas.Invalidf("the public key %s: signatures under it prove nothing", how).
 		Expecting("the public key of a freshly made Ed25519 key pair").
-		Try("make a new key pair, or leave public_key out and agent_register makes one")
+		Try("make a new key pair, or leave public_key out and %s makes one", schemas.Tool("agent_register"))
 }

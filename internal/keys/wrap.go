@@ -99,7 +99,7 @@ func Open(parent Identity, blob []byte) (Identity, error) {
 	case len(blob) != SealedSize || string(blob[:len(wrapMagic)]) != wrapMagic:
 		return Identity{}, schemas.Invalidf("this is not a sealed key").
 			Expecting("%d bytes that begin with %s", SealedSize, wrapMagic).
-			Try("pass private_key_encrypted as agent_register returned it")
+			Try("pass private_key_encrypted as %s returned it", schemas.Tool("agent_register"))
 	case blob[4] != wrapVersion || blob[5] != wrapSuite:
 		return Identity{}, schemas.Invalidf("the sealed key has version %d, suite %d", blob[4], blob[5]).
 			Expecting("version %d, suite %d", wrapVersion, wrapSuite).
@@ -147,7 +147,8 @@ func badRecipient(err error) error {
 
 func altered(err error) error {
 	return schemas.Invalidf("the sealed key does not open: it was altered, or is not this agent's").
-		Try("pass private_key_encrypted whole, as agent_register returned it, or register the agent again").Because(err)
+		Try("pass private_key_encrypted whole, as %s returned it, or register the agent again",
+			schemas.Tool("agent_register")).Because(err)
 }
 
 func keyID(public []byte) [sha256.Size]byte { return sha256.Sum256(public) }

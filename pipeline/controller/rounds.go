@@ -137,7 +137,7 @@ func (s *subtask) move(on schemas.Trigger) error {
 	to, _, ok := schemas.NextSubTask(s.state, on)
 	if !ok {
 		return schemas.Conflictf("subtask %s is %s; %s does not apply to it", s.id, s.state,
-			on).Try("task_status with the task_id shows it")
+			on).Try("%s with the task_id shows it", schemas.Tool("task_status"))
 	}
 	s.state = to
 	return nil

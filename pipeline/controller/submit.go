@@ -77,7 +77,7 @@ func (r *Request) check() error {
 	}
 	if bad != nil {
 		return schemas.Invalidf("the task was not submitted").Try(
-			"correct what is listed and call task_submit again").With(bad...)
+			"correct what is listed and %s again", schemas.Do("task_submit")).With(bad...)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	}
 	if t.state != schemas.TaskClarifying {
 		return Submitted{}, schemas.Conflictf("this task is %s: nothing is asked",
-			t.state).Try("task_status with its task_id shows it")
+			t.state).Try("%s with its task_id shows it", schemas.Tool("task_status"))
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
@@ -241,7 +241,8 @@ func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
 		return 0, err
 	}
 	if t.state.Final() {
-		return 0, schemas.Conflictf("this task is over: %s", t.state).Try("task_status with its task_id shows it")
+		return 0, schemas.Conflictf("this task is over: %s", t.state).
+			Try("%s with its task_id shows it", schemas.Tool("task_status"))
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {

@@ -151,7 +151,7 @@ func (t *task) move(on schemas.Trigger) error {
 	to, _, ok := schemas.NextTask(t.state, on)
 	if !ok {
 		return schemas.Conflictf("this task is %s; %s does not apply to it", t.state,
-			on).Try("task_status with its task_id shows it")
+			on).Try("%s with its task_id shows it", schemas.Tool("task_status"))
 	}
 	t.state = to
 	return nil

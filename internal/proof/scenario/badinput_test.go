@@ -44,7 +44,7 @@ func TestWrongInputIsNamed(t *testing.T) {
 			require.True(t, errors.As(err, &e), "%s %s: %v", o.Name, compact(args), err)
 			require.Equal(t, schemas.CodeInvalid, e.Code, "%s %s: %v", o.Name, compact(args), err)
 			require.NotEmpty(t, e.Expected, "%s says what is expected", o.Name)
-			require.Contains(t, e.Hint, o.Name, "the next call is named")
+			require.Contains(t, e.Hint.String(), o.Name, "the next call is named")
 			for _, v := range e.Violations {
 				require.LessOrEqual(t, strings.Count(v.Msg, "one of "), 1, "%s: the values are listed once: %s", o.Name,
 					v)
