@@ -150,7 +150,7 @@ func TestConsultedShowsNobodyMore_INV_ASKED(t *testing.T) {
 			encode(t, obj{"decisions": []obj{{"id": id, "decision": "approve"}}}))
 		require.EqualError(t, err, fmt.Sprintf(
 			"not_found: nothing waits for you under %q; /decisions/0: keeps all of them from being decided "+
-				"(expected: an id that review_list shows). Next: review_list shows what waits", id))
+				"(expected: the id of something that waits). Next: review_list shows what waits", id))
 	}
 }
 

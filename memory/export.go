@@ -132,7 +132,8 @@ func Export(g access.Grant, w io.Writer, r ExportRequest) (Exported, error) {
 	} else if alone { // an export is whole
 		return none, schemas.Conflictf(
 			"an export would hold lessons of tasks, and this agent works from a brief alone").
-			Try("end its lease of R1, R3 or R4a with %s, then export; or leave it to the user: cordelia export --agents", schemas.Tool("task_report"))
+			Try("end its lease of R1, R3 or R4a with %s, then export; or leave it to the user: "+
+				"cordelia export --agents", schemas.Tool("task_report"))
 	}
 	if r.Format != JSONL && r.Format != Markdown {
 		return none, schemas.Invalidf("there is no format %q", r.Format).Expecting("jsonl or markdown").

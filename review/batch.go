@@ -113,14 +113,10 @@ func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error)
 		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
 	}
 	if len(found) > 0 {
-		return nil, schemas.Invalidf("nothing was handed in").Try("%s", c.again()).With(found...)
+		return nil, schemas.Invalidf("nothing was handed in").Try("correct what is listed and %s again",
+			schemas.Do("reintegrate", "action", c.Action)).With(found...)
 	}
 	return b, nil
-}
-
-// again says how to repeat what was refused.
-func (c Claim) again() string {
-	return fmt.Sprintf("correct what is listed and call reintegrate action=%s again", c.Action)
 }
 
 // Statement is what the agent signs, for a challenge of this node.

@@ -48,7 +48,8 @@ func TestEveryOperationIsACommand(t *testing.T) {
 	a := &app{}
 	a.rootCommand(nil)
 	for _, o := range ops.Catalogue() {
-		require.True(t, strings.HasPrefix(a.hint(schemas.Hintf("%s", schemas.Tool(o.Name))), "cordelia ") || o.Name == "review_decide", o.Name)
+		command := a.hint(schemas.Hintf("%s", schemas.Tool(o.Name)))
+		require.True(t, strings.HasPrefix(command, "cordelia ") || o.Name == "review_decide", o.Name)
 	}
 }
 
