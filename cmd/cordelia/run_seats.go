@@ -61,6 +61,9 @@ func (f runFlags) clients() (map[schemas.PipelineRole]runner.Client, error) {
 
 // clientNamed finds a coding client on this machine.
 func clientNamed(name string) (runner.Client, error) {
+	if name == "claude" { // as its program is called
+		name = "claude-code"
+	}
 	programs := map[string]string{"claude-code": "claude", "codex": "codex"}
 	program, known := programs[name]
 	if !known {
