@@ -21,13 +21,14 @@ type purse struct {
 	free  bool // some call had no price
 }
 
-// left refuses another call once a bound is reached.
-func (p *purse) left() error {
+// left refuses another call once a bound is reached, with what a call has taken so far.
+func (p *purse) left(so work.Usage) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	tokens := p.spent.Input + p.spent.Cached + p.spent.Written + p.spent.Output
+	spent := added(p.spent, so)
+	tokens := spent.Input + spent.Cached + spent.Written + spent.Output
 	switch {
-	case p.Cost > 0 && p.spent.Cost >= p.Cost:
+	case p.Cost > 0 && spent.Cost >= p.Cost:
 		return fmt.Errorf("the budget of %s is spent", Money(p.Cost))
 	case p.Tokens > 0 && tokens >= p.Tokens:
 		return fmt.Errorf("the budget of %d tokens is spent", p.Tokens)

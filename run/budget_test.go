@@ -20,12 +20,12 @@ func TestBudgetsStopBeforeTheNextCall(t *testing.T) {
 	} {
 		p := &purse{Budget: tt.budget}
 		p.spend(work.Usage{Input: 5, Cached: 5, Written: 5, Output: 5, Cost: 600})
-		require.NoError(t, p.left(), name)
+		require.NoError(t, p.left(work.Usage{}), name)
 		p.spend(work.Usage{Input: 5, Output: 5, Cost: 600})
 		if tt.want == "" {
-			require.NoError(t, p.left(), name)
+			require.NoError(t, p.left(work.Usage{}), name)
 		} else {
-			require.EqualError(t, p.left(), tt.want)
+			require.EqualError(t, p.left(work.Usage{}), tt.want)
 		}
 		u, known := p.total()
 		require.True(t, known)

@@ -86,6 +86,7 @@ const (
 	Used     EventKind = "used"     // Usage
 	Limited  EventKind = "limited"  // Fault
 	Ended    EventKind = "ended"    // Answer or Fault, Usage
+	Passed   EventKind = "passed"   // the client Text cannot be used, for Fault: the next one is asked
 )
 
 // Answer is what an order came to. Of a fault, too, what was used is told.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 	}
 	prompt := fmt.Sprintf("%s\n\n%s\n\nYour last message is one JSON object and nothing else, which fits this "+
 		"schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
-	stream := &codexStream{payer: payer, model: o.Model}
+	stream := &codexStream{payer: payer, model: cmp.Or(o.Model, configuredModel(home))}
 	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s,
 		self: c.Self, limits: o.Limits,
 		environment: codexEnvironment}, stream.read, tell)
@@ -133,6 +134,20 @@ func modelSettings(config string) string {
 		}
 	}
 	return b.String()
+}
+
+// configuredModel is the model that a config.toml names, "" if it names none.
+func configuredModel(home string) string {
+	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(raw)) {
+		if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "model" {
+			return strings.Trim(strings.TrimSpace(value), `"'`)
+		}
+	}
+	return ""
 }
 
 // configuredPorts are those of the providers in a config.toml.

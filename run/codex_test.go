@@ -96,6 +96,7 @@ func TestCodexSettlesInWithItsLoginAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "model = \"m\"\n[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n", string(raw))
 	require.Equal(t, []uint16{8123}, configuredPorts(home))
+	require.Equal(t, "m", configuredModel(home))
 	_, err = Codex{Program: "/nonexistent", Self: "/nonexistent"}.Ask(t.Context(), Order{}, func(Event) {})
 	f, ok := errors.AsType[*Fault](err)
 	require.True(t, ok)

@@ -26,6 +26,7 @@ type Config struct {
 	PlanOnly bool                            // it stops once there is a plan
 	Limits   Limits                          // of one seat
 	Budget   Budget
+	Prices   Prices // of clients that name none
 	Board    Board
 	// Shield gives what an executor may reach; place is a folder of its own.
 	Shield func(place string, w *Worktree, door string) (Shield, error)

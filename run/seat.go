@@ -37,7 +37,6 @@ type seat struct {
 	*Runner
 	view    controller.SeatView
 	about   string // the intent of its subtask
-	plain   bool   // it is plain work, and no seat of a task
 	client  Client
 	agent   Agent
 	claimed *work.Claimed
@@ -59,12 +58,6 @@ func (s *seat) fill(ctx context.Context) (err error) {
 	if s.claimed, err = s.Node.Claim(ctx, s.agent, s.view.WorkID); err != nil || s.claimed == nil {
 		return err
 	}
-	return s.carry(ctx)
-}
-
-// carry fills the seat once it is claimed.
-func (s *seat) carry(ctx context.Context) (err error) {
-	last := context.WithoutCancel(ctx)
 	s.state = SeatState{WorkID: s.view.WorkID, Role: s.view.Role, About: s.about, Agent: s.agent.Name,
 		Client: s.client.Name(), Phase: Starting, Began: time.Now(),
 		Usage: work.Usage{Cost: work.UnknownCost}}
@@ -72,7 +65,7 @@ func (s *seat) carry(ctx context.Context) (err error) {
 	kept, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go s.keep(kept, release)
-	if s.view.Role == schemas.Executor || s.plain {
+	if s.view.Role == schemas.Executor {
 		err = s.execute(kept)
 	} else {
 		err = s.judge(kept)
@@ -183,6 +176,9 @@ func (s *seat) judge(ctx context.Context) error {
 		if seen, err = s.verify(ctx); err != nil {
 			return err
 		}
+		if done, err := s.byCode(ctx, seen); done || err != nil {
+			return err
+		}
 	}
 	for asked := 1; ; asked++ {
 		text, err := prompt(s.claimed, files, refused, seen)
@@ -238,7 +234,7 @@ func words(err error) string {
 // provider is over.
 func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
-		if err := s.budget.left(); err != nil {
+		if err := s.budget.left(work.Usage{}); err != nil {
 			return Answer{}, faultf(Stopped, "%v", err)
 		}
 		answer, err := s.once(ctx, o)
@@ -262,25 +258,37 @@ func (s *seat) ask(ctx context.Context, o Order) (Answer, error) {
 	}
 }
 
-// once asks the client once and has the node record what it did.
+// once asks the client once and has the node record what it did. A budget that is spent
+// meanwhile stops a client that tells what it takes.
 func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 	var seen record
-	began, before := time.Now(), s.state.Usage
-	answer, err := s.client.Ask(ctx, o, func(e Event) {
+	began, before, model := time.Now(), s.state.Usage, ""
+	asking, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	answer, err := s.client.Ask(asking, o, func(e Event) {
 		seen.note(e)
 		switch e.Kind {
 		case Used:
+			e.Usage.Cost = s.Prices.Cost(s.client.Name(), model, e.Usage)
 			s.state.Usage = added(before, e.Usage)
 			s.show(s.state.Phase, s.state.Doing)
+			if err := s.budget.left(e.Usage); err != nil {
+				stop(err)
+			}
 		case Called:
 			s.state.Calls++
 			s.show(Working, e.Tool+" "+e.Input)
 		case Began:
+			model = e.Model
 			s.payer(s.client.Name(), e.Payer)
 			s.state.Doing = "" // what the node did before
 			s.show(Working, "")
+		case Passed:
+			s.board.note(fmt.Sprintf("%s cannot fill a seat, %s does: %v", e.Text, s.client.Name(), e.Fault))
+			s.state.Client = s.client.Name()
 		}
 	})
+	answer.Usage.Cost = s.Prices.Cost(s.client.Name(), answer.Model, answer.Usage)
 	s.state.Usage = added(before, answer.Usage)
 	s.budget.spend(answer.Usage)
 	r := work.Run{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Client: s.client.Name(), Model: answer.Model,

@@ -30,10 +30,11 @@ func TestCostsAreSummedUp(t *testing.T) {
 		monday.Add(24*time.Hour))
 	record(ids[1], 1, "small", RunPostponed, Usage{Cost: UnknownCost}, monday)
 	record(theirs[0], 1, "big", RunAnswered, Usage{Input: 1000, Cost: 1}, monday)
+	prices := func(string, string, Usage) int64 { return UnknownCost }
 	costs := func(who schemas.EntityID, by CostKey, since time.Time) (list []Cost) {
 		t.Helper()
 		n.must(who, func(g access.Grant) (err error) {
-			list, err = Costs(g, by, since)
+			list, err = Costs(g, by, since, prices)
 			return err
 		})
 		return list
@@ -45,6 +46,14 @@ func TestCostsAreSummedUp(t *testing.T) {
 	}
 	require.Equal(t, other, costs(bea, ByTask, time.Time{})[0].Key)
 	require.Empty(t, costs(b, ByTask, time.Time{}), "what others submitted is theirs")
+	prices = func(client, model string, u Usage) int64 {
+		require.Equal(t, []any{"scripted", "big", Usage{Input: 1, Output: 1, Cost: UnknownCost}},
+			[]any{client, model, u})
+		return 50
+	}
+	priced := all
+	priced.Unpriced, priced.Cost = 0, 750
+	require.Equal(t, []Cost{priced}, costs(ann, ByTask, time.Time{}), "what has no price of its own takes the user's")
 	keys := func(by CostKey) (list []string) {
 		for _, c := range costs(ann, by, time.Time{}) {
 			list = append(list, c.Key)
@@ -56,6 +65,9 @@ func TestCostsAreSummedUp(t *testing.T) {
 	require.Equal(t, []string{"", string(a)}, keys(ByAgent))
 	require.Equal(t, []string{"scripted"}, keys(ByClient))
 	require.Len(t, costs(ann, ByDay, monday.Add(time.Hour)), 1)
-	require.ErrorIs(t, n.do(ann, func(g access.Grant) error { _, err := Costs(g, "moon", time.Time{}); return err }),
+	require.ErrorIs(t, n.do(ann, func(g access.Grant) error {
+		_, err := Costs(g, "moon", time.Time{}, prices)
+		return err
+	}),
 		schemas.ErrInvalid)
 }

@@ -13,7 +13,8 @@ const (
 	selectRecordedCalls = `SELECT c.tool, c.input, c.exit, c.head, c.tail FROM seat_runs r CROSS JOIN recorded_calls c
 		ON c.run = r.n
 		WHERE r.item = ? AND r.fence = ? AND r.records = 1 ORDER BY r.n, c.seq`
-	// selectCosts sums up runs since ?3 on items that ?1 and those below submitted, by ?2.
+	// selectCosts sums up runs since ?3 on items that ?1 and those below submitted, by ?2, apart by client and
+	// model, and those apart whose price is not known.
 	selectCosts = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id)
 		SELECT CASE ?2 WHEN 'task' THEN i.task_id WHEN 'role' THEN l.role WHEN 'client' THEN r.client
@@ -21,9 +22,9 @@ const (
 				WHEN 'agent' THEN coalesce((SELECT w.holder FROM work_leases w WHERE w.item = r.item
 				AND w.fence = r.fence), '')
 				ELSE date(r.started_at / 1000000, 'unixepoch') END AS key,
-			count(*), sum(r.outcome <> 'answered'), sum(r.cost < 0 AND r.input_tokens + r.output_tokens > 0),
-			sum(r.input_tokens), sum(r.cached_tokens),
+			r.client, r.model, r.cost < 0 AND r.input_tokens + r.output_tokens > 0 AS unpriced,
+			count(*), sum(r.outcome <> 'answered'), sum(r.input_tokens), sum(r.cached_tokens),
 			sum(r.written_tokens), sum(r.output_tokens), sum(max(r.cost, 0))
 		FROM seat_runs r CROSS JOIN work_items i ON i.n = r.item CROSS JOIN work_lanes l ON l.n = i.lane
-		WHERE r.started_at >= ?3 AND i.submitter IN (SELECT id FROM down) GROUP BY 1 ORDER BY 1`
+		WHERE r.started_at >= ?3 AND i.submitter IN (SELECT id FROM down) GROUP BY 1, 2, 3, 4 ORDER BY 1`
 )

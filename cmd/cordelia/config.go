@@ -42,6 +42,7 @@ type settings struct {
 	CheckpointDirs []string      `json:"checkpoint_dirs" default:"none"`
 	Tasks          taskSettings  `json:"tasks"` // of the pipeline
 	Trust          trustSettings `json:"trust"` // in agents
+	Seats          seatSettings  `json:"seats"` // of tasks that cordelia run and cordelia worker work on
 }
 
 type duration time.Duration
@@ -86,6 +87,9 @@ func decodeSettings(raw []byte) (s settings, err error) {
 	}
 	if err == nil {
 		_, err = s.Trust.Prior.read()
+	}
+	if err == nil {
+		err = s.Seats.check()
 	}
 	for name, folders := range map[string][]string{"check_roots": s.CheckRoots, "checkpoint_dirs": s.CheckpointDirs} {
 		for _, folder := range folders {

@@ -19,15 +19,25 @@ func (a *app) costCommand() *cobra.Command {
 		Use:   "cost",
 		Short: "Show what your coding client took to fill the seats of tasks",
 		Long: `Show the calls of coding clients that cordelia run made, with their tokens and what they
-cost in US dollars, as the client counts them. What has no price is said, not guessed.`,
+cost in US dollars: as the client counts it, else by the prices that you wrote down in
+prices.json of the home folder. What has no price is said, not guessed.`,
 		Example: "  cordelia cost\n  cordelia cost --by role --days 7",
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if days < 1 || days > 3660 {
 				return schemas.Invalidf("--days %d is out of range", days).Expecting("1 to 3660")
 			}
+			home, err := a.absoluteHome()
+			if err != nil {
+				return err
+			}
+			prices, err := readPrices(home)
+			if err != nil {
+				return err
+			}
 			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.Costs(cmd.Context(), w.caller, work.CostKey(by), time.Now().AddDate(0, 0, -days))
+				list, err := w.node.Costs(cmd.Context(), w.caller, work.CostKey(by), time.Now().AddDate(0, 0, -days),
+					prices.Cost)
 				if err != nil {
 					return err
 				}

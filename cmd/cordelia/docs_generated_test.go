@@ -93,6 +93,11 @@ func settingsOf(t *testing.T, files []*ast.File, of, prefix string) (list []sett
 			list = append(list, setting{key, word, meaning})
 			continue
 		}
+		if one, many := strings.CutPrefix(kind, "[]"); many {
+			list = append(list, setting{key, "list of objects", meaning})
+			list = append(list, settingsOf(t, files, one, key+"[].")...)
+			continue
+		}
 		list = append(list, setting{key, "object", meaning})
 		list = append(list, settingsOf(t, files, kind, key+".")...)
 	}

@@ -6,8 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"cordelia/node"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
@@ -37,46 +39,111 @@ func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error
 	return out, nil
 }
 
-// clients finds who fills each role.
-func (f runFlags) clients() (map[schemas.PipelineRole]runner.Client, error) {
-	wanted, err := byRole("seat", f.seat)
+// seating finds who fills each role: as the flags say, else as the settings do.
+func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choice, error) {
+	s, err := readSettings(home)
+	if err != nil {
+		return nil, unusable(home, err)
+	}
+	set, err := f.orders(s.Seats)
 	if err != nil {
 		return nil, err
-	}
-	out, found := map[schemas.PipelineRole]runner.Client{}, map[string]runner.Client{}
-	for _, role := range seatedRoles {
-		name := wanted[role]
-		if name == "" {
-			name = f.client
-		}
-		if found[name] == nil {
-			if found[name], err = clientNamed(name); err != nil {
-				return nil, err
-			}
-		}
-		out[role] = found[name]
-	}
-	return out, nil
-}
-
-// clientNamed finds a coding client on this machine.
-func clientNamed(name string) (runner.Client, error) {
-	if name == "claude" { // as its program is called
-		name = "claude-code"
-	}
-	programs := map[string]string{"claude-code": "claude", "codex": "codex"}
-	program, known := programs[name]
-	if !known {
-		return nil, schemas.Invalidf("there is no client %q", name).Expecting("claude-code or codex")
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	path, err := exec.LookPath(program)
+	found := map[string]runner.Client{}
+	named := func(name string) (runner.Client, error) {
+		if found[name] == nil {
+			if found[name], err = clientNamed(name, s.Seats.APIs, home, self); err != nil {
+				return nil, err
+			}
+		}
+		return found[name], nil
+	}
+	out, same := map[schemas.PipelineRole]*runner.Choice{}, map[string]*runner.Choice{}
+	for _, role := range seatedRoles {
+		key := strings.Join(set[role], " ")
+		if same[key] == nil {
+			if same[key], err = choose(set[role], named); err != nil {
+				return nil, err
+			}
+		}
+		out[role] = same[key]
+	}
+	return out, nil
+}
+
+// orders gives who fills each role in turn.
+func (f runFlags) orders(s seatSettings) (map[schemas.PipelineRole][]string, error) {
+	if len(f.client) > 0 {
+		s = seatSettings{Client: f.client, APIs: s.APIs}
+	}
+	apis := map[string]bool{}
+	for _, a := range s.APIs {
+		apis[a.Name] = true
+	}
+	out := map[schemas.PipelineRole][]string{}
+	for _, one := range f.seat {
+		role, name, named := strings.Cut(one, "=")
+		at := slices.IndexFunc(seatedRoles, func(r schemas.PipelineRole) bool { return strings.EqualFold(role, string(r)) })
+		if !named || at < 0 || name == "" {
+			return nil, schemas.Invalidf("--seat %s names no role", one).
+				Expecting("R1, R2, R3, R4a or R4b, = and who fills it")
+		}
+		out[seatedRoles[at]] = append(out[seatedRoles[at]], name)
+	}
+	for _, role := range seatedRoles {
+		if out[role] == nil {
+			out[role] = s.order(role)
+		}
+		if err := fillable(role, out[role], apis); err != nil {
+			return nil, schemas.Invalidf("%v", err).
+				Expecting("claude-code, codex, gemini-cli, or a name of seats.apis in config.json; for R4a code before it")
+		}
+	}
+	return out, nil
+}
+
+// choose makes the choice of an order. A client that is not there is passed over, unless
+// none is.
+func choose(order []string, named func(string) (runner.Client, error)) (*runner.Choice, error) {
+	c := &runner.Choice{}
+	var first error
+	there := false
+	for _, name := range order {
+		if name == runner.CodeName {
+			c.Code = true
+			continue
+		}
+		one, err := named(name)
+		if err != nil {
+			one = runner.Absent{Client: name, Why: messageOf(err)}
+			if first == nil {
+				first = err
+			}
+		}
+		there = there || err == nil
+		c.Clients = append(c.Clients, one)
+	}
+	if !there {
+		return nil, first
+	}
+	return c, nil
+}
+
+// clientNamed finds a coding client on this machine, or makes the client of an API.
+func clientNamed(name string, apis []apiSettings, home node.Home, self string) (runner.Client, error) {
+	for _, a := range apis {
+		if a.Name == name {
+			return a.client(home, self)
+		}
+	}
+	path, err := exec.LookPath(coding[name])
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is not installed: there is no %s in PATH", name,
-			program).
+			coding[name]).
 			Try("install it, start it once and log in; then run this again").Because(err)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -85,10 +152,42 @@ func clientNamed(name string) (runner.Client, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	if name == "codex" {
+	switch name {
+	case "codex":
 		return runner.Codex{Program: path, Self: self}, nil
+	case "gemini-cli":
+		return runner.Gemini{Program: path, Self: self}, nil
 	}
 	return runner.ClaudeCode{Program: path, Self: self}, nil
+}
+
+// seatWords says who fills which roles, and who pays for that.
+func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
+	var orders []string
+	roles, told := map[string][]string{}, map[string]bool{}
+	for _, role := range seatedRoles {
+		order := strings.Join(seats[role].Names(), ", then ")
+		if roles[order] == nil {
+			orders = append(orders, order)
+		}
+		roles[order] = append(roles[order], string(role))
+	}
+	for _, order := range orders {
+		list = append(list, fmt.Sprintf("seats    %s: %s", strings.Join(roles[order], " "), clean(order)))
+	}
+	for _, role := range seatedRoles {
+		for _, c := range seats[role].Clients {
+			pays := "with its own login: its account pays"
+			if api, ok := c.(*runner.API); ok {
+				pays = fmt.Sprintf("%s at %s: the account of %s pays", clean(api.Model), api.Host(), clean(api.Payer))
+			}
+			if !told[c.Name()] {
+				list = append(list, fmt.Sprintf("client   %s, %s", c.Name(), pays))
+			}
+			told[c.Name()] = true
+		}
+	}
+	return list
 }
 
 // shield gives what workers may reach, and words it for the user.

@@ -23,7 +23,8 @@ import (
 type equipment struct {
 	repo     *runner.Repository
 	project  runner.Project
-	client   map[schemas.PipelineRole]runner.Client
+	seating  map[schemas.PipelineRole]*runner.Choice
+	prices   runner.Prices
 	models   map[schemas.PipelineRole]string
 	self     string // path of this program
 	shield   func(string, *runner.Worktree, string) (runner.Shield, error)
@@ -52,7 +53,7 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 	if f.list || f.clean || f.discard != "" {
 		return a.person(ctx, func(w *acting) error { return w.oldRuns(ctx, repo, f) })
 	}
-	e, err := f.equip(ctx, repo)
+	e, err := a.equip(ctx, f, repo)
 	if err != nil {
 		return err
 	}
@@ -75,8 +76,12 @@ func recordedOnly(c *node.Config) {
 }
 
 // equip finds who fills the seats, and what they may reach.
-func (f runFlags) equip(ctx context.Context, repo *runner.Repository) (e equipment, err error) {
+func (a *app) equip(ctx context.Context, f runFlags, repo *runner.Repository) (e equipment, err error) {
 	e.repo = repo
+	home, err := a.absoluteHome()
+	if err != nil {
+		return e, err
+	}
 	if e.models, err = byRole("model", f.model); err != nil {
 		return e, err
 	}
@@ -86,7 +91,10 @@ func (f runFlags) equip(ctx context.Context, repo *runner.Repository) (e equipme
 	if f.prepare != "" {
 		e.project.Prepare = f.prepare
 	}
-	if e.client, err = f.clients(); err != nil {
+	if e.seating, err = f.seating(home); err != nil {
+		return e, err
+	}
+	if e.prices, err = readPrices(home); err != nil {
 		return e, err
 	}
 	if e.self, err = os.Executable(); err != nil {
@@ -164,8 +172,9 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 	}
 	config := runner.Config{Node: servedSeats{r.seats, r.acting}, Repo: r.repo, Task: r.task.TaskID, Folder: folder,
 		Self: r.self, Prepare: r.project.Prepare, Models: r.models, Parallel: r.f.parallel, PlanOnly: r.f.planOnly,
-		Client: func(role schemas.PipelineRole) runner.Client { return r.client[role] }, Limits: seatLimits(),
-		Board: r.board, Shield: r.shield, Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
+		Client: func(role schemas.PipelineRole) runner.Client { return r.seating[role] }, Limits: seatLimits(),
+		Prices: r.prices, Board: r.board, Shield: r.shield,
+		Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
 	if columns(r.in) > 0 {
 		config.Ask = r.ask
 	}
@@ -203,8 +212,8 @@ func (r *taskRun) agree(ctx context.Context) error {
 	if err != nil || known || r.f.yes {
 		return err
 	}
-	fmt.Fprintf(r.errOut, "The first run in %s:\n  client   %s, with its own login: its account pays\n  sandbox  "+
-		"%s\n  limits   %s\n", clean(r.repo.Top), r.client[schemas.Executor].Name(), r.shielded, r.f.limits())
+	fmt.Fprintf(r.errOut, "The first run in %s:\n  %s\n  sandbox  %s\n  limits   %s\n", clean(r.repo.Top),
+		strings.Join(seatWords(r.seating), "\n  "), r.shielded, r.f.limits())
 	if r.project.Prepare != "" {
 		fmt.Fprintf(r.errOut, "  prepare  %s\n", clean(r.project.Prepare))
 	}

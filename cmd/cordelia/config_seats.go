@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cordelia/internal/endpoint"
+	"cordelia/internal/keys"
+	"cordelia/node"
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// seatSettings is the part of config.json that says who fills the seats of tasks.
+type seatSettings struct {
+	// who fills them, the first that can be used: claude-code, codex, gemini-cli, or the name of an API
+	Client []string `json:"client" default:"claude-code"`
+	R1     []string `json:"R1" default:"as client"` // who carries the request over, if others
+	R2     []string `json:"R2" default:"as client"` // who plans
+	R3     []string `json:"R3" default:"as client"` // who carries a subtask out
+	// who judges a subtask; code does where each criterion names a command
+	R4a  []string      `json:"R4a" default:"code, then as client"`
+	R4b  []string      `json:"R4b" default:"as client"` // who judges the whole
+	APIs []apiSettings `json:"apis" default:"none"`     // models that are asked over HTTP
+}
+
+// apiSettings is a model that is asked over HTTP.
+type apiSettings struct {
+	Name string `json:"name"` // what flags and settings call it
+	// messages (Anthropic), responses (OpenAI), or chat: chat completions of any server
+	Kind      string `json:"kind"`
+	URL       string `json:"url" default:"Anthropic's or OpenAI's"`   // up to and with /v1
+	Model     string `json:"model"`                                   // the server's name for it
+	KeyEnv    string `json:"key_env"`                                 // environment variable with the key
+	KeyFile   string `json:"key_file"`                                // file with the key, mode 0600
+	MaxOutput int    `json:"max_output" default:"16000 for messages"` // tokens of one reply
+}
+
+// coding are the clients that are programs of the user's, by their names here.
+var coding = map[string]string{"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+
+// apiName is how an API may be called.
+var apiName = regexp.MustCompile(`\A[a-z0-9][a-z0-9._-]{0,39}\z`)
+
+// order gives who fills a role in turn, as the settings say.
+func (s seatSettings) order(role schemas.PipelineRole) []string {
+	own := map[schemas.PipelineRole][]string{schemas.Perceiver: s.R1, schemas.Planner: s.R2, schemas.Executor: s.R3,
+		schemas.AgentValidator: s.R4a, schemas.MetaValidator: s.R4b}[role]
+	if len(own) > 0 {
+		return own
+	}
+	all := s.Client
+	if len(all) == 0 {
+		all = []string{"claude-code"}
+	}
+	if role == schemas.AgentValidator && !slices.Contains(all, runner.CodeName) {
+		return append([]string{runner.CodeName}, all...)
+	}
+	return all
+}
+
+// check refuses names that mean nothing.
+func (s seatSettings) check() error {
+	known := map[string]bool{}
+	for _, a := range s.APIs {
+		switch {
+		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || coding[a.Name] != "":
+			return fmt.Errorf("seats.apis: %q is no name for an API: take small letters, digits, dots and dashes", a.Name)
+		case known[a.Name]:
+			return fmt.Errorf("seats.apis: there are two of the name %s", a.Name)
+		case a.KeyEnv != "" && a.KeyFile != "":
+			return fmt.Errorf("seats.apis: key_env and key_file of %s exclude each other", a.Name)
+		}
+		known[a.Name] = true
+		if _, err := runner.NewAPI(a.config(endpoint.Key{}, "", "")); err != nil {
+			return err
+		}
+	}
+	for _, role := range seatedRoles {
+		if err := fillable(role, s.order(role), known); err != nil {
+			return fmt.Errorf("seats: %w", err)
+		}
+	}
+	return nil
+}
+
+// fillable refuses an order of names that cannot fill a role.
+func fillable(role schemas.PipelineRole, order []string, apis map[string]bool) error {
+	for i, name := range order {
+		switch {
+		case name == runner.CodeName && role != schemas.AgentValidator:
+			return fmt.Errorf("%s cannot be filled by code: only R4a can", role)
+		case name == runner.CodeName && (i > 0 || len(order) == 1):
+			return errors.New("code comes first, and a client after it, for what no command decides")
+		case name != runner.CodeName && coding[name] == "" && !apis[name]:
+			return fmt.Errorf("there is no client or API %q", name)
+		}
+	}
+	return nil
+}
+
+// config is that of the API.
+func (a apiSettings) config(key endpoint.Key, payer, self string) runner.APIConfig {
+	return runner.APIConfig{Name: a.Name, Kind: runner.APIKind(a.Kind), URL: a.URL, Model: a.Model, Key: key,
+		Payer: payer, MaxOutput: a.MaxOutput, Self: self}
+}
+
+// client makes the API with its key.
+func (a apiSettings) client(home node.Home, self string) (c *runner.API, err error) {
+	var key endpoint.Key
+	payer := "no key"
+	switch {
+	case a.KeyEnv != "":
+		payer = "the variable " + a.KeyEnv
+		key, err = endpoint.KeyFromEnv(a.KeyEnv)
+	case a.KeyFile != "":
+		path := a.KeyFile
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(string(home), path)
+		}
+		payer = "the file " + path
+		key, err = endpoint.KeyFromFile(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return runner.NewAPI(a.config(key, payer, self))
+}
+
+// readPrices reads the prices that the user wrote down, none if there is no file.
+func readPrices(home node.Home) (runner.Prices, error) {
+	path := pricesFile(home)
+	raw, err := keys.ReadSettings(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := runner.ReadPrices(raw)
+	if err != nil {
+		return nil, schemas.Invalidf("%s cannot be used: %s", path, strings.TrimSpace(err.Error())).
+			Try("mend it, or move it away: what has no price is then shown as unknown")
+	}
+	return p, nil
+}
+
+// pricesFile is where the user writes prices down.
+func pricesFile(home node.Home) string { return filepath.Join(string(home), "prices.json") }
