@@ -24,7 +24,7 @@ func Bearer(n *ops.Service) func(ctx context.Context, bearer string) (Principal,
 		if err != nil {
 			return Principal{}, err
 		}
-		return Principal{ID: string(p.Entity), Value: ops.Caller{Principal: p}}, nil
+		return Principal{ID: string(p.Entity), Caller: ops.Caller{Principal: p}}, nil
 	}
 }
 

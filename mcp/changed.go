@@ -31,11 +31,11 @@ func (s *sentry) learn(ctx context.Context, p subscriber, c ops.Caller) (map[str
 
 // opened is called when a subscriptions/listen begins: from there on its client is told.
 func (s *sentry) opened(c *call) {
-	who, ok := c.owner().Value.(ops.Caller)
-	if filter, _ := c.SubscriptionFilter(); !ok || !filter.ToolsListChanged {
+	who := c.owner()
+	if filter, _ := c.SubscriptionFilter(); !who.calls() || !filter.ToolsListChanged {
 		return
 	}
-	if _, err := s.learn(s.ctx, c, who); err != nil {
+	if _, err := s.learn(s.ctx, c, who.Caller); err != nil {
 		s.router.log.Warn("the tools of a client that would be told of changes", "err", err)
 	}
 }
@@ -53,12 +53,12 @@ func (r *Router) opened(c *call) {
 func (s *sentry) tell(principal string) bool {
 	var now map[string]bool
 	for p := range s.router.clients(principal) {
-		c, ok := p.owner().Value.(ops.Caller)
-		if !ok || !p.mindful() || !p.Initialized() {
+		who := p.owner()
+		if !who.calls() || !p.mindful() || !p.Initialized() {
 			continue
 		}
 		if now == nil {
-			visible, err := s.node.Visible(s.ctx, c, s.toolsets)
+			visible, err := s.node.Visible(s.ctx, who.Caller, s.toolsets)
 			if e, known := errors.AsType[*schemas.Error](err); known && e.Code == schemas.CodeUnauthenticated {
 				continue // its proof ended, and with it what it may hear
 			}

@@ -83,7 +83,7 @@ func (h *hearers) modern(name string, filter obj) <-chan obj {
 
 func (h *hearers) stdio(name string) *stdioClient {
 	c := h.caller(name)
-	return (&fixture{router: h.routers[h.piped], principal: Principal{ID: string(c.Entity), Value: c}}).stdio(h.t,
+	return (&fixture{router: h.routers[h.piped], principal: Principal{ID: string(c.Entity), Caller: c}}).stdio(h.t,
 		StdioOptions{})
 }
 

@@ -64,7 +64,7 @@ func newWorked(t *testing.T) *worked {
 	t.Cleanup(stop)
 	router := NewServer(ctx, n, ServerOptions{Structured: true})
 	w := &worked{t: t, node: n, f: &fixture{router: router}, bearer: issued.Token.Reveal(),
-		me: Principal{ID: string(key.EntityID), Value: caller}}
+		me: Principal{ID: string(key.EntityID), Caller: caller}}
 	w.h = w.f.http(t, HTTPOptions{Authenticate: Bearer(n)})
 	return w
 }

@@ -38,7 +38,7 @@ func newHousehold(t *testing.T) *household {
 	h.person, err = n.Person(t.Context(), ring, "")
 	require.NoError(t, err)
 	h.lead = h.caller("")
-	h.f.principal = Principal{ID: string(h.lead.Entity), Value: h.lead}
+	h.f.principal = Principal{ID: string(h.lead.Entity), Caller: h.lead}
 	h.must(h.lead, "memory_group", obj{"action": "create", "group": "lab"})
 	h.must(h.lead, "agent_register", obj{"agent_type": "autonomous", "display_name": "Rover", "name": "rover",
 		"groups": []string{"lab"}})
@@ -171,7 +171,7 @@ func TestARefusalIsFinal_INV_ASKED(t *testing.T) {
 			}
 			require.Equal(t, "input_required", dig(send(decide(4, nil, rules[1])), "result", "resultType"))
 			h.lead.Session = "another"
-			h.f.principal.Value = h.lead
+			h.f.principal.Caller = h.lead
 			d := h.f.stdio(t, StdioOptions{})
 			d.send(decide(5, nil, rules[0]))
 			require.Equal(t, "input_required", dig(d.next(), "result", "resultType"), "another session may ask")
@@ -198,7 +198,7 @@ func TestAPersonIsAskedInTheErasBefore(t *testing.T) {
 	require.Contains(t, said(c.next()), "not asked again")
 
 	h.lead.Session = "another"
-	h.f.principal.Value = h.lead
+	h.f.principal.Caller = h.lead
 	d := h.f.stdio(t, StdioOptions{})
 	d.handshake(obj{})
 	d.send(call)

@@ -1,12 +1,21 @@
 package mcp
 
-import "context"
+import (
+	"context"
+
+	"cordelia/ops"
+)
 
 // Principal is who a request was authenticated as.
 type Principal struct {
-	ID    string // binds sessions to their owner; unique and never empty over HTTP
-	Value any    // what Authenticate returned along with it, for the operations
+	ID string // binds sessions to their owner; unique and never empty over HTTP
+	// Caller calls the operations; the zero Caller, which calls none, where the registry is
+	// not the catalogue's.
+	Caller ops.Caller
 }
+
+// calls reports whether p may call operations at all.
+func (p Principal) calls() bool { return p.Caller.Entity != "" }
 
 type principalKey struct{}
 

@@ -28,7 +28,7 @@ type push struct {
 // look is called once a client of who is subscribed, and once one is no longer: pushing
 // starts with the first and ends with the last.
 func (p *pusher) look(who Principal) {
-	if _, ok := who.Value.(ops.Caller); !ok {
+	if !who.calls() {
 		return
 	}
 	p.mu.Lock()
@@ -84,17 +84,15 @@ func (p *pusher) push(ctx context.Context, who Principal) {
 }
 
 func (p *pusher) may(who Principal) bool {
-	c, ok := who.Value.(ops.Caller)
-	return ok && ops.MayListen(p.ctx, p.node, c.Principal)
+	return who.calls() && ops.MayListen(p.ctx, p.node, who.Caller.Principal)
 }
 
 // listen pushes until ctx ends, or reports that the right to listen as who is gone.
 func (p *pusher) listen(ctx context.Context, who Principal) (lost bool) {
-	c, ok := who.Value.(ops.Caller)
-	if !ok {
+	if !who.calls() {
 		return false
 	}
-	notices, err := ops.Listen(ctx, p.node, c.Principal)
+	notices, err := ops.Listen(ctx, p.node, who.Caller.Principal)
 	if err != nil {
 		return false // it may not: its polls say why
 	}

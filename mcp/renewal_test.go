@@ -10,6 +10,7 @@ import (
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	"github.com/stretchr/testify/require"
 
+	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops"
@@ -22,16 +23,16 @@ func TestEveryRequestCountsForItsOwnToken(t *testing.T) {
 	f := newFixture(t)
 	f.srv.AddTool(sdk.NewTool("proof"), func(ctx context.Context, _ sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		p, _ := PrincipalFrom(ctx)
-		return sdk.NewToolResultText(p.Value.(string)), nil
+		return sdk.NewToolResultText(p.Caller.Session), nil
 	})
 	h := f.http(t, HTTPOptions{Authenticate: func(_ context.Context, bearer string) (Principal, error) {
-		return Principal{ID: "alice", Value: bearer}, nil
+		return Principal{ID: "alice", Caller: ops.Caller{Principal: access.Principal{Session: bearer}}}, nil
 	}})
 	s := h.session("Authorization: Bearer first")
 	call := encode(t, callTool(1, "proof", "", false))
 	require.Equal(t, "second", said(h.body(h.do(t.Context(), "POST", "/mcp", call, s, "Authorization: Bearer second"))))
 	for p := range f.router.connected() {
-		require.Equal(t, "second", p.owner().Value, "what is pushed to the session follows")
+		require.Equal(t, "second", p.owner().Caller.Session, "what is pushed to the session follows")
 	}
 }
 

@@ -33,7 +33,7 @@ func newSentry(ctx context.Context, n *ops.Service, r *Router, toolsets []ops.To
 // attend is called for every client that connects, once it can be disconnected.
 // The first that came by token starts the watch, which lasts as long as the server.
 func (s *sentry) attend(who Principal) {
-	if c, ok := byToken(who); ok {
+	if byToken(who) {
 		s.start.Do(func() {
 			woken, stop := s.node.Subscribe(node.Rights)
 			go func() {
@@ -41,7 +41,7 @@ func (s *sentry) attend(who Principal) {
 				s.watch(woken)
 			}()
 		})
-		s.check(who, c) // its identity may have fallen since it was proven
+		s.check(who) // its identity may have fallen since it was proven
 	}
 }
 
@@ -81,8 +81,8 @@ func (s *sentry) look() {
 func (s *sentry) checkAll() bool {
 	all := true
 	for id, who := range s.router.owners() {
-		if c, ok := byToken(who); ok {
-			all = s.check(who, c) && all
+		if byToken(who) {
+			all = s.check(who) && all
 		}
 		all = s.tell(id) && all
 	}
@@ -91,18 +91,16 @@ func (s *sentry) checkAll() bool {
 
 // check disconnects a caller whose identity fell; false when that could not be
 // found out.
-func (s *sentry) check(who Principal, c ops.Caller) bool {
-	stands, err := s.node.Auth.Standing(s.ctx, c.Principal)
+func (s *sentry) check(who Principal) bool {
+	stands, err := s.node.Auth.Standing(s.ctx, who.Caller.Principal)
 	if err == nil && !stands {
 		s.router.Disconnect(who.ID, nil)
 	}
 	return err == nil
 }
 
-func byToken(who Principal) (ops.Caller, bool) {
-	c, ok := who.Value.(ops.Caller)
-	return c, ok && c.Method == access.ByToken
-}
+// byToken reports whether a principal proves itself with each request anew.
+func byToken(who Principal) bool { return who.calls() && who.Caller.Method == access.ByToken }
 
 // owners lists who is connected, each once.
 func (r *Router) owners() map[string]Principal {

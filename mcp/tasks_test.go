@@ -53,7 +53,7 @@ func newCrew(t *testing.T) *crew {
 					"capabilities": obj{"tools": []string{"task_claim", "task_report"}}}}))
 			continue
 		}
-		f.principal = Principal{ID: string(caller.Entity), Value: caller}
+		f.principal = Principal{ID: string(caller.Entity), Caller: caller}
 		c.pipe = f.stdio(t, StdioOptions{})
 	}
 	return c

@@ -132,7 +132,7 @@ func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
 		return err
 	}
 	caller.Dir = dir
-	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Value: caller})
+	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(caller.Entity), Caller: caller})
 	answered := func() {
 		collect()
 		go ops.Describe() // clients ask for the tools next

@@ -273,6 +273,6 @@ func (s servedSeats) Serve(ctx context.Context, agent runner.Agent, conn net.Con
 		return err
 	}
 	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: version()})
-	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(hand.Entity), Value: hand})
+	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(hand.Entity), Caller: hand})
 	return mcp.ServeStdio(ctx, router, conn, conn, mcp.StdioOptions{})
 }
