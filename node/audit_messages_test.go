@@ -203,7 +203,7 @@ func TestReportFindsWhatMessagesShow(t *testing.T) {
 		}
 		dispatch(one, "s1")
 		dispatch(other, "s2")
-		middle := node.FullStamp(n.Store.Clock().Now().UnixMicro())
+		middle := node.FullStamp(n.Now().UnixMicro())
 		time.Sleep(2 * time.Millisecond)
 		outcome := func(task, sub string, who schemas.EntityID) {
 			h.say(n, ann, task, who, schemas.AgentValidator, schemas.MetaValidator, "SubTaskOutcome", sub,
@@ -252,7 +252,7 @@ func TestReportTellsOfRoleDrift(t *testing.T) {
 			}
 		}
 		results(50, schemas.ExecutionCompleted)
-		middle := node.FullStamp(n.Store.Clock().Now().UnixMicro())
+		middle := node.FullStamp(n.Now().UnixMicro())
 		time.Sleep(2 * time.Millisecond)
 		drift := schemas.AuditQuery{Since: middle, Detection: schemas.DetectRoleDrift}
 		results(20, schemas.ExecutionCompleted)

@@ -105,7 +105,7 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 		if limit == 0 {
 			limit = machinecheck.DefaultTimeout
 		}
-		return n.Store.Clock().Now().Add(limit + checkSlack).UnixMicro()
+		return n.Now().Add(limit + checkSlack).UnixMicro()
 	}
 	var need *controller.Unchecked
 	if err := n.Routine(ctx, name, func(g access.Grant) (err error) {

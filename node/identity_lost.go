@@ -11,11 +11,11 @@ import (
 	"cordelia/schemas"
 )
 
-// LostKey refuses where the database knows the person, or the agent clients act as,
+// lostKey refuses where the database knows the person, or the agent clients act as,
 // and the key file of one of them is gone: a new key in its place would be a
 // stranger's. The records are read first, because they are made after the files.
 // Errors: CodeNotFound.
-func LostKey(tx *store.Tx, home Home) error {
+func lostKey(tx *store.Tx, home Home) error {
 	human, err := agents.InspectHuman(tx)
 	if errors.Is(err, schemas.ErrNotFound) {
 		return nil
@@ -39,9 +39,9 @@ func LostKey(tx *store.Tx, home Home) error {
 	return nil
 }
 
-// LostKey is the function of that name, for this node.
+// LostKey is lostKey for this node.
 func (n *Node) LostKey(ctx context.Context) error {
-	return n.Look(ctx, "open_identity", func(g access.Grant) error { return LostKey(g.Tx(), n.Home) })
+	return n.Look(ctx, "open_identity", func(g access.Grant) error { return lostKey(g.Tx(), n.Home) })
 }
 
 func missing(path string) bool {

@@ -127,7 +127,7 @@ func agreedProtection(g access.Grant) (string, error) {
 
 // dropUnfinished clears away what processes left that were killed while they made key files.
 func (n *Node) dropUnfinished() error {
-	now := n.Store.Clock().Now()
+	now := n.Now()
 	return errors.Join(keys.DropUnfinished(filepath.Dir(n.Home.HumanKey()), now),
 		keys.DropUnfinished(n.Home.AgentKeys(), now))
 }

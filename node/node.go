@@ -171,6 +171,9 @@ func (n *Node) recheck(ctx context.Context) error {
 	return n.Routine(ctx, "recheck", func(g access.Grant) error { return memory.Recheck(g, n.tools) })
 }
 
+// Now is what the node's clock shows.
+func (n *Node) Now() time.Time { return n.Store.Clock().Now() }
+
 // Tools are the names of all operations: what capabilities may grant.
 func (n *Node) Tools() []string { return n.tools }
 

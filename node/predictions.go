@@ -26,7 +26,7 @@ func (n *Node) Foresight(ctx context.Context) error {
 	for _, d := range due {
 		var f trust.Finding
 		if !d.Purged {
-			holds, err := machinecheck.Holds(ctx, n.checks.Roots, d.Check, n.Store.Clock().Now())
+			holds, err := machinecheck.Holds(ctx, n.checks.Roots, d.Check, n.Now())
 			f = trust.Finding{Known: err == nil, Holds: holds,
 				Foreign: d.Made > 0 && machinecheck.Foreign(n.checks.Roots, d.Check, time.UnixMicro(d.Made), holds)}
 			if err != nil {

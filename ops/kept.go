@@ -214,7 +214,7 @@ func (s *Service) Kept(ctx context.Context, caller Caller, id string) (Kept, err
 // resume tries a kept call again, as who asks for it now, and reads what came of it.
 func (s *Service) resume(ctx context.Context, caller Caller, k *keptRow) error {
 	c, err := k.call(s, caller)
-	over := s.Store.Clock().Now().UnixMicro() >= k.until
+	over := s.Now().UnixMicro() >= k.until
 	if err == nil {
 		err = c.again(ctx, over)
 	}

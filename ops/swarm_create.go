@@ -211,7 +211,7 @@ func (in swarmCreateIn) plan(c *Call) (*swarm.Plan, error) {
 					err)
 		}
 	}
-	return swarm.NewPlan(m, c.Node.Tools(), c.Node.Store.Clock().Now().UTC().Format(time.DateOnly))
+	return swarm.NewPlan(m, c.Node.Tools(), c.Node.Now().UTC().Format(time.DateOnly))
 }
 
 func strictly(raw json.RawMessage, to any) error {

@@ -112,7 +112,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 	if in.Intent != "" {
 		in.Items = []taskItem{{Intent: in.Intent}}
 	}
-	drafts, err := in.drafts(c.Node.Store.Clock().Now().UnixMicro())
+	drafts, err := in.drafts(c.Node.Now().UnixMicro())
 	if err != nil {
 		return taskSubmitOut{}, err
 	}
@@ -137,7 +137,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		Budget:  time.Duration(in.Budget) * time.Second,
 		Replans: in.Replans, Hold: in.Hold}
 	if in.Within > 0 {
-		r.Deadline = c.Node.Store.Clock().Now().UnixMicro() + int64(in.Within)*1e6
+		r.Deadline = c.Node.Now().UnixMicro() + int64(in.Within)*1e6
 	}
 	return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
 		var t controller.Submitted

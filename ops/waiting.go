@@ -32,7 +32,7 @@ func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once fu
 	found func(ctx context.Context, woken <-chan struct{}) error) (Out, error) {
 	switch {
 	case c.kept != nil:
-		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Store.Clock().Now()))
+		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Now()))
 	case c.Caller.Later:
 		out, err := once(wait)
 		if errors.Is(err, errNotYet) {

@@ -55,7 +55,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	if _, err := a.durable(); err != nil {
+	if _, err := node.ParseDurability(a.durability); err != nil {
 		return err
 	}
 	self, err := os.Executable()

@@ -11,11 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"cordelia/agents"
-	"cordelia/events"
 	"cordelia/internal/keys"
-	"cordelia/internal/store"
-	"cordelia/memory"
 	"cordelia/node"
 	"cordelia/schemas"
 	"cordelia/trust"
@@ -61,7 +57,7 @@ func (x *examination) disk() {
 	for !exists(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
-	if name, bad := store.NetworkFileSystem(dir); bad {
+	if name, bad := node.NetworkFileSystem(dir); bad {
 		x.report("file system", problem,
 			"move the home folder to a local disk and name it with --home or CORDELIA_HOME",
 			"%s is on a network file system (%s), where SQLite corrupts data", dir, name)
@@ -153,28 +149,14 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		x.report("audit record", skipped, "", "no database")
 		return false
 	}
-	var record events.Verified
-	var auditErr, trustErr error
 	folders, files := x.checkpointFiles(home)
-	var kept trust.Verified
-	before := len(x.findings)
-	inspect := func(tx *store.Tx) error {
-		x.findings = x.findings[:before]
-		record, auditErr = events.Verify(tx, files)
-		kept, trustErr = trust.Verify(tx)
-		if state, err := memory.InspectEmbeddings(tx); err == nil { // an older schema has no vectors
-			x.vectors = &state
-		}
-		if err := node.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
-			x.lost(home, err)
-		} else if err != nil {
-			return err
-		}
-		return x.match(tx, held)
+	held = slices.DeleteFunc(slices.Clone(held), func(k heldKey) bool { return k.file.Kind == keys.Node })
+	var here []schemas.EntityID
+	for _, k := range held {
+		here = append(here, k.file.EntityID)
 	}
-	report, err := store.VerifyLive(ctx, path, inspect)
+	found, err := node.Inspect(ctx, home, files, here)
 	if err != nil {
-		x.findings = x.findings[:before]
 		fix := hintOf(err)
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
 			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
@@ -183,20 +165,25 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		x.report("audit record", skipped, "", "the database cannot be read")
 		return false
 	}
-	x.report("database", fine, "", "%s, %d KiB, every page and reference in order", path, report.Bytes>>10)
+	x.vectors = found.Vectors
+	if found.Lost != nil {
+		x.lost(home, found.Lost)
+	}
+	x.match(found, held)
+	x.report("database", fine, "", "%s, %d KiB, every page and reference in order", path, found.Bytes>>10)
 	x.writable(path)
-	current := report.Schema == store.SchemaVersion()
+	current := found.Schema == node.SchemaVersion()
 	if current {
-		x.report("schema", fine, "", "version %d", report.Schema)
+		x.report("schema", fine, "", "version %d", found.Schema)
 	} else {
 		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup "+
 			"first: cordelia backup FILE",
-			"version %d, this program's is %d", report.Schema, store.SchemaVersion())
+			"version %d, this program's is %d", found.Schema, node.SchemaVersion())
 	}
-	x.record(record, auditErr)
-	x.checkpoints(folders, files, record)
+	x.record(found.Record, found.RecordErr)
+	x.checkpoints(folders, files, found.Record)
 	if current { // an older schema may have no trust
-		x.trust(kept, trustErr)
+		x.trust(found.Trust, found.TrustErr)
 	}
 	return current
 }
@@ -224,22 +211,19 @@ func (x *examination) lost(home node.Home, err error) {
 }
 
 // match holds the key files against the database.
-func (x *examination) match(tx *store.Tx, held []heldKey) error {
+func (x *examination) match(found node.Inspection, held []heldKey) {
 	const check = "keys match database"
 	matched := 0
-	entities := slices.DeleteFunc(slices.Clone(held), func(k heldKey) bool { return k.file.Kind == keys.Node })
-	for _, k := range entities {
-		r, err := agents.Inspect(tx, k.file.EntityID)
+	for _, k := range held {
+		r, known := found.Known[k.file.EntityID]
 		switch {
-		case errors.Is(err, schemas.ErrNotFound) && k.must:
+		case !known && k.must:
 			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be "+
 				"kept: cordelia uninstall --purge, then cordelia setup",
 				"the database does not know %s of %s", k.file.EntityID, k.path)
-		case errors.Is(err, schemas.ErrNotFound):
+		case !known:
 			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path),
 				"the database does not know the agent of %s", k.path)
-		case err != nil:
-			return err
 		case k.file.Kind == keys.Human && !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
 			x.report(check, problem, "put a backup of that file back: nothing else can open this home",
 				"%s holds an old key, or a stranger's", k.path)
@@ -256,32 +240,15 @@ func (x *examination) match(tx *store.Tx, held []heldKey) error {
 			matched++
 		}
 	}
-	if matched != len(entities) {
-		return nil
-	}
-	lacking, err := lackKeys(tx, entities)
 	switch {
-	case err != nil:
-		return err
-	case len(lacking) > 0:
-		x.report(check, fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", lacking[0].ID),
+	case matched != len(held):
+	case len(found.Keyless) > 0: // a process that made them was killed before it stored theirs, or they work elsewhere
+		x.report(check, fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", found.Keyless[0].ID),
 			"%s; %s none here, such as %s", schemas.Count(matched, "key file", "key files"),
-			schemas.Count(len(lacking), "agent of yours has", "agents of yours have"), lacking[0].Name)
+			schemas.Count(len(found.Keyless), "agent of yours has", "agents of yours have"), found.Keyless[0].Name)
 	default:
 		x.report(check, fine, "", "%s", schemas.Count(matched, "key file", "key files"))
 	}
-	return nil
-}
-
-// lackKeys lists the agents in use that have no key file here: a process that made
-// them was killed before it could store theirs, or they work elsewhere.
-func lackKeys(tx *store.Tx, held []heldKey) ([]agents.Record, error) {
-	var ids []schemas.EntityID
-	for _, k := range held {
-		ids = append(ids, k.file.EntityID)
-	}
-	list, err := agents.InspectInUse(tx, ids)
-	return slices.DeleteFunc(list, func(r agents.Record) bool { return slices.Contains(ids, r.ID) }), err
 }
 
 // notifier checks that processes can wake each other, in a folder of its own,

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/hooks"
-	"cordelia/internal/store"
 	"cordelia/mcp"
 	"cordelia/node"
 	"cordelia/ops"
@@ -25,7 +24,7 @@ import (
 
 // openNode opens the node in the home folder.
 func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
-	d, err := a.durable()
+	d, err := node.ParseDurability(a.durability)
 	if err != nil {
 		return nil, err
 	}
@@ -45,17 +44,6 @@ func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
 		a.tune(&c)
 	}
 	return ops.Open(ctx, c)
-}
-
-// durable is when a write counts as done.
-func (a *app) durable() (store.Durability, error) {
-	switch a.durability {
-	case "full":
-		return store.Full, nil
-	case "relaxed":
-		return store.Relaxed, nil
-	}
-	return "", schemas.Invalidf("durability %q is not known", a.durability).Expecting("full or relaxed")
 }
 
 // mcpFlags are the flags of mcp.

@@ -92,7 +92,7 @@ func zoned(t time.Time) string {
 }
 
 // now is the node's time, as it is shown.
-func (w *acting) now() string { return zoned(w.node.Store.Clock().Now()) }
+func (w *acting) now() string { return zoned(w.node.Now()) }
 
 // short is how an id is shown: enough of it to name it. A name stays as it is.
 func short[S ~string](id S) string {

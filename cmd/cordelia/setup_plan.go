@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"cordelia/internal/clientsettings"
-	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -83,19 +82,12 @@ func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
 }
 
 // keyLost refuses a home whose database knows the owner of a key that is gone. It only
-// reads the file; a database that cannot be read so is left to the node that opens it,
-// which looks again.
-func keyLost(ctx context.Context, home node.Home) (lost error) {
+// reads the file.
+func keyLost(ctx context.Context, home node.Home) error {
 	if !home.Fresh() && exists(home.DefaultAgentKey()) || !exists(home.Database()) {
 		return nil
 	}
-	store.VerifyLive(ctx, home.Database(), func(tx *store.Tx) error { //nolint:errcheck // see above
-		if err := node.LostKey(tx, home); errors.Is(err, schemas.ErrNotFound) {
-			lost = err
-		}
-		return nil
-	})
-	return lost
+	return node.LostKeyOf(ctx, home)
 }
 
 // planHome lists the folder and files of the identity step, which makes them.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/internal/store"
+	"cordelia/node"
 )
 
 // release is set by the release build: -ldflags "-X main.release=v1.2.3".
@@ -37,10 +37,10 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  wants(0),
 		RunE: func(*cobra.Command, []string) error {
 			if a.asJSON {
-				return a.printJSON(map[string]any{"version": version(), "schema": store.SchemaVersion(),
+				return a.printJSON(map[string]any{"version": version(), "schema": node.SchemaVersion(),
 					"go": runtime.Version()})
 			}
-			fmt.Fprintf(a.out, "cordelia %s (schema %d, %s)\n", version(), store.SchemaVersion(), runtime.Version())
+			fmt.Fprintf(a.out, "cordelia %s (schema %d, %s)\n", version(), node.SchemaVersion(), runtime.Version())
 			return nil
 		},
 	}

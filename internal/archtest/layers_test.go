@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"fmt"
+	"go/ast"
 	"path"
 	"slices"
 	"strings"
@@ -126,6 +127,26 @@ func wrongWay(f sourceFile, folder string) string {
 		return fmt.Sprintf("%s imports %s outside of tests", f.pkg, folder)
 	}
 	return ""
+}
+
+// faces reach no store: what they ask goes through an operation or the node. Their tests
+// write rows behind its back.
+var faces = []string{"mcp", "hooks", "cmd/cordelia"}
+
+func TestFacesReachNoStore(t *testing.T) {
+	for _, f := range parsed(t) {
+		if f.test || !slices.Contains(faces, f.pkg) {
+			continue
+		}
+		assert.NotContains(t, f.imports, module+"/internal/store", "%s reaches the store", f.path)
+		ast.Inspect(f.syntax, func(at ast.Node) bool { // n.Store.Read
+			if outer, ok := at.(*ast.SelectorExpr); ok {
+				inner, ok := outer.X.(*ast.SelectorExpr)
+				assert.False(t, ok && inner.Sel.Name == "Store", "%s reaches the store: Store.%s", f.path, outer.Sel.Name)
+			}
+			return true
+		})
+	}
 }
 
 // The rule must be able to fail.
