@@ -277,7 +277,8 @@ func TestReturnIsProven_INV_RETURN(t *testing.T) {
 	refused(but(a.signed(file("rover"), first, in), map[string]any{"session_count": a.count + 1}), "another count")
 	refused(but(a.signed(file("rover"), first, in), map[string]any{"expires": int64(first["expires"].(float64)) + 1}),
 		"a longer challenge")
-	session := a.challenge(a.rover.Entity)
+	session, err := a.node.Challenge(t.Context(), a.rover.Entity)
+	require.NoError(t, err)
 	refused(but(in, map[string]any{"nonce": base64.StdEncoding.EncodeToString(session.Nonce[:]),
 		"expires":   session.ExpiresUnixMicro,
 		"signature": base64.StdEncoding.EncodeToString(file("rover").Identity.Sign(session.SigningBytes()))}),

@@ -18,7 +18,7 @@ func faceMutants() []mutant {
 		{"INV-DEEP", "node/audit_deep.go",
 			"d.checkItems, d.checkMembers, d.checkAgents",
 			"d.checkItems, d.checkAgents",
-			"./ops", "INV_DEEP"},
+			"./node", "INV_DEEP"},
 		{"INV-CATALOGUE", "ops/catalogue.go",
 			"		taskCancel,\n",
 			"",

@@ -1,4 +1,4 @@
-package ops
+package node_test
 
 import (
 	"testing"
@@ -7,36 +7,38 @@ import (
 
 	"cordelia/events"
 	"cordelia/node"
+	"cordelia/ops/opstest"
 	"cordelia/schemas"
 )
 
 // What somebody writes into the database past the node shows, and what the node wrote
 // does not (INV-DEEP).
 func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
-	h := newHouse(t)
-	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
-	w := h.worker("w")
-	id := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning", "visibility": "group", "group": "team",
+	h := opstest.New(t)
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "create", "group": "team"})
+	w := h.Worker("w")
+	id := h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning", "visibility": "group", "group": "team",
 		"data": map[string]any{"type": "insight", "content": "the cache is cold on Mondays"}})["id"]
-	h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning",
+	h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
 		"data": map[string]any{"type": "insight", "content": "mine alone"}})
-	h.must(h.lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "w"})
-	h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "board"})
-	h.must(h.lead, "memory_share", map[string]any{"id": id, "group": "board"})
-	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "add", "group": "team", "entity": "w"})
+	h.Must(h.Lead, "memory_group", map[string]any{"action": "create", "group": "board"})
+	h.Must(h.Lead, "memory_share", map[string]any{"id": id, "group": "board"})
+	h.Must(h.Lead, "agent_capabilities", map[string]any{"agent": "w",
 		"capabilities": map[string]any{"max_parallel_ops": 2}})
-	h.swarm("broadcast", slotOf("x", 2))
-	rule := schemas.ItemID(h.must(h.lead, "memory_write_warm",
+	h.Must(h.Lead, "swarm_create", map[string]any{"goal": "Count the sheep", "swarm_id": "swarm-sheep",
+		"strategy": "broadcast", "agents": []any{map[string]any{"slot": "x", "count": 2}}})
+	rule := schemas.ItemID(h.Must(h.Lead, "memory_write_warm",
 		map[string]any{"type": "learning", "visibility": "group", "group": "team",
 			"data": map[string]any{"type": "procedure", "content": "run the tests first"}})["id"].(string))
-	require.NoError(t, h.node.Release(t.Context(), h.person(), rule, 1, true))
-	gone := h.must(h.lead, "memory_write_warm", map[string]any{"type": "learning",
+	require.NoError(t, h.Node.Release(t.Context(), h.Person(), rule, 1, true))
+	gone := h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
 		"data": map[string]any{"type": "insight", "content": "soon gone"}})["id"]
-	h.must(h.lead, "memory_delete_warm", map[string]any{"id": gone})
-	h.must(h.lead, "agent_deactivate", map[string]any{"agent": "x-2"})
+	h.Must(h.Lead, "memory_delete_warm", map[string]any{"id": gone})
+	h.Must(h.Lead, "agent_deactivate", map[string]any{"agent": "x-2"})
 
 	verified := func() events.Verified {
-		v, err := node.VerifyAuditFile(t.Context(), h.node.Home.Database(), nil, true)
+		v, err := node.VerifyAuditFile(t.Context(), h.Node.Home.Database(), nil, true)
 		require.NoError(t, err)
 		return v
 	}
@@ -72,13 +74,13 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{id},
 			"tells of no such release"},
 	} {
-		h.sql(c.change, c.args...)
+		h.SQL(c.change, c.args...)
 		v := verified()
 		require.Len(t, v.Damage, 1, name)
 		require.Contains(t, v.Damage[0].What, c.says, name)
-		h.sql(c.back, c.args...)
+		h.SQL(c.back, c.args...)
 		require.Empty(t, verified().Damage, name)
 	}
-	h.sql(`UPDATE items SET content_hash = zeroblob(32) WHERE id = ?`, id)
+	h.SQL(`UPDATE items SET content_hash = zeroblob(32) WHERE id = ?`, id)
 	require.Contains(t, verified().Damage[0].What, "they are not those its hash was made of")
 }
