@@ -9,7 +9,7 @@ import (
 
 	"cordelia/internal/embedding"
 	"cordelia/internal/embedding/embeddingtest"
-	"cordelia/memory"
+	vectors "cordelia/memory/embedding"
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/ops/opstest"
@@ -195,7 +195,7 @@ func TestAPromptAsksNoModel(t *testing.T) {
 	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
 	h := opstest.New(t, func(c *node.Config) {
-		c.Embedder, c.Embeddings = client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second}
+		c.Embedder, c.Embeddings = client, vectors.Options{Private: true, Wait: 10 * time.Second}
 	})
 	h.Must(h.Lead, "memory_write_warm", opstest.Note("The automobile is red."))
 	for h.Number(`SELECT count(*) FROM embeddings`) == 0 {

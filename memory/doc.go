@@ -8,13 +8,13 @@
 // warm_successor.go (which item takes its place), then change, read, share, delete,
 // and quarantine.go (hiding an author). group*.go are the groups and what leaves with
 // a member, invitation.go asks for consent, binding.go the groups that folders stand
-// for. search*.go find items by words, search_meaning.go and embedding*.go by meaning
-// if there is a model; lesson*.go keep what tasks taught; export*.go write what an
+// for. search*.go find items by words, search_meaning.go by meaning if there is a
+// model; lesson*.go keep what tasks taught; export*.go write what an
 // entity owns, signed, and import*.go read that and files of other kinds. All SQL is
 // in sql*.go.
 //
-// Two rooms below are pure: memory/text cuts texts into words, memory/rank orders the
-// items that a search found.
+// Three rooms are below: memory/text cuts texts into words, memory/rank orders the items
+// that a search found, both pure; memory/embedding keeps the vectors of items.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. The store

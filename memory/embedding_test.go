@@ -16,6 +16,7 @@ import (
 	"cordelia/internal/embedding"
 	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/internal/store"
+	vectors "cordelia/memory/embedding"
 	"cordelia/schemas"
 )
 
@@ -27,17 +28,17 @@ var sameWords = map[string]string{"automobile": "car", "vehicle": "car", "purcha
 type meaningNode struct {
 	*warmNode
 	server *embeddingtest.Server
-	m      *Embeddings
+	m      *vectors.Vectors
 }
 
 func newMeaningNode(t testing.TB) *meaningNode {
 	n := &meaningNode{warmNode: newWarmNode(t), server: embeddingtest.New(t, 96, sameWords)}
-	n.m = n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
+	n.m = n.embeddings(embedding.Config{}, vectors.Options{Private: true})
 	return n
 }
 
 // embeddings are those of another process, or of one with another model.
-func (n *meaningNode) embeddings(c embedding.Config, o EmbeddingOptions) *Embeddings {
+func (n *meaningNode) embeddings(c embedding.Config, o vectors.Options) *vectors.Vectors {
 	c.URL = n.server.URL
 	if c.Model == "" {
 		c.Model = "stand-in"
@@ -47,11 +48,11 @@ func (n *meaningNode) embeddings(c embedding.Config, o EmbeddingOptions) *Embedd
 	}
 	client, err := embedding.New(c)
 	require.NoError(n.t, err)
-	return NewEmbeddings(client, o)
+	return NewVectors(client, o)
 }
 
 // step embeds one batch, as the node's routine does.
-func (n *meaningNode) step(m *Embeddings) (more bool, err error) {
+func (n *meaningNode) step(m *vectors.Vectors) (more bool, err error) {
 	if m.Down() {
 		if err := m.Probe(context.Background()); err != nil {
 			return false, err
@@ -64,7 +65,7 @@ func (n *meaningNode) step(m *Embeddings) (more bool, err error) {
 	}); err != nil || !more {
 		return false, err
 	}
-	var b *Batch
+	var b *vectors.Batch
 	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) (err error) {
 		b,
 			err = m.Claim(g)
@@ -78,7 +79,7 @@ func (n *meaningNode) step(m *Embeddings) (more bool, err error) {
 	asked := m.Embed(context.Background(), b)
 	if err := n.do(access.NodeEntity, access.Write, func(g access.Grant) error {
 		_,
-			err := m.Settle(g, b)
+			err := m.Complete(g, b)
 		return err
 	}); err != nil {
 		return false, err
@@ -90,7 +91,7 @@ func (n *meaningNode) step(m *Embeddings) (more bool, err error) {
 }
 
 // refresh embeds all there is.
-func (n *meaningNode) refresh(m *Embeddings) {
+func (n *meaningNode) refresh(m *vectors.Vectors) {
 	n.t.Helper()
 	for {
 		more, err := n.step(m)
@@ -102,18 +103,18 @@ func (n *meaningNode) refresh(m *Embeddings) {
 }
 
 // byMeaning searches as the tool does.
-func (n *meaningNode) byMeaning(m *Embeddings, who schemas.EntityID, s Search) (f Found, down bool) {
+func (n *meaningNode) byMeaning(m *vectors.Vectors, who schemas.EntityID, s Search) (f Found, down bool) {
 	n.t.Helper()
 	q, err := NewQuery(s)
 	require.NoError(n.t, err)
 	var wanted bool
 	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) (err error) {
 		wanted,
-			err = m.Wants(g, q)
+			err = q.WantsMeaning(g, m)
 		return err
 	}))
 	if wanted {
-		down = !m.Mean(context.Background(), q)
+		down = !q.AskMeaning(context.Background(), m)
 	}
 	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) (err error) { f, err = Find(g, q); return err }))
 	return f, down
@@ -207,15 +208,15 @@ func TestPrivateItemsAreSentOnlyIfSaidSo(t *testing.T) {
 	n.group("team-a", ada, CulturePatch{})
 	n.write(ada, learning("a private thought"))
 	n.write(ada, inGroup(learning("a shared one"), "team-a"))
-	m := n.embeddings(embedding.Config{}, EmbeddingOptions{})
+	m := n.embeddings(embedding.Config{}, vectors.Options{})
 	n.refresh(m)
 	require.Equal(t, []string{"a shared one"}, n.embedded())
 	require.Len(t, n.server.Asked(), 1)
-	m = n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true}) // restarted with another setting
+	m = n.embeddings(embedding.Config{}, vectors.Options{Private: true}) // restarted with another setting
 	n.refresh(m)
 	require.Equal(t, []string{"a private thought", "a shared one"}, n.embedded())
 	require.Len(t, n.server.Asked(), 2, "what has a vector is not sent again")
-	m = n.embeddings(embedding.Config{}, EmbeddingOptions{})
+	m = n.embeddings(embedding.Config{}, vectors.Options{})
 	n.refresh(m)
 	require.Equal(t, []string{"a shared one"}, n.embedded(), "turned off, the private vectors go")
 }
@@ -230,7 +231,7 @@ func TestAnotherModelEmbedsAnew(t *testing.T) {
 	n.refresh(n.m)
 	require.Len(t, n.server.Asked(), 70)
 	n.server.Resize(128)
-	other := n.embeddings(embedding.Config{Model: "other"}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{Model: "other"}, vectors.Options{Private: true})
 	more, err := n.step(other)
 	require.NoError(t, err)
 	require.True(t, more)
@@ -291,7 +292,7 @@ func TestASearchWaitsNoLonger(t *testing.T) {
 	n := newMeaningNode(t)
 	n.write(ada, learning("the vehicle"))
 	n.refresh(n.m)
-	m := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true, Wait: time.Millisecond})
+	m := n.embeddings(embedding.Config{}, vectors.Options{Private: true, Wait: time.Millisecond})
 	n.server.Hold()
 	f, down := n.byMeaning(m, ada, Search{Text: "the vehicle"})
 	require.True(t, down)
@@ -372,7 +373,7 @@ func TestAChangeDuringTheCallWins(t *testing.T) {
 	require.Equal(t, []string{"new words"}, n.embedded())
 }
 
-// A claim that was never settled runs out.
+// A claim that is not completed runs out.
 func TestAClaimRunsOut(t *testing.T) {
 	n := newMeaningNode(t)
 	n.write(ada, learning("a car"))
@@ -381,10 +382,10 @@ func TestAClaimRunsOut(t *testing.T) {
 		require.False(t, b.Empty())
 		return err
 	}))
-	other := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{}, vectors.Options{Private: true})
 	n.refresh(other)
 	require.Empty(t, n.embedded(), "it is in hand")
-	n.clock.move(claimFor + time.Second)
+	n.clock.move(5*time.Minute + time.Second)
 	n.refresh(other)
 	require.Equal(t, []string{"a car"}, n.embedded())
 }
@@ -403,7 +404,7 @@ func TestRefreshersShareTheWork(t *testing.T) {
 		require.NoError(t, err)
 		peer := &meaningNode{server: n.server, warmNode: &warmNode{t: t, store: st, clock: n.clock,
 			auth: access.New(st, access.Config{})}}
-		m := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
+		m := n.embeddings(embedding.Config{}, vectors.Options{Private: true})
 		all.Go(func() {
 			defer st.Close()
 			for more := true; more; {
@@ -441,7 +442,7 @@ func TestRefreshIsTheNodes(t *testing.T) {
 		access.ErrNoGrant)
 	require.ErrorIs(t, n.do(ada, access.Write, func(g access.Grant) error {
 		_,
-			err := n.m.Settle(g, &Batch{})
+			err := n.m.Complete(g, &vectors.Batch{})
 		return err
 	}), access.ErrNoGrant)
 	require.ErrorIs(t, n.do(ada, access.Read, func(g access.Grant) error { _, err := n.m.Behind(g); return err }),

@@ -1,17 +1,91 @@
 package memory
 
 import (
+	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 
+	"cordelia/access"
 	"cordelia/internal/store"
+	"cordelia/memory/embedding"
 	"cordelia/memory/rank"
 	"cordelia/schemas"
 )
 
-// besideWords is how many hits a first page of default size has beyond those by words.
-const besideWords = 5
+const (
+	besideWords  = 5    // hits a first page of default size has beyond those by words
+	rescored     = 500  // candidates by signs whose vectors are read
+	rescoredMost = 2000 // of a search that leaves many out: with filters, or without lessons
+	// bytes of an item's text: never more than 8191 tokens, the least limit of usual models
+	maxEmbedded = 7900
+)
+
+// NewVectors makes the vectors of a process by model e.
+func NewVectors(e embedding.Embedder, o embedding.Options) *embedding.Vectors {
+	return embedding.New(e, textsToEmbed, o)
+}
+
+// textsToEmbed reads what may be sent to a model of these items.
+func textsToEmbed(tx *store.Tx, ns []int64, private bool) (map[int64]string, error) {
+	rows, err := tx.Query(selectToEmbed, store.List(ns))
+	list, err := store.Collect(rows, err, func(rows *sql.Rows) (r row, err error) {
+		return r, rows.Scan(&r.n, &r.data, &r.visibility, &r.source, &r.confidence, &r.validated, &r.quarantined,
+			&r.deleted, &r.current)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read items to embed: %w", err)
+	}
+	texts := make(map[int64]string, len(list))
+	for _, r := range list {
+		if r.deleted == 0 && r.current && !r.inQuarantine() && (r.visibility != schemas.Private || private) {
+			texts[r.n] = embeddedText(r.data)
+		}
+	}
+	return texts, nil
+}
+
+// embeddedText is what of an item's data is sent.
+func embeddedText(data string) string {
+	var c content
+	if json.Unmarshal([]byte(data), &c.value) != nil {
+		return ""
+	}
+	return oneLine(c.prose(), maxEmbedded)
+}
+
+// meant is the meaning of a query.
+type meant struct {
+	by     *embedding.Vectors
+	vector []float32
+}
+
+// WantsMeaning reports whether the meaning of q can add anything: q has words, is no
+// later page of a search by words alone, and something the actor may read has a
+// vector. It asks the model nothing.
+func (q *Query) WantsMeaning(g access.Grant, m *embedding.Vectors) (wanted bool, err error) {
+	if q.Text == "" || q.page.At != 0 && !q.page.fused() {
+		return false, nil
+	}
+	see, err := readable(g)
+	if err != nil {
+		return false, err
+	}
+	q.dim, wanted, err = m.Any(g.Tx(), see.scopes)
+	return wanted, err
+}
+
+// AskMeaning asks the model what q means. False: it is down or did not answer in time,
+// and q is searched by words alone. Call it after WantsMeaning, outside of transactions.
+func (q *Query) AskMeaning(ctx context.Context, m *embedding.Vectors) bool {
+	vector := m.Query(ctx, q.Text, q.dim)
+	if vector == nil {
+		return false
+	}
+	q.meaning = &meant{by: m, vector: vector}
+	return true
+}
 
 // fused merges the ranking by words with that by meaning, if the query has one.
 // The page it returns says how long the first page is; zero if by words alone.
@@ -38,28 +112,19 @@ func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 // found by words are: place, quarantine, validity, filters. A document of words
 // comes back as itself.
 func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
-	m := p.meaning.by
-	model, err := m.current(tx)
-	if err != nil || model.n == 0 || model.dim != len(p.meaning.vector) {
-		return nil, err
-	}
-	var upTo int64
-	if err := tx.QueryRow(selectCounter).Scan(&upTo); err != nil {
-		return nil, fmt.Errorf("read vectors: %w", err)
-	}
-	if err := m.signs.refresh(tx, model, p.see.scopes); err != nil {
-		return nil, err
-	}
 	most := rescored
 	if p.filtered() || !p.see.lessons {
 		most = rescoredMost
 	}
-	spots := m.signs.nearest(p.see.scopes, p.meaning.vector, upTo, most)
-	found, gone, err := p.rescore(tx, model, spots)
+	near, err := p.meaning.by.Nearest(tx, p.see.scopes, p.meaning.vector, most)
+	if err != nil || near.Model == 0 {
+		return nil, err
+	}
+	found, gone, err := p.rescore(tx, near)
 	if err != nil {
 		return nil, err
 	}
-	m.signs.forget(p.see.scopes, gone)
+	p.meaning.by.Forget(p.see.scopes, gone)
 	known := map[int64]*rank.Doc{}
 	for _, d := range words {
 		known[d.N] = d
@@ -85,7 +150,7 @@ func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 
 // rescore reads candidates and orders those that may show by their vectors. It
 // also tells which are no more.
-func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []rank.Meant, gone []spot, err error) {
+func (p *plan) rescore(tx querier, near embedding.Near) (found []rank.Meant, gone []embedding.Spot, err error) {
 	tags := make([]string, len(p.Tags))
 	for i, t := range p.Tags {
 		tags[i] = strings.ToLower(strings.TrimSpace(t))
@@ -95,7 +160,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		near float64
 		seq  int64
 	}
-	rows, err := tx.Query(selectMeant, store.List(spots), model.n, store.List(p.see.scopes), p.Type, p.author,
+	rows, err := tx.Query(selectMeant, store.List(near.Spots), near.Model, store.List(p.see.scopes), p.Type, p.author,
 		store.List(tags), p.see.lessons)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (s scored, err error) {
 		d := &doc{}
@@ -106,7 +171,7 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 		d.describe()
 		s.doc = d
 		if len(vector) == 4*len(p.meaning.vector) {
-			s.near = dot(p.meaning.vector, vector)
+			s.near = embedding.Dot(p.meaning.vector, vector)
 		} else {
 			s.near = -2 // left out by the filters
 		}
@@ -122,15 +187,15 @@ func (p *plan) rescore(tx querier, model embeddingModel, spots []spot) (found []
 	if err := p.weighStanding(tx, docs); err != nil {
 		return nil, nil, err
 	}
-	still := make(map[spot]bool, len(list))
+	still := make(map[embedding.Spot]bool, len(list))
 	for _, s := range list {
-		still[spot{s.n, s.seq}] = true
+		still[embedding.Spot{Item: s.n, Seq: s.seq}] = true
 		m := rank.Meant{Doc: s.ranked(), Near: s.near}
 		if p.words.Weigh(&m) && p.inSpan(&s.row) && p.isTrue(&s.row) {
 			found = append(found, m)
 		}
 	}
-	for _, at := range spots {
+	for _, at := range near.Spots {
 		if !still[at] {
 			gone = append(gone, at)
 		}

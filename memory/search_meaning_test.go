@@ -14,6 +14,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/embedding"
+	vectors "cordelia/memory/embedding"
 	"cordelia/schemas"
 )
 
@@ -156,7 +157,7 @@ func TestPagesByMeaning(t *testing.T) {
 		}
 	}
 	first, _ := n.byMeaning(n.m, ada, Search{Text: "vehicle river winter"})
-	other := n.embeddings(embedding.Config{}, EmbeddingOptions{Private: true})
+	other := n.embeddings(embedding.Config{}, vectors.Options{Private: true})
 	n.server.Fail(500)
 	second, down := n.byMeaning(other, ada, Search{Text: "vehicle river winter", Cursor: first.Cursor})
 	require.True(t, down)
@@ -176,6 +177,7 @@ func TestPagesByMeaning(t *testing.T) {
 func TestMeaningRevealsNothing(t *testing.T) {
 	ask := func(with bool) (queries []int, answers []Found) {
 		n := newMeaningNode(t)
+		var signs []string
 		n.group("team-mine", eve, CulturePatch{})
 		n.write(eve, inGroup(learning("my own note about an automobile"), "team-mine"))
 		var secret schemas.ItemID
@@ -200,11 +202,11 @@ func TestMeaningRevealsNothing(t *testing.T) {
 			q, err := NewQuery(s)
 			require.NoError(t, err)
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
-				wanted, err := n.m.Wants(g, q)
+				wanted, err := q.WantsMeaning(g, n.m)
 				require.True(t, wanted)
 				return err
 			}))
-			require.True(t, n.m.Mean(context.Background(), q))
+			require.True(t, q.AskMeaning(context.Background(), n.m))
 			require.NoError(t, n.do(eve, access.Read, func(g access.Grant) error {
 				see, err := readable(g)
 				require.NoError(t, err)
@@ -218,21 +220,24 @@ func TestMeaningRevealsNothing(t *testing.T) {
 				for i := range f.Near {
 					f.Near[i].ID = ""
 				}
-				queries, answers = append(queries, c.n), append(answers, f)
+				queries, answers, signs = append(queries, c.n), append(answers, f), append(signs, c.signs...)
 				return nil
 			}))
 		}
-		for scope, s := range n.m.signs.scopes {
-			if with && len(s.items) > 0 {
+		for _, list := range signs {
+			var read [][2]int64
+			require.NoError(t, json.Unmarshal([]byte(list), &read))
+			for _, r := range read {
 				require.Contains(t, []string{"team-mine", string(eve), ""},
-					n.one(`SELECT ref FROM scopes WHERE n = ?`, scope), "no sign of another's was read")
+					n.one(`SELECT ref FROM scopes WHERE n = ?`, r[0]), "no sign of another's was read")
 			}
 		}
-		// Whoever has nothing embedded costs no call, whatever others have.
+		require.NotEmpty(t, signs)
+		// A reader with nothing embedded costs no call, whatever others have.
 		q, err := NewQuery(Search{Text: "vehicle"})
 		require.NoError(t, err)
 		require.NoError(t, n.do(bob, access.Read, func(g access.Grant) error {
-			wanted, err := n.m.Wants(g, q)
+			wanted, err := q.WantsMeaning(g, n.m)
 			require.Equal(t, with, wanted)
 			return err
 		}))
@@ -251,27 +256,28 @@ func TestNearestBySigns(t *testing.T) {
 	town(n, 4, 200)
 	n.refresh(n.m)
 	vector := n.server.Vector("car bought winter", 96)
-	unit(vector)
 	require.NoError(t, n.do(ada, access.Read, func(g access.Grant) error {
 		see, err := readable(g)
 		require.NoError(t, err)
-		model, err := n.m.current(g.Tx())
-		require.NoError(t, err)
-		require.NoError(t, n.m.signs.refresh(g.Tx(), model, see.scopes))
-		all := n.m.signs.nearest(see.scopes, vector, 1<<62, 1000)
+		nearest := func(most int) []vectors.Spot {
+			near, err := n.m.Nearest(g.Tx(), see.scopes, vector, most)
+			require.NoError(t, err)
+			require.NotZero(t, near.Model)
+			return near.Spots
+		}
+		all := nearest(1000)
 		require.Len(t, all, 200)
-		require.Empty(t, n.m.signs.nearest(see.scopes, vector, 0, 1000), "none was there at the beginning")
-		require.Empty(t, n.m.signs.nearest(see.scopes, vector[:8], 1<<62, 1000), "of another length")
-		few := n.m.signs.nearest(see.scopes, vector, 1<<62, 40)
+		other, err := n.m.Nearest(g.Tx(), see.scopes, vector[:8], 1000)
+		require.NoError(t, err)
+		require.Empty(t, other, "of another length")
+		few := nearest(40)
 		require.Len(t, few, 40)
-		distance := func(s spot) (d int) {
+		distance := func(s vectors.Spot) (d int) {
 			var packed []byte
-			require.NoError(t, g.Tx().QueryRow(`SELECT vector FROM embeddings WHERE item = ? AND seq = ?`, s.item,
-				s.seq).Scan(&packed))
+			require.NoError(t, g.Tx().QueryRow(`SELECT vector FROM embeddings WHERE item = ? AND seq = ?`, s.Item,
+				s.Seq).Scan(&packed))
 			for i := range vector {
-				one := []float32{0}
-				one[0] = 1
-				if (vector[i] > 0) != (dot(one, packed[4*i:4*i+4]) > 0) {
+				if (vector[i] > 0) != (vectors.Dot([]float32{1}, packed[4*i:4*i+4]) > 0) {
 					d++
 				}
 			}
@@ -286,49 +292,17 @@ func TestNearestBySigns(t *testing.T) {
 				require.GreaterOrEqual(t, distance(s), worst)
 			}
 		}
-		n.m.signs.forget(see.scopes, all[:190])
-		require.Len(t, n.m.signs.nearest(see.scopes, vector, 1<<62, 1000), 10)
-		require.NoError(t, n.m.signs.refresh(g.Tx(), model, see.scopes))
-		require.Len(t, n.m.signs.nearest(see.scopes, vector, 1<<62, 1000), 10, "what was read is not read again")
+		n.m.Forget(see.scopes, all[:190])
+		require.Len(t, nearest(1000), 10, "what was read is not read again")
 		return nil
 	}))
 }
 
-// Scopes nobody searched lately make room.
-func TestSignsAreBounded(t *testing.T) {
-	x := signIndex{model: 1, words: 1, scopes: map[int64]*signs{}, clock: 9}
-	for i := range int64(5) {
-		x.scopes[i+1] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20),
-			used: i + 5}
-	}
-	x.shrink() // 5 × 24 MiB fit
-	require.Len(t, x.scopes, 5)
-	x.scopes[6] = &signs{items: make([]int64, 1<<20), seqs: make([]int64, 1<<20), words: make([]uint64, 1<<20), used: 9}
-	x.shrink()
-	require.NotContains(t, x.scopes, int64(1))
-	require.Len(t, x.scopes, 5)
-	for _, s := range x.scopes {
-		s.used = 9
-		s.words = make([]uint64, 8<<20)
-	}
-	x.shrink()
-	require.Len(t, x.scopes, 5, "never those in use")
-}
-
-// The scan reads the index alone, and only the scopes asked for; the rest goes
-// by key.
+// The vectors and rows of candidates are found by key.
 func TestPlansByMeaning(t *testing.T) {
 	n := newWarmNode(t)
-	signs := strings.Join(n.plan(selectSigns), "\n")
-	require.Contains(t, signs, "USING COVERING INDEX embeddings_scan (model=? AND scope=? AND seq>?)")
 	meant := strings.Join(n.plan(selectMeant), "\n")
 	require.Contains(t, meant, "SEARCH e USING INTEGER PRIMARY KEY")
 	require.Contains(t, meant, "SEARCH i USING INTEGER PRIMARY KEY")
-	require.Contains(t, strings.Join(n.plan(selectAnyEmbedding), "\n"),
-		"USING COVERING INDEX embeddings_scan (model=? AND scope=?)")
-	behind := strings.Join(n.plan(selectBehind), "\n")
-	require.Contains(t, behind, "embedding_queue_due (due_at<?)")
-	require.NotContains(t, behind, "SCAN embedding_queue")
-	require.Contains(t, strings.Join(n.plan(selectClaimed), "\n"), "embedding_queue_claim (claim=?)")
-	require.Contains(t, strings.Join(n.plan(claimItems), "\n"), "embedding_queue_due (due_at<?)")
+	require.Contains(t, strings.Join(n.plan(selectToEmbed), "\n"), "SEARCH i USING INTEGER PRIMARY KEY")
 }

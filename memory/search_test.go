@@ -196,11 +196,14 @@ func TestTheInaccurateComeLast(t *testing.T) {
 // counting counts the queries that go through it.
 type counting struct {
 	*store.Tx
-	n int
+	n     int
+	signs []string // the scopes whose signs were read
 }
 
 func (c *counting) Query(q string, args ...any) (*sql.Rows, error) {
-	c.n++
+	if c.n++; strings.Contains(q, "e.bits") {
+		c.signs = append(c.signs, fmt.Sprint(args[1]))
+	}
 	return c.Tx.Query(q, args...)
 }
 func (c *counting) QueryRow(q string, args ...any) store.Row { c.n++; return c.Tx.QueryRow(q, args...) }

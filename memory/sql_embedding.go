@@ -1,49 +1,9 @@
 package memory
 
 const (
-	selectModel = `SELECT n, name, dim, private, queued FROM embedding_models ORDER BY chosen DESC LIMIT 1`
-	chooseModel = `INSERT INTO embedding_models(name, private, chosen) VALUES (?1, ?2, (SELECT coalesce(max(chosen),
-		0) + 1 FROM embedding_models))
-		ON CONFLICT (name) DO UPDATE SET private = excluded.private, chosen = excluded.chosen, queued = 0`
-	setDimension = `UPDATE embedding_models SET dim = ? WHERE n = ?`
-
-	// enqueue puts the next items into the queue; setQueued notes how far.
-	enqueue      = `INSERT INTO embedding_queue(item) SELECT n FROM items WHERE n > ? AND n <= ? ON CONFLICT DO NOTHING`
-	selectNext   = `SELECT coalesce(max(n), 0) FROM (SELECT n FROM items WHERE n > ? ORDER BY n LIMIT ?)`
-	setQueued    = `UPDATE embedding_models SET queued = ? WHERE n = ?`
-	selectBehind = `SELECT EXISTS (SELECT 1 FROM embedding_queue WHERE due_at <= ?1) OR coalesce((SELECT max(n)
-		FROM items), 0) > ?2`
-
-	claimItems = `UPDATE embedding_queue SET claim = ?, due_at = ?, attempts = attempts + 1
-		WHERE item IN (SELECT item FROM embedding_queue WHERE due_at <= ? ORDER BY due_at, item LIMIT ?)`
-	selectClaimed = `SELECT q.item, q.attempts, i.type, i.data, i.content_hash, i.visibility, i.owner, i.source,
-		i.confidence, i.validated, i.quarantined,
-			i.deleted_at, i.current, coalesce(e.model = ?2 AND e.content_hash = i.content_hash, 0)
-		FROM embedding_queue q CROSS JOIN items i ON i.n = q.item LEFT JOIN embeddings e ON e.item = q.item
-		WHERE q.claim = ?1 AND q.claim <> '' ORDER BY q.item`
-	dropClaimed    = `DELETE FROM embedding_queue WHERE claim = ? AND item = ?`
-	releaseClaimed = `UPDATE embedding_queue SET claim = '', due_at = 0, attempts = attempts - 1 WHERE claim = ?
-		AND claim <> ''`
-	deferClaimed  = `UPDATE embedding_queue SET claim = '', due_at = ? WHERE claim = ? AND item = ?`
-	dropEmbedding = `DELETE FROM embeddings WHERE item = ?`
-
-	countEmbeddings = `UPDATE counters SET value = value + ? WHERE name = 'embeddings' RETURNING value`
-	selectCounter   = `SELECT value FROM counters WHERE name = 'embeddings'`
-	upsertEmbedding = `INSERT INTO embeddings(item, model, scope, seq, content_hash, at, bits, vector)
-		SELECT i.n, ?2, i.scope, ?3, i.content_hash, ?4, ?5, ?6 FROM items i WHERE i.n = ?1
-		ON CONFLICT (item) DO UPDATE SET model = excluded.model, scope = excluded.scope, seq = excluded.seq,
-			content_hash = excluded.content_hash, at = excluded.at, bits = excluded.bits, vector = excluded.vector`
-
-	// selectAnyEmbedding stops at the first vector of a readable scope.
-	selectAnyEmbedding = `SELECT EXISTS (SELECT 1 FROM json_each(?2) s CROSS JOIN embeddings e ON e.model = ?1
-		AND e.scope = s.value)`
-
-	// selectSigns reads the signs that are new in each scope: ?2 is a list of
-	// [scope, the last seq known].
-	selectSigns = `SELECT e.scope, e.seq, e.item, e.bits FROM json_each(?2) s
-		CROSS JOIN embeddings e ON e.model = ?1 AND e.scope = json_extract(s.value, '$[0]')
-		AND e.seq > json_extract(s.value, '$[1]')
-		ORDER BY e.scope, e.seq`
+	// selectToEmbed reads what decides whether an item is sent to a model, and its text.
+	selectToEmbed = `SELECT i.n, i.data, i.visibility, i.source, i.confidence, i.validated, i.quarantined,
+		i.deleted_at, i.current FROM json_each(?) j CROSS JOIN items i ON i.n = j.value`
 
 	// selectMeant reads candidates, given as [item, seq], in that order. What the
 	// filters leave out, and lessons unless ?7, come without their vectors.
@@ -57,7 +17,4 @@ const (
 		FROM json_each(?1) j CROSS JOIN embeddings e ON e.item = json_extract(j.value, '$[0]') AND e.seq = json_extract(j.value, '$[1]')
 		CROSS JOIN items i ON i.n = e.item
 		WHERE e.model = ?2 AND i.scope IN (SELECT value FROM json_each(?3)) AND e.scope = i.scope AND e.content_hash = i.content_hash`
-
-	selectEmbedded = `SELECT count(*) FROM embeddings WHERE model = ?`
-	selectWaiting  = `SELECT (SELECT count(*) FROM embedding_queue) + (SELECT count(*) FROM items WHERE n > ?)`
 )

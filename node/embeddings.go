@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"cordelia/access"
-	"cordelia/memory"
+	"cordelia/memory/embedding"
 )
 
 const (
@@ -58,7 +58,7 @@ func (n *Node) RefreshEmbeddings(ctx context.Context) (more bool, err error) {
 	}); err != nil || !more {
 		return false, err
 	}
-	var batch *memory.Batch
+	var batch *embedding.Batch
 	if err := n.Routine(ctx, "embed", func(g access.Grant) (err error) {
 		batch, err = m.Claim(g)
 		return err
@@ -71,7 +71,7 @@ func (n *Node) RefreshEmbeddings(ctx context.Context) (more bool, err error) {
 	asked := m.Embed(ctx, batch)
 	// What was claimed is given back even if the node is closing.
 	if err := n.Routine(context.WithoutCancel(ctx), "embed", func(g access.Grant) error {
-		_, err := m.Settle(g, batch)
+		_, err := m.Complete(g, batch)
 		return err
 	}); err != nil {
 		return false, err

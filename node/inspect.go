@@ -7,7 +7,7 @@ import (
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/internal/store"
-	"cordelia/memory"
+	"cordelia/memory/embedding"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -36,9 +36,9 @@ type Inspection struct {
 	Record    events.Verified // of the audit record, against the files of checkpoints
 	RecordErr error           // it cannot be read
 	Trust     trust.Verified
-	TrustErr  error                  // the scores are not what the ledger gives; an older schema has none
-	Vectors   *memory.EmbeddingState // nil: an older schema has none
-	Lost      error                  // as Node.LostKey says it; nil: none is missing
+	TrustErr  error            // the scores are not what the ledger gives; an older schema has none
+	Vectors   *embedding.State // nil: an older schema has none
+	Lost      error            // as Node.LostKey says it; nil: none is missing
 
 	Known   map[schemas.EntityID]agents.Record // of those asked for
 	Keyless []agents.Record                    // in use, of the same people, and not asked for: oldest first
@@ -52,7 +52,7 @@ func Inspect(ctx context.Context, home Home, files []events.CheckpointFile,
 		i = Inspection{Known: map[schemas.EntityID]agents.Record{}}
 		i.Record, i.RecordErr = events.Verify(tx, files)
 		i.Trust, i.TrustErr = trust.Verify(tx)
-		if state, err := memory.InspectEmbeddings(tx); err == nil {
+		if state, err := embedding.Inspect(tx); err == nil {
 			i.Vectors = &state
 		}
 		if i.Lost = lostKey(tx, home); i.Lost != nil && !errors.Is(i.Lost, schemas.ErrNotFound) {

@@ -14,6 +14,7 @@ import (
 	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/memory/embedding"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 	"cordelia/swarm"
@@ -29,7 +30,7 @@ type Node struct {
 	Store *store.Store
 	Auth  *access.Authorizer
 	// Embeddings embed what is written and searched for; nil = off.
-	Embeddings *memory.Embeddings
+	Embeddings *embedding.Vectors
 
 	tools          []string // names of all operations: what capabilities may grant
 	key            keys.Identity
@@ -63,8 +64,8 @@ type Config struct {
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
 	Prior          trust.Prior          // of agents registered by this process
-	Embedder       memory.Embedder      // nil = search by words alone
-	Embeddings     memory.EmbeddingOptions
+	Embedder       embedding.Embedder   // nil = search by words alone
+	Embeddings     embedding.Options
 }
 
 // Open opens the node at c.Home, making its database and key on first use, and
@@ -98,7 +99,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		return nil, errors.Join(err, n.Store.Close())
 	}
 	if c.Embedder != nil {
-		n.Embeddings = memory.NewEmbeddings(c.Embedder, c.Embeddings)
+		n.Embeddings = memory.NewVectors(c.Embedder, c.Embeddings)
 	}
 	n.start(ctx)
 	return n, nil

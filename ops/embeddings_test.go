@@ -13,6 +13,7 @@ import (
 	"cordelia/internal/embedding"
 	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/memory"
+	vectors "cordelia/memory/embedding"
 	"cordelia/schemas"
 )
 
@@ -22,7 +23,7 @@ func newEmbeddedStudy(t *testing.T) (*study, *embeddingtest.Server) {
 	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
 	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
-	s.node.Embeddings = memory.NewEmbeddings(client, memory.EmbeddingOptions{Private: true, Wait: 10 * time.Second})
+	s.node.Embeddings = memory.NewVectors(client, vectors.Options{Private: true, Wait: 10 * time.Second})
 	return s, server
 }
 

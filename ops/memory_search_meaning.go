@@ -19,12 +19,12 @@ func (c *Call) mean(ctx context.Context, q *memory.Query) (down bool, err error)
 	}
 	var wanted bool
 	if err := c.Do(ctx, func(g access.Grant) (err error) {
-		wanted, err = m.Wants(g, q)
+		wanted, err = q.WantsMeaning(g, m)
 		return err
 	}); err != nil || !wanted {
 		return false, err
 	}
-	return !m.Mean(ctx, q), nil
+	return !q.AskMeaning(ctx, m), nil
 }
 
 // fittingHits is fitting, with room for what words found first: meaning takes

@@ -9,7 +9,7 @@ import (
 
 	"cordelia/internal/embedding"
 	"cordelia/internal/endpoint"
-	"cordelia/memory"
+	vectors "cordelia/memory/embedding"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -59,7 +59,7 @@ func (e *embeddings) configure(c *node.Config) error {
 		return err
 	}
 	c.Embedder = client
-	c.Embeddings = memory.EmbeddingOptions{Wait: time.Duration(e.Timeout), Private: client.Loopback()}
+	c.Embeddings = vectors.Options{Wait: time.Duration(e.Timeout), Private: client.Loopback()}
 	if e.IncludePrivate != nil {
 		c.Embeddings.Private = *e.IncludePrivate
 	}

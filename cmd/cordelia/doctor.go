@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/memory"
+	"cordelia/memory/embedding"
 	"cordelia/schemas"
 )
 
@@ -55,7 +55,7 @@ type examination struct {
 	home     string
 	fix      bool // mend what can be mended without a loss
 	findings []finding
-	vectors  *memory.EmbeddingState // nil = not known
+	vectors  *embedding.State // nil = not known
 }
 
 func (x *examination) report(check string, v verdict, fix, format string, args ...any) {

@@ -25,7 +25,7 @@ var picture = [][]string{
 		"memory/text"},
 	{"events", "memory/rank"},
 	{"access"},
-	{"access/accesstest"},
+	{"access/accesstest", "memory/embedding"},
 	{"agents", "memory", "trust", "work", "pipeline"},
 	{"pipeline/controller", "swarm", "review"},
 	{"node"},

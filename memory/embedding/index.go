@@ -1,4 +1,4 @@
-package memory
+package embedding
 
 import (
 	"database/sql"
@@ -13,16 +13,19 @@ import (
 	"cordelia/internal/store"
 )
 
-const (
-	rescored     = 500       // candidates by signs whose vectors are read
-	rescoredMost = 2000      // of a search that leaves many out: with filters, or without lessons
-	maxSigns     = 128 << 20 // bytes of signs kept, before scopes not searched lately are let go
-)
+// querier is the reading half of a transaction.
+type querier interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+	QueryRow(query string, args ...any) store.Row
+}
 
-// signIndex holds the signs of the vectors in the scopes this process searched,
+// maxSigns is how many bytes of signs are kept, before scopes not searched lately are let go.
+const maxSigns = 128 << 20
+
+// index holds the signs of the vectors in the scopes this process searched,
 // so that a search costs a scan of what its caller may read and nothing else.
 // What it says is only where to look: every row is read and checked again.
-type signIndex struct {
+type index struct {
 	mu     sync.RWMutex
 	model  int64
 	words  int // per vector
@@ -38,11 +41,11 @@ type signs struct {
 	used        int64
 }
 
-// spot is where a vector lies.
-type spot struct{ item, seq int64 }
+// Spot is where a vector lies: the number of its item, and which of its vectors it is.
+type Spot struct{ Item, Seq int64 }
 
 // MarshalJSON gives the pair the query unpacks.
-func (p spot) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", p.item, p.seq), nil }
+func (p Spot) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", p.Item, p.Seq), nil }
 
 func (s *signs) last() int64 {
 	if s == nil || len(s.seqs) == 0 {
@@ -52,7 +55,7 @@ func (s *signs) last() int64 {
 }
 
 // refresh reads what is new in scopes.
-func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) error {
+func (x *index) refresh(tx querier, model model, scopes []int64) error {
 	words := (model.dim + 63) / 64
 	x.mu.RLock()
 	known := make([][2]int64, len(scopes))
@@ -65,12 +68,12 @@ func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) er
 	x.mu.RUnlock()
 	type entry struct {
 		scope int64
-		spot
+		Spot
 		bits []byte
 	}
 	rows, err := tx.Query(selectSigns, model.n, store.List(known))
 	fresh, err := store.Collect(rows, err, func(r *sql.Rows) (e entry, err error) {
-		return e, r.Scan(&e.scope, &e.seq, &e.item, &e.bits)
+		return e, r.Scan(&e.scope, &e.Seq, &e.Item, &e.bits)
 	})
 	if err != nil {
 		return fmt.Errorf("read signs: %w", err)
@@ -89,10 +92,10 @@ func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) er
 	}
 	for _, e := range fresh {
 		s := x.scopes[e.scope]
-		if e.seq <= s.last() || len(e.bits) != 8*words { // another search was faster
+		if e.Seq <= s.last() || len(e.bits) != 8*words { // another search was faster
 			continue
 		}
-		s.items, s.seqs = append(s.items, e.item), append(s.seqs, e.seq)
+		s.items, s.seqs = append(s.items, e.Item), append(s.seqs, e.Seq)
 		for w := range words {
 			s.words = append(s.words, binary.LittleEndian.Uint64(e.bits[8*w:]))
 		}
@@ -103,7 +106,7 @@ func (x *signIndex) refresh(tx querier, model embeddingModel, scopes []int64) er
 
 // shrink lets go of the scopes not searched for longest, never of those of the
 // search under way.
-func (x *signIndex) shrink() {
+func (x *index) shrink() {
 	size := 0
 	for _, s := range x.scopes {
 		size += 8*len(s.words) + 16*len(s.items)
@@ -125,7 +128,7 @@ func (x *signIndex) shrink() {
 
 // nearest finds the spots of at most most vectors that differ in the fewest
 // signs from vector, among those up to seq.
-func (x *signIndex) nearest(scopes []int64, vector []float32, upTo int64, most int) []spot {
+func (x *index) nearest(scopes []int64, vector []float32, upTo int64, most int) []Spot {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	wanted := signsOf(vector)
@@ -158,12 +161,12 @@ func (x *signIndex) nearest(scopes []int64, vector []float32, upTo int64, most i
 		total += counts[limit]
 		limit++
 	}
-	out := make([]spot, 0, most)
+	out := make([]Spot, 0, most)
 	for _, strict := range []bool{true, false} { // the ties at the limit come last, as far as there is room
 		for i, n := range scopes {
 			for at, d := range distances[i] {
 				if len(out) < most && (strict && int(d) < limit || !strict && int(d) == limit) {
-					out = append(out, spot{x.scopes[n].items[at], x.scopes[n].seqs[at]})
+					out = append(out, Spot{x.scopes[n].items[at], x.scopes[n].seqs[at]})
 				}
 			}
 		}
@@ -172,7 +175,7 @@ func (x *signIndex) nearest(scopes []int64, vector []float32, upTo int64, most i
 }
 
 // forget drops spots that are no more.
-func (x *signIndex) forget(scopes []int64, gone []spot) {
+func (x *index) forget(scopes []int64, gone []Spot) {
 	if len(gone) == 0 {
 		return
 	}
@@ -184,8 +187,8 @@ func (x *signIndex) forget(scopes []int64, gone []spot) {
 			continue
 		}
 		for _, p := range gone {
-			at := sort.Search(len(s.seqs), func(i int) bool { return s.seqs[i] >= p.seq })
-			if at < len(s.seqs) && s.seqs[at] == p.seq && s.items[at] == p.item {
+			at := sort.Search(len(s.seqs), func(i int) bool { return s.seqs[i] >= p.Seq })
+			if at < len(s.seqs) && s.seqs[at] == p.Seq && s.items[at] == p.Item {
 				s.items[at] = 0
 				s.gone++
 			}
@@ -214,3 +217,30 @@ func (s *signs) compact(words int) {
 		s.gone = 1
 	}
 }
+
+// Near is what lies near a query: where vectors of the model lie, those that differ in the
+// fewest signs first.
+type Near struct {
+	Model int64 // 0 = another model is in use by now
+	Spots []Spot
+}
+
+// Nearest finds at most most vectors in scopes that may be near a query's. It reads signs
+// alone: the caller compares the vectors themselves with Dot, and forgets what is no more.
+func (m *Vectors) Nearest(tx querier, scopes []int64, vector []float32, most int) (Near, error) {
+	now, err := m.current(tx)
+	if err != nil || now.n == 0 || now.dim != len(vector) {
+		return Near{}, err
+	}
+	var upTo int64
+	if err := tx.QueryRow(selectCounter).Scan(&upTo); err != nil {
+		return Near{}, fmt.Errorf("read vectors: %w", err)
+	}
+	if err := m.signs.refresh(tx, now, scopes); err != nil {
+		return Near{}, err
+	}
+	return Near{now.n, m.signs.nearest(scopes, vector, upTo, most)}, nil
+}
+
+// Forget drops vectors that are no more.
+func (m *Vectors) Forget(scopes []int64, gone []Spot) { m.signs.forget(scopes, gone) }

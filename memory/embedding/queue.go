@@ -1,9 +1,8 @@
-package memory
+package embedding
 
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,16 +15,14 @@ import (
 
 const (
 	batchItems  = 32
-	queueAtOnce = 512 // items put into the queue per claim
-	// bytes of an item's text: never more than 8191 tokens, the least limit of usual models
-	maxEmbedded = 7900
+	queueAtOnce = 512             // items put into the queue per claim
 	claimFor    = 5 * time.Minute // longer than a batch may take
 	firstRetry  = time.Minute     // of an item the model refuses, fourfold each time
 	lastRetry   = 24 * time.Hour
 )
 
 // model is a row of embedding_models.
-type embeddingModel struct {
+type model struct {
 	n       int64
 	name    string
 	dim     int
@@ -35,31 +32,31 @@ type embeddingModel struct {
 
 // current is the node's model if it is m's, else the zero model: another process
 // was started later, with another.
-func (m *Embeddings) current(tx querier) (embeddingModel, error) {
-	var now embeddingModel
+func (m *Vectors) current(tx querier) (model, error) {
+	var now model
 	err := tx.QueryRow(selectModel).Scan(&now.n, &now.name, &now.dim, &now.private, &now.queued)
 	if err != nil && err != store.ErrNoRows {
 		return now, fmt.Errorf("read embedding model: %w", err)
 	}
 	if now.name != m.model.Model() {
-		return embeddingModel{}, nil
+		return model{}, nil
 	}
 	return now, nil
 }
 
 // refreshed is the node's model if the refresh is m's to make: what is private
 // must be agreed on, too.
-func (m *Embeddings) refreshed(tx querier) (embeddingModel, error) {
+func (m *Vectors) refreshed(tx querier) (model, error) {
 	now, err := m.current(tx)
 	if err != nil || now.private != m.opts.Private {
-		return embeddingModel{}, err
+		return model{}, err
 	}
 	return now, nil
 }
 
 // Behind reports whether the vectors are behind the items. A process that did
 // not choose its model yet is.
-func (m *Embeddings) Behind(g access.Grant) (bool, error) {
+func (m *Vectors) Behind(g access.Grant) (bool, error) {
 	if !g.IsNode() {
 		return false, access.ErrNoGrant
 	}
@@ -76,9 +73,9 @@ func (m *Embeddings) Behind(g access.Grant) (bool, error) {
 
 // Batch is items in hand to be embedded.
 type Batch struct {
-	of      *Embeddings
+	of      *Vectors
 	claim   string
-	model   embeddingModel
+	model   model
 	items   []pending
 	skipped bool  // some items left the queue without being sent
 	err     error // why vectors were not stored
@@ -100,7 +97,7 @@ func (b *Batch) Skipped() bool { return b.skipped }
 
 // Claim takes the next items in hand, for five minutes, so that no other process
 // embeds them. What is not to be sent leaves the queue, and its vector goes.
-func (m *Embeddings) Claim(g access.Grant) (*Batch, error) {
+func (m *Vectors) Claim(g access.Grant) (*Batch, error) {
 	if !g.IsNode() {
 		return nil, access.ErrNoGrant
 	}
@@ -142,7 +139,7 @@ func (m *Embeddings) Claim(g access.Grant) (*Batch, error) {
 
 // choose makes m's model the node's, once per process, and returns it; the zero
 // model if another was chosen since.
-func (m *Embeddings) choose(tx *store.Tx) (embeddingModel, error) {
+func (m *Vectors) choose(tx *store.Tx) (model, error) {
 	now, err := m.refreshed(tx)
 	if err != nil {
 		return now, err
@@ -164,30 +161,40 @@ func (m *Embeddings) choose(tx *store.Tx) (embeddingModel, error) {
 	return m.refreshed(tx)
 }
 
+// Texts reads the items of these numbers: the text of each whose text may be sent to the
+// model, "" if it has none. private says whether private items may be sent.
+type Texts func(tx *store.Tx, ns []int64, private bool) (map[int64]string, error)
+
 // read fills b with the claimed items that are to be sent.
 func (b *Batch) read(tx *store.Tx) error {
 	type claimed struct {
 		pending
-		row
 		fresh bool
 	}
 	rows, err := tx.Query(selectClaimed, b.claim, b.model.n)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (c claimed, err error) {
-		return c, r.Scan(&c.pending.n, &c.attempts, &c.typ, &c.data, &c.hash, &c.visibility, &c.owner, &c.source,
-			&c.confidence, &c.validated,
-			&c.quarantined, &c.deleted, &c.current, &c.fresh)
+		return c, r.Scan(&c.n, &c.attempts, &c.fresh)
 	})
 	if err != nil {
 		return fmt.Errorf("read claimed items: %w", err)
 	}
+	ns := make([]int64, len(list))
+	for i, c := range list {
+		ns[i] = c.n
+	}
+	texts, err := b.of.texts(tx, ns, b.model.private)
+	if err != nil {
+		return err
+	}
 	for _, c := range list {
 		p := c.pending
-		if wanted := b.wants(&c.row); wanted && !c.fresh {
-			if p.text = embeddedText(c.data); p.text != "" {
-				b.items = append(b.items, p)
-				continue
-			}
-		} else if !wanted {
+		text, wanted := texts[p.n]
+		if wanted && !c.fresh && text != "" {
+			p.text = text
+			b.items = append(b.items, p)
+			continue
+		}
+		if !wanted {
 			if _, err := tx.Exec(dropEmbedding, p.n); err != nil {
 				return fmt.Errorf("drop vector: %w", err)
 			}
@@ -200,23 +207,9 @@ func (b *Batch) read(tx *store.Tx) error {
 	return nil
 }
 
-// wants reports whether the text of r may be sent to the model.
-func (b *Batch) wants(r *row) bool {
-	return r.deleted == 0 && r.current && !r.inQuarantine() && (r.visibility != schemas.Private || b.model.private)
-}
-
-// embeddedText is what of an item's data is sent.
-func embeddedText(data string) string {
-	var c content
-	if json.Unmarshal([]byte(data), &c.value) != nil {
-		return ""
-	}
-	return oneLine(c.prose(), maxEmbedded)
-}
-
 // Embed asks the model for the vectors of b. Call it outside of transactions;
-// what came of it is kept for Settle.
-func (m *Embeddings) Embed(ctx context.Context, b *Batch) error {
+// its answer is kept for Complete.
+func (m *Vectors) Embed(ctx context.Context, b *Batch) error {
 	limited, cancel := context.WithTimeout(ctx, batchPatience)
 	defer cancel()
 	err := m.embed(limited, b.items)
@@ -229,7 +222,7 @@ func (m *Embeddings) Embed(ctx context.Context, b *Batch) error {
 }
 
 // embed halves a batch that is refused until the item at fault is alone.
-func (m *Embeddings) embed(ctx context.Context, items []pending) error {
+func (m *Vectors) embed(ctx context.Context, items []pending) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -260,9 +253,9 @@ func (m *Embeddings) embed(ctx context.Context, items []pending) error {
 	return m.embed(ctx, items[half:])
 }
 
-// Settle stores the vectors of b whose items are still the ones claimed, and
+// Complete stores the vectors of b whose items are still the ones claimed, and
 // gives the others back. It returns how many were stored.
-func (m *Embeddings) Settle(g access.Grant, b *Batch) (stored int, err error) {
+func (m *Vectors) Complete(g access.Grant, b *Batch) (stored int, err error) {
 	if !g.IsNode() {
 		return 0, access.ErrNoGrant
 	}
@@ -310,7 +303,7 @@ func (b *Batch) store(tx *store.Tx, dim int) (stored int, err error) {
 			if err != nil {
 				return stored, fmt.Errorf("drop claim: %w", err)
 			}
-			if held == 0 { // changed meanwhile, or the claim ran out: somebody else's turn
+			if held == 0 { // changed meanwhile, or the claim ran out: another process embeds it
 				continue
 			}
 			if _, err := tx.Exec(upsertEmbedding, p.n, b.model.n, first+int64(i), tx.Micros(),
@@ -323,7 +316,7 @@ func (b *Batch) store(tx *store.Tx, dim int) (stored int, err error) {
 	return stored, nil
 }
 
-// Err is why Settle refused vectors, nil if it did not.
+// Err is why Complete refused vectors, nil if it did not.
 func (b *Batch) Err() error { return b.err }
 
 // retryAfter is how long an item that was refused so often waits.
@@ -335,17 +328,17 @@ func retryAfter(attempts int) time.Duration {
 	return min(wait, lastRetry)
 }
 
-// EmbeddingState is how far the vectors are.
-type EmbeddingState struct {
+// State is how far the vectors are.
+type State struct {
 	Model    string // the node's, "" before the first
 	Dim      int
 	Embedded int // items
 	Waiting  int // items, those that are not to be sent included
 }
 
-// InspectEmbeddings reads the state from a database without a node.
-func InspectEmbeddings(tx *store.Tx) (s EmbeddingState, err error) {
-	var now embeddingModel
+// Inspect reads the state from a database without a node.
+func Inspect(tx *store.Tx) (s State, err error) {
+	var now model
 	if err := tx.QueryRow(selectModel).Scan(&now.n, &now.name, &now.dim, &now.private, &now.queued); err != nil {
 		if err == store.ErrNoRows {
 			return s, nil
