@@ -2,9 +2,7 @@ package ops
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,7 +11,6 @@ import (
 	"sync"
 
 	"cordelia/access"
-	"cordelia/internal/keys"
 	"cordelia/pipeline/controller"
 	"cordelia/run"
 	"cordelia/schemas"
@@ -116,39 +113,14 @@ func (s *Seats) Enlist(ctx context.Context, task string, seat controller.SeatVie
 	if err != nil {
 		return a, err
 	}
-	identity, err := keys.NewIdentity(rand.Reader)
-	if err != nil {
-		return a, err
-	}
-	r := identity.Recipient(1)
-	var nonce [32]byte
-	rand.Read(nonce[:])
-	pop := schemas.RegisterPoP{ParentID: s.Person.Entity, PublicKey: r.PublicKey, Nonce: nonce}
-	text := base64.StdEncoding.EncodeToString
 	tools := []string{taskClaim.Name, taskReport.Name}
 	if seat.Role == schemas.Executor {
 		tools = append(tools, taskStatus.Name, memorySearch.Name, memoryReadWarm.Name)
 	}
-	scope := map[string]any{"layers": []string{"l2"}, "groups": []schemas.GroupID{v.GroupID},
-		"visibility": []string{"group"}}
-	name := fmt.Sprintf("%s%s-%s", handName(task), strings.ToLower(string(seat.Role)), schemas.NewID()[32:])
-	out, err := ask[AgentRegisterOut](ctx, s.Node, s.Person, agentRegister, map[string]any{
-		"agent_type": schemas.SwarmWorker, "name": name,
-		"display_name": fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)),
-		"groups":       []schemas.GroupID{v.GroupID},
-		"capabilities": map[string]any{"memory_read": scope, "memory_write": scope, "tools": tools,
-			"max_parallel_ops": 4, "ttl_seconds": seatLife, "autonomous": true},
-		"own_key": map[string]any{"public_key": text(r.PublicKey), "enc_public_key": text(r.EncPublicKey),
-			"enc_binding": text(r.Binding),
-			"nonce":       text(nonce[:]), "proof": text(identity.Sign(pop.SigningBytes()))}})
-	if err != nil {
-		return a, err
-	}
-	a = run.Agent{ID: out.AgentID, Name: out.Name}
-	hand, err := s.Node.Caller(ctx, keys.File{EntityID: a.ID, Kind: keys.Agent, KeySeq: 1, Identity: identity},
-		"run-"+schemas.ShortID(task))
-	s.hands.Store(a.ID, hand)
-	return a, err
+	return s.register(ctx, seatAgent{
+		name:    fmt.Sprintf("%s%s-%s", handName(task), strings.ToLower(string(seat.Role)), schemas.NewID()[32:]),
+		display: fmt.Sprintf("%s of %s", seat.Role, schemas.ShortID(task)), groups: []schemas.GroupID{v.GroupID},
+		tools: tools, life: seatLife, autonomous: true, session: "run-" + schemas.ShortID(task)})
 }
 
 // Hand is the caller that acts as an agent of this run.

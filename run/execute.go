@@ -65,11 +65,18 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	answer, err := s.ask(ctx, Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed),
+	o := Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed),
 		Model: s.Models[schemas.Executor],
-		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits})
+		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits}
+	if s.plain {
+		o.Schema, o.Tools = plainSchema(s.claimed), Tools()
+	}
+	answer, err := s.ask(ctx, o)
 	if err != nil {
 		return err
+	}
+	if s.plain {
+		return s.deliverPlain(ctx, w, answer.Structured)
 	}
 	return s.deliver(ctx, w, answer.Structured)
 }
@@ -92,12 +99,9 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if err := json.Unmarshal(structured, &said); err != nil {
 		return faultf(NoAnswer, "its answer cannot be read: %v", err)
 	}
-	commit, err := w.Commit(ctx, message(s.about, s.Task, s.agent.Name))
-	if p, ok := errors.AsType[*Planted](err); ok {
-		return faultf(Refused, "%v", p)
-	}
+	commit, err := s.commit(ctx, w)
 	if err != nil {
-		return faultf(Crashed, "what it left cannot be committed: %v", err)
+		return err
 	}
 	if err := s.trunk.keep(ctx, s.view.SubTaskID, commit); err != nil {
 		return err
@@ -124,6 +128,18 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 		err = s.Node.Report(ctx, s.agent, r)
 	}
 	return err
+}
+
+// commit commits what is in the worktree. A *Fault says that it cannot be.
+func (s *seat) commit(ctx context.Context, w *Worktree) (string, error) {
+	commit, err := w.Commit(ctx, message(s.about, s.Task, s.agent.Name))
+	if p, ok := errors.AsType[*Planted](err); ok {
+		return "", faultf(Refused, "%v", p)
+	}
+	if err != nil {
+		return "", faultf(Crashed, "what it left cannot be committed: %v", err)
+	}
+	return commit, nil
 }
 
 // claims are the calls that a client says it made, cut to what a report may hold.

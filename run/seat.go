@@ -37,6 +37,7 @@ type seat struct {
 	*Runner
 	view    controller.SeatView
 	about   string // the intent of its subtask
+	plain   bool   // it is plain work, and no seat of a task
 	client  Client
 	agent   Agent
 	claimed *work.Claimed
@@ -58,6 +59,12 @@ func (s *seat) fill(ctx context.Context) (err error) {
 	if s.claimed, err = s.Node.Claim(ctx, s.agent, s.view.WorkID); err != nil || s.claimed == nil {
 		return err
 	}
+	return s.carry(ctx)
+}
+
+// carry fills the seat once it is claimed.
+func (s *seat) carry(ctx context.Context) (err error) {
+	last := context.WithoutCancel(ctx)
 	s.state = SeatState{WorkID: s.view.WorkID, Role: s.view.Role, About: s.about, Agent: s.agent.Name,
 		Client: s.client.Name(), Phase: Starting, Began: time.Now(),
 		Usage: work.Usage{Cost: work.UnknownCost}}
@@ -65,7 +72,7 @@ func (s *seat) fill(ctx context.Context) (err error) {
 	kept, release := context.WithCancelCause(ctx)
 	defer release(nil)
 	go s.keep(kept, release)
-	if s.view.Role == schemas.Executor {
+	if s.view.Role == schemas.Executor || s.plain {
 		err = s.execute(kept)
 	} else {
 		err = s.judge(kept)

@@ -44,6 +44,16 @@ type apiSettings struct {
 // coding are the clients that are programs of the user's, by their names here.
 var coding = map[string]string{"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
 
+// clientName is the name of a client that may be called as its program is.
+func clientName(name string) string {
+	for client, program := range coding {
+		if program == name {
+			return client
+		}
+	}
+	return name
+}
+
 // apiName is how an API may be called.
 var apiName = regexp.MustCompile(`\A[a-z0-9][a-z0-9._-]{0,39}\z`)
 
@@ -51,11 +61,18 @@ var apiName = regexp.MustCompile(`\A[a-z0-9][a-z0-9._-]{0,39}\z`)
 func (s seatSettings) order(role schemas.PipelineRole) []string {
 	own := map[schemas.PipelineRole][]string{schemas.Perceiver: s.R1, schemas.Planner: s.R2, schemas.Executor: s.R3,
 		schemas.AgentValidator: s.R4a, schemas.MetaValidator: s.R4b}[role]
-	if len(own) > 0 {
-		return own
+	given := own
+	if len(own) == 0 {
+		given = s.Client
 	}
-	all := s.Client
-	if len(all) == 0 {
+	var all []string
+	for _, name := range given {
+		all = append(all, clientName(name))
+	}
+	switch {
+	case len(own) > 0:
+		return all
+	case len(all) == 0:
 		all = []string{"claude-code"}
 	}
 	if role == schemas.AgentValidator && !slices.Contains(all, runner.CodeName) {
@@ -69,7 +86,7 @@ func (s seatSettings) check() error {
 	known := map[string]bool{}
 	for _, a := range s.APIs {
 		switch {
-		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || coding[a.Name] != "":
+		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || coding[clientName(a.Name)] != "":
 			return fmt.Errorf("seats.apis: %q is no name for an API: take small letters, digits, dots and dashes", a.Name)
 		case known[a.Name]:
 			return fmt.Errorf("seats.apis: there are two of the name %s", a.Name)

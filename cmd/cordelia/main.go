@@ -155,7 +155,8 @@ run: 8 stopped before its end.`,
 	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(),
 		a.configCommand(),
 		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
-		a.runCommand(), a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
+		a.runCommand(), a.workerCommand(),
+		a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
 		a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
 	return root

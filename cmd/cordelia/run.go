@@ -83,7 +83,13 @@ func (f *runFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.include, "include-changes", false,
 		"begin from your uncommitted changes, too: a commit on the task's branch")
 	fs.StringVar(&f.report, "report", "", "write a report in Markdown into this file, too")
-	fs.IntVar(&f.parallel, "parallel", 2, "roles filled at once")
+	f.fillers(fs, 2)
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask before the first run in a repository")
+}
+
+// fillers makes the flags that say who fills seats, and what they may reach and take.
+func (f *runFlags) fillers(fs *pflag.FlagSet, parallel int) {
+	fs.IntVar(&f.parallel, "parallel", parallel, "roles filled at once")
 	fs.StringSliceVar(&f.model, "model", nil, "model for all roles, or for one: R3=NAME")
 	fs.StringSliceVar(&f.client, "client", nil,
 		"who fills the roles, the first that can be used: claude-code, codex, gemini-cli or an API of config.json")
@@ -98,7 +104,6 @@ func (f *runFlags) define(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.maxTime, "max-time", 0, "stop after this time, such as 30m")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "begin nothing more once this many US dollars are spent")
 	fs.Int64Var(&f.maxTokens, "max-tokens", 0, "begin nothing more once this many tokens are used")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask before the first run in a repository")
 }
 
 // one refuses flags that do not go together.

@@ -107,7 +107,7 @@ func (h *theater) git(args ...string) string {
 
 // cordelia makes a command in the repository.
 func (h *theater) cordelia(args ...string) *exec.Cmd {
-	if _, _, err := runner.Shielded(); err != nil && len(args) > 0 && args[0] == "run" {
+	if _, _, err := runner.Shielded(); err != nil && len(args) > 0 && (args[0] == "run" || args[0] == "worker") {
 		args = append(args, "--sandbox", "none")
 	}
 	cmd := h.command(`exec cordelia "$@"`)

@@ -92,7 +92,7 @@ func (f runFlags) orders(s seatSettings) (map[schemas.PipelineRole][]string, err
 			return nil, schemas.Invalidf("--seat %s names no role", one).
 				Expecting("R1, R2, R3, R4a or R4b, = and who fills it")
 		}
-		out[seatedRoles[at]] = append(out[seatedRoles[at]], name)
+		out[seatedRoles[at]] = append(out[seatedRoles[at]], clientName(name))
 	}
 	for _, role := range seatedRoles {
 		if out[role] == nil {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"cordelia/ops"
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// workerFlags are the flags of worker, beside those it has in common with run.
+type workerFlags struct {
+	runFlags
+	as   string
+	role string
+	idle time.Duration
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Serve the queue: have your coding client do work that others submitted",
+		Long: `Take work that the agent of --as may take, without a task of your own, and have your
+coding client do it: roles of tasks, and plain work. Executors work in git worktrees of
+the repository you are in, confined and recorded as in cordelia run; what they change
+lies on branches cordelia/…. Without --as it works for you: its agents take what your
+groups are offered.
+
+With --parallel it registers agents below that one, which needs the right to. Ctrl-C
+gives back what is held and ends; a second one ends at once.
+
+Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
+		Example: "  cordelia worker --as build-1 --client claude-code\n  cordelia worker --as judge-1 --role R4a --idle 10m",
+		Args:    wants(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.as, "as", "", "act as this agent of yours; default: agents below you")
+	fs.StringVar(&f.role, "role", "", "take work of this role alone, such as R3")
+	fs.DurationVar(&f.idle, "idle", 0, "end after so long without work, such as 10m; 0 never does")
+	f.fillers(fs, 1)
+	return cmd
+}
+
+// worker serves the queue until it is stopped.
+func (a *app) worker(ctx context.Context, f workerFlags) error {
+	if f.parallel < 1 || f.parallel > 64 {
+		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
+	}
+	repo, err := runner.OpenRepository(ctx, ".")
+	if err != nil {
+		return err
+	}
+	e, err := a.equip(ctx, f.runFlags, repo)
+	if err != nil {
+		return err
+	}
+	a.tune = recordedOnly
+	return a.act(ctx, f.as, func(w *acting) error {
+		if w.as != "" {
+			return schemas.NotFoundf("the key of %s is not on this machine", f.as).
+				Expecting("an agent that was registered here").Try("run: cordelia agent list")
+		}
+		return w.serveQueue(ctx, f, e)
+	})
+}
+
+// serveQueue takes work and has it done.
+func (w *acting) serveQueue(ctx context.Context, f workerFlags, e equipment) error {
+	seats := &ops.Seats{Node: w.node, Person: w.caller}
+	runs, err := runsFolder()
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(runs, "worker-"+schemas.NewID()[24:])
+	free, err := runner.Occupy(folder)
+	if err != nil {
+		return err
+	}
+	defer free()
+	var list seatList
+	var board runner.Board = &runLines{app: w.app, seats: &list}
+	if w.asJSON {
+		board = &runEvents{app: w.app, seats: &list}
+	}
+	if err := runner.Sweep(runs, time.Now()); err != nil {
+		board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
+	}
+	queue := servedSeats{seats, w}
+	serves := &runner.Worker{Config: runner.Config{Node: queue, Repo: e.repo, Folder: folder, Self: e.self,
+		Prepare: e.project.Prepare, Models: e.models, Parallel: f.parallel, Limits: seatLimits(), Board: board,
+		Client: func(role schemas.PipelineRole) runner.Client { return e.seating[role] }, Shield: e.shield,
+		Prices: e.prices,
+		Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}},
+		Queue: queue, Self: seats.Self(), Role: f.role, Idle: f.idle}
+	limited := ctx
+	if f.maxTime > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, f.maxTime)
+		defer cancel()
+	}
+	board.Note(fmt.Sprintf("waits for work, %d at once; executors work in %s", f.parallel, clean(e.repo.Top)))
+	served, err := serves.Serve(limited)
+	if w.asJSON {
+		if bad := w.printLine(map[string]any{"event": "end", "filed": served.Filed, "failed": served.Failed,
+			"usage": served.Spent, "priced": served.Priced}); bad != nil {
+			return bad
+		}
+	} else {
+		w.say("Served: %s, %d not; %s.", schemas.Count(served.Filed, "item", "items"), served.Failed,
+			strings.TrimSpace(spentWords(served.Spent.Input+served.Spent.Cached+served.Spent.Written, served.Spent.Output,
+				served.Spent.Cost)))
+	}
+	return err
+}
