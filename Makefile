@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat 
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak mutate golden release reproduce clean
+.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak mutate structure golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ soak: ## the kills, cuts, faults and races of the tests in full (COUNT=10; 1 is 
 
 mutate: ## break each rule once and name the test that notices, into docs/mutants.md
 	$(GO) run ./internal/proof/mutate
+
+structure: ## packages, long functions and words left behind, counted into docs/structure.md
+	$(GO) run ./internal/proof/structure
 
 golden: ## rewrite golden files and generated lists; look at the difference
 	UPDATE_GOLDEN=1 $(GO) test $(PKGS)

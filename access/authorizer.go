@@ -26,9 +26,9 @@ type Config struct {
 	// an opinion of it. What changes them must move the epoch. Nil, or an agent
 	// nobody has one of: Medium, or Low if of another node.
 	TiersOf func(tx *store.Tx, agent schemas.EntityID) ([]Tiering, error)
-	// Unaided tells whether one of these works from a brief alone now, as some roles
+	// BlindRole tells whether one of these works from a brief alone now, as some roles
 	// of tasks do. Nil: nobody does.
-	Unaided func(tx *store.Tx, who []schemas.EntityID) (bool, error)
+	BlindRole func(tx *store.Tx, who []schemas.EntityID) (bool, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
 	// Seen is told who called since the last time, and when (UTC µs), in the

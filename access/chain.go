@@ -186,9 +186,9 @@ func (c *chainCache) get(tx *store.Tx, id schemas.EntityID) (*chain, int64, erro
 	}
 	c.mu.Lock()
 	cached := c.chains[id]
-	fits := c.epoch == epoch
+	current := c.epoch == epoch
 	c.mu.Unlock()
-	if fits && cached != nil {
+	if current && cached != nil {
 		return cached, epoch, nil
 	}
 	loaded, err := loadChain(tx, id)

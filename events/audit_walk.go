@@ -74,7 +74,7 @@ func (l storedLeaf) verify(want int64, prev []byte) ([]byte, error) {
 	if l.Seq != want {
 		return nil, &misfit{want, fmt.Sprintf("audit entry %d is missing", want)}
 	}
-	sum, ok := l.fits(want, prev)
+	sum, ok := l.follows(want, prev)
 	if !ok {
 		return nil, &misfit{l.Seq, fmt.Sprintf("audit entry %d was changed", want)}
 	}
@@ -111,7 +111,7 @@ func (l storedLeaf) as(seq int64, prev []byte) (leaf, bool) {
 
 // fits reports whether the entry was written as number seq after the one whose
 // hash is prev, and gives its own.
-func (l storedLeaf) fits(seq int64, prev []byte) ([]byte, bool) {
+func (l storedLeaf) follows(seq int64, prev []byte) ([]byte, bool) {
 	as, ok := l.as(seq, prev)
 	if !ok {
 		return nil, false

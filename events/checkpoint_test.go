@@ -19,17 +19,17 @@ import (
 	"cordelia/internal/store/lock"
 )
 
-func newNotary(t testing.TB) Notary {
+func newNotary(t testing.TB) CheckpointSigner {
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	return Notary{Key: key, Dir: filepath.Join(t.TempDir(), "checkpoints")}
+	return CheckpointSigner{Key: key, Dir: filepath.Join(t.TempDir(), "checkpoints")}
 }
 
 func always(*store.Tx, *Checkpoint) (bool, error) { return false, nil }
 
 func (f *fixture) look(fn func(*store.Tx) error) error { return f.store.Read(f.Context(), fn) }
 
-func (f *fixture) sign(n Notary) Checkpoint {
+func (f *fixture) sign(n CheckpointSigner) Checkpoint {
 	f.Helper()
 	c, err := n.Sign(f.Context(), f.look, always)
 	require.NoError(f, err)
@@ -45,7 +45,7 @@ func (f *fixture) grown(n int) {
 	}
 }
 
-func (f *fixture) files(n ...Notary) (out []CheckpointFile) {
+func (f *fixture) files(n ...CheckpointSigner) (out []CheckpointFile) {
 	f.Helper()
 	for _, one := range n {
 		file, err := ReadCheckpoints(filepath.Join(one.Dir, one.Name()))

@@ -44,11 +44,11 @@ func header(reader schemas.EntityID) []byte {
 }
 
 // encodeCursor gives the one text for marks.
-func encodeCursor(reader schemas.EntityID, marks []mark) string {
-	marks = slices.Clone(marks)
-	slices.SortFunc(marks, func(a, b mark) int { return bytes.Compare(a.tag[:], b.tag[:]) })
+func encodeCursor(reader schemas.EntityID, list []mark) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b mark) int { return bytes.Compare(a.tag[:], b.tag[:]) })
 	b := header(reader)
-	for _, m := range marks {
+	for _, m := range list {
 		b = append(b, m.tag[:]...)
 		b = binary.AppendUvarint(b, uint64(m.seq))
 	}
@@ -70,10 +70,10 @@ func decodeCursor(reader schemas.EntityID, text string) ([]mark, error) {
 	if !bytes.Equal(b[:headerSize], header(reader)) {
 		return nil, badCursor("another agent's")
 	}
-	var marks []mark
+	var list []mark
 	for b = b[headerSize:]; len(b) > 0; {
 		var m mark
-		if len(marks) == maxMarks || len(b) <= len(m.tag) {
+		if len(list) == maxMarks || len(b) <= len(m.tag) {
 			return nil, badCursor("damaged")
 		}
 		m.tag, b = streamTag(b), b[len(m.tag):]
@@ -82,15 +82,15 @@ func decodeCursor(reader schemas.EntityID, text string) ([]mark, error) {
 			return nil, badCursor("damaged")
 		}
 		m.seq, b = int64(seq), b[n:]
-		if k := len(marks); k > 0 && bytes.Compare(marks[k-1].tag[:], m.tag[:]) >= 0 {
+		if k := len(list); k > 0 && bytes.Compare(list[k-1].tag[:], m.tag[:]) >= 0 {
 			return nil, badCursor("damaged")
 		}
-		marks = append(marks, m)
+		list = append(list, m)
 	}
-	if encodeCursor(reader, marks) != text { // a number written longer than it need be
+	if encodeCursor(reader, list) != text { // a number written longer than it need be
 		return nil, badCursor("damaged")
 	}
-	return marks, nil
+	return list, nil
 }
 
 func badCursor(what string) error {

@@ -92,15 +92,15 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 		b.Events = append(b.Events, l.event)
 	}
 	n := len(b.Events)
-	if marks := marks(places, shown[:n], shown[n:]); len(marks) > 0 {
-		b.Cursor = encodeCursor(m.Reader, marks)
+	if list := acknowledged(places, shown[:n], shown[n:]); len(list) > 0 {
+		b.Cursor = encodeCursor(m.Reader, list)
 	}
 	return b, nil
 }
 
 // marks says how far each stream is acknowledged with page: up to the first
 // event still to come, which passes over everything nobody waits for.
-func marks(places []place, page, rest []letter) []mark {
+func acknowledged(places []place, page, rest []letter) []mark {
 	next := map[Stream]int64{}
 	for _, l := range slices.Backward(rest) {
 		next[l.stream] = l.seq
@@ -134,7 +134,7 @@ func marks(places []place, page, rest []letter) []mark {
 // are passed over. Errors: CodeInvalid for a cursor that Unread did not give to
 // this reader.
 func (m Mailbox) Acknowledge(tx *store.Tx, cursor string) (bool, error) {
-	marks, err := decodeCursor(m.Reader, cursor)
+	list, err := decodeCursor(m.Reader, cursor)
 	if err != nil {
 		return false, err
 	}
@@ -142,8 +142,8 @@ func (m Mailbox) Acknowledge(tx *store.Tx, cursor string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	seqs := make(map[streamTag]int64, len(marks))
-	for _, k := range marks {
+	seqs := make(map[streamTag]int64, len(list))
+	for _, k := range list {
 		seqs[k.tag] = k.seq
 	}
 	var moved int64

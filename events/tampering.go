@@ -55,7 +55,7 @@ func (m *misfit) name(tx *store.Tx, seq int64, prev []byte) (Damage, error) {
 			fmt.Sprintf("audit entries %d to %d were never written there: they were inserted", first, last)}, nil
 	}
 	for j, r := range found {
-		if _, ok := r.fits(n, prev); !ok {
+		if _, ok := r.follows(n, prev); !ok {
 			continue
 		}
 		if j == 0 && r.Seq == n {
@@ -86,7 +86,7 @@ func moved(found []storedLeaf, j int, n int64) bool {
 	for k := j; k < len(found); k++ {
 		next := n + int64(k-j) + 1
 		for _, early := range found[:j] {
-			if _, ok := early.fits(next, found[k].sum); ok {
+			if _, ok := early.follows(next, found[k].sum); ok {
 				return true
 			}
 		}
@@ -100,7 +100,7 @@ func shifted(found []storedLeaf, n int64) int64 {
 		return 0
 	}
 	for gone := int64(1); gone <= near; gone++ {
-		if _, ok := found[1].fits(n+1+gone, found[0].sum); ok {
+		if _, ok := found[1].follows(n+1+gone, found[0].sum); ok {
 			return gone
 		}
 	}

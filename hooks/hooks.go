@@ -34,20 +34,20 @@ const (
 // Input is what a client tells its hooks, as far as it matters here. It comes from
 // the program that runs the model, never from the model.
 type Input struct {
-	Event     Event  `json:"hook_event_name"`
-	Session   string `json:"session_id"`
-	Prompt    string `json:"prompt"`
-	ToolUseID string `json:"tool_use_id"` // the call that is about to be made
-	AgentID   string `json:"agent_id"`    // of the sub-agent that makes it; "" for the session itself
-	AgentType string `json:"agent_type"`
-	Again     truth  `json:"stop_hook_active"` // a hook has kept the session from stopping already
+	Event     Event     `json:"hook_event_name"`
+	Session   string    `json:"session_id"`
+	Prompt    string    `json:"prompt"`
+	ToolUseID string    `json:"tool_use_id"` // the call that is about to be made
+	AgentID   string    `json:"agent_id"`    // of the sub-agent that makes it; "" for the session itself
+	AgentType string    `json:"agent_type"`
+	Again     looseBool `json:"stop_hook_active"` // a hook has kept the session from stopping already
 }
 
 // truth is a boolean that some hooks send as text.
-type truth bool
+type looseBool bool
 
 // UnmarshalJSON takes true and "true"; all else is false.
-func (b *truth) UnmarshalJSON(raw []byte) error {
+func (b *looseBool) UnmarshalJSON(raw []byte) error {
 	*b = strings.Trim(string(raw), `"`) == "true"
 	return nil
 }
@@ -158,11 +158,11 @@ func (h *Hooks) AnswerJSON(ctx context.Context, caller ops.Caller, asked []byte)
 	if err != nil {
 		slog.Debug("hook", "event", in.Event, "err", err)
 	}
-	said, err := json.Marshal(answer)
+	raw, err := json.Marshal(answer)
 	if err != nil {
 		return []byte("{}")
 	}
-	return said
+	return raw
 }
 
 // session calls memory_session.
@@ -172,11 +172,11 @@ func (h *Hooks) session(ctx context.Context, caller ops.Caller, in Input, action
 }
 
 // sessionStart begins the session and gives its context, at most startBytes; none to
-// who is unaided.
+// which works from its brief alone.
 func (h *Hooks) sessionStart(ctx context.Context, caller ops.Caller, in Input) (Answer, error) {
 	s, err := h.session(ctx, caller, in, "start")
 	lines := strings.Split(s.Digest, "\n")
-	alone, aloneErr := h.unaided(ctx, caller, in, toolSession)
+	alone, aloneErr := h.blindRole(ctx, caller, in, toolSession)
 	if alone || aloneErr != nil {
 		lines = nil
 	}
@@ -190,17 +190,17 @@ func (h *Hooks) sessionStart(ctx context.Context, caller ops.Caller, in Input) (
 	return told(SessionStart, startBytes, lines), errors.Join(err, aloneErr, unreadErr)
 }
 
-// unaided reports whether a hook that reads memory by the tool stays silent about it:
+// blindRole reports whether a hook that reads memory by the tool stays silent about it:
 // who it speaks to, the session or the sub-agent it names, sits in a role that works
 // from its brief alone (INV-UNAIDED).
-func (h *Hooks) unaided(ctx context.Context, caller ops.Caller, in Input, tool string) (alone bool, err error) {
+func (h *Hooks) blindRole(ctx context.Context, caller ops.Caller, in Input, tool string) (alone bool, err error) {
 	var also []schemas.EntityID
 	if sub := h.seatedAs(in.AgentID); sub != "" {
 		also = append(also, sub)
 	}
 	err = h.node.Auth.Do(ctx, caller.Principal, access.Op{Tool: tool, Effect: access.Read},
 		func(g access.Grant) (err error) {
-			alone, err = g.Unaided(also...)
+			alone, err = g.BlindRole(also...)
 			return err
 		})
 	return alone, err

@@ -23,7 +23,7 @@ func (h *Hooks) recall(ctx context.Context, caller ops.Caller, in Input, room in
 	if prompt == "" || strings.HasPrefix(prompt, "/") { // a command of the client
 		return nil, nil
 	}
-	if alone, err := h.unaided(ctx, caller, in, toolSearch); alone || err != nil {
+	if alone, err := h.blindRole(ctx, caller, in, toolSearch); alone || err != nil {
 		return nil, err
 	}
 	least := 2

@@ -57,8 +57,8 @@ func NewServer(ctx context.Context, n *ops.Service, opts ServerOptions) *Router 
 	r := NewRouter(srv, opts.Log)
 	r.ServeTasks(keptCalls{b})
 	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]*push{}}
-	r.sentry = newSentry(ctx, n, r, opts.Toolsets)
-	b.sentry = r.sentry
+	r.watcher = newSessionWatcher(ctx, n, r, opts.Toolsets)
+	b.watcher = r.watcher
 	return r
 }
 
@@ -67,7 +67,7 @@ type binding struct {
 	node    *ops.Service
 	opts    ServerOptions
 	refused refusals
-	sentry  *sentry
+	watcher *sessionWatcher
 }
 
 // caller is who the request was proven to be.
@@ -142,7 +142,7 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 // lists them is told of changes from then on; others ask for that.
 func (b *binding) listed(ctx context.Context, c ops.Caller) (map[string]bool, error) {
 	if req, ok := callFrom(ctx); ok && !req.msg.modern() && !called(ctx) {
-		return b.sentry.learn(ctx, req, c)
+		return b.watcher.learn(ctx, req, c)
 	}
 	return b.node.Visible(ctx, c, b.opts.Toolsets)
 }

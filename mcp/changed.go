@@ -14,14 +14,14 @@ import (
 
 // learn gives the tools that c may call, and notes that its client p knows of them: it
 // is told when they are others.
-func (s *sentry) learn(ctx context.Context, p subscriber, c ops.Caller) (map[string]bool, error) {
+func (s *sessionWatcher) learn(ctx context.Context, p subscriber, c ops.Caller) (map[string]bool, error) {
 	s.mu.Lock() // a look between the two would take old tools for new ones
 	visible, err := s.node.Visible(ctx, c, s.toolsets)
 	if err == nil {
 		p.knows(visible)
 	}
 	s.mu.Unlock()
-	// A client by token has the sentry woken, see attend. Any other needs its tools in a
+	// A client by token has the session watcher woken, see register. Any other needs its tools in a
 	// second, not a process that every commit wakes.
 	if c.Method != access.ByToken {
 		s.polls.Do(func() { go s.watch(nil) })
@@ -30,7 +30,7 @@ func (s *sentry) learn(ctx context.Context, p subscriber, c ops.Caller) (map[str
 }
 
 // opened is called when a subscriptions/listen begins: from there on its client is told.
-func (s *sentry) opened(c *call) {
+func (s *sessionWatcher) opened(c *call) {
 	who := c.owner()
 	if filter, _ := c.SubscriptionFilter(); !who.calls() || !filter.ToolsListChanged {
 		return
@@ -42,19 +42,19 @@ func (s *sentry) opened(c *call) {
 
 // opened is called when a stream is about to be acknowledged.
 func (r *Router) opened(c *call) {
-	if r.sentry != nil {
-		r.sentry.opened(c)
+	if r.watcher != nil {
+		r.watcher.opened(c)
 	}
 	r.subscribed(c.owner())
 }
 
 // tell tells the clients of a principal whose tools are others than they know; false
 // when it could not find out.
-func (s *sentry) tell(principal string) bool {
+func (s *sessionWatcher) tell(principal string) bool {
 	var now map[string]bool
 	for p := range s.router.clients(principal) {
 		who := p.owner()
-		if !who.calls() || !p.mindful() || !p.Initialized() {
+		if !who.calls() || !p.hasListedTools() || !p.Initialized() {
 			continue
 		}
 		if now == nil {
@@ -76,8 +76,8 @@ func (s *sentry) tell(principal string) bool {
 
 // A client knows of tools once it asked for them; only then it can be told of others.
 
-// mindful reports whether it ever asked.
-func (s *session) mindful() bool {
+// hasListedTools reports whether it ever asked.
+func (s *session) hasListedTools() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tools != nil
@@ -92,5 +92,5 @@ func (s *session) knows(now map[string]bool) (before map[string]bool) {
 	return before
 }
 
-func (c *call) mindful() bool                                      { return c.own.mindful() }
+func (c *call) hasListedTools() bool                               { return c.own.hasListedTools() }
 func (c *call) knows(now map[string]bool) (before map[string]bool) { return c.own.knows(now) }

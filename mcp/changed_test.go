@@ -56,9 +56,9 @@ func (h *hearers) settled() {
 		now, err := n.Epoch(h.t.Context())
 		require.NoError(h.t, err)
 		require.Eventually(h.t, func() bool {
-			r.sentry.mu.Lock()
-			defer r.sentry.mu.Unlock()
-			return r.sentry.looked == now
+			r.watcher.mu.Lock()
+			defer r.watcher.mu.Unlock()
+			return r.watcher.looked == now
 		}, 4*patience, 5*time.Millisecond)
 	}
 }
@@ -155,7 +155,7 @@ func TestAClientThatAskedNothingIsNotWatched(t *testing.T) {
 	c.send(callTool(1, "memory_search", "", false)) // which is hidden
 	c.next()
 	started := true
-	h.routers[h.piped].sentry.polls.Do(func() { started = false })
+	h.routers[h.piped].watcher.polls.Do(func() { started = false })
 	require.False(t, started)
 	none(t, c.frames)
 }

@@ -43,12 +43,12 @@ func (k keptCalls) Answer(ctx context.Context, id string, answers sdk.InputRespo
 	if err != nil {
 		return err
 	}
-	said := sdkserver.ElicitationResponse(answers, kept.Asked.Name)
-	if said == nil || said.Action == sdk.ElicitationResponseActionCancel {
+	reply := sdkserver.ElicitationResponse(answers, kept.Asked.Name)
+	if reply == nil || reply.Action == sdk.ElicitationResponseActionCancel {
 		return nil // it asks again, if it still wants to know
 	}
 	text := ""
-	if content, ok := said.Content.(map[string]any); ok && said.Action == sdk.ElicitationResponseActionAccept {
+	if content, ok := reply.Content.(map[string]any); ok && reply.Action == sdk.ElicitationResponseActionAccept {
 		text, _ = content[answersKey].(string)
 	}
 	return k.node.AnswerKept(ctx, c, id, kept.Asked.Name, text)

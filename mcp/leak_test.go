@@ -283,7 +283,7 @@ func TestCallsLeaveNothingBehind(t *testing.T) {
 		both.Wait()
 		w.h.client.CloseIdleConnections()
 	}
-	drive(calls / 10) // opens what is kept: caches, the sentry
+	drive(calls / 10) // opens what is kept: caches, the session watcher
 	w.crowd()
 	before := w.quiet()
 	drive(calls)

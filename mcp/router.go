@@ -26,8 +26,8 @@ type Router struct {
 	srv     *sdkserver.MCPServer
 	log     *slog.Logger
 	methods map[string]MethodHandler
-	push    *pusher // nil: nothing is pushed
-	sentry  *sentry // nil: nobody's identity can fall
+	push    *pusher         // nil: nothing is pushed
+	watcher *sessionWatcher // nil: nobody's identity can fall
 
 	mu    sync.Mutex
 	peers map[string]peers // by the id of whose they are
@@ -40,7 +40,7 @@ type peers map[subscriber]context.CancelCauseFunc
 type subscriber interface {
 	sdkserver.SessionWithResourceSubscriptions
 	owner() Principal
-	mindful() bool
+	hasListedTools() bool
 	knows(tools map[string]bool) (before map[string]bool)
 }
 
@@ -149,8 +149,8 @@ func (r *Router) dismiss(p subscriber) {
 // returned function is called.
 func (r *Router) attach(ctx context.Context, p subscriber, cancel context.CancelCauseFunc) (detach func()) {
 	r.admit(p, cancel)
-	if r.sentry != nil {
-		r.sentry.attend(p.owner())
+	if r.watcher != nil {
+		r.watcher.register(p.owner())
 	}
 	// Ids are random: the registry cannot know p already.
 	if err := r.srv.RegisterSession(ctx, p); err != nil {

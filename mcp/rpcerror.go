@@ -68,12 +68,12 @@ func absent(tool string) *RPCError {
 }
 
 // absentTool is absent if that is what the registry says of the tool which m calls.
-func absentTool(m message, said sdk.JSONRPCErrorDetails) (*RPCError, bool) {
+func absentTool(m message, details sdk.JSONRPCErrorDetails) (*RPCError, bool) {
 	var p struct {
 		Name string `json:"name"`
 	}
 	if m.method != string(sdk.MethodToolsCall) || json.Unmarshal(m.params, &p) != nil ||
-		said.Message != fmt.Sprintf("tool '%s' not found: %v", p.Name, sdkserver.ErrToolNotFound) {
+		details.Message != fmt.Sprintf("tool '%s' not found: %v", p.Name, sdkserver.ErrToolNotFound) {
 		return nil, false
 	}
 	return absent(p.Name), true

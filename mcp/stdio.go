@@ -90,13 +90,13 @@ func ServeStdio(ctx context.Context, r *Router, in io.Reader, out io.Writer, opt
 func eachLine(in io.Reader, limit int, take func(line []byte) bool, tooLong func(id json.RawMessage)) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	var line []byte
-	var long *skim // of a line that is too long
+	var long *idScan // of a line that is too long
 	for {
 		part, err := r.ReadSlice('\n')
 		if long != nil {
 			long.read(part)
 		} else if line = append(line, part...); len(withoutEnd(line)) > limit {
-			long = &skim{}
+			long = &idScan{}
 			long.read(line)
 			line = nil
 		}

@@ -127,7 +127,7 @@ func Export(g access.Grant, w io.Writer, r ExportRequest) (Exported, error) {
 			return none, err
 		}
 	}
-	if alone, err := g.Unaided(); err != nil {
+	if alone, err := g.BlindRole(); err != nil {
 		return none, err
 	} else if alone { // an export is whole
 		return none, schemas.Conflictf(

@@ -19,7 +19,7 @@ import (
 func (n *warmNode) alone(who ...schemas.EntityID) {
 	n.auth = access.New(n.store, access.Config{Presence: 10 * 365 * 24 * time.Hour, RefusedPerMinute: 1 << 30,
 		FailedPerMinute: 1 << 30,
-		Unaided: func(_ *store.Tx, asked []schemas.EntityID) (bool, error) {
+		BlindRole: func(_ *store.Tx, asked []schemas.EntityID) (bool, error) {
 			return slices.ContainsFunc(asked, func(id schemas.EntityID) bool { return slices.Contains(who, id) }), nil
 		}})
 }

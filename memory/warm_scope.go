@@ -75,7 +75,7 @@ func reachOf(g access.Grant) (reach, error) {
 	}
 	r.actor, r.human, r.now = g.Actor(), g.IsHuman(), g.Tx().Micros()
 	r.lineage = lineageFor(g)
-	alone, err := g.Unaided()
+	alone, err := g.BlindRole()
 	r.lessons = !alone
 	return r, err
 }

@@ -97,7 +97,7 @@ func (r *reporting) overhear(g access.Grant, task string) error {
 		return err
 	}
 	w := pipeline.Watch{Epsilon: map[string]float64{}, Together: map[string]bool{}}
-	w.Kin = func(a, b schemas.EntityID) bool {
+	w.Related = func(a, b schemas.EntityID) bool {
 		kin, e := g.OneLine(a, b)
 		if e != nil {
 			err = e

@@ -31,8 +31,8 @@ const (
 // Checkpoints is the folder of the node's checkpoints.
 func (h Home) Checkpoints() string { return filepath.Join(string(h), "checkpoints") }
 
-func (n *Node) notary() events.Notary {
-	return events.Notary{Key: n.key, Dir: n.Home.Checkpoints(), Copies: n.checkpointDirs, Sync: n.durable}
+func (n *Node) notary() events.CheckpointSigner {
+	return events.CheckpointSigner{Key: n.key, Dir: n.Home.Checkpoints(), Copies: n.checkpointDirs, Sync: n.durable}
 }
 
 // Checkpointed says which checkpoint is the newest.

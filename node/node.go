@@ -133,7 +133,7 @@ func (n *Node) authorizing(c access.Config) access.Config {
 	c.Lifecycle = lifecycle{n}
 	c.Seen = work.Seen
 	c.Cooldown = n.periods.Cooldown
-	c.Unaided = controller.Unaided
+	c.BlindRole = controller.BlindRole
 	if c.TiersOf == nil {
 		c.TiersOf = trust.TiersOf
 	}

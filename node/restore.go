@@ -174,7 +174,7 @@ type restorePlan struct {
 	standings []carriedStanding
 	roles     []membership // as they are to be; an empty role ends it
 	closed    []closedGroup
-	trust     trust.Later
+	trust     trust.Addition
 	bindings  []memory.Bound // of the present, if it is carried over
 	decisions memory.Decisions
 	head      []byte // last audit hash of the present
@@ -234,7 +234,7 @@ func (r *restoring) checkpoint(ctx context.Context) error {
 		return err
 	}
 	defer f.Identity.Erase()
-	notary := events.Notary{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
+	notary := events.CheckpointSigner{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
 	look := func(see func(*store.Tx) error) error {
 		_, err := store.VerifyFile(ctx, r.out.Target, see)
 		return err

@@ -127,7 +127,7 @@ func (p *restorePlan) carryStanding(present *store.Tx, now, was standing) (c car
 }
 
 // tell puts into the report what is carried over, by the names of the backup.
-func (r *RestoreReport) tell(was []standing, changes carriedChanges, later trust.Later) {
+func (r *RestoreReport) tell(was []standing, changes carriedChanges, later trust.Addition) {
 	names := map[schemas.EntityID]string{}
 	for _, w := range was {
 		names[w.ID] = w.Name

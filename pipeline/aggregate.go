@@ -17,10 +17,10 @@ const RetryBudget = 2
 // criterion. Of any other, a missing verdict, or a pass without evidence, is a failure;
 // of two verdicts the failure counts; and a verifiable one passes with proof alone
 // (INV-PROOF). Notes name what was passed over.
-func Verdicts(criteria []schemas.Criterion, said []schemas.JudgedCriterion,
+func Verdicts(criteria []schemas.Criterion, given []schemas.JudgedCriterion,
 	p Proof) (verdicts []schemas.CriterionVerdict, notes []string) {
 	byPlace := map[int]schemas.JudgedCriterion{}
-	for _, j := range said {
+	for _, j := range given {
 		at := place(criteria, j.Criterion)
 		switch {
 		case at < 0:
@@ -120,9 +120,9 @@ func Unproven(verdicts []schemas.CriterionVerdict) []schemas.CriterionVerdict {
 // Aggregate makes the outcome of an attempt (pipeline v0.7, R4a). A result that
 // did not complete failed on every criterion, unclassed, whatever was said.
 // earlier are the gaps and tool calls of the attempts before.
-func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, said []schemas.JudgedCriterion, p Proof,
+func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, given []schemas.JudgedCriterion, p Proof,
 	earlier schemas.SubTaskOutcome) (schemas.SubTaskOutcome, []string) {
-	verdicts, notes := Verdicts(s.SuccessCriteria, said, p)
+	verdicts, notes := Verdicts(s.SuccessCriteria, given, p)
 	reason := ""
 	if r.Status != schemas.ExecutionCompleted {
 		reason = r.Reason

@@ -13,8 +13,8 @@ type Watch struct {
 	// Epsilon is from which change on the loss of a task moved, by task; others
 	// have the default.
 	Epsilon map[string]float64
-	// Kin reports whether two who sat in seats are the same or one above the other.
-	Kin func(a, b schemas.EntityID) bool
+	// Related reports whether two agents that sat in seats are the same or one above the other.
+	Related func(a, b schemas.EntityID) bool
 	// Together are the tasks in which the operator lets such judge each other.
 	Together map[string]bool
 }

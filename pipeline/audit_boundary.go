@@ -27,11 +27,11 @@ func (l *taskLog) perceiver(Watch) {
 func (l *taskLog) intent(Watch) {
 	type answers struct{ Answers string }
 	for _, spec := range each[schemas.TaskSpec](l, recordTaskSpec) {
-		said := []string{spec.body.RawInput}
+		userWords := []string{spec.body.RawInput}
 		for _, a := range before(l, each[answers](l, recordAnswers), spec.AuditEvent) {
-			said = append(said, a.body.Answers)
+			userWords = append(userWords, a.body.Answers)
 		}
-		if d, ok := Depart(spec.body.Intent, said...); !ok {
+		if d, ok := Depart(spec.body.Intent, userWords...); !ok {
 			l.breach(spec.AuditEvent, "the intent %s shares less than half of its words with what the user said; it "+
 				"lacks %s", quote(spec.body.Intent), quote(strings.Join(d.Missing, ", ")))
 		}
@@ -64,9 +64,9 @@ func (l *taskLog) planner(Watch) {
 				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q, which was forbidden by then", tool)
 			}
 		}
-		said := allWords(s.body.PlannedSubTask)
+		text := allWords(s.body.PlannedSubTask)
 		for _, ban := range b.bans() {
-			if hasTool(s.body.Tools, ban.tool) && mentions(said, ban.input) {
+			if hasTool(s.body.Tools, ban.tool) && mentions(text, ban.input) {
 				l.breach(s.AuditEvent, "R2 dispatched a subtask with tool %q on %s, which was forbidden by then",
 					ban.tool, quote(ban.input))
 			}

@@ -127,12 +127,12 @@ func (l *taskLog) mergers(w Watch) {
 	}
 }
 
-// oneLine reports whether two seats were not apart. Code is nobody's kin.
+// oneLine reports whether two seats were not apart. Code is related to none.
 func (w Watch) oneLine(a, b schemas.EntityID) bool {
 	if !schemas.IsAgentID(string(a)) || !schemas.IsAgentID(string(b)) {
 		return false
 	}
-	return a == b || w.Kin != nil && w.Kin(a, b)
+	return a == b || w.Related != nil && w.Related(a, b)
 }
 
 // suspicions: what the record of an attempt shows against its claim.

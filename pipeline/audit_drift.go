@@ -106,7 +106,7 @@ func (r *Rate) of() float64 { return float64(r.Hits) / float64(r.Cases) }
 // apartFrom is by how many standard errors two rates differ. p is that of both
 // together. A share has variance p(1−p), the two-proportion z test; a count for
 // each case has variance p, as a Poisson count has.
-func (r *Rate) apartFrom(past *Rate) float64 {
+func (r *Rate) deviation(past *Rate) float64 {
 	p := float64(r.Hits+past.Hits) / float64(r.Cases+past.Cases)
 	variance := p * (1 - p)
 	if r.PerCase {
@@ -127,7 +127,7 @@ func Drifted(past, now Behaviour) (out []schemas.AuditFinding) {
 			if is.Role != role || was == nil || is.Cases < driftCases || was.Cases < driftPast {
 				continue
 			}
-			z := is.apartFrom(was)
+			z := is.deviation(was)
 			if math.Abs(is.of()-was.of()) < driftApart || math.Abs(z) < driftErrors {
 				continue
 			}

@@ -32,7 +32,7 @@ func TestACleanRunIsSilent(t *testing.T) {
 	cancelled.executes(1, "bash")
 	cancelled.ends("", schemas.ResultCancelled)
 	list = slices.Concat(list, abandoned.list, unplanned.list, cancelled.list)
-	require.Empty(t, Detect(list, Watch{Kin: func(a, b schemas.EntityID) bool { return false }}))
+	require.Empty(t, Detect(list, Watch{Related: func(a, b schemas.EntityID) bool { return false }}))
 	require.Empty(t, Detect(nil, Watch{}))
 }
 
@@ -307,7 +307,7 @@ func TestEachDetection(t *testing.T) {
 				return a == seated("executor") && b == seated("kin") || a == seated("kin") && b == seated("executor")
 			}
 			list := append(cleanTask(t, "other").list, k.list...)
-			found := Detect(list, Watch{Kin: kin})
+			found := Detect(list, Watch{Related: kin})
 			var got []want
 			for i, f := range found {
 				require.Equal(t, "t", f.TaskID)

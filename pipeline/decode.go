@@ -43,38 +43,38 @@ func Decode[T Answer](answer string) (out T, notes []string, err error) {
 	if err != nil {
 		return out, nil, err
 	}
-	var fits []reading
+	var matching []reading
 	var nearest []schemas.Violation
 	for i, f := range found {
 		r, bad := fit(f.text, typ)
 		if len(bad) == 0 {
 			r.repaired = f.repaired
-			if !slices.ContainsFunc(fits, func(o reading) bool { return bytes.Equal(o.text, r.text) }) {
-				fits = append(fits, r)
+			if !slices.ContainsFunc(matching, func(o reading) bool { return bytes.Equal(o.text, r.text) }) {
+				matching = append(matching, r)
 			}
 		} else if i == 0 || len(bad) < len(nearest) {
 			nearest = bad
 		}
 	}
 	switch {
-	case len(fits) > 1:
-		return out, nil, wrong("the answer holds %d different objects that could be meant", len(fits))
-	case len(fits) == 0 && len(found) == 0:
+	case len(matching) > 1:
+		return out, nil, wrong("the answer holds %d different objects that could be meant", len(matching))
+	case len(matching) == 0 && len(found) == 0:
 		return out, nil, wrong("the answer holds no JSON object").Expecting("one object with %s",
 			strings.Join(memberNames(typ), ", "))
-	case len(fits) == 0:
+	case len(matching) == 0:
 		return out, nil, wrong("the answer is not what was asked for").With(first(nearest)...)
 	}
-	if err := json.Unmarshal(fits[0].text, &out); err != nil {
+	if err := json.Unmarshal(matching[0].text, &out); err != nil {
 		return out, nil, wrong("the answer cannot be read").Because(err)
 	}
 	if len(found) > 1 {
 		notes = append(notes, fmt.Sprintf("%d objects in the answer; the one that fits was taken", len(found)))
 	}
-	if fits[0].repaired {
+	if matching[0].repaired {
 		notes = append(notes, "quotes or line breaks within strings were escaped")
 	}
-	return out, append(notes, fits[0].notes...), nil
+	return out, append(notes, matching[0].notes...), nil
 }
 
 func wrong(format string, args ...any) *schemas.Error {

@@ -199,11 +199,11 @@ func (p Proof) changeAfter(at int, named []bool) int {
 }
 
 // named marks the calls that some criterion or verdict names: they are checks.
-func (p Proof) named(criteria []schemas.Criterion, said map[int]schemas.JudgedCriterion) []bool {
+func (p Proof) named(criteria []schemas.Criterion, given map[int]schemas.JudgedCriterion) []bool {
 	out := make([]bool, len(p.Calls))
 	for i := range out {
 		for k, c := range criteria {
-			out[i] = out[i] || c.Check == nil && p.names(c, said[k], i)
+			out[i] = out[i] || c.Check == nil && p.names(c, given[k], i)
 		}
 	}
 	return out

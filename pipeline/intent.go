@@ -29,8 +29,8 @@ type Departure struct {
 // compared by pairs of neighbouring characters. What cannot be compared, because one
 // side has no content words, is ok. A translation shares few words: the submitter is
 // asked, and an empty answer confirms it.
-func Depart(intent string, said ...string) (d Departure, ok bool) {
-	mine, theirs := terms(intent), terms(strings.Join(said, "\n"))
+func Depart(intent string, userWords ...string) (d Departure, ok bool) {
+	mine, theirs := terms(intent), terms(strings.Join(userWords, "\n"))
 	if len(mine) == 0 || len(theirs) == 0 {
 		return d, true
 	}

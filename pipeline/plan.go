@@ -182,9 +182,9 @@ func (c *checking) subTask(s schemas.PlannedSubTask, at string) {
 			}
 		}
 	}
-	said := allWords(s)
+	text := allWords(s)
 	for _, ban := range c.banned {
-		if hasTool(s.Tools, ban.tool) && mentions(said, ban.input) {
+		if hasTool(s.Tools, ban.tool) && mentions(text, ban.input) {
 			c.wrong(at+"/intent", "tool %s must not be used on %q: %s", ban.tool, ban.input, ban.why)
 		}
 	}

@@ -25,7 +25,7 @@ const repairEffort = 8 << 20
 // a member whose name is known.
 func repair(s string, typ reflect.Type, effort *int) (text []byte, length int, err error) {
 	r := repairer{s: s, names: fieldNames(typ), left: effort}
-	var read, fits []way
+	var read, matching []way
 	for _, w := range r.value(0, 0) {
 		if !valid(w.text) || slices.ContainsFunc(read, func(o way) bool { return bytes.Equal(o.text, w.text) }) {
 			continue
@@ -35,11 +35,11 @@ func repair(s string, typ reflect.Type, effort *int) (text []byte, length int, e
 		}
 		read = append(read, w)
 		if _, bad := fit(w.text, typ); len(bad) == 0 {
-			fits = append(fits, w)
+			matching = append(matching, w)
 		}
 	}
-	if len(fits) > 0 {
-		read = fits
+	if len(matching) > 0 {
+		read = matching
 	}
 	switch {
 	case *effort < 0:

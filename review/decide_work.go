@@ -28,12 +28,12 @@ func decideWork(g access.Grant, d Decision) (Decided, error) {
 	if err != nil {
 		return Decided{}, err
 	}
-	role, said := schemas.SkillOf(s.Role), trust.Bad
+	role, feedback := schemas.SkillOf(s.Role), trust.Bad
 	if d.Approve {
-		said = trust.Good
+		feedback = trust.Good
 	}
 	if holder := s.HolderID; holder != "" {
-		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: said,
+		if _, err := trust.Note(g, trust.Outcome{Agent: holder, Capability: role, Success: d.Approve, Feedback: feedback,
 			About: d.ID}); err != nil {
 			return Decided{}, err
 		}

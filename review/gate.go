@@ -37,13 +37,13 @@ func gate(g access.Grant, rows []row, self schemas.Agent) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		beside, err := memory.StandingIn(g, r.item, r.target)
+		present, err := memory.StandingIn(g, r.item, r.target)
 		if err != nil {
 			return nil, err
 		}
 		need(slices.Contains(writable, r.target), "the agent may not write to %s itself", r.target)
-		need(beside.Status != memory.StatusConflicts, "something contradicts what %s holds", r.target)
-		need(!beside.Hidden, "what the agent wrote is hidden")
+		need(present.Status != memory.StatusConflicts, "something contradicts what %s holds", r.target)
+		need(!present.Hidden, "what the agent wrote is hidden")
 		need(!r.rejected, "the same words of this agent were rejected before")
 		reason := forPerson(r, items[0])
 		need(reason == "", "%s", reason)

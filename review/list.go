@@ -49,12 +49,12 @@ type Entry struct {
 	Item *memory.Item `json:"item,omitempty"` // with detail
 	Work *work.Status `json:"work,omitempty"` // with detail
 
-	beside memory.Source // of what Diff is against
+	against memory.Source // of what Diff is against
 }
 
 // SecondHand reports whether e shows words that are not an agent's own: what waits,
 // or what it is held against.
-func (e Entry) SecondHand() bool { return e.Source.SecondHand() || e.beside.SecondHand() }
+func (e Entry) SecondHand() bool { return e.Source.SecondHand() || e.against.SecondHand() }
 
 // After is where a list goes on: behind what of which kind.
 type After struct {
@@ -141,15 +141,15 @@ func (r row) entry(g access.Grant, tainted, detail bool) (Entry, error) {
 	if e.Person, err = personNeeded(g, r, item, tainted); err != nil {
 		return e, err
 	}
-	beside, err := memory.StandingIn(g, r.item, r.target)
+	present, err := memory.StandingIn(g, r.item, r.target)
 	if err != nil {
 		return e, err
 	}
-	e.Status, e.With = beside.Status, beside.With
+	e.Status, e.With = present.Status, present.With
 	var before []string
 	if len(e.With) > 0 {
 		if other, err := memory.Get(g, e.With[:1]); err == nil {
-			before, e.beside = shownLines(other[0]), other[0].Provenance.Source
+			before, e.against = shownLines(other[0]), other[0].Provenance.Source
 		}
 	}
 	full := difference(before, shownLines(item))

@@ -134,19 +134,19 @@ func (p proposal) line(name string) string {
 // diff adds what p changes to e, and reports whether all of it is shown.
 func (p proposal) diff(g access.Grant, e *Entry, item memory.Item, detail bool) (all bool, err error) {
 	var before []string
-	beside := p.Supersedes
-	if beside == "" && p.Staging != "" {
+	present := p.Supersedes
+	if present == "" && p.Staging != "" {
 		at, err := memory.StandingIn(g, p.Item, p.Target)
 		if err != nil {
 			return false, err
 		}
 		if len(at.With) > 0 {
-			e.Status, e.With, beside = at.Status, at.With, at.With[0]
+			e.Status, e.With, present = at.Status, at.With, at.With[0]
 		}
 	}
-	if beside != "" {
-		if other, err := memory.Get(g, []schemas.ItemID{beside}); err == nil {
-			before, e.beside = shownLines(other[0]), other[0].Provenance.Source
+	if present != "" {
+		if other, err := memory.Get(g, []schemas.ItemID{present}); err == nil {
+			before, e.against = shownLines(other[0]), other[0].Provenance.Source
 		}
 	}
 	full := difference(before, shownLines(item))

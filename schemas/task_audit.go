@@ -61,7 +61,7 @@ const (
 	DetectDuplicateID    Detection = "duplicate_id"      //
 	DetectFanInGap       Detection = "fanin_gap"         // a subtask nobody reports on
 	DetectStaleSubmit    Detection = "stale_submit"      // a report with a fence that is over
-	DetectSeparationDuty Detection = "separation_breach" // judged, merged or accepted by its own kin
+	DetectSeparationDuty Detection = "separation_breach" // judged, merged or accepted by an agent related to it
 	DetectFailedTool     Detection = "failed_tool"       // success claimed beside a tool that failed
 	DetectRepetition     Detection = "repetition"        // the same call again and again
 	DetectNoEvidence     Detection = "no_evidence"       // success claimed, and nothing shown

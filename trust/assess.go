@@ -149,12 +149,12 @@ func record(g access.Grant, e entry) (Given, error) {
 	if err != nil {
 		return out, err
 	}
-	said, err := entries(tx, selectSaid, e.Observer, e.Agent, e.Item, e.Witness)
+	earlier, err := entries(tx, selectSaid, e.Observer, e.Agent, e.Item, e.Witness)
 	if err != nil {
 		return out, err
 	}
-	if len(said) > 0 && said[0].says(e) && (said[0].weight() == 0 || counts(about, said[0])) {
-		out.Weight, out.Repeated = said[0].weight(), true
+	if len(earlier) > 0 && earlier[0].says(e) && (earlier[0].weight() == 0 || counts(about, earlier[0])) {
+		out.Weight, out.Repeated = earlier[0].weight(), true
 		return out, nil
 	}
 	if out.Weight, out.Why, err = weigh(g, e, about); err != nil {
@@ -191,7 +191,7 @@ func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, er
 		if i > 0 && who == e.Assessor {
 			break
 		}
-		if own, err := g.Kin(who, e.Agent); err != nil || own {
+		if own, err := g.Related(who, e.Agent); err != nil || own {
 			return 0, BecauseKin, err
 		}
 	}
@@ -290,6 +290,6 @@ func count(tx *store.Tx, e entry, about []entry) (before, after cached, err erro
 		}
 	}
 	after = before
-	after.book = before.note(e, w)
+	after.trustRecord = before.note(e, w)
 	return before, after, nil
 }

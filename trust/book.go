@@ -94,7 +94,7 @@ func (e entry) replaces(o entry) bool {
 }
 
 // book is what one observer holds of one agent: a pure function of the ledger.
-type book struct {
+type trustRecord struct {
 	prior    Score
 	sum                   // of all evidence
 	deciding sum          // of what moves the tier
@@ -105,8 +105,8 @@ type book struct {
 }
 
 // opened is a book without any evidence. Its tier is taken as the prior's mean says.
-func opened(prior Score) book {
-	return book{prior: prior, sum: sum{score: prior}, deciding: sum{score: prior}, own: prior, tier: prior.Tier()}
+func opened(prior Score) trustRecord {
+	return trustRecord{prior: prior, sum: sum{score: prior}, deciding: sum{score: prior}, own: prior, tier: prior.Tier()}
 }
 
 // sum is a prior with the evidence of a window.
@@ -161,7 +161,7 @@ type windows struct {
 }
 
 // note is b after evidence e at e.At, which is in the windows.
-func (b book) note(e entry, w windows) book {
+func (b trustRecord) note(e entry, w windows) trustRecord {
 	window := within(w.all, e.At)
 	b.sum = b.sum.note(b.prior, e, window)
 	b.summary, b.updated = summarize(window), e.At
@@ -235,13 +235,13 @@ func summarize(window []entry) summary {
 // replay keeps a book from its ledger, entry by entry, as it was kept at the
 // time.
 type replay struct {
-	book
+	trustRecord
 	counted []entry // the verdicts that count, oldest first
 	known   map[schemas.ItemID]bool
 }
 
 func newReplay(prior Score) *replay {
-	return &replay{book: opened(prior), known: map[schemas.ItemID]bool{}}
+	return &replay{trustRecord: opened(prior), known: map[schemas.ItemID]bool{}}
 }
 
 func (r *replay) add(e entry) {
@@ -263,7 +263,7 @@ func (r *replay) add(e entry) {
 		r.known[e.Item] = true
 		r.counted = append(r.counted, e)
 	}
-	r.book = r.note(e, windows{r.newest(func(entry) bool { return true }), r.newest(entry.movesTier),
+	r.trustRecord = r.note(e, windows{r.newest(func(entry) bool { return true }), r.newest(entry.movesTier),
 		r.newest(entry.own)})
 }
 

@@ -200,7 +200,7 @@ func (o *Outcome) earns(g access.Grant) (bool, error) {
 	if o.Feedback == Bad {
 		return true, nil
 	}
-	related, err := g.Kin(o.Judge, o.Agent)
+	related, err := g.Related(o.Judge, o.Agent)
 	return !related, err
 }
 

@@ -11,13 +11,13 @@ import (
 
 // Later is what the ledgers of one database hold beyond those of another with
 // the same past.
-type Later struct {
+type Addition struct {
 	verdicts []entry
 	reports  []report
 }
 
 // Agents lists whom it speaks of.
-func (l Later) Agents() map[schemas.EntityID]bool {
+func (l Addition) Agents() map[schemas.EntityID]bool {
 	agents := map[schemas.EntityID]bool{}
 	for _, e := range l.verdicts {
 		agents[e.Agent] = true
@@ -29,7 +29,7 @@ func (l Later) Agents() map[schemas.EntityID]bool {
 }
 
 // LaterThan reads what was said in present and is not in backup.
-func LaterThan(present, backup *store.Tx) (l Later, err error) {
+func LaterThan(present, backup *store.Tx) (l Addition, err error) {
 	from, err := shared(present, backup, lastEntry, func(tx *store.Tx, seq int64) (string, error) {
 		found, err := entries(tx, entriesFrom, seq-1, 1)
 		if err != nil || len(found) == 0 {
@@ -84,7 +84,7 @@ func shared(a, b *store.Tx, last string, row func(*store.Tx, int64) (string, err
 // Carry adds what l holds to the ledgers, for a restore: with the weights and
 // times it had, so that the scores become what they were. It tells nobody; a
 // restore moves the rights of everyone anyway.
-func Carry(g access.Grant, l Later) error {
+func Carry(g access.Grant, l Addition) error {
 	if g.Tx() == nil || !g.IsNode() {
 		return access.ErrNoGrant
 	}

@@ -85,7 +85,7 @@ func write(g access.Grant, e *entry) error {
 // cached is a row of the score cache.
 type cached struct {
 	observer, agent schemas.EntityID
-	book
+	trustRecord
 }
 
 func scanCached(scan func(...any) error) (c cached, err error) {
@@ -136,7 +136,7 @@ func open(tx *store.Tx, observer, agent schemas.EntityID) (cached, error) {
 	}
 	c, err := scanCached(tx.QueryRow(selectScore, agent, observer).Scan)
 	if errors.Is(err, store.ErrNoRows) {
-		return cached{observer: observer, agent: agent, book: opened(prior)}, nil
+		return cached{observer: observer, agent: agent, trustRecord: opened(prior)}, nil
 	}
 	if err != nil {
 		return c, fmt.Errorf("read score: %w", err)
@@ -163,7 +163,7 @@ func (c cached) derived(tx *store.Tx) (cached, error) {
 	for _, e := range all {
 		r.add(e)
 	}
-	c.book = r.book
+	c.trustRecord = r.trustRecord
 	return c, nil
 }
 

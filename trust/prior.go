@@ -141,7 +141,7 @@ func begin(g access.Grant, e entry) error {
 
 // started is the score an agent begins with.
 func started(prior entry) cached {
-	c := cached{observer: prior.Observer, agent: prior.Agent, book: opened(prior.score())}
+	c := cached{observer: prior.Observer, agent: prior.Agent, trustRecord: opened(prior.score())}
 	c.updated = prior.At
 	return c
 }

@@ -52,36 +52,36 @@ func DecideRelayed(g access.Grant, number int64, confirm bool) (Given, error) {
 		return Given{}, schemas.NotFoundf("no relayed verdict %d waits for you", number).
 			Expecting("a number that the list shows").Try("run: cordelia trust relayed")
 	}
-	said := open[0]
+	relayed := open[0]
 	own := entry{Observer: g.Actor(), Source: ByUser, Assessor: g.Actor(), Witness: g.Actor(), At: now}
 	if confirm {
-		own.Agent, own.Verdict = said.Agent, said.Verdict
-		own.Item, own.Version, own.ContentHash = said.Item, said.Version, said.ContentHash
+		own.Agent, own.Verdict = relayed.Agent, relayed.Verdict
+		own.Item, own.Version, own.ContentHash = relayed.Item, relayed.Version, relayed.ContentHash
 		return record(g, own)
 	}
-	if err := withdraw(g, said); err != nil {
+	if err := withdraw(g, relayed); err != nil {
 		return Given{}, err
 	}
-	own.Agent, own.Verdict, own.Item = said.Witness, Wrong, schemas.ItemID(claimOf(said))
+	own.Agent, own.Verdict, own.Item = relayed.Witness, Wrong, schemas.ItemID(claimOf(relayed))
 	return record(g, own)
 }
 
 // claimOf names a relayed verdict where an item is named: it is what its relayer was
 // wrong about.
-func claimOf(said entry) string {
-	return "relayed-" + string(said.Item) + "-of-" + string(said.Witness)
+func claimOf(relayed entry) string {
+	return "relayed-" + string(relayed.Item) + "-of-" + string(relayed.Witness)
 }
 
 // withdraw takes a relayed verdict back.
-func withdraw(g access.Grant, said entry) error {
+func withdraw(g access.Grant, relayed entry) error {
 	tx := g.Tx()
-	about, err := entries(tx, selectAbout, said.Observer, said.Agent, said.Item)
+	about, err := entries(tx, selectAbout, relayed.Observer, relayed.Agent, relayed.Item)
 	if err != nil {
 		return err
 	}
-	e := entry{Observer: said.Observer, Agent: said.Agent, Source: ByRelay, Verdict: Withdrawn, Item: said.Item,
-		Version:     said.Version,
-		ContentHash: said.ContentHash, Assessor: g.Actor(), Witness: said.Witness, At: tx.Micros()}
+	e := entry{Observer: relayed.Observer, Agent: relayed.Agent, Source: ByRelay, Verdict: Withdrawn, Item: relayed.Item,
+		Version:     relayed.Version,
+		ContentHash: relayed.ContentHash, Assessor: g.Actor(), Witness: relayed.Witness, At: tx.Micros()}
 	if err := write(g, &e); err != nil {
 		return err
 	}

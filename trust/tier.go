@@ -51,13 +51,13 @@ func higher(a, b schemas.Tier) bool {
 }
 
 // tierAt is the tier in force at a moment: age lowers it, and never raises it.
-func (b book) tierAt(now int64) schemas.Tier { return fall(b.tier, b.deciding.at(now)) }
+func (b trustRecord) tierAt(now int64) schemas.Tier { return fall(b.tier, b.deciding.at(now)) }
 
 // ranksAt is the tier that an author's words rank by in a search at a moment: that of the
 // mean of the observer's own verdicts, without hysteresis, or the tier in force if that is
 // lower (INV-RANKS). A right is lost late; attention is lost at once, and no prediction
 // holds it up.
-func (b book) ranksAt(now int64) schemas.Tier {
+func (b trustRecord) ranksAt(now int64) schemas.Tier {
 	ranks, inForce := b.own.Tier(), b.tierAt(now)
 	if higher(ranks, inForce) {
 		return inForce

@@ -135,7 +135,7 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 		if !ok {
 			return 0, unfit("the score of %s with %s follows from no verdict", c.agent, c.observer)
 		}
-		if !c.follows(b.book) {
+		if !c.follows(b.trustRecord) {
 			return 0, unfit("the score of %s with %s, %d/%d as of %d, is not what the ledger gives: %d/%d as of %d, "+
 				"tier %s",
 				c.agent, c.observer, c.score.Alpha, c.score.Beta, c.updated, b.score.Alpha, b.score.Beta, b.updated,
@@ -151,7 +151,7 @@ func compareScores(tx *store.Tx, books map[pair]*replay) (int, error) {
 
 // follows reports whether a row is what b gives. A row written before tiers, or the sum of
 // own verdicts, were kept is held to what it had then.
-func (c cached) follows(b book) bool {
+func (c cached) follows(b trustRecord) bool {
 	if c.tier == "" {
 		c.deciding, c.tier, c.summary.byPerson = b.deciding, b.tier, b.summary.byPerson
 	}

@@ -139,20 +139,20 @@ func (w Wanted) first(tx *store.Tx, lanes string) (n int64, err error) {
 // accepts refuses an item that the actor holds already and that is not what it wants.
 // One of the role it does not name stays its own: it was given as such.
 func (w Wanted) accepts(g access.Grant, held row) error {
-	fits := (w.Work == "" || w.Work == held.id) && (w.Task == "" || w.Task == held.task)
+	wanted := (w.Work == "" || w.Work == held.id) && (w.Task == "" || w.Task == held.task)
 	if only, all, err := w.groups(g); err != nil {
 		return err
 	} else if !all {
-		l := lane{}
-		if err := g.Tx().LookupRow(selectLane, held.lane).Scan(l.dest()...); err != nil {
+		l := class{}
+		if err := g.Tx().LookupRow(selectLane, held.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read lane: %w", err)
 		}
-		fits = fits && slices.ContainsFunc(only, func(id schemas.GroupID) bool {
+		wanted = wanted && slices.ContainsFunc(only, func(id schemas.GroupID) bool {
 			return l.pool == groupPool(id) ||
 				l.pool == readerPool(id)
 		})
 	}
-	if fits {
+	if wanted {
 		return nil
 	}
 	return schemas.Conflictf("you hold other work, %s, and an agent holds one item at a time", held.id).

@@ -11,7 +11,7 @@
 //
 // Who may take an item is a property of its lane: the pool it was put into (who writes
 // to a group, who reads one, an entity with all below it), whom
-// it was assigned to, its role, the tools it needs, whose kin may not take it. A
+// it was assigned to, its role, the tools it needs, whose relatives may not take it. A
 // claim works out which lanes are the caller's and takes the first ready item of
 // those from an index, however many items there are.
 //

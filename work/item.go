@@ -39,7 +39,7 @@ type row struct {
 	id, task                      string
 	group                         schemas.GroupID
 	submitter                     schemas.EntityID
-	lane                          int64
+	class                         int64
 	stage, priority               int
 	place                         int64
 	state                         schemas.WorkState
@@ -58,7 +58,7 @@ type row struct {
 }
 
 func (r *row) dest(more ...any) []any {
-	return append([]any{&r.n, &r.id, &r.task, &r.group, &r.submitter, &r.lane, &r.stage, &r.priority, &r.place,
+	return append([]any{&r.n, &r.id, &r.task, &r.group, &r.submitter, &r.class, &r.stage, &r.priority, &r.place,
 		&r.state, &r.depends,
 		&r.blockers, &r.notBefore, &r.deadline, &r.holder, &r.fence, &r.attempt, &r.lease, &r.claimedAt, &r.leaseUntil,
 		&r.expiries,
@@ -121,7 +121,7 @@ type told struct {
 }
 
 type told1 struct {
-	lane  int64
+	class int64
 	ready schemas.WorkOffered
 }
 
@@ -129,11 +129,11 @@ func (t *told) ready(r row) {
 	if t.seen == nil {
 		t.seen = map[int64]int{}
 	}
-	at, ok := t.seen[r.lane]
+	at, ok := t.seen[r.class]
 	if !ok {
 		at = len(t.order)
-		t.seen[r.lane] = at
-		t.order = append(t.order, told1{r.lane, schemas.WorkOffered{TaskID: r.task, GroupID: r.group}})
+		t.seen[r.class] = at
+		t.order = append(t.order, told1{r.class, schemas.WorkOffered{TaskID: r.task, GroupID: r.group}})
 	}
 	t.order[at].ready.Items++
 }
@@ -144,8 +144,8 @@ func (t *told) tell(g access.Grant) error {
 	streams := map[events.Stream]*schemas.WorkOffered{}
 	var order []events.Stream
 	for _, one := range t.order {
-		var l lane
-		if err := g.Tx().LookupRow(selectLane, one.lane).Scan(l.dest()...); err != nil {
+		var l class
+		if err := g.Tx().LookupRow(selectLane, one.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read lane: %w", err)
 		}
 		var to events.Stream

@@ -13,7 +13,7 @@ import (
 )
 
 // lane decides who may take an item.
-type lane struct {
+type class struct {
 	pool     string // g/ who writes to a group, r/ who reads one, e/ an entity with all below it
 	role     string
 	assigned schemas.EntityID // "" = anyone
@@ -21,10 +21,10 @@ type lane struct {
 	excluded string           // JSON list of entities, in order
 }
 
-func (l *lane) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.needs, &l.excluded} }
+func (l *class) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.needs, &l.excluded} }
 
 // number finds the lane's number, making it if it is new.
-func (l *lane) number(g access.Grant) (n int64, err error) {
+func (l *class) number(g access.Grant) (n int64, err error) {
 	err = g.Tx().LookupRow(findLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
 	if errors.Is(err, store.ErrNoRows) {
 		err = g.Tx().QueryRow(insertLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
@@ -40,7 +40,7 @@ func readerPool(id schemas.GroupID) string  { return "r/" + string(id) }
 func entityPool(id schemas.EntityID) string { return "e/" + string(id) }
 
 // rests are the rights to memory that a lease of the lane rests on.
-func (l lane) rests() []access.Need {
+func (l class) requires() []access.Need {
 	kind, group := l.pool[:1], schemas.GroupID(l.pool[2:])
 	switch kind {
 	case "g":
@@ -142,7 +142,7 @@ func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 	}
 	open := []int64{}
 	for _, c := range all {
-		ok, err := fits(g, chain, c.needs, c.excluded)
+		ok, err := eligible(g, chain, c.needs, c.excluded)
 		if err != nil {
 			return "", err
 		}
@@ -155,7 +155,7 @@ func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 }
 
 // fits reports whether the actor has the tools and is apart from whom it must be.
-func fits(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
+func eligible(g access.Grant, chain []access.ChainLink, needs, excluded string) (bool, error) {
 	if needs == "[]" && excluded == "[]" {
 		return true, nil
 	}
@@ -168,15 +168,15 @@ func fits(g access.Grant, chain []access.ChainLink, needs, excluded string) (boo
 			return false, nil
 		}
 	}
-	kin, err := list[schemas.EntityID](excluded)
+	related, err := list[schemas.EntityID](excluded)
 	if err != nil {
 		return false, err
 	}
-	return apartFrom(g, g.Actor(), kin)
+	return unrelated(g, g.Actor(), related)
 }
 
 // apartFrom reports whether who is none of others, and neither above nor below one.
-func apartFrom(g access.Grant, who schemas.EntityID, others []schemas.EntityID) (bool, error) {
+func unrelated(g access.Grant, who schemas.EntityID, others []schemas.EntityID) (bool, error) {
 	for _, other := range others {
 		if near, err := g.OneLine(who, other); err != nil || near {
 			return false, err

@@ -70,14 +70,14 @@ func Settle(g access.Grant) (n int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if err := settle(g, &r, d.on, &news); err != nil {
+		if err := finalize(g, &r, d.on, &news); err != nil {
 			return 0, err
 		}
 	}
 	return len(found), news.tell(g)
 }
 
-func settle(g access.Grant, r *row, on schemas.Trigger, news *told) error {
+func finalize(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 	if _, _, ok := schemas.NextWork(r.state, on); !ok {
 		return nil // due for two reasons, and seen to
 	}
@@ -249,15 +249,15 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 	}
 	var news told
 	for _, r := range held {
-		var l lane
-		if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+		var l class
+		if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read lane: %w", err)
 		}
 		tools, err := list[string](l.needs)
 		if err != nil {
 			return err
 		}
-		may, err := g.Could(r.holder, append(claimTools(), tools...), l.rests()...)
+		may, err := g.Could(r.holder, append(claimTools(), tools...), l.requires()...)
 		if err != nil {
 			return err
 		}

@@ -195,7 +195,7 @@ func TestClockJumpsBack(t *testing.T) {
 	require.ErrorIs(t, n.report(a, old, Done, `1`).Stale(), schemas.ErrConflict)
 }
 
-// Who may take an item: its tools, its assignment, nobody's kin.
+// Who may take an item: its tools, its assignment, related to none.
 func TestLanes(t *testing.T) {
 	n := newNode(t)
 	n.May(b, 50, "task_claim", "task_report")

@@ -224,8 +224,8 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 		}
 	case Done:
 		on = schemas.WorkFinish
-		var l lane
-		if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+		var l class
+		if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
 			return fmt.Errorf("read lane: %w", err)
 		}
 		if looked, err := review(g, r.holder, l.role); err != nil {

@@ -26,11 +26,11 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	if err != nil {
 		return 0, "", fmt.Errorf("encode brief: %w", err)
 	}
-	l := lane{role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs),
+	l := class{role: d.Role, assigned: schemas.EntityID(d.AssignedTo), needs: inOrder(d.Needs),
 		excluded: inOrder(d.Excluded)}
 	l.pool, group = poolOf(on, group, d.among)
 	r := row{id: schemas.NewID(), task: task, group: group, submitter: on, state: schemas.WorkWaiting}
-	if r.lane, err = l.number(g); err != nil {
+	if r.class, err = l.number(g); err != nil {
 		return 0, "", err
 	}
 	if err := g.Tx().LookupRow(nextPlace).Scan(&r.place); err != nil {
@@ -40,7 +40,7 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 		return 0, "", err
 	}
 	now := g.Tx().Micros()
-	if err := g.Tx().QueryRow(insertItem, r.id, task, group, on, r.lane, d.Stage, d.Priority, r.place, r.state, 0, 0, 0,
+	if err := g.Tx().QueryRow(insertItem, r.id, task, group, on, r.class, d.Stage, d.Priority, r.place, r.state, 0, 0, 0,
 		d.Deadline,
 		cmp.Or(d.MaxExpiries, DefaultExpiries), now, now, d.Intent, string(brief), 1).Scan(&r.n); err != nil {
 		return 0, "", fmt.Errorf("place work: %w", err)
@@ -84,7 +84,7 @@ func Move(g access.Grant, n int64, group schemas.GroupID, to schemas.EntityID, a
 	return news.tell(g)
 }
 
-// Bar keeps who, and its kin, from a placed item from now on, and reports whether
+// Bar keeps an agent, and those related to it, from a placed item from now on, and reports whether
 // somebody else could take it. A lease goes on. It is for the node.
 func Bar(g access.Grant, n int64, who schemas.EntityID) (others bool, err error) {
 	if !g.IsNode() {
@@ -105,22 +105,22 @@ func Bar(g access.Grant, n int64, who schemas.EntityID) (others bool, err error)
 	return AnyTaker(g, n)
 }
 
-func laneOf(g access.Grant, n int64) (r row, l lane, err error) {
+func laneOf(g access.Grant, n int64) (r row, l class, err error) {
 	if r, err = load(g, n); err != nil {
 		return r, l, err
 	}
-	if err := g.Tx().LookupRow(selectLane, r.lane).Scan(l.dest()...); err != nil {
+	if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
 		return r, l, fmt.Errorf("read lane: %w", err)
 	}
 	return r, l, nil
 }
 
 // change puts an item into another lane.
-func (r *row) change(g access.Grant, l lane) (err error) {
-	if r.lane, err = l.number(g); err != nil {
+func (r *row) change(g access.Grant, l class) (err error) {
+	if r.class, err = l.number(g); err != nil {
 		return err
 	}
-	if _, err := g.Tx().Exec(moveItem, r.lane, r.group, r.n); err != nil {
+	if _, err := g.Tx().Exec(moveItem, r.class, r.group, r.n); err != nil {
 		return fmt.Errorf("move work: %w", err)
 	}
 	return g.Audit("work/"+r.id, map[string]any{"offered": l.pool, "to": l.assigned, "not": l.excluded})
@@ -214,9 +214,9 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	query, of, rests := selectBelow, string(r.submitter), l.rests()
-	if len(rests) > 0 {
-		query, of = selectMembers, string(rests[0].Group)
+	query, of, required := selectBelow, string(r.submitter), l.requires()
+	if len(required) > 0 {
+		query, of = selectMembers, string(required[0].Group)
 	}
 	rows, err := g.Tx().Query(query, of, maxPool)
 	pool, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
@@ -227,12 +227,12 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 		if l.assigned != "" && l.assigned != id {
 			continue
 		}
-		if apart, err := apartFrom(g, id, excluded); err != nil {
+		if apart, err := unrelated(g, id, excluded); err != nil {
 			return false, err
 		} else if !apart {
 			continue
 		}
-		if may, err := couldTake(g, id, append(claimTools(), needs...), rests); err != nil || may {
+		if may, err := couldTake(g, id, append(claimTools(), needs...), required); err != nil || may {
 			return may, err
 		}
 	}

@@ -135,7 +135,7 @@ const (
 		`WHERE work_items.id = ?3 AND ` + within
 	// picked is what a listing asks for: of the group ?3 or a cell of it, in state ?4, each unless '',
 	// and before the id ?5.
-	picked = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups
+	listed = ` AND (?3 IN ('', work_items.group_id) OR work_items.group_id IN (SELECT id FROM groups
 		WHERE swarm_id = ?3 AND swarm_id <> '')) AND ?4 IN ('', work_items.state) AND work_items.id < ?5
 		ORDER BY work_items.id DESC LIMIT ?6`
 	// The listings give what ?1 may see, newest first. Every branch ends at ?6 items: an
@@ -150,14 +150,14 @@ const (
 	fromLeases = `SELECT i.n, i.id FROM work_items i WHERE i.n IN (
 			SELECT work_items.n FROM work_items WHERE work_items.holder = ?1 AND work_items.state = 'leased'`
 	listEnd   = `) ORDER BY 2 DESC LIMIT ?6)) ORDER BY work_items.id DESC`
-	listViews = listFrom + fromBelow + picked + `) UNION ` + fromGroups + picked + `) UNION ` +
-		fromLeases + picked + listEnd
+	listViews = listFrom + fromBelow + listed + `) UNION ` + fromGroups + listed + `) UNION ` +
+		fromLeases + listed + listEnd
 	// listRare is listViews of one of the rare states, from indexes of those alone: few
 	// of very many.
 	isRare   = ` AND work_items.state = ?4 AND work_items.state IN ('held', 'blocked', 'failed', 'cancelled')`
-	listRare = listFrom + fromBelow + isRare + picked + `) UNION ` + fromGroups + isRare + picked + listEnd
+	listRare = listFrom + fromBelow + isRare + listed + `) UNION ` + fromGroups + isRare + listed + listEnd
 	// listTask is listViews of the task ?7.
-	listTask          = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?7 AND ` + within + picked
+	listTask          = `SELECT ` + viewColumns + viewTables + `WHERE work_items.task_id = ?7 AND ` + within + listed
 	selectManaged     = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.id = ?3 AND ` + manages
 	selectTaskManaged = `SELECT ` + headColumns + ` FROM work_items WHERE work_items.task_id = ?3 AND ` + manages +
 		` ORDER BY work_items.n`

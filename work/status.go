@@ -101,7 +101,7 @@ func Show(g access.Grant, id string, detail bool) (Status, error) {
 		return out, fmt.Errorf("brief of %s: %w", id, err)
 	}
 	if s.role == string(schemas.Planner) || s.role == string(schemas.MetaValidator) { // their constraints quote lessons
-		if alone, err := g.Unaided(); err != nil {
+		if alone, err := g.BlindRole(); err != nil {
 			return out, err
 		} else if alone {
 			out.Brief.Constraints = nil

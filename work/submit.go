@@ -180,7 +180,7 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 	}
 	task = schemas.NewID()
 	var news told
-	numbers, lanes, people := make([]int64, len(drafts)), map[lane]int64{}, map[string]schemas.EntityID{}
+	numbers, lanes, people := make([]int64, len(drafts)), map[class]int64{}, map[string]schemas.EntityID{}
 	asked := map[schemas.GroupID]bool{s.group: true}
 	for i, d := range drafts {
 		d.group = cmp.Or(d.group, s.group)
@@ -191,15 +191,15 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			asked[d.group] = true
 		}
 		r := row{id: schemas.NewID(), task: task, group: d.group, place: place + int64(i)}
-		l, err := d.lane(g, people)
+		l, err := d.class(g, people)
 		if err != nil {
 			return "", nil, err
 		}
-		if r.lane = lanes[l]; r.lane == 0 {
-			if r.lane, err = l.number(g); err != nil {
+		if r.class = lanes[l]; r.class == 0 {
+			if r.class, err = l.number(g); err != nil {
 				return "", nil, err
 			}
-			lanes[l] = r.lane
+			lanes[l] = r.class
 		}
 		on, open, err := d.buildsOn(g, numbers)
 		if err != nil {
@@ -212,7 +212,7 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			}
 			news.ready(r)
 		}
-		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.lane, d.Stage, d.Priority, r.place,
+		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.class, d.Stage, d.Priority, r.place,
 			r.state, len(on),
 			open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i],
 			0).Scan(&numbers[i]); err != nil {
@@ -261,8 +261,8 @@ func mayOffer(g access.Grant, group schemas.GroupID) error {
 }
 
 // lane is where an item goes. Whom it is assigned to must be able to see it there.
-func (d Draft) lane(g access.Grant, people map[string]schemas.EntityID) (lane, error) {
-	l := lane{pool: groupPool(d.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
+func (d Draft) class(g access.Grant, people map[string]schemas.EntityID) (class, error) {
+	l := class{pool: groupPool(d.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
 	if d.group == "" {
 		l.pool = entityPool(g.Actor())
 	}

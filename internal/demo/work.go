@@ -112,7 +112,7 @@ func (s *stage) race(ctx context.Context) error {
 	close(begin)
 	all.Wait()
 	by, count := object{}, map[string]int{}
-	var said []string
+	var answers []string
 	for i, h := range s.hands {
 		if errs[i] != nil {
 			return fmt.Errorf("%s: %w", h.name, errs[i])
@@ -121,7 +121,7 @@ func (s *stage) race(ctx context.Context) error {
 			count[id]++
 		}
 		by[h.name] = len(taken[i])
-		said = append(said, fmt.Sprintf("%s %d", h.name, len(taken[i])))
+		answers = append(answers, fmt.Sprintf("%s %d", h.name, len(taken[i])))
 	}
 	twice, claims := 0, 0
 	for _, n := range count {
@@ -139,7 +139,7 @@ func (s *stage) race(ctx context.Context) error {
 		len(count), twice, done); err != nil {
 		return err
 	}
-	s.prove(strings.Join(said, ", "), "%d processes ask for work at the same moment, again and again.", crew)
+	s.prove(strings.Join(answers, ", "), "%d processes ask for work at the same moment, again and again.", crew)
 	s.prove(fmt.Sprintf("%d items, %d claims, %d claimed twice, %d done", items, claims, twice, done),
 		"Nobody shares a list, and no item goes to two.")
 	s.step.Facts = object{"items": items, "claims": claims, "twice": twice, "done": done, "by": by}

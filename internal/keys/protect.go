@@ -40,7 +40,7 @@ func digest(raw []byte) string {
 
 // beside is where a key under its new passphrase waits for SettleProtection: always this
 // name, so that whoever comes next finds what a killed process left.
-func beside(path string) string { return path + ".protected" }
+func offerPath(path string) string { return path + ".protected" }
 
 // Offer lays p beside path, the key file that was protected, and on disk; path itself
 // stays as it is until SettleProtection. It takes the place of an older offer and locks
@@ -54,10 +54,10 @@ func (p Protected) Offer(path string) error {
 	if now.EntityID != p.entity || now.KeySeq != p.seq {
 		return schemas.Conflictf("%s was replaced meanwhile", path).Try("run the command again")
 	}
-	if err := removeFile(beside(path)); err != nil {
+	if err := removeFile(offerPath(path)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(beside(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(offerPath(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return unwritable(path, err)
 	}
@@ -70,7 +70,7 @@ func (p Protected) Offer(path string) error {
 
 // Offered reports whether something lies beside path that SettleProtection has not seen.
 func Offered(path string) bool {
-	_, err := os.Lstat(beside(path))
+	_, err := os.Lstat(offerPath(path))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
@@ -81,7 +81,7 @@ func Offered(path string) bool {
 // of the same key goes with the old file, for one of them may be without a passphrase;
 // copies that somebody made keep theirs. Callers take turns.
 func SettleProtection(path, agreed string) error {
-	raw, err := readFile(beside(path))
+	raw, err := readFile(offerPath(path))
 	defer clear(raw)
 	switch {
 	case errors.Is(err, schemas.ErrNotFound):
@@ -95,25 +95,25 @@ func SettleProtection(path, agreed string) error {
 	if err != nil && !lost {
 		return err
 	}
-	fresh, _, err := parseFile(beside(path), raw)
+	fresh, _, err := parseFile(offerPath(path), raw)
 	clear(fresh.Body)
 	switch {
 	case digest(raw) != agreed:
 		if lost {
 			return nil
 		}
-		return removeFile(beside(path))
+		return removeFile(offerPath(path))
 	case err != nil:
 		return err
 	case lost:
-		return moveFile(beside(path), path)
+		return moveFile(offerPath(path), path)
 	case now.EntityID != fresh.EntityID || now.KeySeq != fresh.KeySeq:
-		return removeFile(beside(path))
+		return removeFile(offerPath(path))
 	}
 	if err := dropOpenLinks(path, now); err != nil {
 		return err
 	}
-	return moveFile(beside(path), path)
+	return moveFile(offerPath(path), path)
 }
 
 // removeFile removes a file that may have gone already.

@@ -101,10 +101,10 @@ func TestSettleProtection(t *testing.T) {
 		"agreed":     {agreed: true, want: "new"},
 		"not agreed": {want: "old"},
 		"half written": {func(t *testing.T, path string, _ File) {
-			require.NoError(t, os.Truncate(beside(path), 100))
+			require.NoError(t, os.Truncate(offerPath(path), 100))
 		}, true, "old"},
 		"too large": {func(t *testing.T, path string, _ File) {
-			require.NoError(t, os.Truncate(beside(path), MaxFileSize+1))
+			require.NoError(t, os.Truncate(offerPath(path), MaxFileSize+1))
 		}, true, "old"},
 		"the key was rotated": {func(t *testing.T, path string, f File) {
 			require.NoError(t, os.Remove(path))
@@ -145,6 +145,6 @@ func TestSettleProtection(t *testing.T) {
 		require.NoError(t, p.Offer(path))
 		require.NoError(t, os.Remove(path))
 		require.NoError(t, SettleProtection(path, ""))
-		require.FileExists(t, beside(path))
+		require.FileExists(t, offerPath(path))
 	})
 }

@@ -53,16 +53,16 @@ func (u *turn) calibrate(all []round) ([]pipeline.Constraint, error) {
 // standing drops the MUST NOTs of which a lesson was taken away since, or is from before
 // lessons named approaches.
 func (u *turn) standing(constraints []pipeline.Constraint) ([]pipeline.Constraint, error) {
-	var rests []schemas.ItemID
+	var lessons []schemas.ItemID
 	for _, c := range constraints {
 		for _, id := range c.Rests {
-			rests = append(rests, schemas.ItemID(id))
+			lessons = append(lessons, schemas.ItemID(id))
 		}
 	}
 	var there []schemas.ItemID
-	if len(rests) > 0 {
+	if len(lessons) > 0 {
 		var err error
-		if there, err = memory.StandingLessons(u.g, u.t.scope(), rests); err != nil {
+		if there, err = memory.StandingLessons(u.g, u.t.scope(), lessons); err != nil {
 			return nil, fmt.Errorf("recall: %w", err)
 		}
 	}

@@ -195,7 +195,7 @@ func (c *Controller) Checked(g access.Grant, item int64,
 	if err != nil || !s.state.Final() {
 		return "", "", err
 	}
-	return c.settle(g, item, nil)
+	return c.finalize(g, item, nil)
 }
 
 // seatBy reads a seat by the number of its item.

@@ -95,7 +95,7 @@ func TestOnce_INV_SETTLED(t *testing.T) {
 	said := n.messages(id)
 	require.NoError(t, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error {
 		for item := range int64(4) {
-			if _, _, err := n.tasks.settle(g, item, nil); err != nil {
+			if _, _, err := n.tasks.finalize(g, item, nil); err != nil {
 				return err
 			}
 		}

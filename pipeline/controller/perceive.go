@@ -111,11 +111,11 @@ func (u *turn) perceived(s seat) error {
 // confirmation is the question of an intent that departs from the user's words, "" if it
 // keeps them.
 func (u *turn) confirmation(intent string) string {
-	said := []string{u.t.request}
+	userWords := []string{u.t.request}
 	for _, e := range u.t.asked {
-		said = append(said, e.Answers)
+		userWords = append(userWords, e.Answers)
 	}
-	d, ok := pipeline.Depart(intent, said...)
+	d, ok := pipeline.Depart(intent, userWords...)
 	if ok {
 		return ""
 	}

@@ -122,7 +122,7 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 		return f, nil
 	}
 	err = asNode(g, func(g access.Grant) error {
-		led, state, err := c.settle(g, s.item, t)
+		led, state, err := c.finalize(g, s.item, t)
 		if f.TaskState = state; f.Led == "" {
 			f.Led = led
 		} else if state == schemas.TaskAbandoned {
@@ -215,11 +215,11 @@ func (u *turn) holds(s seat, result string) (notes []string, err error) {
 }
 
 // judgedNotes adds what is passed over of verdicts.
-func (u *turn) judgedNotes(s seat, said []schemas.JudgedCriterion, notes []string) ([]string, error) {
+func (u *turn) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
 	list, err := u.criteriaOf(s)
 	if err != nil || list == nil {
 		return notes, err
 	}
-	_, more := pipeline.Verdicts(list, said, pipeline.Proof{})
+	_, more := pipeline.Verdicts(list, given, pipeline.Proof{})
 	return append(notes, more...), nil
 }

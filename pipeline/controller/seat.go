@@ -77,10 +77,10 @@ func seats(g access.Grant, t *task) ([]seat, error) {
 	return found, nil
 }
 
-// Unaided reports whether one of these agents holds a lease of a role that works from
+// BlindRole reports whether one of these agents holds a lease of a role that works from
 // its brief alone (R1, R3, R4a): only R2 and R4b read the shared memory. It is for the
 // authorizer, whose grants say it of who reads by them.
-func Unaided(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
+func BlindRole(tx *store.Tx, who []schemas.EntityID) (alone bool, err error) {
 	roles := []schemas.PipelineRole{schemas.Perceiver, schemas.Executor, schemas.AgentValidator}
 	if err := tx.LookupRow(selectUnaided, store.List(who), store.List(roles)).Scan(&alone); err != nil {
 		return false, fmt.Errorf("read leases: %w", err)
@@ -94,14 +94,14 @@ func (s seat) open() bool { return s.mark == 1 }
 // answer is what a role said: the result as it is, or the text within, if it is a
 // string or an object that holds nothing but text.
 func answer(result string) string {
-	var said string
-	if json.Unmarshal([]byte(result), &said) == nil {
-		return said
+	var text string
+	if json.Unmarshal([]byte(result), &text) == nil {
+		return text
 	}
 	var wrapped map[string]json.RawMessage
 	if json.Unmarshal([]byte(result), &wrapped) == nil && len(wrapped) == 1 &&
-		json.Unmarshal(wrapped["text"], &said) == nil {
-		return said
+		json.Unmarshal(wrapped["text"], &text) == nil {
+		return text
 	}
 	return result
 }

@@ -52,7 +52,7 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 	}
 	return len(items) + len(tasks), asNode(g, func(g access.Grant) error {
 		for _, item := range items {
-			if _, _, err := c.settle(g, item, nil); err != nil {
+			if _, _, err := c.finalize(g, item, nil); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func (u *turn) overdue() string {
 // SettleOne does what the end of one of these leads to.
 func (c *Controller) SettleOne(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
-		_, _, err := c.settle(g, item, nil)
+		_, _, err := c.finalize(g, item, nil)
 		return err
 	})
 }
@@ -105,7 +105,7 @@ func (c *Controller) SettleItem(g access.Grant, workID string) error {
 		return err
 	}
 	return asNode(g, func(g access.Grant) error {
-		_, _, err := c.settle(g, s.item, nil)
+		_, _, err := c.finalize(g, s.item, nil)
 		return err
 	})
 }
@@ -141,7 +141,7 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 // settle does what the end of a seat leads to, once, and says in short what that is, and
 // the state that the task came to by it (INV-SETTLED). t is its task if this transaction
 // has read it, else nil.
-func (c *Controller) settle(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
+func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
 	s, err := seatBy(g, item)
 	if errors.Is(err, store.ErrNoRows) || err == nil && s.checkBy > 0 && s.state == schemas.WorkDone {
 		return "", "", nil // no seat, or machine checks come first

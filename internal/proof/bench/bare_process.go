@@ -31,12 +31,12 @@ const bareOne = `INSERT INTO node(name, value) VALUES (?, ?)`
 func (b *bench) bareTogether(work bareWork, path string, run int, lasting time.Duration) (rate float64, err error) {
 	list, err := atOnce(writers, func(k int) (w writing, err error) {
 		seed := strconv.Itoa(run*writers + k + 100)
-		var said bytes.Buffer
+		var stderr bytes.Buffer
 		bare := exec.Command(b.self, "bare", string(work), path, seed, lasting.String())
-		bare.Stderr = &said
+		bare.Stderr = &stderr
 		out, err := bare.Output()
 		if err != nil {
-			return w, fmt.Errorf("bare process: %w: %s", err, &said)
+			return w, fmt.Errorf("bare process: %w: %s", err, &stderr)
 		}
 		return w, json.Unmarshal(out, &w)
 	})

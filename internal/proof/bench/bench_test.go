@@ -58,8 +58,8 @@ func TestQuantiles(t *testing.T) {
 		require.Equal(t, tt.want, quantile([]int{1, 2, 3, 4}, tt.q), "%v", tt.q)
 	}
 	require.Zero(t, quantile([]int(nil), 0.5))
-	require.Equal(t, spread{Median: 2.5, Min: 1, Max: 4}, spreadOf([]float64{4, 1, 2, 3}))
-	require.Equal(t, 2.0, beside("", "", "", []float64{2, 8, 4}, []float64{1, 2, 2}).Ratio.Median)
+	require.Equal(t, interval{Median: 2.5, Min: 1, Max: 4}, spreadOf([]float64{4, 1, 2, 3}))
+	require.Equal(t, 2.0, compared("", "", "", []float64{2, 8, 4}, []float64{1, 2, 2}).Ratio.Median)
 }
 
 // Words that two numbers share would make rare words common.

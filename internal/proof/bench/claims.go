@@ -72,13 +72,13 @@ func (b *bench) claims() (section, error) {
 		fair, worst = append(fair, jain(shares)), append(worst, slowest)
 	}
 	const beneath = "8 bare processes commit one row, same lock and FULL"
-	r := beside(fmt.Sprintf("claims and reports by %d processes, %d items, a report and the next claim in one call",
+	r := compared(fmt.Sprintf("claims and reports by %d processes, %d items, a report and the next claim in one call",
 		writers, size), "1/s", beneath, rates, floors)
 	w := row{What: "the same, longest claim", Unit: "ms", Ours: spreadOf(worst)}
 	j := row{What: "the same, fairness (Jain)", Ours: spreadOf(fair)}
 	s.Rows = append(s.Rows, r.holding("≥ 0.6 ×", r.Ratio.Median >= 0.6), w.holding("< 1000", w.Ours.Max < 1000),
 		j.holding("≥ 0.95", j.Ours.Min >= 0.95),
-		beside("claims and reports in calls of their own", "1/s", beneath, apart, floors))
+		compared("claims and reports in calls of their own", "1/s", beneath, apart, floors))
 	s.Notes = append(s.Notes, "A report with the next claim is two operations in one commit; in calls of their own "+
 		"they are two commits.")
 	for _, rate := range []float64{100, 500} {

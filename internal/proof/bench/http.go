@@ -258,7 +258,7 @@ func (s *sides) measure(r ration, sec *section) error {
 		}
 		saturations, floors = append(saturations, o), append(floors, f)
 	}
-	full := beside(fmt.Sprintf("%s, %d clients, most a second", r.name, clients64), "1/s",
+	full := compared(fmt.Sprintf("%s, %d clients, most a second", r.name, clients64), "1/s",
 		"the empty server and the bare rows", saturations, floors)
 	sec.Rows = append(sec.Rows, full)
 	curve := chart{Name: "http", Log: true, Title: "HTTP, " + r.name + ": time in ms by operations offered a second",
@@ -288,9 +288,9 @@ func (s *sides) measure(r ration, sec *section) error {
 			o50, o99 = append(o50, o.at(0.5)), append(o99, o.at(0.99))
 			f50, f99 = append(f50, f.at(0.5)), append(f99, f.at(0.99))
 		}
-		half := beside(fmt.Sprintf("the same at %s/s, %.0f %% of that, p50", figure(rate), share*100), "ms",
+		half := compared(fmt.Sprintf("the same at %s/s, %.0f %% of that, p50", figure(rate), share*100), "ms",
 			"the empty server and the bare rows", o50, f50)
-		most := beside("the same, p99", "ms", "the empty server and the bare rows", o99, f99)
+		most := compared("the same, p99", "ms", "the empty server and the bare rows", o99, f99)
 		if share == 0.5 {
 			if r.searches == 0 {
 				most = most.holding("≤ 3 ×", most.Ratio.Median <= 3)

@@ -11,14 +11,14 @@ import (
 
 // row is one figure beside what it is measured against.
 type row struct {
-	What   string `json:"what"`
-	Unit   string `json:"unit"`
-	Ours   spread `json:"ours"`
-	Beside string `json:"beside,omitempty"` // what Floor is of
-	Floor  spread `json:"floor,omitzero"`
-	Ratio  spread `json:"ratio,omitzero"`
-	Bar    string `json:"bar,omitempty"`
-	Holds  *bool  `json:"holds,omitempty"`
+	What       string   `json:"what"`
+	Unit       string   `json:"unit"`
+	Ours       interval `json:"ours"`
+	Comparison string   `json:"beside,omitempty"` // what Floor is of
+	Floor      interval `json:"floor,omitzero"`
+	Ratio      interval `json:"ratio,omitzero"`
+	Bar        string   `json:"bar,omitempty"`
+	Holds      *bool    `json:"holds,omitempty"`
 }
 
 // holding adds the bar and whether it holds.
@@ -29,8 +29,8 @@ func (r row) holding(bar string, holds bool) row {
 
 // beside compares runs of ours with runs of a floor made in turn with them: the
 // ratio is taken run by run, because the machine's other load moves both.
-func beside(what, unit, floor string, ours, floors []float64) row {
-	r := row{What: what, Unit: unit, Beside: floor, Ours: spreadOf(ours), Floor: spreadOf(floors)}
+func compared(what, unit, floor string, ours, floors []float64) row {
+	r := row{What: what, Unit: unit, Comparison: floor, Ours: spreadOf(ours), Floor: spreadOf(floors)}
 	var ratios []float64
 	for i := range min(len(ours), len(floors)) {
 		if floors[i] > 0 {
@@ -130,10 +130,10 @@ func (b *bench) start() (section, error) {
 		first, call = append(first, o[0]), append(call, o[1])
 		floor, floorCall = append(floor, f[0]), append(floorCall, f[1])
 	}
-	r := beside(fmt.Sprintf("start to the first answer, %d items", b.large()), "ms", "empty mcp-go server", first,
+	r := compared(fmt.Sprintf("start to the first answer, %d items", b.large()), "ms", "empty mcp-go server", first,
 		floor)
 	s.Rows = append(s.Rows, r.holding("≤ 2 ×", r.Ratio.Median <= 2))
-	s.Rows = append(s.Rows, beside("start to the first tool's answer", "ms", "empty mcp-go server", call, floorCall))
+	s.Rows = append(s.Rows, compared("start to the first tool's answer", "ms", "empty mcp-go server", call, floorCall))
 	return s, nil
 }
 
@@ -190,7 +190,7 @@ func (b *bench) readHot() (section, error) {
 		}
 		ours, floor = append(ours, f2us(o.at(0.5))), append(floor, f2us(f.at(0.5)))
 	}
-	r := beside("memory_read_hot, p50", "µs", "empty mcp-go tool", ours, floor)
+	r := compared("memory_read_hot, p50", "µs", "empty mcp-go tool", ours, floor)
 	s.Rows = append(s.Rows, r.holding("≤ 3 ×", r.Ratio.Median <= 3))
 	return s, nil
 }

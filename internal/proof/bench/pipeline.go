@@ -242,8 +242,8 @@ func (u *bureau) cycle() (c cycle, err error) {
 		if err != nil {
 			return c, err
 		}
-		var said json.RawMessage
-		reported, err := u.list[i].call("task_report", args, &said)
+		var reply json.RawMessage
+		reported, err := u.list[i].call("task_report", args, &reply)
 		if err != nil {
 			return c, err
 		}
@@ -251,7 +251,7 @@ func (u *bureau) cycle() (c cycle, err error) {
 		intent := size(s.Intent)
 		c.brief += intent + len(s.Brief)
 		c.protocol += size(map[string]any{"role": role, "wait_seconds": 0}) + len(answer) - intent - len(s.Brief)
-		c.protocol += size(args) - size(args["result"]) + len(said)
+		c.protocol += size(args) - size(args["result"]) + len(reply)
 		if args["evidence"] != nil {
 			c.protocol -= size(args["evidence"])
 		}

@@ -49,9 +49,9 @@ func (b *bench) flights(s *section) error {
 		c.add("submitted and planned", f.tasks, spreadOf(f.begun).Median)
 	}
 	last, against := list[len(list)-1], fmt.Sprintf("%d in flight", first.tasks)
-	grown := beside(fmt.Sprintf("a task with %d in flight", last.tasks), "ms", against, last.done, first.done)
-	begun := beside("its submission and plan", "ms", against, last.begun, first.begun)
-	kept := beside(fmt.Sprintf("resident memory of the largest process after %d tasks", last.tasks), "MB", against,
+	grown := compared(fmt.Sprintf("a task with %d in flight", last.tasks), "ms", against, last.done, first.done)
+	begun := compared("its submission and plan", "ms", against, last.begun, first.begun)
+	kept := compared(fmt.Sprintf("resident memory of the largest process after %d tasks", last.tasks), "MB", against,
 		last.memory, first.memory)
 	s.Rows = append(s.Rows, grown.holding("linear (≤ 1.25 ×)", grown.Ratio.Median <= 1.25),
 		begun.holding("linear (≤ 1.25 ×)", begun.Ratio.Median <= 1.25),

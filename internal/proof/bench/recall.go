@@ -195,22 +195,22 @@ func told(n *node, name string, c conversation, m mapping, l layout) (t telling,
 			}
 		}
 	}()
-	for _, said := range c.Turns {
-		w := writers[said.Speaker]
+	for _, utterance := range c.Turns {
+		w := writers[utterance.Speaker]
 		if w == nil {
 			w = lead
 			if m == bySpeakers {
-				agent := name + "-" + strings.ToLower(said.Speaker)
-				if err := enrol(lead, agent, said.Speaker, groups...); err != nil {
+				agent := name + "-" + strings.ToLower(utterance.Speaker)
+				if err := enrol(lead, agent, utterance.Speaker, groups...); err != nil {
 					return t, err
 				}
 				if w, err = n.open(agent); err != nil {
 					return t, err
 				}
 			}
-			writers[said.Speaker] = w
+			writers[utterance.Speaker] = w
 		}
-		args := itemOf(said, m)
+		args := itemOf(utterance, m)
 		if len(groups) > 0 {
 			args["group"] = name
 		}
@@ -220,38 +220,38 @@ func told(n *node, name string, c conversation, m mapping, l layout) (t telling,
 		}
 		took, err := w.call("memory_write_warm", args, &answer)
 		if err != nil {
-			return t, fmt.Errorf("%s: %w", said.ID, err)
+			return t, fmt.Errorf("%s: %w", utterance.ID, err)
 		}
 		t.times = append(t.times, took)
 		if !answer.Stored {
 			t.duplicates++
 		}
-		t.items[said.ID] = answer.ID
-		t.turns[answer.ID] = append(t.turns[answer.ID], said.ID)
+		t.items[utterance.ID] = answer.ID
+		t.turns[answer.ID] = append(t.turns[answer.ID], utterance.ID)
 	}
 	return t, nil
 }
 
 // itemOf is the item that tells a turn.
-func itemOf(said turn, m mapping) map[string]any {
-	data := map[string]any{"type": "insight", "content": said.Text, "source_session": said.Session}
-	if strings.TrimSpace(said.Text) == "" {
+func itemOf(utterance turn, m mapping) map[string]any {
+	data := map[string]any{"type": "insight", "content": utterance.Text, "source_session": utterance.Session}
+	if strings.TrimSpace(utterance.Text) == "" {
 		data["content"] = "…"
 	}
 	var context []string
-	if said.Caption != "" {
-		context = append(context, said.Caption)
+	if utterance.Caption != "" {
+		context = append(context, utterance.Caption)
 	}
 	switch m {
 	case byNotes:
-		data["content"] = said.Speaker + ": " + said.Text
+		data["content"] = utterance.Speaker + ": " + utterance.Text
 	case byContext:
-		context = append([]string{said.Speaker + ", " + said.When.Format("2 January 2006")}, context...)
+		context = append([]string{utterance.Speaker + ", " + utterance.When.Format("2 January 2006")}, context...)
 	}
 	if len(context) > 0 {
 		data["context"] = strings.Join(context, "\n")
 	}
-	return map[string]any{"type": "learning", "data": data, "valid_from": said.When.Format(time.RFC3339)}
+	return map[string]any{"type": "learning", "data": data, "valid_from": utterance.When.Format(time.RFC3339)}
 }
 
 // asked asks every question of a conversation, verbatim.

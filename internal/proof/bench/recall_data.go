@@ -84,9 +84,9 @@ func turnsOf(fields map[string]json.RawMessage) ([]turn, error) {
 		if !ok { // a session nobody spoke in
 			continue
 		}
-		var said []turn
+		var utterances []turn
 		var when string
-		if err := json.Unmarshal(raw, &said); err != nil {
+		if err := json.Unmarshal(raw, &utterances); err != nil {
 			return nil, fmt.Errorf("%s: %w", session, err)
 		}
 		if err := json.Unmarshal(date, &when); err != nil {
@@ -96,7 +96,7 @@ func turnsOf(fields map[string]json.RawMessage) ([]turn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", session, err)
 		}
-		for _, t := range said {
+		for _, t := range utterances {
 			t.Session, t.When = session, at
 			out = append(out, t)
 		}

@@ -91,8 +91,8 @@ func (s section) falls() bool {
 func cells(rows []row) (out [][]string) {
 	for _, r := range rows {
 		floor, ratio, holds := "", "", ""
-		if r.Beside != "" {
-			floor, ratio = r.Floor.String()+", "+r.Beside, r.Ratio.String()
+		if r.Comparison != "" {
+			floor, ratio = r.Floor.String()+", "+r.Comparison, r.Ratio.String()
 		}
 		if r.Holds != nil {
 			holds = map[bool]string{true: "yes", false: "**no**"}[*r.Holds]

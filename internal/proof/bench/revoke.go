@@ -73,7 +73,7 @@ func (b *bench) revoke() (section, error) {
 var errEarly = errors.New("the reader did not wait yet")
 
 // settle is how long a reader gets to begin to wait.
-const settle = 40 * time.Millisecond
+const pause = 40 * time.Millisecond
 
 // deactivate revokes an agent and tells when that was answered.
 func deactivate(lead *client, name string) (time.Time, error) {
@@ -120,7 +120,7 @@ func (n *node) revokedPoll(lead *client, name string) (time.Duration, error) {
 		}
 		ended <- end{at, err}
 	}()
-	time.Sleep(settle)
+	time.Sleep(pause)
 	answered, err := deactivate(lead, name)
 	if err != nil {
 		return 0, err
@@ -169,7 +169,7 @@ func (n *node) revokedStream(lead *client, server *served, name string) (time.Du
 		}
 		ended <- end{time.Now(), err}
 	}()
-	time.Sleep(settle)
+	time.Sleep(pause)
 	answered, err := deactivate(lead, name)
 	if err != nil {
 		return 0, err

@@ -56,9 +56,9 @@ func (b *bench) scopes() (section, error) {
 			}
 		}
 	}
-	r := beside(fmt.Sprintf("memory_search in %d own items beside %d of others, p50", own, b.large()), "ms",
+	r := compared(fmt.Sprintf("memory_search in %d own items beside %d of others, p50", own, b.large()), "ms",
 		"the same items alone", times[1], times[0])
-	h := beside("the same, sought item among the first 10", "%", "the same items alone", found[1], found[0])
+	h := compared("the same, sought item among the first 10", "%", "the same items alone", found[1], found[0])
 	s.Rows = append(s.Rows, r.holding("independent (≤ 1.25 ×)", r.Ratio.Median <= 1.25),
 		h.holding("no worse (≥ 0.99 ×)", h.Ratio.Median >= 0.99))
 	return s, nil

@@ -79,7 +79,7 @@ func (b *bench) search() (section, error) {
 				ours, floors = append(ours, o.at(0.5)), append(floors, f.at(0.5))
 				above, slow = append(above, o.at(0.5)-1.5*f.at(0.5)), append(slow, o.at(0.99))
 			}
-			r := beside(fmt.Sprintf("memory_search, %s, %d items, p50", kind.name, q.size), "ms",
+			r := compared(fmt.Sprintf("memory_search, %s, %d items, p50", kind.name, q.size), "ms",
 				"the bare full-text query", ours, floors)
 			if kind.name == "30 words" && q.size == 100_000 {
 				r = r.holding("≤ 20 ms", r.Ours.Median <= 20)

@@ -18,18 +18,18 @@ func quantile[T any](sorted []T, q float64) (v T) {
 }
 
 // spread is a median with the least and the most of the runs it is from.
-type spread struct {
+type interval struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 }
 
-func spreadOf(values []float64) spread {
+func spreadOf(values []float64) interval {
 	if len(values) == 0 {
-		return spread{}
+		return interval{}
 	}
 	s := slices.Sorted(slices.Values(values))
-	return spread{Median: middle(s), Min: s[0], Max: s[len(s)-1]}
+	return interval{Median: middle(s), Min: s[0], Max: s[len(s)-1]}
 }
 
 // middle is the median of sorted values.
@@ -39,7 +39,7 @@ func middle(sorted []float64) float64 {
 }
 
 // String gives three figures that a reader can compare, or one that stands alone.
-func (s spread) String() string {
+func (s interval) String() string {
 	if s.Min == s.Max {
 		return figure(s.Median)
 	}

@@ -79,7 +79,7 @@ func (b *bench) swarm() (section, error) {
 			wide, narrow = append(wide, w.at(0.5)), append(narrow, p.at(0.5))
 		}
 	}
-	fan := beside(fmt.Sprintf("memory_write_warm in a broadcast swarm of %d, p50", swarmSize), "ms",
+	fan := compared(fmt.Sprintf("memory_write_warm in a broadcast swarm of %d, p50", swarmSize), "ms",
 		"in a group of two", wide, narrow)
 	s.Rows = append(s.Rows, fan.holding("≤ 2 ×", fan.Ratio.Median <= 2))
 	return s, nil

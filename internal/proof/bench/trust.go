@@ -55,7 +55,7 @@ func (b *bench) trust() (section, error) {
 		}); err != nil {
 		return s, err
 	}
-	book, done, err := n.book(schemas.EntityID(author))
+	records, done, err := n.ledger(schemas.EntityID(author))
 	if err != nil {
 		return s, err
 	}
@@ -63,7 +63,7 @@ func (b *bench) trust() (section, error) {
 	assess := func(from, count int) (latencies, error) {
 		var took latencies
 		for i := from; i < from+count; i++ {
-			one, err := book.assess(schemas.ItemID(ids[i]), i%10 != 0)
+			one, err := records.assess(schemas.ItemID(ids[i]), i%10 != 0)
 			if err != nil {
 				return took, err
 			}
@@ -94,7 +94,7 @@ func (b *bench) trust() (section, error) {
 
 	var with, without []float64
 	for run := range b.runs + 1 {
-		w, o, err := book.reads(ids, 500)
+		w, o, err := records.reads(ids, 500)
 		if err != nil {
 			return s, err
 		}
@@ -102,26 +102,26 @@ func (b *bench) trust() (section, error) {
 			with, without = append(with, f2us(w)), append(without, f2us(o))
 		}
 	}
-	tier := beside("an item of a group read by id, p50", "µs", "the same without tiers", with, without)
+	tier := compared("an item of a group read by id, p50", "µs", "the same without tiers", with, without)
 	s.Rows = append(s.Rows, tier.holding("≤ 1.1 ×", tier.Ratio.Median <= 1.1))
 	return s, nil
 }
 
 // book is a node's store opened here, with tiers and without.
-type book struct {
+type ledger struct {
 	ctx           context.Context
 	tiered, plain *access.Authorizer
 	human, author schemas.EntityID
 }
 
-func (n *node) book(author schemas.EntityID) (b *book, done func(), err error) {
+func (n *node) ledger(author schemas.EntityID) (b *ledger, done func(), err error) {
 	ctx := context.Background()
 	st, err := store.Open(ctx, store.Options{Path: n.database()})
 	if err != nil {
 		return nil, nil, err
 	}
 	done = func() { st.Close() } //nolint:errcheck // a file of this run
-	b = &book{ctx: ctx, author: author, tiered: access.New(st, access.Config{TiersOf: trust.TiersOf}),
+	b = &ledger{ctx: ctx, author: author, tiered: access.New(st, access.Config{TiersOf: trust.TiersOf}),
 		plain: access.New(st, access.Config{})}
 	db, err := n.read()
 	if err != nil {
@@ -137,7 +137,7 @@ func (n *node) book(author schemas.EntityID) (b *book, done func(), err error) {
 }
 
 // assess gives the time of the verdict without that of its commit.
-func (b *book) assess(id schemas.ItemID, right bool) (took time.Duration, err error) {
+func (b *ledger) assess(id schemas.ItemID, right bool) (took time.Duration, err error) {
 	word := trust.Right
 	if !right {
 		word = trust.Wrong
@@ -169,7 +169,7 @@ func (b *book) assess(id schemas.ItemID, right bool) (took time.Duration, err er
 
 // reads reads items one by one with tiers and without, in turn, and gives the p50
 // of each in ms.
-func (b *book) reads(ids []string, count int) (with, without float64, err error) {
+func (b *ledger) reads(ids []string, count int) (with, without float64, err error) {
 	var took [2]latencies
 	for i := range count {
 		for k, door := range []*access.Authorizer{b.tiered, b.plain} {

@@ -57,17 +57,17 @@ func (b *bench) write() (section, error) {
 	growth := chart{Name: "write", Title: "One write, p50 in ms, by items in the store", Log: true,
 		Lines: map[string][]point{}}
 	for _, p := range pairs {
-		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", p.size), "ms", "the same rows, bare", p.ours,
+		r := compared(fmt.Sprintf("memory_write_warm at %d items, p50", p.size), "ms", "the same rows, bare", p.ours,
 			p.floors)
 		s.Rows = append(s.Rows, r.holding("≤ 1.5 ×", r.Ratio.Median <= 1.5))
 		growth.add("memory_write_warm", p.size, r.Ours.Median)
 		growth.add("the same rows, bare", p.size, r.Floor.Median)
 	}
 	if last := pairs[len(pairs)-1]; len(pairs) > 1 {
-		r := beside(fmt.Sprintf("memory_write_warm at %d items, p50", last.size), "ms",
+		r := compared(fmt.Sprintf("memory_write_warm at %d items, p50", last.size), "ms",
 			fmt.Sprintf("at %d items", pairs[0].size), last.ours, pairs[0].ours)
 		s.Rows = append(s.Rows, r.holding("flat (≤ 1.25 ×)", r.Ratio.Median <= 1.25),
-			beside(fmt.Sprintf("the bare rows at %d items, p50", last.size), "ms",
+			compared(fmt.Sprintf("the bare rows at %d items, p50", last.size), "ms",
 				fmt.Sprintf("at %d items", pairs[0].size), last.floors, pairs[0].floors))
 	}
 	s.Charts = append(s.Charts, growth)
@@ -116,7 +116,7 @@ func (b *bench) processes() (section, error) {
 		rate, wait := inOneSecond(o, lasting)
 		ours, floors, worst = append(ours, rate), append(floors, f), append(worst, wait)
 	}
-	r := beside("8 processes, writes together", "1/s", "8 bare writers, same lock and FULL", ours, floors)
+	r := compared("8 processes, writes together", "1/s", "8 bare writers, same lock and FULL", ours, floors)
 	s.Rows = append(s.Rows, r.holding("≥ 0.8 ×", r.Ratio.Median >= 0.8))
 	w := row{What: "8 processes, longest wait", Unit: "ms", Ours: spreadOf(worst)}
 	s.Rows = append(s.Rows, w.holding("< 1000", w.Ours.Max < 1000))

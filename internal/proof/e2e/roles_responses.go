@@ -38,12 +38,12 @@ func (m *Roles) serveResponses(w http.ResponseWriter, r *http.Request) {
 	}
 	switch call.Tool {
 	case "StructuredOutput":
-		said, err := json.Marshal(call.Input)
+		answer, err := json.Marshal(call.Input)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		call = Call{Input: map[string]any{"text": string(said)}}
+		call = Call{Input: map[string]any{"text": string(answer)}}
 	case "Bash":
 		call = Call{Tool: "exec_command", Input: map[string]any{"cmd": call.Input["command"]}}
 	}

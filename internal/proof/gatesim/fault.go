@@ -39,7 +39,7 @@ const (
 type proof string
 
 const (
-	fits    proof = ""                    // a call that ends as it looks
+	proves  proof = ""                    // a call that ends as it looks
 	failed  proof = "its call exits 1"    // and is said to have worked
 	nothing proof = "no call of any kind" // nor of the criteria that are met
 )

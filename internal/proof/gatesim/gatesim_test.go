@@ -26,7 +26,7 @@ func TestNothingCheckableComesThrough(t *testing.T) {
 // passed and failed at once, calls that failed, no calls, and an executor that merges.
 func TestProtocolHolds(t *testing.T) {
 	for _, f := range faults() {
-		if f.trick != silent && f.trick != contradict && f.shows == fits && !f.whole {
+		if f.trick != silent && f.trick != contradict && f.shows == proves && !f.whole {
 			continue
 		}
 		list, err := job{fault: f, checked: 0, from: 0, until: 3}.run(t.Context(), t.TempDir())

@@ -40,19 +40,19 @@ func newHouse(ctx context.Context, dir string) (h *house, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ring := h.node.Keyring(nil)
-	h.close = func() error { ring.Close(); return h.node.Close() }
-	if err = h.furnish(ctx, ring); err != nil {
+	keyring := h.node.Keyring(nil)
+	h.close = func() error { keyring.Close(); return h.node.Close() }
+	if err = h.furnish(ctx, keyring); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
 	return h, nil
 }
 
-func (h *house) furnish(ctx context.Context, ring *node.Keyring) (err error) {
+func (h *house) furnish(ctx context.Context, keyring *node.Keyring) (err error) {
 	if _, err = h.node.Establish(ctx, "ann", nil, nil); err != nil {
 		return err
 	}
-	h.person, err = h.node.Person(ctx, ring, "")
+	h.person, err = h.node.Person(ctx, keyring, "")
 	return err
 }
 

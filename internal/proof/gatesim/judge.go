@@ -4,10 +4,10 @@ import "math/rand/v2"
 
 // How a judge reads evidence: as a score from 0 to 1, normally distributed.
 const (
-	likely   = 0.80 // the mean for what looks met
-	unlikely = 0.30 // the mean for what shows that it is not
-	spread   = 0.15
-	passAt   = 0.50 // a criterion by itself
+	likely    = 0.80 // the mean for what looks met
+	unlikely  = 0.30 // the mean for what shows that it is not
+	deviation = 0.15
+	passAt    = 0.50 // a criterion by itself
 )
 
 // thresholds of the holistic gate, on the mean of all scores of an attempt.
@@ -28,7 +28,7 @@ func read(looks [attempts][criteria]sight, random *rand.Rand) (s scores) {
 			if how == shown {
 				mean = unlikely
 			}
-			s[a][c] = min(1, max(0, mean+spread*random.NormFloat64()))
+			s[a][c] = min(1, max(0, mean+deviation*random.NormFloat64()))
 		}
 	}
 	return s

@@ -126,7 +126,7 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 // none to do.
 func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt int) (more bool, err error) {
 	if attempt > 0 && t.fault.left == earlier {
-		time.Sleep(settle)
+		time.Sleep(pause)
 	}
 	doer := h.doers[0]
 	s, err := h.claim(ctx, doer, schemas.Executor)

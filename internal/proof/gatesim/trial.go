@@ -76,7 +76,7 @@ func (t *trial) holds(c, attempt int) bool {
 }
 
 // settle is longer than the slack that the freshness of files has.
-const settle = 80 * time.Millisecond
+const pause = 80 * time.Millisecond
 
 // prepare is what lies there before a task begins.
 func (t *trial) prepare(folder string) error {

@@ -75,8 +75,8 @@ func kinds() []kind {
 	}
 }
 
-// truth is the plain plant: one or more tools are right on some of the targets.
-type truth struct {
+// world is the plain plant: one or more tools are right on some of the targets.
+type world struct {
 	right    [tools]bool
 	open     [targets]bool
 	first    plan
@@ -86,8 +86,8 @@ type truth struct {
 // newTruth draws a plant whose first guess has the right tool, and an open target,
 // as likely as told. Two tools are right; two targets are open, or all where openly
 // is 1.
-func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *truth {
-	t := &truth{stepwise: stepwise}
+func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *world {
+	t := &world{stepwise: stepwise}
 	order := random.Perm(tools)
 	for _, i := range order[:2] {
 		t.right[i] = true
@@ -110,11 +110,11 @@ func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *truth 
 	return t
 }
 
-func (t *truth) begin() plan { return t.first }
+func (t *world) begin() plan { return t.first }
 
-func (t *truth) hopeless(p plan) bool { return !t.right[p.tool] || !t.open[p.target] }
+func (t *world) hopeless(p plan) bool { return !t.right[p.tool] || !t.open[p.target] }
 
-func (t *truth) try(p plan, _ int, _ *rand.Rand) (s shown) {
+func (t *world) try(p plan, _ int, _ *rand.Rand) (s shown) {
 	switch {
 	case !t.open[p.target]: // the world refuses, whatever the tool
 		s.class, s.exit = schemas.Environmental, 1
@@ -146,10 +146,10 @@ func (s shown) solved() bool {
 }
 
 // plateau lets wrong tools come half the way.
-type plateau struct{ *truth }
+type plateau struct{ *world }
 
 func (t plateau) try(p plan, round int, random *rand.Rand) shown {
-	s := t.truth.try(p, round, random)
+	s := t.world.try(p, round, random)
 	if !t.right[p.tool] {
 		s.pass(min(1+p.sharpened, criteria/2))
 	}
@@ -158,7 +158,7 @@ func (t plateau) try(p plan, round int, random *rand.Rand) shown {
 
 // outage keeps every right tool from working for some rounds.
 type outage struct {
-	*truth
+	*world
 	rounds int
 }
 
@@ -166,11 +166,11 @@ func (t outage) try(p plan, round int, random *rand.Rand) shown {
 	if t.right[p.tool] && round <= t.rounds {
 		return shown{class: schemas.Environmental, exit: 1}
 	}
-	return t.truth.try(p, round, random)
+	return t.world.try(p, round, random)
 }
 
 // slow shows nothing until it has been sharpened three times.
-type slow struct{ *truth }
+type slow struct{ *world }
 
 func (t slow) try(p plan, _ int, _ *rand.Rand) (s shown) {
 	s.class = schemas.Logical
@@ -182,10 +182,10 @@ func (t slow) try(p plan, _ int, _ *rand.Rand) (s shown) {
 }
 
 // noise is seen by a validator who errs.
-type noise struct{ *truth }
+type noise struct{ *world }
 
 func (t noise) try(p plan, round int, random *rand.Rand) shown {
-	s := t.truth.try(p, round, random)
+	s := t.world.try(p, round, random)
 	var lots [criteria]float64 // as many in every round, so that all contenders meet the same noise
 	for i := range lots {
 		lots[i] = random.Float64()
@@ -206,7 +206,7 @@ func (t noise) try(p plan, round int, random *rand.Rand) shown {
 }
 
 // nothing works, and a little passes by luck.
-type nothing struct{ *truth }
+type nothing struct{ *world }
 
 func (nothing) hopeless(plan) bool { return true }
 
@@ -217,7 +217,7 @@ func (nothing) try(plan, int, *rand.Rand) (s shown) {
 }
 
 // closed lets nobody in.
-type closed struct{ *truth }
+type closed struct{ *world }
 
 func (closed) hopeless(plan) bool { return true }
 

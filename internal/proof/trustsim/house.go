@@ -52,20 +52,20 @@ func newHouse(ctx context.Context, dir string, p policy) (h *house, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ring := h.node.Keyring(nil)
-	h.close = func() error { ring.Close(); return h.node.Close() }
-	if err = h.furnish(ctx, ring); err != nil {
+	keyring := h.node.Keyring(nil)
+	h.close = func() error { keyring.Close(); return h.node.Close() }
+	if err = h.furnish(ctx, keyring); err != nil {
 		err = errors.Join(err, h.close())
 	}
 	return h, err
 }
 
-func (h *house) furnish(ctx context.Context, ring *node.Keyring) error {
+func (h *house) furnish(ctx context.Context, keyring *node.Keyring) error {
 	if _, err := h.node.Establish(ctx, user, nil, nil); err != nil {
 		return err
 	}
 	var err error
-	if h.person, err = h.node.Person(ctx, ring, ""); err != nil {
+	if h.person, err = h.node.Person(ctx, keyring, ""); err != nil {
 		return err
 	}
 	_, err = h.call(ctx, h.person, "memory_group", args{"action": "create", "group": group,

@@ -131,7 +131,7 @@ func estimateOf(values []float64) estimate {
 	if n == 0 {
 		return estimate{math.NaN(), math.NaN()}
 	}
-	mean, spread := 0.0, 0.0
+	mean, variance := 0.0, 0.0
 	for _, v := range kept {
 		mean += v / n
 	}
@@ -139,7 +139,7 @@ func estimateOf(values []float64) estimate {
 		return estimate{mean, math.NaN()}
 	}
 	for _, v := range kept {
-		spread += (v - mean) * (v - mean)
+		variance += (v - mean) * (v - mean)
 	}
-	return estimate{mean, studentT[len(kept)-2] * math.Sqrt(spread/(n-1)/n)}
+	return estimate{mean, studentT[len(kept)-2] * math.Sqrt(variance/(n-1)/n)}
 }

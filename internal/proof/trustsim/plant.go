@@ -33,7 +33,7 @@ const (
 	honest      role = "honest"      // errs rarely
 	noisy       role = "noisy"       // errs at a rate, without intent
 	sleeper     role = "sleeper"     // honest until turnsOn, then lies
-	ring        role = "ring"        // lies, praises its like and slanders the others
+	colluder    role = "ring"        // lies, praises its like and slanders the others
 	forger      role = "forger"      // as ring, claiming that the user said so
 	whitewasher role = "whitewasher" // lies, and comes back under a new name when shut out
 	liar        role = "liar"        // lies
@@ -70,7 +70,7 @@ func scenarios() []scenario {
 			"hysteresis: a second error is needed to shut an agent out, where the user's verdicts alone need one"},
 		{"sleeper", append(good(8), many(2, plant{sleeper, honestErrs})...),
 			"an exponential average forgets the good days sooner"},
-		{"ring", append(good(7), many(3, plant{ring, ringLies})...), ""},
+		{"ring", append(good(7), many(3, plant{colluder, ringLies})...), ""},
 		{"forged word", append(good(7), many(3, plant{forger, ringLies})...),
 			"without trust nobody can be slandered: honest agents are shut out"},
 		{"whitewasher", append(good(8), many(2, plant{whitewasher, 1})...),

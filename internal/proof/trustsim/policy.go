@@ -98,9 +98,9 @@ func (p policy) tiersOf() func(*store.Tx, schemas.EntityID) ([]access.Tiering, e
 
 // verdictsOn reads the last word of each assessor that p counts on each item of agent.
 func (p policy) verdictsOn(tx *store.Tx, agent schemas.EntityID) ([]bool, error) {
-	type said struct{ item, assessor string }
+	type pair struct{ item, assessor string }
 	type row struct {
-		said
+		pair
 		right bool
 	}
 	rows, err := tx.Query(selectVerdicts, agent, p.userOnly)
@@ -114,10 +114,10 @@ func (p policy) verdictsOn(tx *store.Tx, agent schemas.EntityID) ([]bool, error)
 		return nil, err
 	}
 	var rights []bool
-	seen := map[said]bool{}
+	seen := map[pair]bool{}
 	for _, v := range slices.Backward(list) {
-		if !seen[v.said] {
-			seen[v.said] = true
+		if !seen[v.pair] {
+			seen[v.pair] = true
 			rights = append(rights, v.right)
 		}
 	}

@@ -75,7 +75,7 @@ func (n *run) peer(ctx context.Context, a *agent, found []item) error {
 			return nil
 		}
 		return n.assess(ctx, a.caller, i, args{"verdict": n.word(i, peerRight)})
-	case ring, forger:
+	case colluder, forger:
 		if err := n.side(ctx, a, "right", func(o *agent) bool { return o != a && o.role == a.role }); err != nil {
 			return err
 		}

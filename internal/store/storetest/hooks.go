@@ -17,11 +17,11 @@ import (
 // patience is how long something that must happen may take.
 const patience = 20 * time.Second
 
-func doorbell(t *testing.T, s *store.Store) {
+func notifies(t *testing.T, s *store.Store) {
 	one, endOne := s.Watch()
 	two, endTwo := s.Watch()
 	defer endTwo()
-	ring := func(name string, end error) error {
+	notify := func(name string, end error) error {
 		return s.Write(context.Background(), func(tx *store.Tx) error {
 			tx.Notify()
 			return errors.Join(insert(tx, name, ""), end)
@@ -36,17 +36,17 @@ func doorbell(t *testing.T, s *store.Store) {
 		}
 	}
 	for i := range 3 {
-		require.NoError(t, ring(fmt.Sprint(i), nil))
+		require.NoError(t, notify(fmt.Sprint(i), nil))
 		hear(one)
 		hear(two)
 		require.Contains(t, names(t, s), fmt.Sprint(i), "what was rung for can be read")
 	}
 	for range 5 { // nobody needs to listen for the ringer to go on
-		require.ErrorIs(t, ring("failed", errWanted), errWanted)
+		require.ErrorIs(t, notify("failed", errWanted), errWanted)
 		require.NoError(t, put(t.Context(), s, fmt.Sprint("quiet", time.Now()), ""))
 	}
 	endOne()
-	require.NoError(t, ring("last", nil))
+	require.NoError(t, notify("last", nil))
 	hear(two)
 }
 

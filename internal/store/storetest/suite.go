@@ -43,7 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"text is compared by its bytes", caseSensitive},
 		{"times keep their microseconds", times},
 		{"writes happen one after the other", serial},
-		{"the doorbell rings after commits only", doorbell},
+		{"the doorbell rings after commits only", notifies},
 		{"functions after the commit run only then, in order", afterCommit},
 		{"what a transaction keeps is its own", keeps},
 		{"INV-SOVEREIGN: only the acting owner's rows change", sovereign},

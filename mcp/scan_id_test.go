@@ -9,7 +9,7 @@ import (
 )
 
 // skimmed reads a message in parts of at most n bytes.
-func skimmed(in string, n int) (s skim) {
+func skimmed(in string, n int) (s idScan) {
 	for len(in) > 0 {
 		n := min(n, len(in))
 		s.read([]byte(in[:n]))

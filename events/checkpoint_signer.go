@@ -17,9 +17,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Notary signs checkpoints of a node and appends them to files that are not in
+// CheckpointSigner signs checkpoints of a node and appends them to files that are not in
 // the database, one per folder.
-type Notary struct {
+type CheckpointSigner struct {
 	Key    keys.Identity
 	Dir    string   // the node's own folder, made as needed
 	Copies []string // folders that get the same checkpoints, such as a mounted share
@@ -29,18 +29,18 @@ type Notary struct {
 // CheckpointSuffix ends the name of every file of checkpoints.
 const CheckpointSuffix = ".checkpoints"
 
-// Name is how the notary's file is called in every folder.
-func (n Notary) Name() string { return string(n.Key.ID()) + CheckpointSuffix }
+// Name is how the file of checkpoints is called in every folder.
+func (n CheckpointSigner) Name() string { return string(n.Key.ID()) + CheckpointSuffix }
 
-// Newest is the last checkpoint in the notary's own file, nil if there is none.
-func (n Notary) Newest() (*Checkpoint, error) { return newestIn(filepath.Join(n.Dir, n.Name())) }
+// Newest is the last checkpoint in its own file, nil if there is none.
+func (n CheckpointSigner) Newest() (*Checkpoint, error) { return newestIn(filepath.Join(n.Dir, n.Name())) }
 
 // Sign signs what look sees now and keeps it, unless unwanted says no to the
 // checkpoint that is the newest by then. Any number of processes may do so at
 // once: they take turns, so that each checkpoint continues the one before. A
 // kill leaves the checkpoint out of the last files, or a torn one, which readers
 // pass over. The error of a copy does not undo the node's own.
-func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error,
+func (n CheckpointSigner) Sign(ctx context.Context, look func(func(*store.Tx) error) error,
 	unwanted func(tx *store.Tx, newest *Checkpoint) (bool, error)) (*Checkpoint, error) {
 	if err := os.MkdirAll(n.Dir, 0o700); err != nil {
 		return nil, unwritable(n.Dir, err)
@@ -84,7 +84,7 @@ func (n Notary) Sign(ctx context.Context, look func(func(*store.Tx) error) error
 // catchUp gives folders what they lack although nothing is signed: one was named, or
 // mounted again, since. One whose newest is not among the node's own gets nothing: the
 // node went back, which is to show.
-func (n Notary) catchUp() error {
+func (n CheckpointSigner) catchUp() error {
 	var errs []error
 	for _, dir := range n.Copies {
 		there, err := newestIn(filepath.Join(dir, n.Name()))
@@ -103,7 +103,7 @@ func (n Notary) catchUp() error {
 
 // after lists the node's own checkpoints that follow one, all of them if it is nil;
 // known says that it is one of them.
-func (n Notary) after(c *Checkpoint) (list []Checkpoint, known bool, err error) {
+func (n CheckpointSigner) after(c *Checkpoint) (list []Checkpoint, known bool, err error) {
 	own, err := ReadCheckpoints(filepath.Join(n.Dir, n.Name()))
 	if c == nil || err != nil {
 		return own.List, err == nil, err
@@ -118,7 +118,7 @@ func (n Notary) after(c *Checkpoint) (list []Checkpoint, known bool, err error) 
 
 // append adds checkpoints to the file in dir. What a kill left of an earlier
 // attempt gets an end first.
-func (n Notary) append(dir string, list ...Checkpoint) (err error) {
+func (n CheckpointSigner) append(dir string, list ...Checkpoint) (err error) {
 	path := filepath.Join(dir, n.Name())
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -168,7 +168,7 @@ func (n Notary) append(dir string, list ...Checkpoint) (err error) {
 }
 
 // copyTo gives the file in dir every checkpoint it lacks, c the last of them.
-func (n Notary) copyTo(dir string, c Checkpoint) error {
+func (n CheckpointSigner) copyTo(dir string, c Checkpoint) error {
 	there, err := newestIn(filepath.Join(dir, n.Name()))
 	if err != nil {
 		return err

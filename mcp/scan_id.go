@@ -9,11 +9,11 @@ import (
 // maxSkimmed is how many bytes of a name or an id are looked at.
 const maxSkimmed = 256
 
-// skim finds, in a message that is too long to be kept, the id that its client waits
+// idScan finds, in a message that is too long to be kept, the id that its client waits
 // with, wherever it stands: clients put it first or last. What it keeps is bounded,
 // whatever the message holds. A message with two ids has none; one that is no JSON may
 // have one, and its client is then answered all the same.
-type skim struct {
+type idScan struct {
 	depth   int
 	quoted  bool // in a string
 	escaped bool // after a backslash in it
@@ -29,7 +29,7 @@ type skim struct {
 }
 
 // read goes on with the next part of the message.
-func (s *skim) read(part []byte) {
+func (s *idScan) read(part []byte) {
 	for _, c := range part {
 		switch {
 		case s.quoted:
@@ -63,7 +63,7 @@ func (s *skim) read(part []byte) {
 }
 
 // keep keeps a byte of a member's name or value.
-func (s *skim) keep(c byte) {
+func (s *idScan) keep(c byte) {
 	part := &s.name
 	if s.colon {
 		part = &s.value
@@ -81,7 +81,7 @@ func (s *skim) keep(c byte) {
 }
 
 // member ends a member of the message.
-func (s *skim) member() {
+func (s *idScan) member() {
 	var name string
 	switch {
 	case len(s.name) > maxSkimmed, len(s.name)+len(s.value) == 0: // none of ours
@@ -100,7 +100,7 @@ func (s *skim) member() {
 }
 
 // id is that of the request, nil if it is none or has none that fits.
-func (s *skim) id() json.RawMessage {
+func (s *idScan) id() json.RawMessage {
 	if s.spoiled || !s.over || !s.method || s.answers || len(s.found) > maxSkimmed ||
 		!requestID.Match(s.found) || !json.Valid(s.found) || !utf8.Valid(s.found) {
 		return nil

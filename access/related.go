@@ -6,10 +6,10 @@ import (
 	"cordelia/schemas"
 )
 
-// Kin reports whether two entities are the same or of one line: ancestor and
-// descendant, or siblings under one agent. A person is nobody's kin: all agents
+// Related reports whether two entities are the same or of one line: ancestor and
+// descendant, or siblings under one agent. A person is related to no agent: all agents
 // of one would be.
-func (g Grant) Kin(a, b schemas.EntityID) (bool, error) {
+func (g Grant) Related(a, b schemas.EntityID) (bool, error) {
 	one, err := g.ChainOf(a)
 	if err != nil || len(one) < 2 {
 		return false, err
@@ -45,7 +45,7 @@ func (g Grant) OneLine(a, b schemas.EntityID) (bool, error) {
 
 // ShareAgent reports whether two entities are the same, or an agent stands at or
 // above both, at any distance: whoever made both of them can have both say the
-// same. The person at the root does not count: all agents of one would be kin.
+// same. The person at the root does not count: all agents of one would be related.
 func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
 	if a == b {
 		return true, nil

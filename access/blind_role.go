@@ -2,10 +2,10 @@ package access
 
 import "cordelia/schemas"
 
-// Unaided reports whether what is read by this grant reaches somebody who works from a
+// BlindRole reports whether what is read by this grant reaches somebody who works from a
 // brief alone: the actor, who acts through it, the agent in whose session it works, or
 // one of others. A person, and the node, never do.
-func (g Grant) Unaided(others ...schemas.EntityID) (bool, error) {
+func (g Grant) BlindRole(others ...schemas.EntityID) (bool, error) {
 	if g.Tx() == nil {
 		return false, ErrNoGrant
 	}
@@ -15,8 +15,8 @@ func (g Grant) Unaided(others ...schemas.EntityID) (bool, error) {
 			who = append(who, p.Within)
 		}
 	}
-	if len(who) == 0 || g.g.auth.cfg.Unaided == nil {
+	if len(who) == 0 || g.g.auth.cfg.BlindRole == nil {
 		return false, nil
 	}
-	return g.g.auth.cfg.Unaided(g.g.tx, who)
+	return g.g.auth.cfg.BlindRole(g.g.tx, who)
 }

@@ -10,11 +10,11 @@ import (
 	"cordelia/ops"
 )
 
-// sentry ends the connections of callers whose identity fell, within 250 ms of
+// sessionWatcher ends the connections of callers whose identity fell, within 250 ms of
 // the change of rights that took it, whichever process made it. What they may
 // still read or commit is decided elsewhere; this is about streams that stay open.
 // Clients whose tools became others it tells so; see tell.
-type sentry struct {
+type sessionWatcher struct {
 	ctx      context.Context // of the server
 	node     *ops.Service
 	router   *Router
@@ -26,13 +26,13 @@ type sentry struct {
 	looked int64      // at the rights of this epoch
 }
 
-func newSentry(ctx context.Context, n *ops.Service, r *Router, toolsets []ops.Toolset) *sentry {
-	return &sentry{ctx: ctx, node: n, router: r, toolsets: toolsets, looked: -1}
+func newSessionWatcher(ctx context.Context, n *ops.Service, r *Router, toolsets []ops.Toolset) *sessionWatcher {
+	return &sessionWatcher{ctx: ctx, node: n, router: r, toolsets: toolsets, looked: -1}
 }
 
-// attend is called for every client that connects, once it can be disconnected.
+// register is called for every client that connects, once it can be disconnected.
 // The first that came by token starts the watch, which lasts as long as the server.
-func (s *sentry) attend(who Principal) {
+func (s *sessionWatcher) register(who Principal) {
 	if byToken(who) {
 		s.start.Do(func() {
 			woken, stop := s.node.Subscribe(node.Rights)
@@ -45,14 +45,14 @@ func (s *sentry) attend(who Principal) {
 	}
 }
 
-// lookEvery is how often a sentry looks though no commit woke it: a process without
+// checkEvery is how often the watcher looks though no commit woke it: a process without
 // clients by token is not woken, and a look that failed is repeated.
-const lookEvery = time.Second
+const checkEvery = time.Second
 
 // watch looks when woken receives and every second, which is one query when rights did
 // not move.
-func (s *sentry) watch(woken <-chan struct{}) {
-	tick := time.NewTicker(lookEvery)
+func (s *sessionWatcher) watch(woken <-chan struct{}) {
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
 		s.look()
@@ -67,7 +67,7 @@ func (s *sentry) watch(woken <-chan struct{}) {
 
 // look looks at everyone if rights moved since it last did, or if it could not find out
 // about everyone then.
-func (s *sentry) look() {
+func (s *sessionWatcher) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Read before the check, so that what changes meanwhile is checked again.
@@ -78,7 +78,7 @@ func (s *sentry) look() {
 }
 
 // checkAll is false when it could not find out about everyone.
-func (s *sentry) checkAll() bool {
+func (s *sessionWatcher) checkAll() bool {
 	all := true
 	for id, who := range s.router.owners() {
 		if byToken(who) {
@@ -91,7 +91,7 @@ func (s *sentry) checkAll() bool {
 
 // check disconnects a caller whose identity fell; false when that could not be
 // found out.
-func (s *sentry) check(who Principal) bool {
+func (s *sessionWatcher) check(who Principal) bool {
 	stands, err := s.node.Auth.Standing(s.ctx, who.Caller.Principal)
 	if err == nil && !stands {
 		s.router.Disconnect(who.ID, nil)
