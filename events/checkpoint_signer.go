@@ -33,7 +33,9 @@ const CheckpointSuffix = ".checkpoints"
 func (n CheckpointSigner) Name() string { return string(n.Key.ID()) + CheckpointSuffix }
 
 // Newest is the last checkpoint in its own file, nil if there is none.
-func (n CheckpointSigner) Newest() (*Checkpoint, error) { return newestIn(filepath.Join(n.Dir, n.Name())) }
+func (n CheckpointSigner) Newest() (*Checkpoint, error) {
+	return newestIn(filepath.Join(n.Dir, n.Name()))
+}
 
 // Sign signs what look sees now and keeps it, unless unwanted says no to the
 // checkpoint that is the newest by then. Any number of processes may do so at
