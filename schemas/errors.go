@@ -149,6 +149,14 @@ var (
 // ErrPerson is the cause of a CodeDenied that a person's own key would not have met.
 var ErrPerson = errors.New("a person decides")
 
+// MessageOf is what err says, without its code and hint.
+func MessageOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Msg
+	}
+	return err.Error()
+}
+
 // CodeOf gives the code of err: CodeInternal for anything unclassified.
 func CodeOf(err error) Code {
 	var e *Error

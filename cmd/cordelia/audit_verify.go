@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/events"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -69,9 +70,9 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 
 // checkpointFolders are where the home's checkpoints are.
 func checkpointFolders(home node.Home) ([]string, error) {
-	s, err := readSettings(home)
+	s, err := config.Read(home)
 	if err != nil {
-		return nil, unusable(home, err)
+		return nil, config.Unusable(home, err)
 	}
 	return append([]string{home.Checkpoints()}, s.CheckpointDirs...), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -85,9 +86,9 @@ written. The key file of the agent your clients act as is made from the backup.`
 			if err != nil {
 				return err
 			}
-			s, err := readSettings(home)
+			s, err := config.Read(home)
 			if err != nil {
-				return unusable(home, err)
+				return config.Unusable(home, err)
 			}
 			o.CheckpointDirs = s.CheckpointDirs
 			done := a.progress("verifying and restoring")

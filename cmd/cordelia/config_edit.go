@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/clientsettings"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -50,11 +51,11 @@ func (a *app) configHome() (home node.Home, file clientsettings.File, err error)
 	if home.Fresh() {
 		return home, file, a.noHome()
 	}
-	if file, err = clientsettings.ReadFile(settingsFile(home)); err != nil {
+	if file, err = clientsettings.ReadFile(config.File(home)); err != nil {
 		return home, file, err
 	}
-	if _, err := readSettings(home); err != nil {
-		return home, file, unusable(home, err)
+	if _, err := config.Read(home); err != nil {
+		return home, file, config.Unusable(home, err)
 	}
 	return home, file, nil
 }
@@ -78,11 +79,11 @@ func settingKeys(part reflect.Type, prefix string) (keys []string) {
 	return keys
 }
 
-func allSettings() []string { return settingKeys(reflect.TypeFor[settings](), "") }
+func allSettings() []string { return settingKeys(reflect.TypeFor[config.Settings](), "") }
 
 // defaultOf words what holds while a key is not set; "" for one without a default.
 func defaultOf(key string) string {
-	part := reflect.TypeFor[settings]()
+	part := reflect.TypeFor[config.Settings]()
 	usual := ""
 	for step := range strings.SplitSeq(key, ".") {
 		for part.Kind() == reflect.Pointer {
@@ -221,21 +222,21 @@ func (a *app) configSet(key, word string) error {
 	if content, err = withSetting(content, strings.Split(key, "."), value); err != nil {
 		return err
 	}
-	s, err := decodeSettings(content)
+	s, err := config.Decode(content)
 	if err == nil {
-		err = s.configure(&node.Config{Home: home})
+		err = s.Configure(&node.Config{Home: home})
 	}
 	if err != nil {
 		return schemas.Invalidf("%s was not changed: %s", key,
-			messageOf(err)).Try("correct the value; cordelia config list shows the settings")
+			schemas.MessageOf(err)).Try("correct the value; cordelia config list shows the settings")
 	}
 	if err := file.Replace(content); err != nil {
 		return err
 	}
 	if a.asJSON {
-		return a.printJSON(map[string]any{"key": key, "value": value, "file": settingsFile(home)})
+		return a.printJSON(map[string]any{"key": key, "value": value, "file": config.File(home)})
 	}
-	a.say("%s is %s in %s.", key, settingWords(value), settingsFile(home))
+	a.say("%s is %s in %s.", key, settingWords(value), config.File(home))
 	a.note("processes that run keep what they began with: restart open sessions and cordelia serve")
 	return nil
 }

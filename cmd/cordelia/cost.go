@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/config"
 	runner "cordelia/run"
 	"cordelia/schemas"
 	"cordelia/work"
@@ -31,7 +32,7 @@ prices.json of the home folder. What has no price is said, not guessed.`,
 			if err != nil {
 				return err
 			}
-			prices, err := readPrices(home)
+			prices, err := config.ReadPrices(home)
 			if err != nil {
 				return err
 			}

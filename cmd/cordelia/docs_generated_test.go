@@ -28,10 +28,10 @@ import (
 	"cordelia/work"
 )
 
-// sources parses the program's own files, without tests.
-func sources(t *testing.T) (list []*ast.File) {
+// sources parses the files of a package of the program, without tests.
+func sources(t *testing.T, folder string) (list []*ast.File) {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	require.NoError(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
@@ -118,7 +118,7 @@ func typeName(e ast.Expr) string {
 
 // The settings in docs are those that the program reads.
 func TestSettingsInDocs(t *testing.T) {
-	all := settingsOf(t, sources(t), "settings", "")
+	all := settingsOf(t, sources(t, "config"), "Settings", "")
 	var b strings.Builder
 	b.WriteString("| key | type | |\n|---|---|---|\n")
 	meaning := map[string]string{}
@@ -161,7 +161,7 @@ func TestSettingsInDocs(t *testing.T) {
 // The exit codes in docs are those of the program.
 func TestExitCodesInDocs(t *testing.T) {
 	meanings := map[int]string{0: "done"}
-	for _, f := range sources(t) {
+	for _, f := range sources(t, ".") {
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "exit") {

@@ -64,15 +64,7 @@ func (x *examination) report(check string, v verdict, fix, format string, args .
 
 // refused reports an error that already says what is so and what to do.
 func (x *examination) refused(check string, err error) {
-	x.report(check, problem, hintOf(err), "%s", messageOf(err))
-}
-
-// messageOf is what an error says, without its code and hint.
-func messageOf(err error) string {
-	if e, ok := errors.AsType[*schemas.Error](err); ok {
-		return e.Msg
-	}
-	return err.Error()
+	x.report(check, problem, hintOf(err), "%s", schemas.MessageOf(err))
 }
 
 func hintOf(err error) string {

@@ -16,6 +16,7 @@ import (
 
 	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
+	"cordelia/schemas"
 )
 
 func (x *examination) path() {
@@ -47,7 +48,7 @@ func (x *examination) clients(ctx context.Context, m clientsettings.Machine, sta
 		found, err := c.Find(file.Content)
 		switch {
 		case err != nil && c.Plugin != "":
-			x.report(c.Title, problem, "cordelia setup --client "+string(c.ID), "%s", messageOf(err))
+			x.report(c.Title, problem, "cordelia setup --client "+string(c.ID), "%s", schemas.MessageOf(err))
 		case err != nil:
 			x.refused(c.Title, err)
 		case !found.Present && c.Installed:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/keys"
 	"cordelia/node"
 )
@@ -24,7 +25,7 @@ func (x *examination) modes(home node.Home) {
 	var open []string
 	for path, forbidden := range map[string]os.FileMode{
 		database: 0o077, database + "-wal": 0o077, database + "-shm": 0o077, database + ".lock": 0o077,
-		settingsFile(home): 0o022,
+		config.File(home): 0o022,
 	} {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&forbidden != 0 {
 			open = append(open, fmt.Sprintf("%q", path))

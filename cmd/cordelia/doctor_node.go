@@ -161,7 +161,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
 			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
 		}
-		x.report("database", problem, fix, "%s", messageOf(err))
+		x.report("database", problem, fix, "%s", schemas.MessageOf(err))
 		x.report("audit record", skipped, "", "the database cannot be read")
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	runner "cordelia/run"
+	"cordelia/schemas"
 )
 
 // shield tries the sandbox of workers and says what it holds, and what it leaves open.
@@ -11,7 +12,7 @@ func (x *examination) shield() {
 	const what = "sandbox of workers"
 	holds, open, err := runner.Shielded()
 	if err != nil {
-		x.report(what, skipped, "", "%s", messageOf(err))
+		x.report(what, skipped, "", "%s", schemas.MessageOf(err))
 		return
 	}
 	if err := runner.TryShield(); err != nil {

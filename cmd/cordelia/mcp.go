@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/hooks"
 	"cordelia/mcp"
 	"cordelia/node"
@@ -36,7 +37,7 @@ func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
 	if !c.Home.Fresh() && !exists(c.Home.Database()) {
 		return nil, gone(home)
 	}
-	if err := configure(&c); err != nil {
+	if err := config.Configure(&c); err != nil {
 		return nil, err
 	}
 	adjust(&c)

@@ -65,7 +65,7 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 
 // withHint is what an error says, and what to do.
 func withHint(err error) string {
-	text := messageOf(err)
+	text := schemas.MessageOf(err)
 	if hint := hintOf(err); hint != "" {
 		text += "; " + hint
 	}

@@ -9,14 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
-
-// seatedRoles are the roles that a client fills.
-var seatedRoles = []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator,
-	schemas.MetaValidator}
 
 // byRole reads a flag that gives something to all roles, or to one: ROLE=WHAT.
 func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error) {
@@ -24,7 +21,7 @@ func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error
 	for _, one := range given {
 		name, what, named := strings.Cut(one, "=")
 		known := false
-		for _, role := range seatedRoles {
+		for _, role := range config.SeatedRoles {
 			if !named && out[role] == "" {
 				out[role], known = one, true
 			} else if named && strings.EqualFold(name, string(role)) {
@@ -41,9 +38,9 @@ func byRole(flag string, given []string) (map[schemas.PipelineRole]string, error
 
 // seating finds who fills each role: as the flags say, else as the settings do.
 func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choice, error) {
-	s, err := readSettings(home)
+	s, err := config.Read(home)
 	if err != nil {
-		return nil, unusable(home, err)
+		return nil, config.Unusable(home, err)
 	}
 	set, err := f.orders(s.Seats)
 	if err != nil {
@@ -63,7 +60,7 @@ func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choi
 		return found[name], nil
 	}
 	out, same := map[schemas.PipelineRole]*runner.Choice{}, map[string]*runner.Choice{}
-	for _, role := range seatedRoles {
+	for _, role := range config.SeatedRoles {
 		key := strings.Join(set[role], " ")
 		if same[key] == nil {
 			if same[key], err = choose(set[role], named); err != nil {
@@ -76,9 +73,9 @@ func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choi
 }
 
 // orders gives who fills each role in turn.
-func (f runFlags) orders(s seatSettings) (map[schemas.PipelineRole][]string, error) {
+func (f runFlags) orders(s config.Seats) (map[schemas.PipelineRole][]string, error) {
 	if len(f.client) > 0 {
-		s = seatSettings{Client: f.client, APIs: s.APIs}
+		s = config.Seats{Client: f.client, APIs: s.APIs}
 	}
 	apis := map[string]bool{}
 	for _, a := range s.APIs {
@@ -87,20 +84,23 @@ func (f runFlags) orders(s seatSettings) (map[schemas.PipelineRole][]string, err
 	out := map[schemas.PipelineRole][]string{}
 	for _, one := range f.seat {
 		role, name, named := strings.Cut(one, "=")
-		at := slices.IndexFunc(seatedRoles, func(r schemas.PipelineRole) bool { return strings.EqualFold(role, string(r)) })
+		at := slices.IndexFunc(config.SeatedRoles,
+			func(r schemas.PipelineRole) bool { return strings.EqualFold(role, string(r)) })
 		if !named || at < 0 || name == "" {
 			return nil, schemas.Invalidf("--seat %s names no role", one).
 				Expecting("R1, R2, R3, R4a or R4b, = and who fills it")
 		}
-		out[seatedRoles[at]] = append(out[seatedRoles[at]], clientName(name))
+		seat := config.SeatedRoles[at]
+		out[seat] = append(out[seat], config.ClientName(name))
 	}
-	for _, role := range seatedRoles {
+	for _, role := range config.SeatedRoles {
 		if out[role] == nil {
-			out[role] = s.order(role)
+			out[role] = s.Order(role)
 		}
-		if err := fillable(role, out[role], apis); err != nil {
+		if err := config.Fillable(role, out[role], apis); err != nil {
 			return nil, schemas.Invalidf("%v", err).
-				Expecting("claude-code, codex, gemini-cli, or a name of seats.apis in config.json; for R4a code before it")
+				Expecting("claude-code, codex, gemini-cli, or a name of seats.apis in config.json; for R4a code " +
+					"before it")
 		}
 	}
 	return out, nil
@@ -119,7 +119,7 @@ func choose(order []string, named func(string) (runner.Client, error)) (*runner.
 		}
 		one, err := named(name)
 		if err != nil {
-			one = runner.Absent{Client: name, Why: messageOf(err)}
+			one = runner.Absent{Client: name, Why: schemas.MessageOf(err)}
 			if first == nil {
 				first = err
 			}
@@ -134,16 +134,16 @@ func choose(order []string, named func(string) (runner.Client, error)) (*runner.
 }
 
 // clientNamed finds a coding client on this machine, or makes the client of an API.
-func clientNamed(name string, apis []apiSettings, home node.Home, self string) (runner.Client, error) {
+func clientNamed(name string, apis []config.API, home node.Home, self string) (runner.Client, error) {
 	for _, a := range apis {
 		if a.Name == name {
-			return a.client(home, self)
+			return a.Client(home, self)
 		}
 	}
-	path, err := exec.LookPath(coding[name])
+	path, err := exec.LookPath(config.Clients[name])
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is not installed: there is no %s in PATH", name,
-			coding[name]).
+			config.Clients[name]).
 			Try("install it, start it once and log in; then run this again").Because(err)
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -165,7 +165,7 @@ func clientNamed(name string, apis []apiSettings, home node.Home, self string) (
 func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 	var orders []string
 	roles, told := map[string][]string{}, map[string]bool{}
-	for _, role := range seatedRoles {
+	for _, role := range config.SeatedRoles {
 		order := strings.Join(seats[role].Names(), ", then ")
 		if roles[order] == nil {
 			orders = append(orders, order)
@@ -175,7 +175,7 @@ func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 	for _, order := range orders {
 		list = append(list, fmt.Sprintf("seats    %s: %s", strings.Join(roles[order], " "), clean(order)))
 	}
-	for _, role := range seatedRoles {
+	for _, role := range config.SeatedRoles {
 		for _, c := range seats[role].Clients {
 			pays := "with its own login: its account pays"
 			if api, ok := c.(*runner.API); ok {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/machinecheck"
 	"cordelia/mcp"
 	"cordelia/node"
@@ -94,7 +95,7 @@ func (a *app) equip(ctx context.Context, f runFlags, repo *runner.Repository) (e
 	if e.seating, err = f.seating(home); err != nil {
 		return e, err
 	}
-	if e.prices, err = readPrices(home); err != nil {
+	if e.prices, err = config.ReadPrices(home); err != nil {
 		return e, err
 	}
 	if e.self, err = os.Executable(); err != nil {

@@ -266,7 +266,7 @@ func (u *undoing) planSetting(c clientsettings.Client, t touched) {
 // cannot notes settings that are not in order: they stay, and the rest goes on.
 func (u *undoing) cannot(c clientsettings.Client, err error) {
 	u.add(kept, c.Settings, "settings of "+c.Title+", which cannot be edited", nil)
-	u.stuck = append(u.stuck, schemas.Violation{Msg: messageOf(err)})
+	u.stuck = append(u.stuck, schemas.Violation{Msg: schemas.MessageOf(err)})
 }
 
 func (u *undoing) planBinary(path string) {

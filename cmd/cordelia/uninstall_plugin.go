@@ -21,7 +21,7 @@ func (u *undoing) planPluginFile(c clientsettings.Client, t touched) {
 	switch {
 	case err != nil:
 		u.add(kept, t.Path, what+", which cannot be read", nil)
-		u.stuck = append(u.stuck, schemas.Violation{Msg: messageOf(err)})
+		u.stuck = append(u.stuck, schemas.Violation{Msg: schemas.MessageOf(err)})
 	case t.original(file):
 		if t.Existed {
 			u.add(unchanged, t.Path, what+", as before setup", nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/node"
 	"cordelia/ops"
@@ -26,7 +27,7 @@ func TestConfigureEmbeddings(t *testing.T) {
 	configured := func(embeddings string) (node.Config, error) {
 		write("config.json", `{"embeddings":`+embeddings+`}`)
 		c := node.Config{Home: node.Home(home)}
-		return c, configure(&c)
+		return c, config.Configure(&c)
 	}
 	write("embed.key", embedSecret+"\n")
 	t.Setenv("EMBED_KEY", embedSecret)
@@ -47,7 +48,7 @@ func TestConfigureEmbeddings(t *testing.T) {
 	require.Equal(t, 2*time.Second, c.Embeddings.Wait)
 	require.NoError(t, os.Remove(filepath.Join(home, "config.json")))
 	c = node.Config{Home: node.Home(home)}
-	require.NoError(t, configure(&c))
+	require.NoError(t, config.Configure(&c))
 	require.Nil(t, c.Embedder, "off by default")
 
 	for _, bad := range []string{

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -21,9 +21,9 @@ import (
 	"cordelia/schemas"
 )
 
-// settings is the optional file config.json in the home folder. A field left out
+// Settings is the optional file config.json in the home folder. A field left out
 // keeps its default; an unknown one is an error. Durations are Go's, as "30m".
-type settings struct {
+type Settings struct {
 	// how long an agent that is not autonomous works unattended
 	Presence duration `json:"presence" default:"30m"`
 	// between deactivated and removed
@@ -42,7 +42,7 @@ type settings struct {
 	CheckpointDirs []string      `json:"checkpoint_dirs" default:"none"`
 	Tasks          taskSettings  `json:"tasks"` // of the pipeline
 	Trust          trustSettings `json:"trust"` // in agents
-	Seats          seatSettings  `json:"seats"` // of tasks that cordelia run and cordelia worker work on
+	Seats          Seats         `json:"seats"` // of tasks that cordelia run and cordelia worker work on
 }
 
 type duration time.Duration
@@ -64,23 +64,23 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// settingsFile is where the settings are.
-func settingsFile(home node.Home) string { return filepath.Join(string(home), "config.json") }
+// File is where the settings are.
+func File(home node.Home) string { return filepath.Join(string(home), "config.json") }
 
-// readSettings reads the home's settings; without a file they are empty.
-func readSettings(home node.Home) (s settings, err error) {
-	raw, err := keys.ReadSettings(settingsFile(home))
+// Read reads the home's settings; without a file they are empty.
+func Read(home node.Home) (s Settings, err error) {
+	raw, err := keys.ReadSettings(File(home))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return s, err
 	}
-	return decodeSettings(raw)
+	return Decode(raw)
 }
 
-// decodeSettings reads the content of a settings file.
-func decodeSettings(raw []byte) (s settings, err error) {
+// Decode reads the content of a settings file.
+func Decode(raw []byte) (s Settings, err error) {
 	err = misread(strictjson.Unmarshal(raw, &s, strictjson.RejectUnknownMembers(true)))
 	if err == nil && (s.RefusedPerMinute < 0 || s.FailedPerMinute < 0 || s.Checks.MaxOutput < 0) {
 		err = errors.New("a limit must be positive")
@@ -145,12 +145,12 @@ func fieldsOf(part reflect.Type) (names []string) {
 	return names
 }
 
-// unusable words an error of the settings.
-func unusable(home node.Home, err error) error {
+// Unusable words an error of the settings.
+func Unusable(home node.Home, err error) error {
 	if schemas.CodeOf(err) == schemas.CodeDenied { // who may write the file is wrong, not what it says
 		return err
 	}
-	refusal := schemas.Invalidf("%s cannot be used: %s", settingsFile(home), messageOf(err)).
+	refusal := schemas.Invalidf("%s cannot be used: %s", File(home), schemas.MessageOf(err)).
 		Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`).
 		Try("mend it, or move it away to use the defaults")
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
@@ -162,20 +162,20 @@ func unusable(home node.Home, err error) error {
 	return refusal
 }
 
-// configure puts the home's settings into c.
-func configure(c *node.Config) error {
-	s, err := readSettings(c.Home)
+// Configure puts the home's settings into c.
+func Configure(c *node.Config) error {
+	s, err := Read(c.Home)
 	if err != nil {
-		return unusable(c.Home, err)
+		return Unusable(c.Home, err)
 	}
-	return s.configure(c)
+	return s.Configure(c)
 }
 
-// configure puts the settings into c.
-func (s settings) configure(c *node.Config) error {
+// Configure puts the settings into c.
+func (s Settings) Configure(c *node.Config) error {
 	c.Access.Presence = time.Duration(s.Presence)
 	c.Access.RefusedPerMinute, c.Access.FailedPerMinute = s.RefusedPerMinute, s.FailedPerMinute
-	s.Checks.configure(c, s.CheckRoots)
+	s.Checks.Configure(c, s.CheckRoots)
 	c.CheckpointDirs = s.CheckpointDirs
 	c.Periods = agents.DefaultPeriods()
 	if s.Grace != 0 {
@@ -184,15 +184,15 @@ func (s settings) configure(c *node.Config) error {
 	if s.Cooldown != 0 {
 		c.Periods.Cooldown = time.Duration(s.Cooldown)
 	}
-	if err := s.Tasks.configure(c); err != nil {
-		return unusable(c.Home, err)
+	if err := s.Tasks.Configure(c); err != nil {
+		return Unusable(c.Home, err)
 	}
-	if err := s.Trust.configure(c); err != nil {
-		return unusable(c.Home, err)
+	if err := s.Trust.Configure(c); err != nil {
+		return Unusable(c.Home, err)
 	}
 	if s.Embeddings != nil {
-		if err := s.Embeddings.configure(c); err != nil {
-			return unusable(c.Home, err)
+		if err := s.Embeddings.Configure(c); err != nil {
+			return Unusable(c.Home, err)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cordelia/node"
@@ -30,8 +30,8 @@ func (s priorSettings) read() (trust.Prior, error) {
 	return trust.NewPrior(mean, strength)
 }
 
-// configure puts the settings into c.
-func (s trustSettings) configure(c *node.Config) (err error) {
+// Configure puts the settings into c.
+func (s trustSettings) Configure(c *node.Config) (err error) {
 	c.Prior, err = s.Prior.read()
 	return err
 }

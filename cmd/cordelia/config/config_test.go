@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -10,7 +10,6 @@ import (
 
 	"cordelia/internal/machinecheck"
 	"cordelia/node"
-	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -20,9 +19,9 @@ func TestConfigure(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
 	}
 	c := node.Config{Home: node.Home(home)}
-	require.NoError(t, configure(&c), "no file, no change")
+	require.NoError(t, Configure(&c), "no file, no change")
 	write(`{"presence":"1h","grace":"48h","refused_per_minute":5}`)
-	require.NoError(t, configure(&c))
+	require.NoError(t, Configure(&c))
 	require.Equal(t, time.Hour, c.Access.Presence)
 	require.Equal(t, 48*time.Hour, c.Periods.Grace)
 	require.Equal(t, 5*time.Minute, c.Periods.Cooldown, "left out keeps its default")
@@ -31,7 +30,7 @@ func TestConfigure(t *testing.T) {
 	require.False(t, c.Checks.Commands, "commands are the operator's to allow")
 	write(`{"check_roots":["` + filepath.ToSlash(home) +
 		`"],"checks":{"commands":true,"timeout":"5m","max_output":1000}}`)
-	require.NoError(t, configure(&c))
+	require.NoError(t, Configure(&c))
 	require.Equal(t, machinecheck.Env{Roots: []string{filepath.ToSlash(home)}, Commands: true, Timeout: 5 * time.Minute,
 		MaxOutput: 1000}, c.Checks)
 	for _, bad := range []string{`{"presense":"1h"}`, `{"presence":60}`, `{"grace":"-1h"}`, `{"failed_per_minute":-1}`,
@@ -39,7 +38,7 @@ func TestConfigure(t *testing.T) {
 		`{"checks":{"commands":"yes"}}`, `{"checks":{"command":true}}`, `{"checks":{"max_output":-1}}`,
 		`{"checks":{"timeout":"0s"}}`, `{`} {
 		write(bad)
-		require.ErrorIs(t, configure(&c), schemas.ErrInvalid, bad)
+		require.ErrorIs(t, Configure(&c), schemas.ErrInvalid, bad)
 	}
 }
 
@@ -60,7 +59,7 @@ func TestSettingsAreRefusedInTheirWords(t *testing.T) {
 		`{`:                           `it is not JSON`,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
-		_, err := readSettings(node.Home(home))
+		_, err := Read(node.Home(home))
 		require.EqualError(t, err, want, text)
 	}
 }
@@ -73,52 +72,25 @@ func TestSettingsThatOthersMayWriteAreRefused(t *testing.T) {
 	home := t.TempDir()
 	file := filepath.Join(home, "config.json")
 	require.NoError(t, os.WriteFile(file, []byte(`{"checks":{"commands":true}}`), 0o600))
-	s, err := readSettings(node.Home(home))
+	s, err := Read(node.Home(home))
 	require.NoError(t, err)
 	require.True(t, s.Checks.Commands)
 	for mode, refused := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o620: true, 0o602: true, 0o666: true} {
 		require.NoError(t, os.Chmod(file, mode))
-		_, err := readSettings(node.Home(home))
+		_, err := Read(node.Home(home))
 		require.Equal(t, refused, err != nil, "%04o", mode)
 		if refused {
-			require.ErrorIs(t, unusable(node.Home(home), err), schemas.ErrDenied)
+			require.ErrorIs(t, Unusable(node.Home(home), err), schemas.ErrDenied)
 			require.ErrorContains(t, err, "other users may write settings file")
 		}
 	}
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.NoError(t, os.Chmod(home, 0o777))
-	_, err = readSettings(node.Home(home))
+	_, err = Read(node.Home(home))
 	require.ErrorContains(t, err, "other users may write the key folder")
 	require.NoError(t, os.Chmod(home, 0o700))
 	require.NoError(t, os.Rename(file, file+".else"))
 	require.NoError(t, os.Symlink(file+".else", file))
-	_, err = readSettings(node.Home(home))
+	_, err = Read(node.Home(home))
 	require.ErrorContains(t, err, "not a regular file")
-}
-
-// The limit set is the one in force.
-func TestASettingIsInForce(t *testing.T) {
-	home := filepath.Join(t.TempDir(), "home")
-	a := &app{home: home, durability: "relaxed", errOut: os.Stderr}
-	n, err := a.openNode(t.Context())
-	require.NoError(t, err)
-	_, err = n.Establish(t.Context(), "ann", nil, nil)
-	require.NoError(t, err)
-	require.NoError(t, n.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"refused_per_minute":2}`), 0o600))
-
-	n, err = a.openNode(t.Context())
-	require.NoError(t, err)
-	defer n.Close() //nolint:errcheck // the test is over
-	file, err := n.OpenIdentity(t.Context(), "")
-	require.NoError(t, err)
-	caller, err := n.Caller(t.Context(), file, "test")
-	require.NoError(t, err)
-	read := func() error {
-		_, err := ops.Find("memory_read_warm").Call(t.Context(), n, caller,
-			[]byte(`{"ids":["01010101-0101-7101-8101-010101010101"]}`))
-		return err
-	}
-	require.ErrorIs(t, read(), schemas.ErrNotFound)
-	require.ErrorIs(t, read(), schemas.ErrBusy, "slowed down at half of the limit")
 }

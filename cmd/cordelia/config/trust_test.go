@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -14,9 +14,9 @@ import (
 func TestTrustSettings(t *testing.T) {
 	home := node.Home(t.TempDir())
 	read := func(text string) (trust.Prior, error) {
-		require.NoError(t, os.WriteFile(settingsFile(home), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(File(home), []byte(text), 0o600))
 		c := node.Config{Home: home}
-		err := configure(&c)
+		err := Configure(&c)
 		return c.Prior, err
 	}
 	for text, want := range map[string]struct {

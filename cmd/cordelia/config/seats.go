@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -16,21 +16,21 @@ import (
 	"cordelia/schemas"
 )
 
-// seatSettings is the part of config.json that says who fills the seats of tasks.
-type seatSettings struct {
+// Seats is the part of config.json that says who fills the seats of tasks.
+type Seats struct {
 	// who fills them, the first that can be used: claude-code, codex, gemini-cli, or the name of an API
 	Client []string `json:"client" default:"claude-code"`
 	R1     []string `json:"R1" default:"as client"` // who carries the request over, if others
 	R2     []string `json:"R2" default:"as client"` // who plans
 	R3     []string `json:"R3" default:"as client"` // who carries a subtask out
 	// who judges a subtask; code does where each criterion names a command
-	R4a  []string      `json:"R4a" default:"code, then as client"`
-	R4b  []string      `json:"R4b" default:"as client"` // who judges the whole
-	APIs []apiSettings `json:"apis" default:"none"`     // models that are asked over HTTP
+	R4a  []string `json:"R4a" default:"code, then as client"`
+	R4b  []string `json:"R4b" default:"as client"` // who judges the whole
+	APIs []API    `json:"apis" default:"none"`     // models that are asked over HTTP
 }
 
-// apiSettings is a model that is asked over HTTP.
-type apiSettings struct {
+// API is a model that is asked over HTTP.
+type API struct {
 	Name string `json:"name"` // what flags and settings call it
 	// messages (Anthropic), responses (OpenAI), or chat: chat completions of any server
 	Kind      string `json:"kind"`
@@ -41,12 +41,16 @@ type apiSettings struct {
 	MaxOutput int    `json:"max_output" default:"16000 for messages"` // tokens of one reply
 }
 
-// coding are the clients that are programs of the user's, by their names here.
-var coding = map[string]string{"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+// SeatedRoles are the roles that a client fills.
+var SeatedRoles = []schemas.PipelineRole{schemas.Perceiver, schemas.Planner, schemas.Executor, schemas.AgentValidator,
+	schemas.MetaValidator}
 
-// clientName is the name of a client that may be called as its program is.
-func clientName(name string) string {
-	for client, program := range coding {
+// Clients are those that are programs of the user's, by their names here.
+var Clients = map[string]string{"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+
+// ClientName is the name of a client that may be called as its program is.
+func ClientName(name string) string {
+	for client, program := range Clients {
 		if program == name {
 			return client
 		}
@@ -57,8 +61,8 @@ func clientName(name string) string {
 // apiName is how an API may be called.
 var apiName = regexp.MustCompile(`\A[a-z0-9][a-z0-9._-]{0,39}\z`)
 
-// order gives who fills a role in turn, as the settings say.
-func (s seatSettings) order(role schemas.PipelineRole) []string {
+// Order gives who fills a role in turn, as the settings say.
+func (s Seats) Order(role schemas.PipelineRole) []string {
 	own := map[schemas.PipelineRole][]string{schemas.Perceiver: s.R1, schemas.Planner: s.R2, schemas.Executor: s.R3,
 		schemas.AgentValidator: s.R4a, schemas.MetaValidator: s.R4b}[role]
 	given := own
@@ -67,7 +71,7 @@ func (s seatSettings) order(role schemas.PipelineRole) []string {
 	}
 	var all []string
 	for _, name := range given {
-		all = append(all, clientName(name))
+		all = append(all, ClientName(name))
 	}
 	switch {
 	case len(own) > 0:
@@ -82,11 +86,11 @@ func (s seatSettings) order(role schemas.PipelineRole) []string {
 }
 
 // check refuses names that mean nothing.
-func (s seatSettings) check() error {
+func (s Seats) check() error {
 	known := map[string]bool{}
 	for _, a := range s.APIs {
 		switch {
-		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || coding[clientName(a.Name)] != "":
+		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || Clients[ClientName(a.Name)] != "":
 			return fmt.Errorf("seats.apis: %q is no name for an API: take small letters, digits, dots and dashes", a.Name)
 		case known[a.Name]:
 			return fmt.Errorf("seats.apis: there are two of the name %s", a.Name)
@@ -98,23 +102,23 @@ func (s seatSettings) check() error {
 			return err
 		}
 	}
-	for _, role := range seatedRoles {
-		if err := fillable(role, s.order(role), known); err != nil {
+	for _, role := range SeatedRoles {
+		if err := Fillable(role, s.Order(role), known); err != nil {
 			return fmt.Errorf("seats: %w", err)
 		}
 	}
 	return nil
 }
 
-// fillable refuses an order of names that cannot fill a role.
-func fillable(role schemas.PipelineRole, order []string, apis map[string]bool) error {
+// Fillable refuses an order of names that cannot fill a role.
+func Fillable(role schemas.PipelineRole, order []string, apis map[string]bool) error {
 	for i, name := range order {
 		switch {
 		case name == runner.CodeName && role != schemas.AgentValidator:
 			return fmt.Errorf("%s cannot be filled by code: only R4a can", role)
 		case name == runner.CodeName && (i > 0 || len(order) == 1):
 			return errors.New("code comes first, and a client after it, for what no command decides")
-		case name != runner.CodeName && coding[name] == "" && !apis[name]:
+		case name != runner.CodeName && Clients[name] == "" && !apis[name]:
 			return fmt.Errorf("there is no client or API %q", name)
 		}
 	}
@@ -122,13 +126,13 @@ func fillable(role schemas.PipelineRole, order []string, apis map[string]bool) e
 }
 
 // config is that of the API.
-func (a apiSettings) config(key endpoint.Key, payer, self string) runner.APIConfig {
+func (a API) config(key endpoint.Key, payer, self string) runner.APIConfig {
 	return runner.APIConfig{Name: a.Name, Kind: runner.APIKind(a.Kind), URL: a.URL, Model: a.Model, Key: key,
 		Payer: payer, MaxOutput: a.MaxOutput, Self: self}
 }
 
-// client makes the API with its key.
-func (a apiSettings) client(home node.Home, self string) (c *runner.API, err error) {
+// Client makes the API with its key.
+func (a API) Client(home node.Home, self string) (c *runner.API, err error) {
 	var key endpoint.Key
 	payer := "no key"
 	switch {
@@ -149,8 +153,8 @@ func (a apiSettings) client(home node.Home, self string) (c *runner.API, err err
 	return runner.NewAPI(a.config(key, payer, self))
 }
 
-// readPrices reads the prices that the user wrote down, none if there is no file.
-func readPrices(home node.Home) (runner.Prices, error) {
+// ReadPrices reads the prices that the user wrote down, none if there is no file.
+func ReadPrices(home node.Home) (runner.Prices, error) {
 	path := pricesFile(home)
 	raw, err := keys.ReadSettings(path)
 	if errors.Is(err, os.ErrNotExist) {

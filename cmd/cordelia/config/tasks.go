@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -54,8 +54,8 @@ type lossSettings struct {
 	TimeBudget   duration `json:"time_budget" default:"30m"`   // of work on a task, unless it says otherwise
 }
 
-// configure puts the settings into c.
-func (s taskSettings) configure(c *node.Config) error {
+// Configure puts the settings into c.
+func (s taskSettings) Configure(c *node.Config) error {
 	d := controller.DefaultSettings()
 	if s.Patience != 0 {
 		d.Patience = time.Duration(s.Patience)
@@ -78,7 +78,7 @@ func (s taskSettings) configure(c *node.Config) error {
 		d.Loss.TimeBudgetMS = budget
 	}
 	d.Loss.KillSwitch, d.Loss.General = s.KillSwitch, s.General
-	if err := s.Loss.configure(&d.Loss); err != nil {
+	if err := s.Loss.Configure(&d.Loss); err != nil {
 		return err
 	}
 	c.Tasks = &d
@@ -86,8 +86,8 @@ func (s taskSettings) configure(c *node.Config) error {
 	return err
 }
 
-// configure puts the hyperparameters that are given into p. Each is a share, 0 to 1.
-func (s lossSettings) configure(p *pipeline.Parameters) error {
+// Configure puts the hyperparameters that are given into p. Each is a share, 0 to 1.
+func (s lossSettings) Configure(p *pipeline.Parameters) error {
 	for _, one := range []struct {
 		name  string
 		given *float64

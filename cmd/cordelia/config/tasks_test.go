@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -17,7 +17,7 @@ func TestTaskSettings(t *testing.T) {
 	read := func(text string) (node.Config, error) {
 		require.NoError(t, os.WriteFile(filepath.Join(string(home), "config.json"), []byte(text), 0o600))
 		c := node.Config{Home: home}
-		return c, configure(&c)
+		return c, Configure(&c)
 	}
 	c, err := read(`{"tasks": {"patience": "1h", "retries": 0, "judged_by_kin": true, "table": "v0.8", "kill_switch": true}}`)
 	require.NoError(t, err)

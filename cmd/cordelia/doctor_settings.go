@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cordelia/cmd/cordelia/config"
+	"cordelia/node"
+	"cordelia/schemas"
+)
+
+// settings checks config.json with the folders it names, and asks the embedding
+// model in it, if any.
+func (x *examination) settings(ctx context.Context, home node.Home) {
+	s, err := config.Read(home)
+	if err != nil {
+		x.refused("settings", config.Unusable(home, err))
+		return
+	}
+	x.checkFolders(s)
+	if s.Embeddings == nil {
+		return
+	}
+	const check = "embeddings"
+	client, err := s.Embeddings.Client(home)
+	if err != nil {
+		x.refused(check, config.Unusable(home, err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a model may have to be loaded first
+	defer cancel()
+	vector, err := client.Query(ctx, "cordelia")
+	switch {
+	case schemas.CodeOf(err) == schemas.CodeUnavailable:
+		x.report(check, warning, hintOf(err), "%s", schemas.MessageOf(err))
+		return
+	case err != nil:
+		x.refused(check, err)
+		return
+	}
+	state := x.vectors
+	switch {
+	case state == nil:
+		x.report(check, warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted",
+			client.Model(), client.Host())
+	case state.Model != client.Model():
+		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
+	case state.Dim != 0 && state.Dim != len(vector):
+		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew",
+			state.Dim),
+			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
+			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)
+	default:
+		x.report(check, fine, "", "%s at %s answers; %s embedded, %d to look at", client.Model(), client.Host(),
+			schemas.Count(int(state.Embedded), "item", "items"), state.Waiting)
+	}
+}
+
+// checkFolders tells what agents can have looked at, and run, on this machine.
+func (x *examination) checkFolders(s config.Settings) {
+	const what, mend = "machine checks", "check_roots in config.json"
+	if len(s.CheckRoots) == 0 {
+		if s.Checks.Commands {
+			x.report(what, warning, "name folders in "+mend+", or take checks.commands out",
+				"commands are allowed, and no folder is named that they could run in")
+		}
+		return
+	}
+	before := len(x.findings)
+	for _, root := range s.CheckRoots {
+		info, missing := os.Stat(root)
+		within, err := filepath.Rel(root, x.home)
+		switch {
+		case missing != nil || !info.IsDir():
+			x.report(what, warning, "make it, or take it out of "+mend, "%s is no folder, so no check can be made",
+				root)
+		case err == nil && filepath.IsLocal(within):
+			x.report(what, warning, "name the folders of projects in "+mend,
+				"the home folder lies in %s, so checks reach its keys", root)
+		}
+	}
+	if len(x.findings) > before {
+		return
+	}
+	may := "look at files"
+	if s.Checks.Commands {
+		may = "look at files and, because checks.commands is set, run commands that agents name"
+	}
+	x.report(what, fine, "", "may %s in %s", may, strings.Join(s.CheckRoots, ", "))
+}

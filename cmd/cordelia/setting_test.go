@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// The limit set is the one in force.
+func TestASettingIsInForce(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	a := &app{home: home, durability: "relaxed", errOut: os.Stderr}
+	n, err := a.openNode(t.Context())
+	require.NoError(t, err)
+	_, err = n.Establish(t.Context(), "ann", nil, nil)
+	require.NoError(t, err)
+	require.NoError(t, n.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"refused_per_minute":2}`), 0o600))
+
+	n, err = a.openNode(t.Context())
+	require.NoError(t, err)
+	defer n.Close() //nolint:errcheck // the test is over
+	file, err := n.OpenIdentity(t.Context(), "")
+	require.NoError(t, err)
+	caller, err := n.Caller(t.Context(), file, "test")
+	require.NoError(t, err)
+	read := func() error {
+		_, err := ops.Find("memory_read_warm").Call(t.Context(), n, caller,
+			[]byte(`{"ids":["01010101-0101-7101-8101-010101010101"]}`))
+		return err
+	}
+	require.ErrorIs(t, read(), schemas.ErrNotFound)
+	require.ErrorIs(t, read(), schemas.ErrBusy, "slowed down at half of the limit")
+}
