@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/schemas"
 )
 
@@ -21,7 +22,7 @@ type canvas struct {
 
 // drawable reports whether a file is a terminal that can be drawn on.
 func drawable(f *os.File) bool {
-	wide, _ := screen(f)
+	wide, _ := platform.TerminalSize(f)
 	return wide >= leastWidth && os.Getenv("TERM") != "dumb"
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/events"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -116,7 +117,7 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 				"the copies in %s reach entry %d, those here entry %d", folder, there, here)
 			return
 		}
-		if sameDisk(folder, x.home) {
+		if platform.SameDisk(folder, x.home) {
 			near++
 		}
 	}

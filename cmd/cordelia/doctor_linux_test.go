@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops"
@@ -86,9 +87,9 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 // What cannot be looked up is nobody, not an error.
 func TestLockHoldersOfNothing(t *testing.T) {
 	path := t.TempDir() + "/lock"
-	require.Empty(t, lockHolders(path), "no file")
+	require.Empty(t, platform.LockHolders(path), "no file")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.Empty(t, lockHolders(path), "not locked")
+	require.Empty(t, platform.LockHolders(path), "not locked")
 	detail, fix := heldFor(nil)
 	require.Contains(t, detail, "another process")
 	require.Contains(t, fix, "ps -C cordelia")

@@ -9,17 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/store/lock"
 	"cordelia/node"
 	"cordelia/schemas"
 )
-
-// lockHolder is a process that holds a lock.
-type lockHolder struct {
-	pid     int
-	stopped bool   // by a signal or a debugger: it gives nothing back until it goes on
-	command string // its command line, as far as it may be seen
-}
 
 // writeLock checks that the write lock becomes free.
 func (x *examination) writeLock(ctx context.Context, home node.Home) {
@@ -42,7 +36,7 @@ func (x *examination) writeLock(ctx context.Context, home node.Home) {
 		}
 		select {
 		case <-ctx.Done():
-			detail, fix := heldFor(lockHolders(file))
+			detail, fix := heldFor(platform.LockHolders(file))
 			x.report(check, problem, fix, "held for over %v %s", patience, detail)
 			return
 		case <-tick.C:
@@ -67,20 +61,20 @@ func lockFree(path string) (bool, error) {
 
 // heldFor words which process holds the lock, and what to do about it. Ending a process
 // costs nothing that was acknowledged.
-func heldFor(holders []lockHolder) (detail, fix string) {
+func heldFor(holders []platform.LockHolder) (detail, fix string) {
 	if len(holders) == 0 {
 		return "by another process", "look for a stopped process and end it: ps -C cordelia -o pid,stat,args"
 	}
 	var names []string
 	stopped := 0
 	for _, h := range holders {
-		name := fmt.Sprintf("process %d", h.pid)
-		if h.stopped {
-			stopped = h.pid
+		name := fmt.Sprintf("process %d", h.PID)
+		if h.Stopped {
+			stopped = h.PID
 			name += ", which is stopped"
 		}
-		if h.command != "" {
-			name += " (" + block(h.command) + ")"
+		if h.Command != "" {
+			name += " (" + block(h.Command) + ")"
 		}
 		names = append(names, name)
 	}
@@ -88,5 +82,5 @@ func heldFor(holders []lockHolder) (detail, fix string) {
 	if stopped != 0 {
 		return detail, fmt.Sprintf("let it go on: kill -CONT %d; or end it: kill -KILL %d", stopped, stopped)
 	}
-	return detail, fmt.Sprintf("if it stays so, end it: kill %d", holders[0].pid)
+	return detail, fmt.Sprintf("if it stays so, end it: kill %d", holders[0].PID)
 }

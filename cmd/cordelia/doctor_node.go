@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/keys"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -28,7 +29,7 @@ func (x *examination) folder() {
 			x.home)
 	case !info.IsDir():
 		x.report(check, problem, "move the file away, then: cordelia setup", "%s is not a folder", x.home)
-	case !ownedByMe(info):
+	case !platform.OwnedByMe(info):
 		x.report(check, problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home),
 			"%s belongs to another user", x.home)
 	case private(info) != nil:
@@ -64,7 +65,7 @@ func (x *examination) disk() {
 	} else {
 		x.report("file system", fine, "", "local")
 	}
-	free, err := freeSpace(dir)
+	free, err := platform.FreeSpace(dir)
 	v, fix := fine, ""
 	switch {
 	case err != nil:
@@ -261,7 +262,7 @@ func (x *examination) notifier(home node.Home) {
 		return
 	}
 	dir := home.Database() + ".bells"
-	if info, err := os.Stat(dir); err == nil && (private(info) != nil || !ownedByMe(info)) {
+	if info, err := os.Stat(dir); err == nil && (private(info) != nil || !platform.OwnedByMe(info)) {
 		x.report(check, warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir),
 			"%s is not yours alone, so processes only poll", dir)
 		return
@@ -273,7 +274,7 @@ func (x *examination) notifier(home node.Home) {
 	}
 	waiting, stale := 0, 0
 	for _, e := range entries {
-		if ok, err := listened(filepath.Join(dir, e.Name())); ok {
+		if ok, err := platform.Listened(filepath.Join(dir, e.Name())); ok {
 			waiting++
 		} else if err == nil {
 			stale++

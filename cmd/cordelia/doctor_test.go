@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/events"
 )
 
@@ -367,7 +368,7 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 	// memory is a disk of its own, where there is one
 	if away, err := os.MkdirTemp("/dev/shm", "cordelia-doctor-"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(away) })
-		if !sameDisk(away, home) {
+		if !platform.SameDisk(away, home) {
 			cases = append(cases, given{"another disk", staleCheckpoint + time.Hour, []string{near, away}, fine,
 				"folders with copies: 2, of them on the home's own disk: 1"})
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -33,10 +34,10 @@ func (a *app) place() (node.Home, error) {
 // ownerOf says whose a folder is, where that can be seen.
 func ownerOf(dir string) string {
 	info, err := os.Stat(dir)
-	if err != nil || ownedByMe(info) {
+	if err != nil || platform.OwnedByMe(info) {
 		return ""
 	}
-	return ": it belongs to " + ownerName(info)
+	return ": it belongs to " + platform.OwnerName(info)
 }
 
 // gone refuses a home that has keys and no database.

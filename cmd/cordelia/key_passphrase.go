@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/schemas"
 )
 
@@ -73,7 +74,7 @@ func (a *app) lastPassphrase() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if columns(a.passphraseFile) > 0 || !ready(a.passphraseFile) { // what is typed ahead is for others
+	if columns(a.passphraseFile) > 0 || !platform.Ready(a.passphraseFile) { // what is typed ahead is for others
 		return passphrase, nil
 	}
 	switch n, err := a.passphraseFile.Read(make([]byte, 1)); {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/schemas"
 )
 
@@ -20,14 +21,14 @@ func (a *app) askPassphrase() ([]byte, error) {
 	if a.passphraseFile != nil {
 		return firstLine(a.passphraseFile)
 	}
-	tty, err := os.OpenFile(ttyPath, os.O_RDWR, 0)
+	tty, err := os.OpenFile(platform.Terminal, os.O_RDWR, 0)
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnauthenticated,
 			"the person's key needs a passphrase, and there is no terminal to ask at").
 			Try("run it in a terminal, or hand the passphrase over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
 	}
 	defer tty.Close() //nolint:errcheck // only read
-	show, err := hideInput(tty)
+	show, err := platform.HideInput(tty)
 	if err != nil {
 		return nil, schemas.Errorf(schemas.CodeUnauthenticated, "the terminal cannot hide a passphrase").
 			Try("hand it over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)

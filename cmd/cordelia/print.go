@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -42,7 +43,7 @@ const (
 
 // columns is the width of the terminal f, 0 if f is none.
 func columns(f *os.File) int {
-	wide, _ := screen(f)
+	wide, _ := platform.TerminalSize(f)
 	return wide
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
 )
@@ -52,7 +53,7 @@ func (b *liveBoard) draw(change func()) {
 	}
 	v := *b.task
 	v.running, v.Result, v.Proposed = b.seats.all(), nil, nil
-	wide, high := screen(b.canvas.out)
+	wide, high := platform.TerminalSize(b.canvas.out)
 	b.canvas.draw(v.board(wide, b.colours()), wide, high, "cordelia task show has it all")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -137,7 +138,7 @@ func (t *taskWatch) show(now *pipelineView, answer json.RawMessage) error {
 		return t.printLine(answer)
 	}
 	if drawable(t.out) {
-		wide, high := screen(t.out)
+		wide, high := platform.TerminalSize(t.out)
 		t.draw(now, wide, high)
 		return nil
 	}

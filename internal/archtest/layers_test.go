@@ -32,7 +32,7 @@ var picture = [][]string{
 	{"run"},
 	{"ops"},
 	{"ops/opstest"},
-	{"mcp", "hooks", "cmd/cordelia/config", "plugin", "internal/clientsettings", "internal/demo"},
+	{"mcp", "hooks", "cmd/cordelia/config", "cmd/cordelia/platform", "plugin", "internal/clientsettings", "internal/demo"},
 	{"cmd/cordelia"},
 	{"internal/archtest"},
 }

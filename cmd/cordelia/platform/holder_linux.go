@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// lockHolders lists the processes that hold a lock on the file at path, as far as
+// LockHolders lists the processes that hold a lock on the file at path, as far as
 // the system tells this user: /proc/locks names them by inode (proc_locks(5)), and
 // their open files say whether it is this one.
-func lockHolders(path string) (list []lockHolder) {
+func LockHolders(path string) (list []LockHolder) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -55,14 +55,14 @@ func hasOpen(pid int, file os.FileInfo) bool {
 
 // describe looks a process up. Its state is the letter after its name: T stopped,
 // t traced (proc_pid_stat(5)).
-func describe(pid int) lockHolder {
-	h := lockHolder{pid: pid}
+func describe(pid int) LockHolder {
+	h := LockHolder{PID: pid}
 	if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		_, rest, _ := strings.Cut(string(raw[bytes.LastIndexByte(raw, ')')+1:]), " ")
-		h.stopped = strings.HasPrefix(rest, "T") || strings.HasPrefix(rest, "t")
+		h.Stopped = strings.HasPrefix(rest, "T") || strings.HasPrefix(rest, "t")
 	}
 	if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
-		h.command = strings.TrimSpace(strings.ReplaceAll(string(raw), "\x00", " "))
+		h.Command = strings.TrimSpace(strings.ReplaceAll(string(raw), "\x00", " "))
 	}
 	return h
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package platform
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeSpace is what this user may still write below dir, in bytes.
-func freeSpace(dir string) (uint64, error) {
+// FreeSpace is what this user may still write below dir, in bytes.
+func FreeSpace(dir string) (uint64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err
@@ -22,14 +22,14 @@ func freeSpace(dir string) (uint64, error) {
 	return uint64(st.Bavail) * uint64(st.Bsize), nil
 }
 
-// ownedByMe reports whether the file is this user's.
-func ownedByMe(info fs.FileInfo) bool {
+// OwnedByMe reports whether the file is this user's.
+func OwnedByMe(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }
 
-// ownerName is the user a file belongs to.
-func ownerName(info fs.FileInfo) string {
+// OwnerName is the user a file belongs to.
+func OwnerName(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "another user"
@@ -41,15 +41,15 @@ func ownerName(info fs.FileInfo) string {
 	return "user " + id
 }
 
-// sameDisk reports whether two paths are on one file system.
-func sameDisk(a, b string) bool {
+// SameDisk reports whether two paths are on one file system.
+func SameDisk(a, b string) bool {
 	var x, y unix.Stat_t
 	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev
 }
 
-// listened reports whether a process listens on the datagram socket at path;
+// Listened reports whether a process listens on the datagram socket at path;
 // nothing is sent.
-func listened(path string) (bool, error) {
+func Listened(path string) (bool, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
 	if err != nil {
 		return false, err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package platform
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ttyPath is the terminal of this process, whatever its input and output are.
-const ttyPath = "/dev/tty"
+// Terminal is the terminal of this process, whatever its input and output are.
+const Terminal = "/dev/tty"
 
-// screen is the size of the terminal f in characters, 0 if f is none.
-func screen(f *os.File) (columns, rows int) {
+// TerminalSize is the size of the terminal f in characters, 0 if f is none.
+func TerminalSize(f *os.File) (columns, rows int) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0
@@ -23,8 +23,8 @@ func screen(f *os.File) (columns, rows int) {
 	return int(size.Col), int(size.Row)
 }
 
-// hideInput stops the terminal from showing what is typed, until restored.
-func hideInput(f *os.File) (restore func(), err error) {
+// HideInput stops the terminal from showing what is typed, until restored.
+func HideInput(f *os.File) (restore func(), err error) {
 	fd := int(f.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
@@ -39,8 +39,8 @@ func hideInput(f *os.File) (restore func(), err error) {
 	return func() { unix.IoctlSetTermios(fd, setTermios, before) }, nil //nolint:errcheck // nothing left to do
 }
 
-// ready reports whether to read from f would not wait: something is there, or its end.
-func ready(f *os.File) bool {
+// Ready reports whether to read from f would not wait: something is there, or its end.
+func Ready(f *os.File) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}, 0)
 	return err == nil && n > 0
 }

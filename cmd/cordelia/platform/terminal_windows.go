@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"os"
@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ttyPath is the terminal of this process, whatever its input and output are.
-const ttyPath = "CONIN$"
+// Terminal is the terminal of this process, whatever its input and output are.
+const Terminal = "CONIN$"
 
-// screen is the size of the terminal f in characters, 0 if f is none.
-func screen(f *os.File) (columns, rows int) {
+// TerminalSize is the size of the terminal f in characters, 0 if f is none.
+func TerminalSize(f *os.File) (columns, rows int) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0, 0
@@ -18,8 +18,8 @@ func screen(f *os.File) (columns, rows int) {
 	return int(info.Window.Right-info.Window.Left) + 1, int(info.Window.Bottom-info.Window.Top) + 1
 }
 
-// hideInput stops the terminal from showing what is typed, until restored.
-func hideInput(f *os.File) (restore func(), err error) {
+// HideInput stops the terminal from showing what is typed, until restored.
+func HideInput(f *os.File) (restore func(), err error) {
 	console := windows.Handle(f.Fd())
 	var before uint32
 	if err := windows.GetConsoleMode(console, &before); err != nil {
@@ -32,8 +32,8 @@ func hideInput(f *os.File) (restore func(), err error) {
 	return func() { windows.SetConsoleMode(console, before) }, nil //nolint:errcheck // nothing left to do
 }
 
-// ready reports whether to read from f would surely not wait, as from a file.
-func ready(f *os.File) bool {
+// Ready reports whether to read from f would surely not wait, as from a file.
+func Ready(f *os.File) bool {
 	kind, err := windows.GetFileType(windows.Handle(f.Fd()))
 	return err == nil && kind == windows.FILE_TYPE_DISK
 }
