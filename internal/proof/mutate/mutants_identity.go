@@ -54,7 +54,7 @@ func identityMutants() []mutant {
 		{"what an ancestor suspended stays so", "agents/lifecycle.go",
 			"	ok, err := g.Holds(r.StatusBy)\n	if err != nil || ok {",
 			"	ok, err := g.Holds(r.StatusBy)\n	if err != nil || ok || r.ID != \"\" {",
-			"./node", "TestNoDetourAroundASuspensionFromAbove"},
+			"./ops", "TestNoDetourAroundASuspensionFromAbove"},
 		{"INV-NONCE", "agents/token.go",
 			"if fresh == 0 {",
 			"if fresh < 0 {",
