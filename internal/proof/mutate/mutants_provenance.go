@@ -29,7 +29,7 @@ func provenanceMutants() []mutant {
 			"./memory", "TestWordsOfACommandAreNotFolded_INV_RELEASE"},
 		{"a release ends with its words", "memory/warm_change.go",
 			"if err := forget(g, next); err != nil {",
-			"if err := forget(g, r); err != nil {",
+			"if err := error(nil); err != nil {",
 			"./memory", "TestAReleaseEndsWithItsWords_INV_RELEASE"},
 		{"a release is of the version that was read", "memory/warm_word.go",
 			"if released && version != r.version {",
