@@ -94,6 +94,9 @@ func (g Gemini) arguments(folder string, o Order) ([]string, error) {
 	var rules strings.Builder
 	for _, t := range o.Tools {
 		fmt.Fprintf(&rules, "[[rule]]\ntoolName = %q\n%s", geminiTools[t], allow)
+		if t == toolBash {
+			rules.WriteString("allowRedirection = true\n") // otherwise each > is asked about, which is denied
+		}
 	}
 	if o.Socket != "" {
 		fmt.Fprintf(&rules, "[[rule]]\ntoolName = \"*\"\nmcpName = \"cordelia\"\n%s", allow)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
@@ -123,7 +124,7 @@ var commandEnds = regexp.MustCompile(
 // otherwise.
 func geminiOutcome(tool string, l geminiLine) (exit int, output string) {
 	if l.Status != "success" {
-		return 1, l.Output
+		return 1, cmp.Or(l.Output, l.Error.Message)
 	}
 	if tool != toolBash {
 		return 0, l.Output

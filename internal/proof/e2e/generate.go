@@ -21,6 +21,7 @@ func NewGenerate() *Generate {
 type generateRequest struct {
 	Contents []struct {
 		Parts []struct {
+			Text string `json:"text"`
 			Call *struct {
 				Name string         `json:"name"`
 				Args map[string]any `json:"args"`
@@ -53,7 +54,7 @@ func (m *Generate) serve(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"totalTokens": 1}`)
 		return
 	case len(req.Tools) == 0: // the client's own question
-		m.answer(w, method, map[string]any{"text": "{}"})
+		generated(w, method, map[string]any{"text": "{}"})
 		return
 	}
 	m.hear(raw)
@@ -64,7 +65,7 @@ func (m *Generate) serve(w http.ResponseWriter, r *http.Request) {
 		part["functionCall"] = map[string]any{"name": generatePrefix + strings.TrimPrefix(c.Tool, namespaced+"__"),
 			"args": c.Input}
 	}
-	m.answer(w, method, part)
+	generated(w, method, part)
 }
 
 // outcomes reads the calls and their results out of the conversation.
@@ -84,8 +85,8 @@ func (req generateRequest) outcomes() (results []Result) {
 	return results
 }
 
-// answer sends one part: streamed, or whole.
-func (m *Generate) answer(w http.ResponseWriter, method string, part map[string]any) {
+// generated sends one part: streamed, or whole.
+func generated(w http.ResponseWriter, method string, part map[string]any) {
 	raw, err := json.Marshal(map[string]any{
 		"candidates": []any{map[string]any{"index": 0, "finishReason": "STOP",
 			"content": map[string]any{"role": "model", "parts": []any{part}}}},

@@ -31,7 +31,8 @@ type request struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
-	Tools []offer `json:"tools"`
+	Tools  []offer         `json:"tools"`
+	Output json.RawMessage `json:"output_config"` // a schema that the answer has to fit
 }
 
 // offer is a tool the model may call.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -59,6 +60,10 @@ func (m *Roles) serve(w http.ResponseWriter, r *http.Request) {
 		m.serveResponses(w, r)
 		return
 	}
+	if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/models/") {
+		m.serveGenerate(w, r)
+		return
+	}
 	if r.Method != http.MethodPost || !strings.HasPrefix(r.URL.Path, "/v1/messages") {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -83,7 +88,7 @@ func (m *Roles) serve(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 	}
-	if roleOf(prompt) == "" || len(req.Tools) == 0 { // the client's own question, such as one for a title
+	if roleOf(prompt) == "" || len(req.Tools) == 0 && req.Output == nil { // the client's own, such as for a title
 		answer(w, req, Call{Input: map[string]any{"text": "ok"}})
 		return
 	}
@@ -99,7 +104,31 @@ func (m *Roles) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		call = Call{Input: map[string]any{"text": "I cannot go on: " + err.Error()}}
 	}
-	answer(w, req, call)
+	answer(w, req, ours(call, offered(req.Tools)))
+}
+
+// offered are the names of tools.
+func offered(tools []offer) (names []string) {
+	for _, t := range tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// ours is a call as one of the tools that are offered: an answer that is none of them is
+// text, and cordelia's own tools are not called as Claude Code's.
+func ours(c Call, names []string) Call {
+	switch {
+	case c.Tool == "StructuredOutput" && !slices.Contains(names, c.Tool):
+		raw, err := json.Marshal(c.Input)
+		if err != nil {
+			return Call{Input: map[string]any{"text": err.Error()}}
+		}
+		return Call{Input: map[string]any{"text": string(raw)}}
+	case c.Tool == "Bash" && slices.Contains(names, "bash"):
+		c.Tool = "bash"
+	}
+	return c
 }
 
 // HTTPFault is an answer of the endpoint that is none of the model's.

@@ -36,15 +36,14 @@ func (m *Roles) serveResponses(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		call = Call{Input: map[string]any{"text": "I cannot go on: " + err.Error()}}
 	}
-	switch call.Tool {
-	case "StructuredOutput":
-		answer, err := json.Marshal(call.Input)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
+	var tools []offer
+	for _, raw := range req.Tools {
+		var t offer
+		if json.Unmarshal(raw, &t) == nil {
+			tools = append(tools, t)
 		}
-		call = Call{Input: map[string]any{"text": string(answer)}}
-	case "Bash":
+	}
+	if call = ours(call, offered(tools)); call.Tool == "Bash" {
 		call = Call{Tool: "exec_command", Input: map[string]any{"cmd": call.Input["command"]}}
 	}
 	stream(w, call)

@@ -41,6 +41,9 @@ func newRunning(t testing.TB, model string) *running {
 	if program := os.Getenv("CORDELIA_CODEX"); program != "" {
 		require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "codex")))
 	}
+	if program := os.Getenv("CORDELIA_GEMINI"); program != "" {
+		require.NoError(t, os.Symlink(program, filepath.Join(r.bin, "gemini")))
+	}
 	settings, err := json.Marshal(map[string]any{"hasCompletedOnboarding": true,
 		"customApiKeyResponses": map[string]any{"approved": []string{"loopback"}}})
 	require.NoError(t, err)
