@@ -33,6 +33,7 @@ type runFlags struct {
 	prepare   string
 	read      []string
 	ports     []int
+	patience  time.Duration
 	maxTime   time.Duration
 	maxCost   float64
 	maxTokens int64
@@ -101,6 +102,7 @@ func (f *runFlags) fillers(fs *pflag.FlagSet, parallel int) {
 	fs.StringSliceVar(&f.read, "read", nil,
 		"file or folder that confined workers may read, such as a cache of dependencies")
 	fs.IntSliceVar(&f.ports, "port", nil, "TCP port that confined workers may connect to, beside 443 and the client's")
+	fs.DurationVar(&f.patience, "patience", 20*time.Minute, "how long a client may say nothing before its role fails")
 	fs.DurationVar(&f.maxTime, "max-time", 0, "stop after this time, such as 30m")
 	fs.Float64Var(&f.maxCost, "max-cost", 0, "begin nothing more once this many US dollars are spent")
 	fs.Int64Var(&f.maxTokens, "max-tokens", 0, "begin nothing more once this many tokens are used")

@@ -173,7 +173,7 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 	}
 	config := runner.Config{Node: servedSeats{r.seats, r.acting}, Repo: r.repo, Task: r.task.TaskID, Folder: folder,
 		Self: r.self, Prepare: r.project.Prepare, Models: r.models, Parallel: r.f.parallel, PlanOnly: r.f.planOnly,
-		Client: func(role schemas.PipelineRole) runner.Client { return r.seating[role] }, Limits: seatLimits(),
+		Client: func(role schemas.PipelineRole) runner.Client { return r.seating[role] }, Limits: r.f.seatLimits(),
 		Prices: r.prices, Board: r.board, Shield: r.shield,
 		Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
 	if columns(r.in) > 0 {
@@ -203,8 +203,8 @@ func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
 }
 
 // seatLimits bound one seat.
-func seatLimits() runner.Limits {
-	return runner.Limits{First: 2 * time.Minute, Idle: 20 * time.Minute, Total: 2 * time.Hour, Turns: 200}
+func (f runFlags) seatLimits() runner.Limits {
+	return runner.Limits{First: min(2*time.Minute, f.patience), Idle: f.patience, Total: 2 * time.Hour, Turns: 200}
 }
 
 // agree shows, before the first run in a repository, what it will do, and asks.

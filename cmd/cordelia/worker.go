@@ -95,7 +95,7 @@ func (w *acting) serveQueue(ctx context.Context, f workerFlags, e equipment) err
 	}
 	queue := servedSeats{seats, w}
 	serves := &runner.Worker{Config: runner.Config{Node: queue, Repo: e.repo, Folder: folder, Self: e.self,
-		Prepare: e.project.Prepare, Models: e.models, Parallel: f.parallel, Limits: seatLimits(), Board: board,
+		Prepare: e.project.Prepare, Models: e.models, Parallel: f.parallel, Limits: f.seatLimits(), Board: board,
 		Client: func(role schemas.PipelineRole) runner.Client { return e.seating[role] }, Shield: e.shield,
 		Prices: e.prices,
 		Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ type fault struct {
 	Role   string `json:"role"`
 	Kind   string `json:"kind"`
 	Unless string `json:"unless"` // words of a brief that it spares
-	Times  int    `json:"times"`  // how often, 0 = always; counted beside the script, so not behind the shield
+	Times  int    `json:"times"`  // how often, 0 = always; counted in HOME, so behind the shield by attempt
 }
 
 func main() {
@@ -60,7 +61,7 @@ func play() error {
 	}
 	t := &turn{script: s, role: roleOf(string(prompt)), prompt: string(prompt)}
 	for i, f := range s.Faults {
-		if f.Role == t.role && (f.Unless == "" || !strings.Contains(t.prompt, f.Unless)) && f.due(path, i) {
+		if f.Role == t.role && (f.Unless == "" || !strings.Contains(t.prompt, f.Unless)) && f.due(i) {
 			return t.fail(f.Kind)
 		}
 	}
@@ -69,14 +70,15 @@ func play() error {
 }
 
 // due reports whether a fault happens once more.
-func (f fault) due(path string, n int) bool {
+func (f fault) due(n int) bool {
 	if f.Times == 0 {
 		return true
 	}
 	for i := range f.Times {
-		mark, err := os.OpenFile(fmt.Sprintf("%s.%d.%d", path, n, i), os.O_CREATE|os.O_EXCL, 0o600)
+		mark := filepath.Join(os.Getenv("HOME"), fmt.Sprintf(".replayed.%d.%d", n, i))
+		file, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
-			mark.Close() //nolint:errcheck // nothing was written
+			file.Close() //nolint:errcheck // nothing was written
 			return true
 		}
 	}
