@@ -61,7 +61,7 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	if err := s.prepare(ctx, w, shield); err != nil {
 		return err
 	}
-	text, err := prompt(s.claimed, "", "", nil)
+	text, err := prompt(s.claimed, "", "", nil, nil)
 	if err != nil {
 		return err
 	}

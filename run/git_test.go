@@ -265,3 +265,25 @@ func TestRepositoriesThatCannotBeWorkedIn(t *testing.T) {
 	_, err = OpenRepository(t.Context(), r.dir)
 	require.NoError(t, err, "a detached HEAD is as good as any")
 }
+
+// Worktrees that are made and removed at once do not disturb each other.
+func TestWorktreesAreMadeAtOnce(t *testing.T) {
+	r := newRepository(t)
+	dir, failed := t.TempDir(), make(chan error)
+	for n := range 8 {
+		go func() {
+			var all error
+			for range 6 {
+				w, err := r.AddWorktree(t.Context(), filepath.Join(dir, string(rune('a'+n)), "tree"), r.Base)
+				if err == nil {
+					err = w.Drop(t.Context(), r.Repository)
+				}
+				all = errors.Join(all, err)
+			}
+			failed <- all
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-failed)
+	}
+}

@@ -164,8 +164,12 @@ func forgetWorktree(tree string) {
 // Discard throws the branch of a task away, with what its attempts left. A branch that is
 // checked out stays, with CodeConflict.
 func (r *Repository) Discard(ctx context.Context, task string) error {
-	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain")
+	free, err := r.alone(ctx)
 	if err != nil {
+		return err
+	}
+	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain")
+	if free(); err != nil {
 		return err
 	}
 	if strings.Contains(list+"\n", "\nbranch "+ref(task)+"\n") {

@@ -48,8 +48,9 @@ type brief struct {
 }
 
 // prompt words a claimed seat. files is the repository as a planner is shown it; refused
-// is why the last answer was not taken; seen is what the node found by running commands.
-func prompt(c *work.Claimed, files, refused string, seen []work.Evidence) (string, error) {
+// is why the last answer was not taken; seen is what the node found by running commands,
+// and edited are the files that checks rest on and that the work changed.
+func prompt(c *work.Claimed, files, refused string, seen []work.Evidence, edited []string) (string, error) {
 	raw, err := json.MarshalIndent(brief{c.Brief.Criteria, c.Brief.Constraints, c.Brief.Inputs}, "", " ")
 	if err != nil {
 		return "", fmt.Errorf("word a brief: %w", err)
@@ -60,6 +61,10 @@ func prompt(c *work.Claimed, files, refused string, seen []work.Evidence) (strin
 	}
 	for _, e := range seen {
 		parts = append(parts, "The node ran this on the result: "+schemas.Evidence(e).String())
+	}
+	if len(edited) > 0 {
+		parts = append(parts, "The work changed what was there to check it: "+strings.Join(edited, ", ")+
+			". A criterion that rests on it passes only if it still checks what it did.")
 	}
 	if c.Note != "" {
 		parts = append(parts, "The last holder of this seat noted: "+c.Note)

@@ -178,17 +178,23 @@ func (s *seat) judge(ctx context.Context) error {
 		}
 	}
 	var seen []work.Evidence
+	var edited []string
 	if s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator {
 		var err error
+		if edited, err = s.edited(ctx); err != nil {
+			return err
+		}
 		if seen, err = s.verify(ctx); err != nil {
 			return err
 		}
-		if done, err := s.byCode(ctx, seen); done || err != nil {
-			return err
+		if len(edited) == 0 { // code cannot tell whether a check that was changed still checks
+			if done, err := s.byCode(ctx, seen); done || err != nil {
+				return err
+			}
 		}
 	}
 	for asked := 1; ; asked++ {
-		text, err := prompt(s.claimed, files, refused, seen)
+		text, err := prompt(s.claimed, files, refused, seen, edited)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"cordelia/internal/store/lock"
 	"cordelia/schemas"
 )
 
@@ -26,6 +27,11 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
+	free, err := r.alone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
 	// One that a run left behind when it was killed: the attempt begins anew.
 	if err := r.dropWorktree(ctx, path); err != nil {
 		return nil, err
@@ -44,7 +50,13 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	return &Worktree{Path: path, Base: commit, git: git{dir: dir, tree: path}, mark: mark}, nil
 }
 
-// dropWorktree removes a worktree, whatever is left of it.
+// alone keeps other worktrees from being made or removed meanwhile, also by other
+// processes: git fails where it reads of one that is half made.
+func (r *Repository) alone(ctx context.Context) (free func(), err error) {
+	return lock.File(ctx, filepath.Join(r.git.dir, "cordelia-worktrees.lock"))
+}
+
+// dropWorktree removes a worktree, whatever is left of it. Its caller is alone.
 func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	if err := removeAll(path); err != nil {
 		return err
@@ -95,7 +107,14 @@ func removeAll(path string) error {
 }
 
 // Drop removes the worktree.
-func (w *Worktree) Drop(ctx context.Context, r *Repository) error { return r.dropWorktree(ctx, w.Path) }
+func (w *Worktree) Drop(ctx context.Context, r *Repository) error {
+	free, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	return r.dropWorktree(ctx, w.Path)
+}
 
 // Planted is a worktree that is not committed, because of what its worker put there.
 type Planted struct{ Why string }

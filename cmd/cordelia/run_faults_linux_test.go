@@ -57,8 +57,10 @@ func TestFaultsOfClients(t *testing.T) {
 			h := newTheater(t, play)
 			before := h.git("status", "--porcelain") + h.git("rev-parse", "HEAD")
 			out, code := h.did("run", "--yes", "--patience", "4s", "--max-time", "3m", wish)
-			t.Log(out)
 			require.Equal(t, ends(tt.role, tt.kind), code, out)
+			if tt.role != "R3" { // whose HOME is gone; what it did is in the output, or undone
+				require.FileExists(t, filepath.Join(h.dir, ".replayed.0.0"), "the fault happened")
+			}
 			require.Equal(t, before, h.git("status", "--porcelain")+h.git("rev-parse", "HEAD"))
 			if code == 0 {
 				h.accepted(h.taskIn(out))
@@ -68,6 +70,25 @@ func TestFaultsOfClients(t *testing.T) {
 			require.Contains(t, out, "refused")
 		})
 	}
+}
+
+// An executor that changes what judges it passes by no code: the judge is told, and the
+// attempt after it leaves the check alone.
+func TestAnExecutorThatEditsItsCheck(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	for part := range play.Work { // the next attempt goes on from this one
+		play.Work[part] = append([]string{"printf 'sh keep.sh && test -s notes.txt\\n' > check.sh"}, play.Work[part]...)
+	}
+	play.Faults = []replayFault{{Role: "R3", Kind: "edits what judges it",
+		Unless: "what_was_wrong"},
+		{Role: "R4a", Kind: "sees an edited check"}}
+	h := newTheater(t, play)
+	out, code := h.did("run", "--yes", wish)
+	require.Zero(t, code, out)
+	h.accepted(h.taskIn(out))
+	require.Equal(t, 4, strings.Count(out, "R3  claude-code  starting"), "each part had a second attempt")
+	require.Equal(t, "sh keep.sh && test -s notes.txt", h.git("show", "cordelia/"+h.taskIn(out)+":check.sh"))
 }
 
 // Killed at any moment, a run is taken up again, ends as it should, and does nothing twice.

@@ -46,7 +46,8 @@ func twoParts() replay {
 	return replay{
 		Plan: json.RawMessage(`{"subtasks": [
   {"intent": "keep the rows in keep.sh", "sequence": 1, "tools": ["bash"], "success_criteria": [
-    {"criterion": "keep.sh exits 0", "mode": "verifiable", "command": "sh keep.sh"}]},
+    {"criterion": "keep.sh exits 0", "mode": "verifiable", "command": "sh keep.sh"},
+    {"criterion": "nothing else was changed", "mode": "plausible"}]},
   {"intent": "write notes.txt", "sequence": 1, "tools": ["bash"], "success_criteria": [
     {"criterion": "notes.txt says something", "mode": "verifiable", "command": "test -s notes.txt"}]}],
  "task_criteria": [{"criterion": "the check passes on the merged result", "mode": "verifiable",

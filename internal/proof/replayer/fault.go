@@ -39,6 +39,16 @@ func (t *turn) fail(kind string) error {
 		t.without("refusal", "I cannot help with that.", false)
 	case "wrong type":
 		t.end(json.RawMessage(`{"outcome": 5, "intent": 7, "subtasks": "none", "verdicts": {}}`))
+	case "edits what judges it": // once its work is done
+		answer, err := t.answer()
+		if err != nil {
+			return err
+		}
+		t.run("printf 'exit 0\\n' > check.sh")
+		t.end(answer)
+	case "sees an edited check": // as a judge should
+		t.edited = strings.Contains(t.prompt, "The work changed what was there to check it: check.sh")
+		return t.work()
 	case "limit":
 		t.say(object{"type": "rate_limit_event", "rate_limit_info": object{"status": "rejected",
 			"resetsAt": time.Now().Add(2 * time.Second).Unix(), "rateLimitType": "five_hour"}})
@@ -87,7 +97,6 @@ var deeds = map[string][]string{
 	"links outside":        {`ln -s "$CLAUDE_OUTSIDE" link`},
 	"deletes its worktree": {`rm -rf "$PWD"/* "$PWD"/.git; rmdir "$PWD"`},
 	"fills the disk":       {"echo x > /dev/full"},
-	"edits what judges it": {"printf 'exit 0\\n' > check.sh"},
 }
 
 func names() (list []string) {

@@ -19,6 +19,7 @@ type turn struct {
 	script
 	role, prompt string
 	calls        int
+	edited       bool // a judge was told that a check was changed
 }
 
 // say prints a line of the stream.
@@ -108,7 +109,12 @@ func (t *turn) judge() (json.RawMessage, error) {
 	}
 	verdicts := []object{}
 	for _, c := range in.Inputs.Criteria {
-		verdicts = append(verdicts, object{"criterion": c.Criterion, "verdict": "pass", "evidence": "the record shows it"})
+		one := object{"criterion": c.Criterion, "verdict": "pass", "evidence": "the record shows it"}
+		if t.edited {
+			one = object{"criterion": c.Criterion, "verdict": "fail", "failure_class": "logical",
+				"evidence": "check.sh checks nothing any more"}
+		}
+		verdicts = append(verdicts, one)
 	}
 	out := object{"verdicts": verdicts}
 	if t.role == "R4b" {

@@ -1,0 +1,57 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// testFile is how files of tests and checks are called.
+var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|__tests__)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|` +
+	`(^|/)test_[^/]*$|(^|/)(test|check|verify)[a-z_-]*\.[a-z]+$`)
+
+// edited lists the tests that were there before the task and that the judged work changed or
+// removed: a judge looks at those first.
+func (s *seat) edited(ctx context.Context) ([]string, error) {
+	commit, err := s.judged(ctx)
+	if err != nil || commit == "" {
+		return nil, err
+	}
+	var in struct {
+		Criteria []schemas.Criterion `json:"criteria"`
+	}
+	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
+		return nil, fmt.Errorf("read the brief: %w", err)
+	}
+	base, err := s.Repo.git.line(ctx, "merge-base", s.Repo.Base, commit)
+	if err != nil {
+		return nil, nil // it has nothing in common with where the user is by now
+	}
+	out, err := s.Repo.git.call(ctx, "", "diff", "--name-only", "--no-renames", "--diff-filter=MDT", "-z", base, commit)
+	if err != nil {
+		return nil, err
+	}
+	return checking(strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), in.Criteria), nil
+}
+
+// checking are those of the files that are tests, if some criterion has a command, which may
+// rest on any of them.
+func checking(files []string, criteria []schemas.Criterion) (list []string) {
+	if !slices.ContainsFunc(criteria, func(c schemas.Criterion) bool { return c.Command != "" }) {
+		return nil
+	}
+	for _, f := range files {
+		if testFile.MatchString(f) && len(list) < maxEdited {
+			list = append(list, schemas.Shorten(f, 200))
+		}
+	}
+	return list
+}
+
+// maxEdited is how many such files a judge is told.
+const maxEdited = 20
