@@ -21,6 +21,7 @@ const (
 	// with its call.
 	UntilChecked = 24 * time.Hour
 
+	// ChecksRun is what AwaitChecks says of checks that take longer.
 	ChecksRun = "machine checks run now and decide it; task_status shows what they find"
 )
 
