@@ -1,10 +1,7 @@
 package memory
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -128,33 +125,4 @@ func TestWhatTookAPlaceByAnothersWordStays_INV_SUCCESSION(t *testing.T) {
 		require.Equal(t, w.ID, n.write(ada, after).Contested)
 		return n.read(bob, w.ID).SupersededBy != ""
 	})
-}
-
-// Words that another signed are not that one's where the file says what they are about,
-// or when they hold.
-func TestSignedWordsUnderAnotherSubjectAreTheImporters_INV_IMPORT(t *testing.T) {
-	n := newWarmNode(t)
-	n.knows(ada, keyOf(7))
-	for name, change := range map[string]func(i *itemRecord){
-		"as they were":    func(*itemRecord) {},
-		"another subject": func(i *itemRecord) { i.Subject, i.Key = "reactor", "verdict" },
-		"another time":    func(i *itemRecord) { i.ValidFrom = "2020-01-01T00:00:00Z" },
-		"an end":          func(i *itemRecord) { i.ValidTo = "2099-01-01T00:00:00Z" },
-	} {
-		item := foreignItem(schemas.ItemID(strings.ReplaceAll(name, " ", "-")), "It is safe: "+name, ada)
-		signed := schemas.ItemProvenance{Author: ada, ItemID: item.ID}
-		raw, err := hex.DecodeString(item.ContentHash)
-		require.NoError(t, err)
-		copy(signed.ContentHash[:], raw)
-		item.Provenance.SignedBy = ada
-		item.Provenance.Signature = base64.StdEncoding.EncodeToString(keyOf(7).Sign(signed.SigningBytes()))
-		change(&item)
-		_, _, err = n.tryImport(bob, exportOf(item))
-		require.NoError(t, err)
-		want := bob
-		if name == "as they were" {
-			want = ada
-		}
-		require.Equal(t, string(want), n.one(`SELECT author FROM items WHERE id = ?`, item.ID), name)
-	}
 }

@@ -9,12 +9,12 @@
 // and quarantine.go (hiding an author). group*.go are the groups and what leaves with
 // a member, invitation.go asks for consent, binding.go the groups that folders stand
 // for. search*.go find items by words, search_meaning.go by meaning if there is a
-// model; lesson*.go keep what tasks taught; export*.go write what an
-// entity owns, signed, and import*.go read that and files of other kinds. All SQL is
-// in sql*.go.
+// model; lesson*.go keep what tasks taught; record*.go read what an
+// export holds and take what an import brings. All SQL is in sql*.go.
 //
 // Three rooms are below: memory/text cuts texts into words, memory/rank orders the items
-// that a search found, both pure; memory/embedding keeps the vectors of items.
+// that a search found, both pure; memory/embedding keeps the vectors of items. One is above:
+// memory/archive writes and reads the files of exports.
 //
 // The words of an item are its owner's wherever it lies: others supersede it
 // with one of their own, so nothing forged can come home from a group. The store

@@ -425,16 +425,6 @@ func TestRefreshersShareTheWork(t *testing.T) {
 	require.Len(t, n.server.Asked(), items)
 }
 
-// What is exported holds no vector, and says nothing of models.
-func TestExportHoldsNoVectors(t *testing.T) {
-	n := newMeaningNode(t)
-	n.write(ada, learning("a car"))
-	before := n.export(ada, JSONL)
-	n.refresh(n.m)
-	require.Equal(t, "1", n.one(`SELECT count(*) FROM embeddings`))
-	require.Equal(t, before, n.export(ada, JSONL))
-}
-
 // Only the node refreshes.
 func TestRefreshIsTheNodes(t *testing.T) {
 	n := newMeaningNode(t)

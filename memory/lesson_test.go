@@ -207,42 +207,6 @@ func TestAgentsForgeNoBindingLesson_INV_LESSON(t *testing.T) {
 	})
 }
 
-// A lesson that went out in an export comes home as somebody's word.
-func TestImportedLessonsDoNotBind_INV_LESSON(t *testing.T) {
-	for _, who := range []schemas.EntityID{ada, russell} {
-		t.Run(string(who), func(t *testing.T) {
-			n, home := newLessonNode(t), newLessonNode(t)
-			scope := LessonScope{Owner: who}
-			e := lessonOf(schemas.Procedural, "trim the logs", "logrotate dropped the newest file", "logrotate")
-			n.learn(scope, e)
-			taken := n.export(who, JSONL)
-			if who == russell { // who alone brings a lesson back as one, by the person's signature
-				home.knows(russell, ownerKey)
-				taken = n.signed(who, JSONL)
-			}
-			home.clock.micros.Store(n.clock.micros.Load())
-			_, _, err := home.tryImport(who, taken)
-			require.NoError(t, err)
-			found := home.recall(scope, "trim the logs")
-			for _, l := range found {
-				require.False(t, l.Binding)
-			}
-			require.Equal(t, who == russell, len(found) > 0, "what nobody known signed is no lesson at all")
-			require.Len(t, home.search(who, "logrotate").Hits, 1)
-			err = home.do(who, access.Write,
-				func(g access.Grant) error { return Release(g, schemas.ItemID(e.EntryID), 1, true) })
-			if who != russell {
-				require.Error(t, err)
-				return
-			}
-			require.NoError(t, err)
-			found = home.recall(scope, "trim the logs")
-			require.Len(t, found, 1)
-			require.True(t, found[0].Binding, "a person validated it")
-		})
-	}
-}
-
 // A person's last word about a lesson is above the node's.
 func TestAPersonWithdrawsALesson(t *testing.T) {
 	n := newLessonNode(t)

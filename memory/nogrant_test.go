@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,8 +21,9 @@ func TestNoGrant(t *testing.T) {
 		"Bindings":        func() error { return second(Bindings(none)) },
 		"CarryBindings":   func() error { return CarryBindings(none, []Bound{{}}) },
 		"CarryDecisions":  func() error { return CarryDecisions(none, Decisions{}) },
-		"Export":          func() error { return second(Export(none, io.Discard, ExportRequest{Format: JSONL})) },
-		"Import":          func() error { return second(Import(none, &Bundle{}, ImportOptions{})) },
+		"OpenKept":        func() error { return second(OpenKept(none, who, "")) },
+		"Take":            func() error { return second(Take(none, []Incoming{{}})) },
+		"TakeGroup":       func() error { return second(TakeGroup(none, GroupRecord{})) },
 		"CreateGroup":     func() error { return CreateGroup(none, NewGroup{ID: group}) },
 		"ListGroups":      func() error { return second(ListGroups(none)) },
 		"ReadGroup":       func() error { return second(ReadGroup(none, group)) },

@@ -213,13 +213,6 @@ const (
 	countBuried = `SELECT count(*) FROM items i WHERE i.scope = ?1 AND i.deleted_at <> 0
 		AND i.owner IN (SELECT value FROM json_each(?2))`
 	selectGroupHead = `SELECT g.id, g.kind, g.description, g.culture FROM groups g WHERE g.id = ?`
-	// selectPersonKey gives key ?2 of the person ?1 if they stand at the root of ?3, unless a
-	// later key was made because that one was compromised.
-	selectPersonKey = `SELECT k.public_key FROM entity_keys k JOIN entities e ON e.id = k.entity_id
-		WHERE k.entity_id = ?1 AND k.seq = ?2 AND e.kind = 'human' AND e.id = (SELECT root_id FROM entities
-		WHERE id = ?3)
-		AND NOT EXISTS (SELECT 1 FROM entity_keys n WHERE n.entity_id = k.entity_id AND n.seq > k.seq
-		AND n.reason = 'compromised')`
-	selectAllLinks = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
-	selectKeys     = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
+	selectAllLinks  = `SELECT kind, other FROM item_links WHERE item = ? ORDER BY kind, other`
+	selectKeys      = `SELECT public_key FROM entity_keys WHERE entity_id = ? ORDER BY seq`
 )

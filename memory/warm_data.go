@@ -309,6 +309,9 @@ func oneLine(s string, limit int) string {
 	return s[:cut] + "…"
 }
 
+// Title is the beginning of s on one line, no longer than a title.
+func Title(s string) string { return oneLine(s, maxTitle) }
+
 // tags are the tags in lower case, sorted, each once.
 func (c content) tags() []string {
 	tags := []string{}

@@ -221,8 +221,8 @@ func TestZeroGrantOpensNoItem(t *testing.T) {
 		"add":     func() error { _, err := AddMember(g, "g", "x", access.RoleMember); return err },
 		"leave":   func() error { return Leave(g, "g", "x") },
 		"archive": func() error { return WriteArchive(g, ada, SessionRecord{}) },
-		"export":  func() error { _, err := Export(g, nil, ExportRequest{Of: g.Actor(), Format: JSONL}); return err },
-		"import":  func() error { _, err := Import(g, &Bundle{}, ImportOptions{}); return err },
+		"export":  func() error { _, err := OpenKept(g, g.Actor(), ""); return err },
+		"import":  func() error { _, err := Take(g, []Incoming{{}}); return err },
 	} {
 		require.Error(t, f(), name)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/schemas"
 )
 
@@ -18,7 +19,7 @@ type ExportRequest struct {
 	As     string           // a descendant the caller acts as
 	Of     schemas.EntityID // whose memory: "" = of the caller or As; for a person also one below, which may have ended
 	Group  schemas.GroupID  // everything readable in that group instead
-	Format memory.Format
+	Format archive.Format
 }
 
 // Export writes what a caller owns, or one below a person, or a group. It takes the right to
@@ -26,7 +27,7 @@ type ExportRequest struct {
 // are asked for once more at the end.
 func (s *Service) Export(
 	ctx context.Context, caller Caller, r ExportRequest, w io.Writer,
-) (done memory.Exported, err error) {
+) (done archive.Exported, err error) {
 	op := access.Op{Tool: memoryReadWarm.Name, Effect: access.Read, As: r.As}
 	err = s.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
 		of := cmp.Or(r.Of, g.Actor())
@@ -34,7 +35,7 @@ func (s *Service) Export(
 		if r.Group != "" {
 			hot = nil
 		}
-		done, err = memory.Export(g, w, memory.ExportRequest{
+		done, err = archive.Export(g, w, archive.ExportRequest{
 			Of: of, Group: r.Group, Format: r.Format, Hot: hot, Signer: s.exportSigner(caller)})
 		return err
 	})
@@ -43,14 +44,14 @@ func (s *Service) Export(
 
 // exportSigner signs exports with the person's key where a person exports, so that they are
 // known wherever that key is; else with the node's, so that no agent signs what it hands on.
-func (s *Service) exportSigner(caller Caller) memory.Signer {
+func (s *Service) exportSigner(caller Caller) archive.Signer {
 	if caller.Method == access.ByHuman && caller.Sign != nil {
-		return memory.Signer{Node: s.ID, ID: caller.Entity, KeySeq: uint32(caller.KeySeq), Sign: func(m []byte) []byte {
+		return archive.Signer{Node: s.ID, ID: caller.Entity, KeySeq: uint32(caller.KeySeq), Sign: func(m []byte) []byte {
 			signature, _ := caller.Sign(m)
 			return signature
 		}}
 	}
-	return memory.Signer{Node: s.ID, ID: s.ID, KeySeq: 1, Sign: func(m []byte) []byte {
+	return archive.Signer{Node: s.ID, ID: s.ID, KeySeq: 1, Sign: func(m []byte) []byte {
 		signature, _ := s.Sign(m)
 		return signature
 	}}
@@ -75,23 +76,23 @@ func exportHot(g access.Grant, of schemas.EntityID) (json.RawMessage, error) {
 // ImportRequest says what to import for a caller, and how.
 type ImportRequest struct {
 	As             string // a descendant the caller acts as
-	Files          []memory.Input
+	Files          []archive.Input
 	Group          schemas.GroupID // where to put what names no place: Markdown and the memory server's
 	CreateGroups   bool
 	ReplaceContext bool
 }
 
 // Import takes files over as the caller's own, or as those of the descendant it acts as. It
-// takes the right to write memory. What it believes of them memory.Import says.
-func (s *Service) Import(ctx context.Context, caller Caller, r ImportRequest) (done memory.Imported, err error) {
-	bundle, err := memory.ReadBundle(r.Files...)
+// takes the right to write memory. What it believes of them archive.Import says.
+func (s *Service) Import(ctx context.Context, caller Caller, r ImportRequest) (done archive.Imported, err error) {
+	bundle, err := archive.ReadBundle(r.Files...)
 	if err != nil {
 		return done, err
 	}
 	op := access.Op{Tool: memoryWriteWarm.Name, Effect: access.Write, As: r.As}
 	err = s.Auth.Do(ctx, caller.Principal, op, func(g access.Grant) error {
-		done, err = memory.Import(g, bundle,
-			memory.ImportOptions{Known: memory.Known{Node: s.ID, Key: s.PublicKey()},
+		done, err = archive.Import(g, bundle,
+			archive.ImportOptions{Known: archive.Known{Node: s.ID, Key: s.PublicKey()},
 				CreateGroups: r.CreateGroups, Group: r.Group, ReplaceContext: r.ReplaceContext, Hot: importHot})
 		return err
 	})
@@ -99,7 +100,7 @@ func (s *Service) Import(ctx context.Context, caller Caller, r ImportRequest) (d
 }
 
 // importHot compares a context with the caller's and, with replace, puts it in its place.
-func importHot(g access.Grant, own json.RawMessage, replace bool) (memory.ContextImport, error) {
+func importHot(g access.Grant, own json.RawMessage, replace bool) (archive.ContextImport, error) {
 	entity, view, err := hotOf(g, "")
 	if err != nil {
 		return "", err
@@ -113,17 +114,17 @@ func importHot(g access.Grant, own json.RawMessage, replace bool) (memory.Contex
 		return "", err
 	}
 	if same, err := sameJSON(now, own); err != nil || same {
-		return memory.ContextSame, err
+		return archive.ContextSame, err
 	}
 	if !replace {
-		return memory.ContextKept, nil
+		return archive.ContextKept, nil
 	}
 	change, err := memory.NewHotChange(memory.HotReplace, own, "")
 	if err != nil {
 		return "", err
 	}
 	_, err = memory.WriteHot(g, entity, change, view)
-	return memory.ContextReplaced, err
+	return archive.ContextReplaced, err
 }
 
 // sameJSON reports whether two JSON texts have the same canonical form.

@@ -7,21 +7,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"cordelia/memory"
+	"cordelia/memory/archive"
 )
 
 func (h *house) exported(c Caller, r ExportRequest) string {
 	h.t.Helper()
 	var out bytes.Buffer
-	r.Format = memory.JSONL
+	r.Format = archive.JSONL
 	_, err := h.node.Export(h.t.Context(), c, r, &out)
 	require.NoError(h.t, err)
 	return out.String()
 }
 
-func (h *house) imported(c Caller, text string, r ImportRequest) memory.Imported {
+func (h *house) imported(c Caller, text string, r ImportRequest) archive.Imported {
 	h.t.Helper()
-	r.Files = []memory.Input{memory.InputOf("file", strings.NewReader(text))}
+	r.Files = []archive.Input{archive.InputOf("file", strings.NewReader(text))}
 	done, err := h.node.Import(h.t.Context(), c, r)
 	require.NoError(h.t, err)
 	return done
@@ -37,14 +37,14 @@ func TestImportReplacesAContextOnDemandAlone_INV_IMPORT(t *testing.T) {
 	focus := func() string {
 		return string(mustJSON(h.must(h.lead, "memory_read_hot", map[string]any{})))
 	}
-	require.Equal(t, memory.ContextSame, h.imported(h.lead, signed, ImportRequest{}).Context)
-	require.Equal(t, memory.ContextKept, h.imported(h.lead, edited, ImportRequest{}).Context)
+	require.Equal(t, archive.ContextSame, h.imported(h.lead, signed, ImportRequest{}).Context)
+	require.Equal(t, archive.ContextKept, h.imported(h.lead, edited, ImportRequest{}).Context)
 	require.Contains(t, focus(), "nests")
 	h.must(h.lead, "memory_write_hot", map[string]any{"operation": "patch",
 		"data": map[string]any{"active": map[string]any{"focus": "cliffs"}}})
-	require.Equal(t, memory.ContextKept, h.imported(h.lead, signed, ImportRequest{}).Context, "signed or not")
+	require.Equal(t, archive.ContextKept, h.imported(h.lead, signed, ImportRequest{}).Context, "signed or not")
 	require.Contains(t, focus(), "cliffs")
-	require.Equal(t, memory.ContextReplaced, h.imported(h.lead, signed, ImportRequest{ReplaceContext: true}).Context)
+	require.Equal(t, archive.ContextReplaced, h.imported(h.lead, signed, ImportRequest{ReplaceContext: true}).Context)
 	require.Contains(t, focus(), "nests")
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -196,9 +197,9 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 		memory.WithoutLessons)
 
 	var out bytes.Buffer
-	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: memory.JSONL}, &out)
+	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: archive.JSONL}, &out)
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	_, err = h.node.Export(t.Context(), h.person(), ExportRequest{Of: alone.Entity, Format: memory.JSONL}, &out)
+	_, err = h.node.Export(t.Context(), h.person(), ExportRequest{Of: alone.Entity, Format: archive.JSONL}, &out)
 	require.NoError(t, err, "a person's export is whole")
 	require.Contains(t, out.String(), "tweezers")
 	require.NotEmpty(t, gives(h.says(h.person(), "memory_search", map[string]any{"query": "tweezers"})))
@@ -212,7 +213,7 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 			}
 		}
 	}
-	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: memory.JSONL}, &out)
+	_, err = h.node.Export(t.Context(), alone, ExportRequest{Format: archive.JSONL}, &out)
 	require.NoError(t, err)
 }
 

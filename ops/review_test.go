@@ -11,7 +11,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/store"
-	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/schemas"
 )
 
@@ -316,12 +316,12 @@ func TestStagedIsNotExported(t *testing.T) {
 	a.must(a.rover, "memory_write_warm", note("My own well"))
 	a.brings(found("The well is deep"))
 	var out strings.Builder
-	_, err := a.node.Export(t.Context(), a.rover, ExportRequest{Format: memory.JSONL}, &out)
+	_, err := a.node.Export(t.Context(), a.rover, ExportRequest{Format: archive.JSONL}, &out)
 	require.NoError(t, err)
 	require.Contains(t, out.String(), "My own well")
 	require.NotContains(t, out.String(), "The well is deep")
 	out.Reset()
-	_, err = a.node.Export(t.Context(), a.lead, ExportRequest{Format: memory.JSONL}, &out)
+	_, err = a.node.Export(t.Context(), a.lead, ExportRequest{Format: archive.JSONL}, &out)
 	require.NoError(t, err)
 	require.NotContains(t, out.String(), "staging-")
 }

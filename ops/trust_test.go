@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/store"
-	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/schemas"
 	"cordelia/trust"
 )
@@ -149,7 +149,7 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 	h, w, rival := trusted(t)
 	id := h.wrote(w, "the parser is LL(1)")
 	var out bytes.Buffer
-	_, err := h.node.Export(t.Context(), w, ExportRequest{Format: memory.JSONL}, &out)
+	_, err := h.node.Export(t.Context(), w, ExportRequest{Format: archive.JSONL}, &out)
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, `"kind":"item"`) })
@@ -172,7 +172,7 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 		h.must(h.person(), "memory_group", map[string]any{"action": "add", "group": group, "entity": "rival",
 			"role": "member"})
 		_, err := h.node.Import(t.Context(), rival,
-			ImportRequest{Files: []memory.Input{memory.InputOf("",
+			ImportRequest{Files: []archive.Input{archive.InputOf("",
 				strings.NewReader(lines[0]+"\n"+copied(group, other, origin)+"\n"))}})
 		require.NoError(t, err)
 		item := h.must(h.person(), "memory_read_warm",

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -39,7 +40,7 @@ key is known. A FILE that exists is not overwritten.`,
 		Args: wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				r := ops.ExportRequest{As: w.as, Group: schemas.GroupID(group), Format: memory.Format(format)}
+				r := ops.ExportRequest{As: w.as, Group: schemas.GroupID(group), Format: archive.Format(format)}
 				switch {
 				case agents && (as != "" || group != "" || len(words) == 0 || words[0] == "-"):
 					return schemas.Invalidf("--agents is for everything of yours, in a folder").
@@ -64,7 +65,7 @@ key is known. A FILE that exists is not overwritten.`,
 			})
 		},
 	}
-	formats := []string{string(memory.JSONL), string(memory.Markdown)}
+	formats := []string{string(archive.JSONL), string(archive.Markdown)}
 	cmd.Flags().StringVar(&format, "format", formats[0], "jsonl (one record a line) or markdown (for people)")
 	cmd.Flags().StringVar(&group, "group", "", "all that this group holds, whoever wrote it")
 	cmd.Flags().BoolVar(&agents, "agents", false, "what your agents own, too: a folder with a file for each")
@@ -75,12 +76,12 @@ key is known. A FILE that exists is not overwritten.`,
 }
 
 // exported says where the export is, what it holds and what it does not.
-func (w *acting) exported(path string, files []string, done memory.Exported) error {
+func (w *acting) exported(path string, files []string, done archive.Exported) error {
 	if w.asJSON {
 		out := struct {
 			Path  string   `json:"path"`
 			Files []string `json:"files,omitempty"`
-			memory.Exported
+			archive.Exported
 		}{path, files, done}
 		return w.printJSON(out)
 	}
@@ -95,7 +96,7 @@ func (w *acting) exported(path string, files []string, done memory.Exported) err
 }
 
 // leftOut says what an export does not hold, and why.
-func (w *acting) leftOut(done memory.Exported) {
+func (w *acting) leftOut(done archive.Exported) {
 	for _, l := range done.Left {
 		items := schemas.Count(l.Count, "item", "items")
 		switch {
@@ -123,11 +124,11 @@ func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportReque
 		return unwritable(folder, err)
 	}
 	ending := ".jsonl"
-	if r.Format == memory.Markdown {
+	if r.Format == archive.Markdown {
 		ending = ".md"
 	}
 	var files []string
-	all := memory.Exported{Left: []memory.LeftOut{}}
+	all := archive.Exported{Left: []memory.LeftOut{}}
 	write := func(of schemas.EntityID, name string) error {
 		path := filepath.Join(folder, name+ending)
 		files = append(files, path)
@@ -173,7 +174,7 @@ func (w *acting) everyAgent(ctx context.Context) (list []agentView, err error) {
 
 // exportTo writes the export beside where it goes and lets it out only once it
 // is whole.
-func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest) (done memory.Exported, err error) {
+func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest) (done archive.Exported, err error) {
 	folder := w.home
 	if path != "" {
 		folder = filepath.Dir(path)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -61,7 +61,7 @@ cannot be imported is left out and counted with the reason.`,
 }
 
 // imported shows what an import did. It fails where records were left out.
-func (a *app) imported(done memory.Imported) error {
+func (a *app) imported(done archive.Imported) error {
 	if a.asJSON {
 		if err := a.printJSON(done); err != nil {
 			return err
@@ -73,9 +73,9 @@ func (a *app) imported(done memory.Imported) error {
 		f.add("here already", fmt.Sprint(done.Same))
 		f.add("refused", fmt.Sprint(done.RefusedCount()))
 		f.add("groups", fmt.Sprintf("%d new", done.Groups))
-		f.add("context", map[memory.ContextImport]string{
-			memory.ContextSame: "the same", memory.ContextReplaced: "replaced",
-			memory.ContextKept: "yours stays; --replace-context takes that of the file",
+		f.add("context", map[archive.ContextImport]string{
+			archive.ContextSame: "the same", archive.ContextReplaced: "replaced",
+			archive.ContextKept: "yours stays; --replace-context takes that of the file",
 		}[done.Context])
 		a.list(f)
 		if len(done.Refused) > 0 {
@@ -99,11 +99,11 @@ func (a *app) imported(done memory.Imported) error {
 }
 
 // inputs lists the files that words name, those in folders by their path in them.
-func (a *app) inputs(words []string) (list []memory.Input, err error) {
+func (a *app) inputs(words []string) (list []archive.Input, err error) {
 	skipped := 0
 	for _, word := range words {
 		if word == "-" {
-			list = append(list, memory.InputOf("", a.in))
+			list = append(list, archive.InputOf("", a.in))
 			continue
 		}
 		info, err := os.Stat(word)
@@ -153,6 +153,6 @@ func hasEnding(path string, endings ...string) bool {
 	return slices.Contains(endings, strings.ToLower(filepath.Ext(path)))
 }
 
-func fileInput(name, path string) memory.Input {
-	return memory.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
+func fileInput(name, path string) archive.Input {
+	return archive.Input{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(path) }}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/proof/soak"
-	"cordelia/memory"
+	"cordelia/memory/archive"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -73,7 +73,7 @@ func newCommons(t testing.TB) *commons {
 	s.must(s.sovereign, "task_claim", `{"lease_seconds": 3600}`)
 	workID, taskID := at[string](t, work, "items.0.work_id"), at[string](t, work, "task_id")
 	var b strings.Builder
-	_, err = s.Export(t.Context(), s.sovereign, ops.ExportRequest{Format: memory.JSONL}, &b)
+	_, err = s.Export(t.Context(), s.sovereign, ops.ExportRequest{Format: archive.JSONL}, &b)
 	require.NoError(t, err)
 	s.export = b.String()
 
@@ -235,7 +235,7 @@ func TestRulersOfAGroup_INV_SOVEREIGN(t *testing.T) {
 	}
 	for _, who := range s.rulers { // its own export, taken in by others as theirs
 		_, err := s.Import(t.Context(), who, ops.ImportRequest{CreateGroups: true,
-			Files: []memory.Input{memory.InputOf("", strings.NewReader(s.export))}})
+			Files: []archive.Input{archive.InputOf("", strings.NewReader(s.export))}})
 		require.NotEqual(t, schemas.CodeInternal, codeOf(err), "%v", err)
 	}
 	require.Equal(t, before, fingerprint(t, db, s.private()))

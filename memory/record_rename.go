@@ -13,25 +13,25 @@ import (
 // renamed gives the new ids of items whose own are taken.
 type renamed map[schemas.ItemID]schemas.ItemID
 
-// rename finds the ids of b that the actor cannot have: those of others' items, those that
+// rename finds the ids of items that the actor cannot have: those of others' items, those that
 // the node gives to the archives of others and, for a record that no signature holds for,
 // those of the actor's own items with other words.
-func (b *Bundle) rename(g access.Grant, whole []bool) (renamed, error) {
+func rename(g access.Grant, items []Incoming) (renamed, error) {
 	ids := renamed{}
-	for n, o := range b.items {
-		id := o.value.ID
+	for _, o := range items {
+		id := o.ID
 		there, err := rowsOf(g.Tx(), selectOwn, id)
 		if err != nil {
 			return nil, err
 		}
-		taken := len(there) > 0 && !sameHere(g, &there[0], o.value) &&
-			(there[0].owner != g.Actor() || !whole[n] && hex.EncodeToString(there[0].hash) != o.value.ContentHash)
+		taken := len(there) > 0 && !sameHere(g, &there[0], o.Record) &&
+			(there[0].owner != g.Actor() || !o.Signed && hex.EncodeToString(there[0].hash) != o.ContentHash)
 		if !taken && !reservedID(id, g.Actor()) {
 			continue
 		}
 		parts := []string{string(g.Actor()), string(id)}
-		if !whole[n] {
-			parts = append(parts, o.value.ContentHash)
+		if !o.Signed {
+			parts = append(parts, o.ContentHash)
 		}
 		ids[id] = importID(parts...)
 	}
@@ -51,7 +51,7 @@ func reservedID(id schemas.ItemID, actor schemas.EntityID) bool {
 }
 
 // in is i with the new ids. A signature names the id it was made for.
-func (ids renamed) in(i itemRecord) itemRecord {
+func (ids renamed) in(i Record) Record {
 	if len(ids) == 0 {
 		return i
 	}

@@ -1,4 +1,4 @@
-package memory
+package archive
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"cordelia/memory"
 )
 
 // Limits of one item made from Markdown.
@@ -17,28 +19,18 @@ const (
 
 // takeForeign adds an item of a file that is no export. It has no place of its own: the
 // import gives it one.
-func (b *Bundle) takeForeign(where string, t ItemType, data map[string]any) {
+func (b *Bundle) takeForeign(where string, t memory.ItemType, data map[string]any) {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {
 		b.refused.add(where, "holds text that is not UTF-8")
 		return
 	}
-	c, found := parseContent(t, raw, "")
-	if len(found) > 0 {
-		b.refused.add(where, strings.TrimPrefix(found[0].Path, "/")+" "+found[0].Msg)
+	item, wrong := memory.Foreign(t, raw, where)
+	if len(wrong) > 0 {
+		b.refused.add(where, strings.TrimSpace(strings.TrimPrefix(wrong[0].Path, "/")+" "+wrong[0].Msg))
 		return
 	}
-	sum, err := contentHash(t, c.data)
-	if err != nil {
-		b.refused.add(where, "cannot be stored")
-		return
-	}
-	hash := fmt.Sprintf("%x", sum)
-	p := Provenance{Source: FromExternal, ContentHash: hash, File: oneLine(where, maxTitle)}
-	b.items = append(b.items, recordAt[itemRecord]{where: where, draft: c, value: itemRecord{
-		Type: t, Data: c.data, ContentHash: hash, Confidence: float64(DefaultConfidence) / 1000, Version: 1,
-		Provenance: p,
-	}})
+	b.items = append(b.items, recordAt[memory.Incoming]{where: where, value: item})
 }
 
 // readMarkdown makes one insight of each section that has text. The words above a section's
@@ -101,7 +93,7 @@ func (b *Bundle) takeSection(where string, headings []string, text string) {
 		if len(headings) > 1 {
 			data["context"] = title
 		}
-		b.takeForeign(where, LearningItem, data)
+		b.takeForeign(where, memory.LearningItem, data)
 	}
 }
 
@@ -216,6 +208,6 @@ func (b *Bundle) takeServerMemory(s *source) {
 		if len(details) > 0 {
 			data["details"] = details
 		}
-		b.takeForeign(s.at(m.lines[e.Name]), EntityItem, data)
+		b.takeForeign(s.at(m.lines[e.Name]), memory.EntityItem, data)
 	}
 }

@@ -1,9 +1,8 @@
-package memory
+package archive
 
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -37,8 +37,8 @@ func InputOf(name string, r io.Reader) Input {
 type Bundle struct {
 	from    []schemas.EntityID // whose exports
 	hots    []recordAt[[]byte]
-	groups  []recordAt[groupRecord]
-	items   []recordAt[itemRecord]
+	groups  []recordAt[memory.GroupRecord]
+	items   []recordAt[memory.Incoming]
 	refused refusals
 	records int
 }
@@ -49,7 +49,6 @@ type recordAt[T any] struct {
 	value T
 	seal  *seal
 	of    schemas.EntityID // whose export it stood in
-	draft content          // of an item
 }
 
 // Refused counts records that were not imported for one reason.
@@ -120,7 +119,7 @@ func (s *source) at(line int) string {
 func (b *Bundle) read(in Input) error {
 	r, err := in.Open()
 	if err != nil {
-		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", oneLine(in.Name, maxTitle)).
+		return schemas.Errorf(schemas.CodeUnavailable, "%s cannot be read", memory.Title(in.Name)).
 			Try("check that you may read it").Because(err)
 	}
 	defer r.Close() //nolint:errcheck // only read
@@ -209,13 +208,13 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 		return true
 	}
 	sealed := sealOf(*s.head, text, r.Sig)
-	check := checker{}
+	var wrong []schemas.Violation
 	switch {
 	case r.Kind == recordHot && len(r.Context) > 0:
 		b.hots = append(b.hots, recordAt[[]byte]{where: s.at(line), value: r.Context, seal: sealed, of: s.head.Entity})
 	case r.Kind == recordGroup && r.Group != nil:
-		if r.Group.check(&check); len(check.found) == 0 {
-			b.groups = append(b.groups, recordAt[groupRecord]{where: s.at(line), value: *r.Group, seal: sealed})
+		if wrong = memory.CheckGroup(*r.Group); len(wrong) == 0 {
+			b.groups = append(b.groups, recordAt[memory.GroupRecord]{where: s.at(line), value: *r.Group, seal: sealed})
 		}
 	case r.Kind == recordItem && r.Item != nil:
 		if before := s.seen[r.Item.ID]; before != 0 {
@@ -223,15 +222,15 @@ func (b *Bundle) take(s *source, line int, text []byte) bool {
 			return true
 		}
 		s.seen[r.Item.ID] = line
-		if c := r.Item.check(&check); len(check.found) == 0 {
-			b.items = append(b.items, recordAt[itemRecord]{where: s.at(line), value: *r.Item, seal: sealed, draft: c})
+		var item memory.Incoming
+		if item, wrong = memory.CheckRecord(*r.Item); len(wrong) == 0 {
+			b.items = append(b.items, recordAt[memory.Incoming]{where: s.at(line), value: item, seal: sealed})
 		}
 	default:
-		check.add("/kind", "must be l1, group or item, with what it names")
+		wrong = []schemas.Violation{{Path: "/kind", Msg: "must be l1, group or item, with what it names"}}
 	}
-	for _, v := range check.found {
-		b.refused.add(s.at(line), strings.TrimSpace(v.Path+" "+v.Msg))
-		break // one record is refused once
+	if len(wrong) > 0 { // one record is refused once
+		b.refused.add(s.at(line), strings.TrimSpace(wrong[0].Path+" "+wrong[0].Msg))
 	}
 	return true
 }
@@ -245,112 +244,8 @@ func misread(err error) string {
 	case wrong.JSONPointer == "":
 		return "is JSON, but not a record of an export"
 	case errors.Is(err, json.ErrUnknownName):
-		return fmt.Sprintf("has a field %s, which records do not have", oneLine(string(wrong.JSONPointer), maxTitle))
+		return fmt.Sprintf("has a field %s, which records do not have", memory.Title(string(wrong.JSONPointer)))
 	}
 	return fmt.Sprintf("has something at %s that records do not have there",
-		oneLine(string(wrong.JSONPointer), maxTitle))
-}
-
-func (o groupRecord) check(check *checker) {
-	if err := schemas.CheckGroupID(string(o.ID)); err != nil {
-		check.add("/group/id", "is not well formed")
-	}
-	culture := DefaultCulture()
-	c := &o.Culture
-	for _, v := range (CulturePatch{&c.Broadcast, &c.Notification, &c.Departure, &c.TTL}).apply(&culture) {
-		check.add("/group"+v.Path, "%s", v.Msg)
-	}
-}
-
-func (i *itemRecord) check(check *checker) content {
-	unprintable := func(r rune) bool { return r <= ' ' || r > '~' }
-	if i.ID == "" || len(i.ID) > 200 || strings.ContainsFunc(string(i.ID), unprintable) {
-		check.add("/item/id", "is not an id")
-	}
-	c, found := parseContent(i.Type, []byte(i.Data), "/item/data")
-	check.found = append(check.found, found...)
-	if sum, err := contentHash(i.Type, c.data); len(found) == 0 && err == nil {
-		i.edited(hex.EncodeToString(sum[:]))
-	}
-	if i.Provenance.Author == "" || len(i.Provenance.Author) > 128 {
-		check.add("/item/provenance/author", "is missing")
-	}
-	if !slices.Contains([]Source{FromUser, FromAgent, FromTool, FromExternal, FromArchive}, i.Provenance.Source) {
-		check.add("/item/provenance/source", "must be user, agent, tool, external or archive")
-	}
-	if !slices.Contains([]schemas.Visibility{schemas.Private, schemas.Group, schemas.Public}, i.Visibility) ||
-		(i.Visibility == schemas.Group) != (i.Group != "") {
-		check.add("/item/visibility", "must be private or public, or group with a group")
-	}
-	// A copy changes with its origin, and so must lie where others may change it.
-	if i.Visibility != schemas.Group && (i.Origin != "" || i.Parent != "") {
-		check.add("/item/origin", "is for copies, which lie in groups")
-	}
-	if !slices.Contains([]string{"", "corrected", "refuted", "deleted"}, i.Stale) {
-		check.add("/item/stale", "must be corrected, refuted or deleted")
-	}
-	if i.Confidence < 0 || i.Confidence > 1 {
-		check.add("/item/confidence", "must be a number from 0 to 1")
-	}
-	if i.Version < 1 || len(i.Versions) >= i.Version {
-		check.add("/item/version", "does not fit the versions")
-	}
-	for _, t := range []struct {
-		field, value string
-		required     bool
-	}{
-		{"created_at", i.CreatedAt, true}, {"updated_at", i.UpdatedAt, true}, {"valid_from", i.ValidFrom, false},
-		{"valid_to", i.ValidTo, false}, {"expires_at", i.ExpiresAt, false},
-	} {
-		if t.value == "" && !t.required {
-			continue
-		}
-		if dateOf(t.value).IsZero() {
-			check.add("/item/"+t.field, "must be a time")
-		}
-	}
-	for n, l := range i.Links {
-		if !slices.Contains([]string{"derived_from", "duplicate_of", "refines", "conflicts_with"}, l.Kind) ||
-			l.Other == "" {
-			check.add(fmt.Sprintf("/item/links/%d", n), "must have a kind and an id")
-		}
-	}
-	i.checkVersions(check)
-	return c
-}
-
-func (i itemRecord) checkVersions(check *checker) {
-	last := 0
-	for n, v := range i.Versions {
-		path := fmt.Sprintf("/item/versions/%d", n)
-		if v.Version <= last || v.Version >= i.Version {
-			check.add(path+"/version", "is out of order")
-		}
-		last = v.Version
-		c, found := parseContent(i.Type, []byte(v.Data), path+"/data")
-		check.found = append(check.found, found...)
-		if len(found) == 0 {
-			checkHash(check, path+"/content_hash", i.Type, c.data, v.Hash)
-		}
-		if v.Confidence < 0 || v.Confidence > 1 || dateOf(v.At).IsZero() {
-			check.add(path, "has no confidence or time")
-		}
-	}
-}
-
-// edited makes an item whose words were changed in the file one of the words it has now: no
-// signature is for these, so it will be external.
-func (i *itemRecord) edited(hash string) {
-	if i.ContentHash == hash && i.Provenance.ContentHash == hash {
-		return
-	}
-	i.ContentHash, i.Provenance.ContentHash, i.Provenance.Signature, i.Provenance.SignedBy = hash, hash, "", ""
-}
-
-// checkHash compares a content hash with what it says it is of.
-func checkHash(check *checker, path string, t ItemType, data []byte, want string) {
-	sum, err := contentHash(t, data)
-	if err != nil || hex.EncodeToString(sum[:]) != want {
-		check.add(path, "is not the hash of the data")
-	}
+		memory.Title(string(wrong.JSONPointer)))
 }

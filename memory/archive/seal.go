@@ -1,4 +1,4 @@
-package memory
+package archive
 
 import (
 	"crypto/sha256"
@@ -12,6 +12,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/keys"
 	"cordelia/internal/store"
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -36,7 +37,11 @@ func recordSum(line []byte) (sum [32]byte, err error) {
 		return sum, fmt.Errorf("read record: %w", err)
 	}
 	delete(members, "sig")
-	text, err := canonicalOf(members)
+	whole, err := json.Marshal(members)
+	if err != nil {
+		return sum, fmt.Errorf("encode record: %w", err)
+	}
+	text, err := memory.Canonical(whole)
 	return sha256.Sum256(text), err
 }
 

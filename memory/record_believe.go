@@ -11,10 +11,10 @@ import (
 	"cordelia/schemas"
 )
 
-// believe settles how far an item of a file is believed (INV-IMPORT).
-func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
+// believe decides how far an item of a file is believed (INV-IMPORT).
+func (i *taking) believe(r *row, o *Record, signed bool) (err error) {
 	_, instructs := r.instruction()
-	if whole {
+	if signed {
 		r.source, r.provenance = o.Provenance.Source, encodeProvenance(o.Provenance)
 		r.quarantined = r.quarantined || instructs && !(o.Released && i.IsHuman())
 		return nil
@@ -22,7 +22,7 @@ func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
 	if r.author, err = i.authorOf(o); err != nil {
 		return err
 	}
-	if !i.here[r.supersedes] { // a claim about what is here takes nobody's place
+	if !i.here[r.supersedes] { // a claim about what is here takes the place of none
 		r.supersedes = ""
 	}
 	p := i.external(o.Provenance)
@@ -33,7 +33,7 @@ func (i *importing) believe(r *row, o *itemRecord, whole bool) (err error) {
 }
 
 // external marks the provenance of a record that nothing known here signed.
-func (i *importing) external(p Provenance) Provenance {
+func (i *taking) external(p Provenance) Provenance {
 	p.ImportedBy, p.Task, p.Tainted = i.Actor(), "", true
 	if p.Source != FromArchive { // which is never surfaced
 		p.Source = FromExternal
@@ -45,21 +45,21 @@ func (i *importing) external(p Provenance) Provenance {
 // signature of the words holds and nothing that it does not cover says what they are about
 // or when they hold; else the importer's. What items are found and weighed by is never a
 // claim.
-func (i *importing) authorOf(o *itemRecord) (schemas.EntityID, error) {
+func (i *taking) authorOf(o *Record) (schemas.EntityID, error) {
 	p := o.Provenance
 	if p.Author == i.Actor() || p.SignedBy != p.Author || o.Subject+o.Key+o.ValidFrom+o.ValidTo != "" {
 		return i.Actor(), nil
 	}
-	holds, err := signed(i.Tx(), o.ID, p)
+	holds, err := signatureHolds(i.Tx(), o.ID, p)
 	if err != nil || !holds {
 		return i.Actor(), err
 	}
 	return p.Author, nil
 }
 
-// signed reports whether p's signature holds under any key its signer ever had
+// signatureHolds reports whether p's signature holds under any key its signer ever had
 // here.
-func signed(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
+func signatureHolds(tx *store.Tx, id schemas.ItemID, p Provenance) (bool, error) {
 	m := schemas.ItemProvenance{Author: p.Author, ItemID: id}
 	if len(p.Via) > 0 {
 		m.Author = p.Via[len(p.Via)-1]

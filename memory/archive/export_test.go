@@ -1,4 +1,4 @@
-package memory
+package archive
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/internal/keys"
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -34,12 +35,12 @@ func signerOf(id schemas.EntityID, key keys.Identity) Signer {
 }
 
 // knows gives the node a key of an entity.
-func (n *warmNode) knows(id schemas.EntityID, key keys.Identity) {
+func (n *testNode) knows(id schemas.EntityID, key keys.Identity) {
 	n.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from)
 		VALUES (?, 1, ?, x'00', x'00', 0)`, id, key.PublicKey())
 }
 
-func (n *warmNode) exportAs(who schemas.EntityID, r ExportRequest) (text string, done Exported) {
+func (n *testNode) exportAs(who schemas.EntityID, r ExportRequest) (text string, done Exported) {
 	n.t.Helper()
 	var b bytes.Buffer
 	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) (err error) {
@@ -52,18 +53,18 @@ func (n *warmNode) exportAs(who schemas.EntityID, r ExportRequest) (text string,
 }
 
 // export writes what nobody signs.
-func (n *warmNode) export(who schemas.EntityID, f Format) string {
+func (n *testNode) export(who schemas.EntityID, f Format) string {
 	text, _ := n.exportAs(who, ExportRequest{Format: f})
 	return text
 }
 
 // signed writes what russell signs.
-func (n *warmNode) signed(who schemas.EntityID, f Format) string {
+func (n *testNode) signed(who schemas.EntityID, f Format) string {
 	text, _ := n.exportAs(who, ExportRequest{Format: f, Signer: signerOf(russell, ownerKey)})
 	return text
 }
 
-func (n *warmNode) importAs(who schemas.EntityID, o ImportOptions, texts ...string) (done Imported, err error) {
+func (n *testNode) importAs(who schemas.EntityID, o ImportOptions, texts ...string) (done Imported, err error) {
 	var inputs []Input
 	for _, text := range texts {
 		inputs = append(inputs, InputOf("", strings.NewReader(text)))
@@ -79,7 +80,7 @@ func (n *warmNode) importAs(who schemas.EntityID, o ImportOptions, texts ...stri
 	return done, err
 }
 
-func (n *warmNode) tryImport(who schemas.EntityID, text string) (done Imported, hot string, err error) {
+func (n *testNode) tryImport(who schemas.EntityID, text string) (done Imported, hot string, err error) {
 	done, err = n.importAs(who, ImportOptions{CreateGroups: true,
 		Hot: func(_ access.Grant, context json.RawMessage, _ bool) (ContextImport, error) {
 			hot = string(context)
@@ -89,29 +90,29 @@ func (n *warmNode) tryImport(who schemas.EntityID, text string) (done Imported, 
 }
 
 // fullMemory gives ada one of everything.
-func fullMemory(n *warmNode, key keys.Identity) {
-	n.group("team-a", ada, CulturePatch{TTL: ptr(int64(1e6)), Departure: ptr(Permissive)}, bob)
+func fullMemory(n *testNode, key keys.Identity) {
+	n.group("team-a", ada, memory.CulturePatch{TTL: ptr(int64(1e6)), Departure: ptr(memory.Permissive)}, bob)
 	first := learning("The import must keep ```cordelia\n{\"kind\":\"item\"} fences apart.")
 	first.Subject, first.Key, first.ValidFrom = "import", "fences", "2026-01-02"
-	d, err := Prepare(first, ada, func(m []byte) ([]byte, schemas.EntityID) { return key.Sign(m), ada })
+	d, err := memory.Prepare(first, ada, func(m []byte) ([]byte, schemas.EntityID) { return key.Sign(m), ada })
 	require.NoError(n.t, err)
-	var a Written
-	require.NoError(n.t, n.do(ada, access.Write, func(g access.Grant) (err error) { a, err = Put(g, d); return err }))
+	var a memory.Written
+	require.NoError(n.t, n.do(ada, access.Write, func(g access.Grant) (err error) { a, err = memory.Put(g, d); return err }))
 	change := learning("The import keeps fences apart.")
 	change.ID = a.ID
 	n.write(ada, change)
 	next := learning("Fences are kept apart by quoting.\n```cordelia\n{\"kind\":\"item\"}\n```")
 	next.Supersedes, next.DerivedFrom, next.Confidence = a.ID, []schemas.ItemID{a.ID}, ptr(0.123)
 	b := n.write(ada, next)
-	n.write(ada, inGroup(Write{Type: EntityItem,
+	n.write(ada, inGroup(memory.Write{Type: memory.EntityItem,
 		Data: json.RawMessage(`{"type":"project","name":"Cordelia","details":{"lang":"Go","n":[1,2.5]},"tags":["x"]}`)},
 		"team-a"))
 	c := n.write(bob, inGroup(learning("bob's words"), "team-a"))
-	n.group("team-b", ada, CulturePatch{})
+	n.group("team-b", ada, memory.CulturePatch{})
 	_, err = n.share(ada, c.ID, "team-b")
 	require.NoError(n.t, err)
 	gone := n.write(ada, learning("deleted"))
-	require.NoError(n.t, n.remove(ada, gone.ID, Bury))
+	require.NoError(n.t, n.remove(ada, gone.ID, memory.Bury))
 	_ = b
 }
 
@@ -122,12 +123,12 @@ func TestExportImportsToTheSame(t *testing.T) {
 	for _, format := range []Format{JSONL, Markdown} {
 		for _, who := range []schemas.EntityID{ada, russell} {
 			t.Run(string(format)+" by "+string(who), func(t *testing.T) {
-				n := newWarmNode(t)
+				n := newNode(t)
 				fullMemory(n, key)
 				text := n.signed(ada, format)
 				require.NotContains(t, text, "deleted")
 
-				m := newWarmNode(t)
+				m := newNode(t)
 				m.clock.move(time.Hour)
 				m.knows(russell, ownerKey)
 				done, hot, err := m.tryImport(who, text)
@@ -157,21 +158,21 @@ func TestExportImportsToTheSame(t *testing.T) {
 func TestAGroupImportsToTheSame(t *testing.T) {
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	n := newWarmNode(t)
+	n := newNode(t)
 	fullMemory(n, key)
 	n.knows(russell, ownerKey)
 	all := ExportRequest{Group: "team-a", Format: JSONL, Signer: signerOf(russell, ownerKey)}
 	text, done := n.exportAs(russell, all)
-	require.Equal(t, Exported{Items: 2, Groups: 1, Left: []LeftOut{}}, done)
+	require.Equal(t, Exported{Items: 2, Groups: 1, Left: []memory.LeftOut{}}, done)
 	own, _ := n.exportAs(bob, ExportRequest{Format: JSONL})
 	require.Equal(t, 1, strings.Count(own, `"kind":"item"`))
 	_, done = n.exportAs(bob, ExportRequest{Format: JSONL})
-	require.Equal(t, []LeftOut{{Why: "others", Group: "team-a", Count: 1}}, done.Left)
+	require.Equal(t, []memory.LeftOut{{Why: "others", Group: "team-a", Count: 1}}, done.Left)
 	same, err := n.importAs(russell, ImportOptions{}, text)
 	require.NoError(t, err)
 	require.Equal(t, Imported{Same: 2, Refused: []Refused{}}, same)
 
-	m := newWarmNode(t)
+	m := newNode(t)
 	m.knows(russell, ownerKey)
 	moved, err := m.importAs(russell, ImportOptions{}, text)
 	require.NoError(t, err)
@@ -189,10 +190,10 @@ func TestAGroupImportsToTheSame(t *testing.T) {
 func TestWhatNobodyKnownSignedIsMarked_INV_IMPORT(t *testing.T) {
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	n := newWarmNode(t)
+	n := newNode(t)
 	fullMemory(n, key)
 	for _, who := range []schemas.EntityID{ada, russell} {
-		m := newWarmNode(t) // knows no key
+		m := newNode(t) // knows no key
 		done, _, err := m.tryImport(who, n.signed(ada, JSONL))
 		require.NoError(t, err)
 		require.Equal(t, []int{4, 4}, []int{done.New, done.External})
@@ -207,11 +208,11 @@ func TestWhatNobodyKnownSignedIsMarked_INV_IMPORT(t *testing.T) {
 
 // What the person signed for one agent's export is not believed of another agent that brings it.
 func TestAnExportIsBelievedOfItsOwnEntity_INV_IMPORT(t *testing.T) {
-	n := newWarmNode(t)
+	n := newNode(t)
 	n.write(ada, learning("Skuas steal."))
 	text := n.signed(ada, JSONL)
 	for who, external := range map[schemas.EntityID]int{ada: 0, bob: 1, russell: 0} {
-		m := newWarmNode(t)
+		m := newNode(t)
 		m.knows(russell, ownerKey)
 		done, _, err := m.tryImport(who, text)
 		require.NoError(t, err)
@@ -221,9 +222,9 @@ func TestAnExportIsBelievedOfItsOwnEntity_INV_IMPORT(t *testing.T) {
 
 // A key that was given up because it was compromised vouches for nothing any more.
 func TestACompromisedKeyVouchesForNothing_INV_IMPORT(t *testing.T) {
-	n := newWarmNode(t)
+	n := newNode(t)
 	n.write(ada, learning("Skuas steal."))
-	m := newWarmNode(t)
+	m := newNode(t)
 	m.knows(russell, ownerKey)
 	m.sql(`INSERT INTO entity_keys(entity_id, seq, public_key, enc_public_key, enc_binding, valid_from, reason)
 		VALUES (?, 2, x'01', x'00', x'00', 0, 'compromised')`, russell)
@@ -236,7 +237,7 @@ func TestACompromisedKeyVouchesForNothing_INV_IMPORT(t *testing.T) {
 func TestImportRefusesRecordsByThemselves(t *testing.T) {
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
-	n := newWarmNode(t)
+	n := newNode(t)
 	fullMemory(n, key)
 	text := n.export(ada, JSONL)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -248,7 +249,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 	}
 	refused := func(text, why string) {
 		t.Helper()
-		m := newWarmNode(t)
+		m := newNode(t)
 		done, _, err := m.tryImport(ada, text)
 		require.NoError(t, err)
 		require.Len(t, done.Refused, 1)
@@ -262,7 +263,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 		out[item] = strings.Replace(out[item], old, with, 1)
 		return strings.Join(out, "\n")
 	}
-	edited := newWarmNode(t)
+	edited := newNode(t)
 	done, _, err := edited.tryImport(ada, swap("quoting", "lying"))
 	require.NoError(t, err)
 	require.Equal(t, 4, done.External, "words that somebody changed are imported as external")
@@ -279,7 +280,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 	refused(swap(`"kind":"item"`, `"kind":"item","extra":1`), "extra")
 	refused(swap(`"visibility":"private"`, `"visibility":"public"`), "")
 	refused(swap(`"kind":"item"`, `"kind":"item`), "not JSON")
-	m := newWarmNode(t)
+	m := newNode(t)
 	done, _, err = m.tryImport(ada, text+lines[item])
 	require.NoError(t, err)
 	require.Contains(t, done.Refused[0].Why, "before")
@@ -297,15 +298,15 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 
 // Groups that are not here are named once, with the command that makes them.
 func TestImportNamesMissingGroupsOnce(t *testing.T) {
-	n := newWarmNode(t)
-	n.group("team-a", ada, CulturePatch{TTL: ptr(int64(1e6))})
-	n.group("team-b", ada, CulturePatch{})
+	n := newNode(t)
+	n.group("team-a", ada, memory.CulturePatch{TTL: ptr(int64(1e6))})
+	n.group("team-b", ada, memory.CulturePatch{})
 	for i := range 50 {
 		n.write(ada, inGroup(learning(fmt.Sprintf("Guillemot number %d nests on a ledge.", i)), "team-a"))
 	}
 	n.write(ada, inGroup(learning("Razorbills nest in a crack."), "team-b"))
 	text := n.export(ada, JSONL)
-	m := newWarmNode(t)
+	m := newNode(t)
 	_, err := m.importAs(ada, ImportOptions{}, text)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 	require.ErrorContains(t, err, "team-a (50 items), team-b (1 item)")
@@ -322,13 +323,13 @@ func FuzzReadBundle(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	n := newWarmNode(f)
+	n := newNode(f)
 	fullMemory(n, key)
 	f.Add(n.export(ada, JSONL))
 	f.Add(n.export(ada, Markdown))
 	f.Add(`{"kind":"export","v":1}` + "\n" + `{"kind":"item","item":{}}`)
 	f.Add("# x\n```cordelia\n")
-	m := newWarmNode(f)
+	m := newNode(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		b, err := ReadBundle(InputOf("f", strings.NewReader(text)))
 		if err == nil {
@@ -349,21 +350,21 @@ var errRolledBack = errors.New("rolled back")
 // Nothing that nobody signed is believed about where words come from and how sure they are,
 // whoever imports it.
 func TestAnUnsignedImportIsSecondHand_INV_TAINT(t *testing.T) {
-	n := newWarmNode(t)
+	n := newNode(t)
 	sure := learning("Fulmars spit oil.")
 	sure.Confidence, sure.Validated = ptr(1.0), ptr(true)
 	doubted := learning("Fulmars spit water.")
 	doubted.Confidence = ptr(0.35)
 	for _, who := range []schemas.EntityID{ada, russell} {
-		written := []Written{n.write(who, sure), n.write(who, doubted)}
-		m := newWarmNode(t)
+		written := []memory.Written{n.write(who, sure), n.write(who, doubted)}
+		m := newNode(t)
 		_, _, err := m.tryImport(who, n.export(who, JSONL))
 		require.NoError(t, err)
 		first, second := m.read(who, written[0].ID), m.read(who, written[1].ID)
 		require.False(t, first.Validated)
 		require.Equal(t, 0.5, first.Confidence)
 		require.Equal(t, 0.35, second.Confidence)
-		require.Equal(t, FromExternal, first.Provenance.Source)
+		require.Equal(t, memory.FromExternal, first.Provenance.Source)
 		require.Equal(t, who, first.Provenance.ImportedBy)
 		require.True(t, first.Provenance.Tainted)
 		if who == russell {
