@@ -40,7 +40,7 @@ func system(role schemas.PipelineRole) string {
 	return judging
 }
 
-// brief is what a claimed seat is asked, as one text. What may be long comes last.
+// brief is what a claimed seat is asked, as one text. What may be long comes late.
 type brief struct {
 	Criteria    []string        `json:"criteria,omitempty"`
 	Constraints []string        `json:"constraints,omitempty"`
@@ -55,7 +55,7 @@ func prompt(c *work.Claimed, files, refused string, seen []work.Evidence, edited
 	if err != nil {
 		return "", fmt.Errorf("word a brief: %w", err)
 	}
-	parts := []string{c.Intent, "Today is " + c.Today + ".", "brief: " + string(raw)}
+	parts := []string{c.Intent, "brief: " + string(raw)}
 	if files != "" {
 		parts = append(parts, "files of the repository:\n"+files)
 	}
@@ -72,6 +72,7 @@ func prompt(c *work.Claimed, files, refused string, seen []work.Evidence, edited
 	if refused != "" {
 		parts = append(parts, "Your last answer was not taken. Mend this and answer again:\n"+refused)
 	}
+	parts = append(parts, "Today is "+c.Today+".") // last: what changes keeps nothing before it from being cached
 	return strings.Join(parts, "\n\n"), nil
 }
 

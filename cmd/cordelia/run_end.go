@@ -8,6 +8,7 @@ import (
 
 	runner "cordelia/run"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // runEnd is the end of a run.
@@ -19,6 +20,7 @@ type runEnd struct {
 	Base    string            `json:"base"`
 	Tip     string            `json:"tip"`
 	Input   int64             `json:"input_tokens"`
+	Cached  int64             `json:"cached_tokens"` // of those, from a cache
 	Output  int64             `json:"output_tokens"`
 	Cost    int64             `json:"cost_micros"`
 	Priced  bool              `json:"priced"` // the price of everything is known
@@ -33,8 +35,8 @@ type runEnd struct {
 // and what can be done now.
 func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending, began time.Time) error {
 	end := runEnd{TaskID: e.View.TaskID, State: e.View.State, Why: e.Why, Branch: e.Branch, Base: e.Base, Tip: e.Tip,
-		Output: e.Spent.Output, Input: e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cost: e.Spent.Cost,
-		Priced: e.Priced, Result: e.View.Result}
+		Output: e.Spent.Output, Input: e.Spent.Input + e.Spent.Cached + e.Spent.Written, Cached: e.Spent.Cached,
+		Cost: e.Spent.Cost, Priced: e.Priced, Result: e.View.Result}
 	code := runExit(interrupted, e)
 	if r.f.apply && e.View.State == schemas.TaskAccepted {
 		how, err := r.repo.Apply(ctx, e.View.TaskID)
@@ -119,7 +121,7 @@ func (r *taskRun) showEnd(v *pipelineView, e runner.Ending, end runEnd) {
 }
 
 func (e runEnd) spent() string {
-	text := spentWords(e.Input, e.Output, e.Cost)
+	text := spentWords(work.Usage{Input: e.Input - e.Cached, Cached: e.Cached, Output: e.Output, Cost: e.Cost})
 	if !e.Priced {
 		text += " and what has no price"
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,8 +114,7 @@ func (w *acting) serveQueue(ctx context.Context, f workerFlags, e equipment) err
 		}
 	} else {
 		w.say("Served: %s, %d not; %s.", schemas.Count(served.Filed, "item", "items"), served.Failed,
-			strings.TrimSpace(spentWords(served.Spent.Input+served.Spent.Cached+served.Spent.Written, served.Spent.Output,
-				served.Spent.Cost)))
+			spentWords(served.Spent))
 	}
 	return err
 }
