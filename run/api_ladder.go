@@ -50,11 +50,10 @@ const maxRepairs = 2
 // judge asks for a structured answer without tools. A server that refuses a way to ask for
 // it is asked in the next one; one whose answer does not fit has ignored the schema.
 func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
-	system := strings.ReplaceAll(c.order.System, "with StructuredOutput", "as one JSON object")
 	at := c.ladder.rung()
 	c.turns = []turn{{user: c.asked(at)}}
 	for repairs := 0; ; {
-		r, f := c.say(ctx, talk{system: system, shape: at, schema: c.order.Schema})
+		r, f := c.say(ctx, c.judging(at))
 		if f != nil && f.rejected() && at < inWords {
 			at = c.ladder.down(at + 1)
 			c.turns = []turn{{user: c.asked(at)}}
@@ -81,6 +80,12 @@ func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 		c.turns = []turn{{user: c.asked(at)}, {said: &reply{text: text}}, {user: "That " + wrong +
 			"\nAnswer again with one JSON object and nothing else."}}
 	}
+}
+
+// judging is a request for a structured answer.
+func (c *conversation) judging(at rung) talk {
+	return talk{system: strings.ReplaceAll(c.order.System, "with StructuredOutput", "as one JSON object"), shape: at,
+		schema: c.order.Schema}
 }
 
 // asked is the prompt with what the server is not told of the schema.

@@ -15,10 +15,9 @@ const maxNudges = 2
 // work lets the model call tools until it answers by [answerTool].
 func (c *conversation) work(ctx context.Context) (json.RawMessage, error) {
 	c.turns = []turn{{user: c.order.Prompt}}
-	tools := append(toolSpecs(c.order.Tools), toolSpec{answerTool, "Report at the end.", c.order.Schema})
-	nudges := 0
+	ask, nudges := c.working(), 0
 	for n := 1; c.order.Limits.Turns <= 0 || n <= c.order.Limits.Turns; n++ {
-		r, f := c.say(ctx, talk{system: c.order.System, tools: tools, shape: freely})
+		r, f := c.say(ctx, ask)
 		if f != nil {
 			return nil, f.fault
 		}
@@ -43,6 +42,12 @@ func (c *conversation) work(ctx context.Context) (json.RawMessage, error) {
 		c.turns = append(c.turns, turn{said: &r}, next)
 	}
 	return nil, faultf(NoAnswer, "it was not done after %d replies", c.order.Limits.Turns)
+}
+
+// working is a request that offers tools, and one to report by.
+func (c *conversation) working() talk {
+	return talk{system: c.order.System, shape: freely,
+		tools: append(toolSpecs(c.order.Tools), toolSpec{answerTool, "Report at the end.", c.order.Schema})}
 }
 
 // carryOut makes the calls of a reply, in order; answer is the report among them.

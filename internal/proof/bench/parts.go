@@ -91,6 +91,7 @@ func parts() []part {
 		{"revoke", "streams end after a revocation", (*bench).revoke},
 		{"http", "many clients over HTTP", (*bench).http},
 		{"received", "bytes of results that a model receives in a fixed session", (*bench).received},
+		{"seats", "bytes that we add to what a model is told that fills a seat", (*bench).seats},
 		{"peers", "other memory servers beside it", (*bench).peers},
 	}
 }
