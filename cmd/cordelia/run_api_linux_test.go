@@ -191,8 +191,8 @@ func TestAnAPIFillsTheSeats(t *testing.T) {
 	h.accepted(h.taskIn(out))
 	require.Contains(t, out, "codex cannot fill a seat, house does: not started: codex is not installed")
 	require.Regexp(t, `(?m)^  R4a code +filed`, out, "each criterion of a subtask names a command")
-	require.Zero(t, model.times("R4a"))
-	require.Equal(t, []int{1, 1, 1}, []int{model.times("R1"), model.times("R2"), model.times("R4b")})
+	require.Equal(t, []int{1, 1, 1, 1}, []int{model.times("R1"), model.times("R2"), model.times("R4a"),
+		model.times("R4b")}, "a model judges the subtask that changes the file by which it is checked")
 	shown, code := h.did("task", "show", h.taskIn(out), "--detail", "--json")
 	require.Zero(t, code, shown)
 	require.Contains(t, shown, `"by": "recorded_exit"`)
@@ -208,7 +208,8 @@ func TestAnAPIFillsTheSeats(t *testing.T) {
 		} `json:"costs"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(cost), &sum))
-	replies := int64(model.times("R1") + model.times("R2") + model.times("R3") + model.times("R4b"))
+	replies := int64(model.times("R1") + model.times("R2") + model.times("R3") + model.times("R4a") +
+		model.times("R4b"))
 	require.Len(t, sum.Costs, 1, "what could not be started took nothing: %s", cost)
 	require.Equal(t, []any{"house-1", 400 * replies, (600 + 200 + 1000) * replies, 0},
 		[]any{sum.Costs[0].Key, sum.Costs[0].Cached, sum.Costs[0].Cost, sum.Costs[0].Unpriced})
