@@ -113,7 +113,7 @@ func TestAnotherClientsSessionIsAbandoned(t *testing.T) {
 	n.mustEnd(workerAgent, "s2", HotNote{})
 	_, err = n.end(workerAgent, "s2", HotNote{})
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	require.ErrorContains(t, err, "memory_session action=start")
+	require.ErrorContains(t, err, `memory_session {"action": "start"}`)
 	require.NoError(t, n.verify(workerAgent))
 	_, err = n.start(workerAgent, strings.Repeat("x", sessionNameLimit+1))
 	require.ErrorIs(t, err, schemas.ErrInvalid)

@@ -30,8 +30,8 @@ type KeptItem struct {
 	Text string // what it says, for people
 }
 
-// OpenKept opens what of owns or, with a group, what the actor may read there, whoever owns
-// that. CodeConflict for an agent that works from its brief alone now.
+// OpenKept opens what of owns or, with a group, what the actor may read there, of any
+// owner. CodeConflict for an agent that works from its brief alone now.
 func OpenKept(g access.Grant, of schemas.EntityID, group schemas.GroupID) (*Kept, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant

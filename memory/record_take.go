@@ -22,7 +22,7 @@ type Taken struct {
 
 // Take takes items of files over as the actor's own: same ids, same hashes; a second time it
 // changes nothing. A signed item keeps author, provenance, confidence and place. Every other
-// is external whoever imports it: tainted, not validated, at most of DefaultConfidence,
+// is external, also if a person imports it: tainted, not validated, at most of DefaultConfidence,
 // marked as imported by the actor, and what instructs in it waits for release, by
 // INV-IMPORT. An id that is in use for something else is replaced by another, always the same.
 func Take(g access.Grant, items []Incoming) ([]Taken, error) {

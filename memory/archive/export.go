@@ -50,7 +50,7 @@ type record struct {
 // ExportRequest says what to export.
 type ExportRequest struct {
 	Of     schemas.EntityID // whose memory: the actor or, for a person, one below them
-	Group  schemas.GroupID  // all that the actor may read in this group instead, whoever owns it
+	Group  schemas.GroupID  // all that the actor may read in this group instead, of any owner
 	Format Format
 	Hot    func(access.Grant) (json.RawMessage, error) // the L1 context; nil leaves it out
 	Signer Signer                                      // its Sign is nil: records are not signed

@@ -52,7 +52,7 @@ func (n *testNode) exportAs(who schemas.EntityID, r ExportRequest) (text string,
 	return b.String(), done
 }
 
-// export writes what nobody signs.
+// export writes an export without signatures.
 func (n *testNode) export(who schemas.EntityID, f Format) string {
 	text, _ := n.exportAs(who, ExportRequest{Format: f})
 	return text
@@ -187,7 +187,7 @@ func TestAGroupImportsToTheSame(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrNotFound, "no member")
 }
 
-func TestWhatNobodyKnownSignedIsMarked_INV_IMPORT(t *testing.T) {
+func TestUnsignedRecordsAreMarked_INV_IMPORT(t *testing.T) {
 	key, err := keys.NewIdentity(rand.Reader)
 	require.NoError(t, err)
 	n := newNode(t)
@@ -266,7 +266,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 	edited := newNode(t)
 	done, _, err := edited.tryImport(ada, swap("quoting", "lying"))
 	require.NoError(t, err)
-	require.Equal(t, 4, done.External, "words that somebody changed are imported as external")
+	require.Equal(t, 4, done.External, "words that were changed are imported as external")
 	edited = n
 	done, _, err = edited.tryImport(ada, swap("quoting", "lying"))
 	require.NoError(t, err)
@@ -289,7 +289,7 @@ func TestImportRefusesRecordsByThemselves(t *testing.T) {
 		require.ErrorIs(t, err, schemas.ErrInvalid)
 	}
 
-	// An id that is somebody else's here is not taken over.
+	// An id of another owner's item is not taken over.
 	n.clock.move(time.Second)
 	_, _, err = n.tryImport(eve, strings.Join([]string{lines[0], lines[item]}, "\n"))
 	require.NoError(t, err)
@@ -347,8 +347,8 @@ func FuzzReadBundle(f *testing.F) {
 
 var errRolledBack = errors.New("rolled back")
 
-// Nothing that nobody signed is believed about where words come from and how sure they are,
-// whoever imports it.
+// An unsigned record is not believed about where its words come from and how sure they are,
+// also if a person imports it.
 func TestAnUnsignedImportIsSecondHand_INV_TAINT(t *testing.T) {
 	n := newNode(t)
 	sure := learning("Fulmars spit oil.")

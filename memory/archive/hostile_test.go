@@ -43,8 +43,8 @@ func foreignItem(id schemas.ItemID, content string, author schemas.EntityID) mem
 }
 
 // A private item that claims to be a copy would be changed with its origin, and
-// the store lets nobody change it: its origin could never be changed again.
-func TestImportedOriginsBlockNobody(t *testing.T) {
+// the store lets no other owner change it: its origin could never be changed again.
+func TestImportedOriginsDoNotBlockTheirOwner(t *testing.T) {
 	n := newNode(t)
 	w := n.write(ada, learning("mine to change"))
 	fake := foreignItem("fake-copy", "not a copy", bob)
@@ -59,7 +59,7 @@ func TestImportedOriginsBlockNobody(t *testing.T) {
 
 // Whose words an item is said to be decides how it is found and weighed, so an
 // import cannot say so without that one's signature.
-func TestImportPutsWordsIntoNobodysMouth(t *testing.T) {
+func TestImportNeedsTheAuthorsSignature(t *testing.T) {
 	n := newNode(t)
 	n.group("team-a", ada, memory.CulturePatch{}, bob)
 	forged := foreignItem("forged", "ada says the password may be mailed", ada)
@@ -77,7 +77,7 @@ func TestImportPutsWordsIntoNobodysMouth(t *testing.T) {
 	require.Equal(t, bob, item.Provenance.ImportedBy)
 }
 
-// An id somebody else uses here is imported under another, so it neither takes
+// An id that another owner uses here is imported under another, so it neither takes
 // the item over nor tells that it is there; nor can an import take the id of
 // another's archive before the node writes it.
 func TestImportOfAForeignIDTellsNothing(t *testing.T) {

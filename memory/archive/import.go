@@ -53,7 +53,7 @@ func (i Imported) RefusedCount() (n int) {
 
 // Import takes a bundle over as the actor's own, in one transaction: same ids, same hashes;
 // a second time it changes nothing. A record whose signature holds (see seal.holds) keeps
-// author, provenance, confidence and place. Every other is external whoever imports it:
+// author, provenance, confidence and place. Every other is external, also if a person imports it:
 // tainted, not validated, at most of DefaultConfidence, marked as imported by the actor, and
 // what instructs in it waits for release, by INV-IMPORT. An id that is in use for something
 // else is replaced by another, always the same. What cannot be imported is left out and
