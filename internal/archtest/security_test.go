@@ -86,7 +86,7 @@ var proofs = map[string][]promise{
 			"TestAPromptAsksNoModel")},
 		{"An import believes", list("TestEditedExportsAreExternal_INV_IMPORT",
 			"TestSignedWordsUnderAnotherSubjectAreTheImporters_INV_IMPORT",
-			"TestWhatNobodyKnownSignedIsMarked_INV_IMPORT", "TestSignedExportsComeBackAsTheyWere",
+			"TestUnsignedRecordsAreMarked_INV_IMPORT", "TestSignedExportsComeBackAsTheyWere",
 			"TestImportReplacesAContextOnDemandAlone_INV_IMPORT")},
 		{"The database holds hashes", list("TestSecretsAreInNoOtherFile", "TestSecretsAreNeverPrinted",
 			"TestCreatedModes", "TestSealThenOpen")},
