@@ -99,7 +99,7 @@ var proofs = map[string][]promise{
 			"TestEnvironmentIsAList")},
 		{"The program sends no text", list("TestConnectionsAreMadeInFewPlaces", "TestEmbeddingsAreOff",
 			"TestPrivateItemsAreSentOnlyIfSaidSo", "TestPlainTextStaysOnThisMachine",
-			"TestTheKeyIsNotCarriedElsewhere")},
+			"TestTheKeyIsNotCarriedElsewhere", "TestAnAPIFillsTheSeats", "TestAPIFaults")},
 	},
 	"What is not": {
 		{"**Processes of one user", list("TestPassphrase", "TestProtectKeyIsThePersons")},
