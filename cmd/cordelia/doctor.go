@@ -14,20 +14,22 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var fix bool
+	var fix, seats bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything, and say how to mend it",
 		Long: `Check the home folder, the keys, the database with its audit record, the disk,
 and what clients would start. Works when the database is damaged or missing, and
 changes nothing, but for --fix: that makes Claude Code try the server again which it
-left out since it could not start it once. Exit code 0 without problems, else 1; a
-warning is none.`,
-		Example: "  cordelia doctor\n  cordelia doctor --fix",
+left out since it could not start it once. With --seats each client and API that could
+fill a role of cordelia run is asked for one word, at the expense of its account. Exit
+code 0 without problems, else 1; a warning is none.`,
+		Example: "  cordelia doctor\n  cordelia doctor --fix\n  cordelia doctor --seats",
 		Args:    wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix, seats) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "make Claude Code try a server again that it left out")
+	cmd.Flags().BoolVar(&seats, "seats", false, "ask each client and API that could fill a role of a run for one word")
 	return cmd
 }
 
@@ -83,7 +85,7 @@ func (x *examination) count(v verdict) (n int) {
 	return n
 }
 
-func (a *app) doctor(ctx context.Context, fix bool) error {
+func (a *app) doctor(ctx context.Context, fix, seats bool) error {
 	home, err := a.absoluteHome()
 	if err != nil {
 		return err
@@ -108,6 +110,9 @@ func (a *app) doctor(ctx context.Context, fix bool) error {
 	x.path()
 	x.installed(ctx, home)
 	x.shield()
+	if seats {
+		x.seats(ctx, home)
+	}
 	x.clients(ctx, m, sound && x.count(problem) == 0)
 	if err := x.print(); err != nil {
 		return err

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"cordelia/cmd/cordelia/config"
+	"cordelia/node"
+	runner "cordelia/run"
+	"cordelia/schemas"
+)
+
+// seatTrial is what a client is asked to prove that it can fill a seat: one word.
+var seatTrial = runner.Order{System: "You are tried out. You have no tools: answer at once, with StructuredOutput.",
+	Prompt: "Answer with the word: ready",
+	Schema: json.RawMessage(`{"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"],` +
+		` "additionalProperties": false}`),
+	Limits: runner.Limits{First: time.Minute, Idle: time.Minute, Total: 2 * time.Minute, Turns: 3}}
+
+// seats asks each client and API that could fill a seat for one word, all at once. Who is not
+// installed is said; who is and does not answer is a problem.
+func (x *examination) seats(ctx context.Context, home node.Home) {
+	s, err := config.Read(home)
+	if err != nil {
+		return // the check of the settings says so
+	}
+	self, err := os.Executable()
+	if err != nil {
+		x.report("seats", problem, "", "this program is not found: %v", err)
+		return
+	}
+	names := sortedKeys(config.Clients)
+	for _, a := range s.Seats.APIs {
+		names = append(names, a.Name)
+	}
+	found := make([]finding, len(names))
+	var asking sync.WaitGroup
+	for i, name := range names {
+		asking.Go(func() {
+			client, err := clientNamed(name, s.Seats.APIs, home, self)
+			if err != nil {
+				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err), Fix: hintOf(err)}
+				return
+			}
+			found[i] = tried(ctx, client)
+		})
+	}
+	asking.Wait()
+	x.findings = append(x.findings, found...)
+}
+
+// tried asks one client for one word.
+func tried(ctx context.Context, client runner.Client) finding {
+	f := finding{Check: "seats: " + client.Name(), Verdict: fine}
+	began := time.Now()
+	answer, err := client.Ask(ctx, seatTrial, func(runner.Event) {})
+	var said struct {
+		Word string `json:"word"`
+	}
+	if err == nil && (json.Unmarshal(answer.Structured, &said) != nil || said.Word == "") {
+		err = fmt.Errorf("its answer is none of the schema: %.100s", answer.Structured)
+	}
+	if err == nil {
+		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", clean(said.Word),
+			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage.Input+answer.Usage.Cached+
+				answer.Usage.Written, answer.Usage.Output, answer.Usage.Cost), orUnknown(answer.Model),
+			orUnknown(answer.Payer))
+		return f
+	}
+	f.Verdict, f.Detail = problem, clean(err.Error())
+	fault, ok := errors.AsType[*runner.Fault](err)
+	switch {
+	case !ok:
+	case fault.Kind == runner.Unpaid:
+		f.Fix = "start it once and log in, or give it its key"
+	case fault.Kind == runner.Limit:
+		f.Verdict, f.Fix = warning, "wait until its limit is over; a run does so by itself"
+	case fault.Kind == runner.NoStart:
+		f.Fix = "start it by hand and see what it says"
+	}
+	return f
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return clean(s)
+}
