@@ -67,8 +67,7 @@ func tried(ctx context.Context, client runner.Client) finding {
 	}
 	if err == nil {
 		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", clean(said.Word),
-			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage.Input+answer.Usage.Cached+
-				answer.Usage.Written, answer.Usage.Output, answer.Usage.Cost), orUnknown(answer.Model),
+			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage), orUnknown(answer.Model),
 			orUnknown(answer.Payer))
 		return f
 	}

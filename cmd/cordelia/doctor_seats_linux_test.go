@@ -27,7 +27,7 @@ func TestDoctorTriesTheSeats(t *testing.T) {
 	}
 	f := seat()
 	require.Equal(t, fine, f.Verdict, f.Detail)
-	require.Regexp(t, `said "ready" after .*15 tokens in, 5 out.* model claude-opus-5-5, paid by ANTHROPIC_API_KEY`,
+	require.Regexp(t, `said "ready" after .*15 tokens in.*, 5 out.* model claude-opus-5-5, paid by ANTHROPIC_API_KEY`,
 		f.Detail)
 	f = seat(replayFault{Kind: "prose"})
 	require.Equal(t, problem, f.Verdict)

@@ -92,6 +92,7 @@ func parts() []part {
 		{"http", "many clients over HTTP", (*bench).http},
 		{"received", "bytes of results that a model receives in a fixed session", (*bench).received},
 		{"seats", "bytes that we add to what a model is told that fills a seat", (*bench).seats},
+		{"run", "what a run takes beyond its client, and how soon it begins", (*bench).overhead},
 		{"peers", "other memory servers beside it", (*bench).peers},
 	}
 }
