@@ -166,7 +166,7 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 			args = nil
 		}
 		// The answer of a kept call is asked for by the connection's own agent.
-		c.Later = TakesTasks(ctx) && c.Entity == own.Entity
+		c.MayPend = TakesTasks(ctx) && c.Entity == own.Entity
 		c.Asks = asksUser(ctx)
 		c.Consulted = consulted(req) == sdk.ElicitationResponseActionAccept
 		out, err := o.Call(ctx, b.node, c, args)

@@ -95,7 +95,7 @@ func (b *binding) task(ctx context.Context, kept ops.Kept) (Task, error) {
 
 // later answers a call with a task if err says that the node keeps it.
 func (b *binding) later(ctx context.Context, err error) (*sdk.CallToolResult, bool, error) {
-	kept, ok := errors.AsType[ops.Later](err)
+	kept, ok := errors.AsType[ops.ErrPending](err)
 	if !ok {
 		return nil, false, nil
 	}

@@ -38,7 +38,7 @@ type refusedMatter struct {
 	session, id string
 }
 
-func (r *refusals) add(c ops.Caller, matters []ops.Matter) {
+func (r *refusals) add(c ops.Caller, matters []ops.ReviewItem) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
@@ -71,7 +71,7 @@ func (r *refusals) forget(first schemas.EntityID) {
 	}
 }
 
-func (r *refusals) any(c ops.Caller, matters []ops.Matter) bool {
+func (r *refusals) any(c ops.Caller, matters []ops.ReviewItem) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range matters {

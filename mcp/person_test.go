@@ -211,7 +211,7 @@ func TestRefusalsAreBounded_INV_ASKED(t *testing.T) {
 	var r refusals
 	ann, bea := ops.Caller{}, ops.Caller{}
 	ann.Entity, bea.Entity = "ann", "bea"
-	matter := func(i int) []ops.Matter { return []ops.Matter{{ID: fmt.Sprint(i)}} }
+	matter := func(i int) []ops.ReviewItem { return []ops.ReviewItem{{ID: fmt.Sprint(i)}} }
 	r.add(ann, matter(0))
 	for i := range keptRefusals + 10 {
 		bea.Session = fmt.Sprint(i % 7) // other sessions make no more room

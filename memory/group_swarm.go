@@ -214,7 +214,7 @@ func hiddenIn(g access.Grant, groups []schemas.GroupID) (string, error) {
 		return "", fmt.Errorf("read scopes: %w", err)
 	}
 	there := reach{}
-	if there.hidings, err = hidings(g.Tx(), scopes); err != nil {
+	if there.quarantines, err = quarantines(g.Tx(), scopes); err != nil {
 		return "", err
 	}
 	return there.hidingList(), nil

@@ -24,7 +24,7 @@ func (r reach) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if r.lessons || len(ns) == 0 {
 		return nil, nil
 	}
-	lessons, err := picked(tx.Query(selectLessons, store.List(ns)))
+	lessons, err := idSet(tx.Query(selectLessons, store.List(ns)))
 	if err != nil {
 		return nil, fmt.Errorf("read lessons: %w", err)
 	}

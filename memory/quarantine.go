@@ -11,16 +11,16 @@ import (
 )
 
 // hiding is one scope of a reader in which an agent is hidden.
-type hiding struct {
+type quarantineRow struct {
 	quarantine int64
 	agent      schemas.EntityID
 	scope      int64
 }
 
 // hidings lists who is hidden where among scopes.
-func hidings(tx querier, scopes []int64) ([]hiding, error) {
+func quarantines(tx querier, scopes []int64) ([]quarantineRow, error) {
 	rows, err := tx.Query(selectHidings, store.List(scopes))
-	found, err := store.Collect(rows, err, func(r *sql.Rows) (h hiding, err error) {
+	found, err := store.Collect(rows, err, func(r *sql.Rows) (h quarantineRow, err error) {
 		return h, r.Scan(&h.quarantine, &h.agent, &h.scope)
 	})
 	if err != nil {
@@ -32,13 +32,13 @@ func hidings(tx querier, scopes []int64) ([]hiding, error) {
 // within is a reach that knows who is hidden in one scope, whoever may read it: for
 // what is decided of a place and not of a reader.
 func within(tx querier, scope int64) (r reach, err error) {
-	r.hidings, err = hidings(tx, []int64{scope})
+	r.quarantines, err = quarantines(tx, []int64{scope})
 	return r, err
 }
 
 // hiddenThere lists the agents that are hidden in the scopes of r.
 func (r reach) hiddenThere() (agents []schemas.EntityID) {
-	for _, h := range r.hidings {
+	for _, h := range r.quarantines {
 		agents = append(agents, h.agent)
 	}
 	return agents
@@ -55,7 +55,7 @@ func (r reach) hiddenOf(tx querier, rows []row) (map[int64]bool, error) {
 
 // hides reports whether what any of writers writes into scope is hidden.
 func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
-	for _, h := range r.hidings {
+	for _, h := range r.quarantines {
 		if h.scope == scope && slices.Contains(writers, h.agent) {
 			return true
 		}
@@ -66,10 +66,10 @@ func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
 // hiddenAmong tells which of the items are hidden with their author, or with that of
 // something they are derived from (INV-HIDDEN). It asks nothing while nobody is.
 func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
-	if len(r.hidings) == 0 || len(ns) == 0 {
+	if len(r.quarantines) == 0 || len(ns) == 0 {
 		return nil, nil
 	}
-	hidden, err := picked(tx.Query(selectHidden, store.List(ns), r.hidingList()))
+	hidden, err := idSet(tx.Query(selectHidden, store.List(ns), r.hidingList()))
 	if err != nil {
 		return nil, fmt.Errorf("read quarantines: %w", err)
 	}
@@ -77,7 +77,7 @@ func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 }
 
 // picked is the set of the items, by number, that a query gives.
-func picked(rows *sql.Rows, err error) (map[int64]bool, error) {
+func idSet(rows *sql.Rows, err error) (map[int64]bool, error) {
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
 		return nil, err
@@ -91,8 +91,8 @@ func picked(rows *sql.Rows, err error) (map[int64]bool, error) {
 
 // hidingList gives the hidings of r to isHidden.
 func (r reach) hidingList() string {
-	list := make([][3]any, len(r.hidings))
-	for i, h := range r.hidings {
+	list := make([][3]any, len(r.quarantines))
+	for i, h := range r.quarantines {
 		list[i] = [3]any{h.agent, h.scope, h.quarantine}
 	}
 	return store.List(list)
@@ -127,7 +127,7 @@ func (p *plan) weighStanding(tx querier, docs []*doc) error {
 // hides nobody else's. Nil stands for every author.
 func (r reach) hiddenAuthors(only func(schemas.EntityID) bool) string {
 	query := ""
-	for _, h := range r.hidings {
+	for _, h := range r.quarantines {
 		if only == nil || only(h.agent) {
 			if query != "" {
 				query += " OR "

@@ -115,7 +115,7 @@ type Query struct {
 	page               page
 	ofSwarm            bool   // Here is where the searcher works in its swarm
 	lessons            bool   // only those of tasks
-	beside             int    // hits the first page may have beyond those by words
+	neighbours         int    // hits the first page may have beyond those by words
 	dim                int    // of the vectors to compare with
 	meaning            *meant // nil: by words alone
 }
@@ -153,7 +153,7 @@ func NewQuery(s Search) (*Query, error) {
 			"correct what is listed and %s again", schemas.Do("memory_search")).With(check.found...)
 	}
 	if q.Limit == 0 {
-		q.Limit, q.beside = defaultHits, besideWords
+		q.Limit, q.neighbours = defaultHits, besideWords
 	}
 	q.since, q.until, q.asOf = micros(s.Since), endOf(s.Until), endOf(s.AsOf)
 	q.terms = rank.Words(s.Text)

@@ -103,7 +103,7 @@ func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 	as := page{First: p.page.First, Keep: p.page.Keep}
 	if !p.page.fused() {
 		as.Keep = min(p.Limit, len(words))
-		as.First = max(p.Limit, as.Keep+p.beside)
+		as.First = max(p.Limit, as.Keep+p.neighbours)
 	}
 	return rank.Fuse(words, found, as.Keep, as.First), as, nil
 }

@@ -76,7 +76,7 @@ func (p *plan) surround(tx querier, live []*doc) ([]*doc, error) {
 			}
 		}
 		for _, e := range edges {
-			byNumber[e.n].Beside(byNumber[e.prev].ranked(), byNumber[e.next].ranked())
+			byNumber[e.n].Adjoin(byNumber[e.prev].ranked(), byNumber[e.next].ranked())
 		}
 	}
 	var authors []schemas.EntityID

@@ -102,7 +102,7 @@ func Approve(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written,
 }
 
 // Beside is what a staged item would be among the items of a group.
-type Beside struct {
+type Comparison struct {
 	Status Status
 	With   []schemas.ItemID
 	Hidden bool // with its author: it cannot be approved until that is lifted
@@ -110,8 +110,8 @@ type Beside struct {
 
 // StandingIn says what a staged item would be beside what its reader may see of the
 // items in group, and writes nothing.
-func StandingIn(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Beside, error) {
-	out := Beside{Status: StatusNew}
+func StandingIn(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Comparison, error) {
+	out := Comparison{Status: StatusNew}
 	see, src, err := staged(g, id)
 	if err != nil {
 		return out, err

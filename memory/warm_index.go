@@ -26,8 +26,8 @@ type wordIndex struct {
 // indexOf cuts an item's text into what is indexed. Who said it and when finds
 // an item, but is weighed apart from its words.
 func indexOf(c content, subject, key string) wordIndex {
-	cues, said, head := cuesOf(c)
-	words := text.Words(said.prose() + subject + " " + key)
+	cues, spoken, head := cuesOf(c)
+	words := text.Words(spoken.prose() + subject + " " + key)
 	w := wordIndex{cues: cues, tokens: len(words)}
 	words = append(words, text.Words(head)...)
 	w.terms, w.grams = text.JoinTerms(words), strings.Join(text.Grams(words), " ")
@@ -128,16 +128,16 @@ type cues struct {
 // their names in front ("Ada (3 May 2026): …") or who and when into the context
 // ("said_by: Ada", "Ada, 3 May 2026"). It also splits the item into what is said
 // and the words that tell who and when.
-func cuesOf(c content) (out cues, said content, head string) {
-	said = content{value: maps.Clone(c.value)}
+func cuesOf(c content) (out cues, spoken content, head string) {
+	spoken = content{value: maps.Clone(c.value)}
 	body, _ := c.value["content"].(string)
 	context, _ := c.value["context"].(string)
 	if name, told, rest := text.SplitSpeaker(body); name != "" {
-		out.saidBy, out.told, said.value["content"] = name, told, rest
+		out.saidBy, out.told, spoken.value["content"] = name, told, rest
 		head = body[:len(body)-len(rest)]
 	}
 	if name, told, signed, others := text.SpeakerIn(context); name != "" || told != 0 {
-		said.value["context"] = others
+		spoken.value["context"] = others
 		head += " " + signed
 		if out.saidBy == "" {
 			out.saidBy = name
@@ -150,6 +150,6 @@ func cuesOf(c content) (out cues, said content, head string) {
 		out.told = micros(s)
 	}
 	out.saidBy = text.JoinTerms(text.Words(out.saidBy))
-	out.shapes = text.ShapesIn(said.body())
-	return out, said, head
+	out.shapes = text.ShapesIn(spoken.body())
+	return out, spoken, head
 }

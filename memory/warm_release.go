@@ -110,8 +110,8 @@ func reconsider(g access.Grant, r *row, known []string) error {
 // its words are its own, its author is Medium or better, and one of same, which have
 // equal words, is of an independent second source.
 func mayInstruct(g access.Grant, r *row, known []string, same []row) (bool, error) {
-	released, said, err := personsWord(g.Tx(), r)
-	if err != nil || said {
+	released, given, err := personsWord(g.Tx(), r)
+	if err != nil || given {
 		return released, err
 	}
 	in, _ := r.instruction()
@@ -257,7 +257,7 @@ func independent(g access.Grant, a, b *row) (bool, error) {
 	}
 	for _, one := range writers[0] {
 		for _, other := range writers[1] {
-			if kin, err := g.ShareAgent(one, other); err != nil || kin {
+			if related, err := g.ShareAgent(one, other); err != nil || related {
 				return false, err
 			}
 		}

@@ -20,14 +20,14 @@ type querier interface {
 
 // reach is what the actor may read, in the form queries take it.
 type reach struct {
-	scopes  []int64 // what a search looks through
-	items   int64   // how many searchable items these hold
-	actor   schemas.EntityID
-	below   []schemas.EntityID  // the actor and everyone below it
-	hidden  []int64             // private scopes below the actor: counted, or read by a person
-	places  map[[2]string]int64 // visibility and ref of what is readable, to its scope
-	hidings []hiding            // agents hidden in these scopes
-	lessons bool                // show, too
+	scopes      []int64 // what a search looks through
+	items       int64   // how many searchable items these hold
+	actor       schemas.EntityID
+	below       []schemas.EntityID  // the actor and everyone below it
+	hidden      []int64             // private scopes below the actor: counted, or read by a person
+	places      map[[2]string]int64 // visibility and ref of what is readable, to its scope
+	quarantines []quarantineRow     // agents hidden in these scopes
+	lessons     bool                // show, too
 	// lineage lists an author and the agents above it, as far as none is the actor or above it.
 	lineage func(schemas.EntityID) []schemas.EntityID
 	human   bool
@@ -146,7 +146,7 @@ func locate(g access.Grant, list string) (r reach, err error) {
 	if err := rows.Err(); err != nil {
 		return r, fmt.Errorf("read reach: %w", err)
 	}
-	r.hidings, err = hidings(g.Tx(), slices.Concat(r.scopes, r.hidden))
+	r.quarantines, err = quarantines(g.Tx(), slices.Concat(r.scopes, r.hidden))
 	return r, err
 }
 

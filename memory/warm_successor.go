@@ -151,8 +151,8 @@ func (r *row) isPersons(tx querier) (bool, error) {
 	if _, ok := r.instruction(); ok && !schemas.IsAgentID(string(r.owner)) {
 		return true, nil // a person put it there
 	}
-	released, said, err := personsWord(tx, r)
-	return said && released, err
+	released, given, err := personsWord(tx, r)
+	return given && released, err
 }
 
 // retire makes r the successor of old. Copies of old in groups where the actor might

@@ -17,7 +17,7 @@ const maxHeld = 100
 
 // personsWord is what a person last decided about r's present words; said is false if
 // no person did.
-func personsWord(tx querier, r *row) (released, said bool, err error) {
+func personsWord(tx querier, r *row) (released, given bool, err error) {
 	var about []byte
 	err = tx.QueryRow(selectRelease, r.n).Scan(&released, &about)
 	if errors.Is(err, store.ErrNoRows) {

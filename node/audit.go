@@ -52,7 +52,7 @@ func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.
 // this continues older, if given.
 func (n *Node) Prove(ctx context.Context, person access.Principal, seq int64,
 	older *events.Checkpoint) (p events.Proof, err error) {
-	newest, err := n.notary().Newest()
+	newest, err := n.checkpointSigner().Newest()
 	if err != nil {
 		return p, err
 	}

@@ -21,12 +21,12 @@ const messageTarget = "message/"
 const lateRecord = "Late"
 
 // said is a message between roles as it is kept.
-type said struct {
+type message struct {
 	schemas.AuditEvent
 	n, at int64
 }
 
-func scanSaid(r *sql.Rows) (m said, err error) {
+func scanSaid(r *sql.Rows) (m message, err error) {
 	var body string
 	err = r.Scan(&m.n, &m.EventID, &m.TaskID, &m.Round, &m.SubTaskID, &m.From, &m.To, &m.Actor, &m.Record, &body, &m.at)
 	m.Timestamp, m.Message = fullStamp(m.at), asJSON(body)
@@ -66,7 +66,7 @@ func withMessages(tx *store.Tx, list []events.Recorded) ([]Tailed, error) {
 		return nil, err
 	}
 	for i := range out {
-		at := slices.IndexFunc(found, func(m said) bool { return messageTarget+m.EventID == out[i].Target })
+		at := slices.IndexFunc(found, func(m message) bool { return messageTarget+m.EventID == out[i].Target })
 		if at >= 0 {
 			out[i].Message = &found[at].AuditEvent
 		}
@@ -98,11 +98,11 @@ func (r *reporting) overhear(g access.Grant, task string) error {
 	}
 	w := pipeline.Watch{Epsilon: map[string]float64{}, Together: map[string]bool{}}
 	w.Related = func(a, b schemas.EntityID) bool {
-		kin, e := g.OneLine(a, b)
+		related, e := g.OneLine(a, b)
 		if e != nil {
 			err = e
 		}
-		return kin
+		return related
 	}
 	for batch := range slices.Chunk(tasks, tasksAtOnce) {
 		ns := make([]int64, len(batch))
@@ -125,7 +125,7 @@ func (r *reporting) overhear(g access.Grant, task string) error {
 }
 
 // listen keeps what messages show, unless all of it was shown before the span.
-func (r *reporting) listen(list []said, w pipeline.Watch) {
+func (r *reporting) listen(list []message, w pipeline.Watch) {
 	heard := make([]schemas.AuditEvent, len(list))
 	now := map[string]bool{}
 	for i, m := range list {

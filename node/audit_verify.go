@@ -17,15 +17,15 @@ import (
 const maxMessageDamage = 20
 
 // voucher is an audit entry about a message, and the message as it is now.
-type voucher struct {
-	said
+type auditReference struct {
+	message
 	seq, when int64 // of the entry
 	id        string
 	detail    sql.NullString
 	body      string
 }
 
-func scanVoucher(r *sql.Rows) (v voucher, err error) {
+func scanVoucher(r *sql.Rows) (v auditReference, err error) {
 	return v, r.Scan(&v.seq, &v.when, &v.id, &v.detail, &v.TaskID, &v.n, &v.Round, &v.SubTaskID, &v.From, &v.To,
 		&v.Actor, &v.Record, &v.body, &v.at)
 }
@@ -67,7 +67,7 @@ func verifyMessages(tx *store.Tx, v *events.Verified) error {
 // messages is a verification of them under way.
 type messages struct {
 	v     *events.Verified
-	last  voucher // the one before
+	last  auditReference // the one before
 	found int
 }
 
@@ -82,7 +82,7 @@ func (m *messages) damage(kind events.Tampering, seq int64, format string, args 
 }
 
 // hold holds one message against its entry.
-func (m *messages) hold(one voucher) {
+func (m *messages) hold(one auditReference) {
 	if !one.detail.Valid {
 		m.damage(events.Changed, one.seq,
 			"what entry %d says of message %s was erased, so nothing shows whether the message is what it was", one.seq,
@@ -109,15 +109,15 @@ func (m *messages) hold(one voucher) {
 	sum := sha256.Sum256([]byte(one.body))
 	var changed []string
 	for _, part := range []struct {
-		what string
-		fits bool
+		what   string
+		intact bool
 	}{
 		{"text", hex.EncodeToString(sum[:]) == told.SHA256}, {"task", one.TaskID == told.Task},
 		{"round", one.Round == told.Round},
 		{"subtask", one.SubTaskID == told.SubTask}, {"sender", one.From == told.From}, {"receiver", one.To == told.To},
 		{"actor", one.Actor == told.Actor}, {"record", one.Record == told.Record}, {"time", one.at == one.when},
 	} {
-		if !part.fits {
+		if !part.intact {
 			changed = append(changed, part.what)
 		}
 	}

@@ -54,10 +54,10 @@ func (n *Node) Backup(ctx context.Context, person access.Principal, r *Keyring, 
 	if err != nil {
 		return out, err
 	}
-	beside := humanKeyOf(out.Path)
-	switch err := keys.CopyFile(n.Home.HumanKey(), beside); {
+	keyCopy := humanKeyOf(out.Path)
+	switch err := keys.CopyFile(n.Home.HumanKey(), keyCopy); {
 	case err == nil:
-		out.HumanKey = beside
+		out.HumanKey = keyCopy
 	case !errors.Is(err, schemas.ErrDenied): // it has no passphrase
 		return out, errors.Join(err, os.Remove(out.Path))
 	}

@@ -31,7 +31,7 @@ const (
 // Checkpoints is the folder of the node's checkpoints.
 func (h Home) Checkpoints() string { return filepath.Join(string(h), "checkpoints") }
 
-func (n *Node) notary() events.CheckpointSigner {
+func (n *Node) checkpointSigner() events.CheckpointSigner {
 	return events.CheckpointSigner{Key: n.key, Dir: n.Home.Checkpoints(), Copies: n.checkpointDirs, Sync: n.durable}
 }
 
@@ -55,7 +55,7 @@ func (n *Node) Checkpoint(ctx context.Context, person access.Principal) (Checkpo
 	if err := n.Auth.Do(ctx, person, op, func(access.Grant) error { return nil }); err != nil {
 		return Checkpointed{}, err
 	}
-	before, err := n.notary().Newest()
+	before, err := n.checkpointSigner().Newest()
 	if err != nil {
 		return Checkpointed{}, err
 	}
@@ -68,11 +68,11 @@ func (n *Node) Checkpoint(ctx context.Context, person access.Principal) (Checkpo
 		return Checkpointed{}, err
 	}
 	out := Checkpointed{Size: c.Size(), At: stampOf(c.At), Node: c.Node,
-		File:   filepath.Join(n.Home.Checkpoints(), n.notary().Name()),
+		File:   filepath.Join(n.Home.Checkpoints(), n.checkpointSigner().Name()),
 		Copies: []string{}, New: before == nil || before.Text() != c.Text(), Text: c.Text()}
 	out.Root = c.RootText()
 	for _, dir := range n.checkpointDirs {
-		out.Copies = append(out.Copies, filepath.Join(dir, n.notary().Name()))
+		out.Copies = append(out.Copies, filepath.Join(dir, n.checkpointSigner().Name()))
 	}
 	return out, err
 }
@@ -85,7 +85,7 @@ func (n *Node) sign(ctx context.Context, unwanted func(*store.Tx, *events.Checkp
 	look := func(f func(*store.Tx) error) error {
 		return n.Look(ctx, "audit_checkpoint", func(g access.Grant) error { return f(g.Tx()) })
 	}
-	return n.notary().Sign(ctx, look, unwanted)
+	return n.checkpointSigner().Sign(ctx, look, unwanted)
 }
 
 // sameAs reports whether newest covers the record as it is.
@@ -108,7 +108,7 @@ func notYet(tx *store.Tx, newest *events.Checkpoint) (bool, error) {
 // checkpointIfDue signs a checkpoint if one is due; the first of all only with
 // first. It asks once without the lock.
 func (n *Node) checkpointIfDue(ctx context.Context, first bool) error {
-	newest, err := n.notary().Newest()
+	newest, err := n.checkpointSigner().Newest()
 	if err != nil || newest == nil && !first {
 		return err
 	}
@@ -127,7 +127,7 @@ func (n *Node) checkpointIfDue(ctx context.Context, first bool) error {
 func (n *Node) checkpoints(ctx context.Context) {
 	next := time.NewTimer(checkpointSoon)
 	defer next.Stop()
-	for soon := true; ; soon = false {
+	for due := true; ; due = false {
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingCheckpoint)
@@ -139,7 +139,7 @@ func (n *Node) checkpoints(ctx context.Context) {
 		case <-next.C:
 			next.Reset(checkpointLook)
 		}
-		if err := n.checkpointIfDue(ctx, !soon); err != nil && ctx.Err() == nil {
+		if err := n.checkpointIfDue(ctx, !due); err != nil && ctx.Err() == nil {
 			slog.Warn("audit checkpoint", "err", err)
 		}
 	}

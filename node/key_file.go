@@ -52,12 +52,12 @@ func (n *Node) RestoreAgentKey(ctx context.Context, id, by schemas.EntityID, key
 	if holdsKey(path, record.Key.PublicKey) {
 		return nil
 	}
-	ring := n.Keyring(noPassphrase)
-	defer ring.Close()
+	keyring := n.Keyring(noPassphrase)
+	defer keyring.Close()
 	if key != nil {
-		ring.borrow(by, *key)
+		keyring.borrow(by, *key)
 	}
-	_, err = n.UnwrapKey(ctx, ring, id)
+	_, err = n.UnwrapKey(ctx, keyring, id)
 	end := time.Now().Add(keyFileWait)
 	for err != nil && time.Now().Before(end) && ctx.Err() == nil {
 		if holdsKey(path, record.Key.PublicKey) {

@@ -234,11 +234,11 @@ func (r *restoring) checkpoint(ctx context.Context) error {
 		return err
 	}
 	defer f.Identity.Erase()
-	notary := events.CheckpointSigner{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
+	signer := events.CheckpointSigner{Key: f.Identity, Dir: r.home.Checkpoints(), Copies: r.o.CheckpointDirs, Sync: true}
 	look := func(see func(*store.Tx) error) error {
 		_, err := store.VerifyFile(ctx, r.out.Target, see)
 		return err
 	}
-	_, err = notary.Sign(ctx, look, sameAs)
+	_, err = signer.Sign(ctx, look, sameAs)
 	return err
 }

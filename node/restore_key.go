@@ -121,15 +121,15 @@ func (r *restoring) chooseAgentKey(backup *store.Tx) error {
 // choosePersonKey finds the key file of the person s: --key, else the home's, else the one
 // beside the backup.
 func (r *restoring) choosePersonKey(s standing) error {
-	beside := humanKeyOf(r.o.Backup)
+	aside := humanKeyOf(r.o.Backup)
 	switch {
 	case holdsKey(r.home.HumanKey(), s.public):
 	case r.o.Key != "" && r.holding(s.public) != nil:
 		r.keys.person = r.o.Key
-	case r.o.Key == "" && missing(r.home.HumanKey()) && holdsKey(beside, s.public):
-		r.keys.person = beside
+	case r.o.Key == "" && missing(r.home.HumanKey()) && holdsKey(aside, s.public):
+		r.keys.person = aside
 	default:
-		return r.noKey(s, beside)
+		return r.noKey(s, aside)
 	}
 	if r.o.Key != "" && r.holding(s.public) == nil {
 		return schemas.Deniedf("%s is not the key file of %s", r.o.Key, s.ID).
@@ -139,7 +139,7 @@ func (r *restoring) choosePersonKey(s standing) error {
 }
 
 // noKey words that no key file opens what would be restored, and what to do.
-func (r *restoring) noKey(s standing, beside string) error {
+func (r *restoring) noKey(s standing, aside string) error {
 	what := fmt.Sprintf("the key file of this home is not the key of %s, who owns this backup", s.ID)
 	again := "cordelia restore "
 	if r.o.AcceptBackup {
@@ -152,8 +152,8 @@ func (r *restoring) noKey(s standing, beside string) error {
 		what = fmt.Sprintf("%s is not the key that %s, who owns this backup, has in it", r.o.Key, s.ID)
 	case missing(r.home.HumanKey()):
 		what = fmt.Sprintf("this home has no key of %s, who owns this backup", s.ID)
-	case holdsKey(beside, s.public):
-		try = fmt.Sprintf("%s--key %s %s", again, beside, r.o.Backup)
+	case holdsKey(aside, s.public):
+		try = fmt.Sprintf("%s--key %s %s", again, aside, r.o.Backup)
 	}
 	return schemas.Deniedf("%s; nothing was written", what).
 		Expecting("the person's key as the backup knows it: without it nobody can open the restored home").Try("%s",

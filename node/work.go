@@ -76,7 +76,7 @@ func (n *Node) settleTasks(ctx context.Context) error {
 	}
 	var errs []error
 	try := func(t troubled, f func() error) {
-		if ctx.Err() != nil || n.troubles.rests(t, time.Now()) {
+		if ctx.Err() != nil || n.troubles.postponed(t, time.Now()) {
 			return
 		}
 		err := f()
@@ -152,7 +152,7 @@ func (t *troubles) none() bool {
 	return len(t.of) == 0
 }
 
-func (t *troubles) rests(one troubled, now time.Time) bool {
+func (t *troubles) postponed(one troubled, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return now.Before(t.of[one].until)
@@ -182,12 +182,12 @@ func (t *troubles) due(g access.Grant) (bool, error) {
 	}
 	items, tasks, err := controller.Ended(g)
 	for _, n := range items {
-		if !t.rests(troubled{n, true}, time.Now()) {
+		if !t.postponed(troubled{n, true}, time.Now()) {
 			return true, err
 		}
 	}
 	for _, n := range tasks {
-		if !t.rests(troubled{n, false}, time.Now()) {
+		if !t.postponed(troubled{n, false}, time.Now()) {
 			return true, err
 		}
 	}

@@ -16,9 +16,9 @@ func TestTroubleIsLeftAlone(t *testing.T) {
 	require.True(t, of.note(one, now, errors.New("defect")))
 	for wait := firstRest; wait < 40*time.Minute; wait *= 2 {
 		until := now.Add(min(wait, mostRest))
-		require.True(t, of.rests(one, until.Add(-1)), wait)
-		require.False(t, of.rests(one, until), wait)
-		require.False(t, of.rests(troubled{n: 7}, now), "another")
+		require.True(t, of.postponed(one, until.Add(-1)), wait)
+		require.False(t, of.postponed(one, until), wait)
+		require.False(t, of.postponed(troubled{n: 7}, now), "another")
 		now = until
 		require.False(t, of.note(one, now, errors.New("defect")), "said before")
 	}

@@ -51,9 +51,9 @@ const (
 
 // Later is the error of a call that is kept; it carries what the caller comes back
 // with.
-type Later struct{ Kept }
+type ErrPending struct{ Kept }
 
-func (l Later) Error() string { return "ops: the call waits as " + l.ID }
+func (l ErrPending) Error() string { return "ops: the call waits as " + l.ID }
 
 // errSettled ends a transaction that would end the wait of a call which has ended.
 var errSettled = errors.New("ops: the kept call has ended")
@@ -167,7 +167,7 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	}
 	out := k.head()
 	out.Op = c.Op
-	return Later{out}
+	return ErrPending{out}
 }
 
 // answered writes the answer of a kept call in the transaction of what it did
@@ -181,10 +181,10 @@ func (k *keptRow) answered(g access.Grant, out any) error {
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}
-	return k.settle(g, KeptAnswered, string(answer), "")
+	return k.end(g, KeptAnswered, string(answer), "")
 }
 
-func (k *keptRow) settle(g access.Grant, to KeptState, answer, refusal string) error {
+func (k *keptRow) end(g access.Grant, to KeptState, answer, refusal string) error {
 	now := g.Tx().Micros()
 	n, err := g.Tx().Exec(settleKept, k.id, to, now, now+keptFor.Microseconds(), answer, refusal)
 	if err != nil {
@@ -248,7 +248,7 @@ func (k *keptRow) call(on *Service, caller Caller) (*Call, error) {
 	if o == nil || o.keeping == nil {
 		return nil, schemas.NotFoundf("%s does not wait", k.tool)
 	}
-	caller.Later = true
+	caller.MayPend = true
 	c, err := o.prepare(on, caller, json.RawMessage(k.arguments))
 	if err != nil {
 		return nil, err
@@ -286,7 +286,7 @@ func (s *Service) refuseKept(ctx context.Context, k keptRow, why error) error {
 		return fmt.Errorf("keep refusal: %w", err)
 	}
 	return s.Routine(ctx, keptRoutine, func(g access.Grant) error {
-		return k.settle(g, KeptAnswered, "",
+		return k.end(g, KeptAnswered, "",
 			string(told))
 	})
 }
@@ -348,7 +348,7 @@ func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error 
 	}
 	defer s.waiting.forget(id)
 	if k.state == KeptWaiting {
-		err := s.Routine(ctx, keptRoutine, func(g access.Grant) error { return k.settle(g, KeptCancelled, "", "") })
+		err := s.Routine(ctx, keptRoutine, func(g access.Grant) error { return k.end(g, KeptCancelled, "", "") })
 		if !errors.Is(err, errSettled) {
 			return err
 		}
@@ -363,7 +363,7 @@ func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error 
 	if err != nil {
 		return err
 	}
-	err = c.soon(ctx, func(g access.Grant) error {
+	err = c.withRetry(ctx, func(g access.Grant) error {
 		undone, err := c.Op.keeping.undo(g, []byte(k.result))
 		if err == nil && undone {
 			_, err = g.Tx().Exec(undoKept, k.id, g.Tx().Micros())
@@ -377,7 +377,7 @@ func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error 
 }
 
 // soon is Do for what should not fail because another call of the caller's runs.
-func (c *Call) soon(ctx context.Context, f func(access.Grant) error) error {
+func (c *Call) withRetry(ctx context.Context, f func(access.Grant) error) error {
 	for range soonTries {
 		if err := c.Do(ctx, f); !errors.Is(err, schemas.ErrBusy) {
 			return err

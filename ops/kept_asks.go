@@ -12,7 +12,7 @@ import (
 )
 
 // asks reports whether who makes the call is asked what it wants to know while it waits.
-func (c *Call) asks() bool { return c.Caller.Asks && c.Caller.Later }
+func (c *Call) asks() bool { return c.Caller.Asks && c.Caller.MayPend }
 
 // askedOf is what a task that is waited for asks of who may answer.
 func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
@@ -67,7 +67,7 @@ func (s *Service) AnswerKept(ctx context.Context, caller Caller, id, to, text st
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	caller.Later = false
+	caller.MayPend = false
 	if _, err = Find(a.Tool).Call(ctx, s, caller, args); errors.Is(err, schemas.ErrConflict) {
 		return nil // answered meanwhile
 	}

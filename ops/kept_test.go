@@ -25,7 +25,7 @@ func (h *house) hand(name string) Caller {
 
 // patient is c when its client comes back for answers.
 func patient(c Caller) Caller {
-	c.Later = true
+	c.MayPend = true
 	return c
 }
 
@@ -33,7 +33,7 @@ func patient(c Caller) Caller {
 func (h *house) waitFor(c Caller, args map[string]any) Kept {
 	h.t.Helper()
 	_, err := h.call(patient(c), "task_claim", args)
-	kept, ok := errors.AsType[Later](err)
+	kept, ok := errors.AsType[ErrPending](err)
 	require.True(h.t, ok, "%v", err)
 	require.Equal(h.t, KeptWaiting, kept.State)
 	return kept.Kept
@@ -59,7 +59,7 @@ func TestWaitForAResult_INV_KEPT(t *testing.T) {
 	require.Equal(t, "ready", out["items"].([]any)[0].(map[string]any)["state"], "the wait is over, and nothing ended")
 
 	_, err = h.call(patient(h.lead), "task_status", map[string]any{"work_id": id, "wait_seconds": 3000})
-	kept, ok := errors.AsType[Later](err)
+	kept, ok := errors.AsType[ErrPending](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State)
 	inLine := make(chan map[string]any, 1)
@@ -328,7 +328,7 @@ func TestKeptCallsAreBounded(t *testing.T) {
 	kept, busy := []string{}, 0
 	for range 1000 {
 		_, err := h.call(patient(w), "task_claim", map[string]any{"wait_seconds": 60})
-		if k, ok := errors.AsType[Later](err); ok {
+		if k, ok := errors.AsType[ErrPending](err); ok {
 			kept = append(kept, k.ID)
 			continue
 		}

@@ -29,7 +29,7 @@ func (c *Call) mean(ctx context.Context, q *memory.Query) (down bool, err error)
 
 // fittingHits is fitting, with room for what words found first: meaning takes
 // none of it from them.
-func fittingHits(hits []memory.Hit, room int) (fits, rest []memory.Hit, err error) {
+func fittingHits(hits []memory.Hit, room int) (shown, rest []memory.Hit, err error) {
 	byWords := slices.Clone(hits)
 	place := func(h memory.Hit) int {
 		if h.ByWords == 0 {
@@ -44,10 +44,10 @@ func fittingHits(hits []memory.Hit, room int) (fits, rest []memory.Hit, err erro
 	}
 	for _, h := range hits {
 		if slices.ContainsFunc(kept, func(k memory.Hit) bool { return k.ID == h.ID }) {
-			fits = append(fits, h)
+			shown = append(shown, h)
 		} else {
 			rest = append(rest, h)
 		}
 	}
-	return fits, rest, nil
+	return shown, rest, nil
 }

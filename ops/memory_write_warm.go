@@ -128,7 +128,7 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 	return Transact(ctx, c, func(g access.Grant) (memoryWriteWarmOut, error) {
 		w, err := memory.Put(g, d)
 		if err == nil && w.Stored && w.Version == 1 {
-			err = foresee(g, d, w.ID)
+			err = recordPrediction(g, d, w.ID)
 		}
 		if err != nil || w.Low == "" && w.Contested == "" {
 			return writtenOut(w), err
@@ -159,7 +159,7 @@ func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarm
 
 // foresee enters the prediction of an item just written, if it makes one that
 // the node can check.
-func foresee(g access.Grant, d *memory.Draft, id schemas.ItemID) error {
+func recordPrediction(g access.Grant, d *memory.Draft, id schemas.ItemID) error {
 	c, due, ok := d.Foretold()
 	if !ok {
 		return nil

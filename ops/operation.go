@@ -81,8 +81,8 @@ type Caller struct {
 	key  *keys.Identity // the caller's private key, nil where this process does not hold it
 	Dir  string         // the folder its process works in, as Folder gives it; "" over HTTP
 
-	Later bool // it comes back for the answer of a call that waits; Call's error is then Later
-	Asks  bool // its client asks the user what a call that waits wants to know
+	MayPend bool // it comes back for the answer of a call that waits; Call's error is then Later
+	Asks    bool // its client asks the user what a call that waits wants to know
 	// Consulted: its client says that the user has decided what NeedsPerson named.
 	Consulted bool
 }

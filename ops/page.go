@@ -47,7 +47,7 @@ func decodeCursor(cursor string, place any) error {
 
 // fitting cuts list where it no longer fits into room bytes of JSON; the first
 // element always stays.
-func fitting[T any](list []T, room int) (fits, rest []T, err error) {
+func fitting[T any](list []T, room int) (kept, rest []T, err error) {
 	for i, v := range list {
 		raw, err := json.Marshal(v)
 		if err != nil {

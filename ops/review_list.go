@@ -133,7 +133,7 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 		return out, err
 	}
 	c.shown(ctx, slices.ContainsFunc(entries, review.Entry.SecondHand))
-	fits, rest, err := fitting(entries, warmBytes)
+	kept, rest, err := fitting(entries, warmBytes)
 	if err != nil {
 		return out, err
 	}
@@ -143,8 +143,8 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 	if next != nil {
 		out.NextCursor = encodeCursor(next)
 	}
-	out.Waiting = append(out.Waiting, fits...)
-	if slices.ContainsFunc(fits, func(e review.Entry) bool {
+	out.Waiting = append(out.Waiting, kept...)
+	if slices.ContainsFunc(kept, func(e review.Entry) bool {
 		return e.Hash == "" &&
 			e.State == schemas.ReviewPending
 	}) {
@@ -231,9 +231,9 @@ func resultEntry(g access.Grant, w controller.Waiting) review.Entry {
 	if json.Unmarshal(w.Result, &f) != nil {
 		return e.Showing(w.Result)
 	}
-	said, err := json.Marshal(map[string]any{"output": f.Output, "reason": f.Reason, "tried": f.Tried})
+	raw, err := json.Marshal(map[string]any{"output": f.Output, "reason": f.Reason, "tried": f.Tried})
 	if err != nil {
 		return e.Showing(w.Result)
 	}
-	return e.Showing(said)
+	return e.Showing(raw)
 }

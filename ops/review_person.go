@@ -14,12 +14,12 @@ import (
 // NeedsPerson is the refusal of a decision that a person may make: a face that reaches
 // the user may ask them to, and call again with Caller.Consulted when they say they have.
 type NeedsPerson struct {
-	Matters []Matter
+	Matters []ReviewItem
 	Err     error // the refusal itself
 }
 
 // Matter is one thing that waits for a person.
-type Matter struct {
+type ReviewItem struct {
 	ID     string
 	Name   string // what its author calls it: data
 	Author string // its name
@@ -56,19 +56,19 @@ func (c *Call) forPerson(ctx context.Context, in reviewDecideIn, err error) erro
 
 // matter is what a decision is about, if it waits for a person. Staged memory any of its
 // reviewers may reject.
-func matter(g access.Grant, d decisionIn, tainted bool) (m Matter, waits bool, err error) {
+func matter(g access.Grant, d decisionIn, tainted bool) (m ReviewItem, waits bool, err error) {
 	if w, err := controller.Reviewed(g, d.ID); !errors.Is(err, schemas.ErrNotFound) {
-		return Matter{ID: d.ID, Name: w.Intent, Author: g.NameOf(w.Submitter)}, err == nil, err
+		return ReviewItem{ID: d.ID, Name: w.Intent, Author: g.NameOf(w.Submitter)}, err == nil, err
 	}
 	if s, err := work.Show(g, d.ID, false); !errors.Is(err, schemas.ErrNotFound) {
-		return Matter{ID: d.ID, Name: s.Intent, Author: s.Holder}, err == nil && s.State == schemas.WorkHeld, err
+		return ReviewItem{ID: d.ID, Name: s.Intent, Author: s.Holder}, err == nil && s.State == schemas.WorkHeld, err
 	}
 	entries, err := review.Show(g, []string{d.ID}, tainted)
 	if err != nil || d.Decision != "approve" {
 		return m, false, err
 	}
 	e := entries[0]
-	return Matter{ID: e.ID, Name: e.Name, Author: e.Author}, e.State == schemas.ReviewPending && e.Person != "", nil
+	return ReviewItem{ID: e.ID, Name: e.Name, Author: e.Author}, e.State == schemas.ReviewPending && e.Person != "", nil
 }
 
 // decidedAlready says how a thing stands that waits no more; "" if it waits, goes on

@@ -64,8 +64,8 @@ func (s *Service) Caller(ctx context.Context, f keys.File, session string) (Call
 }
 
 // Person opens the key of this machine's person with ring and gives who they are.
-func (s *Service) Person(ctx context.Context, ring *node.Keyring, session string) (Caller, error) {
-	f, err := ring.Person(ctx)
+func (s *Service) Person(ctx context.Context, keyring *node.Keyring, session string) (Caller, error) {
+	f, err := keyring.Person(ctx)
 	if err != nil {
 		return Caller{}, err
 	}

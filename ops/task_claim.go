@@ -22,7 +22,7 @@ var taskClaim = waits(Define(Spec{
 	SearchHint: "next task lease take work queue",
 	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
 		"extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
-}, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: giveBack})
+}, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: release})
 
 type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
@@ -237,7 +237,7 @@ func shownClaim(g access.Grant, _ taskClaimIn, out taskClaimOut) (taskClaimOut, 
 
 // giveBack returns an item that a cancelled call claimed, unless the caller held it
 // before, or was done with it.
-func giveBack(g access.Grant, out taskClaimOut) (bool, error) {
+func release(g access.Grant, out taskClaimOut) (bool, error) {
 	if out.Work == nil || out.Work.Resumed {
 		return false, nil
 	}

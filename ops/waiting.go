@@ -16,7 +16,7 @@ var errNotYet = errors.New("ops: not yet")
 // waitOf is how long a call may wait for what it asks for.
 func (c *Call) waitOf(seconds int) (time.Duration, error) {
 	most := maxPollSeconds
-	if c.Caller.Later {
+	if c.Caller.MayPend {
 		most = maxKeptSeconds
 	}
 	if seconds < 0 || seconds > most {
@@ -33,7 +33,7 @@ func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once fu
 	switch {
 	case c.kept != nil:
 		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Now()))
-	case c.Caller.Later:
+	case c.Caller.MayPend:
 		out, err := once(wait)
 		if errors.Is(err, errNotYet) {
 			err = c.keep(ctx, wait)

@@ -24,7 +24,7 @@ func TestWaitForALongTask(t *testing.T) {
 	h.sql(`UPDATE work_items SET state = 'done', result = '{"n": 3}' WHERE n <> (` + first + `)`)
 	_, err := h.call(patient(h.lead), "task_status", map[string]any{"task_id": task, "wait_seconds": 60, "detail": true,
 		"limit": 2})
-	kept, ok := errors.AsType[Later](err)
+	kept, ok := errors.AsType[ErrPending](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "the oldest is not done")
 	h.sql(`UPDATE work_items SET state = 'done' WHERE n = (` + first + `)`)

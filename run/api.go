@@ -130,7 +130,7 @@ type conversation struct {
 // its tool calls came to.
 type turn struct {
 	user    string
-	said    *reply
+	answer  *reply
 	results []toolResult
 }
 
@@ -162,7 +162,7 @@ type talk struct {
 	model, system string
 	turns         []turn
 	tools         []toolSpec
-	shape         rung            // of a reply without tools
+	shape         step            // of a reply without tools
 	schema        json.RawMessage // that it has to fit
 	maxOutput     int
 }

@@ -89,9 +89,9 @@ func (chatWire) request(t talk) ([]byte, error) {
 		if one.user != "" {
 			r.Messages = append(r.Messages, chatMessage{Role: "user", Content: one.user})
 		}
-		if one.said != nil {
-			m := chatMessage{Role: "assistant", Content: one.said.text}
-			for _, c := range one.said.calls {
+		if one.answer != nil {
+			m := chatMessage{Role: "assistant", Content: one.answer.text}
+			for _, c := range one.answer.calls {
 				m.Calls = append(m.Calls, chatCall{ID: c.id, Type: "function",
 					Function: chatFunction{c.name, string(c.input)}})
 			}

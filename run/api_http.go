@@ -163,7 +163,7 @@ const statusOverloaded = 529
 // refused words a status that is none of success.
 func (a *API) refused(resp *http.Response) *failure {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) //nolint:errcheck // its status says enough
-	said := fmt.Sprintf("%s answers %d: %s", a.to.Host, resp.StatusCode, a.complaint(raw))
+	text := fmt.Sprintf("%s answers %d: %s", a.to.Host, resp.StatusCode, a.complaint(raw))
 	f := &failure{status: resp.StatusCode, after: endpoint.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	kind := Crashed
 	switch status := resp.StatusCode; {
@@ -176,7 +176,7 @@ func (a *API) refused(resp *http.Response) *failure {
 	case status == http.StatusNotFound, status/100 == 3:
 		kind = NoStart // the address or the model is wrong
 	}
-	f.fault = faultf(kind, "%s", said)
+	f.fault = faultf(kind, "%s", text)
 	if kind == Limit && f.after > 0 {
 		f.fault.Until = time.Now().Add(f.after)
 	}

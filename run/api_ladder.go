@@ -15,10 +15,10 @@ import (
 
 // rung is a way to have a server keep a reply to a schema, the strictest first. Whatever
 // the way, the reply is held against the schema here.
-type rung int
+type step int
 
 const (
-	strictly rung = iota // the server holds the model to the schema
+	strictly step = iota // the server holds the model to the schema
 	asObject             // to a JSON object, or to one tool
 	inWords              // nobody does: the schema is in the prompt
 	freely               // no schema: the model has tools
@@ -27,17 +27,17 @@ const (
 // ladder remembers of an endpoint and its model how far down the ways it takes begin.
 type ladder struct {
 	mu sync.Mutex
-	at rung
+	at step
 }
 
-func (l *ladder) rung() rung {
+func (l *ladder) step() step {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at
 }
 
 // down notes that a way and those above it are of no use.
-func (l *ladder) down(to rung) rung {
+func (l *ladder) down(to step) step {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.at = min(max(l.at, to), inWords)
@@ -50,7 +50,7 @@ const maxRepairs = 2
 // judge asks for a structured answer without tools. A server that refuses a way to ask for
 // it is asked in the next one; one whose answer does not fit has ignored the schema.
 func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
-	at := c.ladder.rung()
+	at := c.ladder.step()
 	c.turns = []turn{{user: c.asked(at)}}
 	for repairs := 0; ; {
 		r, f := c.say(ctx, c.judging(at))
@@ -68,7 +68,7 @@ func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 				text = string(call.input)
 			}
 		}
-		answer, wrong := c.fits(text)
+		answer, wrong := c.parse(text)
 		if wrong == "" {
 			return answer, nil
 		}
@@ -77,19 +77,19 @@ func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 				c.Key.Hide(text))
 		}
 		at = c.ladder.down(inWords)
-		c.turns = []turn{{user: c.asked(at)}, {said: &reply{text: text}}, {user: "That " + wrong +
+		c.turns = []turn{{user: c.asked(at)}, {answer: &reply{text: text}}, {user: "That " + wrong +
 			"\nAnswer again with one JSON object and nothing else."}}
 	}
 }
 
 // judging is a request for a structured answer.
-func (c *conversation) judging(at rung) talk {
+func (c *conversation) judging(at step) talk {
 	return talk{system: strings.ReplaceAll(c.order.System, "with StructuredOutput", "as one JSON object"), shape: at,
 		schema: c.order.Schema}
 }
 
 // asked is the prompt with what the server is not told of the schema.
-func (c *conversation) asked(at rung) string {
+func (c *conversation) asked(at step) string {
 	if at == strictly || at == asObject && c.Kind == Messages { // there it is the input of a tool
 		return c.order.Prompt
 	}
@@ -99,7 +99,7 @@ func (c *conversation) asked(at rung) string {
 
 // fits finds the one object of a text that fits the schema, among prose and thoughts; wrong
 // words why there is none.
-func (c *conversation) fits(text string) (answer json.RawMessage, wrong string) {
+func (c *conversation) parse(text string) (answer json.RawMessage, wrong string) {
 	found := pipeline.Objects(text)
 	var fit []json.RawMessage
 	var nearest []schemas.Violation

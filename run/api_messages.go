@@ -92,10 +92,10 @@ func (messagesWire) request(t talk) ([]byte, error) {
 		m := messagesMessage{Role: "user"}
 		var blocks []messagesBlock
 		switch {
-		case one.said != nil:
-			m.Role, m.Content = "assistant", one.said.raw
-			if m.Content == nil && one.said.text != "" {
-				blocks = []messagesBlock{{Type: "text", Text: one.said.text}}
+		case one.answer != nil:
+			m.Role, m.Content = "assistant", one.answer.raw
+			if m.Content == nil && one.answer.text != "" {
+				blocks = []messagesBlock{{Type: "text", Text: one.answer.text}}
 			}
 		case one.user != "":
 			blocks = []messagesBlock{{Type: "text", Text: one.user}}

@@ -81,9 +81,9 @@ func (responsesWire) request(t talk) ([]byte, error) {
 	}
 	for _, one := range t.turns {
 		say("user", "input_text", one.user)
-		if one.said != nil {
-			say("assistant", "output_text", one.said.text)
-			for _, c := range one.said.calls {
+		if one.answer != nil {
+			say("assistant", "output_text", one.answer.text)
+			for _, c := range one.answer.calls {
 				r.Input = append(r.Input, responsesItem{Type: "function_call", CallID: c.id, Name: c.name,
 					Arguments: string(c.input)})
 			}

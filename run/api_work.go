@@ -23,7 +23,7 @@ func (c *conversation) work(ctx context.Context) (json.RawMessage, error) {
 		}
 		next := turn{}
 		if len(r.calls) == 0 {
-			if answer, wrong := c.fits(r.text); wrong == "" {
+			if answer, wrong := c.parse(r.text); wrong == "" {
 				return answer, nil
 			}
 			if nudges++; nudges > maxNudges {
@@ -39,7 +39,7 @@ func (c *conversation) work(ctx context.Context) (json.RawMessage, error) {
 			return answer, err
 		}
 		next.results = results
-		c.turns = append(c.turns, turn{said: &r}, next)
+		c.turns = append(c.turns, turn{answer: &r}, next)
 	}
 	return nil, faultf(NoAnswer, "it was not done after %d replies", c.order.Limits.Turns)
 }
@@ -55,7 +55,7 @@ func (c *conversation) carryOut(ctx context.Context, calls []toolCall) (answer j
 	err error) {
 	for _, call := range calls {
 		if call.name == answerTool {
-			given, wrong := c.fits(string(call.input))
+			given, wrong := c.parse(string(call.input))
 			if answer = given; wrong != "" {
 				results = append(results, toolResult{call.id, "This report " + wrong, true})
 			}

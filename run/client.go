@@ -130,8 +130,8 @@ func faultf(kind FaultKind, format string, args ...any) *Fault {
 // faultMarks are words by which clients say why a turn failed, in the order they are
 // looked for.
 var faultMarks = []struct {
-	kind  FaultKind
-	marks []string
+	kind   FaultKind
+	traces []string
 }{
 	{Limit, []string{"usage limit", "rate limit", "429", "quota", "try again later"}},
 	{Unpaid, []string{"401", "403", "not logged in", "login", "api key not valid", "auth method"}},
@@ -141,7 +141,7 @@ var faultMarks = []struct {
 // clientFault reads why a client's turn failed, of one that says it in words alone.
 func clientFault(message string) *Fault {
 	for _, one := range faultMarks {
-		for _, mark := range one.marks {
+		for _, mark := range one.traces {
 			if strings.Contains(strings.ToLower(message), mark) {
 				return faultf(one.kind, "%s", message)
 			}

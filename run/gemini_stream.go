@@ -16,7 +16,7 @@ import (
 type geminiStream struct {
 	dir, payer string
 	model      string
-	said       strings.Builder   // since the last tool call
+	text       strings.Builder   // since the last tool call
 	failed     string            // the last error it told
 	open       map[string]string // calls without a result so far: id → tool
 }
@@ -57,14 +57,14 @@ func (s *geminiStream) read(line []byte, at time.Time) ([]Event, error) {
 		return []Event{{Kind: Began, At: at, Model: l.Model, Payer: s.payer}}, nil
 	case "message":
 		if l.Role == "assistant" && l.Content != "" {
-			s.said.WriteString(l.Content)
+			s.text.WriteString(l.Content)
 			return []Event{{Kind: Said, At: at, Text: l.Content}}, nil
 		}
 	case "tool_use":
 		if s.open == nil {
 			s.open = map[string]string{}
 		}
-		s.said.Reset()
+		s.text.Reset()
 		tool, input := s.call(l)
 		s.open[l.ToolID] = tool
 		return []Event{{Kind: Called, At: at, ID: l.ToolID, Tool: tool, Input: input}}, nil
@@ -155,8 +155,8 @@ func (s *geminiStream) result(l geminiLine, at time.Time) Event {
 	case l.Status != "success":
 		e.Fault = clientFault(message)
 	default:
-		if e.Answer = objectIn(s.said.String()); e.Answer == nil {
-			e.Fault = faultf(NoAnswer, "its last message is no JSON object: %s", s.said.String())
+		if e.Answer = objectIn(s.text.String()); e.Answer == nil {
+			e.Fault = faultf(NoAnswer, "its last message is no JSON object: %s", s.text.String())
 		}
 	}
 	return e

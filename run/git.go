@@ -67,10 +67,10 @@ func (g git) line(ctx context.Context, args ...string) (string, error) {
 type gitError struct {
 	command string
 	err     error
-	said    string
+	output  string
 }
 
-func (e *gitError) Error() string { return fmt.Sprintf("git %s: %v: %s", e.command, e.err, e.said) }
+func (e *gitError) Error() string { return fmt.Sprintf("git %s: %v: %s", e.command, e.err, e.output) }
 func (e *gitError) Unwrap() error { return e.err }
 
 // exitOf is the exit code of a command that failed, -1 if it was not that.

@@ -47,7 +47,7 @@ func (c *conversation) first(role schemas.PipelineRole) (list []talk) {
 		t.turns = []turn{{user: c.order.Prompt}}
 		return []talk{t}
 	}
-	for _, at := range []rung{strictly, asObject, inWords} {
+	for _, at := range []step{strictly, asObject, inWords} {
 		t := c.judging(at)
 		t.turns = []turn{{user: c.asked(at)}}
 		list = append(list, t)

@@ -25,15 +25,15 @@ func plainSchema(c *work.Claimed) json.RawMessage {
 // deliverPlain reports plain work: the result as its answer schema has it, and in the note
 // the branch on which the node put what was changed.
 func (s *seat) deliverPlain(ctx context.Context, w *Worktree, structured json.RawMessage) error {
-	var said outcome
-	if err := json.Unmarshal(structured, &said); err != nil {
+	var result outcome
+	if err := json.Unmarshal(structured, &result); err != nil {
 		return faultf(NoAnswer, "its answer cannot be read: %v", err)
 	}
 	commit, err := s.commit(ctx, w)
 	if err != nil {
 		return err
 	}
-	note := schemas.Shorten(said.Note, maxClaim)
+	note := schemas.Shorten(result.Note, maxClaim)
 	if commit == w.Base {
 		err = s.Repo.Discard(ctx, s.Task) // there is nothing on the branch
 	} else if err = s.Repo.Merge(ctx, s.Task, commit, message(s.about, s.Task, s.agent.Name)); err == nil {
@@ -42,8 +42,8 @@ func (s *seat) deliverPlain(ctx context.Context, w *Worktree, structured json.Ra
 	if err != nil {
 		return err
 	}
-	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: said.Result, Note: note}
-	if said.Outcome != work.Done {
+	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: result.Result, Note: note}
+	if result.Outcome != work.Done {
 		r.Outcome = work.Failed
 	}
 	err = s.Node.Report(ctx, s.agent, r)

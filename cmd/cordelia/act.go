@@ -15,10 +15,10 @@ import (
 // acting is the open node and who acts on it.
 type acting struct {
 	*app
-	node   *ops.Service
-	ring   *node.Keyring
-	caller ops.Caller
-	as     string // a descendant the caller acts as
+	node    *ops.Service
+	keyring *node.Keyring
+	caller  ops.Caller
+	as      string // a descendant the caller acts as
 }
 
 // asFlag is the flag, with a space before it, that has the next command act as this one.
@@ -39,8 +39,8 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 		return err
 	}
 	defer closing(n, &err)
-	who := &acting{app: a, node: n, ring: n.Keyring(a.askPassphrase)}
-	defer who.ring.Close()
+	who := &acting{app: a, node: n, keyring: n.Keyring(a.askPassphrase)}
+	defer who.keyring.Close()
 	if as != "" {
 		file, err := n.OpenIdentity(ctx, as)
 		if err == nil {
@@ -55,7 +55,7 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 		}
 		who.as = as
 	}
-	if who.caller, err = n.Person(ctx, who.ring, terminalSession()); err != nil {
+	if who.caller, err = n.Person(ctx, who.keyring, terminalSession()); err != nil {
 		return err
 	}
 	return f(who)

@@ -14,14 +14,14 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	move := func(action schemas.Trigger, short string) *cobra.Command {
-		return twin{
+		return command{
 			op: "agent_lifecycle", use: string(action) + " AGENT", short: short, takes: []string{"agent"},
 			fixed: map[string]any{"action": action}, show: shown(showMove),
 			example: fmt.Sprintf("cordelia agent %s researcher", action),
 		}.command(a)
 	}
 	return group("agent", "Register agents, see them, set their rights, end them",
-		twin{
+		command{
 			op: "agent_register", use: "register", short: "Register an agent under yourself",
 			long: `Register an agent under yourself, or with --as under an agent of yours. Its key
 is kept on this machine, and sealed to its parent in the database.`,
@@ -30,16 +30,16 @@ is kept on this machine, and sealed to its parent in the database.`,
 			hide:    []string{"parent_entity_id"},
 			fill:    nameTwice, show: shown(showRegistered), after: sayNamesakes,
 		}.command(a),
-		twin{
+		command{
 			op: "agent_list", use: "list", short: "List the agents below you",
 			example: "cordelia agent list --include-ended", hide: []string{"agent"}, show: shown(showAgents),
 		}.command(a),
-		twin{
+		command{
 			op: "agent_list", use: "show AGENT", short: "Show one agent with its rights", takes: []string{"agent"},
 			example: "cordelia agent show researcher",
 			hide:    []string{"status", "include_ended", "limit", "cursor"}, show: shown(showAgent),
 		}.command(a),
-		twin{
+		command{
 			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights",
 			takes: []string{"agent"},
 			long: `Show an agent's rights or, with flags, change them. A change takes effect at
@@ -50,7 +50,7 @@ once, for the agent and everyone below it. --tools takes names apart by commas:
 			names: map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
 			fill:  splitTools, show: shown(showRights),
 		}.command(a),
-		twin{
+		command{
 			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days",
 			takes:   []string{"agent"},
 			example: "cordelia agent deactivate researcher --reason 'task done'", show: shown(showMove),

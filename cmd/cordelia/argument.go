@@ -60,7 +60,7 @@ type value struct {
 	list   []string
 	whole  int64
 	number float64
-	truth  bool
+	isBool bool
 }
 
 // flag adds the argument's flag to cmd.
@@ -77,7 +77,7 @@ func (g argument) flag(cmd *cobra.Command, name string) *value {
 	case numberKind:
 		f.Float64Var(&v.number, name, 0, help)
 	case truthKind:
-		f.BoolVar(&v.truth, name, false, help)
+		f.BoolVar(&v.isBool, name, false, help)
 	case listKind:
 		f.StringArrayVar(&v.list, name, nil, help+" (repeatable)")
 	case jsonKind:
@@ -100,7 +100,7 @@ func (v *value) read(a *app) (any, error) {
 	case numberKind:
 		return v.number, nil
 	case truthKind:
-		return v.truth, nil
+		return v.isBool, nil
 	case listKind:
 		if len(v.list) == 1 && v.list[0] == "" {
 			return []string{}, nil // --groups "" empties the list

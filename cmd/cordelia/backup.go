@@ -28,7 +28,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				done := a.progress("copying and verifying")
-				report, err := w.node.Backup(cmd.Context(), w.caller.Principal, w.ring, words[0])
+				report, err := w.node.Backup(cmd.Context(), w.caller.Principal, w.keyring, words[0])
 				done()
 				if err != nil {
 					return err

@@ -50,10 +50,10 @@ func misunderstood(root *cobra.Command, err error) error {
 	if _, ok := errors.AsType[*schemas.Error](err); ok {
 		return err
 	}
-	said, _, _ := strings.Cut(err.Error(), "\n")
-	refusal := schemas.Invalidf("%s", said).Try("run: %s --help", root.CommandPath())
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	refusal := schemas.Invalidf("%s", message).Try("run: %s --help", root.CommandPath())
 	var word string
-	if n, _ := fmt.Sscanf(said, "unknown command %q for", &word); n == 1 {
+	if n, _ := fmt.Sscanf(message, "unknown command %q for", &word); n == 1 {
 		if near := root.SuggestionsFor(word); len(near) > 0 {
 			refusal = refusal.Expecting("%s", strings.Join(near, " or "))
 		}
@@ -82,7 +82,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 }
 
 // worded names flags and words where a refusal names arguments of the operation.
-func (t twin) worded(cmd *cobra.Command, known map[string]argument, err error) error {
+func (t command) worded(cmd *cobra.Command, known map[string]argument, err error) error {
 	e, ok := errors.AsType[*schemas.Error](err)
 	if !ok || e.Code != schemas.CodeInvalid || len(e.Violations) == 0 {
 		return err
@@ -106,7 +106,7 @@ func (t twin) worded(cmd *cobra.Command, known map[string]argument, err error) e
 }
 
 // givenAs is how an argument is given: as a flag, or as a word at its place.
-func (t twin) givenAs(name string) string {
+func (t command) givenAs(name string) string {
 	if t.free(name) {
 		return "--" + t.flagName(name)
 	}

@@ -81,10 +81,10 @@ func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []st
 		return nil, alone
 	}
 	defer n.Close() //nolint:errcheck // nothing was written
-	ring := n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })
-	w := &acting{app: a, node: n, ring: ring}
-	defer w.ring.Close()
-	if w.caller, err = n.Person(cmd.Context(), w.ring, terminalSession()); err != nil {
+	keyring := n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })
+	w := &acting{app: a, node: n, keyring: keyring}
+	defer w.keyring.Close()
+	if w.caller, err = n.Person(cmd.Context(), w.keyring, terminalSession()); err != nil {
 		return nil, alone
 	}
 	list, err := c(cmd.Context(), w)
@@ -215,7 +215,7 @@ func completeReviews(ctx context.Context, w *acting) (list []string, err error) 
 }
 
 // completeTwin has the shell complete the words and flags of a command of an operation.
-func (a *app) completeTwin(cmd *cobra.Command, t twin, known map[string]argument) {
+func (a *app) completeTwin(cmd *cobra.Command, t command, known map[string]argument) {
 	a.completeWords(cmd, t.takes)
 	argumentOf := map[string]string{"as": "as"}
 	for name := range known {

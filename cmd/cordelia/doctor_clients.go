@@ -237,8 +237,8 @@ func discover(ctx context.Context, e clientsettings.Entry) (took time.Duration, 
 	cmd := exec.CommandContext(ctx, e.Command, e.Args...)
 	cmd.Stdin = strings.NewReader(discoverRequest) // and then its end, on which a server ends
 	cmd.WaitDelay = time.Second
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return 0, err
@@ -257,7 +257,7 @@ func discover(ctx context.Context, e clientsettings.Entry) (took time.Duration, 
 	if json.Unmarshal(line, &answer) == nil && answer.ID == "doctor" && len(answer.Result) > 0 {
 		return took, nil
 	}
-	last := strings.TrimSpace(said.String())
+	last := strings.TrimSpace(stderr.String())
 	if i := strings.LastIndexByte(last, '\n'); i >= 0 {
 		last = last[i+1:]
 	}

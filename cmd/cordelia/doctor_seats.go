@@ -59,14 +59,14 @@ func tried(ctx context.Context, client runner.Client) finding {
 	f := finding{Check: "seats: " + client.Name(), Verdict: fine}
 	began := time.Now()
 	answer, err := client.Ask(ctx, seatTrial, func(runner.Event) {})
-	var said struct {
+	var trial struct {
 		Word string `json:"word"`
 	}
-	if err == nil && (json.Unmarshal(answer.Structured, &said) != nil || said.Word == "") {
+	if err == nil && (json.Unmarshal(answer.Structured, &trial) != nil || trial.Word == "") {
 		err = fmt.Errorf("its answer is none of the schema: %.100s", answer.Structured)
 	}
 	if err == nil {
-		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", clean(said.Word),
+		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", clean(trial.Word),
 			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage), orUnknown(answer.Model),
 			orUnknown(answer.Payer))
 		return f

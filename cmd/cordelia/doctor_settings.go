@@ -62,10 +62,10 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 
 // checkFolders tells what agents can have looked at, and run, on this machine.
 func (x *examination) checkFolders(s config.Settings) {
-	const what, mend = "machine checks", "check_roots in config.json"
+	const what, cure = "machine checks", "check_roots in config.json"
 	if len(s.CheckRoots) == 0 {
 		if s.Checks.Commands {
-			x.report(what, warning, "name folders in "+mend+", or take checks.commands out",
+			x.report(what, warning, "name folders in "+cure+", or take checks.commands out",
 				"commands are allowed, and no folder is named that they could run in")
 		}
 		return
@@ -76,10 +76,10 @@ func (x *examination) checkFolders(s config.Settings) {
 		within, err := filepath.Rel(root, x.home)
 		switch {
 		case missing != nil || !info.IsDir():
-			x.report(what, warning, "make it, or take it out of "+mend, "%s is no folder, so no check can be made",
+			x.report(what, warning, "make it, or take it out of "+cure, "%s is no folder, so no check can be made",
 				root)
 		case err == nil && filepath.IsLocal(within):
-			x.report(what, warning, "name the folders of projects in "+mend,
+			x.report(what, warning, "name the folders of projects in "+cure,
 				"the home folder lies in %s, so checks reach its keys", root)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 
 func (a *app) eventsCommand() *cobra.Command {
 	return group("events", "Read what happened, and choose what reaches you",
-		twin{
+		command{
 			op: "events_poll", use: "poll", short: "Read unread events, oldest first",
 			example: "cordelia events poll --as researcher --peek", show: shown(showEvents), learns: true,
 		}.command(a),
-		twin{
+		command{
 			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]",
 			short: "Choose which events reach you",
 			long: `Choose which events reach you. EVENTS is JSON: a list of {"event": …, "group": …}.

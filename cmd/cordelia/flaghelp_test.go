@@ -14,7 +14,7 @@ import (
 func TestFlagHelp(t *testing.T) {
 	a := &app{}
 	a.rootCommand(nil)
-	for _, s := range a.said {
+	for _, s := range a.opCommands {
 		for name, arg := range s.known {
 			if s.free(name) {
 				require.NotEmpty(t, arg.help, "%s: --%s", s.cmd.CommandPath(), s.flagName(name))

@@ -14,8 +14,8 @@ import (
 )
 
 // said is a twin as a command, for texts that name its operation.
-type said struct {
-	twin
+type opCommand struct {
+	command
 	known map[string]argument
 	cmd   *cobra.Command
 }
@@ -89,14 +89,14 @@ func arguments(text string, into map[string]json.RawMessage) (rest string) {
 // command words a call of an operation for a terminal: by the first of its commands
 // that takes what is given. bare asks for one that takes no words.
 func (a *app) command(op string, given map[string]json.RawMessage, bare bool) string {
-	of := slices.Collect(func(yield func(said) bool) {
-		for _, s := range a.said {
+	of := slices.Collect(func(yield func(opCommand) bool) {
+		for _, s := range a.opCommands {
 			if s.op == op && !yield(s) {
 				return
 			}
 		}
 	})
-	at := slices.IndexFunc(of, func(s said) bool { return s.fits(given) && (!bare || len(s.takes) == 0) })
+	at := slices.IndexFunc(of, func(s opCommand) bool { return s.takesAll(given) && (!bare || len(s.takes) == 0) })
 	switch {
 	case at < 0:
 		return op
@@ -107,7 +107,7 @@ func (a *app) command(op string, given map[string]json.RawMessage, bare bool) st
 }
 
 // fits reports whether a command takes what is given.
-func (s said) fits(given map[string]json.RawMessage) bool {
+func (s opCommand) takesAll(given map[string]json.RawMessage) bool {
 	for name, value := range s.fixed {
 		fixed, err := json.Marshal(value)
 		if err != nil || given[name] != nil && !bytes.Equal(given[name], fixed) {
@@ -123,7 +123,7 @@ func (s said) fits(given map[string]json.RawMessage) bool {
 }
 
 // words is the command with what is given as words and flags.
-func (s said) words(given map[string]json.RawMessage) string {
+func (s opCommand) words(given map[string]json.RawMessage) string {
 	line := []string{s.cmd.CommandPath()}
 	for i, name := range s.takes {
 		value := given[strings.TrimSuffix(name, "?")]

@@ -49,31 +49,31 @@ const asVariable = "CORDELIA_AS"
 func (a *app) hook(ctx context.Context, as string) {
 	ctx, stop := context.WithTimeout(ctx, hooks.Patience)
 	defer stop()
-	said := make(chan []byte, 1)
+	answers := make(chan []byte, 1)
 	// The database, the disk or whoever writes stdin may keep us longer than the client
 	// should wait.
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
 				slog.Debug("hook", "panic", v)
-				said <- nil
+				answers <- nil
 			}
 		}()
 		answer, err := a.hookAnswer(ctx, as)
 		if err != nil {
 			slog.Debug("hook", "err", err)
 		}
-		said <- answer
+		answers <- answer
 	}()
 	select {
-	case answer := <-said:
+	case answer := <-answers:
 		a.out.Write(answer) //nolint:errcheck // the client is gone
 	case <-ctx.Done():
 	}
 }
 
 // hookAnswer is what to print: nothing, or one line of JSON.
-func (a *app) hookAnswer(ctx context.Context, as string) (said []byte, err error) {
+func (a *app) hookAnswer(ctx context.Context, as string) (printed []byte, err error) {
 	raw, err := io.ReadAll(io.LimitReader(a.in, hookLimit))
 	if err != nil {
 		return nil, fmt.Errorf("read stdin: %w", err)

@@ -82,7 +82,7 @@ the agent's key file, so that its own process can run here.`,
 				if err != nil {
 					return err
 				}
-				done, err := w.node.UnwrapKey(cmd.Context(), w.ring, id)
+				done, err := w.node.UnwrapKey(cmd.Context(), w.keyring, id)
 				if err != nil {
 					return err
 				}
@@ -139,7 +139,7 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 				if len(words) > 0 {
 					ref = words[0]
 				}
-				done, err := w.node.RotateKey(cmd.Context(), w.caller.Principal, w.ring, ref, reason)
+				done, err := w.node.RotateKey(cmd.Context(), w.caller.Principal, w.keyring, ref, reason)
 				if err != nil {
 					return err
 				}

@@ -30,7 +30,7 @@ have one, replace the key itself: cordelia key rotate.`,
 					return err
 				}
 				defer clear(passphrase)
-				path, err := w.node.ProtectKey(cmd.Context(), w.caller.Principal, w.ring, passphrase)
+				path, err := w.node.ProtectKey(cmd.Context(), w.caller.Principal, w.keyring, passphrase)
 				if err != nil {
 					return err
 				}

@@ -95,7 +95,7 @@ type app struct {
 	passphraseFile *os.File           // of passphraseFD
 	begun          bool               // the command line was understood
 	as             string             // whom the command acts as, "" for the person
-	said           []said             // the commands that call operations
+	opCommands     []opCommand        // the commands that call operations
 	known          map[string]string  // names of agents by id, "" for those that may not be named here
 	tune           func(*node.Config) // changes how the node is opened, nil = nothing
 	parents        map[string]string  // of those agents, by id

@@ -12,21 +12,21 @@ import (
 
 func (a *app) memoryCommand() *cobra.Command {
 	return group("memory", "Search, read, write and share what agents remember",
-		twin{
+		command{
 			op: "memory_search", use: "search [WORDS…]", short: "Find items by their words; without words, the newest",
 			takes: []string{"query?"}, example: "cordelia memory search retry backoff --group team",
 			names: map[string]string{"tags": "tag"}, show: shown(showFound),
 		}.command(a),
-		twin{
+		command{
 			op: "memory_search", use: "list", short: "List items, the newest first", hide: []string{"query"},
 			example: "cordelia memory list --group team --type learning",
 			names:   map[string]string{"tags": "tag"}, show: shown(showFound),
 		}.command(a),
-		twin{
+		command{
 			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
 			example: "cordelia memory read 1cd21f84 --history", show: shown(showItems), learns: true,
 		}.command(a),
-		twin{
+		command{
 			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item",
 			takes: []string{"data?"},
 			long: `Remember something: yours alone unless --group or --visibility say otherwise.
@@ -39,12 +39,12 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
   cordelia memory write --type entity '{"type":"project","name":"parser","summary":"…"}'`,
 			prose: insight, show: shown(showWritten),
 		}.command(a),
-		twin{
+		command{
 			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good",
 			takes:   []string{"id"},
 			example: "cordelia memory delete 1cd21f84 --mode undo", show: shown(showDeleted),
 		}.command(a),
-		twin{
+		command{
 			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group",
 			takes:   []string{"id", "group"},
 			example: "cordelia memory share 1cd21f84 team", show: shown(showWritten),
@@ -61,11 +61,11 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 
 func (a *app) memoryHotCommand() *cobra.Command {
 	return group("hot", "The context one entity always has before it (L1)",
-		twin{
+		command{
 			op: "memory_read_hot", use: "show [ENTITY]", short: "Show a context", takes: []string{"entity?"},
 			example: "cordelia memory hot show researcher --section active", show: shown(showHot),
 		}.command(a),
-		twin{
+		command{
 			op: "memory_write_hot", use: "patch DATA", short: "Merge into your context; null deletes (RFC 7396)",
 			takes:   []string{"data"},
 			fixed:   map[string]any{"operation": "patch"},
@@ -76,7 +76,7 @@ func (a *app) memoryHotCommand() *cobra.Command {
 }
 
 func (a *app) memorySessionCommand() *cobra.Command {
-	return twin{
+	return command{
 		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session",
 		takes:   []string{"action"},
 		example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",

@@ -10,7 +10,7 @@ import (
 
 func (a *app) memoryGroupCommand() *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
-		return twin{
+		return command{
 			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,
 			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups),
 			learns: true,

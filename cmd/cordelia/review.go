@@ -13,18 +13,18 @@ import (
 
 func (a *app) reviewCommand() *cobra.Command {
 	cmd := group("review", "Decide what waits for you: memories agents brought back, held results",
-		twin{
+		command{
 			op: "review_list", use: "list", short: "List what waits for your decision", hide: []string{"ids"},
 			example: "cordelia review list --limit 50", show: shown(showReviews),
 		}.command(a),
-		twin{
+		command{
 			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes",
 			takes: []string{"ids"},
 			hide:  []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
 		}.command(a),
 		a.approveCommand(),
 		a.rejectCommand(),
-		twin{
+		command{
 			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back",
 			fixed: map[string]any{"action": "submit"},
 			hide:  []string{"nonce", "expires", "signature", "staging"}, show: shown(showReturned),
@@ -33,7 +33,7 @@ its chain stands, and what is new. --memories is JSON, the name of a file with i
 or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "source"}]`,
 			example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
 		}.command(a),
-		twin{
+		command{
 			op: "reintegrate", use: "withdraw STAGING", short: "Take back what an agent handed in and nobody decided",
 			takes:   []string{"staging"},
 			fixed:   map[string]any{"action": "withdraw"},

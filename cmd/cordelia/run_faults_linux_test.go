@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,6 +122,6 @@ func TestRunSurvivesManyKills(t *testing.T) {
 	require.Zero(t, code, out)
 	h.accepted(task)
 	merges := strings.Count(h.git("log", "--format=%s", "main..cordelia/"+task), "keep the rows in keep.sh\n")
-	t.Log(fmt.Sprintf("%d kills of the runner; accepted", kills))
+	t.Logf("%d kills of the runner; accepted", kills)
 	require.LessOrEqual(t, merges, 2, "a commit and at most a merge of it")
 }

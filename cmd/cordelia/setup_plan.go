@@ -164,13 +164,13 @@ func (p *setupPlan) entry(userHome string) clientsettings.Entry {
 // planClients prepares every settings file, or refuses with all that stands in
 // the way.
 func (p *setupPlan) planClients(m clientsettings.Machine) error {
-	picked, err := p.pick(m)
+	chosen, err := p.pick(m)
 	if err != nil {
 		return err
 	}
 	var refused []schemas.Violation
 	code, hint := schemas.CodeInvalid, schemas.Hint(nil)
-	for _, c := range picked {
+	for _, c := range chosen {
 		plan := p.planClient
 		if c.Plugin != "" {
 			plan = p.planPlugin
@@ -190,7 +190,7 @@ func (p *setupPlan) planClients(m clientsettings.Machine) error {
 		refusal.Hint = hint
 		return refusal
 	}
-	if len(picked) == 0 {
+	if len(chosen) == 0 {
 		p.notes = append(p.notes, "No client was found. When you have one, run setup again, or name it: --client "+
 			"claude-code")
 	}

@@ -13,7 +13,7 @@ func (a *app) swarmCommand() *cobra.Command {
 	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture",
 		"dry_run"}
 	return group("swarm", "Agents that work together on one goal",
-		twin{
+		command{
 			op: "swarm_create", use: "create GOAL…",
 			short: "Make a swarm: its agents, the group they share, their first work", takes: []string{"goal"},
 			hide: []string{"add_to", "group_id"}, names: map[string]string{"coordinator_agent_id": "coordinator"},
@@ -27,21 +27,21 @@ func (a *app) swarmCommand() *cobra.Command {
     --agents '[{"slot": "lead", "work": ["Plan the survey"]}, {"slot": "researcher", "count": 3}]'`,
 			show: shown(showSwarmMade),
 		}.command(a),
-		twin{
+		command{
 			op: "swarm_status", use: "status SWARM", short: "Show how a swarm stands", takes: []string{"swarm_id"},
 			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),
 		}.command(a),
-		twin{
+		command{
 			op: "swarm_status", use: "list", short: "List the swarms you see, those that run first",
 			hide:    []string{"swarm_id", "detail"},
 			example: "cordelia swarm list", show: shown(showSwarms),
 		}.command(a),
-		twin{
+		command{
 			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller",
 			takes: []string{"add_to"}, hide: rest,
 			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 --agents '[{"slot": "researcher", "count": 2}]'`, show: shown(showSwarmMade),
 		}.command(a),
-		twin{
+		command{
 			op: "swarm_disband", use: "disband SWARM",
 			short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
 			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team",

@@ -13,7 +13,7 @@ import (
 
 func (a *app) taskCommand() *cobra.Command {
 	return group("task", "Work that agents claim, hold for a time and report",
-		twin{
+		command{
 			op: "task_submit", use: "submit [INTENT…]",
 			short: "Submit a task, or offer work to a group or to your agents", takes: []string{"intent?"},
 			hide: []string{"retry", "answers"}, names: map[string]string{"task_id": "answer"}, fill: fillSubmit,
@@ -32,35 +32,35 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
   cordelia task submit --items plan.json`,
 			show: shown(showSubmitted), ends: abandoned,
 		}.command(a),
-		twin{
+		command{
 			op: "task_claim", use: "claim", short: "Take the next item, or get back the one you hold",
 			example: "cordelia task claim --as researcher --wait-seconds 30", show: shown(showClaimed),
 		}.command(a),
-		twin{
+		command{
 			op: "task_report", use: "report ID done|failed|released|progress",
 			short:   "Say what became of the item you hold",
 			takes:   []string{"work_id", "outcome"},
 			example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
 			show:    shown(showReported), ends: abandoned,
 		}.command(a),
-		twin{
+		command{
 			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result",
 			takes: []string{"task_id"}, or: "work_id",
 			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail",
 			show: showTask,
 		}.command(a),
 		a.taskWatchCommand(),
-		twin{
+		command{
 			op: "task_status", use: "list", short: "List work you may see, the newest first",
 			hide:  []string{"work_id", "detail"},
 			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: showTasks,
 		}.command(a),
-		twin{
+		command{
 			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item",
 			takes: []string{"task_id"}, or: "work_id",
 			example: "cordelia task cancel 1cd21f84", show: shown(showCancelled),
 		}.command(a),
-		twin{
+		command{
 			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue",
 			takes: []string{"retry"},
 			hide: []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans",

@@ -10,12 +10,12 @@ import (
 
 func (a *app) trustCommand() *cobra.Command {
 	return group("trust", "How reliable agents proved, and what follows from it",
-		twin{
+		command{
 			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability",
 			takes:   []string{"agent"},
 			example: "cordelia trust show researcher", show: shown(showTrust), learns: true,
 		}.command(a),
-		twin{
+		command{
 			op: "trust_assess", use: "assess [ID] [right|wrong]",
 			short: "Say that an item proved right or wrong, or how an agent works",
 			takes: []string{"id?", "verdict?"}, show: shown(showAssessed),
@@ -28,7 +28,7 @@ with a capability: a seat, as executor, or a class of tools, as shell.`,
 			example: `cordelia trust assess 1cd21f84 wrong
   cordelia trust assess --agent researcher --capability shell --feedback bad`,
 		}.command(a),
-		twin{
+		command{
 			op: "agent_lifecycle", use: "quarantine AGENT",
 			short: "Hide everything an agent wrote, and what was derived from it", takes: []string{"agent"},
 			fixed: map[string]any{"action": "quarantine"}, show: shown(showQuarantined),
@@ -38,7 +38,7 @@ still read it by its id. No item is changed: lift shows exactly the same again.
 The agent itself goes on; cordelia agent suspend stops it.`,
 			example: "cordelia trust quarantine researcher --reason 'invented sources'",
 		}.command(a),
-		twin{
+		command{
 			op: "agent_lifecycle", use: "lift AGENT", short: "Show again what quarantine hid", takes: []string{"agent"},
 			hide:  []string{"reason"},
 			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher",

@@ -18,7 +18,7 @@ import (
 // twin is a command that calls one operation of the catalogue. Its flags are the
 // operation's arguments, read from the published schema, so that the two faces
 // cannot drift apart; validation and authorization are the operation's own.
-type twin struct {
+type command struct {
 	op      string // name in the catalogue
 	use     string
 	short   string
@@ -39,7 +39,7 @@ type twin struct {
 }
 
 // command renders the twin.
-func (t twin) command(a *app) *cobra.Command {
+func (t command) command(a *app) *cobra.Command {
 	known := argumentsOf(ops.Find(t.op))
 	t.mustFit(known)
 	var as string
@@ -80,12 +80,12 @@ func (t twin) command(a *app) *cobra.Command {
 	}
 	asFlag(cmd, &as)
 	a.completeTwin(cmd, t, known)
-	a.said = append(a.said, said{t, known, cmd})
+	a.opCommands = append(a.opCommands, opCommand{t, known, cmd})
 	return cmd
 }
 
 // call calls the operation.
-func (t twin) call(ctx context.Context, w *acting, in map[string]any) (json.RawMessage, error) {
+func (t command) call(ctx context.Context, w *acting, in map[string]any) (json.RawMessage, error) {
 	answer, err := w.call(ctx, t.op, in)
 	if t.or != "" && errors.Is(err, schemas.ErrNotFound) {
 		in[t.or] = in[t.takes[0]]
@@ -96,7 +96,7 @@ func (t twin) call(ctx context.Context, w *acting, in map[string]any) (json.RawM
 }
 
 // mustFit ends a program whose commands and catalogue have drifted apart.
-func (t twin) mustFit(known map[string]argument) {
+func (t command) mustFit(known map[string]argument) {
 	mentioned := slices.Concat(t.takes, t.hide, sortedKeys(t.fixed), sortedKeys(t.names))
 	if t.or != "" {
 		mentioned = append(mentioned, t.or)
@@ -113,7 +113,7 @@ func asFlag(cmd *cobra.Command, as *string) {
 }
 
 // answer prints what the operation answered.
-func (t twin) answer(a *app, answer json.RawMessage) error {
+func (t command) answer(a *app, answer json.RawMessage) error {
 	if a.asJSON {
 		return a.printJSON(answer)
 	}
@@ -121,7 +121,7 @@ func (t twin) answer(a *app, answer json.RawMessage) error {
 }
 
 // free reports whether an argument is left to a flag.
-func (t twin) free(name string) bool {
+func (t command) free(name string) bool {
 	_, fixed := t.fixed[name]
 	for _, taken := range slices.Concat(t.takes, t.hide) {
 		fixed = fixed || strings.TrimSuffix(taken, "?") == name
@@ -130,7 +130,7 @@ func (t twin) free(name string) bool {
 	return !fixed && name != "as"
 }
 
-func (t twin) flagName(arg string) string {
+func (t command) flagName(arg string) string {
 	if name := t.names[arg]; name != "" {
 		return name
 	}
@@ -139,7 +139,7 @@ func (t twin) flagName(arg string) string {
 
 // positions checks how many words there are: the last argument takes all that
 // remain if it is a list or free text.
-func (t twin) positions() cobra.PositionalArgs {
+func (t command) positions() cobra.PositionalArgs {
 	var required []string
 	for i, name := range t.takes {
 		if !strings.HasSuffix(name, "?") {
@@ -176,7 +176,7 @@ func wants(most int, required ...string) cobra.PositionalArgs {
 func takesRest(use string) bool { return strings.Contains(use, "…") }
 
 // input gathers the arguments of the operation.
-func (t twin) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
+func (t command) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
 	words []string) (map[string]any, error) {
 	in := map[string]any{}
 	for name, v := range t.fixed {

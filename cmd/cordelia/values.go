@@ -36,9 +36,9 @@ func partsOf(raw json.RawMessage) (parts []part, ok bool) {
 func inWords(raw json.RawMessage) string { return wordsOf(raw, false) }
 
 func wordsOf(raw json.RawMessage, inside bool) string {
-	var said string
-	if len(raw) == 0 || json.Unmarshal(raw, &said) == nil {
-		return said
+	var single string
+	if len(raw) == 0 || json.Unmarshal(raw, &single) == nil {
+		return single
 	}
 	var list []json.RawMessage
 	parts, isObject := partsOf(raw)

@@ -46,7 +46,7 @@ type Doc struct {
 }
 
 // Beside notes what stands before and after d.
-func (d *Doc) Beside(prev, next *Doc) {
+func (d *Doc) Adjoin(prev, next *Doc) {
 	d.prev, d.next = prev, next
 	if prev != nil && prev.next == nil {
 		prev.next = d
@@ -77,11 +77,11 @@ func (d *Doc) date() time.Time {
 }
 
 // lender is beside, if it may lend d its words.
-func (d *Doc) lender(beside *Doc) *Doc {
-	if beside == nil || beside.lends(d) < 1 {
+func (d *Doc) lender(neighbour *Doc) *Doc {
+	if neighbour == nil || neighbour.lends(d) < 1 {
 		return nil
 	}
-	return beside
+	return neighbour
 }
 
 // lends is the part of its weight that from keeps and to, weighed by itself, would

@@ -52,7 +52,7 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 			best++
 		}
 	}
-	out, beside, inRow := make([]*Doc, 0, len(docs)), []*Doc(nil), 0
+	out, neighbours, inRow := make([]*Doc, 0, len(docs)), []*Doc(nil), 0
 	add := func(d *Doc) {
 		if len(out)%rowLength == 0 {
 			inRow = 0
@@ -61,20 +61,20 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 	}
 	for _, d := range docs {
 		if d.IsNeighbour() {
-			beside = append(beside, d)
+			neighbours = append(neighbours, d)
 		} else {
 			if q.weightIn(d) >= most {
 				best--
 			}
 			add(d)
 		}
-		for len(beside) > 0 && best == 0 && (inRow < maxNeighbours || len(out)%rowLength == 0) {
-			add(beside[0])
-			beside = beside[1:]
+		for len(neighbours) > 0 && best == 0 && (inRow < maxNeighbours || len(out)%rowLength == 0) {
+			add(neighbours[0])
+			neighbours = neighbours[1:]
 			inRow++
 		}
 	}
-	return append(out, beside[:min(len(beside), max(maxNeighbours-inRow, 0))]...)
+	return append(out, neighbours[:min(len(neighbours), max(maxNeighbours-inRow, 0))]...)
 }
 
 // currentFirst puts, of items of one place that tell different things under the same subject

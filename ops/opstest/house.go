@@ -103,9 +103,9 @@ func (h *House) Worker(name string) ops.Caller {
 // Person is the house's person at the command line.
 func (h *House) Person() ops.Caller {
 	h.T.Helper()
-	ring := h.Node.Keyring(nil)
-	h.T.Cleanup(ring.Close)
-	c, err := h.Node.Person(h.T.Context(), ring, "")
+	keyring := h.Node.Keyring(nil)
+	h.T.Cleanup(keyring.Close)
+	c, err := h.Node.Person(h.T.Context(), keyring, "")
 	require.NoError(h.T, err)
 	return c
 }

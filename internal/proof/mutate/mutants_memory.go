@@ -20,7 +20,7 @@ func memoryMutants() []mutant {
 			"	h.chain = HotChainHash(HotGenesis(h.entity), uint64(h.sessions), content)",
 			"./memory", "TestChainIsVerifiableFromOutside|INV_L1_CHAIN"},
 		{"INV-HIDDEN", "memory/quarantine.go",
-			"if len(r.hidings) == 0 || len(ns) == 0 {",
+			"if len(r.quarantines) == 0 || len(ns) == 0 {",
 			"if len(ns) >= 0 {",
 			"./memory", "INV_HIDDEN"},
 		{"INV-VOICES", "memory/rank/diversify.go",
