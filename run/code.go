@@ -47,3 +47,31 @@ func (s *seat) byCode(ctx context.Context, seen []work.Evidence) (ok bool, err e
 	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
 		Result: raw, Evidence: seen})
 }
+
+// allFail files for a judge that each criterion failed because of something outside of what
+// is judged.
+func (s *seat) allFail(ctx context.Context, why string) error {
+	var in struct {
+		Criteria []schemas.Criterion `json:"criteria"`
+	}
+	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
+		return fmt.Errorf("read the brief of %s: %w", s.view.Role, err)
+	}
+	list := []schemas.JudgedCriterion{}
+	for _, c := range in.Criteria {
+		list = append(list, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail,
+			FailureClass: schemas.Environmental, Evidence: why})
+	}
+	var raw json.RawMessage
+	var err error
+	if s.view.Role == schemas.MetaValidator {
+		raw, err = json.Marshal(schemas.MergeReport{Output: json.RawMessage("null"), Verdicts: list})
+	} else {
+		raw, err = json.Marshal(schemas.VerdictReport{Verdicts: list})
+	}
+	if err != nil {
+		return err
+	}
+	return s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
+		Result: raw})
+}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -202,8 +201,14 @@ func (s *seat) judge(ctx context.Context) error {
 		limits.Turns = judgingTurns
 		answer, err := s.ask(ctx, Order{System: system(s.view.Role), Prompt: text, Schema: schemaOf(s.claimed),
 			Model: s.Models[s.view.Role], Limits: limits})
-		if f, ok := errors.AsType[*Fault](err); ok && asked < maxAsks && f.Kind.again() {
+		f, ok := errors.AsType[*Fault](err)
+		if ok && asked < maxAsks && f.Kind.again() {
 			continue
+		}
+		if ok && f.Kind == Refused && (s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator) {
+			why := s.client.Name() + " refused to judge: " + f.Msg
+			s.board.note(why)
+			return s.allFail(ctx, why)
 		}
 		if err != nil {
 			return err
@@ -328,22 +333,5 @@ func (s *seat) conflicted(ctx context.Context) (bool, error) {
 	if hunks == "" {
 		return false, nil
 	}
-	var in struct {
-		Criteria []schemas.Criterion `json:"criteria"`
-	}
-	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
-		return true, fmt.Errorf("read the brief of R4b: %w", err)
-	}
-	report := schemas.MergeReport{Output: json.RawMessage("null"), Verdicts: []schemas.JudgedCriterion{}}
-	for _, c := range in.Criteria {
-		report.Verdicts = append(report.Verdicts, schemas.JudgedCriterion{Criterion: c.Criterion, Verdict: schemas.Fail,
-			FailureClass: schemas.Environmental,
-			Evidence:     "subtasks that matched change the same places, so they cannot be merged:\n" + hunks})
-	}
-	raw, err := json.Marshal(report)
-	if err != nil {
-		return true, err
-	}
-	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence,
-		Outcome: work.Done, Result: raw})
+	return true, s.allFail(ctx, "subtasks that matched change the same places, so they cannot be merged:\n"+hunks)
 }

@@ -20,7 +20,8 @@ const houseKey = "sk-house-5ec12e7f00d5"
 // house is a scripted model behind chat completions, which answers by the role that asks.
 type house struct {
 	*httptest.Server
-	play replay
+	play    replay
+	refuses string // a role that the model refuses
 
 	mu     sync.Mutex
 	asked  map[string]int // by role
@@ -87,7 +88,10 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	delta := map[string]any{"content": string(raw)}
-	if tool != "" {
+	switch {
+	case role == h.refuses:
+		delta = map[string]any{"refusal": "I will not."}
+	case tool != "":
 		delta = map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": fmt.Sprint("c", done),
 			"function": map[string]any{"name": tool, "arguments": string(raw)}}}}
 	}
@@ -224,6 +228,21 @@ func TestAnAPIFillsTheSeats(t *testing.T) {
 		require.NotContains(t, out+shown+cost+failed, secret)
 		nowhere(t, secret, h.dir, "house.key")
 	}
+}
+
+// A model that refuses to judge is no verdict on the work: what it should have judged fails
+// for a reason outside of it.
+func TestRefusedJudgementsAreEnvironmental(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	h := newTheater(t, play)
+	model := newHouse(t, play)
+	model.refuses = "R4b"
+	model.settle(t, h, houseKey)
+	out, code := h.did("run", "--yes", "--client", "house", wish)
+	require.Equal(t, 6, code, out)
+	require.Contains(t, out, "Most failures come from outside", "the approach is not to blame")
+	require.Contains(t, out, "house refused to judge: the model refused: I will not.")
 }
 
 // A bound of money stops an API at once, by the user's prices.
