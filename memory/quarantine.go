@@ -17,7 +17,7 @@ type quarantineRow struct {
 	scope      int64
 }
 
-// hidings lists who is hidden where among scopes.
+// quarantines lists which agents are hidden where among scopes.
 func quarantines(tx querier, scopes []int64) ([]quarantineRow, error) {
 	rows, err := tx.Query(selectHidings, store.List(scopes))
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (h quarantineRow, err error) {
@@ -89,7 +89,7 @@ func idSet(rows *sql.Rows, err error) (map[int64]bool, error) {
 	return set, nil
 }
 
-// hidingList gives the hidings of r to isHidden.
+// hidingList gives the quarantines of r to isHidden.
 func (r reach) hidingList() string {
 	list := make([][3]any, len(r.quarantines))
 	for i, h := range r.quarantines {

@@ -16,7 +16,7 @@ import (
 // maxMessageDamage bounds how many messages a verification names.
 const maxMessageDamage = 20
 
-// voucher is an audit entry about a message, and the message as it is now.
+// auditReference is an audit entry about a message, and the message as it is now.
 type auditReference struct {
 	message
 	seq, when int64 // of the entry

@@ -157,7 +157,7 @@ func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarm
 	return out, err
 }
 
-// foresee enters the prediction of an item just written, if it makes one that
+// recordPrediction enters the prediction of an item just written, if it makes one that
 // the node can check.
 func recordPrediction(g access.Grant, d *memory.Draft, id schemas.ItemID) error {
 	c, due, ok := d.Foretold()

@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-// said is a twin as a command, for texts that name its operation.
+// opCommand is a command with its flags, for hints that name its operation.
 type opCommand struct {
 	command
 	known map[string]argument

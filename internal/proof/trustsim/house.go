@@ -100,7 +100,8 @@ func refused(err error) bool {
 }
 
 // enrol registers an agent directly below the user and takes it into the group.
-// Agents of one parent that is an agent are kin, whose words do not count.
+// Agents of one parent that is an agent are related: their words do not count for each
+// other.
 func (h *house) enrol(ctx context.Context, name string) (ops.Caller, error) {
 	memory := args{"layers": []string{"l1", "l2"}, "groups": []string{group}}
 	with := func(visibility ...string) args {

@@ -15,7 +15,7 @@ import (
 	"cordelia/schemas"
 )
 
-// twin is a command that calls one operation of the catalogue. Its flags are the
+// command is one that calls one operation of the catalogue. Its flags are the
 // operation's arguments, read from the published schema, so that the two faces
 // cannot drift apart; validation and authorization are the operation's own.
 type command struct {
@@ -38,7 +38,7 @@ type command struct {
 	ends func(answer json.RawMessage) error
 }
 
-// command renders the twin.
+// command renders it.
 func (t command) command(a *app) *cobra.Command {
 	known := argumentsOf(ops.Find(t.op))
 	t.mustFit(known)
