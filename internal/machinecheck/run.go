@@ -90,6 +90,7 @@ type artefact struct {
 	there, holds bool
 	size         int64
 	written      time.Time
+	changed      time.Time // it or its times, zero where the system does not tell
 	sum          []byte
 	since, now   time.Time
 }
@@ -100,7 +101,8 @@ func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best
 	err = each(env.Roots, c.Path, func(f *os.File, info fs.FileInfo) (done bool, err error) {
 		hash := sha256.New()
 		r := io.TeeReader(io.LimitReader(f, maxHash), hash)
-		a := artefact{there: true, size: info.Size(), written: info.ModTime(), since: since, now: time.Now()}
+		a := artefact{there: true, size: info.Size(), written: info.ModTime(), changed: changed(info), since: since,
+			now: time.Now()}
 		if a.holds, err = meets(ctx, c, r); err != nil {
 			return false, err
 		}
@@ -127,13 +129,25 @@ func (a artefact) exit() int {
 }
 
 // fresh reports whether the file was written since the attempt began, and not in
-// the future: that stamp would be fresh for every attempt to come (INV-FRESH).
+// the future: that stamp would be fresh for every attempt to come (INV-FRESH). The time it
+// was written can be set, the time of its last change cannot.
 func (a artefact) fresh() bool {
 	slack := fineStamp
 	if a.written.Nanosecond() == 0 {
 		slack = wholeStamp
 	}
-	return a.since.IsZero() || !a.written.Before(a.since.Add(-slack)) && !a.written.After(a.now.Add(ahead))
+	return a.since.IsZero() || !a.written.Before(a.since.Add(-slack)) && !a.written.After(a.now.Add(ahead)) &&
+		!a.untouched()
+}
+
+// untouched reports whether nothing changed the file since the attempt began, not even its
+// times.
+func (a artefact) untouched() bool {
+	slack := fineStamp
+	if a.changed.Nanosecond() == 0 {
+		slack = wholeStamp
+	}
+	return !a.changed.IsZero() && a.changed.Before(a.since.Add(-slack))
 }
 
 func (a artefact) String() string {
@@ -149,6 +163,8 @@ func (a artefact) String() string {
 	switch {
 	case !a.holds:
 		return text + "; it is not as the check says"
+	case !a.fresh() && a.untouched():
+		return text + ", last changed " + stamp(a.changed) + ", before the attempt began, " + stamp(a.since) + ": stale"
 	case !a.fresh() && a.written.After(a.since):
 		return text + ", which is to come: stale"
 	case !a.fresh():
