@@ -48,6 +48,24 @@ func TestALyingJudgeIsBelieved(t *testing.T) {
 	}
 }
 
+// An agent of the executor's own never gets to judge its work: who does finds what shows.
+func TestKinDoNotJudge(t *testing.T) {
+	for _, f := range faults() {
+		if f.trick != family {
+			continue
+		}
+		list, err := job{fault: f, checked: 0, from: 0, until: 10}.run(t.Context(), t.TempDir())
+		require.NoError(t, err)
+		through := 0
+		for _, v := range list {
+			if v.ours {
+				through++
+			}
+		}
+		require.LessOrEqual(t, through, 6, "a judge of the family would pass all")
+	}
+}
+
 func TestTrialsRepeat(t *testing.T) {
 	for _, f := range faults() {
 		for _, checked := range shares() {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"cordelia/internal/machinecheck"
 	"cordelia/internal/store"
@@ -27,6 +26,7 @@ type house struct {
 	planner ops.Caller // R2 and R4b
 	doers   [2]ops.Caller
 	judge   ops.Caller
+	kin     ops.Caller // below the first doer
 	close   func() error
 }
 
@@ -59,25 +59,27 @@ func (h *house) furnish(ctx context.Context, keyring *node.Keyring) (err error) 
 // hire fills the seats of a trial with new agents below a new submitter: what one trial
 // shows of an agent, or teaches, must not decide the next.
 func (h *house) hire(ctx context.Context, trial string) (err error) {
-	if h.lead, err = h.enrol(ctx, h.person, "lead-"+trial, "agent_register", "task_submit", "task_claim",
+	if h.lead, err = h.enrol(ctx, h.person, "lead-"+trial, 2, "agent_register", "task_submit", "task_claim",
 		"task_report"); err != nil {
 		return err
 	}
-	for name, who := range map[string]*ops.Caller{"planner": &h.planner, "doer": &h.doers[0], "second": &h.doers[1],
-		"judge": &h.judge} {
-		if *who, err = h.enrol(ctx, h.lead, name+"-"+trial, "task_claim", "task_report"); err != nil {
+	for name, who := range map[string]*ops.Caller{"planner": &h.planner, "second": &h.doers[1], "judge": &h.judge} {
+		if *who, err = h.enrol(ctx, h.lead, name+"-"+trial, 0, "task_claim", "task_report"); err != nil {
 			return err
 		}
 	}
-	return nil
+	h.doers[0], err = h.enrol(ctx, h.lead, "doer-"+trial, 1, "agent_register", "task_claim", "task_report")
+	if err != nil {
+		return err
+	}
+	h.kin, err = h.enrol(ctx, h.doers[0], "kin-"+trial, 0, "task_claim", "task_report")
+	return err
 }
 
-// enrol registers an agent below another or the person.
-func (h *house) enrol(ctx context.Context, below ops.Caller, name string, tools ...string) (c ops.Caller, err error) {
-	depth := 0 // how many levels it registers agents below itself
-	if slices.Contains(tools, "agent_register") {
-		depth = 1
-	}
+// enrol registers an agent below another or the person, which registers agents that many
+// levels below itself.
+func (h *house) enrol(ctx context.Context, below ops.Caller, name string, depth int,
+	tools ...string) (c ops.Caller, err error) {
 	scope := args{"layers": []string{"l1", "l2"}, "groups": []string{}, "visibility": []string{"private"}}
 	if err := h.call(ctx, below, "agent_register", args{"agent_type": "claude-code", "display_name": name, "name": name,
 		"capabilities": args{"memory_read": scope, "memory_write": scope, "autonomous": true, "max_parallel_ops": 4,

@@ -45,7 +45,7 @@ func (t *trial) heard(attempt int, checked bool) (list []float64) {
 		score, faulty := t.scores[attempt][c], t.faulty(c, attempt)
 		switch {
 		case t.fault.trick == silent && faulty:
-		case t.fault.trick == lying:
+		case t.fault.trick == lying || t.fault.trick == family:
 			list = append(list, likely)
 		case t.fault.trick == contradict && faulty:
 			list = append(list, likely, score)

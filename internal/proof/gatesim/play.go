@@ -158,6 +158,11 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 	if err != nil {
 		return false, err
 	}
+	if t.fault.trick == family {
+		if done, err := h.collude(ctx); err != nil || done {
+			return true, err
+		}
+	}
 	j, err := h.claim(ctx, h.judge, schemas.AgentValidator)
 	if err != nil || j == nil {
 		return true, err // machine checks decided
@@ -172,6 +177,15 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 	return true, nil
 }
 
+// collude has an agent of the executor's own judge, if it gets the seat.
+func (h *house) collude(ctx context.Context) (done bool, err error) {
+	s, err := h.claim(ctx, h.kin, schemas.AgentValidator)
+	if err != nil || s == nil {
+		return false, err
+	}
+	return true, h.report(ctx, h.kin, s, "done", args{"result": args{"verdicts": passes(s.Brief.Criteria)}})
+}
+
 // result is what the executor says of an attempt.
 func (t *trial) result(attempt int) args {
 	calls := []args{}
@@ -182,6 +196,9 @@ func (t *trial) result(attempt int) args {
 		call := args{"tool": "tape", "input": criterion(c), "exit": 0, "head": "12 m"}
 		if t.looks(c, attempt) == shown || t.fault.shows == failed && t.faulty(c, attempt) {
 			call["exit"], call["head"] = 1, "the tape does not reach"
+		}
+		if t.fault.shows == quiet {
+			call["exit"] = 0
 		}
 		calls = append(calls, call)
 	}
