@@ -48,6 +48,15 @@ func (t *turn) fail(kind string) error {
 	case "sees an edited check": // as a judge should
 		t.edited = strings.Contains(t.prompt, "The work changed what was there to check it: check.sh")
 		return t.work()
+	default:
+		return t.failAfter(kind)
+	}
+	return nil
+}
+
+// failAfter does what goes wrong with the stream, the process, or an answer that is there.
+func (t *turn) failAfter(kind string) error {
+	switch kind {
 	case "limit":
 		t.say(object{"type": "rate_limit_event", "rate_limit_info": object{"status": "rejected",
 			"resetsAt": time.Now().Add(2 * time.Second).Unix(), "rateLimitType": "five_hour"}})
