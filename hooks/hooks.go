@@ -43,7 +43,7 @@ type Input struct {
 	Again     looseBool `json:"stop_hook_active"` // a hook has kept the session from stopping already
 }
 
-// truth is a boolean that some hooks send as text.
+// looseBool is a boolean that some hooks send as text.
 type looseBool bool
 
 // UnmarshalJSON takes true and "true"; all else is false.
@@ -252,6 +252,8 @@ func (h *Hooks) known(caller ops.Caller, e schemas.Event) bool {
 	if !ok || e.Type != schemas.EventAgentStatusChanged || json.Unmarshal(payload, &status) != nil {
 		return false
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	return status.AgentID == caller.Entity || h.seated[status.AgentID]
 }
 

@@ -20,7 +20,7 @@ const messageTarget = "message/"
 // lateRecord is what the bus calls a report whose lease was over.
 const lateRecord = "Late"
 
-// said is a message between roles as it is kept.
+// message is a message between roles as it is kept.
 type message struct {
 	schemas.AuditEvent
 	n, at int64

@@ -208,7 +208,9 @@ type errorCode string
 
 // UnmarshalJSON takes any value.
 func (c *errorCode) UnmarshalJSON(raw []byte) error {
-	*c = errorCode(strings.Trim(string(raw), `"`))
+	if string(raw) != "null" {
+		*c = errorCode(strings.Trim(string(raw), `"`))
+	}
 	return nil
 }
 

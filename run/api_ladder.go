@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-// rung is a way to have a server keep a reply to a schema, the strictest first. Whatever
+// step is a way to have a server keep a reply to a schema, the strictest first. Whatever
 // the way, the reply is held against the schema here.
 type step int
 
@@ -76,7 +76,9 @@ func (c *conversation) judge(ctx context.Context) (json.RawMessage, error) {
 			return nil, faultf(NoAnswer, "%d answers do not fit, the last %s; it said: %s", repairs, wrong,
 				c.Key.Hide(text))
 		}
-		at = c.ladder.down(inWords)
+		if at = inWords; !r.cut { // a reply that was cut says nothing about the schema
+			c.ladder.down(at)
+		}
 		c.turns = []turn{{user: c.asked(at)}, {answer: &reply{text: text}}, {user: "That " + wrong +
 			"\nAnswer again with one JSON object and nothing else."}}
 	}
@@ -97,7 +99,7 @@ func (c *conversation) asked(at step) string {
 		string(c.order.Schema)
 }
 
-// fits finds the one object of a text that fits the schema, among prose and thoughts; wrong
+// parse finds the one object of a text that fits the schema, among prose and thoughts; wrong
 // words why there is none.
 func (c *conversation) parse(text string) (answer json.RawMessage, wrong string) {
 	found := pipeline.Objects(text)

@@ -18,9 +18,11 @@ func (r *Repository) users(ctx context.Context, env []string, args ...string) (s
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Top, "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=" + os.DevNull, "-c", "merge.autoStash=false", "-c", "submodule.recurse=false"}, args...)...)
 	cmd.Env = append(append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C"), env...)
-	out, err := cmd.CombinedOutput()
+	var warned strings.Builder
+	cmd.Stderr = &warned
+	out, err := cmd.Output()
 	if err != nil {
-		return "", &gitError{args[0], err, strings.TrimSpace(schemas.Shorten(string(out), 1000))}
+		return "", &gitError{args[0], err, strings.TrimSpace(schemas.Shorten(warned.String()+string(out), 1000))}
 	}
 	return strings.TrimSpace(string(out)), nil
 }

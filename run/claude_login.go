@@ -45,7 +45,7 @@ func (ClaudeCode) settleIn(home string) error {
 	if raw, err = json.Marshal(kept); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(home, ".claude.json"), raw, 0o600); err != nil {
+	if err := putIn(home, ".claude.json", raw); err != nil {
 		return err
 	}
 	if raw, err = os.ReadFile(filepath.Join(folder, ".credentials.json")); errors.Is(err, fs.ErrNotExist) {
@@ -54,10 +54,7 @@ func (ClaudeCode) settleIn(home string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(home, ".claude"), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(home, ".claude", ".credentials.json"), raw, 0o600)
+	return putIn(home, filepath.Join(".claude", ".credentials.json"), raw)
 }
 
 // settingsEnvironment are the variables that the user's settings give Claude Code: a

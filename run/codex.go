@@ -91,27 +91,28 @@ func (Codex) settleIn(home string) (payer string, err error) {
 		}
 		own = filepath.Join(user, ".codex")
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", err
-	}
+	in, base := filepath.Dir(home), filepath.Base(home)
 	payer = "none"
 	if os.Getenv("OPENAI_API_KEY") != "" {
 		payer = "OPENAI_API_KEY"
 	}
 	for _, name := range []string{"auth.json", "config.toml"} {
 		raw, err := os.ReadFile(filepath.Join(own, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if errors.Is(err, fs.ErrNotExist) { // nor is a worker's own taken for the user's
+			raw, err = nil, nil
 		}
 		if err != nil {
 			return "", err
+		}
+		if name == "auth.json" && raw == nil {
+			continue
 		}
 		if name == "auth.json" {
 			payer = "the login of codex"
 		} else {
 			raw = []byte(modelSettings(string(raw)))
 		}
-		if err := os.WriteFile(filepath.Join(home, name), raw, 0o600); err != nil {
+		if err := putIn(in, filepath.Join(base, name), raw); err != nil {
 			return "", err
 		}
 	}

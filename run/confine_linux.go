@@ -101,6 +101,10 @@ func tryShield(secret string) error {
 		unix.Close(fd) //nolint:errcheck // the same
 		return errors.New("a file outside the shield could be written")
 	}
+	if fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
+		unix.Close(fd) //nolint:errcheck // the same
+		return errors.New("a terminal could be opened")
+	}
 	s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil // there is no network to keep anyone from
@@ -202,9 +206,9 @@ func dropCapabilities() error {
 	return nil
 }
 
-// devices may be written by everybody.
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
-	"/dev/pts"}
+// devices are open to everybody. Terminals are not among them: who may open the user's types
+// into it and reads what is typed.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // ruleset is a ruleset that is being made, with the rights it handles.
 type ruleset struct {

@@ -11,11 +11,14 @@ import (
 	"cordelia/schemas"
 )
 
-// testFile is how files of tests and checks are called.
+// testFile is how files of tests and checks are called, and those that say what a command of
+// theirs runs.
 var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|__tests__)/|(_test|_spec|\.test|\.spec)\.[a-z]+$|` +
-	`(^|/)test_[^/]*$|(^|/)(test|check|verify)[a-z_-]*\.[a-z]+$`)
+	`(^|/)test_[^/]*$|(^|/)(test|check|verify)[a-z_-]*\.[a-z]+$|` +
+	`(^|/)(gnu)?makefile$|(^|/)(package\.json|conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|` +
+	`cargo\.toml|justfile|taskfile\.ya?ml|[a-z]+\.config\.[cm]?[jt]s)$`)
 
-// edited lists the tests that were there before the task and that the judged work changed or
+// edited lists the files of tests and of how they are run that the judged work added, changed or
 // removed: a judge looks at those first.
 func (s *seat) edited(ctx context.Context) ([]string, error) {
 	commit, err := s.judged(ctx)
@@ -32,7 +35,7 @@ func (s *seat) edited(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, nil // it has nothing in common with where the user is by now
 	}
-	out, err := s.Repo.git.call(ctx, "", "diff", "--name-only", "--no-renames", "--diff-filter=MDT", "-z", base, commit)
+	out, err := s.Repo.git.call(ctx, "", "diff", "--name-only", "--no-renames", "--diff-filter=AMDT", "-z", base, commit)
 	if err != nil {
 		return nil, err
 	}

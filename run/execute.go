@@ -41,6 +41,10 @@ func (s *seat) execute(ctx context.Context) (err error) {
 		return err
 	}
 	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
+	// A killed run may have left a HOME there, with what its worker put into it.
+	if err := errors.Join(removeAll(filepath.Join(place, "home")), removeAll(filepath.Join(place, "tmp"))); err != nil {
+		return err
+	}
 	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), from)
 	if err != nil {
 		return err
@@ -103,6 +107,7 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if err != nil {
 		return err
 	}
+	before := s.trunk.kept(ctx, s.view.SubTaskID)
 	if err := s.trunk.keep(ctx, s.view.SubTaskID, commit); err != nil {
 		return err
 	}
@@ -126,6 +131,9 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if errors.Is(err, schemas.ErrInvalid) { // it says too much: the record stands by itself
 		r.Evidence, r.Result = nil, json.RawMessage(fmt.Sprintf(`{"commit": %q}`, commit))
 		err = s.Node.Report(ctx, s.agent, r)
+	}
+	if err != nil && before != "" { // what is judged and merged is what was reported
+		err = errors.Join(err, s.trunk.keep(context.WithoutCancel(ctx), s.view.SubTaskID, before))
 	}
 	return err
 }

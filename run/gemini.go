@@ -117,10 +117,7 @@ func (g Gemini) settleIn(home string, o Order) (payer string, err error) {
 			return "", err
 		}
 	}
-	own, home = filepath.Join(own, ".gemini"), filepath.Join(home, ".gemini")
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", err
-	}
+	own = filepath.Join(own, ".gemini")
 	payer = "none"
 	for _, name := range []string{".env", "oauth_creds.json", "google_accounts.json", "gemini-credentials.json",
 		"installation_id"} {
@@ -129,7 +126,7 @@ func (g Gemini) settleIn(home string, o Order) (payer string, err error) {
 			continue
 		}
 		if err == nil {
-			err = os.WriteFile(filepath.Join(home, name), raw, 0o600)
+			err = putIn(home, filepath.Join(".gemini", name), raw)
 		}
 		if err != nil {
 			return "", err
@@ -172,7 +169,7 @@ func (g Gemini) settleIn(home string, o Order) (payer string, err error) {
 	if raw, err = json.Marshal(settings); err != nil {
 		return "", err
 	}
-	return payer, os.WriteFile(filepath.Join(home, "settings.json"), raw, 0o600)
+	return payer, putIn(home, filepath.Join(".gemini", "settings.json"), raw)
 }
 
 // turnsOf is how many turns it may take; -1 = any number.

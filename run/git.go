@@ -16,8 +16,9 @@ import (
 // git runs git in a way that no file of a worker can change: explicit folders, no hooks,
 // no monitor, no configuration but the repository's own.
 type git struct {
-	dir  string // --git-dir
-	tree string // --work-tree, "" = none
+	dir  string   // --git-dir
+	tree string   // --work-tree, "" = none
+	off  []string // settings of the repository that name programs, switched off: KEY=VALUE
 }
 
 // neutral are the settings that every call gets.
@@ -42,7 +43,12 @@ func (g git) call(ctx context.Context, input string, args ...string) (string, er
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1", "GIT_EDITOR=false",
-		"GIT_NO_REPLACE_OBJECTS=1"}, author...)
+		"GIT_NO_REPLACE_OBJECTS=1", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(g.off))}, author...)
+	for i, one := range g.off { // not by -c: a name may hold an equals sign
+		at := strings.LastIndex(one, "=")
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, one[:at]),
+			fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, one[at+1:]))
+	}
 	if cmd.Dir = g.tree; cmd.Dir == "" {
 		cmd.Dir = g.dir
 	}
@@ -55,6 +61,26 @@ func (g git) call(ctx context.Context, input string, args ...string) (string, er
 		return out.String(), &gitError{args[0], err, strings.TrimSpace(schemas.Shorten(bad.String(), 1000))}
 	}
 	return out.String(), nil
+}
+
+// programs are the settings of the repository by which git would run a filter or a merge
+// driver on a worker's files: as the user, in a folder where the worker may have changed it.
+func (g git) programs(ctx context.Context) (off []string, err error) {
+	keys, err := g.call(ctx, "", "config", "--local", "--name-only", "-z", "--get-regexp",
+		`^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$`)
+	if err != nil && exitOf(err) != 1 { // 1: there are none
+		return nil, fmt.Errorf("read the repository's settings: %w", err)
+	}
+	for key := range strings.SplitSeq(strings.TrimSuffix(keys, "\x00"), "\x00") {
+		switch {
+		case key == "":
+		case strings.HasSuffix(key, ".required"):
+			off = append(off, key+"=false")
+		default:
+			off = append(off, key+"=")
+		}
+	}
+	return off, nil
 }
 
 // line is call for a command that prints one line.
@@ -113,6 +139,9 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 		return nil, fmt.Errorf("find the repository: %w", err)
 	}
 	r := &Repository{Top: top, git: git{dir: common}}
+	if r.git.off, err = r.git.programs(ctx); err != nil {
+		return nil, err
+	}
 	// HEAD of the working tree that the user is in, which need not be the main one.
 	if r.Base, err = ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return nil, schemas.Invalidf("the repository in %s has no commit yet", top).Expecting("a commit to begin from").
@@ -182,6 +211,11 @@ func (c *Conflict) Error() string { return "conflicts in " + strings.Join(c.File
 // Merge puts a commit on a task's branch. A *Conflict says that both changed the same
 // places; then the branch stays as it is.
 func (r *Repository) Merge(ctx context.Context, task, commit, message string) error {
+	free, err := r.alone(ctx) // another process may merge at the same moment
+	if err != nil {
+		return err
+	}
+	defer free()
 	tip, err := r.Tip(ctx, task)
 	if err != nil {
 		return err

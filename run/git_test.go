@@ -159,6 +159,12 @@ func TestGitRunsNothingOfAWorkers(t *testing.T) {
 	home := t.TempDir()
 	r.write(home, ".gitconfig", "[core]\n\tfsmonitor = touch "+ran+"\n[filter \"x\"]\n\tclean = touch "+ran+"\n")
 	t.Setenv("HOME", home)
+	// The repository's own filter runs a script that lies in the worktree.
+	r.git("config", "filter.x.clean", "touch "+ran)
+	r.git("config", "filter.x.required", "true")
+	opened, err := OpenRepository(t.Context(), r.dir)
+	require.NoError(t, err)
+	r.Repository = opened
 	w := r.worktree(base)
 	r.write(w.Path, ".gitattributes", "* filter=x\n")
 	r.write(w.Path, "a.txt", "changed\n")

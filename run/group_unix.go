@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a process into a process group of its own, so that what it starts can be
-// ended with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup puts a process into a session and process group of its own: what it starts can be
+// ended with it, and has no terminal of the user's to type into.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // killGroup ends a process and its group.
 func killGroup(cmd *exec.Cmd) {

@@ -34,7 +34,7 @@ func (s *seat) deliverPlain(ctx context.Context, w *Worktree, structured json.Ra
 		return err
 	}
 	note := schemas.Shorten(result.Note, maxClaim)
-	if commit == w.Base {
+	if commit == w.Base && commit == s.Repo.Base { // else an attempt before it left work there
 		err = s.Repo.Discard(ctx, s.Task) // there is nothing on the branch
 	} else if err = s.Repo.Merge(ctx, s.Task, commit, message(s.about, s.Task, s.agent.Name)); err == nil {
 		note = fmt.Sprintf("changed on the branch %s, commit %.12s. %s", Branch(s.Task), commit, note)

@@ -93,6 +93,9 @@ func (s *seat) unfilled(kept, last context.Context, err error) error {
 		s.show(GivenBack, lost.Error())
 		return nil
 	}
+	if kept.Err() != nil { // what fails after the stop says nothing about the work
+		return s.failed(last, faultf(Stopped, "%v", context.Cause(kept)))
+	}
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return s.failed(last, f)
 	}

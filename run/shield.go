@@ -18,7 +18,9 @@ type Shield struct {
 	Ports   []uint16 `json:"ports"`   // TCP ports they may connect to
 	Home    string   `json:"home"`    // their HOME, "" = the user's
 	Temp    string   `json:"temp"`    // their TMPDIR
-	Env     []string `json:"env"`     // NAME=VALUE, beside and in place of others
+	// Env is NAME=VALUE, beside and in place of others. It goes by the environment alone: other
+	// users read the arguments of a process.
+	Env []string `json:"-"`
 }
 
 // reading is a shield that lets more be read.

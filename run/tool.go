@@ -202,8 +202,11 @@ func globExpr(pattern string) (*regexp.Regexp, error) {
 }
 
 func grepTool(w io.Writer, in toolInput) error {
+	if in.Pattern == "" {
+		return errors.New("pattern is missing")
+	}
 	expr, err := regexp.Compile(in.Pattern)
-	if err != nil || in.Pattern == "" {
+	if err != nil {
 		return fmt.Errorf("pattern is no regular expression of RE2: %w", err)
 	}
 	root := in.Path
@@ -218,6 +221,7 @@ func grepTool(w io.Writer, in toolInput) error {
 		}
 		n := 0
 		for line := range bytes.Lines([]byte(raw)) {
+			line = bytes.TrimRight(line, "\r\n") // or $ would stand behind the break
 			if n++; !expr.Match(line) {
 				continue
 			}
@@ -225,7 +229,6 @@ func grepTool(w io.Writer, in toolInput) error {
 				_, err := fmt.Fprintf(w, "… there are more than %d\n", maxFound)
 				return true, err
 			}
-			line = bytes.TrimRight(line, "\r\n")
 			if _, err := fmt.Fprintf(w, "%s:%d:%s\n", path, n, line[:min(len(line), maxFoundLine)]); err != nil {
 				return true, err
 			}

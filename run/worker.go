@@ -15,7 +15,7 @@ type Reach struct {
 }
 
 // systemFolders are readable on any system.
-var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/dev",
+var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
 	"/proc", "/sys", "/nix", "/snap",
 	"/run/systemd/resolve", "/run/resolvconf", "/run/current-system", "/var/lib/alternatives",
 	"/var/lib/ca-certificates"}
@@ -36,15 +36,35 @@ func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree
 	s.Read = append(s.Read, systemFolders...)
 	s.Read = append(s.Read, r.git.dir)
 	s.Read = append(s.Read, add.Read...)
-	home, err := os.UserHomeDir()
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if filepath.IsAbs(dir) && dir != home && (err != nil ||
-			!strings.HasPrefix(home+string(filepath.Separator), dir+string(filepath.Separator))) {
-			s.Read = append(s.Read, dir)
-		}
-	}
+	s.Read = append(s.Read, programFolders()...)
 	s.readGo(ctx)
 	return s, nil
+}
+
+// programFolders are the folders in PATH but for the user's home and what it lies in, also
+// where PATH names those by a link or with a slash at the end.
+func programFolders() (list []string) {
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home = resolved(home)
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if up, bad := filepath.Rel(resolved(dir), home); err != nil || bad != nil || strings.HasPrefix(up, "..") {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// resolved is a path without links, or cleaned where it does not lead anywhere.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
 }
 
 // readGo lets workers read the Go toolchain and the modules that are there already.

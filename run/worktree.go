@@ -47,7 +47,7 @@ func (r *Repository) AddWorktree(ctx context.Context, path, commit string) (*Wor
 	if !ok {
 		return nil, fmt.Errorf("make a worktree: %s/.git is %q", path, mark)
 	}
-	return &Worktree{Path: path, Base: commit, git: git{dir: dir, tree: path}, mark: mark}, nil
+	return &Worktree{Path: path, Base: commit, git: git{dir: dir, tree: path, off: r.git.off}, mark: mark}, nil
 }
 
 // alone keeps other worktrees from being made or removed meanwhile, also by other

@@ -106,7 +106,7 @@ func (a *app) command(op string, given map[string]json.RawMessage, bare bool) st
 	return of[at].words(given)
 }
 
-// fits reports whether a command takes what is given.
+// takesAll reports whether a command takes what is given.
 func (s opCommand) takesAll(given map[string]json.RawMessage) bool {
 	for name, value := range s.fixed {
 		fixed, err := json.Marshal(value)

@@ -53,9 +53,11 @@ func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choi
 	found := map[string]runner.Client{}
 	named := func(name string) (runner.Client, error) {
 		if found[name] == nil {
-			if found[name], err = clientNamed(name, s.Seats.APIs, home, self); err != nil {
+			c, err := clientNamed(name, s.Seats.APIs, home, self)
+			if err != nil {
 				return nil, err
 			}
+			found[name] = c
 		}
 		return found[name], nil
 	}
@@ -137,7 +139,11 @@ func choose(order []string, named func(string) (runner.Client, error)) (*runner.
 func clientNamed(name string, apis []config.API, home node.Home, self string) (runner.Client, error) {
 	for _, a := range apis {
 		if a.Name == name {
-			return a.Client(home, self)
+			c, err := a.Client(home, self)
+			if err != nil {
+				return nil, err // and no nil pointer that looks like a client
+			}
+			return c, nil
 		}
 	}
 	path, err := exec.LookPath(config.Clients[name])

@@ -267,13 +267,14 @@ type servedSeats struct {
 	w *acting
 }
 
-// Serve serves MCP to a worker, as its agent.
+// Serve serves MCP to a worker, as its agent: what it may recall. Claims and reports are the
+// runner's, for a model that had them could take the seat of its own planner or judge.
 func (s servedSeats) Serve(ctx context.Context, agent runner.Agent, conn net.Conn) error {
 	hand, err := s.Hand(agent)
 	if err != nil {
 		return err
 	}
-	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: version()})
+	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: version(), Toolsets: []ops.Toolset{ops.Memory}})
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(hand.Entity), Caller: hand})
 	return mcp.ServeStdio(ctx, router, conn, conn, mcp.StdioOptions{})
 }
