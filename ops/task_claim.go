@@ -172,6 +172,11 @@ func (c *Call) claim(g access.Grant, want work.Wanted,
 	if got, ok, err = work.Claim(g, want, lease); err != nil || !ok {
 		return got, ok, err
 	}
+	if !got.Resumed {
+		if err := c.Node.Tasks().Taken(g, got.WorkID); err != nil {
+			return got, ok, err
+		}
+	}
 	before := got.Inputs
 	if before == nil && swarm.IsCell(got.GroupID) {
 		if before, err = c.Node.Tasks().Before(g, got.WorkID); err != nil {

@@ -196,7 +196,7 @@ func (p *Report) AsReleased(why string) *Report {
 	return f
 }
 
-// maxPool bounds whom AnyTaker asks about.
+// maxPool bounds whom takers asks about.
 const maxPool = 200
 
 // AnyTaker reports whether somebody of its pool could take an item, with the rights
@@ -206,37 +206,62 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	needs, err := list[string](l.needs)
-	if err != nil {
-		return false, err
-	}
 	excluded, err := list[schemas.EntityID](l.excluded)
 	if err != nil {
 		return false, err
 	}
-	query, of, required := selectBelow, string(r.submitter), l.requires()
+	found, err := l.takers(g, r.submitter, excluded, 1)
+	return len(found) > 0, err
+}
+
+// Takers lists up to most agents who could take an item that the node places on
+// somebody's behalf in a group, and who are apart from others.
+func Takers(g access.Grant, on schemas.EntityID, group schemas.GroupID, others []schemas.EntityID,
+	most int) ([]schemas.EntityID, error) {
+	pool, _ := poolOf(on, group, "")
+	return (&class{pool: pool, needs: "[]"}).takers(g, on, others, most)
+}
+
+// takers lists up to most agents who could take an item of the lane, submitted by on,
+// and are apart from others.
+func (l *class) takers(g access.Grant, on schemas.EntityID, others []schemas.EntityID,
+	most int) (found []schemas.EntityID, err error) {
+	needs, err := list[string](l.needs)
+	if err != nil {
+		return nil, err
+	}
+	query, of, required := selectBelow, string(on), l.requires()
 	if len(required) > 0 {
 		query, of = selectMembers, string(required[0].Group)
 	}
 	rows, err := g.Tx().Query(query, of, maxPool)
 	pool, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) { return id, r.Scan(&id) })
 	if err != nil {
-		return false, fmt.Errorf("read pool: %w", err)
+		return nil, fmt.Errorf("read pool: %w", err)
 	}
 	for _, id := range pool {
+		if len(found) == most {
+			break
+		}
 		if l.assigned != "" && l.assigned != id {
 			continue
 		}
-		if apart, err := unrelated(g, id, excluded); err != nil {
-			return false, err
-		} else if !apart {
+		apart, err := unrelated(g, id, others)
+		if err != nil {
+			return nil, err
+		}
+		if !apart {
 			continue
 		}
-		if may, err := couldTake(g, id, append(claimTools(), needs...), required); err != nil || may {
-			return may, err
+		may, err := couldTake(g, id, append(claimTools(), needs...), required)
+		if err != nil {
+			return nil, err
+		}
+		if may {
+			found = append(found, id)
 		}
 	}
-	return false, nil
+	return found, nil
 }
 
 // couldTake reports whether id has these rights or, if it was never here, will have

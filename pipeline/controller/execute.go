@@ -120,6 +120,13 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 	if err != nil {
 		return err
 	}
+	if at == (place{}) {
+		kept, err := u.merger()
+		if err != nil {
+			return err
+		}
+		barred = append(barred, kept...)
+	}
 	if c != nil {
 		c.WhatWasWrong, c.WhatToDo = schemas.Shorten(c.WhatWasWrong, maxAdvice), schemas.Shorten(c.WhatToDo, maxAdvice)
 	}

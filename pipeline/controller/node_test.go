@@ -108,6 +108,9 @@ func (n *node) tryClaim(who schemas.EntityID, role schemas.PipelineRole) (claime
 		claimed, ok, err = work.Claim(g, work.Wanted{Role: string(role)}, time.Minute)
 		return err
 	})
+	if err == nil && ok {
+		err = n.do(who, "task_claim", func(g access.Grant) error { return n.tasks.Taken(g, claimed.WorkID) })
+	}
 	return claimed, ok, err
 }
 

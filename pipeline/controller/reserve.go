@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"database/sql"
+	"fmt"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Who executed in a round may not merge it. If three agents took one subtask each,
+// nobody would be left for the merge, and the task would wait until its patience ends.
+// So the last agent who could merge a round executes nothing in it.
+
+// Taken keeps the last agent who could still merge a round from its open subtasks,
+// after the actor has taken one. It does nothing for any other item.
+func (c *Controller) Taken(g access.Grant, workID string) error {
+	s, ok, err := seatOf(g, workID)
+	if err != nil || !ok || s.role != schemas.Executor {
+		return err
+	}
+	return asNode(g, func(g access.Grant) error {
+		return c.inTurn(g, s.task, func(u *turn) error { return u.keepMerger() })
+	})
+}
+
+// keepMerger bars the last agent who could merge the round from the seats of R3 that
+// wait for anyone.
+func (u *turn) keepMerger() error {
+	rows, err := u.g.Tx().Query(selectFreeExecutions, u.t.n, u.t.round, u.t.group)
+	open, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return fmt.Errorf("read seats: %w", err)
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	kept, err := u.merger()
+	if err != nil {
+		return err
+	}
+	for _, who := range kept {
+		for _, item := range open {
+			if _, err := work.Bar(u.g, item, who); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// merger is the last agent who could merge the round; nothing if there are several, or
+// none. It is asked of tasks whose seats are anyone's: a coordinator has its own rule.
+func (u *turn) merger() ([]schemas.EntityID, error) {
+	if u.t.settings.Kin {
+		return nil, nil
+	}
+	done, err := u.executors()
+	if err != nil {
+		return nil, err
+	}
+	left, err := work.Takers(u.g, u.t.submitter, u.t.group, done, 2)
+	if len(left) != 1 {
+		return nil, err
+	}
+	return left, err
+}
