@@ -37,11 +37,12 @@ const (
 	// selectPlaceRoot is the human a place belongs to.
 	selectPlaceRoot = `SELECT root_id FROM entities WHERE id = CASE WHEN ?1 = 'group' THEN (SELECT owner_id
 		FROM groups WHERE id = ?2) ELSE ?3 END`
-	// selectHeld lists what is held in the places of a person, newest first.
+	// selectHeld lists what is held in the places of a person and instructs, newest first.
 	selectHeld = `SELECT ` + itemColumns +
 		` FROM items i WHERE i.quarantined = 1 AND i.deleted_at = 0 AND i.current = 1 AND i.type = 'learning'
+		AND EXISTS (SELECT 1 FROM json_each(?2) k WHERE instr(i.data, k.value) > 0)
 		AND ?1 = (SELECT o.root_id FROM entities o WHERE o.id = CASE WHEN i.visibility = 'group'
-			THEN (SELECT owner_id FROM groups WHERE id = i.group_id) ELSE i.owner END) ORDER BY i.n DESC LIMIT ?2`
+			THEN (SELECT owner_id FROM groups WHERE id = i.group_id) ELSE i.owner END) ORDER BY i.n DESC LIMIT ?3`
 	// selectSaysSame finds what may say the same in the same place, whoever may see it
 	// and but by those in ?6. Of each author a few are enough: no one crowds out others.
 	selectSaysSame = `SELECT ` + itemColumns + ` FROM items i WHERE i.n IN (SELECT n FROM (

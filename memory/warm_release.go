@@ -38,6 +38,14 @@ func (r *row) instruction() (in instruction, ok bool) {
 // typed is how the type of a learning stands in canonical data.
 func typed(kind string) string { return `"type":"` + kind + `"` }
 
+// typedKinds is how the types that instruct stand in canonical data.
+func typedKinds() (list []string) {
+	for _, kind := range schemas.InstructionKinds() {
+		list = append(list, typed(kind))
+	}
+	return list
+}
+
 // unreleased reports whether r instructs and is held back.
 func (r *row) unreleased() bool {
 	if !r.quarantined {

@@ -45,6 +45,30 @@ func (n *warmNode) release(who schemas.EntityID, id schemas.ItemID, released boo
 	return n.do(who, access.Write, func(g access.Grant) error { return Release(g, id, version, released) })
 }
 
+// held lists what waits for a person's release.
+func (n *warmNode) held(who schemas.EntityID) (ids []schemas.ItemID) {
+	n.t.Helper()
+	require.NoError(n.t, n.do(who, access.Read, func(g access.Grant) error {
+		found, err := Held(g)
+		for _, i := range found {
+			ids = append(ids, i.ID)
+		}
+		return err
+	}))
+	return ids
+}
+
+// Whatever is quarantined for other reasons, what instructs is in the list.
+func TestAListOfWhatWaitsIsNotCrowdedOut(t *testing.T) {
+	n, _ := newReleaseNode(t)
+	w := n.write(ada, procedure("Deploy the gannet by claiming its task first.", "task_claim"))
+	for i := range maxHeld {
+		n.write(ada, learning(fmt.Sprintf("Gannet %d dives.", i)))
+	}
+	n.sql(`UPDATE items SET quarantined = 1`)
+	require.Equal(t, []schemas.ItemID{w.ID}, n.held(russell))
+}
+
 func TestWhatInstructsWaitsForAPerson_INV_RELEASE(t *testing.T) {
 	n, cyd := newReleaseNode(t)
 	w := n.write(ada, procedure("Deploy the gannet by claiming its task first.", "task_claim"))
@@ -66,20 +90,10 @@ func TestWhatInstructsWaitsForAPerson_INV_RELEASE(t *testing.T) {
 	for _, who := range []schemas.EntityID{ada, lead, cyd, mallory, eve} {
 		require.ErrorIs(t, n.release(who, w.ID, true), schemas.ErrNotFound)
 	}
-	waiting := func(who schemas.EntityID) (ids []schemas.ItemID) {
-		require.NoError(t, n.do(who, access.Read, func(g access.Grant) error {
-			held, err := Held(g)
-			for _, i := range held {
-				ids = append(ids, i.ID)
-			}
-			return err
-		}))
-		return ids
-	}
-	require.Equal(t, []schemas.ItemID{w.ID}, waiting(russell))
-	require.Empty(t, waiting(mallory))
+	require.Equal(t, []schemas.ItemID{w.ID}, n.held(russell))
+	require.Empty(t, n.held(mallory))
 	require.NoError(t, n.release(russell, w.ID, true))
-	require.Empty(t, waiting(russell))
+	require.Empty(t, n.held(russell))
 	require.Equal(t, []schemas.ItemID{w.ID}, idsOf(n.search(cyd, "deploy gannet")))
 	require.Equal(t, "1", n.one(`SELECT count(*) > 0 FROM audit WHERE target = ? AND actor = ?`, "item/"+string(w.ID),
 		russell))

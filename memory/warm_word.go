@@ -153,7 +153,7 @@ func Held(g access.Grant) ([]Item, error) {
 	if g.Tx() == nil || !g.IsHuman() {
 		return nil, access.ErrNoGrant
 	}
-	found, err := rowsOf(g.Tx(), selectHeld, g.Actor(), maxHeld)
+	found, err := rowsOf(g.Tx(), selectHeld, g.Actor(), store.List(typedKinds()), maxHeld)
 	if err != nil {
 		return nil, err
 	}
