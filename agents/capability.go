@@ -119,10 +119,10 @@ func reachable(g access.Grant, id schemas.EntityID) (r Record, above bool, err e
 // LetReach is Approve, after the group was added to the capabilities of an agent below the
 // actor where they lack it. The note says what is missing still, with the call to make.
 func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID,
-	role access.MemberRole) (note string, err error) {
+	role access.MemberRole) (note schemas.Hint, err error) {
 	r, above, err := reachable(g, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	wanted := r.Capabilities
 	wanted.MemoryRead = reaching(wanted.MemoryRead, group)
@@ -132,17 +132,17 @@ func LetReach(g access.Grant, id schemas.EntityID, group schemas.GroupID,
 	switch {
 	case r.Type == "" || id == g.Actor() || sameScopes(r.Capabilities, wanted):
 	case !above:
-		note = fmt.Sprintf("%s is a member, but its capabilities name other groups, so it does not reach %s until "+
+		note = schemas.Hintf("%s is a member, but its capabilities name other groups, so it does not reach %s until "+
 			"its parent widens them", r.Name, group)
 	default:
 		if note, err = lacking(g, r, wanted, group); err != nil {
-			return "", err
+			return nil, err
 		}
-		if note == "" {
+		if note == nil {
 			was := r.Capabilities
 			r.Capabilities = wanted
 			if err := storeRights(g, r, was); err != nil {
-				return "", err
+				return nil, err
 			}
 		}
 	}
@@ -174,12 +174,12 @@ func sameScope(a, b schemas.MemoryScope) bool {
 }
 
 // lacking says which agent above r does not hold what wanted adds for a group, by INV-LEAST,
-// with the call that gives it to that agent; "" if all do.
-func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schemas.GroupID) (string, error) {
+// with the call that gives it to that agent; none if all do.
+func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schemas.GroupID) (schemas.Hint, error) {
 	writes := !sameScope(r.Capabilities.MemoryWrite, wanted.MemoryWrite)
 	chain, err := g.ChainOf(r.Parent)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, link := range chain {
 		above, bounded := link.Boundary.Capabilities()
@@ -194,16 +194,11 @@ func lacking(g access.Grant, r Record, wanted schemas.Capabilities, group schema
 			continue
 		}
 		p, err := g.Profile(link.ID)
-		if err != nil {
-			return "", err
-		}
-		call, err := json.Marshal(map[string]any{"agent": link.ID, "capabilities": map[string]any{
-			"memory_read": more.MemoryRead, "memory_write": more.MemoryWrite}})
-		return fmt.Sprintf("%s is a member, but does not reach %s, because %s above it does not: agent_capabilities "+
-			"%s, then add it again",
-			r.Name, group, p.Name, call), err
+		return schemas.Hintf("%s is a member, but does not reach %s, because %s above it does not: %s, then add it again",
+			r.Name, group, p.Name, schemas.Tool("agent_capabilities", "agent", link.ID, "capabilities", map[string]any{
+				"memory_read": more.MemoryRead, "memory_write": more.MemoryWrite})), err
 	}
-	return "", nil
+	return nil, nil
 }
 
 // storeRights writes the capabilities and grants of r.

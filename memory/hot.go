@@ -44,7 +44,7 @@ type HotDoc struct {
 	Context   map[string]any // decoded JSON of schema l1
 	UpdatedAt string         // RFC 3339, microseconds
 	Size      int            // bytes of the entity's part
-	Warnings  []string
+	Warnings  []schemas.Hint
 }
 
 // HotOperation is how a write changes the context.

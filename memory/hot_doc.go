@@ -21,32 +21,30 @@ func (h *hot) document(view HotView) (HotDoc, error) {
 	d := HotDoc{Entity: h.entity, Context: doc, UpdatedAt: events.Timestamp(h.updatedAt), Size: len(h.raw),
 		Warnings: h.heavy()}
 	if view.Older > 0 {
-		d.Warnings = append(d.Warnings, schemas.Count(int(view.Older), "older unread event is",
-			"older unread events are")+" not shown: events_poll has them")
+		d.Warnings = append(d.Warnings, schemas.Hintf("%s not shown: %s has them", schemas.Count(int(view.Older),
+			"older unread event is", "older unread events are"), schemas.Tool("events_poll")))
 	}
 	if h.archived != 0 {
-		d.Warnings = append(d.Warnings, "archived since "+events.Timestamp(h.archived))
+		d.Warnings = append(d.Warnings, schemas.Hintf("archived since %s", events.Timestamp(h.archived)))
 	}
 	if err := h.verify(); err != nil {
-		d.Warnings = append(d.Warnings, err.Error())
+		d.Warnings = append(d.Warnings, schemas.Hintf("%v", err))
 	}
 	return d, nil
 }
 
 // heavy warns of every section that holds more than its even share of the soft
 // limit, once the whole exceeds it.
-func (h *hot) heavy() []string {
+func (h *hot) heavy() []schemas.Hint {
 	if len(h.raw) <= HotSoftLimit {
 		return nil
 	}
-	var warnings []string
+	var warnings []schemas.Hint
 	for _, s := range HotSections() {
 		if n := sectionSize(h.own, s); n > HotSoftLimit/len(HotSections()) {
-			warnings = append(
-				warnings, fmt.Sprintf(
-					"%s holds %d of %d bytes; above %d in all every session pays for it: move what is not always "+
-						"needed to memory_write_warm",
-					s, n, len(h.raw), HotSoftLimit))
+			warnings = append(warnings, schemas.Hintf("%s holds %d of %d bytes; above %d in all every session pays "+
+				"for it: move what is not always needed to %s", s, n, len(h.raw), HotSoftLimit,
+				schemas.Tool("memory_write_warm")))
 		}
 	}
 	return warnings

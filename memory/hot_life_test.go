@@ -53,7 +53,7 @@ func TestArchiveRestoreDelete(t *testing.T) {
 	require.ErrorIs(t, err, schemas.ErrConflict)
 	read, err := n.tryRead(hotPerson, workerAgent)
 	require.NoError(t, err)
-	require.Contains(t, read.Warnings[0], "archived since")
+	require.Contains(t, read.Warnings[0].String(), "archived since")
 
 	restore := func(g access.Grant) error { return RestoreHot(g, workerAgent) }
 	require.NoError(t, n.routine(leadAgent, restore))

@@ -277,7 +277,7 @@ func TestSizes(t *testing.T) {
 	require.Empty(t, small.Warnings)
 	large := n.write(workerAgent, HotPatch, fill(HotSoftLimit))
 	require.Len(t, large.Warnings, 1)
-	require.True(t, strings.HasPrefix(large.Warnings[0], "agent holds 160"), large.Warnings[0])
+	require.True(t, strings.HasPrefix(large.Warnings[0].String(), "agent holds 160"), large.Warnings[0])
 	overhead := large.Size - HotSoftLimit
 	require.Equal(t, HotLimit, n.write(workerAgent, HotPatch, fill(HotLimit-overhead)).Size)
 	_, err := n.tryWrite(workerAgent, HotPatch, fill(HotLimit-overhead+1), "")

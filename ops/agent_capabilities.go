@@ -28,7 +28,8 @@ type agentCapabilitiesIn struct {
 	Subscriptions *[]events.Subscription `json:"subscriptions,omitempty" text:"event" jsonschema:"replace its choice of events"`
 }
 
-type agentCapabilitiesOut struct {
+// AgentCapabilitiesOut is the answer of agent_capabilities.
+type AgentCapabilitiesOut struct {
 	AgentID      schemas.EntityID     `json:"agent_id"`
 	Name         string               `json:"name"`
 	Capabilities schemas.Capabilities `json:"capabilities"`
@@ -38,7 +39,7 @@ type agentCapabilitiesOut struct {
 }
 
 // Text gives the rights as they are now.
-func (o agentCapabilitiesOut) Text() string {
+func (o AgentCapabilitiesOut) Text() string {
 	return lines(words(", ", o.Name+when(o.Changed, " changed at once, also for what it has under way"),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
 		rightsText(o.Capabilities, o.Grants))
@@ -74,52 +75,52 @@ var agentCapabilities = Define(Spec{
 	SearchHint: "permissions revoke grant capabilities", Repeatable: true,
 	Description: "View an agent's rights, or change those of one below you; nothing beyond yours. Takes effect at " +
 		"once for it and all below it: what loses its right under way is aborted.",
-}, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (agentCapabilitiesOut, error) {
+}, func(ctx context.Context, c *Call, in agentCapabilitiesIn) (AgentCapabilitiesOut, error) {
 	caps, err := in.changes()
 	if err != nil {
-		return agentCapabilitiesOut{}, err
+		return AgentCapabilitiesOut{}, err
 	}
 	change := agents.Change{Capabilities: caps, Groups: in.Groups, BonusGroups: in.BonusGroups, Private: in.Private,
 		AutoMerge:  in.AutoMerge,
 		AcceptFrom: in.AcceptFrom}
 	changes := len(caps) > 0 || in.Groups != nil || in.BonusGroups != nil || in.Private != nil || in.AutoMerge != nil ||
 		in.AcceptFrom != nil
-	return Transact(ctx, c, func(g access.Grant) (agentCapabilitiesOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (AgentCapabilitiesOut, error) {
 		r, err := agents.Get(g, in.Agent)
 		if err != nil {
-			return agentCapabilitiesOut{}, err
+			return AgentCapabilitiesOut{}, err
 		}
 		if below, err := g.Holds(r.ID); err != nil {
-			return agentCapabilitiesOut{}, err
+			return AgentCapabilitiesOut{}, err
 		} else if !below {
-			return agentCapabilitiesOut{}, schemas.Deniedf("%s is not below you",
+			return AgentCapabilitiesOut{}, schemas.Deniedf("%s is not below you",
 				r.Name).Try("%s shows the agents below you", schemas.Tool("agent_list"))
 		}
 		if in.AutoMerge != nil && *in.AutoMerge || in.AcceptFrom != nil && len(*in.AcceptFrom) > 0 {
 			if err := mayOptIn(g, c.tainted()); err != nil {
-				return agentCapabilitiesOut{}, err
+				return AgentCapabilitiesOut{}, err
 			}
 		}
 		if changes {
 			if r, err = agents.Update(g, string(r.ID), change, c.Node.Tools()); err != nil {
-				return agentCapabilitiesOut{}, err
+				return AgentCapabilitiesOut{}, err
 			}
 			if in.Groups != nil {
 				if err := node.JoinGroups(g, r); err != nil {
-					return agentCapabilitiesOut{}, err
+					return AgentCapabilitiesOut{}, err
 				}
 			}
 			if err := work.Revoke(g, r.ID); err != nil {
-				return agentCapabilitiesOut{}, err
+				return AgentCapabilitiesOut{}, err
 			}
 		}
 		if in.Subscriptions != nil {
 			if err := node.SubscribeFor(g, r.ID, *in.Subscriptions); err != nil {
-				return agentCapabilitiesOut{}, err
+				return AgentCapabilitiesOut{}, err
 			}
 		}
 		a, err := r.Agent(g)
-		return agentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
+		return AgentCapabilitiesOut{AgentID: r.ID, Name: r.Name, Capabilities: r.Capabilities, Grants: r.Grants,
 			ExpiresAt: a.ExpiresAt, Changed: changes || in.Subscriptions != nil}, err
 	})
 })

@@ -18,7 +18,8 @@ type agentListIn struct {
 	Cursor string              `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
-type agentRow struct {
+// AgentRow is one agent.
+type AgentRow struct {
 	AgentID      schemas.EntityID      `json:"agent_id"`
 	Name         string                `json:"name"`
 	Type         schemas.AgentType     `json:"agent_type,omitempty"`
@@ -34,16 +35,17 @@ type agentRow struct {
 	PublicKey    string                `json:"public_key,omitempty"`
 }
 
-type agentListOut struct {
+// AgentListOut is the answer of agent_list.
+type AgentListOut struct {
 	You    schemas.EntityID `json:"you"`
-	Agents []agentRow       `json:"agents"`
+	Agents []AgentRow       `json:"agents"`
 	Cursor string           `json:"cursor,omitempty"`
 
 	who names
 }
 
 // Text lists the agents, a line each, and one alone with its rights.
-func (o agentListOut) Text() string {
+func (o AgentListOut) Text() string {
 	list := []string{fmt.Sprintf("you are %s", o.who.of(o.You))}
 	for _, a := range o.Agents {
 		line := words(", ", fmt.Sprintf("%s (%.12s)", a.Name, a.AgentID), string(a.Type), string(a.Status),
@@ -67,17 +69,17 @@ var agentList = Define(Spec{
 	SearchHint: "who am I agents workers status tree",
 	Description: "List the agents below you with state and expiry, or show one (agent: name, id or id prefix) with " +
 		"its capabilities. Also tells who you are.",
-}, func(ctx context.Context, c *Call, in agentListIn) (agentListOut, error) {
+}, func(ctx context.Context, c *Call, in agentListIn) (AgentListOut, error) {
 	limit, err := pageSize(in.Limit, 20, 100)
 	if err != nil {
-		return agentListOut{}, err
+		return AgentListOut{}, err
 	}
 	var after agents.Place
 	if err := decodeCursor(in.Cursor, &after); err != nil {
-		return agentListOut{}, err
+		return AgentListOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (agentListOut, error) {
-		out := agentListOut{You: g.Actor(), Agents: []agentRow{}}
+	return Transact(ctx, c, func(g access.Grant) (AgentListOut, error) {
+		out := AgentListOut{You: g.Actor(), Agents: []AgentRow{}}
 		out.who.add(g, out.You)
 		if in.Agent != "" {
 			r, err := agents.Get(g, in.Agent)
@@ -113,11 +115,11 @@ var agentList = Define(Spec{
 // oneAgentRow shows the actor or someone below it whole. Of others, whom it may
 // name, it shows who they are: their rights, who is above them and what was
 // decided about them are not the caller's business.
-func oneAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
+func oneAgentRow(g access.Grant, r agents.Record) (AgentRow, error) {
 	if below, err := g.Holds(r.ID); err != nil {
-		return agentRow{}, err
+		return AgentRow{}, err
 	} else if !below {
-		return agentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Status: r.Status,
+		return AgentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Status: r.Status,
 			CreatedAt: events.Timestamp(r.CreatedAt)}, nil
 	}
 	row, err := newAgentRow(g, r)
@@ -129,12 +131,12 @@ func oneAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
 	return row, err
 }
 
-func newAgentRow(g access.Grant, r agents.Record) (agentRow, error) {
+func newAgentRow(g access.Grant, r agents.Record) (AgentRow, error) {
 	a, err := r.Agent(g)
 	if err != nil {
-		return agentRow{}, err
+		return AgentRow{}, err
 	}
-	row := agentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Parent: r.Parent,
+	row := AgentRow{AgentID: r.ID, Name: r.Name, Type: r.Type, DisplayName: r.DisplayName, Parent: r.Parent,
 		Status: r.Status, Reason: r.StatusReason, CreatedAt: a.CreatedAt, ExpiresAt: a.ExpiresAt}
 	if r.LastSeenAt > 0 {
 		row.LastSeenAt = events.Timestamp(r.LastSeenAt)

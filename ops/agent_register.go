@@ -49,14 +49,14 @@ type AgentRegisterOut struct {
 	ExpiresAt           string               `json:"effective_expires_at,omitempty"`
 	Capabilities        schemas.Capabilities `json:"capabilities"`
 	KeyFile             bool                 `json:"key_on_this_machine"` // "cordelia mcp --as NAME" works here
-	Next                string               `json:"next"`
+	Next                schemas.Hint         `json:"next"`
 }
 
 // Text says who was registered and how it is run.
 func (o AgentRegisterOut) Text() string {
 	return lines(words(", ", fmt.Sprintf("registered %s (%.12s)", o.Name, o.AgentID), string(o.Status),
 		when(o.ExpiresAt != "", "until %s", minute(o.ExpiresAt))),
-		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next)
+		schemas.Count(len(o.Capabilities.Tools), "tool", "tools")+" (agent_capabilities shows its rights). "+o.Next.String())
 }
 
 var agentRegister = Define(Spec{
@@ -100,7 +100,7 @@ var agentRegister = Define(Spec{
 	if err != nil {
 		return out, err
 	}
-	out.Next = "It keeps its own key: it proves itself at POST /auth/challenge."
+	out.Next = schemas.Hintf("It keeps its own key: it proves itself at POST /auth/challenge.")
 	if identity != nil {
 		out.Next, out.KeyFile = c.keepKey(ctx, *identity, out.AgentID, out.Name)
 	}
@@ -207,7 +207,7 @@ func parentIsActor(g access.Grant, parent string) error {
 // sealed key, and a repetition of the call writes the file.
 func (c *Call) keepKey(
 	ctx context.Context, identity keys.Identity, id schemas.EntityID, name string,
-) (next string, kept bool) {
+) (next schemas.Hint, kept bool) {
 	var err error
 	if identity.ID() == id {
 		err = c.Node.WriteAgentKey(identity)
@@ -220,9 +220,9 @@ func (c *Call) keepKey(
 		if c.key != "" {
 			again = "repeat the call with the same idempotency_key, or "
 		}
-		return fmt.Sprintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
+		return schemas.Hintf("Its key could not be stored on this machine; %srun: cordelia key unwrap %s", again, name),
 			false
 	}
-	return fmt.Sprintf(`Run it as its own process: cordelia mcp --as %s; or act as it: task_claim {"as": %q}.`, name,
-		name), true
+	return schemas.Hintf("Run it as its own process: cordelia mcp --as %s; or act as it: %s.", name,
+		schemas.Tool("task_claim", "as", name)), true
 }

@@ -130,7 +130,7 @@ func TestNothingIsPushedWithoutConsent_INV_CONSENT(t *testing.T) {
 			var seen []string
 			polled, err := Find("events_poll").Call(t.Context(), h.node, c, mustJSON(map[string]any{"limit": 100}))
 			require.NoError(t, err)
-			seen = append(seen, string(mustJSON(polled)), polled.(eventsPollOut).Text())
+			seen = append(seen, string(mustJSON(polled)), polled.(EventsPollOut).Text())
 			hot, err := h.call(c, "memory_read_hot", map[string]any{})
 			require.NoError(t, err)
 			seen = append(seen, string(mustJSON(hot)))

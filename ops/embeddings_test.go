@@ -38,30 +38,30 @@ func (s *study) embedAll() {
 
 func TestSearchByMeaning(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
-	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+	w, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
-	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"car"}`)
+	found, err := callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"car"}`)
 	require.NoError(t, err)
 	require.Equal(t, w.ID, found.Results[0].ID)
 	require.Equal(t, "meaning", found.Results[0].Why)
 	require.Empty(t, found.Meaning)
 
 	server.Fail(http.StatusInternalServerError)
-	found, err = callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"a red car"}`)
+	found, err = callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"a red car"}`)
 	require.NoError(t, err)
 	require.Equal(t, "down", found.Meaning)
 	require.Len(t, found.Results, 1, "its words still find it")
 	require.Contains(t, found.Text(), "by words alone")
-	found, err = callHot[memorySearchOut](s, "ann", memorySearch, `{}`)
+	found, err = callHot[MemorySearchOut](s, "ann", memorySearch, `{}`)
 	require.NoError(t, err)
 	require.Empty(t, found.Meaning, "without words there is nothing to ask")
 	_, err = s.node.RefreshEmbeddings(t.Context())
 	require.ErrorIs(t, err, schemas.ErrUnavailable)
 	server.Fail(0)
 	s.embedAll()
-	found, err = callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"a red car"}`)
+	found, err = callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"a red car"}`)
 	require.NoError(t, err)
 	require.Empty(t, found.Meaning)
 }
@@ -69,12 +69,12 @@ func TestSearchByMeaning(t *testing.T) {
 // Who may not search sends nothing to the model.
 func TestARefusedSearchAsksNoModel(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
-	_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+	_, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	asked := len(server.Asked())
-	_, err = callHot[memorySearchOut](s, "bob", memorySearch, `{"query":"car"}`)
+	_, err = callHot[MemorySearchOut](s, "bob", memorySearch, `{"query":"car"}`)
 	require.ErrorIs(t, err, schemas.ErrDenied)
 	require.Len(t, server.Asked(), asked)
 }

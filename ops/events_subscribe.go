@@ -23,13 +23,14 @@ type eventsSubscribeIn struct {
 	Events []events.Subscription `json:"events,omitempty" text:"event" jsonschema:"what to hear"`
 }
 
-type eventsSubscribeOut struct {
+// EventsSubscribeOut is the answer of events_subscribe.
+type EventsSubscribeOut struct {
 	Events []events.Subscription `json:"events"`
 	Types  []schemas.EventType   `json:"types,omitempty"`
 }
 
 // Text says which events come, and which there are.
-func (o eventsSubscribeOut) Text() string {
+func (o EventsSubscribeOut) Text() string {
 	chosen := make([]string, len(o.Events))
 	for i, e := range o.Events {
 		chosen[i] = words(" in ", string(e.Event), string(e.Group))
@@ -63,19 +64,19 @@ func typesText(types []schemas.EventType) string {
 
 const maxSubscribe = 100 // subscriptions in one call
 
-func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (eventsSubscribeOut, error) {
+func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (EventsSubscribeOut, error) {
 	if in.Action == "list" {
 		return listSubscriptions(ctx, c)
 	}
 	// Absent is not empty: whoever forgets events must not go deaf by it.
 	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) ||
 		len(in.Events) > maxSubscribe {
-		return eventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
+		return EventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
 			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or [{"event":"*"}] for everything`, maxSubscribe).
 			With(schemas.Violation{Path: "/events", Msg: "is missing, empty or too long"}).
 			Try("%s to see the types there are", schemas.Do("events_subscribe", "action", "list"))
 	}
-	return Transact(ctx, c, func(g access.Grant) (out eventsSubscribeOut, err error) {
+	return Transact(ctx, c, func(g access.Grant) (out EventsSubscribeOut, err error) {
 		m, err := mailboxOf(g)
 		if err != nil {
 			return out, err
@@ -90,7 +91,7 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (eventsSubscr
 	})
 }
 
-func listSubscriptions(ctx context.Context, c *Call) (out eventsSubscribeOut, err error) {
+func listSubscriptions(ctx context.Context, c *Call) (out EventsSubscribeOut, err error) {
 	op := access.Op{Tool: c.Op.Name, Effect: access.Read, As: c.As}
 	err = c.Node.Auth.Do(ctx, c.Caller.Principal, op, func(g access.Grant) error {
 		m, err := mailboxOf(g)

@@ -38,7 +38,7 @@ func TestEventsPoll(t *testing.T) {
 	require.Empty(t, o.poll("bob", `{"ack":"`+second.Cursor+`"}`).Events)
 
 	require.Equal(t, []string{"cat's own"}, polledItems(o.poll("bob", `{"as":"cat"}`)), "as a descendant, its mailbox")
-	_, err := callEvents[eventsPollOut](t.Context(), o, "cat", eventsPoll, `{"ack":"`+first.Cursor+`"}`)
+	_, err := callEvents[EventsPollOut](t.Context(), o, "cat", eventsPoll, `{"ack":"`+first.Cursor+`"}`)
 	require.ErrorIs(t, err, schemas.ErrInvalid, "another's cursor")
 }
 
@@ -71,7 +71,7 @@ func TestEventsPollRefuses(t *testing.T) {
 		`{"acknowledge":"x"}`:      "",
 		`{"ack":"not a cursor !"}`: "",
 	} {
-		_, err := callEvents[eventsPollOut](t.Context(), o, "bob", eventsPoll, args)
+		_, err := callEvents[EventsPollOut](t.Context(), o, "bob", eventsPoll, args)
 		require.ErrorIs(t, err, schemas.ErrInvalid, args)
 		if path != "" {
 			require.ErrorContains(t, err, path, args)
@@ -88,7 +88,7 @@ func TestINV_DELIVERY_LeftBetweenEmitAndDeliver(t *testing.T) {
 	o.leave("team", "bob")
 	require.Empty(t, o.poll("bob", `{}`).Events)
 	o.suspend("cat")
-	_, err := callEvents[eventsPollOut](t.Context(), o, "cat", eventsPoll, `{}`)
+	_, err := callEvents[EventsPollOut](t.Context(), o, "cat", eventsPoll, `{}`)
 	require.ErrorIs(t, err, schemas.ErrDenied)
 }
 
@@ -97,7 +97,7 @@ func (o *town) waiting(ctx context.Context, who schemas.EntityID) <-chan error {
 	o.Helper()
 	done := make(chan error, 1)
 	go func() {
-		out, err := callEvents[eventsPollOut](ctx, o, who, eventsPoll, `{"wait_seconds":50}`)
+		out, err := callEvents[EventsPollOut](ctx, o, who, eventsPoll, `{"wait_seconds":50}`)
 		if err == nil && len(out.Events) == 0 {
 			err = fmt.Errorf("nothing came")
 		}
@@ -346,8 +346,8 @@ func TestListensWhenThereIsASlot(t *testing.T) {
 	within(o, heard)
 }
 
-func (o *town) subscribe(who schemas.EntityID, args string) (eventsSubscribeOut, error) {
-	return callEvents[eventsSubscribeOut](o.Context(), o, who, eventsSubscribe, args)
+func (o *town) subscribe(who schemas.EntityID, args string) (EventsSubscribeOut, error) {
+	return callEvents[EventsSubscribeOut](o.Context(), o, who, eventsSubscribe, args)
 }
 
 func TestEventsSubscribe(t *testing.T) {

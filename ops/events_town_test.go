@@ -146,14 +146,14 @@ func callEvents[Out any](ctx context.Context, o *town, who schemas.EntityID, op 
 	return result.(Out), nil
 }
 
-func (o *town) poll(who schemas.EntityID, args string) eventsPollOut {
+func (o *town) poll(who schemas.EntityID, args string) EventsPollOut {
 	o.Helper()
-	out, err := callEvents[eventsPollOut](o.Context(), o, who, eventsPoll, args)
+	out, err := callEvents[EventsPollOut](o.Context(), o, who, eventsPoll, args)
 	require.NoError(o, err)
 	return out
 }
 
-func polledItems(out eventsPollOut) []string {
+func polledItems(out EventsPollOut) []string {
 	ids := []string{}
 	for _, e := range out.Events {
 		var p schemas.MemoryWritten

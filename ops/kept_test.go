@@ -75,7 +75,7 @@ func TestWaitForAResult_INV_KEPT(t *testing.T) {
 	require.Equal(t, "done", (<-inLine)["items"].([]any)[0].(map[string]any)["state"])
 	answered := h.poll(h.lead, kept.ID)
 	require.Equal(t, KeptAnswered, answered.State)
-	shown := answered.Answer.(taskStatusOut).Items
+	shown := answered.Answer.(TaskStatusOut).Items
 	require.Len(t, shown, 1)
 	require.JSONEq(t, `{"n": 3}`, string(shown[0].Result))
 	require.NoError(t, h.node.DropKept(t.Context(), h.lead, kept.ID), "there is nothing to take back")
@@ -196,7 +196,7 @@ func TestKeptCallsEnd(t *testing.T) {
 	h.clock.advance(time.Second)
 	over := h.poll(w, kept.ID)
 	require.Equal(t, KeptAnswered, over.State)
-	require.Equal(t, NoWork, over.Answer.(taskClaimOut).Next)
+	require.Equal(t, noWork().String(), over.Answer.(TaskClaimOut).Next.String())
 	h.clock.advance(keptFor - time.Second)
 	require.Equal(t, over.Answer, h.poll(w, kept.ID).Answer)
 	h.clock.advance(time.Second)

@@ -19,7 +19,8 @@ type memoryDeleteWarmIn struct {
 	Mode memory.Deletion `json:"mode,omitempty" enum:"delete,undo,purge"`
 }
 
-type memoryDeleteWarmOut struct {
+// MemoryDeleteWarmOut is the answer of memory_delete_warm.
+type MemoryDeleteWarmOut struct {
 	ID     schemas.ItemID `json:"id"`
 	Copies int            `json:"copies,omitempty" jsonschema:"purged with it"`
 
@@ -27,7 +28,7 @@ type memoryDeleteWarmOut struct {
 }
 
 // Text confirms it.
-func (o memoryDeleteWarmOut) Text() string {
+func (o MemoryDeleteWarmOut) Text() string {
 	switch o.done {
 	case memory.Bury:
 		return words("; ", "deleted "+short(o.ID), "mode undo brings it back")
@@ -37,12 +38,12 @@ func (o memoryDeleteWarmOut) Text() string {
 	return words(" ", "purged "+short(o.ID), when(o.Copies > 0, "and %s", schemas.Count(o.Copies, "copy", "copies")))
 }
 
-func deleteWarm(ctx context.Context, c *Call, in memoryDeleteWarmIn) (memoryDeleteWarmOut, error) {
+func deleteWarm(ctx context.Context, c *Call, in memoryDeleteWarmIn) (MemoryDeleteWarmOut, error) {
 	if in.Mode == "" {
 		in.Mode = memory.Bury
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryDeleteWarmOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemoryDeleteWarmOut, error) {
 		copies, err := memory.Remove(g, in.ID, in.Mode)
-		return memoryDeleteWarmOut{ID: in.ID, Copies: copies, done: in.Mode}, err
+		return MemoryDeleteWarmOut{ID: in.ID, Copies: copies, done: in.Mode}, err
 	})
 }

@@ -38,21 +38,22 @@ type cultureIn struct {
 	TTL          *int64  `json:"ttl_default,omitempty" jsonschema:"seconds until items expire, 0 = never"`
 }
 
-type memoryGroupOut struct {
+// MemoryGroupOut is the answer of memory_group.
+type MemoryGroupOut struct {
 	Group  *memory.GroupInfo  `json:"group,omitempty"`
 	Groups []memory.GroupInfo `json:"groups,omitempty"`
 	Member schemas.EntityID   `json:"member,omitempty"`
-	Note   string             `json:"note,omitempty"` // what is still missing
+	Note   schemas.Hint       `json:"note,omitempty"` // what is still missing
 	// Invitation is the id of the one that add made instead of a member.
 	Invitation  string          `json:"invitation,omitempty"`
-	Invitations []invitationOut `json:"invitations,omitempty"`
+	Invitations []InvitationOut `json:"invitations,omitempty"`
 
 	listed []review.Entry // Invitations, as what waits
 	who    names
 }
 
-// invitationOut is an invitation that waits for the caller's decision.
-type invitationOut struct {
+// InvitationOut is an invitation that waits for the caller's decision.
+type InvitationOut struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Inviter string `json:"inviter"`
@@ -60,7 +61,7 @@ type invitationOut struct {
 }
 
 // Text describes the groups: one with its members, several in a line each.
-func (o memoryGroupOut) Text() string {
+func (o MemoryGroupOut) Text() string {
 	var list []string
 	switch {
 	case o.Invitation != "":
@@ -70,7 +71,7 @@ func (o memoryGroupOut) Text() string {
 	case o.Member != "":
 		list = append(list, "member: "+o.who.of(o.Member))
 	}
-	list = append(list, Line(o.Note))
+	list = append(list, Line(o.Note.String()))
 	groups := o.Groups
 	if o.Group != nil {
 		groups = append(groups, *o.Group)
@@ -128,11 +129,11 @@ func (in memoryGroupIn) check() error {
 	return nil
 }
 
-func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (memoryGroupOut, error) {
+func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (MemoryGroupOut, error) {
 	if err := in.check(); err != nil {
-		return memoryGroupOut{}, err
+		return MemoryGroupOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryGroupOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemoryGroupOut, error) {
 		out, err := in.run(c, g)
 		out.who.add(g, out.Member)
 		for _, info := range out.Groups {
@@ -145,7 +146,7 @@ func manageGroup(ctx context.Context, c *Call, in memoryGroupIn) (memoryGroupOut
 	})
 }
 
-func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err error) {
+func (in memoryGroupIn) run(c *Call, g access.Grant) (out MemoryGroupOut, err error) {
 	switch in.Action {
 	case "invitations":
 		if out.listed, _, err = review.List(g, review.After{Kind: review.ToGroup}, maxInvitationsShown,
@@ -154,10 +155,10 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err er
 		}
 		out.listed = slices.DeleteFunc(out.listed, func(e review.Entry) bool { return e.Kind != review.ToGroup })
 		for _, e := range out.listed {
-			out.Invitations = append(out.Invitations, invitationOut{e.ID, e.Name, e.Author, e.Hash})
+			out.Invitations = append(out.Invitations, InvitationOut{e.ID, e.Name, e.Author, e.Hash})
 		}
 		if len(out.listed) == 0 {
-			out.Note = "no invitations"
+			out.Note = schemas.Hintf("no invitations")
 		}
 		return out, nil
 	case "list":
@@ -194,7 +195,7 @@ func (in memoryGroupIn) run(c *Call, g access.Grant) (out memoryGroupOut, err er
 			Emcon: in.Emcon})
 	}
 	if err != nil {
-		return memoryGroupOut{}, err
+		return MemoryGroupOut{}, err
 	}
 	info, err := memory.ReadGroup(g, in.Group)
 	out.Group = &info

@@ -95,31 +95,31 @@ func TestHotReadWriteRoundTrip(t *testing.T) {
 			events.Event{Type: schemas.EventMemoryWritten, Source: "ann",
 				Payload: schemas.MemoryWritten{ItemID: "i", Type: "entity"}})
 	}))
-	first, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	first, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
 	require.Empty(t, first.Warnings)
-	written, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	written, err := callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		fmt.Sprintf(`{"operation":"patch","data":{"active":{"focus":"L1"},"agent":{"working_memory":{"n":9007199254740992}}},"expected_updated_at":%q}`, first.UpdatedAt))
 	require.NoError(t, err)
-	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	read, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
 	require.Equal(t, written.UpdatedAt, read.UpdatedAt)
 	require.NotContains(t, string(read.Context), "event_queue", "the mail comes with events_poll")
-	queue, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
+	queue, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
 	require.NoError(t, err)
 	require.Contains(t, string(queue.Context), `"item_id":"i"`)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"operation":"replace","data":`+string(read.Context)+`}`)
 	require.NoError(t, err, "what was read can be written back")
 
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		fmt.Sprintf(`{"operation":"patch","data":{},"expected_updated_at":%q}`, first.UpdatedAt))
 	require.ErrorIs(t, err, schemas.ErrConflict)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"operation":"patch","data":{"agent":{"working_memory":{"n":9007199254740993}}}}`)
 	require.ErrorIs(t, err, schemas.ErrInvalid, "the digits survive up to the check")
 
-	part, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"active"}`)
+	part, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"section":"active"}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"active":{"focus":"L1"}}`, string(part.Context))
 }
@@ -138,42 +138,42 @@ func TestHotQueueIsBounded(t *testing.T) {
 		}
 		return nil
 	}))
-	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
+	read, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"section":"/agent/event_queue"}`)
 	require.NoError(t, err)
 	require.Equal(t, hotEvents, strings.Count(string(read.Context), "item-"))
 	require.Contains(t, string(read.Context), fmt.Sprint("item-", hotEvents+2))
-	require.Equal(t, []string{"3 older unread events are not shown: events_poll has them"}, read.Warnings)
+	require.Equal(t, "3 older unread events are not shown: events_poll has them", hintLines(read.Warnings))
 }
 
 func TestHotOfOthers(t *testing.T) {
 	s := newStudy(t)
-	read, err := callHot[memoryReadHotOut](s, "ann", memoryReadHot, `{"entity":"bob"}`)
+	read, err := callHot[MemoryReadHotOut](s, "ann", memoryReadHot, `{"entity":"bob"}`)
 	require.NoError(t, err, "a person reads their agents'")
 	require.Contains(t, string(read.Context), `"agent_type":"claude-code"`)
-	_, err = callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{"entity":"cat"}`)
+	_, err = callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{"entity":"cat"}`)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
-	_, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"entity":"bob"}`)
+	_, err = callHot[MemoryReadHotOut](s, "cat", memoryReadHot, `{"entity":"bob"}`)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
-	_, err = callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err = callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"as":"cat","operation":"patch","data":{"active":{"focus":"for cat"}}}`)
 	require.NoError(t, err)
-	read, err = callHot[memoryReadHotOut](s, "cat", memoryReadHot, `{"section":"active"}`)
+	read, err = callHot[MemoryReadHotOut](s, "cat", memoryReadHot, `{"section":"active"}`)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"active":{"focus":"for cat"}}`, string(read.Context))
 }
 
 func TestHotAnswerIsBounded(t *testing.T) {
 	s := newStudy(t)
-	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err := callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"operation":"patch","data":{"agent":{"working_memory":{"a":"`+strings.Repeat("a", 28_000)+`","b":"`+
 			strings.Repeat("b", 28_000)+`"}}}}`)
 	require.NoError(t, err)
-	read, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, `{}`)
+	read, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, `{}`)
 	require.NoError(t, err)
 	require.Less(t, len(read.Context), 32_000)
 	require.Len(t, read.LeftOut, 1)
 	require.Contains(t, read.Text(), read.LeftOut[0])
-	rest, err := callHot[memoryReadHotOut](s, "bob", memoryReadHot, fmt.Sprintf(`{"section":%q}`, read.LeftOut[0]))
+	rest, err := callHot[MemoryReadHotOut](s, "bob", memoryReadHot, fmt.Sprintf(`{"section":%q}`, read.LeftOut[0]))
 	require.NoError(t, err)
 	require.Empty(t, rest.LeftOut)
 	require.Greater(t, len(rest.Context), 28_000)
@@ -210,7 +210,7 @@ func TestSessionOperation(t *testing.T) {
 // What one agent wrote must not act on whoever reads it.
 func TestHotTextIsEscaped(t *testing.T) {
 	s := newStudy(t)
-	_, err := callHot[memoryWriteHotOut](s, "bob", memoryWriteHot,
+	_, err := callHot[MemoryWriteHotOut](s, "bob", memoryWriteHot,
 		`{"operation":"patch","data":{"active":{"focus":"a\u202eb\nBlockers: none"}}}`)
 	require.NoError(t, err)
 	start, err := callHot[MemorySessionOut](s, "bob", memorySession, `{"action":"start"}`)

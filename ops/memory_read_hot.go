@@ -23,25 +23,26 @@ type memoryReadHotIn struct {
 	Section string `json:"section,omitempty" jsonschema:"section, or a pointer as /agent/task"`
 }
 
-type memoryReadHotOut struct {
+// MemoryReadHotOut is the answer of memory_read_hot.
+type MemoryReadHotOut struct {
 	Context   json.RawMessage `json:"context"`
 	UpdatedAt string          `json:"updated_at"`
 	Size      int             `json:"size" jsonschema:"bytes stored"`
 	LeftOut   []string        `json:"left_out,omitempty" jsonschema:"too large to show: read each as section"`
-	Warnings  []string        `json:"warnings,omitempty"`
+	Warnings  []schemas.Hint  `json:"warnings,omitempty"`
 
 	lean json.RawMessage // what the text shows of a whole context
 }
 
 // Text is the context without what the node keeps in it for itself.
-func (o memoryReadHotOut) Text() string {
+func (o MemoryReadHotOut) Text() string {
 	shown := o.lean
 	if shown == nil {
 		shown = o.Context
 	}
-	return lines(append([]string{"updated_at " + o.UpdatedAt, oneJSON(shown),
-		when(len(o.LeftOut) > 0, "left out, read each as section: %s", strings.Join(o.LeftOut, ", "))},
-		o.Warnings...)...)
+	return lines("updated_at "+o.UpdatedAt, oneJSON(shown),
+		when(len(o.LeftOut) > 0, "left out, read each as section: %s", strings.Join(o.LeftOut, ", ")),
+		hintLines(o.Warnings))
 }
 
 const (
@@ -51,7 +52,7 @@ const (
 	hotEvents = 20
 )
 
-func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (memoryReadHotOut, error) {
+func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (MemoryReadHotOut, error) {
 	var doc memory.HotDoc
 	err := c.Do(ctx, func(g access.Grant) error {
 		entity, view, err := hotOf(g, in.Entity)
@@ -65,12 +66,12 @@ func readHot(ctx context.Context, c *Call, in memoryReadHotIn) (memoryReadHotOut
 		return err
 	})
 	if err != nil {
-		return memoryReadHotOut{}, err
+		return MemoryReadHotOut{}, err
 	}
-	out := memoryReadHotOut{UpdatedAt: doc.UpdatedAt, Size: doc.Size, Warnings: doc.Warnings}
+	out := MemoryReadHotOut{UpdatedAt: doc.UpdatedAt, Size: doc.Size, Warnings: doc.Warnings}
 	if in.Section == "" {
 		if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes); err != nil {
-			return memoryReadHotOut{}, err
+			return MemoryReadHotOut{}, err
 		}
 		// Its rights and its mail are read with agent_list and events_poll.
 		doc = doc.Without("/agent/capabilities", "/agent/event_queue")

@@ -25,7 +25,8 @@ type memoryReadWarmIn struct {
 	History bool             `json:"history,omitempty" jsonschema:"list versions"`
 }
 
-type memoryReadWarmOut struct {
+// MemoryReadWarmOut is the answer of memory_read_warm.
+type MemoryReadWarmOut struct {
 	Items    []memory.Item    `json:"items"`
 	LeftOut  []schemas.ItemID `json:"left_out,omitempty" jsonschema:"did not fit: ask for them again"`
 	Versions []memory.Version `json:"versions,omitempty"`
@@ -34,7 +35,7 @@ type memoryReadWarmOut struct {
 }
 
 // Text gives the items whole.
-func (o memoryReadWarmOut) Text() string {
+func (o MemoryReadWarmOut) Text() string {
 	var list []string
 	for _, i := range o.Items {
 		list = append(list, itemText(i, o.who.of(i.Author), o.who))
@@ -89,8 +90,8 @@ func viaText(via []schemas.EntityID, who names) string {
 // does.
 const warmBytes = 26_000
 
-func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarmOut, error) {
-	out := memoryReadWarmOut{Items: []memory.Item{}}
+func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (MemoryReadWarmOut, error) {
+	out := MemoryReadWarmOut{Items: []memory.Item{}}
 	one := in.History || in.Version != 0
 	if one && len(in.IDs) != 1 {
 		return out, schemas.Invalidf("versions are read of one item at a time").Expecting("one id").
@@ -140,7 +141,7 @@ func readWarm(ctx context.Context, c *Call, in memoryReadWarmIn) (memoryReadWarm
 
 // pick puts one earlier version in the place of the item, or lists all of them
 // without their data.
-func (o *memoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn) error {
+func (o *MemoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn) error {
 	for _, v := range versions {
 		if v.Version == in.Version {
 			o.Items, o.Versions = []memory.Item{}, []memory.Version{v}

@@ -32,7 +32,8 @@ type memorySearchIn struct {
 	Cursor string          `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
-type memorySearchOut struct {
+// MemorySearchOut is the answer of memory_search.
+type MemorySearchOut struct {
 	Results    []memory.Hit      `json:"results"`
 	LeftOut    []schemas.ItemID  `json:"left_out,omitempty" jsonschema:"did not fit: open with memory_read_warm"`
 	NextCursor string            `json:"next_cursor,omitempty"`
@@ -46,7 +47,7 @@ type memorySearchOut struct {
 }
 
 // Text lists the results, whole with detail full, and says why there are none.
-func (o memorySearchOut) Text() string {
+func (o MemorySearchOut) Text() string {
 	all := o.shared()
 	list := []string{words(", ", fmt.Sprintf("%d found", len(o.Results)),
 		when(all.author != "", "all by %s", all.author), all.date, when(all.group != "", "in %s", all.group))}
@@ -96,7 +97,7 @@ func (f hitFacts) except(all hitFacts) hitFacts {
 }
 
 // shared are the facts that several short hits have in common.
-func (o memorySearchOut) shared() (all hitFacts) {
+func (o MemorySearchOut) shared() (all hitFacts) {
 	if len(o.Results) < 2 || o.Results[0].Item != nil {
 		return hitFacts{}
 	}
@@ -119,8 +120,8 @@ func (o memorySearchOut) shared() (all hitFacts) {
 // minuteless is the day of a date that may have a time.
 func minuteless(date string) string { return date[:min(len(date), len("2006-01-02"))] }
 
-func search(ctx context.Context, c *Call, in memorySearchIn) (memorySearchOut, error) {
-	out := memorySearchOut{Results: []memory.Hit{}}
+func search(ctx context.Context, c *Call, in memorySearchIn) (MemorySearchOut, error) {
+	out := MemorySearchOut{Results: []memory.Hit{}}
 	q, err := memory.NewQuery(memory.Search{Text: in.Query, Type: in.Type, Tags: in.Tags, Group: in.Group,
 		Author: in.Author,
 		Since:  in.Since, Until: in.Until, AsOf: in.AsOf, Limit: in.Limit, Full: in.Detail == "full",

@@ -19,8 +19,8 @@ type memoryShareIn struct {
 	Group schemas.GroupID `json:"group" jsonschema:"where to"`
 }
 
-func share(ctx context.Context, c *Call, in memoryShareIn) (memoryWriteWarmOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (memoryWriteWarmOut, error) {
+func share(ctx context.Context, c *Call, in memoryShareIn) (MemoryWriteWarmOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemoryWriteWarmOut, error) {
 		w, err := memory.Share(g, in.ID, in.Group)
 		return writtenOut(w), err
 	})

@@ -26,41 +26,41 @@ func TestWarmToolsFitTheirBudget(t *testing.T) {
 
 func TestWarmToolsTogether(t *testing.T) {
 	s := newStudy(t)
-	w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+	w, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 		`{"type":"learning","data":{"type":"insight","content":"The tern service needs\u202e port 8080.\u0007"},"subject":"tern","key":"port"}`)
 	require.NoError(t, err)
 	require.Equal(t, memory.StatusNew, w.Status)
 
-	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"which port does the tern service need?"}`)
+	found, err := callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"which port does the tern service need?"}`)
 	require.NoError(t, err)
 	require.Len(t, found.Results, 1)
 	require.NotContains(t, found.Text(), "\u202e", "hidden characters are shown")
 	require.Contains(t, found.Text(), schemas.ShortID(string(w.ID)))
 
-	group, err := callHot[memoryGroupOut](s, "ann", memoryGroup,
+	group, err := callHot[MemoryGroupOut](s, "ann", memoryGroup,
 		`{"action":"create","group":"team","culture":{"ttl_default":60}}`)
 	require.NoError(t, err)
 	require.EqualValues(t, 60, group.Group.Culture.TTL)
-	shared, err := callHot[memoryWriteWarmOut](s, "ann", memoryShare, fmt.Sprintf(`{"id":%q,"group":"team"}`, w.ID))
+	shared, err := callHot[MemoryWriteWarmOut](s, "ann", memoryShare, fmt.Sprintf(`{"id":%q,"group":"team"}`, w.ID))
 	require.NoError(t, err)
 
-	changed, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+	changed, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 		fmt.Sprintf(`{"id":%q,"confidence":0.9}`, w.ID))
 	require.NoError(t, err)
 	require.Equal(t, 2, changed.Version)
-	old, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":1}`, w.ID))
+	old, err := callHot[MemoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":1}`, w.ID))
 	require.NoError(t, err)
 	require.Empty(t, old.Items)
 	require.InDelta(t, 0.5, old.Versions[0].Confidence, 1e-9)
-	_, err = callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":9}`, w.ID))
+	_, err = callHot[MemoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q],"version":9}`, w.ID))
 	require.ErrorIs(t, err, schemas.ErrNotFound)
-	both, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q,%q]}`, w.ID, shared.ID))
+	both, err := callHot[MemoryReadWarmOut](s, "ann", memoryReadWarm, fmt.Sprintf(`{"ids":[%q,%q]}`, w.ID, shared.ID))
 	require.NoError(t, err)
 	require.Equal(t, w.ID, both.Items[1].Origin)
 
-	_, err = callHot[memoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q}`, w.ID))
+	_, err = callHot[MemoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q}`, w.ID))
 	require.NoError(t, err)
-	_, err = callHot[memoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q,"mode":"undo"}`, w.ID))
+	_, err = callHot[MemoryDeleteWarmOut](s, "ann", memoryDeleteWarm, fmt.Sprintf(`{"id":%q,"mode":"undo"}`, w.ID))
 	require.NoError(t, err)
 }
 
@@ -69,31 +69,31 @@ func TestWarmAnswersStaySmall(t *testing.T) {
 	var ids []schemas.ItemID
 	for i := range 12 {
 		content := strings.Repeat(fmt.Sprintf("gannet%d ", i), 1000)
-		w, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		w, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":%q}}`, content))
 		require.NoError(t, err)
 		ids = append(ids, w.ID)
 	}
 	raw, err := json.Marshal(ids)
 	require.NoError(t, err)
-	read, err := callHot[memoryReadWarmOut](s, "ann", memoryReadWarm, `{"ids":`+string(raw)+`}`)
+	read, err := callHot[MemoryReadWarmOut](s, "ann", memoryReadWarm, `{"ids":`+string(raw)+`}`)
 	require.NoError(t, err)
 	require.Len(t, append(read.LeftOut, idsIn(read.Items)...), len(ids))
 	requireSize(t, read, 32_000)
 	for i := range 40 {
-		_, err := callHot[memoryWriteWarmOut](s, "ann", memoryWriteWarm,
+		_, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
 			fmt.Sprintf(`{"type":"learning","data":{"type":"insight","content":"petrel %d %s"}}`, i,
 				strings.Repeat(fmt.Sprintf("w%d ", i*i), 200)))
 		require.NoError(t, err)
 	}
 	for _, detail := range []string{"short", "full"} {
-		found, err := callHot[memorySearchOut](s, "ann", memorySearch,
+		found, err := callHot[MemorySearchOut](s, "ann", memorySearch,
 			fmt.Sprintf(`{"query":"petrel","limit":50,"detail":%q}`, detail))
 		require.NoError(t, err)
 		requireSize(t, found, 32_000)
 		require.GreaterOrEqual(t, len(found.Results)+len(found.LeftOut), 40)
 	}
-	found, err := callHot[memorySearchOut](s, "ann", memorySearch, `{"query":"petrel"}`)
+	found, err := callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"petrel"}`)
 	require.NoError(t, err)
 	requireSize(t, found, 8_000)
 }
@@ -135,7 +135,7 @@ func TestWarmToolsRefuseBadInput(t *testing.T) {
 
 // What a model reads names the items that say otherwise beside the hit.
 func TestSearchTextNamesWhatConflicts(t *testing.T) {
-	out := memorySearchOut{Results: []memory.Hit{
+	out := MemorySearchOut{Results: []memory.Hit{
 		{ID: "a", Name: "Nine tons", Author: "ann", Date: "2026-11-20", ConflictsWith: []schemas.ItemID{"b", "c"}},
 		{ID: "d", Name: "A ferry", Author: "bob", Date: "2026-11-20"},
 	}}

@@ -7,6 +7,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/schemas"
 )
 
 var memoryWriteHot = Define(Spec{
@@ -23,29 +24,29 @@ type memoryWriteHotIn struct {
 	ExpectedUpdatedAt string              `json:"expected_updated_at,omitempty" jsonschema:"refuse if changed since"`
 }
 
-type memoryWriteHotOut struct {
-	UpdatedAt string   `json:"updated_at"`
-	Size      int      `json:"size" jsonschema:"bytes stored"`
-	Warnings  []string `json:"warnings,omitempty"`
+// MemoryWriteHotOut is the answer of memory_write_hot.
+type MemoryWriteHotOut struct {
+	UpdatedAt string         `json:"updated_at"`
+	Size      int            `json:"size" jsonschema:"bytes stored"`
+	Warnings  []schemas.Hint `json:"warnings,omitempty"`
 }
 
 // Text confirms the write.
-func (o memoryWriteHotOut) Text() string {
-	return lines(append([]string{fmt.Sprintf("written, %d bytes; updated_at %s", o.Size, o.UpdatedAt)},
-		o.Warnings...)...)
+func (o MemoryWriteHotOut) Text() string {
+	return lines(fmt.Sprintf("written, %d bytes; updated_at %s", o.Size, o.UpdatedAt), hintLines(o.Warnings))
 }
 
-func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (memoryWriteHotOut, error) {
+func writeHot(ctx context.Context, c *Call, in memoryWriteHotIn) (MemoryWriteHotOut, error) {
 	change, err := memory.NewHotChange(in.Operation, in.Data, in.ExpectedUpdatedAt)
 	if err != nil {
-		return memoryWriteHotOut{}, err
+		return MemoryWriteHotOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryWriteHotOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemoryWriteHotOut, error) {
 		entity, view, err := ownHot(g)
 		if err != nil {
-			return memoryWriteHotOut{}, err
+			return MemoryWriteHotOut{}, err
 		}
 		d, err := memory.WriteHot(g, entity, change, view)
-		return memoryWriteHotOut{UpdatedAt: d.UpdatedAt, Size: d.Size, Warnings: d.Warnings}, err
+		return MemoryWriteHotOut{UpdatedAt: d.UpdatedAt, Size: d.Size, Warnings: d.Warnings}, err
 	})
 }

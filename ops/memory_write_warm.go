@@ -44,7 +44,8 @@ type memoryWriteWarmIn struct {
 	Source      memory.Source      `json:"source,omitempty" enum:"agent,tool,external"`
 }
 
-type memoryWriteWarmOut struct {
+// MemoryWriteWarmOut is the answer of memory_write_warm.
+type MemoryWriteWarmOut struct {
 	ID          schemas.ItemID   `json:"id"`
 	Version     int              `json:"version"`
 	Status      memory.Status    `json:"status" enum:"new,updated,duplicate_of,refines,conflicts_with"`
@@ -62,14 +63,14 @@ type memoryWriteWarmOut struct {
 	low      schemas.GroupID // for which its writer may only propose
 }
 
-func writtenOut(w memory.Written) memoryWriteWarmOut {
-	return memoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
+func writtenOut(w memory.Written) MemoryWriteWarmOut {
+	return MemoryWriteWarmOut{ID: w.ID, Version: w.Version, Status: w.Status, With: w.With, Stored: w.Stored,
 		Quarantined: w.Quarantined, Unreleased: w.Unreleased, Tainted: w.Tainted, Confidence: w.Confidence,
 		BoundTo: w.BoundTo}
 }
 
 // Text says what became of it and what to do about it.
-func (o memoryWriteWarmOut) Text() string {
+func (o MemoryWriteWarmOut) Text() string {
 	if o.low != "" {
 		return fmt.Sprintf("proposal %s (item %s): your accuracy is rated low, so this reaches %s once %s approved "+
 			"it (review_list)", o.Proposal, short(o.ID), o.low,
@@ -114,7 +115,7 @@ func (c *Call) signItem() memory.Sign {
 	return func(message []byte) ([]byte, schemas.EntityID) { return c.sign(actor, message) }
 }
 
-func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteWarmOut, error) {
+func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (MemoryWriteWarmOut, error) {
 	d, err := memory.Prepare(memory.Write{ID: in.ID, IfVersion: in.IfVersion, Type: in.Type, Data: in.Data,
 		Visibility: in.Visibility,
 		Group:      in.Group, Subject: in.Subject, Key: in.Key, Supersedes: in.Supersedes, ValidFrom: in.ValidFrom,
@@ -123,9 +124,9 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 		Source: in.Source, Dir: c.Caller.Dir, Known: c.Node.Tools(), Tainted: c.tainted()},
 		c.Caller.Entity, c.signItem())
 	if err != nil {
-		return memoryWriteWarmOut{}, err
+		return MemoryWriteWarmOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (memoryWriteWarmOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (MemoryWriteWarmOut, error) {
 		w, err := memory.Put(g, d)
 		if err == nil && w.Stored && w.Version == 1 {
 			err = recordPrediction(g, d, w.ID)
@@ -138,15 +139,15 @@ func writeWarm(ctx context.Context, c *Call, in memoryWriteWarmIn) (memoryWriteW
 }
 
 // propose puts up for a decision what the writer may not do by itself.
-func propose(g access.Grant, d *memory.Draft, w memory.Written) (memoryWriteWarmOut, error) {
+func propose(g access.Grant, d *memory.Draft, w memory.Written) (MemoryWriteWarmOut, error) {
 	try := review.Try{Item: w.ID, Target: w.Group, Supersedes: w.Contested, Added: w.Stored}
 	if w.Low != "" {
 		staging, err := review.Stage(g)
 		if err != nil {
-			return memoryWriteWarmOut{}, err
+			return MemoryWriteWarmOut{}, err
 		}
 		if w.ID, err = memory.StageProposal(g, d, staging, w.Low); err != nil {
-			return memoryWriteWarmOut{}, err
+			return MemoryWriteWarmOut{}, err
 		}
 		w.Version, w.Status, w.Stored = 1, memory.StatusNew, true
 		try = review.Try{Item: w.ID, Staging: staging, Target: w.Low, Supersedes: d.Supersedes, Added: true}

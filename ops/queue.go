@@ -77,7 +77,7 @@ func (s *Seats) Next(ctx context.Context, a run.Agent, role string, wait time.Du
 	if role != "" {
 		in["role"] = role
 	}
-	out, err := ask[taskClaimOut](ctx, s.Node, hand, taskClaim, in)
+	out, err := ask[TaskClaimOut](ctx, s.Node, hand, taskClaim, in)
 	return out.Work, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"cordelia/access"
@@ -35,7 +34,8 @@ type reintegrateIn struct {
 	Staging      schemas.GroupID `json:"staging,omitempty" jsonschema:"to withdraw"`
 }
 
-type reintegrateOut struct {
+// ReintegrateOut is the answer of reintegrate.
+type ReintegrateOut struct {
 	Message      string             `json:"message,omitempty" jsonschema:"base64: sign these bytes with your key"`
 	Nonce        string             `json:"nonce,omitempty"`
 	Expires      int64              `json:"expires,omitempty"`
@@ -51,15 +51,15 @@ type reintegrateOut struct {
 	UpdatedAt    string             `json:"updated_at,omitempty"`
 	Context      json.RawMessage    `json:"context,omitempty" jsonschema:"your hot context as it is now"`
 	LeftOut      []string           `json:"left_out,omitempty" jsonschema:"sections to read with memory_read_hot"`
-	Next         string             `json:"next"`
+	Next         schemas.Hint       `json:"next"`
 
 	lean json.RawMessage // what the text shows of Context
 	same bool            // the caller gave the node's chain
 }
 
 // Text says what became of the return, with all that the next call needs.
-func (o reintegrateOut) Text() string {
-	return lines(o.Next, when(o.Message != "", "message %s\nnonce %s\nexpires %d", o.Message, o.Nonce, o.Expires),
+func (o ReintegrateOut) Text() string {
+	return lines(o.Next.String(), when(o.Message != "", "message %s\nnonce %s\nexpires %d", o.Message, o.Nonce, o.Expires),
 		when(o.Staging != "", "staging %s", o.Staging), when(len(o.Reviews) > 0, "reviews: %s", shorts(o.Reviews)),
 		when(len(o.Merged) > 0, "merged: %s", shorts(o.Merged)),
 		when(o.SessionCount != nil && !o.same, "chain_hash %s", o.ChainHash),
@@ -72,18 +72,19 @@ func (o reintegrateOut) Text() string {
 // returnAudience is whom the challenge of a return is answered to.
 const returnAudience = "reintegrate"
 
-func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, error) {
+func comeBack(ctx context.Context, c *Call, in reintegrateIn) (ReintegrateOut, error) {
 	if in.Action == "withdraw" {
-		return Transact(ctx, c, func(g access.Grant) (out reintegrateOut, err error) {
+		return Transact(ctx, c, func(g access.Grant) (out ReintegrateOut, err error) {
 			out.Withdrawn, err = review.Withdraw(g, in.Staging)
-			out.Next = schemas.Count(out.Withdrawn, "memory was", "memories were") + " withdrawn and removed"
+			out.Next = schemas.Hintf("%s withdrawn and removed",
+				schemas.Count(out.Withdrawn, "memory was", "memories were"))
 			return out, err
 		})
 	}
 	b, err := review.Prepare(review.Claim{Action: in.Action, SessionCount: in.SessionCount, ChainHash: in.ChainHash,
 		Memories: in.Memories, Tainted: c.tainted()}, c.Caller.Entity, c.signItem())
 	if err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
 	if in.Action == "challenge" {
 		var ch schemas.AuthChallenge
@@ -92,27 +93,27 @@ func comeBack(ctx context.Context, c *Call, in reintegrateIn) (reintegrateOut, e
 			return nil
 		})
 		if err != nil {
-			return reintegrateOut{}, err
+			return ReintegrateOut{}, err
 		}
-		return reintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()),
+		return ReintegrateOut{Message: base64.StdEncoding.EncodeToString(b.Statement(ch).SigningBytes()),
 			Nonce:   base64.StdEncoding.EncodeToString(ch.Nonce[:]),
 			Expires: ch.ExpiresUnixMicro,
-			Next: "sign message within 60 seconds and repeat this call with action submit, nonce, expires and " +
-				"signature"}, nil
+			Next: schemas.Hintf("sign message within 60 seconds and repeat this call with action submit, nonce, expires " +
+				"and signature")}, nil
 	}
 	ch, proof, key, err := c.proveReturn(ctx, b, in)
 	if err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (reintegrateOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (ReintegrateOut, error) {
 		if err := agents.Answer(g, ch, key); errors.Is(err, schemas.ErrUnauthenticated) {
-			return reintegrateOut{}, badReturn(err)
+			return ReintegrateOut{}, badReturn(err)
 		} else if err != nil {
-			return reintegrateOut{}, err
+			return ReintegrateOut{}, err
 		}
 		done, err := review.Submit(g, b, proof)
 		if err != nil {
-			return reintegrateOut{}, err
+			return ReintegrateOut{}, err
 		}
 		out, err := returned(g, done)
 		out.same = out.ChainHash == in.ChainHash
@@ -175,23 +176,23 @@ func badReturn(cause error) error {
 
 // returned is the answer to a return: what became of what was brought, and the
 // context the agent goes on with.
-func returned(g access.Grant, r review.Returned) (reintegrateOut, error) {
+func returned(g access.Grant, r review.Returned) (ReintegrateOut, error) {
 	entity, view, err := hotOf(g, "")
 	if err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
 	doc, err := memory.ReadHot(g, entity, view)
 	if err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
-	out := reintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because,
+	out := ReintegrateOut{Divergence: r.Divergence, Apart: r.Sessions, Staging: r.Group, Because: r.Because,
 		SessionCount: &r.Known.SessionCount,
 		ChainHash:    r.Known.ChainHash.String(), UpdatedAt: doc.UpdatedAt}
 	if out.Context, out.LeftOut, err = doc.Part("", hotBytes/2); err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
 	if out.lean, _, err = doc.Without(memory.NodeMade()...).Part("", hotBytes/2); err != nil {
-		return reintegrateOut{}, err
+		return ReintegrateOut{}, err
 	}
 	for _, w := range r.Merged {
 		out.Merged = append(out.Merged, w.ID)
@@ -203,26 +204,30 @@ func returned(g access.Grant, r review.Returned) (reintegrateOut, error) {
 	return out, nil
 }
 
-func (o reintegrateOut) advice() string {
-	var s []string
+// advice says how the chains compare, what became of the memories, and how to go on.
+func (o ReintegrateOut) advice() (h schemas.Hint) {
+	say := func(format string, args ...any) {
+		h = append(h, schemas.Hintf(format+". ", args...)...)
+	}
 	switch o.Divergence {
 	case schemas.ChainMatch:
-		s = append(s, "your chain is the node's")
+		say("your chain is the node's")
 	case schemas.ChainGap:
-		s = append(s, fmt.Sprintf("%s not on the node's chain: put what they left into memory_write_hot",
-			schemas.Count(int(o.Apart), "of your sessions is", "of your sessions are")))
+		say("%s not on the node's chain: put what they left into %s",
+			schemas.Count(int(o.Apart), "of your sessions is", "of your sessions are"), schemas.Tool("memory_write_hot"))
 	case schemas.ChainFork:
-		s = append(s, "your chain is not the node's: take over context before you go on")
+		say("your chain is not the node's: take over context before you go on")
 	case schemas.ChainReplay:
-		s = append(s, "this was handed in before")
+		say("this was handed in before")
 	}
 	switch {
 	case len(o.Merged) > 0:
-		s = append(s, schemas.Count(len(o.Merged), "memory was merged", "memories were merged"))
+		say("%s", schemas.Count(len(o.Merged), "memory was merged", "memories were merged"))
 	case len(o.Reviews) > 0:
-		s = append(s, fmt.Sprintf("%s for your parent (%s), 30 days at most; review.closed comes with events_poll",
-			schemas.Count(len(o.Reviews), "memory waits", "memories wait"), strings.Join(o.Because, "; ")))
+		say("%s for your parent (%s), 30 days at most; review.closed comes with %s",
+			schemas.Count(len(o.Reviews), "memory waits", "memories wait"), strings.Join(o.Because, "; "),
+			schemas.Tool("events_poll"))
 	}
-	return strings.Join(append(s, fmt.Sprintf("go on from session %d with memory_session action=start",
-		*o.SessionCount)), ". ")
+	return append(h, schemas.Hintf("go on from session %d with %s", *o.SessionCount,
+		schemas.Tool("memory_session", "action", "start"))...)
 }

@@ -32,27 +32,29 @@ type decisionIn struct {
 	Reason   string `json:"reason,omitempty" jsonschema:"for the author"`
 }
 
-type reviewDecideOut struct {
-	Decided []decidedOut      `json:"decided"`
+// ReviewDecideOut is the answer of review_decide.
+type ReviewDecideOut struct {
+	Decided []DecidedOut      `json:"decided"`
 	Closed  []schemas.GroupID `json:"closed,omitempty" jsonschema:"staging groups of which nothing waits any more"`
 }
 
-type decidedOut struct {
+// DecidedOut is what became of one thing that waited.
+type DecidedOut struct {
 	ID     string           `json:"id"`
 	State  string           `json:"state"`
 	Item   schemas.ItemID   `json:"item,omitempty"`
 	Status memory.Status    `json:"status,omitempty"`
 	With   []schemas.ItemID `json:"with,omitempty"`
-	Note   string           `json:"note,omitempty"`
+	Note   schemas.Hint     `json:"note,omitempty"`
 }
 
 // Text says what became of each.
-func (o reviewDecideOut) Text() string {
+func (o ReviewDecideOut) Text() string {
 	var list []string
 	for _, d := range o.Decided {
 		list = append(list, words(", ", words(" ", short(d.ID), d.State,
 			when(d.Item != "", "as item %s", short(d.Item))), when(len(d.With) > 0, "%s %s", d.Status, shorts(d.With))),
-			d.Note)
+			d.Note.String())
 	}
 	return lines(append(list, when(len(o.Closed) > 0, "nothing else of that return waits"))...)
 }
@@ -70,14 +72,14 @@ func hashless(g access.Grant, d decisionIn) error {
 	return cmp.Or(err, work.Hashless(d.ID))
 }
 
-func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecideOut, error) {
+func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecideOut, error) {
 	if len(in.Decisions) > review.MaxDecisions {
-		return reviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d",
+		return ReviewDecideOut{}, schemas.Invalidf("%d decisions", len(in.Decisions)).Expecting("at most %d",
 			review.MaxDecisions).
 			Try("decide over more in further calls of %s", schemas.Tool("review_decide"))
 	}
-	out, err := Transact(ctx, c, func(g access.Grant) (reviewDecideOut, error) {
-		out := reviewDecideOut{Decided: []decidedOut{}}
+	out, err := Transact(ctx, c, func(g access.Grant) (ReviewDecideOut, error) {
+		out := ReviewDecideOut{Decided: []DecidedOut{}}
 		var decisions []review.Decision
 		for _, d := range in.Decisions {
 			if c.Caller.Consulted {
@@ -86,7 +88,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 					return out, err
 				}
 				if state != "" {
-					out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: state})
+					out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: state})
 					continue
 				}
 			}
@@ -96,7 +98,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			state, err := c.Node.Tasks().Decide(g, d.ID, d.Hash, d.Decision == "approve", d.Reason)
 			switch {
 			case err == nil:
-				out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: string(state)})
+				out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(state)})
 			case errors.Is(err, schemas.ErrNotFound):
 				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash,
 					Reason: d.Reason})
@@ -115,7 +117,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (reviewDecid
 			if err := c.Node.Tasks().SettleItem(g, d.ID); err != nil { // a seat whose answer was held
 				return out, err
 			}
-			out.Decided = append(out.Decided, decidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})
+			out.Decided = append(out.Decided, DecidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})
 			if d.Closed != "" {
 				out.Closed = append(out.Closed, d.Closed)
 			}

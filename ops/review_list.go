@@ -29,18 +29,22 @@ type reviewListIn struct {
 	Cursor string   `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 
-type reviewListOut struct {
+// ReviewListOut is the answer of review_list.
+type ReviewListOut struct {
 	Waiting    []review.Entry `json:"waiting"`
 	LeftOut    []string       `json:"left_out,omitempty" jsonschema:"did not fit: ask for these ids"`
 	NextCursor string         `json:"next_cursor,omitempty"`
-	Next       string         `json:"next,omitempty"`
+	Next       schemas.Hint   `json:"next,omitempty"`
 }
 
 // askWhole says where the hash of what is not shown whole comes from.
-const askWhole = "what has no hash is not shown whole: review_list with its id in ids shows it, with its hash"
+func askWhole() schemas.Hint {
+	return schemas.Hintf("what has no hash is not shown whole: %s with its id in ids shows it, with its hash",
+		schemas.Tool("review_list"))
+}
 
 // Text lists what waits, a line each; whole, with its hash, where ids were named.
-func (o reviewListOut) Text() string {
+func (o ReviewListOut) Text() string {
 	if len(o.Waiting) == 0 {
 		return "nothing waits for you"
 	}
@@ -54,7 +58,8 @@ func (o reviewListOut) Text() string {
 		list = append(list, entryText(e))
 	}
 	list = append(list, invitationLines(invitations)...)
-	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for these ids: %s", shorts(o.LeftOut)), o.Next,
+	return lines(append(list, when(len(o.LeftOut) > 0, "did not fit, ask for these ids: %s", shorts(o.LeftOut)),
+		o.Next.String(),
 		more(o.NextCursor))...)
 }
 
@@ -107,8 +112,8 @@ func invitationLines(list []review.Entry) (lines []string) {
 	return lines
 }
 
-func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, error) {
-	out := reviewListOut{Waiting: []review.Entry{}}
+func listReviews(ctx context.Context, c *Call, in reviewListIn) (ReviewListOut, error) {
+	out := ReviewListOut{Waiting: []review.Entry{}}
 	if len(in.IDs) > memory.MaxReadItems {
 		return out, schemas.Invalidf("%d ids", len(in.IDs)).Expecting("at most %d", memory.MaxReadItems)
 	}
@@ -148,7 +153,7 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (reviewListOut, 
 		return e.Hash == "" &&
 			e.State == schemas.ReviewPending
 	}) {
-		out.Next = askWhole
+		out.Next = askWhole()
 	}
 	return out, nil
 }

@@ -57,8 +57,11 @@ func schemaOf(t reflect.Type) (*schema, error) {
 	case reflect.Interface:
 		return &schema{kind: "object"}, nil
 	case reflect.Slice:
-		if t == reflect.TypeFor[json.RawMessage]() {
+		switch t {
+		case reflect.TypeFor[json.RawMessage]():
 			return &schema{kind: "object"}, nil
+		case reflect.TypeFor[schemas.Hint]():
+			return &schema{kind: "string"}, nil // in the words for agents
 		}
 		if t.Elem().Kind() == reflect.Uint8 {
 			break // base64 in a string

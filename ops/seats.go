@@ -38,7 +38,7 @@ func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
 	group := groupOf(r.Folder)
 	known, err := s.Knows(ctx, r.Folder)
 	if err == nil && !known {
-		_, err = ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
+		_, err = ask[MemoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
 			map[string]any{"action": "create", "group": group,
 				"description": "tasks that cordelia run works on in " + r.Folder})
 	}
@@ -49,7 +49,7 @@ func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
 	if r.Within > 0 {
 		in["within_seconds"] = r.Within
 	}
-	out, err := ask[taskSubmitOut](ctx, s.Node, s.Person, taskSubmit, in)
+	out, err := ask[TaskSubmitOut](ctx, s.Node, s.Person, taskSubmit, in)
 	return out.TaskID, err
 }
 
@@ -73,7 +73,7 @@ func (s *Seats) Belongs(v controller.View, folder string) bool { return v.GroupI
 
 // Knows reports whether a task was begun in a repository before.
 func (s *Seats) Knows(ctx context.Context, folder string) (bool, error) {
-	_, err := ask[memoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
+	_, err := ask[MemoryGroupOut](ctx, s.Node, s.Person, memoryGroup,
 		map[string]any{"action": "read", "group": groupOf(folder)})
 	if errors.Is(err, schemas.ErrNotFound) {
 		return false, nil
@@ -83,13 +83,13 @@ func (s *Seats) Knows(ctx context.Context, folder string) (bool, error) {
 
 // Answer answers R1's questions.
 func (s *Seats) Answer(ctx context.Context, task, answers string) error {
-	_, err := ask[taskSubmitOut](ctx, s.Node, s.Person, taskSubmit, map[string]any{"task_id": task, "answers": answers})
+	_, err := ask[TaskSubmitOut](ctx, s.Node, s.Person, taskSubmit, map[string]any{"task_id": task, "answers": answers})
 	return err
 }
 
 // View is the task with its outcomes.
 func (s *Seats) View(ctx context.Context, task string) (controller.View, error) {
-	out, err := ask[taskStatusOut](ctx, s.Node, s.Person, taskStatus, map[string]any{"task_id": task, "detail": true})
+	out, err := ask[TaskStatusOut](ctx, s.Node, s.Person, taskStatus, map[string]any{"task_id": task, "detail": true})
 	if err != nil {
 		return controller.View{}, err
 	}
@@ -150,7 +150,7 @@ func (s *Seats) DismissAll(ctx context.Context, task string) error {
 		if cursor != "" {
 			in["cursor"] = cursor
 		}
-		out, err := ask[agentListOut](ctx, s.Node, s.Person, agentList, in)
+		out, err := ask[AgentListOut](ctx, s.Node, s.Person, agentList, in)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (s *Seats) Claim(ctx context.Context, a run.Agent, workID string) (*work.Cl
 	if err != nil {
 		return nil, err
 	}
-	out, err := ask[taskClaimOut](ctx, s.Node, hand, taskClaim,
+	out, err := ask[TaskClaimOut](ctx, s.Node, hand, taskClaim,
 		map[string]any{"work_id": workID, "lease_seconds": seatLease})
 	return out.Work, err
 }
@@ -194,7 +194,7 @@ func (s *Seats) Report(ctx context.Context, a run.Agent, r run.Report) error {
 	if r.Note != "" {
 		in["note"] = r.Note
 	}
-	_, err = ask[taskReportOut](ctx, s.Node, hand, taskReport, in)
+	_, err = ask[TaskReportOut](ctx, s.Node, hand, taskReport, in)
 	return err
 }
 

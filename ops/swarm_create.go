@@ -44,21 +44,23 @@ type swarmSlot struct {
 	Work         []string          `json:"work,omitempty" jsonschema:"intents"`
 }
 
-type swarmCreateOut struct {
+// SwarmCreateOut is the answer of swarm_create.
+type SwarmCreateOut struct {
 	SwarmID     schemas.GroupID     `json:"swarm_id"`
 	Strategy    schemas.Strategy    `json:"strategy"`
 	Coordinator schemas.EntityID    `json:"coordinator,omitempty"`
-	Agents      []swarmAgent        `json:"agents"`
+	Agents      []SwarmAgentOut     `json:"agents"`
 	TaskID      string              `json:"task_id,omitempty"`
 	DryRun      bool                `json:"dry_run,omitempty"`
 	Refused     []schemas.Violation `json:"refused,omitempty"` // of a dry run
-	Notes       []string            `json:"notes,omitempty"`
-	Next        string              `json:"next"`
+	Notes       []schemas.Hint      `json:"notes,omitempty"`
+	Next        schemas.Hint        `json:"next"`
 
 	grew bool
 }
 
-type swarmAgent struct {
+// SwarmAgentOut is one agent of it.
+type SwarmAgentOut struct {
 	Name  string           `json:"name"`
 	ID    schemas.EntityID `json:"agent_id,omitempty"`
 	Slot  string           `json:"slot"`
@@ -66,7 +68,7 @@ type swarmAgent struct {
 }
 
 // Text says what was made.
-func (o swarmCreateOut) Text() string {
+func (o SwarmCreateOut) Text() string {
 	agents := make([]string, len(o.Agents))
 	for i, a := range o.Agents {
 		agents[i] = a.Name
@@ -87,16 +89,16 @@ func (o swarmCreateOut) Text() string {
 	for _, v := range o.Refused {
 		list = append(list, "- "+words(": ", schemas.FieldPath(v.Path), v.Msg))
 	}
-	return lines(append(append(list, o.Notes...), o.Next)...)
+	return lines(append(list, hintLines(o.Notes), o.Next.String())...)
 }
 
-func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut, error) {
+func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (SwarmCreateOut, error) {
 	plan, err := in.plan(c)
 	if err != nil {
-		return swarmCreateOut{}, err
+		return SwarmCreateOut{}, err
 	}
 	if err := c.asMaker(ctx, in.AddTo); err != nil {
-		return swarmCreateOut{}, err
+		return SwarmCreateOut{}, err
 	}
 	if in.DryRun {
 		out, err := c.trySwarm(ctx, plan)
@@ -108,7 +110,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 		parent, err = agents.KeyOf(g, g.Actor())
 		return err
 	}); err != nil {
-		return swarmCreateOut{}, err
+		return SwarmCreateOut{}, err
 	}
 	made, err := swarm.MakeKeys(plan.Agents(), parent)
 	defer func() {
@@ -117,9 +119,9 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 		}
 	}()
 	if err != nil {
-		return swarmCreateOut{}, fmt.Errorf("make keys: %w", err)
+		return SwarmCreateOut{}, fmt.Errorf("make keys: %w", err)
 	}
-	out, err := Transact(ctx, c, func(g access.Grant) (swarmCreateOut, error) {
+	out, err := Transact(ctx, c, func(g access.Grant) (SwarmCreateOut, error) {
 		m, err := swarm.Create(g, plan, made, c.Node.Enlist)
 		out := swarmAnswer(m)
 		out.Notes = append(out.Notes, in.idle()...)
@@ -134,14 +136,14 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (swarmCreateOut
 
 // idle names the stages of a pipeline that begins to work and has nothing for them:
 // what comes before them would reach nobody.
-func (in swarmCreateIn) idle() (notes []string) {
+func (in swarmCreateIn) idle() (notes []schemas.Hint) {
 	begun := false
 	for _, a := range in.Agents {
 		begun = begun || len(a.Work) > 0
 		if in.Strategy == schemas.InPipeline && begun && len(a.Work) == 0 && a.Slot != in.CoordinatorSlot {
-			notes = append(notes, fmt.Sprintf(
-				"stage %s has no work yet: task_submit with group and an item of role %s; it begins once what the "+
-					"stage before has by then is accepted", a.Slot, a.Slot))
+			notes = append(notes, schemas.Hintf(
+				"stage %s has no work yet: %s with group and an item of role %s; it begins once what the stage before "+
+					"has by then is accepted", a.Slot, schemas.Tool("task_submit"), a.Slot))
 		}
 	}
 	return notes
@@ -172,14 +174,15 @@ func (c *Call) lookOp() access.Op {
 }
 
 // trySwarm says what the plan would come to.
-func (c *Call) trySwarm(ctx context.Context, plan *swarm.Plan) (out swarmCreateOut, err error) {
+func (c *Call) trySwarm(ctx context.Context, plan *swarm.Plan) (out SwarmCreateOut, err error) {
 	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
 		m, err := swarm.Try(g, plan)
 		out = swarmAnswer(m)
 		return err
 	})
-	if out.DryRun, out.Next = true, "nothing was made; call again without dry_run"; len(out.Refused) > 0 {
-		out.Next = "nothing was made; ask for less, or have your own rights widened"
+	out.DryRun, out.Next = true, schemas.Hintf("nothing was made; call again without dry_run")
+	if len(out.Refused) > 0 {
+		out.Next = schemas.Hintf("nothing was made; ask for less, or have your own rights widened")
 	}
 	return out, err
 }
@@ -220,14 +223,14 @@ func strictly(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-func swarmAnswer(m swarm.Made) swarmCreateOut {
-	out := swarmCreateOut{SwarmID: m.ID, Strategy: m.Strategy, Coordinator: m.Coordinator, TaskID: m.Task,
-		Refused: m.Refused, Agents: []swarmAgent{}}
+func swarmAnswer(m swarm.Made) SwarmCreateOut {
+	out := SwarmCreateOut{SwarmID: m.ID, Strategy: m.Strategy, Coordinator: m.Coordinator, TaskID: m.Task,
+		Refused: m.Refused, Agents: []SwarmAgentOut{}}
 	for _, a := range m.Agents {
-		out.Agents = append(out.Agents, swarmAgent{Name: a.Name, ID: a.ID, Slot: a.Slot, Group: a.Cell})
+		out.Agents = append(out.Agents, SwarmAgentOut{Name: a.Name, ID: a.ID, Slot: a.Slot, Group: a.Cell})
 	}
 	if m.Parallel > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf(
+		out.Notes = append(out.Notes, schemas.Hintf(
 			"you may do %d things at a time, so that many of these agents hold work or wait at once", m.Parallel))
 	}
 	return out
@@ -235,7 +238,7 @@ func swarmAnswer(m swarm.Made) swarmCreateOut {
 
 // keepKeys stores the keys of the agents on this machine, several at a time, and says
 // what to do next. The swarm stands even if a file cannot be written.
-func (c *Call) keepKeys(ctx context.Context, out swarmCreateOut, made []swarm.Key) swarmCreateOut {
+func (c *Call) keepKeys(ctx context.Context, out SwarmCreateOut, made []swarm.Key) SwarmCreateOut {
 	missing := make([]bool, len(out.Agents))
 	turn := make(chan struct{}, 8)
 	var wg sync.WaitGroup
@@ -248,11 +251,12 @@ func (c *Call) keepKeys(ctx context.Context, out swarmCreateOut, made []swarm.Ke
 		})
 	}
 	wg.Wait()
-	out.Next = fmt.Sprintf(`Run each as its own process: cordelia mcp --as NAME; how they stand: swarm_status {"swarm_id": %q}`, out.SwarmID)
+	out.Next = schemas.Hintf("Run each as its own process: cordelia mcp --as NAME; how they stand: %s",
+		schemas.Tool("swarm_status", "swarm_id", out.SwarmID))
 	for i, a := range out.Agents {
 		if missing[i] {
-			out.Notes = append(out.Notes, "the key of "+a.Name+" could not be stored here: cordelia key unwrap "+
-				string(a.ID))
+			out.Notes = append(out.Notes, schemas.Hintf("the key of %s could not be stored here: cordelia key unwrap %s",
+				a.Name, a.ID))
 		}
 	}
 	return out

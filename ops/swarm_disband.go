@@ -23,10 +23,11 @@ type swarmDisbandIn struct {
 	ShareWith     schemas.GroupID  `json:"share_with,omitempty" jsonschema:"group"`
 }
 
-type swarmDisbandOut struct{ swarm.Ended }
+// SwarmDisbandOut is the answer of swarm_disband.
+type SwarmDisbandOut struct{ swarm.Ended }
 
 // Text says what became of it.
-func (o swarmDisbandOut) Text() string {
+func (o SwarmDisbandOut) Text() string {
 	return words(", ", fmt.Sprintf("%s has ended: %s deactivated", o.SwarmID,
 		schemas.Count(o.Agents, "agent", "agents")), schemas.Count(o.Cancelled, "item", "items")+" cancelled",
 		when(o.Unmerged > 0, "%d of its findings in no synthesis", o.Unmerged),
@@ -34,12 +35,12 @@ func (o swarmDisbandOut) Text() string {
 		when(o.ArchiveID != "", "; its archive: memory_read_warm %s", short(o.ArchiveID))
 }
 
-func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (swarmDisbandOut, error) {
+func disbandSwarm(ctx context.Context, c *Call, in swarmDisbandIn) (SwarmDisbandOut, error) {
 	e := swarm.Ending{Swarm: in.SwarmID, Synthesis: in.SynthesisItem, Share: in.Share, ShareWith: in.ShareWith}
 	if err := swarm.CheckEnding(e); err != nil {
-		return swarmDisbandOut{}, err
+		return SwarmDisbandOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (out swarmDisbandOut, err error) {
+	return Transact(ctx, c, func(g access.Grant) (out SwarmDisbandOut, err error) {
 		out.Ended, err = swarm.Disband(g, e, func(node access.Grant, id schemas.EntityID) error {
 			_, _, err := c.Node.MoveAgent(node, string(id), schemas.TaskComplete,
 				"the swarm "+string(in.SwarmID)+" has ended")

@@ -15,8 +15,8 @@ var swarmStatus = Define(Spec{
 	SearchHint: "team progress workers findings synthesis list swarms",
 	Description: "How a swarm you are in or made stands: agents, work, findings, what the synthesis lacks, what is " +
 		"left to use. detail adds ids. Without swarm_id: your swarms.",
-}, func(ctx context.Context, c *Call, in swarmStatusIn) (swarmStatusOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (out swarmStatusOut, err error) {
+}, func(ctx context.Context, c *Call, in swarmStatusIn) (SwarmStatusOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (out SwarmStatusOut, err error) {
 		if in.SwarmID == "" {
 			list, err := swarm.List(g)
 			list = append([]swarm.Entry{}, list...)
@@ -34,13 +34,14 @@ type swarmStatusIn struct {
 	Detail  bool            `json:"detail,omitempty" jsonschema:"with ids"`
 }
 
-type swarmStatusOut struct {
+// SwarmStatusOut is the answer of swarm_status.
+type SwarmStatusOut struct {
 	*swarm.Status
 	Swarms *[]swarm.Entry `json:"swarms,omitempty" jsonschema:"those that run first"`
 }
 
 // Text is the status, or the list of swarms, in a few lines.
-func (o swarmStatusOut) Text() string {
+func (o SwarmStatusOut) Text() string {
 	if o.Status == nil {
 		return swarmsText(*o.Swarms)
 	}

@@ -65,7 +65,7 @@ func TestLargeSwarm(t *testing.T) {
 		require.NoError(t, err)
 		raw, err := json.Marshal(out)
 		require.NoError(t, err)
-		text := out.(swarmStatusOut).Text()
+		text := out.(SwarmStatusOut).Text()
 		t.Logf("status: %d bytes, and %d of text", len(raw), len(text))
 		require.LessOrEqual(t, (len(raw)+len(text))/4, 2000, "tokens of four bytes")
 	}

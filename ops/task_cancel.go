@@ -21,21 +21,22 @@ type taskCancelIn struct {
 	WorkID string `json:"work_id,omitempty" ref:"work" jsonschema:"one item"`
 }
 
-type taskCancelOut struct {
+// TaskCancelOut is the answer of task_cancel.
+type TaskCancelOut struct {
 	Cancelled int `json:"cancelled"`
 }
 
 // Text says how much ended.
-func (o taskCancelOut) Text() string {
+func (o TaskCancelOut) Text() string {
 	return schemas.Count(o.Cancelled, "item", "items") + " cancelled"
 }
 
-func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (taskCancelOut, error) {
+func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (TaskCancelOut, error) {
 	if (in.TaskID == "") == (in.WorkID == "") {
-		return taskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id").
+		return TaskCancelOut{}, schemas.Invalidf("what to cancel is not clear").Expecting("one of task_id or work_id").
 			Try("%s lists both; %s with one of them", schemas.Tool("task_status"), schemas.Do("task_cancel"))
 	}
-	return Transact(ctx, c, func(g access.Grant) (out taskCancelOut, err error) {
+	return Transact(ctx, c, func(g access.Grant) (out TaskCancelOut, err error) {
 		if in.TaskID != "" {
 			out.Cancelled, err = c.Node.Tasks().Cancel(g, in.TaskID)
 			if !errors.Is(err, schemas.ErrNotFound) {

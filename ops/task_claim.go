@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ var taskClaim = waits(Define(Spec{
 	SearchHint: "next task lease take work queue",
 	Description: "Take the next work item, or get back the one you hold: yours until expires_at, which any call " +
 		"extends. Then task_report. If you were started for one job, name it: work_id, task_id, group or swarm.",
-}, claimTask), waiter[taskClaimIn, taskClaimOut]{ready: workReady, show: shownClaim, undo: release})
+}, claimTask), waiter[taskClaimIn, TaskClaimOut]{ready: workReady, show: shownClaim, undo: release})
 
 type taskClaimIn struct {
 	Role         string          `json:"role,omitempty" jsonschema:"of the pipeline or a swarm's slot"`
@@ -38,39 +37,43 @@ func (in taskClaimIn) wanted() work.Wanted {
 	return work.Wanted{Role: in.Role, Work: in.WorkID, Task: in.TaskID, Group: in.Group, Swarm: in.Swarm}
 }
 
-type taskClaimOut struct {
+// TaskClaimOut is the answer of task_claim.
+type TaskClaimOut struct {
 	Work *work.Claimed `json:"work,omitempty"`
-	Next string        `json:"next"`
+	Next schemas.Hint  `json:"next"`
 }
 
 // Text says what to do, and all that is needed to do it.
-func (o taskClaimOut) Text() string {
+func (o TaskClaimOut) Text() string {
 	if o.Work == nil {
-		return o.Next
+		return o.Next.String()
 	}
-	return leaseText(*o.Work) + "\n" + o.Next
+	return leaseText(*o.Work) + "\n" + o.Next.String()
 }
 
-// NoWork says what to do when there is none, and nothing is wrong.
-const NoWork = `there is no work for you now; to wait for some: task_claim {"wait_seconds": 50}`
+// noWork says what to do when there is none, and nothing is wrong.
+func noWork() schemas.Hint {
+	return schemas.Hintf("there is no work for you now; to wait for some: %s",
+		schemas.Tool("task_claim", "wait_seconds", 50))
+}
 
 // reportWith is the call that ends a lease.
-func reportWith(c work.Claimed) string {
-	return fmt.Sprintf(`report with task_report {"work_id": %q, "fence": %d, "outcome": "done", "result": {…}}`,
-		short(c.WorkID), c.Fence)
+func reportWith(c work.Claimed) schemas.Hint {
+	return schemas.Hintf("report with %s", schemas.Tool("task_report", "work_id", short(c.WorkID), "fence", c.Fence,
+		"outcome", work.Done, "result", schemas.Blank("{…}")))
 }
 
-func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, error) {
+func claimTask(ctx context.Context, c *Call, in taskClaimIn) (TaskClaimOut, error) {
 	lease, err := work.CheckLease(time.Duration(in.LeaseSeconds) * time.Second)
 	if err != nil {
-		return taskClaimOut{}, err
+		return TaskClaimOut{}, err
 	}
 	wait, err := c.waitOf(in.WaitSeconds)
 	if err != nil {
-		return taskClaimOut{}, err
+		return TaskClaimOut{}, err
 	}
 	return awaiting(ctx, c, wait,
-		func(left time.Duration) (taskClaimOut, error) { return c.claimOnce(ctx, in, lease, left) },
+		func(left time.Duration) (TaskClaimOut, error) { return c.claimOnce(ctx, in, lease, left) },
 		func(limited context.Context, woken <-chan struct{}) error {
 			return c.awaitWork(limited, in.wanted(), woken)
 		})
@@ -81,7 +84,7 @@ func claimTask(ctx context.Context, c *Call, in taskClaimIn) (taskClaimOut, erro
 var errEnded = errors.New("ops: seats have ended")
 
 // claimOnce claims, or says that there is nothing: errNotYet while time is left.
-func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.Duration) (taskClaimOut, error) {
+func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.Duration) (TaskClaimOut, error) {
 	out, err := c.claimFrom(ctx, in, lease, left, true)
 	if errors.Is(err, errEnded) {
 		if err := c.Node.SettleWork(ctx); err != nil { // another task's trouble is none of the caller's
@@ -94,8 +97,8 @@ func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.D
 
 // claimFrom claims from what there is; ended = true has it stop at seats that ended.
 func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.Duration,
-	ended bool) (taskClaimOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (out taskClaimOut, err error) {
+	ended bool) (TaskClaimOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (out TaskClaimOut, err error) {
 		claimed, ok, err := c.claimNear(g, in.wanted(), lease)
 		if err == nil && !ok && ended {
 			if due, bad := c.Node.WorkDue(g); bad != nil || due {
@@ -115,38 +118,49 @@ func (c *Call) claimFrom(ctx context.Context, in taskClaimIn, lease, left time.D
 			}
 			if tier, err := g.TierOf(g.Actor(), g.Root()); err == nil &&
 				(tier == schemas.Low || tier == schemas.Untrusted) {
-				out.Next = "your accuracy is rated " + string(tier) +
-					", and below medium an agent takes no work of groups; trust_score shows it"
+				out.Next = schemas.Hintf("your accuracy is rated %s, and below medium an agent takes no work of groups; "+
+					"%s shows it", tier, schemas.Tool("trust_score"))
 			}
 		}
 		return out, err
 	})
 }
 
+// again is the call that waits for what was named.
+func (in taskClaimIn) again() schemas.Call {
+	var args []any
+	for _, one := range [][2]string{{"role", in.Role}, {"work_id", in.WorkID}, {"task_id", in.TaskID},
+		{"group", string(in.Group)}, {"swarm", string(in.Swarm)}} {
+		if one[1] != "" {
+			args = append(args, one[0], one[1])
+		}
+	}
+	return schemas.Tool("task_claim", append(args, "wait_seconds", 50)...)
+}
+
 // nothing says what to do without work. It knows of a role what the caller could take:
 // what others are offered, and under which roles, is theirs.
-func nothing(g access.Grant, in taskClaimIn) (string, error) {
+func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 	role := in.Role
 	if scope, err := g.ReadScope(); err != nil {
-		return "", err
+		return nil, err
 	} else if in.Group != "" && !slices.Contains(scope.Groups, in.Group) {
-		return "", schemas.NotFoundf("there is no group %q here", schemas.Shorten(string(in.Group), 64)).
+		return nil, schemas.NotFoundf("there is no group %q here", schemas.Shorten(string(in.Group), 64)).
 			Expecting("a group you are a member of").
 			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
 	}
 	if !in.wanted().Any() {
-		in.LeaseSeconds, in.WaitSeconds = 0, 50
-		return fmt.Sprintf("none of the work you named is ready for you now; to wait for it: task_claim %s",
-			mustJSON(in)), nil
+		return schemas.Hintf("none of the work you named is ready for you now; to wait for it: %s",
+			in.again()), nil
 	}
 	if role == "" || slices.Contains(strings.Split(seated, ", "), role) {
-		return NoWork, nil
+		return noWork(), nil
 	}
 	known, err := work.Offers(g, role)
 	if err != nil || known {
-		return NoWork, err
+		return noWork(), err
 	}
-	return fmt.Sprintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has "+
+	return schemas.Hintf("there is no work for you now, and none of role %q was ever offered to you: the pipeline has "+
 		"%s, a swarm its slots; claim without a role for any work",
 		schemas.Shorten(role, 64), seated), nil
 }
@@ -225,24 +239,24 @@ func workReady(ctx context.Context, c *Call, in taskClaimIn, seen *work.Watch) (
 
 // shownClaim is a kept claim for as long as its lease lasts: what it says belongs to
 // whoever holds the item.
-func shownClaim(g access.Grant, _ taskClaimIn, out taskClaimOut) (taskClaimOut, error) {
+func shownClaim(g access.Grant, _ taskClaimIn, out TaskClaimOut) (TaskClaimOut, error) {
 	if out.Work == nil {
 		return out, nil
 	}
 	s, err := work.Show(g, out.Work.WorkID, false)
 	if err != nil && !errors.Is(err, schemas.ErrNotFound) {
-		return taskClaimOut{}, err
+		return TaskClaimOut{}, err
 	}
 	if err == nil && s.State == schemas.WorkLeased && s.HolderID == g.Actor() && s.Attempts == out.Work.Attempt {
 		return out, nil
 	}
-	return taskClaimOut{Next: "your lease of " + short(out.Work.WorkID) + " is over; call task_claim for other work"},
-		nil
+	return TaskClaimOut{Next: schemas.Hintf("your lease of %s is over; %s for other work", short(out.Work.WorkID),
+		schemas.Do("task_claim"))}, nil
 }
 
 // giveBack returns an item that a cancelled call claimed, unless the caller held it
 // before, or was done with it.
-func release(g access.Grant, out taskClaimOut) (bool, error) {
+func release(g access.Grant, out TaskClaimOut) (bool, error) {
 	if out.Work == nil || out.Work.Resumed {
 		return false, nil
 	}

@@ -30,7 +30,8 @@ type taskReportIn struct {
 	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim another"`
 }
 
-type taskReportOut struct {
+// TaskReportOut is the answer of task_report.
+type TaskReportOut struct {
 	WorkID string            `json:"work_id"`
 	Fence  int64             `json:"fence"`
 	State  schemas.WorkState `json:"state"`
@@ -38,11 +39,11 @@ type taskReportOut struct {
 	Task   schemas.TaskState `json:"task_state,omitempty"` // that its task came to by it
 	Notes  []string          `json:"notes,omitempty"`      // what of the answer was mended, dropped or read otherwise
 	Work   *work.Claimed     `json:"work,omitempty"`
-	Next   string            `json:"next,omitempty"`
+	Next   schemas.Hint      `json:"next,omitempty"`
 }
 
 // Text says what the report led to.
-func (o taskReportOut) Text() string {
+func (o TaskReportOut) Text() string {
 	text := fmt.Sprintf("work %s is %s", short(o.WorkID), o.State)
 	switch o.State {
 	case schemas.WorkLeased:
@@ -59,16 +60,16 @@ func (o taskReportOut) Text() string {
 	if o.Work != nil {
 		text += "\nnext: " + leaseText(*o.Work)
 	}
-	return lines(text, o.Next)
+	return lines(text, o.Next.String())
 }
 
-func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, error) {
+func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, error) {
 	p, err := work.NewReport(in.WorkID, in.Fence, in.Outcome, in.Result, in.Evidence, in.Note)
 	if err != nil {
-		return taskReportOut{}, err
+		return TaskReportOut{}, err
 	}
 	if in.Next && in.Outcome == work.Progress {
-		return taskReportOut{}, schemas.Invalidf("claim_next is set and the item stays yours").
+		return TaskReportOut{}, schemas.Invalidf("claim_next is set and the item stays yours").
 			Expecting("claim_next with done, failed or released").With(schemas.Violation{Path: "/claim_next",
 			Msg: "does not go with progress"})
 	}
@@ -89,9 +90,9 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 		err = f.Refusal()
 	}
 	if err != nil {
-		return taskReportOut{}, err
+		return TaskReportOut{}, err
 	}
-	out := taskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState,
+	out := TaskReportOut{WorkID: f.WorkID, Fence: f.Fence, State: f.State, Led: f.Led, Task: f.TaskState,
 		Notes: f.Notes}
 	if f.Checks != 0 {
 		out.Led, out.Task = c.Node.AwaitChecks(ctx, f.Checks)
@@ -100,7 +101,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (taskReportOut, e
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)
 	case in.Next:
-		out.Next = NoWork
+		out.Next = noWork()
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ var taskStatus = waits(Define(Spec{
 	SearchHint: "progress list work items result who holds wait",
 	Description: "Tasks and work you submitted, hold or share a group with; an item by work_id, a task by task_id. " +
 		"wait_seconds: for its end.",
-}, statusOfTask), waiter[taskStatusIn, taskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
+}, statusOfTask), waiter[taskStatusIn, TaskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
 	WorkID string            `json:"work_id,omitempty" ref:"work" jsonschema:"one item"`
@@ -34,7 +34,8 @@ type taskStatusIn struct {
 	WaitSeconds int `json:"wait_seconds,omitempty" jsonschema:"0-50, as a task 3600"`
 }
 
-type taskStatusOut struct {
+// TaskStatusOut is the answer of task_status.
+type TaskStatusOut struct {
 	Task   *controller.View   `json:"task,omitempty"`
 	Tasks  []controller.Entry `json:"tasks,omitempty"` // when neither is named
 	Items  []work.Status      `json:"items"`
@@ -42,7 +43,7 @@ type taskStatusOut struct {
 }
 
 // Text is a task in some lines, or the items in a line each, one alone with all of it.
-func (o taskStatusOut) Text() string {
+func (o TaskStatusOut) Text() string {
 	if o.Task != nil {
 		return o.Task.Text()
 	}
@@ -101,26 +102,26 @@ type taskPlace struct {
 // beforeAll is below every id.
 const beforeAll = "0"
 
-func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut, error) {
+func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (TaskStatusOut, error) {
 	wait, err := c.waitOf(in.WaitSeconds)
 	if err != nil {
-		return taskStatusOut{}, err
+		return TaskStatusOut{}, err
 	}
 	if wait > 0 && (in.WorkID == "" && in.TaskID == "" || in.State != "") {
-		return taskStatusOut{}, schemas.Invalidf("wait_seconds without one task or item to wait for").
+		return TaskStatusOut{}, schemas.Invalidf("wait_seconds without one task or item to wait for").
 			Expecting("a task_id or a work_id beside it, and no state").Try(
 			"%s with one of them, or without a wait", schemas.Do("task_status"))
 	}
 	var place taskPlace
 	if err := decodeCursor(in.Cursor, &place); err != nil {
-		return taskStatusOut{}, err
+		return TaskStatusOut{}, err
 	}
 	if in.Limit, err = pageSize(in.Limit, defaultTasks, maxTasks); err != nil {
-		return taskStatusOut{}, err
+		return TaskStatusOut{}, err
 	}
 	return awaiting(ctx, c, wait,
-		func(left time.Duration) (taskStatusOut, error) {
-			return Transact(ctx, c, func(g access.Grant) (out taskStatusOut, err error) {
+		func(left time.Duration) (TaskStatusOut, error) {
+			return Transact(ctx, c, func(g access.Grant) (out TaskStatusOut, err error) {
 				if left > 0 {
 					if done, err := in.settled(g, c.asks()); err != nil || !done {
 						return out, cmp.Or(err, errNotYet)
@@ -133,11 +134,11 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (taskStatusOut,
 }
 
 // status reads what was asked for; in.Limit is set.
-func (in taskStatusIn) status(g access.Grant, place taskPlace) (out taskStatusOut, err error) {
+func (in taskStatusIn) status(g access.Grant, place taskPlace) (out TaskStatusOut, err error) {
 	out.Items = []work.Status{}
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, in.Detail)
-		return taskStatusOut{Items: []work.Status{s}}, err
+		return TaskStatusOut{Items: []work.Status{s}}, err
 	}
 	if in.TaskID != "" && in.State == "" && in.Cursor == "" {
 		v, err := controller.Show(g, in.TaskID, in.Detail)
@@ -271,7 +272,7 @@ func statusSettled(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch)
 }
 
 // shownStatus is a kept answer with the caller's present rights: read anew.
-func shownStatus(g access.Grant, in taskStatusIn, _ taskStatusOut) (taskStatusOut, error) {
+func shownStatus(g access.Grant, in taskStatusIn, _ TaskStatusOut) (TaskStatusOut, error) {
 	in.Limit = cmp.Or(in.Limit, defaultTasks)
 	return in.status(g, taskPlace{})
 }

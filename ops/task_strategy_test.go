@@ -163,7 +163,7 @@ func TestCoordinatorAboveWorkersDoesNotJudge(t *testing.T) {
 	h.none("R4a", h.lead, one)
 	seat := h.must(h.lead, "task_status",
 		map[string]any{"task_id": id})["task"].(map[string]any)["seats"].([]any)[0].(map[string]any)
-	require.Contains(t, seat["waits"], "somebody to take it")
+	require.Contains(t, seat["waits"], "an agent to take it")
 	h.unseen(id, []any{seat["work_id"], w["work_id"]}, two)
 	judge := h.take(two, "R4a")
 	require.Equal(t, seat["work_id"], judge["work_id"])

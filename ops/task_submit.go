@@ -52,16 +52,17 @@ type taskItem struct {
 	Within       int              `json:"within_seconds,omitempty" jsonschema:"until the deadline"`
 }
 
-type taskSubmitOut struct {
+// TaskSubmitOut is the answer of task_submit.
+type TaskSubmitOut struct {
 	TaskID string            `json:"task_id,omitempty"`
 	Items  []work.Submitted  `json:"items"`
 	State  schemas.TaskState `json:"state,omitempty"`
 	Reason string            `json:"reason,omitempty"` // why it is over already
-	Next   string            `json:"next,omitempty"`
+	Next   schemas.Hint      `json:"next,omitempty"`
 }
 
 // Text says what was put into the queue, and under which ids.
-func (o taskSubmitOut) Text() string {
+func (o TaskSubmitOut) Text() string {
 	if o.Reason != "" {
 		return fmt.Sprintf("task %s is %s: %s; %s", short(o.TaskID), o.State, inset(o.Reason), o.Next)
 	}
@@ -83,7 +84,7 @@ func (o taskSubmitOut) Text() string {
 // maxAhead bounds times given in seconds from now: a year.
 const maxAhead = 366 * 24 * 3600
 
-func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
+func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, error) {
 	given := 0
 	for _, yes := range []bool{in.Request != "" || in.Intent != "", len(in.Items) > 0, in.Retry != "",
 		in.TaskID != ""} {
@@ -94,7 +95,7 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 	ofTask := in.Tools != nil || in.Budget != 0 || in.Replans != 0 || in.Within != 0 || in.Hold
 	if given != 1 || in.Retry != "" && in.Group != "" || in.TaskID != "" && in.Group != "" || ofTask &&
 		in.Request == "" || in.Answers != "" && in.TaskID == "" {
-		return taskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
+		return TaskSubmitOut{}, schemas.Invalidf("what to submit is not clear").Expecting(
 			"one of request, intent, items, task_id or retry").
 			Try("%s with a request for a task of the pipeline, an intent for one item, items for several, task_id "+
 				"with answers, or retry alone; tools, budget_seconds, replans, within_seconds and hold go with a "+
@@ -104,9 +105,9 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 		return submitRequest(ctx, c, in)
 	}
 	if in.Retry != "" {
-		return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
+		return Transact(ctx, c, func(g access.Grant) (TaskSubmitOut, error) {
 			state, err := work.Retry(g, in.Retry)
-			return taskSubmitOut{Items: []work.Submitted{{WorkID: in.Retry, State: state}}}, err
+			return TaskSubmitOut{Items: []work.Submitted{{WorkID: in.Retry, State: state}}}, err
 		})
 	}
 	if in.Intent != "" {
@@ -114,22 +115,22 @@ func submitTask(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, e
 	}
 	drafts, err := in.drafts(c.Node.Now().UnixMicro())
 	if err != nil {
-		return taskSubmitOut{}, err
+		return TaskSubmitOut{}, err
 	}
 	s, err := work.NewSubmission(in.Group, drafts, c.Node.Tools())
 	if err != nil {
-		return taskSubmitOut{}, err
+		return TaskSubmitOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (out taskSubmitOut, err error) {
+	return Transact(ctx, c, func(g access.Grant) (out TaskSubmitOut, err error) {
 		out.TaskID, out.Items, err = work.Submit(g, s, swarm.Arrange)
 		return out, err
 	})
 }
 
 // submitRequest begins a task of the pipeline, or takes the answers to its questions.
-func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut, error) {
+func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (TaskSubmitOut, error) {
 	if in.Within < 0 || in.Within > maxAhead || in.Budget > maxAhead {
-		return taskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting(
+		return TaskSubmitOut{}, schemas.Invalidf("within_seconds or budget_seconds is out of range").Expecting(
 			"0–%d seconds", maxAhead).
 			Try("correct it and %s again", schemas.Do("task_submit"))
 	}
@@ -139,7 +140,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 	if in.Within > 0 {
 		r.Deadline = c.Node.Now().UnixMicro() + int64(in.Within)*1e6
 	}
-	return Transact(ctx, c, func(g access.Grant) (taskSubmitOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (TaskSubmitOut, error) {
 		var t controller.Submitted
 		var err error
 		if in.TaskID != "" {
@@ -147,7 +148,7 @@ func submitRequest(ctx context.Context, c *Call, in taskSubmitIn) (taskSubmitOut
 		} else {
 			t, err = c.Node.Tasks().Submit(g, r)
 		}
-		return taskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
+		return TaskSubmitOut{TaskID: t.TaskID, Items: []work.Submitted{}, State: t.State, Reason: t.Reason,
 			Next: t.Next}, err
 	})
 }

@@ -29,7 +29,8 @@ type trustAssessIn struct {
 	Feedback   trust.Feedback `json:"feedback,omitempty" enum:"good,bad"`
 }
 
-type trustAssessOut struct {
+// TrustAssessOut is the answer of trust_assess.
+type TrustAssessOut struct {
 	Agent     schemas.EntityID `json:"agent_id"`
 	Name      string           `json:"name,omitempty"`
 	Counted   bool             `json:"counted"`
@@ -40,16 +41,16 @@ type trustAssessOut struct {
 	Tier      schemas.Tier     `json:"tier,omitempty"`
 	TierMoved bool             `json:"tier_moved,omitempty"`
 	Skill     *trust.Skill     `json:"capability,omitempty"`
-	Next      string           `json:"next,omitempty"`
+	Next      schemas.Hint     `json:"next,omitempty"`
 }
 
 // Text says what the verdict came to: its weight, whether it moved the tier, and what to
 // do about an item that proved wrong.
-func (o trustAssessOut) Text() string {
-	return lines(o.came(), when(o.Next != "", "next: %s", o.Next))
+func (o TrustAssessOut) Text() string {
+	return lines(o.came(), when(len(o.Next) > 0, "next: %s", o.Next))
 }
 
-func (o trustAssessOut) came() string {
+func (o TrustAssessOut) came() string {
 	name := shortEntity(cmp.Or(o.Name, string(o.Agent)))
 	switch {
 	case o.Skill != nil:
@@ -73,51 +74,52 @@ func (o trustAssessOut) came() string {
 }
 
 // superseding is the call that puts the right words in the place of an item judged wrong.
-func superseding(i memory.Item) string {
-	in := map[string]any{"type": i.Type, "supersedes": short(i.ID), "data": "…"}
+func superseding(i memory.Item) schemas.Hint {
+	args := []any{"data", "…"}
 	if i.Visibility == schemas.Group {
-		in["group"] = i.Group
+		args = append(args, "group", i.Group)
 	}
 	if i.Subject != "" {
-		in["subject"], in["key"] = i.Subject, i.Key
+		args = append(args, "key", i.Key, "subject", i.Subject)
 	}
-	return "memory_write_warm " + string(mustJSON(in))
+	return schemas.Hintf("%s", schemas.Tool("memory_write_warm",
+		append(args, "supersedes", short(i.ID), "type", i.Type)...))
 }
 
-func assess(ctx context.Context, c *Call, in trustAssessIn) (trustAssessOut, error) {
+func assess(ctx context.Context, c *Call, in trustAssessIn) (TrustAssessOut, error) {
 	item, work := in.ID != "" && in.Verdict != "", in.Agent != "" && in.Capability != "" && in.Feedback != ""
 	if item == work || work && (in.ID != "" || in.Verdict != "" || in.Basis != "" || in.Relayed) ||
 		item && (in.Agent != "" || in.Capability != "" || in.Feedback != "") {
-		return trustAssessOut{}, schemas.Invalidf("what is assessed is not clear").
+		return TrustAssessOut{}, schemas.Invalidf("what is assessed is not clear").
 			Expecting("id and verdict, for an item; or agent, capability and feedback, for work")
 	}
-	return Transact(ctx, c, func(g access.Grant) (trustAssessOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (TrustAssessOut, error) {
 		if work {
 			id, skill, err := trust.Rate(g, in.Agent, in.Capability, in.Feedback)
-			return trustAssessOut{Agent: id, Name: g.NameOf(id), Counted: true, Skill: &skill}, err
+			return TrustAssessOut{Agent: id, Name: g.NameOf(id), Counted: true, Skill: &skill}, err
 		}
 		return assessItem(g, in)
 	})
 }
 
-func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
+func assessItem(g access.Grant, in trustAssessIn) (TrustAssessOut, error) {
 	v := trust.Verdict{Word: in.Verdict, Relayed: in.Relayed}
 	var err error
 	if v.On, err = assessed(g, in.ID); err != nil {
-		return trustAssessOut{}, err
+		return TrustAssessOut{}, err
 	}
 	if in.Basis != "" {
 		basis, err := assessed(g, in.Basis)
 		if err != nil {
-			return trustAssessOut{}, err
+			return TrustAssessOut{}, err
 		}
 		v.Basis = &basis
 	}
 	given, err := trust.Assess(g, v)
 	if err != nil {
-		return trustAssessOut{}, err
+		return TrustAssessOut{}, err
 	}
-	out := trustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated,
+	out := TrustAssessOut{Agent: given.Agent, Counted: given.Weight > 0, Repeated: given.Repeated,
 		TierMoved: given.From != given.To}
 	if in.Verdict == trust.Wrong {
 		items, err := memory.Get(g, []schemas.ItemID{in.ID})
@@ -131,7 +133,7 @@ func assessItem(g access.Grant, in trustAssessIn) (trustAssessOut, error) {
 	}
 	sees, err := g.Holds(given.Agent)
 	if err != nil {
-		return trustAssessOut{}, err
+		return TrustAssessOut{}, err
 	}
 	if !sees {
 		// What others said of the item shows in the weight and the tier: neither is the assessor's.

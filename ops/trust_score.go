@@ -22,7 +22,8 @@ type trustScoreIn struct {
 	Agent string `json:"agent,omitempty" also:"id,name" jsonschema:"name or id, default you"`
 }
 
-type trustScoreOut struct {
+// TrustScoreOut is the answer of trust_score.
+type TrustScoreOut struct {
 	AgentID     schemas.EntityID `json:"agent_id"`
 	Name        string           `json:"name"`
 	Observer    schemas.EntityID `json:"observer_entity_id"`
@@ -45,7 +46,7 @@ type trustScoreOut struct {
 }
 
 // Text is the score in a line, and one for each capability.
-func (o trustScoreOut) Text() string {
+func (o TrustScoreOut) Text() string {
 	list := []string{fmt.Sprintf("%s: accuracy %.2f (95 %%: %.2f–%.2f) from %s",
 		shortEntity(cmp.Or(o.Name, string(o.AgentID))), o.Accuracy, o.Interval95[0], o.Interval95[1],
 		schemas.Count(o.Observed, "verdict", "verdicts")) + when(o.Open > 0, ", %s",
@@ -57,13 +58,13 @@ func (o trustScoreOut) Text() string {
 	return lines(append(list, o.Note)...)
 }
 
-func score(ctx context.Context, c *Call, in trustScoreIn) (trustScoreOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (trustScoreOut, error) {
+func score(ctx context.Context, c *Call, in trustScoreIn) (TrustScoreOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (TrustScoreOut, error) {
 		s, err := trust.Read(g, in.Agent)
 		if err != nil {
-			return trustScoreOut{}, err
+			return TrustScoreOut{}, err
 		}
-		out := trustScoreOut{AgentID: s.Agent, Name: g.NameOf(s.Agent), Observer: s.Observer,
+		out := TrustScoreOut{AgentID: s.Agent, Name: g.NameOf(s.Agent), Observer: s.Observer,
 			Accuracy: s.Score.Accuracy(), Tier: s.Tier,
 			TierMean: s.TierScore.Accuracy(), TierWhy: s.TierWhy(), ByPerson: s.ByPerson, Observed: s.Observations,
 			Confirmed: s.Confirmed, Interval95: s.Score.Interval95(), Q05: s.Score.Q05(),

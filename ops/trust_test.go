@@ -187,10 +187,10 @@ func TestImportedCopiesAreOneMemory(t *testing.T) {
 // the tier follows.
 func TestAVerdictSaysWhetherItMovedTheTier(t *testing.T) {
 	h, w, rival := trusted(t)
-	assess := func(c Caller, i int, more map[string]any) trustAssessOut {
+	assess := func(c Caller, i int, more map[string]any) TrustAssessOut {
 		h.t.Helper()
 		id := h.wrote(w, fmt.Sprint("claim number ", i, " is ", i*i))
-		var out trustAssessOut
+		var out TrustAssessOut
 		require.NoError(t, json.Unmarshal(mustJSON(h.must(c, "trust_assess",
 			with(map[string]any{"id": id, "verdict": "wrong"}, more))), &out))
 		return out
@@ -238,7 +238,7 @@ func TestTheScoresSchemaIsTheAnswers(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(text, &published))
 	var all, required []string
-	for f := range reflect.TypeFor[trustScoreOut]().Fields() {
+	for f := range reflect.TypeFor[TrustScoreOut]().Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		all = append(all, name)
 		if options == "" {

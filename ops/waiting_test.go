@@ -30,8 +30,8 @@ func TestWaitForALongTask(t *testing.T) {
 	h.sql(`UPDATE work_items SET state = 'done' WHERE n = (` + first + `)`)
 	shown := h.poll(h.lead, kept.ID)
 	require.Equal(t, KeptAnswered, shown.State)
-	require.Len(t, shown.Answer.(taskStatusOut).Items, 2)
-	require.NotEmpty(t, shown.Answer.(taskStatusOut).Cursor)
+	require.Len(t, shown.Answer.(TaskStatusOut).Items, 2)
+	require.NotEmpty(t, shown.Answer.(TaskStatusOut).Cursor)
 }
 
 // What is kept of a call is bounded, and finding it costs the same however many wait.

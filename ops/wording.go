@@ -133,5 +133,14 @@ func when(yes bool, format string, args ...any) string {
 // lines joins lines that are there.
 func lines(list ...string) string { return words("\n", list...) }
 
+// hintLines words hints for an agent, a line each.
+func hintLines(list []schemas.Hint) string {
+	texts := make([]string, len(list))
+	for i, h := range list {
+		texts[i] = h.String()
+	}
+	return lines(texts...)
+}
+
 // more is how a page goes on.
 func more(cursor string) string { return when(cursor != "", "more with cursor: %s", cursor) }

@@ -61,7 +61,7 @@ type Decided struct {
 	Status memory.Status
 	With   []schemas.ItemID
 	Closed schemas.GroupID // the staging group that it was the last of
-	Note   string          // what is still missing
+	Note   schemas.Hint    // what is still missing
 }
 
 // Limits of one decision.

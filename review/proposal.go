@@ -255,7 +255,7 @@ func decideProposals(g access.Grant, d Decision, tainted bool) (Decided, row, er
 		}
 	}
 	if len(list) > 1 {
-		out.Note = strings.Join(done, ", ")
+		out.Note = schemas.Hintf("%s", strings.Join(done, ", "))
 	}
 	return out, row{}, g.Emit(events.EntityStream(list[0].author), schemas.EventReviewClosed, closed)
 }

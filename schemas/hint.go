@@ -22,6 +22,22 @@ type Arg struct {
 	Value any
 }
 
+// Blank stands for a value that is left to the caller, in the words in which every face
+// shows it: {…}.
+type Blank string
+
+// Raw is the argument's value as JSON; a Blank is its words, which are no JSON.
+func (a Arg) Raw() json.RawMessage {
+	if blank, ok := a.Value.(Blank); ok {
+		return json.RawMessage(blank)
+	}
+	raw, err := json.Marshal(a.Value)
+	if err != nil { // of texts, numbers and lists
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
 // Tool is the call of a tool with arguments, given as names and values in turn.
 func Tool(name string, args ...any) Call {
 	c := Call{Tool: name}
@@ -55,14 +71,10 @@ func (c Call) String() string {
 	}
 	var b strings.Builder
 	for i, a := range c.Args {
-		value, err := json.Marshal(a.Value)
-		if err != nil { // of texts, numbers and lists
-			value = []byte("null")
-		}
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%q: %s", a.Name, value)
+		fmt.Fprintf(&b, "%q: %s", a.Name, a.Raw())
 	}
 	return text + " {" + b.String() + "}"
 }

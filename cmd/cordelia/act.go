@@ -61,8 +61,8 @@ func (a *app) act(ctx context.Context, as string, f func(*acting) error) (err er
 	return f(who)
 }
 
-// call calls an operation of the catalogue and returns its structured answer.
-func (w *acting) call(ctx context.Context, name string, in map[string]any) (json.RawMessage, error) {
+// call calls an operation of the catalogue and returns its output.
+func (w *acting) call(ctx context.Context, name string, in map[string]any) (any, error) {
 	if w.as != "" {
 		in["as"] = w.as
 	}
@@ -74,15 +74,25 @@ func (w *acting) call(ctx context.Context, name string, in map[string]any) (json
 	if caller.Dir, err = workingFolder(""); err != nil {
 		return nil, err
 	}
-	answer, err := ops.Find(name).Call(ctx, w.node, caller, args)
+	return ops.Find(name).Call(ctx, w.node, caller, args)
+}
+
+// ask calls an operation and returns its output as what it is.
+func ask[Out any](ctx context.Context, w *acting, name string, in map[string]any) (out Out, err error) {
+	answer, err := w.call(ctx, name, in)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	raw, err := json.Marshal(answer)
-	if err != nil {
-		return nil, fmt.Errorf("answer of %s: %w", name, err)
+	return outputOf[Out](answer)
+}
+
+// outputOf is an answer as the output that its operation defines.
+func outputOf[Out any](answer any) (Out, error) {
+	out, ok := answer.(Out)
+	if !ok {
+		return out, fmt.Errorf("the answer is a %T, and no %T", answer, out)
 	}
-	return raw, nil
+	return out, nil
 }
 
 // closing closes the node at the end of a command that opened it.

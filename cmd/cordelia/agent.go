@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/events"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -132,28 +133,6 @@ the settings of Claude Code.`,
 	return cmd
 }
 
-type agentView struct {
-	AgentID      string                `json:"agent_id"`
-	Name         string                `json:"name"`
-	Type         string                `json:"agent_type"`
-	DisplayName  string                `json:"display_name"`
-	Parent       string                `json:"parent_entity_id"`
-	Status       schemas.AgentStatus   `json:"status"`
-	Reason       string                `json:"status_reason"`
-	CreatedAt    string                `json:"created_at"`
-	ExpiresAt    string                `json:"expires_at"`
-	LastSeenAt   string                `json:"last_seen_at"`
-	Capabilities *schemas.Capabilities `json:"capabilities"`
-	Grants       *schemas.Grants       `json:"grants"`
-	PublicKey    string                `json:"public_key"`
-}
-
-type agentsView struct {
-	You    string      `json:"you"`
-	Agents []agentView `json:"agents"`
-	Cursor string      `json:"cursor"`
-}
-
 func styleOf(s schemas.AgentStatus) style {
 	switch s {
 	case schemas.Active:
@@ -166,7 +145,7 @@ func styleOf(s schemas.AgentStatus) style {
 	return plain
 }
 
-func showAgents(a *app, v agentsView) {
+func showAgents(a *app, v ops.AgentListOut) {
 	if len(v.Agents) == 0 {
 		a.say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
 			"register --type swarm-worker --name worker%s",
@@ -175,7 +154,7 @@ func showAgents(a *app, v agentsView) {
 	}
 	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME",
 		"REASON"}}
-	below(v.Agents, func(g agentView, depth int) {
+	below(v.Agents, func(g ops.AgentRow, depth int) {
 		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim},
 			cell{text: clean(g.Type)},
 			cell{string(g.Status), styleOf(g.Status)}, cell{text: clock(g.ExpiresAt)},
@@ -186,12 +165,12 @@ func showAgents(a *app, v agentsView) {
 }
 
 // below visits agents as the tree they are, children under their parents.
-func below(list []agentView, visit func(g agentView, depth int)) {
-	here := map[string]bool{}
+func below(list []ops.AgentRow, visit func(g ops.AgentRow, depth int)) {
+	here := map[schemas.EntityID]bool{}
 	for _, g := range list {
 		here[g.AgentID] = true
 	}
-	children := map[string][]agentView{}
+	children := map[schemas.EntityID][]ops.AgentRow{}
 	for _, g := range list {
 		parent := g.Parent
 		if !here[parent] {
@@ -199,8 +178,8 @@ func below(list []agentView, visit func(g agentView, depth int)) {
 		}
 		children[parent] = append(children[parent], g)
 	}
-	var walk func(parent string, depth int)
-	walk = func(parent string, depth int) {
+	var walk func(parent schemas.EntityID, depth int)
+	walk = func(parent schemas.EntityID, depth int) {
 		for _, g := range children[parent] {
 			visit(g, depth)
 			walk(g.AgentID, depth+1)
@@ -216,7 +195,7 @@ func more(a *app, cursor string) {
 	}
 }
 
-func showAgent(a *app, v agentsView) {
+func showAgent(a *app, v ops.AgentListOut) {
 	for _, g := range v.Agents {
 		f := fields{}
 		f.add("name", clean(g.Name))
@@ -237,14 +216,7 @@ func showAgent(a *app, v agentsView) {
 	}
 }
 
-func showRights(a *app, v struct {
-	Name         string               `json:"name"`
-	AgentID      string               `json:"agent_id"`
-	Capabilities schemas.Capabilities `json:"capabilities"`
-	Grants       schemas.Grants       `json:"grants"`
-	ExpiresAt    string               `json:"effective_expires_at"`
-	Changed      bool                 `json:"changed"`
-}) {
+func showRights(a *app, v ops.AgentCapabilitiesOut) {
 	f := fields{}
 	f.add("name", clean(v.Name))
 	f.add("id", short(v.AgentID))
@@ -256,30 +228,20 @@ func showRights(a *app, v struct {
 	}
 }
 
-func showRegistered(a *app, v struct {
-	agentView
-	ExpiresAt string `json:"effective_expires_at"`
-	KeyFile   bool   `json:"key_on_this_machine"`
-	Next      string `json:"next"`
-}) {
+func showRegistered(a *app, v ops.AgentRegisterOut) {
 	f := fields{}
 	f.add("name", clean(v.Name))
 	f.add("id", short(v.AgentID))
 	f.styled("status", string(v.Status), styleOf(v.Status))
 	f.add("expires", clock(v.ExpiresAt))
-	f.rights(v.Capabilities, v.Grants)
-	f.add("next", clean(a.commands(v.Next)))
+	f.rights(&v.Capabilities, nil)
+	f.add("next", a.advice(v.Next))
 	a.list(f)
 }
 
-func showMove(a *app, v struct {
-	Name       string              `json:"name"`
-	Old        schemas.AgentStatus `json:"old_status"`
-	New        schemas.AgentStatus `json:"new_status"`
-	GraceUntil string              `json:"grace_until"`
-	ArchiveID  string              `json:"archive_id"`
-}) {
-	a.say("%s: %s → %s", clean(v.Name), v.Old, paint(a.colours(), styleOf(v.New), string(v.New)))
+func showMove(a *app, v ops.AgentMoveOut) {
+	a.say("%s: %s → %s", clean(v.Name), v.OldStatus,
+		paint(a.colours(), styleOf(v.NewStatus), string(v.NewStatus)))
 	if v.GraceUntil != "" {
 		a.say("until %s it comes back with: cordelia agent reactivate %s", clock(v.GraceUntil), clean(v.Name))
 	}

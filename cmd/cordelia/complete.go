@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"cordelia/ops"
 )
 
 // mostCompleted is how many names a completion offers.
@@ -100,17 +101,8 @@ func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []st
 }
 
 // described is a name with a word on it, as shells show it.
-func described(name string, about ...string) string {
+func described[S ~string](name S, about ...string) string {
 	return clean(name) + "\t" + clean(strings.Join(about, " "))
-}
-
-// ask calls an operation and decodes its answer.
-func ask[V any](ctx context.Context, w *acting, op string, in map[string]any) (v V, err error) {
-	raw, err := w.call(ctx, op, in)
-	if err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal(raw, &v)
 }
 
 func completeAgents(ctx context.Context, w *acting) (list []string, err error) {
@@ -119,32 +111,25 @@ func completeAgents(ctx context.Context, w *acting) (list []string, err error) {
 		w.learnAgent(ctx, g)
 	}
 	for _, g := range v.Agents {
-		list = append(list, described(w.who(g.AgentID), g.Type, string(g.Status)))
+		list = append(list, described(w.who(g.AgentID), string(g.Type), string(g.Status)))
 	}
 	return list, err
 }
 
 func completeGroups(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[struct {
-		Groups []struct {
-			Group       string `json:"id"`
-			Description string `json:"description"`
-		} `json:"groups"`
-	}](ctx, w, "memory_group", map[string]any{"action": "list"})
+	v, err := ask[ops.MemoryGroupOut](ctx, w, "memory_group", map[string]any{"action": "list"})
 	for _, g := range v.Groups {
-		list = append(list, described(g.Group, g.Description))
+		list = append(list, described(g.ID, g.Description))
 	}
 	return list, err
 }
 
 func completeSwarms(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[struct {
-		Swarms []struct {
-			SwarmID string `json:"swarm_id"`
-			Goal    string `json:"goal"`
-		} `json:"swarms"`
-	}](ctx, w, "swarm_status", map[string]any{})
-	for _, s := range v.Swarms {
+	v, err := ask[ops.SwarmStatusOut](ctx, w, "swarm_status", map[string]any{})
+	if err != nil || v.Swarms == nil {
+		return nil, err
+	}
+	for _, s := range *v.Swarms {
 		list = append(list, described(s.SwarmID, s.Goal))
 	}
 	return list, err
@@ -155,12 +140,12 @@ func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
 	seen := map[string]bool{}
 	for _, t := range v.Tasks {
 		seen[t.TaskID] = true
-		list = append(list, described(short(t.TaskID), t.State, t.Intent))
+		list = append(list, described(short(t.TaskID), string(t.State), t.Intent))
 	}
 	for _, i := range v.Items {
 		if !seen[i.TaskID] {
 			seen[i.TaskID] = true
-			list = append(list, described(short(i.TaskID), i.State, i.Intent))
+			list = append(list, described(short(i.TaskID), string(i.State), i.Intent))
 		}
 	}
 	return list, err
@@ -169,37 +154,18 @@ func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
 func completeWork(ctx context.Context, w *acting) (list []string, err error) {
 	v, err := w.work(ctx)
 	for _, i := range v.Items {
-		list = append(list, described(short(i.WorkID), i.State, i.Intent))
+		list = append(list, described(short(i.WorkID), string(i.State), i.Intent))
 	}
 	return list, err
 }
 
-// workNames are the newest tasks and items, as task_status lists them.
-type workNames struct {
-	Tasks []struct {
-		TaskID string `json:"task_id"`
-		State  string `json:"state"`
-		Intent string `json:"intent"`
-	} `json:"tasks"`
-	Items []struct {
-		WorkID string `json:"work_id"`
-		TaskID string `json:"task_id"`
-		State  string `json:"state"`
-		Intent string `json:"intent"`
-	} `json:"items"`
-}
-
-func (w *acting) work(ctx context.Context) (workNames, error) {
-	return ask[workNames](ctx, w, "task_status", map[string]any{"limit": mostCompleted})
+// work lists the newest tasks and items.
+func (w *acting) work(ctx context.Context) (ops.TaskStatusOut, error) {
+	return ask[ops.TaskStatusOut](ctx, w, "task_status", map[string]any{"limit": mostCompleted})
 }
 
 func completeItems(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[struct {
-		Results []struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
-		} `json:"results"`
-	}](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
+	v, err := ask[ops.MemorySearchOut](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
 	for _, r := range v.Results {
 		list = append(list, described(short(r.ID), r.Name))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/node"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -32,30 +33,13 @@ An empty list after set means none, [{"event":"*"}] all.`,
 	)
 }
 
-type eventView struct {
-	ID        string          `json:"id"`
-	Event     string          `json:"event"`
-	Payload   json.RawMessage `json:"payload"`
-	Timestamp string          `json:"timestamp"`
-	Source    string          `json:"source"`
-}
-
-type eventsView struct {
-	Events []eventView `json:"events"`
-	Cursor string      `json:"cursor"`
-	Unread int         `json:"unread"`
-	Gap    *struct {
-		Skipped int `json:"skipped"`
-	} `json:"gap"`
-}
-
-func showEvents(a *app, v eventsView) {
+func showEvents(a *app, v ops.EventsPollOut) {
 	if len(v.Events) == 0 {
 		a.say("No unread events.")
 	} else {
 		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
-			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(e.Source)},
+			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(schemas.EntityID(e.Source))},
 				cell{text: a.payload(e.Payload)})
 		}
 		a.print(t)
@@ -63,20 +47,20 @@ func showEvents(a *app, v eventsView) {
 	if v.Gap != nil {
 		a.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
-	switch rest := v.rest(); {
+	switch rest := unshown(v); {
 	case rest > 0 && v.Cursor != "":
 		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s",
-			v.part(rest), v.Cursor)
+			partOf(v, rest), v.Cursor)
 	case rest > 0:
 		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek",
-			v.part(rest))
+			partOf(v, rest))
 	case v.Cursor != "" && v.Unread > 0:
 		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
 }
 
-// rest is how many unread events come after those of the answer.
-func (v eventsView) rest() int {
+// unshown is how many unread events come after those of the answer.
+func unshown(v ops.EventsPollOut) int {
 	rest := v.Unread - len(v.Events)
 	if v.Gap != nil {
 		rest -= v.Gap.Skipped
@@ -84,16 +68,17 @@ func (v eventsView) rest() int {
 	return rest
 }
 
-// part says that the answer is only the beginning of what is unread.
-func (v eventsView) part(rest int) string {
+// partOf says that the answer is only the beginning of what is unread.
+func partOf(v ops.EventsPollOut, rest int) string {
 	return fmt.Sprintf("the oldest %d of %d unread shown", len(v.Events), len(v.Events)+rest)
 }
 
 // payload renders the fields of an event or an audit entry as name=value, in words and
 // with names and short ids; empty fields are left out.
-func (a *app) payload(raw json.RawMessage) string {
+func (a *app) payload(of any) string {
+	raw, err := json.Marshal(of)
 	var in map[string]json.RawMessage
-	if json.Unmarshal(raw, &in) != nil {
+	if err != nil || json.Unmarshal(raw, &in) != nil {
 		return clean(string(raw))
 	}
 	var parts []string
@@ -105,13 +90,7 @@ func (a *app) payload(raw json.RawMessage) string {
 	return a.named(strings.Join(parts, " "))
 }
 
-func showSubscriptions(a *app, v struct {
-	Events []struct {
-		Event string `json:"event"`
-		Group string `json:"group"`
-	} `json:"events"`
-	Types []string `json:"types"`
-}) {
+func showSubscriptions(a *app, v ops.EventsSubscribeOut) {
 	if len(v.Events) == 0 {
 		a.say("No events.")
 	} else {
@@ -122,7 +101,7 @@ func showSubscriptions(a *app, v struct {
 		a.print(t)
 	}
 	if len(v.Types) > 0 {
-		a.note("types there are: %s", strings.Join(v.Types, ", "))
+		a.note("types there are: %s", names(v.Types))
 	}
 }
 
@@ -145,7 +124,7 @@ says otherwise. With --json, one event to a line.`,
 				ack = as == ""
 			}
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				err := (&tail{acting: w, ack: ack, seen: map[string]bool{}}).follow(cmd.Context())
+				err := (&tail{acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
 					return nil // told to stop
 				}
@@ -162,8 +141,8 @@ says otherwise. With --json, one event to a line.`,
 type tail struct {
 	*acting
 	ack  bool
-	seen map[string]bool // what was printed and stays unread
-	full bool            // it was said that an answer did not hold all
+	seen map[schemas.EventID]bool // what was printed and stays unread
+	full bool                     // it was said that an answer did not hold all
 }
 
 func (t *tail) follow(ctx context.Context) error {
@@ -185,16 +164,14 @@ func (t *tail) follow(ctx context.Context) error {
 		} else {
 			in["peek"] = true
 		}
-		raw, err := t.call(ctx, "events_poll", in)
+		v, err := ask[ops.EventsPollOut](ctx, t.acting, "events_poll", in)
 		if err != nil {
 			return err
 		}
-		var v eventsView
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
-		}
 		if !t.asJSON {
-			t.learn(ctx, raw)
+			if err := t.learn(ctx, v); err != nil {
+				return err
+			}
 		}
 		if err := t.show(v); err != nil {
 			return err
@@ -211,13 +188,13 @@ func (t *tail) follow(ctx context.Context) error {
 	}
 }
 
-func (t *tail) show(v eventsView) error {
+func (t *tail) show(v ops.EventsPollOut) error {
 	if v.Gap != nil && len(t.seen) == 0 {
 		t.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
-	if rest := v.rest(); rest > 0 && !t.ack && !t.full {
+	if rest := unshown(v); rest > 0 && !t.ack && !t.full {
 		t.full = true
-		t.note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", v.part(rest))
+		t.note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", partOf(v, rest))
 	}
 	colours := t.colours()
 	for _, e := range v.Events {
@@ -234,7 +211,7 @@ func (t *tail) show(v eventsView) error {
 			continue
 		}
 		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)),
-			t.who(e.Source), t.payload(e.Payload))
+			t.who(schemas.EntityID(e.Source)), t.payload(e.Payload))
 	}
 	return nil
 }

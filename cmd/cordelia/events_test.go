@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // printed is what f prints, and what it notes beside it.
@@ -29,16 +32,14 @@ func printed(t *testing.T, f func(a *app)) (out, notes string) {
 }
 
 // pageOf is an answer with as many events.
-func pageOf(events, unread, skipped int, cursor string) eventsView {
-	v := eventsView{Unread: unread, Cursor: cursor}
+func pageOf(events, unread, skipped int, cursor string) ops.EventsPollOut {
+	v := ops.EventsPollOut{Unread: unread, Cursor: cursor}
 	for i := range events {
-		v.Events = append(v.Events, eventView{ID: fmt.Sprint("event-", i), Event: "memory.written",
-			Payload: []byte("{}")})
+		v.Events = append(v.Events, ops.PolledEvent{ID: schemas.EventID(fmt.Sprint("event-", i)),
+			Event: schemas.EventMemoryWritten, Payload: struct{}{}})
 	}
 	if skipped > 0 {
-		v.Gap = &struct {
-			Skipped int `json:"skipped"`
-		}{skipped}
+		v.Gap = &ops.EventGap{Skipped: skipped}
 	}
 	return v
 }
@@ -46,7 +47,7 @@ func pageOf(events, unread, skipped int, cursor string) eventsView {
 func TestEventsLeftOutAreSaid(t *testing.T) {
 	const limits = "as many as --limit and the size of an answer allow"
 	for name, test := range map[string]struct {
-		answer eventsView
+		answer ops.EventsPollOut
 		notes  string
 	}{
 		"all":          {pageOf(91, 91, 0, "C"), "cordelia: 91 unread; once handled, the same with: --ack C\n"},
@@ -69,15 +70,15 @@ func TestEventsLeftOutAreSaid(t *testing.T) {
 // Who only looks on is shown the same page until the reader has handled it.
 func TestTailSaysOnceThatItIsBehind(t *testing.T) {
 	_, notes := printed(t, func(a *app) {
-		look := &tail{acting: &acting{app: a}, seen: map[string]bool{}}
-		for _, v := range []eventsView{pageOf(3, 3, 0, ""), pageOf(82, 91, 0, ""), pageOf(82, 92, 0, "")} {
+		look := &tail{acting: &acting{app: a}, seen: map[schemas.EventID]bool{}}
+		for _, v := range []ops.EventsPollOut{pageOf(3, 3, 0, ""), pageOf(82, 91, 0, ""), pageOf(82, 92, 0, "")} {
 			require.NoError(t, look.show(v))
 		}
 	})
 	require.Equal(t, "cordelia: the oldest 82 of 91 unread shown, as many as an answer holds; the rest follows once "+
 		"these are handled, or with --ack\n", notes)
 	_, notes = printed(t, func(a *app) {
-		reader := &tail{acting: &acting{app: a}, ack: true, seen: map[string]bool{}}
+		reader := &tail{acting: &acting{app: a}, ack: true, seen: map[schemas.EventID]bool{}}
 		require.NoError(t, reader.show(pageOf(82, 91, 0, "C")))
 	})
 	require.Empty(t, notes, "it goes on by itself")

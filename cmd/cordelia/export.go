@@ -3,9 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -146,7 +144,7 @@ func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportReque
 		return err
 	}
 	for _, i := range list {
-		if err := write(schemas.EntityID(i.AgentID), i.Name+"-"+short(i.AgentID)); err != nil {
+		if err := write(i.AgentID, i.Name+"-"+short(i.AgentID)); err != nil {
 			return err
 		}
 	}
@@ -154,16 +152,12 @@ func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportReque
 }
 
 // everyAgent lists the agents below the person, those that have ended, too.
-func (w *acting) everyAgent(ctx context.Context) (list []agentView, err error) {
+func (w *acting) everyAgent(ctx context.Context) (list []ops.AgentRow, err error) {
 	in := map[string]any{"include_ended": true, "limit": 100}
 	for {
-		answer, err := w.call(ctx, "agent_list", in)
+		page, err := ask[ops.AgentListOut](ctx, w, "agent_list", in)
 		if err != nil {
 			return nil, err
-		}
-		var page agentsView
-		if err := json.Unmarshal(answer, &page); err != nil {
-			return nil, fmt.Errorf("read the answer: %w", err)
 		}
 		if list = append(list, page.Agents...); page.Cursor == "" {
 			return list, nil

@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -20,19 +18,23 @@ type opCommand struct {
 	cmd   *cobra.Command
 }
 
-// named finds an operation in a text, with the word before it and what says which of
-// its commands is meant.
-var named = regexp.MustCompile(
-	`(?:\b(call|run:?) )?\b([a-z]+(?:_[a-z]+)*)\b(?:(?:,| with)?(?: the)? action[ =](\w+)|( without arguments)?)`)
-
 // hint words what to do next for a terminal: its calls as commands.
-func (a *app) hint(h schemas.Hint) string {
+func (a *app) hint(h schemas.Hint) string { return a.inCommands(h, "") }
+
+// advice words what an answer says to do next for a terminal: its calls as commands of
+// the one that called, as the answer is to that one.
+func (a *app) advice(h schemas.Hint) string { return clean(a.inCommands(h, a.as)) }
+
+// inCommands words a hint with its calls as commands, of the agent as where a call names
+// none; "" for the person.
+func (a *app) inCommands(h schemas.Hint, as string) string {
 	return h.In(nil, func(c schemas.Call) string {
 		given := map[string]json.RawMessage{}
+		if as != "" {
+			given["as"] = schemas.Arg{Value: as}.Raw()
+		}
 		for _, arg := range c.Args {
-			if raw, err := json.Marshal(arg.Value); err == nil { // of texts, numbers and lists
-				given[arg.Name] = raw
-			}
+			given[arg.Name] = arg.Raw()
 		}
 		command := a.command(c.Tool, given, c.Bare)
 		if c.Do {
@@ -40,50 +42,6 @@ func (a *app) hint(h schemas.Hint) string {
 		}
 		return command
 	})
-}
-
-// commands names the commands where a text that was written for tools names those:
-// whoever reads it is at a terminal.
-func (a *app) commands(text string) string {
-	var b strings.Builder
-	for {
-		at := named.FindStringSubmatchIndex(text)
-		if at == nil {
-			return b.String() + text
-		}
-		group := func(n int) string {
-			if at[2*n] < 0 {
-				return ""
-			}
-			return text[at[2*n]:at[2*n+1]]
-		}
-		rest := text[at[1]:]
-		if op := group(2); ops.Find(op) == nil {
-			b.WriteString(text[:at[1]])
-		} else {
-			given := map[string]json.RawMessage{}
-			rest = arguments(rest, given)
-			if action := group(3); action != "" {
-				given["action"], _ = json.Marshal(action) // a word
-			}
-			command := a.command(op, given, group(4) != "")
-			b.WriteString(text[:at[0]])
-			if group(1) != "" {
-				b.WriteString("run ")
-			}
-			b.WriteString(command)
-		}
-		text = rest
-	}
-}
-
-// arguments takes the JSON object that text begins with, if it does.
-func arguments(text string, into map[string]json.RawMessage) (rest string) {
-	d := json.NewDecoder(strings.NewReader(text))
-	if !strings.HasPrefix(text, " {") || d.Decode(&into) != nil {
-		return text
-	}
-	return text[d.InputOffset():]
 }
 
 // command words a call of an operation for a terminal: by the first of its commands
@@ -100,7 +58,7 @@ func (a *app) command(op string, given map[string]json.RawMessage, bare bool) st
 	switch {
 	case at < 0:
 		return op
-	case len(of) > 1 && len(of[at].fixed) > 0 && len(given) == 0:
+	case len(of) > 1 && len(of[at].fixed) > 0 && (len(given) == 0 || len(given) == 1 && given["as"] != nil):
 		return of[at].cmd.Parent().CommandPath() // which of them is not said
 	}
 	return of[at].words(given)

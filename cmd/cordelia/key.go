@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -107,15 +106,14 @@ func (w *acting) find(ctx context.Context, ref string) (schemas.EntityID, error)
 	if schemas.IsAgentID(ref) || ref == string(w.caller.Entity) {
 		return schemas.EntityID(ref), nil
 	}
-	answer, err := w.call(ctx, "agent_list", map[string]any{"agent": ref})
+	found, err := ask[ops.AgentListOut](ctx, w, "agent_list", map[string]any{"agent": ref})
 	if err != nil {
 		return "", err
 	}
-	var found agentsView
-	if err := json.Unmarshal(answer, &found); err != nil || len(found.Agents) != 1 {
-		return "", errors.Join(fmt.Errorf("agent_list names %d agents", len(found.Agents)), err)
+	if len(found.Agents) != 1 {
+		return "", fmt.Errorf("agent_list names %d agents", len(found.Agents))
 	}
-	return schemas.EntityID(found.Agents[0].AgentID), nil
+	return found.Agents[0].AgentID, nil
 }
 
 func (a *app) keyRotateCommand() *cobra.Command {

@@ -91,14 +91,14 @@ type app struct {
 	asJSON      bool
 	verbose     bool
 
-	passphraseFD   int                // descriptor the passphrase comes from; -1 = ask at the terminal
-	passphraseFile *os.File           // of passphraseFD
-	begun          bool               // the command line was understood
-	as             string             // whom the command acts as, "" for the person
-	opCommands     []opCommand        // the commands that call operations
-	known          map[string]string  // names of agents by id, "" for those that may not be named here
-	tune           func(*node.Config) // changes how the node is opened, nil = nothing
-	parents        map[string]string  // of those agents, by id
+	passphraseFD   int                                   // descriptor the passphrase comes from; -1 = ask at the terminal
+	passphraseFile *os.File                              // of passphraseFD
+	begun          bool                                  // the command line was understood
+	as             string                                // whom the command acts as, "" for the person
+	opCommands     []opCommand                           // the commands that call operations
+	known          map[schemas.EntityID]string           // names of agents by id, "" for those that may not be named here
+	tune           func(*node.Config)                    // changes how the node is opened, nil = nothing
+	parents        map[schemas.EntityID]schemas.EntityID // of those agents
 }
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait

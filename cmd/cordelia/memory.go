@@ -1,12 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"cordelia/memory"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -84,29 +85,7 @@ func (a *app) memorySessionCommand() *cobra.Command {
 	}.command(a)
 }
 
-func showFound(a *app, v struct {
-	Results []struct {
-		ID         string          `json:"id"`
-		Type       string          `json:"type"`
-		Name       string          `json:"name"`
-		Why        string          `json:"why"`
-		Snippet    string          `json:"snippet"`
-		Author     string          `json:"author"`
-		Date       string          `json:"date"`
-		Group      string          `json:"group"`
-		Confidence float64         `json:"confidence"`
-		Conflicts  []string        `json:"conflicts_with"`
-		Item       json.RawMessage `json:"item"`
-	} `json:"results"`
-	NextCursor string         `json:"next_cursor"`
-	Hidden     map[string]int `json:"hidden"`
-	Weak       bool           `json:"weak"`
-	Near       []struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-		Why  string `json:"why"`
-	} `json:"near"`
-}) {
+func showFound(a *app, v ops.MemorySearchOut) {
 	if len(v.Results) == 0 {
 		a.say("Nothing found.")
 	} else {
@@ -115,7 +94,7 @@ func showFound(a *app, v struct {
 		for _, r := range v.Results {
 			t.add(cell{short(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold},
 				cell{text: clean(r.Author)},
-				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{shorts(r.Conflicts), yellow},
+				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{shorts(r.ConflictsWith), yellow},
 				cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
 		}
 		a.print(t)
@@ -126,49 +105,20 @@ func showFound(a *app, v struct {
 	for _, n := range v.Near {
 		a.note("near: %s %s (%s)", short(n.ID), clean(n.Name), clean(n.Why))
 	}
-	for _, why := range []string{"quarantined", "expired", "superseded"} {
-		if n := v.Hidden[why]; n > 0 {
-			a.note("%d more not shown: %s", n, why)
+	if h := v.Hidden; h != nil {
+		for _, of := range []struct {
+			n   int
+			why string
+		}{{h.Quarantined, "quarantined"}, {h.Expired, "expired"}, {h.Superseded, "superseded"}} {
+			if of.n > 0 {
+				a.note("%d more not shown: %s", of.n, of.why)
+			}
 		}
 	}
 	more(a, v.NextCursor)
 }
 
-func showItems(a *app, v struct {
-	Items []struct {
-		ID         string          `json:"id"`
-		Type       string          `json:"type"`
-		Name       string          `json:"name"`
-		Data       json.RawMessage `json:"data"`
-		Owner      string          `json:"owner"`
-		Author     string          `json:"author"`
-		Visibility string          `json:"visibility"`
-		Group      string          `json:"group"`
-		Origin     string          `json:"origin"`
-		Stale      string          `json:"stale"`
-		Confidence float64         `json:"confidence"`
-		Provenance struct {
-			Source  string `json:"source"`
-			Tainted bool   `json:"tainted"`
-		} `json:"provenance"`
-		Wrong     bool   `json:"judged_wrong"`
-		State     string `json:"state"`
-		ExpiresAt string `json:"expires_at"`
-		Version   int    `json:"version"`
-		CreatedAt string `json:"created_at"`
-		UpdatedAt string `json:"updated_at"`
-		Related   []struct {
-			Kind  string `json:"kind"`
-			Other string `json:"id"`
-		} `json:"related"`
-	} `json:"items"`
-	LeftOut  []string `json:"left_out"`
-	Versions []struct {
-		Version int             `json:"version"`
-		Data    json.RawMessage `json:"data"`
-		At      string          `json:"at"`
-	} `json:"versions"`
-}) {
+func showItems(a *app, v ops.MemoryReadWarmOut) {
 	for i, item := range v.Items {
 		if i > 0 {
 			a.say("")
@@ -182,7 +132,7 @@ func showItems(a *app, v struct {
 			f.add("stale", "its origin changed")
 		}
 		f.add("version", fmt.Sprint(item.Version))
-		f.add("for", clean(item.Visibility+" "+item.Group))
+		f.add("for", clean(string(item.Visibility)+" "+string(item.Group)))
 		f.add("owner", a.who(item.Owner))
 		f.add("author", a.who(item.Author))
 		f.add("source", clean(
@@ -207,24 +157,12 @@ func showItems(a *app, v struct {
 	}
 }
 
-func showWritten(a *app, v struct {
-	ID          string   `json:"id"`
-	Version     int      `json:"version"`
-	Status      string   `json:"status"`
-	With        []string `json:"with"`
-	Stored      bool     `json:"stored"`
-	Quarantined bool     `json:"quarantined"`
-	Unreleased  bool     `json:"unreleased"`
-	Tainted     bool     `json:"tainted"`
-	BoundTo     string   `json:"bound_to"`
-	Proposal    string   `json:"proposal"`
-	DecidedBy   []string `json:"decided_by"`
-}) {
+func showWritten(a *app, v ops.MemoryWriteWarmOut) {
 	a.say("%s", short(v.ID))
 	if v.Proposal != "" {
 		a.note("proposal %s waits for %s", short(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
 	}
-	a.note("version %d: %s%s", v.Version, strings.TrimSpace(strings.ReplaceAll(v.Status, "_", " ")+" "+shorts(v.With)),
+	a.note("version %d: %s%s", v.Version, beside(v.Status, v.With),
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
 		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", short(v.ID), v.Version)
@@ -240,23 +178,14 @@ func showWritten(a *app, v struct {
 	}
 }
 
-func showDeleted(a *app, v struct {
-	ID     string `json:"id"`
-	Copies int    `json:"copies"`
-}) {
+func showDeleted(a *app, v ops.MemoryDeleteWarmOut) {
 	a.say("done: %s", short(v.ID))
 	if v.Copies > 0 {
 		a.say("purged with it: %s", schemas.Count(v.Copies, "copy", "copies"))
 	}
 }
 
-func showHot(a *app, v struct {
-	Context   json.RawMessage `json:"context"`
-	UpdatedAt string          `json:"updated_at"`
-	Size      int             `json:"size"`
-	LeftOut   []string        `json:"left_out"`
-	Warnings  []string        `json:"warnings"`
-}) {
+func showHot(a *app, v ops.MemoryReadHotOut) {
 	a.data(v.Context)
 	a.note("%d bytes, updated %s", v.Size, clock(v.UpdatedAt))
 	if len(v.LeftOut) > 0 {
@@ -265,28 +194,15 @@ func showHot(a *app, v struct {
 	warn(a, v.Warnings)
 }
 
-func showHotWritten(a *app, v struct {
-	UpdatedAt string   `json:"updated_at"`
-	Size      int      `json:"size"`
-	Warnings  []string `json:"warnings"`
-}) {
+func showHotWritten(a *app, v ops.MemoryWriteHotOut) {
 	a.say("written %s: %d bytes", clock(v.UpdatedAt), v.Size)
 	warn(a, v.Warnings)
 }
 
-func showSession(a *app, v struct {
-	Count       int64    `json:"session_count"`
-	Chain       string   `json:"chain_hash"`
-	StartedAt   string   `json:"started_at"`
-	Note        string   `json:"note"`
-	LastSummary string   `json:"last_summary"`
-	OpenThreads []string `json:"open_threads"`
-	Digest      string   `json:"digest"`
-	Warnings    []string `json:"warnings"`
-}) {
+func showSession(a *app, v ops.MemorySessionOut) {
 	f := fields{}
-	f.add("sessions ended", fmt.Sprint(v.Count))
-	f.add("chain", clean(v.Chain))
+	f.add("sessions ended", fmt.Sprint(v.SessionCount))
+	f.add("chain", clean(v.ChainHash))
 	f.add("started", clock(v.StartedAt))
 	f.add("note", clean(v.Note))
 	f.add("last summary", clean(v.LastSummary))
@@ -298,10 +214,15 @@ func showSession(a *app, v struct {
 	warn(a, v.Warnings)
 }
 
-func warn(a *app, warnings []string) {
+func warn(a *app, warnings []schemas.Hint) {
 	for _, w := range warnings {
-		a.note("%s", clean(w))
+		a.note("%s", a.advice(w))
 	}
+}
+
+// beside says how an item stands to others, and which.
+func beside(status memory.Status, with []schemas.ItemID) string {
+	return strings.TrimSpace(clean(strings.ReplaceAll(string(status), "_", " ")) + " " + shorts(with))
 }
 
 // insight makes a learning of a plain sentence.

@@ -1,11 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"cordelia/memory"
+	"cordelia/ops"
 )
 
 func (a *app) memoryGroupCommand() *cobra.Command {
@@ -34,51 +36,17 @@ func (a *app) memoryGroupCommand() *cobra.Command {
 	)
 }
 
-type groupView struct {
-	ID          string          `json:"id"`
-	Kind        string          `json:"kind"`
-	Owner       string          `json:"owner"`
-	Role        string          `json:"role"`
-	Description string          `json:"description"`
-	Culture     json.RawMessage `json:"culture"`
-	Emcon       bool            `json:"emcon"`
-	Size        int             `json:"size"`
-	CreatedAt   string          `json:"created_at"`
-	Members     []memberView    `json:"members"`
-	Invited     []memberView    `json:"invited"`
-}
-
-type memberView struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Role     string `json:"role"`
-	JoinedAt string `json:"joined_at"`
-}
-
-func showGroups(a *app, v struct {
-	Group  *groupView  `json:"group"`
-	Groups []groupView `json:"groups"`
-	Member string      `json:"member"`
-	Note   string      `json:"note"`
-
-	Invitation  string `json:"invitation"`
-	Invitations []struct {
-		ID      string `json:"id"`
-		Name    string `json:"name"`
-		Inviter string `json:"inviter"`
-		Hash    string `json:"hash"`
-	} `json:"invitations"`
-}) {
-	if v.Note != "" && v.Group == nil && len(v.Groups) == 0 && v.Member == "" && len(v.Invitations) == 0 {
-		a.say("%s", clean(v.Note)) // all there is to say
+func showGroups(a *app, v ops.MemoryGroupOut) {
+	if len(v.Note) > 0 && v.Group == nil && len(v.Groups) == 0 && v.Member == "" && len(v.Invitations) == 0 {
+		a.say("%s", a.advice(v.Note)) // all there is to say
 		return
 	}
-	if v.Note != "" {
-		defer a.note("%s", clean(v.Note))
+	if len(v.Note) > 0 {
+		defer a.note("%s", a.advice(v.Note))
 	}
 	switch {
 	case v.Invitation != "":
-		a.say("invited: %s", clean(a.who(v.Member)))
+		a.say("invited: %s", a.who(v.Member))
 		a.note("its parent or the user decides; until then it sees nothing of the group")
 	case len(v.Invitations) > 0:
 		t := table{firm: 1, head: []string{"ID", "BY", "INVITES"}}
@@ -110,14 +78,14 @@ func showGroups(a *app, v struct {
 	}
 }
 
-func showGroup(a *app, g groupView) {
+func showGroup(a *app, g memory.GroupInfo) {
 	f := fields{}
 	f.styled("group", clean(g.ID), bold)
 	f.add("kind", clean(g.Kind))
 	f.add("description", clean(g.Description))
 	f.add("owner", a.who(g.Owner))
 	f.add("your role", clean(g.Role))
-	f.add("culture", clean(strings.ReplaceAll(inWords(g.Culture), "_", " ")))
+	f.add("culture", clean(strings.ReplaceAll(inWords(rawOf(g.Culture)), "_", " ")))
 	if g.Emcon {
 		f.styled("writes", "blocked", yellow)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -18,14 +19,19 @@ const mostNames = 100
 
 // learn looks up the names of the agents whose ids an answer holds, as far as whoever
 // is at the terminal may name them. What it cannot find stays an id.
-func (w *acting) learn(ctx context.Context, answer []byte) {
+func (w *acting) learn(ctx context.Context, answer any) error {
 	seen, err := w.node.Visible(ctx, w.caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
-		return
+		return nil
 	}
-	for _, found := range agentIDs.FindAllSubmatch(answer, -1) {
-		w.learnName(ctx, string(found[1]))
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("read the names in an answer: %w", err)
 	}
+	for _, found := range agentIDs.FindAllSubmatch(raw, -1) {
+		w.learnName(ctx, schemas.EntityID(found[1]))
+	}
+	return nil
 }
 
 // learnFrom looks up the names of those that v names.
@@ -33,35 +39,35 @@ func (w *acting) learnFrom(ctx context.Context, v any) error {
 	raw, err := json.Marshal(v)
 	if err == nil {
 		for _, id := range targetIDs.FindAllString(string(raw), -1) {
-			w.learnName(ctx, id)
+			w.learnName(ctx, schemas.EntityID(id))
 		}
 	}
 	return err
 }
 
 // learnName looks up the name of one agent, as far as the caller may know it.
-func (w *acting) learnName(ctx context.Context, id string) {
+func (w *acting) learnName(ctx context.Context, id schemas.EntityID) {
 	if _, asked := w.known[id]; asked || len(w.known) >= mostNames {
 		return
 	}
 	v, err := w.agents(ctx, map[string]any{"agent": id})
 	if err != nil || len(v.Agents) != 1 || v.Agents[0].AgentID != id {
-		v.Agents = []agentView{{AgentID: id}}
+		v.Agents = []ops.AgentRow{{AgentID: id}}
 	}
 	w.learnAgent(ctx, v.Agents[0])
 }
 
 // learnAgent notes the name of an agent. Two of one name are told apart by their parents'
 // names, as arguments take them.
-func (w *acting) learnAgent(ctx context.Context, g agentView) {
+func (w *acting) learnAgent(ctx context.Context, g ops.AgentRow) {
 	if w.known == nil {
-		w.known, w.parents = map[string]string{}, map[string]string{}
+		w.known, w.parents = map[schemas.EntityID]string{}, map[schemas.EntityID]schemas.EntityID{}
 	}
 	w.known[g.AgentID], w.parents[g.AgentID] = g.Name, g.Parent
 	if g.Name == "" {
 		return
 	}
-	var alike []string
+	var alike []schemas.EntityID
 	for id, name := range w.known {
 		if name == g.Name || strings.HasSuffix(name, "/"+g.Name) {
 			alike = append(alike, id)
@@ -76,7 +82,7 @@ func (w *acting) learnAgent(ctx context.Context, g agentView) {
 }
 
 // agents is what agent_list answers whoever is at the terminal, whomever they act as.
-func (w *acting) agents(ctx context.Context, in map[string]any) (v agentsView, err error) {
+func (w *acting) agents(ctx context.Context, in map[string]any) (v ops.AgentListOut, err error) {
 	args, err := json.Marshal(in)
 	if err != nil {
 		return v, err
@@ -85,24 +91,21 @@ func (w *acting) agents(ctx context.Context, in map[string]any) (v agentsView, e
 	if err != nil {
 		return v, err
 	}
-	raw, err := json.Marshal(answer)
-	if err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal(raw, &v)
+	return outputOf[ops.AgentListOut](answer)
 }
 
 // named is a text with the names of the agents whose ids are in it, as far as learned, and
 // the short forms of other ids.
 func (a *app) named(text string) string {
-	return schemas.ShortIDs(targetIDs.ReplaceAllStringFunc(clean(text), a.who))
+	return schemas.ShortIDs(targetIDs.ReplaceAllStringFunc(clean(text),
+		func(id string) string { return a.who(schemas.EntityID(id)) }))
 }
 
 // targetIDs finds the ids of agents in a text.
 var targetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
 
 // who is an entity by its name, if learn found that, else by the beginning of its id.
-func (a *app) who(id string) string {
+func (a *app) who(id schemas.EntityID) string {
 	if name := a.known[id]; name != "" {
 		return clean(name)
 	}

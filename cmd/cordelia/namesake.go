@@ -2,27 +2,27 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 // sayNamesakes says after a registration that others have the name of the new agent, and
 // whom --as means by it: parents give names without knowing of each other. It knows of
 // those whom the caller may list, and of the one that --as means.
-func sayNamesakes(ctx context.Context, w *acting, answer json.RawMessage) {
-	var made agentView
-	if json.Unmarshal(answer, &made) != nil {
+func sayNamesakes(ctx context.Context, w *acting, answer any) {
+	made, err := outputOf[ops.AgentRegisterOut](answer)
+	if err != nil {
 		return
 	}
-	others := slices.DeleteFunc(w.called(ctx, made.Name), func(g agentView) bool { return g.AgentID == made.AgentID })
+	others := slices.DeleteFunc(w.called(ctx, made.Name), func(g ops.AgentRow) bool { return g.AgentID == made.AgentID })
 	means, err := w.meant(ctx, made.Name)
 	if means != "" && means != made.AgentID && !slices.ContainsFunc(others,
-		func(g agentView) bool { return g.AgentID == means }) {
-		others = append(others, agentView{AgentID: means})
+		func(g ops.AgentRow) bool { return g.AgentID == means }) {
+		others = append(others, ops.AgentRow{AgentID: means})
 	}
 	if len(others) == 0 && !errors.Is(err, schemas.ErrConflict) {
 		return
@@ -35,7 +35,7 @@ func sayNamesakes(ctx context.Context, w *acting, answer json.RawMessage) {
 }
 
 // alsoCalled lists the others of a name; none where only the node knows that there are.
-func (w *acting) alsoCalled(name string, others []agentView) string {
+func (w *acting) alsoCalled(name string, others []ops.AgentRow) string {
 	if len(others) == 0 {
 		return "another agent is called " + name
 	}
@@ -54,7 +54,7 @@ func (w *acting) alsoCalled(name string, others []agentView) string {
 }
 
 // asMeans says whom --as means by a name that others have too, and what to call the rest.
-func asMeans(means, made string, others int) string {
+func asMeans(means, made schemas.EntityID, others int) string {
 	switch {
 	case means == "":
 		return "none of them, name them by their ids"
@@ -70,7 +70,7 @@ func asMeans(means, made string, others int) string {
 
 // called lists the agents of a name that whoever is at the terminal may list, those it can
 // find. A removed one has its name no more.
-func (w *acting) called(ctx context.Context, name string) (list []agentView) {
+func (w *acting) called(ctx context.Context, name string) (list []ops.AgentRow) {
 	seen, err := w.node.Visible(ctx, w.caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
 		return nil
@@ -94,11 +94,11 @@ func (w *acting) called(ctx context.Context, name string) (list []agentView) {
 
 // meant is the id of the agent that --as means by a name, found as act finds it. Errors:
 // CodeConflict if it is none of several.
-func (w *acting) meant(ctx context.Context, name string) (string, error) {
+func (w *acting) meant(ctx context.Context, name string) (schemas.EntityID, error) {
 	file, err := w.node.OpenIdentity(ctx, name)
 	if err == nil {
 		file.Identity.Erase()
-		return string(file.EntityID), nil
+		return file.EntityID, nil
 	}
 	if !errors.Is(err, schemas.ErrNotFound) || schemas.IsAgentID(string(w.caller.Entity)) { // act looks as the person
 		return "", err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -31,11 +30,11 @@ type command struct {
 	hide    []string          // arguments that belong to other commands of the operation
 	fill    func(in map[string]any)
 	prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
-	show    func(a *app, answer json.RawMessage) error
-	learns  bool                                                         // what it shows names agents by their ids
-	after   func(ctx context.Context, w *acting, answer json.RawMessage) // says beside the answer what else is so
+	show    func(a *app, answer any) error
+	learns  bool                                             // what it shows names agents by their ids
+	after   func(ctx context.Context, w *acting, answer any) // says beside the answer what else is so
 	// the exit code, where an answer has one of its own
-	ends func(answer json.RawMessage) error
+	ends func(answer any) error
 }
 
 // command renders it.
@@ -58,7 +57,9 @@ func (t command) command(a *app) *cobra.Command {
 					return t.worded(cmd, known, err)
 				}
 				if t.learns && !a.asJSON {
-					w.learn(cmd.Context(), answer)
+					if err := w.learn(cmd.Context(), answer); err != nil {
+						return err
+					}
 				}
 				if err := t.answer(a, answer); err != nil {
 					return err
@@ -85,7 +86,7 @@ func (t command) command(a *app) *cobra.Command {
 }
 
 // call calls the operation.
-func (t command) call(ctx context.Context, w *acting, in map[string]any) (json.RawMessage, error) {
+func (t command) call(ctx context.Context, w *acting, in map[string]any) (any, error) {
 	answer, err := w.call(ctx, t.op, in)
 	if t.or != "" && errors.Is(err, schemas.ErrNotFound) {
 		in[t.or] = in[t.takes[0]]
@@ -113,7 +114,7 @@ func asFlag(cmd *cobra.Command, as *string) {
 }
 
 // answer prints what the operation answered.
-func (t command) answer(a *app, answer json.RawMessage) error {
+func (t command) answer(a *app, answer any) error {
 	if a.asJSON {
 		return a.printJSON(answer)
 	}
@@ -248,15 +249,14 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// shown decodes an answer into V and shows it.
-func shown[V any](show func(a *app, v V)) func(*app, json.RawMessage) error {
-	return func(a *app, answer json.RawMessage) error {
-		var v V
-		if err := json.Unmarshal(answer, &v); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
+// shown shows the output of an operation.
+func shown[Out any](show func(a *app, out Out)) func(*app, any) error {
+	return func(a *app, answer any) error {
+		out, err := outputOf[Out](answer)
+		if err == nil {
+			show(a, out)
 		}
-		show(a, v)
-		return nil
+		return err
 	}
 }
 

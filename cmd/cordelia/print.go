@@ -60,15 +60,15 @@ func paint(on bool, s style, text string) string {
 // say prints a line for people. Arguments that agents wrote go through clean.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
 
-// note prints a line beside the output. The tools it names are named as commands.
+// note prints a line beside the output.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.errOut, "cordelia: %s\n", schemas.ShortIDs(a.commands(fmt.Sprintf(format, args...))))
+	fmt.Fprintf(a.errOut, "cordelia: %s\n", schemas.ShortIDs(fmt.Sprintf(format, args...)))
 }
 
 // clean makes a text safe for one line of a terminal: hidden characters show,
 // line breaks are blanks.
-func clean(s string) string {
-	return ops.Line(strings.ToValidUTF8(s, "\uFFFD"))
+func clean[S ~string](s S) string {
+	return ops.Line(strings.ToValidUTF8(string(s), "\uFFFD"))
 }
 
 // block makes a text safe for a terminal and keeps its lines.
@@ -104,7 +104,7 @@ func short[S ~string](id S) string {
 }
 
 // shorts shows ids in a line.
-func shorts(ids []string) string {
+func shorts[S ~string](ids []S) string {
 	list := make([]string, len(ids))
 	for i, id := range ids {
 		list[i] = short(id)

@@ -49,11 +49,9 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 				if a.asJSON {
 					return a.printJSON(map[string]any{"items": items})
 				}
-				raw, err := json.Marshal(items)
-				if err != nil {
+				if err := w.learn(cmd.Context(), items); err != nil {
 					return err
 				}
-				w.learn(cmd.Context(), raw)
 				a.showHeld(items)
 				return nil
 			})
@@ -79,7 +77,7 @@ func (a *app) showHeld(items []memory.Item) {
 			data.Kind = string(i.Type)
 		}
 		t.add(cell{short(i.ID), dim}, cell{text: strconv.Itoa(i.Version)}, cell{text: clean(data.Kind)},
-			cell{text: a.who(string(i.Author))}, cell{text: clean(string(i.Provenance.Source))},
+			cell{text: a.who(i.Author)}, cell{text: clean(string(i.Provenance.Source))},
 			cell{text: clean(string(i.Group))}, cell{text: clock(i.CreatedAt)}, cell{clean(i.Name), bold})
 	}
 	a.print(t)

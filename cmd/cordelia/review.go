@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/memory"
 	"cordelia/ops"
+	"cordelia/review"
 	"cordelia/schemas"
 )
 
@@ -156,75 +158,33 @@ func (a *app) decide(ctx context.Context, as string, in map[string]any) error {
 	})
 }
 
-func showReturned(a *app, v struct {
-	Staging string   `json:"staging"`
-	Reviews []string `json:"reviews"`
-	Next    string   `json:"next"`
-}) {
-	a.say("%s", a.commands(clean(v.Next)))
+func showReturned(a *app, v ops.ReintegrateOut) {
+	a.say("%s", a.advice(v.Next))
 	if len(v.Reviews) > 0 {
 		a.say("%s", clean(v.Staging))
 	}
 }
 
-func showDecided(a *app, v struct {
-	Decided []struct {
-		ID     string   `json:"id"`
-		State  string   `json:"state"`
-		Item   string   `json:"item"`
-		Status string   `json:"status"`
-		With   []string `json:"with"`
-		Note   string   `json:"note"`
-	} `json:"decided"`
-	Closed []string `json:"closed"`
-}) {
+func showDecided(a *app, v ops.ReviewDecideOut) {
 	for _, d := range v.Decided {
 		text := fmt.Sprintf("%s  %s", short(d.ID), clean(d.State))
 		if d.Item != "" {
 			text += "  as " + short(d.Item)
 		}
 		if len(d.With) > 0 {
-			text += fmt.Sprintf(", %s %s", clean(strings.ReplaceAll(d.Status, "_", " ")), shorts(d.With))
+			text += ", " + beside(d.Status, d.With)
 		}
 		a.say("%s", text)
-		if d.Note != "" {
-			a.note("%s", a.commands(clean(d.Note)))
+		if len(d.Note) > 0 {
+			a.note("%s", a.advice(d.Note))
 		}
 	}
 	for _, group := range v.Closed {
-		a.note("nothing of %s waits any more", a.named(group))
+		a.note("nothing of %s waits any more", a.named(string(group)))
 	}
 }
 
-type reviewView struct {
-	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`
-	Name       string   `json:"name"`
-	State      string   `json:"state"`
-	Author     string   `json:"author"`
-	Tier       string   `json:"tier"`
-	Group      string   `json:"group"`
-	Staging    string   `json:"staging"`
-	Replaces   string   `json:"replaces"`
-	Divergence string   `json:"divergence"`
-	Sessions   int64    `json:"sessions_apart"`
-	Source     string   `json:"source"`
-	Status     string   `json:"status"`
-	With       []string `json:"with"`
-	Diff       []struct {
-		Op   string `json:"op"`
-		Text string `json:"text"`
-	} `json:"diff"`
-	Hash string `json:"hash"`
-}
-
-type reviewsView struct {
-	Waiting []reviewView `json:"waiting"`
-	LeftOut []string     `json:"left_out"`
-	Cursor  string       `json:"next_cursor"`
-}
-
-func showReviews(a *app, v reviewsView) {
+func showReviews(a *app, v ops.ReviewListOut) {
 	if len(v.Waiting) == 0 {
 		a.say("Nothing waits for you.")
 		return
@@ -232,23 +192,22 @@ func showReviews(a *app, v reviewsView) {
 	t := table{firm: 1, head: []string{"ID", "BY", "FOR", "BESIDE", "WHAT"}}
 	for _, r := range v.Waiting {
 		status := r.Status
-		if status == "new" {
+		if status == memory.StatusNew {
 			status = ""
 		}
-		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), clean(strings.ReplaceAll(status, "_", " ")),
-			clean(r.Name))...)
+		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), beside(status, nil), clean(r.Name))...)
 	}
 	a.print(t)
 	for _, id := range v.LeftOut {
 		a.note("did not fit: cordelia review show %s", short(id))
 	}
-	if v.Cursor != "" {
-		a.note("more with: --cursor %s", v.Cursor)
+	if v.NextCursor != "" {
+		a.note("more with: --cursor %s", v.NextCursor)
 	}
 	a.note("to decide: cordelia review at a terminal, or cordelia review show ID")
 }
 
-func showReviewed(a *app, v reviewsView) {
+func showReviewed(a *app, v ops.ReviewListOut) {
 	for i, r := range v.Waiting {
 		if i > 0 {
 			a.say("")
@@ -261,7 +220,7 @@ func showReviewed(a *app, v reviewsView) {
 }
 
 // showReview prints one thing that waits, with the difference it makes.
-func (a *app) showReview(r reviewView) {
+func (a *app) showReview(r review.Entry) {
 	f := fields{}
 	f.add("id", short(r.ID))
 	f.styled("what", clean(r.Name), bold)
@@ -279,10 +238,10 @@ func (a *app) showReview(r reviewView) {
 	}
 	f.add("chain", chain)
 	if r.Status != "" {
-		f.add("beside", strings.TrimSpace(clean(strings.ReplaceAll(r.Status, "_", " "))+" "+shorts(r.With)))
+		f.add("beside", beside(r.Status, r.With))
 	}
 	f.add("staging", clean(r.Staging))
-	if r.State != "pending" {
+	if r.State != schemas.ReviewPending {
 		f.add("state", clean(r.State))
 	}
 	f.add("hash", clean(r.Hash))
@@ -299,8 +258,8 @@ func (a *app) showReview(r reviewView) {
 
 // byWord names who is shown as the author of what waits: of a task's result who asked
 // for it. Who did it stands in its account.
-func byWord(kind string) string {
-	if kind == "task" {
+func byWord(kind review.Kind) string {
+	if kind == review.TaskResult {
 		return "submitted by"
 	}
 	return "by"

@@ -3,12 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"cordelia/ops"
+	"cordelia/review"
 	"cordelia/schemas"
 )
 
@@ -47,7 +48,7 @@ func (w *acting) askReviews(ctx context.Context) error {
 			}
 			w.say("")
 		}
-		if cursor = page.Cursor; cursor == "" {
+		if cursor = page.NextCursor; cursor == "" {
 			break
 		}
 	}
@@ -57,17 +58,13 @@ func (w *acting) askReviews(ctx context.Context) error {
 	return nil
 }
 
-func (w *acting) reviews(ctx context.Context, args map[string]any) (v reviewsView, err error) {
-	answer, err := w.call(ctx, "review_list", args)
-	if err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal(answer, &v)
+func (w *acting) reviews(ctx context.Context, args map[string]any) (ops.ReviewListOut, error) {
+	return ask[ops.ReviewListOut](ctx, w, "review_list", args)
 }
 
 // askReview asks about r until it gets an answer it knows; goOn is false when the
 // person has had enough.
-func (w *acting) askReview(ctx context.Context, in *bufio.Reader, r reviewView) (goOn bool, err error) {
+func (w *acting) askReview(ctx context.Context, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
 	for {
 		fmt.Fprint(w.out, "approve, reject, skip or quit? [a/r/s/q] ")
 		line, err := in.ReadString('\n')

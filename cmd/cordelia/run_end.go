@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
 	"cordelia/work"
@@ -45,11 +46,12 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 		}
 	}
 	end.Next = nextSteps(e, end.Applied)
-	answer, err := r.call(ctx, "task_status", map[string]any{"task_id": e.View.TaskID, "detail": true})
+	status, err := ask[ops.TaskStatusOut](ctx, r.acting, "task_status",
+		map[string]any{"task_id": e.View.TaskID, "detail": true})
 	if err != nil {
 		return err
 	}
-	v, err := decodeTask(answer)
+	v, err := r.boardOf(*status.Task)
 	if err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func nextSteps(e runner.Ending, applied string) []string {
 }
 
 // showEnd prints the end for people.
-func (r *taskRun) showEnd(v *pipelineView, e runner.Ending, end runEnd) {
+func (r *taskRun) showEnd(v *taskBoard, e runner.Ending, end runEnd) {
 	text := v.board(columns(r.out), r.colours())
 	if e.Planned {
 		text = planText(e.View, columns(r.out), r.colours())

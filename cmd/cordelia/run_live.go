@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -19,7 +18,7 @@ type liveBoard struct {
 
 	mu     sync.Mutex
 	canvas canvas
-	task   *pipelineView
+	task   *taskBoard
 	still  bool // nothing is drawn: the user is asked something, or the run is over
 	quit   chan struct{}
 }
@@ -52,7 +51,7 @@ func (b *liveBoard) draw(change func()) {
 		return
 	}
 	v := *b.task
-	v.running, v.Result, v.Proposed = b.seats.all(), nil, nil
+	v.running, v.result, v.proposed = b.seats.all(), nil, nil
 	wide, high := platform.TerminalSize(b.canvas.out)
 	b.canvas.draw(v.board(wide, b.colours()), wide, high, "cordelia task show has it all")
 }
@@ -67,16 +66,12 @@ func (b *liveBoard) Note(text string) {
 
 // Task draws how the task stands.
 func (b *liveBoard) Task(v controller.View) {
-	raw, err := json.Marshal(v)
+	v.Outcomes = nil // their evidence is for who reads it afterwards
+	now, err := b.boardOf(v)
 	if err != nil {
 		return
 	}
-	var now pipelineView
-	if json.Unmarshal(raw, &now) != nil {
-		return
-	}
-	now.Outcomes = nil // their evidence is for who reads it afterwards
-	b.draw(func() { b.task = &now })
+	b.draw(func() { b.task = now })
 }
 
 // Seat draws how a seat stands.

@@ -30,7 +30,7 @@ func dropOldReports(folder string, now time.Time) {
 
 // keepReport writes the report of a run: where the user wants it, else into the cache
 // folder, where it is kept for a time.
-func (r *taskRun) keepReport(ctx context.Context, v *pipelineView, end runEnd, began time.Time) (string, error) {
+func (r *taskRun) keepReport(ctx context.Context, v *taskBoard, end runEnd, began time.Time) (string, error) {
 	path := r.f.report
 	if path == "" {
 		runs, err := runsFolder()
@@ -56,7 +56,7 @@ func (r *taskRun) keepReport(ctx context.Context, v *pipelineView, end runEnd, b
 
 // reportText is a run in Markdown: how it ended, the criteria with their evidence, the
 // rounds, what changed, and what each seat took.
-func reportText(v *pipelineView, end runEnd, seats []runner.SeatState, stat string, began time.Time) string {
+func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string, began time.Time) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s\n", markdown(v.Intent))
@@ -67,8 +67,8 @@ func reportText(v *pipelineView, end runEnd, seats []runner.SeatState, stat stri
 			say("- %s: %s", one[0], markdown(one[1]))
 		}
 	}
-	if v.Result != nil && v.Result.Reason != "" {
-		say("- %s", markdown(v.Result.Reason))
+	if v.result != nil && v.result.Reason != "" {
+		say("- %s", markdown(v.result.Reason))
 	}
 	b.WriteString(reportCriteria(v))
 	if len(v.Rounds) > 0 {
@@ -97,13 +97,13 @@ func reportText(v *pipelineView, end runEnd, seats []runner.SeatState, stat stri
 }
 
 // reportCriteria are the criteria with their verdicts and, of subtasks, the evidence.
-func reportCriteria(v *pipelineView) string {
+func reportCriteria(v *taskBoard) string {
 	var b strings.Builder
 	b.WriteString("\n## Criteria\n\n| of | verdict | criterion | evidence |\n|---|---|---|---|\n")
 	judgedAt := map[string]bool{}
-	for _, o := range v.Outcomes {
+	for _, o := range v.outcomes {
 		judgedAt[o.SubTaskID] = true
-		for _, c := range o.Verdicts {
+		for _, c := range o.CriteriaVerdicts {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdown(v.subtask(o.SubTaskID)), c.Verdict, markdown(c.Criterion),
 				markdown(schemas.Shorten(c.Evidence, 500)))
 		}

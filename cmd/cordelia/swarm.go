@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/ops"
 	"cordelia/schemas"
+	"cordelia/swarm"
 )
 
 func (a *app) swarmCommand() *cobra.Command {
@@ -50,23 +52,7 @@ func (a *app) swarmCommand() *cobra.Command {
 	)
 }
 
-func showSwarmMade(a *app, v struct {
-	SwarmID  string `json:"swarm_id"`
-	Strategy string `json:"strategy"`
-	DryRun   bool   `json:"dry_run"`
-	Agents   []struct {
-		Name  string `json:"name"`
-		ID    string `json:"agent_id"`
-		Slot  string `json:"slot"`
-		Group string `json:"group"`
-	} `json:"agents"`
-	Refused []struct {
-		Path string `json:"path"`
-		Msg  string `json:"msg"`
-	} `json:"refused"`
-	Notes []string `json:"notes"`
-	Next  string   `json:"next"`
-}) {
+func showSwarmMade(a *app, v ops.SwarmCreateOut) {
 	a.say("%s (%s)", clean(v.SwarmID), clean(v.Strategy))
 	t := table{firm: 1, head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
 	for _, i := range v.Agents {
@@ -77,58 +63,32 @@ func showSwarmMade(a *app, v struct {
 		a.say("refused: %s %s", clean(r.Path), clean(r.Msg))
 	}
 	for _, n := range v.Notes {
-		a.note("%s", clean(n))
+		a.note("%s", a.advice(n))
 	}
 	switch {
 	case v.DryRun && len(v.Refused) == 0:
 		a.note("nothing was made; run it again without --dry-run")
 	case v.DryRun:
-		a.note("%s", clean(v.Next))
+		a.note("%s", a.advice(v.Next))
 	}
 }
 
-// swarmStanding is how a swarm stands, as swarm_status tells it.
-type swarmStanding struct {
-	SwarmID     string `json:"swarm_id"`
-	Goal        string `json:"goal"`
-	Strategy    string `json:"strategy"`
-	Coordinator string `json:"coordinator"`
-	EndedAt     string `json:"ended_at"`
-	Slots       []struct {
-		Slot   string        `json:"slot"`
-		Agents []swarmMember `json:"agents"`
-	} `json:"slots"`
-	Work []struct {
-		State string `json:"state"`
-		Items int    `json:"items"`
-	} `json:"work"`
-	Findings int `json:"findings"`
-	Unmerged int `json:"not_in_synthesis"`
-	Budget   struct {
-		Agents int `json:"agents_left"`
-	} `json:"budget"`
-}
-
-type swarmMember struct {
-	Name     string   `json:"name"`
-	Status   string   `json:"status"`
-	Seen     *int64   `json:"seen_s"`
-	Lease    *int64   `json:"lease_s"`
-	Progress *float64 `json:"progress"`
-}
-
-func showSwarm(a *app, v swarmStanding) {
-	a.list(v.summary())
+func showSwarm(a *app, v ops.SwarmStatusOut) {
+	if v.Status == nil {
+		return
+	}
+	a.list(standing(*v.Status))
 	t := table{firm: 1, head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
 	for _, s := range v.Slots {
 		for _, m := range s.Agents {
-			t.add(m.row(s.Slot)...)
+			t.add(memberRow(s.Slot, m)...)
 		}
 	}
 	a.print(t)
 }
 
-func (v swarmStanding) summary() fields {
+// standing says how a swarm stands.
+func standing(v swarm.Status) fields {
 	f := fields{}
 	f.add("swarm", clean(v.SwarmID))
 	f.add("goal", clean(v.Goal))
@@ -153,10 +113,11 @@ func (v swarmStanding) summary() fields {
 	return f
 }
 
-func (m swarmMember) row(slot string) []cell {
+// memberRow is the row of one agent of a swarm.
+func memberRow(slot string, m swarm.AgentStatus) []cell {
 	status, seen, lease, progress := m.Status, "", "", ""
 	if status == "" {
-		status = "active"
+		status = schemas.Active
 	}
 	if m.Seen != nil {
 		seen = fmt.Sprintf("%d s ago", *m.Seen)
@@ -171,14 +132,7 @@ func (m swarmMember) row(slot string) []cell {
 		{text: progress}}
 }
 
-func showSwarmEnded(a *app, v struct {
-	SwarmID   string   `json:"swarm_id"`
-	ArchiveID string   `json:"archive_id"`
-	Agents    int      `json:"agents_deactivated"`
-	Cancelled int      `json:"work_cancelled"`
-	Shared    []string `json:"shared"`
-	Unmerged  int      `json:"not_in_synthesis"`
-}) {
+func showSwarmEnded(a *app, v ops.SwarmDisbandOut) {
 	a.say("%s has ended: %s deactivated, %s cancelled, %s shared.", clean(v.SwarmID),
 		schemas.Count(v.Agents, "agent", "agents"),
 		schemas.Count(v.Cancelled, "item", "items"), schemas.Count(len(v.Shared), "finding", "findings"))

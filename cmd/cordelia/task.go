@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"cordelia/ops"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 func (a *app) taskCommand() *cobra.Command {
@@ -81,16 +81,7 @@ func fillSubmit(in map[string]any) {
 	}
 }
 
-func showSubmitted(a *app, v struct {
-	TaskID string `json:"task_id"`
-	State  string `json:"state"`
-	Reason string `json:"reason"`
-	Next   string `json:"next"`
-	Items  []struct {
-		WorkID string `json:"work_id"`
-		State  string `json:"state"`
-	} `json:"items"`
-}) {
+func showSubmitted(a *app, v ops.TaskSubmitOut) {
 	if v.State != "" {
 		a.say("Task %s is %s.", short(v.TaskID), clean(v.State))
 		if v.Reason != "" {
@@ -98,7 +89,7 @@ func showSubmitted(a *app, v struct {
 			a.note("all of it: cordelia task show %s --detail", short(v.TaskID))
 			return
 		}
-		a.note("%s", strings.ReplaceAll(clean(v.Next), "with the task_id", short(v.TaskID)))
+		a.note("%s", a.advice(v.Next))
 		a.note("to watch it: cordelia task watch %s", short(v.TaskID))
 		return
 	}
@@ -112,44 +103,30 @@ func showSubmitted(a *app, v struct {
 
 // abandoned ends a command with an exit code of its own if the task it was about was
 // abandoned by it.
-func abandoned(answer json.RawMessage) error {
-	var v struct {
-		State schemas.TaskState `json:"state"`
-		Task  schemas.TaskState `json:"task_state"`
+func abandoned(answer any) error {
+	var state schemas.TaskState
+	switch out := answer.(type) {
+	case ops.TaskSubmitOut:
+		state = out.State
+	case ops.TaskReportOut:
+		state = out.Task
 	}
-	if err := json.Unmarshal(answer, &v); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if v.State == schemas.TaskAbandoned || v.Task == schemas.TaskAbandoned {
+	if state == schemas.TaskAbandoned {
 		return exitAbandoned
 	}
 	return nil
 }
 
-func showClaimed(a *app, v struct {
-	Work *struct {
-		WorkID    string          `json:"work_id"`
-		Fence     int64           `json:"fence"`
-		ExpiresAt string          `json:"expires_at"`
-		Attempt   int             `json:"attempt"`
-		Resumed   bool            `json:"resumed"`
-		Today     string          `json:"today"`
-		Intent    string          `json:"intent"`
-		Brief     briefView       `json:"brief"`
-		Before    json.RawMessage `json:"results_before"`
-		Note      string          `json:"note"`
-		Notes     []string        `json:"notes"`
-	} `json:"work"`
-	Next string `json:"next"`
-}) {
+func showClaimed(a *app, v ops.TaskClaimOut) {
 	if v.Work == nil {
-		a.say("There is no work now.")
-		if v.Next != ops.NoWork {
-			a.note("%s", clean(v.Next))
-		}
+		a.say("%s", a.advice(v.Next))
 		return
 	}
-	w := v.Work
+	a.showLease(*v.Work)
+}
+
+// showLease shows an item that was claimed, and how it is reported.
+func (a *app) showLease(w work.Claimed) {
 	f := fields{}
 	f.add("item", short(w.WorkID))
 	f.add("fence", fmt.Sprint(w.Fence))
@@ -160,8 +137,8 @@ func showClaimed(a *app, v struct {
 	}
 	f.paragraphs("intent", w.Intent)
 	f.brief(w.Brief)
-	if len(w.Before) > 0 {
-		f.add("results before", clean(inWords(w.Before)))
+	if len(w.Inputs) > 0 {
+		f.add("results before", clean(inWords(rawOf(w.Inputs))))
 	}
 	for _, n := range append([]string{w.Note}, w.Notes...) {
 		if n != "" {
@@ -176,72 +153,49 @@ func showClaimed(a *app, v struct {
 		a.asFlag())
 }
 
-func showReported(a *app, v struct {
-	State string `json:"state"`
-	Led   string `json:"led_to"`
-}) {
+func showReported(a *app, v ops.TaskReportOut) {
 	a.say("The item is %s.", clean(v.State))
 	if v.Led != "" {
 		a.note("%s", clean(v.Led))
 	}
+	switch {
+	case v.Work != nil:
+		a.say("")
+		a.showLease(*v.Work)
+	case len(v.Next) > 0:
+		a.note("%s", a.advice(v.Next))
+	}
 }
 
-func showCancelled(a *app, v struct {
-	Cancelled int `json:"cancelled"`
-}) {
+func showCancelled(a *app, v ops.TaskCancelOut) {
 	a.say("Cancelled: %s that had not ended.", schemas.Count(v.Cancelled, "item of work", "items of work"))
 }
 
-type taskView struct {
-	WorkID   string          `json:"work_id"`
-	TaskID   string          `json:"task_id"`
-	GroupID  string          `json:"group_id"`
-	State    string          `json:"state"`
-	Intent   string          `json:"intent"`
-	WaitsFor int             `json:"waits_for"`
-	Holder   string          `json:"holder"`
-	Left     int             `json:"lease_seconds_left"`
-	Attempts int             `json:"attempts"`
-	Outcome  string          `json:"outcome"`
-	Note     string          `json:"note"`
-	Created  string          `json:"created_at"`
-	Finished string          `json:"finished_at"`
-	Brief    briefView       `json:"brief"`
-	Result   json.RawMessage `json:"result"`
-	Evidence json.RawMessage `json:"evidence"`
-}
-
-type tasksView struct {
-	Tasks []struct {
-		TaskID string `json:"task_id"`
-		State  string `json:"state"`
-		Round  int    `json:"round"`
-		Intent string `json:"intent"`
-	} `json:"tasks"`
-	Items  []taskView `json:"items"`
-	Cursor string     `json:"cursor"`
-}
-
 // showTask prints a task of the pipeline, or the items that go by an id.
-func showTask(a *app, answer json.RawMessage) error { return a.showBoard(answer, shown(showWork)) }
+func showTask(a *app, answer any) error { return a.showStatusOf(answer, showWork) }
 
 // showTasks prints a page of items, or the one task of the pipeline that was named.
-func showTasks(a *app, answer json.RawMessage) error { return a.showBoard(answer, shown(listWork)) }
+func showTasks(a *app, answer any) error { return a.showStatusOf(answer, listWork) }
 
-// showBoard prints a task of the pipeline; plain is for anything else.
-func (a *app) showBoard(answer json.RawMessage, plain func(*app, json.RawMessage) error) error {
-	t, err := decodeTask(answer)
+// showStatusOf prints a task of the pipeline; plain is for anything else.
+func (a *app) showStatusOf(answer any, plain func(*app, ops.TaskStatusOut)) error {
+	v, err := outputOf[ops.TaskStatusOut](answer)
 	if err != nil {
 		return err
 	}
-	if t == nil {
-		return plain(a, answer)
+	if v.Task == nil {
+		plain(a, v)
+		return nil
+	}
+	t, err := a.boardOf(*v.Task)
+	if err != nil {
+		return err
 	}
 	_, err = a.out.WriteString(t.board(columns(a.out), a.colours()))
 	return err
 }
 
-func showWork(a *app, v tasksView) {
+func showWork(a *app, v ops.TaskStatusOut) {
 	for _, i := range v.Items {
 		f := fields{}
 		add := func(name, text string) {
@@ -251,12 +205,12 @@ func showWork(a *app, v tasksView) {
 		}
 		add("item", short(i.WorkID))
 		add("task", short(i.TaskID))
-		add("group", i.GroupID)
+		add("group", string(i.GroupID))
 		f.styled("state", clean(i.State), bold)
 		add("outcome", i.Outcome)
 		add("held by", i.Holder)
-		if i.State == "leased" {
-			f.add("lease left", fmt.Sprintf("%d s", i.Left))
+		if i.State == schemas.WorkLeased {
+			f.add("lease left", fmt.Sprintf("%d s", i.LeaseLeft))
 		}
 		if i.WaitsFor > 0 {
 			f.add("waits for", fmt.Sprint(i.WaitsFor))
@@ -267,15 +221,19 @@ func showWork(a *app, v tasksView) {
 			f.add("ended", clock(i.Finished))
 		}
 		f.paragraphs("intent", i.Intent)
-		f.brief(i.Brief)
+		if i.Brief != nil {
+			f.brief(*i.Brief)
+		}
 		add("result", inWords(i.Result))
-		add("evidence", inWords(i.Evidence))
+		if len(i.Evidence) > 0 {
+			add("evidence", inWords(rawOf(i.Evidence)))
+		}
 		add("note", i.Note)
 		a.list(f)
 	}
 }
 
-func listWork(a *app, v tasksView) {
+func listWork(a *app, v ops.TaskStatusOut) {
 	if len(v.Items)+len(v.Tasks) == 0 {
 		a.say("No work.")
 		return

@@ -6,67 +6,46 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/pipeline/controller"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
 
-// pipelineView is a task of the pipeline, as task_status gives it.
-type pipelineView struct {
-	TaskID     string               `json:"task_id"`
-	State      schemas.TaskState    `json:"state"`
-	GroupID    string               `json:"group_id"`
-	Intent     string               `json:"intent"`
-	Round      int                  `json:"round"`
-	Directive  string               `json:"directive"` // in force, with why
-	SubTasks   []subtaskView        `json:"subtasks"`
-	Criteria   []string             `json:"criteria"`
-	Seats      []seatView           `json:"seats"`
-	Rounds     []roundView          `json:"rounds"`
-	Questions  []string             `json:"questions"`
-	Result     *schemas.FinalResult `json:"result"`
-	Proposed   *schemas.FinalResult `json:"proposed"`
-	ResultHash string               `json:"result_hash"`
-	Outcomes   []struct {
-		SubTaskID string                     `json:"subtask_id"`
-		Verdicts  []schemas.CriterionVerdict `json:"criteria_verdicts"`
-	} `json:"outcomes"` // with detail
-
-	running []runner.SeatState // that a run fills now, as it tells
+// taskBoard is a task of the pipeline as it is drawn.
+type taskBoard struct {
+	controller.View
+	result, proposed *schemas.FinalResult
+	outcomes         []schemas.SubTaskOutcome // with detail
+	running          []runner.SeatState       // that a run fills now, as it tells
+	words            func(schemas.Hint) string
 }
 
-// subtaskView is a part of the round in force; each criterion begins with pass, fail
-// or open and a colon.
-type subtaskView struct {
-	ID       string               `json:"subtask_id"`
-	Intent   string               `json:"intent"`
-	Sequence int                  `json:"sequence"`
-	State    schemas.SubTaskState `json:"state"`
-	Attempt  int                  `json:"attempt"`
-	Who      string               `json:"who"`
-	Criteria []string             `json:"criteria"`
-}
-
-type seatView struct {
-	WorkID    string `json:"work_id"`
-	Role      string `json:"role"`
-	SubTaskID string `json:"subtask_id"`
-	Holder    string `json:"holder"`
-	Since     string `json:"since"`
-	Until     string `json:"until"`
-	Waits     string `json:"waits"`
-}
-
-// roundView is a round that failed, and what was to change.
-type roundView struct {
-	Round int `json:"round"`
-	schemas.Loss
-	Gradient  string `json:"gradient"`
-	Directive string `json:"directive"`
-	Rationale string `json:"rationale"`
+// boardOf reads what a view holds as JSON.
+func (a *app) boardOf(v controller.View) (*taskBoard, error) {
+	t := &taskBoard{View: v, words: a.advice}
+	for _, part := range []struct {
+		raw  json.RawMessage
+		into **schemas.FinalResult
+	}{{v.Result, &t.result}, {v.Proposed, &t.proposed}} {
+		if len(part.raw) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(part.raw, part.into); err != nil {
+			return nil, fmt.Errorf("read the result of a task: %w", err)
+		}
+	}
+	for _, raw := range v.Outcomes {
+		var one schemas.SubTaskOutcome
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return nil, fmt.Errorf("read what came of a subtask: %w", err)
+		}
+		t.outcomes = append(t.outcomes, one)
+	}
+	return t, nil
 }
 
 // board lays a task out in lines of at most width columns; 0 cuts and folds nothing.
-func (v pipelineView) board(width int, colours bool) string {
+func (v taskBoard) board(width int, colours bool) string {
 	parts := []string{v.head().render(width, colours), v.matrix().orNothing(width, colours),
 		v.seating(width, colours),
 		v.losses(width, colours), v.evidence().render(width, colours), v.ending().render(width, colours)}
@@ -81,7 +60,7 @@ func (v pipelineView) board(width int, colours bool) string {
 }
 
 // head says what the task is and how it stands.
-func (v pipelineView) head() (f fields) {
+func (v taskBoard) head() (f fields) {
 	f.add("task", short(v.TaskID))
 	f.add("group", clean(v.GroupID))
 	f.add("intent", clean(v.Intent))
@@ -99,7 +78,7 @@ func (v pipelineView) head() (f fields) {
 }
 
 // next is what a person is waited for, "" = nobody is.
-func (v pipelineView) next() string {
+func (v taskBoard) next() string {
 	switch v.State {
 	case schemas.TaskClarifying:
 		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", short(v.TaskID))
@@ -122,7 +101,7 @@ func stateStyle(s schemas.TaskState) style {
 }
 
 // matrix shows each subtask above its criteria, then those of the whole.
-func (v pipelineView) matrix() table {
+func (v taskBoard) matrix() table {
 	t := table{firm: 4, head: []string{"SEQ", "STATE", "TRY", "WHO", "WHAT"}}
 	for _, s := range v.SubTasks {
 		try := ""
@@ -172,7 +151,7 @@ func (t table) orNothing(width int, colours bool) string {
 }
 
 // seating is who fills the seats: in a run with what each does now.
-func (v pipelineView) seating(width int, colours bool) string {
+func (v taskBoard) seating(width int, colours bool) string {
 	if v.running != nil {
 		return seatTable(v.running, time.Now(), width).orNothing(width, colours) + spentLine(v.running, width, colours)
 	}
@@ -180,13 +159,13 @@ func (v pipelineView) seating(width int, colours bool) string {
 }
 
 // seats says who is expected to do something.
-func (v pipelineView) seats() (f fields) {
+func (v taskBoard) seats() (f fields) {
 	for _, s := range v.Seats {
 		role := clean(s.Role)
 		if of := v.subtask(s.SubTaskID); of != "" {
 			role += " " + cut(of, seatWidth)
 		}
-		f.add(role, s.stands()+", item "+short(s.WorkID))
+		f.add(role, v.stands(s)+", item "+short(s.WorkID))
 	}
 	return f
 }
@@ -195,17 +174,17 @@ func (v pipelineView) seats() (f fields) {
 const seatWidth = 20
 
 // stands says who holds a seat, or what it waits for.
-func (s seatView) stands() string {
+func (v taskBoard) stands(s controller.SeatView) string {
 	if s.Holder != "" {
 		return fmt.Sprintf("held by %s since %s, lease until %s", clean(s.Holder), clock(s.Since), clock(s.Until))
 	}
-	return "waits " + clean(s.Waits)
+	return "waits " + v.words(s.Waits)
 }
 
 // subtask is what a subtask is called, "" if it is none of this round.
-func (v pipelineView) subtask(id string) string {
+func (v taskBoard) subtask(id string) string {
 	for _, s := range v.SubTasks {
-		if s.ID == id && id != "" {
+		if s.SubTaskID == id && id != "" {
 			return clean(s.Intent)
 		}
 	}
@@ -214,20 +193,20 @@ func (v pipelineView) subtask(id string) string {
 
 // measured are the rounds there are figures of: those that failed, and the one that
 // was accepted, or may be.
-func (v pipelineView) measured() []roundView {
+func (v taskBoard) measured() []controller.RoundView {
 	list := v.Rounds
-	r := v.Proposed
-	if v.Result != nil && v.Result.Result == schemas.ResultAccepted {
-		r = v.Result
+	r := v.proposed
+	if v.result != nil && v.result.Result == schemas.ResultAccepted {
+		r = v.result
 	}
 	if r != nil {
-		list = append(list[:len(list):len(list)], roundView{Round: r.Rounds, Loss: r.Loss, Directive: "passed"})
+		list = append(list[:len(list):len(list)], controller.RoundView{Round: r.Rounds, Loss: r.Loss, Directive: "passed"})
 	}
 	return list
 }
 
 // losses shows the loss of each round: figures, chart and words.
-func (v pipelineView) losses(width int, colours bool) string {
+func (v taskBoard) losses(width int, colours bool) string {
 	list := v.measured()
 	if len(list) == 0 {
 		return ""
@@ -263,9 +242,9 @@ func (f fields) orBlank(width int, colours bool) string {
 }
 
 // evidence is what the verdicts on the subtasks rest on.
-func (v pipelineView) evidence() (f fields) {
-	for _, o := range v.Outcomes {
-		for _, one := range o.Verdicts {
+func (v taskBoard) evidence() (f fields) {
+	for _, o := range v.outcomes {
+		for _, one := range o.CriteriaVerdicts {
 			verdict := clean(string(one.Verdict))
 			if one.FailureClass != "" {
 				verdict += " " + clean(string(one.FailureClass))
@@ -277,11 +256,11 @@ func (v pipelineView) evidence() (f fields) {
 }
 
 // ending is what the task came to.
-func (v pipelineView) ending() (f fields) {
-	r := v.Result
+func (v taskBoard) ending() (f fields) {
+	r := v.result
 	switch {
-	case v.Proposed != nil:
-		r = v.Proposed
+	case v.proposed != nil:
+		r = v.proposed
 		f.styled("result", "accepted, if you agree", stateStyle(schemas.TaskReview))
 	case r == nil:
 		return f
@@ -297,16 +276,4 @@ func (v pipelineView) ending() (f fields) {
 		f.add("you could", clean(one))
 	}
 	return f
-}
-
-// decodeTask reads what task_status says of a task; nil if the id is that of plain
-// work.
-func decodeTask(answer json.RawMessage) (*pipelineView, error) {
-	var v struct {
-		Task *pipelineView `json:"task"`
-	}
-	if err := json.Unmarshal(answer, &v); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	return v.Task, nil
 }

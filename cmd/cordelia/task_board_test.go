@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/ops"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
 
@@ -31,10 +33,11 @@ const sampleTask = `{"task": {"task_id": "01a20000-0000-7000-8000-000000000001",
  "outcomes": [{"subtask_id": "s1", "criteria_verdicts": [{"criterion": "every commit is named", "mode": "verifiable", "verdict": "pass", "failure_class": null, "evidence": "bash:git log → 12"}]}]},
  "items": []}`
 
-func sampleView(t testing.TB) *pipelineView {
-	v, err := decodeTask(json.RawMessage(sampleTask))
+func sampleView(t testing.TB) *taskBoard {
+	var status ops.TaskStatusOut
+	require.NoError(t, json.Unmarshal([]byte(sampleTask), &status))
+	v, err := (&app{}).boardOf(*status.Task)
 	require.NoError(t, err)
-	require.NotNil(t, v)
 	return v
 }
 
@@ -54,15 +57,15 @@ func TestBoard(t *testing.T) {
 	t.Setenv("TZ", "UTC")
 	over := sampleView(t)
 	over.State, over.Seats, over.SubTasks = schemas.TaskAccepted, nil, over.SubTasks[:1]
-	over.Result = &schemas.FinalResult{Result: schemas.ResultAccepted, Reason: "every criterion passed",
+	over.result = &schemas.FinalResult{Result: schemas.ResultAccepted, Reason: "every criterion passed",
 		Output: json.RawMessage(`{"notes":"…"}`), Rounds: 3,
 		Loss: schemas.Loss{Omega: 0.6, L: 0.24}, Tried: []string{"round 1: one", "round 2: two"}, NextMoves: []string{}}
-	asking := &pipelineView{TaskID: "T", State: schemas.TaskClarifying, Intent: "Ship it",
-		Questions: []string{"which one?", "when?"}}
+	asking := &taskBoard{View: controller.View{TaskID: "T", State: schemas.TaskClarifying, Intent: "Ship it",
+		Questions: []string{"which one?", "when?"}}}
 	held := *over
 	held.State, held.ResultHash = schemas.TaskReview, strings.Repeat("ab", 32)
-	held.Proposed, held.Result = held.Result, nil
-	for name, v := range map[string]*pipelineView{"held": &held, "running": sampleView(t), "over": over,
+	held.proposed, held.result = held.result, nil
+	for name, v := range map[string]*taskBoard{"held": &held, "running": sampleView(t), "over": over,
 		"asking": asking} {
 		for size, width := range map[string]int{"wide": 0, "terminal": leastWidth} {
 			t.Run(name+" "+size, func(t *testing.T) {
@@ -111,30 +114,30 @@ func TestChanges(t *testing.T) {
 	require.Contains(t, first.changes(nil), "task 00000001: write the release notes")
 	require.Empty(t, first.changes(sampleView(t)), "nothing changed")
 	for name, c := range map[string]struct {
-		change func(v *pipelineView)
+		change func(v *taskBoard)
 		want   []string
 	}{
-		"taken": {func(v *pipelineView) {
-			v.Seats[1].Holder, v.Seats[1].Waits, v.Seats[1].Until = "judge", "", "2026-11-22T02:42:00Z"
+		"taken": {func(v *taskBoard) {
+			v.Seats[1].Holder, v.Seats[1].Waits, v.Seats[1].Until = "judge", nil, "2026-11-22T02:42:00Z"
 		},
 			[]string{"R4a: held by judge, lease until 2026-11-22 02:42:00 UTC"}},
-		"left": {func(v *pipelineView) { v.Seats = v.Seats[:1] }, nil},
-		"verdict": {func(v *pipelineView) { v.SubTasks[1].Criteria[0] = "pass: no change is missing" },
+		"left": {func(v *taskBoard) { v.Seats = v.Seats[:1] }, nil},
+		"verdict": {func(v *taskBoard) { v.SubTasks[1].Criteria[0] = "pass: no change is missing" },
 			[]string{"  pass: no change is missing"}},
-		"reopened": {func(v *pipelineView) { v.SubTasks[1].Criteria[0] = "open: no change is missing" }, nil},
-		"again": {func(v *pipelineView) { v.SubTasks[1].Attempt = 3 },
+		"reopened": {func(v *taskBoard) { v.SubTasks[1].Criteria[0] = "open: no change is missing" }, nil},
+		"again": {func(v *taskBoard) { v.SubTasks[1].Attempt = 3 },
 			[]string{`書く \u{1b}[2Jnotes: executing, attempt 3`}},
-		"round": {func(v *pipelineView) {
+		"round": {func(v *taskBoard) {
 			v.Round, v.State, v.SubTasks, v.Seats, v.Criteria = 4, schemas.TaskPlanning, nil, nil, nil
-			v.Rounds = append(v.Rounds, roundView{Round: 3, Directive: "change_path", Rationale: "Keep the tools."})
+			v.Rounds = append(v.Rounds, controller.RoundView{Round: 3, Directive: "change_path", Rationale: "Keep the tools."})
 		}, []string{"round 3 failed, then change path: Keep the tools.", "the task is planning, round 4"}},
-		"asked": {func(v *pipelineView) { v.State, v.Questions = schemas.TaskClarifying, []string{"which\none?"} },
+		"asked": {func(v *taskBoard) { v.State, v.Questions = schemas.TaskClarifying, []string{"which\none?"} },
 			[]string{"the task is clarifying, round 3", "asked: which one?",
 				"next: cordelia task submit --answer 00000001 WORDS; without words it " +
 					"goes on as it is"}},
-		"over": {func(v *pipelineView) {
+		"over": {func(v *taskBoard) {
 			v.State, v.Seats = schemas.TaskAbandoned, nil
-			v.Result = &schemas.FinalResult{Result: schemas.ResultAbandoned, Reason: "no time",
+			v.result = &schemas.FinalResult{Result: schemas.ResultAbandoned, Reason: "no time",
 				NextMoves: []string{"wait"}}
 		}, []string{"the task is abandoned, round 3", "result: abandoned", "reason: no time", "you could: wait"}},
 	} {

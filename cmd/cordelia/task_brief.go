@@ -4,20 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"cordelia/work"
 )
 
-// briefView is what whoever does an item is told beside its intent.
-type briefView struct {
-	Inputs       json.RawMessage `json:"inputs"`
-	Criteria     []string        `json:"criteria"`
-	Constraints  []string        `json:"constraints"`
-	Context      []string        `json:"context"`
-	AnswerSchema json.RawMessage `json:"answer_schema"`
-	ReportSchema json.RawMessage `json:"report_schema"`
-}
-
 // brief appends a brief, part by part.
-func (f *fields) brief(b briefView) {
+func (f *fields) brief(b work.Brief) {
 	for i, c := range b.Criteria {
 		f.add(fmt.Sprintf("criterion %d", i+1), clean(c))
 	}

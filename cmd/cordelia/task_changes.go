@@ -4,19 +4,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"cordelia/pipeline/controller"
 )
 
 // changes says in lines what of the task is other than it was before; nil = nothing
 // was known.
-func (v *pipelineView) changes(before *pipelineView) (list []string) {
+func (v *taskBoard) changes(before *taskBoard) (list []string) {
 	say := func(format string, args ...any) { list = append(list, clean(fmt.Sprintf(format, args...))) }
 	if before == nil {
 		say("task %s: %s", short(v.TaskID), v.Intent)
-		before = &pipelineView{}
+		before = &taskBoard{}
 	}
 	for _, r := range v.Rounds[min(len(before.Rounds), len(v.Rounds)):] {
 		// with the figures
-		say("round %d failed, then %s: %s", r.Round, strings.ReplaceAll(r.Directive, "_", " "), r.Rationale)
+		say("round %d failed, then %s: %s", r.Round, strings.ReplaceAll(string(r.Directive), "_", " "), r.Rationale)
 	}
 	if v.State != before.State || v.Round != before.Round {
 		round := ""
@@ -35,7 +37,7 @@ func (v *pipelineView) changes(before *pipelineView) (list []string) {
 	}
 	list = append(list, v.changedParts(before)...)
 	list = append(list, v.changedSeats(before)...)
-	if v.Result != nil && before.Result == nil {
+	if v.result != nil && before.result == nil {
 		for _, r := range v.ending().rows {
 			say("%s: %s", r[0].text, r[1].text)
 		}
@@ -44,10 +46,10 @@ func (v *pipelineView) changes(before *pipelineView) (list []string) {
 }
 
 // changedParts are the subtasks and criteria that stand otherwise.
-func (v *pipelineView) changedParts(before *pipelineView) (list []string) {
+func (v *taskBoard) changedParts(before *taskBoard) (list []string) {
 	for _, s := range v.SubTasks {
-		was := subtaskView{}
-		if at := slices.IndexFunc(before.SubTasks, func(o subtaskView) bool { return o.ID == s.ID }); at >= 0 {
+		was := controller.SubTaskView{}
+		if at := slices.IndexFunc(before.SubTasks, func(o controller.SubTaskView) bool { return o.SubTaskID == s.SubTaskID }); at >= 0 {
 			was = before.SubTasks[at]
 		}
 		if s.State != was.State || s.Attempt != was.Attempt {
@@ -77,19 +79,19 @@ func changedCriteria(now, was []string) (list []string) {
 }
 
 // changedSeats are those that opened, or that somebody took or left.
-func (v *pipelineView) changedSeats(before *pipelineView) (list []string) {
+func (v *taskBoard) changedSeats(before *taskBoard) (list []string) {
 	for _, s := range v.Seats {
-		at := slices.IndexFunc(before.Seats, func(o seatView) bool { return o.WorkID == s.WorkID })
-		if at >= 0 && before.Seats[at].Holder == s.Holder && before.Seats[at].Waits == s.Waits {
+		at := slices.IndexFunc(before.Seats, func(o controller.SeatView) bool { return o.WorkID == s.WorkID })
+		if at >= 0 && before.Seats[at].Holder == s.Holder && before.Seats[at].Waits.String() == s.Waits.String() {
 			continue
 		}
-		name := s.Role
+		name := string(s.Role)
 		if of := v.subtask(s.SubTaskID); of != "" {
 			name += " (" + of + ")"
 		}
 		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, clock(s.Until))
 		if s.Holder == "" {
-			stands = "waits " + s.Waits + ", item " + short(s.WorkID)
+			stands = "waits " + v.words(s.Waits) + ", item " + short(s.WorkID)
 		}
 		list = append(list, clean(name+": "+stands))
 	}

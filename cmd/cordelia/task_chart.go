@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"cordelia/pipeline/controller"
 )
 
 // The size of a chart of losses. A bar's columns are filled in eighths.
@@ -18,7 +20,7 @@ var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 // chart draws D and L of each round as bars side by side, in at most width columns; 0
 // means 80. Of rounds that do not fit it draws the last.
-func chart(list []roundView, width int) string {
+func chart(list []controller.RoundView, width int) string {
 	if width <= 0 || width > chartWidth {
 		width = chartWidth
 	}

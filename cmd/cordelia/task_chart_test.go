@@ -8,13 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
 
 // rounds makes rounds of these values of D and L.
-func rounds(values ...[2]float64) (list []roundView) {
+func rounds(values ...[2]float64) (list []controller.RoundView) {
 	for i, v := range values {
-		list = append(list, roundView{Round: i + 1, Loss: schemas.Loss{D: v[0], L: v[1]}})
+		list = append(list, controller.RoundView{Round: i + 1, Loss: schemas.Loss{D: v[0], L: v[1]}})
 	}
 	return list
 }

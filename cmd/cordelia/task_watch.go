@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/node"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -66,8 +68,8 @@ const (
 type taskWatch struct {
 	*acting
 	id     string
-	answer []byte        // as it was shown last
-	before *pipelineView // what it said, nil = nothing was shown
+	answer []byte     // as it was shown last
+	before *taskBoard // what it said, nil = nothing was shown
 	board  canvas
 	live   bool // what is drawn is a run's, which goes on
 }
@@ -110,32 +112,36 @@ func (t *taskWatch) follow(ctx context.Context) error {
 
 // look reads the task and shows what is new of it.
 func (t *taskWatch) look(ctx context.Context) error {
-	answer, err := t.call(ctx, "task_status", map[string]any{"task_id": t.id, "detail": true})
+	status, err := ask[ops.TaskStatusOut](ctx, t.acting, "task_status", map[string]any{"task_id": t.id, "detail": true})
 	if err != nil {
 		return err
+	}
+	answer, err := json.Marshal(status)
+	if err != nil {
+		return fmt.Errorf("compare the task: %w", err)
 	}
 	if bytes.Equal(answer, t.answer) && !t.moved() {
 		return nil
 	}
-	now, err := decodeTask(answer)
-	if err != nil {
-		return err
-	}
-	if now == nil {
+	if status.Task == nil {
 		return schemas.Invalidf("this is plain work, and no task of the pipeline").Expecting(
 			"a task submitted with --request").
 			Try("run: cordelia task show %s", short(t.id))
 	}
-	if err := t.show(now, answer); err != nil {
+	now, err := t.boardOf(*status.Task)
+	if err != nil {
+		return err
+	}
+	if err := t.show(now, status); err != nil {
 		return err
 	}
 	t.before, t.answer = now, answer
 	return nil
 }
 
-func (t *taskWatch) show(now *pipelineView, answer json.RawMessage) error {
+func (t *taskWatch) show(now *taskBoard, status ops.TaskStatusOut) error {
 	if t.asJSON {
-		return t.printLine(answer)
+		return t.printLine(status)
 	}
 	if drawable(t.out) {
 		wide, high := platform.TerminalSize(t.out)
@@ -157,10 +163,10 @@ func (t *taskWatch) moved() bool {
 }
 
 // draw puts the task where it was drawn before.
-func (t *taskWatch) draw(now *pipelineView, wide, high int) {
+func (t *taskWatch) draw(now *taskBoard, wide, high int) {
 	rest := ""
 	if !now.State.Final() {
-		now.Outcomes = nil // their evidence is for who reads it afterwards
+		now.outcomes = nil // their evidence is for who reads it afterwards
 		now.running = sharedSeats(now.TaskID)
 		rest = "cordelia task show has it all"
 	}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"cordelia/node"
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -88,20 +88,12 @@ func (w *acting) ended(ctx context.Context, r running) running {
 	if r.WorkID == "" {
 		in = map[string]any{"task_id": r.TaskID}
 	}
-	var v struct {
-		Task struct {
-			State string `json:"state"`
-		} `json:"task"`
-		Items []struct {
-			State string `json:"state"`
-		} `json:"items"`
-	}
 	r.State, r.Holder = "over", ""
-	if raw, err := w.call(ctx, "task_status", in); err == nil && json.Unmarshal(raw, &v) == nil {
-		if v.Task.State != "" {
-			r.State = v.Task.State
+	if v, err := ask[ops.TaskStatusOut](ctx, w, "task_status", in); err == nil {
+		if v.Task != nil {
+			r.State = string(v.Task.State)
 		} else if len(v.Items) == 1 {
-			r.State = v.Items[0].State
+			r.State = string(v.Items[0].State)
 		}
 	}
 	return r

@@ -154,7 +154,7 @@ func TestWatchDrawsAtATerminal(t *testing.T) {
 // What is higher than the terminal is cut, so that the next picture can cover it; the
 // last one is whole.
 func TestWatchFitsTheTerminal(t *testing.T) {
-	draw := func(v *pipelineView, high int) (string, int) {
+	draw := func(v *taskBoard, high int) (string, int) {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		require.NoError(t, err)
 		w := taskWatch{acting: &acting{app: &app{out: out}}, board: canvas{out: out}}
@@ -164,7 +164,7 @@ func TestWatchFitsTheTerminal(t *testing.T) {
 		return string(raw), w.board.drawn
 	}
 	v := sampleView(t)
-	v.Outcomes = nil
+	v.outcomes = nil
 	whole := strings.Count(v.board(80, false), "\n")
 	for _, high := range []int{2, 10, 24, whole, whole + 1, 200} {
 		text, drawn := draw(v, high)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/ops"
 	"cordelia/schemas"
 )
 
@@ -49,30 +50,7 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 	)
 }
 
-func showTrust(a *app, v struct {
-	AgentID     string     `json:"agent_id"`
-	Name        string     `json:"name"`
-	Observer    string     `json:"observer_entity_id"`
-	Accuracy    float64    `json:"accuracy"`
-	Tier        string     `json:"tier"`
-	TierWhy     string     `json:"tier_why"`
-	AccuracyRaw float64    `json:"accuracy_raw"`
-	Observed    int        `json:"observations"`
-	Confirmed   int        `json:"confirmed"`
-	Interval95  [2]float64 `json:"interval95"`
-	Q05         float64    `json:"q05"`
-	Start       string     `json:"window_start"`
-	End         string     `json:"window_end"`
-	LastUpdated string     `json:"last_updated"`
-	Skills      []struct {
-		Capability string `json:"capability"`
-		Hundredths int    `json:"hundredths"`
-		Level      string `json:"level"`
-		From       string `json:"from"`
-	} `json:"capabilities"`
-	Open int    `json:"open_predictions"`
-	Note string `json:"note"`
-}) {
+func showTrust(a *app, v ops.TrustScoreOut) {
 	f := fields{}
 	f.add("agent", whom(v.Name, v.AgentID))
 	f.add("in the eyes of", a.who(v.Observer))
@@ -107,22 +85,7 @@ func showTrust(a *app, v struct {
 	}
 }
 
-func showAssessed(a *app, v struct {
-	Agent    string  `json:"agent_id"`
-	Name     string  `json:"name"`
-	Counted  bool    `json:"counted"`
-	Weight   float64 `json:"weight"`
-	Repeated bool    `json:"repeated"`
-	Note     string  `json:"note"`
-	Accuracy float64 `json:"accuracy"`
-	Tier     string  `json:"tier"`
-	Moved    bool    `json:"tier_moved"`
-	Skill    *struct {
-		Capability string `json:"capability"`
-		Hundredths int    `json:"hundredths"`
-		Level      string `json:"level"`
-	} `json:"capability"`
-}) {
+func showAssessed(a *app, v ops.TrustAssessOut) {
 	switch {
 	case v.Skill != nil:
 		a.say("%s stands at %d/100 in %s: %s", whom(v.Name, v.Agent), v.Skill.Hundredths, clean(v.Skill.Capability),
@@ -138,16 +101,11 @@ func showAssessed(a *app, v struct {
 		a.say("Written down without weight: %s.", clean(v.Note))
 	}
 	if v.Tier != "" {
-		a.say("%s stands at %.3f: %s", whom(v.Name, v.Agent), v.Accuracy, tierSaid(v.Tier, v.Moved))
+		a.say("%s stands at %.3f: %s", whom(v.Name, v.Agent), v.Accuracy, tierSaid(v.Tier, v.TierMoved))
 	}
 }
 
-func showQuarantined(a *app, v struct {
-	Name    string `json:"name"`
-	Memory  string `json:"memory"`
-	Items   int    `json:"items"`
-	Already bool   `json:"already"`
-}) {
+func showQuarantined(a *app, v ops.AgentMoveOut) {
 	if v.Already {
 		a.say("%s: nothing changed; it was so already", clean(v.Name))
 		return

@@ -31,6 +31,15 @@ func partsOf(raw json.RawMessage) (parts []part, ok bool) {
 	return parts, true
 }
 
+// rawOf is a value as JSON, nothing if it has none.
+func rawOf(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
 // inWords writes a JSON value for people: a text without its quotes, a list with ; between
 // its elements, an object as names and values; one inside of another in parentheses.
 func inWords(raw json.RawMessage) string { return wordsOf(raw, false) }

@@ -29,7 +29,7 @@ type View struct {
 	Result     json.RawMessage   `json:"result,omitempty"`   // FinalResult
 	Proposed   json.RawMessage   `json:"proposed,omitempty"` // a result that a person has not agreed to
 	ResultHash string            `json:"result_hash,omitempty"`
-	Next       string            `json:"next,omitempty"`
+	Next       schemas.Hint      `json:"next,omitempty"`
 	Suspended  bool              `json:"suspended,omitempty"` // who submitted it is, or one above it
 	Plan       json.RawMessage   `json:"plan,omitempty"`      // schemas.Plan
 	Outcomes   []json.RawMessage `json:"outcomes,omitempty"`  // schemas.SubTaskOutcome
@@ -63,7 +63,7 @@ type SeatView struct {
 	Holder    string               `json:"holder,omitempty"` // its name
 	Since     string               `json:"since,omitempty"`
 	Until     string               `json:"until,omitempty"` // the lease runs out, unless its holder calls before
-	Waits     string               `json:"waits,omitempty"` // for what
+	Waits     schemas.Hint         `json:"waits,omitempty"` // for what
 
 	State   schemas.WorkState `json:"-"` // of its item
 	Attempt int               `json:"-"` // of the subtask
@@ -111,15 +111,15 @@ func Show(g access.Grant, id string, detail bool) (View, error) {
 	if !t.state.Final() {
 		v.Next = next(t)
 		if t.state == schemas.TaskReview && !g.IsHuman() {
-			v.Next = "a person decides, and until then the result does not count: the user sees it and answers with " +
-				"cordelia review at the terminal"
+			v.Next = schemas.Hintf("a person decides, and until then the result does not count: the user sees it and " +
+				"answers with cordelia review at the terminal")
 		}
 		if v.Suspended, err = suspended(g, t.submitter); err != nil {
 			return View{}, err
 		}
 		if v.Suspended {
-			v.Next = "who submitted it is suspended, or who is above it, so nothing new begins; agent_lifecycle " +
-				"with action resume lifts that"
+			v.Next = schemas.Hintf("its submitter is suspended, or an agent above that one, so nothing new begins; %s "+
+				"lifts that", schemas.Tool("agent_lifecycle", "action", schemas.Resume))
 		}
 	}
 	if err := v.addRounds(g, t, detail); err != nil {
@@ -275,17 +275,18 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 		v.Holder, v.Since, v.Until = who.Name, events.Timestamp(s.claimed), events.Timestamp(s.until)
 		return err
 	case schemas.WorkHeld:
-		v.Waits = "for a person, who looks at the answer first: review_list"
+		v.Waits = schemas.Hintf("for a person, who looks at the answer first: %s", schemas.Tool("review_list"))
 	case schemas.WorkBlocked:
-		v.Waits = "for a person: it was given back or ran out too often; task_submit with retry, or task_cancel"
+		v.Waits = schemas.Hintf("for a person: it was given back or ran out too often; %s, or %s",
+			schemas.Tool("task_submit", "retry", schemas.ShortID(s.id)), schemas.Tool("task_cancel", "work_id", schemas.ShortID(s.id)))
 	case schemas.WorkReady:
 		any, err := work.AnyTaker(g, s.item)
 		if err != nil {
 			return err
 		}
-		if v.Waits = "for somebody to take it with task_claim"; !any {
-			v.Waits = "in vain so far: nobody in its pool may take it; let another agent join, with task_claim and " +
-				"task_report among its tools"
+		if v.Waits = schemas.Hintf("for an agent to take it with %s", schemas.Tool("task_claim")); !any {
+			v.Waits = schemas.Hintf("in vain so far: no agent of its pool may take it; let another agent join, with " +
+				"task_claim and task_report among its tools")
 		}
 	}
 	return nil

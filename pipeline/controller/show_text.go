@@ -47,7 +47,7 @@ func (v View) Text() string {
 			strings.Join(s.Criteria, "; "))
 	}
 	for _, s := range v.Seats {
-		stands := "waits " + s.Waits
+		stands := "waits " + s.Waits.String()
 		if s.Holder != "" {
 			stands = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
 		}
@@ -72,7 +72,7 @@ func (v View) Text() string {
 	if v.ResultHash != "" {
 		add("result_hash %s", v.ResultHash)
 	}
-	if v.Next != "" {
+	if len(v.Next) > 0 {
 		add("%s", v.Next)
 	}
 	for i, line := range lines { // what agents wrote cannot begin a line of its own

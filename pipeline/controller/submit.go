@@ -87,7 +87,7 @@ type Submitted struct {
 	TaskID string
 	State  schemas.TaskState
 	Reason string // why it is over already, "" if it is not
-	Next   string
+	Next   schemas.Hint
 }
 
 // submitted says how a task stands after a call of its submitter.
@@ -179,18 +179,23 @@ func mayOffer(g access.Grant, group schemas.GroupID, t pipeline.Team) error {
 }
 
 // next says what to do about a task.
-func next(t *task) string {
+func next(t *task) schemas.Hint {
+	shows := schemas.Tool("task_status", "task_id", schemas.ShortID(t.id))
 	switch t.state {
 	case schemas.TaskPerceiving:
-		return `an agent takes role R1 with task_claim {"role": "R1"}; task_status with the task_id shows how it goes`
+		return schemas.Hintf("an agent takes role R1 with %s; %s shows how it goes",
+			schemas.Tool("task_claim", "role", schemas.Perceiver), shows)
 	case schemas.TaskPlanning:
-		return `an agent takes role R2 with task_claim {"role": "R2"} and plans it; task_status with the task_id shows how it goes`
+		return schemas.Hintf("an agent takes role R2 with %s and plans it; %s shows how it goes",
+			schemas.Tool("task_claim", "role", schemas.Planner), shows)
 	case schemas.TaskClarifying:
-		return "answer with task_submit {task_id, answers}; without answers it goes on as it is"
+		return schemas.Hintf("answer with %s and the answers; without them it goes on as it is",
+			schemas.Tool("task_submit", "task_id", schemas.ShortID(t.id)))
 	case schemas.TaskReview:
-		return "a person decides: review_list shows the result, review_decide takes the decision"
+		return schemas.Hintf("a person decides: %s shows the result, %s takes the decision", schemas.Tool("review_list"),
+			schemas.Tool("review_decide"))
 	}
-	return "task_status with the task_id shows it"
+	return schemas.Hintf("%s shows it", shows)
 }
 
 // Answer takes what the user says to R1's questions; "" = go on without. It is for

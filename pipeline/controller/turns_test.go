@@ -356,7 +356,7 @@ func TestHeldResult(t *testing.T) {
 		}))
 	}
 	n.report(lead, n.claim(lead, "R2"), oneStep)
-	require.Contains(t, n.show(id).Seats[0].Waits, "for a person")
+	require.Contains(t, n.show(id).Seats[0].Waits.String(), "for a person")
 	approve()
 	n.report(a, n.claim(a, "R3"), `{}`)
 	approve()
