@@ -101,8 +101,8 @@ func (a *Authorizer) Do(ctx context.Context, p Principal, op Op, f func(Grant) e
 	}
 	var d decision
 	err := a.attempt(ctx, p, op, &d, f)
-	if turned, did := a.turn(ctx, err); did {
-		if err = turned; err == nil {
+	if moved, did := a.applyDueTransitions(ctx, err); did {
+		if err = moved; err == nil {
 			err = a.attempt(ctx, p, op, &d, f)
 		}
 	}
@@ -110,10 +110,10 @@ func (a *Authorizer) Do(ctx context.Context, p Principal, op Op, f func(Grant) e
 	return err
 }
 
-// turn makes the lifecycle moves that a decision found due: the first operation
+// applyDueTransitions makes the lifecycle moves that a decision found due: the first operation
 // activates an agent, an over lifetime deactivates it for good, a suspension by the node
 // ends with its cooldown.
-func (a *Authorizer) turn(ctx context.Context, err error) (error, bool) {
+func (a *Authorizer) applyDueTransitions(ctx context.Context, err error) (error, bool) {
 	var refused Refused
 	if a.cfg.Lifecycle == nil || !errors.As(err, &refused) {
 		return nil, false

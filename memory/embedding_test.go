@@ -167,39 +167,39 @@ func TestVectorsFollowTheItem(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, n.one(`SELECT count(*) FROM embeddings`) == "1", why)
 	}
-	settle := func(want bool, why string) {
+	refreshed := func(want bool, why string) {
 		t.Helper()
 		has(false, why+", before the refresh")
 		n.refresh(n.m)
 		has(want, why)
 	}
-	settle(true, "written")
+	refreshed(true, "written")
 	n.refresh(n.m)
 	require.Len(t, n.server.Asked(), 1, "once")
 
 	second := learning("second words")
 	second.ID, second.IfVersion = w.ID, 1
 	n.write(bob, second)
-	settle(true, "changed")
+	refreshed(true, "changed")
 	require.Equal(t, "second words", strings.TrimSpace(n.server.Asked()[1]))
 
 	n.write(bob, Write{ID: w.ID, IfVersion: 2, Confidence: ptr(0.9)})
 	has(true, "more sure of the same words")
 	n.write(bob, Write{ID: w.ID, IfVersion: 3, Confidence: ptr(0.1)})
-	settle(false, "in quarantine")
+	refreshed(false, "in quarantine")
 	require.Len(t, n.server.Asked(), 2, "what is in quarantine is not sent")
 	n.write(russell, Write{ID: w.ID, IfVersion: 4, Validated: ptr(true)})
-	settle(true, "validated")
+	refreshed(true, "validated")
 
 	require.NoError(t, n.remove(bob, w.ID, Bury))
-	settle(false, "deleted")
+	refreshed(false, "deleted")
 	require.NoError(t, n.remove(bob, w.ID, Undo))
-	settle(true, "undone")
+	refreshed(true, "undone")
 	require.NoError(t, n.leave(ada, "team-a", bob))
-	settle(true, "taken home")
+	refreshed(true, "taken home")
 	require.Equal(t, "private", n.one(`SELECT s.visibility FROM embeddings e JOIN scopes s ON s.n = e.scope`))
 	require.NoError(t, n.remove(bob, w.ID, Purge))
-	settle(false, "purged")
+	refreshed(false, "purged")
 	require.Equal(t, "0", n.one(`SELECT count(*) FROM embedding_queue`))
 }
 
@@ -221,8 +221,8 @@ func TestPrivateItemsAreSentOnlyIfSaidSo(t *testing.T) {
 	require.Equal(t, []string{"a shared one"}, n.embedded(), "turned off, the private vectors go")
 }
 
-// Another model embeds all anew, and a process that still has the old one leaves
-// it at that.
+// After a change of the model every item is embedded again. A process with the old model
+// stops embedding.
 func TestAnotherModelEmbedsAnew(t *testing.T) {
 	n := newMeaningNode(t)
 	for i := range 70 {

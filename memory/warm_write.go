@@ -137,7 +137,7 @@ func (d *Draft) place(g access.Grant, r *row) (bound schemas.GroupID, see reach,
 	return bound, see, err
 }
 
-// weigh settles how far r is believed and whether it is shown, by its sources, by what
+// weigh decides how far r is believed and whether it is shown, by its sources, by what
 // its writer had read and by who that is.
 func (d *Draft) weigh(g access.Grant, see reach, r *row) error {
 	secondHand, err := weighLineage(g.Tx(), see, d.DerivedFrom, &r.confidence)

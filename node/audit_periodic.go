@@ -35,25 +35,26 @@ func (n *Node) AuditKept(ctx context.Context, person access.Principal, limit int
 	return list, err
 }
 
-// Audit makes the auditor's report of the last day, once that is over, and keeps it
-// for the person. Every process of the node does; each span is reported once.
-func (n *Node) Audit(ctx context.Context) error {
-	var since, until int64
-	var summary AuditSummary
-	err := n.Look(ctx, auditOp.Tool, func(g access.Grant) (err error) {
-		if since, err = reported(g.Tx()); err != nil {
-			return err
-		}
-		if until = g.Tx().Micros(); since == 0 || until-since < reportEvery.Microseconds() {
-			until = 0
-			return nil
-		}
-		summary, err = report(g, schemas.AuditQuery{}, since, until)
-		return err
-	})
-	if err != nil || until == 0 {
-		return err
+// dueReport makes the auditor's report of the last day, once that is over.
+func (n *Node) dueReport(g access.Grant) (func(context.Context) error, error) {
+	since, err := reported(g.Tx())
+	if err != nil {
+		return nil, err
 	}
+	until := g.Tx().Micros()
+	if since == 0 || until-since < reportEvery.Microseconds() {
+		return nil, nil
+	}
+	summary, err := report(g, schemas.AuditQuery{}, since, until)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return n.keepReport(ctx, summary, since, until) }, nil
+}
+
+// keepReport keeps a report for the person. Every process of the node does; each span is
+// reported once.
+func (n *Node) keepReport(ctx context.Context, summary AuditSummary, since, until int64) error {
 	return n.Routine(ctx, auditOp.Tool, func(g access.Grant) error {
 		last, err := reported(g.Tx())
 		if err != nil || last != since {

@@ -82,19 +82,18 @@ func (n *Node) startChecks(item int64) *checkRun {
 	return run
 }
 
-// startDueChecks runs the checks of reports that no process checks: their process ended.
-func (n *Node) startDueChecks(ctx context.Context) error {
-	var items []int64
-	if err := n.Look(ctx, "task_sweep", func(g access.Grant) (err error) {
-		items, err = controller.ToCheck(g)
-		return err
-	}); err != nil {
-		return err
+// dueChecks finds reports that no process checks: their process ended.
+func (n *Node) dueChecks(g access.Grant) (func(context.Context) error, error) {
+	items, err := controller.ToCheck(g)
+	if err != nil || len(items) == 0 {
+		return nil, err
 	}
-	for _, item := range items {
-		n.startChecks(item)
-	}
-	return nil
+	return func(context.Context) error {
+		for _, item := range items {
+			n.startChecks(item)
+		}
+		return nil
+	}, nil
 }
 
 // makeChecks runs the checks of a report outside of any transaction and notes what they

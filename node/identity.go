@@ -37,7 +37,7 @@ func (n *Node) Establish(ctx context.Context, humanID string, passphrase []byte,
 	if err := schemas.CheckHumanID(humanID); err != nil {
 		return Established{}, err
 	}
-	if err := errors.Join(n.settleProtection(ctx), n.dropUnfinished()); err != nil {
+	if err := errors.Join(n.finishProtection(ctx), n.dropUnfinished()); err != nil {
 		return Established{}, err
 	}
 	if err := n.LostKey(ctx); err != nil {

@@ -46,7 +46,7 @@ func (n *Node) ProtectKey(ctx context.Context, person access.Principal, r *Keyri
 		return "", err
 	}
 	err = n.offerProtection(ctx, person, f, protected)
-	left := n.settleProtection(context.WithoutCancel(ctx))
+	left := n.finishProtection(context.WithoutCancel(ctx))
 	if err == nil && left != nil {
 		left = schemas.Errorf(schemas.CodeUnavailable,
 			"the new passphrase is recorded, and its file is not in its place yet").
@@ -79,9 +79,9 @@ func (n *Node) offerProtection(ctx context.Context, person access.Principal, f k
 	})
 }
 
-// settleProtection ends a change of the person's passphrase that ended, or was killed,
+// finishProtection ends a change of the person's passphrase that ended, or was killed,
 // before its file was in its place. Where nothing lies beside the key that costs one look.
-func (n *Node) settleProtection(ctx context.Context) error {
+func (n *Node) finishProtection(ctx context.Context) error {
 	path := n.Home.HumanKey()
 	if !keys.Offered(path) {
 		return nil
@@ -97,10 +97,10 @@ func (n *Node) settleProtection(ctx context.Context) error {
 	}
 	return n.Routine(ctx, "key_settle", func(g access.Grant) error { // in turn with offers
 		now, err := agreedProtection(g)
-		if err != nil || now != recorded { // another change came between, and settles itself
+		if err != nil || now != recorded { // another change came between, and finishes by itself
 			return err
 		}
-		return keys.SettleProtection(path, recorded)
+		return keys.FinishProtection(path, recorded)
 	})
 }
 

@@ -62,7 +62,7 @@ func (r *Keyring) load(path string) (keys.File, error) {
 
 // Person opens the key file of this machine's person. The keyring erases the key.
 func (r *Keyring) Person(ctx context.Context) (keys.File, error) {
-	if err := r.node.settleProtection(ctx); err != nil {
+	if err := r.node.finishProtection(ctx); err != nil {
 		return keys.File{}, err
 	}
 	f, err := r.load(r.node.Home.HumanKey())

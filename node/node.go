@@ -147,13 +147,12 @@ func (n *Node) start(ctx context.Context) {
 	n.CheckWait = checkWait
 	n.background = func(f func(context.Context)) { n.routines.Go(func() { f(running) }) }
 	n.background(n.Auth.Run)
-	n.background(n.sweep)
 	n.background(func(ctx context.Context) {
 		tick := time.NewTicker(restAfter)
 		defer tick.Stop()
 		n.rest(ctx, tick.C)
 	})
-	n.background(n.settleWork)
+	n.background(n.runReaper)
 	n.background(n.checkpoints)
 	if n.Embeddings != nil {
 		n.background(n.refreshEmbeddings)

@@ -11,17 +11,23 @@ import (
 	"cordelia/trust"
 )
 
-// Foresight checks, once, the predictions that are new or due, and writes down
-// how they came out. Files are looked at outside of any transaction; what is in
-// them goes nowhere.
-func (n *Node) Foresight(ctx context.Context) error {
-	var due []trust.Due
-	if err := n.Look(ctx, "predictions", func(g access.Grant) (err error) {
-		due, err = trust.FindDue(g)
-		return err
-	}); err != nil {
-		return err
+// CheckPredictions checks, once, the predictions that are new or due.
+func (n *Node) CheckPredictions(ctx context.Context) error {
+	return n.reap(ctx, []finding{n.duePredictions})
+}
+
+// duePredictions finds the predictions that are new or due.
+func (n *Node) duePredictions(g access.Grant) (func(context.Context) error, error) {
+	due, err := trust.FindDue(g)
+	if err != nil || len(due) == 0 {
+		return nil, err
 	}
+	return func(ctx context.Context) error { return n.checkPredictions(ctx, due) }, nil
+}
+
+// checkPredictions writes down how predictions came out. Files are looked at outside of
+// any transaction; what is in them goes nowhere.
+func (n *Node) checkPredictions(ctx context.Context, due []trust.Due) error {
 	var errs []error
 	for _, d := range due {
 		var f trust.Finding

@@ -14,52 +14,40 @@ import (
 	"cordelia/work"
 )
 
-// settleEvery is how long an ended lease goes unseen at most, while nobody claims.
-const settleEvery = time.Second
-
-// settleWork makes the moves of work items that time makes due, until ctx ends. It
-// writes only when there is something to write.
-func (n *Node) settleWork(ctx context.Context) {
-	regularly(ctx, settleEvery, func() {
-		if err := n.SettleWork(ctx); err != nil && ctx.Err() == nil {
-			slog.Warn("work items", "err", err)
-		}
-	})
+// dueWork finds whether leases or times of items are over, or seats of tasks have ended.
+func (n *Node) dueWork(g access.Grant) (func(context.Context) error, error) {
+	due, err := work.Due(g)
+	if err == nil && !due {
+		due, err = n.troubles.due(g)
+	}
+	if err != nil || !due {
+		return nil, err
+	}
+	return n.reapWork, nil
 }
 
-// SettleWork looks once for due moves of work items and makes them.
-func (n *Node) SettleWork(ctx context.Context) error {
-	if err := n.startDueChecks(ctx); err != nil {
-		return err
-	}
-	var due bool
-	if err := n.Look(ctx, "task_sweep", func(g access.Grant) (err error) {
-		if due, err = work.Due(g); err == nil && !due {
-			due, err = n.troubles.due(g)
-		}
-		return err
-	}); err != nil || !due {
-		return err
-	}
+// reapWork makes the moves of work items that time made due, and does what seats that
+// ended by them or before lead to.
+func (n *Node) reapWork(ctx context.Context) error {
 	if err := n.Routine(ctx, "task_sweep", func(g access.Grant) error {
-		if _, err := work.Settle(g); err != nil {
+		if _, err := work.ReapExpired(g); err != nil {
 			return err
 		}
 		return work.Forget(g)
 	}); err != nil {
 		return err
 	}
-	return n.settleTasks(ctx)
+	return n.completeSeats(ctx)
 }
 
-// settleTasks does what ended seats of tasks lead to, all at once or, if that fails,
+// completeSeats does what ended seats of tasks lead to, all at once or, if that fails,
 // one by one: a task that cannot go on is given up and keeps no other from it. One
 // that cannot even be given up is left alone for a while, longer each time.
-func (n *Node) settleTasks(ctx context.Context) error {
+func (n *Node) completeSeats(ctx context.Context) error {
 	const name = "task_sweep"
 	if n.troubles.none() {
 		err := n.Routine(ctx, name, func(g access.Grant) error {
-			_, err := n.tasks.Settle(g)
+			_, err := n.tasks.CompleteEnded(g)
 			return err
 		})
 		if err == nil || ctx.Err() != nil {
@@ -93,14 +81,14 @@ func (n *Node) settleTasks(ctx context.Context) error {
 		})
 	}
 	for _, item := range items {
-		try(troubled{n: item, seat: true}, func() error { return n.settleSeat(ctx, name, item) })
+		try(troubled{n: item, seat: true}, func() error { return n.completeSeat(ctx, name, item) })
 	}
 	return errors.Join(errs...)
 }
 
-// settleSeat does what the end of one seat leads to, or gives its task up.
-func (n *Node) settleSeat(ctx context.Context, name string, item int64) error {
-	err := n.Routine(ctx, name, func(g access.Grant) error { return n.tasks.SettleOne(g, item) })
+// completeSeat does what the end of one seat leads to, or gives its task up.
+func (n *Node) completeSeat(ctx context.Context, name string, item int64) error {
+	err := n.Routine(ctx, name, func(g access.Grant) error { return n.tasks.CompleteSeat(g, item) })
 	if err == nil || ctx.Err() != nil || passes(err) {
 		return err
 	}

@@ -267,7 +267,7 @@ func TestRemovalNeedsTwoSightings(t *testing.T) {
 		return list["agents"].([]any)[0].(map[string]any)["status"]
 	}
 	h.clock.advance(8 * 24 * time.Hour) // a jump, or eight days
-	sweep := func() { require.NoError(t, h.node.Sweep(context.Background())) }
+	sweep := func() { require.NoError(t, h.node.Reap(context.Background())) }
 	sweep()
 	sweep()
 	require.Equal(t, "deactivated", status(), "seen once")

@@ -51,7 +51,7 @@ func TestNoDetourAroundASuspensionFromAbove(t *testing.T) {
 
 	suspend()
 	h.clock.advance(2 * time.Hour)
-	require.NoError(t, h.node.Sweep(t.Context()))
+	require.NoError(t, h.node.Reap(t.Context()))
 	require.Equal(t, "deactivated", h.status("w"))
 	_, err = h.call(h.lead, "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
 	require.ErrorIs(t, err, schemas.ErrDenied)
@@ -233,10 +233,10 @@ func TestRightsOfAReactivatedAgentChange(t *testing.T) {
 	h := newHouse(t)
 	h.worker("w")
 	h.clock.advance(2 * time.Hour)
-	require.NoError(t, h.node.Sweep(t.Context()))
+	require.NoError(t, h.node.Reap(t.Context()))
 	h.must(h.lead, "agent_lifecycle", map[string]any{"agent": "w", "action": "reactivate"})
 	h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
 		"capabilities": map[string]any{"max_parallel_ops": 2}})
-	require.NoError(t, h.node.Sweep(t.Context()))
+	require.NoError(t, h.node.Reap(t.Context()))
 	require.Equal(t, "active", h.status("w"))
 }

@@ -186,9 +186,9 @@ func (k *keptRow) answered(g access.Grant, out any) error {
 
 func (k *keptRow) end(g access.Grant, to KeptState, answer, refusal string) error {
 	now := g.Tx().Micros()
-	n, err := g.Tx().Exec(settleKept, k.id, to, now, now+keptFor.Microseconds(), answer, refusal)
+	n, err := g.Tx().Exec(endKept, k.id, to, now, now+keptFor.Microseconds(), answer, refusal)
 	if err != nil {
-		return fmt.Errorf("settle kept call: %w", err)
+		return fmt.Errorf("end kept call: %w", err)
 	}
 	if n == 0 {
 		return errSettled

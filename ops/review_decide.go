@@ -114,7 +114,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 			return out, err
 		}
 		for _, d := range decided {
-			if err := c.Node.Tasks().SettleItem(g, d.ID); err != nil { // a seat whose answer was held
+			if err := c.Node.Tasks().CompleteItem(g, d.ID); err != nil { // a seat whose answer was held
 				return out, err
 			}
 			out.Decided = append(out.Decided, DecidedOut{d.ID, d.State, d.Item, d.Status, d.With, d.Note})

@@ -19,7 +19,7 @@ func TestReviewsExpire(t *testing.T) {
 	sweep := func(days int, up time.Duration) int {
 		a.clock.set(at.Add(time.Duration(days) * 24 * time.Hour))
 		a.mono.Store(&agents.Monotonic{Boot: a.mono.Load().Boot, Micros: up.Microseconds()})
-		require.NoError(t, a.node.Sweep(t.Context()))
+		require.NoError(t, a.node.Reap(t.Context()))
 		return a.number(`SELECT count(*) FROM items i JOIN reviews r ON r.item = i.id WHERE i.data LIKE '%mill%'
 			AND r.state = 'pending'`)
 	}

@@ -156,7 +156,7 @@ func TestProposalsExpire_INV_PROPOSAL(t *testing.T) {
 	sweep := func(days int, up time.Duration) int {
 		a.clock.set(at.Add(time.Duration(days) * 24 * time.Hour))
 		a.mono.Store(&agents.Monotonic{Boot: "b2", Micros: up.Microseconds()})
-		require.NoError(t, a.node.Sweep(t.Context()))
+		require.NoError(t, a.node.Reap(t.Context()))
 		return a.number(`SELECT count(*) FROM proposals WHERE state = 'pending'`)
 	}
 	require.Equal(t, 1, sweep(13, time.Hour))

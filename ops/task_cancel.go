@@ -47,7 +47,7 @@ func cancelTask(ctx context.Context, c *Call, in taskCancelIn) (TaskCancelOut, e
 			return out, err
 		}
 		if in.WorkID != "" {
-			err = c.Node.Tasks().SettleItem(g, in.WorkID)
+			err = c.Node.Tasks().CompleteItem(g, in.WorkID)
 		}
 		return out, err
 	})

@@ -87,7 +87,7 @@ var errEnded = errors.New("ops: seats have ended")
 func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.Duration) (TaskClaimOut, error) {
 	out, err := c.claimFrom(ctx, in, lease, left, true)
 	if errors.Is(err, errEnded) {
-		if err := c.Node.SettleWork(ctx); err != nil { // another task's trouble is none of the caller's
+		if err := c.Node.ReapWork(ctx); err != nil { // another task's trouble is none of the caller's
 			slog.Warn("work items", "err", err)
 		}
 		out, err = c.claimFrom(ctx, in, lease, left, false)

@@ -158,7 +158,7 @@ func TestRoutineMovesTasks(t *testing.T) {
 	h.crew("one")
 	made := h.must(h.lead, "task_submit", map[string]any{"request": "x", "within_seconds": 60})
 	h.clock.advance(2 * time.Minute)
-	require.NoError(t, h.node.SettleWork(context.Background()))
+	require.NoError(t, h.node.ReapWork(context.Background()))
 	task := h.must(h.lead, "task_status", map[string]any{"task_id": made["task_id"]})["task"].(map[string]any)
 	require.Equal(t, "abandoned", task["state"])
 	made = h.must(h.lead, "task_submit", map[string]any{"request": "y"})
@@ -214,8 +214,8 @@ func TestClaimGoesOnBesideTrouble(t *testing.T) {
 	bad := h.must(h.lead, "task_submit", map[string]any{"request": "x"})
 	h.sql(`UPDATE work_items SET state = 'failed' WHERE task_id = ?`, bad["task_id"])
 	h.sql(`CREATE TRIGGER defect BEFORE UPDATE ON tasks BEGIN SELECT RAISE(ABORT, 'defect'); END`)
-	h.node.SettleWork(t.Context()) //nolint:errcheck // or the node's routine met it before
-	require.NoError(t, h.node.SettleWork(t.Context()), "it is left alone for a while")
+	h.node.ReapWork(t.Context()) //nolint:errcheck // or the node's routine met it before
+	require.NoError(t, h.node.ReapWork(t.Context()), "it is left alone for a while")
 	require.Equal(t, noWork().String(), h.must(one, "task_claim", map[string]any{})["next"])
 }
 
@@ -254,7 +254,7 @@ func TestTasksEndWithTheirSwarm(t *testing.T) {
 		return h.must(h.lead, "task_status", map[string]any{"task_id": of["task_id"]})["task"].(map[string]any)["state"]
 	}
 	h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
-	require.NoError(t, h.node.SettleWork(t.Context()))
+	require.NoError(t, h.node.ReapWork(t.Context()))
 	require.Equal(t, "abandoned", state(runs))
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE seat = 1`))
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE state NOT IN ('done', 'failed', 'cancelled')`))
@@ -277,7 +277,7 @@ func TestDeadlinesBesideTrouble(t *testing.T) {
 		`' BEGIN SELECT RAISE(ABORT, 'defect'); END`)
 	h.sql(`UPDATE work_items SET seat = 2`) // the deadline of the tasks alone ends them
 	h.clock.advance(2 * time.Minute)
-	h.node.SettleWork(t.Context()) //nolint:errcheck // or the node's routine met it before
+	h.node.ReapWork(t.Context()) //nolint:errcheck // or the node's routine met it before
 	require.Equal(t, 2, h.number(`SELECT count(*) FROM tasks WHERE state = 'abandoned'`))
 }
 

@@ -20,7 +20,7 @@ var taskStatus = waits(Define(Spec{
 	SearchHint: "progress list work items result who holds wait",
 	Description: "Tasks and work you submitted, hold or share a group with; an item by work_id, a task by task_id. " +
 		"wait_seconds: for its end.",
-}, statusOfTask), waiter[taskStatusIn, TaskStatusOut]{ready: statusSettled, show: shownStatus, asks: askedOf})
+}, statusOfTask), waiter[taskStatusIn, TaskStatusOut]{ready: statusOver, show: shownStatus, asks: askedOf})
 
 type taskStatusIn struct {
 	WorkID string            `json:"work_id,omitempty" ref:"work" jsonschema:"one item"`
@@ -123,7 +123,7 @@ func statusOfTask(ctx context.Context, c *Call, in taskStatusIn) (TaskStatusOut,
 		func(left time.Duration) (TaskStatusOut, error) {
 			return Transact(ctx, c, func(g access.Grant) (out TaskStatusOut, err error) {
 				if left > 0 {
-					if done, err := in.settled(g, c.asks()); err != nil || !done {
+					if done, err := in.over(g, c.asks()); err != nil || !done {
 						return out, cmp.Or(err, errNotYet)
 					}
 				}
@@ -209,9 +209,9 @@ func intents(g access.Grant, items []work.Status) error {
 	return nil
 }
 
-// settled reports whether what was asked for has ended, or goes on only once somebody
+// over reports whether what was asked for has ended, or goes on only once somebody
 // else than its workers acts; a question is no end to who is asked it while waiting.
-func (in taskStatusIn) settled(g access.Grant, asked bool) (bool, error) {
+func (in taskStatusIn) over(g access.Grant, asked bool) (bool, error) {
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, false)
 		return stands(s), err
@@ -243,10 +243,10 @@ func stands(s work.Status) bool {
 // lookAgain bounds how often a wait for a result reads it.
 const lookAgain = 200 * time.Millisecond
 
-// awaitStatus returns when what in asks for has settled, or ctx ends.
+// awaitStatus returns when what in asks for is over, or ctx ends.
 func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, woken <-chan struct{}) error {
 	for {
-		if done, err := statusSettled(ctx, c, in, nil); err != nil || done {
+		if done, err := statusOver(ctx, c, in, nil); err != nil || done {
 			return err
 		}
 		select {
@@ -262,10 +262,10 @@ func (c *Call) awaitStatus(ctx context.Context, in taskStatusIn, woken <-chan st
 	}
 }
 
-// statusSettled reports whether a wait for a result would end now.
-func statusSettled(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
+// statusOver reports whether a wait for a result would end now.
+func statusOver(ctx context.Context, c *Call, in taskStatusIn, _ *work.Watch) (done bool, err error) {
 	err = c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
-		done, err = in.settled(g, c.asks())
+		done, err = in.over(g, c.asks())
 		return err
 	})
 	return done, lost(err, "read work")

@@ -245,7 +245,7 @@ func TestHiddenSeatsEndWithTheirSwarm(t *testing.T) {
 	h.swarm("hierarchical", slotOf("boss", 1), slotOf("hand", 1))
 	id := h.must(h.lead, "task_submit", map[string]any{"request": "x", "group": "swarm-sheep"})["task_id"]
 	h.must(h.lead, "swarm_disband", map[string]any{"swarm_id": "swarm-sheep"})
-	require.NoError(t, h.node.SettleWork(t.Context()))
+	require.NoError(t, h.node.ReapWork(t.Context()))
 	require.Equal(t, "abandoned", h.must(h.lead, "task_status",
 		map[string]any{"task_id": id})["task"].(map[string]any)["state"])
 	require.Zero(t, h.number(`SELECT count(*) FROM work_items WHERE state NOT IN ('done', 'failed', 'cancelled')`))

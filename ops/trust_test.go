@@ -291,26 +291,26 @@ func TestTheNodeResolvesPredictions_INV_FORESIGHT(t *testing.T) {
 				"prediction": map[string]any{"due": due, "check": check}}})["id"].(string)
 	}
 	score := func() map[string]any { return h.must(h.lead, "trust_score", map[string]any{"agent": "w"}) }
-	foresight := func() { require.NoError(t, h.node.Foresight(t.Context())) }
+	checked := func() { require.NoError(t, h.node.CheckPredictions(t.Context())) }
 	write("version", "v1.9 topsecret")
 	write("state.json", `{"done": false}`)
 	predict("v2 will be out", map[string]any{"kind": "regex", "path": "version", "pattern": `^v2\.`})
 	predict("it will be done", map[string]any{"kind": "json_path", "path": "state.json", "json_path": "$.done",
 		"equals": true})
 	predict("it will still say v1", map[string]any{"kind": "regex", "path": "version", "pattern": "^v1"})
-	foresight()
+	checked()
 	require.Contains(t, score()["note"], "check_roots", "without a folder nothing is looked at")
 	require.NoError(t, h.node.Close())
 	h.open(h.node.Home, root)
 	h.clock.advance(61 * time.Minute)
-	foresight()
+	checked()
 	require.Equal(t, 2.0, score()["open_predictions"], "what holds already is none")
 	write("version", "v2.0 topsecret")
-	foresight()
+	checked()
 	require.Equal(t, 0.0, score()["observations"], "not before it is due")
 	h.clock.advance(time.Hour)
-	foresight()
-	foresight()
+	checked()
+	checked()
 	s := score()
 	require.Equal(t, []any{2.0, 2.0, 0.5}, []any{s["observations"], s["confirmed"], s["accuracy_raw"]})
 	require.NotContains(t, s, "open_predictions")

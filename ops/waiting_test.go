@@ -41,5 +41,5 @@ func TestKeptCallsAreSmall(t *testing.T) {
 		map[string]any{"role": strings.Repeat("x", maxKeptArguments), "wait_seconds": 60})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 	require.Zero(t, h.keptRows())
-	storetest.NoScans(t, h.node.Store, nil, selectKept, settleKept, undoKept, countOver, dropOver)
+	storetest.NoScans(t, h.node.Store, nil, selectKept, endKept, undoKept, countOver, dropOver)
 }

@@ -36,7 +36,7 @@ func (r *Repository) Apply(ctx context.Context, task string) (how string, err er
 		return "", err
 	}
 	refuse := func(format string, args ...any) error {
-		return schemas.Conflictf(format, args...).Try("once that is settled: git merge %s", Branch(task))
+		return schemas.Conflictf(format, args...).Try("once that is done: git merge %s", Branch(task))
 	}
 	switch now := r.head(ctx); {
 	case now == "":

@@ -62,7 +62,7 @@ func (c ClaudeCode) shield(o Order, folder string) (Shield, error) {
 	s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
 	s.Env = append(s.Env, "CLAUDE_CODE_TMPDIR="+s.Temp, "CLAUDE_CONFIG_DIR="+filepath.Join(s.Home, ".claude"),
 		"DISABLE_AUTOUPDATER=1")
-	return s, c.settleIn(s.Home)
+	return s, c.makeHome(s.Home)
 }
 
 // arguments are those of one order; folder takes the files they name.

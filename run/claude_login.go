@@ -22,9 +22,9 @@ func claudeFolder() (folder, file string, err error) {
 // loginKeys are what of its state Claude Code needs to know who pays.
 var loginKeys = []string{"hasCompletedOnboarding", "oauthAccount", "customApiKeyResponses", "primaryApiKey", "userID"}
 
-// settleIn puts the login of the user, and nothing else of theirs, into the HOME of a
+// makeHome puts the login of the user, and nothing else of theirs, into the HOME of a
 // worker.
-func (ClaudeCode) settleIn(home string) error {
+func (ClaudeCode) makeHome(home string) error {
 	folder, file, err := claudeFolder()
 	if err != nil {
 		return err

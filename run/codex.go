@@ -35,7 +35,7 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 	if o.Shield.On {
 		home = filepath.Join(o.Shield.Home, ".codex")
 	}
-	payer, err := c.settleIn(home)
+	payer, err := c.makeHome(home)
 	if err != nil {
 		return Answer{}, faultf(NoStart, "its login cannot be handed on: %v", err)
 	}
@@ -80,9 +80,9 @@ func (c Codex) arguments(o Order) []string {
 	return append(args, "-s", sandbox, "-")
 }
 
-// settleIn makes a CODEX_HOME with the login of the user, the choice of model and provider,
+// makeHome makes a CODEX_HOME with the login of the user, the choice of model and provider,
 // and nothing else: no servers, hooks or instructions of theirs.
-func (Codex) settleIn(home string) (payer string, err error) {
+func (Codex) makeHome(home string) (payer string, err error) {
 	own := os.Getenv("CODEX_HOME")
 	if own == "" {
 		user, err := os.UserHomeDir()

@@ -89,7 +89,7 @@ func TestCodexSettlesInWithItsLoginAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(own, "config.toml"),
 		[]byte("model = \"m\"\nnotify = [\"x\"]\n[mcp_servers.a]\ncommand = \"evil\"\n"+
 			"[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n[hooks]\nx = 1\n"), 0o600))
-	payer, err := Codex{}.settleIn(home)
+	payer, err := Codex{}.makeHome(home)
 	require.NoError(t, err)
 	require.Equal(t, "the login of codex", payer)
 	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))

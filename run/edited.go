@@ -56,5 +56,5 @@ func checking(files []string, criteria []schemas.Criterion) (list []string) {
 	return list
 }
 
-// maxEdited is how many such files a judge is told.
+// maxEdited is how many such files the brief of a judge names.
 const maxEdited = 20

@@ -99,8 +99,8 @@ func allowed(plan []string) []string {
 
 // deliver commits what is in the worktree and reports it with what the client said.
 func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMessage) error {
-	var outcome outcome
-	if err := json.Unmarshal(structured, &outcome); err != nil {
+	var said outcome
+	if err := json.Unmarshal(structured, &said); err != nil {
 		return faultf(NoAnswer, "its answer cannot be read: %v", err)
 	}
 	commit, err := s.commit(ctx, w)
@@ -115,16 +115,16 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if err != nil {
 		return err
 	}
-	if len(outcome.Result) == 0 {
-		outcome.Result = json.RawMessage("null")
+	if len(said.Result) == 0 {
+		said.Result = json.RawMessage("null")
 	}
-	filed, err := json.Marshal(result{outcome.Result, commit, diff})
+	filed, err := json.Marshal(result{said.Result, commit, diff})
 	if err != nil {
 		return err
 	}
 	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed,
-		Evidence: claims(outcome.Evidence), Note: schemas.Shorten(outcome.Note, maxClaim)}
-	if outcome.Outcome != work.Done {
+		Evidence: claims(said.Evidence), Note: schemas.Shorten(said.Note, maxClaim)}
+	if said.Outcome != work.Done {
 		r.Outcome = work.Failed
 	}
 	err = s.Node.Report(ctx, s.agent, r)

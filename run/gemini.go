@@ -45,7 +45,7 @@ func (g Gemini) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, err
 			return Answer{}, faultf(NoStart, "%v", err)
 		}
 	}
-	payer, err := g.settleIn(home, o)
+	payer, err := g.makeHome(home, o)
 	if err != nil {
 		return Answer{}, faultf(NoStart, "its login cannot be handed on: %v", err)
 	}
@@ -108,9 +108,9 @@ func (g Gemini) arguments(folder string, o Order) ([]string, error) {
 // object is a part of a settings file.
 type object = map[string]any
 
-// settleIn makes a home for Gemini CLI with the login of the user, the choice of a model,
+// makeHome makes a home for Gemini CLI with the login of the user, the choice of a model,
 // and nothing else of theirs: no servers, hooks, extensions or memory.
-func (g Gemini) settleIn(home string, o Order) (payer string, err error) {
+func (g Gemini) makeHome(home string, o Order) (payer string, err error) {
 	own := os.Getenv("GEMINI_CLI_HOME")
 	if own == "" {
 		if own, err = os.UserHomeDir(); err != nil {

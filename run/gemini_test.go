@@ -113,7 +113,7 @@ func TestGeminiSettlesInWithItsLoginAlone(t *testing.T) {
 		"mcpServers":{"other":{"command":"evil"}},"hooks":{"BeforeTool":[1]}}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(own, ".gemini", name), []byte(words), 0o600))
 	}
-	payer, err := Gemini{Self: "/self"}.settleIn(home, Order{Tools: []string{toolBash, toolRead}, Socket: "/s",
+	payer, err := Gemini{Self: "/self"}.makeHome(home, Order{Tools: []string{toolBash, toolRead}, Socket: "/s",
 		Limits: Limits{Turns: 9}})
 	require.NoError(t, err)
 	require.Equal(t, "oauth-personal", payer)

@@ -18,7 +18,7 @@ func plainSchema(c *work.Claimed) json.RawMessage {
 		result = c.Brief.AnswerSchema
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type": "object", "properties": {"outcome": {"enum": ["done", "failed"]}, `+
-		`"result": %s, "note": {"type": "string", "description": "what whoever reads the result has to know"}}, `+
+		`"result": %s, "note": {"type": "string", "description": "what the reader of the result has to know"}}, `+
 		`"required": ["outcome", "result"]}`, result))
 }
 

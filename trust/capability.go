@@ -183,7 +183,7 @@ func Note(g access.Grant, o Outcome) (int, error) {
 		Proof: o.Proof, About: o.About}.note(g)
 }
 
-// earns reports whether o counts, and settles what proves it.
+// earns reports whether o counts, and notes what proves it.
 func (o *Outcome) earns(g access.Grant) (bool, error) {
 	if o.Proof != "" {
 		return true, nil

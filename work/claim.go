@@ -60,7 +60,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 	if g.Tx() == nil {
 		return c, false, access.ErrNoGrant
 	}
-	if _, err := Settle(g); err != nil {
+	if _, err := ReapExpired(g); err != nil {
 		return c, false, err
 	}
 	now := g.Tx().Micros()

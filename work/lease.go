@@ -15,8 +15,8 @@ import (
 // lateFor is how long reports that came too late are kept for the operator.
 const lateFor = 7 * 24 * time.Hour
 
-// settleAtOnce bounds how many due items one transaction deals with.
-const settleAtOnce = 50
+// mostAtOnce bounds how many due items one transaction deals with.
+const mostAtOnce = 50
 
 type due struct {
 	n  int64
@@ -28,7 +28,7 @@ func findDue(tx *store.Tx) ([]due, error) {
 		return nil, access.ErrNoGrant
 	}
 	now := tx.Micros()
-	rows, err := tx.Lookup(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), settleAtOnce)
+	rows, err := tx.Lookup(selectDue, now, now+(MaxLease+access.ClockSlack).Microseconds(), mostAtOnce)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (d due, err error) { return d, r.Scan(&d.n, &d.on) })
 	if err != nil {
 		return nil, fmt.Errorf("find due work: %w", err)
@@ -36,7 +36,7 @@ func findDue(tx *store.Tx) ([]due, error) {
 	return found, nil
 }
 
-// Due reports whether Settle or Forget has something to do.
+// Due reports whether ReapExpired or Forget has something to do.
 func Due(g access.Grant) (bool, error) {
 	found, err := findDue(g.Tx())
 	if err != nil || len(found) > 0 {
@@ -56,10 +56,10 @@ func Forget(g access.Grant) error {
 	return err
 }
 
-// Settle makes the moves that time has made due, in whoever's transaction: every
+// ReapExpired makes the moves that time has made due, in whoever's transaction: every
 // process does so each second, and every claim before it looks. n is how many
 // there were, at most 50.
-func Settle(g access.Grant) (n int, err error) {
+func ReapExpired(g access.Grant) (n int, err error) {
 	found, err := findDue(g.Tx())
 	if err != nil || len(found) == 0 {
 		return 0, err

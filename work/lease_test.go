@@ -118,9 +118,9 @@ func TestLateButNotTaken(t *testing.T) {
 	require.Equal(t, schemas.WorkDone, n.state(ids[0]))
 }
 
-func (n *node) settle() {
+func (n *node) reap() {
 	n.Helper()
-	n.must(access.NodeEntity, func(g access.Grant) error { _, err := Settle(g); return err })
+	n.must(access.NodeEntity, func(g access.Grant) error { _, err := ReapExpired(g); return err })
 }
 
 // After its leases ran out too often an item waits for a person.
@@ -129,10 +129,10 @@ func TestExpiry(t *testing.T) {
 	_, ids := n.submit(lead, "team", todo("x"))
 	for i := range DefaultExpiries {
 		require.Equal(t, i+1, n.claim(a).Attempt)
-		n.settle()
+		n.reap()
 		require.Equal(t, schemas.WorkLeased, n.state(ids[0]))
 		n.Clock.Move(time.Minute)
-		n.settle()
+		n.reap()
 	}
 	require.Equal(t, schemas.WorkBlocked, n.state(ids[0]))
 	n.none(a)

@@ -161,19 +161,19 @@ func TestNoGrant(t *testing.T) {
 	require.NoError(t, err)
 	var none access.Grant
 	for name, call := range map[string]func() error{
-		"Settle": func() error { _, err := Settle(none); return err },
-		"Due":    func() error { _, err := Due(none); return err },
-		"Forget": func() error { return Forget(none) },
-		"Claim":  func() error { _, _, err := Claim(none, Wanted{}, 0); return err },
-		"File":   func() error { _, err := File(none, p, noReview); return err },
-		"Submit": func() error { _, _, err := Submit(none, s, asTheyAre); return err },
-		"Cancel": func() error { _, err := Cancel(none, "", "x"); return err },
-		"Close":  func() error { _, err := Close(none, "team"); return err },
-		"Retry":  func() error { _, err := Retry(none, "x"); return err },
-		"Decide": func() error { _, err := Decide(none, "x", "", true); return err },
-		"Revoke": func() error { return Revoke(none, lead) },
-		"Show":   func() error { _, err := Show(none, "x", false); return err },
-		"List":   func() error { _, err := List(none, Filter{}); return err },
+		"ReapExpired": func() error { _, err := ReapExpired(none); return err },
+		"Due":         func() error { _, err := Due(none); return err },
+		"Forget":      func() error { return Forget(none) },
+		"Claim":       func() error { _, _, err := Claim(none, Wanted{}, 0); return err },
+		"File":        func() error { _, err := File(none, p, noReview); return err },
+		"Submit":      func() error { _, _, err := Submit(none, s, asTheyAre); return err },
+		"Cancel":      func() error { _, err := Cancel(none, "", "x"); return err },
+		"Close":       func() error { _, err := Close(none, "team"); return err },
+		"Retry":       func() error { _, err := Retry(none, "x"); return err },
+		"Decide":      func() error { _, err := Decide(none, "x", "", true); return err },
+		"Revoke":      func() error { return Revoke(none, lead) },
+		"Show":        func() error { _, err := Show(none, "x", false); return err },
+		"List":        func() error { _, err := List(none, Filter{}); return err },
 	} {
 		require.ErrorIs(t, call(), access.ErrNoGrant, name)
 	}

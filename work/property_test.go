@@ -95,7 +95,7 @@ func anyOrder(t *testing.T, seed uint64) (claims, stale int) {
 			}
 		case 6:
 			n.Clock.Move(time.Duration(random.IntN(90)-5) * time.Second)
-			n.settle()
+			n.reap()
 		case 7:
 			n.must(ann, func(g access.Grant) error { return Revoke(g, ann) })
 		}

@@ -16,7 +16,7 @@ import (
 // Place puts an item into the queue that somebody's task needs: to be done by who
 // could do what on submitted to group; whom it is assigned to is named by id. It is for the node, which asks whether on
 // still may; who placed an item judges its result and acts on its end, once
-// (Settled).
+// (MarkActedOn).
 func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID,
 	d Draft) (n int64, id string, err error) {
 	if !g.IsNode() {
@@ -126,15 +126,15 @@ func (r *row) change(g access.Grant, l class) (err error) {
 	return g.Audit("work/"+r.id, map[string]any{"offered": l.pool, "to": l.assigned, "not": l.excluded})
 }
 
-// Settled notes that the end of a placed item was acted on; ok is false if it was
+// MarkActedOn notes that the end of a placed item was acted on; ok is false if it was
 // before, or there is no end yet.
-func Settled(g access.Grant, n int64) (ok bool, err error) {
+func MarkActedOn(g access.Grant, n int64) (ok bool, err error) {
 	if !g.IsNode() {
 		return false, access.ErrNoGrant
 	}
-	changed, err := g.Tx().Exec(settleSeat, n)
+	changed, err := g.Tx().Exec(markSeat, n)
 	if err != nil {
-		return false, fmt.Errorf("settle work: %w", err)
+		return false, fmt.Errorf("mark a seat as acted on: %w", err)
 	}
 	return changed == 1, nil
 }
@@ -158,7 +158,7 @@ func Withdraw(g access.Grant, items []int64) error {
 		return err
 	}
 	for _, r := range found {
-		if _, err := Settled(g, r.n); err != nil {
+		if _, err := MarkActedOn(g, r.n); err != nil {
 			return err
 		}
 	}

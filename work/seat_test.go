@@ -41,7 +41,7 @@ func TestSeatsAreTheNodes(t *testing.T) {
 	n.must(ann, func(g access.Grant) error {
 		_, _, err := Place(g, ann, "task", "", todo("x"))
 		require.ErrorIs(t, err, access.ErrNoGrant)
-		_, err = Settled(g, 1)
+		_, err = MarkActedOn(g, 1)
 		require.ErrorIs(t, err, access.ErrNoGrant)
 		require.ErrorIs(t, Withdraw(g, nil), access.ErrNoGrant)
 		return nil
@@ -52,17 +52,17 @@ func TestSeatsAreTheNodes(t *testing.T) {
 func TestSeatsSettleOnce(t *testing.T) {
 	n := newNode(t)
 	item, _ := n.place("", Draft{Intent: "plan", Role: "R2"})
-	settled := func() (first bool) {
+	markedFirst := func() (first bool) {
 		n.must(access.NodeEntity, func(g access.Grant) (err error) {
-			first, err = Settled(g, item)
+			first, err = MarkActedOn(g, item)
 			return err
 		})
 		return first
 	}
-	require.False(t, settled(), "it has not ended")
+	require.False(t, markedFirst(), "it has not ended")
 	n.report(a, n.claim(a), Done, `{}`)
-	require.True(t, settled())
-	require.False(t, settled())
+	require.True(t, markedFirst())
+	require.False(t, markedFirst())
 	open, id := n.place("", Draft{Intent: "plan", Role: "R2"})
 	held := n.claim(a)
 	n.must(access.NodeEntity, func(g access.Grant) error { return Withdraw(g, []int64{item, open}) })
@@ -130,7 +130,7 @@ func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 	n.claim(a)
 	n.Clock.Move(time.Hour)
 	n.must(access.NodeEntity, func(g access.Grant) error {
-		_, err := Settle(g)
+		_, err := ReapExpired(g)
 		return err
 	})
 	require.Equal(t, began+time.Minute.Microseconds(), n.one(`SELECT ended_at FROM work_leases WHERE item = ?`, item))

@@ -87,7 +87,7 @@ func TestTimes(t *testing.T) {
 	n.Clock.Move(time.Minute)
 	c := n.claim(a)
 	n.Clock.Move(time.Hour)
-	n.settle()
+	n.reap()
 	require.Equal(t, schemas.WorkFailed, n.state(ids[0]))
 	require.Equal(t, "overdue", n.status(lead, ids[0]).Outcome)
 	require.ErrorIs(t, n.report(a, c, Done, `1`).Stale(), schemas.ErrConflict)

@@ -22,8 +22,8 @@ var seatTrial = runner.Order{System: "You are tried out. You have no tools: answ
 		` "additionalProperties": false}`),
 	Limits: runner.Limits{First: time.Minute, Idle: time.Minute, Total: 2 * time.Minute, Turns: 3}}
 
-// seats asks each client and API that could fill a seat for one word, all at once. Who is not
-// installed is said; who is and does not answer is a problem.
+// seats asks each client and API that could fill a seat for one word, all at once. It says
+// which client is not installed; an installed one that does not answer is a problem.
 func (x *examination) seats(ctx context.Context, home node.Home) {
 	s, err := config.Read(home)
 	if err != nil {

@@ -50,7 +50,7 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	case state.Model != client.Model():
 		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
 	case state.Dim != 0 && state.Dim != len(vector):
-		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model, which embeds all anew",
+		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model; then every item is embedded again",
 			state.Dim),
 			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
 			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)

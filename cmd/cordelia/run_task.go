@@ -219,7 +219,7 @@ func (r *taskRun) agree(ctx context.Context) error {
 		fmt.Fprintf(r.errOut, "  prepare  %s\n", clean(r.project.Prepare))
 	}
 	if columns(r.in) == 0 {
-		return schemas.Invalidf("nobody can be asked whether that is wanted").Try("say so with --yes")
+		return schemas.Invalidf("there is no terminal to ask at whether that is wanted").Try("say so with --yes")
 	}
 	if r.yes(ctx, "Go on? [y/N] ") {
 		return nil

@@ -83,7 +83,7 @@ func makeFolder(path string) error {
 }
 
 // LoadFile reads a key file. It calls askPassphrase only if the file needs one,
-// and clears what it returned; nil means nobody can be asked. It refuses a file
+// and clears what it returned; nil means that there is no terminal to ask at. It refuses a file
 // that is not regular, not its user's own, open to others, in a folder others
 // may write, larger than MaxFileSize, of another version, too costly to unlock,
 // or whose keys or entity id do not belong together. That a later key than the

@@ -38,13 +38,13 @@ func digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// beside is where a key under its new passphrase waits for SettleProtection: always this
+// beside is where a key under its new passphrase waits for FinishProtection: always this
 // name, so that whoever comes next finds what a killed process left.
 func offerPath(path string) string { return path + ".protected" }
 
 // Offer lays p beside path, the key file that was protected, and on disk; path itself
-// stays as it is until SettleProtection. It takes the place of an older offer and locks
-// nothing: callers settle that one first, and take turns. Errors: CodeNotFound,
+// stays as it is until FinishProtection. It takes the place of an older offer and locks
+// nothing: callers finish that one first, and take turns. Errors: CodeNotFound,
 // CodeConflict when there is another key by now.
 func (p Protected) Offer(path string) error {
 	now, err := header(path)
@@ -68,19 +68,19 @@ func (p Protected) Offer(path string) error {
 	return nil
 }
 
-// Offered reports whether something lies beside path that SettleProtection has not seen.
+// Offered reports whether something lies beside path that FinishProtection has not seen.
 func Offered(path string) bool {
 	_, err := os.Lstat(offerPath(path))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// SettleProtection ends what Offer began. The offer of the digest agreed takes the place of
+// FinishProtection ends what Offer began. The offer of the digest agreed takes the place of
 // path, in one step, if path does not hold another key by now; any other, whole or not,
 // goes, unless path is missing: it may be all that is left of the key. With nothing offered
 // it changes nothing, so it is repeated after a kill at any point. What killed processes left
 // of the same key goes with the old file, for one of them may be without a passphrase;
 // copies that somebody made keep theirs. Callers take turns.
-func SettleProtection(path, agreed string) error {
+func FinishProtection(path, agreed string) error {
 	raw, err := readFile(offerPath(path))
 	defer clear(raw)
 	switch {

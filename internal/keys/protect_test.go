@@ -28,7 +28,7 @@ func TestProtectFile(t *testing.T) {
 		if err := p.Offer(path); err != nil {
 			return err
 		}
-		return SettleProtection(path, p.Digest())
+		return FinishProtection(path, p.Digest())
 	}
 	for _, passphrase := range []string{"one", "two"} {
 		require.NoError(t, protect(f, passphrase))
@@ -74,7 +74,7 @@ func TestProtectingClearsAwayWhatKilledRunsLeft(t *testing.T) {
 	p, err := Protect(f, []byte("one"))
 	require.NoError(t, err)
 	require.NoError(t, p.Offer(path))
-	require.NoError(t, SettleProtection(path, p.Digest()))
+	require.NoError(t, FinishProtection(path, p.Digest()))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	var left []string
@@ -117,7 +117,7 @@ func TestSettleProtection(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "human.key")
 			f := agentFile(t)
 			require.NoError(t, CreateFile(path, f, []byte("old")))
-			require.NoError(t, SettleProtection(path, ""), "nothing is offered")
+			require.NoError(t, FinishProtection(path, ""), "nothing is offered")
 			p, err := Protect(f, []byte("new"))
 			require.NoError(t, err)
 			require.NoError(t, p.Offer(path))
@@ -131,7 +131,7 @@ func TestSettleProtection(t *testing.T) {
 				agreed = p.Digest()
 			}
 			for range 2 {
-				require.NoError(t, SettleProtection(path, agreed))
+				require.NoError(t, FinishProtection(path, agreed))
 				under(t, path, c.want)
 			}
 		})
@@ -144,7 +144,7 @@ func TestSettleProtection(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, p.Offer(path))
 		require.NoError(t, os.Remove(path))
-		require.NoError(t, SettleProtection(path, ""))
+		require.NoError(t, FinishProtection(path, ""))
 		require.FileExists(t, offerPath(path))
 	})
 }

@@ -93,7 +93,7 @@ func TestCalledOffIsNoFailure(t *testing.T) {
 		}
 		before := one[int](n, `SELECT count(*) FROM capability_feedback`)
 		end(n, n.claim(a, "R3"))
-		n.settle()
+		n.reap()
 		require.Equal(t, schemas.SubTaskFailed,
 			schemas.SubTaskState(one[string](n, `SELECT state FROM subtasks LIMIT 1`)))
 		return one[int](n, `SELECT count(*) FROM capability_feedback`) - before

@@ -102,7 +102,7 @@ func (n *node) tryClaim(who schemas.EntityID, role schemas.PipelineRole) (claime
 		if claimed, ok, err = work.Claim(g, work.Wanted{Role: string(role)}, time.Minute); err != nil || ok {
 			return err
 		}
-		if _, err := n.tasks.Settle(g); err != nil {
+		if _, err := n.tasks.CompleteEnded(g); err != nil {
 			return err
 		}
 		claimed, ok, err = work.Claim(g, work.Wanted{Role: string(role)}, time.Minute)

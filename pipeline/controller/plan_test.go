@@ -20,7 +20,7 @@ func TestTasksUseIndexes(t *testing.T) {
 	for _, tt := range []struct {
 		query, index string
 		args         []any
-	}{{selectSettled, "work_unsettled", []any{1}}, {selectReview, "tasks_review", []any{"", "[]", 1, ""}},
+	}{{selectEndedSeats, "work_unsettled", []any{1}}, {selectReview, "tasks_review", []any{"", "[]", 1, ""}},
 		{selectOverdue, "tasks_deadline", []any{1, 1}}, {selectUndecided, "tasks_decide", []any{1, 1}}} {
 		require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
 			var id, parent, x int

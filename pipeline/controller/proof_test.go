@@ -92,7 +92,7 @@ func TestUnprovenWaitsForAPerson_INV_PROOF(t *testing.T) {
 		require.Equal(t, 35, one[int](n,
 			`SELECT hundredths FROM capability_trust WHERE agent = ? AND capability = 'executor'`, a))
 		n.Clock.Move(48 * time.Hour)
-		n.settle()
+		n.reap()
 		require.Equal(t, schemas.TaskAccepted, n.state(id))
 	})
 	t.Run("rejected", func(t *testing.T) {
@@ -105,10 +105,10 @@ func TestUnprovenWaitsForAPerson_INV_PROOF(t *testing.T) {
 		n := newNode(t)
 		id := held(n)
 		n.Clock.Move(DefaultSettings().Patience - time.Minute)
-		n.settle()
+		n.reap()
 		require.Equal(t, schemas.TaskReview, n.state(id))
 		n.Clock.Move(2 * time.Minute)
-		n.settle()
+		n.reap()
 		require.Equal(t, schemas.TaskAbandoned, n.state(id))
 		require.Contains(t, string(n.show(id).Result), "it is not accepted: no person decided by")
 	})

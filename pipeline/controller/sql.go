@@ -87,8 +87,8 @@ const (
 	selectToCheck = `SELECT item FROM task_seats WHERE check_by > 0 AND check_by <= ? LIMIT ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
-	// selectSettled leaves alone what waits for machine checks.
-	selectSettled = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled')
+	// selectEndedSeats leaves alone what waits for machine checks.
+	selectEndedSeats = `SELECT n FROM work_items WHERE seat = 1 AND state IN ('done', 'failed', 'cancelled')
 		AND NOT EXISTS (SELECT 1 FROM task_seats s WHERE s.item = work_items.n AND s.check_by > 0
 		AND work_items.state = 'done') LIMIT ?`
 	// selectHeld lists when each lease of the task ?1 began and ended; one that goes on

@@ -133,23 +133,23 @@ func TestUnansweredSeats(t *testing.T) {
 	for range 3 { // attempts
 		n.claim(a, "R3")
 		n.Clock.Move(25 * time.Hour)
-		n.settle()
+		n.reap()
 	}
 	require.Equal(t, schemas.TaskPlanning, n.state(id), "three attempts that nobody finished")
 	n.Clock.Move(25 * time.Hour)
-	n.settle()
+	n.reap()
 	require.Equal(t, schemas.TaskAbandoned, n.state(id))
 	require.Contains(t, string(n.show(id).Result), "nobody answered in time")
 }
 
-// settle is what the node's routine does.
-func (n *node) settle() {
+// reap is what the node's routine does.
+func (n *node) reap() {
 	n.Helper()
 	require.NoError(n, n.do(access.NodeEntity, "task_sweep", func(g access.Grant) error {
-		if _, err := work.Settle(g); err != nil {
+		if _, err := work.ReapExpired(g); err != nil {
 			return err
 		}
-		_, err := n.tasks.Settle(g)
+		_, err := n.tasks.CompleteEnded(g)
 		return err
 	}))
 }
@@ -204,13 +204,13 @@ func TestChecksFollowTheReport_INV_SETTLED(t *testing.T) {
 		}))
 		return need
 	}
-	n.settle()
+	n.reap()
 	require.Equal(t, schemas.TaskRunning, n.state(id))
 	first := take(time.Minute)
 	require.Equal(t, began, first.Since)
 	require.Nil(t, take(time.Minute), "another process runs them")
 	n.Clock.Move(2 * time.Minute) // it was killed
-	n.settle()
+	n.reap()
 	require.Equal(t, "executing", string(n.show(id).SubTasks[0].State))
 	require.NotNil(t, take(time.Minute))
 	checked := func(holds bool) {
@@ -351,7 +351,7 @@ func TestHeldResult(t *testing.T) {
 			if _, err = work.Decide(g, shown.WorkID, shown.ResultHash, true); err != nil {
 				return err
 			}
-			_, err = n.tasks.Settle(g)
+			_, err = n.tasks.CompleteEnded(g)
 			return err
 		}))
 	}
@@ -492,7 +492,7 @@ func TestDeadline(t *testing.T) {
 	m := n.claim(c, "R4b")
 	n.report(c, m, merging(m, nil))
 	n.Clock.Move(2 * time.Hour)
-	n.settle()
+	n.reap()
 	require.Equal(t, schemas.TaskAbandoned, n.state(asking))
 	require.Contains(t, string(n.show(asking).Result), "its deadline passed")
 	require.Equal(t, schemas.TaskReview, n.state(done))

@@ -87,7 +87,7 @@ func (w *walk) act() {
 			w.Clock.Move(25 * time.Hour)
 		}
 	case 2:
-		w.settle()
+		w.reap()
 	case 3:
 		_ = w.answer(pick(w.r, lead, ann), w.task, pick(w.r, "", "that"))
 	case 4:
@@ -159,7 +159,7 @@ func TestWalk_INV_SETTLED(t *testing.T) {
 				break
 			}
 			w.Clock.Move(25 * time.Hour)
-			w.settle()
+			w.reap()
 			_ = w.answer(ann, w.task, "")
 			if v := w.show(w.task); v.State == schemas.TaskReview {
 				require.NoError(w, w.do(ann, "review_decide", func(g access.Grant) error {

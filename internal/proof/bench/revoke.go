@@ -72,7 +72,7 @@ func (b *bench) revoke() (section, error) {
 // errEarly is a revocation that came before its reader had begun to wait.
 var errEarly = errors.New("the reader did not wait yet")
 
-// settle is how long a reader gets to begin to wait.
+// pause is how long a reader gets to begin to wait.
 const pause = 40 * time.Millisecond
 
 // deactivate revokes an agent and tells when that was answered.

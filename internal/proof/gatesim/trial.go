@@ -75,7 +75,7 @@ func (t *trial) holds(c, attempt int) bool {
 	return !t.faulty(c, attempt) || t.fault.left == restamped
 }
 
-// settle is longer than the slack that the freshness of files has.
+// pause is longer than the slack that the freshness of files has.
 const pause = 80 * time.Millisecond
 
 // prepare is what lies there before a task begins.

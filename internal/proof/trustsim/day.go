@@ -108,7 +108,7 @@ func (n *run) day(ctx context.Context, day int) error {
 			open = append(open, file)
 		}
 	}
-	if err := n.node.Foresight(ctx); err != nil {
+	if err := n.node.CheckPredictions(ctx); err != nil {
 		return err
 	}
 	found, err := n.look(ctx)
@@ -124,7 +124,7 @@ func (n *run) day(ctx context.Context, day int) error {
 		}
 	}
 	n.clock.set(morning.Add(12 * time.Hour))
-	if err := n.node.Foresight(ctx); err != nil {
+	if err := n.node.CheckPredictions(ctx); err != nil {
 		return err
 	}
 	return n.evening(ctx, day)

@@ -29,7 +29,7 @@ type result struct {
 	promoted      share   // of the honest, to High
 	promotedAfter share
 	brier         share // squared error of the score as a forecast ÷ forecasts
-	settled       map[*agent]bool
+	reachedBy     map[*agent]bool
 }
 
 func (r *result) begin() {
@@ -57,8 +57,8 @@ func (r *result) retrieved(wanted int, hits []item) {
 
 // stands notes how an agent stands in the evening.
 func (r *result) stands(a *agent, day int) {
-	if r.settled == nil {
-		r.settled = map[*agent]bool{}
+	if r.reachedBy == nil {
+		r.reachedBy = map[*agent]bool{}
 	}
 	below := a.tier == schemas.Untrusted || a.tier == schemas.Low
 	if a.role == honest {
@@ -71,12 +71,12 @@ func (r *result) stands(a *agent, day int) {
 	if a.unreliable() {
 		which, after, reached = &r.demoted, &r.demotedAfter, below && (a.role != sleeper || day >= turnsOn)
 	}
-	if _, known := r.settled[a]; !known {
-		r.settled[a] = false
+	if _, known := r.reachedBy[a]; !known {
+		r.reachedBy[a] = false
 		which.of++
 	}
-	if reached && !r.settled[a] {
-		r.settled[a] = true
+	if reached && !r.reachedBy[a] {
+		r.reachedBy[a] = true
 		which.n++
 		after.n += float64(a.verdicts - a.turned)
 		after.of++

@@ -12,10 +12,10 @@ import (
 	"cordelia/work"
 )
 
-// settleAtOnce bounds how many ended seats one transaction deals with.
-const settleAtOnce = 50
+// mostAtOnce bounds how many ended seats one transaction deals with.
+const mostAtOnce = 50
 
-// Due reports whether Settle has something to do.
+// Due reports whether CompleteEnded has something to do.
 func Due(g access.Grant) (bool, error) {
 	items, tasks, err := findDue(g, 1)
 	return len(items)+len(tasks) > 0, err
@@ -26,7 +26,7 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 		return nil, nil, access.ErrNoGrant
 	}
 	number := func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) }
-	rows, err := g.Tx().Lookup(selectSettled, limit)
+	rows, err := g.Tx().Lookup(selectEndedSeats, limit)
 	if items, err = store.Collect(rows, err, number); err != nil {
 		return nil, nil, fmt.Errorf("find ended seats: %w", err)
 	}
@@ -42,11 +42,11 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 	return items, append(tasks, undecided...), nil
 }
 
-// Settle does what the seats that ended lead to, and gives up tasks whose deadline
+// CompleteEnded does what the seats that ended lead to, and gives up tasks whose deadline
 // has passed, in whoever's transaction: every process does so each second, and
 // whoever ends a seat at once. n is how many there were, at most 50 of each.
-func (c *Controller) Settle(g access.Grant) (n int, err error) {
-	items, tasks, err := findDue(g, settleAtOnce)
+func (c *Controller) CompleteEnded(g access.Grant) (n int, err error) {
+	items, tasks, err := findDue(g, mostAtOnce)
 	if err != nil || len(items)+len(tasks) == 0 {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func (c *Controller) Settle(g access.Grant) (n int, err error) {
 
 // Ended lists the work items of seats that ended and that nobody acted on, and the
 // tasks whose deadline has passed, at most 50 of each.
-func Ended(g access.Grant) (items, tasks []int64, err error) { return findDue(g, settleAtOnce) }
+func Ended(g access.Grant) (items, tasks []int64, err error) { return findDue(g, mostAtOnce) }
 
 // Overdue gives up one of these tasks.
 func (c *Controller) Overdue(g access.Grant, task int64) error {
@@ -89,17 +89,17 @@ func (u *turn) overdue() string {
 	return "its deadline passed"
 }
 
-// SettleOne does what the end of one of these leads to.
-func (c *Controller) SettleOne(g access.Grant, item int64) error {
+// CompleteSeat does what the end of one of these leads to.
+func (c *Controller) CompleteSeat(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
 		_, _, err := c.finalize(g, item, nil)
 		return err
 	})
 }
 
-// SettleItem does what the end of one seat leads to; of an item that is none, or has
+// CompleteItem does what the end of one seat leads to; of an item that is none, or has
 // not ended, or was acted on, it does nothing.
-func (c *Controller) SettleItem(g access.Grant, workID string) error {
+func (c *Controller) CompleteItem(g access.Grant, workID string) error {
 	s, ok, err := seatOf(g, workID)
 	if err != nil || !ok || !s.open() || !s.state.Final() {
 		return err
@@ -114,7 +114,7 @@ func (c *Controller) SettleItem(g access.Grant, workID string) error {
 // defect that keeps it from going on must keep nothing else.
 func (c *Controller) Drop(g access.Grant, item int64) error {
 	return asNode(g, func(g access.Grant) error {
-		if first, err := work.Settled(g, item); err != nil || !first {
+		if first, err := work.MarkActedOn(g, item); err != nil || !first {
 			return err // acted on by another process meanwhile
 		}
 		var s seat
@@ -138,7 +138,7 @@ func asNode(g access.Grant, f func(access.Grant) error) error {
 	return g.AsNode(f)
 }
 
-// settle does what the end of a seat leads to, once, and says in short what that is, and
+// finalize does what the end of a seat leads to, once, and says in short what that is, and
 // the state that the task came to by it (INV-SETTLED). t is its task if this transaction
 // has read it, else nil.
 func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, now schemas.TaskState, err error) {
@@ -149,7 +149,7 @@ func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, 
 	if err != nil {
 		return "", "", err
 	}
-	if first, err := work.Settled(g, item); err != nil || !first {
+	if first, err := work.MarkActedOn(g, item); err != nil || !first {
 		return "", "", err
 	}
 	if t == nil {
