@@ -63,7 +63,8 @@ func MissingCapability(names ...string) *RPCError {
 // is not: which of them is not told.
 func absent(tool string) *RPCError {
 	return Errorf(CodeInvalidParams,
-		`there is no tool '%s' for this agent; tools/list shows those there are (its parent adds one: agent_capabilities {"agent": NAME, "tools": ["+TOOL"]})`,
+		`there is no tool '%s' for this agent; tools/list shows those there are (its parent adds one: `+
+			`agent_capabilities {"agent": NAME, "tools": ["+TOOL"]})`,
 		ops.Escape(tool))
 }
 

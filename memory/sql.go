@@ -1,7 +1,8 @@
 package memory
 
 // itemColumns are the columns scanRow reads, of items i and its group's culture c.
-const itemColumns = `i.n, i.id, i.type, i.owner, i.author, i.visibility, i.group_id, i.scope, i.origin, i.parent, i.stale,
+const itemColumns = `i.n, i.id, i.type, i.owner, i.author, i.visibility, i.group_id, i.scope, i.origin, i.parent,
+	i.stale,
 	i.version, i.data, i.name, i.tags, i.subject, i.key, i.supersedes, i.superseded_by, i.valid_from, i.valid_to,
 	i.confidence, i.validated, i.quarantined, i.expires_at, i.source, i.provenance, i.thread, i.content_hash, i.terms,
 	i.tokens, i.current, i.created_at, i.updated_at, i.deleted_at, i.deleted_by,
@@ -40,7 +41,8 @@ const (
 		visible
 	selectOwn = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
 	// selectWords gives what verdicts on items are about.
-	wordsOfItem     = `i.id, CASE WHEN i.origin <> '' THEN i.origin ELSE i.id END, i.content_hash, i.visibility, i.owner, i.group_id`
+	wordsOfItem     = `i.id, CASE WHEN i.origin <> '' THEN i.origin ELSE i.id END, i.content_hash, i.visibility,
+		i.owner, i.group_id`
 	selectWords     = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.n = j.value`
 	selectWordsByID = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`
 	selectLinks     = `SELECT l.item, i.n, l.kind, l.other FROM json_each(?3) j CROSS

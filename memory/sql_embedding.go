@@ -14,7 +14,9 @@ const (
 			WHEN (?4 = '' OR i.type = ?4) AND (?5 = '' OR i.author = ?5)
 			AND NOT EXISTS (SELECT 1 FROM json_each(?6) t WHERE t.value NOT IN (SELECT value FROM json_each(i.tags)))
 			AND (?7 OR NOT ` + lesson + `) THEN e.vector ELSE x'' END
-		FROM json_each(?1) j CROSS JOIN embeddings e ON e.item = json_extract(j.value, '$[0]') AND e.seq = json_extract(j.value, '$[1]')
+		FROM json_each(?1) j CROSS JOIN embeddings e ON e.item = json_extract(j.value, '$[0]')
+		AND e.seq = json_extract(j.value, '$[1]')
 		CROSS JOIN items i ON i.n = e.item
-		WHERE e.model = ?2 AND i.scope IN (SELECT value FROM json_each(?3)) AND e.scope = i.scope AND e.content_hash = i.content_hash`
+		WHERE e.model = ?2 AND i.scope IN (SELECT value FROM json_each(?3)) AND e.scope = i.scope
+		AND e.content_hash = i.content_hash`
 )

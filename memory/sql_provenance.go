@@ -77,7 +77,8 @@ const (
 	selectHidden = `SELECT i.n FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE ` + isHidden
 	isHidden     = `EXISTS (SELECT 1 FROM json_each(?2) h
 			WHERE json_extract(h.value, '$[1]') = i.scope AND (json_extract(h.value, '$[0]') = i.author OR EXISTS (
-				SELECT 1 FROM quarantined_items q WHERE q.item = i.n AND q.quarantine = json_extract(h.value, '$[2]'))))`
+				SELECT 1 FROM quarantined_items q
+				WHERE q.item = i.n AND q.quarantine = json_extract(h.value, '$[2]'))))`
 	// selectSuccessors gives what tells whether items take the place of others.
 	selectSuccessors = `SELECT i.n, i.id, i.scope, i.superseded_by, i.valid_from, i.valid_to, i.expires_at,
 		i.created_at, i.confidence,

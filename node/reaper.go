@@ -107,7 +107,8 @@ func (n *Node) dueLifetimes(g access.Grant) (func(context.Context) error, error)
 			errs = append(errs, lifecycle{n}.Move(ctx, d.ID, d.On))
 		}
 		if unseen > 0 {
-			errs = append(errs, n.Routine(ctx, "sweep", func(g access.Grant) error { return agents.NoteGrace(g, n.mono()) }))
+			errs = append(errs, n.Routine(ctx, "sweep",
+				func(g access.Grant) error { return agents.NoteGrace(g, n.mono()) }))
 		}
 		return errors.Join(errs...)
 	}, nil

@@ -72,7 +72,8 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (EventsSubscr
 	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) ||
 		len(in.Events) > maxSubscribe {
 		return EventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).
-			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or [{"event":"*"}] for everything`, maxSubscribe).
+			Expecting(`events with 1 to %d of {"event": …, "group": …}; with set also [] for nothing or `+
+				`[{"event":"*"}] for everything`, maxSubscribe).
 			With(schemas.Violation{Path: "/events", Msg: "is missing, empty or too long"}).
 			Try("%s to see the types there are", schemas.Do("events_subscribe", "action", "list"))
 	}

@@ -16,7 +16,8 @@ const (
 		JOIN returns b ON b.id = r.return_id
 		WHERE r.words = ?1 AND r.state <> 'approved' AND b.agent = ?2`
 
-	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result, r.person,
+	rowColumns = `r.id, r.return_id, r.item, r.target, r.hash, r.state, r.decided_by, r.decided_at, r.reason, r.result,
+		r.person,
 		b.agent, b.group_id, b.divergence, b.sessions, b.at`
 	// selectWaiting lists what waits in the groups of ?1, in order of arrival, after ?2.
 	selectWaiting = `SELECT ` + rowColumns +
@@ -39,7 +40,8 @@ const (
 		ORDER BY id`
 	closeReturn = `UPDATE returns SET closed_at = ? WHERE id = ?`
 
-	proposalColumns = `p.id, p.author, p.item, p.staging, p.target, p.supersedes, p.person, p.added, p.state, p.decided_by, p.result, p.at`
+	proposalColumns = `p.id, p.author, p.item, p.staging, p.target, p.supersedes, p.person, p.added, p.state,
+		p.decided_by, p.result, p.at`
 	insertProposal  = `INSERT INTO proposals(id, author, item, staging, target, supersedes, words, person, added,
 		state, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`

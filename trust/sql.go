@@ -1,7 +1,8 @@
 package trust
 
 const (
-	entryColumns = `seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha, beta, at`
+	entryColumns = `seq, observer, agent, source, verdict, item, version, content_hash, assessor, witness, basis, alpha,
+		beta, at`
 
 	insertEntry = `INSERT INTO assessments(seq, observer, agent, source, verdict, item, version, content_hash,
 		assessor, witness, basis, alpha, beta, at)
@@ -64,7 +65,8 @@ const (
 	selectCounted = `SELECT observer, agent, seq, moves_tier, own FROM assessments_counted
 		ORDER BY observer, agent, seq`
 
-	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end, updated_at,
+	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end,
+		updated_at,
 		tier_alpha, tier_beta, tier_steps, tier, by_person, own_alpha, own_beta`
 	selectScore  = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? AND observer = ?`
 	selectScores = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? ORDER BY observer`
@@ -75,7 +77,8 @@ const (
 			observations = excluded.observations, rights = excluded.rights, confirmed = excluded.confirmed,
 			window_start = excluded.window_start, window_end = excluded.window_end, updated_at = excluded.updated_at,
 			tier_alpha = excluded.tier_alpha, tier_beta = excluded.tier_beta, tier_steps = excluded.tier_steps,
-			tier = excluded.tier, by_person = excluded.by_person, own_alpha = excluded.own_alpha, own_beta = excluded.own_beta`
+			tier = excluded.tier, by_person = excluded.by_person, own_alpha = excluded.own_alpha,
+			own_beta = excluded.own_beta`
 )
 
 const (

@@ -2,7 +2,8 @@ package work
 
 const (
 	// headColumns are those before the long ones.
-	headColumns = `work_items.n, work_items.id, work_items.task_id, work_items.group_id, work_items.submitter, work_items.lane,
+	headColumns = `work_items.n, work_items.id, work_items.task_id, work_items.group_id, work_items.submitter,
+		work_items.lane,
 		work_items.stage, work_items.priority, work_items.place, work_items.state, work_items.depends,
 		work_items.blockers, work_items.not_before, work_items.deadline, work_items.holder, work_items.fence,
 		work_items.attempt, work_items.lease, work_items.claimed_at, work_items.lease_until, work_items.expiries,
@@ -59,7 +60,8 @@ const (
 	selectSwarmGroups = `SELECT id FROM groups WHERE id = ?1 OR swarm_id = ?1 AND swarm_id <> '' ORDER BY id`
 	insertLease       = `INSERT INTO work_leases(item, fence, holder, claimed_at) VALUES (?, ?, ?, ?)`
 	selectHeld        = `SELECT ` + headColumns +
-		`, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ? AND work_items.state = 'leased' LIMIT 1`
+		`, work_items.note, work_items.intent, work_items.brief FROM work_items WHERE work_items.holder = ?
+			AND work_items.state = 'leased' LIMIT 1`
 	// selectStanding are the newest ?2 items of the group ?1 that are done or may yet be;
 	// seats are their tasks' own.
 	selectStanding = `SELECT n, state = 'done' FROM work_items WHERE group_id = ?1 AND group_id <> '' AND seat = 0
@@ -115,20 +117,25 @@ const (
 	// selectHeldBelow lists the leases of ?1 and all below it.
 	selectHeldBelow = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id)
-		SELECT ` + headColumns + ` FROM down CROSS JOIN work_items ON work_items.holder = down.id AND work_items.state = 'leased'`
+		SELECT ` + headColumns + `
+		FROM down CROSS JOIN work_items ON work_items.holder = down.id AND work_items.state = 'leased'`
 
 	// within tells whether ?1 submitted an item or stands above who did, holds or held it,
 	// or reads the group it is in (?2).
-	within = `(work_items.holder = ?1 OR work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
-		WITH RECURSIVE up(id) AS (SELECT work_items.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+	within = `(work_items.holder = ?1
+		OR work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
+		WITH RECURSIVE up(id) AS (SELECT work_items.submitter
+			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
 	// manages tells whether ?1 submitted an item or stands above who did, or may run the
 	// group it is in (?2).
 	manages = `(work_items.group_id <> '' AND work_items.group_id IN (SELECT value FROM json_each(?2)) OR ?1 IN (
-		WITH RECURSIVE up(id) AS (SELECT work_items.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+		WITH RECURSIVE up(id) AS (SELECT work_items.submitter
+			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
 	viewColumns = headColumns + `, work_items.note, work_items.intent, l.role, coalesce(h.name, ''),
-		coalesce((SELECT e.name || CASE WHEN e.status IN ('registered', 'active', 'suspended') THEN '' ELSE ' (ended)' END FROM entities e WHERE e.id = l.assigned_to), '')`
+		coalesce((SELECT e.name || CASE WHEN e.status IN ('registered', 'active', 'suspended') THEN ''
+			ELSE ' (ended)' END FROM entities e WHERE e.id = l.assigned_to), '')`
 	viewTables = ` FROM work_items JOIN work_lanes l ON l.n = work_items.lane LEFT
 		JOIN entities h ON h.id = work_items.holder `
 	selectView = `SELECT ` + viewColumns + `, work_items.brief, work_items.result, work_items.evidence` + viewTables +

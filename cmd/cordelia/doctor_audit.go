@@ -57,7 +57,8 @@ func lastDeep(home node.Home) string {
 const staleCheckpoint = 24 * time.Hour
 
 // elsewhere is the fix where checkpoints prove nothing to who doubts the machine.
-const elsewhere = `name a folder on another disk, such as a mounted share, in config.json: {"checkpoint_dirs":["/mnt/share"]}; then: cordelia audit checkpoint`
+const elsewhere = `name a folder on another disk, such as a mounted share, in config.json: ` +
+	`{"checkpoint_dirs":["/mnt/share"]}; then: cordelia audit checkpoint`
 
 // checkpoints reports whether the record is covered, and whether what covers it is
 // anywhere else than beside the database.

@@ -95,10 +95,11 @@ func memoryHelp() map[string]string {
 		"memory_delete_warm mode":        "what to do; purge cannot be undone",
 		"memory_group role":              "what the member may do: own, manage, write or only read",
 		"memory_group description":       "what the group is for, in a sentence",
-		"memory_group culture":           `how it works together: {"broadcast_eagerness", "notification_policy", "departure_policy", "ttl_default"}`,
-		"memory_group emcon":             "nothing is written to the group while this is on",
-		"memory_session focus":           "what the session is about",
-		"memory_session open_threads":    "something left open",
+		"memory_group culture": `how it works together: {"broadcast_eagerness", "notification_policy", ` +
+			`"departure_policy", "ttl_default"}`,
+		"memory_group emcon":          "nothing is written to the group while this is on",
+		"memory_session focus":        "what the session is about",
+		"memory_session open_threads": "something left open",
 	}
 }
 
@@ -133,11 +134,12 @@ func swarmHelp() map[string]string {
 		"swarm_create coordinator_slot":     "the slot of the agent that coordinates",
 		"swarm_create coordinator_agent_id": "an agent there is already, yours, that coordinates",
 		"swarm_create agents":               `who: [{"slot", "count", "agent_type", "capabilities", "work"}]`,
-		"swarm_create culture":              `how they work together: {"broadcast_eagerness", "notification_policy", "departure_policy", "ttl_default"}`,
-		"swarm_create dry_run":              "only show what would be made, and what refused",
-		"swarm_status detail":               "with ids",
-		"swarm_disband synthesis_item":      "end it only if this item derives from every finding",
-		"swarm_disband share":               "the id of a finding to copy into --share-with first",
-		"swarm_disband share_with":          "the group that gets what is shared",
+		"swarm_create culture": `how they work together: {"broadcast_eagerness", "notification_policy", ` +
+			`"departure_policy", "ttl_default"}`,
+		"swarm_create dry_run":         "only show what would be made, and what refused",
+		"swarm_status detail":          "with ids",
+		"swarm_disband synthesis_item": "end it only if this item derives from every finding",
+		"swarm_disband share":          "the id of a finding to copy into --share-with first",
+		"swarm_disband share_with":     "the group that gets what is shared",
 	}
 }

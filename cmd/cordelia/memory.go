@@ -35,7 +35,8 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 - for stdin:
   entity    {"type": "person|org|project|concept", "name", "aliases", "tags", "summary", "details", "refs"}
   session   {"date", "focus", "highlights", "decisions", "entities_mentioned"}
-  learning  {"type": "pattern|insight|principle|procedure|constraint|template", "content", "tools", "context", "tags", "prediction"}`,
+  learning  {"type": "pattern|insight|principle|procedure|constraint|template", "content",
+             "tools", "context", "tags", "prediction"}`,
 			example: `cordelia memory write "Retries need jitter" --group team
   cordelia memory write --type entity '{"type":"project","name":"parser","summary":"…"}'`,
 			prose: insight, show: shown(showWritten),

@@ -18,7 +18,8 @@ func sayNamesakes(ctx context.Context, w *acting, answer any) {
 	if err != nil {
 		return
 	}
-	others := slices.DeleteFunc(w.called(ctx, made.Name), func(g ops.AgentRow) bool { return g.AgentID == made.AgentID })
+	others := slices.DeleteFunc(w.called(ctx, made.Name),
+		func(g ops.AgentRow) bool { return g.AgentID == made.AgentID })
 	means, err := w.meant(ctx, made.Name)
 	if means != "" && means != made.AgentID && !slices.ContainsFunc(others,
 		func(g ops.AgentRow) bool { return g.AgentID == means }) {

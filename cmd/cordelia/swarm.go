@@ -41,7 +41,9 @@ func (a *app) swarmCommand() *cobra.Command {
 		command{
 			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller",
 			takes: []string{"add_to"}, hide: rest,
-			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 --agents '[{"slot": "researcher", "count": 2}]'`, show: shown(showSwarmMade),
+			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 \
+    --agents '[{"slot": "researcher", "count": 2}]'`,
+			show: shown(showSwarmMade),
 		}.command(a),
 		command{
 			op: "swarm_disband", use: "disband SWARM",

@@ -200,7 +200,8 @@ func (v taskBoard) measured() []controller.RoundView {
 		r = v.result
 	}
 	if r != nil {
-		list = append(list[:len(list):len(list)], controller.RoundView{Round: r.Rounds, Loss: r.Loss, Directive: "passed"})
+		list = append(list[:len(list):len(list)],
+			controller.RoundView{Round: r.Rounds, Loss: r.Loss, Directive: "passed"})
 	}
 	return list
 }

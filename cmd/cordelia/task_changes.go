@@ -49,7 +49,8 @@ func (v *taskBoard) changes(before *taskBoard) (list []string) {
 func (v *taskBoard) changedParts(before *taskBoard) (list []string) {
 	for _, s := range v.SubTasks {
 		was := controller.SubTaskView{}
-		if at := slices.IndexFunc(before.SubTasks, func(o controller.SubTaskView) bool { return o.SubTaskID == s.SubTaskID }); at >= 0 {
+		same := func(o controller.SubTaskView) bool { return o.SubTaskID == s.SubTaskID }
+		if at := slices.IndexFunc(before.SubTasks, same); at >= 0 {
 			was = before.SubTasks[at]
 		}
 		if s.State != was.State || s.Attempt != was.Attempt {

@@ -278,7 +278,8 @@ func (v *SeatView) stand(g access.Grant, s seat) error {
 		v.Waits = schemas.Hintf("for a person, who looks at the answer first: %s", schemas.Tool("review_list"))
 	case schemas.WorkBlocked:
 		v.Waits = schemas.Hintf("for a person: it was given back or ran out too often; %s, or %s",
-			schemas.Tool("task_submit", "retry", schemas.ShortID(s.id)), schemas.Tool("task_cancel", "work_id", schemas.ShortID(s.id)))
+			schemas.Tool("task_submit", "retry", schemas.ShortID(s.id)),
+			schemas.Tool("task_cancel", "work_id", schemas.ShortID(s.id)))
 	case schemas.WorkReady:
 		any, err := work.AnyTaker(g, s.item)
 		if err != nil {

@@ -1,8 +1,9 @@
 package controller
 
 const (
-	taskColumns = `t.n, t.id, t.submitter, t.group_id, t.state, t.round, t.replans, t.clarifications, t.held, t.deadline, t.decide_by, t.created_at,
-		t.updated_at, t.accepted_at, t.finished_at, t.request, t.spec, t.questions, t.tools, t.settings, t.trail, t.result`
+	taskColumns = `t.n, t.id, t.submitter, t.group_id, t.state, t.round, t.replans, t.clarifications, t.held,
+		t.deadline, t.decide_by, t.created_at, t.updated_at, t.accepted_at, t.finished_at, t.request, t.spec,
+		t.questions, t.tools, t.settings, t.trail, t.result`
 	insertTask = `INSERT INTO tasks(id, submitter, group_id, state, held, deadline, created_at, updated_at, request,
 		tools, settings)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
@@ -12,9 +13,11 @@ const (
 			finished_at = ?, spec = ?, questions = ?, trail = ?, result = ? WHERE n = ?`
 	// above tells whether ?1 submitted a task or stands above who did, or is of one of
 	// the groups ?2 and, if its members see their own part alone, runs it.
-	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2)) AND (coalesce(json_extract(t.settings, '$.Apart'), 0) = 0
-			OR t.group_id IN (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin'))) OR ?1 IN (
-		WITH RECURSIVE up(id) AS (SELECT t.submitter UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
+	above = `(t.group_id <> '' AND t.group_id IN (SELECT value FROM json_each(?2))
+		AND (coalesce(json_extract(t.settings, '$.Apart'), 0) = 0
+			OR t.group_id IN (SELECT m.group_id FROM members m WHERE m.entity_id = ?1 AND m.role IN ('owner', 'admin')))
+		OR ?1 IN (WITH RECURSIVE up(id) AS (SELECT t.submitter
+			UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id WHERE e.parent_id IS NOT NULL)
 		SELECT id FROM up))`
 	selectTaskOf = `SELECT ` + taskColumns + ` FROM tasks t WHERE t.id = ?3 AND ` + above
 	// selectOverdue leaves alone what is done and waits for a person.
@@ -53,7 +56,8 @@ const (
 
 	insertSeat = `INSERT INTO task_seats(item, task, round, subtask, role, attempt, facts)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`
-	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, s.check_by, w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
+	seatColumns = `s.item, s.task, s.round, s.subtask, s.role, s.attempt, s.answers, s.refused, s.facts, s.check_by,
+		w.id, w.seat, w.state, w.holder, w.fence, w.outcome,
 		w.claimed_at, w.lease_until, coalesce((SELECT id FROM subtasks WHERE n = s.subtask), '')`
 	seatTables   = ` FROM task_seats s JOIN work_items w ON w.n = s.item `
 	selectSeat   = `SELECT ` + seatColumns + `, w.note, w.result, w.evidence` + seatTables + `WHERE s.item = ?`

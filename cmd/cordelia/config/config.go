@@ -151,7 +151,8 @@ func Unusable(home node.Home, err error) error {
 		return err
 	}
 	refusal := schemas.Invalidf("%s cannot be used: %s", File(home), schemas.MessageOf(err)).
-		Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,"failed_per_minute":20}`).
+		Expecting(`for example {"presence":"30m","grace":"168h","cooldown":"5m","refused_per_minute":60,` +
+			`"failed_per_minute":20}`).
 		Try("mend it, or move it away to use the defaults")
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
 		refusal.Expected = e.Expected
