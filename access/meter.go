@@ -22,11 +22,16 @@ const denialsKept = 7 * 24 * 60
 type meter struct {
 	auth *Authorizer
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	counts
+	paces map[schemas.EntityID]pace // these stay over a flush
+}
+
+// counts are what was counted since the last flush.
+type counts struct {
 	seen    map[schemas.EntityID]int64
 	calls   map[schemas.EntityID]tally
 	denials map[denialKey]int
-	paces   map[schemas.EntityID]pace // these stay over a flush
 }
 
 type tally struct{ refused, failed int }
@@ -37,13 +42,36 @@ type denialKey struct {
 }
 
 func newMeter(a *Authorizer) *meter {
-	m := &meter{auth: a, paces: map[schemas.EntityID]pace{}}
-	m.reset()
-	return m
+	return &meter{auth: a, paces: map[schemas.EntityID]pace{}, counts: newCounts()}
 }
 
-func (m *meter) reset() {
-	m.seen, m.calls, m.denials = map[schemas.EntityID]int64{}, map[schemas.EntityID]tally{}, map[denialKey]int{}
+func newCounts() counts {
+	return counts{map[schemas.EntityID]int64{}, map[schemas.EntityID]tally{}, map[denialKey]int{}}
+}
+
+// take gives what was counted, and counts anew.
+func (m *meter) take() counts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	taken := m.counts
+	m.counts = newCounts()
+	return taken
+}
+
+// add counts what could not be flushed once more.
+func (m *meter) add(c counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, at := range c.seen {
+		m.seen[id] = max(m.seen[id], at)
+	}
+	for id, t := range c.calls {
+		now := m.calls[id]
+		m.calls[id] = tally{now.refused + t.refused, now.failed + t.failed}
+	}
+	for k, n := range c.denials {
+		m.denials[k] += n
+	}
 }
 
 // note counts one finished call. What is hidden and what is absent count alike:
@@ -131,77 +159,27 @@ func (a *Authorizer) Run(ctx context.Context) {
 // Flush writes the counts and suspends the agents that went over a limit. A failure is
 // logged and the counts are kept for the next time.
 func (a *Authorizer) Flush(ctx context.Context) {
-	m := a.meter
-	m.mu.Lock()
-	seen, calls, denials := m.seen, m.calls, m.denials
-	m.reset()
-	m.mu.Unlock()
-	if len(seen)+len(calls)+len(denials) == 0 {
+	c := a.meter.take()
+	if len(c.seen)+len(c.calls)+len(c.denials) == 0 {
 		return
 	}
-	over, sums := map[schemas.EntityID]schemas.Trigger{}, map[schemas.EntityID]tally{}
-	err := a.store.Write(ctx, func(tx *store.Tx) error {
-		clear(over)
-		clear(sums)
-		minute := tx.Micros() / 60_000_000
-		for id, at := range seen {
-			if _, err := tx.Exec(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
-				return err
-			}
+	var over map[schemas.EntityID]schemas.Trigger
+	var sums map[schemas.EntityID]tally
+	if err := a.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := a.writeSeen(tx, c.seen); err != nil {
+			return err
 		}
-		if a.cfg.Seen != nil {
-			if err := a.cfg.Seen(tx, seen); err != nil {
-				return err
-			}
+		if err := writeDenials(tx, c.denials); err != nil {
+			return err
 		}
-		for k, n := range denials {
-			if _, err := tx.Exec(addDenial, k.entity, minute, k.tool, k.reason, n); err != nil {
-				return err
-			}
-		}
-		if len(denials) > 0 { // a flood of refusals must not fill the disk
-			if _, err := tx.Exec(dropDenials, minute-denialsKept); err != nil {
-				return err
-			}
-		}
-		for id, t := range calls {
-			if _, err := tx.Exec(addCounts, id, minute, t.refused, t.failed); err != nil {
-				return err
-			}
-			var sum tally
-			var own bool
-			if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed, &own); err != nil {
-				return err
-			}
-			if sums[id] = sum; own {
-				continue // slowed, never suspended
-			}
-			if sum.refused >= a.cfg.RefusedPerMinute {
-				over[id] = schemas.RateLimit
-			} else if sum.failed >= a.cfg.FailedPerMinute {
-				over[id] = schemas.ErrorLimit
-			}
-		}
-		_, err := tx.Exec(dropCounts, minute-60, minute)
+		over, sums, err = a.writeCalls(tx, c.calls)
 		return err
-	})
-	if err != nil {
+	}); err != nil {
 		slog.Warn("flush of call counts", "err", err)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		for id, at := range seen {
-			m.seen[id] = max(m.seen[id], at)
-		}
-		for id, t := range calls {
-			now := m.calls[id]
-			m.calls[id] = tally{now.refused + t.refused, now.failed + t.failed}
-		}
-		for k, n := range denials {
-			m.denials[k] += n
-		}
+		a.meter.add(c)
 		return
 	}
-	m.notePace(sums, a.store.Clock().Now())
+	a.meter.notePace(sums, a.store.Clock().Now())
 	if a.cfg.Lifecycle == nil {
 		return
 	}
@@ -210,4 +188,61 @@ func (a *Authorizer) Flush(ctx context.Context) {
 			slog.Warn("suspend after too many refused or failed calls", "agent", id, "err", err)
 		}
 	}
+}
+
+func (a *Authorizer) writeSeen(tx *store.Tx, seen map[schemas.EntityID]int64) error {
+	for id, at := range seen {
+		if _, err := tx.Exec(touchSeen, min(at, tx.Micros()), tx.Micros(), id); err != nil {
+			return err
+		}
+	}
+	if a.cfg.Seen == nil {
+		return nil
+	}
+	return a.cfg.Seen(tx, seen)
+}
+
+// minuteOf is the minute that calls of a transaction's time are counted in.
+func minuteOf(tx *store.Tx) int64 { return tx.Micros() / 60_000_000 }
+
+func writeDenials(tx *store.Tx, denials map[denialKey]int) error {
+	if len(denials) == 0 {
+		return nil
+	}
+	for k, n := range denials {
+		if _, err := tx.Exec(addDenial, k.entity, minuteOf(tx), k.tool, k.reason, n); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(dropDenials, minuteOf(tx)-denialsKept) // a flood of refusals must not fill the disk
+	return err
+}
+
+// writeCalls adds up refused and failed calls of the last minute and gives the sums, and
+// the agents that went over a limit with what happens to each.
+func (a *Authorizer) writeCalls(tx *store.Tx, calls map[schemas.EntityID]tally) (
+	over map[schemas.EntityID]schemas.Trigger, sums map[schemas.EntityID]tally, err error,
+) {
+	over, sums = map[schemas.EntityID]schemas.Trigger{}, map[schemas.EntityID]tally{}
+	minute := minuteOf(tx)
+	for id, t := range calls {
+		if _, err := tx.Exec(addCounts, id, minute, t.refused, t.failed); err != nil {
+			return nil, nil, err
+		}
+		var sum tally
+		var own bool
+		if err := tx.QueryRow(recentCounts, id, minute).Scan(&sum.refused, &sum.failed, &own); err != nil {
+			return nil, nil, err
+		}
+		sums[id] = sum
+		switch {
+		case own: // slowed, never suspended
+		case sum.refused >= a.cfg.RefusedPerMinute:
+			over[id] = schemas.RateLimit
+		case sum.failed >= a.cfg.FailedPerMinute:
+			over[id] = schemas.ErrorLimit
+		}
+	}
+	_, err = tx.Exec(dropCounts, minute-60, minute)
+	return over, sums, err
 }

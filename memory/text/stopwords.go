@@ -39,105 +39,25 @@ func Negates(w string) bool {
 	return false
 }
 
-// regular gives the base of an irregular English form, w itself otherwise.
+// irregular is the base of each irregular English form.
+var irregular = map[string]string{
+	"went": "go", "gone": "go", "goes": "go", "bought": "buy", "brought": "bring", "thought": "think",
+	"taught": "teach", "caught": "catch", "made": "make", "took": "take", "taken": "take", "gave": "give",
+	"given": "give", "saw": "see", "seen": "see", "knew": "know", "known": "know", "found": "find", "told": "tell",
+	"kept": "keep", "left": "leave", "felt": "feel", "met": "meet", "ran": "run", "wrote": "write",
+	"written": "write", "spoke": "speak", "spoken": "speak", "chose": "choose", "chosen": "choose",
+	"broke": "break", "broken": "break", "built": "build", "sent": "send", "spent": "spend", "lost": "lose",
+	"won": "win", "began": "begin", "begun": "begin", "came": "come", "became": "become", "grew": "grow",
+	"grown": "grow", "flew": "fly", "flown": "fly", "drove": "drive", "driven": "drive", "held": "hold",
+	"paid": "pay", "sold": "sell", "read": "read", "reads": "read", "children": "child", "people": "person",
+	"men": "man", "women": "woman", "mice": "mouse", "feet": "foot", "teeth": "tooth", "better": "good",
+	"best": "good", "worse": "bad", "worst": "bad", "indices": "index", "matrices": "matrix",
+}
+
+// regular is the base of an irregular word; any other stays as it is.
 func regular(w string) string {
-	switch w {
-	case "went", "gone", "goes":
-		return "go"
-	case "bought":
-		return "buy"
-	case "brought":
-		return "bring"
-	case "thought":
-		return "think"
-	case "taught":
-		return "teach"
-	case "caught":
-		return "catch"
-	case "made":
-		return "make"
-	case "took", "taken":
-		return "take"
-	case "gave", "given":
-		return "give"
-	case "saw", "seen":
-		return "see"
-	case "knew", "known":
-		return "know"
-	case "found":
-		return "find"
-	case "told":
-		return "tell"
-	case "kept":
-		return "keep"
-	case "left":
-		return "leave"
-	case "felt":
-		return "feel"
-	case "met":
-		return "meet"
-	case "ran":
-		return "run"
-	case "wrote", "written":
-		return "write"
-	case "spoke", "spoken":
-		return "speak"
-	case "chose", "chosen":
-		return "choose"
-	case "broke", "broken":
-		return "break"
-	case "built":
-		return "build"
-	case "sent":
-		return "send"
-	case "spent":
-		return "spend"
-	case "lost":
-		return "lose"
-	case "won":
-		return "win"
-	case "began", "begun":
-		return "begin"
-	case "came":
-		return "come"
-	case "became":
-		return "become"
-	case "grew", "grown":
-		return "grow"
-	case "flew", "flown":
-		return "fly"
-	case "drove", "driven":
-		return "drive"
-	case "held":
-		return "hold"
-	case "paid":
-		return "pay"
-	case "sold":
-		return "sell"
-	case "read", "reads":
-		return "read"
-	case "children":
-		return "child"
-	case "people":
-		return "person"
-	case "men":
-		return "man"
-	case "women":
-		return "woman"
-	case "mice":
-		return "mouse"
-	case "feet":
-		return "foot"
-	case "teeth":
-		return "tooth"
-	case "better", "best":
-		return "good"
-	case "worse", "worst":
-		return "bad"
-	case "indices":
-		return "index"
-	case "matrices":
-		return "matrix"
+	if base, ok := irregular[w]; ok {
+		return base
 	}
 	return w
 }
