@@ -41,7 +41,7 @@ const (
 		visible
 	selectOwn = `SELECT ` + itemColumns + ` FROM items i WHERE i.id = ?`
 	// selectWords gives what verdicts on items are about.
-	wordsOfItem     = `i.id, CASE WHEN i.origin <> '' THEN i.origin ELSE i.id END, i.content_hash, i.visibility,
+	wordsOfItem = `i.id, CASE WHEN i.origin <> '' THEN i.origin ELSE i.id END, i.content_hash, i.visibility,
 		i.owner, i.group_id`
 	selectWords     = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.n = j.value`
 	selectWordsByID = `SELECT ` + wordsOfItem + ` FROM json_each(?) j CROSS JOIN items i ON i.id = j.value`

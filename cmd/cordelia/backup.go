@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -156,36 +155,4 @@ func bytesOf(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-}
-
-// progress tells a person at a terminal that something takes longer than a
-// second, until the returned function is called.
-func (a *app) progress(what string) (done func()) {
-	if columns(a.errOut) == 0 || a.asJSON {
-		return func() {}
-	}
-	stop, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		start := time.Now()
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		shown := false
-		for {
-			select {
-			case <-tick.C:
-				fmt.Fprintf(a.errOut, "\r%s … %d s", what, int(time.Since(start).Seconds()))
-				shown = true
-			case <-stop:
-				if shown {
-					fmt.Fprint(a.errOut, "\r\x1b[K")
-				}
-				return
-			}
-		}
-	}()
-	return func() {
-		close(stop)
-		<-ended
-	}
 }

@@ -118,3 +118,11 @@ func (t command) givenAs(name string) string {
 	}
 	return name
 }
+
+// hintOf is what an error says to do next, "" if it says nothing.
+func (a *app) hintOf(err error) string {
+	if e, ok := errors.AsType[*schemas.Error](err); ok {
+		return a.hint(e.Hint)
+	}
+	return ""
+}

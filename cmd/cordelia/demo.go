@@ -7,11 +7,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -210,21 +208,6 @@ func (a *app) program() string {
 		return "cordelia"
 	}
 	return quoted(self)
-}
-
-// quoted is a path as one word of a command line.
-func quoted(path string) string {
-	special := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
-			!strings.ContainsRune("/._-+:@"+string(filepath.Separator), r)
-	}
-	switch {
-	case !strings.ContainsFunc(path, special):
-		return path
-	case runtime.GOOS == "windows":
-		return `"` + path + `"`
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // tryNext lists commands that work for this user now.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -66,14 +65,7 @@ func (x *examination) report(check string, v verdict, fix, format string, args .
 
 // refused reports an error that already says what is so and what to do.
 func (x *examination) refused(check string, err error) {
-	x.report(check, problem, hintOf(err), "%s", schemas.MessageOf(err))
-}
-
-func hintOf(err error) string {
-	if e, ok := errors.AsType[*schemas.Error](err); ok {
-		return e.Hint.String()
-	}
-	return ""
+	x.report(check, problem, x.app.hintOf(err), "%s", schemas.MessageOf(err))
 }
 
 func (x *examination) count(v verdict) (n int) {

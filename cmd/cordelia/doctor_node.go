@@ -144,7 +144,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	if !exists(path) {
 		fix := "cordelia setup; if you have a backup: cordelia restore FILE"
 		if !home.Fresh() {
-			fix = hintOf(gone(home))
+			fix = x.app.hintOf(gone(home))
 		}
 		x.report("database", problem, fix, "%s does not exist", path)
 		x.report("audit record", skipped, "", "no database")
@@ -158,7 +158,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	}
 	found, err := node.Inspect(ctx, home, files, here)
 	if err != nil {
-		fix := hintOf(err)
+		fix := x.app.hintOf(err)
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
 			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
 		}
@@ -206,7 +206,7 @@ func (x *examination) lost(home node.Home, err error) {
 	for i := range x.findings {
 		f := &x.findings[i]
 		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !exists(home.DefaultAgentKey()) {
-			f.Fix = hintOf(err)
+			f.Fix = x.app.hintOf(err)
 		}
 	}
 }

@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
+	"path/filepath"
 
+	"cordelia/cmd/cordelia/config"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/node"
 	"cordelia/ops"
@@ -76,4 +80,60 @@ func (a *app) openUsed(ctx context.Context) (*ops.Service, error) {
 func (a *app) noHome() error {
 	return schemas.NotFoundf("%s is no home of cordelia yet", a.home).
 		Try("run: cordelia setup; or name another folder with --home")
+}
+
+// openNode opens the node in the home folder.
+func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
+	d, err := node.ParseDurability(a.durability)
+	if err != nil {
+		return nil, err
+	}
+	home, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	c := node.Config{Home: home, Durability: d}
+	if !c.Home.Fresh() && !exists(c.Home.Database()) {
+		return nil, gone(home)
+	}
+	if err := config.Configure(&c); err != nil {
+		return nil, err
+	}
+	adjust(&c)
+	if a.tune != nil {
+		a.tune(&c)
+	}
+	return ops.Open(ctx, c)
+}
+
+// workingFolder is where a process works: the folder given, else the one it was
+// started in. One that is gone by now is none.
+func workingFolder(given string) (string, error) {
+	if given != "" {
+		return node.Folder(given)
+	}
+	dir, err := node.Folder(".")
+	if err != nil {
+		slog.Warn("this process has no folder: nothing it writes goes by one", "err", err)
+		return "", nil
+	}
+	return dir, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// absoluteHome is the home folder of this run, wherever it was started.
+func (a *app) absoluteHome() (node.Home, error) {
+	home, err := a.place()
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.Abs(string(home))
+	if err != nil {
+		return "", fmt.Errorf("home folder: %w", err)
+	}
+	return node.Home(dir), nil
 }

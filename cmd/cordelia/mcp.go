@@ -14,38 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cordelia/cmd/cordelia/config"
 	"cordelia/hooks"
 	"cordelia/mcp"
-	"cordelia/node"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
-
-// openNode opens the node in the home folder.
-func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
-	d, err := node.ParseDurability(a.durability)
-	if err != nil {
-		return nil, err
-	}
-	home, err := a.place()
-	if err != nil {
-		return nil, err
-	}
-	c := node.Config{Home: home, Durability: d}
-	if !c.Home.Fresh() && !exists(c.Home.Database()) {
-		return nil, gone(home)
-	}
-	if err := config.Configure(&c); err != nil {
-		return nil, err
-	}
-	adjust(&c)
-	if a.tune != nil {
-		a.tune(&c)
-	}
-	return ops.Open(ctx, c)
-}
 
 // mcpFlags are the flags of mcp.
 type mcpFlags struct {
@@ -157,20 +131,6 @@ func (w *firstWrite) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// workingFolder is where a process works: the folder given, else the one it was
-// started in. One that is gone by now is none.
-func workingFolder(given string) (string, error) {
-	if given != "" {
-		return node.Folder(given)
-	}
-	dir, err := node.Folder(".")
-	if err != nil {
-		slog.Warn("this process has no folder: nothing it writes goes by one", "err", err)
-		return "", nil
-	}
-	return dir, nil
-}
-
 // clientSession names the client's session for provenance: the client's own
 // name for it where it gives one, else this process.
 func clientSession() string {
@@ -196,12 +156,4 @@ func parseToolsets(list string) ([]ops.Toolset, error) {
 		out = append(out, ops.Toolset(name))
 	}
 	return out, nil
-}
-
-func names[S ~string](list []S) string {
-	s := make([]string, len(list))
-	for i, v := range list {
-		s[i] = string(v)
-	}
-	return strings.Join(s, ", ")
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/ops"
@@ -132,3 +135,26 @@ func (a *app) printLine(v any) error {
 
 // sortedKeys lists the names in m in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func names[S ~string](list []S) string {
+	s := make([]string, len(list))
+	for i, v := range list {
+		s[i] = string(v)
+	}
+	return strings.Join(s, ", ")
+}
+
+// quoted is a path as one word of a command line.
+func quoted(path string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune("/._-+:@"+string(filepath.Separator), r)
+	}
+	switch {
+	case !strings.ContainsFunc(path, special):
+		return path
+	case runtime.GOOS == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

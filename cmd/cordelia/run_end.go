@@ -42,7 +42,7 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 	if r.f.apply && e.View.State == schemas.TaskAccepted {
 		how, err := r.repo.Apply(ctx, e.View.TaskID)
 		if end.Applied = how; err != nil {
-			end.Refused, code = withHint(err), exit(exitBusy)
+			end.Refused, code = r.withHint(err), exit(exitBusy)
 		}
 	}
 	end.Next = nextSteps(e, end.Applied)
@@ -68,9 +68,9 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 }
 
 // withHint is what an error says, and what to do.
-func withHint(err error) string {
+func (r *taskRun) withHint(err error) string {
 	text := schemas.MessageOf(err)
-	if hint := hintOf(err); hint != "" {
+	if hint := r.hintOf(err); hint != "" {
 		text += "; " + hint
 	}
 	return text

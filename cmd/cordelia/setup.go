@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/internal/clientsettings"
-	"cordelia/node"
 	"cordelia/schemas"
 )
 
@@ -223,17 +222,4 @@ func machine() (clientsettings.Machine, error) {
 		return clientsettings.Machine{}, schemas.Invalidf("your home folder is not known").Try("set HOME").Because(err)
 	}
 	return clientsettings.Machine{Home: dir, Getenv: os.Getenv}, nil
-}
-
-// absoluteHome is the home folder of this run, wherever it was started.
-func (a *app) absoluteHome() (node.Home, error) {
-	home, err := a.place()
-	if err != nil {
-		return "", err
-	}
-	dir, err := filepath.Abs(string(home))
-	if err != nil {
-		return "", fmt.Errorf("home folder: %w", err)
-	}
-	return node.Home(dir), nil
 }

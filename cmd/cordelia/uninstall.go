@@ -384,8 +384,3 @@ func (u *undoing) removeHome() error {
 	}
 	return nil
 }
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
