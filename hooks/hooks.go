@@ -65,7 +65,7 @@ type Context struct {
 	Text  string `json:"additionalContext"`
 }
 
-// Bounds of what a hook adds to a conversation nobody asked it to lengthen, in bytes,
+// Bounds of what a hook adds to a conversation without being asked, in bytes,
 // at four a token.
 const (
 	startBytes  = 2000 // 500 tokens

@@ -72,7 +72,7 @@ func (n *Node) Token(ctx context.Context, c schemas.AuthChallenge, signature []b
 
 // OwnToken makes a token for the agent whose key this process holds.
 func (n *Node) OwnToken(ctx context.Context, f keys.File) (agents.Issued, error) {
-	// Whoever holds the key may be told what a stranger may not.
+	// The holder of the key may learn what a stranger may not.
 	if err := n.Look(ctx, "auth_own", func(g access.Grant) error {
 		r, err := agents.Get(g, string(f.EntityID))
 		if err == nil && r.Status != schemas.Active && r.Status != schemas.Registered {

@@ -84,7 +84,7 @@ func (n *Node) Follow(to Interest) (s *Subscription, unsubscribe func()) {
 func (s *Subscription) Woken() <-chan struct{} { return s.woken }
 
 // Streams says which streams s is interested in. If those are others than before it is woken:
-// what happened on one until now woke nobody.
+// what happened on one until now woke no waiter.
 func (s *Subscription) Streams(streams []events.Stream) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()

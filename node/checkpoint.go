@@ -16,7 +16,7 @@ import (
 // A node signs a checkpoint of its audit record when there are checkpointEntries
 // new entries, or any and the newest checkpoint is checkpointAfter old. Its
 // processes look checkpointSoon after their start, every checkpointLook, and when
-// they end, whoever wrote what is not covered: who did may have been killed. The
+// they end, also for entries of other processes: those may have been killed. The
 // first waits for the end of a process that wrote, or a minute: it covers all a setup
 // did, and looking leaves nothing behind.
 const (

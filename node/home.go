@@ -37,7 +37,7 @@ func (h Home) AgentKey(id schemas.EntityID) string {
 // Fresh reports whether the home has no user yet.
 func (h Home) Fresh() bool { return missing(h.HumanKey()) }
 
-// noPassphrase refuses: a process that serves a model has nobody to ask.
+// noPassphrase refuses: a process that serves a model has no user to ask.
 func noPassphrase() ([]byte, error) {
 	return nil, schemas.Errorf(schemas.CodeUnauthenticated,
 		"this key file needs a passphrase, and there is nobody to ask").

@@ -193,7 +193,7 @@ func (n *Node) Identify(ctx context.Context, f keys.File, session string) (acces
 			KeySeq: key.KeySeq, Purpose: schemas.PurposeSession}
 		msg := challenge.SigningBytes()
 		if err := keys.Verify(key.PublicKey, msg, f.Identity.Sign(msg)); err != nil {
-			if f.Kind == keys.Human { // sealed to nobody
+			if f.Kind == keys.Human { // sealed to no other key
 				return schemas.Errorf(schemas.CodeUnauthenticated, "the key file %s holds an old key, or a stranger's",
 					n.Home.HumanKey()).
 					Try("put a backup of that file back: nothing else can open this home").Because(err)

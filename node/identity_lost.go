@@ -27,7 +27,7 @@ func lostKey(tx *store.Tx, home Home) error {
 	switch {
 	case err != nil:
 		return err
-	case home.Fresh(): // a person's key is sealed to nobody: only a copy of the file brings it back
+	case home.Fresh(): // a person's key is sealed to no other key: only a copy of the file brings it back
 		return schemas.NotFoundf("your key file %s is missing, and the database beside it knows you by that key",
 			home.HumanKey()).
 			Try("put a backup of that file back: nothing else opens this home; or begin anew in another folder: " +

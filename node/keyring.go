@@ -171,7 +171,7 @@ type Unwrapped struct {
 }
 
 // UnwrapKey opens the sealed key of an agent with its parent's and writes the
-// agent's key file. It is allowed to whoever can open the parent's key, and
+// agent's key file. It is allowed to a caller that can open the parent's key, and
 // recorded. Errors: CodeConflict when the key is here already.
 func (n *Node) UnwrapKey(ctx context.Context, r *Keyring, id schemas.EntityID) (Unwrapped, error) {
 	record, err := n.record(ctx, id)

@@ -183,7 +183,7 @@ func (n *Node) Tasks() *controller.Controller { return n.tasks }
 // CheckRoots are the folders that machine checks may look into.
 func (n *Node) CheckRoots() []string { return n.checks.Roots }
 
-// Called notes that an operation is called: a node that nobody calls rests.
+// Called notes that an operation is called: a node that no client calls rests.
 func (n *Node) Called() { n.calls.Add(1) }
 
 // Regularly calls f each time a period has passed, until the node is closed, and logs what

@@ -144,14 +144,14 @@ func (r *RestoreReport) tell(was []standing, changes carriedChanges, later trust
 }
 
 // altered refuses a backup in which someone is of another kind, type, node or
-// family than here, or a person nobody here knows: no cordelia wrote that.
+// family than here, or a person unknown here: no cordelia wrote that.
 func altered(w standing) error {
 	return schemas.Deniedf("the backup was altered: %s is not who it is in the present database", w.Name).
 		Try("restore another backup")
 }
 
 // distrust suspends an agent with a later key in the backup than here. Its old
-// key may be known to others, and nobody here can vouch for the new one.
+// key may be known to others, and no key here can vouch for the new one.
 func (p *restorePlan) distrust(c *carriedStanding) {
 	if c.now.Status == schemas.Deactivated || c.now.Status == schemas.Removed {
 		return
@@ -199,7 +199,7 @@ func (c carriedStanding) what() []string {
 
 // carryGroups plans the memberships and what is closed: who left or was removed
 // stays out, whose role was changed keeps the present one. In a group that the
-// present does not have owners stay, or it would be nobody's.
+// present does not have owners stay, or it would have no owner.
 func (p *restorePlan) carryGroups(present, backup *store.Tx, changes carriedChanges) error {
 	now, err := members(present)
 	if err != nil {

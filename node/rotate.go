@@ -24,7 +24,7 @@ type Rotated struct {
 	File     string           `json:"file"`           // of the new key
 	Kept     string           `json:"kept,omitempty"` // of the old one
 	// Children whose sealed keys were sealed anew, and those whose keys could not
-	// be opened: their own processes go on, but nobody can unwrap their keys.
+	// be opened: their own processes go on, but no parent can unwrap their keys.
 	Rewrapped []string `json:"rewrapped"`
 	Unopened  []string `json:"unopened"`
 }

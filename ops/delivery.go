@@ -54,8 +54,8 @@ type Notice struct {
 }
 
 // Listen tells p of unread events as they come: those of its own stream, and of
-// groups whose policy is push. Notices coalesce: whoever is slow finds only the
-// latest, and holds up nobody. The channel is closed when ctx ends or the right
+// groups whose policy is push. Notices coalesce: a slow reader finds only the
+// latest, and holds up no other. The channel is closed when ctx ends or the right
 // to events_poll does, at most 250 ms after.
 func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice, error) {
 	listener, leave := s.Follow(node.Rights)

@@ -210,7 +210,7 @@ func pollEvents(ctx context.Context, c *Call, in eventsPollIn) (EventsPollOut, e
 }
 
 // acknowledge moves the caller's places. It is no event and no audit entry:
-// nobody else can tell, and repeating it changes nothing.
+// no other reader can tell, and repeating it changes nothing.
 func acknowledge(ctx context.Context, c *Call, cursor string) error {
 	_, err := Transact(ctx, c, func(g access.Grant) (struct{}, error) {
 		m, err := mailboxOf(g)

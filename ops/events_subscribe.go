@@ -68,7 +68,7 @@ func subscribe(ctx context.Context, c *Call, in eventsSubscribeIn) (EventsSubscr
 	if in.Action == "list" {
 		return listSubscriptions(ctx, c)
 	}
-	// Absent is not empty: whoever forgets events must not go deaf by it.
+	// Absent is not empty: a caller that leaves events out must not lose all of them.
 	if in.Events == nil || len(in.Events) == 0 && in.Action != string(events.SetSubscriptions) ||
 		len(in.Events) > maxSubscribe {
 		return EventsSubscribeOut{}, schemas.Invalidf("which events to %s is not said", in.Action).

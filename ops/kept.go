@@ -12,7 +12,7 @@ import (
 	"cordelia/work"
 )
 
-// Kept is a call that waits as a row: whoever made it comes back for the answer, to
+// Kept is a call that waits as a row: its caller comes back for the answer, to
 // any process of the node.
 type Kept struct {
 	ID      string
@@ -197,7 +197,7 @@ func (k *keptRow) end(g access.Grant, to KeptState, answer, refusal string) erro
 }
 
 // Kept gives a kept call of the caller's, once it has been tried again if that makes
-// sense. CodeNotFound if the caller has no such call, whoever else has.
+// sense. CodeNotFound if the caller has no such call, also if another caller has.
 func (s *Service) Kept(ctx context.Context, caller Caller, id string) (Kept, error) {
 	k, err := s.readKept(ctx, caller.Entity, id)
 	if err != nil {

@@ -27,7 +27,7 @@ func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
 }
 
 // asking is what a waiting call of the caller's asks; nothing if the caller's client
-// asks nobody.
+// asks no user.
 func (s *Service) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, err error) {
 	if !caller.Asks {
 		return a, nil

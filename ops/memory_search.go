@@ -183,7 +183,7 @@ func (c *Call) find(ctx context.Context, q *memory.Query) (found memory.Found, e
 	return found, err
 }
 
-// Recall finds what nobody asked for, by words alone, and as the caller: by says how many
+// Recall finds what a prompt may need without a search, by words alone, and as the caller: by says how many
 // lines of whom. What is second-hand is left out, so that no session is marked by it.
 func Recall(ctx context.Context, s *Service, caller Caller, text string, by rank.Inject) ([]memory.Hit, error) {
 	q, err := memory.NewQuery(memory.Search{Text: text, Limit: by.Lines, Inject: &by})

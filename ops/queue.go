@@ -81,7 +81,7 @@ func (s *Seats) Next(ctx context.Context, a run.Agent, role string, wait time.Du
 	return out.Work, err
 }
 
-// SeatOf gives the seat that an item is. It is the node's own doing: whoever has the lease
+// SeatOf gives the seat that an item is. It is the node's own doing: the holder of the lease
 // need not see the task.
 func (s *Seats) SeatOf(ctx context.Context, workID string) (v controller.View, one controller.SeatView, ok bool,
 	err error) {

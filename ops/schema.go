@@ -230,7 +230,7 @@ func (s *schema) wants() string {
 // who needs them.
 func Describe() {
 	for _, o := range Catalogue() {
-		o.schemas() //nolint:errcheck // whoever asks gets the error
+		o.schemas() //nolint:errcheck // a caller that asks gets the error
 	}
 }
 

@@ -141,7 +141,7 @@ func throughPointer(t reflect.Type, path []int) bool {
 }
 
 // append writes s as JSON, its members in a fixed order: clients keep what they
-// were told. strict closes its objects, as the check wants it: whoever reads the schema
+// were told. strict closes its objects, as the check wants it: a reader of the schema
 // is spared that, and told the nearest name where a member is unknown. What may be any JSON
 // value is an object unless strict, because some clients read no list of types.
 func (s *schema) append(b []byte, strict bool) []byte {

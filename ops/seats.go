@@ -32,8 +32,8 @@ const seatLease = 300
 // seatLife is how long an agent for one seat lives at most, in seconds.
 const seatLife = 24 * 3600
 
-// Submit begins a task in the group of the repository, so that nobody but the agents of
-// runs in it is offered the seats, and lessons of one task reach the next.
+// Submit begins a task in the group of the repository, so that only the agents of
+// runs in it are offered the seats, and lessons of one task reach the next.
 func (s *Seats) Submit(ctx context.Context, r run.Request) (string, error) {
 	group := groupOf(r.Folder)
 	known, err := s.Knows(ctx, r.Folder)

@@ -35,7 +35,7 @@ const (
 	idempotentFor = 24 * time.Hour // how long a call can be repeated with its key
 )
 
-// forget drops the answers of calls that nobody can ask for any more. It writes only
+// forget drops the answers of calls that no caller can ask for any more. It writes only
 // when there is something to write.
 func (s *Service) forget(ctx context.Context) error {
 	var old int

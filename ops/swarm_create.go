@@ -135,7 +135,7 @@ func createSwarm(ctx context.Context, c *Call, in swarmCreateIn) (SwarmCreateOut
 }
 
 // idle names the stages of a pipeline that begins to work and has nothing for them:
-// what comes before them would reach nobody.
+// what comes before them would reach no agent.
 func (in swarmCreateIn) idle() (notes []schemas.Hint) {
 	begun := false
 	for _, a := range in.Agents {

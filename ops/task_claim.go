@@ -238,7 +238,7 @@ func workReady(ctx context.Context, c *Call, in taskClaimIn, seen *work.Watch) (
 }
 
 // shownClaim is a kept claim for as long as its lease lasts: what it says belongs to
-// whoever holds the item.
+// the holder of the item.
 func shownClaim(g access.Grant, _ taskClaimIn, out TaskClaimOut) (TaskClaimOut, error) {
 	if out.Work == nil {
 		return out, nil

@@ -81,7 +81,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 		return f, err
 	}
 	f, err := Transact(ctx, c, file)
-	// whoever is above runs as much as it may: the report counts all the same
+	// an agent above runs as much as it may: the report counts all the same
 	if also && errors.Is(err, schemas.ErrBusy) {
 		also = false
 		f, err = Transact(ctx, c, file)

@@ -188,7 +188,7 @@ func assessed(g access.Grant, id schemas.ItemID) (trust.Memory, error) {
 		Visibility: i.Visibility, Group: i.Group}, nil
 }
 
-// firstOf is the item i is a copy of, "" if it is none. Whoever imports signed words
+// firstOf is the item i is a copy of, "" if it is none. The importer of signed words
 // of another gives each copy any id and any origin; the signature holds for the first.
 func firstOf(i memory.Item) schemas.ItemID {
 	if p := i.Provenance; p.Signature != "" && p.ImportedBy != i.Author {

@@ -20,7 +20,7 @@ type step int
 const (
 	strictly step = iota // the server holds the model to the schema
 	asObject             // to a JSON object, or to one tool
-	inWords              // nobody does: the schema is in the prompt
+	inWords              // none of these: the schema is in the prompt
 	freely               // no schema: the model has tools
 )
 

@@ -56,12 +56,12 @@ func openDoor(serve func(context.Context, connection) error) (*door, error) {
 // close ends every connection.
 func (d *door) close() {
 	d.stop()
-	d.listener.Close() //nolint:errcheck // nobody listens any more
+	d.listener.Close() //nolint:errcheck // no client connects any more
 	d.serving.Wait()
 	os.RemoveAll(d.folder) //nolint:errcheck // a folder with a dead socket
 }
 
-// Knock joins in and out to a door until either ends. Whoever knocks holds no key and
+// Knock joins in and out to a door until either ends. The process that knocks holds no key and
 // opens no database: who acts is decided behind the door.
 func Knock(ctx context.Context, path string, in io.Reader, out io.Writer) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)

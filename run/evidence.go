@@ -23,7 +23,7 @@ func (r *record) note(e Event) {
 		}
 		r.open[e.ID] = len(r.calls)
 		at := e.At.UnixMicro()
-		// Until its result is told nobody knows how it ends.
+		// Until its result comes, how it ends is not known.
 		r.calls = append(r.calls, work.RecordedCall{Evidence: schemas.NewEvidence(e.Tool, e.Input, -1,
 			"no result was told"), Started: at, Ended: at})
 	case Returned:

@@ -19,7 +19,7 @@ type Node interface {
 	Answer(ctx context.Context, task, answers string) error
 	// View is the task with its seats, outcomes and result.
 	View(ctx context.Context, task string) (controller.View, error)
-	// Changes wakes whoever waits for the task to change, until stop is called.
+	// Changes wakes the caller when the task has changed, until stop is called.
 	Changes() (woken <-chan struct{}, stop func())
 
 	// Enlist registers an agent that fills one seat.

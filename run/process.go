@@ -175,7 +175,7 @@ type process struct {
 	lines   chan []byte   // what it prints, line by line, to the end of its stream
 	exited  chan struct{} // closed once it is over
 	failed  error         // how it ended; to be read once exited is closed
-	dropped chan struct{} // closed once nobody reads lines any more
+	dropped chan struct{} // closed once no reader takes lines any more
 	life    *os.File      // the supervisor ends everything once it is closed
 }
 

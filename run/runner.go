@@ -144,7 +144,7 @@ func (r *Runner) loop(ctx context.Context, f *filler, woken <-chan struct{}) err
 // maxFailures is how often a run goes on after the node or git failed it.
 const maxFailures = 5
 
-// waitsForPerson reports whether nobody but a person can move the task.
+// waitsForPerson reports whether only a person can move the task.
 func waitsForPerson(v controller.View) bool {
 	for _, s := range v.Seats {
 		if s.State != schemas.WorkHeld && s.State != schemas.WorkBlocked {

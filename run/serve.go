@@ -26,7 +26,7 @@ type Queue interface {
 }
 
 // Worker serves the queue: what its agents may take is done by its clients, in worktrees of
-// one repository, whoever submitted it.
+// one repository, also of other submitters.
 type Worker struct {
 	Config               // Task is set for each item; Node is the queue
 	Queue  Queue         // the same node

@@ -14,7 +14,7 @@ import (
 )
 
 // modes checks what others could do to the files of the home if its folder were
-// ever opened: nobody else reads the database, and nobody else writes the settings,
+// ever opened: no other user reads the database, and no other user writes the settings,
 // which allow commands. Key files are checked where they are opened.
 func (x *examination) modes(home node.Home) {
 	const check = "file modes"

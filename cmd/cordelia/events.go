@@ -180,7 +180,7 @@ func (t *tail) follow(ctx context.Context) error {
 			cursor = v.Cursor
 			continue
 		}
-		select { // whoever only peeks would find the same events at once
+		select { // a reader that only peeks would find the same events at once
 		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()

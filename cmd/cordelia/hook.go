@@ -41,7 +41,7 @@ ends within three seconds and exits 0. With --verbose it says on stderr why.`,
 	return cmd
 }
 
-// asVariable names the agent that the processes of a client's session act as: whoever
+// asVariable names the agent that the processes of a client's session act as: the user who
 // starts the client sets it, and what the client starts inherits it.
 const asVariable = "CORDELIA_AS"
 
@@ -50,7 +50,7 @@ func (a *app) hook(ctx context.Context, as string) {
 	ctx, stop := context.WithTimeout(ctx, hooks.Patience)
 	defer stop()
 	answers := make(chan []byte, 1)
-	// The database, the disk or whoever writes stdin may keep us longer than the client
+	// The database, the disk or the program that writes stdin may keep us longer than the client
 	// should wait.
 	go func() {
 		defer func() {

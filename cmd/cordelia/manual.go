@@ -19,7 +19,7 @@ func manual(root *cobra.Command) string {
 	b.WriteString(".SH SYNOPSIS\n.B cordelia\n.I COMMAND\n[flags]\n.SH DESCRIPTION\n")
 	verbatim(&b, root.Long)
 	b.WriteString(".SH OPTIONS OF ALL COMMANDS\n")
-	root.PersistentFlags().Lookup("home").DefValue = "~/.cordelia" // whoever prints this
+	root.PersistentFlags().Lookup("home").DefValue = "~/.cordelia" // also where another user prints this
 	options(&b, root.PersistentFlags().FlagUsagesWrapped(pageWidth))
 	b.WriteString(".SH COMMANDS\n")
 	section(&b, root)

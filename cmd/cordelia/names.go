@@ -17,8 +17,8 @@ var agentIDs = regexp.MustCompile(`"([0-9a-f]{64})"`)
 // mostNames bounds the names looked up for one answer.
 const mostNames = 100
 
-// learn looks up the names of the agents whose ids an answer holds, as far as whoever
-// is at the terminal may name them. What it cannot find stays an id.
+// learn looks up the names of the agents whose ids an answer holds, as far as the
+// caller may name them. What it cannot find stays an id.
 func (w *acting) learn(ctx context.Context, answer any) error {
 	seen, err := w.node.Visible(ctx, w.caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
@@ -81,7 +81,7 @@ func (w *acting) learnAgent(ctx context.Context, g ops.AgentRow) {
 	}
 }
 
-// agents is what agent_list answers whoever is at the terminal, whomever they act as.
+// agents is what agent_list answers the caller itself, also where it acts as another agent.
 func (w *acting) agents(ctx context.Context, in map[string]any) (v ops.AgentListOut, err error) {
 	args, err := json.Marshal(in)
 	if err != nil {

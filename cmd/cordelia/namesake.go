@@ -69,7 +69,7 @@ func asMeans(means, made schemas.EntityID, others int) string {
 	return "that one, name the new one by its id"
 }
 
-// called lists the agents of a name that whoever is at the terminal may list, those it can
+// called lists the agents of a name that the caller may list, those it can
 // find. A removed one has its name no more.
 func (w *acting) called(ctx context.Context, name string) (list []ops.AgentRow) {
 	seen, err := w.node.Visible(ctx, w.caller, nil)

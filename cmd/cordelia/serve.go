@@ -106,7 +106,7 @@ func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
 	return nil
 }
 
-// untilEnd ends the context with the input: whoever holds its other end may be killed,
+// untilEnd ends the context with the input: the process at its other end may be killed,
 // and could not end this process then.
 func untilEnd(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)

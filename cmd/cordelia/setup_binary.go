@@ -133,7 +133,7 @@ func unreadableProgram(path string, err error) error {
 		Try("check its owner and mode: ls -l %q", path).Because(err)
 }
 
-// install copies the program, in one step: whoever starts it gets the old one or
+// install copies the program, in one step: a start meanwhile gets the old one or
 // the new one, whole.
 func (b binary) install() error {
 	if b.action == unchanged {

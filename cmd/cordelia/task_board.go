@@ -77,7 +77,7 @@ func (v taskBoard) head() (f fields) {
 	return f
 }
 
-// next is what a person is waited for, "" = nobody is.
+// next is what the person is to do, "" = nothing.
 func (v taskBoard) next() string {
 	switch v.State {
 	case schemas.TaskClarifying:

@@ -81,7 +81,7 @@ func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
 		fmt.Fprintf(a.errOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
 		line, err := bufio.NewReader(a.in).ReadString('\n')
 		if err != nil {
-			fmt.Fprintln(a.errOut) // nobody ended the line
+			fmt.Fprintln(a.errOut) // no answer ended the line
 		}
 		if strings.TrimSpace(line) != "purge" {
 			return schemas.Deniedf("not confirmed; nothing was touched").Try(

@@ -7,11 +7,11 @@ import (
 
 // trustSettings are those of accuracy trust.
 type trustSettings struct {
-	// what agents start with that are registered from now on; it changes nobody's score
+	// what agents start with that are registered from now on; it changes no score that there is
 	Prior priorSettings `json:"prior"`
 }
 
-// priorSettings say how reliable an agent is taken to be that nobody has judged.
+// priorSettings say how reliable an agent is taken to be before any verdict on it.
 type priorSettings struct {
 	// accuracy taken for granted, 0.3 to 0.8; below 0.6 a new agent writes to no group
 	Mean     *float64 `json:"mean" default:"0.6"`

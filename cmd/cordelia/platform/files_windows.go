@@ -20,7 +20,7 @@ func FreeSpace(dir string) (free uint64, err error) {
 // OwnedByMe is true: the access lists of a user's profile keep others out.
 func OwnedByMe(fs.FileInfo) bool { return true }
 
-// OwnerName is nobody in particular: see OwnedByMe.
+// OwnerName names no user: see OwnedByMe.
 func OwnerName(fs.FileInfo) string { return "another user" }
 
 // SameDisk reports whether two paths are on one volume.
