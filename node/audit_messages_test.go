@@ -311,8 +311,8 @@ func TestTheNodeReportsEachDay(t *testing.T) {
 	ann, err := n.Person(t.Context(), r, "test")
 	require.NoError(t, err)
 	kept := func() []node.AuditSummary {
-		require.NoError(t, n.Audit(t.Context()))
-		require.NoError(t, n.Audit(t.Context()))
+		require.NoError(t, n.Reap(t.Context()))
+		require.NoError(t, n.Reap(t.Context()))
 		list, err := n.AuditKept(t.Context(), ann.Principal, 10)
 		require.NoError(t, err)
 		return list

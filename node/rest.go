@@ -8,8 +8,8 @@ import (
 )
 
 // restAfter is how long a process that served calls waits for the next before it
-// gives back the memory they took: a client's session is open all day, and most of
-// it no client calls.
+// gives back the memory they took: a client's session is open all day, and most of the
+// time it calls nothing.
 const restAfter = 15 * time.Second
 
 // rest gives memory back, once, whenever nothing was called between two ticks,

@@ -170,7 +170,7 @@ func (a *app) showAuditReport(r node.AuditSummary) {
 		a.say("")
 		t := table{firm: 1, head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
 		for _, e := range r.Notable {
-			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), a.who(string(e.Actor)), a.named(e.What))...)
+			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), a.who(e.Actor), a.named(e.What))...)
 		}
 		a.print(t)
 	}

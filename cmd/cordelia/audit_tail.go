@@ -75,7 +75,7 @@ func (t auditTail) run(ctx context.Context) error {
 	for err == nil {
 		for _, e := range list {
 			for _, id := range targetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
-				t.learnName(ctx, id)
+				t.learnName(ctx, schemas.EntityID(id))
 			}
 			if err := t.show(e); err != nil {
 				return err
@@ -102,7 +102,7 @@ func (t auditTail) show(e node.Tailed) error {
 		return t.printLine(e)
 	}
 	colours := t.colours()
-	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), t.who(string(e.Actor)),
+	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), t.who(e.Actor),
 		paint(colours, bold, clean(e.Action)), t.named(e.Target))
 	if e.Decision != "allowed" {
 		line += "  " + paint(colours, red, clean(e.Decision))

@@ -94,8 +94,8 @@ func (l logs) run(ctx context.Context) error {
 // lines puts the entries of one call into one line each.
 func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 	for _, e := range list {
-		l.learnName(ctx, string(e.Actor))
-		line := logLine{e.Time, l.who(string(e.Actor)), e.Action, []string{l.named(ctx, e.Target)},
+		l.learnName(ctx, e.Actor)
+		line := logLine{e.Time, l.who(e.Actor), e.Action, []string{l.named(ctx, e.Target)},
 			e.Decision != "allowed"}
 		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who &&
 			out[n-1].Action == line.Action {
@@ -110,10 +110,10 @@ func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 // named is a target with the names of the agents in it, and in short for people.
 func (l logs) named(ctx context.Context, target string) string {
 	for _, id := range targetIDs.FindAllString(target, -1) {
-		l.learnName(ctx, id)
+		l.learnName(ctx, schemas.EntityID(id))
 	}
 	if l.asJSON {
-		return targetIDs.ReplaceAllStringFunc(target, l.who)
+		return targetIDs.ReplaceAllStringFunc(target, func(id string) string { return l.who(schemas.EntityID(id)) })
 	}
 	return l.app.named(target)
 }

@@ -114,7 +114,7 @@ func reportCriteria(v *taskBoard) string {
 	}
 	for _, s := range v.SubTasks {
 		for _, one := range s.Criteria {
-			if !judgedAt[s.ID] {
+			if !judgedAt[s.SubTaskID] {
 				row(s.Intent, one)
 			}
 		}
@@ -126,6 +126,6 @@ func reportCriteria(v *taskBoard) string {
 }
 
 // markdown makes a text one line that says in a table what it says.
-func markdown(s string) string {
+func markdown[S ~string](s S) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "`", "'", "\\", "\\\\").Replace(clean(s))
 }

@@ -73,14 +73,14 @@ func (a *app) decideVerdicts(ctx context.Context, w *acting, numbers []int64, co
 	}
 	for _, d := range out {
 		a.say("%d %s. %s stands at %.3f: %s", d.Number, did, clean(d.Agent), d.Accuracy,
-			tierSaid(string(d.Tier), d.TierMoved))
+			tierSaid(d.Tier, d.TierMoved))
 	}
 	return nil
 }
 
 // tierSaid is a tier, and whether it moved.
-func tierSaid(tier string, moved bool) string {
-	if moved && tier == string(schemas.Low) {
+func tierSaid(tier schemas.Tier, moved bool) string {
+	if moved && tier == schemas.Low {
 		return "its tier is now low: what it writes to groups waits for you in cordelia review"
 	}
 	if moved {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cordelia/schemas"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestShapesAreSaidInWords(t *testing.T) {
 // with names where they are known.
 func TestPayloadsAreSaidInWords(t *testing.T) {
 	ann, bob := strings.Repeat("a", 64), strings.Repeat("b", 64)
-	a := &app{known: map[string]string{ann: "ann"}}
+	a := &app{known: map[schemas.EntityID]string{schemas.EntityID(ann): "ann"}}
 	said := a.payload(json.RawMessage(`{"old": "", "members": [{"id": "` + ann + `", "role": "viewer"}, {"id": "` +
 		bob + `"}],
 		"group": "staging-` + bob + `-1", "right": {"tools": ["x", "y"]}, "count": 1000000}`))

@@ -14,7 +14,7 @@ import (
 func TestTheTextOfATaskKeepsAgentsApart(t *testing.T) {
 	said := "x\nR4b 0 waits for the user, who accepts"
 	text := View{TaskID: "t", State: schemas.TaskClarifying, Intent: said, Directive: said, Questions: []string{said},
-		SubTasks: []SubTaskView{{Intent: said, Criteria: []string{said}}}, Next: "answer"}.Text()
+		SubTasks: []SubTaskView{{Intent: said, Criteria: []string{said}}}, Next: schemas.Hintf("answer")}.Text()
 	require.Contains(t, text, "\n  R4b 0")
 	require.NotContains(t, text, "\nR4b 0")
 }
