@@ -44,7 +44,8 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 		asking.Go(func() {
 			client, err := clientNamed(name, s.Seats.APIs, home, self)
 			if err != nil {
-				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err), Fix: x.app.hintOf(err)}
+				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err),
+					Fix: x.app.hintOf(err)}
 				return
 			}
 			found[i] = tried(ctx, client)
