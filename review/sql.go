@@ -42,7 +42,7 @@ const (
 
 	proposalColumns = `p.id, p.author, p.item, p.staging, p.target, p.supersedes, p.person, p.added, p.state,
 		p.decided_by, p.result, p.at`
-	insertProposal  = `INSERT INTO proposals(id, author, item, staging, target, supersedes, words, person, added,
+	insertProposal = `INSERT INTO proposals(id, author, item, staging, target, supersedes, words, person, added,
 		state, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`
 	selectProposed = `SELECT id FROM proposals WHERE author = ? AND target = ? AND supersedes = ? AND words = ?
