@@ -136,7 +136,7 @@ func mayHandDown(child schemas.Capabilities, line []*place) []string {
 	}
 	someone("parent_cannot_register", func(c schemas.Capabilities,
 		_ int) bool {
-		return !has(c.Tools, "agent_register")
+		return !has(c.Tools, "agent_register") && !has(c.Tools, "role_spawn")
 	})
 	for _, kind := range []string{"read", "write"} {
 		asked := half(child, kind)

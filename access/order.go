@@ -9,8 +9,12 @@ import (
 	"cordelia/schemas"
 )
 
-// toolRegister is the tool without which nobody makes children.
-const toolRegister = "agent_register"
+// toolRegister and toolSpawn are the tools of which nobody makes children without one: any,
+// and those that a role's template allows.
+const (
+	toolRegister = "agent_register"
+	toolSpawn    = "role_spawn"
+)
 
 // Boundary is an element of the capability order: TOP, or a declared record.
 // The zero Boundary holds nothing (INV-CLOSED).
@@ -116,7 +120,7 @@ func exceeding(child schemas.Capabilities, ancestors []ancestor) []Violation {
 	}
 
 	hold("parent_cannot_register", "", func(c schemas.Capabilities, _ int) string {
-		return unless(slices.Contains(c.Tools, toolRegister), "does not hold the tool %s", toolRegister)
+		return unless(slices.Contains(c.Tools, toolRegister) || slices.Contains(c.Tools, toolSpawn), "does not hold the tool %s", toolRegister)
 	})
 	for _, half := range []struct {
 		field string

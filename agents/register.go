@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,12 +89,24 @@ type Registration struct {
 // with every capability that exceeds an ancestor's, CodeConflict for a taken
 // name or a key that was registered before.
 func Register(g access.Grant, in Registration) (Record, error) {
+	return RegisterUnder(g, g.Actor(), in)
+}
+
+// RegisterUnder is Register under an agent that is the actor or stands below it, as the actor
+// could by acting as that one. CodeNotFound for any other.
+func RegisterUnder(g access.Grant, under schemas.EntityID, in Registration) (Record, error) {
 	tx := g.Tx()
-	parent, err := Self(g)
+	if above, err := g.Holds(under); err != nil || !above {
+		return Record{}, cmp.Or(err, access.NotKnown(string(under)))
+	}
+	parent, err := load(tx, under)
 	if err != nil {
 		return Record{}, err
 	}
-	chain := g.Chain()
+	chain, err := g.ChainOf(under)
+	if err != nil {
+		return Record{}, err
+	}
 	caps := in.Capabilities.Resolve(in.Type, chain, tx.Micros())
 	if err := access.CheckRegistration(caps, chain); err != nil {
 		return Record{}, err

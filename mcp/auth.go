@@ -14,6 +14,7 @@ import (
 
 	"cordelia/events"
 	"cordelia/ops"
+	"cordelia/roles"
 	"cordelia/schemas"
 )
 
@@ -36,13 +37,14 @@ func Subtree(n *ops.Service) func(ctx context.Context, p Principal) (string, err
 	}
 }
 
-// Routes are the node's endpoints besides /mcp: health, and the two steps from
-// a key to a token. They are no tools: a token must not pass through a model.
+// Routes are the node's endpoints besides /mcp: health, the webhooks of roles, and the two
+// steps from a key to a token. They are no tools: a token must not pass through a model.
 func Routes(n *ops.Service) map[string]Route {
 	return map[string]Route{
 		"GET /health": {Open: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, http.StatusOK, map[string]any{"status": "ok"})
 		})},
+		"POST /hooks/{source}": {Open: true, MaxBody: roles.MaxHook, Handler: hooks(n)},
 		"POST /auth/challenge": {Open: true,
 			Handler: post(func(ctx context.Context, in challengeIn) (challengeOut, error) {
 				if in.AgentID == "" {

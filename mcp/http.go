@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,8 @@ type HTTPOptions struct {
 type Route struct {
 	Handler http.Handler
 	Open    bool // served without a token: health, metadata, getting a token
+	// MaxBody bounds the body of an open route, in bytes; 0 = 4 KiB.
+	MaxBody int64
 }
 
 // handler is the Streamable HTTP transport.
@@ -87,7 +90,7 @@ func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handl
 	open := openRoutes{turns: make(chan struct{}, maxOpenWork)}
 	for pattern, route := range opts.Routes {
 		if route.Open {
-			h.mux.Handle(pattern, open.admit(route.Handler))
+			h.mux.Handle(pattern, open.admit(route.Handler, cmp.Or(route.MaxBody, maxOpenBody)))
 		} else {
 			h.mux.Handle(pattern, h.bearer(route.Handler))
 		}

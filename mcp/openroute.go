@@ -16,11 +16,11 @@ type openRoutes struct {
 }
 
 // admit bounds the body of a request and the number of such requests served at once.
-func (o openRoutes) admit(next http.Handler) http.Handler {
+func (o openRoutes) admit(next http.Handler, most int64) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(openTimeout)) // only recorders cannot
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOpenBody))
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 			if _, over := errors.AsType[*http.MaxBytesError](err); over {
 				w.Header().Set("Connection", "close")
 				answer(w, http.StatusRequestEntityTooLarge,

@@ -28,7 +28,12 @@ func (n *Node) Enroll(g access.Grant, reg agents.Registration,
 
 // Enlist is Enroll but for memberships and subscriptions.
 func (n *Node) Enlist(g access.Grant, reg agents.Registration) (agents.Record, error) {
-	r, err := agents.Register(g, reg)
+	return n.enlistUnder(g, g.Actor(), reg)
+}
+
+// enlistUnder is Enlist under an agent that is the actor or stands below it.
+func (n *Node) enlistUnder(g access.Grant, under schemas.EntityID, reg agents.Registration) (agents.Record, error) {
+	r, err := agents.RegisterUnder(g, under, reg)
 	if err != nil {
 		return r, err
 	}

@@ -10,6 +10,7 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -72,6 +73,9 @@ func (n *Node) MoveAgent(g access.Grant, ref string, on schemas.Trigger,
 			return err
 		case schemas.Removed:
 			if err := leaveGroups(g, m.ID); err != nil {
+				return err
+			}
+			if err := roles.Removed(g, m.ID); err != nil {
 				return err
 			}
 			return memory.DeleteHot(g, m.ID)

@@ -16,6 +16,7 @@ import (
 	"cordelia/memory"
 	"cordelia/memory/embedding"
 	"cordelia/pipeline/controller"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/trust"
@@ -41,6 +42,8 @@ type Node struct {
 	durable        bool
 	mono           func() agents.Monotonic
 	tasks          *controller.Controller
+	roles          *roles.Roles
+	newKeys        newKeys
 	stop           context.CancelFunc
 	routines       sync.WaitGroup
 	calls          atomic.Int64                // of operations, so far
@@ -94,6 +97,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		n.mono = bootClock
 	}
 	n.checks.Now = st.Clock().Now
+	n.roles = roles.New(roleTasks{n}, roleAgents{n})
 	n.Auth = access.New(st, n.authorizing(c.Access))
 	if err := n.recheck(ctx); err != nil {
 		return nil, errors.Join(err, n.Store.Close())
@@ -153,6 +157,7 @@ func (n *Node) start(ctx context.Context) {
 		n.rest(ctx, tick.C)
 	})
 	n.background(n.runReaper)
+	n.background(n.settleRoles)
 	n.background(n.checkpoints)
 	if n.Embeddings != nil {
 		n.background(n.refreshEmbeddings)
@@ -180,6 +185,9 @@ func (n *Node) Tools() []string { return n.tools }
 // Tasks moves the tasks of the pipeline.
 func (n *Node) Tasks() *controller.Controller { return n.tasks }
 
+// Roles decide over events.
+func (n *Node) Roles() *roles.Roles { return n.roles }
+
 // CheckRoots are the folders that machine checks may look into.
 func (n *Node) CheckRoots() []string { return n.checks.Roots }
 
@@ -202,6 +210,7 @@ func (n *Node) Regularly(every time.Duration, what string, f func(context.Contex
 func (n *Node) Close() error {
 	n.stop()
 	n.routines.Wait()
+	n.WriteRoleKeys()
 	n.key.Erase()
 	return n.Store.Close()
 }

@@ -33,6 +33,11 @@ func Catalogue() []*Operation {
 		reintegrate,
 		reviewList,
 		reviewDecide,
+		roleEvent,
+		roleSpawn,
+		roleMessage,
+		roleList,
+		roleDraft,
 	}
 }
 

@@ -172,6 +172,7 @@ func TestNoToolGivesLessons_INV_WITHHELD(t *testing.T) {
 		"agent_register": nil, "agent_capabilities": nil, "agent_deactivate": nil, "agent_lifecycle": nil,
 		"memory_write_hot": nil, "events_subscribe": nil,
 		"task_cancel": nil, "swarm_create": nil, "reintegrate": nil,
+		"role_event": nil, "role_spawn": nil, "role_message": nil, "role_list": nil, "role_draft": nil,
 	}
 	for _, o := range Catalogue() {
 		probes, known := faces[o.Name]

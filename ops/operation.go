@@ -27,10 +27,13 @@ const (
 	Tasks  Toolset = "tasks"
 	Swarms Toolset = "swarm"
 	Review Toolset = "review"
+	Roles  Toolset = "roles" // offered to whom has a workspace, or by name
 )
 
 // Toolsets lists the toolsets there are, in the order tools are listed.
-func Toolsets() []Toolset { return []Toolset{Agents, Memory, Events, Trust, Tasks, Swarms, Review} }
+func Toolsets() []Toolset {
+	return []Toolset{Agents, Memory, Events, Trust, Tasks, Swarms, Review, Roles}
+}
 
 // Spec is what a caller sees of an operation.
 type Spec struct {

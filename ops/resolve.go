@@ -11,6 +11,7 @@ import (
 	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -25,6 +26,7 @@ const (
 	refWork   ref = "work"
 	refTask   ref = "task"
 	refReview ref = "review"
+	refNote   ref = "message"
 )
 
 // lookups find what a short form may stand for.
@@ -33,7 +35,8 @@ func (r ref) lookups() []access.Lookup {
 		refItem:   {memory.ItemsNamed},
 		refWork:   {work.Named},
 		refTask:   {controller.Named, work.TasksNamed},
-		refReview: {review.Named, work.Named, controller.Named},
+		refReview: {review.Named, work.Named, controller.Named, roles.AsksNamed},
+		refNote:   {roles.MessagesNamed},
 	}[r]
 }
 

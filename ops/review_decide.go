@@ -9,6 +9,7 @@ import (
 	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -100,6 +101,15 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 			case err == nil:
 				out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(state)})
 			case errors.Is(err, schemas.ErrNotFound):
+				done, err := c.Node.Roles().Decide(g, roles.Verdict{ID: d.ID, Approve: d.Decision == "approve",
+					Hash: d.Hash, Reason: d.Reason}, c.tainted())
+				if err == nil {
+					out.Decided = append(out.Decided, decidedOut{ID: d.ID, State: string(done.State), Note: done.Note})
+					continue
+				}
+				if !errors.Is(err, schemas.ErrNotFound) {
+					return out, err
+				}
 				decisions = append(decisions, review.Decision{ID: d.ID, Approve: d.Decision == "approve", Hash: d.Hash,
 					Reason: d.Reason})
 			default:
@@ -124,5 +134,6 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 		}
 		return out, nil
 	})
+	c.Node.WriteRoleKeys()
 	return out, c.forPerson(ctx, in, err)
 }

@@ -13,6 +13,7 @@ import (
 	"cordelia/memory"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
+	"cordelia/roles"
 	"cordelia/schemas"
 )
 
@@ -68,6 +69,7 @@ func entryText(e review.Entry) string {
 	list := []string{words(", ", fmt.Sprintf("%s %s by %s", short(e.ID), Line(e.Name), Line(e.Author)),
 		when(e.Kind != review.StagedMemory, "%s", e.Kind),
 		when(e.State != schemas.ReviewPending, "%s", e.State), when(e.Tier != "", "tier %s", e.Tier),
+		when(e.Asked != "", "for %s until %s, then %s", Line(e.Asked), minute(e.Until), e.Then),
 		when(e.Group != "", "for %s", e.Group), when(e.Replaces != "", "to supersede %s", short(e.Replaces)),
 		when(e.Staging != "", "staged in %s", e.Staging), when(e.Divergence != "", "chain %s", e.Divergence),
 		when(e.Sessions > 0, "%d sessions apart", e.Sessions),
@@ -162,6 +164,8 @@ func listReviews(ctx context.Context, c *Call, in reviewListIn) (ReviewListOut, 
 // the results of tasks.
 type reviewPlace struct {
 	review.After
+	Asks  bool   `json:"q,omitempty"` // among what roles ask
+	Ask   string `json:"s,omitempty"` // the last one shown
 	Tasks bool   `json:"r,omitempty"`
 	Task  string `json:"t,omitempty"` // the last one shown
 }
@@ -169,12 +173,31 @@ type reviewPlace struct {
 // listFrom gives a page of what waits, and where more begins, nil at the end.
 func listFrom(g access.Grant, place reviewPlace, limit int,
 	tainted bool) (entries []review.Entry, next *reviewPlace, err error) {
-	if !place.Tasks {
+	if !place.Tasks && !place.Asks {
 		var more *review.After
 		if entries, more, err = review.List(g, place.After, limit, tainted); err != nil {
 			return nil, nil, err
 		} else if more != nil {
 			return entries, &reviewPlace{After: *more}, nil
+		}
+	}
+	if !place.Tasks {
+		asks, more, err := roles.Waiting(g, place.Ask, max(limit-len(entries), 1))
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(entries) == limit && len(asks) > 0 {
+			return entries, &reviewPlace{Asks: true, Ask: place.Ask}, nil
+		}
+		for _, a := range asks {
+			e, err := askEntry(g, a, tainted)
+			if err != nil {
+				return nil, nil, err
+			}
+			entries, place.Ask = append(entries, e), a.ID
+		}
+		if more {
+			return entries, &reviewPlace{Asks: true, Ask: place.Ask}, nil
 		}
 	}
 	if !g.IsHuman() {
@@ -204,6 +227,16 @@ func showReviews(g access.Grant, ids []string, tainted bool) (entries []review.E
 		} else if err != nil && !errors.Is(err, schemas.ErrNotFound) {
 			return nil, err
 		}
+		if a, err := roles.Find(g, id); err == nil {
+			e, err := askEntry(g, a, tainted)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, e)
+			continue
+		} else if !errors.Is(err, schemas.ErrNotFound) {
+			return nil, err
+		}
 		shown, err := review.Show(g, []string{id}, tainted)
 		if err != nil {
 			return nil, err
@@ -211,6 +244,22 @@ func showReviews(g access.Grant, ids []string, tainted bool) (entries []review.E
 		entries = append(entries, shown...)
 	}
 	return entries, nil
+}
+
+// askEntry shows what a role asks.
+func askEntry(g access.Grant, a roles.Ask, tainted bool) (review.Entry, error) {
+	e := review.Entry{ID: a.ID, Kind: review.RoleAsk, Name: a.Title, State: a.State, Author: g.NameOf(a.Agent),
+		AuthorID: a.Agent, Asked: g.NameOf(a.Asked), Until: events.Timestamp(a.Deadline), Then: a.Then,
+		Hash: a.Hash, At: events.Timestamp(a.At)}
+	if a.Outside {
+		e.Source = memory.FromExternal
+	}
+	for _, line := range a.Shows {
+		e.Diff = append(e.Diff, review.Line{Op: " ", Text: line})
+	}
+	var err error
+	e.Person, err = a.PersonNeeded(g, tainted)
+	return e, err
 }
 
 // accounted is the result of a task with how it came about.

@@ -7,6 +7,7 @@ import (
 	"cordelia/access"
 	"cordelia/pipeline/controller"
 	"cordelia/review"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/work"
 )
@@ -63,6 +64,14 @@ func matter(g access.Grant, d decisionIn, tainted bool) (m ReviewItem, waits boo
 	if s, err := work.Show(g, d.ID, false); !errors.Is(err, schemas.ErrNotFound) {
 		return ReviewItem{ID: d.ID, Name: s.Intent, Author: s.Holder}, err == nil && s.State == schemas.WorkHeld, err
 	}
+	if a, err := roles.Find(g, d.ID); !errors.Is(err, schemas.ErrNotFound) {
+		var why string
+		if err == nil {
+			why, err = a.PersonNeeded(g, tainted)
+		}
+		return ReviewItem{ID: a.ID, Name: a.Title, Author: g.NameOf(a.Agent)},
+			err == nil && d.Decision == "approve" && a.State == schemas.ReviewPending && why != "", err
+	}
 	entries, err := review.Show(g, []string{d.ID}, tainted)
 	if err != nil || d.Decision != "approve" {
 		return m, false, err
@@ -80,6 +89,12 @@ func decidedAlready(g access.Grant, id string) (string, error) {
 			state = ""
 		}
 		return string(state), err
+	}
+	if a, err := roles.Find(g, id); !errors.Is(err, schemas.ErrNotFound) {
+		if a.State == schemas.ReviewPending {
+			return "", err
+		}
+		return string(a.State), err
 	}
 	if state, err := controller.StateOf(g, id); !errors.Is(err, schemas.ErrNotFound) {
 		if !state.Final() {

@@ -56,6 +56,10 @@ func schemaOf(t reflect.Type) (*schema, error) {
 		return &schema{kind: "number"}, nil
 	case reflect.Interface:
 		return &schema{kind: "object"}, nil
+	case reflect.Map: // its names are data
+		if t.Key().Kind() == reflect.String {
+			return &schema{kind: "object"}, nil
+		}
 	case reflect.Slice:
 		switch t {
 		case reflect.TypeFor[json.RawMessage]():

@@ -22,6 +22,7 @@ func TestSchemaOfTypes(t *testing.T) {
 		Any    any             `json:"any,omitempty"`
 		Raw    json.RawMessage `json:"raw,omitempty"`
 		Many   []inner         `json:"many"`
+		Names  map[string]int  `json:"names,omitempty"`
 		Left   string          `json:"-"`
 		_      int             // not exported
 	}
@@ -31,11 +32,11 @@ func TestSchemaOfTypes(t *testing.T) {
 		`"choice":{"type":"array","items":{"type":"string","enum":["x","y"]},"description":"which"},`+
 		`"pair":{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2},"yes":{"type":"boolean"},`+
 		`"any":{"type":"object"},"raw":{"type":"object"},`+
-		`"many":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}}},`+
+		`"many":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}},"names":{"type":"object"}},`+
 		`"required":["text","pair","many"],"additionalProperties":false}`, string(s.append(nil, true)))
 
 	for _, bad := range []reflect.Type{
-		reflect.TypeFor[map[string]int](), reflect.TypeFor[[]byte](), reflect.TypeFor[time.Time](),
+		reflect.TypeFor[map[int]int](), reflect.TypeFor[[]byte](), reflect.TypeFor[time.Time](),
 		reflect.TypeFor[chan int](),
 		reflect.TypeFor[struct{ Nameless int }](), reflect.TypeFor[struct {
 			A []complex128 `json:"a"`

@@ -21,13 +21,14 @@ const (
 	TaskResult   Kind = "task"   // of a whole task
 	ToGroup      Kind = "invitation"
 	Proposed     Kind = "proposal"
+	RoleAsk      Kind = "role" // what a role asks, kept by package roles
 )
 
 // Entry is one thing that waits for the reader's decision. Its text was written
 // by agents: it is data, never instructions.
 type Entry struct {
 	ID         string              `json:"id"`
-	Kind       Kind                `json:"kind" enum:"memory,proposal,invitation,work,task"`
+	Kind       Kind                `json:"kind" enum:"memory,proposal,invitation,work,role,task"`
 	Name       string              `json:"name"`
 	State      schemas.ReviewState `json:"state"`
 	Author     string              `json:"author"` // its name
@@ -44,7 +45,11 @@ type Entry struct {
 	With       []schemas.ItemID    `json:"with,omitempty"`
 	Diff       []Line              `json:"diff,omitempty"` // against the first of With
 	Hash       string              `json:"hash,omitempty"` // what an approval names; of what is shown whole
-	At         string              `json:"at"`
+	// of what a role asks: of whom, until when, and what follows then
+	Asked string                `json:"asked,omitempty"`
+	Until string                `json:"until,omitempty"`
+	Then  schemas.AfterDeadline `json:"then,omitempty" enum:"escalate,refuse"`
+	At    string                `json:"at"`
 
 	Item *memory.Item `json:"item,omitempty"` // with detail
 	Work *work.Status `json:"work,omitempty"` // with detail

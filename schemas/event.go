@@ -30,6 +30,8 @@ const (
 	EventTaskCancelled      EventType = "task.cancelled"
 	EventReviewRequested    EventType = "review.requested"
 	EventReviewClosed       EventType = "review.closed"
+	EventRoleMessage        EventType = "role.message"
+	EventRoleReported       EventType = "role.reported" // how something a role did ended
 )
 
 // EventTypes lists every event type: the seed's six (§9.1) and the project's.
@@ -41,7 +43,7 @@ func EventTypes() []EventType {
 		EventTrustScoreChanged, EventAgentStatusChanged,
 		EventWorkReady, EventWorkDone, EventWorkFailed, EventWorkHeld, EventWorkBlocked, EventWorkCancelled,
 		EventTaskAccepted, EventTaskAbandoned, EventTaskAsks, EventTaskHeld, EventTaskReplanned, EventTaskCancelled,
-		EventReviewRequested, EventReviewClosed,
+		EventReviewRequested, EventReviewClosed, EventRoleMessage, EventRoleReported,
 	}
 }
 
@@ -172,4 +174,21 @@ type ReviewClosed struct {
 	Rejected  int      `json:"rejected"`
 	Withdrawn int      `json:"withdrawn"`
 	Expired   int      `json:"expired"`
+}
+
+// RoleMessage is the payload of role.message: a message lies there for the reader.
+type RoleMessage struct {
+	MessageID string   `json:"message_id"`
+	From      EntityID `json:"from"`
+	Kind      string   `json:"kind"` // request, response or notification
+	Late      bool     `json:"late,omitempty"`
+}
+
+// RoleReported is the payload of role.reported: how work or a task ended that a role which
+// reports to the reader delegated.
+type RoleReported struct {
+	AgentID EntityID `json:"agent_id"` // of the role
+	Ref     string   `json:"ref"`      // the work item or the task
+	Kind    string   `json:"kind"`     // work or task
+	Outcome string   `json:"outcome"`  // done, failed or cancelled
 }

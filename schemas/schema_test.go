@@ -100,6 +100,7 @@ func TestEveryEventHasASchema(t *testing.T) {
 		EventTaskReplanned: TaskChanged{}, EventTaskCancelled: TaskChanged{},
 		EventReviewRequested: ReviewRequested{}, EventReviewClosed: ReviewClosed{},
 		EventGroupInvitation: GroupInvitation{},
+		EventRoleMessage:     RoleMessage{}, EventRoleReported: RoleReported{},
 	}
 	var names []string
 	for _, e := range EventTypes() {

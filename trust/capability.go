@@ -264,6 +264,14 @@ func skillOf(tx *store.Tx, agent schemas.EntityID, capability string) (int, erro
 	return n, nil
 }
 
+// Of gives the capability trust of an agent, in hundredths.
+func Of(g access.Grant, agent schemas.EntityID, capability string) (int, error) {
+	if g.Tx() == nil {
+		return 0, access.ErrNoGrant
+	}
+	return skillOf(g.Tx(), agent, capability)
+}
+
 // LevelOf says who watches when an agent of this tier and authority works with a
 // capability.
 func LevelOf(g access.Grant, agent schemas.EntityID, capability string, a Authority) (Level, error) {

@@ -19,6 +19,13 @@ import (
 // (MarkActedOn).
 func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID,
 	d Draft) (n int64, id string, err error) {
+	return put(g, on, task, group, d, 1)
+}
+
+// put puts an item into the queue in the name of on; seat = 1 if who placed it judges its
+// result.
+func put(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID, d Draft,
+	seat int) (n int64, id string, err error) {
 	if !g.IsNode() {
 		return 0, "", access.ErrNoGrant
 	}
@@ -42,7 +49,7 @@ func Place(g access.Grant, on schemas.EntityID, task string, group schemas.Group
 	now := g.Tx().Micros()
 	if err := g.Tx().QueryRow(insertItem, r.id, task, group, on, r.class, d.Stage, d.Priority, r.place, r.state, 0, 0, 0,
 		d.Deadline,
-		cmp.Or(d.MaxExpiries, DefaultExpiries), now, now, d.Intent, string(brief), 1).Scan(&r.n); err != nil {
+		cmp.Or(d.MaxExpiries, DefaultExpiries), now, now, d.Intent, string(brief), seat).Scan(&r.n); err != nil {
 		return 0, "", fmt.Errorf("place work: %w", err)
 	}
 	if err := g.Audit("work/"+r.id, map[string]any{"placed": d.Role, "task": task}); err != nil {

@@ -185,8 +185,11 @@ const (
 	countMember  = `SELECT count(*) FROM members WHERE group_id = ? AND entity_id = ?`
 	selectPlaced = `SELECT ` + headColumns +
 		` FROM json_each(?) j CROSS JOIN work_items ON work_items.n = j.value WHERE work_items.seat = 1`
-	moveItem = `UPDATE work_items SET lane = ?, group_id = ? WHERE n = ?`
-	markSeat = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed',
+	selectByIDs = `SELECT ` + headColumns +
+		` FROM json_each(?) j CROSS JOIN work_items ON work_items.id = j.value`
+	selectResult = `SELECT result FROM work_items WHERE id = ?`
+	moveItem     = `UPDATE work_items SET lane = ?, group_id = ? WHERE n = ?`
+	markSeat     = `UPDATE work_items SET seat = 2 WHERE n = ? AND seat = 1 AND state IN ('done', 'failed',
 		'cancelled')`
 	// selectMembers and selectBelow list up to ?2 of the pool of a group or an entity ?1
 	// who are there: those that came and went do not use the number up.

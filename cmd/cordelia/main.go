@@ -103,7 +103,7 @@ run: 8 stopped before its end.`,
 		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
 		a.runCommand(), a.workerCommand(),
 		a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
-		a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.reviewCommand(),
+		a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.roleCommand(), a.reviewCommand(),
 		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
 	return root
 }

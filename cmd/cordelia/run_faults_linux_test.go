@@ -22,7 +22,7 @@ var (
 		"garbage", "two answers", "leaves a child"}
 	ofExecutors = []string{"claims without calls", "writes outside", "plants a repository", "nests a repository",
 		"links outside", "deletes its worktree", "fills the disk"}
-	roles = []string{"R1", "R2", "R3", "R4a", "R4b"}
+	seatRoles = []string{"R1", "R2", "R3", "R4a", "R4b"}
 )
 
 // ends are those that a fault leads to which happens once: most are made good.
@@ -39,8 +39,8 @@ func TestFaultsOfClients(t *testing.T) {
 	type trial struct{ role, kind string }
 	var all []trial
 	for i, kind := range clientFaults {
-		for j, role := range roles {
-			if soak.Count(t, 0, 1) > 0 || j == i%len(roles) { // each once, in make soak each everywhere
+		for j, role := range seatRoles {
+			if soak.Count(t, 0, 1) > 0 || j == i%len(seatRoles) { // each once, in make soak each everywhere
 				all = append(all, trial{role, kind})
 			}
 		}

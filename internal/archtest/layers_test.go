@@ -26,7 +26,7 @@ var picture = [][]string{
 	{"access"},
 	{"access/accesstest", "memory/embedding"},
 	{"agents", "memory", "trust", "work", "pipeline"},
-	{"pipeline/controller", "swarm", "review", "memory/archive"},
+	{"pipeline/controller", "swarm", "review", "roles", "memory/archive"},
 	{"node"},
 	{"run"},
 	{"ops"},

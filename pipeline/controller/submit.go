@@ -40,6 +40,8 @@ type Request struct {
 	Replans  int
 	Deadline int64 // UTC µs
 	Hold     bool  // a person looks at the result before it counts
+
+	On schemas.EntityID // in whose name the node submits it; "" = the actor's
 }
 
 // check names everything that is wrong with a request, and fills in defaults.
@@ -122,7 +124,11 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if err := mayOffer(g, r.Group, team); err != nil {
 		return Submitted{}, err
 	}
-	t := &task{id: schemas.NewID(), submitter: g.Actor(), group: r.Group, state: schemas.TaskPerceiving, held: r.Hold,
+	on := g.Actor()
+	if r.On != "" && g.IsNode() {
+		on = r.On
+	}
+	t := &task{id: schemas.NewID(), submitter: on, group: r.Group, state: schemas.TaskPerceiving, held: r.Hold,
 		deadline: r.Deadline,
 		request:  r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
 	t.settings.Apart = team.Apart()
@@ -141,7 +147,7 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 		"held": t.held}); err != nil {
 		return Submitted{}, err
 	}
-	by := g.Actor()
+	by := on
 	err = asNode(g, func(g access.Grant) error {
 		u := &turn{c, g, t, by}
 		return u.step(func() error {

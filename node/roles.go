@@ -1,0 +1,124 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/keys"
+	"cordelia/pipeline/controller"
+	"cordelia/roles"
+	"cordelia/schemas"
+)
+
+// rolesEvery is how late something is done at most that time, or ended work, makes due of
+// roles.
+const rolesEvery = time.Second
+
+// settleRoles does what is due of roles, until ctx ends. It writes only when there is something
+// to write.
+func (n *Node) settleRoles(ctx context.Context) {
+	regularly(ctx, rolesEvery, func() {
+		n.WriteRoleKeys()
+		if err := n.SettleRoles(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("roles", "err", err)
+		}
+	})
+}
+
+// SettleRoles looks once for what is due of roles and does it.
+func (n *Node) SettleRoles(ctx context.Context) error {
+	due := false
+	if err := n.Look(ctx, "role_sweep", func(g access.Grant) (err error) {
+		due, err = roles.Due(g)
+		return err
+	}); err != nil || !due {
+		return err
+	}
+	return n.Routine(ctx, "role_sweep", n.roles.Settle)
+}
+
+// roleTasks lets roles begin tasks of the pipeline.
+type roleTasks struct{ n *Node }
+
+// SubmitFor begins a task in the name of an agent.
+func (t roleTasks) SubmitFor(g access.Grant, on schemas.EntityID, r roles.TaskRequest) (string, error) {
+	out, err := t.n.tasks.Submit(g, controller.Request{Request: r.Request, Tools: r.Tools, Budget: r.Budget,
+		Deadline: r.Deadline, Hold: r.Hold, On: on})
+	return out.TaskID, err
+}
+
+// roleAgents lets roles make and move the agents behind them.
+type roleAgents struct{ n *Node }
+
+// Enroll makes an agent below parent. Its key file is written once the transaction is on disk
+// (WriteRoleKeys); where that fails, cordelia key unwrap writes it.
+func (a roleAgents) Enroll(g access.Grant, parent schemas.EntityID, r agents.Registration) (agents.Record, error) {
+	identity, err := keys.NewIdentity(rand.Reader)
+	if err != nil {
+		return agents.Record{}, err
+	}
+	r.Key = identity.Recipient(1)
+	r.Seal = func(parent keys.Recipient) ([]byte, error) { return keys.Seal(identity, parent) }
+	record, err := a.n.enlistUnder(g, parent, r)
+	if err != nil {
+		identity.Erase()
+		return record, err
+	}
+	g.Tx().AfterCommit(func() { a.n.newKeys.add(identity) })
+	return record, nil
+}
+
+// newKeys are the keys of roles that were made and whose files are not written yet.
+type newKeys struct {
+	mu   sync.Mutex
+	list []keys.Identity
+}
+
+func (k *newKeys) add(i keys.Identity) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.list = append(k.list, i)
+}
+
+// WriteRoleKeys writes the key files of roles that this process made. The roles stand even if
+// that fails.
+func (n *Node) WriteRoleKeys() {
+	n.newKeys.mu.Lock()
+	list := n.newKeys.list
+	n.newKeys.list = nil
+	n.newKeys.mu.Unlock()
+	for _, identity := range list {
+		if err := n.WriteAgentKey(identity); err != nil {
+			slog.Warn("the key file of a role was not written: cordelia key unwrap "+string(identity.ID()), "err", err)
+		}
+		identity.Erase()
+	}
+}
+
+// Move makes a lifecycle move with all that belongs to it. One that was made before is none.
+func (a roleAgents) Move(g access.Grant, agent schemas.EntityID, on schemas.Trigger, reason string) error {
+	move := func(g access.Grant) error {
+		_, _, err := a.n.MoveAgent(g, string(agent), on, reason)
+		return err
+	}
+	var err error
+	switch on {
+	case schemas.TTLExpiry, schemas.TaskComplete, schemas.Activate:
+		err = g.AsNode(move)
+	default:
+		err = move(g)
+	}
+	if errors.Is(err, schemas.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// Tools are the names of all operations.
+func (a roleAgents) Tools() []string { return a.n.tools }

@@ -1,0 +1,67 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"cordelia/access"
+	"cordelia/roles"
+	"cordelia/schemas"
+)
+
+var roleMessage = Define(Spec{
+	Name: "role_message", Title: "Messages between roles", Toolset: Roles, Effect: access.Write,
+	SearchHint: "send request notify answer message role person",
+	Description: "Send a message to a role or the owner: a notification, or a request with a deadline. A request to " +
+		"the owner waits in their review queue. Without content: your messages.",
+}, message)
+
+type roleMessageIn struct {
+	To        string `json:"to,omitempty" jsonschema:"role or owner"`
+	Content   string `json:"content,omitempty" free:"lines" jsonschema:"what you say"`
+	Request   bool   `json:"request,omitempty" jsonschema:"you expect an answer"`
+	Within    int    `json:"within_seconds,omitempty" jsonschema:"until its deadline, default a day"`
+	Answers   string `json:"answers,omitempty" ref:"message" jsonschema:"request you answer"`
+	About     string `json:"about,omitempty" ref:"message" jsonschema:"list this request alone"`
+	Workspace string `json:"workspace,omitempty" jsonschema:"if you have several"`
+}
+
+type roleMessageOut struct {
+	Messages []roles.Message `json:"messages"`
+	Sent     bool            `json:"sent,omitempty"`
+}
+
+// Text is a line for each message.
+func (o roleMessageOut) Text() string {
+	if len(o.Messages) == 0 {
+		return "no messages"
+	}
+	var list []string
+	for _, m := range o.Messages {
+		list = append(list, words(", ", fmt.Sprintf("%s %s %s → %s", short(m.ID), m.Kind, Line(m.From), Line(m.To)),
+			when(m.Correlation != m.ID, "about %s", short(m.Correlation)), when(m.Late, "late"),
+			when(m.Deadline != "", "until %s", minute(m.Deadline)))+when(!o.Sent, ": %s", Line(m.Content)))
+	}
+	return lines(list...)
+}
+
+func message(ctx context.Context, c *Call, in roleMessageIn) (roleMessageOut, error) {
+	if in.Content == "" {
+		if in.To != "" || in.Request || in.Answers != "" {
+			return roleMessageOut{}, schemas.Invalidf("the message has no content").Expecting("content, or about alone")
+		}
+		out := roleMessageOut{Messages: []roles.Message{}}
+		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
+			list, err := c.Node.Roles().Messages(g, in.Workspace, in.About)
+			out.Messages = append(out.Messages, list...)
+			return err
+		})
+		return out, err
+	}
+	return Transact(ctx, c, func(g access.Grant) (roleMessageOut, error) {
+		m, err := c.Node.Roles().Send(g, in.Workspace, roles.Note{To: in.To, Content: in.Content, Answers: in.Answers,
+			Expects: in.Request, Within: time.Duration(in.Within) * time.Second})
+		return roleMessageOut{Messages: []roles.Message{m}, Sent: true}, err
+	})
+}

@@ -1,0 +1,359 @@
+package roles
+
+import (
+	"cmp"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+)
+
+// Apply makes a workspace what its file says, all of it or nothing; trial only says what
+// that would change. It is its owner's: CodeDenied for everybody else. Applied twice it
+// changes nothing the second time.
+func (r *Roles) Apply(g access.Grant, w schemas.Workspace, trial bool) (Plan, error) {
+	if g.Tx() == nil {
+		return Plan{}, access.ErrNoGrant
+	}
+	if !g.IsHuman() || g.Actor() != w.Owner {
+		return Plan{}, schemas.Deniedf("the file says that %s owns the workspace, and you are %s", w.Owner,
+			g.NameOf(g.Actor())).Try("its owner applies it; or put your own id under owner")
+	}
+	var now *World
+	err := g.Tx().QueryRow(selectOwner, w.Workspace).Scan(new(schemas.EntityID))
+	if err == nil {
+		if now, err = r.World(g, w.Workspace); errors.Is(err, schemas.ErrNotFound) {
+			return Plan{}, schemas.Conflictf("the name %s is taken", w.Workspace).Try("choose another workspace")
+		}
+	}
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return Plan{}, err
+	}
+	reasons, err := reasonsOf(g, w.Workspace)
+	if err != nil {
+		return Plan{}, err
+	}
+	p := plan(w, now, reasons)
+	if err := r.room(w, now); err != nil || trial || len(p.Changes) == 0 {
+		p.Applied = err == nil && !trial
+		return p, err
+	}
+	a := applying{r, g, w, now}
+	if err := a.workspace(); err != nil {
+		return p, err
+	}
+	for _, c := range p.Changes {
+		if c.What == "role" {
+			if err := a.role(c); err != nil {
+				return p, err
+			}
+		}
+	}
+	if err := a.rights(); err != nil {
+		return p, err
+	}
+	after, err := read(g.Tx(), w.Workspace)
+	if err == nil {
+		err = after.streams(g)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Applied = true
+	return p, g.Audit("workspace/"+w.Workspace, map[string]any{"changes": p.Changes})
+}
+
+// reasonsOf gives why each role of a workspace is in its state.
+func reasonsOf(g access.Grant, workspace string) (map[string]string, error) {
+	out := map[string]string{}
+	rows, err := g.Tx().Query(selectReasons, workspace)
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (id string, err error) {
+		var why string
+		err = r.Scan(&id, &why)
+		out[id] = why
+		return id, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	return out, nil
+}
+
+// room refuses more roles than the policy allows.
+func (r *Roles) room(w schemas.Workspace, now *World) error {
+	n := len(w.Roles)
+	if now != nil {
+		for _, m := range now.Members {
+			if !slices.ContainsFunc(w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID }) {
+				n++
+			}
+		}
+	}
+	if most := maxRoles(w.Policy); n > most {
+		return schemas.Invalidf("the workspace would have %d roles", n).Expecting("at most %d (policy.max_roles)", most).
+			Try("raise max_roles, or end roles first: cordelia role terminate ROLE")
+	}
+	return nil
+}
+
+func maxRoles(p schemas.WorkspacePolicy) int {
+	if p.MaxRoles != nil {
+		return *p.MaxRoles
+	}
+	return DefaultRoles
+}
+
+// applying is a file while it is applied.
+type applying struct {
+	*Roles
+	g   access.Grant
+	w   schemas.Workspace
+	now *World // what was there, nil = nothing
+}
+
+// GroupOf is the reserved memory group of a workspace.
+func GroupOf(workspace string) schemas.GroupID { return schemas.GroupID("ws-" + workspace) }
+
+// workspace writes the workspace without its roles.
+func (a applying) workspace() error {
+	tx, spec := a.g.Tx(), a.w
+	spec.Roles = nil
+	group := GroupOf(a.w.Workspace)
+	if a.now == nil {
+		if err := a.g.AsNode(func(g access.Grant) error {
+			return memory.CreateGroup(g, memory.NewGroup{ID: group, Kind: memory.WorkspaceGroup, Owner: a.w.Owner,
+				Description: cmp.Or(a.w.Name, a.w.Workspace)})
+		}); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(insertWorkspace, a.w.Workspace, a.w.Owner, group, encoded(spec), tx.Micros(),
+			tx.Micros()); err != nil {
+			return fmt.Errorf("write workspace: %w", err)
+		}
+	} else if _, err := tx.Exec(updateWorkspace, encoded(spec), tx.Micros(), a.w.Workspace); err != nil {
+		return fmt.Errorf("write workspace: %w", err)
+	}
+	if _, err := tx.Exec(dropHooks, a.w.Workspace); err != nil {
+		return fmt.Errorf("write webhooks: %w", err)
+	}
+	for _, source := range slices.Sorted(maps.Keys(a.w.Webhooks)) {
+		if _, err := tx.Exec(insertHook, source, a.w.Workspace); store.IsUnique(err) {
+			return schemas.Conflictf("another workspace has the webhook %s", source).
+				Try("give this one another name, as %s-2, and have requests sent to /hooks/%s-2", source, source)
+		} else if err != nil {
+			return fmt.Errorf("write webhooks: %w", err)
+		}
+	}
+	return nil
+}
+
+// role does what the plan says of one role.
+func (a applying) role(c Change) error {
+	at := slices.IndexFunc(a.w.Roles, func(r schemas.Role) bool { return r.RoleID == c.ID })
+	var m *Member
+	if a.now != nil {
+		m = a.now.byID[c.ID]
+	}
+	switch c.Does {
+	case "create":
+		return a.create(a.w.Roles[at])
+	case "change":
+		return a.change(m, a.w.Roles[at])
+	case "suspend":
+		return a.move(a.g, m.Agent, schemas.Suspend, notInFile)
+	case "resume":
+		return a.move(a.g, m.Agent, schemas.Resume, "")
+	}
+	return nil
+}
+
+// create makes a role with its agent.
+func (a applying) create(r schemas.Role) error {
+	record, err := a.enroll(a.g, a.w, a.w.Owner, r, r.RoleID, mayUse(a.w, r.RoleID), rootDepth)
+	if err != nil {
+		return err
+	}
+	return a.insert(a.g, &Member{Role: r, Agent: record.ID}, a.w, cmp.Or(r.Status, schemas.RoleActive))
+}
+
+// rootDepth is how many generations of roles may stand below one of the file.
+const rootDepth = 3
+
+// mayUse reports whether a role may use a template of the workspace.
+func mayUse(w schemas.Workspace, role string) bool {
+	for _, t := range w.RoleTemplates {
+		if slices.Contains(t.AllowedSpawners, role) {
+			return true
+		}
+	}
+	return false
+}
+
+// enroll registers the agent behind a role below parent.
+func (r *Roles) enroll(g access.Grant, w schemas.Workspace, parent schemas.EntityID, role schemas.Role,
+	display string, spawner bool, depth int) (agents.Record, error) {
+	declared, err := access.ParseCapabilities(rightsOf(spawner, depth, ttlSeconds(role.TTL)), r.agents.Tools())
+	if err != nil {
+		return agents.Record{}, err
+	}
+	record, err := r.agents.Enroll(g, parent, agents.Registration{Type: schemas.Autonomous, DisplayName: display,
+		Name: role.RoleID, Capabilities: declared, Grants: groupsOf(w)})
+	if errors.Is(err, schemas.ErrConflict) {
+		return record, schemas.Conflictf("an agent is named %s already", role.RoleID).
+			Try("give the role another role_id").Because(err)
+	}
+	return record, err
+}
+
+// groupsOf are the groups that the roles of a workspace may reach.
+func groupsOf(w schemas.Workspace) (g schemas.Grants) {
+	if w.Policy.MemoryIsolation == schemas.SharedRead {
+		g.Groups = []string{string(GroupOf(w.Workspace))}
+	}
+	return g
+}
+
+// ttlSeconds is how long the agent of a role may live, 0 = as long as its parent.
+func ttlSeconds(ttl string) int64 {
+	d, err := span(ttl)
+	if err != nil {
+		return 0
+	}
+	return int64(d.Seconds())
+}
+
+// rightsOf are the capabilities of a role's agent: its own memory, work, messages and, of
+// one that may spawn, roles below it.
+func rightsOf(spawner bool, depth int, ttl int64) json.RawMessage {
+	tools := []string{"memory_read_hot", "memory_write_hot", "memory_session", "memory_search", "memory_read_warm",
+		"memory_write_warm", "events_poll", "events_subscribe", "task_claim", "task_report", "task_status",
+		"trust_score", "review_list", "review_decide", "role_event", "role_message", "role_list"}
+	if spawner {
+		tools = append(tools, "role_spawn", "role_draft")
+	} else {
+		tools, depth = append(tools, "role_draft"), max(depth-1, 0)
+	}
+	scope := map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{"ws-*"},
+		"visibility": []string{"private", "group", "public"}}
+	return json.RawMessage(encoded(map[string]any{"memory_read": scope,
+		"memory_write": map[string]any{"layers": []string{"l1", "l2"}, "groups": []string{},
+			"visibility": []string{"private"}},
+		"tools": tools, "max_parallel_ops": 8, "autonomous": true, "ttl_seconds": ttl, "max_delegation_depth": depth}))
+}
+
+// insert writes a role, lets it read the workspace's group if the policy says so, and moves
+// it to the state it begins in.
+func (r *Roles) insert(g access.Grant, m *Member, w schemas.Workspace, to schemas.RoleStatus) error {
+	tx := g.Tx()
+	until := int64(0)
+	if d, err := span(m.TTL); err == nil {
+		until = tx.Micros() + d.Microseconds()
+	}
+	if _, err := tx.Exec(insertRole, m.Agent, w.Workspace, m.RoleID, encoded(m.Role), schemas.RoleDraft, m.Parent,
+		m.Template, g.Actor(), tx.Micros(), 0, until); err != nil {
+		if store.IsUnique(err) {
+			return schemas.Conflictf("there is a role %s already", m.RoleID).Try("choose other parameters")
+		}
+		return fmt.Errorf("write role: %w", err)
+	}
+	if w.Policy.MemoryIsolation == schemas.SharedRead {
+		if err := g.AsNode(func(g access.Grant) error {
+			return memory.Enter(g, GroupOf(w.Workspace), m.Agent, access.RoleViewer)
+		}); err != nil {
+			return err
+		}
+	}
+	if err := schedule(g, m); err != nil {
+		return err
+	}
+	if len(w.NodeEvents) > 0 {
+		if _, err := tx.Exec(joinStream, w.Workspace, events.EntityStream(m.Agent)); err != nil {
+			return fmt.Errorf("read events of the node: %w", err)
+		}
+	}
+	switch to {
+	case schemas.RoleTesting:
+		return r.move(g, m.Agent, schemas.RoleTry, "")
+	case schemas.RoleActive:
+		return r.move(g, m.Agent, schemas.Activate, "")
+	}
+	return changed(g, w.Workspace)
+}
+
+// change writes the charter of a role anew, and moves the role where its status says.
+func (a applying) change(m *Member, to schemas.Role) error {
+	if _, err := a.g.Tx().Exec(updateCharter, encoded(to), m.Agent); err != nil {
+		return fmt.Errorf("write role: %w", err)
+	}
+	if err := schedule(a.g, &Member{Role: to, Agent: m.Agent}); err != nil {
+		return err
+	}
+	on := map[[2]schemas.RoleStatus]schemas.Trigger{
+		{schemas.RoleDraft, schemas.RoleTesting}:  schemas.RoleTry,
+		{schemas.RoleDraft, schemas.RoleActive}:   schemas.Activate,
+		{schemas.RoleTesting, schemas.RoleActive}: schemas.Activate,
+		{schemas.RoleActive, schemas.RoleTesting}: schemas.RoleTry,
+	}[[2]schemas.RoleStatus{m.State, to.Status}]
+	if on == "" {
+		return nil
+	}
+	return a.move(a.g, m.Agent, on, "")
+}
+
+// rights gives the roles of the file the rights that its templates and its isolation leave
+// them.
+func (a applying) rights() error {
+	if a.now == nil {
+		return nil
+	}
+	for _, m := range a.now.Members {
+		if m.Parent == "" && mayUse(a.w, m.RoleID) != mayUse(a.now.Workspace, m.RoleID) {
+			if _, err := agents.Update(a.g, string(m.Agent), agents.Change{
+				Capabilities: rightsOf(mayUse(a.w, m.RoleID), rootDepth, ttlSeconds(m.TTL))}, a.agents.Tools()); err != nil {
+				return err
+			}
+		}
+		was, is := a.now.Workspace.Policy.MemoryIsolation == schemas.SharedRead,
+			a.w.Policy.MemoryIsolation == schemas.SharedRead
+		if was == is {
+			continue
+		}
+		groups := groupsOf(a.w).Groups
+		if _, err := agents.Update(a.g, string(m.Agent), agents.Change{Groups: &groups}, a.agents.Tools()); err != nil {
+			return err
+		}
+		if err := a.g.AsNode(func(g access.Grant) error {
+			if is {
+				return memory.Enter(g, GroupOf(a.w.Workspace), m.Agent, access.RoleViewer)
+			}
+			return memory.Leave(g, GroupOf(a.w.Workspace), m.Agent)
+		}); err != nil {
+			return err
+		}
+	}
+	return changed(a.g, a.w.Workspace)
+}
+
+// Export is a workspace as a file that makes it: without the roles that were spawned.
+func (r *Roles) Export(g access.Grant, ref string) ([]byte, error) {
+	w, err := r.World(g, ref)
+	if err != nil {
+		return nil, err
+	}
+	spec := w.Workspace
+	for _, m := range w.Members {
+		if m.Parent == "" {
+			spec.Roles = append(spec.Roles, m.Role)
+		}
+	}
+	return Format(spec)
+}

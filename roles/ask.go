@@ -1,0 +1,345 @@
+package roles
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/memory"
+	"cordelia/schemas"
+	"cordelia/work"
+)
+
+// Ask is what waits for a person or a role.
+type Ask struct {
+	ID        string
+	Workspace string
+	Kind      schemas.AskKind
+	Agent     schemas.EntityID // of the role that asks, or that it is about
+	Asked     schemas.EntityID
+	Title     string
+	Shows     []string // lines: data that others wrote
+	Outside   bool     // some of it comes from outside
+	Hash      string   // of all that is shown: an approval names it
+	Deadline  int64
+	Then      schemas.AfterDeadline
+	State     schemas.ReviewState
+	Reason    string
+	At        int64
+
+	decision int64
+	data     string // what an approval does
+}
+
+func scanAsk(row interface{ Scan(...any) error }) (a Ask, err error) {
+	var shows string
+	err = row.Scan(&a.ID, &a.Workspace, &a.Kind, &a.Agent, &a.Asked, &a.decision, &a.Title, &shows, &a.data, &a.Outside,
+		&a.Hash, &a.Deadline, &a.Then, &a.State, &a.Reason, &a.At)
+	if shows != "" {
+		a.Shows = strings.Split(shows, "\n")
+	}
+	return a, err
+}
+
+// defaultWithin is how long what a role asks waits.
+const defaultWithin = 24 * time.Hour
+
+// open writes an ask down and tells whom it is for.
+func (a Ask) open(g access.Grant, within time.Duration) (Ask, error) {
+	now := g.Tx().Micros()
+	a.ID, a.At, a.Deadline, a.State = schemas.NewID(), now, now+within.Microseconds(), schemas.ReviewPending
+	a.Then = cmp.Or(a.Then, schemas.ThenEscalate)
+	a.Hash = a.hash()
+	if _, err := g.Tx().Exec(insertAsk, a.ID, a.Workspace, a.Kind, a.Agent, a.Asked, a.decision, a.Title,
+		strings.Join(a.Shows, "\n"), cmp.Or(a.data, "{}"), a.Outside, a.Hash, a.Deadline, a.Then, now); err != nil {
+		return a, fmt.Errorf("write what is asked: %w", err)
+	}
+	return a, a.tell(g)
+}
+
+// hash stands for all that an approval agrees to.
+func (a Ask) hash() string {
+	h := sha256.New()
+	for _, text := range append([]string{"cordelia/v1/ask", a.ID, string(a.Kind), string(a.Agent), a.Title,
+		a.data}, a.Shows...) {
+		fmt.Fprintf(h, "%d:%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (a Ask) tell(g access.Grant) error {
+	return g.Emit(events.EntityStream(a.Asked), schemas.EventReviewRequested,
+		schemas.ReviewRequested{GroupID: GroupOf(a.Workspace), AgentID: a.Agent, Items: 1})
+}
+
+// escalate asks whom m reports to: to see to an event, or to approve of an action. Of equal
+// escalations of a role one waits.
+func (r *Roles) escalate(g access.Grant, w *World, m *Member, e Event, decision int64, d Decision) (string, error) {
+	a := Ask{Workspace: w.Workspace.Workspace, Kind: schemas.AskEscalation, Agent: m.Agent, Asked: w.entity(d.Target),
+		Title: e.Type + " escalated", decision: decision, Outside: e.Outside, Then: m.Asks.Then}
+	if d.Approval {
+		a.Kind, a.Title = schemas.AskApproval, fmt.Sprintf("%s asks to %s for %s", m.RoleID, d.Trigger, e.Type)
+	}
+	a.Shows = []string{m.RoleID + ": " + d.Reason}
+	if d.Approval {
+		a.Shows = append(a.Shows, "approved, it does: "+oneLine(fill(w.recipe(d, e).Intent, d.Trigger, e)))
+	}
+	if d.Withheld {
+		a.Outside = false
+		a.Shows = append(a.Shows, "the payload is withheld: it is more secret than "+m.RoleID+" may be told")
+	} else {
+		a.Shows = append(a.Shows, "payload: "+oneLine(string(e.Payload)))
+	}
+	if !d.Approval {
+		var id string
+		err := g.Tx().QueryRow(selectSameAsk, m.Agent, a.Asked, a.Title).Scan(&id)
+		if err == nil || !errors.Is(err, store.ErrNoRows) {
+			return id, err
+		}
+	}
+	within, err := span(m.Asks.Within)
+	if err != nil {
+		within = defaultWithin
+	}
+	a, err = a.open(g, within)
+	return a.ID, err
+}
+
+// recipe is what a decision leads to, if it is approved.
+func (w *World) recipe(d Decision, e Event) schemas.Recipe {
+	if d.Operator == directive {
+		if d.Trigger != spawnAction {
+			return schemas.Recipe{Intent: "{action} for {type}"}
+		}
+		return schemas.Recipe{Intent: spawnIntent(e.Payload)}
+	}
+	return w.Workspace.Operators[d.Operator].Does
+}
+
+// maxShown bounds one line that is shown, in bytes.
+const maxShown = 2000
+
+func oneLine(text string) string {
+	return schemas.Shorten(strings.Join(strings.Fields(text), " "), maxShown)
+}
+
+// Waiting lists what waits for the actor, and of a person for everybody below, in order of
+// arrival.
+func Waiting(g access.Grant, after string, limit int) (list []Ask, more bool, err error) {
+	if len(g.Via()) > 0 {
+		return nil, false, nil // it is decided in person
+	}
+	rows, err := g.Tx().Query(selectAsks, g.Actor(), after, limit+1)
+	list, err = store.Collect(rows, err, func(r *sql.Rows) (Ask, error) { return scanAsk(r) })
+	if err != nil {
+		return nil, false, fmt.Errorf("read what is asked: %w", err)
+	}
+	if len(list) > limit {
+		return list[:limit], true, nil
+	}
+	return list, false, nil
+}
+
+// Find gives one thing that was asked of the actor or of somebody below it. CodeNotFound for
+// everybody else (INV-NO-ORACLE).
+func Find(g access.Grant, id string) (Ask, error) {
+	if g.Tx() == nil {
+		return Ask{}, access.ErrNoGrant
+	}
+	a, err := scanAsk(g.Tx().QueryRow(selectAsk, id))
+	if errors.Is(err, store.ErrNoRows) {
+		return a, nothingAsked(id)
+	}
+	if err != nil {
+		return a, fmt.Errorf("read what is asked: %w", err)
+	}
+	may, err := a.decides(g)
+	if err == nil && !may {
+		err = nothingAsked(id)
+	}
+	return a, err
+}
+
+func nothingAsked(id string) error {
+	return schemas.NotFoundf("nothing waits for you under %q", id).Expecting("the id of something that waits").
+		Try("%s shows what waits", schemas.Tool("review_list"))
+}
+
+// decides reports whether the actor decides over a (INV-ROLE-ASK): who was asked, or an
+// ancestor of it, in person, and never the role it is about nor those below that.
+func (a Ask) decides(g access.Grant) (bool, error) {
+	if a.Asked != g.Actor() {
+		above, err := g.Holds(a.Asked)
+		if err != nil || !above {
+			return false, err
+		}
+	}
+	if len(g.Via()) > 0 || g.Actor() == a.Agent {
+		return false, nil
+	}
+	chain, err := g.ChainOf(g.Actor())
+	for _, link := range chain {
+		if link.ID == a.Agent {
+			return false, nil
+		}
+	}
+	return err == nil, err
+}
+
+// PersonNeeded says why a person must approve a, "" if the actor may.
+func (a Ask) PersonNeeded(g access.Grant, tainted bool) (string, error) {
+	if g.IsHuman() {
+		return "", nil
+	}
+	switch a.Kind {
+	case schemas.AskSpawn, schemas.AskDraft:
+		return "a new role or template is the owner's to approve", nil
+	}
+	if !tainted {
+		marked, err := memory.Tainted(g)
+		if err != nil {
+			return "", err
+		}
+		tainted = marked
+	}
+	if tainted || a.Outside {
+		return "it comes from outside, or this session has read what does, so a person approves", nil
+	}
+	return "", nil
+}
+
+// Verdict is a decision over what was asked.
+type Verdict struct {
+	ID      string
+	Approve bool
+	Hash    string
+	Reason  string
+}
+
+// Settled is what a verdict led to.
+type Settled struct {
+	State schemas.ReviewState
+	Note  string
+}
+
+// Decide does what was decided. CodeNotFound if nothing waits for the actor under the id,
+// CodeConflict for another hash or something decided already, CodeDenied where a person
+// must approve.
+func (r *Roles) Decide(g access.Grant, v Verdict, tainted bool) (Settled, error) {
+	a, err := Find(g, v.ID)
+	if err != nil {
+		return Settled{}, err
+	}
+	if a.State != schemas.ReviewPending {
+		return Settled{}, schemas.Conflictf("%s was %s already", a.ID, a.State).
+			Try("%s shows what waits", schemas.Tool("review_list"))
+	}
+	on := schemas.ReviewReject
+	if v.Approve {
+		on = schemas.ReviewApprove
+		switch why, err := a.PersonNeeded(g, tainted); {
+		case err != nil:
+			return Settled{}, err
+		case why != "":
+			return Settled{}, schemas.Deniedf("%s", why).Try("reject it, or ask the user to look: cordelia review").
+				Because(schemas.ErrPerson)
+		case v.Hash == "":
+			return Settled{}, work.Hashless(a.ID)
+		case v.Hash != a.Hash:
+			return Settled{}, work.OtherResult(a.ID)
+		}
+	}
+	out, err := a.move(g, on, g.Actor(), v.Reason)
+	if err != nil {
+		return out, err
+	}
+	w, err := r.load(g, a.Workspace)
+	if err != nil {
+		return out, err
+	}
+	out.Note, err = r.follow(g, w, a, v)
+	return out, err
+}
+
+// move carries a along an edge of reviews.
+func (a Ask) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string) (Settled, error) {
+	to, _, ok := schemas.NextReview(a.State, on)
+	if !ok {
+		return Settled{}, schemas.Conflictf("%s was %s already", a.ID, a.State)
+	}
+	n, err := g.Tx().Exec(decideAsk, to, by, g.Tx().Micros(), schemas.Shorten(reason, maxText), a.ID)
+	if err != nil || n != 1 {
+		return Settled{}, cmp.Or(err, error(schemas.Conflictf("%s was decided already", a.ID)))
+	}
+	return Settled{State: to}, g.Audit("ask/"+a.ID, map[string]any{"kind": a.Kind, "state": to, "by": by,
+		"role": a.Agent, "hash": a.Hash})
+}
+
+// follow does what a verdict leads to, and says so.
+func (r *Roles) follow(g access.Grant, w *World, a Ask, v Verdict) (string, error) {
+	switch a.Kind {
+	case schemas.AskApproval:
+		if v.Approve {
+			return r.approved(g, w, a)
+		}
+	case schemas.AskRequest:
+		return "", answer(g, a, v.Reason)
+	case schemas.AskSpawn:
+		if v.Approve {
+			return r.spawnApproved(g, w, a)
+		}
+	case schemas.AskDraft:
+		if v.Approve {
+			return draftApproved(g, w, a)
+		}
+	case schemas.AskInsights:
+		if v.Approve {
+			return insightsApproved(g, a)
+		}
+	}
+	return "", nil
+}
+
+// approved has done what a role asked for. The role must still act.
+func (r *Roles) approved(g access.Grant, w *World, a Ask) (string, error) {
+	var event int64
+	var agent schemas.EntityID
+	var text, eventText string
+	if err := g.Tx().QueryRow(selectDecision, a.decision).Scan(&event, &agent, &text); err != nil {
+		return "", fmt.Errorf("read decision: %w", err)
+	}
+	if err := g.Tx().QueryRow(selectEvent, event).Scan(&eventText); err != nil {
+		return "", fmt.Errorf("read event: %w", err)
+	}
+	var d Decision
+	var e Event
+	if err := errors.Join(json.Unmarshal([]byte(text), &d), json.Unmarshal([]byte(eventText), &e)); err != nil {
+		return "", fmt.Errorf("read decision: %w", err)
+	}
+	m := w.byAgent[agent]
+	if m == nil || m.State != schemas.RoleActive {
+		return "", schemas.Conflictf("the role that asked is not active now").
+			Try("resume it first: cordelia role resume %s; or reject this", d.Role)
+	}
+	if _, ok := w.Workspace.Operators[d.Operator]; !ok && d.Operator != directive {
+		return "", schemas.Conflictf("operator %s is not declared any more", d.Operator).Try("reject this")
+	}
+	var out Decided
+	err := g.AsNode(func(g access.Grant) error { return r.delegate(g, w, m, e, event, a.decision, d, &out) })
+	if err != nil {
+		return "", err
+	}
+	if out.TaskID != "" {
+		return "task " + schemas.ShortID(out.TaskID) + " is begun", nil
+	}
+	return "work " + schemas.ShortID(out.WorkID) + " is ready for " + d.Role, nil
+}

@@ -1,0 +1,353 @@
+package roles
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+	"cordelia/trust"
+)
+
+// Limits of events. Sizes are in bytes.
+const (
+	maxPayload  = 32 << 10
+	maxMetadata = 20
+	maxID       = 200
+	maxHops     = 8 // that an event is forwarded, and that events cause each other in a row
+)
+
+// Decided is a decision with what followed from it.
+type Decided struct {
+	Decision
+	WorkID string              `json:"work_id,omitempty"`
+	TaskID string              `json:"task_id,omitempty"`
+	AskID  string              `json:"ask_id,omitempty"` // waits in the review queue
+	State  schemas.ReviewState `json:"ask_state,omitempty"`
+	Ended  string              `json:"outcome,omitempty"` // of the work or task
+}
+
+// Taken is an event that was taken, with what each role on its way decided.
+type Taken struct {
+	EventID   string    `json:"event_id"`
+	Workspace string    `json:"workspace"`
+	Repeated  bool      `json:"repeated,omitempty"` // it came before: nothing was done now
+	Decisions []Decided `json:"decisions"`
+}
+
+// CheckEvent says what is wrong with an event, and fills in what it leaves out.
+func CheckEvent(e *Event, now time.Time) error {
+	var bad []schemas.Violation
+	say := func(field, format string, args ...any) {
+		bad = append(bad, schemas.Violation{Path: schemas.Pointer(field), Msg: fmt.Sprintf(format, args...)})
+	}
+	if !eventName.MatchString(e.Type) {
+		say("type", "must be parts of a-z 0-9 _ with dots between, as lead.created")
+	}
+	if e.Domain != "" && !domainName.MatchString(e.Domain) {
+		say("domain", "must be 1–64 of a-z 0-9 _ . / -")
+	}
+	if e.ID = cmp.Or(e.ID, schemas.NewID()); len(e.ID) > maxID {
+		say("id", "must have at most %d bytes", maxID)
+	}
+	for field, text := range map[string]string{"source": e.Source, "thread": e.Thread} {
+		if len(text) > maxID || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' }) {
+			say(field, "must be a line of at most %d bytes", maxID)
+		}
+	}
+	payload := bytes.TrimSpace(e.Payload)
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	if e.Payload = payload; len(payload) > maxPayload || payload[0] != '{' || !json.Valid(payload) {
+		say("payload", "must be a JSON object of at most %d bytes", maxPayload)
+	}
+	if len(e.Metadata) > maxMetadata || len(encoded(e.Metadata)) > maxPayload {
+		say("metadata", "must have at most %d texts", maxMetadata)
+	}
+	oneOf(func(path, format string, args ...any) { say(strings.TrimPrefix(path, "/"), format, args...) },
+		"/classification", e.Secrecy, schemas.Classifications()...)
+	e.Timestamp = cmp.Or(e.Timestamp, events.Timestamp(now.UnixMicro()))
+	if bad != nil {
+		return schemas.Invalidf("the event was not taken").With(bad...)
+	}
+	return nil
+}
+
+// hashOf tells one event from another of the same id.
+func (e Event) hash() []byte {
+	sum := sha256.Sum256([]byte(encoded([]any{e.Type, e.Domain, e.Payload, e.Metadata, e.Names, e.Secrecy, e.Effect})))
+	return sum[:]
+}
+
+// Deliver takes an event, checked, into a workspace: each role on its way decides, and what
+// follows is done, in this transaction (INV-ROLE-DECIDED). Errors: CodeNotFound for a
+// workspace or role that is absent or hidden, CodeConflict for another event of the same id.
+func (r *Roles) Deliver(g access.Grant, workspace string, e Event) (Taken, error) {
+	w, err := r.World(g, workspace)
+	if err != nil {
+		return Taken{}, err
+	}
+	if err := r.complete(g, w, &e); err != nil {
+		return Taken{}, err
+	}
+	out := Taken{EventID: e.ID, Workspace: w.Workspace.Workspace, Decisions: []Decided{}}
+	var n int64
+	var hash []byte
+	err = g.Tx().QueryRow(selectSame, out.Workspace, e.Source, e.ID).Scan(&n, &hash)
+	switch {
+	case err == nil && !bytes.Equal(hash, e.hash()):
+		return out, schemas.Conflictf("%s sent another event with the id %s before", e.Source, e.ID).
+			Try("send it with an id of its own")
+	case err == nil:
+		out.Repeated = true
+		out.Decisions, err = followed(g, n)
+		return out, err
+	case !errors.Is(err, store.ErrNoRows):
+		return out, fmt.Errorf("read event: %w", err)
+	}
+	if err := g.Tx().QueryRow(insertEvent, out.Workspace, e.Source, e.ID, e.Type, e.Domain, e.By, e.Thread, e.Depth,
+		encoded(e), e.hash(), g.Tx().Micros()).Scan(&n); err != nil {
+		return out, fmt.Errorf("write event: %w", err)
+	}
+	err = g.AsNode(func(g access.Grant) error {
+		out.Decisions, err = r.route(g, w, e, func(m *Member, hop int, d Decision) (Decided, error) {
+			return r.keep(g, w, m, e, n, hop, d)
+		})
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, g.Audit("workspace/"+out.Workspace, map[string]any{"event": e.ID, "type": e.Type, "by": e.By,
+		"decisions": len(out.Decisions)})
+}
+
+// complete fills in who brought an event, what it belongs to and what caused it. What a
+// sender says of these counts for nothing.
+func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
+	if e.By = g.Actor(); !g.IsNode() {
+		e.Depth = 0
+	}
+	if m := w.byAgent[e.By]; m != nil {
+		e.Source = m.RoleID
+		var thread string
+		err := g.Tx().QueryRow(selectCause, e.By).Scan(&e.Depth, &thread)
+		if err != nil && !errors.Is(err, store.ErrNoRows) {
+			return fmt.Errorf("read cause: %w", err)
+		}
+		if err == nil {
+			e.Depth++
+			e.Thread = cmp.Or(e.Thread, thread)
+		}
+	}
+	if e.Source == "" {
+		e.Source = string(e.By)
+	}
+	if e.Thread != "" {
+		err := g.Tx().QueryRow(selectThread, w.Workspace.Workspace, e.Thread).Scan(&e.Thread)
+		if err != nil && !errors.Is(err, store.ErrNoRows) {
+			return fmt.Errorf("read thread: %w", err)
+		}
+	}
+	if e.Names != "" {
+		m, err := w.role(e.Names)
+		if err != nil {
+			return err
+		}
+		if e.Names = m.RoleID; e.Domain == "" && len(m.Domains) > 0 {
+			e.Domain = m.Domains[0]
+		}
+	}
+	if e.Domain == "" {
+		return schemas.Invalidf("the event names no domain").Expecting("domain, or the role it is for").
+			Try("repeat the call with a domain; %s shows whose is whose", schemas.Tool("role_list"))
+	}
+	return nil
+}
+
+// Explain says what the roles would decide over an event, and does nothing: only those on its
+// way or, with all, every role of the workspace for itself.
+func (r *Roles) Explain(g access.Grant, workspace string, e Event, all bool) (out []Decision, err error) {
+	w, err := r.World(g, workspace)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.complete(g, w, &e); err != nil {
+		return nil, err
+	}
+	if all {
+		for _, m := range w.Members {
+			out = append(out, w.Handle(m, e, r.known(g, w, e)))
+		}
+		return out, nil
+	}
+	_, err = r.route(g, w, e, func(_ *Member, _ int, d Decision) (Decided, error) {
+		out = append(out, d)
+		return Decided{}, nil
+	})
+	return out, err
+}
+
+// keeper does what belongs to a decision of m, nil if the event reached no role.
+type keeper func(m *Member, hop int, d Decision) (Decided, error)
+
+// route lets one role after the other decide, until one does not forward (INV-ROLE-LOOP).
+func (r *Roles) route(g access.Grant, w *World, e Event, keep keeper) ([]Decided, error) {
+	m := w.First(e)
+	if e.Names != "" {
+		m = w.byID[e.Names]
+	}
+	none := ""
+	switch {
+	case e.Effect != "":
+		none = e.Effect
+	case e.Depth > maxHops:
+		none = fmt.Sprintf("%d events in a row caused it", maxHops)
+	case m == nil:
+		none = "no active role owns " + e.Domain
+	}
+	if none != "" {
+		d, err := keep(nil, 0, Decision{Action: Ignore, Reason: none, Steps: []Step{{"route", none}}})
+		return []Decided{d}, err
+	}
+	var out []Decided
+	var seen []*Member
+	for {
+		seen = append(seen, m)
+		d := w.Handle(m, e, r.known(g, w, e))
+		next := w.byID[d.Target]
+		if d.Action == Forward && (slices.Contains(seen, next) || len(seen) > maxHops) {
+			d.Action, d.Reason = Ignore, fmt.Sprintf("%s, where the event was, or %d hops away", d.Reason, maxHops)
+			d.Steps = append(d.Steps, Step{"hops", d.Reason})
+		}
+		decided, err := keep(m, len(seen)-1, d)
+		if out = append(out, decided); err != nil || d.Action != Forward {
+			return out, err
+		}
+		m = next
+	}
+}
+
+// known asks the store for what a decision needs.
+func (r *Roles) known(g access.Grant, w *World, e Event) Known {
+	tx := g.Tx()
+	return Known{
+		Trust: func(m *Member, action string) int { return w.trust(g, m, action) },
+		Used: func(m *Member) (u Used) {
+			midnight := tx.Micros() - tx.Micros()%(24*time.Hour).Microseconds()
+			b := m.Budget
+			if b.Tasks > 0 {
+				tx.QueryRow(countToday, m.Agent, midnight).Scan(&u.Tasks) //nolint:errcheck // a count has a row
+			}
+			if b.Tokens > 0 || b.Money > 0 {
+				u.Tokens, u.Money = r.spent(g, m.Agent, midnight)
+			}
+			return u
+		},
+		Wakes: func(m *Member) (n int) {
+			//nolint:errcheck // a count has a row
+			tx.QueryRow(countWakes, w.Workspace.Workspace, e.Thread, m.Agent,
+				tx.Micros()-time.Hour.Microseconds()).Scan(&n)
+			return n
+		},
+	}
+}
+
+// trust is what a role is trusted with, in hundredths: where its charter has it begin, and
+// what it earned since.
+func (w *World) trust(g access.Grant, m *Member, action string) int {
+	begins := defaultTrust
+	if p := w.Workspace.Policy.DefaultTrust; p != nil {
+		begins = *p
+	}
+	if p := m.Trust.Default; p != nil {
+		begins = *p
+	}
+	if p, ok := m.Trust.Scores[action]; ok {
+		begins = p
+	}
+	earned, err := trust.Of(g, m.Agent, action)
+	if err != nil {
+		return 0 // the strictest
+	}
+	return max(0, min(100, int(begins*100+0.5)+earned-trustStart))
+}
+
+// keep writes a decision down and does what follows from it.
+func (r *Roles) keep(g access.Grant, w *World, m *Member, e Event, n int64, hop int, d Decision) (Decided, error) {
+	out := Decided{Decision: d}
+	var agent schemas.EntityID
+	if m != nil {
+		agent = m.Agent
+	}
+	var decision int64
+	if err := g.Tx().QueryRow(insertDecision, n, agent, hop, d.Action, d.Sandbox, encoded(d),
+		g.Tx().Micros()).Scan(&decision); err != nil {
+		return out, fmt.Errorf("write decision: %w", err)
+	}
+	if d.Sandbox { // INV-ROLE-SANDBOX
+		return out, nil
+	}
+	var err error
+	switch d.Action {
+	case Delegate:
+		err = r.delegate(g, w, m, e, n, decision, d, &out)
+	case Escalate:
+		out.AskID, err = r.escalate(g, w, m, e, decision, d)
+		out.State = schemas.ReviewPending
+	}
+	return out, err
+}
+
+// followed gives what was decided over an event before, and what became of it.
+func followed(g access.Grant, event int64) ([]Decided, error) {
+	type kept struct {
+		n    int64
+		text string
+	}
+	rows, err := g.Tx().Query(selectDecisions, event)
+	list, err := store.Collect(rows, err, func(r *sql.Rows) (k kept, err error) { return k, r.Scan(&k.n, &k.text) })
+	if err != nil {
+		return nil, fmt.Errorf("read decisions: %w", err)
+	}
+	out := []Decided{}
+	for _, k := range list {
+		var d Decided
+		if err := json.Unmarshal([]byte(k.text), &d.Decision); err != nil {
+			return nil, fmt.Errorf("decision %d: %w", k.n, err)
+		}
+		var kind, ref string
+		err := g.Tx().QueryRow(selectFollowed, k.n).Scan(&kind, &ref, &d.Ended)
+		if err == nil && kind == kindTask {
+			d.TaskID = ref
+		} else if err == nil {
+			d.WorkID = ref
+		}
+		if err = ignoreNone(err); err == nil {
+			err = ignoreNone(g.Tx().QueryRow(selectAskOf, k.n).Scan(&d.AskID, &d.State))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what followed: %w", err)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func ignoreNone(err error) error {
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	return err
+}

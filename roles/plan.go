@@ -1,0 +1,145 @@
+package roles
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"cordelia/schemas"
+)
+
+// Change is one thing that applying a file does.
+type Change struct {
+	What string `json:"what"` // workspace, role, template or operator
+	ID   string `json:"id"`
+	Does string `json:"does"` // create, change, suspend, resume, remove
+	Why  string `json:"why,omitempty"`
+}
+
+// Plan is what applying a file does, or did.
+type Plan struct {
+	Workspace string   `json:"workspace"`
+	Changes   []Change `json:"changes"`
+	Clamped   []string `json:"clamped,omitempty"` // of a template, to what its spawner has
+	Notes     []string `json:"notes,omitempty"`
+	Applied   bool     `json:"applied"`
+	Keys      []string `json:"keys,omitempty"` // files that sign the requests of webhooks
+}
+
+// notInFile is why a role is suspended that the file does not name any more.
+const notInFile = "it is not in the file any more"
+
+// plan compares a file with what is there; nil is nothing.
+func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
+	p := Plan{Workspace: w.Workspace, Changes: []Change{}}
+	add := func(what, id, does, why string) { p.Changes = append(p.Changes, Change{what, id, does, why}) }
+	var was schemas.Workspace
+	if now == nil {
+		add("workspace", w.Workspace, "create", "")
+	} else {
+		was = now.Workspace
+		if was.Name != w.Name || encoded(was.Policy) != encoded(w.Policy) || encoded(was.NodeEvents) != encoded(w.NodeEvents) {
+			add("workspace", w.Workspace, "change", "")
+		}
+	}
+	compare(was.Operators, w.Operators, func(id, does string) { add("operator", id, does, "") })
+	compare(was.Webhooks, w.Webhooks, func(id, does string) { add("webhook", id, does, "") })
+	compare(was.RoleTemplates, w.RoleTemplates, func(id, does string) { add("template", id, does, "") })
+	for _, r := range w.Roles {
+		var m *Member
+		if now != nil {
+			m = now.byID[r.RoleID]
+		}
+		switch {
+		case m == nil:
+			add("role", r.RoleID, "create", string(cmp.Or(r.Status, schemas.RoleActive)))
+			continue
+		case encoded(m.Role) != encoded(r):
+			add("role", r.RoleID, "change", strings.Join(differing(m.Role, r), ", "))
+		}
+		if m.State == schemas.RoleSuspended && states[r.RoleID] == notInFile {
+			add("role", r.RoleID, "resume", "it is in the file again")
+		}
+	}
+	if now != nil {
+		for _, m := range now.Members {
+			named := slices.ContainsFunc(w.Roles, func(r schemas.Role) bool { return r.RoleID == m.RoleID })
+			if m.Parent == "" && !named && m.State != schemas.RoleSuspended {
+				add("role", m.RoleID, "suspend", notInFile)
+			}
+		}
+	}
+	p.remark(w)
+	return p
+}
+
+// compare says which entries of a table are made, changed and removed.
+func compare[V any](was, is map[string]V, say func(id, does string)) {
+	for _, id := range slices.Sorted(maps.Keys(is)) {
+		if old, ok := was[id]; !ok {
+			say(id, "create")
+		} else if encoded(old) != encoded(is[id]) {
+			say(id, "change")
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(was)) {
+		if _, ok := is[id]; !ok {
+			say(id, "remove")
+		}
+	}
+}
+
+// differing names the keys in which two charters differ.
+func differing(a, b schemas.Role) (keys []string) {
+	for key, pair := range map[string][2]any{
+		"soul": {a.Soul, b.Soul}, "domains": {a.Domains, b.Domains}, "reports_to": {a.ReportsTo, b.ReportsTo},
+		"operator_ids": {a.OperatorIDs, b.OperatorIDs}, "authority": {a.Authority, b.Authority},
+		"clearance": {a.Clearance, b.Clearance}, "goals": {a.Goals, b.Goals}, "trust": {a.Trust, b.Trust},
+		"wake": {a.Wake, b.Wake}, "budget": {a.Budget, b.Budget}, "every": {a.Schedules, b.Schedules},
+		"asks": {a.Asks, b.Asks}, "status": {a.Status, b.Status}, "ttl": {a.TTL, b.TTL},
+		"memory_policy": {a.MemoryPolicy, b.MemoryPolicy}} {
+		if encoded(pair[0]) != encoded(pair[1]) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// remark says what a file asks for and does not get: operators that nobody declared, and what
+// of a template exceeds who may use it.
+func (p *Plan) remark(w schemas.Workspace) {
+	missing := func(of string, ids []string) {
+		for _, id := range ids {
+			if _, ok := w.Operators[id]; !ok {
+				p.Notes = append(p.Notes, fmt.Sprintf(
+					"%s names operator %s, which operators does not declare: nothing is delegated to it", of, id))
+			}
+		}
+	}
+	for _, r := range w.Roles {
+		missing("role "+r.RoleID, r.OperatorIDs)
+		if len(r.Domains) == 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("role %s owns no domain, so no event is its own", r.RoleID))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.RoleTemplates)) {
+		t := w.RoleTemplates[id]
+		missing("template "+id, t.OperatorIDs)
+		if len(t.AllowedSpawners) == 0 {
+			p.Notes = append(p.Notes, fmt.Sprintf("template %s names no allowed_spawners: no role can use it", id))
+		}
+		for _, spawner := range t.AllowedSpawners {
+			at := slices.IndexFunc(w.Roles, func(r schemas.Role) bool { return r.RoleID == spawner })
+			if at < 0 {
+				continue
+			}
+			_, clamped := Clamp(t, w.Roles[at], w.Policy)
+			for _, c := range clamped {
+				p.Clamped = append(p.Clamped, fmt.Sprintf("template %s, spawned by %s: %s", id, spawner, c))
+			}
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package roles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"database/sql"
+
+	"cordelia/access"
+	"cordelia/agents"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// Tasks is what roles ask of the pipeline.
+type Tasks interface {
+	// SubmitFor begins a task in the name of an agent; the node calls it.
+	SubmitFor(g access.Grant, on schemas.EntityID, r TaskRequest) (taskID string, err error)
+}
+
+// TaskRequest is a task that a delegation becomes.
+type TaskRequest struct {
+	Request  string
+	Tools    []string
+	Budget   time.Duration
+	Deadline int64 // UTC µs, 0 = none
+	Hold     bool
+}
+
+// Agents is what roles ask of the node about the agents behind them.
+type Agents interface {
+	// Enroll makes an agent below parent, with its key on this machine.
+	Enroll(g access.Grant, parent schemas.EntityID, r agents.Registration) (agents.Record, error)
+	// MoveAgent makes a lifecycle move with all that belongs to it.
+	Move(g access.Grant, agent schemas.EntityID, on schemas.Trigger, reason string) error
+	// Tools are the names of all operations.
+	Tools() []string
+}
+
+// Roles decides over events and does what follows. Make it with New.
+type Roles struct {
+	tasks  Tasks
+	agents Agents
+	worlds sync.Map // workspace → *kept
+}
+
+// New joins roles to what they need.
+func New(t Tasks, a Agents) *Roles { return &Roles{tasks: t, agents: a} }
+
+// kept is a world with what it was read at.
+type kept struct {
+	version, epoch int64
+	world          *World
+}
+
+// absent is the one answer for a workspace that is absent and one that is hidden.
+func absent(ref string) error {
+	return schemas.NotFoundf("there is no workspace %q here", schemas.Shorten(ref, 64)).
+		Expecting("a workspace of yours").Try("%s shows them; a person makes one: cordelia role apply FILE",
+		schemas.Tool("role_list"))
+}
+
+// noRole is the one answer for a role that is absent and one that is hidden.
+func noRole(ref string) error {
+	return schemas.NotFoundf("there is no role %q here", schemas.Shorten(ref, 64)).
+		Expecting("the id of a role of your workspace").Try("%s shows them", schemas.Tool("role_list"))
+}
+
+// Mine lists the workspaces the actor may see: a role its own, everybody else those of the
+// person above them.
+func Mine(g access.Grant) ([]string, error) {
+	if g.Tx() == nil {
+		return nil, access.ErrNoGrant
+	}
+	rows, err := g.Tx().Query(selectMine, g.Root(), g.Actor())
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id string, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read workspaces: %w", err)
+	}
+	return ids, nil
+}
+
+// Any reports whether the actor has a workspace at all: its tools are offered only then.
+func Any(g access.Grant) (bool, error) {
+	ids, err := Mine(g)
+	return len(ids) > 0, err
+}
+
+// World reads the workspace that the actor means by ref, "" for its only one. CodeNotFound
+// if it is absent or hidden.
+func (r *Roles) World(g access.Grant, ref string) (*World, error) {
+	if g.IsNode() {
+		return r.load(g, ref)
+	}
+	mine, err := Mine(g)
+	if err != nil {
+		return nil, err
+	}
+	if ref == "" && len(mine) > 1 {
+		return nil, schemas.Invalidf("you have %d workspaces", len(mine)).Expecting("workspace: one of %v", mine).
+			Try("repeat the call with workspace")
+	}
+	for _, id := range mine {
+		if ref == "" || id == ref {
+			return r.load(g, id)
+		}
+	}
+	return nil, absent(ref)
+}
+
+// load reads a workspace, from what is kept of it as long as nothing of it moved.
+func (r *Roles) load(g access.Grant, id string) (*World, error) {
+	var at kept
+	err := g.Tx().QueryRow(selectVersion, id).Scan(&at.version)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil, absent(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read workspace: %w", err)
+	}
+	if at.epoch, err = access.Epoch(g.Tx()); err != nil {
+		return nil, err
+	}
+	if before, ok := r.worlds.Load(id); ok {
+		if k := before.(kept); k.version == at.version && k.epoch == at.epoch {
+			return k.world, nil
+		}
+	}
+	if at.world, err = read(g.Tx(), id); err == nil && !g.Tx().Writable() {
+		r.worlds.Store(id, at) // what a transaction wrote may never be committed
+	} else if err == nil {
+		g.Tx().AfterCommit(func() { r.worlds.Store(id, at) })
+	}
+	return at.world, err
+}
+
+// read reads a workspace with its roles.
+func read(tx *store.Tx, id string) (*World, error) {
+	var spec string
+	var group schemas.GroupID
+	if err := tx.QueryRow(selectWorkspace, id).Scan(&spec, &group); err != nil {
+		return nil, fmt.Errorf("read workspace: %w", err)
+	}
+	var w schemas.Workspace
+	if err := json.Unmarshal([]byte(spec), &w); err != nil {
+		return nil, fmt.Errorf("workspace %s: %w", id, err)
+	}
+	rows, err := tx.Query(selectRoles, id)
+	members, err := store.Collect(rows, err, func(r *sql.Rows) (*Member, error) {
+		m := &Member{}
+		var charter string
+		var agent schemas.AgentStatus
+		if err := r.Scan(&m.Agent, &charter, &m.State, &m.Parent, &m.Template, &m.Created, &agent); err != nil {
+			return m, err
+		}
+		if m.State.Acts() && agent != schemas.Active && agent != schemas.Registered {
+			m.State = schemas.RoleSuspended
+		}
+		return m, json.Unmarshal([]byte(charter), &m.Role)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	return NewWorld(w, group, members), nil
+}
+
+// changed makes what is kept of a workspace void.
+func changed(g access.Grant, id string) error {
+	if _, err := g.Tx().Exec(touchWorkspace, g.Tx().Micros(), id); err != nil {
+		return fmt.Errorf("change workspace: %w", err)
+	}
+	return nil
+}
+
+// role finds a role of w by its id or its agent.
+func (w *World) role(ref string) (*Member, error) {
+	if m := w.Of(ref); m != nil {
+		return m, nil
+	}
+	return nil, noRole(ref)
+}
+
+// entity is whom a line of reporting names: a role's agent that acts, or whom that one
+// reports to, and so on up to the owner.
+func (w *World) entity(ref string) schemas.EntityID {
+	for range len(w.Members) + 1 {
+		m := w.Of(ref)
+		switch {
+		case m == nil:
+			return w.Workspace.Owner
+		case m.State == schemas.RoleActive:
+			return m.Agent
+		}
+		ref = m.ReportsTo
+	}
+	return w.Workspace.Owner
+}
+
+// unmarshal reads JSON that this package wrote.
+func unmarshal(text string, to any) error {
+	if err := json.Unmarshal([]byte(text), to); err != nil {
+		return fmt.Errorf("read what was stored: %w", err)
+	}
+	return nil
+}
+
+// encoded is v as JSON.
+func encoded(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("roles: encode: %v", err)) // plain data of this package
+	}
+	return string(raw)
+}

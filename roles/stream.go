@@ -1,0 +1,100 @@
+package roles
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"cordelia/access"
+	"cordelia/events"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// nodeDomain is the domain of the node's own events.
+const nodeDomain = "node"
+
+// streams has the node read, from now on, the events of a workspace's owner and roles, if the
+// workspace wants any.
+func (w *World) streams(g access.Grant) error {
+	if len(w.Workspace.NodeEvents) == 0 {
+		_, err := g.Tx().Exec(dropStreams, w.Workspace.Workspace)
+		return err
+	}
+	of := []schemas.EntityID{w.Workspace.Owner}
+	for _, m := range w.Members {
+		of = append(of, m.Agent)
+	}
+	for _, id := range of {
+		if _, err := g.Tx().Exec(joinStream, w.Workspace.Workspace, events.EntityStream(id)); err != nil {
+			return fmt.Errorf("read events of the node: %w", err)
+		}
+	}
+	return nil
+}
+
+// settleStreams delivers the node's own events to the workspaces that want them, each once.
+func (r *Roles) settleStreams(g access.Grant) error {
+	type news struct {
+		workspace, stream string
+		seq               int64
+		id, kind, payload string
+	}
+	rows, err := g.Tx().Query(selectNews)
+	list, err := store.Collect(rows, err, func(r *sqlRows) (n news, err error) {
+		return n, r.Scan(&n.workspace, &n.stream, &n.seq, &n.id, &n.kind, &n.payload)
+	})
+	if err != nil {
+		return fmt.Errorf("read events of the node: %w", err)
+	}
+	for _, n := range list {
+		if _, err := g.Tx().Exec(moveStream, n.seq, n.workspace, n.stream, n.seq); err != nil {
+			return fmt.Errorf("read events of the node: %w", err)
+		}
+		w, err := r.load(g, n.workspace)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(w.Workspace.NodeEvents, schemas.EventType(n.kind)) {
+			continue
+		}
+		e := Event{ID: n.id, Type: n.kind, Source: string(access.NodeEntity), Domain: nodeDomain,
+			Payload: json.RawMessage(n.payload)}
+		if err := CheckEvent(&e, time.UnixMicro(g.Tx().Micros())); err != nil {
+			return err
+		}
+		if e.Depth, e.Thread, err = ownCause(g, n.payload); err != nil {
+			return err
+		}
+		if _, err := r.Deliver(g, n.workspace, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownCause is how deep an event of the node lies that tells of work which a role delegated,
+// and the thread of that work.
+func ownCause(g access.Grant, payload string) (depth int, thread string, err error) {
+	var p struct {
+		Work string `json:"work_id"`
+		Task string `json:"task_id"`
+	}
+	if err := unmarshal(payload, &p); err != nil {
+		return 0, "", err
+	}
+	for _, ref := range []string{p.Work, p.Task} {
+		if ref == "" {
+			continue
+		}
+		err := g.Tx().QueryRow(selectOwnCause, ref).Scan(&depth)
+		if err == nil {
+			return depth + 1, "work:" + ref, nil
+		}
+		if ignoreNone(err) != nil {
+			return 0, "", fmt.Errorf("read cause: %w", err)
+		}
+	}
+	return 0, "", nil
+}
