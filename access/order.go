@@ -120,7 +120,8 @@ func exceeding(child schemas.Capabilities, ancestors []ancestor) []Violation {
 	}
 
 	hold("parent_cannot_register", "", func(c schemas.Capabilities, _ int) string {
-		return unless(slices.Contains(c.Tools, toolRegister) || slices.Contains(c.Tools, toolSpawn), "does not hold the tool %s", toolRegister)
+		registers := slices.Contains(c.Tools, toolRegister) || slices.Contains(c.Tools, toolSpawn)
+		return unless(registers, "does not hold the tool %s", toolRegister)
 	})
 	for _, half := range []struct {
 		field string

@@ -55,7 +55,8 @@ func (s *Service) MoveRole(ctx context.Context, person Caller, workspace, role s
 }
 
 // TestedRole says what a role in testing would have done.
-func (s *Service) TestedRole(ctx context.Context, person Caller, workspace, role string) (list []roles.Past, err error) {
+func (s *Service) TestedRole(ctx context.Context, person Caller, workspace,
+	role string) (list []roles.Past, err error) {
 	err = s.Auth.Do(ctx, person.Principal, access.Op{Tool: "role_apply", Effect: access.Read, Human: true},
 		func(g access.Grant) error {
 			list, err = s.Roles().Tested(g, workspace, role)

@@ -150,7 +150,7 @@ func Waiting(g access.Grant, after string, limit int) (list []Ask, more bool, er
 }
 
 // Find gives one thing that was asked of the actor or of somebody below it. CodeNotFound for
-// everybody else (INV-NO-ORACLE).
+// everybody else as for what is absent.
 func Find(g access.Grant, id string) (Ask, error) {
 	if g.Tx() == nil {
 		return Ask{}, access.ErrNoGrant

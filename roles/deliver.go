@@ -296,7 +296,7 @@ func (r *Roles) keep(g access.Grant, w *World, m *Member, e Event, n int64, hop 
 		g.Tx().Micros()).Scan(&decision); err != nil {
 		return out, fmt.Errorf("write decision: %w", err)
 	}
-	if d.Sandbox { // INV-ROLE-SANDBOX
+	if d.Sandbox { // nothing follows (INV-ROLE-SANDBOX)
 		return out, nil
 	}
 	var err error

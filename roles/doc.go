@@ -20,6 +20,8 @@
 //   - INV-ROLE-EDGE: a role changes its state only along schemas.RoleEdges.
 //   - INV-ROLE-LOOP: an event is forwarded at most 8 times and to no role twice, causes at
 //     most 8 events in a row, and a thread wakes a role at most 20 times an hour.
+//   - INV-HOOK-SIGNED: of a request to a webhook nothing is read before its signature over the
+//     whole body was found right; a body counts once, whatever id it comes with.
 //   - INV-ROLE-SANDBOX: from a decision of a role in testing nothing follows.
 //
 // It refuses a file with a key it does not know, and an event of a workspace that its sender

@@ -40,7 +40,8 @@ func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 		add("workspace", w.Workspace, "create", "")
 	} else {
 		was = now.Workspace
-		if was.Name != w.Name || encoded(was.Policy) != encoded(w.Policy) || encoded(was.NodeEvents) != encoded(w.NodeEvents) {
+		if was.Name != w.Name || encoded(was.Policy) != encoded(w.Policy) ||
+			encoded(was.NodeEvents) != encoded(w.NodeEvents) {
 			add("workspace", w.Workspace, "change", "")
 		}
 	}

@@ -176,8 +176,8 @@ func (r *Roles) make(g access.Grant, w *World, parent *Member, s Spawn, child sc
 		child.TTL = (time.Duration(end-g.Tx().Micros()) * time.Microsecond).Truncate(time.Second).String()
 	}
 	spawner := mayUse(w.Workspace, child.RoleID) && depth > 0
-	record, err := r.enroll(g, w.Workspace, parent.Agent, child, fillParams(w.Workspace.RoleTemplates[s.Template].NamePattern, s.Params),
-		spawner, depth)
+	display := fillParams(w.Workspace.RoleTemplates[s.Template].NamePattern, s.Params)
+	record, err := r.enroll(g, w.Workspace, parent.Agent, child, display, spawner, depth)
 	if err != nil {
 		return out, err
 	}

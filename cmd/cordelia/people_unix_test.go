@@ -34,6 +34,13 @@ cordelia swarm create Count the sheep --strategy broadcast --swarm-id swarm-shee
 cordelia trust assess $(cat two) wrong
 cordelia memory hot patch '{"active":{"focus":"the parser"},"agent":{"working_memory":{"on":["a.go"]}}}'
 cordelia audit checkpoint
+cat >team.yaml <<end
+workspace: team
+owner: ann
+operators: {triage: {triggers: {label: issue.opened}, does: {intent: "label {payload.title}"}}}
+roles: [{role_id: triager, soul: You triage., domains: [issues], operator_ids: [triage], authority: {autonomous: [label]}}]
+role_templates: {kid: {name_pattern: "kid {area}", soul_template: "You triage {area}.", parameters: [area], allowed_spawners: [triager]}}
+end
 `
 
 // peopleRead is what a person types for each command that prints for people, in an order
@@ -62,6 +69,13 @@ var peopleRead = []struct{ command, words string }{
 		`Wolves --strategy broadcast --agents '[{"slot": "eye"}]' --dry-run`},
 	{"swarm resize", `swarm-sheep --agents '[{"slot": "hand"}]'`}, {"swarm disband", "swarm-sheep"},
 	{"review list", ""}, {"review", ""},
+	{"role apply", "team.yaml"}, {"role list", ""}, {"role show", "triager"},
+	{"role event", `issue.opened --domain issues --payload '{"title": "It hangs"}'`},
+	{"role explain", `'{"type": "issue.lost", "domain": "issues"}' --all`},
+	{"role spawn", `kid --parent triager --params '{"area": "docs"}'`},
+	{"role message", "'Look at the oldest first' --to triager"}, {"role drafts", ""}, {"role test", "triager"},
+	{"role testing-report", "triager"}, {"role activate", "triager"}, {"role suspend", "triager"},
+	{"role resume", "triager"}, {"role terminate", "kid-docs"},
 	{"backup", "file.backup"}, {"cost", ""},
 }
 
@@ -72,6 +86,7 @@ var notWalked = map[string]string{
 	"export":       "a file of JSON lines",
 	"agent record": "a record to carry", "agent token": "a token", "audit prove": "a proof to carry",
 	"demo":        "its own transcript",
+	"role export": "a file to apply", "role approve": "transcripts",
 	"events tail": "endless", "setup": "its own tests", "uninstall": "its own tests", "import": "transcripts",
 	"restore":     "transcripts",
 	"agent adopt": "transcripts", "key unwrap": "transcripts", "key rotate": "transcripts",
