@@ -58,6 +58,9 @@ type kept struct {
 
 // absent is the one answer for a workspace that is absent and one that is hidden.
 func absent(ref string) error {
+	if ref == "" {
+		return schemas.NotFoundf("you have no workspace").Try("a person makes one: cordelia role apply FILE")
+	}
 	return schemas.NotFoundf("there is no workspace %q here", schemas.Shorten(ref, 64)).
 		Expecting("a workspace of yours").Try("%s shows them; a person makes one: cordelia role apply FILE",
 		schemas.Tool("role_list"))
