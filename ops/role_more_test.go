@@ -32,7 +32,11 @@ func TestTestingDoesNothing_INV_ROLE_SANDBOX(t *testing.T) {
 	for _, p := range report {
 		would = append(would, p.Would)
 	}
-	require.Equal(t, []string{"escalate to ann", "ask ann to approve change_pricing", "qualify_lead by revenue_ops"}, would)
+	require.Equal(
+		t,
+		[]string{"escalate to ann", "ask ann to approve change_pricing", "qualify_lead by revenue_ops"},
+		would,
+	)
 
 	_, err = f.Node.MoveRole(t.Context(), f.person, "", "cro", schemas.Activate, "")
 	require.NoError(t, err)
@@ -250,7 +254,9 @@ func TestAFileIsItsOwners(t *testing.T) {
 	require.ErrorContains(t, err, "eve")
 	again := f.apply(company)
 	require.Empty(t, again.Changes)
-	less := f.apply(strings.Replace(company, "  - role_id: cmo\n    soul: You own marketing.\n    domains: [marketing]\n", "", 1))
+	less := f.apply(
+		strings.Replace(company, "  - role_id: cmo\n    soul: You own marketing.\n    domains: [marketing]\n", "", 1),
+	)
 	require.Equal(t, "suspend", less.Changes[0].Does)
 	require.Equal(t, "ignore", f.send(f.Lead, map[string]any{"type": "brand.hurt", "domain": "marketing"})["action"])
 	back := f.apply(company)

@@ -307,11 +307,15 @@ func TestSignals(t *testing.T) {
 		require.Equal(t, c.top, top, name)
 	}
 	w := workspace()
-	w.RoleTemplates = map[string]schemas.RoleTemplate{"kid": {Parameters: []string{"t", "p"}, AllowedSpawners: []string{"a"},
-		SpawnSignals: []schemas.SpawnSignal{{ID: "s", Description: "much", ExtractParams: map[string]string{"p": "v"},
-			Conditions: []schemas.SpawnCondition{
-				{Metric: schemas.EpisodesByTag, TagField: "t", Threshold: 2, WindowDays: 30},
-				{Metric: schemas.UniqueEntities, Field: "t", Threshold: 2, WindowDays: 30}}}}}}
+	w.RoleTemplates = map[string]schemas.RoleTemplate{
+		"kid": {Parameters: []string{"t", "p"}, AllowedSpawners: []string{"a"},
+			SpawnSignals: []schemas.SpawnSignal{
+				{ID: "s", Description: "much", ExtractParams: map[string]string{"p": "v"},
+					Conditions: []schemas.SpawnCondition{
+						{Metric: schemas.EpisodesByTag, TagField: "t", Threshold: 2, WindowDays: 30},
+						{Metric: schemas.UniqueEntities, Field: "t", Threshold: 2, WindowDays: 30}}},
+			}},
+	}
 	m := member("a", "x")
 	got := Recommend(NewWorld(w, "g", []*Member{m}), m, episodes, now)
 	require.Len(t, got, 1)
