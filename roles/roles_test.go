@@ -66,7 +66,8 @@ func TestHandle(t *testing.T) {
 		says     string
 		approval bool
 	}{
-		"delegates": {func(*schemas.Workspace, *Member, *Event, *Known) {}, Delegate, "trust", "30/100 with do: report", false},
+		"delegates": {func(*schemas.Workspace, *Member, *Event, *Known) {}, Delegate, "trust",
+			"30/100 with do: report", false},
 		"draft": {func(_ *schemas.Workspace, m *Member, _ *Event, _ *Known) { m.State = schemas.RoleDraft },
 			Ignore, "lifecycle", "draft", false},
 		"suspended": {func(_ *schemas.Workspace, m *Member, _ *Event, _ *Known) { m.State = schemas.RoleSuspended },
@@ -204,7 +205,8 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 	}
 	for range count {
 		template := schemas.RoleTemplate{Domains: some(domains), OperatorIDs: some(actions), Authority: authority(),
-			Clearance: clearance(), DefaultTrust: trusts(), Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
+			Clearance: clearance(), DefaultTrust: trusts(),
+			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
 		parent := schemas.Role{RoleID: "p", Domains: some(domains), OperatorIDs: some(actions), Authority: authority(),
 			Clearance: clearance(), Trust: schemas.RoleTrust{Default: trusts()},
 			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
