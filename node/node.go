@@ -157,7 +157,6 @@ func (n *Node) start(ctx context.Context) {
 		n.rest(ctx, tick.C)
 	})
 	n.background(n.runReaper)
-	n.background(n.settleRoles)
 	n.background(n.checkpoints)
 	if n.Embeddings != nil {
 		n.background(n.refreshEmbeddings)

@@ -23,7 +23,7 @@ const (
 type finding func(access.Grant) (act func(context.Context) error, err error)
 
 // workFindings are those that agents wait for.
-func (n *Node) workFindings() []finding { return []finding{n.dueChecks, n.dueWork} }
+func (n *Node) workFindings() []finding { return []finding{n.dueChecks, n.dueWork, n.dueRoles} }
 
 // findings are all: each kind of thing that time makes due is listed here.
 func (n *Node) findings() []finding {

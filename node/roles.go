@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
-	"time"
 
 	"cordelia/access"
 	"cordelia/agents"
@@ -16,32 +15,17 @@ import (
 	"cordelia/schemas"
 )
 
-// rolesEvery is how late something is done at most that time, or ended work, makes due of
-// roles.
-const rolesEvery = time.Second
-
-// settleRoles does what is due of roles, until ctx ends. It writes only when there is something
-// to write.
-func (n *Node) settleRoles(ctx context.Context) {
-	regularly(ctx, rolesEvery, func() {
-		n.WriteRoleKeys()
-		if err := n.SettleRoles(ctx); err != nil && ctx.Err() == nil {
-			slog.Warn("roles", "err", err)
-		}
-	})
-}
-
-// SettleRoles looks once for what is due of roles and does it.
-func (n *Node) SettleRoles(ctx context.Context) error {
-	due := false
-	if err := n.Look(ctx, "role_sweep", func(g access.Grant) (err error) {
-		due, err = roles.Due(g)
-		return err
-	}); err != nil || !due {
-		return err
+// dueRoles finds what time or ended work makes due of roles.
+func (n *Node) dueRoles(g access.Grant) (func(context.Context) error, error) {
+	due, err := roles.Due(g)
+	if err != nil || !due {
+		return nil, err
 	}
-	return n.Routine(ctx, "role_sweep", n.roles.Settle)
+	return func(ctx context.Context) error { return n.Routine(ctx, "role_sweep", n.roles.Settle) }, nil
 }
+
+// ReapRoles is Reap of roles alone.
+func (n *Node) ReapRoles(ctx context.Context) error { return n.reap(ctx, []finding{n.dueRoles}) }
 
 // roleTasks lets roles begin tasks of the pipeline.
 type roleTasks struct{ n *Node }

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"cordelia/access"
 	"cordelia/roles"
@@ -29,7 +28,7 @@ type roleSpawnOut struct {
 	Clamped   []string         `json:"clamped,omitempty"`
 	Inherited int              `json:"inherited,omitempty" jsonschema:"insights"`
 	AskID     string           `json:"ask_id,omitempty"`
-	Next      string           `json:"next"`
+	Next      schemas.Hint     `json:"next"`
 }
 
 // Text says what was made, and what of it was taken back.
@@ -39,7 +38,7 @@ func (o roleSpawnOut) Text() string {
 	for _, c := range o.Clamped {
 		list = append(list, "- clamped: "+Line(c))
 	}
-	return lines(append(list, o.Next)...)
+	return lines(append(list, o.Next.String())...)
 }
 
 func spawnRole(ctx context.Context, c *Call, in roleSpawnIn) (roleSpawnOut, error) {
@@ -47,8 +46,8 @@ func spawnRole(ctx context.Context, c *Call, in roleSpawnIn) (roleSpawnOut, erro
 		s, err := c.Node.Roles().Spawn(g, in.Workspace, roles.Spawn{Parent: in.Parent, Template: in.Template,
 			Params: in.Params})
 		out := roleSpawnOut{Role: s.RoleID, AgentID: s.Agent, Clamped: s.Clamped, Inherited: s.Inherited, AskID: s.Ask}
-		if out.Next = fmt.Sprintf("Run it as its own process: cordelia mcp --as %s", s.RoleID); s.Ask != "" {
-			out.Next = fmt.Sprintf("%s waits for the owner's approval as %s", s.RoleID, short(s.Ask))
+		if out.Next = schemas.Hintf("Run it as its own process: cordelia mcp --as %s", s.RoleID); s.Ask != "" {
+			out.Next = schemas.Hintf("%s waits for the owner's approval as %s", s.RoleID, short(s.Ask))
 		}
 		return out, err
 	})

@@ -123,7 +123,7 @@ func (f *firm) send(c ops.Caller, args map[string]any) map[string]any {
 
 func (f *firm) settle() {
 	f.T.Helper()
-	require.NoError(f.T, f.Node.SettleRoles(f.T.Context()))
+	require.NoError(f.T, f.Node.ReapRoles(f.T.Context()))
 }
 
 // waiting gives the one thing that waits for who asks.
