@@ -104,7 +104,7 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 				done, err := c.Node.Roles().Decide(g, roles.Verdict{ID: d.ID, Approve: d.Decision == "approve",
 					Hash: d.Hash, Reason: d.Reason}, c.tainted())
 				if err == nil {
-					out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(done.State), Note: note(done.Note)})
+					out.Decided = append(out.Decided, DecidedOut{ID: d.ID, State: string(done.State), Note: remark(done.Note)})
 					continue
 				}
 				if !errors.Is(err, schemas.ErrNotFound) {
@@ -138,8 +138,8 @@ func decideReviews(ctx context.Context, c *Call, in reviewDecideIn) (ReviewDecid
 	return out, c.forPerson(ctx, in, err)
 }
 
-// note is a text as a hint, none for none.
-func note(text string) schemas.Hint {
+// remark is a text as a hint, none for none.
+func remark(text string) schemas.Hint {
 	if text == "" {
 		return nil
 	}
