@@ -34,6 +34,9 @@ func (h Home) AgentKey(id schemas.EntityID) string {
 	return filepath.Join(h.AgentKeys(), string(id)+".key")
 }
 
+// Agreements is the folder of what the user agreed to have run in their repositories.
+func (h Home) Agreements() string { return filepath.Join(string(h), "agreed") }
+
 // Fresh reports whether the home has no user yet.
 func (h Home) Fresh() bool { return missing(h.HumanKey()) }
 

@@ -26,10 +26,17 @@ type Project struct {
 // Project reads the file of the user's folder; without one it is empty.
 func (r *Repository) Project() (p Project, err error) {
 	path := filepath.Join(r.Top, projectFile)
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		return p, schemas.Invalidf("%s is no file", path).Try("move it away")
+	}
+	if err != nil {
+		return p, err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return p, err
 	}

@@ -85,7 +85,6 @@ func (f *runFlags) define(fs *pflag.FlagSet) {
 		"begin from your uncommitted changes, too: a commit on the task's branch")
 	fs.StringVar(&f.report, "report", "", "write a report in Markdown into this file, too")
 	f.fillers(fs, 2)
-	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask before the first run in a repository")
 }
 
 // fillers makes the flags that say who fills seats, and what they may reach and take.
@@ -97,6 +96,8 @@ func (f *runFlags) fillers(fs *pflag.FlagSet, parallel int) {
 	fs.StringSliceVar(&f.seat, "seat", nil, "who fills one role: R3=codex; again for who comes next")
 	fs.StringVar(&f.sandbox, "sandbox", "auto",
 		"auto: confine workers, or refuse to run; none: workers reach what you can")
+	fs.BoolVarP(&f.yes, "yes", "y", false,
+		"do not ask before the first run in a repository, nor about a command of its .cordelia.json")
 	fs.StringVar(&f.prepare, "prepare", "",
 		"command that installs dependencies in each fresh worktree: \"npm ci\"")
 	fs.StringSliceVar(&f.read, "read", nil,

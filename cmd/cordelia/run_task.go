@@ -24,6 +24,8 @@ import (
 type equipment struct {
 	repo     *runner.Repository
 	project  runner.Project
+	agreed   runner.Agreements
+	asks     bool // its project has a command run that the user did not agree to
 	seating  map[schemas.PipelineRole]*runner.Choice
 	prices   runner.Prices
 	models   map[schemas.PipelineRole]string
@@ -89,8 +91,11 @@ func (a *app) equip(ctx context.Context, f runFlags, repo *runner.Repository) (e
 	if e.project, err = repo.Project(); err != nil {
 		return e, err
 	}
+	e.agreed = runner.Agreements(home.Agreements())
 	if f.prepare != "" {
 		e.project.Prepare = f.prepare
+	} else if e.asks, err = e.agreed.Asks(repo, e.project); err != nil {
+		return e, err
 	}
 	if e.seating, err = f.seating(home); err != nil {
 		return e, err
@@ -205,26 +210,6 @@ func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
 // seatLimits bound one seat.
 func (f runFlags) seatLimits() runner.Limits {
 	return runner.Limits{First: min(2*time.Minute, f.patience), Idle: f.patience, Total: 2 * time.Hour, Turns: 200}
-}
-
-// agree shows, before the first run in a repository, what it will do, and asks.
-func (r *taskRun) agree(ctx context.Context) error {
-	known, err := r.seats.Knows(ctx, r.repo.Top)
-	if err != nil || known || r.f.yes {
-		return err
-	}
-	fmt.Fprintf(r.errOut, "The first run in %s:\n  %s\n  sandbox  %s\n  limits   %s\n", clean(r.repo.Top),
-		strings.Join(seatWords(r.seating), "\n  "), r.shielded, r.f.limits())
-	if r.project.Prepare != "" {
-		fmt.Fprintf(r.errOut, "  prepare  %s\n", clean(r.project.Prepare))
-	}
-	if columns(r.in) == 0 {
-		return schemas.Invalidf("there is no terminal to ask at whether that is wanted").Try("say so with --yes")
-	}
-	if r.yes(ctx, "Go on? [y/N] ") {
-		return nil
-	}
-	return exitUnfinished
 }
 
 // yes asks a question at the terminal.

@@ -61,6 +61,9 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := a.agreePrepare(ctx, e, f.yes); err != nil {
+		return err
+	}
 	a.tune = recordedOnly
 	return a.act(ctx, f.as, func(w *acting) error {
 		if w.as != "" {
@@ -73,7 +76,7 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 
 // serveQueue takes work and has it done.
 func (w *acting) serveQueue(ctx context.Context, f workerFlags, e equipment) error {
-	seats := &ops.Seats{Node: w.node, Person: w.caller}
+	seats := &ops.Seats{Node: w.node, Person: w.caller, Repo: e.repo.Top}
 	runs, err := runsFolder()
 	if err != nil {
 		return err
