@@ -52,10 +52,7 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 // record does not have. Without a record there are none.
 func Unrecorded(r schemas.ExecutionResult) (list []schemas.Evidence) {
 	for _, claimed := range r.ToolCalls {
-		made := func(e schemas.Evidence) bool {
-			return ToolName(e.Tool) == ToolName(claimed.Tool) &&
-				(squeeze(e.Input) == squeeze(claimed.Input) || runs(e, claimed.Input))
-		}
+		made := func(e schemas.Evidence) bool { return holds(e, claimed) }
 		if r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made) {
 			list = append(list, claimed)
 		}
@@ -74,8 +71,9 @@ type Proof struct {
 
 // prove decides on a verifiable criterion that the judge lets pass. It passes with a
 // call that the criterion or the judge names, that exited 0, and after which nothing
-// was changed. If the last such call failed, the criterion fails. Without any the
-// criterion is held for a person, unless a call of the judge decides.
+// was changed. If the last such call failed, or the judge's own run of the command, the
+// criterion fails. Without any the criterion is held for a person, unless a call of the
+// judge decides.
 func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []bool) schemas.CriterionVerdict {
 	v := schemas.CriterionVerdict{Criterion: c.Criterion, Mode: c.Mode, Verdict: schemas.Held,
 		Evidence: "no call of the executor that exited 0 is named for it"}
@@ -85,7 +83,10 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 			last = i
 		}
 	}
+	own := p.ownRun(c)
 	switch {
+	case own != nil && own.Exit != 0: // over any call of an executor, who may have prepared what it ran in
+		return failedCall(v, Call{Evidence: *own, By: schemas.ByJudgeCall})
 	case last >= 0 && p.Calls[last].Exit != 0:
 		return failedCall(v, p.Calls[last])
 	case last < 0 && c.Command != "" && slices.ContainsFunc(p.Unrecorded,
@@ -124,6 +125,16 @@ func (p Proof) lastFailed() *Call {
 				return nil
 			}
 			return c
+		}
+	}
+	return nil
+}
+
+// ownRun is the judge's last run of the command that a criterion names, nil if there is none.
+func (p Proof) ownRun(c schemas.Criterion) *schemas.Evidence {
+	for i := range slices.Backward(p.Own) {
+		if c.Command != "" && runs(p.Own[i], c.Command) {
+			return &p.Own[i]
 		}
 	}
 	return nil
@@ -209,52 +220,38 @@ func (p Proof) named(criteria []schemas.Criterion, given map[int]schemas.JudgedC
 	return out
 }
 
-// runs reports whether a call runs a command: as the whole of its input, or as one
-// step of steps joined by &&, with more arguments or without. A command whose exit
-// code another one replaces (with |, ||, ; or &) does not count, and no command behind
-// a step that may keep it from running although the call exits 0.
+// runs reports whether a call runs a command and nothing beside it: a shell's, whose text
+// is the command, but for spaces. A longer text may keep it from running, give it another
+// meaning or replace its exit code, and a tool that is no shell only holds its words.
 func runs(e schemas.Evidence, command string) bool {
-	want := squeeze(command)
-	for _, text := range []string{e.Input, e.Tool + " " + e.Input} {
-		if squeeze(text) == want {
-			return true
-		}
-		if strings.ContainsAny(strings.ReplaceAll(text, "&&", ""), "|;&\n") {
-			continue
-		}
-		for step := range strings.SplitSeq(text, "&&") {
-			step = squeeze(step)
-			if step == want || strings.HasPrefix(step, want+" ") && quotesClosed(step) {
-				return true
-			}
-			if !goesOn(step) {
-				break
-			}
-		}
+	return listed(shellTools, ToolName(e.Tool)) && squeeze(e.Input) == squeeze(command)
+}
+
+// holds reports whether a call is, or one of its steps is, what a claim says was called.
+func holds(e, claimed schemas.Evidence) bool {
+	want := squeeze(claimed.Input)
+	return ToolName(e.Tool) == ToolName(claimed.Tool) &&
+		(squeeze(e.Input) == want || slices.ContainsFunc(steps(e.Input), func(step string) bool {
+			return step == want || strings.HasPrefix(step, want+" ")
+		}))
+}
+
+// steps are the commands of a text for a shell, as far as they can be told apart.
+func steps(text string) (list []string) {
+	for _, step := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("&|;\n", r) }) {
+		list = append(list, squeeze(step))
 	}
-	return false
+	return list
 }
 
-// goesOn reports whether a shell that has run a step with success surely runs the one
-// behind it: the && is not inside quotes or a comment, and the step neither ends the shell
-// nor gives a name another meaning.
-func goesOn(step string) bool {
-	if !quotesClosed(step) || strings.HasPrefix(step, "#") || strings.Contains(step, " #") ||
-		strings.Contains(strings.ReplaceAll(step, " ", ""), "()") {
-		return false
+// squeeze makes every run of spaces one space. A line's end is none: it ends a command.
+func squeeze(s string) string {
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(s)) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
-	const ends = " exit exec return logout eval trap function alias hash "
-	bare := strings.NewReplacer(`"`, "", "'", "", `\`, "", "(", " ", "{", " ").Replace(step)
-	return !slices.ContainsFunc(strings.Fields(bare), func(word string) bool { return listed(ends, word) })
+	return strings.Join(lines, "\n")
 }
-
-// quotesClosed reports whether each quotation mark of a step has its second one.
-func quotesClosed(step string) bool {
-	return strings.Count(step, `"`)%2 == 0 && strings.Count(step, "'")%2 == 0 && strings.Count(step, "`")%2 == 0
-}
-
-// squeeze makes every run of spaces one space.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Unproven says of each criterion that names a command why a pass would not count.
 // It is for the brief of a judge, who may send the executor back instead.

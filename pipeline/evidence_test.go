@@ -20,7 +20,7 @@ func pass(criterion string) schemas.JudgedCriterion {
 // neither.
 func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 	test, free := "`go test ./...` exits 0", "tests pass"
-	goTest, edit, list := call("Bash", "cd x && go test  ./... -count=1", 0), call("Edit", "a.go", 0), call("bash",
+	goTest, edit, list := call("Bash", " go test  ./...\n", 0), call("Edit", "a.go", 0), call("bash",
 		"git status; ls | wc -l 2>&1", 0)
 	failing := goTest
 	failing.Exit = 1
@@ -68,9 +68,16 @@ func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 			[]schemas.Evidence{call("bash", "( exit 0 && go test ./... )", 0)}, schemas.Held, ""},
 		"its name means something else": {test, 0,
 			[]schemas.Evidence{call("bash", "go() (true) && go test ./...", 0)}, schemas.Held, ""},
-		"steps before it that go on": {test, 0,
-			[]schemas.Evidence{call("bash",
-				`cd "$(git rev-parse --show-toplevel)" && . ./env && go test ./... && echo ok`, 0)}, schemas.Pass, ""},
+		"steps before it": {test, 0, []schemas.Evidence{call("bash", "cd x && go test ./...", 0)},
+			schemas.Held, ""},
+		"steps after it":       {test, 0, []schemas.Evidence{call("bash", "go test ./... && echo ok", 0)}, schemas.Held, ""},
+		"more arguments":       {test, 0, []schemas.Evidence{call("bash", "go test ./... -n", 0)}, schemas.Held, ""},
+		"a variable before it": {test, 0, []schemas.Evidence{call("bash", "GOFLAGS=-n go test ./...", 0)}, schemas.Held, ""},
+		"a variable on its own line": {test, 0, []schemas.Evidence{call("bash", "export GOFLAGS=-n\ngo test ./...", 0)},
+			schemas.Held, ""},
+		"it is cut in two lines":  {test, 0, []schemas.Evidence{call("bash", "go test\n./...", 0)}, schemas.Held, ""},
+		"a comment that names it": {test, 0, []schemas.Evidence{call("bash", "true # go test ./...", 0)}, schemas.Held, ""},
+		"a search for it":         {test, 0, []schemas.Evidence{call("grep", "go test ./...", 0)}, schemas.Held, ""},
 		"git writes a file after it": {test, 0,
 			[]schemas.Evidence{goTest, call("bash", "git diff --output=a.go", 0)}, schemas.Held, ""},
 		"sort writes a file after it": {test, 0,
@@ -85,8 +92,7 @@ func TestVerifiableNeedsProof_INV_PROOF(t *testing.T) {
 		"an unplanned tool changes something": {test, 0, []schemas.Evidence{goTest}, schemas.Held, ""},
 		"there is no such program": {test, 0, []schemas.Evidence{call("bash", "go test ./...", 127)},
 			schemas.Fail, schemas.Environmental},
-		"the tool is the program": {test, 0, []schemas.Evidence{call("go", "test ./...", 0)}, schemas.Pass,
-			""},
+		"the tool is no shell": {test, 0, []schemas.Evidence{call("go", "test ./...", 0)}, schemas.Held, ""},
 	} {
 		var c schemas.Criterion
 		raw, err := json.Marshal(map[string]string{"criterion": tt.criterion, "mode": "verifiable"})
@@ -156,6 +162,9 @@ func TestRecordedWins(t *testing.T) {
 		"the judge's call":                   {nil, demanded(true), claim, schemas.Pass, schemas.ByJudgeCall},
 		"the judge's call, which fails":      {nil, demanded(true), record, schemas.Fail, schemas.ByJudgeCall},
 		"the judge's call where not allowed": {nil, demanded(false), claim, schemas.Held, ""},
+		"the judge's call that fails over a record that passes": {claim, demanded(true), record, schemas.Fail,
+			schemas.ByJudgeCall},
+		"the same where it decides nothing": {claim, EvidenceRules{}, record, schemas.Fail, schemas.ByJudgeCall},
 		"no judge's call beside a false claim": {[]schemas.Evidence{}, EvidenceRules{JudgeCalls: true}, claim,
 			schemas.Fail, schemas.ByRecord},
 		"no judge's call over a failed one": {record, EvidenceRules{JudgeCalls: true}, claim, schemas.Fail,
