@@ -14,6 +14,7 @@ import (
 	"cordelia/internal/keys"
 	"cordelia/node"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // Toolset groups operations for the --toolsets flag.
@@ -83,6 +84,8 @@ type Caller struct {
 	Sign Signer         // signs what the caller writes; nil leaves it to the node
 	key  *keys.Identity // the caller's private key, nil where this process does not hold it
 	Dir  string         // the folder its process works in, as Folder gives it; "" over HTTP
+
+	Apart work.Apart // groups whose work it does not claim
 
 	MayPend bool // it comes back for the answer of a call that waits; Call's error is then Later
 	Asks    bool // its client asks the user what a call that waits wants to know

@@ -23,21 +23,31 @@ func (s *Seats) Self() *run.Agent {
 		return nil
 	}
 	a := run.Agent{ID: s.Person.Entity, Name: schemas.ShortID(string(s.Person.Entity))}
-	s.hands.Store(a.ID, s.Person)
+	hand := s.Person
+	hand.Apart = s.apart()
+	s.hands.Store(a.ID, hand)
 	return &a
 }
 
 // Hire registers an agent below the caller that takes work of the caller's groups, and with
-// no more rights than that takes. Its key is kept in memory alone.
+// no more rights than that takes. It lives as long as one for a seat, or as all above it
+// may: what it begins in the first half of that it can end. Its key is kept in memory alone.
 func (s *Seats) Hire(ctx context.Context) (run.Agent, error) {
-	h := seatAgent{name: "worker-" + schemas.NewID()[24:], display: "worker", life: 3600,
+	h := seatAgent{name: "worker-" + schemas.NewID()[24:], display: "worker", life: seatLife,
 		session: s.Person.Session}
 	err := s.Node.Auth.Do(ctx, s.Person.Principal, access.Op{Tool: agentRegister.Name, Effect: access.Read},
 		func(g access.Grant) error {
 			list, err := memory.ListGroups(g)
 			h.groups = []schemas.GroupID{}
 			for _, one := range list {
-				h.groups = append(h.groups, one.ID)
+				if !s.elsewhere(one.ID) {
+					h.groups = append(h.groups, one.ID)
+				}
+			}
+			for _, l := range g.Chain() {
+				if caps, bounded := l.Boundary.Capabilities(); bounded && caps.TTLSeconds > 0 {
+					h.life = min(h.life, int(caps.TTLSeconds))
+				}
 			}
 			h.autonomous = !slices.ContainsFunc(g.Chain(), func(l access.ChainLink) bool {
 				caps, bounded := l.Boundary.Capabilities()
@@ -58,7 +68,9 @@ func (s *Seats) Hire(ctx context.Context) (run.Agent, error) {
 			h.tools = append(h.tools, tool)
 		}
 	}
+	began := time.Now()
 	a, err := s.register(ctx, h)
+	a.Renew = began.Add(time.Duration(h.life) * time.Second / 2)
 	if code := schemas.CodeOf(err); code == schemas.CodeDenied {
 		return a, schemas.Deniedf("no further agent can be registered for it: %v", err).
 			Expecting("agent_register and a max_delegation_depth of 1 or more").
@@ -92,9 +104,9 @@ func (s *Seats) SeatOf(ctx context.Context, workID string) (v controller.View, o
 	return v, one, ok, err
 }
 
-// Elsewhere reports whether a group's tasks are about another repository.
-func (s *Seats) Elsewhere(group schemas.GroupID, folder string) bool {
-	return strings.HasPrefix(string(group), "run-") && group != groupOf(folder)
+// elsewhere reports whether a group's tasks are about another repository than the worker's.
+func (s *Seats) elsewhere(group schemas.GroupID) bool {
+	return s.Repo != "" && strings.HasPrefix(string(group), runGroups) && group != groupOf(s.Repo)
 }
 
 // seatAgent is an agent that fills seats.
@@ -133,6 +145,7 @@ func (s *Seats) register(ctx context.Context, h seatAgent) (a run.Agent, err err
 	a = run.Agent{ID: out.AgentID, Name: out.Name}
 	hand, err := s.Node.Caller(ctx, keys.File{EntityID: a.ID, Kind: keys.Agent, KeySeq: 1, Identity: identity},
 		h.session)
+	hand.Apart = s.apart()
 	s.hands.Store(a.ID, hand)
 	return a, err
 }

@@ -23,6 +23,7 @@ import (
 type Seats struct {
 	Node   *Service
 	Person Caller
+	Repo   string   // a worker's folder: it leaves the tasks of others alone; "" = a run's
 	hands  sync.Map // id of an agent → its Caller
 }
 
@@ -62,7 +63,19 @@ func groupOf(folder string) schemas.GroupID {
 		}
 	}
 	sum := sha256.Sum256([]byte(folder))
-	return schemas.GroupID(fmt.Sprintf("run-%.20s-%s", slug.String(), hex.EncodeToString(sum[:4])))
+	return schemas.GroupID(fmt.Sprintf(runGroups+"%.20s-%s", slug.String(), hex.EncodeToString(sum[:4])))
+}
+
+// runGroups begins the names of the groups of repositories.
+const runGroups = "run-"
+
+// apart leaves the tasks of other repositories out of what a worker claims: it cannot do
+// them here, and each time it gave one back would count against that.
+func (s *Seats) apart() work.Apart {
+	if s.Repo == "" {
+		return work.Apart{}
+	}
+	return work.Apart{Prefix: runGroups, But: groupOf(s.Repo)}
 }
 
 // Group is the group of the tasks of a repository.

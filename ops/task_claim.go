@@ -172,6 +172,7 @@ const seated = "R1, R2, R3, R4a, R4b"
 // what it wants.
 func (c *Call) claimNear(g access.Grant, want work.Wanted,
 	lease time.Duration) (claimed work.Claimed, ok bool, err error) {
+	want.Apart = c.Caller.Apart
 	if want.Any() {
 		if want.Near, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return claimed, false, err
@@ -226,6 +227,7 @@ func (c *Call) foundWork(ctx context.Context, want work.Wanted, w *work.Watch) (
 		return false, err
 	}
 	err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
+		want.Apart = c.Caller.Apart
 		yes, err = w.Look(g, want)
 		return err
 	})

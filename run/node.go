@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"time"
 
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
@@ -48,8 +49,9 @@ type Request struct {
 
 // Agent is who fills a seat.
 type Agent struct {
-	ID   schemas.EntityID
-	Name string
+	ID    schemas.EntityID
+	Name  string
+	Renew time.Time // of one that is hired: from then on another one takes work in its place
 }
 
 // Report is what became of a seat.

@@ -21,8 +21,6 @@ type Queue interface {
 	SeatOf(ctx context.Context, workID string) (v controller.View, s controller.SeatView, ok bool, err error)
 	// Hire registers another agent that takes work as the worker does.
 	Hire(ctx context.Context) (Agent, error)
-	// Elsewhere reports whether a group's tasks are about another repository.
-	Elsewhere(group schemas.GroupID, folder string) bool
 }
 
 // Worker serves the queue: what its agents may take is done by its clients, in worktrees of
@@ -56,6 +54,8 @@ type Served struct {
 const (
 	waitForWork = 20 * time.Second // in one call
 	afterMiss   = time.Second      // of what may be there again at once
+	afterError  = time.Second / 2  // after the first of items that could not be done, in a row; then doubled
+	mostPause   = time.Minute
 )
 
 // Serve takes work until ctx ends, nothing came for long enough, or no seat can be filled
@@ -110,20 +110,32 @@ func (w *Worker) watchIdle(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// hand takes one item after the other, as the worker's own agent or as one that is hired.
+// hand takes one item after the other, as the worker's own agent or as one that is hired. It
+// ends with an error once it cannot go on: by what refuses its agent, or after too many items
+// in a row that the node or git kept it from.
 func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 	var a Agent
 	if own {
 		a = *w.Self
 	}
+	dismiss := func() error {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		gone := a
+		a = Agent{}
+		return w.Queue.Dismiss(ending, gone)
+	}
 	defer func() {
 		if !own && a.ID != "" {
-			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-			defer cancel()
-			err = errors.Join(err, w.Queue.Dismiss(ending, a))
+			err = errors.Join(err, dismiss())
 		}
 	}()
-	for ctx.Err() == nil {
+	for failures := 0; ctx.Err() == nil; {
+		if !own && a.ID != "" && time.Now().After(a.Renew) {
+			if err := dismiss(); err != nil {
+				return err
+			}
+		}
 		if a.ID == "" {
 			if a, err = w.Queue.Hire(ctx); err != nil {
 				return err
@@ -134,17 +146,29 @@ func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil && claimed != nil:
-			if err := w.do(ctx, a, claimed); err != nil {
-				return err
+			err = w.do(ctx, a, claimed)
+			if over, ok := errors.AsType[*errOver](err); ok {
+				return over
+			}
+			if failures++; err == nil {
+				failures = 0
 			}
 		case err == nil:
+			failures = 0
 			w.tidy(ctx)
 		case !own && (code == schemas.CodeRevoked || code == schemas.CodeUnauthenticated):
 			a = Agent{} // its time is over: another one goes on
+			failures++
 		case code != schemas.CodeBusy && code != schemas.CodeUnavailable:
-			return err
+			return fmt.Errorf("%s cannot take work: %w", a.Name, err)
 		default:
 			pause(ctx, afterMiss)
+		}
+		switch {
+		case failures >= maxFailures:
+			return fmt.Errorf("%d items in a row could not be done, the last: %w", failures, err)
+		case failures > 0 && err != nil:
+			pause(ctx, min(afterError<<(failures-1), mostPause))
 		}
 	}
 	return nil
@@ -158,45 +182,47 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// do has a client do one item.
+// do has a client do one item. One that the node or git keeps it from is given back, with an
+// error that says why.
 func (w *Worker) do(ctx context.Context, a Agent, c *work.Claimed) error {
 	w.busy(1)
 	defer w.busy(-1)
+	phase, err := w.carry(ctx, a, c)
+	w.count(phase)
+	if _, ok := errors.AsType[*errOver](err); ok || err == nil {
+		return err
+	}
+	w.boards.note(fmt.Sprintf("an item was given back: %v", err))
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	bad := w.Queue.Report(ending, a, Report{WorkID: c.WorkID, Fence: c.Fence, Outcome: work.Released,
+		Note: schemas.Shorten(err.Error(), maxClaim)})
+	if errors.Is(bad, schemas.ErrConflict) || errors.Is(bad, schemas.ErrNotFound) {
+		bad = nil // its lease was over
+	}
+	return errors.Join(err, bad)
+}
+
+// carry has a client do one item, and gives how that stands.
+func (w *Worker) carry(ctx context.Context, a Agent, c *work.Claimed) (Phase, error) {
 	v, view, seated, err := w.Queue.SeatOf(ctx, c.WorkID)
 	if err != nil {
-		return err
+		return Failing, err
 	}
 	if !seated {
 		v.TaskID, view.WorkID = c.WorkID, c.WorkID // a branch of its own
 	}
-	if w.Queue.Elsewhere(c.GroupID, w.Repo.Top) {
-		defer pause(ctx, time.Minute)
-		return w.Queue.Report(ctx, a, Report{WorkID: c.WorkID, Fence: c.Fence, Outcome: work.Released,
-			Note: "it is about another repository than " + w.Repo.Top})
-	}
 	r := w.runner(v.TaskID, c.WorkID)
 	if err := r.trunk.gather(ctx, v); err != nil {
-		return err
+		return Failing, err
 	}
 	s := &seat{Runner: r, view: view, about: firstLine(c.Intent), plain: !seated, agent: a, claimed: c}
-	for _, sub := range v.SubTasks {
-		if sub.SubTaskID == view.SubTaskID {
-			s.about = sub.Intent
-		}
-	}
+	s.of(v)
 	if s.client = w.Client(view.Role); !seated {
 		s.client = w.Client(schemas.Executor)
 	}
 	err = s.carry(ctx)
-	w.count(s.state.Phase)
-	if over, ok := errors.AsType[*errOver](err); ok || err == nil {
-		if over != nil {
-			return over
-		}
-		return nil
-	}
-	w.boards.note(fmt.Sprintf("an item was not done: %v", err))
-	return nil
+	return s.state.Phase, err
 }
 
 // tidy forgets the tasks that are over, with what only their attempts needed.

@@ -103,7 +103,7 @@ func Claim(g access.Grant, want Wanted, lease time.Duration) (c Claimed, ok bool
 func (w Wanted) ready(g access.Grant) (n int64, err error) {
 	tries := []Wanted{w}
 	if w.Near != "" {
-		tries = []Wanted{{Role: w.Role, Group: w.Near}, w}
+		tries = []Wanted{{Role: w.Role, Group: w.Near, Apart: w.Apart}, w}
 	}
 	for _, try := range tries {
 		lanes, err := lanesOf(g, try, true)
@@ -139,7 +139,8 @@ func (w Wanted) first(tx *store.Tx, lanes string) (n int64, err error) {
 // accepts refuses an item that the actor holds already and that is not what it wants.
 // One of the role it does not name stays its own: it was given as such.
 func (w Wanted) accepts(g access.Grant, held row) error {
-	wanted := (w.Work == "" || w.Work == held.id) && (w.Task == "" || w.Task == held.task)
+	wanted := (w.Work == "" || w.Work == held.id) && (w.Task == "" || w.Task == held.task) &&
+		!w.Apart.leavesOut(held.group)
 	if only, all, err := w.groups(g); err != nil {
 		return err
 	} else if !all {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cordelia/access"
 	"cordelia/internal/store"
@@ -66,10 +67,22 @@ type Wanted struct {
 	Group schemas.GroupID // items offered in one group
 	Swarm schemas.GroupID // items offered in one swarm, in any of its groups
 	Near  schemas.GroupID // items offered in this group come first; no restriction
+	Apart Apart
+}
+
+// Apart leaves groups out of a claim: those whose name begins with Prefix, but for one. The
+// zero value leaves out none.
+type Apart struct {
+	Prefix string
+	But    schemas.GroupID
+}
+
+func (a Apart) leavesOut(id schemas.GroupID) bool {
+	return a.Prefix != "" && strings.HasPrefix(string(id), a.Prefix) && id != a.But
 }
 
 // Any reports whether the caller named no item, task, group or swarm.
-func (w Wanted) Any() bool { return w == Wanted{Role: w.Role, Near: w.Near} }
+func (w Wanted) Any() bool { return w == Wanted{Role: w.Role, Near: w.Near, Apart: w.Apart} }
 
 // groups are those the claim is limited to; all = true if to none.
 func (w Wanted) groups(g access.Grant) (only []schemas.GroupID, all bool, err error) {
@@ -103,12 +116,12 @@ func poolsOf(g access.Grant, w Wanted) ([]string, error) {
 	}
 	var pools []string
 	for _, id := range writable {
-		if all || slices.Contains(only, id) {
+		if (all || slices.Contains(only, id)) && !w.Apart.leavesOut(id) {
 			pools = append(pools, groupPool(id))
 		}
 	}
 	for _, id := range scope.Groups {
-		if all || slices.Contains(only, id) {
+		if (all || slices.Contains(only, id)) && !w.Apart.leavesOut(id) {
 			pools = append(pools, readerPool(id))
 		}
 	}

@@ -48,8 +48,28 @@ func TestClaimsTakeWhatTheyName(t *testing.T) {
 		{"group that is not there", Wanted{Group: "nowhere"}, ""},
 		{"swarm that is not there", Wanted{Swarm: "nowhere"}, ""},
 		{"item that is not there", Wanted{Work: "x"}, ""},
+		{"near, and left out", Wanted{Near: "team", Apart: Apart{Prefix: "te"}}, old[0]},
+		{"task of the team, which is left out", Wanted{Task: task, Apart: Apart{Prefix: "te"}}, ""},
+		{"near, which alone is not left out", Wanted{Near: "team", Apart: Apart{Prefix: "te", But: "team"}}, teams[0]},
 	} {
 		require.Equal(t, c.gets, n.claimWanted(a, c.want), c.name)
 		n.SQL(`UPDATE work_items SET place = n, releases = 0, state = 'ready'`)
 	}
+}
+
+// What is held already and lies in a group that is left out is not handed over again.
+func TestClaimsLeaveOutWhatIsHeld(t *testing.T) {
+	n := newNode(t)
+	_, items := n.submit(ann, "team", todo("in the team"))
+	apart := Wanted{Apart: Apart{Prefix: "te"}}
+	n.must(a, func(g access.Grant) error {
+		c, ok, err := Claim(g, Wanted{Work: items[0]}, time.Minute)
+		require.True(t, ok)
+		require.Equal(t, items[0], c.WorkID)
+		return err
+	})
+	require.ErrorIs(t, n.do(a, func(g access.Grant) error {
+		_, _, err := Claim(g, apart, time.Minute)
+		return err
+	}), schemas.ErrConflict)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,6 +95,78 @@ func TestWorkerGivesBack(t *testing.T) {
 	require.Contains(t, out, "agent_register", "it may register no agents below itself")
 	_, code = h.did("worker", "--as", "nobody")
 	require.Equal(t, 4, code)
+}
+
+// A worker leaves the tasks of other repositories to workers there, as an agent of its own
+// and as one that its user registered: it neither takes nor gives back a seat of theirs.
+func TestWorkerLeavesOtherRepositoriesAlone(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, twoParts())
+	out, code := h.did("run", "--yes", "--plan-only", wish)
+	require.Zero(t, code, out)
+	task := h.taskIn(out)
+	group := regexp.MustCompile(`run-importer-[0-9a-f]{8}`).FindString(h.run(`cordelia memory group list`))
+	require.NotEmpty(t, group)
+	h.run(`cordelia agent register --type autonomous --name build-1 --group ` + group)
+	other := *h
+	other.repo = filepath.Join(h.dir, "src", "exporter")
+	require.NoError(t, os.MkdirAll(other.repo, 0o700))
+	other.write("keep.sh", "exit 1\n")
+	other.git("init", "-q", "-b", "main")
+	other.git("add", "-A")
+	other.git("commit", "-q", "-m", "begin")
+	for _, as := range [][]string{nil, {"--as", "build-1"}} {
+		out, code = other.worker(append(as, "--idle", "2s")...)
+		require.Zero(t, code, out)
+		require.Contains(t, out, "Served: 0 items, 0 not")
+	}
+	log, _ := h.did("logs", "--json")
+	require.NotContains(t, log, "released")
+	out, code = h.worker("--parallel", "2", "--idle", "4s")
+	require.Zero(t, code, out)
+	require.Contains(t, out, "Served: 5 items, 0 not")
+	h.accepted(task)
+}
+
+// A worker that git keeps from its work gives each item back, waits longer each time, and
+// ends with what is wrong.
+func TestWorkerEndsWhereNothingCanBeDone(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, replay{})
+	h.git("branch", "cordelia") // so that none can be called cordelia/…
+	out, code := h.did("task", "submit", "count item 1", "--json")
+	require.Zero(t, code, out)
+	out, code = h.worker("--idle", "1m")
+	require.NotZero(t, code, out)
+	require.Contains(t, out, "5 items in a row could not be done")
+	require.Contains(t, out, "refs/heads/cordelia")
+	require.Equal(t, 5, strings.Count(out, "an item was given back"), out)
+	list, _ := h.did("task", "list", "--json")
+	require.Contains(t, list, `"state": "ready"`, "the item can be taken again")
+	agents, _ := h.did("agent", "list", "--status", "active")
+	require.NotContains(t, agents, "worker-", "none of its agents is left")
+}
+
+// A worker whose agent may not work any more says so and ends.
+func TestWorkerEndsWithItsAgent(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, replay{})
+	h.run(`cordelia agent register --type autonomous --name build-1`)
+	cmd := h.cordelia("worker", "--as", "build-1")
+	shown, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var b strings.Builder
+	for part := make([]byte, 4096); !strings.Contains(b.String(), "waits for work"); {
+		n, err := shown.Read(part)
+		b.Write(part[:n])
+		require.NoError(t, err, b.String())
+	}
+	h.run(`cordelia agent deactivate build-1`)
+	rest, err := io.ReadAll(shown)
+	require.NoError(t, err)
+	require.Error(t, cmd.Wait())
+	require.Contains(t, string(rest), "cannot take work")
 }
 
 // worker runs a worker to its end.
