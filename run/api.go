@@ -73,7 +73,7 @@ func NewAPI(c APIConfig) (*API, error) {
 		return nil, err
 	}
 	a.to = to.JoinPath(a.wire.path())
-	a.http = endpoint.NewClient(to)
+	a.http = endpoint.NewClient(to, 0) // --parallel bounds them
 	return a, nil
 }
 
@@ -111,7 +111,7 @@ func (a *API) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, error
 	} else {
 		answer, err = c.work(ctx)
 	}
-	return Answer{Structured: answer, Model: cmp.Or(c.by, c.model), Payer: a.Payer, Usage: c.usage}, err
+	return Answer{Structured: a.Key.HideJSON(answer), Model: cmp.Or(c.by, c.model), Payer: a.Payer, Usage: c.usage}, err
 }
 
 // conversation is one order as it goes on.
@@ -174,7 +174,7 @@ func (c *conversation) say(ctx context.Context, t talk) (reply, *failure) {
 		c.usage = added(c.usage, u)
 		c.tell(Event{Kind: Used, Usage: c.usage})
 	})
-	c.by = cmp.Or(r.model, c.by)
+	c.by = cmp.Or(c.Key.Hide(r.model), c.by)
 	if f == nil && r.no != "" {
 		f = &failure{fault: faultf(Refused, "the model refused: %s", c.Key.Hide(r.no))}
 	}

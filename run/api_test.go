@@ -12,9 +12,11 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cordelia/internal/endpoint"
@@ -272,6 +274,47 @@ func TestIgnoredSchemasAreTold(t *testing.T) {
 		require.Nil(t, f)
 		require.Contains(t, s.bodies[3], "fits this schema", "%s: remembered", kind)
 	}
+}
+
+// A server that quotes the key in an answer, however it spells it, does not have it filed.
+func TestAnswersHoldNoKey(t *testing.T) {
+	spelled := `\u0073` + apiSecret[1:]
+	for _, kind := range apiKinds {
+		_, a := serveAPI(t, kind, says{text: `{"verdict":"pass","output":["` + spelled + `", "x ` + apiSecret + ` y"]}`})
+		answer, f, _ := apiAsked(t, a, Limits{Total: time.Minute})
+		require.Nil(t, f, "%s: %v", kind, f)
+		require.JSONEq(t, `{"verdict":"pass","output":["[secret]", "x [secret] y"]}`, string(answer.Structured))
+	}
+}
+
+// As many seats as are filled at once have their replies at once.
+func TestAPISeatsDoNotWaitForEachOther(t *testing.T) {
+	const seats = 20
+	var asked atomic.Int32
+	all := make(chan struct{})
+	s, a := serveAPI(t, Chat)
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == seats {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-r.Context().Done():
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range chatEvents(says{text: `{"verdict":"pass","output":1}`}) {
+			fmt.Fprintf(w, "data: %s\n\n", e)
+		}
+	})
+	var waiting sync.WaitGroup
+	for range seats {
+		waiting.Go(func() {
+			_, f, _ := apiAsked(t, a, Limits{Total: 30 * time.Second})
+			assert.Nil(t, f, "%v", f)
+		})
+	}
+	waiting.Wait()
 }
 
 // Whatever goes wrong is a fault of its kind, and costs no answer that is none.

@@ -20,11 +20,12 @@ import (
 )
 
 const (
-	maxAnswer     = 32 << 20 // bytes, decompressed: 64 vectors of 8192 numbers and then some
-	attempts      = 3        // of a call that may be repeated
-	firstPause    = 500 * time.Millisecond
-	longestPause  = 30 * time.Second // to wait within a call when the server asks for it
-	longestRefuse = time.Hour        // to obey a server that asks for more
+	maxConnections = 8
+	maxAnswer      = 32 << 20 // bytes, decompressed: 64 vectors of 8192 numbers and then some
+	attempts       = 3        // of a call that may be repeated
+	firstPause     = 500 * time.Millisecond
+	longestPause   = 30 * time.Second // to wait within a call when the server asks for it
+	longestRefuse  = time.Hour        // to obey a server that asks for more
 )
 
 // Client asks one model of one server. It is safe for concurrent use.
@@ -43,7 +44,7 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{cfg: c, to: to, http: endpoint.NewClient(to)}, nil
+	return &Client{cfg: c, to: to, http: endpoint.NewClient(to, maxConnections)}, nil
 }
 
 // Model names what the vectors depend on: the model, the dimensions asked for,

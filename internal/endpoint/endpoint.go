@@ -45,12 +45,13 @@ func Loopback(u *url.URL) bool {
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// NewClient makes a client for one address. It follows no redirect, and plain HTTP goes to
+// NewClient makes a client for one address, to which it has so many connections at once, 0 =
+// as many as are asked for. It follows no redirect, and plain HTTP goes to
 // this machine alone, whatever a name resolves to. A limit of time is the caller's context.
-func NewClient(to *url.URL) *http.Client {
+func NewClient(to *url.URL, atOnce int) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	t := &http.Transport{
-		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxConnsPerHost: 8, IdleConnTimeout: time.Minute,
+		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxConnsPerHost: atOnce, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxHeader,
 	}
 	if to.Scheme == "http" {

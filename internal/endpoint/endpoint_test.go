@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -40,7 +41,7 @@ func TestPlainTextStaysOnThisMachine(t *testing.T) {
 	require.NoError(t, onlyLoopback("tcp6", "[::1]:80", nil))
 	u, err := url.Parse("http://localhost:1/v1")
 	require.NoError(t, err)
-	transport, ok := NewClient(u).Transport.(*http.Transport)
+	transport, ok := NewClient(u, 0).Transport.(*http.Transport)
 	require.True(t, ok)
 	_, err = transport.DialContext(t.Context(), "tcp", "192.0.2.1:80")
 	require.ErrorContains(t, err, "this machine alone")
@@ -86,6 +87,14 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, secret, k.secret())
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v", k, k, k), secret)
 	require.Equal(t, "no [secret] here", k.Hide("no "+secret+" here"))
+	odd := `a<"b"&\c`
+	t.Setenv("A_KEY", odd)
+	strange, err := KeyFromEnv("A_KEY")
+	require.NoError(t, err)
+	raw, err := json.Marshal([]string{"no " + odd + " here"})
+	require.NoError(t, err)
+	require.JSONEq(t, `["no [secret] here"]`, string(strange.HideJSON(raw)))
+	require.Equal(t, `["x"]`, string(Key{}.HideJSON([]byte(`["x"]`))))
 	h := http.Header{}
 	k.Send(h, "X-Key", "Bearer ")
 	require.Equal(t, "Bearer "+secret, h.Get("X-Key"))

@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -33,6 +35,18 @@ func (k Key) Hide(text string) string {
 		return text
 	}
 	return strings.ReplaceAll(text, k.secret(), "[secret]")
+}
+
+// HideJSON is a JSON text, as encoding/json writes it, without the key.
+func (k Key) HideJSON(raw json.RawMessage) json.RawMessage {
+	if k.secret == nil {
+		return raw
+	}
+	quoted, err := json.Marshal(k.secret())
+	if err != nil {
+		return nil // of a text it is none: nothing is shown rather than the key
+	}
+	return bytes.ReplaceAll(raw, quoted[1:len(quoted)-1], []byte("[secret]"))
 }
 
 // KeyFromEnv reads the key from an environment variable.
