@@ -28,9 +28,10 @@ func (r *Repository) users(ctx context.Context, env []string, args ...string) (s
 }
 
 // Apply merges the branch of a task into the branch that the user is on: by moving it
-// forward, or by a merge without conflicts. CodeConflict says what is in the way; then
-// branch, index and working tree are as they were.
-func (r *Repository) Apply(ctx context.Context, task string) (how string, err error) {
+// forward, or by a merge without conflicts. judged is the commit that was judged, "" if that
+// is not known: a branch that has moved since is not merged. CodeConflict says what is in the
+// way; then branch, index and working tree are as they were.
+func (r *Repository) Apply(ctx context.Context, task, judged string) (how string, err error) {
 	tip, err := r.Tip(ctx, task)
 	if err != nil {
 		return "", err
@@ -39,6 +40,8 @@ func (r *Repository) Apply(ctx context.Context, task string) (how string, err er
 		return schemas.Conflictf(format, args...).Try("once that is done: git merge %s", Branch(task))
 	}
 	switch now := r.head(ctx); {
+	case judged != "" && judged != tip:
+		return "", refuse("%s is at the commit %.12s, and %.12s was judged", Branch(task), tip, judged)
 	case now == "":
 		return "", refuse("HEAD is on no branch")
 	case r.On != "" && now != r.On:
@@ -52,7 +55,7 @@ func (r *Repository) Apply(ctx context.Context, task string) (how string, err er
 	if err != nil {
 		return "", refuse("the branch has no commit in common with %s", Branch(task))
 	}
-	how, args := "moved forward", []string{"merge", "--ff-only", "--no-stat", Branch(task)}
+	how, args := "moved forward", []string{"merge", "--ff-only", "--no-stat", tip}
 	switch base {
 	case tip:
 		return "it is there already", nil
@@ -64,7 +67,8 @@ func (r *Repository) Apply(ctx context.Context, task string) (how string, err er
 			}
 			return "", err
 		}
-		how, args = "merged", []string{"merge", "--no-ff", "--no-edit", "--no-stat", Branch(task)}
+		how, args = "merged", []string{"merge", "--no-ff", "--no-edit", "--no-stat", "-m",
+			"Merge branch '" + Branch(task) + "'", tip}
 	}
 	if _, err := r.users(ctx, nil, "rev-parse", "--verify", "--quiet", "MERGE_HEAD"); err == nil {
 		return "", refuse("a merge of yours is under way")

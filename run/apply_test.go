@@ -58,6 +58,12 @@ func TestApplyMergesCleanlyOrNotAtAll(t *testing.T) {
 			r.git("checkout", "-q", "main")
 			r.git("merge", "-q", "--no-commit", "--no-ff", "side")
 		}, "", "under way"},
+		"the branch moved after it was judged": {func(r *repository) {
+			r.git("checkout", "-q", Branch(task))
+			r.write(r.dir, "d.txt", "d\n")
+			r.commit("unseen")
+			r.git("checkout", "-q", "main")
+		}, "", "was judged"},
 		"it is there already": {func(r *repository) { r.git("merge", "-q", Branch(task)) }, "it is there already", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,10 +73,11 @@ func TestApplyMergesCleanlyOrNotAtAll(t *testing.T) {
 			t.Setenv("GIT_COMMITTER_EMAIL", "u@x")
 			r := newRepository(t)
 			r.accepted()
+			judged := r.git("rev-parse", Branch(task))
 			tt.before(r)
 			state := func() string { return r.git("status", "--porcelain") + "\n" + r.git("rev-parse", "HEAD") }
 			before := state()
-			how, err := r.Apply(t.Context(), task)
+			how, err := r.Apply(t.Context(), task, judged)
 			require.NoFileExists(t, filepath.Join(r.dir, "ran"))
 			if tt.how == "" {
 				require.ErrorIs(t, err, schemas.ErrConflict)

@@ -42,7 +42,7 @@ func (c ClaudeCode) Ask(ctx context.Context, o Order, tell func(Event)) (Answer,
 	}
 	stream := &claudeStream{dir: o.Dir}
 	return converse(ctx, command{program: c.Program, args: args, dir: o.Dir, stdin: o.Prompt, shield: shield,
-		self: c.Self, limits: o.Limits, environment: claudeEnvironment}, stream.read, tell)
+		self: c.Self, limits: o.Limits, family: o.family, environment: claudeEnvironment}, stream.read, tell)
 }
 
 // shield is that of an order with what Claude Code itself needs: its files, its login and

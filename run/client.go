@@ -31,6 +31,8 @@ type Order struct {
 	Socket string          // where `cordelia mcp --connect` reaches the runner, "" = no MCP server
 	Shield Shield          // what its processes may reach
 	Limits Limits
+
+	family *family // its processes; nil = nobody asks
 }
 
 // The tools that a plan may name, as every client's are called here.
@@ -86,6 +88,7 @@ const (
 	Used     EventKind = "used"     // Usage
 	Limited  EventKind = "limited"  // Fault
 	Ended    EventKind = "ended"    // Answer or Fault, Usage
+	Left     EventKind = "left"     // the client ended, and Text says what of it goes on
 	Passed   EventKind = "passed"   // the client Text cannot be used, for Fault: the next one is asked
 )
 

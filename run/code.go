@@ -12,7 +12,7 @@ import (
 // byCode answers for R4a without a model, where each criterion names a command: whether it
 // passes is decided by the record and by what the node ran, whatever a judge says. ok is
 // false where some criterion needs one.
-func (s *seat) byCode(ctx context.Context, seen []work.Evidence) (ok bool, err error) {
+func (s *seat) byCode(ctx context.Context, commit string, seen []work.Evidence) (ok bool, err error) {
 	choice, given := s.client.(*Choice)
 	if !given || !choice.Code || s.view.Role != schemas.AgentValidator {
 		return false, nil
@@ -44,7 +44,7 @@ func (s *seat) byCode(ctx context.Context, seen []work.Evidence) (ok bool, err e
 		return false, err
 	}
 	s.state.Client = CodeName
-	return true, s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
+	return true, s.file(ctx, commit, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
 		Result: raw, Evidence: seen})
 }
 

@@ -35,7 +35,7 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 	if o.Shield.On {
 		home = filepath.Join(o.Shield.Home, ".codex")
 	}
-	payer, err := c.makeHome(home)
+	payer, settings, err := c.makeHome(home)
 	if err != nil {
 		return Answer{}, faultf(NoStart, "its login cannot be handed on: %v", err)
 	}
@@ -47,13 +47,13 @@ func (c Codex) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, erro
 			s.Read = append(s.Read, filepath.Dir(filepath.Dir(dir)))
 		}
 		s.Ports = append(s.Ports[:len(s.Ports):len(s.Ports)], ports(os.Getenv)...)
-		s.Ports = append(s.Ports, configuredPorts(home)...)
+		s.Ports = append(s.Ports, configuredPorts(settings)...)
 	}
 	prompt := fmt.Sprintf("%s\n\n%s\n\nYour last message is one JSON object and nothing else, which fits this "+
 		"schema:\n%s", strings.ReplaceAll(o.System, "with StructuredOutput", "as JSON"), o.Prompt, o.Schema)
-	stream := &codexStream{payer: payer, model: cmp.Or(o.Model, configuredModel(home))}
+	stream := &codexStream{payer: payer, model: cmp.Or(o.Model, configuredModel(settings))}
 	return converse(ctx, command{program: c.Program, args: c.arguments(o), dir: o.Dir, stdin: prompt, shield: s,
-		self: c.Self, limits: o.Limits,
+		self: c.Self, limits: o.Limits, family: o.family,
 		environment: codexEnvironment}, stream.read, tell)
 }
 
@@ -81,13 +81,14 @@ func (c Codex) arguments(o Order) []string {
 }
 
 // makeHome makes a CODEX_HOME with the login of the user, the choice of model and provider,
-// and nothing else: no servers, hooks or instructions of theirs.
-func (Codex) makeHome(home string) (payer string, err error) {
+// and nothing else: no servers, hooks or instructions of theirs. It gives those settings as
+// the user has them: what lies in the HOME of a worker may be the worker's by now.
+func (Codex) makeHome(home string) (payer, settings string, err error) {
 	own := os.Getenv("CODEX_HOME")
 	if own == "" {
 		user, err := os.UserHomeDir()
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		own = filepath.Join(user, ".codex")
 	}
@@ -102,7 +103,7 @@ func (Codex) makeHome(home string) (payer string, err error) {
 			raw, err = nil, nil
 		}
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if name == "auth.json" && raw == nil {
 			continue
@@ -110,66 +111,69 @@ func (Codex) makeHome(home string) (payer string, err error) {
 		if name == "auth.json" {
 			payer = "the login of codex"
 		} else {
-			raw = []byte(modelSettings(string(raw)))
+			settings = modelSettings(string(raw))
+			raw = []byte(settings)
 		}
 		if err := putIn(in, filepath.Join(base, name), raw); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
-	return payer, nil
+	return payer, settings, nil
 }
 
-// modelSettings keeps of a config.toml what chooses a model and its provider.
+// modelSettings keeps of a config.toml what chooses a model, and the provider that is
+// chosen: a worker has no use for the addresses and keys of others.
 func modelSettings(config string) string {
+	chosen := setting(config, "model_provider")
 	var b strings.Builder
 	table := ""
 	for line := range strings.Lines(config) {
 		text := strings.TrimSpace(line)
 		if strings.HasPrefix(text, "[") {
-			table = text
+			table = strings.Map(unquoted, text)
 		}
 		key, _, _ := strings.Cut(text, "=")
-		if strings.HasPrefix(table, "[model_providers.") || table == "" &&
-			strings.HasPrefix(strings.TrimSpace(key), "model") {
+		provider, ok := strings.CutPrefix(table, "[model_providers.")
+		provider, _, _ = strings.Cut(provider, "]")
+		if ok && (provider == chosen || strings.HasPrefix(provider, chosen+".")) ||
+			table == "" && strings.HasPrefix(strings.TrimSpace(key), "model") && !strings.HasPrefix(text, "model_providers") {
 			b.WriteString(line)
 		}
 	}
 	return b.String()
 }
 
-// configuredModel is the model that a config.toml names, "" if it names none.
-func configuredModel(home string) string {
-	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))
-	if err != nil {
-		return ""
+// unquoted drops the characters by which TOML quotes a name.
+func unquoted(r rune) rune {
+	if r == '"' || r == '\'' || r == ' ' {
+		return -1
 	}
-	for line := range strings.Lines(string(raw)) {
-		if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == "model" {
+	return r
+}
+
+// setting is the value of a key of the settings that stands first, "" if there is none.
+func setting(config, name string) string {
+	for line := range strings.Lines(config) {
+		if key, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(key) == name {
+			value, _, _ = strings.Cut(value, " #")
 			return strings.Trim(strings.TrimSpace(value), `"'`)
 		}
 	}
 	return ""
 }
 
-// configuredPorts are those of the providers in a config.toml.
-func configuredPorts(home string) (list []uint16) {
-	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(raw)) {
-		key, value, _ := strings.Cut(line, "=")
-		if strings.TrimSpace(key) == "base_url" {
-			address := strings.Trim(strings.TrimSpace(value), `"'`)
-			list = append(list, ports(func(name string) string {
-				if name == "ANTHROPIC_BASE_URL" { // any of the names that are looked at
-					return address
-				}
-				return ""
-			})...)
+// configuredModel is the model that the settings name, "" if they name none.
+func configuredModel(settings string) string { return setting(settings, "model") }
+
+// configuredPorts is the port of the provider that the settings choose.
+func configuredPorts(settings string) []uint16 {
+	address := setting(settings, "base_url")
+	return ports(func(name string) string {
+		if name == "ANTHROPIC_BASE_URL" { // any of the names that are looked at
+			return address
 		}
-	}
-	return list
+		return ""
+	})
 }
 
 // codexEnvironment reports whether Codex is given a variable, beside those of every client.

@@ -87,16 +87,23 @@ func TestCodexSettlesInWithItsLoginAlone(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "")
 	require.NoError(t, os.WriteFile(filepath.Join(own, "auth.json"), []byte(`{}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(own, "config.toml"),
-		[]byte("model = \"m\"\nnotify = [\"x\"]\n[mcp_servers.a]\ncommand = \"evil\"\n"+
-			"[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n[hooks]\nx = 1\n"), 0o600))
-	payer, err := Codex{}.makeHome(home)
+		[]byte("model = \"m\" # the large one\nmodel_provider = \"l\"\n"+
+			"model_providers.p.base_url = \"http://127.0.0.1:3/\"\n"+
+			"notify = [\"x\"]\n[mcp_servers.a]\ncommand = \"evil\"\n"+
+			"[model_providers.other]\nbase_url = \"http://127.0.0.1:1/v1\"\nexperimental_bearer_token = \"secret\"\n"+
+			"[model_providers.'l']\nbase_url = \"http://127.0.0.1:8123/v1\"\n[model_providers.l.query_params]\na = \"b\"\n"+
+			"[hooks]\nx = 1\n"), 0o600))
+	payer, settings, err := Codex{}.makeHome(home)
 	require.NoError(t, err)
 	require.Equal(t, "the login of codex", payer)
 	raw, err := os.ReadFile(filepath.Join(home, "config.toml"))
 	require.NoError(t, err)
-	require.Equal(t, "model = \"m\"\n[model_providers.l]\nbase_url = \"http://127.0.0.1:8123/v1\"\n", string(raw))
-	require.Equal(t, []uint16{8123}, configuredPorts(home))
-	require.Equal(t, "m", configuredModel(home))
+	require.Equal(t, "model = \"m\" # the large one\nmodel_provider = \"l\"\n"+
+		"[model_providers.'l']\nbase_url = \"http://127.0.0.1:8123/v1\"\n[model_providers.l.query_params]\na = \"b\"\n",
+		string(raw), "and nothing of other providers")
+	require.Equal(t, string(raw), settings)
+	require.Equal(t, []uint16{8123}, configuredPorts(settings), "a worker connects to no other provider")
+	require.Equal(t, "m", configuredModel(settings))
 	_, err = Codex{Program: "/nonexistent", Self: "/nonexistent"}.Ask(t.Context(), Order{}, func(Event) {})
 	f, ok := errors.AsType[*Fault](err)
 	require.True(t, ok)

@@ -55,11 +55,23 @@ func collect(ctx context.Context, c command, within time.Duration, most int) (ex
 			return 0, "", ended(ctx)
 		}
 	}
-	for line := range p.lines { // what it printed last
-		out.write(line)
+	for end := time.After(graceKill); ; { // what it printed last, unless a process that it left goes on printing
+		select {
+		case line, more := <-p.lines:
+			if more {
+				out.write(line)
+				continue
+			}
+		case <-end:
+		case <-ctx.Done():
+		}
+		break
 	}
 	if failed, ok := errors.AsType[*exec.ExitError](p.end(true)); ok {
 		exit = failed.ExitCode()
+	}
+	if left := p.left(); left != "" {
+		return exit, out.String() + "\n" + left, nil
 	}
 	return exit, out.String(), nil
 }

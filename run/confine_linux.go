@@ -51,6 +51,12 @@ func Shielded() (holds, open []string, err error) {
 			Expecting("version %d or newer (Linux 6.7), switched on", leastABI).
 			Try("say --sandbox none: workers then reach what you can")
 	}
+	holds, open = heldBy(abi)
+	return holds, open, nil
+}
+
+// heldBy says what a version of Landlock holds, and what it leaves open.
+func heldBy(abi int) (holds, open []string) {
 	holds = []string{"files outside the worktree cannot be written", "files outside a list cannot be read",
 		"TCP connects to listed ports only"}
 	open = []string{"data can leave by those ports, to any host",
@@ -66,7 +72,7 @@ func Shielded() (holds, open []string, err error) {
 	part(6, "no signals to processes outside, no abstract unix sockets")
 	part(9, "no unix sockets by path but the runner's")
 	part(10, "no UDP but by listed ports")
-	return holds, open, nil
+	return holds, open
 }
 
 // TryShield confines one thread of this process and looks whether the shield holds there.

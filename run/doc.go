@@ -13,6 +13,7 @@
 // Invariants:
 //   - INV-SHIELD: a client that works behind a shield reads, writes and connects to what the
 //     shield lists, or is not started.
+//   - INV-DOOR: the MCP server of a worker serves the processes of that worker's client alone.
 //
 // What it refuses: worktrees with a .git that is not the node's, new symbolic links, new
 // nested repositories.

@@ -16,9 +16,12 @@ import (
 type connection = net.Conn
 
 // door is a unix socket in a private folder: behind it the runner serves MCP as the agent
-// of one worker, which holds no key, token or path of the node's.
+// of one worker, which holds no key, token or path of the node's. It serves the processes
+// of that worker's client alone: other workers of the user may reach the socket
+// (INV-DOOR).
 type door struct {
 	folder, path string
+	family       *family
 	listener     net.Listener
 	stop         context.CancelFunc
 	serving      sync.WaitGroup
@@ -30,7 +33,7 @@ func openDoor(serve func(context.Context, connection) error) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &door{folder: folder, path: filepath.Join(folder, "mcp")}
+	d := &door{folder: folder, path: filepath.Join(folder, "mcp"), family: &family{}}
 	if d.listener, err = net.Listen("unix", d.path); err != nil {
 		os.RemoveAll(folder) //nolint:errcheck // it is empty
 		return nil, err
@@ -46,7 +49,9 @@ func openDoor(serve func(context.Context, connection) error) (*door, error) {
 			d.serving.Go(func() {
 				defer conn.Close()                                      //nolint:errcheck // it is over
 				defer context.AfterFunc(ctx, func() { conn.Close() })() //nolint:errcheck // unblocks the reader
-				serve(ctx, conn)                                        //nolint:errcheck // its client has seen why
+				if d.family.admits(conn) {
+					serve(ctx, conn) //nolint:errcheck // its client has seen why
+				}
 			})
 		}
 	})

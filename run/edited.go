@@ -20,10 +20,9 @@ var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|__tests__)/|(_test|_spe
 
 // edited lists the files of tests and of how they are run that the judged work added, changed or
 // removed: a judge looks at those first.
-func (s *seat) edited(ctx context.Context) ([]string, error) {
-	commit, err := s.judged(ctx)
-	if err != nil || commit == "" {
-		return nil, err
+func (s *seat) edited(ctx context.Context, commit string) ([]string, error) {
+	if commit == "" {
+		return nil, nil
 	}
 	var in struct {
 		Criteria []schemas.Criterion `json:"criteria"`

@@ -71,7 +71,8 @@ func (s *seat) execute(ctx context.Context) (err error) {
 	}
 	o := Order{System: system(schemas.Executor), Prompt: text, Schema: schemaOf(s.claimed),
 		Model: s.Models[schemas.Executor],
-		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits}
+		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits,
+		family: door.family}
 	if s.plain {
 		o.Schema, o.Tools = plainSchema(s.claimed), Tools()
 	}

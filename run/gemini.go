@@ -76,7 +76,7 @@ func (g Gemini) Ask(ctx context.Context, o Order, tell func(Event)) (Answer, err
 	}
 	stream := &geminiStream{dir: o.Dir, payer: payer}
 	answer, err := converse(ctx, command{program: g.Program, args: args, dir: o.Dir, stdin: prompt, shield: s,
-		self: g.Self, limits: o.Limits, environment: geminiEnvironment}, stream.read, tell)
+		self: g.Self, limits: o.Limits, family: o.family, environment: geminiEnvironment}, stream.read, tell)
 	if f, ok := errors.AsType[*Fault](err); ok && strings.Contains(f.Msg, "set an Auth method") {
 		f.Kind = Unpaid // which it says before there is a stream
 	}

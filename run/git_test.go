@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,6 +188,7 @@ func TestNoChangeIsNoCommit(t *testing.T) {
 func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 	r := newRepository(t)
 	trunk := &trunk{repo: r.Repository, task: task}
+	made := map[string]string{}
 	change := func(subtask, file, text string) {
 		t.Helper()
 		w := r.worktree(r.Base)
@@ -194,6 +196,7 @@ func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 		commit, err := w.Commit(t.Context(), subtask)
 		require.NoError(t, err)
 		require.NoError(t, trunk.keep(t.Context(), subtask, commit))
+		made[subtask] = commit
 	}
 	change("s1", "a.txt", "one\nfirst\nthree\n")
 	change("s2", "b.txt", "b\n")
@@ -201,8 +204,9 @@ func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 	view := func(states ...schemas.SubTaskState) controller.View {
 		v := controller.View{Round: 1}
 		for i, s := range states {
-			v.SubTasks = append(v.SubTasks, controller.SubTaskView{SubTaskID: []string{"s1", "s2", "s3"}[i],
-				Intent: "do it", State: s})
+			id := []string{"s1", "s2", "s3"}[i]
+			v.SubTasks = append(v.SubTasks, controller.SubTaskView{SubTaskID: id, Intent: "do it", State: s,
+				Commit: made[id]})
 		}
 		return v
 	}
@@ -220,6 +224,60 @@ func TestMatchedWorkIsMergedInOrder(t *testing.T) {
 	require.NoError(t, trunk.forget(t.Context()))
 	require.Empty(t, r.git("for-each-ref", "refs/cordelia"))
 	require.Equal(t, tip, r.git("rev-parse", Branch(task)))
+}
+
+// What is merged is the commit that was judged, whatever an attempt has left since; one that
+// the node did not make for the task is merged for nobody.
+func TestWhatWasJudgedIsMerged(t *testing.T) {
+	r := newRepository(t)
+	trunk := &trunk{repo: r.Repository, task: task}
+	committed := func(text string) string {
+		t.Helper()
+		w := r.worktree(r.Base)
+		r.write(w.Path, "b.txt", text)
+		commit, err := w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+		return commit
+	}
+	judged, later, foreign := committed("judged\n"), committed("later\n"), committed("foreign\n")
+	require.NoError(t, trunk.keep(t.Context(), "s1", judged))
+	require.NoError(t, trunk.keep(t.Context(), "s1", later))
+	view := func(commit string) controller.View {
+		return controller.View{Round: 1, SubTasks: []controller.SubTaskView{{SubTaskID: "s1", Intent: "do it",
+			State: schemas.SubTaskMatched, Commit: commit}}}
+	}
+	for _, bad := range []string{foreign, "main", "--help", r.Base} {
+		require.NoError(t, trunk.gather(t.Context(), view(bad)))
+		require.Contains(t, trunk.conflict(), "the node did not make")
+		require.Empty(t, r.git("for-each-ref", "refs/heads/cordelia"))
+	}
+	require.NoError(t, trunk.gather(t.Context(), view(judged)))
+	require.Empty(t, trunk.conflict())
+	require.Equal(t, "judged", r.git("show", Branch(task)+":b.txt"))
+}
+
+// Of several that merge at once, in one process or in others, none loses what another merged.
+func TestMergesAtOnceLoseNothing(t *testing.T) {
+	r := newRepository(t)
+	const merges = 8
+	failed := make(chan error, merges)
+	commits := make([]string, merges)
+	for n := range commits {
+		w := r.worktree(r.Base)
+		r.write(w.Path, fmt.Sprintf("%d.txt", n), "x\n")
+		var err error
+		commits[n], err = w.Commit(t.Context(), "x")
+		require.NoError(t, err)
+	}
+	for _, commit := range commits {
+		other, err := OpenRepository(t.Context(), r.dir)
+		require.NoError(t, err)
+		go func() { failed <- other.Merge(t.Context(), task, commit, "merge") }()
+	}
+	for range merges {
+		require.NoError(t, <-failed)
+	}
+	require.Len(t, strings.Fields(r.git("ls-tree", "--name-only", Branch(task))), merges+1)
 }
 
 // A conflict in a file with spaces in its name is told with both sides too.

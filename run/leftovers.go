@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -147,7 +148,7 @@ func removeFolder(folder string) (removed bool, err error) {
 // forgetWorktree removes what a repository keeps of a worktree. What stands in the worktree
 // is its worker's, so it counts only if the repository's side names the worktree, too.
 func forgetWorktree(tree string) {
-	mark, err := os.ReadFile(filepath.Join(tree, ".git"))
+	mark, err := readMark(filepath.Join(tree, ".git"))
 	if err != nil {
 		return
 	}
@@ -155,10 +156,26 @@ func forgetWorktree(tree string) {
 	if !ok || filepath.Base(filepath.Dir(dir)) != "worktrees" {
 		return
 	}
-	back, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	back, err := readMark(filepath.Join(dir, "gitdir"))
 	if err == nil && samePlace(strings.TrimSpace(string(back)), filepath.Join(tree, ".git")) {
 		removeAll(dir) //nolint:errcheck // git forgets it by itself some day
 	}
+}
+
+// maxMark is how long a file is that says where git keeps what belongs to a worktree.
+const maxMark = 64 << 10
+
+// readMark reads a file that a worker may have put in the place of git's. Of anything but
+// a short file, such as a pipe that nobody writes to, it reads nothing.
+func readMark(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxMark {
+		return nil, fmt.Errorf("%s is none of git's files", path)
+	}
+	return os.ReadFile(path)
 }
 
 // Discard throws the branch of a task away, with what its attempts left. A branch that is

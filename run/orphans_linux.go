@@ -28,15 +28,8 @@ func killDescendants() bool {
 		if err != nil {
 			continue // it ended
 		}
-		// pid (name) state ppid …, and the name may hold anything
-		_, rest, ok := bytes.Cut(raw[max(bytes.LastIndexByte(raw, ')'), 0):], []byte(") "))
-		fields := bytes.Fields(rest)
-		if !ok || len(fields) < 2 {
-			continue
-		}
 		pid, bad := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		parent, worse := strconv.Atoi(string(fields[1]))
-		if bad == nil && worse == nil {
+		if parent, ok := parentIn(raw); ok && bad == nil {
 			parents[pid] = parent
 		}
 	}
@@ -50,4 +43,16 @@ func killDescendants() bool {
 		}
 	}
 	return reap()
+}
+
+// parentIn reads the parent of a process from its /proc/PID/stat.
+func parentIn(stat []byte) (pid int, ok bool) {
+	// pid (name) state ppid …, and the name may hold anything
+	_, rest, ok := bytes.Cut(stat[max(bytes.LastIndexByte(stat, ')'), 0):], []byte(") "))
+	fields := bytes.Fields(rest)
+	if !ok || len(fields) < 2 {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(string(fields[1]))
+	return pid, err == nil
 }

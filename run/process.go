@@ -22,6 +22,7 @@ type command struct {
 	shield      Shield
 	limits      Limits
 	environment func(name string) bool // the client's own variables
+	family      *family                // that its processes are
 }
 
 // Bounds of what is read of a client.
@@ -65,6 +66,9 @@ func converse(ctx context.Context, c command, read reader, tell func(Event)) (An
 	w := watching{limits: c.limits, tell: tell}
 	fault := w.follow(ctx, p, read)
 	failed := p.end(fault == nil)
+	if left := p.left(); left != "" {
+		tell(Event{Kind: Left, At: time.Now(), Text: left})
+	}
 	switch {
 	case fault != nil:
 		return w.answer, fault
@@ -100,31 +104,34 @@ func (w *watching) follow(ctx context.Context, p *process, read reader) *Fault {
 	if w.limits.Total > 0 {
 		total = time.After(w.limits.Total)
 	}
-	exited, over := p.exited, false
+	exited := p.exited
+	var last <-chan time.Time // once it is over
 	for first := true; ; {
 		patience := w.limits.Idle
-		switch {
-		case over || w.ended != nil:
-			patience = graceKill
-		case first && w.limits.First > 0:
+		if first && w.limits.First > 0 {
 			patience = w.limits.First
 		}
 		var idle <-chan time.Time
-		if patience > 0 {
+		if patience > 0 && last == nil {
 			idle = time.After(patience)
 		}
+		if w.ended != nil && last == nil {
+			last, idle = time.After(graceKill), nil
+		}
 		select {
+		case <-last:
+			return nil
 		case <-ctx.Done():
 			return faultf(Stopped, "%v", context.Cause(ctx))
 		case <-total:
 			return faultf(Hung, "it was not done within %s", w.limits.Total)
 		case <-exited:
-			exited, over = nil, true
+			exited = nil
+			if last == nil {
+				last = time.After(graceKill)
+			}
 		case <-idle:
-			switch {
-			case over || w.ended != nil:
-				return nil
-			case first:
+			if first {
 				return faultf(Hung, "nothing came within %s", patience)
 			}
 			return faultf(Hung, "nothing came for %s", patience)
@@ -201,7 +208,7 @@ func (c command) start() (*process, error) {
 	}
 	defer end.Close() //nolint:errcheck // the supervisor has its own
 	p.cmd.ExtraFiles, p.life = []*os.File{end}, life
-	if err := p.cmd.Start(); err != nil {
+	if err := c.family.start(p.cmd); err != nil {
 		r.Close()    //nolint:errcheck // nothing was read
 		life.Close() //nolint:errcheck // nothing was started
 		return nil, err
@@ -209,6 +216,7 @@ func (c command) start() (*process, error) {
 	go p.read()
 	go func() {
 		p.failed = p.cmd.Wait()
+		c.family.end(p.cmd.Process.Pid)
 		close(p.exited)
 	}()
 	return p, nil
@@ -269,6 +277,18 @@ func (p *process) end(over bool) error {
 	<-p.exited
 	p.stdout.Close() //nolint:errcheck // nothing more is read
 	return failed
+}
+
+// leftRunning is what a supervisor says that could not end all that a client started: a chain
+// of processes, each of which starts the next one and ends, outruns it.
+const leftRunning = "processes that it started go on running: they start new ones faster than they can be ended"
+
+// left says that something of the client goes on running, "" if nothing does.
+func (p *process) left() string {
+	if strings.Contains(p.stderr.String(), leftRunning) {
+		return leftRunning
+	}
+	return ""
 }
 
 // complaint is the end of what it wrote to stderr.

@@ -54,6 +54,7 @@ type Ending struct {
 	Branch  string
 	Base    string
 	Tip     string
+	Judged  string // the commit that R4b judged, "" if it judged none
 }
 
 // New makes a runner.
@@ -184,17 +185,14 @@ type filled struct {
 
 // start begins to fill what can be filled, and says how many those are.
 func (f *filler) start(ctx context.Context, v controller.View) (begun int) {
-	abouts := map[string]string{}
-	for _, s := range v.SubTasks {
-		abouts[s.SubTaskID] = s.Intent
-	}
 	for _, one := range v.Seats {
 		if one.State != schemas.WorkReady || f.busy[one.WorkID] || len(f.busy) >= f.Parallel {
 			continue
 		}
 		f.busy[one.WorkID] = true
 		begun++
-		s := &seat{Runner: f.Runner, view: one, about: abouts[one.SubTaskID], client: f.Client(one.Role)}
+		s := &seat{Runner: f.Runner, view: one, client: f.Client(one.Role)}
+		s.of(v)
 		go func() { f.done <- filled{one.WorkID, s.fill(ctx)} }()
 	}
 	return begun
@@ -224,6 +222,7 @@ func (r *Runner) ending(ctx context.Context, why error) (e Ending, err error) {
 	if e.Tip, err = r.Repo.Tip(ctx, r.Task); err != nil {
 		return e, err
 	}
+	e.Judged = r.trunk.at(ctx, r.trunk.judgedRef())
 	if e.View.State.Final() {
 		err = r.trunk.forget(ctx)
 	}

@@ -36,11 +36,21 @@ type seat struct {
 	*Runner
 	view    controller.SeatView
 	about   string // the intent of its subtask
+	commit  string // that the result names which it judges
 	plain   bool   // it is plain work, and no seat of a task
 	client  Client
 	agent   Agent
 	claimed *work.Claimed
 	state   SeatState
+}
+
+// of notes what the seat is about, if that is a subtask of the view.
+func (s *seat) of(v controller.View) {
+	for _, sub := range v.SubTasks {
+		if sub.SubTaskID == s.view.SubTaskID {
+			s.about, s.commit = sub.Intent, sub.Commit
+		}
+	}
 }
 
 // fill fills the seat: it registers an agent, claims, has the client answer and reports.
@@ -179,18 +189,24 @@ func (s *seat) judge(ctx context.Context) error {
 			return err
 		}
 	}
+	commit, err := s.judged(ctx)
+	if err != nil {
+		return err
+	}
+	if s.view.Role == schemas.AgentValidator && commit != "" && !s.trunk.made(ctx, commit) {
+		return s.allFail(ctx, notMade(commit))
+	}
 	var seen []work.Evidence
 	var edited []string
 	if s.view.Role == schemas.AgentValidator || s.view.Role == schemas.MetaValidator {
-		var err error
-		if edited, err = s.edited(ctx); err != nil {
+		if edited, err = s.edited(ctx, commit); err != nil {
 			return err
 		}
-		if seen, err = s.verify(ctx); err != nil {
+		if seen, err = s.verify(ctx, commit); err != nil {
 			return err
 		}
 		if len(edited) == 0 { // code cannot tell whether a check that was changed still checks
-			if done, err := s.byCode(ctx, seen); done || err != nil {
+			if done, err := s.byCode(ctx, commit, seen); done || err != nil {
 				return err
 			}
 		}
@@ -216,7 +232,7 @@ func (s *seat) judge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = s.Node.Report(ctx, s.agent, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
+		err = s.file(ctx, commit, Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done,
 			Result: answer.Structured, Evidence: seen})
 		if !errors.Is(err, schemas.ErrInvalid) {
 			return err
@@ -304,6 +320,8 @@ func (s *seat) once(ctx context.Context, o Order) (Answer, error) {
 			s.payer(s.client.Name(), e.Payer)
 			s.state.Doing = "" // what the node did before
 			s.show(Working, "")
+		case Left:
+			s.board.note(s.client.Name() + ": " + e.Text)
 		case Passed:
 			s.board.note(fmt.Sprintf("%s cannot fill a seat, %s does: %v", e.Text, s.client.Name(), e.Fault))
 			s.state.Client = s.client.Name()

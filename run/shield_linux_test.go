@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // shielded runs a shell command as a worker's and says whether it worked.
@@ -76,6 +78,8 @@ func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
 		"cat /proc/1/environ":                                    false,
 		fmt.Sprintf("cat /proc/%d/environ", outside.Process.Pid): false,
 		connect(shut):                                            false,
+		"echo x > /dev/ptmx":                                     false, // a terminal, to type into
+		"echo x > /dev/tty":                                      false,
 	} {
 		out, ok := shielded(t, s, w.Path, script)
 		assert.Equal(t, works, ok, "%s: %.300s", script, out)
@@ -87,6 +91,92 @@ func TestWorkersReachWhatTheyNeedAlone_INV_SHIELD(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(r.dir, "a.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "one\ntwo\nthree\n", string(raw))
+}
+
+// A client has no terminal of the user's: it is the first of a session of its own, which has
+// none.
+func TestClientsHaveNoTerminal(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	mine, err := unix.Getsid(0)
+	require.NoError(t, err)
+	exit, out, err := collect(t.Context(), command{program: "bash", args: []string{"-c",
+		`read -r _ _ _ _ _ session tty _ < <(sed 's/([^)]*)/x/' /proc/$$/stat); echo "$session $tty"`}, dir: t.TempDir(),
+		self: self}, time.Minute, 1000)
+	require.NoError(t, err)
+	require.Zero(t, exit, out)
+	session, terminal, _ := strings.Cut(strings.TrimSpace(out), " ")
+	require.NotEqual(t, fmt.Sprint(mine), session)
+	require.Equal(t, "0", terminal)
+}
+
+// What a worker is given by its environment is in no arguments: other users read those.
+func TestEnvironmentIsNotInArguments(t *testing.T) {
+	if _, _, err := Shielded(); err != nil {
+		t.Skip(err)
+	}
+	r := newRepository(t)
+	w := r.worktree(r.Base)
+	s, err := r.WorkerShield(t.Context(), t.TempDir(), w, t.TempDir(), Reach{})
+	require.NoError(t, err)
+	s.Env = append(s.Env, "ONE_KEY=sk-"+"0198c0de")
+	out, ok := shielded(t, s, w.Path, `echo "$ONE_KEY"; tr '\0' ' ' < /proc/$PPID/cmdline`)
+	require.True(t, ok, out)
+	key, arguments, _ := strings.Cut(out, "\n")
+	require.Equal(t, "sk-0198c0de", key)
+	require.Contains(t, arguments, confineCommand)
+	require.NotContains(t, arguments, "0198c0de")
+}
+
+// The folders of PATH are readable, but for the user's home and those that it lies in, however
+// PATH spells them.
+func TestPathOpensNoHome(t *testing.T) {
+	top := t.TempDir()
+	home, tools, link := filepath.Join(top, "home"), filepath.Join(top, "home", "bin"), filepath.Join(top, "link")
+	for _, dir := range []string{home, tools, filepath.Join(top, "usr")} {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+	}
+	require.NoError(t, os.Symlink(home, link))
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", strings.Join([]string{home, home + "/", link, link + "/.", top, "/", "relative", "", tools,
+		filepath.Join(top, "usr")}, ":"))
+	require.Equal(t, []string{tools, filepath.Join(top, "usr")}, programFolders())
+}
+
+// What a version of Landlock does not hold is said to be open. Whatever it is, a worker is
+// kept from abstract sockets where that is said, and from others where that is.
+func TestShieldSaysWhatAKernelHolds(t *testing.T) {
+	for abi, sockets := range map[int][2]bool{4: {}, 5: {}, 6: {true, false}, 8: {true, false}, 9: {true, true}} {
+		holds, open := heldBy(abi)
+		for i, what := range []string{"no abstract unix sockets", "no unix sockets by path"} {
+			said := map[bool]string{true: strings.Join(holds, "; "), false: strings.Join(open, "; ")}
+			require.Contains(t, said[sockets[i]], what, "version %d", abi)
+			require.NotContains(t, said[!sockets[i]], what, "version %d", abi)
+		}
+	}
+	if _, _, err := Shielded(); err != nil {
+		t.Skip(err)
+	}
+	r := newRepository(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	w := r.worktree(r.Base)
+	s, err := r.WorkerShield(t.Context(), t.TempDir(), w, t.TempDir(), Reach{})
+	require.NoError(t, err)
+	for path, version := range map[string]int{fmt.Sprintf("@cordelia-%d", os.Getpid()): 6,
+		filepath.Join(t.TempDir(), "bus"): 9} {
+		l, err := net.Listen("unix", path)
+		require.NoError(t, err)
+		go func() {
+			if conn, err := l.Accept(); err == nil {
+				conn.Write([]byte("served")) //nolint:errcheck // the test sees what is missing
+				conn.Close()                 //nolint:errcheck // it is over
+			}
+		}()
+		out, _ := shielded(t, s.reading(self), w.Path, fmt.Sprintf("%s=%q %q < /dev/null", knocker, path, self))
+		require.Equal(t, landlockABI() < version, out == "served", "%s: %s", path, out)
+		require.NoError(t, l.Close())
+	}
 }
 
 // What a shield cannot hold is not begun: a client that cannot be confined is not started.

@@ -4,6 +4,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -42,8 +43,14 @@ func supervise(program string, args []string) (int, error) {
 		cmd.Process.Kill() //nolint:errcheck // it is over, as it should be
 		err = <-ended
 	}
-	for end := time.Now().Add(reapFor); killDescendants() && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
+	left := true
+	for end := time.Now().Add(reapFor); left && time.Now().Before(end); {
+		if left = killDescendants(); left {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if left {
+		fmt.Fprintln(os.Stderr, leftRunning)
 	}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {

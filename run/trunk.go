@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -20,23 +21,54 @@ type trunk struct {
 	merged    map[string]bool // commits that are on the branch
 }
 
-// attemptRef keeps the newest attempt at a subtask.
-func (t *trunk) attemptRef(subtask string) string { return "refs/cordelia/" + t.task + "/" + subtask }
+// attemptRef keeps the newest attempt at a subtask: the next one begins there.
+func (t *trunk) attemptRef(subtask string) string { return t.ref(subtask) }
+
+// madeRef keeps a commit that the node made for the task. What is judged and merged is one
+// of these, the one that the result names.
+func (t *trunk) madeRef(commit string) string { return t.ref("made/" + commit) }
+
+// judgedRef keeps the commit of the task's branch that R4b judged.
+func (t *trunk) judgedRef() string { return t.ref("judged") }
+
+func (t *trunk) ref(name string) string { return "refs/cordelia/" + t.task + "/" + name }
 
 // keep keeps what an attempt came to.
 func (t *trunk) keep(ctx context.Context, subtask, commit string) error {
-	_, err := t.repo.git.line(ctx, "update-ref", t.attemptRef(subtask), commit)
-	return err
+	for _, ref := range []string{t.madeRef(commit), t.attemptRef(subtask)} {
+		if _, err := t.repo.git.line(ctx, "update-ref", ref, commit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // kept is the newest attempt at a subtask, "" if there is none.
 func (t *trunk) kept(ctx context.Context, subtask string) string {
-	at, err := t.repo.git.line(ctx, "rev-parse", "--verify", "--quiet", t.attemptRef(subtask)+"^{commit}")
+	return t.at(ctx, t.attemptRef(subtask))
+}
+
+// at is the commit of a reference, "" if there is none.
+func (t *trunk) at(ctx context.Context, ref string) string {
+	at, err := t.repo.git.line(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if err != nil {
 		return ""
 	}
 	return at
 }
+
+// made reports whether the node made a commit for the task.
+func (t *trunk) made(ctx context.Context, commit string) bool {
+	return commitName.MatchString(commit) && t.at(ctx, t.madeRef(commit)) == commit
+}
+
+// notMade says why a commit that a result names is neither judged nor merged.
+func notMade(commit string) string {
+	return fmt.Sprintf("the result names the commit %.64q, which the node did not make for it in this repository", commit)
+}
+
+// commitName is how a commit is named in full.
+var commitName = regexp.MustCompile(`\A([0-9a-f]{40}|[0-9a-f]{64})\z`)
 
 // start is the commit at which an attempt begins: the attempt before it or, for the first,
 // the branch.
@@ -53,11 +85,12 @@ func (t *trunk) gather(ctx context.Context, v controller.View) error {
 	defer t.mu.Unlock()
 	var conflicts []string
 	for _, s := range v.SubTasks { // by sequence
-		commit := ""
-		if s.State == schemas.SubTaskMatched {
-			commit = t.kept(ctx, s.SubTaskID)
+		commit := s.Commit
+		if s.State != schemas.SubTaskMatched || commit == "" || t.merged[commit] {
+			continue
 		}
-		if commit == "" || t.merged[commit] {
+		if !t.made(ctx, commit) {
+			conflicts = append(conflicts, fmt.Sprintf("%q: %s", schemas.Shorten(s.Intent, 200), notMade(commit)))
 			continue
 		}
 		err := t.repo.Merge(ctx, t.task, commit, "Merge: "+schemas.Shorten(firstLine(s.Intent), 64)+

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"cordelia/schemas"
@@ -17,23 +18,19 @@ const (
 	maxShown  = 16 << 10 // bytes of each end of what it prints
 )
 
-// verify runs the commands of criteria that the record does not prove: in a fresh worktree
-// of what is judged, behind the shield of a worker. What they come to is evidence of the
-// judging seat; its model has no part in it.
-func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
+// verify runs the command of each criterion, whatever the record says: a worker prepares
+// what its own calls run in. It does so in a fresh worktree of the commit that is judged,
+// behind the shield of a worker. What the commands come to is evidence of the judging seat;
+// its model has no part in it.
+func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, error) {
 	var in struct {
 		Criteria []schemas.Criterion `json:"criteria"`
-		Unproven []string            `json:"unproven"`
 	}
 	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
 		return nil, fmt.Errorf("read the brief: %w", err)
 	}
-	if len(in.Unproven) == 0 {
+	if commit == "" || !slices.ContainsFunc(in.Criteria, commanded) {
 		return nil, nil
-	}
-	commit, err := s.judged(ctx)
-	if err != nil || commit == "" {
-		return nil, err
 	}
 	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
 	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), commit)
@@ -54,7 +51,7 @@ func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
 	var list []work.Evidence
 	done := map[string]bool{}
 	for _, c := range in.Criteria {
-		if c.Command == "" || c.Check != nil || done[c.Command] {
+		if !commanded(c) || done[c.Command] {
 			continue
 		}
 		done[c.Command] = true
@@ -67,6 +64,9 @@ func (s *seat) verify(ctx context.Context) ([]work.Evidence, error) {
 	}
 	return list, nil
 }
+
+// commanded reports whether a command decides a criterion.
+func commanded(c schemas.Criterion) bool { return c.Command != "" && c.Check == nil }
 
 // prepare makes a fresh worktree ready, as the user says: it has no installed dependencies.
 func (s *seat) prepare(ctx context.Context, w *Worktree, shield Shield) error {
@@ -85,11 +85,32 @@ func (s *seat) prepare(ctx context.Context, w *Worktree, shield Shield) error {
 func (s *seat) judged(ctx context.Context) (string, error) {
 	switch s.view.Role {
 	case schemas.AgentValidator:
-		return s.trunk.kept(ctx, s.view.SubTaskID), nil
+		return s.commit, nil
 	case schemas.MetaValidator:
 		return s.Repo.Tip(ctx, s.Task)
 	}
 	return "", nil
+}
+
+// file reports what a judge answered about a commit. A branch that moved meanwhile was not
+// judged.
+func (s *seat) file(ctx context.Context, commit string, r Report) error {
+	if commit != "" {
+		r.Note = "judged commit " + commit
+	}
+	if s.view.Role == schemas.MetaValidator {
+		tip, err := s.Repo.Tip(ctx, s.Task)
+		if err != nil {
+			return err
+		}
+		if tip != commit {
+			return fmt.Errorf("the branch moved from %.12s to %.12s while it was judged", commit, tip)
+		}
+		if _, err := s.Repo.git.line(ctx, "update-ref", s.trunk.judgedRef(), commit); err != nil {
+			return err
+		}
+	}
+	return s.Node.Report(ctx, s.agent, r)
 }
 
 // shell runs one command of a plan and gives what it came to. A *Fault says that the run

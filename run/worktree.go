@@ -162,7 +162,7 @@ func (w *Worktree) inspect() error {
 	if err != nil || !mark.Mode().IsRegular() {
 		return &Planted{"its .git is not the file that was there"}
 	}
-	if is, err := os.ReadFile(filepath.Join(w.Path, ".git")); err != nil || string(is) != string(w.mark) {
+	if is, err := readMark(filepath.Join(w.Path, ".git")); err != nil || string(is) != string(w.mark) {
 		return &Planted{"its .git was changed"}
 	}
 	return filepath.WalkDir(w.Path, func(path string, d fs.DirEntry, err error) error {

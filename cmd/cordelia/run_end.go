@@ -40,7 +40,7 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 		Cost: e.Spent.Cost, Priced: e.Priced, Result: e.View.Result}
 	code := runExit(interrupted, e)
 	if r.f.apply && e.View.State == schemas.TaskAccepted {
-		how, err := r.repo.Apply(ctx, e.View.TaskID)
+		how, err := r.repo.Apply(ctx, e.View.TaskID, e.Judged)
 		if end.Applied = how; err != nil {
 			end.Refused, code = r.withHint(err), exit(exitBusy)
 		}

@@ -69,6 +69,17 @@ type subtask struct {
 	outcome   schemas.SubTaskOutcome // of all attempts so far; zero = none
 }
 
+// commit is the one that the result of the present attempt names, "" if there is none.
+func (s *subtask) commit() string {
+	var named struct {
+		Commit string `json:"commit"`
+	}
+	if s.attempted == nil || json.Unmarshal(s.attempted.Result.Output, &named) != nil {
+		return ""
+	}
+	return named.Commit
+}
+
 // attempted is what is judged: what R3 reported, and what code found out about it.
 type attempted struct {
 	Result schemas.ExecutionResult   `json:"result"`

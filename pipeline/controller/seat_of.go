@@ -32,7 +32,7 @@ func SeatOf(g access.Grant, workID string) (v View, one SeatView, ok bool, err e
 			one.SubTaskID = sub.id
 		}
 		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: sub.id, Intent: sub.planned.Intent,
-			Sequence: sub.sequence, State: sub.state})
+			Sequence: sub.sequence, State: sub.state, Commit: sub.commit()})
 	}
 	return v, one, true, nil
 }

@@ -53,6 +53,8 @@ type SubTaskView struct {
 	Attempt   int                  `json:"attempt,omitempty"`
 	Who       string               `json:"who,omitempty"` // executes or executed it: a name
 	Criteria  []string             `json:"criteria"`      // each with pass, fail or open
+
+	Commit string `json:"-"` // that the result names which is judged, or was
 }
 
 // SeatView is a role that somebody fills, or that waits for somebody.
@@ -185,7 +187,8 @@ func (v *View) addRounds(g access.Grant, t *task, detail bool) error {
 	for _, s := range subs {
 		v.SubTasks = append(v.SubTasks, SubTaskView{SubTaskID: s.id,
 			Intent: schemas.Shorten(s.planned.Intent, shownText), Sequence: s.sequence, State: s.state,
-			Attempt: s.attempt, Criteria: matrix(s.planned.SuccessCriteria, s.outcome.CriteriaVerdicts)})
+			Attempt: s.attempt, Criteria: matrix(s.planned.SuccessCriteria, s.outcome.CriteriaVerdicts),
+			Commit: s.commit()})
 	}
 	var whole []schemas.CriterionVerdict
 	if now.merge != nil {
