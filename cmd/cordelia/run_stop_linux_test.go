@@ -1,0 +1,92 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// A run begins nothing more once its bound is reached, says which one, and goes on when it is
+// told to. The scripted client takes 20 tokens and a tenth of a cent for each call.
+func TestRunStopsAtItsBounds(t *testing.T) {
+	t.Parallel()
+	for flag, says := range map[string]string{"--max-tokens=30": "the budget of 30 tokens is spent",
+		"--max-cost=0.0015": "the budget of $0.0015 is spent"} {
+		h := newTheater(t, twoParts())
+		out, code := h.did("run", "--yes", "--parallel", "1", flag, wish)
+		require.Equal(t, 8, code, out)
+		require.Contains(t, out, says)
+		require.Contains(t, out, "go on: cordelia run --resume")
+		require.NotContains(t, out, "R3", "two calls of it were made")
+		require.Empty(t, h.processes())
+		task := h.taskIn(out)
+		out, code = h.did("run", "--resume", task)
+		require.Zero(t, code, out)
+		h.accepted(task)
+	}
+}
+
+// A second Ctrl-C ends a run at once, also while it gives its seats back; no process of it is
+// left, and the task goes on later.
+func TestSecondInterruptEndsARunAtOnce(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	play.Faults = []replayFault{{Role: "R3", Kind: "hangs in the middle"}}
+	h := newTheater(t, play)
+	cmd := h.cordelia("run", "--yes", "--parallel", "1", wish)
+	shown, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(t, cmd.Start())
+	var b strings.Builder
+	for part := make([]byte, 4096); !strings.Contains(b.String(), "working: bash true"); {
+		n, err := shown.Read(part)
+		b.Write(part[:n])
+		require.NoError(t, err, b.String())
+	}
+	// While another process writes, a seat cannot be given back.
+	lock, err := os.OpenFile(filepath.Join(h.home(), "cordelia.db.lock"), os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer lock.Close()
+	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.Eventually(t, func() bool {
+		cmd.Process.Signal(os.Interrupt) //nolint:errcheck // it may have ended
+		return len(h.processes()) == 0
+	}, 20*time.Second, 20*time.Millisecond)
+	require.Error(t, cmd.Wait())
+	require.False(t, cmd.ProcessState.Exited(), "it was the signal that ended it")
+	require.NoError(t, unix.Flock(int(lock.Fd()), unix.LOCK_UN))
+	h.script(twoParts())
+	task := h.taskIn(b.String())
+	out, code := h.did("run", "--resume", task)
+	require.Zero(t, code, out)
+	h.accepted(task)
+}
+
+// What serves a worker has the tools of memory, and none by which it could take a seat, report
+// one, or register an agent.
+func TestWorkersAreServedMemoryAlone(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	play.Work["write notes.txt"] = []string{`config=$(tr '\0' '\n' < /proc/$PPID/cmdline | grep -A1 -x -e --mcp-config | tail -1)
+self=$(sed 's/.*"command":"\([^"]*\)".*/\1/' "$config") door=$(sed 's/.*"--connect","\([^"]*\)".*/\1/' "$config")
+{ echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'; echo '{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
+until grep -q '"id":2' tools.json; do sleep 0.1; done; } | "$self" mcp --connect "$door" > tools.json`,
+		"echo kept > notes.txt", "test -s notes.txt"}
+	h := newTheater(t, play)
+	out, code := h.did("run", "--yes", wish)
+	require.Zero(t, code, out)
+	h.accepted(h.taskIn(out))
+	tools := h.git("show", "cordelia/"+h.taskIn(out)+":tools.json")
+	require.Contains(t, tools, `"memory_search"`)
+	for _, other := range []string{"task_claim", "task_report", "agent_register", "trust_", "swarm_", "events_"} {
+		require.NotContains(t, tools, `"name":"`+other)
+	}
+}
