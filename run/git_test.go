@@ -145,6 +145,20 @@ func TestPlantedThingsAreRefused(t *testing.T) {
 	}
 }
 
+// What a killed run left in the folder of its task goes when the next one begins there.
+func TestLeftWorktreesAreCleared(t *testing.T) {
+	r := newRepository(t)
+	folder := t.TempDir()
+	_, err := r.AddWorktree(t.Context(), filepath.Join(folder, "seat", "tree"), r.Base)
+	require.NoError(t, err)
+	other := r.worktree(r.Base)
+	require.NoError(t, r.clear(t.Context(), folder))
+	require.NoDirExists(t, filepath.Join(folder, "seat"))
+	list := r.git("worktree", "list", "--porcelain")
+	require.NotContains(t, list, folder)
+	require.Contains(t, list, other.Path)
+}
+
 // Links that were there before may stay, and no hook, filter or monitor of a worker runs.
 func TestGitRunsNothingOfAWorkers(t *testing.T) {
 	r := newRepository(t)

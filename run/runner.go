@@ -73,6 +73,9 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	if _, err := r.Repo.Tip(ctx, r.Task); err != nil {
 		return Ending{}, err
 	}
+	if err := r.Repo.clear(ctx, r.Folder); err != nil {
+		return Ending{}, err
+	}
 	woken, stop := r.Node.Changes()
 	defer stop()
 	filling, cancel := context.WithCancelCause(ctx)

@@ -36,7 +36,7 @@ type seat struct {
 	*Runner
 	view    controller.SeatView
 	about   string // the intent of its subtask
-	commit  string // that the result names which it judges
+	named   string // commit that the result names which it judges
 	plain   bool   // it is plain work, and no seat of a task
 	client  Client
 	agent   Agent
@@ -48,7 +48,7 @@ type seat struct {
 func (s *seat) of(v controller.View) {
 	for _, sub := range v.SubTasks {
 		if sub.SubTaskID == s.view.SubTaskID {
-			s.about, s.commit = sub.Intent, sub.Commit
+			s.about, s.named = sub.Intent, sub.Commit
 		}
 	}
 }

@@ -160,13 +160,15 @@ func (w *Worker) hand(ctx context.Context, own bool) (err error) {
 			a = Agent{} // its time is over: another one goes on
 			failures++
 		case code != schemas.CodeBusy && code != schemas.CodeUnavailable:
-			return fmt.Errorf("%s cannot take work: %w", a.Name, err)
+			return schemas.Errorf(code, "%s cannot take work: %s", a.Name, schemas.MessageOf(err)).
+				Try("see whether it may: cordelia agent list").Because(err)
 		default:
 			pause(ctx, afterMiss)
 		}
 		switch {
 		case failures >= maxFailures:
-			return fmt.Errorf("%d items in a row could not be done, the last: %w", failures, err)
+			return schemas.Errorf(schemas.CodeUnavailable, "%d items in a row could not be done, the last: %s", failures,
+				schemas.MessageOf(err)).Try("mend that, then start the worker again").Because(err)
 		case failures > 0 && err != nil:
 			pause(ctx, min(afterError<<(failures-1), mostPause))
 		}

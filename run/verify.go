@@ -85,7 +85,7 @@ func (s *seat) prepare(ctx context.Context, w *Worktree, shield Shield) error {
 func (s *seat) judged(ctx context.Context) (string, error) {
 	switch s.view.Role {
 	case schemas.AgentValidator:
-		return s.commit, nil
+		return s.named, nil
 	case schemas.MetaValidator:
 		return s.Repo.Tip(ctx, s.Task)
 	}

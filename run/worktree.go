@@ -79,6 +79,26 @@ func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	return nil
 }
 
+// clear removes the worktrees that a killed run left in the folder of its task, which its
+// caller occupies.
+func (r *Repository) clear(ctx context.Context, folder string) error {
+	left, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
+	if err != nil || left == nil {
+		return err
+	}
+	free, err := r.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for _, tree := range left {
+		if err := errors.Join(r.dropWorktree(ctx, tree), removeAll(filepath.Dir(tree))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // samePlace reports whether two paths name one folder, which need not be there. git lists
 // worktrees with the symbolic links of their path resolved.
 func samePlace(a, b string) bool {

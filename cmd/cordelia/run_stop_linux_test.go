@@ -22,7 +22,7 @@ func TestRunStopsAtItsBounds(t *testing.T) {
 		require.Equal(t, 8, code, out)
 		require.Contains(t, out, says)
 		require.Contains(t, out, "go on: cordelia run --resume")
-		require.NotContains(t, out, "R3", "two calls of it were made")
+		require.NotContains(t, out, "R3  claude-code  working", "two calls of it were made")
 		require.Empty(t, h.processes())
 		task := h.taskIn(out)
 		out, code = h.did("run", "--resume", task)
@@ -89,4 +89,18 @@ until grep -q '"id":2' tools.json; do sleep 0.1; done; } | "$self" mcp --connect
 	for _, other := range []string{"task_claim", "task_report", "agent_register", "trust_", "swarm_", "events_"} {
 		require.NotContains(t, tools, `"name":"`+other)
 	}
+}
+
+// What passes only where its worker prepared it does not pass: the node runs each command
+// itself, in a fresh worktree, and its failing run wins over the worker's own.
+func TestNodeRunsEachCommandItself(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	play.Work["keep the rows"] = []string{`if [ -e .tried ]; then echo 'exit 0' > keep.sh; else
+touch .tried $HOME/ready; echo 'test -e $HOME/ready' > keep.sh; fi`, "sh keep.sh"}
+	h := newTheater(t, play)
+	out, code := h.did("run", "--yes", wish)
+	require.Zero(t, code, out)
+	h.accepted(h.taskIn(out))
+	require.Equal(t, 3, strings.Count(out, "R3  claude-code  starting"), "one part had a second attempt")
 }

@@ -105,7 +105,8 @@ func TestWorkerLeavesOtherRepositoriesAlone(t *testing.T) {
 	out, code := h.did("run", "--yes", "--plan-only", wish)
 	require.Zero(t, code, out)
 	task := h.taskIn(out)
-	group := regexp.MustCompile(`run-importer-[0-9a-f]{8}`).FindString(h.run(`cordelia memory group list`))
+	shown, _ := h.did("task", "show", task)
+	group := regexp.MustCompile(`run-importer-[0-9a-f]{8}`).FindString(shown)
 	require.NotEmpty(t, group)
 	h.run(`cordelia agent register --type autonomous --name build-1 --group ` + group)
 	other := *h
@@ -122,7 +123,7 @@ func TestWorkerLeavesOtherRepositoriesAlone(t *testing.T) {
 	}
 	log, _ := h.did("logs", "--json")
 	require.NotContains(t, log, "released")
-	out, code = h.worker("--parallel", "2", "--idle", "4s")
+	out, code = h.worker("--parallel", "3", "--idle", "6s")
 	require.Zero(t, code, out)
 	require.Contains(t, out, "Served: 5 items, 0 not")
 	h.accepted(task)
