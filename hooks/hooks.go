@@ -25,6 +25,8 @@ const (
 	SessionStart Event = "SessionStart"
 	Prompt       Event = "UserPromptSubmit"
 	PreTool      Event = "PreToolUse"
+	PostTool     Event = "PostToolUse"
+	FailedTool   Event = "PostToolUseFailure"
 	PreCompact   Event = "PreCompact"
 	Stop         Event = "Stop"
 	SubagentStop Event = "SubagentStop"
@@ -41,6 +43,7 @@ type Input struct {
 	AgentID   string    `json:"agent_id"`    // of the sub-agent that makes it; "" for the session itself
 	AgentType string    `json:"agent_type"`
 	Again     looseBool `json:"stop_hook_active"` // a hook has kept the session from stopping already
+	Call
 }
 
 // looseBool is a boolean that some hooks send as text.
@@ -90,7 +93,7 @@ const Patience = 3 * time.Second
 
 // Hooks answers the hooks of one client process. Everything it says is read by
 // operations of the catalogue, as the caller and with the caller's rights; it changes
-// nothing but sessions and the agents of sub-agents.
+// nothing but sessions, the agents of sub-agents, and what is kept of an executor's calls.
 type Hooks struct {
 	node *ops.Service
 
@@ -127,6 +130,8 @@ func (h *Hooks) Answer(ctx context.Context, caller ops.Caller, in Input) (Answer
 	case PreTool:
 		h.announce(ctx, caller, in)
 		return Answer{}, nil
+	case PostTool, FailedTool:
+		return Answer{}, h.observe(ctx, caller.Entity, in)
 	case PreCompact:
 		h.mu.Lock()
 		clear(h.shown) // what was recalled may be gone from the conversation

@@ -44,6 +44,7 @@ type Node struct {
 	tasks          *controller.Controller
 	roles          *roles.Roles
 	newKeys        newKeys
+	hookCalls      bool // what the hooks of a client tell of an executor's calls is kept
 	stop           context.CancelFunc
 	routines       sync.WaitGroup
 	calls          atomic.Int64                // of operations, so far
@@ -66,6 +67,7 @@ type Config struct {
 	Checks         machinecheck.Env     // what machine checks may do; its clock is the store's
 	CheckpointDirs []string             // absolute folders outside the home that get copies of the checkpoints
 	Tasks          *controller.Settings // of the pipeline
+	NoHookCalls    bool                 // what the hooks of a client tell of an executor's calls is not kept
 	Prior          trust.Prior          // of agents registered by this process
 	Embedder       embedding.Embedder   // nil = search by words alone
 	Embeddings     embedding.Options
@@ -89,7 +91,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	}
 	n := &Node{ID: key.ID(), Home: c.Home, Store: st, tools: c.Tools, key: key, periods: c.Periods, checks: c.Checks,
 		prior: c.Prior, mono: c.Monotonic,
-		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks}
+		checkpointDirs: c.CheckpointDirs, durable: c.Durability != store.Relaxed, tasks: tasks, hookCalls: !c.NoHookCalls}
 	if n.periods == (agents.Periods{}) {
 		n.periods = agents.DefaultPeriods()
 	}
@@ -180,6 +182,9 @@ func (n *Node) Now() time.Time { return n.Store.Clock().Now() }
 
 // Tools are the names of all operations: what capabilities may grant.
 func (n *Node) Tools() []string { return n.tools }
+
+// HookCalls reports whether it is kept what the hooks of a client tell of an executor's calls.
+func (n *Node) HookCalls() bool { return n.hookCalls }
 
 // Tasks moves the tasks of the pipeline.
 func (n *Node) Tasks() *controller.Controller { return n.tasks }

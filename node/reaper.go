@@ -10,6 +10,7 @@ import (
 	"cordelia/agents"
 	"cordelia/memory"
 	"cordelia/review"
+	"cordelia/work"
 )
 
 // How late the reaper notices what time makes due, at most.
@@ -27,7 +28,8 @@ func (n *Node) workFindings() []finding { return []finding{n.dueChecks, n.dueWor
 
 // findings are all: each kind of thing that time makes due is listed here.
 func (n *Node) findings() []finding {
-	return append(n.workFindings(), n.dueLifetimes, n.dueReviews, n.dueInvitations, n.duePredictions, n.dueReport)
+	return append(n.workFindings(), n.dueLifetimes, n.dueReviews, n.dueInvitations, n.duePredictions, n.dueReport,
+		n.dueHooked)
 }
 
 // runReaper looks for what is due until ctx ends. Every process of the node does; the edges
@@ -112,6 +114,14 @@ func (n *Node) dueLifetimes(g access.Grant) (func(context.Context) error, error)
 		}
 		return errors.Join(errs...)
 	}, nil
+}
+
+// dueHooked finds whether what hooks told was kept long enough.
+func (n *Node) dueHooked(g access.Grant) (func(context.Context) error, error) {
+	if over, err := work.HookedOver(g); err != nil || !over {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return n.Routine(ctx, "sweep", work.DropHooked) }, nil
 }
 
 // dueReviews finds whether the time of something that waits for a decision is over.

@@ -27,7 +27,8 @@ type Call struct {
 
 // Counted gives the calls of an attempt that count. Once a record of the attempt
 // exists, the record alone counts; what the executor claims counts while there is
-// none, unless the operator demands a record.
+// none, unless the operator demands a record. A claim counts as a hook of the client told
+// that its call ended.
 func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (calls []Call) {
 	list, by := r.ToolCalls, schemas.ByClaim
 	switch {
@@ -37,7 +38,14 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 		return nil
 	}
 	for _, e := range list {
-		calls = append(calls, Call{e, by, stage, run, r.Recorded != nil && slices.Contains(r.Unplanned, e)})
+		c := Call{e, by, stage, run, r.Recorded != nil && slices.Contains(r.Unplanned, e)}
+		if told := hooked(r, e); r.Recorded == nil && told != nil {
+			c.By = schemas.ByHook
+			if e.Exit == 0 {
+				c.Evidence = *told
+			}
+		}
+		calls = append(calls, c)
 	}
 	if r.Recorded != nil { // they stand among the others, in order
 		return calls
@@ -46,6 +54,16 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 		calls = append(calls, Call{e, by, stage, run, true})
 	}
 	return calls
+}
+
+// hooked is the last that hooks of the client told of a call, nil if they told nothing.
+func hooked(r schemas.ExecutionResult, claimed schemas.Evidence) *schemas.Evidence {
+	for i := range slices.Backward(r.Hooked) {
+		if e := &r.Hooked[i]; ToolName(e.Tool) == ToolName(claimed.Tool) && squeeze(e.Input) == squeeze(claimed.Input) {
+			return e
+		}
+	}
+	return nil
 }
 
 // Unrecorded lists the calls that a result claims to have made with success, and that its

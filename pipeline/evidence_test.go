@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,43 @@ func TestRecordedWins(t *testing.T) {
 			Proof{Calls: Counted(r, tt.rules, 1, 1), Unrecorded: Unrecorded(r), Own: tt.own, Rules: tt.rules})
 		require.Equal(t, tt.want, v[0].Verdict, name)
 		require.Equal(t, tt.by, v[0].By, name)
+	}
+}
+
+// What hooks of a client told supports a claim or contradicts it. It is no record, proves
+// nothing that is not claimed, and a record wins over it.
+func TestHooksSupportAndContradict(t *testing.T) {
+	list := []schemas.Criterion{{Criterion: "tests pass", Mode: schemas.Verifiable, Command: "make test"}}
+	worked, broke := []schemas.Evidence{call("bash", "make test", 0)}, []schemas.Evidence{call("Bash", "make  test", 2)}
+	failed := []schemas.Evidence{call("bash", "make test", 2)}
+	for name, tt := range map[string]struct {
+		claimed, told, recorded []schemas.Evidence
+		rules                   EvidenceRules
+		want                    schemas.Verdict
+		by                      schemas.Basis
+		doubts                  int
+	}{
+		"claimed, and told":         {worked, worked, nil, EvidenceRules{}, schemas.Pass, schemas.ByHook, 0},
+		"claimed, and told to fail": {worked, broke, nil, EvidenceRules{}, schemas.Fail, schemas.ByHook, 1},
+		"it failed, and was run again": {worked, append(slices.Clone(broke), worked...), nil, EvidenceRules{},
+			schemas.Pass, schemas.ByHook, 0},
+		"it was run again, and failed": {worked, append(slices.Clone(worked), broke...), nil, EvidenceRules{},
+			schemas.Fail, schemas.ByHook, 1},
+		"other calls were told": {worked, []schemas.Evidence{call("bash", "ls", 0)}, nil, EvidenceRules{},
+			schemas.Pass, schemas.ByClaim, 1},
+		"claimed to fail, told to work": {failed, worked, nil, EvidenceRules{}, schemas.Fail, schemas.ByHook, 1},
+		"told, and not claimed":         {nil, worked, nil, EvidenceRules{}, schemas.Held, "", 1},
+		"a record is asked for":         {worked, worked, nil, EvidenceRules{RequireRecorded: true}, schemas.Held, "", 0},
+		"a record wins":                 {worked, broke, worked, EvidenceRules{}, schemas.Pass, schemas.ByRecord, 0},
+	} {
+		r := schemas.ExecutionResult{Recorded: tt.recorded, Hooked: tt.told,
+			ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted, ToolCalls: tt.claimed}}
+		v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("tests pass")},
+			Proof{Calls: Counted(r, tt.rules, 1, 1), Unrecorded: Unrecorded(r), Rules: tt.rules})
+		require.Equal(t, tt.want, v[0].Verdict, name)
+		require.Equal(t, tt.by, v[0].By, name)
+		sub := schemas.SubTask{PlannedSubTask: schemas.PlannedSubTask{SuccessCriteria: list}}
+		require.Len(t, Suspicions(sub, r), tt.doubts, name)
 	}
 }
 

@@ -38,6 +38,18 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 		l.add(schemas.DetectUnrecorded, "%s is claimed, and the record of the calls does not have it",
 			quote(e.Target()))
 	}
+	for _, e := range r.ToolCalls {
+		told := hooked(r, e)
+		switch {
+		case r.Recorded != nil || len(r.Hooked) == 0 || e.Exit != 0:
+		case told == nil && listed(shellTools, ToolName(e.Tool)):
+			l.add(schemas.DetectUnrecorded, "%s is claimed, and the hooks of the client told of other calls, not of it",
+				quote(e.Target()))
+		case told != nil && told.Exit != 0:
+			l.add(schemas.DetectUnrecorded, "%s is claimed to have worked, and the hooks of the client told that it failed",
+				quote(e.Target()))
+		}
+	}
 	made := r.ToolCalls
 	if r.Recorded != nil {
 		made = r.Recorded

@@ -43,13 +43,14 @@ type Basis string
 const (
 	ByCheck     Basis = "machine_check"
 	ByRecord    Basis = "recorded_exit" // a call that the node recorded
+	ByHook      Basis = "hook_exit"     // a call that the executor reported, as its client's hook told that it ended
 	ByClaim     Basis = "claimed_exit"  // a call that the executor reported
 	ByJudgeCall Basis = "judge_call"    // a call that the judge reported
 	ByJudge     Basis = "judge"         // the judge's words
 )
 
 // Bases lists them.
-func Bases() []Basis { return []Basis{ByCheck, ByRecord, ByClaim, ByJudgeCall, ByJudge} }
+func Bases() []Basis { return []Basis{ByCheck, ByRecord, ByHook, ByClaim, ByJudgeCall, ByJudge} }
 
 // JudgedCriterion is a verdict as a validator gives it.
 type JudgedCriterion struct {

@@ -13,6 +13,15 @@ const (
 	selectRecordedCalls = `SELECT c.tool, c.input, c.exit, c.head, c.tail FROM seat_runs r CROSS JOIN recorded_calls c
 		ON c.run = r.n
 		WHERE r.item = ? AND r.fence = ? AND r.records = 1 ORDER BY r.n, c.seq`
+	// selectExecuting is the item of which ?1 has a lease of R3.
+	selectExecuting = `SELECT i.n, i.id, i.fence FROM work_items i JOIN work_lanes l ON l.n = i.lane
+		WHERE i.holder = ?1 AND i.state = 'leased' AND l.role = 'R3' LIMIT 1`
+	countHooked  = `SELECT count(*) FROM hook_calls WHERE item = ? AND fence = ?`
+	insertHooked = `INSERT INTO hook_calls(item, fence, tool, input, exit, head, tail, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	selectHooked = `SELECT tool, input, exit, head, tail FROM hook_calls WHERE item = ? AND fence = ? ORDER BY n`
+	hookedOver   = `SELECT EXISTS (SELECT 1 FROM hook_calls WHERE at < ?)`
+	dropHooked   = `DELETE FROM hook_calls WHERE at < ?`
 	// selectCosts sums up runs since ?3 on items that ?1 and those below submitted, by ?2, apart by client and
 	// model, and those apart whose price is not known.
 	selectCosts = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down

@@ -389,7 +389,7 @@ func TestThePluginNamesWhatIsThere(t *testing.T) {
 	raw, err := os.ReadFile("../../plugin/files/hooks/hooks.json")
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(raw, &hooks))
-	require.Len(t, hooks.Hooks, 7)
+	require.Len(t, hooks.Hooks, 9)
 	for event, groups := range hooks.Hooks {
 		for _, h := range groups[0].Hooks {
 			require.Positive(t, h.Timeout, event)
@@ -402,6 +402,7 @@ func TestThePluginNamesWhatIsThere(t *testing.T) {
 			require.Equal(t, "plugin:cordelia:cordelia hook", h.Server+" "+h.Tool)
 			require.Equal(t, event, h.Input["hook_event_name"])
 			for name, value := range h.Input {
+				value = strings.NewReplacer("tool_input.", "", "tool_response.", "").Replace(value)
 				require.True(t, name == "hook_event_name" || value == "${"+name+"}", "%s: %s", event, name)
 			}
 		}

@@ -276,6 +276,11 @@ func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	if err != nil {
 		return r, err
 	}
+	if !known {
+		if r.Hooked, err = work.Hooked(u.g, s.item, s.fence); err != nil {
+			return r, err
+		}
+	}
 	if known {
 		breaches = bound.Breaches(recorded)
 		r.Recorded = recorded

@@ -25,6 +25,8 @@ type taskSettings struct {
 	Recorded bool `json:"require_recorded" default:"false"`
 	// where no call of an executor proves a criterion, a call of the judge does
 	JudgeCalls bool `json:"judge_calls" default:"false"`
+	// keep for 30 days what hooks of Claude Code tell of the tool calls of an agent that fills R3
+	HookCalls *bool `json:"hook_calls" default:"true"`
 	// tools that change nothing, beside the known ones
 	Reading []string `json:"reading_tools" default:"none"`
 	// what follows from a failed round: patient, or v0.7 or v0.8 to the letter
@@ -82,6 +84,7 @@ func (s taskSettings) Configure(c *node.Config) error {
 		return err
 	}
 	c.Tasks = &d
+	c.NoHookCalls = s.HookCalls != nil && !*s.HookCalls
 	_, err := controller.New(d, swarm.Teams{})
 	return err
 }

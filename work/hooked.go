@@ -1,0 +1,114 @@
+package work
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/schemas"
+)
+
+// keepHooked is how long it is kept what hooks told.
+const keepHooked = 30 * 24 * time.Hour
+
+// Executing reports whether an agent holds a lease of R3. It is for the node.
+func Executing(g access.Grant, agent schemas.EntityID) (bool, error) {
+	if !g.IsNode() {
+		return false, access.ErrNoGrant
+	}
+	_, _, _, ok, err := executing(g, agent)
+	return ok, err
+}
+
+func executing(g access.Grant, agent schemas.EntityID) (item int64, id string, fence int64, ok bool, err error) {
+	err = g.Tx().LookupRow(selectExecuting, agent).Scan(&item, &id, &fence)
+	if errors.Is(err, store.ErrNoRows) {
+		return 0, "", 0, false, nil
+	}
+	if err != nil {
+		return 0, "", 0, false, fmt.Errorf("find the lease of an executor: %w", err)
+	}
+	return item, id, fence, true, nil
+}
+
+// NoteHooked keeps what a client's hook told of a call, while its agent holds a lease of R3;
+// else nothing. What looks like a secret is left out. It is for the node: no agent writes it.
+func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	item, id, fence, ok, err := executing(g, agent)
+	if err != nil || !ok {
+		return err
+	}
+	var have int
+	if err := g.Tx().LookupRow(countHooked, item, fence).Scan(&have); err != nil {
+		return fmt.Errorf("count what hooks told: %w", err)
+	}
+	if have >= maxRecorded {
+		return nil
+	}
+	for _, text := range []*string{&e.Input, &e.Head, &e.Tail} {
+		*text = withoutSecrets(*text)
+	}
+	e.Tool, e.Input = schemas.Shorten(e.Tool, maxToolName), schemas.Shorten(e.Input, maxInput)
+	if _, err := g.Tx().Exec(insertHooked, item, fence, e.Tool, e.Input, e.Exit, e.Head, e.Tail,
+		g.Tx().Micros()); err != nil {
+		return fmt.Errorf("write what a hook told: %w", err)
+	}
+	call, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode what a hook told: %w", err)
+	}
+	sum := sha256.Sum256(call)
+	return g.Audit("work/"+id, map[string]any{"fence": fence, "hook": agent, "call_sha256": hex.EncodeToString(sum[:])})
+}
+
+// maxToolName is how long the name of a tool is kept, in bytes.
+const maxToolName = 200
+
+// Hooked gives what hooks told of the calls under a lease, in order.
+func Hooked(g access.Grant, item, fence int64) ([]schemas.Evidence, error) {
+	rows, err := g.Tx().Lookup(selectHooked, item, fence)
+	calls, err := store.Collect(rows, err, func(r *sql.Rows) (e schemas.Evidence, err error) {
+		return e, r.Scan(&e.Tool, &e.Input, &e.Exit, &e.Head, &e.Tail)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what hooks told: %w", err)
+	}
+	return calls, nil
+}
+
+// HookedOver reports whether something that hooks told has been kept long enough.
+func HookedOver(g access.Grant) (yes bool, err error) {
+	err = g.Tx().LookupRow(hookedOver, g.Tx().Micros()-keepHooked.Microseconds()).Scan(&yes)
+	return yes, err
+}
+
+// DropHooked removes what hooks told that has been kept long enough. It is for the node.
+func DropHooked(g access.Grant) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	n, err := g.Tx().Exec(dropHooked, g.Tx().Micros()-keepHooked.Microseconds())
+	if err != nil || n == 0 {
+		return err
+	}
+	return g.Audit("work", map[string]any{"hook_calls_dropped": n})
+}
+
+// secret are texts by which keys and tokens are known, and what stands behind a word that
+// says that it is one.
+var secret = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*|` +
+	`\b(sk-|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|npm_|eyJ)[A-Za-z0-9_./+-]{12,}|` +
+	`(?i:(authorization: *\w+|bearer|password|passwd|secret|token|api[_-]?key)["']?( *[=:] *| +)["']?)[^\s"']{6,}`)
+
+// withoutSecrets is a text without what looks like one.
+func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "[secret]") }
