@@ -1,4 +1,4 @@
--- A database of schema version 23 with rows in every table. Made by tests; not to be edited.
+-- A database of schema version 24 with rows in every table. Made by tests; not to be edited.
 CREATE TABLE schema_version (
   version INTEGER PRIMARY KEY,
   name    TEXT NOT NULL,
@@ -656,6 +656,152 @@ CREATE TABLE recorded_calls (
   ended_at   INTEGER NOT NULL,
   PRIMARY KEY (run, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE workspaces (
+  id         TEXT PRIMARY KEY,
+  owner      TEXT NOT NULL REFERENCES entities(id), -- a person
+  group_id   TEXT NOT NULL REFERENCES groups(id),
+  spec       TEXT NOT NULL,                         -- JSON, as its file says it but for its roles
+  version    INTEGER NOT NULL,                      -- rises with every change of it and of its roles
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE roles (
+  agent         TEXT PRIMARY KEY REFERENCES entities(id),
+  workspace     TEXT NOT NULL REFERENCES workspaces(id),
+  role_id       TEXT NOT NULL,
+  charter       TEXT NOT NULL,                      -- JSON
+  state         TEXT NOT NULL CHECK (state IN ('draft', 'testing', 'active', 'suspended', 'terminated')),
+  parent        TEXT NOT NULL DEFAULT '',           -- the role that spawned it; '' = one of the file
+  template      TEXT NOT NULL DEFAULT '',
+  created_by    TEXT NOT NULL,
+  created_at    INTEGER NOT NULL,
+  activated_at  INTEGER NOT NULL DEFAULT 0,
+  terminated_at INTEGER NOT NULL DEFAULT 0,
+  until         INTEGER NOT NULL DEFAULT 0,         -- its ttl; 0 = none
+  reason        TEXT NOT NULL DEFAULT ''            -- of its end
+) STRICT;
+CREATE TABLE role_events (
+  n         INTEGER PRIMARY KEY,
+  workspace TEXT NOT NULL REFERENCES workspaces(id),
+  source    TEXT NOT NULL,
+  id        TEXT NOT NULL,
+  type      TEXT NOT NULL,
+  domain    TEXT NOT NULL,
+  said_by   TEXT NOT NULL,                          -- who brought it; 'node' = a hook or a schedule
+  thread    TEXT NOT NULL DEFAULT '',
+  depth     INTEGER NOT NULL DEFAULT 0,             -- how many events in a row caused it
+  event     TEXT NOT NULL,                          -- JSON, whole
+  hash      BLOB NOT NULL,                          -- of what came
+  at        INTEGER NOT NULL,
+  UNIQUE (workspace, source, id)
+) STRICT;
+CREATE TABLE role_decisions (
+  n        INTEGER PRIMARY KEY,
+  event    INTEGER NOT NULL REFERENCES role_events(n),
+  agent    TEXT NOT NULL DEFAULT '',                -- of the role; '' = it reached none
+  hop      INTEGER NOT NULL,
+  action   TEXT NOT NULL CHECK (action IN ('delegate', 'escalate', 'forward', 'ignore')),
+  sandbox  INTEGER NOT NULL DEFAULT 0,              -- of a role in testing: nothing followed
+  decision TEXT NOT NULL,                           -- JSON: reason, steps, target
+  at       INTEGER NOT NULL
+) STRICT;
+CREATE TABLE role_episodes (
+  n        INTEGER PRIMARY KEY,
+  decision INTEGER NOT NULL REFERENCES role_decisions(n),
+  event    INTEGER NOT NULL REFERENCES role_events(n),
+  agent    TEXT NOT NULL REFERENCES entities(id),
+  action   TEXT NOT NULL,
+  thread   TEXT NOT NULL DEFAULT '',
+  kind     TEXT NOT NULL CHECK (kind IN ('work', 'task', 'seat')),
+  ref      TEXT NOT NULL,                           -- of the work item or the task
+  watch    TEXT NOT NULL DEFAULT '',
+  outcome  TEXT NOT NULL DEFAULT '',                -- '' = open
+  at       INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE role_asks (
+  id         TEXT PRIMARY KEY,
+  workspace  TEXT NOT NULL REFERENCES workspaces(id),
+  kind       TEXT NOT NULL CHECK (kind IN ('escalation', 'approval', 'request', 'spawn', 'draft', 'insights')),
+  agent      TEXT NOT NULL REFERENCES entities(id), -- of the role that asks, or that it is about
+  asked      TEXT NOT NULL REFERENCES entities(id), -- who decides
+  decision   INTEGER NOT NULL DEFAULT 0,            -- of role_decisions, 0 = none
+  title      TEXT NOT NULL,
+  shows      TEXT NOT NULL,                         -- what is shown, as lines
+  data       TEXT NOT NULL DEFAULT '{}',            -- JSON: what an approval does
+  outside    INTEGER NOT NULL DEFAULT 0,            -- 1 = it shows words from outside
+  hash       TEXT NOT NULL,                         -- of all that is shown, hex
+  deadline   INTEGER NOT NULL,
+  follows    TEXT NOT NULL CHECK (follows IN ('escalate', 'refuse')),
+  state      TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'rejected', 'withdrawn', 'expired')),
+  decided_by TEXT NOT NULL DEFAULT '',
+  decided_at INTEGER NOT NULL DEFAULT 0,
+  reason     TEXT NOT NULL DEFAULT '',
+  at         INTEGER NOT NULL
+) STRICT;
+CREATE TABLE role_messages (
+  id          TEXT PRIMARY KEY,
+  workspace   TEXT NOT NULL REFERENCES workspaces(id),
+  kind        TEXT NOT NULL CHECK (kind IN ('request', 'response', 'notification')),
+  sender      TEXT NOT NULL REFERENCES entities(id),
+  receiver    TEXT NOT NULL REFERENCES entities(id),
+  correlation TEXT NOT NULL,                        -- the request's id, with its answers
+  content     TEXT NOT NULL,
+  deadline    INTEGER NOT NULL DEFAULT 0,
+  late        INTEGER NOT NULL DEFAULT 0,           -- 1 = an answer after the deadline
+  at          INTEGER NOT NULL
+) STRICT;
+CREATE TABLE role_drafts (
+  id          TEXT PRIMARY KEY,
+  workspace   TEXT NOT NULL REFERENCES workspaces(id),
+  agent       TEXT NOT NULL REFERENCES entities(id), -- who proposed it
+  template_id TEXT NOT NULL,
+  intent      TEXT NOT NULL,
+  template    TEXT NOT NULL,                        -- JSON
+  reasoning   TEXT NOT NULL DEFAULT '',
+  ask         TEXT NOT NULL REFERENCES role_asks(id),
+  at          INTEGER NOT NULL
+) STRICT;
+CREATE TABLE role_schedules (
+  agent   TEXT NOT NULL REFERENCES entities(id),
+  n       INTEGER NOT NULL,                         -- its place in the charter
+  next_at INTEGER NOT NULL,
+  PRIMARY KEY (agent, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE role_hooks (
+  source    TEXT PRIMARY KEY,
+  workspace TEXT NOT NULL REFERENCES workspaces(id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE role_deliveries (
+  source TEXT NOT NULL,
+  body   BLOB NOT NULL,
+  id     TEXT NOT NULL,
+  at     INTEGER NOT NULL,
+  PRIMARY KEY (source, body)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE role_threads (
+  workspace TEXT NOT NULL REFERENCES workspaces(id),
+  alias     TEXT NOT NULL,
+  thread    TEXT NOT NULL,
+  PRIMARY KEY (workspace, alias)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE role_recommendations (
+  id        TEXT PRIMARY KEY,
+  agent     TEXT NOT NULL REFERENCES entities(id),
+  template  TEXT NOT NULL,
+  signal    TEXT NOT NULL,
+  params    TEXT NOT NULL,                          -- JSON
+  reason    TEXT NOT NULL,
+  strength  REAL NOT NULL,                          -- 0–1: how far beyond its thresholds
+  at        INTEGER NOT NULL,
+  UNIQUE (agent, template, signal, params)
+) STRICT;
+CREATE TABLE role_streams (
+  workspace TEXT NOT NULL REFERENCES workspaces(id),
+  stream    TEXT NOT NULL,
+  seq       INTEGER NOT NULL,
+  PRIMARY KEY (workspace, stream)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE hook_calls (
   n     INTEGER PRIMARY KEY,
   item  INTEGER NOT NULL REFERENCES work_items(n),
@@ -795,6 +941,45 @@ INSERT INTO returns(id, agent, group_id, divergence, sessions, session_count, ch
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 0', 'returns ''id'' ü 0', 'reviews ''item'' ü 0', 'reviews ''target'' ü 0', X'00FF00', X'00FF00', 1, 'pending', 'reviews ''decided_by'' ü 0', 1, 'reviews ''reason'' ü 0', 'reviews ''result'' ü 0');
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 1', 'returns ''id'' ü 1', 'reviews ''item'' ü 1', 'reviews ''target'' ü 1', X'00FF01', X'00FF01', 2, 'approved', 'reviews ''decided_by'' ü 1', 2, 'reviews ''reason'' ü 1', 'reviews ''result'' ü 1');
 INSERT INTO reviews(id, return_id, item, target, hash, words, person, state, decided_by, decided_at, reason, result) VALUES ('reviews ''id'' ü 2', 'returns ''id'' ü 2', 'reviews ''item'' ü 2', 'reviews ''target'' ü 2', X'00FF02', X'00FF02', 3, 'rejected', 'reviews ''decided_by'' ü 2', 3, 'reviews ''reason'' ü 2', 'reviews ''result'' ü 2');
+INSERT INTO role_asks(id, workspace, kind, agent, asked, decision, title, shows, data, outside, hash, deadline, follows, state, decided_by, decided_at, reason, at) VALUES ('role_asks ''id'' ü 0', 'workspaces ''id'' ü 0', 'escalation', 'entities ''id'' ü 0', 'entities ''id'' ü 0', 1, 'role_asks ''title'' ü 0', 'role_asks ''shows'' ü 0', 'role_asks ''data'' ü 0', 1, 'role_asks ''hash'' ü 0', 1, 'escalate', 'pending', 'role_asks ''decided_by'' ü 0', 1, 'role_asks ''reason'' ü 0', 1);
+INSERT INTO role_asks(id, workspace, kind, agent, asked, decision, title, shows, data, outside, hash, deadline, follows, state, decided_by, decided_at, reason, at) VALUES ('role_asks ''id'' ü 1', 'workspaces ''id'' ü 1', 'approval', 'entities ''id'' ü 1', 'entities ''id'' ü 1', 2, 'role_asks ''title'' ü 1', 'role_asks ''shows'' ü 1', 'role_asks ''data'' ü 1', 2, 'role_asks ''hash'' ü 1', 2, 'refuse', 'approved', 'role_asks ''decided_by'' ü 1', 2, 'role_asks ''reason'' ü 1', 2);
+INSERT INTO role_asks(id, workspace, kind, agent, asked, decision, title, shows, data, outside, hash, deadline, follows, state, decided_by, decided_at, reason, at) VALUES ('role_asks ''id'' ü 2', 'workspaces ''id'' ü 2', 'request', 'entities ''id'' ü 2', 'entities ''id'' ü 2', 3, 'role_asks ''title'' ü 2', 'role_asks ''shows'' ü 2', 'role_asks ''data'' ü 2', 3, 'role_asks ''hash'' ü 2', 3, 'escalate', 'rejected', 'role_asks ''decided_by'' ü 2', 3, 'role_asks ''reason'' ü 2', 3);
+INSERT INTO role_decisions(n, event, agent, hop, action, sandbox, decision, at) VALUES (1, 1, 'role_decisions ''agent'' ü 0', 1, 'delegate', 1, 'role_decisions ''decision'' ü 0', 1);
+INSERT INTO role_decisions(n, event, agent, hop, action, sandbox, decision, at) VALUES (2, 2, 'role_decisions ''agent'' ü 1', 2, 'escalate', 2, 'role_decisions ''decision'' ü 1', 2);
+INSERT INTO role_decisions(n, event, agent, hop, action, sandbox, decision, at) VALUES (3, 3, 'role_decisions ''agent'' ü 2', 3, 'forward', 3, 'role_decisions ''decision'' ü 2', 3);
+INSERT INTO role_deliveries(source, body, id, at) VALUES ('role_deliveries ''source'' ü 0', X'00FF00', 'role_deliveries ''id'' ü 0', 1);
+INSERT INTO role_deliveries(source, body, id, at) VALUES ('role_deliveries ''source'' ü 1', X'00FF01', 'role_deliveries ''id'' ü 1', 2);
+INSERT INTO role_deliveries(source, body, id, at) VALUES ('role_deliveries ''source'' ü 2', X'00FF02', 'role_deliveries ''id'' ü 2', 3);
+INSERT INTO role_drafts(id, workspace, agent, template_id, intent, template, reasoning, ask, at) VALUES ('role_drafts ''id'' ü 0', 'workspaces ''id'' ü 0', 'entities ''id'' ü 0', 'role_drafts ''template_id'' ü 0', 'role_drafts ''intent'' ü 0', 'role_drafts ''template'' ü 0', 'role_drafts ''reasoning'' ü 0', 'role_asks ''id'' ü 0', 1);
+INSERT INTO role_drafts(id, workspace, agent, template_id, intent, template, reasoning, ask, at) VALUES ('role_drafts ''id'' ü 1', 'workspaces ''id'' ü 1', 'entities ''id'' ü 1', 'role_drafts ''template_id'' ü 1', 'role_drafts ''intent'' ü 1', 'role_drafts ''template'' ü 1', 'role_drafts ''reasoning'' ü 1', 'role_asks ''id'' ü 1', 2);
+INSERT INTO role_drafts(id, workspace, agent, template_id, intent, template, reasoning, ask, at) VALUES ('role_drafts ''id'' ü 2', 'workspaces ''id'' ü 2', 'entities ''id'' ü 2', 'role_drafts ''template_id'' ü 2', 'role_drafts ''intent'' ü 2', 'role_drafts ''template'' ü 2', 'role_drafts ''reasoning'' ü 2', 'role_asks ''id'' ü 2', 3);
+INSERT INTO role_episodes(n, decision, event, agent, action, thread, kind, ref, watch, outcome, at, ended_at) VALUES (1, 1, 1, 'entities ''id'' ü 0', 'role_episodes ''action'' ü 0', 'role_episodes ''thread'' ü 0', 'work', 'role_episodes ''ref'' ü 0', 'role_episodes ''watch'' ü 0', 'role_episodes ''outcome'' ü 0', 1, 1);
+INSERT INTO role_episodes(n, decision, event, agent, action, thread, kind, ref, watch, outcome, at, ended_at) VALUES (2, 2, 2, 'entities ''id'' ü 1', 'role_episodes ''action'' ü 1', 'role_episodes ''thread'' ü 1', 'task', 'role_episodes ''ref'' ü 1', 'role_episodes ''watch'' ü 1', 'role_episodes ''outcome'' ü 1', 2, 2);
+INSERT INTO role_episodes(n, decision, event, agent, action, thread, kind, ref, watch, outcome, at, ended_at) VALUES (3, 3, 3, 'entities ''id'' ü 2', 'role_episodes ''action'' ü 2', 'role_episodes ''thread'' ü 2', 'seat', 'role_episodes ''ref'' ü 2', 'role_episodes ''watch'' ü 2', 'role_episodes ''outcome'' ü 2', 3, 3);
+INSERT INTO role_events(n, workspace, source, id, type, domain, said_by, thread, depth, event, hash, at) VALUES (1, 'workspaces ''id'' ü 0', 'role_events ''source'' ü 0', 'role_events ''id'' ü 0', 'role_events ''type'' ü 0', 'role_events ''domain'' ü 0', 'role_events ''said_by'' ü 0', 'role_events ''thread'' ü 0', 1, 'role_events ''event'' ü 0', X'00FF00', 1);
+INSERT INTO role_events(n, workspace, source, id, type, domain, said_by, thread, depth, event, hash, at) VALUES (2, 'workspaces ''id'' ü 1', 'role_events ''source'' ü 1', 'role_events ''id'' ü 1', 'role_events ''type'' ü 1', 'role_events ''domain'' ü 1', 'role_events ''said_by'' ü 1', 'role_events ''thread'' ü 1', 2, 'role_events ''event'' ü 1', X'00FF01', 2);
+INSERT INTO role_events(n, workspace, source, id, type, domain, said_by, thread, depth, event, hash, at) VALUES (3, 'workspaces ''id'' ü 2', 'role_events ''source'' ü 2', 'role_events ''id'' ü 2', 'role_events ''type'' ü 2', 'role_events ''domain'' ü 2', 'role_events ''said_by'' ü 2', 'role_events ''thread'' ü 2', 3, 'role_events ''event'' ü 2', X'00FF02', 3);
+INSERT INTO role_hooks(source, workspace) VALUES ('role_hooks ''source'' ü 0', 'workspaces ''id'' ü 0');
+INSERT INTO role_hooks(source, workspace) VALUES ('role_hooks ''source'' ü 1', 'workspaces ''id'' ü 1');
+INSERT INTO role_hooks(source, workspace) VALUES ('role_hooks ''source'' ü 2', 'workspaces ''id'' ü 2');
+INSERT INTO role_messages(id, workspace, kind, sender, receiver, correlation, content, deadline, late, at) VALUES ('role_messages ''id'' ü 0', 'workspaces ''id'' ü 0', 'request', 'entities ''id'' ü 0', 'entities ''id'' ü 0', 'role_messages ''correlation'' ü 0', 'role_messages ''content'' ü 0', 1, 1, 1);
+INSERT INTO role_messages(id, workspace, kind, sender, receiver, correlation, content, deadline, late, at) VALUES ('role_messages ''id'' ü 1', 'workspaces ''id'' ü 1', 'response', 'entities ''id'' ü 1', 'entities ''id'' ü 1', 'role_messages ''correlation'' ü 1', 'role_messages ''content'' ü 1', 2, 2, 2);
+INSERT INTO role_messages(id, workspace, kind, sender, receiver, correlation, content, deadline, late, at) VALUES ('role_messages ''id'' ü 2', 'workspaces ''id'' ü 2', 'notification', 'entities ''id'' ü 2', 'entities ''id'' ü 2', 'role_messages ''correlation'' ü 2', 'role_messages ''content'' ü 2', 3, 3, 3);
+INSERT INTO role_recommendations(id, agent, template, signal, params, reason, strength, at) VALUES ('role_recommendations ''id'' ü 0', 'entities ''id'' ü 0', 'role_recommendations ''template'' ü 0', 'role_recommendations ''signal'' ü 0', 'role_recommendations ''params'' ü 0', 'role_recommendations ''reason'' ü 0', 0.5, 1);
+INSERT INTO role_recommendations(id, agent, template, signal, params, reason, strength, at) VALUES ('role_recommendations ''id'' ü 1', 'entities ''id'' ü 1', 'role_recommendations ''template'' ü 1', 'role_recommendations ''signal'' ü 1', 'role_recommendations ''params'' ü 1', 'role_recommendations ''reason'' ü 1', 1.5, 2);
+INSERT INTO role_recommendations(id, agent, template, signal, params, reason, strength, at) VALUES ('role_recommendations ''id'' ü 2', 'entities ''id'' ü 2', 'role_recommendations ''template'' ü 2', 'role_recommendations ''signal'' ü 2', 'role_recommendations ''params'' ü 2', 'role_recommendations ''reason'' ü 2', 2.5, 3);
+INSERT INTO role_schedules(agent, n, next_at) VALUES ('entities ''id'' ü 0', 1, 1);
+INSERT INTO role_schedules(agent, n, next_at) VALUES ('entities ''id'' ü 1', 2, 2);
+INSERT INTO role_schedules(agent, n, next_at) VALUES ('entities ''id'' ü 2', 3, 3);
+INSERT INTO role_streams(workspace, stream, seq) VALUES ('workspaces ''id'' ü 0', 'role_streams ''stream'' ü 0', 1);
+INSERT INTO role_streams(workspace, stream, seq) VALUES ('workspaces ''id'' ü 1', 'role_streams ''stream'' ü 1', 2);
+INSERT INTO role_streams(workspace, stream, seq) VALUES ('workspaces ''id'' ü 2', 'role_streams ''stream'' ü 2', 3);
+INSERT INTO role_threads(workspace, alias, thread) VALUES ('workspaces ''id'' ü 0', 'role_threads ''alias'' ü 0', 'role_threads ''thread'' ü 0');
+INSERT INTO role_threads(workspace, alias, thread) VALUES ('workspaces ''id'' ü 1', 'role_threads ''alias'' ü 1', 'role_threads ''thread'' ü 1');
+INSERT INTO role_threads(workspace, alias, thread) VALUES ('workspaces ''id'' ü 2', 'role_threads ''alias'' ü 2', 'role_threads ''thread'' ü 2');
+INSERT INTO roles(agent, workspace, role_id, charter, state, parent, template, created_by, created_at, activated_at, terminated_at, until, reason) VALUES ('entities ''id'' ü 0', 'workspaces ''id'' ü 0', 'roles ''role_id'' ü 0', 'roles ''charter'' ü 0', 'draft', 'roles ''parent'' ü 0', 'roles ''template'' ü 0', 'roles ''created_by'' ü 0', 1, 1, 1, 1, 'roles ''reason'' ü 0');
+INSERT INTO roles(agent, workspace, role_id, charter, state, parent, template, created_by, created_at, activated_at, terminated_at, until, reason) VALUES ('entities ''id'' ü 1', 'workspaces ''id'' ü 1', 'roles ''role_id'' ü 1', 'roles ''charter'' ü 1', 'testing', 'roles ''parent'' ü 1', 'roles ''template'' ü 1', 'roles ''created_by'' ü 1', 2, 2, 2, 2, 'roles ''reason'' ü 1');
+INSERT INTO roles(agent, workspace, role_id, charter, state, parent, template, created_by, created_at, activated_at, terminated_at, until, reason) VALUES ('entities ''id'' ü 2', 'workspaces ''id'' ü 2', 'roles ''role_id'' ü 2', 'roles ''charter'' ü 2', 'active', 'roles ''parent'' ü 2', 'roles ''template'' ü 2', 'roles ''created_by'' ü 2', 3, 3, 3, 3, 'roles ''reason'' ü 2');
 INSERT INTO schema_version(version, name, at) VALUES (1, 'foundation', 1);
 INSERT INTO schema_version(version, name, at) VALUES (10, 'tasks', 10);
 INSERT INTO schema_version(version, name, at) VALUES (11, 'mcp_tasks', 11);
@@ -810,7 +995,8 @@ INSERT INTO schema_version(version, name, at) VALUES (2, 'memory', 2);
 INSERT INTO schema_version(version, name, at) VALUES (20, 'recorded', 20);
 INSERT INTO schema_version(version, name, at) VALUES (21, 'ranks', 21);
 INSERT INTO schema_version(version, name, at) VALUES (22, 'held_words', 22);
-INSERT INTO schema_version(version, name, at) VALUES (23, 'hook_calls', 23);
+INSERT INTO schema_version(version, name, at) VALUES (23, 'roles', 23);
+INSERT INTO schema_version(version, name, at) VALUES (24, 'hook_calls', 24);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
 INSERT INTO schema_version(version, name, at) VALUES (4, 'trust', 4);
 INSERT INTO schema_version(version, name, at) VALUES (5, 'work', 5);
@@ -878,6 +1064,9 @@ INSERT INTO work_lanes(n, pool, role, assigned_to, needs, excluded) VALUES (3, '
 INSERT INTO work_leases(item, fence, holder, claimed_at, outcome, hash, state, late_at, late, ended_at) VALUES (1, 1, 'work_leases ''holder'' ü 0', 1, 'work_leases ''outcome'' ü 0', 'work_leases ''hash'' ü 0', 'work_leases ''state'' ü 0', 1, 'work_leases ''late'' ü 0', 1);
 INSERT INTO work_leases(item, fence, holder, claimed_at, outcome, hash, state, late_at, late, ended_at) VALUES (2, 2, 'work_leases ''holder'' ü 1', 2, 'work_leases ''outcome'' ü 1', 'work_leases ''hash'' ü 1', 'work_leases ''state'' ü 1', 2, 'work_leases ''late'' ü 1', 2);
 INSERT INTO work_leases(item, fence, holder, claimed_at, outcome, hash, state, late_at, late, ended_at) VALUES (3, 3, 'work_leases ''holder'' ü 2', 3, 'work_leases ''outcome'' ü 2', 'work_leases ''hash'' ü 2', 'work_leases ''state'' ü 2', 3, 'work_leases ''late'' ü 2', 3);
+INSERT INTO workspaces(id, owner, group_id, spec, version, created_at, updated_at) VALUES ('workspaces ''id'' ü 0', 'entities ''id'' ü 0', 'groups ''id'' ü 0', 'workspaces ''spec'' ü 0', 1, 1, 1);
+INSERT INTO workspaces(id, owner, group_id, spec, version, created_at, updated_at) VALUES ('workspaces ''id'' ü 1', 'entities ''id'' ü 1', 'groups ''id'' ü 1', 'workspaces ''spec'' ü 1', 2, 2, 2);
+INSERT INTO workspaces(id, owner, group_id, spec, version, created_at, updated_at) VALUES ('workspaces ''id'' ü 2', 'entities ''id'' ü 2', 'groups ''id'' ü 2', 'workspaces ''spec'' ü 2', 3, 3, 3);
 INSERT INTO items_fts(rowid, entries) VALUES (1, 'kept entries 0');
 INSERT INTO items_fts(rowid, entries) VALUES (2, 'kept entries 1');
 INSERT INTO items_fts(rowid, entries) VALUES (3, 'kept entries 2');
@@ -977,5 +1166,19 @@ CREATE INDEX seat_runs_item ON seat_runs(item, fence);
 CREATE INDEX seat_runs_started ON seat_runs(started_at);
 CREATE UNIQUE INDEX assessments_own_window ON assessments_counted(observer, agent, seq) WHERE own = 1;
 CREATE INDEX releases_held ON releases(by, content_hash) WHERE released = 0;
+CREATE UNIQUE INDEX roles_name ON roles(workspace, role_id) WHERE state <> 'terminated';
+CREATE INDEX roles_until ON roles(until) WHERE until > 0 AND state <> 'terminated';
+CREATE INDEX role_events_thread ON role_events(workspace, thread, at) WHERE thread <> '';
+CREATE INDEX role_decisions_event ON role_decisions(event, hop);
+CREATE INDEX role_decisions_agent ON role_decisions(agent, n) WHERE agent <> '';
+CREATE INDEX role_episodes_open ON role_episodes(n) WHERE outcome = '';
+CREATE INDEX role_episodes_agent ON role_episodes(agent, at);
+CREATE INDEX role_episodes_ref ON role_episodes(ref);
+CREATE INDEX role_asks_asked ON role_asks(asked, id) WHERE state = 'pending';
+CREATE INDEX role_asks_due ON role_asks(deadline) WHERE state = 'pending';
+CREATE INDEX role_asks_agent ON role_asks(agent, state);
+CREATE INDEX role_messages_receiver ON role_messages(receiver, id);
+CREATE INDEX role_messages_correlation ON role_messages(correlation, id);
+CREATE INDEX role_schedules_due ON role_schedules(next_at);
 CREATE INDEX hook_calls_item ON hook_calls(item, fence);
 CREATE INDEX hook_calls_at ON hook_calls(at);
