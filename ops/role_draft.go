@@ -25,12 +25,13 @@ type roleDraftIn struct {
 	Workspace string          `json:"workspace,omitempty" jsonschema:"if you have several"`
 }
 
-type roleDraftOut struct {
+// RoleDraftOut is the answer of role_draft.
+type RoleDraftOut struct {
 	Drafts []roles.Draft `json:"drafts"`
 }
 
 // Text is a line for each draft.
-func (o roleDraftOut) Text() string {
+func (o RoleDraftOut) Text() string {
 	if len(o.Drafts) == 0 {
 		return "no drafts"
 	}
@@ -42,9 +43,9 @@ func (o roleDraftOut) Text() string {
 	return lines(list...)
 }
 
-func draftRole(ctx context.Context, c *Call, in roleDraftIn) (roleDraftOut, error) {
+func draftRole(ctx context.Context, c *Call, in roleDraftIn) (RoleDraftOut, error) {
 	if len(in.Template) == 0 {
-		out := roleDraftOut{Drafts: []roles.Draft{}}
+		out := RoleDraftOut{Drafts: []roles.Draft{}}
 		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Drafts(g, in.Workspace)
 			out.Drafts = append(out.Drafts, list...)
@@ -54,11 +55,11 @@ func draftRole(ctx context.Context, c *Call, in roleDraftIn) (roleDraftOut, erro
 	}
 	t, err := roles.ParseTemplate(in.Template)
 	if err != nil {
-		return roleDraftOut{}, err
+		return RoleDraftOut{}, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (roleDraftOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (RoleDraftOut, error) {
 		d, err := c.Node.Roles().Propose(g, in.Workspace, roles.Draft{TemplateID: in.Name, Template: t, Intent: in.Intent,
 			Reasoning: in.Reasoning})
-		return roleDraftOut{Drafts: []roles.Draft{d}}, err
+		return RoleDraftOut{Drafts: []roles.Draft{d}}, err
 	})
 }

@@ -33,7 +33,8 @@ type roleEventIn struct {
 	DryRun    bool                   `json:"dry_run,omitempty" jsonschema:"only say what would be"`
 }
 
-type roleEventOut struct {
+// RoleEventOut is the answer of role_event.
+type RoleEventOut struct {
 	EventID   string          `json:"event_id,omitempty"`
 	Workspace string          `json:"workspace,omitempty"`
 	Repeated  bool            `json:"repeated,omitempty"`
@@ -42,7 +43,7 @@ type roleEventOut struct {
 }
 
 // Text says what each role decided, and what followed.
-func (o roleEventOut) Text() string {
+func (o RoleEventOut) Text() string {
 	var list []string
 	if o.Repeated {
 		list = append(list, "it came before; nothing was done now")
@@ -66,14 +67,14 @@ func (in roleEventIn) event(c *Call) (roles.Event, error) {
 	return e, roles.CheckEvent(&e, c.Node.Now())
 }
 
-func sendEvent(ctx context.Context, c *Call, in roleEventIn) (roleEventOut, error) {
+func sendEvent(ctx context.Context, c *Call, in roleEventIn) (RoleEventOut, error) {
 	e, err := in.event(c)
 	if err != nil {
-		return roleEventOut{}, err
+		return RoleEventOut{}, err
 	}
 	e.Outside = c.tainted() // what its sender read may speak out of it
 	if in.DryRun {
-		out := roleEventOut{DryRun: true, Decisions: []roles.Decided{}}
+		out := RoleEventOut{DryRun: true, Decisions: []roles.Decided{}}
 		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Explain(g, in.Workspace, e, false)
 			for _, d := range list {
@@ -83,9 +84,9 @@ func sendEvent(ctx context.Context, c *Call, in roleEventIn) (roleEventOut, erro
 		})
 		return out, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (roleEventOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (RoleEventOut, error) {
 		t, err := c.Node.Roles().Deliver(g, in.Workspace, e)
-		return roleEventOut{EventID: t.EventID, Workspace: t.Workspace, Repeated: t.Repeated, Decisions: t.Decisions}, err
+		return RoleEventOut{EventID: t.EventID, Workspace: t.Workspace, Repeated: t.Repeated, Decisions: t.Decisions}, err
 	})
 }
 

@@ -21,13 +21,14 @@ type roleListIn struct {
 	Workspace string `json:"workspace,omitempty" jsonschema:"default all of yours"`
 }
 
-type roleListOut struct {
+// RoleListOut is the answer of role_list.
+type RoleListOut struct {
 	Roles []roles.Entry `json:"roles"`
 	Role  *roles.Detail `json:"role,omitempty"`
 }
 
 // Text is a line for each role, or all of one.
-func (o roleListOut) Text() string {
+func (o RoleListOut) Text() string {
 	if o.Role != nil {
 		return roleText(*o.Role)
 	}
@@ -74,13 +75,13 @@ func roleText(d roles.Detail) string {
 	return lines(list...)
 }
 
-func listRoles(ctx context.Context, c *Call, in roleListIn) (roleListOut, error) {
-	return Transact(ctx, c, func(g access.Grant) (out roleListOut, err error) {
+func listRoles(ctx context.Context, c *Call, in roleListIn) (RoleListOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (out RoleListOut, err error) {
 		if in.Role != "" {
 			d, err := c.Node.Roles().Show(g, in.Workspace, in.Role)
-			return roleListOut{Roles: []roles.Entry{}, Role: &d}, err
+			return RoleListOut{Roles: []roles.Entry{}, Role: &d}, err
 		}
 		list, err := c.Node.Roles().List(g, in.Workspace)
-		return roleListOut{Roles: append([]roles.Entry{}, list...)}, err
+		return RoleListOut{Roles: append([]roles.Entry{}, list...)}, err
 	})
 }

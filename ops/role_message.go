@@ -27,13 +27,14 @@ type roleMessageIn struct {
 	Workspace string `json:"workspace,omitempty" jsonschema:"if you have several"`
 }
 
-type roleMessageOut struct {
+// RoleMessageOut is the answer of role_message.
+type RoleMessageOut struct {
 	Messages []roles.Message `json:"messages"`
 	Sent     bool            `json:"sent,omitempty"`
 }
 
 // Text is a line for each message.
-func (o roleMessageOut) Text() string {
+func (o RoleMessageOut) Text() string {
 	if len(o.Messages) == 0 {
 		return "no messages"
 	}
@@ -46,12 +47,12 @@ func (o roleMessageOut) Text() string {
 	return lines(list...)
 }
 
-func message(ctx context.Context, c *Call, in roleMessageIn) (roleMessageOut, error) {
+func message(ctx context.Context, c *Call, in roleMessageIn) (RoleMessageOut, error) {
 	if in.Content == "" {
 		if in.To != "" || in.Request || in.Answers != "" {
-			return roleMessageOut{}, schemas.Invalidf("the message has no content").Expecting("content, or about alone")
+			return RoleMessageOut{}, schemas.Invalidf("the message has no content").Expecting("content, or about alone")
 		}
-		out := roleMessageOut{Messages: []roles.Message{}}
+		out := RoleMessageOut{Messages: []roles.Message{}}
 		err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) error {
 			list, err := c.Node.Roles().Messages(g, in.Workspace, in.About)
 			out.Messages = append(out.Messages, list...)
@@ -59,9 +60,9 @@ func message(ctx context.Context, c *Call, in roleMessageIn) (roleMessageOut, er
 		})
 		return out, err
 	}
-	return Transact(ctx, c, func(g access.Grant) (roleMessageOut, error) {
+	return Transact(ctx, c, func(g access.Grant) (RoleMessageOut, error) {
 		m, err := c.Node.Roles().Send(g, in.Workspace, roles.Note{To: in.To, Content: in.Content, Answers: in.Answers,
 			Expects: in.Request, Within: time.Duration(in.Within) * time.Second})
-		return roleMessageOut{Messages: []roles.Message{m}, Sent: true}, err
+		return RoleMessageOut{Messages: []roles.Message{m}, Sent: true}, err
 	})
 }

@@ -135,19 +135,24 @@ roles:
 // hook sends a request as a source would.
 func (f *firm) hook(source, body string, header map[string]string, secret string) (roles.Taken, string, error) {
 	f.T.Helper()
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(body))
-	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	signed := signature(body, secret)
 	return f.Node.ReceiveHook(f.T.Context(), roles.Hook{Source: source, Body: []byte(body),
 		Header: func(name string) string {
 			if v, ok := header[name]; ok {
 				return v
 			}
 			if name == "X-Hub-Signature-256" || name == "X-Crm-Signature" {
-				return signature
+				return signed
 			}
 			return ""
 		}})
+}
+
+// signature is that of a body.
+func signature(body, secret string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
 func (f *firm) secret(source string) string {

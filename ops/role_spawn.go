@@ -22,7 +22,8 @@ type roleSpawnIn struct {
 	Workspace string            `json:"workspace,omitempty" jsonschema:"if you have several"`
 }
 
-type roleSpawnOut struct {
+// RoleSpawnOut is the answer of role_spawn.
+type RoleSpawnOut struct {
 	Role      string           `json:"role"`
 	AgentID   schemas.EntityID `json:"agent_id,omitempty"`
 	Clamped   []string         `json:"clamped,omitempty"`
@@ -32,7 +33,7 @@ type roleSpawnOut struct {
 }
 
 // Text says what was made, and what of it was taken back.
-func (o roleSpawnOut) Text() string {
+func (o RoleSpawnOut) Text() string {
 	list := []string{when(o.AskID == "", "%s is made; %s", o.Role, words(", ",
 		schemas.Count(o.Inherited, "insight inherited", "insights inherited")))}
 	for _, c := range o.Clamped {
@@ -41,11 +42,11 @@ func (o roleSpawnOut) Text() string {
 	return lines(append(list, o.Next.String())...)
 }
 
-func spawnRole(ctx context.Context, c *Call, in roleSpawnIn) (roleSpawnOut, error) {
-	out, err := Transact(ctx, c, func(g access.Grant) (roleSpawnOut, error) {
+func spawnRole(ctx context.Context, c *Call, in roleSpawnIn) (RoleSpawnOut, error) {
+	out, err := Transact(ctx, c, func(g access.Grant) (RoleSpawnOut, error) {
 		s, err := c.Node.Roles().Spawn(g, in.Workspace, roles.Spawn{Parent: in.Parent, Template: in.Template,
 			Params: in.Params})
-		out := roleSpawnOut{Role: s.RoleID, AgentID: s.Agent, Clamped: s.Clamped, Inherited: s.Inherited, AskID: s.Ask}
+		out := RoleSpawnOut{Role: s.RoleID, AgentID: s.Agent, Clamped: s.Clamped, Inherited: s.Inherited, AskID: s.Ask}
 		if out.Next = schemas.Hintf("Run it as its own process: cordelia mcp --as %s", s.RoleID); s.Ask != "" {
 			out.Next = schemas.Hintf("%s waits for the owner's approval as %s", s.RoleID, short(s.Ask))
 		}

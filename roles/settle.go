@@ -296,7 +296,8 @@ func (r *Roles) settleSchedules(g access.Grant) error {
 func (r *Roles) settleTTL(g access.Grant) error {
 	ids, err := idsOf(g, selectOverTTL, g.Tx().Micros())
 	for _, id := range ids {
-		if err := r.move(g, schemas.EntityID(id), schemas.TTLExpiry, string(schemas.TTLExpiry)); err != nil {
+		err := r.move(g, schemas.EntityID(id), schemas.TTLExpiry, string(schemas.TTLExpiry))
+		if err != nil && !errors.Is(err, schemas.ErrConflict) { // it ended with its parent
 			return err
 		}
 	}

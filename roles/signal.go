@@ -75,8 +75,12 @@ func (s signal) measure(episodes []lived, now int64) (rec Recommendation, ok boo
 	}
 	if n := len(episodes); n > 0 {
 		for _, p := range slices.Sorted(maps.Keys(s.ExtractParams)) {
-			for i := n - 1; i >= 0 && rec.Params[p] == ""; i-- {
-				rec.Params[p] = field(episodes[i].payload, s.ExtractParams[p])
+			said := ""
+			for i := n - 1; i >= 0 && said == ""; i-- {
+				said = field(episodes[i].payload, s.ExtractParams[p])
+			}
+			if said != "" {
+				rec.Params[p] = said
 			}
 		}
 	}

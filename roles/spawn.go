@@ -219,6 +219,9 @@ func (r *Roles) spawnApproved(g access.Grant, w *World, a Ask) (string, error) {
 
 // leaveMemory does with the memory of a role that ends what its policy says.
 func (r *Roles) leaveMemory(g access.Grant, w *World, role schemas.Role, agent, parent schemas.EntityID) error {
+	if above := w.Of(role.ReportsTo); parent == "" && above != nil {
+		parent = above.Agent // of a role of the file
+	}
 	if role.MemoryPolicy != schemas.MergeToParent || w.byAgent[parent] == nil {
 		return nil // archived, as every agent's; what is to be deleted goes when the agent is removed
 	}

@@ -80,11 +80,12 @@ func ownCause(g access.Grant, payload string) (depth int, thread string, err err
 	var p struct {
 		Work string `json:"work_id"`
 		Task string `json:"task_id"`
+		Ref  string `json:"ref"`
 	}
 	if err := unmarshal(payload, &p); err != nil {
 		return 0, "", err
 	}
-	for _, ref := range []string{p.Work, p.Task} {
+	for _, ref := range []string{p.Work, p.Task, p.Ref} {
 		if ref == "" {
 			continue
 		}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/ops"
 	"cordelia/roles"
 	"cordelia/schemas"
 )
 
-func showRoles(a *app, v struct {
-	Roles []roles.Entry `json:"roles"`
-}) {
+func showRoles(a *app, v ops.RoleListOut) {
 	if len(v.Roles) == 0 {
 		a.say("no roles")
 		a.note("make some: cordelia role apply FILE")
@@ -33,10 +32,8 @@ func count(n int) string {
 	return fmt.Sprint(n)
 }
 
-func showRole(a *app, v struct {
-	Role roles.Detail `json:"role"`
-}) {
-	r := v.Role
+func showRole(a *app, v ops.RoleListOut) {
+	r := *v.Role
 	f := fields{}
 	f.add("role", clean(r.Role))
 	f.add("state", string(r.State))
@@ -90,11 +87,7 @@ func budgetText(b schemas.RoleBudget) string {
 	return strings.Join(parts, ", ")
 }
 
-func showTaken(a *app, v struct {
-	Repeated  bool            `json:"repeated"`
-	DryRun    bool            `json:"dry_run"`
-	Decisions []roles.Decided `json:"decisions"`
-}) {
+func showTaken(a *app, v ops.RoleEventOut) {
 	t := table{firm: 1, head: []string{"ROLE", "DECIDES", "REASON", "LEADS TO"}}
 	for _, d := range v.Decisions {
 		leads := ""
@@ -149,12 +142,7 @@ func (a *app) showTested(list []roles.Past) {
 	a.print(t)
 }
 
-func showSpawned(a *app, v struct {
-	Role      string   `json:"role"`
-	Clamped   []string `json:"clamped"`
-	Inherited int      `json:"inherited"`
-	AskID     string   `json:"ask_id"`
-}) {
+func showSpawned(a *app, v ops.RoleSpawnOut) {
 	if v.AskID != "" {
 		a.say("%s waits for the owner's approval: %s", clean(v.Role), short(v.AskID))
 	} else {
@@ -168,10 +156,7 @@ func showSpawned(a *app, v struct {
 	}
 }
 
-func showMessages(a *app, v struct {
-	Messages []roles.Message `json:"messages"`
-	Sent     bool            `json:"sent"`
-}) {
+func showMessages(a *app, v ops.RoleMessageOut) {
 	if len(v.Messages) == 0 {
 		a.say("no messages")
 		return
@@ -187,9 +172,7 @@ func showMessages(a *app, v struct {
 	a.print(t)
 }
 
-func showDrafts(a *app, v struct {
-	Drafts []roles.Draft `json:"drafts"`
-}) {
+func showDrafts(a *app, v ops.RoleDraftOut) {
 	if len(v.Drafts) == 0 {
 		a.say("no drafts")
 		return
