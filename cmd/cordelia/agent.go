@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) agentCommand() *cobra.Command {
+func agentCommand(a *app) *cobra.Command {
 	move := func(action schemas.Trigger, short string) *cobra.Command {
 		return command{
 			op: "agent_lifecycle", use: string(action) + " AGENT", short: short, takes: []string{"agent"},
@@ -60,9 +60,9 @@ once, for the agent and everyone below it. --tools takes names apart by commas:
 		move(schemas.Suspend, "Stop an agent and all below it"),
 		move(schemas.Resume, "Lift a suspension"),
 		move(schemas.Reactivate, "Bring a deactivated agent back"),
-		a.agentTokenCommand(),
-		a.agentRecordCommand(),
-		a.agentAdoptCommand(),
+		agentTokenCommand(a),
+		agentRecordCommand(a),
+		agentAdoptCommand(a),
 	)
 }
 
@@ -86,7 +86,7 @@ func nameTwice(in map[string]any) {
 	}
 }
 
-func (a *app) agentTokenCommand() *cobra.Command {
+func agentTokenCommand(a *app) *cobra.Command {
 	var header bool
 	cmd := &cobra.Command{
 		Use:   "token AGENT",

@@ -11,13 +11,13 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) auditCommand() *cobra.Command {
+func auditCommand(a *app) *cobra.Command {
 	return group("audit", "See what was done, and prove that the record of it is whole",
-		a.auditVerifyCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditTailCommand(),
-		a.auditReportCommand())
+		auditVerifyCommand(a), auditCheckpointCommand(a), auditProveCommand(a), auditTailCommand(a),
+		auditReportCommand(a))
 }
 
-func (a *app) auditCheckpointCommand() *cobra.Command {
+func auditCheckpointCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Sign what the audit record is now",
@@ -60,7 +60,7 @@ database and every checkpoint, and has the node's key, can make the record anew.
 	}
 }
 
-func (a *app) auditProveCommand() *cobra.Command {
+func auditProveCommand(a *app) *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "prove SEQ",

@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) auditReportCommand() *cobra.Command {
+func auditReportCommand(a *app) *cobra.Command {
 	var since, until string
 	var role, detection string
 	var kept int
@@ -48,7 +48,7 @@ of each day by itself; --kept shows the newest of them.`,
 			q.Role, q.Detection = schemas.PipelineRole(role), schemas.Detection(detection)
 			return a.person(cmd.Context(), func(w *acting) error {
 				if kept > 0 {
-					return w.showKept(cmd.Context(), kept)
+					return showKept(cmd.Context(), w, kept)
 				}
 				r, err := w.node.AuditReport(cmd.Context(), w.caller.Principal, q)
 				if err != nil {
@@ -60,7 +60,7 @@ of each day by itself; --kept shows the newest of them.`,
 				if err := w.learnFrom(cmd.Context(), r); err != nil {
 					return err
 				}
-				a.showAuditReport(r)
+				showAuditReport(a, r)
 				return nil
 			})
 		},
@@ -94,7 +94,7 @@ func stampSince(text string) (string, error) {
 }
 
 // showKept shows reports the node made by itself, newest first.
-func (w *acting) showKept(ctx context.Context, n int) error {
+func showKept(ctx context.Context, w *acting, n int) error {
 	list, err := w.node.AuditKept(ctx, w.caller.Principal, n)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (w *acting) showKept(ctx context.Context, n int) error {
 		if i > 0 {
 			w.say("")
 		}
-		w.showAuditReport(r)
+		showAuditReport(w.app, r)
 	}
 	if len(list) == 0 {
 		w.note("the node made none yet: it makes the first a day after it was set up, while one of its processes runs")
@@ -137,7 +137,7 @@ func parseSince(text string) (int64, error) {
 		"correct --since")
 }
 
-func (a *app) showAuditReport(r node.AuditSummary) {
+func showAuditReport(a *app, r node.AuditSummary) {
 	f := fields{}
 	f.add("from", clock(r.From))
 	f.add("until", clock(r.Until))
@@ -174,7 +174,7 @@ func (a *app) showAuditReport(r node.AuditSummary) {
 		}
 		a.print(t)
 	}
-	a.showFindings(r.Findings)
+	showFindings(a, r.Findings)
 	if r.Unshown > 0 {
 		a.note("%s not shown; ask for a shorter time with --since, or for less with --detection",
 			schemas.Count(int(r.Unshown), "more is", "more are"))
@@ -182,7 +182,7 @@ func (a *app) showAuditReport(r node.AuditSummary) {
 }
 
 // showFindings shows what the auditor found.
-func (a *app) showFindings(list []schemas.AuditFinding) {
+func showFindings(a *app, list []schemas.AuditFinding) {
 	if len(list) == 0 {
 		a.note("the auditor found nothing")
 		return

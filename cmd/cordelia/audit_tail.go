@@ -14,7 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) auditTailCommand() *cobra.Command {
+func auditTailCommand(a *app) *cobra.Command {
 	var t auditTail
 	var actor, since string
 	cmd := &cobra.Command{
@@ -110,7 +110,7 @@ func (t auditTail) show(e node.Tailed) error {
 	if m := e.Message; m != nil {
 		line += "  " + spoken(m)
 	} else if len(e.Detail) > 0 {
-		line += "  " + t.payload(e.Detail)
+		line += "  " + payload(t.acting.app, e.Detail)
 	}
 	t.say("%s", line)
 	return nil

@@ -23,7 +23,7 @@ type verifyFlags struct {
 	deep               bool
 }
 
-func (a *app) auditVerifyCommand() *cobra.Command {
+func auditVerifyCommand(a *app) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -52,9 +52,9 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 		Args: wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof != "" {
-				return a.verifyProof(f)
+				return verifyProof(a, f)
 			}
-			return a.verifyAudit(cmd.Context(), f)
+			return verifyAudit(cmd.Context(), a, f)
 		},
 	}
 	fl := cmd.Flags()
@@ -77,7 +77,7 @@ func checkpointFolders(home node.Home) ([]string, error) {
 	return append([]string{home.Checkpoints()}, s.CheckpointDirs...), nil
 }
 
-func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
+func verifyAudit(ctx context.Context, a *app, f verifyFlags) error {
 	home, err := a.place()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 	if a.asJSON {
 		err = a.printJSON(v)
 	} else {
-		a.showVerified(v)
+		showVerified(a, v)
 	}
 	if err != nil || v.Sound() {
 		return err
@@ -130,7 +130,7 @@ func (a *app) verifyAudit(ctx context.Context, f verifyFlags) error {
 			"--db FILE")
 }
 
-func (a *app) showVerified(v events.Verified) {
+func showVerified(a *app, v events.Verified) {
 	f := fields{}
 	f.add("entries", fmt.Sprintf("%d fit", v.Entries))
 	if v.Erased > 0 {
@@ -172,8 +172,8 @@ func (a *app) showVerified(v events.Verified) {
 	}
 }
 
-func (a *app) verifyProof(f verifyFlags) error {
-	raw, err := a.readFile(f.proof)
+func verifyProof(a *app, f verifyFlags) error {
+	raw, err := readFile(a, f.proof)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (a *app) verifyProof(f verifyFlags) error {
 }
 
 // readFile reads a bounded file, or stdin.
-func (a *app) readFile(path string) ([]byte, error) {
+func readFile(a *app, path string) ([]byte, error) {
 	in := a.in
 	if path != "-" {
 		f, err := os.Open(path)

@@ -11,7 +11,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) backupCommand() *cobra.Command {
+func backupCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a verified copy of the database",
@@ -56,7 +56,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 	}
 }
 
-func (a *app) restoreCommand() *cobra.Command {
+func restoreCommand(a *app) *cobra.Command {
 	var o node.RestoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
@@ -99,7 +99,7 @@ written. The key file of the agent your clients act as is made from the backup.`
 			if a.asJSON {
 				return a.printJSON(report)
 			}
-			a.showRestored(report)
+			showRestored(a, report)
 			return nil
 		},
 	}
@@ -111,7 +111,7 @@ written. The key file of the agent your clients act as is made from the backup.`
 	return cmd
 }
 
-func (a *app) showRestored(r node.RestoreReport) {
+func showRestored(a *app, r node.RestoreReport) {
 	f := fields{}
 	f.add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
 	f.add("database", r.Target)

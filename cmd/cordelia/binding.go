@@ -7,7 +7,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) memoryBindCommand() *cobra.Command {
+func memoryBindCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "bind DIR GROUP",
 		Short: "Let what is remembered in a folder go to a group",
@@ -35,7 +35,7 @@ no folder.`,
 	}
 }
 
-func (a *app) memoryUnbindCommand() *cobra.Command {
+func memoryUnbindCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "unbind DIR",
 		Short:   "End the binding of a folder; what was written stays",
@@ -57,7 +57,7 @@ func (a *app) memoryUnbindCommand() *cobra.Command {
 	}
 }
 
-func (a *app) memoryBindingsCommand() *cobra.Command {
+func memoryBindingsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "bindings",
 		Short:   "List the folders that are bound to groups",

@@ -173,7 +173,7 @@ func completeItems(ctx context.Context, w *acting) (list []string, err error) {
 }
 
 func completeReviews(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := w.reviews(ctx, map[string]any{"limit": mostCompleted})
+	v, err := ask[ops.ReviewListOut](ctx, w, "review_list", map[string]any{"limit": mostCompleted})
 	for _, r := range v.Waiting {
 		list = append(list, described(short(r.ID), r.Name))
 	}

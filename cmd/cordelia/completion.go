@@ -20,7 +20,7 @@ func printedFiles(home string) []string {
 	}
 }
 
-func (a *app) completionCommand() *cobra.Command {
+func completionCommand(a *app) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell", "man"}
 	return &cobra.Command{
 		Use:   "completion SHELL",

@@ -16,18 +16,18 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(a *app) *cobra.Command {
 	return group("config", "Read and change the settings of this node",
 		&cobra.Command{
 			Use: "list", Short: "List the settings there are, with what is set", Args: wants(0),
 			Example: "  cordelia config list",
-			RunE:    func(*cobra.Command, []string) error { return a.configList() },
+			RunE:    func(*cobra.Command, []string) error { return configList(a) },
 		},
 		&cobra.Command{
 			Use: "get KEY", Short: "Print one setting", Args: wants(1, "KEY"),
 			Example:           "  cordelia config get tasks.retries",
 			ValidArgsFunction: completeSettings,
-			RunE:              func(_ *cobra.Command, words []string) error { return a.configGet(words[0]) },
+			RunE:              func(_ *cobra.Command, words []string) error { return configGet(a, words[0]) },
 		},
 		&cobra.Command{
 			Use: "set KEY VALUE", Short: "Change one setting; an empty VALUE takes it out, and the default holds",
@@ -38,13 +38,13 @@ mean: docs/settings.md. Processes that run keep what they began with.`,
 			Example: "  cordelia config set cooldown 10m\n  cordelia config set check_roots " +
 				"'[\"/src\"]'\n  cordelia config set cooldown ''",
 			ValidArgsFunction: completeSettings,
-			RunE:              func(_ *cobra.Command, words []string) error { return a.configSet(words[0], words[1]) },
+			RunE:              func(_ *cobra.Command, words []string) error { return configSet(a, words[0], words[1]) },
 		},
 	)
 }
 
 // configHome is the home with its settings as they are in the file, and in use.
-func (a *app) configHome() (home node.Home, file clientsettings.File, err error) {
+func configHome(a *app) (home node.Home, file clientsettings.File, err error) {
 	if home, err = a.absoluteHome(); err != nil {
 		return home, file, err
 	}
@@ -138,8 +138,8 @@ func isSetting(key string) bool {
 	return false
 }
 
-func (a *app) configList() error {
-	_, file, err := a.configHome()
+func configList(a *app) error {
+	_, file, err := configHome(a)
 	if err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ func plainValue(v json.RawMessage) string {
 	return b.String()
 }
 
-func (a *app) configGet(key string) error {
-	_, file, err := a.configHome()
+func configGet(a *app, key string) error {
+	_, file, err := configHome(a)
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func (a *app) configGet(key string) error {
 	return nil
 }
 
-func (a *app) configSet(key, word string) error {
-	home, file, err := a.configHome()
+func configSet(a *app, key, word string) error {
+	home, file, err := configHome(a)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"cordelia/work"
 )
 
-func (a *app) costCommand() *cobra.Command {
+func costCommand(a *app) *cobra.Command {
 	var by string
 	var days int
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ prices.json of the home folder. What has no price is said, not guessed.`,
 				if a.asJSON {
 					return a.printJSON(map[string]any{"by": by, "costs": list})
 				}
-				a.showCosts(work.CostKey(by), list)
+				showCosts(a, work.CostKey(by), list)
 				return nil
 			})
 		},
@@ -55,7 +55,7 @@ prices.json of the home folder. What has no price is said, not guessed.`,
 	return cmd
 }
 
-func (a *app) showCosts(by work.CostKey, list []work.Cost) {
+func showCosts(a *app, by work.CostKey, list []work.Cost) {
 	if len(list) == 0 {
 		a.say("No client filled a seat in that time.")
 		return

@@ -18,7 +18,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) demoCommand() *cobra.Command {
+func demoCommand(a *app) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -34,7 +34,7 @@ exit code 1 if something does not hold. It takes as long as the lease of the wor
 that is killed: some 20 seconds.`,
 		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
 		Args:    wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), keep) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
 	return cmd
@@ -49,7 +49,7 @@ type demoReport struct {
 	Try    []string    `json:"try"`
 }
 
-func (a *app) demo(ctx context.Context, keep bool) (err error) {
+func runDemo(ctx context.Context, a *app, keep bool) (err error) {
 	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
@@ -72,7 +72,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	show.open(setting)
 	start := time.Now()
 	steps, played := demo.Play(ctx, setting)
-	report := demoReport{Held: played == nil, Steps: steps, TookMS: time.Since(start).Milliseconds(), Try: a.tryNext()}
+	report := demoReport{Held: played == nil, Steps: steps, TookMS: time.Since(start).Milliseconds(), Try: tryNext(a)}
 	if keep {
 		report.Home = setting.Home()
 	}
@@ -188,7 +188,7 @@ func (v *stageVoice) close(r demoReport) {
 	v.print(t)
 	v.say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
-		v.say("It is kept: %s --home %s swarm status swarm-harbour", v.program(), quoted(r.Home))
+		v.say("It is kept: %s --home %s swarm status swarm-harbour", program(v.app), quoted(r.Home))
 	}
 	v.say("\nTry next:")
 	for _, line := range r.Try {
@@ -197,7 +197,7 @@ func (v *stageVoice) close(r demoReport) {
 }
 
 // program is how this program is called from where the user is.
-func (a *app) program() string {
+func program(a *app) string {
 	self, err := os.Executable()
 	switch {
 	case err != nil:
@@ -211,8 +211,8 @@ func (a *app) program() string {
 }
 
 // tryNext lists commands that work for this user now.
-func (a *app) tryNext() []string {
-	program := a.program()
+func tryNext(a *app) []string {
+	program := program(a)
 	if node.Home(a.home).Fresh() {
 		return []string{program + " setup --dry-run", program + " setup"}
 	}

@@ -181,7 +181,7 @@ func TestExitCodesInDocs(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("| code | |\n|---|---|\n")
-	help := (&app{}).rootCommand(nil).Long
+	help := rootCommand((&app{}), nil).Long
 	for _, code := range slices.Sorted(maps.Keys(meanings)) {
 		fmt.Fprintf(&b, "| %d | %s |\n", code, meanings[code])
 		require.True(t, code > 127 || strings.Contains(help, fmt.Sprintf("%d ", code)), "cordelia --help names %d",

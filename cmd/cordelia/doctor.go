@@ -12,7 +12,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	var fix, seats bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -25,7 +25,7 @@ fill a role of cordelia run is asked for one word, at the expense of its account
 code 0 without problems, else 1; a warning is none.`,
 		Example: "  cordelia doctor\n  cordelia doctor --fix\n  cordelia doctor --seats",
 		Args:    wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), fix, seats) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), a, fix, seats) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "make Claude Code try a server again that it left out")
 	cmd.Flags().BoolVar(&seats, "seats", false, "ask each client and API that could fill a role of a run for one word")
@@ -77,7 +77,7 @@ func (x *examination) count(v verdict) (n int) {
 	return n
 }
 
-func (a *app) doctor(ctx context.Context, fix, seats bool) error {
+func examine(ctx context.Context, a *app, fix, seats bool) error {
 	home, err := a.absoluteHome()
 	if err != nil {
 		return err

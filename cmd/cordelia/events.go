@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +12,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) eventsCommand() *cobra.Command {
+func eventsCommand(a *app) *cobra.Command {
 	return group("events", "Read what happened, and choose what reaches you",
 		command{
 			op: "events_poll", use: "poll", short: "Read unread events, oldest first",
@@ -29,7 +27,7 @@ An empty list after set means none, [{"event":"*"}] all.`,
 			example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
 			show:    shown(showSubscriptions),
 		}.command(a),
-		a.eventsTailCommand(),
+		eventsTailCommand(a),
 	)
 }
 
@@ -40,7 +38,7 @@ func showEvents(a *app, v ops.EventsPollOut) {
 		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
 			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(schemas.EntityID(e.Source))},
-				cell{text: a.payload(e.Payload)})
+				cell{text: payload(a, e.Payload)})
 		}
 		a.print(t)
 	}
@@ -73,23 +71,6 @@ func partOf(v ops.EventsPollOut, rest int) string {
 	return fmt.Sprintf("the oldest %d of %d unread shown", len(v.Events), len(v.Events)+rest)
 }
 
-// payload renders the fields of an event or an audit entry as name=value, in words and
-// with names and short ids; empty fields are left out.
-func (a *app) payload(of any) string {
-	raw, err := json.Marshal(of)
-	var in map[string]json.RawMessage
-	if err != nil || json.Unmarshal(raw, &in) != nil {
-		return clean(string(raw))
-	}
-	var parts []string
-	for _, name := range sortedKeys(in) {
-		if text := inWords(in[name]); text != "" {
-			parts = append(parts, name+"="+text)
-		}
-	}
-	return a.named(strings.Join(parts, " "))
-}
-
 func showSubscriptions(a *app, v ops.EventsSubscribeOut) {
 	if len(v.Events) == 0 {
 		a.say("No events.")
@@ -108,7 +89,7 @@ func showSubscriptions(a *app, v ops.EventsSubscribeOut) {
 // tailWait is how long one look of tail waits for news, in seconds.
 const tailWait = 50
 
-func (a *app) eventsTailCommand() *cobra.Command {
+func eventsTailCommand(a *app) *cobra.Command {
 	var as string
 	var ack bool
 	cmd := &cobra.Command{
@@ -211,7 +192,7 @@ func (t *tail) show(v ops.EventsPollOut) error {
 			continue
 		}
 		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)),
-			t.who(schemas.EntityID(e.Source)), t.payload(e.Payload))
+			t.who(schemas.EntityID(e.Source)), payload(t.acting.app, e.Payload))
 	}
 	return nil
 }

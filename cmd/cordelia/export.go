@@ -18,7 +18,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	var as, format, group string
 	var agents bool
 	cmd := &cobra.Command{
@@ -45,21 +45,21 @@ key is known. A FILE that exists is not overwritten.`,
 						Expecting("the name of a new folder, and no --as or --group").Try(
 						"run: cordelia export --agents FOLDER")
 				case agents:
-					return w.exportAll(cmd.Context(), words[0], r)
+					return exportAll(cmd.Context(), w, words[0], r)
 				}
 				path := ""
 				if len(words) > 0 && words[0] != "-" {
 					path = words[0]
 				}
-				done, err := w.exportTo(cmd.Context(), path, r)
+				done, err := exportTo(cmd.Context(), w, path, r)
 				if err != nil {
 					return err
 				}
 				if path == "" {
-					w.leftOut(done)
+					leftOut(w, done)
 					return nil
 				}
-				return w.exported(path, nil, done)
+				return exported(w, path, nil, done)
 			})
 		},
 	}
@@ -74,7 +74,7 @@ key is known. A FILE that exists is not overwritten.`,
 }
 
 // exported says where the export is, what it holds and what it does not.
-func (w *acting) exported(path string, files []string, done archive.Exported) error {
+func exported(w *acting, path string, files []string, done archive.Exported) error {
 	if w.asJSON {
 		out := struct {
 			Path  string   `json:"path"`
@@ -89,12 +89,12 @@ func (w *acting) exported(path string, files []string, done archive.Exported) er
 	}
 	w.say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"),
 		schemas.Count(done.Groups, "group", "groups"), where)
-	w.leftOut(done)
+	leftOut(w, done)
 	return nil
 }
 
 // leftOut says what an export does not hold, and why.
-func (w *acting) leftOut(done archive.Exported) {
+func leftOut(w *acting, done archive.Exported) {
 	for _, l := range done.Left {
 		items := schemas.Count(l.Count, "item", "items")
 		switch {
@@ -111,8 +111,8 @@ func (w *acting) leftOut(done archive.Exported) {
 
 // exportAll writes what the person and every agent below them own, each into a file
 // of its own.
-func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportRequest) error {
-	list, err := w.everyAgent(ctx)
+func exportAll(ctx context.Context, w *acting, folder string, r ops.ExportRequest) error {
+	list, err := everyAgent(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportReque
 		path := filepath.Join(folder, name+ending)
 		files = append(files, path)
 		r.Of = of
-		done, err := w.exportTo(ctx, path, r)
+		done, err := exportTo(ctx, w, path, r)
 		all.Items, all.Groups = all.Items+done.Items, all.Groups+done.Groups
 		for _, l := range done.Left {
 			if l.Why != "others" { // theirs are in their files
@@ -148,11 +148,11 @@ func (w *acting) exportAll(ctx context.Context, folder string, r ops.ExportReque
 			return err
 		}
 	}
-	return w.exported(folder, files, all)
+	return exported(w, folder, files, all)
 }
 
 // everyAgent lists the agents below the person, those that have ended, too.
-func (w *acting) everyAgent(ctx context.Context) (list []ops.AgentRow, err error) {
+func everyAgent(ctx context.Context, w *acting) (list []ops.AgentRow, err error) {
 	in := map[string]any{"include_ended": true, "limit": 100}
 	for {
 		page, err := ask[ops.AgentListOut](ctx, w, "agent_list", in)
@@ -168,7 +168,7 @@ func (w *acting) everyAgent(ctx context.Context) (list []ops.AgentRow, err error
 
 // exportTo writes the export beside where it goes and lets it out only once it
 // is whole.
-func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest) (done archive.Exported, err error) {
+func exportTo(ctx context.Context, w *acting, path string, r ops.ExportRequest) (done archive.Exported, err error) {
 	folder := w.home
 	if path != "" {
 		folder = filepath.Dir(path)
@@ -191,7 +191,7 @@ func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest)
 		if _, err := temp.Seek(0, io.SeekStart); err != nil {
 			return done, unwritable(path, err)
 		}
-		return done, w.show(temp)
+		return done, show(w, temp)
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
 		return done, unwritable(path, err)
@@ -206,7 +206,7 @@ func (w *acting) exportTo(ctx context.Context, path string, r ops.ExportRequest)
 
 // show copies an export to the output: byte for byte, but on a terminal, which would obey
 // what agents wrote into it, with hidden characters made visible.
-func (w *acting) show(r io.Reader) error {
+func show(w *acting, r io.Reader) error {
 	if columns(w.out) == 0 {
 		_, err := io.Copy(w.out, r)
 		return err

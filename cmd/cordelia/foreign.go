@@ -10,7 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) agentRecordCommand() *cobra.Command {
+func agentRecordCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "record AGENT",
 		Short:   "Print an agent's public record, for another node to adopt",
@@ -28,7 +28,7 @@ func (a *app) agentRecordCommand() *cobra.Command {
 	}
 }
 
-func (a *app) agentAdoptCommand() *cobra.Command {
+func agentAdoptCommand(a *app) *cobra.Command {
 	var adoption node.Adoption
 	var capabilities string
 	cmd := &cobra.Command{

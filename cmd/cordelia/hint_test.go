@@ -15,7 +15,7 @@ import (
 // A hint names its calls as commands at a terminal.
 func TestHintsNameCommands(t *testing.T) {
 	a := &app{}
-	a.rootCommand(nil)
+	rootCommand(a, nil)
 	for want, hint := range map[string]schemas.Hint{
 		"cordelia agent list shows the agents": schemas.Hintf("%s shows the agents", schemas.Tool("agent_list")),
 		"correct it and run cordelia memory search again": schemas.Hintf("correct it and %s again",
@@ -46,7 +46,7 @@ func TestHintsNameCommands(t *testing.T) {
 // Every operation of the catalogue has a command, so that none is named as a tool.
 func TestEveryOperationIsACommand(t *testing.T) {
 	a := &app{}
-	a.rootCommand(nil)
+	rootCommand(a, nil)
 	for _, o := range ops.Catalogue() {
 		command := a.hint(schemas.Hintf("%s", schemas.Tool(o.Name)))
 		require.True(t, strings.HasPrefix(command, "cordelia ") || o.Name == "review_decide", o.Name)
@@ -68,12 +68,12 @@ func TestFlagsSayWhatTheyAreFor(t *testing.T) {
 			walk(c)
 		}
 	}
-	walk(a.rootCommand(nil))
+	walk(rootCommand(a, nil))
 }
 
 // What is missing on a command line is named, one word for each; approve takes pairs.
 func TestMissingWordsAreNamed(t *testing.T) {
-	root := (&app{}).rootCommand(nil)
+	root := rootCommand((&app{}), nil)
 	approve, _, err := root.Find([]string{"review", "approve"})
 	require.NoError(t, err)
 	require.ErrorContains(t, approve.Args(approve, nil), "cordelia review approve needs ID HASH ")

@@ -21,7 +21,7 @@ const hookLimit = 8 << 20
 // hookName is the name of the command.
 const hookName = "hook"
 
-func (a *app) hookCommand() *cobra.Command {
+func hookCommand(a *app) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use:   hookName,
@@ -33,7 +33,7 @@ ends within three seconds and exits 0. With --verbose it says on stderr why.`,
 		Hidden:             true,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.hook(cmd.Context(), as)
+			hook(cmd.Context(), a, as)
 			return nil
 		},
 	}
@@ -46,7 +46,7 @@ ends within three seconds and exits 0. With --verbose it says on stderr why.`,
 const asVariable = "CORDELIA_AS"
 
 // hook answers a hook, or prints nothing.
-func (a *app) hook(ctx context.Context, as string) {
+func hook(ctx context.Context, a *app, as string) {
 	ctx, stop := context.WithTimeout(ctx, hooks.Patience)
 	defer stop()
 	answers := make(chan []byte, 1)
@@ -59,7 +59,7 @@ func (a *app) hook(ctx context.Context, as string) {
 				answers <- nil
 			}
 		}()
-		answer, err := a.hookAnswer(ctx, as)
+		answer, err := hookAnswer(ctx, a, as)
 		if err != nil {
 			slog.Debug("hook", "err", err)
 		}
@@ -73,7 +73,7 @@ func (a *app) hook(ctx context.Context, as string) {
 }
 
 // hookAnswer is what to print: nothing, or one line of JSON.
-func (a *app) hookAnswer(ctx context.Context, as string) (printed []byte, err error) {
+func hookAnswer(ctx context.Context, a *app, as string) (printed []byte, err error) {
 	raw, err := io.ReadAll(io.LimitReader(a.in, hookLimit))
 	if err != nil {
 		return nil, fmt.Errorf("read stdin: %w", err)

@@ -16,7 +16,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) importCommand() *cobra.Command {
+func importCommand(a *app) *cobra.Command {
 	var r ops.ImportRequest
 	var as, group string
 	cmd := &cobra.Command{
@@ -36,7 +36,7 @@ cannot be imported is left out and counted with the reason.`,
   cordelia import --create-groups --as researcher researcher.jsonl`,
 		Args: wants(100, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
-			if r.Files, err = a.inputs(words); err != nil {
+			if r.Files, err = importInputs(a, words); err != nil {
 				return err
 			}
 			r.Group = schemas.GroupID(group)
@@ -48,7 +48,7 @@ cannot be imported is left out and counted with the reason.`,
 				if err != nil {
 					return err
 				}
-				return a.imported(done)
+				return imported(a, done)
 			})
 		},
 	}
@@ -61,7 +61,7 @@ cannot be imported is left out and counted with the reason.`,
 }
 
 // imported shows what an import did. It fails where records were left out.
-func (a *app) imported(done archive.Imported) error {
+func imported(a *app, done archive.Imported) error {
 	if a.asJSON {
 		if err := a.printJSON(done); err != nil {
 			return err
@@ -98,8 +98,8 @@ func (a *app) imported(done archive.Imported) error {
 	return nil
 }
 
-// inputs lists the files that words name, those in folders by their path in them.
-func (a *app) inputs(words []string) (list []archive.Input, err error) {
+// importInputs lists the files that words name, those in folders by their path in them.
+func importInputs(a *app, words []string) (list []archive.Input, err error) {
 	skipped := 0
 	for _, word := range words {
 		if word == "-" {

@@ -12,12 +12,12 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) keyCommand() *cobra.Command {
-	return group("key", "Keys of yourself and your agents", a.keyInfoCommand(), a.keyPassphraseCommand(),
-		a.keyUnwrapCommand(), a.keyRotateCommand())
+func keyCommand(a *app) *cobra.Command {
+	return group("key", "Keys of yourself and your agents", keyInfoCommand(a), keyPassphraseCommand(a),
+		keyUnwrapCommand(a), keyRotateCommand(a))
 }
 
-func (a *app) keyInfoCommand() *cobra.Command {
+func keyInfoCommand(a *app) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use: "info [AGENT]", Short: "Show which key someone has and where it is",
@@ -28,7 +28,7 @@ func (a *app) keyInfoCommand() *cobra.Command {
 				id := w.caller.Entity
 				if len(words) > 0 {
 					var err error
-					if id, err = w.find(cmd.Context(), words[0]); err != nil {
+					if id, err = find(cmd.Context(), w, words[0]); err != nil {
 						return err
 					}
 				}
@@ -65,7 +65,7 @@ func (a *app) keyInfoCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) keyUnwrapCommand() *cobra.Command {
+func keyUnwrapCommand(a *app) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use:   "unwrap AGENT",
@@ -77,7 +77,7 @@ the agent's key file, so that its own process can run here.`,
 		Args:    wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.act(cmd.Context(), as, func(w *acting) error {
-				id, err := w.find(cmd.Context(), words[0])
+				id, err := find(cmd.Context(), w, words[0])
 				if err != nil {
 					return err
 				}
@@ -102,7 +102,7 @@ the agent's key file, so that its own process can run here.`,
 }
 
 // find gives the id of an agent as agent_list names it.
-func (w *acting) find(ctx context.Context, ref string) (schemas.EntityID, error) {
+func find(ctx context.Context, w *acting, ref string) (schemas.EntityID, error) {
 	if schemas.IsAgentID(ref) || ref == string(w.caller.Entity) {
 		return schemas.EntityID(ref), nil
 	}
@@ -116,7 +116,7 @@ func (w *acting) find(ctx context.Context, ref string) (schemas.EntityID, error)
 	return found.Agents[0].AgentID, nil
 }
 
-func (a *app) keyRotateCommand() *cobra.Command {
+func keyRotateCommand(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "rotate [AGENT]",

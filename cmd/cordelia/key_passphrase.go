@@ -12,7 +12,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) keyPassphraseCommand() *cobra.Command {
+func keyPassphraseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "passphrase",
 		Short: "Protect your key with a passphrase, or with another one",
@@ -25,7 +25,7 @@ have one, replace the key itself: cordelia key rotate.`,
 		Args:    wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
-				passphrase, err := a.otherPassphrase()
+				passphrase, err := otherPassphrase(a)
 				if err != nil {
 					return err
 				}
@@ -45,9 +45,9 @@ have one, replace the key itself: cordelia key rotate.`,
 }
 
 // otherPassphrase reads a new one, twice where it is typed.
-func (a *app) otherPassphrase() ([]byte, error) {
+func otherPassphrase(a *app) ([]byte, error) {
 	if a.passphraseFile != nil {
-		return a.lastPassphrase()
+		return lastPassphrase(a)
 	}
 	fmt.Fprintln(a.errOut, "Choose a new passphrase, and type it twice.")
 	first, err := a.askPassphrase()
@@ -69,7 +69,7 @@ func (a *app) otherPassphrase() ([]byte, error) {
 // lastPassphrase reads the new one from the descriptor. A line more that is there already
 // is an error: who gives the present one of a key that has none would have that for the new
 // one. Nothing waits for such a line, or for the end: the giver may keep its side open.
-func (a *app) lastPassphrase() ([]byte, error) {
+func lastPassphrase(a *app) ([]byte, error) {
 	passphrase, err := a.askPassphrase()
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) logsCommand() *cobra.Command {
+func logsCommand(a *app) *cobra.Command {
 	var l logs
 	var agent, since string
 	cmd := &cobra.Command{

@@ -31,7 +31,7 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
 	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
-	root := a.rootCommand(args)
+	root := rootCommand(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil || cmd.Name() == hookName { // whatever is wrong with a hook, its client goes on
@@ -49,7 +49,7 @@ func run(args []string) int {
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait
 // for them to start.
-func (a *app) rootCommand(args []string) *cobra.Command {
+func rootCommand(a *app, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "cordelia",
 		Version: version(),
@@ -92,19 +92,19 @@ run: 8 stopped before its end.`,
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
 	switch {
 	case len(args) > 0 && args[0] == "mcp":
-		root.AddCommand(a.mcpCommand())
+		root.AddCommand(mcpCommand(a))
 		return root
 	case len(args) > 0 && args[0] == hookName:
-		root.AddCommand(a.hookCommand())
+		root.AddCommand(hookCommand(a))
 		return root
 	}
-	root.AddCommand(a.setupCommand(), a.uninstallCommand(), a.doctorCommand(), a.statusCommand(), a.logsCommand(),
-		a.configCommand(),
-		a.mcpCommand(), a.hookCommand(), a.serveCommand(), a.versionCommand(), a.completionCommand(),
-		a.runCommand(), a.workerCommand(),
-		a.costCommand(), a.agentCommand(), a.keyCommand(), a.memoryCommand(), a.eventsCommand(),
-		a.trustCommand(), a.auditCommand(), a.taskCommand(), a.swarmCommand(), a.roleCommand(), a.reviewCommand(),
-		a.exportCommand(), a.importCommand(), a.backupCommand(), a.restoreCommand(), a.demoCommand())
+	root.AddCommand(setupCommand(a), uninstallCommand(a), doctorCommand(a), statusCommand(a), logsCommand(a),
+		configCommand(a),
+		mcpCommand(a), hookCommand(a), serveCommand(a), versionCommand(a), completionCommand(a),
+		runCommand(a), workerCommand(a),
+		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),
+		trustCommand(a), auditCommand(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),
+		exportCommand(a), importCommand(a), backupCommand(a), restoreCommand(a), demoCommand(a))
 	return root
 }
 

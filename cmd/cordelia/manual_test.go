@@ -13,7 +13,7 @@ import (
 // nothing of the machine it was printed on.
 func TestManual(t *testing.T) {
 	t.Setenv("CORDELIA_HOME", "/somewhere/of/mine")
-	root := (&app{}).rootCommand(nil)
+	root := rootCommand((&app{}), nil)
 	page := manual(root)
 	require.NotContains(t, page, "somewhere")
 	require.Contains(t, page, "~/.cordelia")

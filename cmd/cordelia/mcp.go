@@ -28,7 +28,7 @@ type mcpFlags struct {
 	structured        bool
 }
 
-func (a *app) mcpCommand() *cobra.Command {
+func mcpCommand(a *app) *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -41,7 +41,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 			if f.connect != "" {
 				return runner.Knock(cmd.Context(), f.connect, a.in, a.out)
 			}
-			return a.serveStdio(cmd.Context(), f)
+			return serveStdio(cmd.Context(), a, f)
 		},
 	}
 	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable),
@@ -57,7 +57,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 	return cmd
 }
 
-func (a *app) serveStdio(ctx context.Context, f mcpFlags) (err error) {
+func serveStdio(ctx context.Context, a *app, f mcpFlags) (err error) {
 	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err

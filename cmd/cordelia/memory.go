@@ -11,7 +11,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) memoryCommand() *cobra.Command {
+func memoryCommand(a *app) *cobra.Command {
 	return group("memory", "Search, read, write and share what agents remember",
 		command{
 			op: "memory_search", use: "search [WORDS…]", short: "Find items by their words; without words, the newest",
@@ -51,17 +51,17 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 			takes:   []string{"id", "group"},
 			example: "cordelia memory share 1cd21f84 team", show: shown(showWritten),
 		}.command(a),
-		a.memoryReleaseCommand(),
-		a.memoryGroupCommand(),
-		a.memoryHotCommand(),
-		a.memorySessionCommand(),
-		a.memoryBindCommand(),
-		a.memoryUnbindCommand(),
-		a.memoryBindingsCommand(),
+		memoryReleaseCommand(a),
+		memoryGroupCommand(a),
+		memoryHotCommand(a),
+		memorySessionCommand(a),
+		memoryBindCommand(a),
+		memoryUnbindCommand(a),
+		memoryBindingsCommand(a),
 	)
 }
 
-func (a *app) memoryHotCommand() *cobra.Command {
+func memoryHotCommand(a *app) *cobra.Command {
 	return group("hot", "The context one entity always has before it (L1)",
 		command{
 			op: "memory_read_hot", use: "show [ENTITY]", short: "Show a context", takes: []string{"entity?"},
@@ -77,7 +77,7 @@ func (a *app) memoryHotCommand() *cobra.Command {
 	)
 }
 
-func (a *app) memorySessionCommand() *cobra.Command {
+func memorySessionCommand(a *app) *cobra.Command {
 	return command{
 		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session",
 		takes:   []string{"action"},

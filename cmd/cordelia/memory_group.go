@@ -10,7 +10,7 @@ import (
 	"cordelia/ops"
 )
 
-func (a *app) memoryGroupCommand() *cobra.Command {
+func memoryGroupCommand(a *app) *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
 		return command{
 			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,

@@ -18,9 +18,9 @@ func sayNamesakes(ctx context.Context, w *acting, answer any) {
 	if err != nil {
 		return
 	}
-	others := slices.DeleteFunc(w.called(ctx, made.Name),
+	others := slices.DeleteFunc(called(ctx, w, made.Name),
 		func(g ops.AgentRow) bool { return g.AgentID == made.AgentID })
-	means, err := w.meant(ctx, made.Name)
+	means, err := meant(ctx, w, made.Name)
 	if means != "" && means != made.AgentID && !slices.ContainsFunc(others,
 		func(g ops.AgentRow) bool { return g.AgentID == means }) {
 		others = append(others, ops.AgentRow{AgentID: means})
@@ -32,11 +32,11 @@ func sayNamesakes(ctx context.Context, w *acting, answer any) {
 	if means != "" || errors.Is(err, schemas.ErrConflict) {
 		rest = "--as " + name + " means " + asMeans(means, made.AgentID, len(others))
 	}
-	w.note("%s; %s", w.alsoCalled(name, others), rest)
+	w.note("%s; %s", alsoCalled(w, name, others), rest)
 }
 
 // alsoCalled lists the others of a name; none where only the node knows that there are.
-func (w *acting) alsoCalled(name string, others []ops.AgentRow) string {
+func alsoCalled(w *acting, name string, others []ops.AgentRow) string {
 	if len(others) == 0 {
 		return "another agent is called " + name
 	}
@@ -71,7 +71,7 @@ func asMeans(means, made schemas.EntityID, others int) string {
 
 // called lists the agents of a name that the caller may list, those it can
 // find. A removed one has its name no more.
-func (w *acting) called(ctx context.Context, name string) (list []ops.AgentRow) {
+func called(ctx context.Context, w *acting, name string) (list []ops.AgentRow) {
 	seen, err := w.node.Visible(ctx, w.caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
 		return nil
@@ -95,7 +95,7 @@ func (w *acting) called(ctx context.Context, name string) (list []ops.AgentRow) 
 
 // meant is the id of the agent that --as means by a name, found as act finds it. Errors:
 // CodeConflict if it is none of several.
-func (w *acting) meant(ctx context.Context, name string) (schemas.EntityID, error) {
+func meant(ctx context.Context, w *acting, name string) (schemas.EntityID, error) {
 	file, err := w.node.OpenIdentity(ctx, name)
 	if err == nil {
 		file.Identity.Erase()

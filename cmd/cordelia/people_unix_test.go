@@ -156,7 +156,7 @@ func TestPeoplesCommandsAreWalked(t *testing.T) {
 	for _, one := range peopleRead {
 		walked[one.command] = true
 	}
-	root := (&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}).rootCommand(nil)
+	root := rootCommand((&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}), nil)
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {

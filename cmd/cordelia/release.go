@@ -10,7 +10,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) memoryReleaseCommand() *cobra.Command {
+func memoryReleaseCommand(a *app) *cobra.Command {
 	var revoke bool
 	var version int
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 				if err := w.learn(cmd.Context(), items); err != nil {
 					return err
 				}
-				a.showHeld(items)
+				showHeld(a, items)
 				return nil
 			})
 		},
@@ -63,7 +63,7 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 	return cmd
 }
 
-func (a *app) showHeld(items []memory.Item) {
+func showHeld(a *app, items []memory.Item) {
 	if len(items) == 0 {
 		a.say("Nothing waits for your release.")
 		return

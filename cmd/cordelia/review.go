@@ -13,7 +13,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) reviewCommand() *cobra.Command {
+func reviewCommand(a *app) *cobra.Command {
 	cmd := group("review", "Decide what waits for you: memories agents brought back, held results",
 		command{
 			op: "review_list", use: "list", short: "List what waits for your decision", hide: []string{"ids"},
@@ -24,8 +24,8 @@ func (a *app) reviewCommand() *cobra.Command {
 			takes: []string{"ids"},
 			hide:  []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
 		}.command(a),
-		a.approveCommand(),
-		a.rejectCommand(),
+		approveCommand(a),
+		rejectCommand(a),
 		command{
 			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back",
 			fixed: map[string]any{"action": "submit"},
@@ -59,13 +59,13 @@ names its hash.`
 				}
 				return shown(showReviews)(a, answer)
 			}
-			return w.askReviews(cmd.Context())
+			return askReviews(cmd.Context(), w)
 		})
 	}
 	return cmd
 }
 
-func (a *app) approveCommand() *cobra.Command {
+func approveCommand(a *app) *cobra.Command {
 	var as, reason string
 	cmd := &cobra.Command{
 		Use:     "approve ID HASH [ID HASH]…",
@@ -81,7 +81,7 @@ func (a *app) approveCommand() *cobra.Command {
 			for i := 0; i < len(words); i += 2 {
 				decisions = append(decisions, decision(words[i], "approve", words[i+1], reason))
 			}
-			return a.decide(cmd.Context(), as, map[string]any{"decisions": decisions})
+			return decide(cmd.Context(), a, as, map[string]any{"decisions": decisions})
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
@@ -90,7 +90,7 @@ func (a *app) approveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) rejectCommand() *cobra.Command {
+func rejectCommand(a *app) *cobra.Command {
 	var as, reason, rest string
 	cmd := &cobra.Command{
 		Use:   "reject [ID [HASH]]…",
@@ -117,7 +117,7 @@ group is decided. A held result is named with the hash that was shown.`,
 			if rest != "" {
 				in["reject_rest"] = rest
 			}
-			return a.decide(cmd.Context(), as, in)
+			return decide(cmd.Context(), a, as, in)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
@@ -145,7 +145,7 @@ func decision(id, word, hash, reason string) map[string]any {
 	return d
 }
 
-func (a *app) decide(ctx context.Context, as string, in map[string]any) error {
+func decide(ctx context.Context, a *app, as string, in map[string]any) error {
 	return a.act(ctx, as, func(w *acting) error {
 		answer, err := w.call(ctx, "review_decide", in)
 		if err != nil {
@@ -212,7 +212,7 @@ func showReviewed(a *app, v ops.ReviewListOut) {
 		if i > 0 {
 			a.say("")
 		}
-		a.showReview(r)
+		showReview(a, r)
 	}
 	for _, id := range v.LeftOut {
 		a.note("did not fit: cordelia review show %s", short(id))
@@ -220,7 +220,7 @@ func showReviewed(a *app, v ops.ReviewListOut) {
 }
 
 // showReview prints one thing that waits, with the difference it makes.
-func (a *app) showReview(r review.Entry) {
+func showReview(a *app, r review.Entry) {
 	f := fields{}
 	f.add("id", short(r.ID))
 	f.styled("what", clean(r.Name), bold)

@@ -15,7 +15,7 @@ import (
 
 // askReviews shows one thing that waits after the other, whole, and does what the
 // person answers. An approval names the hash of what was just shown.
-func (w *acting) askReviews(ctx context.Context) error {
+func askReviews(ctx context.Context, w *acting) error {
 	in := bufio.NewReader(w.in)
 	cursor, asked := "", 0
 	for {
@@ -23,7 +23,7 @@ func (w *acting) askReviews(ctx context.Context) error {
 		if cursor != "" {
 			args["cursor"] = cursor
 		}
-		page, err := w.reviews(ctx, args)
+		page, err := reviews(ctx, w, args)
 		if err != nil {
 			return err
 		}
@@ -34,15 +34,15 @@ func (w *acting) askReviews(ctx context.Context) error {
 		ids = append(ids, page.LeftOut...) // of the page, for its size; they wait as well
 		for _, id := range ids {
 			asked++
-			whole, err := w.reviews(ctx, map[string]any{"ids": []string{id}})
+			whole, err := reviews(ctx, w, map[string]any{"ids": []string{id}})
 			if errors.Is(err, schemas.ErrNotFound) {
 				continue // somebody else decided meanwhile
 			}
 			if err != nil {
 				return err
 			}
-			w.showReview(whole.Waiting[0])
-			goOn, err := w.askReview(ctx, in, whole.Waiting[0])
+			showReview(w.app, whole.Waiting[0])
+			goOn, err := askReview(ctx, w, in, whole.Waiting[0])
 			if err != nil || !goOn {
 				return err
 			}
@@ -58,13 +58,13 @@ func (w *acting) askReviews(ctx context.Context) error {
 	return nil
 }
 
-func (w *acting) reviews(ctx context.Context, args map[string]any) (ops.ReviewListOut, error) {
+func reviews(ctx context.Context, w *acting, args map[string]any) (ops.ReviewListOut, error) {
 	return ask[ops.ReviewListOut](ctx, w, "review_list", args)
 }
 
 // askReview asks about r until it gets an answer it knows; goOn is false when the
 // person has had enough.
-func (w *acting) askReview(ctx context.Context, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
+func askReview(ctx context.Context, w *acting, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
 	for {
 		fmt.Fprint(w.out, "approve, reject, skip or quit? [a/r/s/q] ")
 		line, err := in.ReadString('\n')

@@ -13,10 +13,10 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) roleCommand() *cobra.Command {
+func roleCommand(a *app) *cobra.Command {
 	return group("role", "Workspaces whose agents have a charter: events become their work",
-		a.roleApplyCommand(),
-		a.roleExportCommand(),
+		roleApplyCommand(a),
+		roleExportCommand(a),
 		command{
 			op: "role_list", use: "list", short: "List the roles of your workspaces", hide: []string{"role"},
 			example: "cordelia role list", show: shown(showRoles),
@@ -33,7 +33,7 @@ name of a file with it, or - for stdin. --delivery makes a repetition harmless.`
 			example: `cordelia role event lead.created --domain revenue --payload '{"territory": "APAC"}'`,
 			show:    shown(showTaken),
 		}.command(a),
-		a.roleExplainCommand(),
+		roleExplainCommand(a),
 		command{
 			op: "role_spawn", use: "spawn TEMPLATE", short: "Make a child of a role from a template",
 			takes: []string{"template"}, example: `cordelia role spawn bdr --parent cro --params '{"territory": "APAC"}'`,
@@ -44,21 +44,21 @@ name of a file with it, or - for stdin. --delivery makes a repetition harmless.`
 			takes: []string{"content?"}, example: `cordelia role message --to cro --request "What blocks the pipeline?"`,
 			show: shown(showMessages),
 		}.command(a),
-		a.roleMoveCommand("test", schemas.RoleTry, "Let a role decide without anything following from it"),
-		a.roleMoveCommand("activate", schemas.Activate, "Let a role act"),
-		a.roleMoveCommand("suspend", schemas.Suspend, "Let a role rest: it gets no events, its memory stays"),
-		a.roleMoveCommand("resume", schemas.Resume, "Let a suspended role act again"),
-		a.roleMoveCommand("terminate", schemas.RoleTerminate, "End a role and those below it, with its memory policy"),
-		a.roleTestedCommand(),
+		roleMoveCommand(a, "test", schemas.RoleTry, "Let a role decide without anything following from it"),
+		roleMoveCommand(a, "activate", schemas.Activate, "Let a role act"),
+		roleMoveCommand(a, "suspend", schemas.Suspend, "Let a role rest: it gets no events, its memory stays"),
+		roleMoveCommand(a, "resume", schemas.Resume, "Let a suspended role act again"),
+		roleMoveCommand(a, "terminate", schemas.RoleTerminate, "End a role and those below it, with its memory policy"),
+		roleTestedCommand(a),
 		command{
 			op: "role_draft", use: "drafts", short: "List the templates that roles propose; approve decides over one",
 			hide: []string{"name", "template", "intent", "reasoning"}, example: "cordelia role drafts", show: shown(showDrafts),
 		}.command(a),
-		a.roleApproveCommand(),
+		roleApproveCommand(a),
 	)
 }
 
-func (a *app) roleApplyCommand() *cobra.Command {
+func roleApplyCommand(a *app) *cobra.Command {
 	var trial bool
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
@@ -70,7 +70,7 @@ may name a .md file beside the YAML. FILE - reads standard input.`,
 		Example: "  cordelia role apply team.yaml --dry-run\n  cordelia role apply team.yaml",
 		Args:    wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			w, err := a.readWorkspace(words[0])
+			w, err := readWorkspace(a, words[0])
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ may name a .md file beside the YAML. FILE - reads standard input.`,
 				if a.asJSON {
 					return a.printJSON(p)
 				}
-				a.showPlan(p)
+				showPlan(a, p)
 				return nil
 			})
 		},
@@ -92,7 +92,7 @@ may name a .md file beside the YAML. FILE - reads standard input.`,
 }
 
 // readWorkspace reads a workspace's file, with the souls beside it.
-func (a *app) readWorkspace(name string) (w schemas.Workspace, err error) {
+func readWorkspace(a *app, name string) (w schemas.Workspace, err error) {
 	var raw []byte
 	if name == "-" {
 		raw, err = io.ReadAll(a.in)
@@ -115,7 +115,7 @@ func (a *app) readWorkspace(name string) (w schemas.Workspace, err error) {
 	})
 }
 
-func (a *app) showPlan(p roles.Plan) {
+func showPlan(a *app, p roles.Plan) {
 	if len(p.Changes) == 0 {
 		a.say("%s is as the file says; nothing changes", clean(p.Workspace))
 	} else {
@@ -139,7 +139,7 @@ func (a *app) showPlan(p roles.Plan) {
 	}
 }
 
-func (a *app) roleExportCommand() *cobra.Command {
+func roleExportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "export [WORKSPACE]",
 		Short:   "Print a workspace as the file that makes it",
@@ -157,7 +157,7 @@ func (a *app) roleExportCommand() *cobra.Command {
 	}
 }
 
-func (a *app) roleExplainCommand() *cobra.Command {
+func roleExplainCommand(a *app) *cobra.Command {
 	var workspace, role string
 	var all bool
 	cmd := &cobra.Command{
@@ -182,7 +182,7 @@ EVENT is JSON, the name of a file with it, or - for stdin.`,
 				if a.asJSON {
 					return a.printJSON(list)
 				}
-				a.showDecisions(list)
+				showDecisions(a, list)
 				return nil
 			})
 		},
@@ -193,7 +193,7 @@ EVENT is JSON, the name of a file with it, or - for stdin.`,
 	return cmd
 }
 
-func (a *app) roleMoveCommand(verb string, on schemas.Trigger, short string) *cobra.Command {
+func roleMoveCommand(a *app, verb string, on schemas.Trigger, short string) *cobra.Command {
 	var workspace, reason string
 	cmd := &cobra.Command{
 		Use:     verb + " ROLE",
@@ -219,7 +219,7 @@ func (a *app) roleMoveCommand(verb string, on schemas.Trigger, short string) *co
 	return cmd
 }
 
-func (a *app) roleTestedCommand() *cobra.Command {
+func roleTestedCommand(a *app) *cobra.Command {
 	var workspace string
 	cmd := &cobra.Command{
 		Use:     "testing-report ROLE",
@@ -235,7 +235,7 @@ func (a *app) roleTestedCommand() *cobra.Command {
 				if a.asJSON {
 					return a.printJSON(list)
 				}
-				a.showTested(list)
+				showTested(a, list)
 				return nil
 			})
 		},
@@ -244,7 +244,7 @@ func (a *app) roleTestedCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) roleApproveCommand() *cobra.Command {
+func roleApproveCommand(a *app) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "approve ID HASH",
@@ -254,7 +254,7 @@ thing; review list shows what waits, and each hash.`,
 		Example: "  cordelia role approve 1cd21f84 9f86d081884c…",
 		Args:    wants(2, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.decide(cmd.Context(), "", map[string]any{
+			return decide(cmd.Context(), a, "", map[string]any{
 				"decisions": []map[string]any{decision(words[0], "approve", words[1], reason)}})
 		},
 	}

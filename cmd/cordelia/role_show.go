@@ -69,7 +69,7 @@ func showRole(a *app, v ops.RoleListOut) {
 	a.list(f)
 	if len(r.Last) > 0 {
 		a.say("")
-		a.showTested(r.Last)
+		showTested(a, r.Last)
 	}
 }
 
@@ -115,7 +115,7 @@ func showTaken(a *app, v ops.RoleEventOut) {
 	}
 }
 
-func (a *app) showDecisions(list []roles.Decision) {
+func showDecisions(a *app, list []roles.Decision) {
 	for _, d := range list {
 		a.say("%s: %s", clean(cmp.Or(d.Role, "no role")), d.Action)
 		t := table{head: []string{"STEP", "SAYS"}, firm: 1}
@@ -130,7 +130,7 @@ func (a *app) showDecisions(list []roles.Decision) {
 	a.note("nothing was done")
 }
 
-func (a *app) showTested(list []roles.Past) {
+func showTested(a *app, list []roles.Past) {
 	if len(list) == 0 {
 		a.say("no decisions")
 		return

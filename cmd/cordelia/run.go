@@ -40,7 +40,7 @@ type runFlags struct {
 	yes       bool
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run WORDS…",
@@ -66,7 +66,7 @@ Exit codes: 0 accepted, or planned with --plan-only, 5 accepted and not applied,
   cordelia run --resume 0198c0de --apply`,
 		Args: wants(maxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.runTask(cmd.Context(), f, strings.Join(words, " "))
+			return runTask(cmd.Context(), a, f, strings.Join(words, " "))
 		},
 	}
 	f.define(cmd.Flags())

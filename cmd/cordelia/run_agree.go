@@ -16,7 +16,7 @@ func (r *taskRun) agree(ctx context.Context) error {
 		return err
 	}
 	if known || r.f.yes {
-		return r.agreePrepare(ctx, r.equipment, r.f.yes)
+		return agreePrepare(ctx, r.acting.app, r.equipment, r.f.yes)
 	}
 	fmt.Fprintf(r.errOut, "The first run in %s:\n  %s\n  sandbox  %s\n  limits   %s\n", clean(r.repo.Top),
 		strings.Join(seatWords(r.seating), "\n  "), r.shielded, r.f.limits())
@@ -26,15 +26,15 @@ func (r *taskRun) agree(ctx context.Context) error {
 	if columns(r.in) == 0 {
 		return schemas.Invalidf("there is no terminal to ask at whether that is wanted").Try("say so with --yes")
 	}
-	if !r.yes(ctx, "Go on? [y/N] ") {
+	if !confirmed(ctx, r.acting.app, "Go on? [y/N] ") {
 		return exitUnfinished
 	}
-	return r.agreePrepare(ctx, r.equipment, true)
+	return agreePrepare(ctx, r.acting.app, r.equipment, true)
 }
 
 // agreePrepare asks before a command runs that the repository names and the user has not
 // agreed to; agreed says that they have just done so.
-func (a *app) agreePrepare(ctx context.Context, e equipment, agreed bool) error {
+func agreePrepare(ctx context.Context, a *app, e equipment, agreed bool) error {
 	if !e.asks {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (a *app) agreePrepare(ctx context.Context, e equipment, agreed bool) error 
 				Expecting("your word, once for each command that .cordelia.json names").
 				Try("agree to it: the same command with --yes; or name a command of your own with --prepare")
 		}
-		if !a.yes(ctx, "Run it? [y/N] ") {
+		if !confirmed(ctx, a, "Run it? [y/N] ") {
 			return exitUnfinished
 		}
 	}

@@ -27,7 +27,7 @@ type runBoard struct {
 }
 
 // newRunBoard makes the board of a run whose worktrees are made in a folder.
-func (a *app) newRunBoard(folder string) *runBoard {
+func newRunBoard(a *app, folder string) *runBoard {
 	b := &runBoard{folder: folder}
 	switch {
 	case a.asJSON:
@@ -99,7 +99,7 @@ type runEvent struct {
 	End   *runEnd           `json:"end,omitempty"`
 }
 
-func (a *app) emit(e runEvent) {
+func emit(a *app, e runEvent) {
 	e.At = time.Now().UTC().Format(time.RFC3339Nano)
 	if raw, err := json.Marshal(e); err == nil {
 		fmt.Fprintf(a.out, "%s\n", ops.EscapeJSON(raw))
@@ -107,20 +107,20 @@ func (a *app) emit(e runEvent) {
 }
 
 // Note prints a note.
-func (b *runEvents) Note(text string) { b.emit(runEvent{Event: "note", Note: text}) }
+func (b *runEvents) Note(text string) { emit(b.app, runEvent{Event: "note", Note: text}) }
 
 // Task prints the task, if it changed.
 func (b *runEvents) Task(v controller.View) {
 	if raw, err := json.Marshal(v); err == nil && string(raw) != string(b.before) {
 		b.before = raw
-		b.emit(runEvent{Event: "task", Task: &v})
+		emit(b.app, runEvent{Event: "task", Task: &v})
 	}
 }
 
 // Seat prints how a seat stands.
 func (b *runEvents) Seat(s runner.SeatState) {
 	b.seats.put(s)
-	b.emit(runEvent{Event: "seat", Seat: &s})
+	emit(b.app, runEvent{Event: "seat", Seat: &s})
 }
 
 // runLines prints what changes of a run, one a line.

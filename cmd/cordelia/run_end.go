@@ -51,7 +51,7 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 	if err != nil {
 		return err
 	}
-	v, err := r.boardOf(*status.Task)
+	v, err := boardOf(r.acting.app, *status.Task)
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 		r.note("the report was not written: %v", err)
 	}
 	if r.asJSON {
-		r.emit(runEvent{Event: "end", End: &end})
+		emit(r.acting.app, runEvent{Event: "end", End: &end})
 	} else {
 		r.showEnd(v, e, end)
 	}
-	r.notify(fmt.Sprintf("%s: %s", e.View.State, schemas.Shorten(e.View.Intent, 80)))
+	notify(r.acting.app, fmt.Sprintf("%s: %s", e.View.State, schemas.Shorten(e.View.Intent, 80)))
 	return code
 }
 

@@ -7,7 +7,7 @@ import (
 
 // notify tells the user at the terminal that something is over, as that can; elsewhere
 // nothing happens.
-func (a *app) notify(text string) {
+func notify(a *app, text string) {
 	if drawable(a.errOut) {
 		a.errOut.WriteString(notification(os.Getenv, text)) //nolint:errcheck // as any print
 	}

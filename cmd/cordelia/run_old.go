@@ -11,13 +11,13 @@ import (
 
 // oldRuns lists the tasks of a repository, throws one of them away, or removes what killed
 // runs left.
-func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, f runFlags) error {
+func oldRuns(ctx context.Context, w *acting, repo *runner.Repository, f runFlags) error {
 	seats := &ops.Seats{Node: w.node, Person: w.caller}
 	switch {
 	case f.clean:
-		return w.cleanRuns()
+		return cleanRuns(w)
 	case f.list:
-		return w.listRuns(ctx, seats, repo)
+		return listRuns(ctx, w, seats, repo)
 	}
 	v, err := seats.View(ctx, f.discard)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *acting) oldRuns(ctx context.Context, repo *runner.Repository, f runFlag
 }
 
 // listRuns lists the tasks of a repository, and says what worktrees take.
-func (w *acting) listRuns(ctx context.Context, seats *ops.Seats, repo *runner.Repository) error {
+func listRuns(ctx context.Context, w *acting, seats *ops.Seats, repo *runner.Repository) error {
 	known, err := seats.Knows(ctx, repo.Top)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (w *acting) listRuns(ctx context.Context, seats *ops.Seats, repo *runner.Re
 }
 
 // cleanRuns removes the worktrees of runs that no process works on.
-func (w *acting) cleanRuns() error {
+func cleanRuns(w *acting) error {
 	runs, err := runsFolder()
 	if err != nil {
 		return err

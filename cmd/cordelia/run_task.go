@@ -45,7 +45,7 @@ type taskRun struct {
 }
 
 // runTask begins a task, or goes on with one, and fills its seats.
-func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
+func runTask(ctx context.Context, a *app, f runFlags, words string) error {
 	if err := f.one(words); err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (a *app) runTask(ctx context.Context, f runFlags, words string) error {
 		return err
 	}
 	if f.list || f.clean || f.discard != "" {
-		return a.person(ctx, func(w *acting) error { return w.oldRuns(ctx, repo, f) })
+		return a.person(ctx, func(w *acting) error { return oldRuns(ctx, w, repo, f) })
 	}
-	e, err := a.equip(ctx, f, repo)
+	e, err := equip(ctx, a, f, repo)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func recordedOnly(c *node.Config) {
 }
 
 // equip finds who fills the seats, and what they may reach.
-func (a *app) equip(ctx context.Context, f runFlags, repo *runner.Repository) (e equipment, err error) {
+func equip(ctx context.Context, a *app, f runFlags, repo *runner.Repository) (e equipment, err error) {
 	e.repo = repo
 	home, err := a.absoluteHome()
 	if err != nil {
@@ -131,7 +131,7 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 		return err
 	}
 	defer free()
-	r.board = r.newRunBoard(folder)
+	r.board = newRunBoard(r.acting.app, folder)
 	defer r.board.done()
 	for _, note := range r.repo.Notes(ctx, included) {
 		r.board.Note(note)
@@ -204,7 +204,7 @@ func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
 	r.board.pause()
 	defer r.board.resume()
 	r.errOut.WriteString(planText(e.View, columns(r.errOut), r.colours())) //nolint:errcheck // as any print
-	return r.yes(ctx, "Carry it out? [y/N] "), nil
+	return confirmed(ctx, r.acting.app, "Carry it out? [y/N] "), nil
 }
 
 // seatLimits bound one seat.
@@ -212,16 +212,16 @@ func (f runFlags) seatLimits() runner.Limits {
 	return runner.Limits{First: min(2*time.Minute, f.patience), Idle: f.patience, Total: 2 * time.Hour, Turns: 200}
 }
 
-// yes asks a question at the terminal.
-func (a *app) yes(ctx context.Context, question string) bool {
+// confirmed asks a question at the terminal.
+func confirmed(ctx context.Context, a *app, question string) bool {
 	fmt.Fprint(a.errOut, question)
-	line, err := a.line(ctx)
+	line, err := inputLine(ctx, a)
 	answer := strings.ToLower(line)
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// line reads a line of the user's, until ctx ends.
-func (a *app) line(ctx context.Context) (string, error) {
+// inputLine reads a line of the user's, until ctx ends.
+func inputLine(ctx context.Context, a *app) (string, error) {
 	line := make(chan string, 1)
 	go func() {
 		text, _ := bufio.NewReader(a.in).ReadString('\n')
@@ -243,7 +243,7 @@ func (r *taskRun) ask(ctx context.Context, questions []string) (string, error) {
 		fmt.Fprintf(r.errOut, "? %s\n", clean(q))
 	}
 	fmt.Fprint(r.errOut, "Your answer, in a line (empty: go on without): ")
-	return r.line(ctx)
+	return inputLine(ctx, r.acting.app)
 }
 
 // servedSeats joins the seats of a run to the MCP face.

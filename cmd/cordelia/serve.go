@@ -30,7 +30,7 @@ type serveFlags struct {
 	endWithInput   bool
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -39,7 +39,7 @@ func (a *app) serveCommand() *cobra.Command {
 POST /auth/challenge, sign its message with the entity's key, POST /auth/token;
 or, for an agent of this machine, cordelia agent token NAME.`,
 		Args: wants(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveHTTP(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return serveHTTP(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:7433", "address to listen on")
@@ -56,7 +56,7 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	return cmd
 }
 
-func (a *app) serveHTTP(ctx context.Context, f serveFlags) (err error) {
+func serveHTTP(ctx context.Context, a *app, f serveFlags) (err error) {
 	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type setupFlags struct {
 	allow      bool
 }
 
-func (a *app) setupCommand() *cobra.Command {
+func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -43,7 +43,7 @@ others: ` + clientsettings.Rule + `.`,
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
 		Args: wants(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.setup(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return setUp(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.clients, "client", nil,
@@ -76,27 +76,27 @@ type change struct {
 	What   string `json:"what"`
 }
 
-func (a *app) setup(ctx context.Context, f setupFlags) error {
-	p, err := a.planSetup(ctx, f)
+func setUp(ctx context.Context, a *app, f setupFlags) error {
+	p, err := planSetup(ctx, a, f)
 	if err != nil {
 		return err
 	}
 	if !f.dryRun {
-		passphrase, err := a.passphraseOf(p) // asked for before anything is made
+		passphrase, err := passphraseOf(a, p) // asked for before anything is made
 		if err != nil {
 			return err
 		}
 		defer clear(passphrase)
-		if err := a.applySetup(ctx, p, passphrase); err != nil {
+		if err := applySetup(ctx, a, p, passphrase); err != nil {
 			return err
 		}
 	}
-	return a.reportSetup(p)
+	return reportSetup(a, p)
 }
 
 // applySetup does what is planned. A kill at any point leaves every file old or
 // new, and what the manifest needs to go back; a second run does the rest.
-func (a *app) applySetup(ctx context.Context, p *setupPlan, passphrase []byte) error {
+func applySetup(ctx context.Context, a *app, p *setupPlan, passphrase []byte) error {
 	if err := p.manifestFile.save(p.manifest); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (a *app) applySetup(ctx context.Context, p *setupPlan, passphrase []byte) e
 	if err := p.binary.install(); err != nil {
 		return err
 	}
-	if err := a.establish(ctx, p, passphrase); err != nil {
+	if err := establish(ctx, a, p, passphrase); err != nil {
 		return err
 	}
 	for _, e := range p.edits {
@@ -126,7 +126,7 @@ func (a *app) applySetup(ctx context.Context, p *setupPlan, passphrase []byte) e
 
 // establish makes the identities, unless they are complete: that can be seen
 // without the passphrase of the user's key. passphrase protects a new one.
-func (a *app) establish(ctx context.Context, p *setupPlan, passphrase []byte) (err error) {
+func establish(ctx context.Context, a *app, p *setupPlan, passphrase []byte) (err error) {
 	a.home = string(p.home)
 	n, err := a.openNode(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (a *app) establish(ctx context.Context, p *setupPlan, passphrase []byte) (e
 }
 
 // newPassphrase asks twice where it is typed.
-func (a *app) newPassphrase() ([]byte, error) {
+func newPassphrase(a *app) ([]byte, error) {
 	fmt.Fprintln(a.errOut, "Choose a passphrase for your key.")
 	first, err := a.askPassphrase()
 	if err != nil || a.passphraseFD >= 0 {
@@ -167,7 +167,7 @@ func (a *app) newPassphrase() ([]byte, error) {
 	return first, nil
 }
 
-func (a *app) reportSetup(p *setupPlan) error {
+func reportSetup(a *app, p *setupPlan) error {
 	if a.asJSON {
 		return a.printJSON(map[string]any{
 			"dry_run": p.flags.dryRun, "changes": p.changes, "clients": p.connected,
@@ -177,7 +177,7 @@ func (a *app) reportSetup(p *setupPlan) error {
 	if p.flags.dryRun {
 		fmt.Fprintln(a.out, "Dry run, nothing was touched. Setup would leave these files:")
 	}
-	a.printChanges(p.changes)
+	printChanges(a, p.changes)
 	if !slices.ContainsFunc(p.changes, func(c change) bool { return c.Action != unchanged }) {
 		fmt.Fprintln(a.out, "\nEverything was set up already; nothing changed.")
 	}
@@ -207,7 +207,7 @@ func (a *app) reportSetup(p *setupPlan) error {
 	return nil
 }
 
-func (a *app) printChanges(changes []change) {
+func printChanges(a *app, changes []change) {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Action, c.Path, c.What)

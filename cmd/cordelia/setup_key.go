@@ -36,9 +36,9 @@ func (p *setupPlan) unprotected(when, left string) error {
 
 // passphraseOf asks for the passphrase of the key that setup is to make, nil if it makes
 // none or one without.
-func (a *app) passphraseOf(p *setupPlan) ([]byte, error) {
+func passphraseOf(a *app, p *setupPlan) ([]byte, error) {
 	if !p.flags.passphrase || !p.home.Fresh() {
 		return nil, nil
 	}
-	return a.newPassphrase()
+	return newPassphrase(a)
 }

@@ -41,7 +41,7 @@ type settingsEdit struct {
 	content []byte
 }
 
-func (a *app) planSetup(ctx context.Context, f setupFlags) (*setupPlan, error) {
+func planSetup(ctx context.Context, a *app, f setupFlags) (*setupPlan, error) {
 	m, err := machine()
 	if err != nil {
 		return nil, err

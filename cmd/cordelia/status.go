@@ -11,7 +11,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) statusCommand() *cobra.Command {
+func statusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show what runs, what waits for you, and what it took",
@@ -28,7 +28,7 @@ func (a *app) statusCommand() *cobra.Command {
 				if a.asJSON {
 					return a.printJSON(s)
 				}
-				a.showStatus(s)
+				showStatus(a, s)
 				return nil
 			})
 		},
@@ -38,7 +38,7 @@ func (a *app) statusCommand() *cobra.Command {
 // mostShown is how many rows of each kind a status shows.
 const mostShown = 10
 
-func (a *app) showStatus(s ops.NodeStatus) {
+func showStatus(a *app, s ops.NodeStatus) {
 	f := fields{}
 	who := fmt.Sprintf("%d active", s.Agents.Active)
 	for _, one := range s.Agents.Suspended {

@@ -11,7 +11,7 @@ import (
 	"cordelia/swarm"
 )
 
-func (a *app) swarmCommand() *cobra.Command {
+func swarmCommand(a *app) *cobra.Command {
 	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture",
 		"dry_run"}
 	return group("swarm", "Agents that work together on one goal",

@@ -11,7 +11,7 @@ import (
 	"cordelia/work"
 )
 
-func (a *app) taskCommand() *cobra.Command {
+func taskCommand(a *app) *cobra.Command {
 	return group("task", "Work that agents claim, hold for a time and report",
 		command{
 			op: "task_submit", use: "submit [INTENT…]",
@@ -49,7 +49,7 @@ done by one agent. --items is JSON, the name of a file with it, or - for stdin:
 			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail",
 			show: showTask,
 		}.command(a),
-		a.taskWatchCommand(),
+		taskWatchCommand(a),
 		command{
 			op: "task_status", use: "list", short: "List work you may see, the newest first",
 			hide:  []string{"work_id", "detail"},
@@ -122,11 +122,11 @@ func showClaimed(a *app, v ops.TaskClaimOut) {
 		a.say("%s", a.advice(v.Next))
 		return
 	}
-	a.showLease(*v.Work)
+	showLease(a, *v.Work)
 }
 
 // showLease shows an item that was claimed, and how it is reported.
-func (a *app) showLease(w work.Claimed) {
+func showLease(a *app, w work.Claimed) {
 	f := fields{}
 	f.add("item", short(w.WorkID))
 	f.add("fence", fmt.Sprint(w.Fence))
@@ -135,8 +135,8 @@ func (a *app) showLease(w work.Claimed) {
 	if w.Attempt > 1 {
 		f.add("attempt", fmt.Sprint(w.Attempt))
 	}
-	f.paragraphs("intent", w.Intent)
-	f.brief(w.Brief)
+	paragraphs(&f, "intent", w.Intent)
+	brief(&f, w.Brief)
 	if len(w.Inputs) > 0 {
 		f.add("results before", clean(inWords(rawOf(w.Inputs))))
 	}
@@ -161,7 +161,7 @@ func showReported(a *app, v ops.TaskReportOut) {
 	switch {
 	case v.Work != nil:
 		a.say("")
-		a.showLease(*v.Work)
+		showLease(a, *v.Work)
 	case len(v.Next) > 0:
 		a.note("%s", a.advice(v.Next))
 	}
@@ -172,13 +172,13 @@ func showCancelled(a *app, v ops.TaskCancelOut) {
 }
 
 // showTask prints a task of the pipeline, or the items that go by an id.
-func showTask(a *app, answer any) error { return a.showStatusOf(answer, showWork) }
+func showTask(a *app, answer any) error { return showStatusOf(a, answer, showWork) }
 
 // showTasks prints a page of items, or the one task of the pipeline that was named.
-func showTasks(a *app, answer any) error { return a.showStatusOf(answer, listWork) }
+func showTasks(a *app, answer any) error { return showStatusOf(a, answer, listWork) }
 
 // showStatusOf prints a task of the pipeline; plain is for anything else.
-func (a *app) showStatusOf(answer any, plain func(*app, ops.TaskStatusOut)) error {
+func showStatusOf(a *app, answer any, plain func(*app, ops.TaskStatusOut)) error {
 	v, err := outputOf[ops.TaskStatusOut](answer)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *app) showStatusOf(answer any, plain func(*app, ops.TaskStatusOut)) erro
 		plain(a, v)
 		return nil
 	}
-	t, err := a.boardOf(*v.Task)
+	t, err := boardOf(a, *v.Task)
 	if err != nil {
 		return err
 	}
@@ -220,9 +220,9 @@ func showWork(a *app, v ops.TaskStatusOut) {
 		if i.Finished != "" {
 			f.add("ended", clock(i.Finished))
 		}
-		f.paragraphs("intent", i.Intent)
+		paragraphs(&f, "intent", i.Intent)
 		if i.Brief != nil {
-			f.brief(*i.Brief)
+			brief(&f, *i.Brief)
 		}
 		add("result", inWords(i.Result))
 		if len(i.Evidence) > 0 {

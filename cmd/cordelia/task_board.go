@@ -21,7 +21,7 @@ type taskBoard struct {
 }
 
 // boardOf reads what a view holds as JSON.
-func (a *app) boardOf(v controller.View) (*taskBoard, error) {
+func boardOf(a *app, v controller.View) (*taskBoard, error) {
 	t := &taskBoard{View: v, words: a.advice}
 	for _, part := range []struct {
 		raw  json.RawMessage
@@ -46,7 +46,7 @@ func (a *app) boardOf(v controller.View) (*taskBoard, error) {
 
 // board lays a task out in lines of at most width columns; 0 cuts and folds nothing.
 func (v taskBoard) board(width int, colours bool) string {
-	parts := []string{v.head().render(width, colours), v.matrix().orNothing(width, colours),
+	parts := []string{v.head().render(width, colours), orNothing(v.matrix(), width, colours),
 		v.seating(width, colours),
 		v.losses(width, colours), v.evidence().render(width, colours), v.ending().render(width, colours)}
 	var b strings.Builder
@@ -110,16 +110,16 @@ func (v taskBoard) matrix() table {
 		}
 		t.add(cell{text: fmt.Sprint(s.Sequence)}, cell{clean(string(s.State)), bold}, cell{text: try},
 			cell{text: clean(s.Who)}, cell{text: clean(s.Intent)})
-		t.criteria(s.Criteria)
+		criteria(&t, s.Criteria)
 	}
 	if len(v.Criteria) > 0 {
 		t.add(cell{text: "all"}, cell{}, cell{}, cell{}, cell{text: "the task as a whole"})
-		t.criteria(v.Criteria)
+		criteria(&t, v.Criteria)
 	}
 	return t
 }
 
-func (t *table) criteria(list []string) {
+func criteria(t *table, list []string) {
 	for _, one := range list {
 		verdict, text := judged(one)
 		t.add(cell{}, cell{" " + clean(verdict), verdictStyle(verdict)}, cell{}, cell{}, cell{text: "  " + clean(text)})
@@ -143,7 +143,7 @@ func verdictStyle(verdict string) style {
 }
 
 // orNothing renders a table that has rows.
-func (t table) orNothing(width int, colours bool) string {
+func orNothing(t table, width int, colours bool) string {
 	if len(t.rows) == 0 {
 		return ""
 	}
@@ -153,7 +153,7 @@ func (t table) orNothing(width int, colours bool) string {
 // seating is who fills the seats: in a run with what each does now.
 func (v taskBoard) seating(width int, colours bool) string {
 	if v.running != nil {
-		return seatTable(v.running, time.Now(), width).orNothing(width, colours) + spentLine(v.running, width, colours)
+		return orNothing(seatTable(v.running, time.Now(), width), width, colours) + spentLine(v.running, width, colours)
 	}
 	return v.seats().render(width, colours)
 }
@@ -231,11 +231,11 @@ func (v taskBoard) losses(width int, colours bool) string {
 	for _, l := range fold("D: what failed; P: how far the approach is to blame; Ω: budget used; L: the loss", width) {
 		text += paint(colours, dim, l) + "\n"
 	}
-	return text + "\n" + chart(list, width) + words.orBlank(width, colours)
+	return text + "\n" + chart(list, width) + orBlank(words, width, colours)
 }
 
 // orBlank renders fields after a blank line, if there are any.
-func (f fields) orBlank(width int, colours bool) string {
+func orBlank(f fields, width int, colours bool) string {
 	if len(f.rows) == 0 {
 		return ""
 	}

@@ -36,7 +36,7 @@ const sampleTask = `{"task": {"task_id": "01a20000-0000-7000-8000-000000000001",
 func sampleView(t testing.TB) *taskBoard {
 	var status ops.TaskStatusOut
 	require.NoError(t, json.Unmarshal([]byte(sampleTask), &status))
-	v, err := (&app{}).boardOf(*status.Task)
+	v, err := boardOf((&app{}), *status.Task)
 	require.NoError(t, err)
 	return v
 }

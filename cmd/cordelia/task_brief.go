@@ -9,7 +9,7 @@ import (
 )
 
 // brief appends a brief, part by part.
-func (f *fields) brief(b work.Brief) {
+func brief(f *fields, b work.Brief) {
 	for i, c := range b.Criteria {
 		f.add(fmt.Sprintf("criterion %d", i+1), clean(c))
 	}
@@ -17,22 +17,22 @@ func (f *fields) brief(b work.Brief) {
 		f.add(fmt.Sprintf("constraint %d", i+1), clean(c))
 	}
 	f.add("read first", shorts(b.Context))
-	f.inputs(b.Inputs)
+	briefInputs(f, b.Inputs)
 	f.add("result fits", clean(shapeOf(b.AnswerSchema)))
 	f.add("report fits", clean(shapeOf(b.ReportSchema)))
 }
 
 // paragraphs appends a text with a row for each of its lines.
-func (f *fields) paragraphs(name, text string) {
+func paragraphs(f *fields, name, text string) {
 	for _, l := range strings.Split(text, "\n") {
 		f.add(name, clean(l))
 		name = ""
 	}
 }
 
-// inputs appends each field of an object in the order it has there, and anything else
+// briefInputs appends each field of an object in the order it has there, and anything else
 // as it is.
-func (f *fields) inputs(raw json.RawMessage) {
+func briefInputs(f *fields, raw json.RawMessage) {
 	parts, ok := partsOf(raw)
 	if !ok {
 		f.add("inputs", clean(inWords(raw)))

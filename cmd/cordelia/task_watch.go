@@ -23,7 +23,7 @@ const (
 	exitInterrupted exit = 130 // task watch: interrupted, as a shell says of Ctrl-C
 )
 
-func (a *app) taskWatchCommand() *cobra.Command {
+func taskWatchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [TASK]",
 		Short: "Show a task live, until it ends; without a name, all that run",
@@ -38,7 +38,7 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return a.person(cmd.Context(), func(w *acting) error {
 				if len(words) == 0 {
-					err := w.watchAll(cmd.Context())
+					err := watchAll(cmd.Context(), w)
 					if errors.Is(cmd.Context().Err(), context.Canceled) {
 						return exitInterrupted
 					}
@@ -128,7 +128,7 @@ func (t *taskWatch) look(ctx context.Context) error {
 			"a task submitted with --request").
 			Try("run: cordelia task show %s", short(t.id))
 	}
-	now, err := t.boardOf(*status.Task)
+	now, err := boardOf(t.acting.app, *status.Task)
 	if err != nil {
 		return err
 	}

@@ -27,25 +27,25 @@ func (r running) id() string {
 }
 
 // watchAll shows each change of the tasks and items that run, until none does.
-func (w *acting) watchAll(ctx context.Context) error {
+func watchAll(ctx context.Context, w *acting) error {
 	woken, stop := w.node.Subscribe(node.Commits)
 	defer stop()
 	before := map[string]running{}
 	for first := true; ; first = false {
-		now, waiting, err := w.running(ctx)
+		now, waiting, err := whatRuns(ctx, w)
 		if err != nil {
 			return err
 		}
 		for id, was := range before {
 			if _, still := now[id]; !still {
-				if err := w.sayRunning(w.ended(ctx, was)); err != nil {
+				if err := sayRunning(w, howEnded(ctx, w, was)); err != nil {
 					return err
 				}
 			}
 		}
 		for id, r := range now {
 			if before[id] != r {
-				if err := w.sayRunning(r); err != nil {
+				if err := sayRunning(w, r); err != nil {
 					return err
 				}
 			}
@@ -64,8 +64,8 @@ func (w *acting) watchAll(ctx context.Context) error {
 	}
 }
 
-// running lists what is not over, and counts the items that wait for an agent.
-func (w *acting) running(ctx context.Context) (now map[string]running, waiting int, err error) {
+// whatRuns lists what is not over, and counts the items that wait for an agent.
+func whatRuns(ctx context.Context, w *acting) (now map[string]running, waiting int, err error) {
 	s, err := w.node.Status(ctx, w.caller)
 	if err != nil {
 		return nil, 0, err
@@ -82,8 +82,8 @@ func (w *acting) running(ctx context.Context) (now map[string]running, waiting i
 	return now, s.Waiting.Ready, nil
 }
 
-// ended is what became of a task or an item that does not run any more.
-func (w *acting) ended(ctx context.Context, r running) running {
+// howEnded is what became of a task or an item that does not run any more.
+func howEnded(ctx context.Context, w *acting, r running) running {
 	in := map[string]any{"work_id": r.WorkID}
 	if r.WorkID == "" {
 		in = map[string]any{"task_id": r.TaskID}
@@ -99,7 +99,7 @@ func (w *acting) ended(ctx context.Context, r running) running {
 	return r
 }
 
-func (w *acting) sayRunning(r running) error {
+func sayRunning(w *acting, r running) error {
 	if w.asJSON {
 		return w.printLine(r)
 	}

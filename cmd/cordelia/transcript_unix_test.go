@@ -217,7 +217,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 	works, fails := map[string]bool{}, map[string]bool{}
 	paths, err := filepath.Glob("testdata/cli/*.txt")
 	require.NoError(t, err)
-	root := (&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}).rootCommand(nil)
+	root := rootCommand((&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}), nil)
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) trustCommand() *cobra.Command {
+func trustCommand(a *app) *cobra.Command {
 	return group("trust", "How reliable agents proved, and what follows from it",
 		command{
 			op: "trust_score", use: "show AGENT", short: "Show an agent's score, tier and trust per capability",
@@ -45,8 +45,8 @@ The agent itself goes on; cordelia agent suspend stops it.`,
 			fixed: map[string]any{"action": "lift"}, example: "cordelia trust lift researcher",
 			show: shown(showQuarantined),
 		}.command(a),
-		a.trustRelayedCommand(),
-		a.trustVerifyCommand(),
+		trustRelayedCommand(a),
+		trustVerifyCommand(a),
 	)
 }
 
@@ -113,7 +113,7 @@ func showQuarantined(a *app, v ops.AgentMoveOut) {
 	a.say("%s: %s %s", clean(v.Name), schemas.Count(v.Items, "item", "items"), clean(v.Memory))
 }
 
-func (a *app) trustVerifyCommand() *cobra.Command {
+func trustVerifyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
 		Short: "Replay all verdicts and compare every score, bit for bit",

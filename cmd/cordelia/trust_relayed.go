@@ -11,7 +11,7 @@ import (
 	"cordelia/schemas"
 )
 
-func (a *app) trustRelayedCommand() *cobra.Command {
+func trustRelayedCommand(a *app) *cobra.Command {
 	relayed := &cobra.Command{
 		Use:   "relayed",
 		Short: "List what agents said you said, and confirm or reject it",
@@ -26,18 +26,18 @@ half a verdict, and no tier follows from it.`,
 				if err != nil {
 					return err
 				}
-				return a.showRelayed(list)
+				return showRelayed(a, list)
 			})
 		},
 	}
 	relayed.AddCommand(
-		a.decideRelayed("confirm", true, "Confirm that you said so: it counts as your own verdict"),
-		a.decideRelayed("reject", false, "Deny that you said so: it is taken back, and counts against who relayed it"),
+		decideRelayed(a, "confirm", true, "Confirm that you said so: it counts as your own verdict"),
+		decideRelayed(a, "reject", false, "Deny that you said so: it is taken back, and counts against who relayed it"),
 	)
 	return relayed
 }
 
-func (a *app) decideRelayed(verb string, confirm bool, short string) *cobra.Command {
+func decideRelayed(a *app, verb string, confirm bool, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " NUMBER...",
 		Short:   short,
@@ -54,12 +54,12 @@ func (a *app) decideRelayed(verb string, confirm bool, short string) *cobra.Comm
 				numbers[i] = n
 			}
 			return a.person(cmd.Context(),
-				func(w *acting) error { return a.decideVerdicts(cmd.Context(), w, numbers, confirm) })
+				func(w *acting) error { return decideVerdicts(cmd.Context(), a, w, numbers, confirm) })
 		},
 	}
 }
 
-func (a *app) decideVerdicts(ctx context.Context, w *acting, numbers []int64, confirm bool) error {
+func decideVerdicts(ctx context.Context, a *app, w *acting, numbers []int64, confirm bool) error {
 	out, err := w.node.DecideRelayed(ctx, w.caller, numbers, confirm)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func tierSaid(tier schemas.Tier, moved bool) string {
 	return "tier " + clean(tier) + ", not moved"
 }
 
-func (a *app) showRelayed(list []ops.RelayedVerdict) error {
+func showRelayed(a *app, list []ops.RelayedVerdict) error {
 	if a.asJSON {
 		if list == nil {
 			list = []ops.RelayedVerdict{}

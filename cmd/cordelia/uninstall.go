@@ -20,7 +20,7 @@ type uninstallFlags struct {
 	purge, yes, dryRun bool
 }
 
-func (a *app) uninstallCommand() *cobra.Command {
+func uninstallCommand(a *app) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -29,7 +29,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 since; where it has, take out only our entry. Removes the program that setup
 installed. Keys and memories stay, unless --purge deletes them for good.`,
 		Args: wants(0),
-		RunE: func(*cobra.Command, []string) error { return a.uninstall(f) },
+		RunE: func(*cobra.Command, []string) error { return uninstall(a, f) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.purge, "purge", false, "also delete the keys and the database")
@@ -44,7 +44,7 @@ type step struct {
 	do func() error
 }
 
-func (a *app) uninstall(f uninstallFlags) error {
+func uninstall(a *app, f uninstallFlags) error {
 	home, err := a.absoluteHome()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *app) uninstall(f uninstallFlags) error {
 		return err
 	}
 	if !f.dryRun {
-		if err := a.confirmPurge(u, f); err != nil {
+		if err := confirmPurge(a, u, f); err != nil {
 			return err
 		}
 		for _, s := range u.steps {
@@ -69,11 +69,11 @@ func (a *app) uninstall(f uninstallFlags) error {
 			}
 		}
 	}
-	return a.reportUninstall(u, f)
+	return reportUninstall(a, u, f)
 }
 
 // confirmPurge asks, and makes sure that no process works with what goes.
-func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
+func confirmPurge(a *app, u *undoing, f uninstallFlags) error {
 	if !u.purges {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (a *app) confirmPurge(u *undoing, f uninstallFlags) error {
 	return nil
 }
 
-func (a *app) reportUninstall(u *undoing, f uninstallFlags) error {
+func reportUninstall(a *app, u *undoing, f uninstallFlags) error {
 	var changes []change
 	for _, s := range u.steps {
 		changes = append(changes, s.change)
@@ -113,7 +113,7 @@ func (a *app) reportUninstall(u *undoing, f uninstallFlags) error {
 		if f.dryRun {
 			fmt.Fprintln(a.out, "Dry run, nothing was touched. Uninstall would do this:")
 		}
-		a.printChanges(changes)
+		printChanges(a, changes)
 		if len(changes) == 0 {
 			fmt.Fprintln(a.out, "Nothing of cordelia's setup is here.")
 		}

@@ -151,3 +151,20 @@ func dataLines(raw json.RawMessage, indent string) (out []string) {
 }
 
 func isScalar(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] != '{' && raw[0] != '[' }
+
+// payload renders the fields of an event or an audit entry as name=value, in words and
+// with names and short ids; empty fields are left out.
+func payload(a *app, of any) string {
+	raw, err := json.Marshal(of)
+	var in map[string]json.RawMessage
+	if err != nil || json.Unmarshal(raw, &in) != nil {
+		return clean(string(raw))
+	}
+	var parts []string
+	for _, name := range sortedKeys(in) {
+		if text := inWords(in[name]); text != "" {
+			parts = append(parts, name+"="+text)
+		}
+	}
+	return a.named(strings.Join(parts, " "))
+}

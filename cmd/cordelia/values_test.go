@@ -24,9 +24,9 @@ func TestShapesAreSaidInWords(t *testing.T) {
 func TestPayloadsAreSaidInWords(t *testing.T) {
 	ann, bob := strings.Repeat("a", 64), strings.Repeat("b", 64)
 	a := &app{known: map[schemas.EntityID]string{schemas.EntityID(ann): "ann"}}
-	said := a.payload(json.RawMessage(`{"old": "", "members": [{"id": "` + ann + `", "role": "viewer"}, {"id": "` +
-		bob + `"}],
-		"group": "staging-` + bob + `-1", "right": {"tools": ["x", "y"]}, "count": 1000000}`))
+	said := payload(a, json.RawMessage(`{"old": "", "members": [{"id": "`+ann+`", "role": "viewer"}, {"id": "`+
+		bob+`"}],
+		"group": "staging-`+bob+`-1", "right": {"tools": ["x", "y"]}, "count": 1000000}`))
 	require.Equal(t, "count=1000000 group=staging-bbbbbbbbbbbb-1 members=(id ann, role viewer); (id bbbbbbbbbbbb) "+
 		"right=tools (x; y)", said)
 }

@@ -21,7 +21,7 @@ type workerFlags struct {
 	idle time.Duration
 }
 
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(a *app) *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -38,7 +38,7 @@ gives back what is held and ends; a second one ends at once.
 Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
 		Example: "  cordelia worker --as build-1 --client claude-code\n  cordelia worker --as judge-1 --role R4a --idle 10m",
 		Args:    wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), f) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return worker(cmd.Context(), a, f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.as, "as", "", "act as this agent of yours; default: agents below you")
@@ -49,7 +49,7 @@ Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
 }
 
 // worker serves the queue until it is stopped.
-func (a *app) worker(ctx context.Context, f workerFlags) error {
+func worker(ctx context.Context, a *app, f workerFlags) error {
 	if f.parallel < 1 || f.parallel > 64 {
 		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
 	}
@@ -57,11 +57,11 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 	if err != nil {
 		return err
 	}
-	e, err := a.equip(ctx, f.runFlags, repo)
+	e, err := equip(ctx, a, f.runFlags, repo)
 	if err != nil {
 		return err
 	}
-	if err := a.agreePrepare(ctx, e, f.yes); err != nil {
+	if err := agreePrepare(ctx, a, e, f.yes); err != nil {
 		return err
 	}
 	a.tune = recordedOnly
@@ -70,12 +70,12 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 			return schemas.NotFoundf("the key of %s is not on this machine", f.as).
 				Expecting("an agent that was registered here").Try("run: cordelia agent list")
 		}
-		return w.serveQueue(ctx, f, e)
+		return serveQueue(ctx, w, f, e)
 	})
 }
 
 // serveQueue takes work and has it done.
-func (w *acting) serveQueue(ctx context.Context, f workerFlags, e equipment) error {
+func serveQueue(ctx context.Context, w *acting, f workerFlags, e equipment) error {
 	seats := &ops.Seats{Node: w.node, Person: w.caller, Repo: e.repo.Top}
 	runs, err := runsFolder()
 	if err != nil {
