@@ -8,54 +8,55 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func agentCommand(a *app) *cobra.Command {
+func agentCommand(a *cli.App) *cobra.Command {
 	move := func(action schemas.Trigger, short string) *cobra.Command {
-		return command{
-			op: "agent_lifecycle", use: string(action) + " AGENT", short: short, takes: []string{"agent"},
-			fixed: map[string]any{"action": action}, show: shown(showMove),
-			example: fmt.Sprintf("cordelia agent %s researcher", action),
-		}.command(a)
+		return cli.Command{
+			Op: "agent_lifecycle", Use: string(action) + " AGENT", Short: short, Takes: []string{"agent"},
+			Fixed: map[string]any{"action": action}, Show: cli.Shown(showMove),
+			Example: fmt.Sprintf("cordelia agent %s researcher", action),
+		}.Command(a)
 	}
-	return group("agent", "Register agents, see them, set their rights, end them",
-		command{
-			op: "agent_register", use: "register", short: "Register an agent under yourself",
-			long: `Register an agent under yourself, or with --as under an agent of yours. Its key
+	return cli.Group("agent", "Register agents, see them, set their rights, end them",
+		cli.Command{
+			Op: "agent_register", Use: "register", Short: "Register an agent under yourself",
+			Long: `Register an agent under yourself, or with --as under an agent of yours. Its key
 is kept on this machine, and sealed to its parent in the database.`,
-			example: `cordelia agent register --type swarm-worker --name researcher --group team`,
-			names:   map[string]string{"agent_type": "type", "groups": "group", "bonus_groups": "bonus-group"},
-			hide:    []string{"parent_entity_id"},
-			fill:    nameTwice, show: shown(showRegistered), after: sayNamesakes,
-		}.command(a),
-		command{
-			op: "agent_list", use: "list", short: "List the agents below you",
-			example: "cordelia agent list --include-ended", hide: []string{"agent"}, show: shown(showAgents),
-		}.command(a),
-		command{
-			op: "agent_list", use: "show AGENT", short: "Show one agent with its rights", takes: []string{"agent"},
-			example: "cordelia agent show researcher",
-			hide:    []string{"status", "include_ended", "limit", "cursor"}, show: shown(showAgent),
-		}.command(a),
-		command{
-			op: "agent_capabilities", use: "capabilities AGENT", short: "Show or change an agent's rights",
-			takes: []string{"agent"},
-			long: `Show an agent's rights or, with flags, change them. A change takes effect at
+			Example: `cordelia agent register --type swarm-worker --name researcher --group team`,
+			Names:   map[string]string{"agent_type": "type", "groups": "group", "bonus_groups": "bonus-group"},
+			Hide:    []string{"parent_entity_id"},
+			Fill:    nameTwice, Show: cli.Shown(showRegistered), After: sayNamesakes,
+		}.Command(a),
+		cli.Command{
+			Op: "agent_list", Use: "list", Short: "List the agents below you",
+			Example: "cordelia agent list --include-ended", Hide: []string{"agent"}, Show: cli.Shown(showAgents),
+		}.Command(a),
+		cli.Command{
+			Op: "agent_list", Use: "show AGENT", Short: "Show one agent with its rights", Takes: []string{"agent"},
+			Example: "cordelia agent show researcher",
+			Hide:    []string{"status", "include_ended", "limit", "cursor"}, Show: cli.Shown(showAgent),
+		}.Command(a),
+		cli.Command{
+			Op: "agent_capabilities", Use: "capabilities AGENT", Short: "Show or change an agent's rights",
+			Takes: []string{"agent"},
+			Long: `Show an agent's rights or, with flags, change them. A change takes effect at
 once, for the agent and everyone below it. --tools takes names apart by commas:
 +name adds a tool, -name takes one away, and plain names replace the list.`,
-			example: `cordelia agent capabilities researcher --tools +task_submit,-memory_share
+			Example: `cordelia agent capabilities researcher --tools +task_submit,-memory_share
   cordelia agent capabilities researcher --capabilities '{"max_parallel_ops":2}'`,
-			names: map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
-			fill:  splitTools, show: shown(showRights),
-		}.command(a),
-		command{
-			op: "agent_deactivate", use: "deactivate AGENT", short: "End an agent; it can be reactivated for 7 days",
-			takes:   []string{"agent"},
-			example: "cordelia agent deactivate researcher --reason 'task done'", show: shown(showMove),
-		}.command(a),
+			Names: map[string]string{"groups": "group", "bonus_groups": "bonus-group"},
+			Fill:  splitTools, Show: cli.Shown(showRights),
+		}.Command(a),
+		cli.Command{
+			Op: "agent_deactivate", Use: "deactivate AGENT", Short: "End an agent; it can be reactivated for 7 days",
+			Takes:   []string{"agent"},
+			Example: "cordelia agent deactivate researcher --reason 'task done'", Show: cli.Shown(showMove),
+		}.Command(a),
 		move(schemas.Activate, "Activate a registered agent before its first call"),
 		move(schemas.Suspend, "Stop an agent and all below it"),
 		move(schemas.Resume, "Lift a suspension"),
@@ -86,7 +87,7 @@ func nameTwice(in map[string]any) {
 	}
 }
 
-func agentTokenCommand(a *app) *cobra.Command {
+func agentTokenCommand(a *cli.App) *cobra.Command {
 	var header bool
 	cmd := &cobra.Command{
 		Use:   "token AGENT",
@@ -97,19 +98,19 @@ this itself, as often as it needs a token, and keeps none: "headersHelper" of a 
 the settings of Claude Code.`,
 		Example: `  cordelia agent token researcher | sed 's/^/Authorization: Bearer /' | curl -H @- …
   cordelia agent token researcher --header`,
-		Args: wants(1, "AGENT"),
+		Args: cli.Wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
-			n, err := a.openUsed(cmd.Context())
+			n, err := a.OpenUsed(cmd.Context())
 			if err != nil {
 				return err
 			}
-			defer closing(n, &err)
+			defer cli.Closing(n, &err)
 			file, err := n.OpenIdentity(cmd.Context(), words[0])
 			if err != nil {
 				return err
 			}
 			defer file.Identity.Erase()
-			if _, err := n.Caller(cmd.Context(), file, terminalSession()); err != nil {
+			if _, err := n.Caller(cmd.Context(), file, cli.TerminalSession()); err != nil {
 				return err // says it when the file holds an old key
 			}
 			issued, err := n.OwnToken(cmd.Context(), file)
@@ -118,14 +119,14 @@ the settings of Claude Code.`,
 			}
 			until := events.Timestamp(issued.ExpiresAt)
 			if header {
-				return a.printLine(map[string]string{"Authorization": "Bearer " + issued.Token.Reveal()})
+				return a.PrintLine(map[string]string{"Authorization": "Bearer " + issued.Token.Reveal()})
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(),
+			if a.AsJSON {
+				return a.PrintJSON(map[string]any{"agent_id": file.EntityID, "token": issued.Token.Reveal(),
 					"expires_at": until})
 			}
-			a.note("a credential follows, good until %s: keep it out of files, arguments and logs", clock(until))
-			a.say("%s", issued.Token.Reveal())
+			a.Note("a credential follows, good until %s: keep it out of files, arguments and logs", cli.Clock(until))
+			a.Say("%s", issued.Token.Reveal())
 			return nil
 		},
 	}
@@ -133,34 +134,34 @@ the settings of Claude Code.`,
 	return cmd
 }
 
-func styleOf(s schemas.AgentStatus) style {
+func styleOf(s schemas.AgentStatus) cli.Style {
 	switch s {
 	case schemas.Active:
-		return green
+		return cli.Green
 	case schemas.Suspended:
-		return yellow
+		return cli.Yellow
 	case schemas.Deactivated, schemas.Removed:
-		return dim
+		return cli.Dim
 	}
-	return plain
+	return cli.Plain
 }
 
-func showAgents(a *app, v ops.AgentListOut) {
+func showAgents(a *cli.App, v ops.AgentListOut) {
 	if len(v.Agents) == 0 {
-		a.say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
+		a.Say("No agents below %s; --include-ended lists those that have ended. Register one: cordelia agent "+
 			"register --type swarm-worker --name worker%s",
-			cmp.Or(clean(a.as), "you"), a.asFlag())
+			cmp.Or(cli.Clean(a.As), "you"), a.AsFlag())
 		return
 	}
-	t := table{firm: 5, head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME",
+	t := cli.Table{Firm: 5, Head: []string{"NAME", "ID", "TYPE", "STATUS", "EXPIRES", "LAST SEEN", "DISPLAY NAME",
 		"REASON"}}
 	below(v.Agents, func(g ops.AgentRow, depth int) {
-		t.add(cell{text: strings.Repeat("  ", depth) + clean(g.Name)}, cell{short(g.AgentID), dim},
-			cell{text: clean(g.Type)},
-			cell{string(g.Status), styleOf(g.Status)}, cell{text: clock(g.ExpiresAt)},
-			cell{text: clock(g.LastSeenAt)}, cell{text: clean(g.DisplayName)}, cell{text: clean(g.Reason)})
+		t.Add(cli.Text(strings.Repeat("  ", depth)+cli.Clean(g.Name)), cli.Styled(cli.Short(g.AgentID), cli.Dim),
+			cli.Text(cli.Clean(g.Type)),
+			cli.Styled(string(g.Status), styleOf(g.Status)), cli.Text(cli.Clock(g.ExpiresAt)),
+			cli.Text(cli.Clock(g.LastSeenAt)), cli.Text(cli.Clean(g.DisplayName)), cli.Text(cli.Clean(g.Reason)))
 	})
-	a.print(t)
+	a.Print(t)
 	more(a, v.Cursor)
 }
 
@@ -189,63 +190,63 @@ func below(list []ops.AgentRow, visit func(g ops.AgentRow, depth int)) {
 }
 
 // more says how to get the next page.
-func more(a *app, cursor string) {
+func more(a *cli.App, cursor string) {
 	if cursor != "" {
-		a.note("there is more: repeat with --cursor %s", cursor)
+		a.Note("there is more: repeat with --cursor %s", cursor)
 	}
 }
 
-func showAgent(a *app, v ops.AgentListOut) {
+func showAgent(a *cli.App, v ops.AgentListOut) {
 	for _, g := range v.Agents {
-		f := fields{}
-		f.add("name", clean(g.Name))
-		f.add("display name", clean(g.DisplayName))
-		f.add("id", clean(g.AgentID))
-		f.add("type", clean(g.Type))
-		f.styled("status", string(g.Status), styleOf(g.Status))
-		f.add("reason", clean(g.Reason))
-		f.add("parent", a.who(g.Parent))
-		f.add("created", clock(g.CreatedAt))
-		f.add("expires", clock(g.ExpiresAt))
-		f.add("last seen", clock(g.LastSeenAt))
-		f.rights(g.Capabilities, g.Grants)
+		f := cli.Fields{}
+		f.Add("name", cli.Clean(g.Name))
+		f.Add("display name", cli.Clean(g.DisplayName))
+		f.Add("id", cli.Clean(g.AgentID))
+		f.Add("type", cli.Clean(g.Type))
+		f.Styled("status", string(g.Status), styleOf(g.Status))
+		f.Add("reason", cli.Clean(g.Reason))
+		f.Add("parent", a.Who(g.Parent))
+		f.Add("created", cli.Clock(g.CreatedAt))
+		f.Add("expires", cli.Clock(g.ExpiresAt))
+		f.Add("last seen", cli.Clock(g.LastSeenAt))
+		f.Rights(g.Capabilities, g.Grants)
 		if raw, err := base64.StdEncoding.DecodeString(g.PublicKey); err == nil && len(raw) > 0 {
-			f.add("public key", g.PublicKey)
+			f.Add("public key", g.PublicKey)
 		}
-		a.list(f)
+		a.List(f)
 	}
 }
 
-func showRights(a *app, v ops.AgentCapabilitiesOut) {
-	f := fields{}
-	f.add("name", clean(v.Name))
-	f.add("id", short(v.AgentID))
-	f.add("expires", clock(v.ExpiresAt))
-	f.rights(&v.Capabilities, &v.Grants)
-	a.list(f)
+func showRights(a *cli.App, v ops.AgentCapabilitiesOut) {
+	f := cli.Fields{}
+	f.Add("name", cli.Clean(v.Name))
+	f.Add("id", cli.Short(v.AgentID))
+	f.Add("expires", cli.Clock(v.ExpiresAt))
+	f.Rights(&v.Capabilities, &v.Grants)
+	a.List(f)
 	if v.Changed {
-		a.note("changed, at once also for what %s has under way", clean(v.Name))
+		a.Note("changed, at once also for what %s has under way", cli.Clean(v.Name))
 	}
 }
 
-func showRegistered(a *app, v ops.AgentRegisterOut) {
-	f := fields{}
-	f.add("name", clean(v.Name))
-	f.add("id", short(v.AgentID))
-	f.styled("status", string(v.Status), styleOf(v.Status))
-	f.add("expires", clock(v.ExpiresAt))
-	f.rights(&v.Capabilities, nil)
-	f.add("next", a.advice(v.Next))
-	a.list(f)
+func showRegistered(a *cli.App, v ops.AgentRegisterOut) {
+	f := cli.Fields{}
+	f.Add("name", cli.Clean(v.Name))
+	f.Add("id", cli.Short(v.AgentID))
+	f.Styled("status", string(v.Status), styleOf(v.Status))
+	f.Add("expires", cli.Clock(v.ExpiresAt))
+	f.Rights(&v.Capabilities, nil)
+	f.Add("next", a.Advice(v.Next))
+	a.List(f)
 }
 
-func showMove(a *app, v ops.AgentMoveOut) {
-	a.say("%s: %s → %s", clean(v.Name), v.OldStatus,
-		paint(a.colours(), styleOf(v.NewStatus), string(v.NewStatus)))
+func showMove(a *cli.App, v ops.AgentMoveOut) {
+	a.Say("%s: %s → %s", cli.Clean(v.Name), v.OldStatus,
+		cli.Paint(a.Colours(), styleOf(v.NewStatus), string(v.NewStatus)))
 	if v.GraceUntil != "" {
-		a.say("until %s it comes back with: cordelia agent reactivate %s", clock(v.GraceUntil), clean(v.Name))
+		a.Say("until %s it comes back with: cordelia agent reactivate %s", cli.Clock(v.GraceUntil), cli.Clean(v.Name))
 	}
 	if v.ArchiveID != "" {
-		a.say("its context is kept as %s", clean(v.ArchiveID))
+		a.Say("its context is kept as %s", cli.Clean(v.ArchiveID))
 	}
 }

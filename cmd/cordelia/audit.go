@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func auditCommand(a *app) *cobra.Command {
-	return group("audit", "See what was done, and prove that the record of it is whole",
+func auditCommand(a *cli.App) *cobra.Command {
+	return cli.Group("audit", "See what was done, and prove that the record of it is whole",
 		auditVerifyCommand(a), auditCheckpointCommand(a), auditProveCommand(a), auditTailCommand(a),
 		auditReportCommand(a))
 }
 
-func auditCheckpointCommand(a *app) *cobra.Command {
+func auditCheckpointCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "checkpoint",
 		Short: "Sign what the audit record is now",
@@ -29,30 +30,30 @@ entries and, if there are new ones, every 10 minutes.
 A checkpoint is worth what the place is worth where it is kept: who can change the
 database and every checkpoint, and has the node's key, can make the record anew.`,
 		Example: "  cordelia audit checkpoint",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				c, err := w.node.Checkpoint(cmd.Context(), w.caller.Principal)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				c, err := w.Node.Checkpoint(cmd.Context(), w.Caller.Principal)
 				if c.Text == "" {
 					return err
 				}
-				if a.asJSON {
-					if e := a.printJSON(c); e != nil {
+				if a.AsJSON {
+					if e := a.PrintJSON(c); e != nil {
 						return e
 					}
 					return err
 				}
-				f := fields{}
-				f.add("covers", schemas.Count(int(c.Size), "entry", "entries"))
-				f.add("root", c.Root)
-				f.add("node", string(c.Node))
-				f.add("file", c.File)
+				f := cli.Fields{}
+				f.Add("covers", schemas.Count(int(c.Size), "entry", "entries"))
+				f.Add("root", c.Root)
+				f.Add("node", string(c.Node))
+				f.Add("file", c.File)
 				for _, copied := range c.Copies {
-					f.add("copy", copied)
+					f.Add("copy", copied)
 				}
-				a.list(f)
+				a.List(f)
 				if !c.New {
-					a.note("nothing is new since %s, so that checkpoint stands", clock(c.At))
+					a.Note("nothing is new since %s, so that checkpoint stands", cli.Clock(c.At))
 				}
 				return err
 			})
@@ -60,7 +61,7 @@ database and every checkpoint, and has the node's key, can make the record anew.
 	}
 }
 
-func auditProveCommand(a *app) *cobra.Command {
+func auditProveCommand(a *cli.App) *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "prove SEQ",
@@ -70,7 +71,7 @@ for. Whoever has it checks it without the database: cordelia audit verify --proo
 With --since the proof also shows that the record continues the newest checkpoint in
 that file.`,
 		Example: "  cordelia audit prove 12 >entry-12.json",
-		Args:    wants(1, "SEQ"),
+		Args:    cli.Wants(1, "SEQ"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			seq, err := strconv.ParseInt(words[0], 10, 64)
 			if err != nil {
@@ -83,12 +84,12 @@ that file.`,
 					return err
 				}
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				p, err := w.node.Prove(cmd.Context(), w.caller.Principal, seq, older)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				p, err := w.Node.Prove(cmd.Context(), w.Caller.Principal, seq, older)
 				if err != nil {
 					return err
 				}
-				return a.printJSON(p)
+				return a.PrintJSON(p)
 			})
 		},
 	}

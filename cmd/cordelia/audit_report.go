@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func auditReportCommand(a *app) *cobra.Command {
+func auditReportCommand(a *cli.App) *cobra.Command {
 	var since, until string
 	var role, detection string
 	var kept int
@@ -32,7 +33,7 @@ With --task, --role or --detection, show those findings alone. The node makes a 
 of each day by itself; --kept shows the newest of them.`,
 		Example: "  cordelia audit report --since 168h\n  cordelia audit report --task ID --detection boundary\n  " +
 			"cordelia audit report --kept 7",
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if kept < 0 || kept > node.MaxReports {
 				return schemas.Invalidf("--kept is %d", kept).Expecting("1 to %d",
@@ -46,18 +47,18 @@ of each day by itself; --kept shows the newest of them.`,
 				return err
 			}
 			q.Role, q.Detection = schemas.PipelineRole(role), schemas.Detection(detection)
-			return a.person(cmd.Context(), func(w *acting) error {
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
 				if kept > 0 {
 					return showKept(cmd.Context(), w, kept)
 				}
-				r, err := w.node.AuditReport(cmd.Context(), w.caller.Principal, q)
+				r, err := w.Node.AuditReport(cmd.Context(), w.Caller.Principal, q)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(r)
+				if a.AsJSON {
+					return a.PrintJSON(r)
 				}
-				if err := w.learnFrom(cmd.Context(), r); err != nil {
+				if err := w.LearnFrom(cmd.Context(), r); err != nil {
 					return err
 				}
 				showAuditReport(a, r)
@@ -72,7 +73,7 @@ of each day by itself; --kept shows the newest of them.`,
 	f.StringVar(&until, "until", "", "only what was before then: written like --since")
 	f.IntVar(&kept, "kept", 0, "show the newest `n` of the reports that the node made by itself")
 	sinceFlag(cmd, &since, "720h")
-	a.completeFlags(cmd, map[string]string{"task": "task_id"})
+	a.CompleteFlags(cmd, map[string]string{"task": "task_id"})
 	return cmd
 }
 
@@ -94,22 +95,22 @@ func stampSince(text string) (string, error) {
 }
 
 // showKept shows reports the node made by itself, newest first.
-func showKept(ctx context.Context, w *acting, n int) error {
-	list, err := w.node.AuditKept(ctx, w.caller.Principal, n)
+func showKept(ctx context.Context, w *cli.Acting, n int) error {
+	list, err := w.Node.AuditKept(ctx, w.Caller.Principal, n)
 	if err != nil {
 		return err
 	}
-	if w.asJSON {
-		return w.printJSON(list)
+	if w.AsJSON {
+		return w.PrintJSON(list)
 	}
 	for i, r := range list {
 		if i > 0 {
-			w.say("")
+			w.Say("")
 		}
-		showAuditReport(w.app, r)
+		showAuditReport(w.App, r)
 	}
 	if len(list) == 0 {
-		w.note("the node made none yet: it makes the first a day after it was set up, while one of its processes runs")
+		w.Note("the node made none yet: it makes the first a day after it was set up, while one of its processes runs")
 	}
 	return nil
 }
@@ -137,17 +138,17 @@ func parseSince(text string) (int64, error) {
 		"correct --since")
 }
 
-func showAuditReport(a *app, r node.AuditSummary) {
-	f := fields{}
-	f.add("from", clock(r.From))
-	f.add("until", clock(r.Until))
+func showAuditReport(a *cli.App, r node.AuditSummary) {
+	f := cli.Fields{}
+	f.Add("from", cli.Clock(r.From))
+	f.Add("until", cli.Clock(r.Until))
 	if r.Events > 0 {
-		f.add("entries", fmt.Sprintf("%d, %d of them refused", r.Events, r.Refused))
+		f.Add("entries", fmt.Sprintf("%d, %d of them refused", r.Events, r.Refused))
 	}
 	if r.Messages > 0 {
-		f.add("messages", fmt.Sprintf("%d between the roles of tasks", r.Messages))
+		f.Add("messages", fmt.Sprintf("%d between the roles of tasks", r.Messages))
 	}
-	a.list(f)
+	a.List(f)
 	for _, part := range []struct {
 		head string
 		list []node.Tally
@@ -155,46 +156,46 @@ func showAuditReport(a *app, r node.AuditSummary) {
 		if len(part.list) == 0 {
 			continue
 		}
-		a.say("")
-		t := table{head: []string{part.head, "ENTRIES"}}
+		a.Say("")
+		t := cli.Table{Head: []string{part.head, "ENTRIES"}}
 		for _, c := range part.list {
 			name := c.As
 			if name == "" {
 				name = c.Name
 			}
-			t.add(texts(clean(name), strconv.Itoa(c.N))...)
+			t.Add(cli.Texts(cli.Clean(name), strconv.Itoa(c.N))...)
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	if len(r.Notable) > 0 {
-		a.say("")
-		t := table{firm: 1, head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
+		a.Say("")
+		t := cli.Table{Firm: 1, Head: []string{"ENTRY", "TIME", "WHO", "NOTABLE"}}
 		for _, e := range r.Notable {
-			t.add(texts(strconv.FormatInt(e.Seq, 10), clock(e.Time), a.who(e.Actor), a.named(e.What))...)
+			t.Add(cli.Texts(strconv.FormatInt(e.Seq, 10), cli.Clock(e.Time), a.Who(e.Actor), a.Named(e.What))...)
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	showFindings(a, r.Findings)
 	if r.Unshown > 0 {
-		a.note("%s not shown; ask for a shorter time with --since, or for less with --detection",
+		a.Note("%s not shown; ask for a shorter time with --since, or for less with --detection",
 			schemas.Count(int(r.Unshown), "more is", "more are"))
 	}
 }
 
 // showFindings shows what the auditor found.
-func showFindings(a *app, list []schemas.AuditFinding) {
+func showFindings(a *cli.App, list []schemas.AuditFinding) {
 	if len(list) == 0 {
-		a.note("the auditor found nothing")
+		a.Note("the auditor found nothing")
 		return
 	}
-	a.say("")
-	t := table{head: []string{"FINDING", "ROLE", "TASK", "WHAT"}}
+	a.Say("")
+	t := cli.Table{Head: []string{"FINDING", "ROLE", "TASK", "WHAT"}}
 	for _, x := range list {
 		about := x.TaskID
 		if about == "" {
 			about = x.SubTaskID
 		}
-		t.add(texts(string(x.Detection), string(x.Accountable), short(about), a.named(x.Finding))...)
+		t.Add(cli.Texts(string(x.Detection), string(x.Accountable), cli.Short(about), a.Named(x.Finding))...)
 	}
-	a.print(t)
+	a.Print(t)
 }

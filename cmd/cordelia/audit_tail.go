@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func auditTailCommand(a *app) *cobra.Command {
+func auditTailCommand(a *cli.App) *cobra.Command {
 	var t auditTail
 	var actor, since string
 	cmd := &cobra.Command{
@@ -24,7 +25,7 @@ func auditTailCommand(a *app) *cobra.Command {
 interrupted. Messages between the roles of tasks show with how they begin, and whole
 with --json, which is one entry to a line. Only reads, and for the person alone.`,
 		Example: "  cordelia audit tail --action agent_deactivate\n  cordelia audit tail --follow --json",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t.filter.Actor = schemas.EntityID(actor)
 			var err error
@@ -35,8 +36,8 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 				return schemas.Invalidf("--limit is %d", t.limit).Expecting("1 to %d",
 					node.AuditPage).Try("narrow it with --since")
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				t.acting = w
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				t.Acting = w
 				err := t.run(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
 					return nil // told to stop
@@ -60,22 +61,22 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 const auditPoll = time.Second
 
 type auditTail struct {
-	*acting
+	*cli.Acting
 	filter events.AuditFilter
 	limit  int
 	follow bool
 }
 
 func (t auditTail) run(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(node.Commits)
+	woken, stop := t.Node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(auditPoll)
 	defer tick.Stop()
-	list, next, err := t.node.AuditTail(ctx, t.caller.Principal, t.filter, 0, t.limit)
+	list, next, err := t.Node.AuditTail(ctx, t.Caller.Principal, t.filter, 0, t.limit)
 	for err == nil {
 		for _, e := range list {
-			for _, id := range targetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
-				t.learnName(ctx, schemas.EntityID(id))
+			for _, id := range cli.TargetIDs.FindAllString(string(e.Actor)+" "+e.Target, -1) {
+				t.LearnName(ctx, schemas.EntityID(id))
 			}
 			if err := t.show(e); err != nil {
 				return err
@@ -92,27 +93,27 @@ func (t auditTail) run(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		list, next, err = t.node.AuditTail(ctx, t.caller.Principal, t.filter, max(next, 1), node.AuditPage)
+		list, next, err = t.Node.AuditTail(ctx, t.Caller.Principal, t.filter, max(next, 1), node.AuditPage)
 	}
 	return err
 }
 
 func (t auditTail) show(e node.Tailed) error {
-	if t.asJSON {
-		return t.printLine(e)
+	if t.AsJSON {
+		return t.PrintLine(e)
 	}
-	colours := t.colours()
-	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, paint(colours, dim, clock(e.Time)), t.who(e.Actor),
-		paint(colours, bold, clean(e.Action)), t.named(e.Target))
+	colours := t.Colours()
+	line := fmt.Sprintf("%d  %s  %s  %s  %s", e.Seq, cli.Paint(colours, cli.Dim, cli.Clock(e.Time)), t.Who(e.Actor),
+		cli.Paint(colours, cli.Bold, cli.Clean(e.Action)), t.Named(e.Target))
 	if e.Decision != "allowed" {
-		line += "  " + paint(colours, red, clean(e.Decision))
+		line += "  " + cli.Paint(colours, cli.Red, cli.Clean(e.Decision))
 	}
 	if m := e.Message; m != nil {
 		line += "  " + spoken(m)
 	} else if len(e.Detail) > 0 {
-		line += "  " + payload(t.acting.app, e.Detail)
+		line += "  " + cli.Payload(t.Acting.App, e.Detail)
 	}
-	t.say("%s", line)
+	t.Say("%s", line)
 	return nil
 }
 
@@ -130,13 +131,13 @@ func spoken(m *schemas.AuditEvent) string {
 	if from == "" {
 		from = "user"
 	}
-	about := fmt.Sprintf("%s→%s %s task=%s round=%d", from, to, m.Record, short(m.TaskID), m.Round)
+	about := fmt.Sprintf("%s→%s %s task=%s round=%d", from, to, m.Record, cli.Short(m.TaskID), m.Round)
 	if m.SubTaskID != "" {
-		about += " subtask=" + short(m.SubTaskID)
+		about += " subtask=" + cli.Short(m.SubTaskID)
 	}
 	text := string(m.Message)
 	if len(text) > maxSpoken {
 		text = strings.ToValidUTF8(text[:maxSpoken], "") + "…"
 	}
-	return clean(about + " by=" + string(short(m.Actor)) + " " + text)
+	return cli.Clean(about + " by=" + string(cli.Short(m.Actor)) + " " + text)
 }

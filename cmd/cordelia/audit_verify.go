@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/events"
 	"cordelia/node"
@@ -23,7 +24,7 @@ type verifyFlags struct {
 	deep               bool
 }
 
-func auditVerifyCommand(a *app) *cobra.Command {
+func auditVerifyCommand(a *cli.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -49,7 +50,7 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 --checkpoint also that it continues the newest checkpoint of that file.`,
 		Example: "  cordelia audit verify\n  cordelia audit verify --db copy.db --checkpoint /mnt/share\n  cordelia " +
 			"audit verify --proof entry-12.json --node ID",
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.proof != "" {
 				return verifyProof(a, f)
@@ -77,8 +78,8 @@ func checkpointFolders(home node.Home) ([]string, error) {
 	return append([]string{home.Checkpoints()}, s.CheckpointDirs...), nil
 }
 
-func verifyAudit(ctx context.Context, a *app, f verifyFlags) error {
-	home, err := a.place()
+func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
+	home, err := a.Place()
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func verifyAudit(ctx context.Context, a *app, f verifyFlags) error {
 			strings.Join(f.checkpoints, ", ")).
 			Try("name another copy, or leave --checkpoint out")
 	}
-	done := a.progress("verifying")
+	done := a.Progress("verifying")
 	v, err := node.VerifyAuditFile(ctx, f.db, files, f.deep)
 	done()
 	if err != nil {
@@ -117,8 +118,8 @@ func verifyAudit(ctx context.Context, a *app, f verifyFlags) error {
 				What: "checkpoints were signed by node " + node + ", which is none of --node"})
 		}
 	}
-	if a.asJSON {
-		err = a.printJSON(v)
+	if a.AsJSON {
+		err = a.PrintJSON(v)
 	} else {
 		showVerified(a, v)
 	}
@@ -130,49 +131,49 @@ func verifyAudit(ctx context.Context, a *app, f verifyFlags) error {
 			"--db FILE")
 }
 
-func showVerified(a *app, v events.Verified) {
-	f := fields{}
-	f.add("entries", fmt.Sprintf("%d fit", v.Entries))
+func showVerified(a *cli.App, v events.Verified) {
+	f := cli.Fields{}
+	f.Add("entries", fmt.Sprintf("%d fit", v.Entries))
 	if v.Erased > 0 {
-		f.add("erased", fmt.Sprintf("details of %d", v.Erased))
+		f.Add("erased", fmt.Sprintf("details of %d", v.Erased))
 	}
 	if v.Messages > 0 {
-		f.add("messages", fmt.Sprintf("%d fit", v.Messages))
+		f.Add("messages", fmt.Sprintf("%d fit", v.Messages))
 	}
 	if d := v.Deep; d != nil {
-		f.add("in force", fmt.Sprintf("%s, %s, %s and %s are what the record says",
+		f.Add("in force", fmt.Sprintf("%s, %s, %s and %s are what the record says",
 			schemas.Count(int(d.Items), "item", "items"),
 			schemas.Count(int(d.Members), "membership", "memberships"), schemas.Count(int(d.Agents), "agent", "agents"),
 			schemas.Count(int(d.Releases), "release", "releases")))
 		if d.Unproven > 0 {
-			f.add("unproven", fmt.Sprintf("%d: the record, being older or erased, says too little of them", d.Unproven))
+			f.Add("unproven", fmt.Sprintf("%d: the record, being older or erased, says too little of them", d.Unproven))
 		}
 	}
-	f.add("root", v.Root)
+	f.Add("root", v.Root)
 	held := fmt.Sprintf("%d, %d hold", v.Checkpoints, v.Holding)
 	if v.Left > 0 {
 		held += fmt.Sprintf(", %d are of branches that restores left", v.Left)
 	}
-	f.add("checkpoints", held)
-	f.add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered,
+	f.Add("checkpoints", held)
+	f.Add("covered", fmt.Sprintf("up to entry %d; %d after it are in no checkpoint", v.Covered,
 		max(0, v.Entries-v.Covered)))
-	f.add("signed by", strings.Join(v.Nodes, ", "))
+	f.Add("signed by", strings.Join(v.Nodes, ", "))
 	for _, k := range v.Forks {
-		f.add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, clock(k.At), leftBy(k)))
+		f.Add("restore", fmt.Sprintf("entry %d, %s: %s", k.Entry, cli.Clock(k.At), leftBy(k)))
 	}
 	for _, n := range v.Notes {
-		f.add("note", clean(n))
+		f.Add("note", cli.Clean(n))
 	}
 	for _, d := range v.Damage {
-		f.styled(string(d.Kind), clean(d.What), red)
+		f.Styled(string(d.Kind), cli.Clean(d.What), cli.Red)
 	}
-	a.list(f)
+	a.List(f)
 	if v.Checkpoints == 0 {
-		a.note("there is no checkpoint: entries cut off at the end, or a record made anew, would not show")
+		a.Note("there is no checkpoint: entries cut off at the end, or a record made anew, would not show")
 	}
 }
 
-func verifyProof(a *app, f verifyFlags) error {
+func verifyProof(a *cli.App, f verifyFlags) error {
 	raw, err := readFile(a, f.proof)
 	if err != nil {
 		return err
@@ -198,30 +199,30 @@ func verifyProof(a *app, f verifyFlags) error {
 				Try("have it made with: cordelia audit prove SEQ --since FILE")
 		}
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"seq": p.Seq, "entry": p.Entry, "size": p.Checkpoint.Size(), "node": node,
+	if a.AsJSON {
+		return a.PrintJSON(map[string]any{"seq": p.Seq, "entry": p.Entry, "size": p.Checkpoint.Size(), "node": node,
 			"continues": p.Older != nil})
 	}
-	l := fields{}
-	l.add("entry", fmt.Sprintf("%d, %s", p.Seq, clock(p.Entry.Time)))
-	l.add("actor", clean(string(p.Entry.Actor)))
-	l.add("action", clean(p.Entry.Action))
-	l.add("target", clean(p.Entry.Target))
-	l.add("decision", clean(p.Entry.Decision))
-	l.add("detail", clean(string(p.Entry.Detail)))
-	l.add("is in", fmt.Sprintf("the checkpoint of %s, of %s", clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")),
+	l := cli.Fields{}
+	l.Add("entry", fmt.Sprintf("%d, %s", p.Seq, cli.Clock(p.Entry.Time)))
+	l.Add("actor", cli.Clean(string(p.Entry.Actor)))
+	l.Add("action", cli.Clean(p.Entry.Action))
+	l.Add("target", cli.Clean(p.Entry.Target))
+	l.Add("decision", cli.Clean(p.Entry.Decision))
+	l.Add("detail", cli.Clean(string(p.Entry.Detail)))
+	l.Add("is in", fmt.Sprintf("the checkpoint of %s, of %s", cli.Clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")),
 		schemas.Count(int(p.Checkpoint.Size()), "entry", "entries")))
 	if p.Older != nil {
-		l.add("continues", "the checkpoint of "+schemas.Count(int(p.Older.Size()), "entry", "entries"))
+		l.Add("continues", "the checkpoint of "+schemas.Count(int(p.Older.Size()), "entry", "entries"))
 	}
-	l.add("signed by", node)
-	a.list(l)
+	l.Add("signed by", node)
+	a.List(l)
 	return nil
 }
 
 // readFile reads a bounded file, or stdin.
-func readFile(a *app, path string) ([]byte, error) {
-	in := a.in
+func readFile(a *cli.App, path string) ([]byte, error) {
+	in := a.In
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func backupCommand(a *app) *cobra.Command {
+func backupCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a verified copy of the database",
@@ -23,32 +24,32 @@ Your own key file is copied beside it (FILE.human.key) only if it has a
 passphrase. Agents' key files are never copied: their keys are in the database,
 sealed. The node's key is not copied either; a new machine makes its own.`,
 		Example: "  cordelia backup ~/backups/monday.db",
-		Args:    wants(1, "FILE"),
+		Args:    cli.Wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				done := a.progress("copying and verifying")
-				report, err := w.node.Backup(cmd.Context(), w.caller.Principal, w.keyring, words[0])
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				done := a.Progress("copying and verifying")
+				report, err := w.Node.Backup(cmd.Context(), w.Caller.Principal, w.Keyring, words[0])
 				done()
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(report)
+				if a.AsJSON {
+					return a.PrintJSON(report)
 				}
-				f := fields{}
-				f.add("backup", report.Path)
-				f.add("size", bytesOf(report.Bytes))
-				f.add("audit", schemas.Count(int(report.AuditEntries), "entry, intact", "entries, intact"))
-				f.add("entities", fmt.Sprint(report.Entities))
-				f.add("sealed keys", fmt.Sprintf("%d open", report.KeysOpened))
-				f.add("your key", report.HumanKey)
-				a.list(f)
+				f := cli.Fields{}
+				f.Add("backup", report.Path)
+				f.Add("size", bytesOf(report.Bytes))
+				f.Add("audit", schemas.Count(int(report.AuditEntries), "entry, intact", "entries, intact"))
+				f.Add("entities", fmt.Sprint(report.Entities))
+				f.Add("sealed keys", fmt.Sprintf("%d open", report.KeysOpened))
+				f.Add("your key", report.HumanKey)
+				a.List(f)
 				if len(report.Unopened) > 0 {
-					a.note("these sealed keys do not open: %s", clean(strings.Join(report.Unopened, ", ")))
+					a.Note("these sealed keys do not open: %s", cli.Clean(strings.Join(report.Unopened, ", ")))
 				}
 				if report.HumanKey == "" {
-					a.note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself",
-						w.node.Home.HumanKey())
+					a.Note("your key is not in the backup, because it has no passphrase; keep a copy of %s yourself",
+						w.Node.Home.HumanKey())
 				}
 				return nil
 			})
@@ -56,7 +57,7 @@ sealed. The node's key is not copied either; a new machine makes its own.`,
 	}
 }
 
-func restoreCommand(a *app) *cobra.Command {
+func restoreCommand(a *cli.App) *cobra.Command {
 	var o node.RestoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
@@ -75,13 +76,13 @@ give that key file with --key; a key that does not fit is refused before anythin
 written. The key file of the agent your clients act as is made from the backup.`,
 		Example: `  cordelia restore --dry-run ~/backups/monday.db
   cordelia restore --key human.key --accept-state-of-backup move.db`,
-		Args: wants(1, "FILE"),
+		Args: cli.Wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			o.Backup, o.Ask = words[0], a.askPassphrase
+			o.Backup, o.Ask = words[0], a.AskPassphrase
 			var c node.Config
-			adjust(&c)
+			cli.Adjust(&c)
 			o.Clock = c.Clock
-			home, err := a.place()
+			home, err := a.Place()
 			if err != nil {
 				return err
 			}
@@ -90,14 +91,14 @@ written. The key file of the agent your clients act as is made from the backup.`
 				return config.Unusable(home, err)
 			}
 			o.CheckpointDirs = s.CheckpointDirs
-			done := a.progress("verifying and restoring")
+			done := a.Progress("verifying and restoring")
 			report, err := node.Restore(cmd.Context(), home, o)
 			done()
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(report)
+			if a.AsJSON {
+				return a.PrintJSON(report)
 			}
 			showRestored(a, report)
 			return nil
@@ -111,36 +112,36 @@ written. The key file of the agent your clients act as is made from the backup.`
 	return cmd
 }
 
-func showRestored(a *app, r node.RestoreReport) {
-	f := fields{}
-	f.add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
-	f.add("database", r.Target)
-	f.add("kept", r.Kept)
-	f.add("present", map[node.Present]string{
+func showRestored(a *cli.App, r node.RestoreReport) {
+	f := cli.Fields{}
+	f.Add("backup", fmt.Sprintf("%s, %s", r.Backup.Path, bytesOf(r.Backup.Bytes)))
+	f.Add("database", r.Target)
+	f.Add("kept", r.Kept)
+	f.Add("present", map[node.Present]string{
 		node.CarriedOver: "its rights stay in force", node.Absent: "there was none",
 		node.Unreadable: "cannot be read", node.Unrelated: "of another node",
 	}[r.Present])
-	f.add("audit", fmt.Sprintf("%s in the backup; continues after entry %d",
+	f.Add("audit", fmt.Sprintf("%s in the backup; continues after entry %d",
 		schemas.Count(int(r.AuditEntries), "entry", "entries"), r.ForkAt))
-	f.add("your key", r.HumanKey)
-	f.add("agent's key", r.AgentKey)
-	f.add("keys kept", strings.Join(r.KeysKept, ", "))
-	f.add("suspended", clean(strings.Join(r.Suspended, ", ")))
-	f.add("lost", clean(strings.Join(r.Lost, ", ")))
-	a.list(f)
+	f.Add("your key", r.HumanKey)
+	f.Add("agent's key", r.AgentKey)
+	f.Add("keys kept", strings.Join(r.KeysKept, ", "))
+	f.Add("suspended", cli.Clean(strings.Join(r.Suspended, ", ")))
+	f.Add("lost", cli.Clean(strings.Join(r.Lost, ", ")))
+	a.List(f)
 	if len(r.Carried) > 0 {
-		a.say("")
-		t := table{firm: 1, head: []string{"KEEPS", "WHAT"}}
+		a.Say("")
+		t := cli.Table{Firm: 1, Head: []string{"KEEPS", "WHAT"}}
 		for _, c := range r.Carried {
-			t.add(texts(clean(c.Name), clean(strings.Join(c.What, ", ")))...)
+			t.Add(cli.Texts(cli.Clean(c.Name), cli.Clean(strings.Join(c.What, ", ")))...)
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	for _, n := range r.Notes {
-		a.note("%s", n)
+		a.Note("%s", n)
 	}
 	if r.DryRun {
-		a.note("dry run: nothing was changed")
+		a.Note("dry run: nothing was changed")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/schemas"
 )
 
@@ -20,7 +21,7 @@ func printedFiles(home string) []string {
 	}
 }
 
-func completionCommand(a *app) *cobra.Command {
+func completionCommand(a *cli.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell", "man"}
 	return &cobra.Command{
 		Use:   "completion SHELL",
@@ -34,21 +35,21 @@ Where each shell looks for them:
   powershell   what $PROFILE runs
   man          ~/.local/share/man/man1/cordelia.1`,
 		Example:   "  cordelia completion fish >~/.config/fish/completions/cordelia.fish",
-		Args:      wants(1, "SHELL"),
+		Args:      cli.Wants(1, "SHELL"),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			root := cmd.Root()
 			switch words[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
+				return root.GenBashCompletionV2(a.Out, true)
 			case "zsh":
-				return root.GenZshCompletion(a.out)
+				return root.GenZshCompletion(a.Out)
 			case "fish":
-				return root.GenFishCompletion(a.out, true)
+				return root.GenFishCompletion(a.Out, true)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.out)
+				return root.GenPowerShellCompletionWithDesc(a.Out)
 			case "man":
-				_, err := a.out.WriteString(manual(root))
+				_, err := a.Out.WriteString(manual(root))
 				return err
 			}
 			return schemas.Invalidf("there are no completions for %q",

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +15,8 @@ func TestUninstallNamesWhatItLeaves(t *testing.T) {
 	u := newUser(t, buildProgram(t), files)
 	u.must("setup")
 	out := u.must("uninstall", "--purge", "--yes")
-	require.Contains(t, out, "rm "+quoted(u.path(".config/fish/completions/cordelia.fish"))+" "+
-		quoted(u.path(".local/share/man/man1/cordelia.1"))+"\n")
+	require.Contains(t, out, "rm "+cli.Quoted(u.path(".config/fish/completions/cordelia.fish"))+" "+
+		cli.Quoted(u.path(".local/share/man/man1/cordelia.1"))+"\n")
 	for name := range files {
 		require.FileExists(t, u.path(name))
 	}

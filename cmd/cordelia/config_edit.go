@@ -10,21 +10,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/clientsettings"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func configCommand(a *app) *cobra.Command {
-	return group("config", "Read and change the settings of this node",
+func configCommand(a *cli.App) *cobra.Command {
+	return cli.Group("config", "Read and change the settings of this node",
 		&cobra.Command{
-			Use: "list", Short: "List the settings there are, with what is set", Args: wants(0),
+			Use: "list", Short: "List the settings there are, with what is set", Args: cli.Wants(0),
 			Example: "  cordelia config list",
 			RunE:    func(*cobra.Command, []string) error { return configList(a) },
 		},
 		&cobra.Command{
-			Use: "get KEY", Short: "Print one setting", Args: wants(1, "KEY"),
+			Use: "get KEY", Short: "Print one setting", Args: cli.Wants(1, "KEY"),
 			Example:           "  cordelia config get tasks.retries",
 			ValidArgsFunction: completeSettings,
 			RunE:              func(_ *cobra.Command, words []string) error { return configGet(a, words[0]) },
@@ -34,7 +35,7 @@ func configCommand(a *app) *cobra.Command {
 			Long: `Change one setting of config.json in the home folder; an empty VALUE takes it out, and
 the default holds. VALUE is a word, or JSON for lists and objects. What the settings
 mean: docs/settings.md. Processes that run keep what they began with.`,
-			Args: wants(2, "KEY", "VALUE"),
+			Args: cli.Wants(2, "KEY", "VALUE"),
 			Example: "  cordelia config set cooldown 10m\n  cordelia config set check_roots " +
 				"'[\"/src\"]'\n  cordelia config set cooldown ''",
 			ValidArgsFunction: completeSettings,
@@ -44,12 +45,12 @@ mean: docs/settings.md. Processes that run keep what they began with.`,
 }
 
 // configHome is the home with its settings as they are in the file, and in use.
-func configHome(a *app) (home node.Home, file clientsettings.File, err error) {
-	if home, err = a.absoluteHome(); err != nil {
+func configHome(a *cli.App) (home node.Home, file clientsettings.File, err error) {
+	if home, err = a.AbsoluteHome(); err != nil {
 		return home, file, err
 	}
 	if home.Fresh() {
-		return home, file, a.noHome()
+		return home, file, a.NoHome()
 	}
 	if file, err = clientsettings.ReadFile(config.File(home)); err != nil {
 		return home, file, err
@@ -138,12 +139,12 @@ func isSetting(key string) bool {
 	return false
 }
 
-func configList(a *app) error {
+func configList(a *cli.App) error {
 	_, file, err := configHome(a)
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
+	if a.AsJSON {
 		set, usual := map[string]json.RawMessage{}, map[string]string{}
 		for _, key := range allSettings() {
 			usual[key] = defaultOf(key)
@@ -151,19 +152,19 @@ func configList(a *app) error {
 				set[key] = v
 			}
 		}
-		return a.printJSON(map[string]any{"file": file.Path, "known": allSettings(), "set": set, "default": usual})
+		return a.PrintJSON(map[string]any{"file": file.Path, "known": allSettings(), "set": set, "default": usual})
 	}
-	t := table{firm: 1, head: []string{"SETTING", "VALUE", "DEFAULT"}}
+	t := cli.Table{Firm: 1, Head: []string{"SETTING", "VALUE", "DEFAULT"}}
 	for _, key := range allSettings() {
 		usual := defaultOf(key)
-		value := cell{usual, dim}
+		value := cli.Styled(usual, cli.Dim)
 		if v := settingAt(file.Content, key); v != nil {
-			value = cell{text: clean(plainValue(v))}
+			value = cli.Text(cli.Clean(plainValue(v)))
 		}
-		t.add(cell{text: key}, value, cell{usual, dim})
+		t.Add(cli.Text(key), value, cli.Styled(usual, cli.Dim))
 	}
-	a.print(t)
-	a.note("those that differ are in %s; what they mean: docs/settings.md", file.Path)
+	a.Print(t)
+	a.Note("those that differ are in %s; what they mean: docs/settings.md", file.Path)
 	return nil
 }
 
@@ -180,7 +181,7 @@ func plainValue(v json.RawMessage) string {
 	return b.String()
 }
 
-func configGet(a *app, key string) error {
+func configGet(a *cli.App, key string) error {
 	_, file, err := configHome(a)
 	if err != nil {
 		return err
@@ -190,18 +191,18 @@ func configGet(a *app, key string) error {
 	}
 	v := settingAt(file.Content, key)
 	switch {
-	case a.asJSON:
-		return a.printJSON(map[string]any{"key": key, "value": v})
+	case a.AsJSON:
+		return a.PrintJSON(map[string]any{"key": key, "value": v})
 	case v == nil:
-		a.say("%s", defaultOf(key))
-		a.note("%s is not set, so its default holds", key)
+		a.Say("%s", defaultOf(key))
+		a.Note("%s is not set, so its default holds", key)
 	default:
-		a.say("%s", clean(plainValue(v)))
+		a.Say("%s", cli.Clean(plainValue(v)))
 	}
 	return nil
 }
 
-func configSet(a *app, key, word string) error {
+func configSet(a *cli.App, key, word string) error {
 	home, file, err := configHome(a)
 	if err != nil {
 		return err
@@ -233,11 +234,11 @@ func configSet(a *app, key, word string) error {
 	if err := file.Replace(content); err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"key": key, "value": value, "file": config.File(home)})
+	if a.AsJSON {
+		return a.PrintJSON(map[string]any{"key": key, "value": value, "file": config.File(home)})
 	}
-	a.say("%s is %s in %s.", key, settingWords(value), config.File(home))
-	a.note("processes that run keep what they began with: restart open sessions and cordelia serve")
+	a.Say("%s is %s in %s.", key, settingWords(value), config.File(home))
+	a.Note("processes that run keep what they began with: restart open sessions and cordelia serve")
 	return nil
 }
 
@@ -245,7 +246,7 @@ func settingWords(v json.RawMessage) string {
 	if v == nil {
 		return "left to its default"
 	}
-	return clean(plainValue(v))
+	return cli.Clean(plainValue(v))
 }
 
 func mustMarshal(text string) json.RawMessage {

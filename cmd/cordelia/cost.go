@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	runner "cordelia/run"
 	"cordelia/schemas"
 	"cordelia/work"
 )
 
-func costCommand(a *app) *cobra.Command {
+func costCommand(a *cli.App) *cobra.Command {
 	var by string
 	var days int
 	cmd := &cobra.Command{
@@ -23,12 +24,12 @@ func costCommand(a *app) *cobra.Command {
 cost in US dollars: as the client counts it, else by the prices that you wrote down in
 prices.json of the home folder. What has no price is said, not guessed.`,
 		Example: "  cordelia cost\n  cordelia cost --by role --days 7",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if days < 1 || days > 3660 {
 				return schemas.Invalidf("--days %d is out of range", days).Expecting("1 to 3660")
 			}
-			home, err := a.absoluteHome()
+			home, err := a.AbsoluteHome()
 			if err != nil {
 				return err
 			}
@@ -36,43 +37,43 @@ prices.json of the home folder. What has no price is said, not guessed.`,
 			if err != nil {
 				return err
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.Costs(cmd.Context(), w.caller, work.CostKey(by), time.Now().AddDate(0, 0, -days),
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				list, err := w.Node.Costs(cmd.Context(), w.Caller, work.CostKey(by), time.Now().AddDate(0, 0, -days),
 					prices.Cost)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"by": by, "costs": list})
+				if a.AsJSON {
+					return a.PrintJSON(map[string]any{"by": by, "costs": list})
 				}
 				showCosts(a, work.CostKey(by), list)
 				return nil
 			})
 		},
 	}
-	cmd.Flags().StringVar(&by, "by", string(work.ByTask), "sum up by: "+names(work.CostKeys()))
+	cmd.Flags().StringVar(&by, "by", string(work.ByTask), "sum up by: "+cli.Names(work.CostKeys()))
 	cmd.Flags().IntVar(&days, "days", 30, "of so many days")
 	return cmd
 }
 
-func showCosts(a *app, by work.CostKey, list []work.Cost) {
+func showCosts(a *cli.App, by work.CostKey, list []work.Cost) {
 	if len(list) == 0 {
-		a.say("No client filled a seat in that time.")
+		a.Say("No client filled a seat in that time.")
 		return
 	}
-	t := table{firm: 7, head: []string{"RUNS", "FAILED", "IN", "CACHED", "OUT", "COST", "OF"}}
+	t := cli.Table{Firm: 7, Head: []string{"RUNS", "FAILED", "IN", "CACHED", "OUT", "COST", "OF"}}
 	for _, c := range list {
 		cost := runner.Money(c.Cost)
 		if c.Unpriced > 0 {
 			cost += fmt.Sprintf(" + %d unpriced", c.Unpriced)
 		}
-		key := clean(cmp.Or(c.Key, "(nobody)"))
+		key := cli.Clean(cmp.Or(c.Key, "(nobody)"))
 		if by == work.ByTask {
 			key = schemas.ShortID(key)
 		}
-		t.add(cell{text: fmt.Sprint(c.Runs)}, cell{text: fmt.Sprint(c.Failed)},
-			cell{text: fmt.Sprint(c.Input + c.Cached + c.Written)},
-			cell{text: fmt.Sprint(c.Cached)}, cell{text: fmt.Sprint(c.Output)}, cell{cost, bold}, cell{text: key})
+		t.Add(cli.Text(fmt.Sprint(c.Runs)), cli.Text(fmt.Sprint(c.Failed)),
+			cli.Text(fmt.Sprint(c.Input+c.Cached+c.Written)),
+			cli.Text(fmt.Sprint(c.Cached)), cli.Text(fmt.Sprint(c.Output)), cli.Styled(cost, cli.Bold), cli.Text(key))
 	}
-	a.print(t)
+	a.Print(t)
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/demo"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func demoCommand(a *app) *cobra.Command {
+func demoCommand(a *cli.App) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -33,7 +34,7 @@ Each step shows what the agents were answered and holds it against what is promi
 exit code 1 if something does not hold. It takes as long as the lease of the worker
 that is killed: some 20 seconds.`,
 		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
@@ -49,11 +50,11 @@ type demoReport struct {
 	Try    []string    `json:"try"`
 }
 
-func runDemo(ctx context.Context, a *app, keep bool) (err error) {
+func runDemo(ctx context.Context, a *cli.App, keep bool) (err error) {
 	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	if _, err := node.ParseDurability(a.durability); err != nil {
+	if _, err := node.ParseDurability(a.Durability); err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -67,8 +68,8 @@ func runDemo(ctx context.Context, a *app, keep bool) (err error) {
 	if !keep {
 		defer func() { err = errors.Join(err, strike(folder)) }()
 	}
-	show := &stageVoice{app: a, ctx: ctx}
-	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.durability}, Teller: show}
+	show := &stageVoice{App: a, ctx: ctx}
+	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.Durability}, Teller: show}
 	show.open(setting)
 	start := time.Now()
 	steps, played := demo.Play(ctx, setting)
@@ -80,15 +81,15 @@ func runDemo(ctx context.Context, a *app, keep bool) (err error) {
 	case played != nil && ctx.Err() != nil:
 		return schemas.Errorf(schemas.CodeUnavailable,
 			"the demo was interrupted").Try("run: cordelia demo").Because(played)
-	case a.asJSON:
-		err = a.printJSON(report)
+	case a.AsJSON:
+		err = a.PrintJSON(report)
 	case played == nil:
 		show.close(report)
 	}
 	if played != nil {
 		hint := "run it again with --keep and look at what is there with --home"
 		if keep {
-			hint = "look at what is there with --home " + quoted(report.Home)
+			hint = "look at what is there with --home " + cli.Quoted(report.Home)
 		}
 		return schemas.Errorf(schemas.CodeInternal, "%v", played).Try("%s", hint)
 	}
@@ -129,7 +130,7 @@ const (
 
 // stageVoice tells the story to the output.
 type stageVoice struct {
-	*app
+	*cli.App
 	ctx   context.Context // ends a pause
 	since time.Time
 }
@@ -137,39 +138,39 @@ type stageVoice struct {
 // open says what is about to happen.
 func (v *stageVoice) open(s demo.Setting) {
 	v.since = time.Now()
-	if v.asJSON {
+	if v.AsJSON {
 		return
 	}
-	v.say("Scripted agents, each a real MCP client of this program. No model is asked, nothing")
-	v.say("leaves this machine, and their home is a folder of its own: %s", filepath.Dir(s.Home()))
+	v.Say("Scripted agents, each a real MCP client of this program. No model is asked, nothing")
+	v.Say("leaves this machine, and their home is a folder of its own: %s", filepath.Dir(s.Home()))
 }
 
 // Begin says which step begins.
 func (v *stageVoice) Begin(number int, title string) {
-	if v.asJSON {
+	if v.AsJSON {
 		return
 	}
-	v.say("\n%s", paint(v.colours(), bold, fmt.Sprintf("%d  %s", number, clean(title))))
+	v.Say("\n%s", cli.Paint(v.Colours(), cli.Bold, fmt.Sprintf("%d  %s", number, cli.Clean(title))))
 	v.pause(afterTitle)
 }
 
 // Tell says what happened, and below it what shows that.
 func (v *stageVoice) Tell(l demo.Line) {
-	if v.asJSON {
+	if v.AsJSON {
 		return
 	}
-	v.say("   %s", clean(l.Text))
+	v.Say("   %s", cli.Clean(l.Text))
 	if l.Proof != "" {
-		v.say("   %s", paint(v.colours(), dim, "→ "+clean(l.Proof)))
+		v.Say("   %s", cli.Paint(v.Colours(), cli.Dim, "→ "+cli.Clean(l.Proof)))
 	}
 	v.pause(afterLine)
 }
 
 // Wait shows that something takes a while.
-func (v *stageVoice) Wait(what string) (done func()) { return v.progress(what) }
+func (v *stageVoice) Wait(what string) (done func()) { return v.Progress(what) }
 
 func (v *stageVoice) pause(d time.Duration) {
-	if columns(v.out) == 0 || time.Since(v.since) > pauseUntil {
+	if cli.Columns(v.Out) == 0 || time.Since(v.since) > pauseUntil {
 		return
 	}
 	select {
@@ -180,44 +181,44 @@ func (v *stageVoice) pause(d time.Duration) {
 
 // close sums up, and says what to do next.
 func (v *stageVoice) close(r demoReport) {
-	t := table{head: []string{"", "STEP", "WHAT YOU SAW"}, firm: 2}
+	t := cli.Table{Head: []string{"", "STEP", "WHAT YOU SAW"}, Firm: 2}
 	for i, s := range r.Steps {
-		t.add(cell{text: fmt.Sprint(i + 1)}, cell{text: clean(s.Name)}, cell{clean(s.Shown), green})
+		t.Add(cli.Text(fmt.Sprint(i+1)), cli.Text(cli.Clean(s.Name)), cli.Styled(cli.Clean(s.Shown), cli.Green))
 	}
-	v.say("")
-	v.print(t)
-	v.say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
+	v.Say("")
+	v.Print(t)
+	v.Say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
-		v.say("It is kept: %s --home %s swarm status swarm-harbour", program(v.app), quoted(r.Home))
+		v.Say("It is kept: %s --home %s swarm status swarm-harbour", program(v.App), cli.Quoted(r.Home))
 	}
-	v.say("\nTry next:")
+	v.Say("\nTry next:")
 	for _, line := range r.Try {
-		v.say("  %s", line)
+		v.Say("  %s", line)
 	}
 }
 
 // program is how this program is called from where the user is.
-func program(a *app) string {
+func program(a *cli.App) string {
 	self, err := os.Executable()
 	switch {
 	case err != nil:
 		return "cordelia"
-	case temporary(self) && exists(filepath.Join("cmd", "cordelia", "main.go")):
+	case temporary(self) && cli.Exists(filepath.Join("cmd", "cordelia", "main.go")):
 		return "go run ./cmd/cordelia"
 	case strings.TrimSuffix(filepath.Base(self), ".exe") == "cordelia" && onPath(filepath.Dir(self)):
 		return "cordelia"
 	}
-	return quoted(self)
+	return cli.Quoted(self)
 }
 
 // tryNext lists commands that work for this user now.
-func tryNext(a *app) []string {
+func tryNext(a *cli.App) []string {
 	program := program(a)
-	if node.Home(a.home).Fresh() {
+	if node.Home(a.Home).Fresh() {
 		return []string{program + " setup --dry-run", program + " setup"}
 	}
-	if a.home != defaultHome() {
-		program += " --home " + quoted(a.home)
+	if a.Home != defaultHome() {
+		program += " --home " + cli.Quoted(a.Home)
 	}
 	return []string{
 		program + " agent list",

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/agents"
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/memory"
 	"cordelia/pipeline"
@@ -181,7 +182,7 @@ func TestExitCodesInDocs(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("| code | |\n|---|---|\n")
-	help := rootCommand((&app{}), nil).Long
+	help := rootCommand((&cli.App{}), nil).Long
 	for _, code := range slices.Sorted(maps.Keys(meanings)) {
 		fmt.Fprintf(&b, "| %d | %s |\n", code, meanings[code])
 		require.True(t, code > 127 || strings.Contains(help, fmt.Sprintf("%d ", code)), "cordelia --help names %d",

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,7 +83,7 @@ func runPage(t *testing.T, lines []string) {
 		}
 		want := 0
 		if strings.Contains(line, "# refused") {
-			want = exitDenied
+			want = cli.ExitDenied
 		} else if _, code, ok := strings.Cut(line, "# exit "); ok {
 			want = int(code[0] - '0')
 		}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory/embedding"
 	"cordelia/schemas"
 )
 
-func doctorCommand(a *app) *cobra.Command {
+func doctorCommand(a *cli.App) *cobra.Command {
 	var fix, seats bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -24,7 +25,7 @@ left out since it could not start it once. With --seats each client and API that
 fill a role of cordelia run is asked for one word, at the expense of its account. Exit
 code 0 without problems, else 1; a warning is none.`,
 		Example: "  cordelia doctor\n  cordelia doctor --fix\n  cordelia doctor --seats",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), a, fix, seats) },
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "make Claude Code try a server again that it left out")
@@ -52,7 +53,7 @@ type finding struct {
 
 // examination collects findings.
 type examination struct {
-	app      *app
+	app      *cli.App
 	home     string
 	fix      bool // mend what can be mended without a loss
 	findings []finding
@@ -65,7 +66,7 @@ func (x *examination) report(check string, v verdict, fix, format string, args .
 
 // refused reports an error that already says what is so and what to do.
 func (x *examination) refused(check string, err error) {
-	x.report(check, problem, x.app.hintOf(err), "%s", schemas.MessageOf(err))
+	x.report(check, problem, x.app.HintOf(err), "%s", schemas.MessageOf(err))
 }
 
 func (x *examination) count(v verdict) (n int) {
@@ -77,8 +78,8 @@ func (x *examination) count(v verdict) (n int) {
 	return n
 }
 
-func examine(ctx context.Context, a *app, fix, seats bool) error {
-	home, err := a.absoluteHome()
+func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
+	home, err := a.AbsoluteHome()
 	if err != nil {
 		return err
 	}
@@ -117,11 +118,11 @@ func examine(ctx context.Context, a *app, fix, seats bool) error {
 }
 
 func (x *examination) print() error {
-	if x.app.asJSON {
-		return x.app.printJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(),
+	if x.app.AsJSON {
+		return x.app.PrintJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(),
 			"checks": x.findings})
 	}
-	w := tabwriter.NewWriter(x.app.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(x.app.Out, 0, 0, 2, ' ', 0)
 	for _, f := range x.findings {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.Check, f.Detail)
 		if f.Fix != "" && f.Verdict != fine {
@@ -132,7 +133,7 @@ func (x *examination) print() error {
 		return err
 	}
 	if x.count(problem)+x.count(warning) == 0 {
-		fmt.Fprintln(x.app.out, "\nEverything is in order.")
+		fmt.Fprintln(x.app.Out, "\nEverything is in order.")
 	}
 	return nil
 }

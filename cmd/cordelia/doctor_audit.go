@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/events"
 	"cordelia/node"
@@ -47,9 +48,9 @@ func lastDeep(home node.Home) string {
 	case !ok:
 		return "items and rights were never compared with it: cordelia audit verify --deep"
 	case !sound:
-		return "items or rights did not fit it on " + clock(at.Format(time.RFC3339)) + ": cordelia audit verify --deep"
+		return "items or rights did not fit it on " + cli.Clock(at.Format(time.RFC3339)) + ": cordelia audit verify --deep"
 	}
-	return "items and rights fitted it on " + clock(at.Format(time.RFC3339))
+	return "items and rights fitted it on " + cli.Clock(at.Format(time.RFC3339))
 }
 
 // staleCheckpoint is the age from which a newest checkpoint that lacks entries is
@@ -66,7 +67,7 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	const check = "checkpoints"
 	const sign = "cordelia audit checkpoint"
 	for _, folder := range folders[1:] {
-		if !exists(folder) {
+		if !cli.Exists(folder) {
 			x.report(check, warning, "mount or make it, or take it out of checkpoint_dirs in config.json",
 				"%s is not there, so it gets no copies", folder)
 			return
@@ -89,7 +90,7 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	case v.Checkpoints == 0:
 		x.report(check, warning, sign, "none: what is cut off the audit record's end does not show")
 	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
-		x.report(check, warning, sign, "the newest is of %s and lacks %s", clock(newest.Format(time.RFC3339)),
+		x.report(check, warning, sign, "the newest is of %s and lacks %s", cli.Clock(newest.Format(time.RFC3339)),
 			schemas.Count(int(v.Entries-v.Covered), "entry", "entries"))
 	case len(folders) == 1:
 		found := fine // a new home has a day
@@ -108,7 +109,7 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 // they are elsewhere.
 func (x *examination) copies(check string, folders []string, files []events.CheckpointFile, v events.Verified) {
 	own := slices.DeleteFunc(slices.Clone(files), func(f events.CheckpointFile) bool {
-		return !exists(filepath.Join(folders[0], filepath.Base(f.Path))) // another node's
+		return !cli.Exists(filepath.Join(folders[0], filepath.Base(f.Path))) // another node's
 	})
 	near, here := 0, reach(own, folders[0])
 	for _, folder := range folders[1:] {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
@@ -204,7 +205,7 @@ func (x *examination) handshake(ctx context.Context, m clientsettings.Machine, e
 	}
 	if home != x.home {
 		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s",
-			quoted(home))
+			cli.Quoted(home))
 		return
 	}
 	if !start {
@@ -213,9 +214,9 @@ func (x *examination) handshake(ctx context.Context, m clientsettings.Machine, e
 	}
 	took, err := discover(ctx, e)
 	if err != nil {
-		line := quoted(e.Command)
+		line := cli.Quoted(e.Command)
 		for _, arg := range e.Args {
-			line += " " + quoted(arg)
+			line += " " + cli.Quoted(arg)
 		}
 		x.report(check, problem, fmt.Sprintf("see what it says: %s --verbose </dev/null", line), "%v", err)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/embedding/embeddingtest"
 	"cordelia/node"
@@ -71,8 +72,8 @@ func TestConfigureEmbeddings(t *testing.T) {
 // The doctor asks the model, and says what is wrong with it.
 func TestDoctorOfEmbeddings(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	a := &app{home: home, durability: "relaxed", errOut: os.Stderr}
-	n, err := a.openNode(t.Context())
+	a := &cli.App{Home: home, Durability: "relaxed", ErrOut: os.Stderr}
+	n, err := a.OpenNode(t.Context())
 	require.NoError(t, err)
 	caller, err := n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
@@ -99,7 +100,7 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	write(`{"embeddings":{"url":"` + server.URL + `","model":"stand-in"}}`)
 	require.Contains(t, examine().Detail, "nothing is embedded with it yet")
 
-	n, err = a.openNode(t.Context())
+	n, err = a.OpenNode(t.Context())
 	require.NoError(t, err)
 	file, err := n.OpenIdentity(t.Context(), "")
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 )
 
@@ -53,7 +54,7 @@ func (x *examination) hold(ctx context.Context, check, place, self string, ours 
 	if !ours {
 		fix = fmt.Sprintf("replace it with %q, or put that folder before it on PATH", self)
 	}
-	if !exists(place) {
+	if !cli.Exists(place) {
 		x.report(check, problem, fix, "%s, which set-up put there, is gone", place)
 		return
 	}

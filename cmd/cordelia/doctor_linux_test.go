@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/store"
 	"cordelia/node"
@@ -69,7 +70,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	}, 20*time.Second, time.Millisecond, &said)
 
 	checks, code := u.diagnosis()
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, cli.ExitFailed, code)
 	f := checks["write lock"][0]
 	require.Equal(t, problem, f.Verdict)
 	require.Contains(t, f.Detail, fmt.Sprintf("by process %d, which is stopped", pid))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/store/lock"
 	"cordelia/node"
@@ -74,7 +75,7 @@ func heldFor(holders []platform.LockHolder) (detail, fix string) {
 			name += ", which is stopped"
 		}
 		if h.Command != "" {
-			name += " (" + block(h.Command) + ")"
+			name += " (" + cli.Block(h.Command) + ")"
 		}
 		names = append(names, name)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/keys"
 	"cordelia/node"
@@ -55,7 +56,7 @@ const (
 
 func (x *examination) disk() {
 	dir := x.home
-	for !exists(dir) && dir != filepath.Dir(dir) {
+	for !cli.Exists(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 	}
 	if name, bad := node.NetworkFileSystem(dir); bad {
@@ -110,7 +111,7 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 			if check == agentKeys {
 				opened++
 			} else {
-				x.report(check, fine, "", "%s", short(f.EntityID))
+				x.report(check, fine, "", "%s", cli.Short(f.EntityID))
 			}
 			held = append(held, heldKey{path, f, must})
 		case asked:
@@ -141,10 +142,10 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 // is sound and of this program's schema.
 func (x *examination) database(ctx context.Context, home node.Home, held []heldKey) bool {
 	path := home.Database()
-	if !exists(path) {
+	if !cli.Exists(path) {
 		fix := "cordelia setup; if you have a backup: cordelia restore FILE"
 		if !home.Fresh() {
-			fix = x.app.hintOf(gone(home))
+			fix = x.app.HintOf(cli.Gone(home))
 		}
 		x.report("database", problem, fix, "%s does not exist", path)
 		x.report("audit record", skipped, "", "no database")
@@ -158,7 +159,7 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 	}
 	found, err := node.Inspect(ctx, home, files, here)
 	if err != nil {
-		fix := x.app.hintOf(err)
+		fix := x.app.HintOf(err)
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
 			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
 		}
@@ -205,8 +206,8 @@ func (x *examination) trust(v trust.Verified, err error) {
 func (x *examination) lost(home node.Home, err error) {
 	for i := range x.findings {
 		f := &x.findings[i]
-		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !exists(home.DefaultAgentKey()) {
-			f.Fix = x.app.hintOf(err)
+		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !cli.Exists(home.DefaultAgentKey()) {
+			f.Fix = x.app.HintOf(err)
 		}
 	}
 }

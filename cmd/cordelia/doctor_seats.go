@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	runner "cordelia/run"
@@ -34,7 +35,7 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 		x.report("seats", problem, "", "this program is not found: %v", err)
 		return
 	}
-	names := sortedKeys(config.Clients)
+	names := cli.SortedKeys(config.Clients)
 	for _, a := range s.Seats.APIs {
 		names = append(names, a.Name)
 	}
@@ -45,7 +46,7 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 			client, err := clientNamed(name, s.Seats.APIs, home, self)
 			if err != nil {
 				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err),
-					Fix: x.app.hintOf(err)}
+					Fix: x.app.HintOf(err)}
 				return
 			}
 			found[i] = tried(ctx, client)
@@ -67,12 +68,12 @@ func tried(ctx context.Context, client runner.Client) finding {
 		err = fmt.Errorf("its answer is none of the schema: %.100s", answer.Structured)
 	}
 	if err == nil {
-		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", clean(trial.Word),
+		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", cli.Clean(trial.Word),
 			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage), orUnknown(answer.Model),
 			orUnknown(answer.Payer))
 		return f
 	}
-	f.Verdict, f.Detail = problem, clean(err.Error())
+	f.Verdict, f.Detail = problem, cli.Clean(err.Error())
 	fault, ok := errors.AsType[*runner.Fault](err)
 	switch {
 	case !ok:
@@ -90,5 +91,5 @@ func orUnknown(s string) string {
 	if s == "" {
 		return "unknown"
 	}
-	return clean(s)
+	return cli.Clean(s)
 }

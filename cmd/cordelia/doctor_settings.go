@@ -36,7 +36,7 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	vector, err := client.Query(ctx, "cordelia")
 	switch {
 	case schemas.CodeOf(err) == schemas.CodeUnavailable:
-		x.report(check, warning, x.app.hintOf(err), "%s", schemas.MessageOf(err))
+		x.report(check, warning, x.app.HintOf(err), "%s", schemas.MessageOf(err))
 		return
 	case err != nil:
 		x.refused(check, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"modernc.org/sqlite"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/events"
 )
@@ -276,7 +277,7 @@ func TestDoctor(t *testing.T) {
 			checks, code := u.diagnosis()
 			require.Equal(t, before, u.tree(false), "the doctor changed something")
 			if tt.want == problem {
-				require.Equal(t, exitFailed, code)
+				require.Equal(t, cli.ExitFailed, code)
 			} else {
 				require.Zero(t, code)
 			}
@@ -299,7 +300,7 @@ func TestDoctor(t *testing.T) {
 		u.must("setup")
 		holdLock(t, u.path(".cordelia/cordelia.db.lock"))
 		checks, code := u.diagnosis()
-		require.Equal(t, exitFailed, code)
+		require.Equal(t, cli.ExitFailed, code)
 		f := checks["write lock"][0]
 		require.Equal(t, problem, f.Verdict)
 		if runtime.GOOS == "linux" {
@@ -387,7 +388,7 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 			screen, err := os.Create(out)
 			require.NoError(t, err)
 			defer screen.Close()
-			x := &examination{app: &app{out: screen}, home: home}
+			x := &examination{app: &cli.App{Out: screen}, home: home}
 			x.checkpoints(folders, files, events.Verified{Entries: 9, Covered: 9, Checkpoints: 2})
 			require.Len(t, x.findings, 1)
 			require.Equal(t, tt.want, x.findings[0].Verdict, "%v", x.findings)

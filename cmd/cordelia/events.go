@@ -7,53 +7,54 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func eventsCommand(a *app) *cobra.Command {
-	return group("events", "Read what happened, and choose what reaches you",
-		command{
-			op: "events_poll", use: "poll", short: "Read unread events, oldest first",
-			example: "cordelia events poll --as researcher --peek", show: shown(showEvents), learns: true,
-		}.command(a),
-		command{
-			op: "events_subscribe", use: "subscribe set|add|remove|list [EVENTS]",
-			short: "Choose which events reach you",
-			long: `Choose which events reach you. EVENTS is JSON: a list of {"event": …, "group": …}.
+func eventsCommand(a *cli.App) *cobra.Command {
+	return cli.Group("events", "Read what happened, and choose what reaches you",
+		cli.Command{
+			Op: "events_poll", Use: "poll", Short: "Read unread events, oldest first",
+			Example: "cordelia events poll --as researcher --peek", Show: cli.Shown(showEvents), Learns: true,
+		}.Command(a),
+		cli.Command{
+			Op: "events_subscribe", Use: "subscribe set|add|remove|list [EVENTS]",
+			Short: "Choose which events reach you",
+			Long: `Choose which events reach you. EVENTS is JSON: a list of {"event": …, "group": …}.
 An empty list after set means none, [{"event":"*"}] all.`,
-			takes:   []string{"action", "events?"},
-			example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
-			show:    shown(showSubscriptions),
-		}.command(a),
+			Takes:   []string{"action", "events?"},
+			Example: `cordelia events subscribe add '[{"event":"memory.written","group":"team"}]'`,
+			Show:    cli.Shown(showSubscriptions),
+		}.Command(a),
 		eventsTailCommand(a),
 	)
 }
 
-func showEvents(a *app, v ops.EventsPollOut) {
+func showEvents(a *cli.App, v ops.EventsPollOut) {
 	if len(v.Events) == 0 {
-		a.say("No unread events.")
+		a.Say("No unread events.")
 	} else {
-		t := table{firm: 3, head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
+		t := cli.Table{Firm: 3, Head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
-			t.add(cell{clock(e.Timestamp), dim}, cell{clean(e.Event), bold}, cell{text: a.who(schemas.EntityID(e.Source))},
-				cell{text: payload(a, e.Payload)})
+			t.Add(cli.Styled(cli.Clock(e.Timestamp), cli.Dim), cli.Styled(cli.Clean(e.Event), cli.Bold), cli.Text(a.Who(schemas.EntityID(e.Source))),
+				cli.Text(cli.Payload(a, e.Payload)))
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	if v.Gap != nil {
-		a.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
+		a.Note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
 	switch rest := unshown(v); {
 	case rest > 0 && v.Cursor != "":
-		a.note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s",
+		a.Note("%s, as many as --limit and the size of an answer allow; once handled, the same goes on with: --ack %s",
 			partOf(v, rest), v.Cursor)
 	case rest > 0:
-		a.note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek",
+		a.Note("%s, as many as --limit and the size of an answer allow; to get past them, poll without --peek",
 			partOf(v, rest))
 	case v.Cursor != "" && v.Unread > 0:
-		a.note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
+		a.Note("%d unread; once handled, the same with: --ack %s", v.Unread, v.Cursor)
 	}
 }
 
@@ -71,25 +72,25 @@ func partOf(v ops.EventsPollOut, rest int) string {
 	return fmt.Sprintf("the oldest %d of %d unread shown", len(v.Events), len(v.Events)+rest)
 }
 
-func showSubscriptions(a *app, v ops.EventsSubscribeOut) {
+func showSubscriptions(a *cli.App, v ops.EventsSubscribeOut) {
 	if len(v.Events) == 0 {
-		a.say("No events.")
+		a.Say("No events.")
 	} else {
-		t := table{head: []string{"EVENT", "GROUP"}}
+		t := cli.Table{Head: []string{"EVENT", "GROUP"}}
 		for _, e := range v.Events {
-			t.add(texts(clean(e.Event), clean(e.Group))...)
+			t.Add(cli.Texts(cli.Clean(e.Event), cli.Clean(e.Group))...)
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	if len(v.Types) > 0 {
-		a.note("types there are: %s", names(v.Types))
+		a.Note("types there are: %s", cli.Names(v.Types))
 	}
 }
 
 // tailWait is how long one look of tail waits for news, in seconds.
 const tailWait = 50
 
-func eventsTailCommand(a *app) *cobra.Command {
+func eventsTailCommand(a *cli.App) *cobra.Command {
 	var as string
 	var ack bool
 	cmd := &cobra.Command{
@@ -99,13 +100,13 @@ func eventsTailCommand(a *app) *cobra.Command {
 once they are printed. Those of an agent (--as) stay unread for it unless --ack
 says otherwise. With --json, one event to a line.`,
 		Example: "  cordelia events tail\n  cordelia events tail --as researcher --json",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("ack") {
 				ack = as == ""
 			}
-			return a.act(cmd.Context(), as, func(w *acting) error {
-				err := (&tail{acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
+			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
+				err := (&tail{Acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
 					return nil // told to stop
 				}
@@ -114,25 +115,25 @@ says otherwise. With --json, one event to a line.`,
 		},
 	}
 	cmd.Flags().BoolVar(&ack, "ack", false, "count what is printed as read")
-	asFlag(cmd, &as)
+	cli.AsFlag(cmd, &as)
 	return cmd
 }
 
 // tail follows one mailbox.
 type tail struct {
-	*acting
+	*cli.Acting
 	ack  bool
 	seen map[schemas.EventID]bool // what was printed and stays unread
 	full bool                     // it was said that an answer did not hold all
 }
 
 func (t *tail) follow(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(node.Commits)
+	woken, stop := t.Node.Subscribe(node.Commits)
 	defer stop()
 	cursor := ""
 	defer func() {
 		if cursor != "" && ctx.Err() != nil { // printed, and interrupted before the next poll said so
-			_, _ = t.call(context.WithoutCancel(ctx), "events_poll", map[string]any{"limit": 1, "ack": cursor})
+			_, _ = t.Call(context.WithoutCancel(ctx), "events_poll", map[string]any{"limit": 1, "ack": cursor})
 		}
 	}()
 	for {
@@ -145,12 +146,12 @@ func (t *tail) follow(ctx context.Context) error {
 		} else {
 			in["peek"] = true
 		}
-		v, err := ask[ops.EventsPollOut](ctx, t.acting, "events_poll", in)
+		v, err := cli.Ask[ops.EventsPollOut](ctx, t.Acting, "events_poll", in)
 		if err != nil {
 			return err
 		}
-		if !t.asJSON {
-			if err := t.learn(ctx, v); err != nil {
+		if !t.AsJSON {
+			if err := t.Learn(ctx, v); err != nil {
 				return err
 			}
 		}
@@ -171,13 +172,13 @@ func (t *tail) follow(ctx context.Context) error {
 
 func (t *tail) show(v ops.EventsPollOut) error {
 	if v.Gap != nil && len(t.seen) == 0 {
-		t.note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
+		t.Note("%s no longer shown", schemas.Count(v.Gap.Skipped, "older event is", "older events are"))
 	}
 	if rest := unshown(v); rest > 0 && !t.ack && !t.full {
 		t.full = true
-		t.note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", partOf(v, rest))
+		t.Note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", partOf(v, rest))
 	}
-	colours := t.colours()
+	colours := t.Colours()
 	for _, e := range v.Events {
 		if t.seen[e.ID] {
 			continue
@@ -185,14 +186,14 @@ func (t *tail) show(v ops.EventsPollOut) error {
 		if !t.ack {
 			t.seen[e.ID] = true
 		}
-		if t.asJSON {
-			if err := t.printLine(e); err != nil {
+		if t.AsJSON {
+			if err := t.PrintLine(e); err != nil {
 				return err
 			}
 			continue
 		}
-		t.say("%s  %s  %s  %s", paint(colours, dim, clock(e.Timestamp)), paint(colours, bold, clean(e.Event)),
-			t.who(schemas.EntityID(e.Source)), payload(t.acting.app, e.Payload))
+		t.Say("%s  %s  %s  %s", cli.Paint(colours, cli.Dim, cli.Clock(e.Timestamp)), cli.Paint(colours, cli.Bold, cli.Clean(e.Event)),
+			t.Who(schemas.EntityID(e.Source)), cli.Payload(t.Acting.App, e.Payload))
 	}
 	return nil
 }

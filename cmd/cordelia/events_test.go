@@ -8,12 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 // printed is what f prints, and what it notes beside it.
-func printed(t *testing.T, f func(a *app)) (out, notes string) {
+func printed(t *testing.T, f func(a *cli.App)) (out, notes string) {
 	t.Helper()
 	open := func(name string) *os.File {
 		file, err := os.Create(filepath.Join(t.TempDir(), name))
@@ -21,14 +22,14 @@ func printed(t *testing.T, f func(a *app)) (out, notes string) {
 		t.Cleanup(func() { file.Close() })
 		return file
 	}
-	a := &app{out: open("out"), errOut: open("notes")}
+	a := &cli.App{Out: open("out"), ErrOut: open("notes")}
 	f(a)
 	read := func(file *os.File) string {
 		raw, err := os.ReadFile(file.Name())
 		require.NoError(t, err)
 		return string(raw)
 	}
-	return read(a.out), read(a.errOut)
+	return read(a.Out), read(a.ErrOut)
 }
 
 // pageOf is an answer with as many events.
@@ -61,7 +62,7 @@ func TestEventsLeftOutAreSaid(t *testing.T) {
 			"; once handled, the same goes on with: --ack C\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, notes := printed(t, func(a *app) { showEvents(a, test.answer) })
+			_, notes := printed(t, func(a *cli.App) { showEvents(a, test.answer) })
 			require.Equal(t, test.notes, notes)
 		})
 	}
@@ -69,16 +70,16 @@ func TestEventsLeftOutAreSaid(t *testing.T) {
 
 // Who only looks on is shown the same page until the reader has handled it.
 func TestTailSaysOnceThatItIsBehind(t *testing.T) {
-	_, notes := printed(t, func(a *app) {
-		look := &tail{acting: &acting{app: a}, seen: map[schemas.EventID]bool{}}
+	_, notes := printed(t, func(a *cli.App) {
+		look := &tail{Acting: &cli.Acting{App: a}, seen: map[schemas.EventID]bool{}}
 		for _, v := range []ops.EventsPollOut{pageOf(3, 3, 0, ""), pageOf(82, 91, 0, ""), pageOf(82, 92, 0, "")} {
 			require.NoError(t, look.show(v))
 		}
 	})
 	require.Equal(t, "cordelia: the oldest 82 of 91 unread shown, as many as an answer holds; the rest follows once "+
 		"these are handled, or with --ack\n", notes)
-	_, notes = printed(t, func(a *app) {
-		reader := &tail{acting: &acting{app: a}, ack: true, seen: map[schemas.EventID]bool{}}
+	_, notes = printed(t, func(a *cli.App) {
+		reader := &tail{Acting: &cli.Acting{App: a}, ack: true, seen: map[schemas.EventID]bool{}}
 		require.NoError(t, reader.show(pageOf(82, 91, 0, "C")))
 	})
 	require.Empty(t, notes, "it goes on by itself")

@@ -12,13 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory"
 	"cordelia/memory/archive"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func exportCommand(a *app) *cobra.Command {
+func exportCommand(a *cli.App) *cobra.Command {
 	var as, format, group string
 	var agents bool
 	cmd := &cobra.Command{
@@ -35,10 +36,10 @@ key is known. A FILE that exists is not overwritten.`,
 		Example: `  cordelia export --agents everything
   cordelia export --group team team.jsonl
   cordelia export --as researcher researcher.jsonl`,
-		Args: wants(1),
+		Args: cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.act(cmd.Context(), as, func(w *acting) error {
-				r := ops.ExportRequest{As: w.as, Group: schemas.GroupID(group), Format: archive.Format(format)}
+			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
+				r := ops.ExportRequest{As: w.As, Group: schemas.GroupID(group), Format: archive.Format(format)}
 				switch {
 				case agents && (as != "" || group != "" || len(words) == 0 || words[0] == "-"):
 					return schemas.Invalidf("--agents is for everything of yours, in a folder").
@@ -69,49 +70,49 @@ key is known. A FILE that exists is not overwritten.`,
 	cmd.Flags().BoolVar(&agents, "agents", false, "what your agents own, too: a folder with a file for each")
 	cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats,
 		cobra.ShellCompDirectiveNoFileComp)) //nolint:errcheck // the flag exists
-	asFlag(cmd, &as)
+	cli.AsFlag(cmd, &as)
 	return cmd
 }
 
 // exported says where the export is, what it holds and what it does not.
-func exported(w *acting, path string, files []string, done archive.Exported) error {
-	if w.asJSON {
+func exported(w *cli.Acting, path string, files []string, done archive.Exported) error {
+	if w.AsJSON {
 		out := struct {
 			Path  string   `json:"path"`
 			Files []string `json:"files,omitempty"`
 			archive.Exported
 		}{path, files, done}
-		return w.printJSON(out)
+		return w.PrintJSON(out)
 	}
-	where := clean(path)
+	where := cli.Clean(path)
 	if files != nil {
 		where += ": " + schemas.Count(len(files), "file", "files")
 	}
-	w.say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"),
+	w.Say("exported %s and %s to %s", schemas.Count(done.Items, "item", "items"),
 		schemas.Count(done.Groups, "group", "groups"), where)
 	leftOut(w, done)
 	return nil
 }
 
 // leftOut says what an export does not hold, and why.
-func leftOut(w *acting, done archive.Exported) {
+func leftOut(w *cli.Acting, done archive.Exported) {
 	for _, l := range done.Left {
 		items := schemas.Count(l.Count, "item", "items")
 		switch {
 		case l.Why == "others":
-			w.note("left out: %s that others own in group %s; to write them: cordelia export --group %s",
+			w.Note("left out: %s that others own in group %s; to write them: cordelia export --group %s",
 				items, l.Group, l.Group)
 		case l.Why == "staged":
-			w.note("left out: %s that wait for review", items)
+			w.Note("left out: %s that wait for review", items)
 		default:
-			w.note("left out: %s that were deleted", items)
+			w.Note("left out: %s that were deleted", items)
 		}
 	}
 }
 
 // exportAll writes what the person and every agent below them own, each into a file
 // of its own.
-func exportAll(ctx context.Context, w *acting, folder string, r ops.ExportRequest) error {
+func exportAll(ctx context.Context, w *cli.Acting, folder string, r ops.ExportRequest) error {
 	list, err := everyAgent(ctx, w)
 	if err != nil {
 		return err
@@ -140,11 +141,11 @@ func exportAll(ctx context.Context, w *acting, folder string, r ops.ExportReques
 		}
 		return err
 	}
-	if err := write("", string(w.caller.Entity)); err != nil {
+	if err := write("", string(w.Caller.Entity)); err != nil {
 		return err
 	}
 	for _, i := range list {
-		if err := write(i.AgentID, i.Name+"-"+short(i.AgentID)); err != nil {
+		if err := write(i.AgentID, i.Name+"-"+cli.Short(i.AgentID)); err != nil {
 			return err
 		}
 	}
@@ -152,10 +153,10 @@ func exportAll(ctx context.Context, w *acting, folder string, r ops.ExportReques
 }
 
 // everyAgent lists the agents below the person, those that have ended, too.
-func everyAgent(ctx context.Context, w *acting) (list []ops.AgentRow, err error) {
+func everyAgent(ctx context.Context, w *cli.Acting) (list []ops.AgentRow, err error) {
 	in := map[string]any{"include_ended": true, "limit": 100}
 	for {
-		page, err := ask[ops.AgentListOut](ctx, w, "agent_list", in)
+		page, err := cli.Ask[ops.AgentListOut](ctx, w, "agent_list", in)
 		if err != nil {
 			return nil, err
 		}
@@ -168,8 +169,8 @@ func everyAgent(ctx context.Context, w *acting) (list []ops.AgentRow, err error)
 
 // exportTo writes the export beside where it goes and lets it out only once it
 // is whole.
-func exportTo(ctx context.Context, w *acting, path string, r ops.ExportRequest) (done archive.Exported, err error) {
-	folder := w.home
+func exportTo(ctx context.Context, w *cli.Acting, path string, r ops.ExportRequest) (done archive.Exported, err error) {
+	folder := w.Home
 	if path != "" {
 		folder = filepath.Dir(path)
 	}
@@ -181,8 +182,8 @@ func exportTo(ctx context.Context, w *acting, path string, r ops.ExportRequest) 
 		temp.Close()           //nolint:errcheck // closed before if it matters
 		os.Remove(temp.Name()) //nolint:errcheck // it has its own name by now
 	}()
-	ready := w.progress("exporting")
-	done, err = w.node.Export(ctx, w.caller, r, temp)
+	ready := w.Progress("exporting")
+	done, err = w.Node.Export(ctx, w.Caller, r, temp)
 	ready()
 	if err != nil {
 		return done, err
@@ -206,9 +207,9 @@ func exportTo(ctx context.Context, w *acting, path string, r ops.ExportRequest) 
 
 // show copies an export to the output: byte for byte, but on a terminal, which would obey
 // what agents wrote into it, with hidden characters made visible.
-func show(w *acting, r io.Reader) error {
-	if columns(w.out) == 0 {
-		_, err := io.Copy(w.out, r)
+func show(w *cli.Acting, r io.Reader) error {
+	if cli.Columns(w.Out) == 0 {
+		_, err := io.Copy(w.Out, r)
 		return err
 	}
 	lines := bufio.NewReader(r)
@@ -217,7 +218,7 @@ func show(w *acting, r io.Reader) error {
 		if strings.HasPrefix(line, "{") {
 			line = string(ops.EscapeJSON([]byte(line)))
 		}
-		if _, err := io.WriteString(w.out, block(line)); err != nil {
+		if _, err := io.WriteString(w.Out, cli.Block(line)); err != nil {
 			return err
 		}
 		if errors.Is(err, io.EOF) {

@@ -6,29 +6,30 @@ import (
 	strictjson "github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func agentRecordCommand(a *app) *cobra.Command {
+func agentRecordCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "record AGENT",
 		Short:   "Print an agent's public record, for another node to adopt",
 		Example: `  cordelia agent record researcher > researcher.json`,
-		Args:    wants(1, "AGENT"),
+		Args:    cli.Wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				r, err := w.node.RecordOf(cmd.Context(), w.caller.Principal, words[0])
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				r, err := w.Node.RecordOf(cmd.Context(), w.Caller.Principal, words[0])
 				if err != nil {
 					return err
 				}
-				return a.printJSON(r)
+				return a.PrintJSON(r)
 			})
 		},
 	}
 }
 
-func agentAdoptCommand(a *app) *cobra.Command {
+func agentAdoptCommand(a *cli.App) *cobra.Command {
 	var adoption node.Adoption
 	var capabilities string
 	cmd := &cobra.Command{
@@ -38,9 +39,9 @@ func agentAdoptCommand(a *app) *cobra.Command {
 It keeps its key, proves itself over HTTP, and starts at tier low: groups are
 read only until its work was found right.`,
 		Example: `  cordelia agent adopt researcher.json --group team`,
-		Args:    wants(1, "FILE"),
+		Args:    cli.Wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			raw, err := a.readJSON(words[0])
+			raw, err := a.ReadJSON(words[0])
 			if err != nil {
 				return err
 			}
@@ -49,21 +50,21 @@ read only until its work was found right.`,
 					Expecting("what cordelia agent record prints").Because(err)
 			}
 			if capabilities != "" {
-				if adoption.Capabilities, err = a.readJSON(capabilities); err != nil {
+				if adoption.Capabilities, err = a.ReadJSON(capabilities); err != nil {
 					return err
 				}
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				r, err := w.node.Adopt(cmd.Context(), w.caller.Principal, adoption)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				r, err := w.Node.Adopt(cmd.Context(), w.Caller.Principal, adoption)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"agent_id": r.ID, "name": r.Name, "node_id": r.NodeID,
+				if a.AsJSON {
+					return a.PrintJSON(map[string]any{"agent_id": r.ID, "name": r.Name, "node_id": r.NodeID,
 						"status": r.Status})
 				}
-				a.say("%s", fmt.Sprintf("%s %s of node %s, tier low", clean(r.Name), short(string(r.ID)),
-					short(r.NodeID)))
+				a.Say("%s", fmt.Sprintf("%s %s of node %s, tier low", cli.Clean(r.Name), cli.Short(string(r.ID)),
+					cli.Short(r.NodeID)))
 				return nil
 			})
 		},

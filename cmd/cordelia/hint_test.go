@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
 // A hint names its calls as commands at a terminal.
 func TestHintsNameCommands(t *testing.T) {
-	a := &app{}
+	a := &cli.App{}
 	rootCommand(a, nil)
 	for want, hint := range map[string]schemas.Hint{
 		"cordelia agent list shows the agents": schemas.Hintf("%s shows the agents", schemas.Tool("agent_list")),
@@ -39,23 +40,23 @@ func TestHintsNameCommands(t *testing.T) {
 		"cordelia agent resume":                  schemas.Hintf("%s", schemas.Tool("agent_lifecycle", "action", "resume")),
 		"words alone, such as task_status, stay": schemas.Hintf("words alone, such as task_status, stay"),
 	} {
-		require.Equal(t, want, a.hint(hint))
+		require.Equal(t, want, a.Hint(hint))
 	}
 }
 
 // Every operation of the catalogue has a command, so that none is named as a tool.
 func TestEveryOperationIsACommand(t *testing.T) {
-	a := &app{}
+	a := &cli.App{}
 	rootCommand(a, nil)
 	for _, o := range ops.Catalogue() {
-		command := a.hint(schemas.Hintf("%s", schemas.Tool(o.Name)))
+		command := a.Hint(schemas.Hintf("%s", schemas.Tool(o.Name)))
 		require.True(t, strings.HasPrefix(command, "cordelia ") || o.Name == "review_decide", o.Name)
 	}
 }
 
 // Every flag says something that its name does not.
 func TestFlagsSayWhatTheyAreFor(t *testing.T) {
-	a := &app{}
+	a := &cli.App{}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -73,7 +74,7 @@ func TestFlagsSayWhatTheyAreFor(t *testing.T) {
 
 // What is missing on a command line is named, one word for each; approve takes pairs.
 func TestMissingWordsAreNamed(t *testing.T) {
-	root := rootCommand((&app{}), nil)
+	root := rootCommand((&cli.App{}), nil)
 	approve, _, err := root.Find([]string{"review", "approve"})
 	require.NoError(t, err)
 	require.ErrorContains(t, approve.Args(approve, nil), "cordelia review approve needs ID HASH ")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"os"
 	"testing"
 
@@ -24,14 +25,14 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 				if line[0] == "mcp" && code == 0 {
 					continue // it needs that of its agent alone
 				}
-				require.Equal(t, exitMissing, code, out)
+				require.Equal(t, cli.ExitMissing, code, out)
 				require.Contains(t, out, human+" is missing")
 				require.Contains(t, out, "put a backup of that file back")
 				require.NoFileExists(t, u.path(human))
 			}
 			require.Equal(t, before[human], u.tree(false)[human])
 			checks, code := u.diagnosis()
-			require.Equal(t, exitFailed, code)
+			require.Equal(t, cli.ExitFailed, code)
 			require.Contains(t, checks[yourKey][0].Fix, "put a backup of that file back")
 			require.NoError(t, os.Rename(u.path("away"), u.path(human)))
 			u.must("agent", "list")
@@ -43,7 +44,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			other.must("setup")
 			require.NoError(t, os.Rename(other.path(human), u.path(human)))
 			out, code := u.run("agent", "list")
-			require.Equal(t, exitDenied, code, out)
+			require.Equal(t, cli.ExitDenied, code, out)
 			require.Contains(t, out, "put a backup of that file back")
 			require.NotContains(t, out, "key unwrap")
 			checks, _ := u.diagnosis()
@@ -54,7 +55,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			require.NoError(t, os.Remove(u.path(client)))
 			for _, line := range [][]string{{"mcp"}, {"setup"}} {
 				out, code := u.run(line...)
-				require.Equal(t, exitMissing, code, out)
+				require.Equal(t, cli.ExitMissing, code, out)
 				require.Contains(t, out, "next: run: cordelia key unwrap claude-code")
 				require.NoFileExists(t, u.path(client))
 			}
@@ -71,7 +72,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			require.NoError(t, os.Remove(u.path(".cordelia/cordelia.db")))
 			checks, _ := u.diagnosis()
 			out, code := u.run("setup")
-			require.Equal(t, exitMissing, code)
+			require.Equal(t, cli.ExitMissing, code)
 			require.Contains(t, out, checks["database"][0].Fix, "the doctor says what setup says")
 		},
 		"the home folder is not named": func(t *testing.T, u *user) {
@@ -79,7 +80,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			for _, line := range [][]string{{"agent", "list"}, {"mcp"}, {"setup"}, {"audit", "verify"},
 				{"restore", "x"}} {
 				out, code := u.run(line...)
-				require.Equal(t, exitUsage, code, out)
+				require.Equal(t, cli.ExitUsage, code, out)
 				require.Contains(t, out, "set HOME")
 			}
 			require.NoDirExists(t, u.path(".cordelia"))
@@ -99,7 +100,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			defer os.Chmod(u.path(".cordelia"), 0o700) //nolint:errcheck // the test's folder
 			for _, line := range [][]string{{"agent", "list"}, {"mcp"}, {"setup"}} {
 				out, code := u.run(line...)
-				require.Equal(t, exitDenied, code, out)
+				require.Equal(t, cli.ExitDenied, code, out)
 				require.Contains(t, out, "may not be read by this user")
 				require.NotContains(t, out, "purge")
 			}

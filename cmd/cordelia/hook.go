@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/hooks"
 	"cordelia/schemas"
 )
@@ -21,7 +22,7 @@ const hookLimit = 8 << 20
 // hookName is the name of the command.
 const hookName = "hook"
 
-func hookCommand(a *app) *cobra.Command {
+func hookCommand(a *cli.App) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use:   hookName,
@@ -46,7 +47,7 @@ ends within three seconds and exits 0. With --verbose it says on stderr why.`,
 const asVariable = "CORDELIA_AS"
 
 // hook answers a hook, or prints nothing.
-func hook(ctx context.Context, a *app, as string) {
+func hook(ctx context.Context, a *cli.App, as string) {
 	ctx, stop := context.WithTimeout(ctx, hooks.Patience)
 	defer stop()
 	answers := make(chan []byte, 1)
@@ -67,14 +68,14 @@ func hook(ctx context.Context, a *app, as string) {
 	}()
 	select {
 	case answer := <-answers:
-		a.out.Write(answer) //nolint:errcheck // the client is gone
+		a.Out.Write(answer) //nolint:errcheck // the client is gone
 	case <-ctx.Done():
 	}
 }
 
 // hookAnswer is what to print: nothing, or one line of JSON.
-func hookAnswer(ctx context.Context, a *app, as string) (printed []byte, err error) {
-	raw, err := io.ReadAll(io.LimitReader(a.in, hookLimit))
+func hookAnswer(ctx context.Context, a *cli.App, as string) (printed []byte, err error) {
+	raw, err := io.ReadAll(io.LimitReader(a.In, hookLimit))
 	if err != nil {
 		return nil, fmt.Errorf("read stdin: %w", err)
 	}
@@ -82,11 +83,11 @@ func hookAnswer(ctx context.Context, a *app, as string) (printed []byte, err err
 	if err := json.Unmarshal(bytes.TrimSpace(raw), &in); err != nil {
 		return nil, schemas.Invalidf("stdin is not what a hook is told").Because(err)
 	}
-	n, err := a.openUsed(ctx)
+	n, err := a.OpenUsed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer closing(n, &err)
+	defer cli.Closing(n, &err)
 	file, err := n.OpenIdentity(ctx, as)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func hookAnswer(ctx context.Context, a *app, as string) (printed []byte, err err
 	if err != nil {
 		return nil, err
 	}
-	if caller.Dir, err = workingFolder(""); err != nil {
+	if caller.Dir, err = cli.WorkingFolder(""); err != nil {
 		return nil, err
 	}
 	answer, err := hooks.New(n).Answer(ctx, caller, in)

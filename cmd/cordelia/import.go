@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory/archive"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func importCommand(a *app) *cobra.Command {
+func importCommand(a *cli.App) *cobra.Command {
 	var r ops.ImportRequest
 	var as, group string
 	cmd := &cobra.Command{
@@ -34,16 +35,16 @@ cannot be imported is left out and counted with the reason.`,
 		Example: `  cordelia import mine.jsonl
   cordelia import --group team CLAUDE.md docs/notes
   cordelia import --create-groups --as researcher researcher.jsonl`,
-		Args: wants(100, "FILE"),
+		Args: cli.Wants(100, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) (err error) {
 			if r.Files, err = importInputs(a, words); err != nil {
 				return err
 			}
 			r.Group = schemas.GroupID(group)
-			return a.act(cmd.Context(), as, func(w *acting) error {
-				r.As = w.as
-				ready := a.progress("importing")
-				done, err := w.node.Import(cmd.Context(), w.caller, r)
+			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
+				r.As = w.As
+				ready := a.Progress("importing")
+				done, err := w.Node.Import(cmd.Context(), w.Caller, r)
 				ready()
 				if err != nil {
 					return err
@@ -56,39 +57,39 @@ cannot be imported is left out and counted with the reason.`,
 	f.StringVar(&group, "group", "", "where to put Markdown and the memory server's; omitted: yours alone")
 	f.BoolVar(&r.CreateGroups, "create-groups", false, "make the groups that the files name and that are not here")
 	f.BoolVar(&r.ReplaceContext, "replace-context", false, "put the context of the export in the place of yours")
-	asFlag(cmd, &as)
+	cli.AsFlag(cmd, &as)
 	return cmd
 }
 
 // imported shows what an import did. It fails where records were left out.
-func imported(a *app, done archive.Imported) error {
-	if a.asJSON {
-		if err := a.printJSON(done); err != nil {
+func imported(a *cli.App, done archive.Imported) error {
+	if a.AsJSON {
+		if err := a.PrintJSON(done); err != nil {
 			return err
 		}
 	} else {
-		f := fields{}
-		f.add("new", fmt.Sprint(done.New))
-		f.add("of these external", fmt.Sprint(done.External))
-		f.add("here already", fmt.Sprint(done.Same))
-		f.add("refused", fmt.Sprint(done.RefusedCount()))
-		f.add("groups", fmt.Sprintf("%d new", done.Groups))
-		f.add("context", map[archive.ContextImport]string{
+		f := cli.Fields{}
+		f.Add("new", fmt.Sprint(done.New))
+		f.Add("of these external", fmt.Sprint(done.External))
+		f.Add("here already", fmt.Sprint(done.Same))
+		f.Add("refused", fmt.Sprint(done.RefusedCount()))
+		f.Add("groups", fmt.Sprintf("%d new", done.Groups))
+		f.Add("context", map[archive.ContextImport]string{
 			archive.ContextSame: "the same", archive.ContextReplaced: "replaced",
 			archive.ContextKept: "yours stays; --replace-context takes that of the file",
 		}[done.Context])
-		a.list(f)
+		a.List(f)
 		if len(done.Refused) > 0 {
-			a.say("")
-			t := table{firm: 1, head: []string{"REFUSED", "WHY", "WHERE"}}
+			a.Say("")
+			t := cli.Table{Firm: 1, Head: []string{"REFUSED", "WHY", "WHERE"}}
 			for _, r := range done.Refused {
 				where := strings.Join(r.Where, ", ")
 				if r.Count > len(r.Where) {
 					where += " …"
 				}
-				t.add(texts(fmt.Sprint(r.Count), clean(r.Why), clean(where))...)
+				t.Add(cli.Texts(fmt.Sprint(r.Count), cli.Clean(r.Why), cli.Clean(where))...)
 			}
-			a.print(t)
+			a.Print(t)
 		}
 	}
 	if n := done.RefusedCount(); n > 0 {
@@ -99,11 +100,11 @@ func imported(a *app, done archive.Imported) error {
 }
 
 // importInputs lists the files that words name, those in folders by their path in them.
-func importInputs(a *app, words []string) (list []archive.Input, err error) {
+func importInputs(a *cli.App, words []string) (list []archive.Input, err error) {
 	skipped := 0
 	for _, word := range words {
 		if word == "-" {
-			list = append(list, archive.InputOf("", a.in))
+			list = append(list, archive.InputOf("", a.In))
 			continue
 		}
 		info, err := os.Stat(word)
@@ -138,7 +139,7 @@ func importInputs(a *app, words []string) (list []archive.Input, err error) {
 		}
 	}
 	if skipped > 0 {
-		a.note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
+		a.Note("left out: %s, neither Markdown nor JSONL", schemas.Count(skipped, "file", "files"))
 	}
 	if len(list) == 0 {
 		return nil, schemas.NotFoundf("there is no Markdown or JSONL in %s", strings.Join(words, ", ")).

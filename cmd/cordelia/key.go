@@ -8,64 +8,65 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func keyCommand(a *app) *cobra.Command {
-	return group("key", "Keys of yourself and your agents", keyInfoCommand(a), keyPassphraseCommand(a),
+func keyCommand(a *cli.App) *cobra.Command {
+	return cli.Group("key", "Keys of yourself and your agents", keyInfoCommand(a), keyPassphraseCommand(a),
 		keyUnwrapCommand(a), keyRotateCommand(a))
 }
 
-func keyInfoCommand(a *app) *cobra.Command {
+func keyInfoCommand(a *cli.App) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use: "info [AGENT]", Short: "Show which key someone has and where it is",
 		Example: "  cordelia key info researcher",
-		Args:    wants(1),
+		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.act(cmd.Context(), as, func(w *acting) error {
-				id := w.caller.Entity
+			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
+				id := w.Caller.Entity
 				if len(words) > 0 {
 					var err error
 					if id, err = find(cmd.Context(), w, words[0]); err != nil {
 						return err
 					}
 				}
-				info, err := w.node.KeyInfo(cmd.Context(), id)
+				info, err := w.Node.KeyInfo(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(info)
+				if a.AsJSON {
+					return a.PrintJSON(info)
 				}
-				f := fields{}
-				f.add("name", clean(info.Name))
-				f.add("id", clean(string(info.EntityID)))
-				f.add("key", fmt.Sprintf("number %d", info.KeySeq))
-				f.add("public key", base64.StdEncoding.EncodeToString(info.PublicKey))
-				f.add("sealed to", clean(string(info.SealedTo)))
-				f.add("file", clean(info.File))
+				f := cli.Fields{}
+				f.Add("name", cli.Clean(info.Name))
+				f.Add("id", cli.Clean(string(info.EntityID)))
+				f.Add("key", fmt.Sprintf("number %d", info.KeySeq))
+				f.Add("public key", base64.StdEncoding.EncodeToString(info.PublicKey))
+				f.Add("sealed to", cli.Clean(string(info.SealedTo)))
+				f.Add("file", cli.Clean(info.File))
 				switch {
 				case info.File == "":
-					f.add("file", "none on this machine")
+					f.Add("file", "none on this machine")
 				case !info.Current:
-					f.styled("warning", fmt.Sprintf("the file holds an old key (number %d)", info.FileSeq), yellow)
+					f.Styled("warning", fmt.Sprintf("the file holds an old key (number %d)", info.FileSeq), cli.Yellow)
 				case info.Locked:
-					f.styled("protection", "passphrase", green)
+					f.Styled("protection", "passphrase", cli.Green)
 				default:
-					f.add("protection", "file mode alone")
+					f.Add("protection", "file mode alone")
 				}
-				a.list(f)
+				a.List(f)
 				return nil
 			})
 		},
 	}
-	asFlag(cmd, &as)
+	cli.AsFlag(cmd, &as)
 	return cmd
 }
 
-func keyUnwrapCommand(a *app) *cobra.Command {
+func keyUnwrapCommand(a *cli.App) *cobra.Command {
 	var as string
 	cmd := &cobra.Command{
 		Use:   "unwrap AGENT",
@@ -74,39 +75,39 @@ func keyUnwrapCommand(a *app) *cobra.Command {
 parent's key (yours or, with --as, that of an agent on this machine), and write
 the agent's key file, so that its own process can run here.`,
 		Example: "  cordelia key unwrap researcher",
-		Args:    wants(1, "AGENT"),
+		Args:    cli.Wants(1, "AGENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.act(cmd.Context(), as, func(w *acting) error {
+			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
 				id, err := find(cmd.Context(), w, words[0])
 				if err != nil {
 					return err
 				}
-				done, err := w.node.UnwrapKey(cmd.Context(), w.keyring, id)
+				done, err := w.Node.UnwrapKey(cmd.Context(), w.Keyring, id)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(done)
+				if a.AsJSON {
+					return a.PrintJSON(done)
 				}
-				a.say("The key of %s is in %s", clean(done.Name), done.File)
+				a.Say("The key of %s is in %s", cli.Clean(done.Name), done.File)
 				if done.Kept != "" {
-					a.say("the old one is kept as %s", done.Kept)
+					a.Say("the old one is kept as %s", done.Kept)
 				}
-				a.say("run it: cordelia mcp --as %s", clean(done.Name))
+				a.Say("run it: cordelia mcp --as %s", cli.Clean(done.Name))
 				return nil
 			})
 		},
 	}
-	asFlag(cmd, &as)
+	cli.AsFlag(cmd, &as)
 	return cmd
 }
 
 // find gives the id of an agent as agent_list names it.
-func find(ctx context.Context, w *acting, ref string) (schemas.EntityID, error) {
-	if schemas.IsAgentID(ref) || ref == string(w.caller.Entity) {
+func find(ctx context.Context, w *cli.Acting, ref string) (schemas.EntityID, error) {
+	if schemas.IsAgentID(ref) || ref == string(w.Caller.Entity) {
 		return schemas.EntityID(ref), nil
 	}
-	found, err := ask[ops.AgentListOut](ctx, w, "agent_list", map[string]any{"agent": ref})
+	found, err := cli.Ask[ops.AgentListOut](ctx, w, "agent_list", map[string]any{"agent": ref})
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +117,7 @@ func find(ctx context.Context, w *acting, ref string) (schemas.EntityID, error) 
 	return found.Agents[0].AgentID, nil
 }
 
-func keyRotateCommand(a *app) *cobra.Command {
+func keyRotateCommand(a *cli.App) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "rotate [AGENT]",
@@ -127,35 +128,35 @@ alone, with --reason. Tokens end at once, and running processes of the agent
 with the old key. The keys sealed to it are sealed anew. The old key file is
 kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 		Example: "  cordelia key rotate researcher --reason compromised",
-		Args:    wants(1),
+		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if reason != "" && reason != "compromised" && reason != "lost" {
 				return schemas.Invalidf("there is no reason %q", reason).Expecting("compromised or lost")
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				ref := string(w.caller.Entity)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				ref := string(w.Caller.Entity)
 				if len(words) > 0 {
 					ref = words[0]
 				}
-				done, err := w.node.RotateKey(cmd.Context(), w.caller.Principal, w.keyring, ref, reason)
+				done, err := w.Node.RotateKey(cmd.Context(), w.Caller.Principal, w.Keyring, ref, reason)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(done)
+				if a.AsJSON {
+					return a.PrintJSON(done)
 				}
-				a.say("%s now has key number %d, in %s", clean(done.Name), done.KeySeq, done.File)
+				a.Say("%s now has key number %d, in %s", cli.Clean(done.Name), done.KeySeq, done.File)
 				if done.Kept != "" {
-					a.say("the old one is kept as %s", done.Kept)
+					a.Say("the old one is kept as %s", done.Kept)
 				}
 				if len(done.Rewrapped) > 0 {
-					a.say("sealed anew: the keys of %s", clean(strings.Join(done.Rewrapped, ", ")))
+					a.Say("sealed anew: the keys of %s", cli.Clean(strings.Join(done.Rewrapped, ", ")))
 				}
 				if len(done.Unopened) > 0 {
-					a.note("could not be sealed anew, rotate them too: %s", clean(strings.Join(done.Unopened, ", ")))
+					a.Note("could not be sealed anew, rotate them too: %s", cli.Clean(strings.Join(done.Unopened, ", ")))
 				}
 				if reason == "compromised" && len(done.Rewrapped) > 0 {
-					a.note("whoever had the old key could open the keys sealed to it; rotate those too")
+					a.Note("whoever had the old key could open the keys sealed to it; rotate those too")
 				}
 				return nil
 			})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/proof/soak"
 )
 
@@ -24,7 +25,7 @@ func (u *user) knows(passphrase string, args ...string) (out string, opened bool
 	cmd.Stdin = strings.NewReader(passphrase + "\n")
 	raw, err := cmd.CombinedOutput()
 	if err != nil {
-		require.Equal(u.t, exitDenied, cmd.ProcessState.ExitCode(), string(raw))
+		require.Equal(u.t, cli.ExitDenied, cmd.ProcessState.ExitCode(), string(raw))
 	}
 	return string(raw), err == nil
 }
@@ -46,7 +47,7 @@ func TestPassphraseChangeIsKilled(t *testing.T) {
 		require.NoError(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		for err := errors.New("running"); err != nil && !exists(u.path(".cordelia/keys/human.key.protected")); {
+		for err := errors.New("running"); err != nil && !cli.Exists(u.path(".cordelia/keys/human.key.protected")); {
 			select {
 			case err = <-ended:
 				require.NoError(t, err, said.String())

@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/schemas"
 )
 
-func keyPassphraseCommand(a *app) *cobra.Command {
+func keyPassphraseCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "passphrase",
 		Short: "Protect your key with a passphrase, or with another one",
@@ -22,22 +23,22 @@ there is one, and the new one. Its end is not waited for; a line more that is th
 already is an error. Copies of the file made before stay as they are; if somebody may
 have one, replace the key itself: cordelia key rotate.`,
 		Example: "  cordelia key passphrase",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
 				passphrase, err := otherPassphrase(a)
 				if err != nil {
 					return err
 				}
 				defer clear(passphrase)
-				path, err := w.node.ProtectKey(cmd.Context(), w.caller.Principal, w.keyring, passphrase)
+				path, err := w.Node.ProtectKey(cmd.Context(), w.Caller.Principal, w.Keyring, passphrase)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"path": path})
+				if a.AsJSON {
+					return a.PrintJSON(map[string]any{"path": path})
 				}
-				a.say("Your key in %s is under the new passphrase.", path)
+				a.Say("Your key in %s is under the new passphrase.", path)
 				return nil
 			})
 		},
@@ -45,16 +46,16 @@ have one, replace the key itself: cordelia key rotate.`,
 }
 
 // otherPassphrase reads a new one, twice where it is typed.
-func otherPassphrase(a *app) ([]byte, error) {
-	if a.passphraseFile != nil {
+func otherPassphrase(a *cli.App) ([]byte, error) {
+	if a.PassphraseFile != nil {
 		return lastPassphrase(a)
 	}
-	fmt.Fprintln(a.errOut, "Choose a new passphrase, and type it twice.")
-	first, err := a.askPassphrase()
+	fmt.Fprintln(a.ErrOut, "Choose a new passphrase, and type it twice.")
+	first, err := a.AskPassphrase()
 	if err != nil {
 		return nil, err
 	}
-	second, err := a.askPassphrase()
+	second, err := a.AskPassphrase()
 	defer clear(second)
 	if err == nil && !bytes.Equal(first, second) {
 		err = schemas.Invalidf("the two passphrases differ; nothing was changed").Try("run: cordelia key passphrase")
@@ -69,15 +70,15 @@ func otherPassphrase(a *app) ([]byte, error) {
 // lastPassphrase reads the new one from the descriptor. A line more that is there already
 // is an error: who gives the present one of a key that has none would have that for the new
 // one. Nothing waits for such a line, or for the end: the giver may keep its side open.
-func lastPassphrase(a *app) ([]byte, error) {
-	passphrase, err := a.askPassphrase()
+func lastPassphrase(a *cli.App) ([]byte, error) {
+	passphrase, err := a.AskPassphrase()
 	if err != nil {
 		return nil, err
 	}
-	if columns(a.passphraseFile) > 0 || !platform.Ready(a.passphraseFile) { // what is typed ahead is for others
+	if cli.Columns(a.PassphraseFile) > 0 || !platform.Ready(a.PassphraseFile) { // what is typed ahead is for others
 		return passphrase, nil
 	}
-	switch n, err := a.passphraseFile.Read(make([]byte, 1)); {
+	switch n, err := a.PassphraseFile.Read(make([]byte, 1)); {
 	case n > 0:
 		err = schemas.Invalidf("--passphrase-fd goes on after the new passphrase; nothing was changed").
 			Expecting("a line with the present passphrase, only if there is one, and a line with the new one").
@@ -86,7 +87,7 @@ func lastPassphrase(a *app) ([]byte, error) {
 		return nil, err
 	case err != nil && !errors.Is(err, io.EOF):
 		clear(passphrase)
-		return nil, unreadablePassphrase(err)
+		return nil, cli.UnreadablePassphrase(err)
 	}
 	return passphrase, nil
 }

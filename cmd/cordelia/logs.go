@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/events"
 	"cordelia/node"
 	"cordelia/schemas"
 )
 
-func logsCommand(a *app) *cobra.Command {
+func logsCommand(a *cli.App) *cobra.Command {
 	var l logs
 	var agent, since string
 	cmd := &cobra.Command{
@@ -24,15 +25,15 @@ func logsCommand(a *app) *cobra.Command {
 is to come, too, until interrupted. The lines come from the audit record, which
 cordelia audit tail shows whole. With --json, one change to a line.`,
 		Example: "  cordelia logs --agent researcher\n  cordelia logs --follow",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.filter.Actor = schemas.EntityID(agent)
 			var err error
 			if l.filter.Since, err = parseSince(since); err != nil {
 				return err
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				l.acting = w
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				l.Acting = w
 				err := l.run(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
 					return nil // told to stop
@@ -53,7 +54,7 @@ const logEntries = 40
 
 // logs shows audit entries as changes: those of one call are one line.
 type logs struct {
-	*acting
+	*cli.Acting
 	filter events.AuditFilter
 	follow bool
 }
@@ -68,9 +69,9 @@ type logLine struct {
 }
 
 func (l logs) run(ctx context.Context) error {
-	woken, stop := l.node.Subscribe(node.Commits)
+	woken, stop := l.Node.Subscribe(node.Commits)
 	defer stop()
-	list, next, err := l.node.AuditTail(ctx, l.caller.Principal, l.filter, 0, logEntries)
+	list, next, err := l.Node.AuditTail(ctx, l.Caller.Principal, l.filter, 0, logEntries)
 	for err == nil {
 		for _, line := range l.lines(ctx, list) {
 			if err := l.show(line); err != nil {
@@ -86,7 +87,7 @@ func (l logs) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		list, next, err = l.node.AuditTail(ctx, l.caller.Principal, l.filter, max(next, 1), node.AuditPage)
+		list, next, err = l.Node.AuditTail(ctx, l.Caller.Principal, l.filter, max(next, 1), node.AuditPage)
 	}
 	return err
 }
@@ -94,8 +95,8 @@ func (l logs) run(ctx context.Context) error {
 // lines puts the entries of one call into one line each.
 func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 	for _, e := range list {
-		l.learnName(ctx, e.Actor)
-		line := logLine{e.Time, l.who(e.Actor), e.Action, []string{l.named(ctx, e.Target)},
+		l.LearnName(ctx, e.Actor)
+		line := logLine{e.Time, l.Who(e.Actor), e.Action, []string{l.named(ctx, e.Target)},
 			e.Decision != "allowed"}
 		if n := len(out); n > 0 && out[n-1].Time == line.Time && out[n-1].Who == line.Who &&
 			out[n-1].Action == line.Action {
@@ -109,26 +110,26 @@ func (l logs) lines(ctx context.Context, list []node.Tailed) (out []logLine) {
 
 // named is a target with the names of the agents in it, and in short for people.
 func (l logs) named(ctx context.Context, target string) string {
-	for _, id := range targetIDs.FindAllString(target, -1) {
-		l.learnName(ctx, schemas.EntityID(id))
+	for _, id := range cli.TargetIDs.FindAllString(target, -1) {
+		l.LearnName(ctx, schemas.EntityID(id))
 	}
-	if l.asJSON {
-		return targetIDs.ReplaceAllStringFunc(target, func(id string) string { return l.who(schemas.EntityID(id)) })
+	if l.AsJSON {
+		return cli.TargetIDs.ReplaceAllStringFunc(target, func(id string) string { return l.Who(schemas.EntityID(id)) })
 	}
-	return l.app.named(target)
+	return l.App.Named(target)
 }
 
 func (l logs) show(line logLine) error {
-	if l.asJSON {
-		return l.printLine(line)
+	if l.AsJSON {
+		return l.PrintLine(line)
 	}
-	colours := l.colours()
-	text := fmt.Sprintf("%s  %s  %s  %s", paint(colours, dim, clock(line.Time)), clean(line.Who),
-		paint(colours, bold, clean(line.Action)),
-		clean(strings.Join(line.Targets, ", ")))
+	colours := l.Colours()
+	text := fmt.Sprintf("%s  %s  %s  %s", cli.Paint(colours, cli.Dim, cli.Clock(line.Time)), cli.Clean(line.Who),
+		cli.Paint(colours, cli.Bold, cli.Clean(line.Action)),
+		cli.Clean(strings.Join(line.Targets, ", ")))
 	if line.Refused {
-		text += "  " + paint(colours, red, "refused")
+		text += "  " + cli.Paint(colours, cli.Red, "refused")
 	}
-	l.say("%s", text)
+	l.Say("%s", text)
 	return nil
 }

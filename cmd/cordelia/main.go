@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/keys"
 	runner "cordelia/run"
 )
@@ -30,26 +31,26 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
-	a := &app{out: os.Stdout, in: os.Stdin, errOut: os.Stderr}
+	a := &cli.App{Out: os.Stdout, In: os.Stdin, ErrOut: os.Stderr}
 	root := rootCommand(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil || cmd.Name() == hookName { // whatever is wrong with a hook, its client goes on
 		return 0
 	}
-	if code, ok := errors.AsType[exit](err); ok {
+	if code, ok := errors.AsType[cli.Exit](err); ok {
 		return int(code)
 	}
-	if !a.begun {
-		err = misunderstood(root, err)
+	if !a.Begun {
+		err = cli.Misunderstood(root, err)
 	}
-	a.complain(err)
-	return a.exitCode(err)
+	a.Complain(err)
+	return a.ExitCode(err)
 }
 
 // rootCommand makes the commands, for mcp and hook none but themselves: clients wait
 // for them to start.
-func rootCommand(a *app, args []string) *cobra.Command {
+func rootCommand(a *cli.App, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "cordelia",
 		Version: version(),
@@ -73,23 +74,23 @@ run: 8 stopped before its end.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.begun = true
+			a.Begun = true
 			level := slog.LevelWarn
-			if a.verbose {
+			if a.Verbose {
 				level = slog.LevelDebug
 			}
-			slog.SetDefault(slog.New(slog.NewTextHandler(a.errOut, &slog.HandlerOptions{Level: level})))
-			return a.openPassphrase()
+			slog.SetDefault(slog.New(slog.NewTextHandler(a.ErrOut, &slog.HandlerOptions{Level: level})))
+			return a.OpenPassphrase()
 		},
 	}
-	root.SetFlagErrorFunc(wrongFlag)
+	root.SetFlagErrorFunc(cli.WrongFlag)
 	f := root.PersistentFlags()
-	f.StringVar(&a.home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
-	f.StringVar(&a.durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
-	f.BoolVar(&a.asJSON, "json", false, "print JSON, for programs")
-	f.IntVar(&a.passphraseFD, "passphrase-fd", -1,
+	f.StringVar(&a.Home, "home", defaultHome(), "folder of keys and database; also $CORDELIA_HOME")
+	f.StringVar(&a.Durability, "durability", "full", "when a write counts as done: full (on disk) or relaxed")
+	f.BoolVar(&a.AsJSON, "json", false, "print JSON, for programs")
+	f.IntVar(&a.PassphraseFD, "passphrase-fd", -1,
 		"descriptor to read the passphrase of your key from, up to the end of its line, instead of the terminal")
-	f.BoolVarP(&a.verbose, "verbose", "v", false, "log details to stderr")
+	f.BoolVarP(&a.Verbose, "verbose", "v", false, "log details to stderr")
 	switch {
 	case len(args) > 0 && args[0] == "mcp":
 		root.AddCommand(mcpCommand(a))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // nothing of the machine it was printed on.
 func TestManual(t *testing.T) {
 	t.Setenv("CORDELIA_HOME", "/somewhere/of/mine")
-	root := rootCommand((&app{}), nil)
+	root := rootCommand((&cli.App{}), nil)
 	page := manual(root)
 	require.NotContains(t, page, "somewhere")
 	require.Contains(t, page, "~/.cordelia")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/hooks"
 	"cordelia/mcp"
 	"cordelia/ops"
@@ -28,7 +29,7 @@ type mcpFlags struct {
 	structured        bool
 }
 
-func mcpCommand(a *app) *cobra.Command {
+func mcpCommand(a *cli.App) *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
@@ -36,10 +37,10 @@ func mcpCommand(a *app) *cobra.Command {
 		Long: `Serve MCP on stdin and stdout, as the agent whose key this machine holds: by
 default the user's own claude-code agent. In an empty home the identities are
 made first. This is what clients start; setup writes it into their settings.`,
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.connect != "" {
-				return runner.Knock(cmd.Context(), f.connect, a.in, a.out)
+				return runner.Knock(cmd.Context(), f.connect, a.In, a.Out)
 			}
 			return serveStdio(cmd.Context(), a, f)
 		},
@@ -47,7 +48,7 @@ made first. This is what clients start; setup writes it into their settings.`,
 	cmd.Flags().StringVar(&f.as, "as", os.Getenv(asVariable),
 		"act as this agent: name, id or id prefix; its key must be on this machine; also $"+asVariable)
 	cmd.Flags().StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+
-		names(ops.Toolsets()))
+		cli.Names(ops.Toolsets()))
 	cmd.Flags().StringVar(&f.dir, "dir", "",
 		"folder the agent works in (default: the one this is started in); it may be bound to a group")
 	cmd.Flags().StringVar(&f.connect, "connect", "",
@@ -57,12 +58,12 @@ made first. This is what clients start; setup writes it into their settings.`,
 	return cmd
 }
 
-func serveStdio(ctx context.Context, a *app, f mcpFlags) (err error) {
+func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err
 	}
-	dir, err := workingFolder(f.dir)
+	dir, err := cli.WorkingFolder(f.dir)
 	if err != nil {
 		return err
 	}
@@ -71,18 +72,18 @@ func serveStdio(ctx context.Context, a *app, f mcpFlags) (err error) {
 	collect := sync.OnceFunc(func() { debug.SetGCPercent(percent) })
 	defer collect()
 	defer time.AfterFunc(time.Second, collect).Stop() // it may never ask
-	n, err := a.openNode(ctx)
+	n, err := a.OpenNode(ctx)
 	if err != nil {
 		return err
 	}
-	defer closing(n, &err)
+	defer cli.Closing(n, &err)
 	if n.Home.Fresh() {
 		made, err := n.Establish(ctx, "", nil, nil)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.errOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human,
-			a.home)
+		fmt.Fprintf(a.ErrOut, "cordelia: made the identities of %s and its claude-code agent in %s\n", made.Human,
+			a.Home)
 	}
 	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
@@ -100,7 +101,7 @@ func serveStdio(ctx context.Context, a *app, f mcpFlags) (err error) {
 		collect()
 		go ops.Describe() // clients ask for the tools next
 	}
-	err = mcp.ServeStdio(ctx, router, a.in, &firstWrite{Writer: a.out, done: answered}, mcp.StdioOptions{})
+	err = mcp.ServeStdio(ctx, router, a.In, &firstWrite{Writer: a.Out, done: answered}, mcp.StdioOptions{})
 	if errors.Is(err, context.Canceled) {
 		return nil // told to stop
 	}
@@ -151,7 +152,7 @@ func parseToolsets(list string) ([]ops.Toolset, error) {
 			known = known || string(t) == name
 		}
 		if !known {
-			return nil, schemas.Invalidf("there is no toolset %q", name).Expecting("%s", names(ops.Toolsets()))
+			return nil, schemas.Invalidf("there is no toolset %q", name).Expecting("%s", cli.Names(ops.Toolsets()))
 		}
 		out = append(out, ops.Toolset(name))
 	}

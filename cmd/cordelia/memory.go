@@ -6,51 +6,52 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func memoryCommand(a *app) *cobra.Command {
-	return group("memory", "Search, read, write and share what agents remember",
-		command{
-			op: "memory_search", use: "search [WORDS…]", short: "Find items by their words; without words, the newest",
-			takes: []string{"query?"}, example: "cordelia memory search retry backoff --group team",
-			names: map[string]string{"tags": "tag"}, show: shown(showFound),
-		}.command(a),
-		command{
-			op: "memory_search", use: "list", short: "List items, the newest first", hide: []string{"query"},
-			example: "cordelia memory list --group team --type learning",
-			names:   map[string]string{"tags": "tag"}, show: shown(showFound),
-		}.command(a),
-		command{
-			op: "memory_read_warm", use: "read ID…", short: "Read items whole", takes: []string{"ids"},
-			example: "cordelia memory read 1cd21f84 --history", show: shown(showItems), learns: true,
-		}.command(a),
-		command{
-			op: "memory_write_warm", use: "write [DATA]", short: "Remember something, or with --id change an item",
-			takes: []string{"data?"},
-			long: `Remember something: yours alone unless --group or --visibility say otherwise.
+func memoryCommand(a *cli.App) *cobra.Command {
+	return cli.Group("memory", "Search, read, write and share what agents remember",
+		cli.Command{
+			Op: "memory_search", Use: "search [WORDS…]", Short: "Find items by their words; without words, the newest",
+			Takes: []string{"query?"}, Example: "cordelia memory search retry backoff --group team",
+			Names: map[string]string{"tags": "tag"}, Show: cli.Shown(showFound),
+		}.Command(a),
+		cli.Command{
+			Op: "memory_search", Use: "list", Short: "List items, the newest first", Hide: []string{"query"},
+			Example: "cordelia memory list --group team --type learning",
+			Names:   map[string]string{"tags": "tag"}, Show: cli.Shown(showFound),
+		}.Command(a),
+		cli.Command{
+			Op: "memory_read_warm", Use: "read ID…", Short: "Read items whole", Takes: []string{"ids"},
+			Example: "cordelia memory read 1cd21f84 --history", Show: cli.Shown(showItems), Learns: true,
+		}.Command(a),
+		cli.Command{
+			Op: "memory_write_warm", Use: "write [DATA]", Short: "Remember something, or with --id change an item",
+			Takes: []string{"data?"},
+			Long: `Remember something: yours alone unless --group or --visibility say otherwise.
 DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 - for stdin:
   entity    {"type": "person|org|project|concept", "name", "aliases", "tags", "summary", "details", "refs"}
   session   {"date", "focus", "highlights", "decisions", "entities_mentioned"}
   learning  {"type": "pattern|insight|principle|procedure|constraint|template", "content",
              "tools", "context", "tags", "prediction"}`,
-			example: `cordelia memory write "Retries need jitter" --group team
+			Example: `cordelia memory write "Retries need jitter" --group team
   cordelia memory write --type entity '{"type":"project","name":"parser","summary":"…"}'`,
-			prose: insight, show: shown(showWritten),
-		}.command(a),
-		command{
-			op: "memory_delete_warm", use: "delete ID", short: "Delete an item, undo that, or purge its text for good",
-			takes:   []string{"id"},
-			example: "cordelia memory delete 1cd21f84 --mode undo", show: shown(showDeleted),
-		}.command(a),
-		command{
-			op: "memory_share", use: "share ID GROUP", short: "Copy an item into a group",
-			takes:   []string{"id", "group"},
-			example: "cordelia memory share 1cd21f84 team", show: shown(showWritten),
-		}.command(a),
+			Prose: insight, Show: cli.Shown(showWritten),
+		}.Command(a),
+		cli.Command{
+			Op: "memory_delete_warm", Use: "delete ID", Short: "Delete an item, undo that, or purge its text for good",
+			Takes:   []string{"id"},
+			Example: "cordelia memory delete 1cd21f84 --mode undo", Show: cli.Shown(showDeleted),
+		}.Command(a),
+		cli.Command{
+			Op: "memory_share", Use: "share ID GROUP", Short: "Copy an item into a group",
+			Takes:   []string{"id", "group"},
+			Example: "cordelia memory share 1cd21f84 team", Show: cli.Shown(showWritten),
+		}.Command(a),
 		memoryReleaseCommand(a),
 		memoryGroupCommand(a),
 		memoryHotCommand(a),
@@ -61,50 +62,50 @@ DATA is a sentence, kept as an insight, or JSON, the name of a file with it, or
 	)
 }
 
-func memoryHotCommand(a *app) *cobra.Command {
-	return group("hot", "The context one entity always has before it (L1)",
-		command{
-			op: "memory_read_hot", use: "show [ENTITY]", short: "Show a context", takes: []string{"entity?"},
-			example: "cordelia memory hot show researcher --section active", show: shown(showHot),
-		}.command(a),
-		command{
-			op: "memory_write_hot", use: "patch DATA", short: "Merge into your context; null deletes (RFC 7396)",
-			takes:   []string{"data"},
-			fixed:   map[string]any{"operation": "patch"},
-			example: `cordelia memory hot patch '{"active":{"focus":"the parser rewrite"}}'`,
-			show:    shown(showHotWritten),
-		}.command(a),
+func memoryHotCommand(a *cli.App) *cobra.Command {
+	return cli.Group("hot", "The context one entity always has before it (L1)",
+		cli.Command{
+			Op: "memory_read_hot", Use: "show [ENTITY]", Short: "Show a context", Takes: []string{"entity?"},
+			Example: "cordelia memory hot show researcher --section active", Show: cli.Shown(showHot),
+		}.Command(a),
+		cli.Command{
+			Op: "memory_write_hot", Use: "patch DATA", Short: "Merge into your context; null deletes (RFC 7396)",
+			Takes:   []string{"data"},
+			Fixed:   map[string]any{"operation": "patch"},
+			Example: `cordelia memory hot patch '{"active":{"focus":"the parser rewrite"}}'`,
+			Show:    cli.Shown(showHotWritten),
+		}.Command(a),
 	)
 }
 
-func memorySessionCommand(a *app) *cobra.Command {
-	return command{
-		op: "memory_session", use: "session start|checkpoint|end", short: "Start, checkpoint or end a working session",
-		takes:   []string{"action"},
-		example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",
-		names:   map[string]string{"open_threads": "open-thread"}, fill: oneSession, show: shown(showSession),
-	}.command(a)
+func memorySessionCommand(a *cli.App) *cobra.Command {
+	return cli.Command{
+		Op: "memory_session", Use: "session start|checkpoint|end", Short: "Start, checkpoint or end a working session",
+		Takes:   []string{"action"},
+		Example: "cordelia memory session end --summary 'parser done' --open-thread 'fuzz it'",
+		Names:   map[string]string{"open_threads": "open-thread"}, Fill: oneSession, Show: cli.Shown(showSession),
+	}.Command(a)
 }
 
-func showFound(a *app, v ops.MemorySearchOut) {
+func showFound(a *cli.App, v ops.MemorySearchOut) {
 	if len(v.Results) == 0 {
-		a.say("Nothing found.")
+		a.Say("Nothing found.")
 	} else {
-		t := table{firm: 2, head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY",
+		t := cli.Table{Firm: 2, Head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY",
 			"TEXT"}}
 		for _, r := range v.Results {
-			t.add(cell{short(r.ID), dim}, cell{text: clean(r.Type)}, cell{clean(r.Name), bold},
-				cell{text: clean(r.Author)},
-				cell{text: clean(r.Date)}, cell{text: clean(r.Group)}, cell{shorts(r.ConflictsWith), yellow},
-				cell{clean(r.Why), dim}, cell{text: clean(r.Snippet)})
+			t.Add(cli.Styled(cli.Short(r.ID), cli.Dim), cli.Text(cli.Clean(r.Type)), cli.Styled(cli.Clean(r.Name), cli.Bold),
+				cli.Text(cli.Clean(r.Author)),
+				cli.Text(cli.Clean(r.Date)), cli.Text(cli.Clean(r.Group)), cli.Styled(cli.Shorts(r.ConflictsWith), cli.Yellow),
+				cli.Styled(cli.Clean(r.Why), cli.Dim), cli.Text(cli.Clean(r.Snippet)))
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	if v.Weak {
-		a.note("weak: no result matches much of what was asked")
+		a.Note("weak: no result matches much of what was asked")
 	}
 	for _, n := range v.Near {
-		a.note("near: %s %s (%s)", short(n.ID), clean(n.Name), clean(n.Why))
+		a.Note("near: %s %s (%s)", cli.Short(n.ID), cli.Clean(n.Name), cli.Clean(n.Why))
 	}
 	if h := v.Hidden; h != nil {
 		for _, of := range []struct {
@@ -112,118 +113,118 @@ func showFound(a *app, v ops.MemorySearchOut) {
 			why string
 		}{{h.Quarantined, "quarantined"}, {h.Expired, "expired"}, {h.Superseded, "superseded"}} {
 			if of.n > 0 {
-				a.note("%d more not shown: %s", of.n, of.why)
+				a.Note("%d more not shown: %s", of.n, of.why)
 			}
 		}
 	}
 	more(a, v.NextCursor)
 }
 
-func showItems(a *app, v ops.MemoryReadWarmOut) {
+func showItems(a *cli.App, v ops.MemoryReadWarmOut) {
 	for i, item := range v.Items {
 		if i > 0 {
-			a.say("")
+			a.Say("")
 		}
-		f := fields{}
-		f.styled("name", clean(item.Name), bold)
-		f.add("id", short(item.ID))
-		f.add("type", clean(item.Type))
-		f.add("state", clean(item.State)+map[bool]string{true: ", judged wrong"}[item.Wrong])
+		f := cli.Fields{}
+		f.Styled("name", cli.Clean(item.Name), cli.Bold)
+		f.Add("id", cli.Short(item.ID))
+		f.Add("type", cli.Clean(item.Type))
+		f.Add("state", cli.Clean(item.State)+map[bool]string{true: ", judged wrong"}[item.Wrong])
 		if item.Stale != "" {
-			f.add("stale", "its origin changed")
+			f.Add("stale", "its origin changed")
 		}
-		f.add("version", fmt.Sprint(item.Version))
-		f.add("for", clean(string(item.Visibility)+" "+string(item.Group)))
-		f.add("owner", a.who(item.Owner))
-		f.add("author", a.who(item.Author))
-		f.add("source", clean(
+		f.Add("version", fmt.Sprint(item.Version))
+		f.Add("for", cli.Clean(string(item.Visibility)+" "+string(item.Group)))
+		f.Add("owner", a.Who(item.Owner))
+		f.Add("author", a.Who(item.Author))
+		f.Add("source", cli.Clean(
 			item.Provenance.Source)+map[bool]string{true: ", written after reading such"}[item.Provenance.Tainted])
-		f.add("origin", short(item.Origin))
-		f.add("confidence", fmt.Sprintf("%.2f", item.Confidence))
-		f.add("created", clock(item.CreatedAt))
-		f.add("updated", clock(item.UpdatedAt))
-		f.add("expires", clock(item.ExpiresAt))
+		f.Add("origin", cli.Short(item.Origin))
+		f.Add("confidence", fmt.Sprintf("%.2f", item.Confidence))
+		f.Add("created", cli.Clock(item.CreatedAt))
+		f.Add("updated", cli.Clock(item.UpdatedAt))
+		f.Add("expires", cli.Clock(item.ExpiresAt))
 		for _, r := range item.Related {
-			f.add(strings.ReplaceAll(clean(r.Kind), "_", " "), short(r.Other))
+			f.Add(strings.ReplaceAll(cli.Clean(r.Kind), "_", " "), cli.Short(r.Other))
 		}
-		a.list(f)
-		a.data(item.Data)
+		a.List(f)
+		a.Data(item.Data)
 	}
 	for _, old := range v.Versions {
-		a.say("\nversion %d, %s", old.Version, clock(old.At))
-		a.data(old.Data)
+		a.Say("\nversion %d, %s", old.Version, cli.Clock(old.At))
+		a.Data(old.Data)
 	}
 	if len(v.LeftOut) > 0 {
-		a.note("did not fit, read them separately: %s", shorts(v.LeftOut))
+		a.Note("did not fit, read them separately: %s", cli.Shorts(v.LeftOut))
 	}
 }
 
-func showWritten(a *app, v ops.MemoryWriteWarmOut) {
-	a.say("%s", short(v.ID))
+func showWritten(a *cli.App, v ops.MemoryWriteWarmOut) {
+	a.Say("%s", cli.Short(v.ID))
 	if v.Proposal != "" {
-		a.note("proposal %s waits for %s", short(v.Proposal), clean(strings.Join(v.DecidedBy, " or ")))
+		a.Note("proposal %s waits for %s", cli.Short(v.Proposal), cli.Clean(strings.Join(v.DecidedBy, " or ")))
 	}
-	a.note("version %d: %s%s", v.Version, beside(v.Status, v.With),
+	a.Note("version %d: %s%s", v.Version, beside(v.Status, v.With),
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
-		a.note("it instructs, so it waits: cordelia memory release %s --if-version %d", short(v.ID), v.Version)
+		a.Note("it instructs, so it waits: cordelia memory release %s --if-version %d", cli.Short(v.ID), v.Version)
 	}
 	if v.Tainted {
-		a.note("kept as external: this session, or a source of it, had second-hand words")
+		a.Note("kept as external: this session, or a source of it, had second-hand words")
 	}
 	if v.BoundTo != "" {
-		a.note("in %s, whose work this is; --visibility private keeps an item to you", clean(v.BoundTo))
+		a.Note("in %s, whose work this is; --visibility private keeps an item to you", cli.Clean(v.BoundTo))
 	}
 	if !v.Stored {
-		a.note("nothing was stored: it is there already")
+		a.Note("nothing was stored: it is there already")
 	}
 }
 
-func showDeleted(a *app, v ops.MemoryDeleteWarmOut) {
-	a.say("done: %s", short(v.ID))
+func showDeleted(a *cli.App, v ops.MemoryDeleteWarmOut) {
+	a.Say("done: %s", cli.Short(v.ID))
 	if v.Copies > 0 {
-		a.say("purged with it: %s", schemas.Count(v.Copies, "copy", "copies"))
+		a.Say("purged with it: %s", schemas.Count(v.Copies, "copy", "copies"))
 	}
 }
 
-func showHot(a *app, v ops.MemoryReadHotOut) {
-	a.data(v.Context)
-	a.note("%d bytes, updated %s", v.Size, clock(v.UpdatedAt))
+func showHot(a *cli.App, v ops.MemoryReadHotOut) {
+	a.Data(v.Context)
+	a.Note("%d bytes, updated %s", v.Size, cli.Clock(v.UpdatedAt))
 	if len(v.LeftOut) > 0 {
-		a.note("too large to show, read each with --section: %s", clean(strings.Join(v.LeftOut, ", ")))
+		a.Note("too large to show, read each with --section: %s", cli.Clean(strings.Join(v.LeftOut, ", ")))
 	}
 	warn(a, v.Warnings)
 }
 
-func showHotWritten(a *app, v ops.MemoryWriteHotOut) {
-	a.say("written %s: %d bytes", clock(v.UpdatedAt), v.Size)
+func showHotWritten(a *cli.App, v ops.MemoryWriteHotOut) {
+	a.Say("written %s: %d bytes", cli.Clock(v.UpdatedAt), v.Size)
 	warn(a, v.Warnings)
 }
 
-func showSession(a *app, v ops.MemorySessionOut) {
-	f := fields{}
-	f.add("sessions ended", fmt.Sprint(v.SessionCount))
-	f.add("chain", clean(v.ChainHash))
-	f.add("started", clock(v.StartedAt))
-	f.add("note", clean(v.Note))
-	f.add("last summary", clean(v.LastSummary))
-	f.add("open threads", clean(strings.Join(v.OpenThreads, "; ")))
-	a.list(f)
+func showSession(a *cli.App, v ops.MemorySessionOut) {
+	f := cli.Fields{}
+	f.Add("sessions ended", fmt.Sprint(v.SessionCount))
+	f.Add("chain", cli.Clean(v.ChainHash))
+	f.Add("started", cli.Clock(v.StartedAt))
+	f.Add("note", cli.Clean(v.Note))
+	f.Add("last summary", cli.Clean(v.LastSummary))
+	f.Add("open threads", cli.Clean(strings.Join(v.OpenThreads, "; ")))
+	a.List(f)
 	if v.Digest != "" {
-		a.say("\n%s", block(v.Digest))
+		a.Say("\n%s", cli.Block(v.Digest))
 	}
 	warn(a, v.Warnings)
 }
 
-func warn(a *app, warnings []schemas.Hint) {
+func warn(a *cli.App, warnings []schemas.Hint) {
 	for _, w := range warnings {
-		a.note("%s", a.advice(w))
+		a.Note("%s", a.Advice(w))
 	}
 }
 
 // beside says how an item stands to others, and which.
 func beside(status memory.Status, with []schemas.ItemID) string {
-	return strings.TrimSpace(clean(strings.ReplaceAll(string(status), "_", " ")) + " " + shorts(with))
+	return strings.TrimSpace(cli.Clean(strings.ReplaceAll(string(status), "_", " ")) + " " + cli.Shorts(with))
 }
 
 // insight makes a learning of a plain sentence.

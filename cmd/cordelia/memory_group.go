@@ -6,19 +6,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory"
 	"cordelia/ops"
 )
 
-func memoryGroupCommand(a *app) *cobra.Command {
+func memoryGroupCommand(a *cli.App) *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
-		return command{
-			op: "memory_group", use: strings.TrimSpace(name + " " + words), short: short, takes: takes, hide: hide,
-			fixed: map[string]any{"action": name}, example: "cordelia memory group " + example, show: shown(showGroups),
-			learns: true,
-		}.command(a)
+		return cli.Command{
+			Op: "memory_group", Use: strings.TrimSpace(name + " " + words), Short: short, Takes: takes, Hide: hide,
+			Fixed: map[string]any{"action": name}, Example: "cordelia memory group " + example, Show: cli.Shown(showGroups),
+			Learns: true,
+		}.Command(a)
 	}
-	return group("group", "Groups that share memory",
+	return cli.Group("group", "Groups that share memory",
 		action("create", "GROUP", "Make a group you own", "create team --description 'the parser rewrite'",
 			[]string{"group"}, "entity", "role", "emcon"),
 		action("list", "", "List the groups you see", "list", nil, "group", "entity", "role", "description", "culture",
@@ -36,73 +37,73 @@ func memoryGroupCommand(a *app) *cobra.Command {
 	)
 }
 
-func showGroups(a *app, v ops.MemoryGroupOut) {
+func showGroups(a *cli.App, v ops.MemoryGroupOut) {
 	if len(v.Note) > 0 && v.Group == nil && len(v.Groups) == 0 && v.Member == "" && len(v.Invitations) == 0 {
-		a.say("%s", a.advice(v.Note)) // all there is to say
+		a.Say("%s", a.Advice(v.Note)) // all there is to say
 		return
 	}
 	if len(v.Note) > 0 {
-		defer a.note("%s", a.advice(v.Note))
+		defer a.Note("%s", a.Advice(v.Note))
 	}
 	switch {
 	case v.Invitation != "":
-		a.say("invited: %s", a.who(v.Member))
-		a.note("its parent or the user decides; until then it sees nothing of the group")
+		a.Say("invited: %s", a.Who(v.Member))
+		a.Note("its parent or the user decides; until then it sees nothing of the group")
 	case len(v.Invitations) > 0:
-		t := table{firm: 1, head: []string{"ID", "BY", "INVITES"}}
+		t := cli.Table{Firm: 1, Head: []string{"ID", "BY", "INVITES"}}
 		for _, i := range v.Invitations {
-			t.add(texts(short(i.ID), clean(i.Inviter), clean(i.Name))...)
+			t.Add(cli.Texts(cli.Short(i.ID), cli.Clean(i.Inviter), cli.Clean(i.Name))...)
 		}
-		a.print(t)
+		a.Print(t)
 		first := v.Invitations[0]
-		a.note("accept: cordelia review approve %s %s", short(first.ID), clean(first.Hash))
-		a.note("decline: cordelia review reject %s", short(first.ID))
+		a.Note("accept: cordelia review approve %s %s", cli.Short(first.ID), cli.Clean(first.Hash))
+		a.Note("decline: cordelia review reject %s", cli.Short(first.ID))
 	case v.Group != nil:
 		showGroup(a, *v.Group)
 	case v.Member != "":
-		a.say("done: %s", a.who(v.Member))
+		a.Say("done: %s", a.Who(v.Member))
 	case len(v.Groups) == 0:
-		a.say("No groups. Make one: cordelia memory group create NAME")
+		a.Say("No groups. Make one: cordelia memory group create NAME")
 	default:
-		t := table{firm: 5, head: []string{"GROUP", "KIND", "YOUR ROLE", "MEMBERS", "WRITES", "CREATED", "DESCRIPTION"}}
+		t := cli.Table{Firm: 5, Head: []string{"GROUP", "KIND", "YOUR ROLE", "MEMBERS", "WRITES", "CREATED", "DESCRIPTION"}}
 		for _, g := range v.Groups {
-			writes := cell{}
+			writes := cli.Cell{}
 			if g.Emcon {
-				writes = cell{"blocked", yellow}
+				writes = cli.Styled("blocked", cli.Yellow)
 			}
-			t.add(cell{clean(g.ID), bold}, cell{text: clean(g.Kind)}, cell{text: clean(g.Role)},
-				cell{text: fmt.Sprint(g.Size)}, writes,
-				cell{text: clock(g.CreatedAt)}, cell{text: clean(g.Description)})
+			t.Add(cli.Styled(cli.Clean(g.ID), cli.Bold), cli.Text(cli.Clean(g.Kind)), cli.Text(cli.Clean(g.Role)),
+				cli.Text(fmt.Sprint(g.Size)), writes,
+				cli.Text(cli.Clock(g.CreatedAt)), cli.Text(cli.Clean(g.Description)))
 		}
-		a.print(t)
+		a.Print(t)
 	}
 }
 
-func showGroup(a *app, g memory.GroupInfo) {
-	f := fields{}
-	f.styled("group", clean(g.ID), bold)
-	f.add("kind", clean(g.Kind))
-	f.add("description", clean(g.Description))
-	f.add("owner", a.who(g.Owner))
-	f.add("your role", clean(g.Role))
-	f.add("culture", clean(strings.ReplaceAll(inWords(rawOf(g.Culture)), "_", " ")))
+func showGroup(a *cli.App, g memory.GroupInfo) {
+	f := cli.Fields{}
+	f.Styled("group", cli.Clean(g.ID), cli.Bold)
+	f.Add("kind", cli.Clean(g.Kind))
+	f.Add("description", cli.Clean(g.Description))
+	f.Add("owner", a.Who(g.Owner))
+	f.Add("your role", cli.Clean(g.Role))
+	f.Add("culture", cli.Clean(strings.ReplaceAll(cli.InWords(cli.RawOf(g.Culture)), "_", " ")))
 	if g.Emcon {
-		f.styled("writes", "blocked", yellow)
+		f.Styled("writes", "blocked", cli.Yellow)
 	}
-	f.add("created", clock(g.CreatedAt))
-	a.list(f)
+	f.Add("created", cli.Clock(g.CreatedAt))
+	a.List(f)
 	if len(g.Members)+len(g.Invited) == 0 {
 		return
 	}
-	a.say("")
-	t := table{firm: 3, head: []string{"MEMBER", "ID", "ROLE", "JOINED"}}
+	a.Say("")
+	t := cli.Table{Firm: 3, Head: []string{"MEMBER", "ID", "ROLE", "JOINED"}}
 	for _, m := range g.Members {
-		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role)},
-			cell{text: clock(m.JoinedAt)})
+		t.Add(cli.Text(cli.Clean(m.Name)), cli.Styled(cli.Short(m.ID), cli.Dim), cli.Text(cli.Clean(m.Role)),
+			cli.Text(cli.Clock(m.JoinedAt)))
 	}
 	for _, m := range g.Invited {
-		t.add(cell{text: clean(m.Name)}, cell{short(m.ID), dim}, cell{text: clean(m.Role) + ", invited"},
-			cell{text: clock(m.JoinedAt)})
+		t.Add(cli.Text(cli.Clean(m.Name)), cli.Styled(cli.Short(m.ID), cli.Dim), cli.Text(cli.Clean(m.Role)+", invited"),
+			cli.Text(cli.Clock(m.JoinedAt)))
 	}
-	a.print(t)
+	a.Print(t)
 }

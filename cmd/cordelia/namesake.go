@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -13,8 +14,8 @@ import (
 // sayNamesakes says after a registration that others have the name of the new agent, and
 // whom --as means by it: parents give names without knowing of each other. It knows of
 // those whom the caller may list, and of the one that --as means.
-func sayNamesakes(ctx context.Context, w *acting, answer any) {
-	made, err := outputOf[ops.AgentRegisterOut](answer)
+func sayNamesakes(ctx context.Context, w *cli.Acting, answer any) {
+	made, err := cli.OutputOf[ops.AgentRegisterOut](answer)
 	if err != nil {
 		return
 	}
@@ -28,23 +29,23 @@ func sayNamesakes(ctx context.Context, w *acting, answer any) {
 	if len(others) == 0 && !errors.Is(err, schemas.ErrConflict) {
 		return
 	}
-	name, rest := clean(made.Name), "name them by their ids"
+	name, rest := cli.Clean(made.Name), "name them by their ids"
 	if means != "" || errors.Is(err, schemas.ErrConflict) {
 		rest = "--as " + name + " means " + asMeans(means, made.AgentID, len(others))
 	}
-	w.note("%s; %s", alsoCalled(w, name, others), rest)
+	w.Note("%s; %s", alsoCalled(w, name, others), rest)
 }
 
 // alsoCalled lists the others of a name; none where only the node knows that there are.
-func alsoCalled(w *acting, name string, others []ops.AgentRow) string {
+func alsoCalled(w *cli.Acting, name string, others []ops.AgentRow) string {
 	if len(others) == 0 {
 		return "another agent is called " + name
 	}
 	var list []string
 	for _, g := range others {
-		who := short(g.AgentID)
+		who := cli.Short(g.AgentID)
 		if g.Parent != "" {
-			who += ", below " + w.who(g.Parent)
+			who += ", below " + w.Who(g.Parent)
 		}
 		list = append(list, who)
 	}
@@ -62,7 +63,7 @@ func asMeans(means, made schemas.EntityID, others int) string {
 	case others > 1 && means == made:
 		return "the new one, name the others by their ids"
 	case others > 1:
-		return short(means) + ", name the others by their ids"
+		return cli.Short(means) + ", name the others by their ids"
 	case means == made:
 		return "the new one, name the other by its id"
 	}
@@ -71,19 +72,19 @@ func asMeans(means, made schemas.EntityID, others int) string {
 
 // called lists the agents of a name that the caller may list, those it can
 // find. A removed one has its name no more.
-func called(ctx context.Context, w *acting, name string) (list []ops.AgentRow) {
-	seen, err := w.node.Visible(ctx, w.caller, nil)
+func called(ctx context.Context, w *cli.Acting, name string) (list []ops.AgentRow) {
+	seen, err := w.Node.Visible(ctx, w.Caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
 		return nil
 	}
 	for cursor := ""; ; {
-		page, err := w.agents(ctx, map[string]any{"include_ended": true, "limit": 100, "cursor": cursor})
+		page, err := w.Agents(ctx, map[string]any{"include_ended": true, "limit": 100, "cursor": cursor})
 		if err != nil {
 			return list
 		}
 		for _, g := range page.Agents {
 			if g.Name == name && g.Status != schemas.Removed {
-				w.learnName(ctx, g.Parent)
+				w.LearnName(ctx, g.Parent)
 				list = append(list, g)
 			}
 		}
@@ -95,16 +96,16 @@ func called(ctx context.Context, w *acting, name string) (list []ops.AgentRow) {
 
 // meant is the id of the agent that --as means by a name, found as act finds it. Errors:
 // CodeConflict if it is none of several.
-func meant(ctx context.Context, w *acting, name string) (schemas.EntityID, error) {
-	file, err := w.node.OpenIdentity(ctx, name)
+func meant(ctx context.Context, w *cli.Acting, name string) (schemas.EntityID, error) {
+	file, err := w.Node.OpenIdentity(ctx, name)
 	if err == nil {
 		file.Identity.Erase()
 		return file.EntityID, nil
 	}
-	if !errors.Is(err, schemas.ErrNotFound) || schemas.IsAgentID(string(w.caller.Entity)) { // act looks as the person
+	if !errors.Is(err, schemas.ErrNotFound) || schemas.IsAgentID(string(w.Caller.Entity)) { // act looks as the person
 		return "", err
 	}
-	v, err := w.agents(ctx, map[string]any{"agent": name})
+	v, err := w.Agents(ctx, map[string]any{"agent": name})
 	if err != nil || len(v.Agents) != 1 {
 		return "", err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"fmt"
 	"os"
 	"regexp"
@@ -156,7 +157,7 @@ func TestPeoplesCommandsAreWalked(t *testing.T) {
 	for _, one := range peopleRead {
 		walked[one.command] = true
 	}
-	root := rootCommand((&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}), nil)
+	root := rootCommand((&cli.App{Out: os.Stdout, ErrOut: os.Stderr, In: os.Stdin}), nil)
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {

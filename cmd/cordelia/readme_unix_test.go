@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cordelia/cmd/cordelia/cli"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,7 +79,7 @@ func TestTheTourOfTheReadme(t *testing.T) {
 		out, code := outcome(t, command(line))
 		if strings.Contains(line, "# refused") {
 			refused++
-			require.Equal(t, exitDenied, code, "%s\n%s", line, out)
+			require.Equal(t, cli.ExitDenied, code, "%s\n%s", line, out)
 		} else {
 			require.Zero(t, code, "%s\n%s", line, out)
 		}

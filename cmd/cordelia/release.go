@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory"
 	"cordelia/schemas"
 )
 
-func memoryReleaseCommand(a *app) *cobra.Command {
+func memoryReleaseCommand(a *cli.App) *cobra.Command {
 	var revoke bool
 	var version int
 	cmd := &cobra.Command{
@@ -24,32 +25,32 @@ version you read.
 What agents of different lines wrote alike, and that names known tools only,
 takes effect without you. --revoke holds an item back whoever agrees.`,
 		Example: "  cordelia memory release 1cd21f84 --if-version 1",
-		Args:    wants(1),
+		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
 				if len(words) == 1 {
 					id := schemas.ItemID(words[0])
-					if err := w.node.Release(cmd.Context(), w.caller, id, version, !revoke); err != nil {
+					if err := w.Node.Release(cmd.Context(), w.Caller, id, version, !revoke); err != nil {
 						return err
 					}
-					if a.asJSON {
-						return a.printJSON(map[string]any{"id": id, "released": !revoke})
+					if a.AsJSON {
+						return a.PrintJSON(map[string]any{"id": id, "released": !revoke})
 					}
-					a.say("%s", map[bool]string{true: "held back", false: "released"}[revoke])
+					a.Say("%s", map[bool]string{true: "held back", false: "released"}[revoke])
 					return nil
 				}
 				if revoke {
 					return schemas.Invalidf("--revoke is about one item").Try(
 						"name it: cordelia memory release ID --revoke")
 				}
-				items, err := w.node.Held(cmd.Context(), w.caller)
+				items, err := w.Node.Held(cmd.Context(), w.Caller)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"items": items})
+				if a.AsJSON {
+					return a.PrintJSON(map[string]any{"items": items})
 				}
-				if err := w.learn(cmd.Context(), items); err != nil {
+				if err := w.Learn(cmd.Context(), items); err != nil {
 					return err
 				}
 				showHeld(a, items)
@@ -59,16 +60,16 @@ takes effect without you. --revoke holds an item back whoever agrees.`,
 	}
 	cmd.Flags().IntVar(&version, "if-version", 0, "the version of the item that you read")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "hold the item back again")
-	a.completeWords(cmd, []string{"id"})
+	a.CompleteWords(cmd, []string{"id"})
 	return cmd
 }
 
-func showHeld(a *app, items []memory.Item) {
+func showHeld(a *cli.App, items []memory.Item) {
 	if len(items) == 0 {
-		a.say("Nothing waits for your release.")
+		a.Say("Nothing waits for your release.")
 		return
 	}
-	t := table{firm: 3, head: []string{"ID", "VERSION", "KIND", "AUTHOR", "SOURCE", "GROUP", "DATE", "NAME"}}
+	t := cli.Table{Firm: 3, Head: []string{"ID", "VERSION", "KIND", "AUTHOR", "SOURCE", "GROUP", "DATE", "NAME"}}
 	for _, i := range items {
 		var data struct {
 			Kind string `json:"type"`
@@ -76,9 +77,9 @@ func showHeld(a *app, items []memory.Item) {
 		if json.Unmarshal(i.Data, &data) != nil {
 			data.Kind = string(i.Type)
 		}
-		t.add(cell{short(i.ID), dim}, cell{text: strconv.Itoa(i.Version)}, cell{text: clean(data.Kind)},
-			cell{text: a.who(i.Author)}, cell{text: clean(string(i.Provenance.Source))},
-			cell{text: clean(string(i.Group))}, cell{text: clock(i.CreatedAt)}, cell{clean(i.Name), bold})
+		t.Add(cli.Styled(cli.Short(i.ID), cli.Dim), cli.Text(strconv.Itoa(i.Version)), cli.Text(cli.Clean(data.Kind)),
+			cli.Text(a.Who(i.Author)), cli.Text(cli.Clean(string(i.Provenance.Source))),
+			cli.Text(cli.Clean(string(i.Group))), cli.Text(cli.Clock(i.CreatedAt)), cli.Styled(cli.Clean(i.Name), cli.Bold))
 	}
-	a.print(t)
+	a.Print(t)
 }

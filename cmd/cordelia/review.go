@@ -7,57 +7,58 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/review"
 	"cordelia/schemas"
 )
 
-func reviewCommand(a *app) *cobra.Command {
-	cmd := group("review", "Decide what waits for you: memories agents brought back, held results",
-		command{
-			op: "review_list", use: "list", short: "List what waits for your decision", hide: []string{"ids"},
-			example: "cordelia review list --limit 50", show: shown(showReviews),
-		}.command(a),
-		command{
-			op: "review_list", use: "show ID…", short: "Show something that waits, whole, with the difference it makes",
-			takes: []string{"ids"},
-			hide:  []string{"limit", "cursor"}, example: "cordelia review show 1cd21f84", show: shown(showReviewed),
-		}.command(a),
+func reviewCommand(a *cli.App) *cobra.Command {
+	cmd := cli.Group("review", "Decide what waits for you: memories agents brought back, held results",
+		cli.Command{
+			Op: "review_list", Use: "list", Short: "List what waits for your decision", Hide: []string{"ids"},
+			Example: "cordelia review list --limit 50", Show: cli.Shown(showReviews),
+		}.Command(a),
+		cli.Command{
+			Op: "review_list", Use: "show ID…", Short: "Show something that waits, whole, with the difference it makes",
+			Takes: []string{"ids"},
+			Hide:  []string{"limit", "cursor"}, Example: "cordelia review show 1cd21f84", Show: cli.Shown(showReviewed),
+		}.Command(a),
 		approveCommand(a),
 		rejectCommand(a),
-		command{
-			op: "reintegrate", use: "return", short: "Hand in what an autonomous agent brings back",
-			fixed: map[string]any{"action": "submit"},
-			hide:  []string{"nonce", "expires", "signature", "staging"}, show: shown(showReturned),
-			long: `Hand in what an autonomous agent, whose key is on this machine, brings back: where
+		cli.Command{
+			Op: "reintegrate", Use: "return", Short: "Hand in what an autonomous agent brings back",
+			Fixed: map[string]any{"action": "submit"},
+			Hide:  []string{"nonce", "expires", "signature", "staging"}, Show: cli.Shown(showReturned),
+			Long: `Hand in what an autonomous agent, whose key is on this machine, brings back: where
 its chain stands, and what is new. --memories is JSON, the name of a file with it,
 or - for stdin: [{"type", "data", "group", "subject", "key", "confidence", "source"}]`,
-			example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
-		}.command(a),
-		command{
-			op: "reintegrate", use: "withdraw STAGING", short: "Take back what an agent handed in and nobody decided",
-			takes:   []string{"staging"},
-			fixed:   map[string]any{"action": "withdraw"},
-			hide:    []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
-			example: "cordelia review withdraw staging-9f86… --as rover", show: shown(showReturned),
-		}.command(a),
+			Example: "cordelia review return --as rover --session-count 4 --chain-hash 9f86… --memories found.json",
+		}.Command(a),
+		cli.Command{
+			Op: "reintegrate", Use: "withdraw STAGING", Short: "Take back what an agent handed in and nobody decided",
+			Takes:   []string{"staging"},
+			Fixed:   map[string]any{"action": "withdraw"},
+			Hide:    []string{"session_count", "chain_hash", "memories", "nonce", "expires", "signature"},
+			Example: "cordelia review withdraw staging-9f86… --as rover", Show: cli.Shown(showReturned),
+		}.Command(a),
 	)
 	cmd.Long = `Decide what waits for you. At a terminal this shows one thing after the other and
 asks; elsewhere it lists them. An approval is for the content that was shown: it
 names its hash.`
 	cmd.Example = "  cordelia review"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return a.person(cmd.Context(), func(w *acting) error {
-			if a.asJSON || columns(a.in) == 0 {
-				answer, err := w.call(cmd.Context(), "review_list", map[string]any{})
+		return a.Person(cmd.Context(), func(w *cli.Acting) error {
+			if a.AsJSON || cli.Columns(a.In) == 0 {
+				answer, err := w.Call(cmd.Context(), "review_list", map[string]any{})
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(answer)
+				if a.AsJSON {
+					return a.PrintJSON(answer)
 				}
-				return shown(showReviews)(a, answer)
+				return cli.Shown(showReviews)(a, answer)
 			}
 			return askReviews(cmd.Context(), w)
 		})
@@ -65,13 +66,13 @@ names its hash.`
 	return cmd
 }
 
-func approveCommand(a *app) *cobra.Command {
+func approveCommand(a *cli.App) *cobra.Command {
 	var as, reason string
 	cmd := &cobra.Command{
 		Use:     "approve ID HASH [ID HASH]…",
 		Short:   "Approve what waits, as it was shown: all that is named, or nothing",
 		Example: "  cordelia review approve 1cd21f84 9f86d081884c…",
-		Args:    wants(maxWords, "ID", "HASH"),
+		Args:    cli.Wants(cli.MaxWords, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if len(words)%2 != 0 {
 				return schemas.Invalidf("an id lacks its hash").Expecting("%s",
@@ -85,12 +86,12 @@ func approveCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
-	asFlag(cmd, &as)
-	a.completeWords(cmd, []string{"review"})
+	cli.AsFlag(cmd, &as)
+	a.CompleteWords(cmd, []string{"review"})
 	return cmd
 }
 
-func rejectCommand(a *app) *cobra.Command {
+func rejectCommand(a *cli.App) *cobra.Command {
 	var as, reason, rest string
 	cmd := &cobra.Command{
 		Use:   "reject [ID [HASH]]…",
@@ -99,7 +100,7 @@ func rejectCommand(a *app) *cobra.Command {
 group is decided. A held result is named with the hash that was shown.`,
 		Example: "  cordelia review reject 1cd21f84\n  cordelia review reject 1cd21f84 9f86d081884c…\n" +
 			"  cordelia review reject --rest staging-9f86…",
-		Args: wants(maxWords),
+		Args: cli.Wants(cli.MaxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			in := map[string]any{}
 			var decisions []map[string]any
@@ -122,8 +123,8 @@ group is decided. A held result is named with the hash that was shown.`,
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record")
 	cmd.Flags().StringVar(&rest, "rest", "", "a staging group: reject what else waits there")
-	asFlag(cmd, &as)
-	a.completeWords(cmd, []string{"review"})
+	cli.AsFlag(cmd, &as)
+	a.CompleteWords(cmd, []string{"review"})
 	return cmd
 }
 
@@ -145,114 +146,114 @@ func decision(id, word, hash, reason string) map[string]any {
 	return d
 }
 
-func decide(ctx context.Context, a *app, as string, in map[string]any) error {
-	return a.act(ctx, as, func(w *acting) error {
-		answer, err := w.call(ctx, "review_decide", in)
+func decide(ctx context.Context, a *cli.App, as string, in map[string]any) error {
+	return a.Act(ctx, as, func(w *cli.Acting) error {
+		answer, err := w.Call(ctx, "review_decide", in)
 		if err != nil {
 			return err
 		}
-		if a.asJSON {
-			return a.printJSON(answer)
+		if a.AsJSON {
+			return a.PrintJSON(answer)
 		}
-		return shown(showDecided)(a, answer)
+		return cli.Shown(showDecided)(a, answer)
 	})
 }
 
-func showReturned(a *app, v ops.ReintegrateOut) {
-	a.say("%s", a.advice(v.Next))
+func showReturned(a *cli.App, v ops.ReintegrateOut) {
+	a.Say("%s", a.Advice(v.Next))
 	if len(v.Reviews) > 0 {
-		a.say("%s", clean(v.Staging))
+		a.Say("%s", cli.Clean(v.Staging))
 	}
 }
 
-func showDecided(a *app, v ops.ReviewDecideOut) {
+func showDecided(a *cli.App, v ops.ReviewDecideOut) {
 	for _, d := range v.Decided {
-		text := fmt.Sprintf("%s  %s", short(d.ID), clean(d.State))
+		text := fmt.Sprintf("%s  %s", cli.Short(d.ID), cli.Clean(d.State))
 		if d.Item != "" {
-			text += "  as " + short(d.Item)
+			text += "  as " + cli.Short(d.Item)
 		}
 		if len(d.With) > 0 {
 			text += ", " + beside(d.Status, d.With)
 		}
-		a.say("%s", text)
+		a.Say("%s", text)
 		if len(d.Note) > 0 {
-			a.note("%s", a.advice(d.Note))
+			a.Note("%s", a.Advice(d.Note))
 		}
 	}
 	for _, group := range v.Closed {
-		a.note("nothing of %s waits any more", a.named(string(group)))
+		a.Note("nothing of %s waits any more", a.Named(string(group)))
 	}
 }
 
-func showReviews(a *app, v ops.ReviewListOut) {
+func showReviews(a *cli.App, v ops.ReviewListOut) {
 	if len(v.Waiting) == 0 {
-		a.say("Nothing waits for you.")
+		a.Say("Nothing waits for you.")
 		return
 	}
-	t := table{firm: 1, head: []string{"ID", "BY", "FOR", "BESIDE", "WHAT"}}
+	t := cli.Table{Firm: 1, Head: []string{"ID", "BY", "FOR", "BESIDE", "WHAT"}}
 	for _, r := range v.Waiting {
 		status := r.Status
 		if status == memory.StatusNew {
 			status = ""
 		}
-		t.add(texts(short(r.ID), clean(r.Author), clean(r.Group), beside(status, nil), clean(r.Name))...)
+		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), beside(status, nil), cli.Clean(r.Name))...)
 	}
-	a.print(t)
+	a.Print(t)
 	for _, id := range v.LeftOut {
-		a.note("did not fit: cordelia review show %s", short(id))
+		a.Note("did not fit: cordelia review show %s", cli.Short(id))
 	}
 	if v.NextCursor != "" {
-		a.note("more with: --cursor %s", v.NextCursor)
+		a.Note("more with: --cursor %s", v.NextCursor)
 	}
-	a.note("to decide: cordelia review at a terminal, or cordelia review show ID")
+	a.Note("to decide: cordelia review at a terminal, or cordelia review show ID")
 }
 
-func showReviewed(a *app, v ops.ReviewListOut) {
+func showReviewed(a *cli.App, v ops.ReviewListOut) {
 	for i, r := range v.Waiting {
 		if i > 0 {
-			a.say("")
+			a.Say("")
 		}
 		showReview(a, r)
 	}
 	for _, id := range v.LeftOut {
-		a.note("did not fit: cordelia review show %s", short(id))
+		a.Note("did not fit: cordelia review show %s", cli.Short(id))
 	}
 }
 
 // showReview prints one thing that waits, with the difference it makes.
-func showReview(a *app, r review.Entry) {
-	f := fields{}
-	f.add("id", short(r.ID))
-	f.styled("what", clean(r.Name), bold)
-	by := clean(r.Author)
+func showReview(a *cli.App, r review.Entry) {
+	f := cli.Fields{}
+	f.Add("id", cli.Short(r.ID))
+	f.Styled("what", cli.Clean(r.Name), cli.Bold)
+	by := cli.Clean(r.Author)
 	if r.Tier != "" {
-		by += ", tier " + clean(r.Tier)
+		by += ", tier " + cli.Clean(r.Tier)
 	}
-	f.add(byWord(r.Kind), by)
-	f.add("for", clean(r.Group))
-	f.add("supersedes", short(r.Replaces))
-	f.add("source", clean(r.Source))
-	chain := clean(r.Divergence)
+	f.Add(byWord(r.Kind), by)
+	f.Add("for", cli.Clean(r.Group))
+	f.Add("supersedes", cli.Short(r.Replaces))
+	f.Add("source", cli.Clean(r.Source))
+	chain := cli.Clean(r.Divergence)
 	if r.Sessions > 0 {
 		chain += ", " + schemas.Count(int(r.Sessions), "session", "sessions") + " apart"
 	}
-	f.add("chain", chain)
+	f.Add("chain", chain)
 	if r.Status != "" {
-		f.add("beside", beside(r.Status, r.With))
+		f.Add("beside", beside(r.Status, r.With))
 	}
-	f.add("staging", clean(r.Staging))
+	f.Add("staging", cli.Clean(r.Staging))
 	if r.State != schemas.ReviewPending {
-		f.add("state", clean(r.State))
+		f.Add("state", cli.Clean(r.State))
 	}
-	f.add("hash", clean(r.Hash))
-	a.list(f)
+	f.Add("hash", cli.Clean(r.Hash))
+	a.List(f)
 	hides := false
 	for _, l := range r.Diff {
 		hides = hides || ops.Escape(l.Text) != l.Text
-		a.say("%s", paint(a.colours(), diffStyle(l.Op), l.Op+" "+block(l.Text)))
+		a.Say("%s", cli.Paint(a.Colours(), diffStyle(l.Op), l.Op+" "+cli.Block(l.Text)))
 	}
 	if hides {
-		a.note(`it holds characters that do not show; they are written as \u{…}`)
+		a.Note(`it holds characters that do not show; they are written as \u{…}`)
 	}
 }
 
@@ -265,12 +266,12 @@ func byWord(kind review.Kind) string {
 	return "by"
 }
 
-func diffStyle(op string) style {
+func diffStyle(op string) cli.Style {
 	switch op {
 	case "+":
-		return green
+		return cli.Green
 	case "-":
-		return red
+		return cli.Red
 	}
-	return plain
+	return cli.Plain
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/review"
 	"cordelia/schemas"
@@ -15,8 +16,8 @@ import (
 
 // askReviews shows one thing that waits after the other, whole, and does what the
 // person answers. An approval names the hash of what was just shown.
-func askReviews(ctx context.Context, w *acting) error {
-	in := bufio.NewReader(w.in)
+func askReviews(ctx context.Context, w *cli.Acting) error {
+	in := bufio.NewReader(w.In)
 	cursor, asked := "", 0
 	for {
 		args := map[string]any{}
@@ -41,32 +42,32 @@ func askReviews(ctx context.Context, w *acting) error {
 			if err != nil {
 				return err
 			}
-			showReview(w.app, whole.Waiting[0])
+			showReview(w.App, whole.Waiting[0])
 			goOn, err := askReview(ctx, w, in, whole.Waiting[0])
 			if err != nil || !goOn {
 				return err
 			}
-			w.say("")
+			w.Say("")
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			break
 		}
 	}
 	if asked == 0 {
-		w.say("Nothing waits for you.")
+		w.Say("Nothing waits for you.")
 	}
 	return nil
 }
 
-func reviews(ctx context.Context, w *acting, args map[string]any) (ops.ReviewListOut, error) {
-	return ask[ops.ReviewListOut](ctx, w, "review_list", args)
+func reviews(ctx context.Context, w *cli.Acting, args map[string]any) (ops.ReviewListOut, error) {
+	return cli.Ask[ops.ReviewListOut](ctx, w, "review_list", args)
 }
 
 // askReview asks about r until it gets an answer it knows; goOn is false when the
 // person has had enough.
-func askReview(ctx context.Context, w *acting, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
+func askReview(ctx context.Context, w *cli.Acting, in *bufio.Reader, r review.Entry) (goOn bool, err error) {
 	for {
-		fmt.Fprint(w.out, "approve, reject, skip or quit? [a/r/s/q] ")
+		fmt.Fprint(w.Out, "approve, reject, skip or quit? [a/r/s/q] ")
 		line, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			return false, nil
@@ -87,12 +88,12 @@ func askReview(ctx context.Context, w *acting, in *bufio.Reader, r review.Entry)
 		default:
 			continue
 		}
-		answer, err := w.call(ctx, "review_decide",
+		answer, err := w.Call(ctx, "review_decide",
 			map[string]any{"decisions": []any{decision(r.ID, word, r.Hash, "")}})
 		if err != nil {
-			w.complain(err) // the others still wait
+			w.Complain(err) // the others still wait
 			return true, nil
 		}
-		return true, shown(showDecided)(w.app, answer)
+		return true, cli.Shown(showDecided)(w.App, answer)
 	}
 }

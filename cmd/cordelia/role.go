@@ -9,56 +9,57 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/roles"
 	"cordelia/schemas"
 )
 
-func roleCommand(a *app) *cobra.Command {
-	return group("role", "Workspaces whose agents have a charter: events become their work",
+func roleCommand(a *cli.App) *cobra.Command {
+	return cli.Group("role", "Workspaces whose agents have a charter: events become their work",
 		roleApplyCommand(a),
 		roleExportCommand(a),
-		command{
-			op: "role_list", use: "list", short: "List the roles of your workspaces", hide: []string{"role"},
-			example: "cordelia role list", show: shown(showRoles),
-		}.command(a),
-		command{
-			op: "role_list", use: "show ROLE", short: "Show a role: charter, goals, trust, what it decided last",
-			takes: []string{"role"}, example: "cordelia role show triager", show: shown(showRole),
-		}.command(a),
-		command{
-			op: "role_event", use: "event TYPE", short: "Send an event to the roles of a workspace", takes: []string{"type"},
-			long: `Send an event to the roles of a workspace. The role that owns its domain decides:
+		cli.Command{
+			Op: "role_list", Use: "list", Short: "List the roles of your workspaces", Hide: []string{"role"},
+			Example: "cordelia role list", Show: cli.Shown(showRoles),
+		}.Command(a),
+		cli.Command{
+			Op: "role_list", Use: "show ROLE", Short: "Show a role: charter, goals, trust, what it decided last",
+			Takes: []string{"role"}, Example: "cordelia role show triager", Show: cli.Shown(showRole),
+		}.Command(a),
+		cli.Command{
+			Op: "role_event", Use: "event TYPE", Short: "Send an event to the roles of a workspace", Takes: []string{"type"},
+			Long: `Send an event to the roles of a workspace. The role that owns its domain decides:
 it delegates, escalates, forwards or ignores, and says why. --payload is JSON, the
 name of a file with it, or - for stdin. --delivery makes a repetition harmless.`,
-			example: `cordelia role event lead.created --domain revenue --payload '{"territory": "APAC"}'`,
-			show:    shown(showTaken),
-		}.command(a),
+			Example: `cordelia role event lead.created --domain revenue --payload '{"territory": "APAC"}'`,
+			Show:    cli.Shown(showTaken),
+		}.Command(a),
 		roleExplainCommand(a),
-		command{
-			op: "role_spawn", use: "spawn TEMPLATE", short: "Make a child of a role from a template",
-			takes: []string{"template"}, example: `cordelia role spawn bdr --parent cro --params '{"territory": "APAC"}'`,
-			show: shown(showSpawned),
-		}.command(a),
-		command{
-			op: "role_message", use: "message [WORDS…]", short: "Send a message to a role; without words, list yours",
-			takes: []string{"content?"}, example: `cordelia role message --to cro --request "What blocks the pipeline?"`,
-			show: shown(showMessages),
-		}.command(a),
+		cli.Command{
+			Op: "role_spawn", Use: "spawn TEMPLATE", Short: "Make a child of a role from a template",
+			Takes: []string{"template"}, Example: `cordelia role spawn bdr --parent cro --params '{"territory": "APAC"}'`,
+			Show: cli.Shown(showSpawned),
+		}.Command(a),
+		cli.Command{
+			Op: "role_message", Use: "message [WORDS…]", Short: "Send a message to a role; without words, list yours",
+			Takes: []string{"content?"}, Example: `cordelia role message --to cro --request "What blocks the pipeline?"`,
+			Show: cli.Shown(showMessages),
+		}.Command(a),
 		roleMoveCommand(a, "test", schemas.RoleTry, "Let a role decide without anything following from it"),
 		roleMoveCommand(a, "activate", schemas.Activate, "Let a role act"),
 		roleMoveCommand(a, "suspend", schemas.Suspend, "Let a role rest: it gets no events, its memory stays"),
 		roleMoveCommand(a, "resume", schemas.Resume, "Let a suspended role act again"),
 		roleMoveCommand(a, "terminate", schemas.RoleTerminate, "End a role and those below it, with its memory policy"),
 		roleTestedCommand(a),
-		command{
-			op: "role_draft", use: "drafts", short: "List the templates that roles propose; approve decides over one",
-			hide: []string{"name", "template", "intent", "reasoning"}, example: "cordelia role drafts", show: shown(showDrafts),
-		}.command(a),
+		cli.Command{
+			Op: "role_draft", Use: "drafts", Short: "List the templates that roles propose; approve decides over one",
+			Hide: []string{"name", "template", "intent", "reasoning"}, Example: "cordelia role drafts", Show: cli.Shown(showDrafts),
+		}.Command(a),
 		roleApproveCommand(a),
 	)
 }
 
-func roleApplyCommand(a *app) *cobra.Command {
+func roleApplyCommand(a *cli.App) *cobra.Command {
 	var trial bool
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
@@ -68,19 +69,19 @@ webhooks. What changes is shown first; it happens all at once or not at all, and
 second time nothing changes. A role that the file names no more is suspended. A soul
 may name a .md file beside the YAML. FILE - reads standard input.`,
 		Example: "  cordelia role apply team.yaml --dry-run\n  cordelia role apply team.yaml",
-		Args:    wants(1, "FILE"),
+		Args:    cli.Wants(1, "FILE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			w, err := readWorkspace(a, words[0])
 			if err != nil {
 				return err
 			}
-			return a.person(cmd.Context(), func(who *acting) error {
-				p, err := who.node.ApplyWorkspace(cmd.Context(), who.caller, w, trial)
+			return a.Person(cmd.Context(), func(who *cli.Acting) error {
+				p, err := who.Node.ApplyWorkspace(cmd.Context(), who.Caller, w, trial)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(p)
+				if a.AsJSON {
+					return a.PrintJSON(p)
 				}
 				showPlan(a, p)
 				return nil
@@ -92,10 +93,10 @@ may name a .md file beside the YAML. FILE - reads standard input.`,
 }
 
 // readWorkspace reads a workspace's file, with the souls beside it.
-func readWorkspace(a *app, name string) (w schemas.Workspace, err error) {
+func readWorkspace(a *cli.App, name string) (w schemas.Workspace, err error) {
 	var raw []byte
 	if name == "-" {
-		raw, err = io.ReadAll(a.in)
+		raw, err = io.ReadAll(a.In)
 	} else {
 		raw, err = os.ReadFile(name)
 	}
@@ -115,41 +116,41 @@ func readWorkspace(a *app, name string) (w schemas.Workspace, err error) {
 	})
 }
 
-func showPlan(a *app, p roles.Plan) {
+func showPlan(a *cli.App, p roles.Plan) {
 	if len(p.Changes) == 0 {
-		a.say("%s is as the file says; nothing changes", clean(p.Workspace))
+		a.Say("%s is as the file says; nothing changes", cli.Clean(p.Workspace))
 	} else {
-		t := table{head: []string{"DOES", "WHAT", "ID", "WHY"}, firm: 1}
+		t := cli.Table{Head: []string{"DOES", "WHAT", "ID", "WHY"}, Firm: 1}
 		for _, c := range p.Changes {
-			t.add(texts(c.Does, c.What, clean(c.ID), clean(c.Why))...)
+			t.Add(cli.Texts(c.Does, c.What, cli.Clean(c.ID), cli.Clean(c.Why))...)
 		}
-		a.print(t)
+		a.Print(t)
 	}
 	for _, c := range p.Clamped {
-		a.say("clamped: %s", clean(c))
+		a.Say("clamped: %s", cli.Clean(c))
 	}
 	for _, n := range p.Notes {
-		a.note("%s", clean(n))
+		a.Note("%s", cli.Clean(n))
 	}
 	for _, k := range p.Keys {
-		a.say("secret of %s", clean(k))
+		a.Say("secret of %s", cli.Clean(k))
 	}
 	if !p.Applied {
-		a.note("nothing was changed; run it again without --dry-run")
+		a.Note("nothing was changed; run it again without --dry-run")
 	}
 }
 
-func roleExportCommand(a *app) *cobra.Command {
+func roleExportCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "export [WORKSPACE]",
 		Short:   "Print a workspace as the file that makes it",
 		Example: "  cordelia role export >team.yaml",
-		Args:    wants(1),
+		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				file, err := w.node.ExportWorkspace(cmd.Context(), w.caller, strings.Join(words, ""))
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				file, err := w.Node.ExportWorkspace(cmd.Context(), w.Caller, strings.Join(words, ""))
 				if err == nil {
-					_, err = a.out.Write(file)
+					_, err = a.Out.Write(file)
 				}
 				return err
 			})
@@ -157,7 +158,7 @@ func roleExportCommand(a *app) *cobra.Command {
 	}
 }
 
-func roleExplainCommand(a *app) *cobra.Command {
+func roleExplainCommand(a *cli.App) *cobra.Command {
 	var workspace, role string
 	var all bool
 	cmd := &cobra.Command{
@@ -168,19 +169,19 @@ with --all what every role of the workspace would, for itself. Nothing is done.
 EVENT is JSON, the name of a file with it, or - for stdin.`,
 		Example: `  cordelia role explain '{"type": "lead.created", "domain": "revenue"}'
   cordelia role explain event.json --all`,
-		Args: wants(1, "EVENT"),
+		Args: cli.Wants(1, "EVENT"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			raw, err := a.readJSON(words[0])
+			raw, err := a.ReadJSON(words[0])
 			if err != nil {
 				return err
 			}
-			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.ExplainEvent(cmd.Context(), w.caller, workspace, role, raw, all)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				list, err := w.Node.ExplainEvent(cmd.Context(), w.Caller, workspace, role, raw, all)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(list)
+				if a.AsJSON {
+					return a.PrintJSON(list)
 				}
 				showDecisions(a, list)
 				return nil
@@ -193,23 +194,23 @@ EVENT is JSON, the name of a file with it, or - for stdin.`,
 	return cmd
 }
 
-func roleMoveCommand(a *app, verb string, on schemas.Trigger, short string) *cobra.Command {
+func roleMoveCommand(a *cli.App, verb string, on schemas.Trigger, short string) *cobra.Command {
 	var workspace, reason string
 	cmd := &cobra.Command{
 		Use:     verb + " ROLE",
 		Short:   short,
 		Example: "  cordelia role " + verb + " triager",
-		Args:    wants(1, "ROLE"),
+		Args:    cli.Wants(1, "ROLE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				to, err := w.node.MoveRole(cmd.Context(), w.caller, workspace, words[0], on, reason)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				to, err := w.Node.MoveRole(cmd.Context(), w.Caller, workspace, words[0], on, reason)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(map[string]any{"role": words[0], "state": to})
+				if a.AsJSON {
+					return a.PrintJSON(map[string]any{"role": words[0], "state": to})
 				}
-				a.say("%s is %s", clean(words[0]), to)
+				a.Say("%s is %s", cli.Clean(words[0]), to)
 				return nil
 			})
 		},
@@ -219,21 +220,21 @@ func roleMoveCommand(a *app, verb string, on schemas.Trigger, short string) *cob
 	return cmd
 }
 
-func roleTestedCommand(a *app) *cobra.Command {
+func roleTestedCommand(a *cli.App) *cobra.Command {
 	var workspace string
 	cmd := &cobra.Command{
 		Use:     "testing-report ROLE",
 		Short:   "Show what a role in testing would have done",
 		Example: "  cordelia role testing-report triager",
-		Args:    wants(1, "ROLE"),
+		Args:    cli.Wants(1, "ROLE"),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.TestedRole(cmd.Context(), w.caller, workspace, words[0])
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				list, err := w.Node.TestedRole(cmd.Context(), w.Caller, workspace, words[0])
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(list)
+				if a.AsJSON {
+					return a.PrintJSON(list)
 				}
 				showTested(a, list)
 				return nil
@@ -244,7 +245,7 @@ func roleTestedCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func roleApproveCommand(a *app) *cobra.Command {
+func roleApproveCommand(a *cli.App) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "approve ID HASH",
@@ -252,13 +253,13 @@ func roleApproveCommand(a *app) *cobra.Command {
 		Long: `Approve what a role asks: an action, a spawn, a template. It is review approve, for one
 thing; review list shows what waits, and each hash.`,
 		Example: "  cordelia role approve 1cd21f84 9f86d081884c…",
-		Args:    wants(2, "ID", "HASH"),
+		Args:    cli.Wants(2, "ID", "HASH"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return decide(cmd.Context(), a, "", map[string]any{
 				"decisions": []map[string]any{decision(words[0], "approve", words[1], reason)}})
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record; to a request, the answer")
-	a.completeWords(cmd, []string{"review"})
+	a.CompleteWords(cmd, []string{"review"})
 	return cmd
 }

@@ -5,24 +5,25 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/roles"
 	"cordelia/schemas"
 )
 
-func showRoles(a *app, v ops.RoleListOut) {
+func showRoles(a *cli.App, v ops.RoleListOut) {
 	if len(v.Roles) == 0 {
-		a.say("no roles")
-		a.note("make some: cordelia role apply FILE")
+		a.Say("no roles")
+		a.Note("make some: cordelia role apply FILE")
 		return
 	}
-	t := table{firm: 1, head: []string{"ROLE", "STATE", "DOMAINS", "REPORTS TO", "PARENT", "OPEN", "TODAY", "WAITS",
+	t := cli.Table{Firm: 1, Head: []string{"ROLE", "STATE", "DOMAINS", "REPORTS TO", "PARENT", "OPEN", "TODAY", "WAITS",
 		"WORKSPACE"}}
 	for _, e := range v.Roles {
-		t.add(texts(clean(e.Role), string(e.State), clean(strings.Join(e.Domains, " ")), clean(e.ReportsTo),
-			clean(e.Parent), count(e.Open), count(e.Today), count(e.Waiting), clean(e.Workspace))...)
+		t.Add(cli.Texts(cli.Clean(e.Role), string(e.State), cli.Clean(strings.Join(e.Domains, " ")), cli.Clean(e.ReportsTo),
+			cli.Clean(e.Parent), count(e.Open), count(e.Today), count(e.Waiting), cli.Clean(e.Workspace))...)
 	}
-	a.print(t)
+	a.Print(t)
 }
 
 func count(n int) string {
@@ -32,43 +33,43 @@ func count(n int) string {
 	return fmt.Sprint(n)
 }
 
-func showRole(a *app, v ops.RoleListOut) {
+func showRole(a *cli.App, v ops.RoleListOut) {
 	r := *v.Role
-	f := fields{}
-	f.add("role", clean(r.Role))
-	f.add("state", string(r.State))
-	f.add("workspace", clean(r.Workspace))
-	f.add("soul", clean(r.Soul))
-	f.add("domains", clean(strings.Join(r.Domains, ", ")))
-	f.add("reports to", clean(r.ReportsTo))
-	f.add("parent", clean(r.Parent))
-	f.add("template", clean(r.Template))
-	f.add("operators", clean(strings.Join(r.Operators, ", ")))
-	f.add("autonomous", clean(strings.Join(r.Authority.Autonomous, ", ")))
-	f.add("needs approval", clean(strings.Join(r.Authority.NeedsApproval, ", ")))
-	f.add("forbidden", clean(strings.Join(r.Authority.Forbidden, ", ")))
-	f.add("wakes", string(r.Wake))
-	f.add("budget a day", budgetText(r.Budget))
-	f.add("ends after", clean(r.TTL))
-	f.add("memory at its end", string(r.MemoryPolicy))
-	f.add("agent", short(string(r.Agent)))
-	f.add("open", fmt.Sprintf("%d, today %d, waiting %d", r.Open, r.Today, r.Waiting))
+	f := cli.Fields{}
+	f.Add("role", cli.Clean(r.Role))
+	f.Add("state", string(r.State))
+	f.Add("workspace", cli.Clean(r.Workspace))
+	f.Add("soul", cli.Clean(r.Soul))
+	f.Add("domains", cli.Clean(strings.Join(r.Domains, ", ")))
+	f.Add("reports to", cli.Clean(r.ReportsTo))
+	f.Add("parent", cli.Clean(r.Parent))
+	f.Add("template", cli.Clean(r.Template))
+	f.Add("operators", cli.Clean(strings.Join(r.Operators, ", ")))
+	f.Add("autonomous", cli.Clean(strings.Join(r.Authority.Autonomous, ", ")))
+	f.Add("needs approval", cli.Clean(strings.Join(r.Authority.NeedsApproval, ", ")))
+	f.Add("forbidden", cli.Clean(strings.Join(r.Authority.Forbidden, ", ")))
+	f.Add("wakes", string(r.Wake))
+	f.Add("budget a day", budgetText(r.Budget))
+	f.Add("ends after", cli.Clean(r.TTL))
+	f.Add("memory at its end", string(r.MemoryPolicy))
+	f.Add("agent", cli.Short(string(r.Agent)))
+	f.Add("open", fmt.Sprintf("%d, today %d, waiting %d", r.Open, r.Today, r.Waiting))
 	for _, g := range r.Goals {
-		f.add("goal", clean(g.Description)+" ("+string(cmp.Or(g.Status, schemas.GoalActive))+")")
+		f.Add("goal", cli.Clean(g.Description)+" ("+string(cmp.Or(g.Status, schemas.GoalActive))+")")
 		for i, k := range g.KeyResults {
-			f.add("", fmt.Sprintf("%s: %g of %g %s, %.0f %%", clean(k.Description), k.Current, k.Target, clean(k.Unit),
+			f.Add("", fmt.Sprintf("%s: %g of %g %s, %.0f %%", cli.Clean(k.Description), k.Current, k.Target, cli.Clean(k.Unit),
 				100*g.Progress[i]))
 		}
 	}
 	for _, t := range r.Trust {
-		f.add("trust", fmt.Sprintf("%s %d/100: %s", clean(t.Action), t.Hundredths, t.Watch))
+		f.Add("trust", fmt.Sprintf("%s %d/100: %s", cli.Clean(t.Action), t.Hundredths, t.Watch))
 	}
 	for _, rec := range r.Recommendations {
-		f.add("recommended", fmt.Sprintf("spawn %s: %s", clean(rec.Template), clean(rec.Reason)))
+		f.Add("recommended", fmt.Sprintf("spawn %s: %s", cli.Clean(rec.Template), cli.Clean(rec.Reason)))
 	}
-	a.list(f)
+	a.List(f)
 	if len(r.Last) > 0 {
-		a.say("")
+		a.Say("")
 		showTested(a, r.Last)
 	}
 }
@@ -87,100 +88,100 @@ func budgetText(b schemas.RoleBudget) string {
 	return strings.Join(parts, ", ")
 }
 
-func showTaken(a *app, v ops.RoleEventOut) {
-	t := table{firm: 1, head: []string{"ROLE", "DECIDES", "REASON", "LEADS TO"}}
+func showTaken(a *cli.App, v ops.RoleEventOut) {
+	t := cli.Table{Firm: 1, Head: []string{"ROLE", "DECIDES", "REASON", "LEADS TO"}}
 	for _, d := range v.Decisions {
 		leads := ""
 		switch {
 		case d.WorkID != "":
-			leads = "work " + short(d.WorkID)
+			leads = "work " + cli.Short(d.WorkID)
 		case d.TaskID != "":
-			leads = "task " + short(d.TaskID)
+			leads = "task " + cli.Short(d.TaskID)
 		case d.AskID != "":
-			leads = short(d.AskID) + " in review list"
+			leads = cli.Short(d.AskID) + " in review list"
 		case d.Target != "":
 			leads = "to " + d.Target
 		}
 		if d.Sandbox {
 			leads = "nothing: it is in testing"
 		}
-		t.add(texts(clean(cmp.Or(d.Role, "none")), string(d.Action), clean(d.Reason), clean(leads))...)
+		t.Add(cli.Texts(cli.Clean(cmp.Or(d.Role, "none")), string(d.Action), cli.Clean(d.Reason), cli.Clean(leads))...)
 	}
-	a.print(t)
+	a.Print(t)
 	switch {
 	case v.Repeated:
-		a.note("this delivery came before; nothing was done now")
+		a.Note("this delivery came before; nothing was done now")
 	case v.DryRun:
-		a.note("nothing was done; run it again without --dry-run")
+		a.Note("nothing was done; run it again without --dry-run")
 	}
 }
 
-func showDecisions(a *app, list []roles.Decision) {
+func showDecisions(a *cli.App, list []roles.Decision) {
 	for _, d := range list {
-		a.say("%s: %s", clean(cmp.Or(d.Role, "no role")), d.Action)
-		t := table{head: []string{"STEP", "SAYS"}, firm: 1}
+		a.Say("%s: %s", cli.Clean(cmp.Or(d.Role, "no role")), d.Action)
+		t := cli.Table{Head: []string{"STEP", "SAYS"}, Firm: 1}
 		for _, s := range d.Steps {
-			t.add(texts(s.Step, clean(s.Says))...)
+			t.Add(cli.Texts(s.Step, cli.Clean(s.Says))...)
 		}
-		a.print(t)
+		a.Print(t)
 		if d.Target != "" {
-			a.say("to %s", clean(d.Target))
+			a.Say("to %s", cli.Clean(d.Target))
 		}
 	}
-	a.note("nothing was done")
+	a.Note("nothing was done")
 }
 
-func showTested(a *app, list []roles.Past) {
+func showTested(a *cli.App, list []roles.Past) {
 	if len(list) == 0 {
-		a.say("no decisions")
+		a.Say("no decisions")
 		return
 	}
-	t := table{firm: 1, head: []string{"WHEN", "EVENT", "DECIDED", "REASON", "WOULD"}}
+	t := cli.Table{Firm: 1, Head: []string{"WHEN", "EVENT", "DECIDED", "REASON", "WOULD"}}
 	for _, p := range list {
-		t.add(texts(clock(p.At), clean(p.Event), string(p.Action), clean(p.Reason), clean(p.Would))...)
+		t.Add(cli.Texts(cli.Clock(p.At), cli.Clean(p.Event), string(p.Action), cli.Clean(p.Reason), cli.Clean(p.Would))...)
 	}
-	a.print(t)
+	a.Print(t)
 }
 
-func showSpawned(a *app, v ops.RoleSpawnOut) {
+func showSpawned(a *cli.App, v ops.RoleSpawnOut) {
 	if v.AskID != "" {
-		a.say("%s waits for the owner's approval: %s", clean(v.Role), short(v.AskID))
+		a.Say("%s waits for the owner's approval: %s", cli.Clean(v.Role), cli.Short(v.AskID))
 	} else {
-		a.say("%s is made, with %s", clean(v.Role), schemas.Count(v.Inherited, "insight inherited", "insights inherited"))
+		a.Say("%s is made, with %s", cli.Clean(v.Role), schemas.Count(v.Inherited, "insight inherited", "insights inherited"))
 	}
 	for _, c := range v.Clamped {
-		a.say("clamped: %s", clean(c))
+		a.Say("clamped: %s", cli.Clean(c))
 	}
 	if v.AskID == "" {
-		a.note("run it as its own process: cordelia mcp --as %s", clean(v.Role))
+		a.Note("run it as its own process: cordelia mcp --as %s", cli.Clean(v.Role))
 	}
 }
 
-func showMessages(a *app, v ops.RoleMessageOut) {
+func showMessages(a *cli.App, v ops.RoleMessageOut) {
 	if len(v.Messages) == 0 {
-		a.say("no messages")
+		a.Say("no messages")
 		return
 	}
-	t := table{firm: 1, head: []string{"ID", "KIND", "FROM", "TO", "UNTIL", "SAYS"}}
+	t := cli.Table{Firm: 1, Head: []string{"ID", "KIND", "FROM", "TO", "UNTIL", "SAYS"}}
 	for _, m := range v.Messages {
 		kind := string(m.Kind)
 		if m.Late {
 			kind += ", late"
 		}
-		t.add(texts(short(m.ID), kind, clean(m.From), clean(m.To), clock(m.Deadline), clean(m.Content))...)
+		t.Add(cli.Texts(cli.Short(m.ID), kind, cli.Clean(m.From), cli.Clean(m.To), cli.Clock(m.Deadline), cli.Clean(m.Content))...)
 	}
-	a.print(t)
+	a.Print(t)
 }
 
-func showDrafts(a *app, v ops.RoleDraftOut) {
+func showDrafts(a *cli.App, v ops.RoleDraftOut) {
 	if len(v.Drafts) == 0 {
-		a.say("no drafts")
+		a.Say("no drafts")
 		return
 	}
-	t := table{firm: 1, head: []string{"ASK", "TEMPLATE", "BY", "STATUS", "INTENT"}}
+	t := cli.Table{Firm: 1, Head: []string{"ASK", "TEMPLATE", "BY", "STATUS", "INTENT"}}
 	for _, d := range v.Drafts {
-		t.add(texts(short(d.AskID), clean(d.TemplateID), clean(d.Proposed), string(d.State), clean(d.Intent))...)
+		t.Add(cli.Texts(cli.Short(d.AskID), cli.Clean(d.TemplateID), cli.Clean(d.Proposed), string(d.State), cli.Clean(d.Intent))...)
 	}
-	a.print(t)
-	a.note("to decide: cordelia review show ID, then cordelia role approve ID HASH")
+	a.Print(t)
+	a.Note("to decide: cordelia review show ID, then cordelia role approve ID HASH")
 }

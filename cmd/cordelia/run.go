@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/schemas"
 )
 
 const (
-	exitUnfinished exit = 8 // run: it stopped before its task was over
+	exitUnfinished cli.Exit = 8 // run: it stopped before its task was over
 )
 
 // runFlags are the flags of run.
@@ -40,7 +41,7 @@ type runFlags struct {
 	yes       bool
 }
 
-func runCommand(a *app) *cobra.Command {
+func runCommand(a *cli.App) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run WORDS…",
@@ -64,7 +65,7 @@ Exit codes: 0 accepted, or planned with --plan-only, 5 accepted and not applied,
 		Example: `  cordelia run "rows without a date are kept; the tests pass"
   cordelia run --plan-only "the importer streams"
   cordelia run --resume 0198c0de --apply`,
-		Args: wants(maxWords),
+		Args: cli.Wants(cli.MaxWords),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			return runTask(cmd.Context(), a, f, strings.Join(words, " "))
 		},

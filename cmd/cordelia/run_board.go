@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
@@ -27,16 +28,16 @@ type runBoard struct {
 }
 
 // newRunBoard makes the board of a run whose worktrees are made in a folder.
-func newRunBoard(a *app, folder string) *runBoard {
+func newRunBoard(a *cli.App, folder string) *runBoard {
 	b := &runBoard{folder: folder}
 	switch {
-	case a.asJSON:
-		b.Board = &runEvents{app: a, seats: &b.seats}
-	case drawable(a.errOut):
+	case a.AsJSON:
+		b.Board = &runEvents{App: a, seats: &b.seats}
+	case cli.Drawable(a.ErrOut):
 		b.live = newLiveBoard(a, &b.seats)
 		b.Board = b.live
 	default:
-		b.Board = &runLines{app: a, seats: &b.seats}
+		b.Board = &runLines{App: a, seats: &b.seats}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var sharing sync.WaitGroup
@@ -84,7 +85,7 @@ func (b *runBoard) share(ctx context.Context) {
 
 // runEvents prints a run as events, one a line.
 type runEvents struct {
-	*app
+	*cli.App
 	seats  *seatList
 	before []byte
 }
@@ -99,39 +100,39 @@ type runEvent struct {
 	End   *runEnd           `json:"end,omitempty"`
 }
 
-func emit(a *app, e runEvent) {
+func emit(a *cli.App, e runEvent) {
 	e.At = time.Now().UTC().Format(time.RFC3339Nano)
 	if raw, err := json.Marshal(e); err == nil {
-		fmt.Fprintf(a.out, "%s\n", ops.EscapeJSON(raw))
+		fmt.Fprintf(a.Out, "%s\n", ops.EscapeJSON(raw))
 	}
 }
 
 // Note prints a note.
-func (b *runEvents) Note(text string) { emit(b.app, runEvent{Event: "note", Note: text}) }
+func (b *runEvents) Note(text string) { emit(b.App, runEvent{Event: "note", Note: text}) }
 
 // Task prints the task, if it changed.
 func (b *runEvents) Task(v controller.View) {
 	if raw, err := json.Marshal(v); err == nil && string(raw) != string(b.before) {
 		b.before = raw
-		emit(b.app, runEvent{Event: "task", Task: &v})
+		emit(b.App, runEvent{Event: "task", Task: &v})
 	}
 }
 
 // Seat prints how a seat stands.
 func (b *runEvents) Seat(s runner.SeatState) {
 	b.seats.put(s)
-	emit(b.app, runEvent{Event: "seat", Seat: &s})
+	emit(b.App, runEvent{Event: "seat", Seat: &s})
 }
 
 // runLines prints what changes of a run, one a line.
 type runLines struct {
-	*app
+	*cli.App
 	seats  *seatList
 	before controller.View
 }
 
 // Note prints a line.
-func (b *runLines) Note(text string) { b.note("%s", clean(text)) }
+func (b *runLines) Note(text string) { b.App.Note("%s", cli.Clean(text)) }
 
 // Task prints what changed of the task.
 func (b *runLines) Task(v controller.View) {
@@ -146,7 +147,7 @@ func (b *runLines) Task(v controller.View) {
 	}
 	if len(v.Rounds) > len(old.Rounds) {
 		last := v.Rounds[len(v.Rounds)-1]
-		b.line("round %d failed, loss %.2f: %s", last.Round, last.L, clean(string(last.Directive)))
+		b.line("round %d failed, loss %.2f: %s", last.Round, last.L, cli.Clean(string(last.Directive)))
 	}
 	known := map[string]schemas.SubTaskState{}
 	for _, s := range old.SubTasks {
@@ -154,7 +155,7 @@ func (b *runLines) Task(v controller.View) {
 	}
 	for _, s := range v.SubTasks {
 		if known[s.SubTaskID] != s.State {
-			b.line("  %s: %s%s", clean(string(s.State)), clean(s.Intent), criteriaWord(s))
+			b.line("  %s: %s%s", cli.Clean(string(s.State)), cli.Clean(s.Intent), criteriaWord(s))
 		}
 	}
 }
@@ -178,7 +179,7 @@ func (b *runLines) Seat(s runner.SeatState) {
 	}
 	line := fmt.Sprintf("  %-3s %-12s %s", s.Role, s.Client, s.Phase)
 	if s.Doing != "" {
-		line += ": " + cut(clean(s.Doing), 80)
+		line += ": " + cli.Cut(cli.Clean(s.Doing), 80)
 	}
 	if s.Phase == runner.Filed {
 		line += fmt.Sprintf(" after %s, %s", s.Ended.Sub(s.Began).Round(100*time.Millisecond),
@@ -187,7 +188,7 @@ func (b *runLines) Seat(s runner.SeatState) {
 	b.line("%s", line)
 }
 
-func (b *runLines) line(format string, args ...any) { fmt.Fprintf(b.errOut, format+"\n", args...) }
+func (b *runLines) line(format string, args ...any) { fmt.Fprintf(b.ErrOut, format+"\n", args...) }
 
 // spentWords says what was used, with the share that came from a cache.
 func spentWords(u work.Usage) string {

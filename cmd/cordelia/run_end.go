@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
@@ -42,35 +43,35 @@ func (r *taskRun) finish(ctx context.Context, interrupted bool, e runner.Ending,
 	if r.f.apply && e.View.State == schemas.TaskAccepted {
 		how, err := r.repo.Apply(ctx, e.View.TaskID, e.Judged)
 		if end.Applied = how; err != nil {
-			end.Refused, code = r.withHint(err), exit(exitBusy)
+			end.Refused, code = r.withHint(err), cli.Exit(cli.ExitBusy)
 		}
 	}
 	end.Next = nextSteps(e, end.Applied)
-	status, err := ask[ops.TaskStatusOut](ctx, r.acting, "task_status",
+	status, err := cli.Ask[ops.TaskStatusOut](ctx, r.Acting, "task_status",
 		map[string]any{"task_id": e.View.TaskID, "detail": true})
 	if err != nil {
 		return err
 	}
-	v, err := boardOf(r.acting.app, *status.Task)
+	v, err := boardOf(r.Acting.App, *status.Task)
 	if err != nil {
 		return err
 	}
 	if end.Report, err = r.keepReport(ctx, v, end, began); err != nil {
-		r.note("the report was not written: %v", err)
+		r.Note("the report was not written: %v", err)
 	}
-	if r.asJSON {
-		emit(r.acting.app, runEvent{Event: "end", End: &end})
+	if r.AsJSON {
+		emit(r.Acting.App, runEvent{Event: "end", End: &end})
 	} else {
 		r.showEnd(v, e, end)
 	}
-	notify(r.acting.app, fmt.Sprintf("%s: %s", e.View.State, schemas.Shorten(e.View.Intent, 80)))
+	notify(r.Acting.App, fmt.Sprintf("%s: %s", e.View.State, schemas.Shorten(e.View.Intent, 80)))
 	return code
 }
 
 // withHint is what an error says, and what to do.
 func (r *taskRun) withHint(err error) string {
 	text := schemas.MessageOf(err)
-	if hint := r.hintOf(err); hint != "" {
+	if hint := r.HintOf(err); hint != "" {
 		text += "; " + hint
 	}
 	return text
@@ -97,28 +98,28 @@ func nextSteps(e runner.Ending, applied string) []string {
 
 // showEnd prints the end for people.
 func (r *taskRun) showEnd(v *taskBoard, e runner.Ending, end runEnd) {
-	text := v.board(columns(r.out), r.colours())
+	text := v.board(cli.Columns(r.Out), r.Colours())
 	if e.Planned {
-		text = planText(e.View, columns(r.out), r.colours())
+		text = planText(e.View, cli.Columns(r.Out), r.Colours())
 	}
-	r.out.WriteString(text) //nolint:errcheck // as any print
-	r.say("")
+	r.Out.WriteString(text) //nolint:errcheck // as any print
+	r.Say("")
 	if e.Why != "" {
-		r.say("stopped  %s", clean(e.Why))
+		r.Say("stopped  %s", cli.Clean(e.Why))
 	}
-	r.say("spent    %s", end.spent())
-	r.say("branch   %s", e.Branch)
+	r.Say("spent    %s", end.spent())
+	r.Say("branch   %s", e.Branch)
 	if end.Applied != "" {
-		r.say("applied  %s", clean(end.Applied))
+		r.Say("applied  %s", cli.Clean(end.Applied))
 	}
 	if end.Refused != "" {
-		r.say("not applied: %s", clean(end.Refused))
+		r.Say("not applied: %s", cli.Clean(end.Refused))
 	}
 	if end.Report != "" {
-		r.say("report   %s", clean(end.Report))
+		r.Say("report   %s", cli.Clean(end.Report))
 	}
 	for _, next := range end.Next {
-		r.say("  %s", next)
+		r.Say("  %s", next)
 	}
 }
 

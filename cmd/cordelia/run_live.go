@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
@@ -13,18 +14,18 @@ import (
 // liveBoard draws a run at the terminal: the task with its criteria, and one line a seat.
 // Notes stay above it.
 type liveBoard struct {
-	*app
+	*cli.App
 	seats *seatList
 
 	mu     sync.Mutex
-	canvas canvas
+	canvas cli.Canvas
 	task   *taskBoard
 	still  bool // nothing is drawn: the user is asked something, or the run is over
 	quit   chan struct{}
 }
 
-func newLiveBoard(a *app, seats *seatList) *liveBoard {
-	b := &liveBoard{app: a, seats: seats, canvas: canvas{out: a.errOut}, quit: make(chan struct{})}
+func newLiveBoard(a *cli.App, seats *seatList) *liveBoard {
+	b := &liveBoard{App: a, seats: seats, canvas: cli.Canvas{Out: a.ErrOut}, quit: make(chan struct{})}
 	go func() {
 		tick := time.NewTicker(watchTick) // for the times
 		defer tick.Stop()
@@ -52,22 +53,22 @@ func (b *liveBoard) draw(change func()) {
 	}
 	v := *b.task
 	v.running, v.result, v.proposed = b.seats.all(), nil, nil
-	wide, high := platform.TerminalSize(b.canvas.out)
-	b.canvas.draw(v.board(wide, b.colours()), wide, high, "cordelia task show has it all")
+	wide, high := platform.TerminalSize(b.canvas.Out)
+	b.canvas.Draw(v.board(wide, b.Colours()), wide, high, "cordelia task show has it all")
 }
 
 // Note prints a line above the board.
 func (b *liveBoard) Note(text string) {
 	b.draw(func() {
-		b.canvas.clear()
-		b.note("%s", clean(text))
+		b.canvas.Clear()
+		b.App.Note("%s", cli.Clean(text))
 	})
 }
 
 // Task draws how the task stands.
 func (b *liveBoard) Task(v controller.View) {
 	v.Outcomes = nil // their evidence is for who reads it afterwards
-	now, err := boardOf(b.app, v)
+	now, err := boardOf(b.App, v)
 	if err != nil {
 		return
 	}
@@ -83,7 +84,7 @@ func (b *liveBoard) Seat(s runner.SeatState) {
 // pause removes the board, until it is resumed.
 func (b *liveBoard) pause() {
 	b.draw(func() {
-		b.canvas.clear()
+		b.canvas.Clear()
 		b.still = true
 	})
 }
@@ -95,9 +96,9 @@ func (b *liveBoard) end() {
 	b.pause()
 	close(b.quit)
 	if list := b.seats.all(); len(list) > 0 {
-		wide := columns(b.errOut)
-		text := seatTable(list, time.Now(), wide).render(wide, b.colours())
-		b.errOut.WriteString(text + "\n") //nolint:errcheck // as any print
+		wide := cli.Columns(b.ErrOut)
+		text := seatTable(list, time.Now(), wide).Render(wide, b.Colours())
+		b.ErrOut.WriteString(text + "\n") //nolint:errcheck // as any print
 	}
 }
 

@@ -1,22 +1,23 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"os"
 	"strings"
 )
 
 // notify tells the user at the terminal that something is over, as that can; elsewhere
 // nothing happens.
-func notify(a *app, text string) {
-	if drawable(a.errOut) {
-		a.errOut.WriteString(notification(os.Getenv, text)) //nolint:errcheck // as any print
+func notify(a *cli.App, text string) {
+	if cli.Drawable(a.ErrOut) {
+		a.ErrOut.WriteString(notification(os.Getenv, text)) //nolint:errcheck // as any print
 	}
 }
 
 // notification is what has a terminal notify its user: OSC 9 or OSC 777 where it is known
 // to read them, else the bell. A terminal that does not know a sequence may print it.
 func notification(getenv func(string) string, text string) string {
-	text = strings.NewReplacer(";", ",", "\x1b", "", "\x07", "").Replace(clean(text))
+	text = strings.NewReplacer(";", ",", "\x1b", "", "\x07", "").Replace(cli.Clean(text))
 	program, term := getenv("TERM_PROGRAM"), getenv("TERM")
 	switch {
 	case getenv("TMUX") != "", strings.HasPrefix(term, "screen"), strings.HasPrefix(term, "tmux"):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
@@ -11,8 +12,8 @@ import (
 
 // oldRuns lists the tasks of a repository, throws one of them away, or removes what killed
 // runs left.
-func oldRuns(ctx context.Context, w *acting, repo *runner.Repository, f runFlags) error {
-	seats := &ops.Seats{Node: w.node, Person: w.caller}
+func oldRuns(ctx context.Context, w *cli.Acting, repo *runner.Repository, f runFlags) error {
+	seats := &ops.Seats{Node: w.Node, Person: w.Caller}
 	switch {
 	case f.clean:
 		return cleanRuns(w)
@@ -31,7 +32,7 @@ func oldRuns(ctx context.Context, w *acting, repo *runner.Repository, f runFlags
 		if err := seats.DismissAll(ctx, v.TaskID); err != nil {
 			return err
 		}
-		if _, err := w.call(ctx, "task_cancel", map[string]any{"task_id": v.TaskID}); err != nil &&
+		if _, err := w.Call(ctx, "task_cancel", map[string]any{"task_id": v.TaskID}); err != nil &&
 			!errors.Is(err, schemas.ErrConflict) {
 			return err
 		}
@@ -39,28 +40,28 @@ func oldRuns(ctx context.Context, w *acting, repo *runner.Repository, f runFlags
 	if err := repo.Discard(ctx, v.TaskID); err != nil {
 		return err
 	}
-	w.say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), runner.Branch(v.TaskID))
+	w.Say("Thrown away: task %s and its branch %s.", schemas.ShortID(v.TaskID), runner.Branch(v.TaskID))
 	return nil
 }
 
 // listRuns lists the tasks of a repository, and says what worktrees take.
-func listRuns(ctx context.Context, w *acting, seats *ops.Seats, repo *runner.Repository) error {
+func listRuns(ctx context.Context, w *cli.Acting, seats *ops.Seats, repo *runner.Repository) error {
 	known, err := seats.Knows(ctx, repo.Top)
 	if err != nil {
 		return err
 	}
 	if !known {
-		w.say("No task was begun in %s.", clean(repo.Top))
+		w.Say("No task was begun in %s.", cli.Clean(repo.Top))
 		return nil
 	}
-	answer, err := w.call(ctx, "task_status", map[string]any{"group": seats.Group(repo.Top), "limit": 50})
+	answer, err := w.Call(ctx, "task_status", map[string]any{"group": seats.Group(repo.Top), "limit": 50})
 	if err != nil {
 		return err
 	}
-	if w.asJSON {
-		return w.printJSON(answer)
+	if w.AsJSON {
+		return w.PrintJSON(answer)
 	}
-	if err := showTasks(w.app, answer); err != nil {
+	if err := showTasks(w.App, answer); err != nil {
 		return err
 	}
 	runs, err := runsFolder()
@@ -68,19 +69,19 @@ func listRuns(ctx context.Context, w *acting, seats *ops.Seats, repo *runner.Rep
 		return err
 	}
 	if n, size := runner.Leftovers(runs); n > 0 {
-		w.note("worktrees of %s take %s in %s; they go 7 days after the last use, or with cordelia run --clean",
-			schemas.Count(n, "task", "tasks"), bytesOf(size), clean(runs))
+		w.Note("worktrees of %s take %s in %s; they go 7 days after the last use, or with cordelia run --clean",
+			schemas.Count(n, "task", "tasks"), bytesOf(size), cli.Clean(runs))
 	}
 	return nil
 }
 
 // cleanRuns removes the worktrees of runs that no process works on.
-func cleanRuns(w *acting) error {
+func cleanRuns(w *cli.Acting) error {
 	runs, err := runsFolder()
 	if err != nil {
 		return err
 	}
 	n, size, err := runner.Clean(runs)
-	w.say("Removed: worktrees of %s, %s.", schemas.Count(n, "task", "tasks"), bytesOf(size))
+	w.Say("Removed: worktrees of %s, %s.", schemas.Count(n, "task", "tasks"), bytesOf(size))
 	return err
 }

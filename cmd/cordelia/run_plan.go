@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
@@ -15,30 +16,30 @@ func planText(v controller.View, width int, colours bool) string {
 	if json.Unmarshal(v.Plan, &plan) != nil {
 		return ""
 	}
-	var f fields
-	f.add("task", schemas.ShortID(v.TaskID))
-	f.add("intent", clean(v.Intent))
+	var f cli.Fields
+	f.Add("task", schemas.ShortID(v.TaskID))
+	f.Add("intent", cli.Clean(v.Intent))
 	for _, s := range plan.SubTasks {
-		f.styled(fmt.Sprintf("subtask %d", s.Sequence), clean(s.Intent), bold)
-		f.add("tools", clean(strings.Join(s.Tools, ", ")))
+		f.Styled(fmt.Sprintf("subtask %d", s.Sequence), cli.Clean(s.Intent), cli.Bold)
+		f.Add("tools", cli.Clean(strings.Join(s.Tools, ", ")))
 		for _, c := range s.SuccessCriteria {
-			f.add("criterion", decidedBy(c))
+			f.Add("criterion", decidedBy(c))
 		}
 	}
 	for _, c := range plan.TaskCriteria {
-		f.add("the whole", decidedBy(c))
+		f.Add("the whole", decidedBy(c))
 	}
-	return f.render(width, colours)
+	return f.Render(width, colours)
 }
 
 // decidedBy is a criterion and by what it is decided.
 func decidedBy(c schemas.Criterion) string {
-	text := clean(c.Criterion)
+	text := cli.Clean(c.Criterion)
 	switch {
 	case c.Command != "":
-		return text + " (decided by: " + clean(c.Command) + ")"
+		return text + " (decided by: " + cli.Clean(c.Command) + ")"
 	case c.Check != nil:
 		return text + " (decided by code)"
 	}
-	return text + " (judged, " + clean(string(c.Mode)) + ")"
+	return text + " (judged, " + cli.Clean(string(c.Mode)) + ")"
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	runner "cordelia/run"
 	"cordelia/schemas"
 )
@@ -61,7 +62,7 @@ func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string,
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s\n", markdown(v.Intent))
 	say("- **%s**, task `%s`, branch `%s`, from `%.12s` to `%.12s`", end.State, end.TaskID, end.Branch, end.Base, end.Tip)
-	say("- begun %s, took %s; spent %s", zoned(began), time.Since(began).Round(time.Second), end.spent())
+	say("- begun %s, took %s; spent %s", cli.Zoned(began), time.Since(began).Round(time.Second), end.spent())
 	for _, one := range [][2]string{{"stopped", end.Why}, {"applied", end.Applied}, {"not applied", end.Refused}} {
 		if one[1] != "" {
 			say("- %s: %s", one[0], markdown(one[1]))
@@ -79,7 +80,7 @@ func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string,
 		}
 	}
 	if stat != "" {
-		say("\n## What changed\n\n```\n%s\n```", strings.ReplaceAll(block(strings.TrimRight(stat, "\n")), "```", "'''"))
+		say("\n## What changed\n\n```\n%s\n```", strings.ReplaceAll(cli.Block(strings.TrimRight(stat, "\n")), "```", "'''"))
 	}
 	if len(seats) > 0 {
 		say("\n## Seats\n\n| role | agent | client | calls | tokens | cost | time | for | ended |\n" +
@@ -127,5 +128,5 @@ func reportCriteria(v *taskBoard) string {
 
 // markdown makes a text one line that says in a table what it says.
 func markdown[S ~string](s S) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "`", "'", "\\", "\\\\").Replace(clean(s))
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "`", "'", "\\", "\\\\").Replace(cli.Clean(s))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	runner "cordelia/run"
 	"cordelia/schemas"
 	"cordelia/work"
@@ -19,23 +20,23 @@ const mostEnded = 8
 const roomForWhat = 100
 
 // seatTable shows one line a seat: who fills it, what it does now, and what it took.
-func seatTable(list []runner.SeatState, now time.Time, width int) table {
-	t := table{firm: 7, head: []string{"ROLE", "AGENT", "CLIENT", "CALLS", "TOKENS", "COST", "TIME", "FOR", "NOW"}}
+func seatTable(list []runner.SeatState, now time.Time, width int) cli.Table {
+	t := cli.Table{Firm: 7, Head: []string{"ROLE", "AGENT", "CLIENT", "CALLS", "TOKENS", "COST", "TIME", "FOR", "NOW"}}
 	for _, s := range recent(list) {
-		about := clean(cut(s.About, seatWidth))
+		about := cli.Clean(cli.Cut(s.About, seatWidth))
 		if width > 0 && width < roomForWhat {
 			about = ""
 		}
-		how := plain
+		how := cli.Plain
 		switch s.Phase {
 		case runner.Failing, runner.GivenBack, runner.Postponed:
-			how = yellow
+			how = cli.Yellow
 		case runner.Filed:
-			how = dim
+			how = cli.Dim
 		}
-		t.add(cell{string(s.Role), bold}, cell{text: clean(agentMark(s.Agent))}, cell{text: clean(s.Client)},
-			cell{text: fmt.Sprint(s.Calls)}, cell{text: tokenWord(s.Usage)}, cell{text: costWord(s.Usage)},
-			cell{text: took(s, now)}, cell{about, dim}, cell{clean(nowWord(s)), how})
+		t.Add(cli.Styled(string(s.Role), cli.Bold), cli.Text(cli.Clean(agentMark(s.Agent))), cli.Text(cli.Clean(s.Client)),
+			cli.Text(fmt.Sprint(s.Calls)), cli.Text(tokenWord(s.Usage)), cli.Text(costWord(s.Usage)),
+			cli.Text(took(s, now)), cli.Styled(about, cli.Dim), cli.Styled(cli.Clean(nowWord(s)), how))
 	}
 	return t
 }
@@ -129,7 +130,7 @@ func spentLine(list []runner.SeatState, width int, colours bool) string {
 		text += " and what has no price"
 	}
 	if text += ", since " + first.Began.Local().Format("15:04:05"); width > 0 {
-		text = cut(text, width)
+		text = cli.Cut(text, width)
 	}
-	return paint(colours, dim, text) + "\n"
+	return cli.Paint(colours, cli.Dim, text) + "\n"
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/node"
 	runner "cordelia/run"
@@ -179,13 +180,13 @@ func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 		roles[order] = append(roles[order], string(role))
 	}
 	for _, order := range orders {
-		list = append(list, fmt.Sprintf("seats    %s: %s", strings.Join(roles[order], " "), clean(order)))
+		list = append(list, fmt.Sprintf("seats    %s: %s", strings.Join(roles[order], " "), cli.Clean(order)))
 	}
 	for _, role := range config.SeatedRoles {
 		for _, c := range seats[role].Clients {
 			pays := "with its own login: its account pays"
 			if api, ok := c.(*runner.API); ok {
-				pays = fmt.Sprintf("%s at %s: the account of %s pays", clean(api.Model), api.Host(), clean(api.Payer))
+				pays = fmt.Sprintf("%s at %s: the account of %s pays", cli.Clean(api.Model), api.Host(), cli.Clean(api.Payer))
 			}
 			if !told[c.Name()] {
 				list = append(list, fmt.Sprintf("client   %s, %s", c.Name(), pays))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/config"
 	"cordelia/internal/machinecheck"
 	"cordelia/mcp"
@@ -36,7 +37,7 @@ type equipment struct {
 
 // taskRun is one call of cordelia run.
 type taskRun struct {
-	*acting
+	*cli.Acting
 	equipment
 	f     runFlags
 	seats *ops.Seats
@@ -45,7 +46,7 @@ type taskRun struct {
 }
 
 // runTask begins a task, or goes on with one, and fills its seats.
-func runTask(ctx context.Context, a *app, f runFlags, words string) error {
+func runTask(ctx context.Context, a *cli.App, f runFlags, words string) error {
 	if err := f.one(words); err != nil {
 		return err
 	}
@@ -54,15 +55,15 @@ func runTask(ctx context.Context, a *app, f runFlags, words string) error {
 		return err
 	}
 	if f.list || f.clean || f.discard != "" {
-		return a.person(ctx, func(w *acting) error { return oldRuns(ctx, w, repo, f) })
+		return a.Person(ctx, func(w *cli.Acting) error { return oldRuns(ctx, w, repo, f) })
 	}
 	e, err := equip(ctx, a, f, repo)
 	if err != nil {
 		return err
 	}
-	a.tune = recordedOnly
-	return a.person(ctx, func(w *acting) error {
-		r := &taskRun{acting: w, equipment: e, f: f, seats: &ops.Seats{Node: w.node, Person: w.caller}}
+	a.Tune = recordedOnly
+	return a.Person(ctx, func(w *cli.Acting) error {
+		r := &taskRun{Acting: w, equipment: e, f: f, seats: &ops.Seats{Node: w.Node, Person: w.Caller}}
 		if err := r.agree(ctx); err != nil {
 			return err
 		}
@@ -79,9 +80,9 @@ func recordedOnly(c *node.Config) {
 }
 
 // equip finds who fills the seats, and what they may reach.
-func equip(ctx context.Context, a *app, f runFlags, repo *runner.Repository) (e equipment, err error) {
+func equip(ctx context.Context, a *cli.App, f runFlags, repo *runner.Repository) (e equipment, err error) {
 	e.repo = repo
-	home, err := a.absoluteHome()
+	home, err := a.AbsoluteHome()
 	if err != nil {
 		return e, err
 	}
@@ -131,7 +132,7 @@ func (r *taskRun) run(ctx context.Context, words string) error {
 		return err
 	}
 	defer free()
-	r.board = newRunBoard(r.acting.app, folder)
+	r.board = newRunBoard(r.Acting.App, folder)
 	defer r.board.done()
 	for _, note := range r.repo.Notes(ctx, included) {
 		r.board.Note(note)
@@ -176,12 +177,12 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 			fmt.Errorf("the time of this run (%s) is over", r.f.maxTime))
 		defer cancel()
 	}
-	config := runner.Config{Node: servedSeats{r.seats, r.acting}, Repo: r.repo, Task: r.task.TaskID, Folder: folder,
+	config := runner.Config{Node: servedSeats{r.seats, r.Acting}, Repo: r.repo, Task: r.task.TaskID, Folder: folder,
 		Self: r.self, Prepare: r.project.Prepare, Models: r.models, Parallel: r.f.parallel, PlanOnly: r.f.planOnly,
 		Client: func(role schemas.PipelineRole) runner.Client { return r.seating[role] }, Limits: r.f.seatLimits(),
 		Prices: r.prices, Board: r.board, Shield: r.shield,
 		Budget: runner.Budget{Cost: int64(r.f.maxCost * 1e6), Tokens: r.f.maxTokens}}
-	if columns(r.in) > 0 {
+	if cli.Columns(r.In) > 0 {
 		config.Ask = r.ask
 	}
 	whole := runner.New(config)
@@ -198,13 +199,13 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 
 // carryOut shows a plan and asks whether to go on with it, if somebody can be asked.
 func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
-	if r.asJSON || columns(r.in) == 0 || ctx.Err() != nil {
+	if r.AsJSON || cli.Columns(r.In) == 0 || ctx.Err() != nil {
 		return false, nil
 	}
 	r.board.pause()
 	defer r.board.resume()
-	r.errOut.WriteString(planText(e.View, columns(r.errOut), r.colours())) //nolint:errcheck // as any print
-	return confirmed(ctx, r.acting.app, "Carry it out? [y/N] "), nil
+	r.ErrOut.WriteString(planText(e.View, cli.Columns(r.ErrOut), r.Colours())) //nolint:errcheck // as any print
+	return confirmed(ctx, r.Acting.App, "Carry it out? [y/N] "), nil
 }
 
 // seatLimits bound one seat.
@@ -213,18 +214,18 @@ func (f runFlags) seatLimits() runner.Limits {
 }
 
 // confirmed asks a question at the terminal.
-func confirmed(ctx context.Context, a *app, question string) bool {
-	fmt.Fprint(a.errOut, question)
+func confirmed(ctx context.Context, a *cli.App, question string) bool {
+	fmt.Fprint(a.ErrOut, question)
 	line, err := inputLine(ctx, a)
 	answer := strings.ToLower(line)
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
 // inputLine reads a line of the user's, until ctx ends.
-func inputLine(ctx context.Context, a *app) (string, error) {
+func inputLine(ctx context.Context, a *cli.App) (string, error) {
 	line := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(a.in).ReadString('\n')
+		text, _ := bufio.NewReader(a.In).ReadString('\n')
 		line <- strings.TrimSpace(text)
 	}()
 	select {
@@ -240,16 +241,16 @@ func (r *taskRun) ask(ctx context.Context, questions []string) (string, error) {
 	r.board.pause()
 	defer r.board.resume()
 	for _, q := range questions {
-		fmt.Fprintf(r.errOut, "? %s\n", clean(q))
+		fmt.Fprintf(r.ErrOut, "? %s\n", cli.Clean(q))
 	}
-	fmt.Fprint(r.errOut, "Your answer, in a line (empty: go on without): ")
-	return inputLine(ctx, r.acting.app)
+	fmt.Fprint(r.ErrOut, "Your answer, in a line (empty: go on without): ")
+	return inputLine(ctx, r.Acting.App)
 }
 
 // servedSeats joins the seats of a run to the MCP face.
 type servedSeats struct {
 	*ops.Seats
-	w *acting
+	w *cli.Acting
 }
 
 // Serve serves MCP to a worker, as its agent: what it may recall. Claims and reports are the

@@ -285,9 +285,9 @@ func TestSeatTable(t *testing.T) {
 	list = append(list, runner.SeatState{Role: schemas.Executor, Agent: "run-0198c0de-r3-ffff", Client: "claude-code",
 		About: "keep the rows", Phase: runner.Working, Doing: "bash make test", Calls: 3, Began: now.Add(-9 * time.Second)})
 	list[len(list)-1].Usage.Input, list[len(list)-1].Usage.Cost = 12_345, 20_000
-	text := seatTable(list, now, 100).render(100, false)
+	text := seatTable(list, now, 100).Render(100, false)
 	require.NotContains(t, text, "R2", "it ended before the others")
 	require.Regexp(t, `R3 +ffff +claude-code +3 +12k +\$0\.02 +9s +keep the rows +bash make test`, text)
-	require.NotContains(t, seatTable(list, now, 80).render(80, false), "keep the rows")
+	require.NotContains(t, seatTable(list, now, 80).Render(80, false), "keep the rows")
 	require.Regexp(t, `R1 +abcd +codex +0 +0 +\$0\.0000 +1m0s +filed`, text)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/mcp"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -30,7 +31,7 @@ type serveFlags struct {
 	endWithInput   bool
 }
 
-func serveCommand(a *app) *cobra.Command {
+func serveCommand(a *cli.App) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -38,7 +39,7 @@ func serveCommand(a *app) *cobra.Command {
 		Long: `Serve MCP over Streamable HTTP on /mcp. Every request carries a bearer token:
 POST /auth/challenge, sign its message with the entity's key, POST /auth/token;
 or, for an agent of this machine, cordelia agent token NAME.`,
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return serveHTTP(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
@@ -48,7 +49,7 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	fl.StringVar(&f.key, "tls-key", "", "TLS key file")
 	fl.StringSliceVar(&f.origins, "origin", nil, "browser origin to allow, as scheme://host[:port]; repeatable")
 	fl.StringSliceVar(&f.hosts, "host", nil, "Host header to allow besides loopback's; repeatable")
-	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+names(ops.Toolsets()))
+	fl.StringVar(&f.toolsets, "toolsets", "", "comma-separated toolsets to offer (default all): "+cli.Names(ops.Toolsets()))
 	fl.BoolVar(&f.legacySSE, "legacy-sse", false, "also serve the deprecated HTTP+SSE transport")
 	fl.IntVar(&f.connections, "max-connections", 1024, "connections held at once for clients with a token")
 	fl.BoolVar(&f.endWithInput, "end-with-input", false,
@@ -56,14 +57,14 @@ or, for an agent of this machine, cordelia agent token NAME.`,
 	return cmd
 }
 
-func serveHTTP(ctx context.Context, a *app, f serveFlags) (err error) {
+func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 	sets, err := parseToolsets(f.toolsets)
 	if err != nil {
 		return err
 	}
 	if f.endWithInput {
 		var stop context.CancelFunc
-		ctx, stop = untilEnd(ctx, a.in)
+		ctx, stop = untilEnd(ctx, a.In)
 		defer stop()
 	}
 	listener, secure, err := listen(f)
@@ -71,11 +72,11 @@ func serveHTTP(ctx context.Context, a *app, f serveFlags) (err error) {
 		return err
 	}
 	defer listener.Close()
-	n, err := a.openNode(ctx)
+	n, err := a.OpenNode(ctx)
 	if err != nil {
 		return err
 	}
-	defer closing(n, &err)
+	defer cli.Closing(n, &err)
 	if n.Home.Fresh() {
 		if _, err := n.Establish(ctx, "", nil, nil); err != nil {
 			return err
@@ -87,7 +88,7 @@ func serveHTTP(ctx context.Context, a *app, f serveFlags) (err error) {
 		Subtree: mcp.Subtree(n),
 	})
 	srv := mcp.NewHTTPServer(ctx, handler)
-	fmt.Fprintf(a.errOut, "cordelia: serving MCP on %s/mcp\n", base(listener, f))
+	fmt.Fprintf(a.ErrOut, "cordelia: serving MCP on %s/mcp\n", base(listener, f))
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(secure(mcp.Listen(listener, f.connections))) }()
 	select {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
@@ -14,15 +15,15 @@ import (
 // The limit set is the one in force.
 func TestASettingIsInForce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
-	a := &app{home: home, durability: "relaxed", errOut: os.Stderr}
-	n, err := a.openNode(t.Context())
+	a := &cli.App{Home: home, Durability: "relaxed", ErrOut: os.Stderr}
+	n, err := a.OpenNode(t.Context())
 	require.NoError(t, err)
 	_, err = n.Establish(t.Context(), "ann", nil, nil)
 	require.NoError(t, err)
 	require.NoError(t, n.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"refused_per_minute":2}`), 0o600))
 
-	n, err = a.openNode(t.Context())
+	n, err = a.OpenNode(t.Context())
 	require.NoError(t, err)
 	defer n.Close() //nolint:errcheck // the test is over
 	file, err := n.OpenIdentity(t.Context(), "")

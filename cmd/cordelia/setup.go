@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/schemas"
 )
@@ -25,7 +26,7 @@ type setupFlags struct {
 	allow      bool
 }
 
-func setupCommand(a *app) *cobra.Command {
+func setupCommand(a *cli.App) *cobra.Command {
 	var f setupFlags
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -42,7 +43,7 @@ others: ` + clientsettings.Rule + `.`,
   cordelia setup --allow
   cordelia setup --dry-run
   cordelia setup --client claude-code --passphrase`,
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return setUp(cmd.Context(), a, f) },
 	}
 	fl := cmd.Flags()
@@ -76,7 +77,7 @@ type change struct {
 	What   string `json:"what"`
 }
 
-func setUp(ctx context.Context, a *app, f setupFlags) error {
+func setUp(ctx context.Context, a *cli.App, f setupFlags) error {
 	p, err := planSetup(ctx, a, f)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func setUp(ctx context.Context, a *app, f setupFlags) error {
 
 // applySetup does what is planned. A kill at any point leaves every file old or
 // new, and what the manifest needs to go back; a second run does the rest.
-func applySetup(ctx context.Context, a *app, p *setupPlan, passphrase []byte) error {
+func applySetup(ctx context.Context, a *cli.App, p *setupPlan, passphrase []byte) error {
 	if err := p.manifestFile.save(p.manifest); err != nil {
 		return err
 	}
@@ -126,13 +127,13 @@ func applySetup(ctx context.Context, a *app, p *setupPlan, passphrase []byte) er
 
 // establish makes the identities, unless they are complete: that can be seen
 // without the passphrase of the user's key. passphrase protects a new one.
-func establish(ctx context.Context, a *app, p *setupPlan, passphrase []byte) (err error) {
-	a.home = string(p.home)
-	n, err := a.openNode(ctx)
+func establish(ctx context.Context, a *cli.App, p *setupPlan, passphrase []byte) (err error) {
+	a.Home = string(p.home)
+	n, err := a.OpenNode(ctx)
 	if err != nil {
 		return err
 	}
-	defer closing(n, &err)
+	defer cli.Closing(n, &err)
 	if !n.Home.Fresh() {
 		if file, err := n.OpenIdentity(ctx, ""); err == nil {
 			defer file.Identity.Erase()
@@ -141,21 +142,21 @@ func establish(ctx context.Context, a *app, p *setupPlan, passphrase []byte) (er
 			}
 		}
 	}
-	if _, err := n.Establish(ctx, "", passphrase, a.askPassphrase); err != nil {
+	if _, err := n.Establish(ctx, "", passphrase, a.AskPassphrase); err != nil {
 		return err
 	}
 	return p.unprotected("meanwhile", "your clients were not connected")
 }
 
 // newPassphrase asks twice where it is typed.
-func newPassphrase(a *app) ([]byte, error) {
-	fmt.Fprintln(a.errOut, "Choose a passphrase for your key.")
-	first, err := a.askPassphrase()
-	if err != nil || a.passphraseFD >= 0 {
+func newPassphrase(a *cli.App) ([]byte, error) {
+	fmt.Fprintln(a.ErrOut, "Choose a passphrase for your key.")
+	first, err := a.AskPassphrase()
+	if err != nil || a.PassphraseFD >= 0 {
 		return first, err
 	}
-	fmt.Fprintln(a.errOut, "The same again.")
-	second, err := a.askPassphrase()
+	fmt.Fprintln(a.ErrOut, "The same again.")
+	second, err := a.AskPassphrase()
 	defer clear(second)
 	if err == nil && !slices.Equal(first, second) {
 		err = schemas.Invalidf("the two passphrases differ; no key was made").Try("run: cordelia setup --passphrase")
@@ -167,48 +168,48 @@ func newPassphrase(a *app) ([]byte, error) {
 	return first, nil
 }
 
-func reportSetup(a *app, p *setupPlan) error {
-	if a.asJSON {
-		return a.printJSON(map[string]any{
+func reportSetup(a *cli.App, p *setupPlan) error {
+	if a.AsJSON {
+		return a.PrintJSON(map[string]any{
 			"dry_run": p.flags.dryRun, "changes": p.changes, "clients": p.connected,
 			"notes": append([]string{}, p.notes...),
 		})
 	}
 	if p.flags.dryRun {
-		fmt.Fprintln(a.out, "Dry run, nothing was touched. Setup would leave these files:")
+		fmt.Fprintln(a.Out, "Dry run, nothing was touched. Setup would leave these files:")
 	}
 	printChanges(a, p.changes)
 	if !slices.ContainsFunc(p.changes, func(c change) bool { return c.Action != unchanged }) {
-		fmt.Fprintln(a.out, "\nEverything was set up already; nothing changed.")
+		fmt.Fprintln(a.Out, "\nEverything was set up already; nothing changed.")
 	}
 	for _, n := range p.notes {
-		fmt.Fprintf(a.out, "\n%s\n", n)
+		fmt.Fprintf(a.Out, "\n%s\n", n)
 	}
 	if p.flags.dryRun {
-		fmt.Fprintln(a.out, "\nTo do it, run the same without --dry-run.")
+		fmt.Fprintln(a.Out, "\nTo do it, run the same without --dry-run.")
 		return nil
 	}
 	command := "cordelia"
 	if !onPath(filepath.Dir(p.binary.target)) {
-		command = quoted(p.binary.target)
+		command = cli.Quoted(p.binary.target)
 	}
-	fmt.Fprintln(a.out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
+	fmt.Fprintln(a.Out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
 	for _, id := range p.connected {
 		switch id {
 		case clientsettings.ClaudeCode:
-			fmt.Fprintln(a.out, `  claude "Register a worker agent named scout, then list your agents"`)
+			fmt.Fprintln(a.Out, `  claude "Register a worker agent named scout, then list your agents"`)
 		case clientsettings.Codex:
-			fmt.Fprintln(a.out, `  codex "Register a worker agent named scout with cordelia, then list your agents"`)
+			fmt.Fprintln(a.Out, `  codex "Register a worker agent named scout with cordelia, then list your agents"`)
 		case clientsettings.Gemini:
-			fmt.Fprintln(a.out, `  gemini -i "Register a worker agent named scout with cordelia, then list your agents"`)
+			fmt.Fprintln(a.Out, `  gemini -i "Register a worker agent named scout with cordelia, then list your agents"`)
 		}
 	}
-	fmt.Fprintf(a.out, "  %s agent list\n  %s doctor\n", command, command)
+	fmt.Fprintf(a.Out, "  %s agent list\n  %s doctor\n", command, command)
 	return nil
 }
 
-func printChanges(a *app, changes []change) {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+func printChanges(a *cli.App, changes []change) {
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Action, c.Path, c.What)
 	}

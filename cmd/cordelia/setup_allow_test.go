@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"os"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func TestDoctorMendsASkippedServer(t *testing.T) {
 	u.must("setup")
 	before := u.tree(false)
 	checks, code := u.diagnosis()
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, u.fixes(checks, "Claude Code"), "cordelia doctor --fix, then start a new session")
 	require.Equal(t, before, u.tree(false), "without --fix nothing changes")
 	require.Contains(t, u.must("doctor", "--fix"), "tries cordelia again")

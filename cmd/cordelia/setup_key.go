@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/keys"
 	"cordelia/schemas"
 )
@@ -36,7 +37,7 @@ func (p *setupPlan) unprotected(when, left string) error {
 
 // passphraseOf asks for the passphrase of the key that setup is to make, nil if it makes
 // none or one without.
-func passphraseOf(a *app, p *setupPlan) ([]byte, error) {
+func passphraseOf(a *cli.App, p *setupPlan) ([]byte, error) {
 	if !p.flags.passphrase || !p.home.Fresh() {
 		return nil, nil
 	}

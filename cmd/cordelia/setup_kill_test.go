@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cordelia/cmd/cordelia/cli"
 	"encoding/json"
 	"os"
 	"testing"
@@ -24,7 +25,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	there := func(name string) func() bool {
-		return func() bool { return exists(u.path(name)) }
+		return func() bool { return cli.Exists(u.path(name)) }
 	}
 	written := func(name, was string) func() bool {
 		return func() bool {
@@ -47,7 +48,7 @@ func TestKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u.t = t
 			count(u.killWhen(reached, "setup"))
-			if exists(u.path(pluginManifest)) {
+			if cli.Exists(u.path(pluginManifest)) {
 				require.True(t, json.Valid([]byte(u.read(pluginManifest))), "half a file")
 			}
 			u.must("uninstall", "--purge", "--yes")
@@ -61,11 +62,11 @@ func TestKilled(t *testing.T) {
 	}
 	for name, reached := range map[string]func() bool{
 		"settings": func() bool { return u.read(".codex/config.toml") == codexSettings },
-		"plugin":   func() bool { return !exists(u.path(pluginHooks)) },
-		"program":  func() bool { return !exists(u.path(".local/bin/cordelia")) },
-		"database": func() bool { return !exists(u.path(".cordelia/cordelia.db")) },
-		"keys":     func() bool { return !exists(u.path(".cordelia/keys/human.key")) },
-		"manifest": func() bool { return !exists(u.path(".cordelia/setup-manifest.json")) },
+		"plugin":   func() bool { return !cli.Exists(u.path(pluginHooks)) },
+		"program":  func() bool { return !cli.Exists(u.path(".local/bin/cordelia")) },
+		"database": func() bool { return !cli.Exists(u.path(".cordelia/cordelia.db")) },
+		"keys":     func() bool { return !cli.Exists(u.path(".cordelia/keys/human.key")) },
+		"manifest": func() bool { return !cli.Exists(u.path(".cordelia/setup-manifest.json")) },
 	} {
 		t.Run("uninstall "+name, func(t *testing.T) {
 			u.t = t

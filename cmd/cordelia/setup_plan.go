@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -41,13 +42,13 @@ type settingsEdit struct {
 	content []byte
 }
 
-func planSetup(ctx context.Context, a *app, f setupFlags) (*setupPlan, error) {
+func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error) {
 	m, err := machine()
 	if err != nil {
 		return nil, err
 	}
 	p := &setupPlan{flags: f}
-	if p.home, err = a.absoluteHome(); err != nil {
+	if p.home, err = a.AbsoluteHome(); err != nil {
 		return nil, err
 	}
 	p.manifestFile, p.manifest, err = readManifest(p.home)
@@ -76,7 +77,7 @@ func planSetup(ctx context.Context, a *app, f setupFlags) (*setupPlan, error) {
 		"what uninstall needs to go back"})
 	if dir := filepath.Dir(p.binary.target); !onPath(dir) {
 		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add "+
-			"to your shell's profile:\n  export PATH="+quoted(dir)+":\"$PATH\"")
+			"to your shell's profile:\n  export PATH="+cli.Quoted(dir)+":\"$PATH\"")
 	}
 	return p, nil
 }
@@ -84,7 +85,7 @@ func planSetup(ctx context.Context, a *app, f setupFlags) (*setupPlan, error) {
 // keyLost refuses a home whose database knows the owner of a key that is gone. It only
 // reads the file.
 func keyLost(ctx context.Context, home node.Home) error {
-	if !home.Fresh() && exists(home.DefaultAgentKey()) || !exists(home.Database()) {
+	if !home.Fresh() && cli.Exists(home.DefaultAgentKey()) || !cli.Exists(home.Database()) {
 		return nil
 	}
 	return node.LostKeyOf(ctx, home)
@@ -92,7 +93,7 @@ func keyLost(ctx context.Context, home node.Home) error {
 
 // planHome lists the folder and files of the identity step, which makes them.
 func (p *setupPlan) planHome() {
-	if !exists(string(p.home)) {
+	if !cli.Exists(string(p.home)) {
 		p.changes = append(p.changes, change{created, string(p.home), "folder of your keys and memories"})
 	}
 	for _, file := range []struct{ path, what string }{

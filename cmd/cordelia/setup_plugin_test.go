@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func TestSetupOfThePlugin(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(pluginHooks), []byte("mine"), 0o640))
 			before := u.tree(true)
 			out, code := u.run("setup")
-			require.Equal(t, exitBusy, code)
+			require.Equal(t, cli.ExitBusy, code)
 			require.Contains(t, out, "--force")
 			require.Equal(t, before, u.tree(true))
 			was := u.tree(false)
@@ -59,7 +60,7 @@ func TestSetupOfThePlugin(t *testing.T) {
 			require.NoError(t, os.Symlink(elsewhere, u.path(".claude/skills/cordelia")))
 			before := u.tree(true)
 			out, code := u.run("setup")
-			require.Equal(t, exitBusy, code)
+			require.Equal(t, cli.ExitBusy, code)
 			require.Contains(t, out, "--force")
 			u.must("uninstall", "--purge", "--yes")
 			require.Equal(t, before, u.tree(true))
@@ -93,8 +94,8 @@ func TestSetupOfThePlugin(t *testing.T) {
 		"what is printed to be pasted is one word": func(t *testing.T, u *user) {
 			home := u.path("Ann's home")
 			u.must("setup", "--home", home)
-			require.Contains(t, u.must("uninstall", "--home", home), "rm -r "+quoted(home))
-			require.Contains(t, quoted(home), `Ann'\''s home'`)
+			require.Contains(t, u.must("uninstall", "--home", home), "rm -r "+cli.Quoted(home))
+			require.Contains(t, cli.Quoted(home), `Ann'\''s home'`)
 		},
 		"the plugin of another version": func(t *testing.T, u *user) {
 			before := u.tree(false)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -256,7 +257,7 @@ func TestSetup(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte("{\n  \"a\": 1,\n}"), 0o600))
 			before := u.tree(true)
 			out, code := u.run("setup")
-			require.Equal(t, exitUsage, code)
+			require.Equal(t, cli.ExitUsage, code)
 			require.Contains(t, out, u.path(".claude.json")+" is not in order at line 3, column 1")
 			require.Equal(t, before, u.tree(true))
 			u.must("setup", "--client", "codex")
@@ -267,7 +268,7 @@ func TestSetup(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(".codex/config.toml"), []byte(foreign), 0o640))
 			before := u.tree(true)
 			out, code := u.run("setup")
-			require.Equal(t, exitBusy, code)
+			require.Equal(t, cli.ExitBusy, code)
 			require.Contains(t, out, "--force")
 			require.Equal(t, before, u.tree(true))
 			u.must("setup", "--force")
@@ -279,7 +280,7 @@ func TestSetup(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(".local/bin/cordelia"), []byte("#!/bin/sh\n"), 0o755))
 			before := u.tree(true)
 			_, code := u.run("setup")
-			require.Equal(t, exitBusy, code)
+			require.Equal(t, cli.ExitBusy, code)
 			require.Equal(t, before, u.tree(true))
 			u.must("setup", "--force")
 		},
@@ -287,7 +288,7 @@ func TestSetup(t *testing.T) {
 			u.must("setup", "--client", "codex")
 			require.NoFileExists(t, u.path(pluginManifest))
 			out, code := u.run("setup", "--client", "emacs")
-			require.Equal(t, exitUsage, code)
+			require.Equal(t, cli.ExitUsage, code)
 			require.Contains(t, out, "claude-code, codex, gemini-cli")
 		},
 		"folders from the environment": func(t *testing.T, u *user) {
@@ -353,7 +354,7 @@ func TestSetup(t *testing.T) {
 			_, err = out.Read(make([]byte, 1)) // it is up
 			require.NoError(t, err)
 			said, code := u.run("uninstall", "--purge", "--yes")
-			require.Equal(t, exitBusy, code, said)
+			require.Equal(t, cli.ExitBusy, code, said)
 			require.FileExists(t, u.path(".local/bin/cordelia"))
 			require.NoError(t, in.Close())
 			require.NoError(t, cmd.Wait())
@@ -401,7 +402,7 @@ func TestSetup(t *testing.T) {
 			detach(cmd)
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err)
-			require.Equal(t, exitDenied, cmd.ProcessState.ExitCode())
+			require.Equal(t, cli.ExitDenied, cmd.ProcessState.ExitCode())
 			require.Contains(t, string(out), "terminal")
 			require.Equal(t, before, u.tree(true))
 			u.must("setup", "--passphrase", "--dry-run")
@@ -413,7 +414,7 @@ func TestSetup(t *testing.T) {
 			before := u.tree(true)
 			for _, more := range [][]string{nil, {"--dry-run"}} {
 				out, code := u.run(append([]string{"setup", "--passphrase"}, more...)...)
-				require.Equal(t, exitBusy, code, out)
+				require.Equal(t, cli.ExitBusy, code, out)
 				require.Contains(t, out, "nothing was set up")
 				require.Contains(t, out, "cordelia key passphrase, then cordelia setup")
 				require.Equal(t, before, u.tree(true))
@@ -435,7 +436,7 @@ func TestSetup(t *testing.T) {
 				// another place for the program, or the record would stay as it is
 				for _, more := range [][]string{nil, {"--dry-run"}} {
 					out, code := u.run(append([]string{"setup", "--bin-dir", u.path("elsewhere")}, more...)...)
-					require.Equal(t, exitMissing, code, out)
+					require.Equal(t, cli.ExitMissing, code, out)
 					require.Contains(t, out, hint)
 					require.Equal(t, before, u.tree(true), "%s: something was touched", key)
 				}

@@ -7,26 +7,27 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func statusCommand(a *app) *cobra.Command {
+func statusCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show what runs, what waits for you, and what it took",
 		Long: "Show the agents, tasks and work below you that are under way, what waits for you or for\nan " +
 			"agent, and how long agents worked on what was submitted in the last 24 hours.",
 		Example: "  cordelia status\n  cordelia status --json",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				s, err := w.node.Status(cmd.Context(), w.caller)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				s, err := w.Node.Status(cmd.Context(), w.Caller)
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(s)
+				if a.AsJSON {
+					return a.PrintJSON(s)
 				}
 				showStatus(a, s)
 				return nil
@@ -38,46 +39,46 @@ func statusCommand(a *app) *cobra.Command {
 // mostShown is how many rows of each kind a status shows.
 const mostShown = 10
 
-func showStatus(a *app, s ops.NodeStatus) {
-	f := fields{}
+func showStatus(a *cli.App, s ops.NodeStatus) {
+	f := cli.Fields{}
 	who := fmt.Sprintf("%d active", s.Agents.Active)
 	for _, one := range s.Agents.Suspended {
-		who += ", " + clean(one.Name) + " suspended"
+		who += ", " + cli.Clean(one.Name) + " suspended"
 		if one.Reason != "" {
-			who += " (" + clean(one.Reason) + ")"
+			who += " (" + cli.Clean(one.Reason) + ")"
 		}
 	}
-	f.add("agents", who)
-	f.add("waits for you", waitsForYou(s.Waiting))
-	f.add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
+	f.Add("agents", who)
+	f.Add("waits for you", waitsForYou(s.Waiting))
+	f.Add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
 	for _, w := range s.Swarms[:min(len(s.Swarms), mostShown)] {
-		f.add("swarm", fmt.Sprintf("%s, %s: %s", clean(string(w.SwarmID)), schemas.Count(w.Agents, "agent", "agents"),
-			clean(w.Goal)))
+		f.Add("swarm", fmt.Sprintf("%s, %s: %s", cli.Clean(string(w.SwarmID)), schemas.Count(w.Agents, "agent", "agents"),
+			cli.Clean(w.Goal)))
 	}
-	f.add("last 24 hours", fmt.Sprintf("%s submitted, %d done, %d failed; agents worked %s in %s",
+	f.Add("last 24 hours", fmt.Sprintf("%s submitted, %d done, %d failed; agents worked %s in %s",
 		schemas.Count(s.Spent.Submitted, "item", "items"), s.Spent.Done, s.Spent.Failed,
 		time.Duration(s.Spent.Seconds)*time.Second, schemas.Count(s.Spent.Claims, "claim", "claims")))
-	a.list(f)
+	a.List(f)
 	if len(s.Tasks) > 0 {
-		t := table{firm: 1, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
+		t := cli.Table{Firm: 1, Head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, e := range s.Tasks[:min(len(s.Tasks), mostShown)] {
-			t.add(cell{text: short(e.TaskID)}, cell{clean(string(e.State)), bold}, cell{text: fmt.Sprint(e.Round)},
-				cell{text: clean(e.Intent)})
+			t.Add(cli.Text(cli.Short(e.TaskID)), cli.Styled(cli.Clean(string(e.State)), cli.Bold), cli.Text(fmt.Sprint(e.Round)),
+				cli.Text(cli.Clean(e.Intent)))
 		}
-		a.say("")
-		a.print(t)
+		a.Say("")
+		a.Print(t)
 	}
 	if len(s.Running) > 0 {
-		t := table{firm: 1, head: []string{"RUNNING", "HELD BY", "LEASE LEFT", "INTENT"}}
+		t := cli.Table{Firm: 1, Head: []string{"RUNNING", "HELD BY", "LEASE LEFT", "INTENT"}}
 		for _, i := range s.Running[:min(len(s.Running), mostShown)] {
-			t.add(cell{text: short(i.WorkID)}, cell{text: clean(i.Holder)},
-				cell{text: fmt.Sprintf("%d s", i.LeaseLeft)}, cell{text: clean(i.Intent)})
+			t.Add(cli.Text(cli.Short(i.WorkID)), cli.Text(cli.Clean(i.Holder)),
+				cli.Text(fmt.Sprintf("%d s", i.LeaseLeft)), cli.Text(cli.Clean(i.Intent)))
 		}
-		a.say("")
-		a.print(t)
+		a.Say("")
+		a.Print(t)
 	}
 	if rest := max(0, len(s.Running)-mostShown) + max(0, len(s.Tasks)-mostShown); rest > 0 {
-		a.note("%d more: cordelia task list", rest)
+		a.Note("%d more: cordelia task list", rest)
 	}
 }
 

@@ -6,117 +6,118 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 	"cordelia/swarm"
 )
 
-func swarmCommand(a *app) *cobra.Command {
+func swarmCommand(a *cli.App) *cobra.Command {
 	rest := []string{"swarm_id", "group_id", "goal", "strategy", "coordinator_slot", "coordinator_agent_id", "culture",
 		"dry_run"}
-	return group("swarm", "Agents that work together on one goal",
-		command{
-			op: "swarm_create", use: "create GOAL…",
-			short: "Make a swarm: its agents, the group they share, their first work", takes: []string{"goal"},
-			hide: []string{"add_to", "group_id"}, names: map[string]string{"coordinator_agent_id": "coordinator"},
-			long: `Make agents that share a goal, a group and work; all of it or nothing.
+	return cli.Group("swarm", "Agents that work together on one goal",
+		cli.Command{
+			Op: "swarm_create", Use: "create GOAL…",
+			Short: "Make a swarm: its agents, the group they share, their first work", Takes: []string{"goal"},
+			Hide: []string{"add_to", "group_id"}, Names: map[string]string{"coordinator_agent_id": "coordinator"},
+			Long: `Make agents that share a goal, a group and work; all of it or nothing.
   broadcast     every agent sees every write at once
   pipeline      slots are stages: each gets what the one before it got accepted
   hierarchical  a coordinator assigns work, and the results go to it
 --agents is JSON, the name of a file with it, or - for stdin:
   [{"slot", "count", "agent_type", "capabilities", "work": ["first intents"]}]`,
-			example: `cordelia swarm create "Survey the market" --strategy hierarchical --coordinator-slot lead \
+			Example: `cordelia swarm create "Survey the market" --strategy hierarchical --coordinator-slot lead \
     --agents '[{"slot": "lead", "work": ["Plan the survey"]}, {"slot": "researcher", "count": 3}]'`,
-			show: shown(showSwarmMade),
-		}.command(a),
-		command{
-			op: "swarm_status", use: "status SWARM", short: "Show how a swarm stands", takes: []string{"swarm_id"},
-			example: "cordelia swarm status swarm-survey-the-market-2026-11-21", show: shown(showSwarm),
-		}.command(a),
-		command{
-			op: "swarm_status", use: "list", short: "List the swarms you see, those that run first",
-			hide:    []string{"swarm_id", "detail"},
-			example: "cordelia swarm list", show: shown(showSwarms),
-		}.command(a),
-		command{
-			op: "swarm_create", use: "resize SWARM", short: "Let a swarm grow; agent deactivate makes it smaller",
-			takes: []string{"add_to"}, hide: rest,
-			example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 \
+			Show: cli.Shown(showSwarmMade),
+		}.Command(a),
+		cli.Command{
+			Op: "swarm_status", Use: "status SWARM", Short: "Show how a swarm stands", Takes: []string{"swarm_id"},
+			Example: "cordelia swarm status swarm-survey-the-market-2026-11-21", Show: cli.Shown(showSwarm),
+		}.Command(a),
+		cli.Command{
+			Op: "swarm_status", Use: "list", Short: "List the swarms you see, those that run first",
+			Hide:    []string{"swarm_id", "detail"},
+			Example: "cordelia swarm list", Show: cli.Shown(showSwarms),
+		}.Command(a),
+		cli.Command{
+			Op: "swarm_create", Use: "resize SWARM", Short: "Let a swarm grow; agent deactivate makes it smaller",
+			Takes: []string{"add_to"}, Hide: rest,
+			Example: `cordelia swarm resize swarm-survey-the-market-2026-11-21 \
     --agents '[{"slot": "researcher", "count": 2}]'`,
-			show: shown(showSwarmMade),
-		}.command(a),
-		command{
-			op: "swarm_disband", use: "disband SWARM",
-			short: "End a swarm: archive it, deactivate its agents, close its groups", takes: []string{"swarm_id"},
-			example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team",
-			show:    shown(showSwarmEnded),
-		}.command(a),
+			Show: cli.Shown(showSwarmMade),
+		}.Command(a),
+		cli.Command{
+			Op: "swarm_disband", Use: "disband SWARM",
+			Short: "End a swarm: archive it, deactivate its agents, close its groups", Takes: []string{"swarm_id"},
+			Example: "cordelia swarm disband swarm-survey-the-market-2026-11-21 --share 1cd21f84 --share-with team",
+			Show:    cli.Shown(showSwarmEnded),
+		}.Command(a),
 	)
 }
 
-func showSwarmMade(a *app, v ops.SwarmCreateOut) {
-	a.say("%s (%s)", clean(v.SwarmID), clean(v.Strategy))
-	t := table{firm: 1, head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
+func showSwarmMade(a *cli.App, v ops.SwarmCreateOut) {
+	a.Say("%s (%s)", cli.Clean(v.SwarmID), cli.Clean(v.Strategy))
+	t := cli.Table{Firm: 1, Head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
 	for _, i := range v.Agents {
-		t.add(cell{text: clean(i.Name)}, cell{text: clean(i.Slot)}, cell{text: short(i.ID)}, cell{text: clean(i.Group)})
+		t.Add(cli.Text(cli.Clean(i.Name)), cli.Text(cli.Clean(i.Slot)), cli.Text(cli.Short(i.ID)), cli.Text(cli.Clean(i.Group)))
 	}
-	a.print(t)
+	a.Print(t)
 	for _, r := range v.Refused {
-		a.say("refused: %s %s", clean(r.Path), clean(r.Msg))
+		a.Say("refused: %s %s", cli.Clean(r.Path), cli.Clean(r.Msg))
 	}
 	for _, n := range v.Notes {
-		a.note("%s", a.advice(n))
+		a.Note("%s", a.Advice(n))
 	}
 	switch {
 	case v.DryRun && len(v.Refused) == 0:
-		a.note("nothing was made; run it again without --dry-run")
+		a.Note("nothing was made; run it again without --dry-run")
 	case v.DryRun:
-		a.note("%s", a.advice(v.Next))
+		a.Note("%s", a.Advice(v.Next))
 	}
 }
 
-func showSwarm(a *app, v ops.SwarmStatusOut) {
+func showSwarm(a *cli.App, v ops.SwarmStatusOut) {
 	if v.Status == nil {
 		return
 	}
-	a.list(standing(*v.Status))
-	t := table{firm: 1, head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
+	a.List(standing(*v.Status))
+	t := cli.Table{Firm: 1, Head: []string{"AGENT", "SLOT", "STATUS", "LAST SEEN", "LEASE LEFT", "PROGRESS"}}
 	for _, s := range v.Slots {
 		for _, m := range s.Agents {
-			t.add(memberRow(s.Slot, m)...)
+			t.Add(memberRow(s.Slot, m)...)
 		}
 	}
-	a.print(t)
+	a.Print(t)
 }
 
 // standing says how a swarm stands.
-func standing(v swarm.Status) fields {
-	f := fields{}
-	f.add("swarm", clean(v.SwarmID))
-	f.add("goal", clean(v.Goal))
-	f.add("strategy", clean(v.Strategy))
+func standing(v swarm.Status) cli.Fields {
+	f := cli.Fields{}
+	f.Add("swarm", cli.Clean(v.SwarmID))
+	f.Add("goal", cli.Clean(v.Goal))
+	f.Add("strategy", cli.Clean(v.Strategy))
 	if v.Coordinator != "" {
-		f.add("coordinator", clean(v.Coordinator))
+		f.Add("coordinator", cli.Clean(v.Coordinator))
 	}
 	if v.EndedAt != "" {
-		f.add("ended", clock(v.EndedAt))
+		f.Add("ended", cli.Clock(v.EndedAt))
 	}
 	var work []string
 	for _, w := range v.Work {
-		work = append(work, fmt.Sprintf("%d %s", w.Items, clean(w.State)))
+		work = append(work, fmt.Sprintf("%d %s", w.Items, cli.Clean(w.State)))
 	}
 	if len(work) > 0 {
-		f.add("work", strings.Join(work, ", "))
+		f.Add("work", strings.Join(work, ", "))
 	}
-	f.add("findings", fmt.Sprintf("%d, %d not in the synthesis", v.Findings, v.Unmerged))
+	f.Add("findings", fmt.Sprintf("%d, %d not in the synthesis", v.Findings, v.Unmerged))
 	if v.EndedAt == "" {
-		f.add("room", "for "+schemas.Count(v.Budget.Agents, "agent", "agents")+" more")
+		f.Add("room", "for "+schemas.Count(v.Budget.Agents, "agent", "agents")+" more")
 	}
 	return f
 }
 
 // memberRow is the row of one agent of a swarm.
-func memberRow(slot string, m swarm.AgentStatus) []cell {
+func memberRow(slot string, m swarm.AgentStatus) []cli.Cell {
 	status, seen, lease, progress := m.Status, "", "", ""
 	if status == "" {
 		status = schemas.Active
@@ -130,18 +131,18 @@ func memberRow(slot string, m swarm.AgentStatus) []cell {
 	if m.Progress != nil {
 		progress = fmt.Sprintf("%.0f %%", *m.Progress*100)
 	}
-	return []cell{{text: clean(m.Name)}, {text: clean(slot)}, {clean(status), bold}, {text: seen}, {text: lease},
-		{text: progress}}
+	return []cli.Cell{cli.Text(cli.Clean(m.Name)), cli.Text(cli.Clean(slot)), cli.Styled(cli.Clean(status), cli.Bold), cli.Text(seen), cli.Text(lease),
+		cli.Text(progress)}
 }
 
-func showSwarmEnded(a *app, v ops.SwarmDisbandOut) {
-	a.say("%s has ended: %s deactivated, %s cancelled, %s shared.", clean(v.SwarmID),
+func showSwarmEnded(a *cli.App, v ops.SwarmDisbandOut) {
+	a.Say("%s has ended: %s deactivated, %s cancelled, %s shared.", cli.Clean(v.SwarmID),
 		schemas.Count(v.Agents, "agent", "agents"),
 		schemas.Count(v.Cancelled, "item", "items"), schemas.Count(len(v.Shared), "finding", "findings"))
 	if v.Unmerged > 0 {
-		a.note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia "+
+		a.Note("findings in no synthesis: %d. The archive lists the newest findings; to go on with one: cordelia "+
 			"memory share ID GROUP", v.Unmerged)
 	}
-	a.note("its archive stays quarantined, as archives do: no search finds it. To read it: cordelia memory read %s",
-		clean(v.ArchiveID))
+	a.Note("its archive stays quarantined, as archives do: no search finds it. To read it: cordelia memory read %s",
+		cli.Clean(v.ArchiveID))
 }

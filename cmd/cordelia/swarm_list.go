@@ -3,19 +3,20 @@ package main
 import (
 	"fmt"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 )
 
 // showSwarms lists swarms as swarm_status gives them.
-func showSwarms(a *app, v ops.SwarmStatusOut) {
+func showSwarms(a *cli.App, v ops.SwarmStatusOut) {
 	if v.Swarms == nil || len(*v.Swarms) == 0 {
-		a.say("No swarms. How to make one: cordelia swarm create --help")
+		a.Say("No swarms. How to make one: cordelia swarm create --help")
 		return
 	}
-	t := table{firm: 1, head: []string{"SWARM", "STRATEGY", "AGENTS", "MADE", "ENDED", "GOAL"}}
+	t := cli.Table{Firm: 1, Head: []string{"SWARM", "STRATEGY", "AGENTS", "MADE", "ENDED", "GOAL"}}
 	for _, s := range *v.Swarms {
-		t.add(cell{text: clean(s.SwarmID)}, cell{text: clean(s.Strategy)}, cell{text: fmt.Sprint(s.Agents)},
-			cell{text: clock(s.MadeAt)}, cell{text: clock(s.EndedAt)}, cell{text: clean(s.Goal)})
+		t.Add(cli.Text(cli.Clean(s.SwarmID)), cli.Text(cli.Clean(s.Strategy)), cli.Text(fmt.Sprint(s.Agents)),
+			cli.Text(cli.Clock(s.MadeAt)), cli.Text(cli.Clock(s.EndedAt)), cli.Text(cli.Clean(s.Goal)))
 	}
-	a.print(t)
+	a.Print(t)
 }

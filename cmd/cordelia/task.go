@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 	"cordelia/work"
 )
 
-func taskCommand(a *app) *cobra.Command {
-	return group("task", "Work that agents claim, hold for a time and report",
-		command{
-			op: "task_submit", use: "submit [INTENT…]",
-			short: "Submit a task, or offer work to a group or to your agents", takes: []string{"intent?"},
-			hide: []string{"retry", "answers"}, names: map[string]string{"task_id": "answer"}, fill: fillSubmit,
-			long: `With --request: submit a task to the pipeline, in the user's words. Agents take its
+func taskCommand(a *cli.App) *cobra.Command {
+	return cli.Group("task", "Work that agents claim, hold for a time and report",
+		cli.Command{
+			Op: "task_submit", Use: "submit [INTENT…]",
+			Short: "Submit a task, or offer work to a group or to your agents", Takes: []string{"intent?"},
+			Hide: []string{"retry", "answers"}, Names: map[string]string{"task_id": "answer"}, Fill: fillSubmit,
+			Long: `With --request: submit a task to the pipeline, in the user's words. Agents take its
 roles: R1 reads it and may ask (--answer TASK answers; without words it goes on as it
 is), R2 plans, R3 does, R4a judges each part, R4b the whole. With INTENT beside the
 request nobody needs to read it. --tools are what a plan may use, with commas.
@@ -26,47 +27,47 @@ Else: offer work to the members of a group, or without one to your agents. Each 
 done by one agent. --items is JSON, the name of a file with it, or - for stdin:
   [{"intent", "criteria", "constraints", "inputs", "context", "answer_schema", "role", "needs",
     "assigned_to", "priority", "depends_on", "after_seconds", "within_seconds"}]`,
-			example: `cordelia task submit --request "Make the build fast" --tools bash,edit --group team
+			Example: `cordelia task submit --request "Make the build fast" --tools bash,edit --group team
   cordelia task submit --answer 1cd21f84 "The one on the server"
   cordelia task submit "Find out why the build is slow" --group team
   cordelia task submit --items plan.json`,
-			show: shown(showSubmitted), ends: abandoned,
-		}.command(a),
-		command{
-			op: "task_claim", use: "claim", short: "Take the next item, or get back the one you hold",
-			example: "cordelia task claim --as researcher --wait-seconds 30", show: shown(showClaimed),
-		}.command(a),
-		command{
-			op: "task_report", use: "report ID done|failed|released|progress",
-			short:   "Say what became of the item you hold",
-			takes:   []string{"work_id", "outcome"},
-			example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
-			show:    shown(showReported), ends: abandoned,
-		}.command(a),
-		command{
-			op: "task_status", use: "show ID", short: "Show a task as it stands, or an item with its result",
-			takes: []string{"task_id"}, or: "work_id",
-			hide: []string{"group", "state", "limit", "cursor"}, example: "cordelia task show 1cd21f84 --detail",
-			show: showTask,
-		}.command(a),
+			Show: cli.Shown(showSubmitted), Ends: abandoned,
+		}.Command(a),
+		cli.Command{
+			Op: "task_claim", Use: "claim", Short: "Take the next item, or get back the one you hold",
+			Example: "cordelia task claim --as researcher --wait-seconds 30", Show: cli.Shown(showClaimed),
+		}.Command(a),
+		cli.Command{
+			Op: "task_report", Use: "report ID done|failed|released|progress",
+			Short:   "Say what became of the item you hold",
+			Takes:   []string{"work_id", "outcome"},
+			Example: `cordelia task report 1cd21f84 done --fence 1 --as researcher --result '{"answer": 42}'`,
+			Show:    cli.Shown(showReported), Ends: abandoned,
+		}.Command(a),
+		cli.Command{
+			Op: "task_status", Use: "show ID", Short: "Show a task as it stands, or an item with its result",
+			Takes: []string{"task_id"}, Or: "work_id",
+			Hide: []string{"group", "state", "limit", "cursor"}, Example: "cordelia task show 1cd21f84 --detail",
+			Show: showTask,
+		}.Command(a),
 		taskWatchCommand(a),
-		command{
-			op: "task_status", use: "list", short: "List work you may see, the newest first",
-			hide:  []string{"work_id", "detail"},
-			names: map[string]string{"task_id": "task"}, example: "cordelia task list --state blocked", show: showTasks,
-		}.command(a),
-		command{
-			op: "task_cancel", use: "cancel ID", short: "End a task with what is open of it, or one item",
-			takes: []string{"task_id"}, or: "work_id",
-			example: "cordelia task cancel 1cd21f84", show: shown(showCancelled),
-		}.command(a),
-		command{
-			op: "task_submit", use: "retry ID", short: "Put a blocked item back into the queue",
-			takes: []string{"retry"},
-			hide: []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans",
+		cli.Command{
+			Op: "task_status", Use: "list", Short: "List work you may see, the newest first",
+			Hide:  []string{"work_id", "detail"},
+			Names: map[string]string{"task_id": "task"}, Example: "cordelia task list --state blocked", Show: showTasks,
+		}.Command(a),
+		cli.Command{
+			Op: "task_cancel", Use: "cancel ID", Short: "End a task with what is open of it, or one item",
+			Takes: []string{"task_id"}, Or: "work_id",
+			Example: "cordelia task cancel 1cd21f84", Show: cli.Shown(showCancelled),
+		}.Command(a),
+		cli.Command{
+			Op: "task_submit", Use: "retry ID", Short: "Put a blocked item back into the queue",
+			Takes: []string{"retry"},
+			Hide: []string{"intent", "group", "items", "request", "tools", "budget_seconds", "replans",
 				"within_seconds", "hold", "task_id", "answers"},
-			example: "cordelia task retry 1cd21f84", show: shown(showSubmitted),
-		}.command(a),
+			Example: "cordelia task retry 1cd21f84", Show: cli.Shown(showSubmitted),
+		}.Command(a),
 	)
 }
 
@@ -81,23 +82,23 @@ func fillSubmit(in map[string]any) {
 	}
 }
 
-func showSubmitted(a *app, v ops.TaskSubmitOut) {
+func showSubmitted(a *cli.App, v ops.TaskSubmitOut) {
 	if v.State != "" {
-		a.say("Task %s is %s.", short(v.TaskID), clean(v.State))
+		a.Say("Task %s is %s.", cli.Short(v.TaskID), cli.Clean(v.State))
 		if v.Reason != "" {
-			a.say("%s", clean(v.Reason))
-			a.note("all of it: cordelia task show %s --detail", short(v.TaskID))
+			a.Say("%s", cli.Clean(v.Reason))
+			a.Note("all of it: cordelia task show %s --detail", cli.Short(v.TaskID))
 			return
 		}
-		a.note("%s", a.advice(v.Next))
-		a.note("to watch it: cordelia task watch %s", short(v.TaskID))
+		a.Note("%s", a.Advice(v.Next))
+		a.Note("to watch it: cordelia task watch %s", cli.Short(v.TaskID))
 		return
 	}
 	if v.TaskID != "" {
-		a.say("Task %s", short(v.TaskID))
+		a.Say("Task %s", cli.Short(v.TaskID))
 	}
 	for _, i := range v.Items {
-		a.say("%s  %s", short(i.WorkID), clean(i.State))
+		a.Say("%s  %s", cli.Short(i.WorkID), cli.Clean(i.State))
 	}
 }
 
@@ -117,69 +118,69 @@ func abandoned(answer any) error {
 	return nil
 }
 
-func showClaimed(a *app, v ops.TaskClaimOut) {
+func showClaimed(a *cli.App, v ops.TaskClaimOut) {
 	if v.Work == nil {
-		a.say("%s", a.advice(v.Next))
+		a.Say("%s", a.Advice(v.Next))
 		return
 	}
 	showLease(a, *v.Work)
 }
 
 // showLease shows an item that was claimed, and how it is reported.
-func showLease(a *app, w work.Claimed) {
-	f := fields{}
-	f.add("item", short(w.WorkID))
-	f.add("fence", fmt.Sprint(w.Fence))
-	f.add("until", clock(w.ExpiresAt))
-	f.add("today", clean(w.Today))
+func showLease(a *cli.App, w work.Claimed) {
+	f := cli.Fields{}
+	f.Add("item", cli.Short(w.WorkID))
+	f.Add("fence", fmt.Sprint(w.Fence))
+	f.Add("until", cli.Clock(w.ExpiresAt))
+	f.Add("today", cli.Clean(w.Today))
 	if w.Attempt > 1 {
-		f.add("attempt", fmt.Sprint(w.Attempt))
+		f.Add("attempt", fmt.Sprint(w.Attempt))
 	}
 	paragraphs(&f, "intent", w.Intent)
 	brief(&f, w.Brief)
 	if len(w.Inputs) > 0 {
-		f.add("results before", clean(inWords(rawOf(w.Inputs))))
+		f.Add("results before", cli.Clean(cli.InWords(cli.RawOf(w.Inputs))))
 	}
 	for _, n := range append([]string{w.Note}, w.Notes...) {
 		if n != "" {
-			f.add("note", clean(n))
+			f.Add("note", cli.Clean(n))
 		}
 	}
-	a.list(f)
+	a.List(f)
 	if w.Resumed {
-		a.note("it was yours already")
+		a.Note("it was yours already")
 	}
-	a.note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", short(w.WorkID), w.Fence,
-		a.asFlag())
+	a.Note("when it is done: cordelia task report %s done --fence %d%s --result '{…}'", cli.Short(w.WorkID), w.Fence,
+		a.AsFlag())
 }
 
-func showReported(a *app, v ops.TaskReportOut) {
-	a.say("The item is %s.", clean(v.State))
+func showReported(a *cli.App, v ops.TaskReportOut) {
+	a.Say("The item is %s.", cli.Clean(v.State))
 	if v.Led != "" {
-		a.note("%s", clean(v.Led))
+		a.Note("%s", cli.Clean(v.Led))
 	}
 	switch {
 	case v.Work != nil:
-		a.say("")
+		a.Say("")
 		showLease(a, *v.Work)
 	case len(v.Next) > 0:
-		a.note("%s", a.advice(v.Next))
+		a.Note("%s", a.Advice(v.Next))
 	}
 }
 
-func showCancelled(a *app, v ops.TaskCancelOut) {
-	a.say("Cancelled: %s that had not ended.", schemas.Count(v.Cancelled, "item of work", "items of work"))
+func showCancelled(a *cli.App, v ops.TaskCancelOut) {
+	a.Say("Cancelled: %s that had not ended.", schemas.Count(v.Cancelled, "item of work", "items of work"))
 }
 
 // showTask prints a task of the pipeline, or the items that go by an id.
-func showTask(a *app, answer any) error { return showStatusOf(a, answer, showWork) }
+func showTask(a *cli.App, answer any) error { return showStatusOf(a, answer, showWork) }
 
 // showTasks prints a page of items, or the one task of the pipeline that was named.
-func showTasks(a *app, answer any) error { return showStatusOf(a, answer, listWork) }
+func showTasks(a *cli.App, answer any) error { return showStatusOf(a, answer, listWork) }
 
 // showStatusOf prints a task of the pipeline; plain is for anything else.
-func showStatusOf(a *app, answer any, plain func(*app, ops.TaskStatusOut)) error {
-	v, err := outputOf[ops.TaskStatusOut](answer)
+func showStatusOf(a *cli.App, answer any, plain func(*cli.App, ops.TaskStatusOut)) error {
+	v, err := cli.OutputOf[ops.TaskStatusOut](answer)
 	if err != nil {
 		return err
 	}
@@ -191,69 +192,69 @@ func showStatusOf(a *app, answer any, plain func(*app, ops.TaskStatusOut)) error
 	if err != nil {
 		return err
 	}
-	_, err = a.out.WriteString(t.board(columns(a.out), a.colours()))
+	_, err = a.Out.WriteString(t.board(cli.Columns(a.Out), a.Colours()))
 	return err
 }
 
-func showWork(a *app, v ops.TaskStatusOut) {
+func showWork(a *cli.App, v ops.TaskStatusOut) {
 	for _, i := range v.Items {
-		f := fields{}
+		f := cli.Fields{}
 		add := func(name, text string) {
 			if text != "" {
-				f.add(name, clean(text))
+				f.Add(name, cli.Clean(text))
 			}
 		}
-		add("item", short(i.WorkID))
-		add("task", short(i.TaskID))
+		add("item", cli.Short(i.WorkID))
+		add("task", cli.Short(i.TaskID))
 		add("group", string(i.GroupID))
-		f.styled("state", clean(i.State), bold)
+		f.Styled("state", cli.Clean(i.State), cli.Bold)
 		add("outcome", i.Outcome)
 		add("held by", i.Holder)
 		if i.State == schemas.WorkLeased {
-			f.add("lease left", fmt.Sprintf("%d s", i.LeaseLeft))
+			f.Add("lease left", fmt.Sprintf("%d s", i.LeaseLeft))
 		}
 		if i.WaitsFor > 0 {
-			f.add("waits for", fmt.Sprint(i.WaitsFor))
+			f.Add("waits for", fmt.Sprint(i.WaitsFor))
 		}
-		f.add("attempts", fmt.Sprint(i.Attempts))
-		f.add("submitted", clock(i.Created))
+		f.Add("attempts", fmt.Sprint(i.Attempts))
+		f.Add("submitted", cli.Clock(i.Created))
 		if i.Finished != "" {
-			f.add("ended", clock(i.Finished))
+			f.Add("ended", cli.Clock(i.Finished))
 		}
 		paragraphs(&f, "intent", i.Intent)
 		if i.Brief != nil {
 			brief(&f, *i.Brief)
 		}
-		add("result", inWords(i.Result))
+		add("result", cli.InWords(i.Result))
 		if len(i.Evidence) > 0 {
-			add("evidence", inWords(rawOf(i.Evidence)))
+			add("evidence", cli.InWords(cli.RawOf(i.Evidence)))
 		}
 		add("note", i.Note)
-		a.list(f)
+		a.List(f)
 	}
 }
 
-func listWork(a *app, v ops.TaskStatusOut) {
+func listWork(a *cli.App, v ops.TaskStatusOut) {
 	if len(v.Items)+len(v.Tasks) == 0 {
-		a.say("No work.")
+		a.Say("No work.")
 		return
 	}
 	if len(v.Tasks) > 0 {
-		t := table{firm: 2, head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
+		t := cli.Table{Firm: 2, Head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, i := range v.Tasks {
-			t.add(cell{text: short(i.TaskID)}, cell{clean(i.State), bold}, cell{text: fmt.Sprint(i.Round)},
-				cell{text: clean(i.Intent)})
+			t.Add(cli.Text(cli.Short(i.TaskID)), cli.Styled(cli.Clean(i.State), cli.Bold), cli.Text(fmt.Sprint(i.Round)),
+				cli.Text(cli.Clean(i.Intent)))
 		}
-		a.print(t)
-		a.say("")
+		a.Print(t)
+		a.Say("")
 	}
-	t := table{firm: 2, head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
+	t := cli.Table{Firm: 2, Head: []string{"ITEM", "STATE", "HELD BY", "INTENT"}}
 	for _, i := range v.Items {
-		t.add(cell{text: short(i.WorkID)}, cell{clean(i.State), bold}, cell{text: clean(i.Holder)},
-			cell{text: clean(i.Intent)})
+		t.Add(cli.Text(cli.Short(i.WorkID)), cli.Styled(cli.Clean(i.State), cli.Bold), cli.Text(cli.Clean(i.Holder)),
+			cli.Text(cli.Clean(i.Intent)))
 	}
-	a.print(t)
+	a.Print(t)
 	if v.Cursor != "" {
-		a.note("more with: --cursor %s", v.Cursor)
+		a.Note("more with: --cursor %s", v.Cursor)
 	}
 }

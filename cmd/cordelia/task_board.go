@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
 	"cordelia/schemas"
@@ -21,8 +22,8 @@ type taskBoard struct {
 }
 
 // boardOf reads what a view holds as JSON.
-func boardOf(a *app, v controller.View) (*taskBoard, error) {
-	t := &taskBoard{View: v, words: a.advice}
+func boardOf(a *cli.App, v controller.View) (*taskBoard, error) {
+	t := &taskBoard{View: v, words: a.Advice}
 	for _, part := range []struct {
 		raw  json.RawMessage
 		into **schemas.FinalResult
@@ -46,9 +47,9 @@ func boardOf(a *app, v controller.View) (*taskBoard, error) {
 
 // board lays a task out in lines of at most width columns; 0 cuts and folds nothing.
 func (v taskBoard) board(width int, colours bool) string {
-	parts := []string{v.head().render(width, colours), orNothing(v.matrix(), width, colours),
+	parts := []string{v.head().Render(width, colours), orNothing(v.matrix(), width, colours),
 		v.seating(width, colours),
-		v.losses(width, colours), v.evidence().render(width, colours), v.ending().render(width, colours)}
+		v.losses(width, colours), v.evidence().Render(width, colours), v.ending().Render(width, colours)}
 	var b strings.Builder
 	for _, p := range parts {
 		if p != "" && b.Len() > 0 {
@@ -60,20 +61,20 @@ func (v taskBoard) board(width int, colours bool) string {
 }
 
 // head says what the task is and how it stands.
-func (v taskBoard) head() (f fields) {
-	f.add("task", short(v.TaskID))
-	f.add("group", clean(v.GroupID))
-	f.add("intent", clean(v.Intent))
-	state := clean(string(v.State))
+func (v taskBoard) head() (f cli.Fields) {
+	f.Add("task", cli.Short(v.TaskID))
+	f.Add("group", cli.Clean(v.GroupID))
+	f.Add("intent", cli.Clean(v.Intent))
+	state := cli.Clean(string(v.State))
 	if v.Round > 0 {
 		state += fmt.Sprintf(", round %d", v.Round)
 	}
-	f.styled("state", state, stateStyle(v.State))
+	f.Styled("state", state, stateStyle(v.State))
 	for _, q := range v.Questions {
-		f.add("asked", clean(q))
+		f.Add("asked", cli.Clean(q))
 	}
-	f.add("result hash", clean(v.ResultHash))
-	f.add("next", v.next())
+	f.Add("result hash", cli.Clean(v.ResultHash))
+	f.Add("next", v.next())
 	return f
 }
 
@@ -81,48 +82,48 @@ func (v taskBoard) head() (f fields) {
 func (v taskBoard) next() string {
 	switch v.State {
 	case schemas.TaskClarifying:
-		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", short(v.TaskID))
+		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", cli.Short(v.TaskID))
 	case schemas.TaskReview:
 		return "cordelia review shows the result and asks for your decision"
 	}
 	return ""
 }
 
-func stateStyle(s schemas.TaskState) style {
+func stateStyle(s schemas.TaskState) cli.Style {
 	switch s {
 	case schemas.TaskAccepted:
-		return green
+		return cli.Green
 	case schemas.TaskAbandoned:
-		return red
+		return cli.Red
 	case schemas.TaskClarifying, schemas.TaskReview, schemas.TaskCancelled:
-		return yellow
+		return cli.Yellow
 	}
-	return bold
+	return cli.Bold
 }
 
 // matrix shows each subtask above its criteria, then those of the whole.
-func (v taskBoard) matrix() table {
-	t := table{firm: 4, head: []string{"SEQ", "STATE", "TRY", "WHO", "WHAT"}}
+func (v taskBoard) matrix() cli.Table {
+	t := cli.Table{Firm: 4, Head: []string{"SEQ", "STATE", "TRY", "WHO", "WHAT"}}
 	for _, s := range v.SubTasks {
 		try := ""
 		if s.Attempt > 0 {
 			try = fmt.Sprint(s.Attempt)
 		}
-		t.add(cell{text: fmt.Sprint(s.Sequence)}, cell{clean(string(s.State)), bold}, cell{text: try},
-			cell{text: clean(s.Who)}, cell{text: clean(s.Intent)})
+		t.Add(cli.Text(fmt.Sprint(s.Sequence)), cli.Styled(cli.Clean(string(s.State)), cli.Bold), cli.Text(try),
+			cli.Text(cli.Clean(s.Who)), cli.Text(cli.Clean(s.Intent)))
 		criteria(&t, s.Criteria)
 	}
 	if len(v.Criteria) > 0 {
-		t.add(cell{text: "all"}, cell{}, cell{}, cell{}, cell{text: "the task as a whole"})
+		t.Add(cli.Text("all"), cli.Cell{}, cli.Cell{}, cli.Cell{}, cli.Text("the task as a whole"))
 		criteria(&t, v.Criteria)
 	}
 	return t
 }
 
-func criteria(t *table, list []string) {
+func criteria(t *cli.Table, list []string) {
 	for _, one := range list {
 		verdict, text := judged(one)
-		t.add(cell{}, cell{" " + clean(verdict), verdictStyle(verdict)}, cell{}, cell{}, cell{text: "  " + clean(text)})
+		t.Add(cli.Cell{}, cli.Styled(" "+cli.Clean(verdict), verdictStyle(verdict)), cli.Cell{}, cli.Cell{}, cli.Text("  "+cli.Clean(text)))
 	}
 }
 
@@ -132,22 +133,22 @@ func judged(one string) (verdict, text string) {
 	return verdict, text
 }
 
-func verdictStyle(verdict string) style {
+func verdictStyle(verdict string) cli.Style {
 	switch schemas.Verdict(verdict) {
 	case schemas.Pass:
-		return green
+		return cli.Green
 	case schemas.Fail:
-		return red
+		return cli.Red
 	}
-	return dim
+	return cli.Dim
 }
 
 // orNothing renders a table that has rows.
-func orNothing(t table, width int, colours bool) string {
-	if len(t.rows) == 0 {
+func orNothing(t cli.Table, width int, colours bool) string {
+	if len(t.Rows) == 0 {
 		return ""
 	}
-	return t.render(width, colours)
+	return t.Render(width, colours)
 }
 
 // seating is who fills the seats: in a run with what each does now.
@@ -155,17 +156,17 @@ func (v taskBoard) seating(width int, colours bool) string {
 	if v.running != nil {
 		return orNothing(seatTable(v.running, time.Now(), width), width, colours) + spentLine(v.running, width, colours)
 	}
-	return v.seats().render(width, colours)
+	return v.seats().Render(width, colours)
 }
 
 // seats says who is expected to do something.
-func (v taskBoard) seats() (f fields) {
+func (v taskBoard) seats() (f cli.Fields) {
 	for _, s := range v.Seats {
-		role := clean(s.Role)
+		role := cli.Clean(s.Role)
 		if of := v.subtask(s.SubTaskID); of != "" {
-			role += " " + cut(of, seatWidth)
+			role += " " + cli.Cut(of, seatWidth)
 		}
-		f.add(role, v.stands(s)+", item "+short(s.WorkID))
+		f.Add(role, v.stands(s)+", item "+cli.Short(s.WorkID))
 	}
 	return f
 }
@@ -176,7 +177,7 @@ const seatWidth = 20
 // stands says who holds a seat, or what it waits for.
 func (v taskBoard) stands(s controller.SeatView) string {
 	if s.Holder != "" {
-		return fmt.Sprintf("held by %s since %s, lease until %s", clean(s.Holder), clock(s.Since), clock(s.Until))
+		return fmt.Sprintf("held by %s since %s, lease until %s", cli.Clean(s.Holder), cli.Clock(s.Since), cli.Clock(s.Until))
 	}
 	return "waits " + v.words(s.Waits)
 }
@@ -185,7 +186,7 @@ func (v taskBoard) stands(s controller.SeatView) string {
 func (v taskBoard) subtask(id string) string {
 	for _, s := range v.SubTasks {
 		if s.SubTaskID == id && id != "" {
-			return clean(s.Intent)
+			return cli.Clean(s.Intent)
 		}
 	}
 	return ""
@@ -212,69 +213,69 @@ func (v taskBoard) losses(width int, colours bool) string {
 	if len(list) == 0 {
 		return ""
 	}
-	t := table{firm: 6, head: []string{"ROUND", "D", "P", "Ω", "L", "GRADIENT", "THEN"}}
-	var words fields
+	t := cli.Table{Firm: 6, Head: []string{"ROUND", "D", "P", "Ω", "L", "GRADIENT", "THEN"}}
+	var words cli.Fields
 	for _, r := range list {
-		then := strings.ReplaceAll(clean(r.Directive), "_", " ")
-		t.add(texts(fmt.Sprint(r.Round), fmt.Sprintf("%.2f", r.D), fmt.Sprintf("%.2f", r.P),
+		then := strings.ReplaceAll(cli.Clean(r.Directive), "_", " ")
+		t.Add(cli.Texts(fmt.Sprint(r.Round), fmt.Sprintf("%.2f", r.D), fmt.Sprintf("%.2f", r.P),
 			fmt.Sprintf("%.2f", r.Omega), fmt.Sprintf("%.3f", r.L),
-			clean(r.Gradient), then)...)
-		words.add(then, clean(r.Rationale))
+			cli.Clean(r.Gradient), then)...)
+		words.Add(then, cli.Clean(r.Rationale))
 	}
-	if len(words.rows) == 0 {
-		words.add("directive", clean(v.Directive))
+	if len(words.Rows) == 0 {
+		words.Add("directive", cli.Clean(v.Directive))
 	}
-	text := t.render(width, colours)
+	text := t.Render(width, colours)
 	if width > 0 {
-		width = max(width, narrowFold)
+		width = max(width, cli.NarrowFold)
 	}
-	for _, l := range fold("D: what failed; P: how far the approach is to blame; Ω: budget used; L: the loss", width) {
-		text += paint(colours, dim, l) + "\n"
+	for _, l := range cli.Fold("D: what failed; P: how far the approach is to blame; Ω: budget used; L: the loss", width) {
+		text += cli.Paint(colours, cli.Dim, l) + "\n"
 	}
 	return text + "\n" + chart(list, width) + orBlank(words, width, colours)
 }
 
 // orBlank renders fields after a blank line, if there are any.
-func orBlank(f fields, width int, colours bool) string {
-	if len(f.rows) == 0 {
+func orBlank(f cli.Fields, width int, colours bool) string {
+	if len(f.Rows) == 0 {
 		return ""
 	}
-	return "\n" + f.render(width, colours)
+	return "\n" + f.Render(width, colours)
 }
 
 // evidence is what the verdicts on the subtasks rest on.
-func (v taskBoard) evidence() (f fields) {
+func (v taskBoard) evidence() (f cli.Fields) {
 	for _, o := range v.outcomes {
 		for _, one := range o.CriteriaVerdicts {
-			verdict := clean(string(one.Verdict))
+			verdict := cli.Clean(string(one.Verdict))
 			if one.FailureClass != "" {
-				verdict += " " + clean(string(one.FailureClass))
+				verdict += " " + cli.Clean(string(one.FailureClass))
 			}
-			f.styled(verdict, clean(one.Criterion)+" ← "+clean(one.Evidence), plain)
+			f.Styled(verdict, cli.Clean(one.Criterion)+" ← "+cli.Clean(one.Evidence), cli.Plain)
 		}
 	}
 	return f
 }
 
 // ending is what the task came to.
-func (v taskBoard) ending() (f fields) {
+func (v taskBoard) ending() (f cli.Fields) {
 	r := v.result
 	switch {
 	case v.proposed != nil:
 		r = v.proposed
-		f.styled("result", "accepted, if you agree", stateStyle(schemas.TaskReview))
+		f.Styled("result", "accepted, if you agree", stateStyle(schemas.TaskReview))
 	case r == nil:
 		return f
 	default:
-		f.styled("result", clean(string(r.Result)), stateStyle(schemas.TaskState(r.Result)))
+		f.Styled("result", cli.Clean(string(r.Result)), stateStyle(schemas.TaskState(r.Result)))
 	}
-	f.add("reason", clean(r.Reason))
-	f.add("output", clean(inWords(r.Output)))
+	f.Add("reason", cli.Clean(r.Reason))
+	f.Add("output", cli.Clean(cli.InWords(r.Output)))
 	for _, one := range r.Tried {
-		f.add("tried", clean(one))
+		f.Add("tried", cli.Clean(one))
 	}
 	for _, one := range r.NextMoves {
-		f.add("you could", clean(one))
+		f.Add("you could", cli.Clean(one))
 	}
 	return f
 }

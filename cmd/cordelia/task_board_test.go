@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
@@ -36,7 +37,7 @@ const sampleTask = `{"task": {"task_id": "01a20000-0000-7000-8000-000000000001",
 func sampleView(t testing.TB) *taskBoard {
 	var status ops.TaskStatusOut
 	require.NoError(t, json.Unmarshal([]byte(sampleTask), &status))
-	v, err := boardOf((&app{}), *status.Task)
+	v, err := boardOf((&cli.App{}), *status.Task)
 	require.NoError(t, err)
 	return v
 }
@@ -67,7 +68,7 @@ func TestBoard(t *testing.T) {
 	held.proposed, held.result = held.result, nil
 	for name, v := range map[string]*taskBoard{"held": &held, "running": sampleView(t), "over": over,
 		"asking": asking} {
-		for size, width := range map[string]int{"wide": 0, "terminal": leastWidth} {
+		for size, width := range map[string]int{"wide": 0, "terminal": cli.LeastWidth} {
 			t.Run(name+" "+size, func(t *testing.T) {
 				got := v.board(width, false)
 				golden(t, fmt.Sprintf("board-%s-%s.golden", name, size), got)
@@ -75,12 +76,12 @@ func TestBoard(t *testing.T) {
 				for _, l := range strings.Split(got, "\n") {
 					require.Equal(t, strings.TrimRight(l, " "), l)
 					if width > 0 {
-						require.LessOrEqual(t, measure(l), width, l)
+						require.LessOrEqual(t, cli.Measure(l), width, l)
 					}
 				}
 				shows := v.board(width, true)
 				require.Contains(t, shows, "\x1b[")
-				for _, s := range []style{bold, dim, red, green, yellow} {
+				for _, s := range []cli.Style{cli.Bold, cli.Dim, cli.Red, cli.Green, cli.Yellow} {
 					shows = strings.ReplaceAll(shows, "\x1b["+string(s)+"m", "")
 				}
 				require.Equal(t, got, strings.ReplaceAll(shows, "\x1b[0m", ""), "colour changes no layout")
@@ -104,7 +105,7 @@ func TestFold(t *testing.T) {
 		{"書く書く", 3, []string{"書", "く", "書", "く"}},
 		{"", 5, []string{""}},
 	} {
-		require.Equal(t, c.want, fold(c.text, c.width), "%q to %d", c.text, c.width)
+		require.Equal(t, c.want, cli.Fold(c.text, c.width), "%q to %d", c.text, c.width)
 	}
 }
 

@@ -5,40 +5,41 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/work"
 )
 
 // brief appends a brief, part by part.
-func brief(f *fields, b work.Brief) {
+func brief(f *cli.Fields, b work.Brief) {
 	for i, c := range b.Criteria {
-		f.add(fmt.Sprintf("criterion %d", i+1), clean(c))
+		f.Add(fmt.Sprintf("criterion %d", i+1), cli.Clean(c))
 	}
 	for i, c := range b.Constraints {
-		f.add(fmt.Sprintf("constraint %d", i+1), clean(c))
+		f.Add(fmt.Sprintf("constraint %d", i+1), cli.Clean(c))
 	}
-	f.add("read first", shorts(b.Context))
+	f.Add("read first", cli.Shorts(b.Context))
 	briefInputs(f, b.Inputs)
-	f.add("result fits", clean(shapeOf(b.AnswerSchema)))
-	f.add("report fits", clean(shapeOf(b.ReportSchema)))
+	f.Add("result fits", cli.Clean(cli.ShapeOf(b.AnswerSchema)))
+	f.Add("report fits", cli.Clean(cli.ShapeOf(b.ReportSchema)))
 }
 
 // paragraphs appends a text with a row for each of its lines.
-func paragraphs(f *fields, name, text string) {
+func paragraphs(f *cli.Fields, name, text string) {
 	for _, l := range strings.Split(text, "\n") {
-		f.add(name, clean(l))
+		f.Add(name, cli.Clean(l))
 		name = ""
 	}
 }
 
 // briefInputs appends each field of an object in the order it has there, and anything else
 // as it is.
-func briefInputs(f *fields, raw json.RawMessage) {
-	parts, ok := partsOf(raw)
+func briefInputs(f *cli.Fields, raw json.RawMessage) {
+	parts, ok := cli.PartsOf(raw)
 	if !ok {
-		f.add("inputs", clean(inWords(raw)))
+		f.Add("inputs", cli.Clean(cli.InWords(raw)))
 		return
 	}
 	for _, p := range parts {
-		f.add("inputs."+clean(p.name), clean(inWords(p.value)))
+		f.Add("inputs."+cli.Clean(p.Name), cli.Clean(cli.InWords(p.Value)))
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/pipeline/controller"
 )
 
 // changes says in lines what of the task is other than it was before; nil = nothing
 // was known.
 func (v *taskBoard) changes(before *taskBoard) (list []string) {
-	say := func(format string, args ...any) { list = append(list, clean(fmt.Sprintf(format, args...))) }
+	say := func(format string, args ...any) { list = append(list, cli.Clean(fmt.Sprintf(format, args...))) }
 	if before == nil {
-		say("task %s: %s", short(v.TaskID), v.Intent)
+		say("task %s: %s", cli.Short(v.TaskID), v.Intent)
 		before = &taskBoard{}
 	}
 	for _, r := range v.Rounds[min(len(before.Rounds), len(v.Rounds)):] {
@@ -38,8 +39,8 @@ func (v *taskBoard) changes(before *taskBoard) (list []string) {
 	list = append(list, v.changedParts(before)...)
 	list = append(list, v.changedSeats(before)...)
 	if v.result != nil && before.result == nil {
-		for _, r := range v.ending().rows {
-			say("%s: %s", r[0].text, r[1].text)
+		for _, r := range v.ending().Rows {
+			say("%s: %s", r[0].Text, r[1].Text)
 		}
 	}
 	return list
@@ -58,7 +59,7 @@ func (v *taskBoard) changedParts(before *taskBoard) (list []string) {
 			if s.Attempt > 1 {
 				text += fmt.Sprintf(", attempt %d", s.Attempt)
 			}
-			list = append(list, clean(text))
+			list = append(list, cli.Clean(text))
 		}
 		list = append(list, changedCriteria(s.Criteria, was.Criteria)...)
 	}
@@ -73,7 +74,7 @@ func (v *taskBoard) changedParts(before *taskBoard) (list []string) {
 func changedCriteria(now, was []string) (list []string) {
 	for _, one := range now {
 		if verdict, text := judged(one); verdict != "open" && !slices.Contains(was, one) {
-			list = append(list, "  "+clean(verdict+": "+text))
+			list = append(list, "  "+cli.Clean(verdict+": "+text))
 		}
 	}
 	return list
@@ -90,11 +91,11 @@ func (v *taskBoard) changedSeats(before *taskBoard) (list []string) {
 		if of := v.subtask(s.SubTaskID); of != "" {
 			name += " (" + of + ")"
 		}
-		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, clock(s.Until))
+		stands := fmt.Sprintf("held by %s, lease until %s", s.Holder, cli.Clock(s.Until))
 		if s.Holder == "" {
-			stands = "waits " + v.words(s.Waits) + ", item " + short(s.WorkID)
+			stands = "waits " + v.words(s.Waits) + ", item " + cli.Short(s.WorkID)
 		}
-		list = append(list, clean(name+": "+stands))
+		list = append(list, cli.Clean(name+": "+stands))
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/pipeline/controller"
 	"cordelia/schemas"
 )
@@ -41,7 +42,7 @@ func TestChartFits(t *testing.T) {
 			got := strings.Split(chart(list, width), "\n")
 			require.Len(t, got, chartRows+4)
 			for _, l := range got {
-				require.LessOrEqual(t, measure(l), most, "%d rounds, %d columns: %s", n, width, l)
+				require.LessOrEqual(t, cli.Measure(l), most, "%d rounds, %d columns: %s", n, width, l)
 			}
 			numbers := strings.Fields(got[chartRows+2])
 			require.Equal(t, strconv.Itoa(n), numbers[len(numbers)-1], "the last round shows")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/node"
 	"cordelia/ops"
@@ -18,12 +19,12 @@ import (
 
 // Exit codes of a watch, beside those of any command.
 const (
-	exitAbandoned   exit = 6   // task submit, task report, task watch: the task was abandoned
-	exitCancelled   exit = 7   // task watch: the task was cancelled
-	exitInterrupted exit = 130 // task watch: interrupted, as a shell says of Ctrl-C
+	exitAbandoned   cli.Exit = 6   // task submit, task report, task watch: the task was abandoned
+	exitCancelled   cli.Exit = 7   // task watch: the task was cancelled
+	exitInterrupted cli.Exit = 130 // task watch: interrupted, as a shell says of Ctrl-C
 )
 
-func taskWatchCommand(a *app) *cobra.Command {
+func taskWatchCommand(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [TASK]",
 		Short: "Show a task live, until it ends; without a name, all that run",
@@ -34,9 +35,9 @@ Ctrl-C leaves the tasks alone.
 
 Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 		Example: "  cordelia task watch 1cd21f84 && make release\n  cordelia task watch",
-		Args:    wants(1),
+		Args:    cli.Wants(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
 				if len(words) == 0 {
 					err := watchAll(cmd.Context(), w)
 					if errors.Is(cmd.Context().Err(), context.Canceled) {
@@ -44,17 +45,17 @@ Exit codes: 0 accepted, 6 abandoned, 7 cancelled, 130 interrupted.`,
 					}
 					return err
 				}
-				t := taskWatch{acting: w, id: words[0], board: canvas{out: a.out}}
+				t := taskWatch{Acting: w, id: words[0], board: cli.Canvas{Out: a.Out}}
 				err := t.follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					a.note("the task goes on; see it again with: cordelia task watch %s", short(t.id))
+					a.Note("the task goes on; see it again with: cordelia task watch %s", cli.Short(t.id))
 					return exitInterrupted
 				}
 				return err
 			})
 		},
 	}
-	a.completeWords(cmd, []string{"task_id"})
+	a.CompleteWords(cmd, []string{"task_id"})
 	return cmd
 }
 
@@ -66,17 +67,17 @@ const (
 
 // taskWatch shows one task as it changes.
 type taskWatch struct {
-	*acting
+	*cli.Acting
 	id     string
 	answer []byte     // as it was shown last
 	before *taskBoard // what it said, nil = nothing was shown
-	board  canvas
+	board  cli.Canvas
 	live   bool // what is drawn is a run's, which goes on
 }
 
 // follow shows the task until it is over.
 func (t *taskWatch) follow(ctx context.Context) error {
-	woken, stop := t.node.Subscribe(node.Commits)
+	woken, stop := t.Node.Subscribe(node.Commits)
 	defer stop()
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()
@@ -112,7 +113,7 @@ func (t *taskWatch) follow(ctx context.Context) error {
 
 // look reads the task and shows what is new of it.
 func (t *taskWatch) look(ctx context.Context) error {
-	status, err := ask[ops.TaskStatusOut](ctx, t.acting, "task_status", map[string]any{"task_id": t.id, "detail": true})
+	status, err := cli.Ask[ops.TaskStatusOut](ctx, t.Acting, "task_status", map[string]any{"task_id": t.id, "detail": true})
 	if err != nil {
 		return err
 	}
@@ -126,9 +127,9 @@ func (t *taskWatch) look(ctx context.Context) error {
 	if status.Task == nil {
 		return schemas.Invalidf("this is plain work, and no task of the pipeline").Expecting(
 			"a task submitted with --request").
-			Try("run: cordelia task show %s", short(t.id))
+			Try("run: cordelia task show %s", cli.Short(t.id))
 	}
-	now, err := boardOf(t.acting.app, *status.Task)
+	now, err := boardOf(t.Acting.App, *status.Task)
 	if err != nil {
 		return err
 	}
@@ -140,18 +141,18 @@ func (t *taskWatch) look(ctx context.Context) error {
 }
 
 func (t *taskWatch) show(now *taskBoard, status ops.TaskStatusOut) error {
-	if t.asJSON {
-		return t.printLine(status)
+	if t.AsJSON {
+		return t.PrintLine(status)
 	}
-	if drawable(t.out) {
-		wide, high := platform.TerminalSize(t.out)
+	if cli.Drawable(t.Out) {
+		wide, high := platform.TerminalSize(t.Out)
 		t.draw(now, wide, high)
 		return nil
 	}
-	t.board.drawn = 0
-	at := t.now()
+	t.board.Drawn = 0
+	at := t.Now()
 	for _, l := range now.changes(t.before) {
-		t.say("%s  %s", at, l)
+		t.Say("%s  %s", at, l)
 	}
 	return nil
 }
@@ -159,7 +160,7 @@ func (t *taskWatch) show(now *taskBoard, status ops.TaskStatusOut) error {
 // moved reports whether what is drawn is out of date although the task is as it was: the
 // terminal has another width, or seats go on that a run fills.
 func (t *taskWatch) moved() bool {
-	return t.board.resized() || drawable(t.out) && (t.live || t.before != nil && sharedSeats(t.before.TaskID) != nil)
+	return t.board.Resized() || cli.Drawable(t.Out) && (t.live || t.before != nil && sharedSeats(t.before.TaskID) != nil)
 }
 
 // draw puts the task where it was drawn before.
@@ -171,5 +172,5 @@ func (t *taskWatch) draw(now *taskBoard, wide, high int) {
 		rest = "cordelia task show has it all"
 	}
 	t.live = now.running != nil
-	t.board.draw(now.board(wide, t.colours()), wide, high, rest)
+	t.board.Draw(now.board(wide, t.Colours()), wide, high, rest)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -27,8 +28,8 @@ func (r running) id() string {
 }
 
 // watchAll shows each change of the tasks and items that run, until none does.
-func watchAll(ctx context.Context, w *acting) error {
-	woken, stop := w.node.Subscribe(node.Commits)
+func watchAll(ctx context.Context, w *cli.Acting) error {
+	woken, stop := w.Node.Subscribe(node.Commits)
 	defer stop()
 	before := map[string]running{}
 	for first := true; ; first = false {
@@ -51,8 +52,8 @@ func watchAll(ctx context.Context, w *acting) error {
 			}
 		}
 		if before = now; len(now)+waiting == 0 {
-			if first && !w.asJSON {
-				w.say("Nothing runs. Submit a task: cordelia task submit --request TEXT")
+			if first && !w.AsJSON {
+				w.Say("Nothing runs. Submit a task: cordelia task submit --request TEXT")
 			}
 			return nil
 		}
@@ -65,8 +66,8 @@ func watchAll(ctx context.Context, w *acting) error {
 }
 
 // whatRuns lists what is not over, and counts the items that wait for an agent.
-func whatRuns(ctx context.Context, w *acting) (now map[string]running, waiting int, err error) {
-	s, err := w.node.Status(ctx, w.caller)
+func whatRuns(ctx context.Context, w *cli.Acting) (now map[string]running, waiting int, err error) {
+	s, err := w.Node.Status(ctx, w.Caller)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -83,13 +84,13 @@ func whatRuns(ctx context.Context, w *acting) (now map[string]running, waiting i
 }
 
 // howEnded is what became of a task or an item that does not run any more.
-func howEnded(ctx context.Context, w *acting, r running) running {
+func howEnded(ctx context.Context, w *cli.Acting, r running) running {
 	in := map[string]any{"work_id": r.WorkID}
 	if r.WorkID == "" {
 		in = map[string]any{"task_id": r.TaskID}
 	}
 	r.State, r.Holder = "over", ""
-	if v, err := ask[ops.TaskStatusOut](ctx, w, "task_status", in); err == nil {
+	if v, err := cli.Ask[ops.TaskStatusOut](ctx, w, "task_status", in); err == nil {
 		if v.Task != nil {
 			r.State = string(v.Task.State)
 		} else if len(v.Items) == 1 {
@@ -99,15 +100,15 @@ func howEnded(ctx context.Context, w *acting, r running) running {
 	return r
 }
 
-func sayRunning(w *acting, r running) error {
-	if w.asJSON {
-		return w.printLine(r)
+func sayRunning(w *cli.Acting, r running) error {
+	if w.AsJSON {
+		return w.PrintLine(r)
 	}
 	state := r.State
 	if r.Holder != "" {
 		state = "held by " + r.Holder
 	}
-	line := fmt.Sprintf("%s  %s  %s  %s", w.now(), short(r.id()), clean(state), clean(schemas.Shorten(r.Intent, 80)))
-	w.say("%s", strings.TrimRight(line, " "))
+	line := fmt.Sprintf("%s  %s  %s  %s", w.Now(), cli.Short(r.id()), cli.Clean(state), cli.Clean(schemas.Shorten(r.Intent, 80)))
+	w.Say("%s", strings.TrimRight(line, " "))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/schemas"
 )
 
@@ -143,7 +144,7 @@ func TestWatchDrawsAtATerminal(t *testing.T) {
 		high := strings.Count(picture, "\n")
 		require.Less(t, high, 24)
 		for _, l := range strings.Split(picture, "\n") {
-			require.LessOrEqual(t, measure(l), 80)
+			require.LessOrEqual(t, cli.Measure(l), 80)
 		}
 		if i < len(marks) {
 			require.Equal(t, strconv.Itoa(high), marks[i][1], "the next picture begins where this one did")
@@ -157,11 +158,11 @@ func TestWatchFitsTheTerminal(t *testing.T) {
 	draw := func(v *taskBoard, high int) (string, int) {
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		require.NoError(t, err)
-		w := taskWatch{acting: &acting{app: &app{out: out}}, board: canvas{out: out}}
+		w := taskWatch{Acting: &cli.Acting{App: &cli.App{Out: out}}, board: cli.Canvas{Out: out}}
 		w.draw(v, 80, high)
 		raw, err := os.ReadFile(out.Name())
 		require.NoError(t, errors.Join(err, out.Close()))
-		return string(raw), w.board.drawn
+		return string(raw), w.board.Drawn
 	}
 	v := sampleView(t)
 	v.outcomes = nil

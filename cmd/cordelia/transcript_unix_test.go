@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/drive"
 	"cordelia/internal/store"
 	"cordelia/node"
@@ -217,7 +218,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 	works, fails := map[string]bool{}, map[string]bool{}
 	paths, err := filepath.Glob("testdata/cli/*.txt")
 	require.NoError(t, err)
-	root := rootCommand((&app{out: os.Stdout, errOut: os.Stderr, in: os.Stdin}), nil)
+	root := rootCommand((&cli.App{Out: os.Stdout, ErrOut: os.Stderr, In: os.Stdin}), nil)
 	for _, path := range paths {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	"cordelia/schemas"
 )
 
-func trustRelayedCommand(a *app) *cobra.Command {
+func trustRelayedCommand(a *cli.App) *cobra.Command {
 	relayed := &cobra.Command{
 		Use:   "relayed",
 		Short: "List what agents said you said, and confirm or reject it",
@@ -19,10 +20,10 @@ func trustRelayedCommand(a *app) *cobra.Command {
 not decided on. Until you confirm them, all that one agent relays about another counts
 half a verdict, and no tier follows from it.`,
 		Example: "  cordelia trust relayed",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.person(cmd.Context(), func(w *acting) error {
-				list, err := w.node.RelayedVerdicts(cmd.Context(), w.caller)
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				list, err := w.Node.RelayedVerdicts(cmd.Context(), w.Caller)
 				if err != nil {
 					return err
 				}
@@ -37,12 +38,12 @@ half a verdict, and no tier follows from it.`,
 	return relayed
 }
 
-func decideRelayed(a *app, verb string, confirm bool, short string) *cobra.Command {
+func decideRelayed(a *cli.App, verb string, confirm bool, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:     verb + " NUMBER...",
 		Short:   short,
 		Example: fmt.Sprintf("  cordelia trust relayed %s 12 13", verb),
-		Args:    wants(100, "NUMBER"),
+		Args:    cli.Wants(100, "NUMBER"),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			numbers := make([]int64, len(words))
 			for i, word := range words {
@@ -53,26 +54,26 @@ func decideRelayed(a *app, verb string, confirm bool, short string) *cobra.Comma
 				}
 				numbers[i] = n
 			}
-			return a.person(cmd.Context(),
-				func(w *acting) error { return decideVerdicts(cmd.Context(), a, w, numbers, confirm) })
+			return a.Person(cmd.Context(),
+				func(w *cli.Acting) error { return decideVerdicts(cmd.Context(), a, w, numbers, confirm) })
 		},
 	}
 }
 
-func decideVerdicts(ctx context.Context, a *app, w *acting, numbers []int64, confirm bool) error {
-	out, err := w.node.DecideRelayed(ctx, w.caller, numbers, confirm)
+func decideVerdicts(ctx context.Context, a *cli.App, w *cli.Acting, numbers []int64, confirm bool) error {
+	out, err := w.Node.DecideRelayed(ctx, w.Caller, numbers, confirm)
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(out)
+	if a.AsJSON {
+		return a.PrintJSON(out)
 	}
 	did := "rejected; it counts against its relayer"
 	if confirm {
 		did = "confirmed"
 	}
 	for _, d := range out {
-		a.say("%d %s. %s stands at %.3f: %s", d.Number, did, clean(d.Agent), d.Accuracy,
+		a.Say("%d %s. %s stands at %.3f: %s", d.Number, did, cli.Clean(d.Agent), d.Accuracy,
 			tierSaid(d.Tier, d.TierMoved))
 	}
 	return nil
@@ -84,33 +85,33 @@ func tierSaid(tier schemas.Tier, moved bool) string {
 		return "its tier is now low: what it writes to groups waits for you in cordelia review"
 	}
 	if moved {
-		return "its tier is now " + clean(tier)
+		return "its tier is now " + cli.Clean(tier)
 	}
-	return "tier " + clean(tier) + ", not moved"
+	return "tier " + cli.Clean(tier) + ", not moved"
 }
 
-func showRelayed(a *app, list []ops.RelayedVerdict) error {
-	if a.asJSON {
+func showRelayed(a *cli.App, list []ops.RelayedVerdict) error {
+	if a.AsJSON {
 		if list == nil {
 			list = []ops.RelayedVerdict{}
 		}
-		return a.printJSON(list)
+		return a.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		a.say("No agent relayed a verdict of yours that you have not decided on.")
+		a.Say("No agent relayed a verdict of yours that you have not decided on.")
 		return nil
 	}
-	t := table{firm: 3, head: []string{"NUMBER", "RELAYED BY", "ABOUT", "VERDICT", "WEIGHT", "WHEN", "ITEM"}}
+	t := cli.Table{Firm: 3, Head: []string{"NUMBER", "RELAYED BY", "ABOUT", "VERDICT", "WEIGHT", "WHEN", "ITEM"}}
 	for _, r := range list {
-		item := short(r.Item)
+		item := cli.Short(r.Item)
 		if r.Name != "" {
 			item = r.Name
 		}
-		t.add(texts(strconv.FormatInt(r.Number, 10), clean(r.Relayer), clean(r.Agent), clean(string(r.Verdict)),
+		t.Add(cli.Texts(strconv.FormatInt(r.Number, 10), cli.Clean(r.Relayer), cli.Clean(r.Agent), cli.Clean(string(r.Verdict)),
 			fmt.Sprintf("%.3g", r.Weight),
-			clock(r.At), clean(item))...)
+			cli.Clock(r.At), cli.Clean(item))...)
 	}
-	a.print(t)
-	a.note("cordelia trust relayed confirm NUMBER... if you said so, reject if not")
+	a.Print(t)
+	a.Note("cordelia trust relayed confirm NUMBER... if you said so, reject if not")
 	return nil
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cordelia/cmd/cordelia/cli"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ func TestTrustVerifyNamesTheRow(t *testing.T) {
 	u.must("trust", "verify")
 	u.alter(`UPDATE trust_scores SET alpha = 9000`)
 	out, code := u.run("trust", "verify")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, out, "9000/2000")
 	require.Contains(t, out, "next: ")
 }

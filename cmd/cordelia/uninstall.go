@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -20,7 +21,7 @@ type uninstallFlags struct {
 	purge, yes, dryRun bool
 }
 
-func uninstallCommand(a *app) *cobra.Command {
+func uninstallCommand(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -28,7 +29,7 @@ func uninstallCommand(a *app) *cobra.Command {
 		Long: `Put back every file that setup wrote, byte for byte where it has not changed
 since; where it has, take out only our entry. Removes the program that setup
 installed. Keys and memories stay, unless --purge deletes them for good.`,
-		Args: wants(0),
+		Args: cli.Wants(0),
 		RunE: func(*cobra.Command, []string) error { return uninstall(a, f) },
 	}
 	fl := cmd.Flags()
@@ -44,8 +45,8 @@ type step struct {
 	do func() error
 }
 
-func uninstall(a *app, f uninstallFlags) error {
-	home, err := a.absoluteHome()
+func uninstall(a *cli.App, f uninstallFlags) error {
+	home, err := a.AbsoluteHome()
 	if err != nil {
 		return err
 	}
@@ -73,15 +74,15 @@ func uninstall(a *app, f uninstallFlags) error {
 }
 
 // confirmPurge asks, and makes sure that no process works with what goes.
-func confirmPurge(a *app, u *undoing, f uninstallFlags) error {
+func confirmPurge(a *cli.App, u *undoing, f uninstallFlags) error {
 	if !u.purges {
 		return nil
 	}
 	if !f.yes {
-		fmt.Fprintf(a.errOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
-		line, err := bufio.NewReader(a.in).ReadString('\n')
+		fmt.Fprintf(a.ErrOut, "This deletes all keys and memories in %s for good. Type purge to go on: ", u.home)
+		line, err := bufio.NewReader(a.In).ReadString('\n')
 		if err != nil {
-			fmt.Fprintln(a.errOut) // no answer ended the line
+			fmt.Fprintln(a.ErrOut) // no answer ended the line
 		}
 		if strings.TrimSpace(line) != "purge" {
 			return schemas.Deniedf("not confirmed; nothing was touched").Try(
@@ -99,26 +100,26 @@ func confirmPurge(a *app, u *undoing, f uninstallFlags) error {
 	return nil
 }
 
-func reportUninstall(a *app, u *undoing, f uninstallFlags) error {
+func reportUninstall(a *cli.App, u *undoing, f uninstallFlags) error {
 	var changes []change
 	for _, s := range u.steps {
 		changes = append(changes, s.change)
 	}
-	if a.asJSON {
-		if err := a.printJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...),
+	if a.AsJSON {
+		if err := a.PrintJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...),
 			"notes": append([]string{}, u.notes...)}); err != nil {
 			return err
 		}
 	} else {
 		if f.dryRun {
-			fmt.Fprintln(a.out, "Dry run, nothing was touched. Uninstall would do this:")
+			fmt.Fprintln(a.Out, "Dry run, nothing was touched. Uninstall would do this:")
 		}
 		printChanges(a, changes)
 		if len(changes) == 0 {
-			fmt.Fprintln(a.out, "Nothing of cordelia's setup is here.")
+			fmt.Fprintln(a.Out, "Nothing of cordelia's setup is here.")
 		}
 		for _, n := range u.notes {
-			fmt.Fprintf(a.out, "\n%s\n", n)
+			fmt.Fprintf(a.Out, "\n%s\n", n)
 		}
 	}
 	if len(u.stuck) > 0 {
@@ -220,7 +221,7 @@ func (u *undoing) planSettings() error {
 }
 
 func (u *undoing) planSetting(c clientsettings.Client, t touched) {
-	if temp := clientsettings.TempName(c.Settings); exists(temp) {
+	if temp := clientsettings.TempName(c.Settings); cli.Exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	file, err := clientsettings.ReadFile(c.Settings)
@@ -270,11 +271,11 @@ func (u *undoing) cannot(c clientsettings.Client, err error) {
 }
 
 func (u *undoing) planBinary(path string) {
-	if temp := clientsettings.TempName(path); exists(temp) {
+	if temp := clientsettings.TempName(path); cli.Exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	switch {
-	case !exists(path):
+	case !cli.Exists(path):
 	case !isCordelia(path):
 		u.add(kept, path, "the program, which is not cordelia any more", nil)
 	default:
@@ -290,8 +291,8 @@ func (u *undoing) notePrinted() error {
 	}
 	var left []string
 	for _, path := range printedFiles(m.Home) {
-		if exists(path) {
-			left = append(left, quoted(path))
+		if cli.Exists(path) {
+			left = append(left, cli.Quoted(path))
 		}
 	}
 	if len(left) > 0 {
@@ -303,7 +304,7 @@ func (u *undoing) notePrinted() error {
 
 // planRemains removes what a killed setup left beside the home folder.
 func (u *undoing) planRemains() {
-	if fresh := clientsettings.TempName(u.home); exists(fresh) {
+	if fresh := clientsettings.TempName(u.home); cli.Exists(fresh) {
 		u.add(removed, fresh, "left by a killed run", func() error { return os.RemoveAll(fresh) })
 	}
 }
@@ -316,7 +317,7 @@ func (u *undoing) planPurge() {
 		paths = nil // the pattern is escaped: a defect would keep the files
 	}
 	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(node.Home(u.home).Checkpoints())) {
-		if exists(path) {
+		if cli.Exists(path) {
 			u.purges = true
 			u.add(removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
 		}
@@ -330,7 +331,7 @@ func globEscape(path string) string {
 
 // planFolder removes a folder if it is empty by then.
 func (u *undoing) planFolder(path string) {
-	if exists(path) && !linked(path) {
+	if cli.Exists(path) && !linked(path) {
 		u.add(removed, path, "folder, if nothing else is in it", func() error {
 			os.Remove(path) //nolint:errcheck // not empty: someone's
 			return nil
@@ -341,7 +342,7 @@ func (u *undoing) planFolder(path string) {
 // planManifest removes the manifest; where data stays, it keeps what a later
 // purge needs.
 func (u *undoing) planManifest() {
-	if temp := clientsettings.TempName(u.file.Path); exists(temp) {
+	if temp := clientsettings.TempName(u.file.Path); cli.Exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	if u.purge && (u.file.Exists && !u.manifest.HomeExisted || !u.file.Exists && u.purges) {
@@ -355,7 +356,7 @@ func (u *undoing) planManifest() {
 		u.add(removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
-	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+quoted(u.home))
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+cli.Quoted(u.home))
 	rest := manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
 		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))

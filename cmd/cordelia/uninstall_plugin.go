@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
@@ -13,7 +14,7 @@ import (
 // planPluginFile takes back a file of the plugin, whatever it holds by now: it was
 // setup's as a whole.
 func (u *undoing) planPluginFile(c clientsettings.Client, t touched) {
-	if temp := clientsettings.TempName(t.Path); exists(temp) {
+	if temp := clientsettings.TempName(t.Path); cli.Exists(temp) {
 		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	what := "the plugin of " + c.Title

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/node"
 )
 
@@ -30,17 +31,17 @@ func version() string {
 	return "devel"
 }
 
-func versionCommand(a *app) *cobra.Command {
+func versionCommand(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  wants(0),
+		Args:  cli.Wants(0),
 		RunE: func(*cobra.Command, []string) error {
-			if a.asJSON {
-				return a.printJSON(map[string]any{"version": version(), "schema": node.SchemaVersion(),
+			if a.AsJSON {
+				return a.PrintJSON(map[string]any{"version": version(), "schema": node.SchemaVersion(),
 					"go": runtime.Version()})
 			}
-			fmt.Fprintf(a.out, "cordelia %s (schema %d, %s)\n", version(), node.SchemaVersion(), runtime.Version())
+			fmt.Fprintf(a.Out, "cordelia %s (schema %d, %s)\n", version(), node.SchemaVersion(), runtime.Version())
 			return nil
 		},
 	}

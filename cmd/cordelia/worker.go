@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
@@ -21,7 +22,7 @@ type workerFlags struct {
 	idle time.Duration
 }
 
-func workerCommand(a *app) *cobra.Command {
+func workerCommand(a *cli.App) *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -37,7 +38,7 @@ gives back what is held and ends; a second one ends at once.
 
 Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
 		Example: "  cordelia worker --as build-1 --client claude-code\n  cordelia worker --as judge-1 --role R4a --idle 10m",
-		Args:    wants(0),
+		Args:    cli.Wants(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return worker(cmd.Context(), a, f) },
 	}
 	fs := cmd.Flags()
@@ -49,7 +50,7 @@ Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
 }
 
 // worker serves the queue until it is stopped.
-func worker(ctx context.Context, a *app, f workerFlags) error {
+func worker(ctx context.Context, a *cli.App, f workerFlags) error {
 	if f.parallel < 1 || f.parallel > 64 {
 		return schemas.Invalidf("--parallel %d is out of range", f.parallel).Expecting("1 to 64")
 	}
@@ -64,9 +65,9 @@ func worker(ctx context.Context, a *app, f workerFlags) error {
 	if err := agreePrepare(ctx, a, e, f.yes); err != nil {
 		return err
 	}
-	a.tune = recordedOnly
-	return a.act(ctx, f.as, func(w *acting) error {
-		if w.as != "" {
+	a.Tune = recordedOnly
+	return a.Act(ctx, f.as, func(w *cli.Acting) error {
+		if w.As != "" {
 			return schemas.NotFoundf("the key of %s is not on this machine", f.as).
 				Expecting("an agent that was registered here").Try("run: cordelia agent list")
 		}
@@ -75,8 +76,8 @@ func worker(ctx context.Context, a *app, f workerFlags) error {
 }
 
 // serveQueue takes work and has it done.
-func serveQueue(ctx context.Context, w *acting, f workerFlags, e equipment) error {
-	seats := &ops.Seats{Node: w.node, Person: w.caller, Repo: e.repo.Top}
+func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) error {
+	seats := &ops.Seats{Node: w.Node, Person: w.Caller, Repo: e.repo.Top}
 	runs, err := runsFolder()
 	if err != nil {
 		return err
@@ -88,9 +89,9 @@ func serveQueue(ctx context.Context, w *acting, f workerFlags, e equipment) erro
 	}
 	defer free()
 	var list seatList
-	var board runner.Board = &runLines{app: w.app, seats: &list}
-	if w.asJSON {
-		board = &runEvents{app: w.app, seats: &list}
+	var board runner.Board = &runLines{App: w.App, seats: &list}
+	if w.AsJSON {
+		board = &runEvents{App: w.App, seats: &list}
 	}
 	if err := runner.Sweep(runs, time.Now()); err != nil {
 		board.Note(fmt.Sprintf("old folders of runs could not be removed: %v", err))
@@ -108,15 +109,15 @@ func serveQueue(ctx context.Context, w *acting, f workerFlags, e equipment) erro
 		limited, cancel = context.WithTimeout(ctx, f.maxTime)
 		defer cancel()
 	}
-	board.Note(fmt.Sprintf("waits for work, %d at once; executors work in %s", f.parallel, clean(e.repo.Top)))
+	board.Note(fmt.Sprintf("waits for work, %d at once; executors work in %s", f.parallel, cli.Clean(e.repo.Top)))
 	served, err := serves.Serve(limited)
-	if w.asJSON {
-		if bad := w.printLine(map[string]any{"event": "end", "filed": served.Filed, "failed": served.Failed,
+	if w.AsJSON {
+		if bad := w.PrintLine(map[string]any{"event": "end", "filed": served.Filed, "failed": served.Failed,
 			"usage": served.Spent, "priced": served.Priced}); bad != nil {
 			return bad
 		}
 	} else {
-		w.say("Served: %s, %d not; %s.", schemas.Count(served.Filed, "item", "items"), served.Failed,
+		w.Say("Served: %s, %d not; %s.", schemas.Count(served.Filed, "item", "items"), served.Failed,
 			spentWords(served.Spent))
 	}
 	return err

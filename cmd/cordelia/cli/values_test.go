@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cordelia/schemas"
@@ -13,18 +13,18 @@ import (
 // word of a choice is none.
 func TestShapesAreSaidInWords(t *testing.T) {
 	require.Equal(t, "list of string or object of (criterion: string)",
-		shapeOf(json.RawMessage(`{"type": "array", "items": {"anyOf": [{"type": "string"},
+		ShapeOf(json.RawMessage(`{"type": "array", "items": {"anyOf": [{"type": "string"},
 		{"type": "object", "properties": {"criterion": {"type": "string"}}, "required": ["criterion"]}]}}`)))
 	require.Equal(t, "one of logical, environmental",
-		shapeOf(json.RawMessage(`{"enum": ["logical", "environmental", ""]}`)))
+		ShapeOf(json.RawMessage(`{"enum": ["logical", "environmental", ""]}`)))
 }
 
 // What happened is shown without JSON, Go's maps, whole ids of agents and empty fields, and
 // with names where they are known.
 func TestPayloadsAreSaidInWords(t *testing.T) {
 	ann, bob := strings.Repeat("a", 64), strings.Repeat("b", 64)
-	a := &app{known: map[schemas.EntityID]string{schemas.EntityID(ann): "ann"}}
-	said := payload(a, json.RawMessage(`{"old": "", "members": [{"id": "`+ann+`", "role": "viewer"}, {"id": "`+
+	a := &App{known: map[schemas.EntityID]string{schemas.EntityID(ann): "ann"}}
+	said := Payload(a, json.RawMessage(`{"old": "", "members": [{"id": "`+ann+`", "role": "viewer"}, {"id": "`+
 		bob+`"}],
 		"group": "staging-`+bob+`-1", "right": {"tools": ["x", "y"]}, "count": 1000000}`))
 	require.Equal(t, "count=1000000 group=staging-bbbbbbbbbbbb-1 members=(id ann, role viewer); (id bbbbbbbbbbbb) "+

@@ -1,14 +1,14 @@
-package main
+package cli
 
 import (
 	"fmt"
 	"time"
 )
 
-// progress tells a person at a terminal that something takes longer than a
+// Progress tells a person at a terminal that something takes longer than a
 // second, until the returned function is called.
-func (a *app) progress(what string) (done func()) {
-	if columns(a.errOut) == 0 || a.asJSON {
+func (a *App) Progress(what string) (done func()) {
+	if Columns(a.ErrOut) == 0 || a.AsJSON {
 		return func() {}
 	}
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -21,11 +21,11 @@ func (a *app) progress(what string) (done func()) {
 		for {
 			select {
 			case <-tick.C:
-				fmt.Fprintf(a.errOut, "\r%s … %d s", what, int(time.Since(start).Seconds()))
+				fmt.Fprintf(a.ErrOut, "\r%s … %d s", what, int(time.Since(start).Seconds()))
 				shown = true
 			case <-stop:
 				if shown {
-					fmt.Fprint(a.errOut, "\r\x1b[K")
+					fmt.Fprint(a.ErrOut, "\r\x1b[K")
 				}
 				return
 			}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -93,7 +93,7 @@ func (g argument) flag(cmd *cobra.Command, name string) *value {
 }
 
 // read gives what was said, as the operation wants it.
-func (v *value) read(a *app) (any, error) {
+func (v *value) read(a *App) (any, error) {
 	switch v.kind {
 	case wholeKind:
 		return v.whole, nil
@@ -107,7 +107,7 @@ func (v *value) read(a *app) (any, error) {
 		}
 		return v.list, nil
 	case jsonKind:
-		return a.readJSON(v.text)
+		return a.ReadJSON(v.text)
 	}
 	return v.text, nil
 }
@@ -115,8 +115,8 @@ func (v *value) read(a *app) (any, error) {
 // maxInput bounds a file of arguments, in bytes.
 const maxInput = 1 << 20
 
-// readJSON reads JSON: the text itself, - for stdin, or the name of a file.
-func (a *app) readJSON(s string) (json.RawMessage, error) {
+// ReadJSON reads JSON: the text itself, - for stdin, or the name of a file.
+func (a *App) ReadJSON(s string) (json.RawMessage, error) {
 	if strings.TrimSpace(s) == "" {
 		return nil, schemas.Invalidf("what was given is empty").Expecting(
 			"JSON, the name of a file with JSON, or - for stdin").
@@ -124,7 +124,7 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 	}
 	raw := []byte(s)
 	if t := strings.TrimSpace(s); !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") {
-		in := a.in
+		in := a.In
 		if s != "-" {
 			f, err := os.Open(s)
 			if err != nil {
@@ -144,7 +144,7 @@ func (a *app) readJSON(s string) (json.RawMessage, error) {
 		}
 	}
 	if raw = bytes.TrimSpace(raw); !json.Valid(raw) {
-		return nil, schemas.Invalidf("this is not JSON: %.40s", clean(string(raw))).
+		return nil, schemas.Invalidf("this is not JSON: %.40s", Clean(string(raw))).
 			Expecting(`names and texts in ", such as {"name": "text"} or [1, 2]`).Try(
 			"correct it; --help shows what belongs there")
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -17,10 +17,10 @@ var agentIDs = regexp.MustCompile(`"([0-9a-f]{64})"`)
 // mostNames bounds the names looked up for one answer.
 const mostNames = 100
 
-// learn looks up the names of the agents whose ids an answer holds, as far as the
+// Learn looks up the names of the agents whose ids an answer holds, as far as the
 // caller may name them. What it cannot find stays an id.
-func (w *acting) learn(ctx context.Context, answer any) error {
-	seen, err := w.node.Visible(ctx, w.caller, nil)
+func (w *Acting) Learn(ctx context.Context, answer any) error {
+	seen, err := w.Node.Visible(ctx, w.Caller, nil)
 	if err != nil || !seen["agent_list"] { // a look that is refused would be in the record
 		return nil
 	}
@@ -29,28 +29,28 @@ func (w *acting) learn(ctx context.Context, answer any) error {
 		return fmt.Errorf("read the names in an answer: %w", err)
 	}
 	for _, found := range agentIDs.FindAllSubmatch(raw, -1) {
-		w.learnName(ctx, schemas.EntityID(found[1]))
+		w.LearnName(ctx, schemas.EntityID(found[1]))
 	}
 	return nil
 }
 
-// learnFrom looks up the names of those that v names.
-func (w *acting) learnFrom(ctx context.Context, v any) error {
+// LearnFrom looks up the names of those that v names.
+func (w *Acting) LearnFrom(ctx context.Context, v any) error {
 	raw, err := json.Marshal(v)
 	if err == nil {
-		for _, id := range targetIDs.FindAllString(string(raw), -1) {
-			w.learnName(ctx, schemas.EntityID(id))
+		for _, id := range TargetIDs.FindAllString(string(raw), -1) {
+			w.LearnName(ctx, schemas.EntityID(id))
 		}
 	}
 	return err
 }
 
-// learnName looks up the name of one agent, as far as the caller may know it.
-func (w *acting) learnName(ctx context.Context, id schemas.EntityID) {
+// LearnName looks up the name of one agent, as far as the caller may know it.
+func (w *Acting) LearnName(ctx context.Context, id schemas.EntityID) {
 	if _, asked := w.known[id]; asked || len(w.known) >= mostNames {
 		return
 	}
-	v, err := w.agents(ctx, map[string]any{"agent": id})
+	v, err := w.Agents(ctx, map[string]any{"agent": id})
 	if err != nil || len(v.Agents) != 1 || v.Agents[0].AgentID != id {
 		v.Agents = []ops.AgentRow{{AgentID: id}}
 	}
@@ -59,7 +59,7 @@ func (w *acting) learnName(ctx context.Context, id schemas.EntityID) {
 
 // learnAgent notes the name of an agent. Two of one name are told apart by their parents'
 // names, as arguments take them.
-func (w *acting) learnAgent(ctx context.Context, g ops.AgentRow) {
+func (w *Acting) learnAgent(ctx context.Context, g ops.AgentRow) {
 	if w.known == nil {
 		w.known, w.parents = map[schemas.EntityID]string{}, map[schemas.EntityID]schemas.EntityID{}
 	}
@@ -75,39 +75,39 @@ func (w *acting) learnAgent(ctx context.Context, g ops.AgentRow) {
 	}
 	for _, id := range alike {
 		if len(alike) > 1 && w.known[id] == g.Name && w.parents[id] != "" {
-			w.learnName(ctx, w.parents[id])
-			w.known[id] = w.who(w.parents[id]) + "/" + g.Name
+			w.LearnName(ctx, w.parents[id])
+			w.known[id] = w.Who(w.parents[id]) + "/" + g.Name
 		}
 	}
 }
 
-// agents is what agent_list answers the caller itself, also where it acts as another agent.
-func (w *acting) agents(ctx context.Context, in map[string]any) (v ops.AgentListOut, err error) {
+// Agents is what agent_list answers the caller itself, also where it acts as another agent.
+func (w *Acting) Agents(ctx context.Context, in map[string]any) (v ops.AgentListOut, err error) {
 	args, err := json.Marshal(in)
 	if err != nil {
 		return v, err
 	}
-	answer, err := ops.Find("agent_list").Call(ctx, w.node, w.caller, args)
+	answer, err := ops.Find("agent_list").Call(ctx, w.Node, w.Caller, args)
 	if err != nil {
 		return v, err
 	}
-	return outputOf[ops.AgentListOut](answer)
+	return OutputOf[ops.AgentListOut](answer)
 }
 
-// named is a text with the names of the agents whose ids are in it, as far as learned, and
+// Named is a text with the names of the agents whose ids are in it, as far as learned, and
 // the short forms of other ids.
-func (a *app) named(text string) string {
-	return schemas.ShortIDs(targetIDs.ReplaceAllStringFunc(clean(text),
-		func(id string) string { return a.who(schemas.EntityID(id)) }))
+func (a *App) Named(text string) string {
+	return schemas.ShortIDs(TargetIDs.ReplaceAllStringFunc(Clean(text),
+		func(id string) string { return a.Who(schemas.EntityID(id)) }))
 }
 
-// targetIDs finds the ids of agents in a text.
-var targetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
+// TargetIDs finds the ids of agents in a text.
+var TargetIDs = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// who is an entity by its name, if learn found that, else by the beginning of its id.
-func (a *app) who(id schemas.EntityID) string {
+// Who is an entity by its name, if learn found that, else by the beginning of its id.
+func (a *App) Who(id schemas.EntityID) string {
 	if name := a.known[id]; name != "" {
-		return clean(name)
+		return Clean(name)
 	}
-	return short(id)
+	return Short(id)
 }

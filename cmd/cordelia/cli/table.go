@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -6,27 +6,33 @@ import (
 	"unicode"
 )
 
-// cell is a text of a table and how it is shown.
-type cell struct {
-	text  string
-	style style
+// Cell is a text of a table and how it is shown.
+type Cell struct {
+	Text  string
+	style Style
 }
 
-// table is rows under a head. Its text must be clean. The first firm columns,
+// Table is rows under a head. Its text must be clean. The first firm columns,
 // such as ids to copy, are cut only when nothing else is left to cut.
-type table struct {
-	head []string
-	rows [][]cell
-	firm int
+type Table struct {
+	Head []string
+	Rows [][]Cell
+	Firm int
 }
 
-func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
-// texts makes plain cells.
-func texts(s ...string) []cell {
-	cells := make([]cell, len(s))
+// Text makes a plain cell.
+func Text(text string) Cell { return Cell{Text: text} }
+
+// Styled makes a cell that is shown in a style.
+func Styled(text string, s Style) Cell { return Cell{text, s} }
+
+// Texts makes plain cells.
+func Texts(s ...string) []Cell {
+	cells := make([]Cell, len(s))
 	for i, text := range s {
-		cells[i].text = text
+		cells[i].Text = text
 	}
 	return cells
 }
@@ -36,58 +42,58 @@ const (
 	narrowest = 6 // to which a column is cut
 )
 
-// print writes the table, cut to a terminal's width.
-func (a *app) print(t table) {
-	a.out.WriteString(t.render(columns(a.out), a.colours())) //nolint:errcheck // as any print
+// Print writes the table, cut to a terminal's width.
+func (a *App) Print(t Table) {
+	a.Out.WriteString(t.Render(Columns(a.Out), a.Colours())) //nolint:errcheck // as any print
 }
 
-// render lays the table out for a terminal of width columns; 0 cuts nothing.
+// Render lays the table out for a terminal of width columns; 0 cuts nothing.
 // Columns that are empty in every row are left out.
-func (t table) render(width int, colours bool) string {
+func (t Table) Render(width int, colours bool) string {
 	t = t.withoutEmpty()
-	widths := make([]int, len(t.head))
-	for i, h := range t.head {
-		widths[i] = measure(h)
-		for _, r := range t.rows {
-			widths[i] = max(widths[i], measure(r[i].text))
+	widths := make([]int, len(t.Head))
+	for i, h := range t.Head {
+		widths[i] = Measure(h)
+		for _, r := range t.Rows {
+			widths[i] = max(widths[i], Measure(r[i].Text))
 		}
 	}
-	fit(widths, width, t.firm)
+	fit(widths, width, t.Firm)
 	var b strings.Builder
-	head := make([]cell, len(t.head))
-	for i, h := range t.head {
-		head[i] = cell{h, bold}
+	head := make([]Cell, len(t.Head))
+	for i, h := range t.Head {
+		head[i] = Cell{h, Bold}
 	}
 	line(&b, head, widths, colours)
-	for _, r := range t.rows {
+	for _, r := range t.Rows {
 		line(&b, r, widths, colours)
 	}
 	return b.String()
 }
 
-func (t table) withoutEmpty() table {
+func (t Table) withoutEmpty() Table {
 	var keep []int
-	for i := range t.head {
-		for _, r := range t.rows {
-			if r[i].text != "" {
+	for i := range t.Head {
+		for _, r := range t.Rows {
+			if r[i].Text != "" {
 				keep = append(keep, i)
 				break
 			}
 		}
 	}
-	out := table{}
+	out := Table{}
 	for _, i := range keep {
-		out.head = append(out.head, t.head[i])
-		if i < t.firm {
-			out.firm++
+		out.Head = append(out.Head, t.Head[i])
+		if i < t.Firm {
+			out.Firm++
 		}
 	}
-	for _, r := range t.rows {
-		var cells []cell
+	for _, r := range t.Rows {
+		var cells []Cell
 		for _, i := range keep {
 			cells = append(cells, r[i])
 		}
-		out.rows = append(out.rows, cells)
+		out.Rows = append(out.Rows, cells)
 	}
 	return out
 }
@@ -113,22 +119,22 @@ func fit(widths []int, width, firm int) {
 	}
 }
 
-func line(b *strings.Builder, cells []cell, widths []int, colours bool) {
+func line(b *strings.Builder, cells []Cell, widths []int, colours bool) {
 	blanks := 0 // due before the next text, so that no line ends in blanks
 	for i, c := range cells {
-		text := cut(c.text, widths[i])
+		text := Cut(c.Text, widths[i])
 		if text != "" {
-			b.WriteString(strings.Repeat(" ", blanks) + paint(colours, c.style, text))
+			b.WriteString(strings.Repeat(" ", blanks) + Paint(colours, c.style, text))
 			blanks = 0
 		}
-		blanks += widths[i] - measure(text) + gap
+		blanks += widths[i] - Measure(text) + gap
 	}
 	b.WriteByte('\n')
 }
 
-// cut shortens s to width columns.
-func cut(s string, width int) string {
-	if measure(s) <= width {
+// Cut shortens s to width columns.
+func Cut(s string, width int) string {
+	if Measure(s) <= width {
 		return s
 	}
 	var b strings.Builder
@@ -144,8 +150,8 @@ func cut(s string, width int) string {
 	return b.String() + "…"
 }
 
-// measure counts the columns a terminal gives s.
-func measure(s string) int {
+// Measure counts the columns a terminal gives s.
+func Measure(s string) int {
 	n := 0
 	for _, r := range s {
 		n += runeWidth(r)

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"encoding/json"
@@ -9,13 +9,13 @@ import (
 
 // part is a field of an object.
 type part struct {
-	name  string
-	value json.RawMessage
+	Name  string
+	Value json.RawMessage
 }
 
-// partsOf lists the fields of an object in the order they have there; ok is false for
+// PartsOf lists the fields of an object in the order they have there; ok is false for
 // anything else.
-func partsOf(raw json.RawMessage) (parts []part, ok bool) {
+func PartsOf(raw json.RawMessage) (parts []part, ok bool) {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
 		return nil, false
@@ -31,8 +31,8 @@ func partsOf(raw json.RawMessage) (parts []part, ok bool) {
 	return parts, true
 }
 
-// rawOf is a value as JSON, nothing if it has none.
-func rawOf(v any) json.RawMessage {
+// RawOf is a value as JSON, nothing if it has none.
+func RawOf(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil
@@ -40,9 +40,9 @@ func rawOf(v any) json.RawMessage {
 	return raw
 }
 
-// inWords writes a JSON value for people: a text without its quotes, a list with ; between
+// InWords writes a JSON value for people: a text without its quotes, a list with ; between
 // its elements, an object as names and values; one inside of another in parentheses.
-func inWords(raw json.RawMessage) string { return wordsOf(raw, false) }
+func InWords(raw json.RawMessage) string { return wordsOf(raw, false) }
 
 func wordsOf(raw json.RawMessage, inside bool) string {
 	var single string
@@ -50,11 +50,11 @@ func wordsOf(raw json.RawMessage, inside bool) string {
 		return single
 	}
 	var list []json.RawMessage
-	parts, isObject := partsOf(raw)
+	parts, isObject := PartsOf(raw)
 	isList := !isObject && json.Unmarshal(raw, &list) == nil
 	var out []string
 	for _, p := range parts {
-		out = append(out, strings.TrimSpace(p.name+" "+wordsOf(p.value, true)))
+		out = append(out, strings.TrimSpace(p.Name+" "+wordsOf(p.Value, true)))
 	}
 	for _, element := range list {
 		out = append(out, wordsOf(element, true))
@@ -71,8 +71,8 @@ func wordsOf(raw json.RawMessage, inside bool) string {
 	return text
 }
 
-// shapeOf says in words what a JSON Schema asks for.
-func shapeOf(raw json.RawMessage) string {
+// ShapeOf says in words what a JSON Schema asks for.
+func ShapeOf(raw json.RawMessage) string {
 	var s struct {
 		Type       json.RawMessage            `json:"type"`
 		Enum       []json.RawMessage          `json:"enum"`
@@ -88,7 +88,7 @@ func shapeOf(raw json.RawMessage) string {
 	case len(s.Enum) > 0:
 		var list []string
 		for _, v := range s.Enum {
-			if text := inWords(v); text != "" {
+			if text := InWords(v); text != "" {
 				list = append(list, text)
 			}
 		}
@@ -96,49 +96,49 @@ func shapeOf(raw json.RawMessage) string {
 	case len(s.AnyOf) > 0:
 		var list []string
 		for _, one := range s.AnyOf {
-			list = append(list, shapeOf(one))
+			list = append(list, ShapeOf(one))
 		}
 		return strings.Join(list, " or ")
 	case len(s.Items) > 0:
-		return strings.TrimSpace("list of " + shapeOf(s.Items))
+		return strings.TrimSpace("list of " + ShapeOf(s.Items))
 	case len(s.Properties) > 0:
 		var list []string
-		for _, name := range sortedKeys(s.Properties) {
+		for _, name := range SortedKeys(s.Properties) {
 			need := ""
 			if !slices.Contains(s.Required, name) {
 				need = "optional "
 			}
-			list = append(list, strings.TrimSpace(name+": "+need+shapeOf(s.Properties[name])))
+			list = append(list, strings.TrimSpace(name+": "+need+ShapeOf(s.Properties[name])))
 		}
 		return "object of (" + strings.Join(list, ", ") + ")"
 	}
-	return strings.ReplaceAll(inWords(s.Type), "; ", " or ")
+	return strings.ReplaceAll(InWords(s.Type), "; ", " or ")
 }
 
-// data prints the fields of an item or a context, each with its name; lists and objects
+// Data prints the fields of an item or a context, each with its name; lists and objects
 // inside of them one element to a line.
-func (a *app) data(raw json.RawMessage) {
+func (a *App) Data(raw json.RawMessage) {
 	for _, l := range dataLines(raw, "") {
-		a.say("%s", l)
+		a.Say("%s", l)
 	}
 }
 
 func dataLines(raw json.RawMessage, indent string) (out []string) {
 	var list []json.RawMessage
-	parts, isObject := partsOf(raw)
+	parts, isObject := PartsOf(raw)
 	if !isObject && json.Unmarshal(raw, &list) != nil {
-		for _, l := range strings.Split(inWords(raw), "\n") {
-			out = append(out, indent+clean(l))
+		for _, l := range strings.Split(InWords(raw), "\n") {
+			out = append(out, indent+Clean(l))
 		}
 		return out
 	}
 	for _, p := range parts {
-		inner := dataLines(p.value, indent+"  ")
-		if isScalar(p.value) && len(inner) == 1 {
-			out = append(out, indent+clean(p.name)+": "+strings.TrimPrefix(inner[0], indent+"  "))
+		inner := dataLines(p.Value, indent+"  ")
+		if isScalar(p.Value) && len(inner) == 1 {
+			out = append(out, indent+Clean(p.Name)+": "+strings.TrimPrefix(inner[0], indent+"  "))
 			continue
 		}
-		out = append(append(out, indent+clean(p.name)+":"), inner...)
+		out = append(append(out, indent+Clean(p.Name)+":"), inner...)
 	}
 	for _, element := range list {
 		inner := dataLines(element, indent+"  ")
@@ -152,19 +152,19 @@ func dataLines(raw json.RawMessage, indent string) (out []string) {
 
 func isScalar(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] != '{' && raw[0] != '[' }
 
-// payload renders the fields of an event or an audit entry as name=value, in words and
+// Payload renders the fields of an event or an audit entry as name=value, in words and
 // with names and short ids; empty fields are left out.
-func payload(a *app, of any) string {
+func Payload(a *App, of any) string {
 	raw, err := json.Marshal(of)
 	var in map[string]json.RawMessage
 	if err != nil || json.Unmarshal(raw, &in) != nil {
-		return clean(string(raw))
+		return Clean(string(raw))
 	}
 	var parts []string
-	for _, name := range sortedKeys(in) {
-		if text := inWords(in[name]); text != "" {
+	for _, name := range SortedKeys(in) {
+		if text := InWords(in[name]); text != "" {
 			parts = append(parts, name+"="+text)
 		}
 	}
-	return a.named(strings.Join(parts, " "))
+	return a.Named(strings.Join(parts, " "))
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 // flagHelp says what an argument is for where its operation does not: a person who
 // reads --help pays nothing for the words, a model would with every call.

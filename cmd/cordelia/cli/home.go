@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -16,20 +16,20 @@ import (
 	"cordelia/schemas"
 )
 
-// place is the home folder of this run, refused where it is not named or not open to
+// Place is the home folder of this run, refused where it is not named or not open to
 // this user: what cannot be looked at is not gone.
-func (a *app) place() (node.Home, error) {
-	if a.home == "" {
+func (a *App) Place() (node.Home, error) {
+	if a.Home == "" {
 		return "", schemas.Invalidf("your home folder is not known: HOME is empty").
 			Try("set HOME, or name the folder with --home or CORDELIA_HOME")
 	}
-	home := node.Home(a.home)
-	for _, path := range []string{a.home, home.HumanKey(), home.Database()} {
+	home := node.Home(a.Home)
+	for _, path := range []string{a.Home, home.HumanKey(), home.Database()} {
 		_, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrPermission) {
-			return "", schemas.Deniedf("%s may not be read by this user%s", a.home, ownerOf(a.home)).
+			return "", schemas.Deniedf("%s may not be read by this user%s", a.Home, ownerOf(a.Home)).
 				Try("run as the user it belongs to, or name another folder with --home; look: ls -ld %s",
-					quoted(a.home)).Because(err)
+					Quoted(a.Home)).Because(err)
 		}
 	}
 	return home, nil
@@ -44,28 +44,28 @@ func ownerOf(dir string) string {
 	return ": it belongs to " + platform.OwnerName(info)
 }
 
-// gone refuses a home that has keys and no database.
-func gone(home node.Home) error {
+// Gone refuses a home that has keys and no database.
+func Gone(home node.Home) error {
 	return schemas.NotFoundf("%s has keys, but its database is gone", home).
 		Try("cordelia restore FILE, from a backup; or, to begin anew without it: cordelia uninstall --purge, then " +
 			"cordelia setup")
 }
 
-// openUsed opens a node that has a user; it makes none.
-func (a *app) openUsed(ctx context.Context) (*ops.Service, error) {
-	home, err := a.place()
+// OpenUsed opens a node that has a user; it makes none.
+func (a *App) OpenUsed(ctx context.Context) (*ops.Service, error) {
+	home, err := a.Place()
 	if err != nil {
 		return nil, err
 	}
 	if !home.Fresh() {
-		n, err := a.openNode(ctx)
+		n, err := a.OpenNode(ctx)
 		if err == nil {
 			n.CheckWait = node.UntilChecked // the process ends with its command
 		}
 		return n, err
 	}
-	if exists(home.Database()) {
-		n, err := a.openNode(ctx)
+	if Exists(home.Database()) {
+		n, err := a.OpenNode(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -73,42 +73,42 @@ func (a *app) openUsed(ctx context.Context) (*ops.Service, error) {
 			return nil, err
 		}
 	}
-	return nil, a.noHome()
+	return nil, a.NoHome()
 }
 
-// noHome refuses a home that has no user yet.
-func (a *app) noHome() error {
-	return schemas.NotFoundf("%s is no home of cordelia yet", a.home).
+// NoHome refuses a home that has no user yet.
+func (a *App) NoHome() error {
+	return schemas.NotFoundf("%s is no home of cordelia yet", a.Home).
 		Try("run: cordelia setup; or name another folder with --home")
 }
 
-// openNode opens the node in the home folder.
-func (a *app) openNode(ctx context.Context) (*ops.Service, error) {
-	d, err := node.ParseDurability(a.durability)
+// OpenNode opens the node in the home folder.
+func (a *App) OpenNode(ctx context.Context) (*ops.Service, error) {
+	d, err := node.ParseDurability(a.Durability)
 	if err != nil {
 		return nil, err
 	}
-	home, err := a.place()
+	home, err := a.Place()
 	if err != nil {
 		return nil, err
 	}
 	c := node.Config{Home: home, Durability: d}
-	if !c.Home.Fresh() && !exists(c.Home.Database()) {
-		return nil, gone(home)
+	if !c.Home.Fresh() && !Exists(c.Home.Database()) {
+		return nil, Gone(home)
 	}
 	if err := config.Configure(&c); err != nil {
 		return nil, err
 	}
-	adjust(&c)
-	if a.tune != nil {
-		a.tune(&c)
+	Adjust(&c)
+	if a.Tune != nil {
+		a.Tune(&c)
 	}
 	return ops.Open(ctx, c)
 }
 
-// workingFolder is where a process works: the folder given, else the one it was
+// WorkingFolder is where a process works: the folder given, else the one it was
 // started in. One that is gone by now is none.
-func workingFolder(given string) (string, error) {
+func WorkingFolder(given string) (string, error) {
 	if given != "" {
 		return node.Folder(given)
 	}
@@ -120,14 +120,14 @@ func workingFolder(given string) (string, error) {
 	return dir, nil
 }
 
-func exists(path string) bool {
+func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// absoluteHome is the home folder of this run, wherever it was started.
-func (a *app) absoluteHome() (node.Home, error) {
-	home, err := a.place()
+// AbsoluteHome is the home folder of this run, wherever it was started.
+func (a *App) AbsoluteHome() (node.Home, error) {
+	home, err := a.Place()
 	if err != nil {
 		return "", err
 	}

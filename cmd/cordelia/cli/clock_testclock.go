@@ -1,6 +1,6 @@
 //go:build testclock
 
-package main
+package cli
 
 import (
 	"os"
@@ -16,8 +16,8 @@ import (
 // a clock, so a running process follows.
 const clockFile = "CORDELIA_TEST_CLOCK"
 
-// adjust makes the clocks movable. Released binaries are built without this tag.
-func adjust(c *node.Config) {
+// Adjust makes the clocks movable. Released binaries are built without this tag.
+func Adjust(c *node.Config) {
 	path := os.Getenv(clockFile)
 	if path == "" {
 		return

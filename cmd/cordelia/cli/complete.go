@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 const mostCompleted = 50
 
 // completion lists what may stand for an argument, each with a word on it after a tab.
-type completion func(ctx context.Context, w *acting) ([]string, error)
+type completion func(ctx context.Context, w *Acting) ([]string, error)
 
 // completionOf is what completes an argument of this name, nil if nothing does.
 func completionOf(name string) completion {
@@ -38,8 +38,8 @@ func completionOf(name string) completion {
 	return nil
 }
 
-// completeWords has the shell complete the positional arguments of a command.
-func (a *app) completeWords(cmd *cobra.Command, takes []string) {
+// CompleteWords has the shell complete the positional arguments of a command.
+func (a *App) CompleteWords(cmd *cobra.Command, takes []string) {
 	if len(takes) == 0 {
 		return
 	}
@@ -59,8 +59,8 @@ func (a *app) completeWords(cmd *cobra.Command, takes []string) {
 	}
 }
 
-// completeFlags has the shell complete the flags of a command, given by their arguments.
-func (a *app) completeFlags(cmd *cobra.Command, argumentOf map[string]string) {
+// CompleteFlags has the shell complete the flags of a command, given by their arguments.
+func (a *App) CompleteFlags(cmd *cobra.Command, argumentOf map[string]string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		c := completionOf(argumentOf[f.Name])
 		if _, has := cmd.GetFlagCompletionFunc(f.Name); c == nil || has {
@@ -75,17 +75,17 @@ func (a *app) completeFlags(cmd *cobra.Command, argumentOf map[string]string) {
 
 // complete asks the node, as the person whose key opens without a passphrase: a shell
 // that completes asks for none, and tells no error.
-func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []string, _ cobra.ShellCompDirective) {
+func (a *App) complete(cmd *cobra.Command, c completion, typed string) (fit []string, _ cobra.ShellCompDirective) {
 	const alone = cobra.ShellCompDirectiveNoFileComp
-	n, err := a.openUsed(cmd.Context())
+	n, err := a.OpenUsed(cmd.Context())
 	if err != nil {
 		return nil, alone
 	}
 	defer n.Close() //nolint:errcheck // nothing was written
 	keyring := n.Keyring(func() ([]byte, error) { return nil, errors.New("a completion asks for no passphrase") })
-	w := &acting{app: a, node: n, keyring: keyring}
-	defer w.keyring.Close()
-	if w.caller, err = n.Person(cmd.Context(), w.keyring, terminalSession()); err != nil {
+	w := &Acting{App: a, Node: n, Keyring: keyring}
+	defer w.Keyring.Close()
+	if w.Caller, err = n.Person(cmd.Context(), w.Keyring, TerminalSession()); err != nil {
 		return nil, alone
 	}
 	list, err := c(cmd.Context(), w)
@@ -102,30 +102,30 @@ func (a *app) complete(cmd *cobra.Command, c completion, typed string) (fit []st
 
 // described is a name with a word on it, as shells show it.
 func described[S ~string](name S, about ...string) string {
-	return clean(name) + "\t" + clean(strings.Join(about, " "))
+	return Clean(name) + "\t" + Clean(strings.Join(about, " "))
 }
 
-func completeAgents(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := w.agents(ctx, map[string]any{"limit": mostCompleted})
+func completeAgents(ctx context.Context, w *Acting) (list []string, err error) {
+	v, err := w.Agents(ctx, map[string]any{"limit": mostCompleted})
 	for _, g := range v.Agents {
 		w.learnAgent(ctx, g)
 	}
 	for _, g := range v.Agents {
-		list = append(list, described(w.who(g.AgentID), string(g.Type), string(g.Status)))
+		list = append(list, described(w.Who(g.AgentID), string(g.Type), string(g.Status)))
 	}
 	return list, err
 }
 
-func completeGroups(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[ops.MemoryGroupOut](ctx, w, "memory_group", map[string]any{"action": "list"})
+func completeGroups(ctx context.Context, w *Acting) (list []string, err error) {
+	v, err := Ask[ops.MemoryGroupOut](ctx, w, "memory_group", map[string]any{"action": "list"})
 	for _, g := range v.Groups {
 		list = append(list, described(g.ID, g.Description))
 	}
 	return list, err
 }
 
-func completeSwarms(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[ops.SwarmStatusOut](ctx, w, "swarm_status", map[string]any{})
+func completeSwarms(ctx context.Context, w *Acting) (list []string, err error) {
+	v, err := Ask[ops.SwarmStatusOut](ctx, w, "swarm_status", map[string]any{})
 	if err != nil || v.Swarms == nil {
 		return nil, err
 	}
@@ -135,57 +135,57 @@ func completeSwarms(ctx context.Context, w *acting) (list []string, err error) {
 	return list, err
 }
 
-func completeTasks(ctx context.Context, w *acting) (list []string, err error) {
+func completeTasks(ctx context.Context, w *Acting) (list []string, err error) {
 	v, err := w.work(ctx)
 	seen := map[string]bool{}
 	for _, t := range v.Tasks {
 		seen[t.TaskID] = true
-		list = append(list, described(short(t.TaskID), string(t.State), t.Intent))
+		list = append(list, described(Short(t.TaskID), string(t.State), t.Intent))
 	}
 	for _, i := range v.Items {
 		if !seen[i.TaskID] {
 			seen[i.TaskID] = true
-			list = append(list, described(short(i.TaskID), string(i.State), i.Intent))
+			list = append(list, described(Short(i.TaskID), string(i.State), i.Intent))
 		}
 	}
 	return list, err
 }
 
-func completeWork(ctx context.Context, w *acting) (list []string, err error) {
+func completeWork(ctx context.Context, w *Acting) (list []string, err error) {
 	v, err := w.work(ctx)
 	for _, i := range v.Items {
-		list = append(list, described(short(i.WorkID), string(i.State), i.Intent))
+		list = append(list, described(Short(i.WorkID), string(i.State), i.Intent))
 	}
 	return list, err
 }
 
 // work lists the newest tasks and items.
-func (w *acting) work(ctx context.Context) (ops.TaskStatusOut, error) {
-	return ask[ops.TaskStatusOut](ctx, w, "task_status", map[string]any{"limit": mostCompleted})
+func (w *Acting) work(ctx context.Context) (ops.TaskStatusOut, error) {
+	return Ask[ops.TaskStatusOut](ctx, w, "task_status", map[string]any{"limit": mostCompleted})
 }
 
-func completeItems(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[ops.MemorySearchOut](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
+func completeItems(ctx context.Context, w *Acting) (list []string, err error) {
+	v, err := Ask[ops.MemorySearchOut](ctx, w, "memory_search", map[string]any{"limit": mostCompleted})
 	for _, r := range v.Results {
-		list = append(list, described(short(r.ID), r.Name))
+		list = append(list, described(Short(r.ID), r.Name))
 	}
 	return list, err
 }
 
-func completeReviews(ctx context.Context, w *acting) (list []string, err error) {
-	v, err := ask[ops.ReviewListOut](ctx, w, "review_list", map[string]any{"limit": mostCompleted})
+func completeReviews(ctx context.Context, w *Acting) (list []string, err error) {
+	v, err := Ask[ops.ReviewListOut](ctx, w, "review_list", map[string]any{"limit": mostCompleted})
 	for _, r := range v.Waiting {
-		list = append(list, described(short(r.ID), r.Name))
+		list = append(list, described(Short(r.ID), r.Name))
 	}
 	return list, err
 }
 
 // completeTwin has the shell complete the words and flags of a command of an operation.
-func (a *app) completeTwin(cmd *cobra.Command, t command, known map[string]argument) {
-	a.completeWords(cmd, t.takes)
+func (a *App) completeTwin(cmd *cobra.Command, t Command, known map[string]argument) {
+	a.CompleteWords(cmd, t.Takes)
 	argumentOf := map[string]string{"as": "as"}
 	for name := range known {
 		argumentOf[t.flagName(name)] = name
 	}
-	a.completeFlags(cmd, argumentOf)
+	a.CompleteFlags(cmd, argumentOf)
 }

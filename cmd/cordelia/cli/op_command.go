@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -14,61 +14,61 @@ import (
 	"cordelia/schemas"
 )
 
-// command is one that calls one operation of the catalogue. Its flags are the
+// Command is one that calls one operation of the catalogue. Its flags are the
 // operation's arguments, read from the published schema, so that the two faces
 // cannot drift apart; validation and authorization are the operation's own.
-type command struct {
-	op      string // name in the catalogue
-	use     string
-	short   string
-	long    string
-	example string
-	takes   []string          // arguments given by position; those that end in ? may be missing
-	or      string            // what the first of them is if there is nothing of that name
-	fixed   map[string]any    // arguments the command stands for
-	names   map[string]string // flags named otherwise than their argument
-	hide    []string          // arguments that belong to other commands of the operation
-	fill    func(in map[string]any)
-	prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
-	show    func(a *app, answer any) error
-	learns  bool                                             // what it shows names agents by their ids
-	after   func(ctx context.Context, w *acting, answer any) // says beside the answer what else is so
+type Command struct {
+	Op      string // name in the catalogue
+	Use     string
+	Short   string
+	Long    string
+	Example string
+	Takes   []string          // arguments given by position; those that end in ? may be missing
+	Or      string            // what the first of them is if there is nothing of that name
+	Fixed   map[string]any    // arguments the command stands for
+	Names   map[string]string // flags named otherwise than their argument
+	Hide    []string          // arguments that belong to other commands of the operation
+	Fill    func(in map[string]any)
+	Prose   func(in map[string]any, text string) // takes plain words given for a JSON argument; nil refuses them
+	Show    func(a *App, answer any) error
+	Learns  bool                                             // what it shows names agents by their ids
+	After   func(ctx context.Context, w *Acting, answer any) // says beside the answer what else is so
 	// the exit code, where an answer has one of its own
-	ends func(answer any) error
+	Ends func(answer any) error
 }
 
-// command renders it.
-func (t command) command(a *app) *cobra.Command {
-	known := argumentsOf(ops.Find(t.op))
+// Command renders it.
+func (t Command) Command(a *App) *cobra.Command {
+	known := argumentsOf(ops.Find(t.Op))
 	t.mustFit(known)
 	var as string
 	flags := map[string]*value{}
 	cmd := &cobra.Command{
-		Use: t.use, Short: t.short, Long: t.long, Example: "  " + t.example,
+		Use: t.Use, Short: t.Short, Long: t.Long, Example: "  " + t.Example,
 		Args: t.positions(),
 		RunE: func(cmd *cobra.Command, words []string) error {
 			in, err := t.input(a, cmd, known, flags, words)
 			if err != nil {
 				return err
 			}
-			return a.act(cmd.Context(), as, func(w *acting) error {
+			return a.Act(cmd.Context(), as, func(w *Acting) error {
 				answer, err := t.call(cmd.Context(), w, in)
 				if err != nil {
 					return t.worded(cmd, known, err)
 				}
-				if t.learns && !a.asJSON {
-					if err := w.learn(cmd.Context(), answer); err != nil {
+				if t.Learns && !a.AsJSON {
+					if err := w.Learn(cmd.Context(), answer); err != nil {
 						return err
 					}
 				}
 				if err := t.answer(a, answer); err != nil {
 					return err
 				}
-				if t.after != nil {
-					t.after(cmd.Context(), w, answer)
+				if t.After != nil {
+					t.After(cmd.Context(), w, answer)
 				}
-				if t.ends != nil {
-					return t.ends(answer)
+				if t.Ends != nil {
+					return t.Ends(answer)
 				}
 				return nil
 			})
@@ -79,60 +79,60 @@ func (t command) command(a *app) *cobra.Command {
 			flags[arg.name] = arg.flag(cmd, t.flagName(arg.name))
 		}
 	}
-	asFlag(cmd, &as)
+	AsFlag(cmd, &as)
 	a.completeTwin(cmd, t, known)
 	a.opCommands = append(a.opCommands, opCommand{t, known, cmd})
 	return cmd
 }
 
 // call calls the operation.
-func (t command) call(ctx context.Context, w *acting, in map[string]any) (any, error) {
-	answer, err := w.call(ctx, t.op, in)
-	if t.or != "" && errors.Is(err, schemas.ErrNotFound) {
-		in[t.or] = in[t.takes[0]]
-		delete(in, t.takes[0])
-		return w.call(ctx, t.op, in)
+func (t Command) call(ctx context.Context, w *Acting, in map[string]any) (any, error) {
+	answer, err := w.Call(ctx, t.Op, in)
+	if t.Or != "" && errors.Is(err, schemas.ErrNotFound) {
+		in[t.Or] = in[t.Takes[0]]
+		delete(in, t.Takes[0])
+		return w.Call(ctx, t.Op, in)
 	}
 	return answer, err
 }
 
 // mustFit ends a program whose commands and catalogue have drifted apart.
-func (t command) mustFit(known map[string]argument) {
-	mentioned := slices.Concat(t.takes, t.hide, sortedKeys(t.fixed), sortedKeys(t.names))
-	if t.or != "" {
-		mentioned = append(mentioned, t.or)
+func (t Command) mustFit(known map[string]argument) {
+	mentioned := slices.Concat(t.Takes, t.Hide, SortedKeys(t.Fixed), SortedKeys(t.Names))
+	if t.Or != "" {
+		mentioned = append(mentioned, t.Or)
 	}
 	for _, name := range mentioned {
 		if _, ok := known[strings.TrimSuffix(name, "?")]; !ok {
-			panic(fmt.Sprintf("%s: %s has no argument %s", t.use, t.op, name))
+			panic(fmt.Sprintf("%s: %s has no argument %s", t.Use, t.Op, name))
 		}
 	}
 }
 
-func asFlag(cmd *cobra.Command, as *string) {
+func AsFlag(cmd *cobra.Command, as *string) {
 	cmd.Flags().StringVar(as, "as", "", "act as this agent: one whose key is on this machine, or a descendant of yours")
 }
 
 // answer prints what the operation answered.
-func (t command) answer(a *app, answer any) error {
-	if a.asJSON {
-		return a.printJSON(answer)
+func (t Command) answer(a *App, answer any) error {
+	if a.AsJSON {
+		return a.PrintJSON(answer)
 	}
-	return t.show(a, answer)
+	return t.Show(a, answer)
 }
 
 // free reports whether an argument is left to a flag.
-func (t command) free(name string) bool {
-	_, fixed := t.fixed[name]
-	for _, taken := range slices.Concat(t.takes, t.hide) {
+func (t Command) free(name string) bool {
+	_, fixed := t.Fixed[name]
+	for _, taken := range slices.Concat(t.Takes, t.Hide) {
 		fixed = fixed || strings.TrimSuffix(taken, "?") == name
 	}
-	fixed = fixed || name == t.or
+	fixed = fixed || name == t.Or
 	return !fixed && name != "as"
 }
 
-func (t command) flagName(arg string) string {
-	if name := t.names[arg]; name != "" {
+func (t Command) flagName(arg string) string {
+	if name := t.Names[arg]; name != "" {
 		return name
 	}
 	return strings.ReplaceAll(arg, "_", "-")
@@ -140,26 +140,26 @@ func (t command) flagName(arg string) string {
 
 // positions checks how many words there are: the last argument takes all that
 // remain if it is a list or free text.
-func (t command) positions() cobra.PositionalArgs {
+func (t Command) positions() cobra.PositionalArgs {
 	var required []string
-	for i, name := range t.takes {
+	for i, name := range t.Takes {
 		if !strings.HasSuffix(name, "?") {
-			required = append(required, strings.Trim(strings.Fields(t.use)[i+1], "[]…"))
+			required = append(required, strings.Trim(strings.Fields(t.Use)[i+1], "[]…"))
 		}
 	}
-	most := len(t.takes)
-	if most > 0 && takesRest(t.use) {
-		most = maxWords
+	most := len(t.Takes)
+	if most > 0 && takesRest(t.Use) {
+		most = MaxWords
 	}
-	return wants(most, required...)
+	return Wants(most, required...)
 }
 
-// maxWords bounds an argument that takes all remaining words.
-const maxWords = 1000
+// MaxWords bounds an argument that takes all remaining words.
+const MaxWords = 1000
 
-// wants checks the words that follow a command: those that are required, by name, and at
+// Wants checks the words that follow a command: those that are required, by name, and at
 // most so many.
-func wants(most int, required ...string) cobra.PositionalArgs {
+func Wants(most int, required ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, words []string) error {
 		switch n := len(words); {
 		case n < len(required):
@@ -177,10 +177,10 @@ func wants(most int, required ...string) cobra.PositionalArgs {
 func takesRest(use string) bool { return strings.Contains(use, "…") }
 
 // input gathers the arguments of the operation.
-func (t command) input(a *app, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
+func (t Command) input(a *App, cmd *cobra.Command, known map[string]argument, flags map[string]*value,
 	words []string) (map[string]any, error) {
 	in := map[string]any{}
-	for name, v := range t.fixed {
+	for name, v := range t.Fixed {
 		in[name] = v
 	}
 	for name, v := range flags {
@@ -193,19 +193,19 @@ func (t command) input(a *app, cmd *cobra.Command, known map[string]argument, fl
 		}
 		in[name] = given
 	}
-	for i, take := range t.takes {
+	for i, take := range t.Takes {
 		name := strings.TrimSuffix(take, "?")
 		if i >= len(words) {
 			break
 		}
-		last := i == len(t.takes)-1 && takesRest(t.use)
+		last := i == len(t.Takes)-1 && takesRest(t.Use)
 		switch {
 		case known[name].kind == listKind:
 			in[name] = words[i:]
-		case known[name].kind == jsonKind && t.prose != nil && isProse(words[i]):
-			t.prose(in, words[i])
+		case known[name].kind == jsonKind && t.Prose != nil && isProse(words[i]):
+			t.Prose(in, words[i])
 		case known[name].kind == jsonKind:
-			v, err := a.readJSON(words[i])
+			v, err := a.ReadJSON(words[i])
 			if err != nil {
 				return nil, err
 			}
@@ -216,8 +216,8 @@ func (t command) input(a *app, cmd *cobra.Command, known map[string]argument, fl
 			in[name] = words[i]
 		}
 	}
-	if t.fill != nil {
-		t.fill(in)
+	if t.Fill != nil {
+		t.Fill(in)
 	}
 	return in, nil
 }
@@ -232,8 +232,8 @@ func isProse(text string) bool {
 		(strings.Contains(text, " ") || !strings.ContainsAny(text, "./"))
 }
 
-// group is a command that only holds others.
-func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+// Group is a command that only holds others.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: func(cmd *cobra.Command, words []string) error {
 		if len(words) == 0 {
 			return nil
@@ -249,10 +249,10 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// shown shows the output of an operation.
-func shown[Out any](show func(a *app, out Out)) func(*app, any) error {
-	return func(a *app, answer any) error {
-		out, err := outputOf[Out](answer)
+// Shown shows the output of an operation.
+func Shown[Out any](show func(a *App, out Out)) func(*App, any) error {
+	return func(a *App, answer any) error {
+		out, err := OutputOf[Out](answer)
 		if err == nil {
 			show(a, out)
 		}
@@ -260,5 +260,5 @@ func shown[Out any](show func(a *app, out Out)) func(*app, any) error {
 	}
 }
 
-// person runs f as the person at the terminal.
-func (a *app) person(ctx context.Context, f func(*acting) error) error { return a.act(ctx, "", f) }
+// Person runs f as the person at the terminal.
+func (a *App) Person(ctx context.Context, f func(*Acting) error) error { return a.Act(ctx, "", f) }

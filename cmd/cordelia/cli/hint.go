@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -13,21 +13,21 @@ import (
 
 // opCommand is a command with its flags, for hints that name its operation.
 type opCommand struct {
-	command
+	Command
 	known map[string]argument
 	cmd   *cobra.Command
 }
 
-// hint words what to do next for a terminal: its calls as commands.
-func (a *app) hint(h schemas.Hint) string { return a.inCommands(h, "") }
+// Hint words what to do next for a terminal: its calls as commands.
+func (a *App) Hint(h schemas.Hint) string { return a.inCommands(h, "") }
 
-// advice words what an answer says to do next for a terminal: its calls as commands of
+// Advice words what an answer says to do next for a terminal: its calls as commands of
 // the one that called, as the answer is to that one.
-func (a *app) advice(h schemas.Hint) string { return clean(a.inCommands(h, a.as)) }
+func (a *App) Advice(h schemas.Hint) string { return Clean(a.inCommands(h, a.As)) }
 
 // inCommands words a hint with its calls as commands, of the agent as where a call names
 // none; "" for the person.
-func (a *app) inCommands(h schemas.Hint, as string) string {
+func (a *App) inCommands(h schemas.Hint, as string) string {
 	return h.In(nil, func(c schemas.Call) string {
 		given := map[string]json.RawMessage{}
 		if as != "" {
@@ -46,19 +46,19 @@ func (a *app) inCommands(h schemas.Hint, as string) string {
 
 // command words a call of an operation for a terminal: by the first of its commands
 // that takes what is given. bare asks for one that takes no words.
-func (a *app) command(op string, given map[string]json.RawMessage, bare bool) string {
+func (a *App) command(op string, given map[string]json.RawMessage, bare bool) string {
 	of := slices.Collect(func(yield func(opCommand) bool) {
 		for _, s := range a.opCommands {
-			if s.op == op && !yield(s) {
+			if s.Op == op && !yield(s) {
 				return
 			}
 		}
 	})
-	at := slices.IndexFunc(of, func(s opCommand) bool { return s.takesAll(given) && (!bare || len(s.takes) == 0) })
+	at := slices.IndexFunc(of, func(s opCommand) bool { return s.takesAll(given) && (!bare || len(s.Takes) == 0) })
 	switch {
 	case at < 0:
 		return op
-	case len(of) > 1 && len(of[at].fixed) > 0 && (len(given) == 0 || len(given) == 1 && given["as"] != nil):
+	case len(of) > 1 && len(of[at].Fixed) > 0 && (len(given) == 0 || len(given) == 1 && given["as"] != nil):
 		return of[at].cmd.Parent().CommandPath() // which of them is not said
 	}
 	return of[at].words(given)
@@ -66,14 +66,14 @@ func (a *app) command(op string, given map[string]json.RawMessage, bare bool) st
 
 // takesAll reports whether a command takes what is given.
 func (s opCommand) takesAll(given map[string]json.RawMessage) bool {
-	for name, value := range s.fixed {
+	for name, value := range s.Fixed {
 		fixed, err := json.Marshal(value)
 		if err != nil || given[name] != nil && !bytes.Equal(given[name], fixed) {
 			return false
 		}
 	}
 	for name := range given {
-		if slices.Contains(s.hide, name) {
+		if slices.Contains(s.Hide, name) {
 			return false
 		}
 	}
@@ -83,16 +83,16 @@ func (s opCommand) takesAll(given map[string]json.RawMessage) bool {
 // words is the command with what is given as words and flags.
 func (s opCommand) words(given map[string]json.RawMessage) string {
 	line := []string{s.cmd.CommandPath()}
-	for i, name := range s.takes {
+	for i, name := range s.Takes {
 		value := given[strings.TrimSuffix(name, "?")]
 		if value == nil && i == 0 {
-			value = given[s.or]
+			value = given[s.Or]
 		}
 		if value != nil {
 			line = append(line, values(value)...)
 		}
 	}
-	for _, name := range sortedKeys(given) {
+	for _, name := range SortedKeys(given) {
 		if !s.free(name) {
 			continue
 		}

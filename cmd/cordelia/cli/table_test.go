@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"os"
@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func sample() table {
-	t := table{firm: 2, head: []string{"NAME", "STATUS", "NOTHING", "TEXT"}}
-	t.add(cell{text: "scout"}, cell{"active", green}, cell{}, cell{text: "looks around"})
-	t.add(cell{text: "思考者"}, cell{"suspended", yellow}, cell{},
-		cell{text: "a text that is longer than most terminals are wide, and then some"})
-	t.add(cell{text: "école"}, cell{}, cell{}, cell{})
+func sample() Table {
+	t := Table{Firm: 2, Head: []string{"NAME", "STATUS", "NOTHING", "TEXT"}}
+	t.Add(Cell{Text: "scout"}, Cell{"active", Green}, Cell{}, Cell{Text: "looks around"})
+	t.Add(Cell{Text: "思考者"}, Cell{"suspended", Yellow}, Cell{},
+		Cell{Text: "a text that is longer than most terminals are wide, and then some"})
+	t.Add(Cell{Text: "école"}, Cell{}, Cell{}, Cell{})
 	return t
 }
 
 func TestTableLayout(t *testing.T) {
 	for name, width := range map[string]int{"wide": 0, "terminal": 40, "narrow": 12} {
 		t.Run(name, func(t *testing.T) {
-			got := sample().render(width, false)
+			got := sample().Render(width, false)
 			path := filepath.Join("testdata", "table-"+name+".golden")
 			if os.Getenv("UPDATE_GOLDEN") == "1" {
 				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
@@ -33,7 +33,7 @@ func TestTableLayout(t *testing.T) {
 			for _, l := range strings.Split(got, "\n") {
 				require.Equal(t, strings.TrimRight(l, " "), l)
 				if width >= 3*narrowest+2*gap {
-					require.LessOrEqual(t, measure(l), width)
+					require.LessOrEqual(t, Measure(l), width)
 				}
 			}
 		})
@@ -41,11 +41,11 @@ func TestTableLayout(t *testing.T) {
 }
 
 func TestTableColours(t *testing.T) {
-	got := sample().render(0, true)
+	got := sample().Render(0, true)
 	require.Contains(t, got, "\x1b[32mactive\x1b[0m")
 	require.Contains(t, got, "\x1b[1mNAME\x1b[0m")
 	plain := strings.NewReplacer("\x1b[32m", "", "\x1b[33m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(got)
-	require.Equal(t, sample().render(0, false), plain, "colour changes no layout")
+	require.Equal(t, sample().Render(0, false), plain, "colour changes no layout")
 }
 
 // What agents wrote cannot steer the terminal, nor break the lines of a table.
@@ -58,10 +58,10 @@ func TestClean(t *testing.T) {
 		"not \xff utf-8":     "not \uFFFD utf-8",
 		"tag\U000e0041 here": `tag\u{e0041} here`,
 	} {
-		require.Equal(t, want, clean(in))
+		require.Equal(t, want, Clean(in))
 	}
-	require.Equal(t, "two\nlines", block("two\nlines"))
-	require.Equal(t, `\u{9b}`, block("\u009b"))
+	require.Equal(t, "two\nlines", Block("two\nlines"))
+	require.Equal(t, `\u{9b}`, Block("\u009b"))
 }
 
 func FuzzCut(f *testing.F) {
@@ -72,9 +72,9 @@ func FuzzCut(f *testing.F) {
 		if width < 1 || !utf8.ValidString(s) {
 			return
 		}
-		got := cut(s, width)
-		require.LessOrEqual(t, measure(got), max(width, 1))
-		if measure(s) <= width {
+		got := Cut(s, width)
+		require.LessOrEqual(t, Measure(got), max(width, 1))
+		if Measure(s) <= width {
 			require.Equal(t, s, got)
 		}
 	})
@@ -87,16 +87,16 @@ func TestReadJSON(t *testing.T) {
 	in, err := os.Open(file)
 	require.NoError(t, err)
 	defer in.Close()
-	a := &app{in: in}
+	a := &App{In: in}
 	for _, given := range []string{file, "-", ` {"a": 1}`} {
-		got, err := a.readJSON(given)
+		got, err := a.ReadJSON(given)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"a":1}`, string(got))
 	}
 	large := filepath.Join(dir, "large.json")
 	require.NoError(t, os.WriteFile(large, []byte("["+strings.Repeat(" ", maxInput)+"]"), 0o600))
 	for _, given := range []string{"{", "[1", filepath.Join(dir, "absent"), large, dir} {
-		_, err := a.readJSON(given)
+		_, err := a.ReadJSON(given)
 		require.ErrorContains(t, err, "invalid", given)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 // maxPassphrase bounds what is read as one, in bytes.
 const maxPassphrase = 1024
 
-// askPassphrase reads the passphrase of the person's key: from the descriptor of
+// AskPassphrase reads the passphrase of the person's key: from the descriptor of
 // --passphrase-fd, else typed at the terminal. It is never taken from the
 // arguments or the environment, which other programs can read.
-func (a *app) askPassphrase() ([]byte, error) {
-	if a.passphraseFile != nil {
-		return firstLine(a.passphraseFile)
+func (a *App) AskPassphrase() ([]byte, error) {
+	if a.PassphraseFile != nil {
+		return firstLine(a.PassphraseFile)
 	}
 	tty, err := os.OpenFile(platform.Terminal, os.O_RDWR, 0)
 	if err != nil {
@@ -34,29 +34,29 @@ func (a *app) askPassphrase() ([]byte, error) {
 			Try("hand it over: cordelia --passphrase-fd 3 … 3<FILE").Because(err)
 	}
 	defer show()
-	fmt.Fprint(a.errOut, "Passphrase of your key: ")
-	defer fmt.Fprintln(a.errOut)
+	fmt.Fprint(a.ErrOut, "Passphrase of your key: ")
+	defer fmt.Fprintln(a.ErrOut)
 	return firstLine(tty)
 }
 
-// openPassphrase takes the descriptor of --passphrase-fd. It runs before this
+// OpenPassphrase takes the descriptor of --passphrase-fd. It runs before this
 // program opens anything, so that the number cannot mean a file of its own.
-func (a *app) openPassphrase() error {
-	if a.passphraseFD < 0 {
+func (a *App) OpenPassphrase() error {
+	if a.PassphraseFD < 0 {
 		return nil
 	}
-	f := os.NewFile(uintptr(a.passphraseFD), "passphrase")
+	f := os.NewFile(uintptr(a.PassphraseFD), "passphrase")
 	if f != nil {
 		if _, err := f.Stat(); err == nil {
-			a.passphraseFile = f
+			a.PassphraseFile = f
 			return nil
 		}
 	}
-	return schemas.Invalidf("--passphrase-fd %d is not an open descriptor", a.passphraseFD).
+	return schemas.Invalidf("--passphrase-fd %d is not an open descriptor", a.PassphraseFD).
 		Try("open it in the shell: cordelia --passphrase-fd 3 … 3<FILE")
 }
 
-func unreadablePassphrase(err error) error {
+func UnreadablePassphrase(err error) error {
 	return schemas.Errorf(schemas.CodeUnauthenticated,
 		"the passphrase cannot be read").Try("repeat the command").Because(err)
 }
@@ -76,7 +76,7 @@ func firstLine(r io.Reader) ([]byte, error) {
 			return line, nil
 		}
 		if err != nil {
-			return nil, unreadablePassphrase(err)
+			return nil, UnreadablePassphrase(err)
 		}
 		line = append(line, one[:n]...)
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -13,23 +13,23 @@ import (
 	"cordelia/schemas"
 )
 
-// complain prints an error the way tools answer it.
-func (a *app) complain(err error) {
+// Complain prints an error the way tools answer it.
+func (a *App) Complain(err error) {
 	var e *schemas.Error
 	if !errors.As(err, &e) {
-		fmt.Fprintln(a.errOut, "cordelia:", block(err.Error()))
+		fmt.Fprintln(a.ErrOut, "cordelia:", Block(err.Error()))
 		return
 	}
-	say := func(format string, args ...any) { fmt.Fprint(a.errOut, schemas.ShortIDs(fmt.Sprintf(format, args...))) }
-	say("cordelia: %s\n", block(e.Msg)) // it may quote what agents wrote
+	say := func(format string, args ...any) { fmt.Fprint(a.ErrOut, schemas.ShortIDs(fmt.Sprintf(format, args...))) }
+	say("cordelia: %s\n", Block(e.Msg)) // it may quote what agents wrote
 	for _, v := range e.Violations {
-		say("  %s %s\n", block(field(v.Path)), block(v.Msg))
+		say("  %s %s\n", Block(field(v.Path)), Block(v.Msg))
 	}
 	if e.Expected != "" {
-		say("expected: %s\n", block(e.Expected))
+		say("expected: %s\n", Block(e.Expected))
 	}
 	if len(e.Hint) > 0 {
-		say("next: %s\n", block(a.hint(e.Hint)))
+		say("next: %s\n", Block(a.Hint(e.Hint)))
 	}
 	if e.Err != nil {
 		slog.Debug("cause", "err", e.Err)
@@ -45,8 +45,8 @@ func field(path string) string {
 	return path[:at] + schemas.FieldPath(path[at:])
 }
 
-// misunderstood words what cobra says of a command line as other refusals are.
-func misunderstood(root *cobra.Command, err error) error {
+// Misunderstood words what cobra says of a command line as other refusals are.
+func Misunderstood(root *cobra.Command, err error) error {
 	if _, ok := errors.AsType[*schemas.Error](err); ok {
 		return err
 	}
@@ -61,8 +61,8 @@ func misunderstood(root *cobra.Command, err error) error {
 	return refusal
 }
 
-// wrongFlag words what is wrong with a flag.
-func wrongFlag(cmd *cobra.Command, err error) error {
+// WrongFlag words what is wrong with a flag.
+func WrongFlag(cmd *cobra.Command, err error) error {
 	refusal := schemas.Invalidf("%v", err)
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		f := wrong.GetFlag()
@@ -82,13 +82,13 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 }
 
 // worded names flags and words where a refusal names arguments of the operation.
-func (t command) worded(cmd *cobra.Command, known map[string]argument, err error) error {
+func (t Command) worded(cmd *cobra.Command, known map[string]argument, err error) error {
 	e, ok := errors.AsType[*schemas.Error](err)
 	if !ok || e.Code != schemas.CodeInvalid || len(e.Violations) == 0 {
 		return err
 	}
 	out := *e
-	out.Msg = strings.Replace(e.Msg, t.op, cmd.CommandPath(), 1)
+	out.Msg = strings.Replace(e.Msg, t.Op, cmd.CommandPath(), 1)
 	if strings.HasPrefix(e.Expected, "only ") { // the list of arguments: unknown flags are refused elsewhere
 		out.Expected = cmd.UseLine()
 	}
@@ -106,12 +106,12 @@ func (t command) worded(cmd *cobra.Command, known map[string]argument, err error
 }
 
 // givenAs is how an argument is given: as a flag, or as a word at its place.
-func (t command) givenAs(name string) string {
+func (t Command) givenAs(name string) string {
 	if t.free(name) {
 		return "--" + t.flagName(name)
 	}
-	words := strings.Fields(t.use)
-	for i, taken := range t.takes {
+	words := strings.Fields(t.Use)
+	for i, taken := range t.Takes {
 		if strings.TrimSuffix(taken, "?") == name && i+1 < len(words) && !strings.Contains(words[i+1], "|") {
 			return strings.Trim(words[i+1], "[]…")
 		}
@@ -119,10 +119,10 @@ func (t command) givenAs(name string) string {
 	return name
 }
 
-// hintOf is what an error says to do next, "" if it says nothing.
-func (a *app) hintOf(err error) string {
+// HintOf is what an error says to do next, "" if it says nothing.
+func (a *App) HintOf(err error) string {
 	if e, ok := errors.AsType[*schemas.Error](err); ok {
-		return a.hint(e.Hint)
+		return a.Hint(e.Hint)
 	}
 	return ""
 }

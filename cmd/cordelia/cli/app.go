@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"cordelia/node"
+	"cordelia/schemas"
+)
+
+// Exit codes, documented in `cordelia --help`.
+const (
+	ExitFailed  = 1 // something failed; the message says what
+	ExitUsage   = 2 // the command line is wrong, or the request invalid
+	ExitDenied  = 3 // not allowed, or not proven who
+	ExitMissing = 4 // there is no such thing
+	ExitBusy    = 5 // try again later
+)
+
+// Exit ends the program with a code of its own; what there is to say was said.
+type Exit int
+
+func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+func (a *App) ExitCode(err error) int {
+	var e *schemas.Error
+	if !errors.As(err, &e) {
+		return ExitFailed
+	}
+	switch e.Code {
+	case schemas.CodeInvalid:
+		return ExitUsage
+	case schemas.CodeDenied, schemas.CodeRevoked, schemas.CodeUnauthenticated:
+		return ExitDenied
+	case schemas.CodeNotFound:
+		return ExitMissing
+	case schemas.CodeBusy, schemas.CodeConflict:
+		return ExitBusy
+	}
+	return ExitFailed
+}
+
+// App is what the commands share.
+type App struct {
+	Out, ErrOut *os.File
+	In          *os.File
+	Home        string
+	Durability  string
+	AsJSON      bool
+	Verbose     bool
+
+	PassphraseFD   int                                   // descriptor the passphrase comes from; -1 = ask at the terminal
+	PassphraseFile *os.File                              // of PassphraseFD
+	Begun          bool                                  // the command line was understood
+	As             string                                // whom the command acts as, "" for the person
+	opCommands     []opCommand                           // the commands that call operations
+	known          map[schemas.EntityID]string           // names of agents by id, "" for those that may not be named here
+	Tune           func(*node.Config)                    // changes how the node is opened, nil = nothing
+	parents        map[schemas.EntityID]schemas.EntityID // of those agents
+}
