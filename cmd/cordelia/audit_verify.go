@@ -69,15 +69,6 @@ With --proof verify what cordelia audit prove printed, without any database; wit
 	return cmd
 }
 
-// checkpointFolders are where the home's checkpoints are.
-func checkpointFolders(home node.Home) ([]string, error) {
-	s, err := config.Read(home)
-	if err != nil {
-		return nil, config.Unusable(home, err)
-	}
-	return append([]string{home.Checkpoints()}, s.CheckpointDirs...), nil
-}
-
 func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	home, err := a.Place()
 	if err != nil {
@@ -90,7 +81,7 @@ func verifyAudit(ctx context.Context, a *cli.App, f verifyFlags) error {
 	files, err := checkpointFiles(f.checkpoints...)
 	if len(f.checkpoints) == 0 {
 		var folders []string
-		if folders, err = checkpointFolders(home); err == nil {
+		if folders, err = config.CheckpointFolders(home); err == nil {
 			files, err = node.CheckpointFiles(folders...)
 		}
 	}

@@ -1,25 +1,11 @@
 package main
 
 import (
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/schemas"
 )
-
-// printedFiles are where the shells and man of a user look for what completion prints,
-// as its help and the docs say.
-func printedFiles(home string) []string {
-	share := filepath.Join(home, ".local", "share")
-	return []string{
-		filepath.Join(share, "bash-completion", "completions", "cordelia"),
-		filepath.Join(share, "_cordelia"),
-		filepath.Join(home, ".config", "fish", "completions", "cordelia.fish"),
-		filepath.Join(share, "man", "man1", "cordelia.1"),
-	}
-}
 
 func completionCommand(a *cli.App) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell", "man"}

@@ -119,7 +119,7 @@ func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
 
 func (x *examination) print() error {
 	if x.app.AsJSON {
-		return x.app.PrintJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": version(),
+		return x.app.PrintJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": cli.Version(),
 			"checks": x.findings})
 	}
 	w := tabwriter.NewWriter(x.app.Out, 0, 0, 2, ' ', 0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
 	"cordelia/cmd/cordelia/platform"
 	"cordelia/events"
 	"cordelia/node"
@@ -16,7 +17,7 @@ import (
 // checkpointFiles reads the home's checkpoints and their copies. Settings that
 // cannot be used have a line of their own.
 func (x *examination) checkpointFiles(home node.Home) (folders []string, files []events.CheckpointFile) {
-	folders, err := checkpointFolders(home)
+	folders, err := config.CheckpointFolders(home)
 	if err != nil {
 		folders = []string{home.Checkpoints()}
 	}

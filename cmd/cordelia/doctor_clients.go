@@ -185,8 +185,8 @@ func (x *examination) program(ctx context.Context, c clientsettings.Client, e cl
 		x.report(c.Title, problem, fix, "%s does not run: %v", e.Command, err)
 		return false
 	}
-	if is.Version != version() {
-		x.report(c.Title, problem, fix, "starts version %s, this is %s", is.Version, version())
+	if is.Version != cli.Version() {
+		x.report(c.Title, problem, fix, "starts version %s, this is %s", is.Version, cli.Version())
 		return false
 	}
 	x.report(c.Title, fine, "", "starts %s", e.Command)

@@ -63,7 +63,7 @@ func (x *examination) hold(ctx context.Context, check, place, self string, ours 
 		x.report(check, problem, fix, "%s does not run: %v", place, err)
 		return
 	}
-	mine := identity{version(), node.SchemaVersion()}
+	mine := identity{cli.Version(), node.SchemaVersion()}
 	switch age := mine.against(is); {
 	case is.Schema < mine.Schema:
 		x.report(check, problem, fix, "%s is older (%s): it cannot read what this one (%s) migrates", place, is, mine)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/cmd/cordelia/cli"
-	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops"
@@ -83,15 +81,4 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	require.Contains(t, said.String(), fmt.Sprintf("new                %d", items))
 	checks, _ = u.diagnosis()
 	require.Equal(t, fine, checks["write lock"][0].Verdict)
-}
-
-// What cannot be looked up is nobody, not an error.
-func TestLockHoldersOfNothing(t *testing.T) {
-	path := t.TempDir() + "/lock"
-	require.Empty(t, platform.LockHolders(path), "no file")
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.Empty(t, platform.LockHolders(path), "not locked")
-	detail, fix := heldFor(nil)
-	require.Contains(t, detail, "another process")
-	require.Contains(t, fix, "ps -C cordelia")
 }

@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
-	"cordelia/internal/store/lock"
 	"cordelia/node"
-	"cordelia/schemas"
 )
 
 // writeLock checks that the write lock becomes free.
@@ -43,21 +38,6 @@ func (x *examination) writeLock(ctx context.Context, home node.Home) {
 		case <-tick.C:
 		}
 	}
-}
-
-// lockFree reports whether the lock of the file at path is free. It holds the lock
-// for an instant itself. A file that is not there is free.
-func lockFree(path string) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be opened", path).
-			Try("check its owner and mode: ls -l %q", path).Because(err)
-	}
-	defer f.Close()
-	return lock.Try(f, false)
 }
 
 // heldFor words which process holds the lock, and what to do about it. Ending a process

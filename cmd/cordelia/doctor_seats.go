@@ -43,7 +43,7 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 	var asking sync.WaitGroup
 	for i, name := range names {
 		asking.Go(func() {
-			client, err := clientNamed(name, s.Seats.APIs, home, self)
+			client, err := config.ClientNamed(name, s.Seats.APIs, home, self)
 			if err != nil {
 				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err),
 					Fix: x.app.HintOf(err)}
@@ -69,7 +69,7 @@ func tried(ctx context.Context, client runner.Client) finding {
 	}
 	if err == nil {
 		f.Detail = fmt.Sprintf("said %q after %s, %s, model %s, paid by %s", cli.Clean(trial.Word),
-			time.Since(began).Round(100*time.Millisecond), spentWords(answer.Usage), orUnknown(answer.Model),
+			time.Since(began).Round(100*time.Millisecond), cli.SpentWords(answer.Usage), orUnknown(answer.Model),
 			orUnknown(answer.Payer))
 		return f
 	}

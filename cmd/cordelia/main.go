@@ -53,7 +53,7 @@ func run(args []string) int {
 func rootCommand(a *cli.App, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "cordelia",
-		Version: version(),
+		Version: cli.Version(),
 		Short:   "Identity, least privilege, shared memory and events for coding agents",
 		Long: `Cordelia gives coding agents identity, least privilege, shared memory and events,
 as an MCP server.

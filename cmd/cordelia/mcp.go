@@ -87,7 +87,7 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 	}
 	routers := make(chan *mcp.Router, 1)
 	go func() { // while the agent proves who it is
-		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default(),
+		routers <- mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default(),
 			Hooks: hooks.New(n), Structured: f.structured})
 	}()
 	caller, err := ownCaller(ctx, n, f.as)

@@ -15,7 +15,6 @@ import (
 	"cordelia/pipeline/controller"
 	runner "cordelia/run"
 	"cordelia/schemas"
-	"cordelia/work"
 )
 
 // runBoard shows a run: drawn at a terminal, as lines elsewhere, as events with --json.
@@ -183,19 +182,9 @@ func (b *runLines) Seat(s runner.SeatState) {
 	}
 	if s.Phase == runner.Filed {
 		line += fmt.Sprintf(" after %s, %s", s.Ended.Sub(s.Began).Round(100*time.Millisecond),
-			spentWords(s.Usage))
+			cli.SpentWords(s.Usage))
 	}
 	b.line("%s", line)
 }
 
 func (b *runLines) line(format string, args ...any) { fmt.Fprintf(b.ErrOut, format+"\n", args...) }
-
-// spentWords says what was used, with the share that came from a cache.
-func spentWords(u work.Usage) string {
-	in := u.Input + u.Cached + u.Written
-	cached := ""
-	if u.Cached > 0 {
-		cached = fmt.Sprintf(" (%d %% cached)", 100*u.Cached/in)
-	}
-	return fmt.Sprintf("%d tokens in%s, %d out, %s", in, cached, u.Output, runner.Money(u.Cost))
-}

@@ -124,7 +124,7 @@ func (r *taskRun) showEnd(v *taskBoard, e runner.Ending, end runEnd) {
 }
 
 func (e runEnd) spent() string {
-	text := spentWords(work.Usage{Input: e.Input - e.Cached, Cached: e.Cached, Output: e.Output, Cost: e.Cost})
+	text := cli.SpentWords(work.Usage{Input: e.Input - e.Cached, Cached: e.Cached, Output: e.Output, Cost: e.Cost})
 	if !e.Priced {
 		text += " and what has no price"
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func (f runFlags) seating(home node.Home) (map[schemas.PipelineRole]*runner.Choi
 	found := map[string]runner.Client{}
 	named := func(name string) (runner.Client, error) {
 		if found[name] == nil {
-			c, err := clientNamed(name, s.Seats.APIs, home, self)
+			c, err := config.ClientNamed(name, s.Seats.APIs, home, self)
 			if err != nil {
 				return nil, err
 			}
@@ -134,38 +133,6 @@ func choose(order []string, named func(string) (runner.Client, error)) (*runner.
 		return nil, first
 	}
 	return c, nil
-}
-
-// clientNamed finds a coding client on this machine, or makes the client of an API.
-func clientNamed(name string, apis []config.API, home node.Home, self string) (runner.Client, error) {
-	for _, a := range apis {
-		if a.Name == name {
-			c, err := a.Client(home, self)
-			if err != nil {
-				return nil, err // and no nil pointer that looks like a client
-			}
-			return c, nil
-		}
-	}
-	path, err := exec.LookPath(config.Clients[name])
-	if err != nil {
-		return nil, schemas.Errorf(schemas.CodeUnavailable, "%s is not installed: there is no %s in PATH", name,
-			config.Clients[name]).
-			Try("install it, start it once and log in; then run this again").Because(err)
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, err
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
-	switch name {
-	case "codex":
-		return runner.Codex{Program: path, Self: self}, nil
-	case "gemini-cli":
-		return runner.Gemini{Program: path, Self: self}, nil
-	}
-	return runner.ClaudeCode{Program: path, Self: self}, nil
 }
 
 // seatWords says who fills which roles, and who pays for that.

@@ -260,7 +260,7 @@ func (s servedSeats) Serve(ctx context.Context, agent runner.Agent, conn net.Con
 	if err != nil {
 		return err
 	}
-	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: version(), Toolsets: []ops.Toolset{ops.Memory}})
+	router := mcp.NewServer(ctx, s.Node, mcp.ServerOptions{Version: cli.Version(), Toolsets: []ops.Toolset{ops.Memory}})
 	ctx = mcp.WithPrincipal(ctx, mcp.Principal{ID: string(hand.Entity), Caller: hand})
 	return mcp.ServeStdio(ctx, router, conn, conn, mcp.StdioOptions{})
 }

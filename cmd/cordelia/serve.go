@@ -82,7 +82,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 			return err
 		}
 	}
-	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: version(), Toolsets: sets, Log: slog.Default()})
+	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default()})
 	handler := mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: mcp.Routes(n), LegacySSE: f.legacySSE,
 		Subtree: mcp.Subtree(n),

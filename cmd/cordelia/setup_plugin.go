@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
@@ -95,7 +96,7 @@ func (p *setupPlan) planRule(c clientsettings.Client) error {
 
 // pluginOf is what the plugin starts for an entry: this program's files and version.
 func pluginOf(e clientsettings.Entry) plugin.Program {
-	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: release}
+	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: cli.Release()}
 }
 
 // ownsPlugin reports whether the plugin's folder is cordelia's, of whatever version. One

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/internal/clientsettings"
+	"cordelia/internal/store/lock"
 	"cordelia/node"
 	"cordelia/schemas"
 )
@@ -384,4 +387,31 @@ func (u *undoing) removeHome() error {
 		return u.file.Remove()
 	}
 	return nil
+}
+
+// lockFree reports whether the lock of the file at path is free. It holds the lock
+// for an instant itself. A file that is not there is free.
+func lockFree(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, schemas.Errorf(schemas.CodeUnavailable, "%s cannot be opened", path).
+			Try("check its owner and mode: ls -l %q", path).Because(err)
+	}
+	defer f.Close()
+	return lock.Try(f, false)
+}
+
+// printedFiles are where the shells and man of a user look for what completion prints,
+// as its help and the docs say.
+func printedFiles(home string) []string {
+	share := filepath.Join(home, ".local", "share")
+	return []string{
+		filepath.Join(share, "bash-completion", "completions", "cordelia"),
+		filepath.Join(share, "_cordelia"),
+		filepath.Join(home, ".config", "fish", "completions", "cordelia.fish"),
+		filepath.Join(share, "man", "man1", "cordelia.1"),
+	}
 }

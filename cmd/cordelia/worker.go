@@ -118,7 +118,7 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 		}
 	} else {
 		w.Say("Served: %s, %d not; %s.", schemas.Count(served.Filed, "item", "items"), served.Failed,
-			spentWords(served.Spent))
+			cli.SpentWords(served.Spent))
 	}
 	return err
 }

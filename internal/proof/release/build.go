@@ -84,7 +84,7 @@ func (o options) build(ctx context.Context, dir, platform string) (string, error
 		path += ".exe"
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -X main.release="+o.version, "-o", path, "./cmd/cordelia")
+		"-ldflags", "-s -w -X cordelia/cmd/cordelia/cli.release="+o.version, "-o", path, "./cmd/cordelia")
 	cmd.Dir = o.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine,
 		"GOFLAGS=-mod=readonly", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off")
