@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/demo"
 	"cordelia/node"
 	"cordelia/schemas"
@@ -203,9 +204,9 @@ func program(a *cli.App) string {
 	switch {
 	case err != nil:
 		return "cordelia"
-	case temporary(self) && cli.Exists(filepath.Join("cmd", "cordelia", "main.go")):
+	case setup.Temporary(self) && cli.Exists(filepath.Join("cmd", "cordelia", "main.go")):
 		return "go run ./cmd/cordelia"
-	case strings.TrimSuffix(filepath.Base(self), ".exe") == "cordelia" && onPath(filepath.Dir(self)):
+	case strings.TrimSuffix(filepath.Base(self), ".exe") == "cordelia" && setup.OnPath(filepath.Dir(self)):
 		return "cordelia"
 	}
 	return cli.Quoted(self)

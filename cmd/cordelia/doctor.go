@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/memory/embedding"
 	"cordelia/schemas"
 )
@@ -83,7 +84,7 @@ func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
 	if err != nil {
 		return err
 	}
-	m, err := machine()
+	m, err := setup.Machine()
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/clientsettings"
 	"cordelia/plugin"
 	"cordelia/schemas"
@@ -88,7 +89,7 @@ func (x *examination) plugin(c clientsettings.Client, e clientsettings.Entry) {
 		return
 	}
 	fix := "cordelia setup --client " + string(c.ID)
-	for _, f := range plugin.Files(pluginOf(e)) {
+	for _, f := range plugin.Files(setup.PluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		if file, err := clientsettings.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
 			x.report(c.Title, warning, fix, "%s is not as this version has it", path)

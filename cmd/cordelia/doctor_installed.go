@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/node"
 )
 
@@ -29,7 +30,7 @@ func (x *examination) installed(ctx context.Context, home node.Home) {
 		x.report(check, skipped, "", "where this program is cannot be told: %v", err)
 		return
 	}
-	_, record, err := readManifest(home)
+	_, record, err := setup.ReadManifest(home)
 	if err != nil {
 		x.refused("record of set-up", err)
 		return
@@ -74,9 +75,9 @@ func (x *examination) hold(ctx context.Context, check, place, self string, ours 
 		x.report(check, warning, fix, "%s is older (%s) than this one (%s)", place, is, mine)
 	case is.Version != mine.Version:
 		x.report(check, warning, fix, "%s is another version (%s) than this one (%s)", place, is, mine)
-	case !isCordelia(place): // a script that starts it
+	case !setup.IsCordelia(place): // a script that starts it
 	default:
-		if same, err := sameContent(place, self); err == nil && !same {
+		if same, err := setup.SameContent(place, self); err == nil && !same {
 			x.report(check, warning, fix, "%s is another build of %s", place, mine.Version)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/store"
 	"cordelia/node"
 	"cordelia/ops"
@@ -47,7 +48,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	pid := writer.Process.Pid
 	t.Cleanup(func() { writer.Process.Kill() }) //nolint:errcheck // over, or ended here
 	held := func() bool {
-		free, err := lockFree(lock)
+		free, err := setup.LockFree(lock)
 		require.NoError(t, err)
 		return !free
 	}

@@ -8,6 +8,7 @@ import (
 
 	"cordelia/cmd/cordelia/cli"
 	"cordelia/cmd/cordelia/platform"
+	"cordelia/cmd/cordelia/setup"
 	"cordelia/node"
 )
 
@@ -21,7 +22,7 @@ func (x *examination) writeLock(ctx context.Context, home node.Home) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		free, err := lockFree(file)
+		free, err := setup.LockFree(file)
 		if err != nil {
 			x.refused(check, err)
 			return

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ func TestSetupOfThePlugin(t *testing.T) {
 				u.path(".local/bin/cordelia"))
 			require.NoError(t, os.WriteFile(u.path(".claude.json"), []byte(entry), 0o640))
 			before := u.tree(false)
-			require.Equal(t, changed, u.actions(u.must("setup", "--json"))[".claude.json"])
+			require.Equal(t, setup.Changed, u.actions(u.must("setup", "--json"))[".claude.json"])
 			require.JSONEq(t, `{"mcpServers": {"other": {}}}`, u.read(".claude.json"))
 			require.Contains(t, u.must("setup"), "nothing changed")
 			u.must("uninstall", "--purge", "--yes")
@@ -103,14 +104,14 @@ func TestSetupOfThePlugin(t *testing.T) {
 			// As that version left it: a file more, and one of other content.
 			require.NoError(t, os.WriteFile(u.path(".claude/skills/cordelia/old.md"), []byte("old"), 0o600))
 			require.NoError(t, os.WriteFile(u.path(pluginHooks), []byte("{}"), 0o600))
-			var m manifest
+			var m setup.Manifest
 			require.NoError(t, json.Unmarshal([]byte(u.read(".cordelia/setup-manifest.json")), &m))
-			m.Files = append(m.Files, touched{Client: "claude-code", Path: u.path(".claude/skills/cordelia/old.md"),
-				Plugin: true, After: sum([]byte("old"))})
-			require.NoError(t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), m.encode(), 0o600))
+			m.Files = append(m.Files, setup.Touched{Client: "claude-code", Path: u.path(".claude/skills/cordelia/old.md"),
+				Plugin: true, After: setup.Sum([]byte("old"))})
+			require.NoError(t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), m.Encode(), 0o600))
 			report := u.actions(u.must("setup", "--json"))
-			require.Equal(t, removed, report[".claude/skills/cordelia/old.md"])
-			require.Equal(t, changed, report[pluginHooks])
+			require.Equal(t, setup.Removed, report[".claude/skills/cordelia/old.md"])
+			require.Equal(t, setup.Changed, report[pluginHooks])
 			u.must("doctor")
 			u.must("uninstall", "--purge", "--yes")
 			require.Equal(t, before, u.tree(false))

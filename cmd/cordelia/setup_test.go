@@ -4,6 +4,7 @@ package main
 
 import (
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/setup"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -108,7 +109,7 @@ func (u *user) tree(times bool) map[string]string {
 			return err
 		case d.Type().IsRegular():
 			raw, err := os.ReadFile(path)
-			out[name] += sum(raw)
+			out[name] += setup.Sum(raw)
 			return err
 		}
 		return nil
@@ -117,11 +118,11 @@ func (u *user) tree(times bool) map[string]string {
 }
 
 // actions reads the report of setup and uninstall.
-func (u *user) actions(out string) map[string]action {
+func (u *user) actions(out string) map[string]setup.Action {
 	u.t.Helper()
-	var report struct{ Changes []change }
+	var report struct{ Changes []setup.Change }
 	require.NoError(u.t, json.Unmarshal([]byte(out), &report), out)
-	byPath := map[string]action{}
+	byPath := map[string]setup.Action{}
 	for _, c := range report.Changes {
 		name, err := filepath.Rel(u.home, c.Path)
 		require.NoError(u.t, err)
@@ -181,7 +182,7 @@ func TestSetupAndUninstall(t *testing.T) {
 				path, err = filepath.Rel(u.home, real)
 				require.NoError(t, err)
 				require.Contains(t, done, path)
-				require.Equal(t, act == unchanged, before[path] == done[path], path)
+				require.Equal(t, act == setup.Unchanged, before[path] == done[path], path)
 			}
 			for path := range done {
 				if _, ok := before[path]; !ok && !strings.HasPrefix(path, ".cordelia") {
@@ -190,7 +191,7 @@ func TestSetupAndUninstall(t *testing.T) {
 			}
 
 			for path, act := range u.actions(u.must("setup", "--json")) {
-				require.Equal(t, unchanged, act, path)
+				require.Equal(t, setup.Unchanged, act, path)
 			}
 			require.Equal(t, done, u.tree(false), "a second run changed something")
 			require.Contains(t, u.must("setup"), "nothing changed")
@@ -226,7 +227,7 @@ func TestSetup(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(".gemini/settings.json"), []byte(edited), 0o640))
 			codex := u.read(".codex/config.toml") + "\n[later]\nx = 1\n"
 			require.NoError(t, os.WriteFile(u.path(".codex/config.toml"), []byte(codex), 0o640))
-			require.Equal(t, changed, u.actions(u.must("uninstall", "--json"))[".gemini/settings.json"])
+			require.Equal(t, setup.Changed, u.actions(u.must("uninstall", "--json"))[".gemini/settings.json"])
 			require.Equal(t, strings.Replace(geminiSettings, `"x"`, `"y"`, 1), u.read(".gemini/settings.json"))
 			require.Equal(t, codexSettings+"\n[later]\nx = 1\n", u.read(".codex/config.toml"))
 		},

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -23,10 +23,10 @@ type setupPlan struct {
 	binary       binary
 	folders      []folder // to make, outermost first
 	edits        []settingsEdit
-	manifest     manifest
+	manifest     Manifest
 	manifestFile manifestFile
 
-	changes   []change
+	changes   []Change
 	connected []clientsettings.ID
 	notes     []string
 }
@@ -43,7 +43,7 @@ type settingsEdit struct {
 }
 
 func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error) {
-	m, err := machine()
+	m, err := Machine()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error
 	if p.home, err = a.AbsoluteHome(); err != nil {
 		return nil, err
 	}
-	p.manifestFile, p.manifest, err = readManifest(p.home)
+	p.manifestFile, p.manifest, err = ReadManifest(p.home)
 	if err != nil {
 		return nil, err
 	}
@@ -64,18 +64,18 @@ func planSetup(ctx context.Context, a *cli.App, f setupFlags) (*setupPlan, error
 	if p.binary, err = planBinary(f, p.manifest, m.Home); err != nil {
 		return nil, err
 	}
-	if p.binary.action != unchanged {
+	if p.binary.action != Unchanged {
 		p.need(filepath.Dir(p.binary.target), 0o755)
 		p.manifest.addBinary(p.binary.target)
 	}
-	p.changes = append(p.changes, change{p.binary.action, p.binary.target, "the program"})
+	p.changes = append(p.changes, Change{p.binary.action, p.binary.target, "the program"})
 	p.planHome()
 	if err := p.planClients(m); err != nil {
 		return nil, err
 	}
-	p.changes = append(p.changes, change{p.manifestFile.action(p.manifest), p.manifestFile.Path,
+	p.changes = append(p.changes, Change{p.manifestFile.action(p.manifest), p.manifestFile.Path,
 		"what uninstall needs to go back"})
-	if dir := filepath.Dir(p.binary.target); !onPath(dir) {
+	if dir := filepath.Dir(p.binary.target); !OnPath(dir) {
 		p.notes = append(p.notes, dir+" is not on your PATH. Clients do not need it; to type cordelia yourself, add "+
 			"to your shell's profile:\n  export PATH="+cli.Quoted(dir)+":\"$PATH\"")
 	}
@@ -94,7 +94,7 @@ func keyLost(ctx context.Context, home node.Home) error {
 // planHome lists the folder and files of the identity step, which makes them.
 func (p *setupPlan) planHome() {
 	if !cli.Exists(string(p.home)) {
-		p.changes = append(p.changes, change{created, string(p.home), "folder of your keys and memories"})
+		p.changes = append(p.changes, Change{created, string(p.home), "folder of your keys and memories"})
 	}
 	for _, file := range []struct{ path, what string }{
 		{p.home.HumanKey(), "your key"},
@@ -102,11 +102,11 @@ func (p *setupPlan) planHome() {
 		{p.home.NodeKey(), "the key of this node"},
 		{p.home.Database(), "the database"},
 	} {
-		act := unchanged
+		act := Unchanged
 		if _, err := os.Lstat(file.path); err != nil {
 			act = created
 		}
-		p.changes = append(p.changes, change{act, file.path, file.what})
+		p.changes = append(p.changes, Change{act, file.path, file.what})
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *setupPlan) need(dir string, mode fs.FileMode) {
 	for _, f := range missing {
 		if !slices.ContainsFunc(p.folders, func(have folder) bool { return have.path == f.path }) {
 			p.folders = append(p.folders, f)
-			p.changes = append(p.changes, change{created, f.path, "folder"})
+			p.changes = append(p.changes, Change{created, f.path, "folder"})
 		}
 		if !slices.Contains(p.manifest.Folders, f.path) {
 			p.manifest.Folders = append(p.manifest.Folders, f.path)
@@ -208,20 +208,20 @@ func (p *setupPlan) planClient(c clientsettings.Client, e clientsettings.Entry) 
 		return err
 	}
 	p.connected = append(p.connected, c.ID)
-	act := changed
+	act := Changed
 	switch {
 	case !file.Exists:
 		act = created
 		p.need(filepath.Dir(file.Path), 0o700)
 	case bytes.Equal(content, file.Content):
-		act = unchanged
+		act = Unchanged
 	}
 	what := "settings of " + c.Title
 	if file.Real != file.Path {
 		what += ", in " + file.Real
 	}
-	p.changes = append(p.changes, change{act, file.Path, what})
-	if act == unchanged {
+	p.changes = append(p.changes, Change{act, file.Path, what})
+	if act == Unchanged {
 		return nil
 	}
 	if err := p.manifest.remember(c, file, content); err != nil {

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func (p *setupPlan) planPlugin(c clientsettings.Client, e clientsettings.Entry) 
 		return err
 	}
 	wanted := map[string]bool{}
-	for _, f := range plugin.Files(pluginOf(e)) {
+	for _, f := range plugin.Files(PluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		wanted[path] = true
 		if err := p.planPluginFile(c, path, f.Content, mine); err != nil {
@@ -67,17 +67,17 @@ func (p *setupPlan) planRule(c clientsettings.Client) error {
 			clientsettings.Rule+" to "+rules.Settings+".")
 		return nil
 	}
-	act := changed
+	act := Changed
 	switch {
 	case !file.Exists:
 		act = created
 		p.need(filepath.Dir(file.Path), 0o700)
 	case found.Present:
-		act = unchanged
+		act = Unchanged
 	}
-	p.changes = append(p.changes, change{act, file.Path,
+	p.changes = append(p.changes, Change{act, file.Path,
 		"permissions of " + c.Title + ": the rule " + clientsettings.Rule})
-	if act == unchanged {
+	if act == Unchanged {
 		return nil
 	}
 	content, err := rules.Connect(file.Content, clientsettings.Entry{}, false)
@@ -94,8 +94,8 @@ func (p *setupPlan) planRule(c clientsettings.Client) error {
 	return nil
 }
 
-// pluginOf is what the plugin starts for an entry: this program's files and version.
-func pluginOf(e clientsettings.Entry) plugin.Program {
+// PluginOf is what the plugin starts for an entry: this program's files and version.
+func PluginOf(e clientsettings.Entry) plugin.Program {
 	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: cli.Release()}
 }
 
@@ -130,30 +130,30 @@ func (p *setupPlan) planPluginFile(c clientsettings.Client, path string, content
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(p.manifest.Files, func(t touched) bool { return t.Path == path })
-	act := changed
+	i := slices.IndexFunc(p.manifest.Files, func(t Touched) bool { return t.Path == path })
+	act := Changed
 	switch {
 	case !file.Exists:
 		act = created
 		p.need(filepath.Dir(path), 0o700)
 	case bytes.Equal(file.Content, content):
-		act = unchanged
+		act = Unchanged
 	case i < 0 && !mine && !p.flags.force:
 		return schemas.Conflictf("%s is there, and setup did not write it", path).
 			Try("move it away, or replace it with: cordelia setup --force")
 	}
-	p.changes = append(p.changes, change{act, path, "the plugin of " + c.Title})
+	p.changes = append(p.changes, Change{act, path, "the plugin of " + c.Title})
 	switch {
 	case i >= 0:
-		p.manifest.Files[i].After = sum(content)
+		p.manifest.Files[i].After = Sum(content)
 	case file.Exists && !mine: // somebody's, by --force or by chance the same
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Existed: true,
-			Before: file.Content, Plugin: true, After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, Touched{Client: c.ID, Path: path, Existed: true,
+			Before: file.Content, Plugin: true, After: Sum(content)})
 	default:
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: path, Plugin: true,
-			After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, Touched{Client: c.ID, Path: path, Plugin: true,
+			After: Sum(content)})
 	}
-	if act != unchanged {
+	if act != Unchanged {
 		p.edits = append(p.edits, settingsEdit{file, content})
 	}
 	return nil
@@ -161,12 +161,12 @@ func (p *setupPlan) planPluginFile(c clientsettings.Client, path string, content
 
 // dropPluginFile takes away what the plugin does not hold any more. The record stays for
 // uninstall, which finds it done.
-func (p *setupPlan) dropPluginFile(t touched) error {
+func (p *setupPlan) dropPluginFile(t Touched) error {
 	file, err := clientsettings.ReadFile(t.Path)
 	if err != nil || !file.Exists || t.Existed {
 		return err
 	}
-	p.changes = append(p.changes, change{removed, t.Path, "not in the plugin any more"})
+	p.changes = append(p.changes, Change{Removed, t.Path, "not in the plugin any more"})
 	p.edits = append(p.edits, settingsEdit{file: file})
 	return nil
 }
@@ -183,7 +183,7 @@ func (p *setupPlan) planDouble(c clientsettings.Client) error {
 		return err
 	}
 	var before []byte
-	i := slices.IndexFunc(p.manifest.Files, func(t touched) bool { return t.Path == file.Path })
+	i := slices.IndexFunc(p.manifest.Files, func(t Touched) bool { return t.Path == file.Path })
 	if i >= 0 && !p.manifest.Files[i].EntryOnly {
 		if before = p.manifest.Files[i].Before; len(before) == 0 {
 			before = []byte("{}")
@@ -194,12 +194,12 @@ func (p *setupPlan) planDouble(c clientsettings.Client) error {
 		return err
 	}
 	if i >= 0 {
-		p.manifest.Files[i].After = sum(content)
+		p.manifest.Files[i].After = Sum(content)
 	} else {
-		p.manifest.Files = append(p.manifest.Files, touched{Client: c.ID, Path: file.Path, Existed: true,
-			Before: file.Content, After: sum(content)})
+		p.manifest.Files = append(p.manifest.Files, Touched{Client: c.ID, Path: file.Path, Existed: true,
+			Before: file.Content, After: Sum(content)})
 	}
-	p.changes = append(p.changes, change{changed, file.Path,
+	p.changes = append(p.changes, Change{Changed, file.Path,
 		"settings of " + c.Title + ": the entry cordelia taken out, the plugin starts the server"})
 	p.edits = append(p.edits, settingsEdit{file, content})
 	return nil

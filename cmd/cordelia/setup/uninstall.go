@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ type uninstallFlags struct {
 	purge, yes, dryRun bool
 }
 
-func uninstallCommand(a *cli.App) *cobra.Command {
+func UninstallCommand(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -44,7 +44,7 @@ installed. Keys and memories stay, unless --purge deletes them for good.`,
 
 // step is one thing uninstall does; do is nil where there is nothing to do.
 type step struct {
-	change
+	Change
 	do func() error
 }
 
@@ -54,7 +54,7 @@ func uninstall(a *cli.App, f uninstallFlags) error {
 		return err
 	}
 	u := &undoing{home: string(home), purge: f.purge}
-	if u.file, u.manifest, err = readManifest(home); err != nil {
+	if u.file, u.manifest, err = ReadManifest(home); err != nil {
 		return err
 	}
 	if err := u.plan(); err != nil {
@@ -92,7 +92,7 @@ func confirmPurge(a *cli.App, u *undoing, f uninstallFlags) error {
 				"type purge when asked, or: cordelia uninstall --purge --yes").Because(err)
 		}
 	}
-	free, err := lockFree(filepath.Join(u.home, "cordelia.db.inuse"))
+	free, err := LockFree(filepath.Join(u.home, "cordelia.db.inuse"))
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func confirmPurge(a *cli.App, u *undoing, f uninstallFlags) error {
 }
 
 func reportUninstall(a *cli.App, u *undoing, f uninstallFlags) error {
-	var changes []change
+	var changes []Change
 	for _, s := range u.steps {
-		changes = append(changes, s.change)
+		changes = append(changes, s.Change)
 	}
 	if a.AsJSON {
-		if err := a.PrintJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]change{}, changes...),
+		if err := a.PrintJSON(map[string]any{"dry_run": f.dryRun, "changes": append([]Change{}, changes...),
 			"notes": append([]string{}, u.notes...)}); err != nil {
 			return err
 		}
@@ -138,15 +138,15 @@ type undoing struct {
 	purge    bool
 	purges   bool // there is something to purge
 	file     manifestFile
-	manifest manifest
+	manifest Manifest
 
 	steps []step
 	stuck []schemas.Violation
 	notes []string
 }
 
-func (u *undoing) add(act action, path, what string, do func() error) {
-	u.steps = append(u.steps, step{change{act, path, what}, do})
+func (u *undoing) add(act Action, path, what string, do func() error) {
+	u.steps = append(u.steps, step{Change{act, path, what}, do})
 }
 
 // plan lists the steps in an order that a kill may interrupt anywhere: the
@@ -190,7 +190,7 @@ func (u *undoing) plan() error {
 // planSettings undoes what setup wrote, and also takes out entries that it did
 // not write or whose record is lost: they would start a program that is gone.
 func (u *undoing) planSettings() error {
-	m, err := machine()
+	m, err := Machine()
 	if err != nil {
 		return err
 	}
@@ -217,15 +217,15 @@ func (u *undoing) planSettings() error {
 			u.planLostPlugin(c)
 		}
 		if !slices.Contains(recorded, c.Settings) {
-			u.planSetting(c, touched{Client: c.ID, Path: c.Settings, Existed: true, EntryOnly: true})
+			u.planSetting(c, Touched{Client: c.ID, Path: c.Settings, Existed: true, EntryOnly: true})
 		}
 	}
 	return nil
 }
 
-func (u *undoing) planSetting(c clientsettings.Client, t touched) {
+func (u *undoing) planSetting(c clientsettings.Client, t Touched) {
 	if temp := clientsettings.TempName(c.Settings); cli.Exists(temp) {
-		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	file, err := clientsettings.ReadFile(c.Settings)
 	if err != nil {
@@ -237,10 +237,10 @@ func (u *undoing) planSetting(c clientsettings.Client, t touched) {
 	case !file.Exists:
 		return
 	case t.original(file):
-		u.add(unchanged, c.Settings, what+", as before setup", nil)
+		u.add(Unchanged, c.Settings, what+", as before setup", nil)
 		return
 	case !t.EntryOnly && t.ours(file) && !t.Existed:
-		u.add(removed, c.Settings, what+", which setup made", file.Remove)
+		u.add(Removed, c.Settings, what+", which setup made", file.Remove)
 		return
 	case !t.EntryOnly && t.ours(file):
 		u.add(restored, c.Settings, what+", byte for byte", func() error { return file.Replace(t.Before) })
@@ -258,11 +258,11 @@ func (u *undoing) planSetting(c clientsettings.Client, t touched) {
 	case err != nil:
 		u.cannot(c, err)
 	case string(content) == string(file.Content):
-		u.add(unchanged, c.Settings, what+", which hold no entry of ours", nil)
+		u.add(Unchanged, c.Settings, what+", which hold no entry of ours", nil)
 	case !t.Existed && strings.TrimSpace(strings.Trim(strings.TrimSpace(string(content)), "{}")) == "":
-		u.add(removed, c.Settings, what+", which setup made and which hold nothing else", file.Remove)
+		u.add(Removed, c.Settings, what+", which setup made and which hold nothing else", file.Remove)
 	default:
-		u.add(changed, c.Settings, what+": only our entry taken out, for the file has changed since setup",
+		u.add(Changed, c.Settings, what+": only our entry taken out, for the file has changed since setup",
 			func() error { return file.Replace(content) })
 	}
 }
@@ -275,20 +275,20 @@ func (u *undoing) cannot(c clientsettings.Client, err error) {
 
 func (u *undoing) planBinary(path string) {
 	if temp := clientsettings.TempName(path); cli.Exists(temp) {
-		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	switch {
 	case !cli.Exists(path):
-	case !isCordelia(path):
+	case !IsCordelia(path):
 		u.add(kept, path, "the program, which is not cordelia any more", nil)
 	default:
-		u.add(removed, path, "the program", func() error { return os.Remove(path) })
+		u.add(Removed, path, "the program", func() error { return os.Remove(path) })
 	}
 }
 
 // notePrinted names the completions and the manual page, which are the user's own files.
 func (u *undoing) notePrinted() error {
-	m, err := machine()
+	m, err := Machine()
 	if err != nil {
 		return err
 	}
@@ -308,7 +308,7 @@ func (u *undoing) notePrinted() error {
 // planRemains removes what a killed setup left beside the home folder.
 func (u *undoing) planRemains() {
 	if fresh := clientsettings.TempName(u.home); cli.Exists(fresh) {
-		u.add(removed, fresh, "left by a killed run", func() error { return os.RemoveAll(fresh) })
+		u.add(Removed, fresh, "left by a killed run", func() error { return os.RemoveAll(fresh) })
 	}
 }
 
@@ -322,7 +322,7 @@ func (u *undoing) planPurge() {
 	for _, path := range append(paths, filepath.Join(u.home, "keys"), string(node.Home(u.home).Checkpoints())) {
 		if cli.Exists(path) {
 			u.purges = true
-			u.add(removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
+			u.add(Removed, path, "keys and memories", func() error { return os.RemoveAll(path) })
 		}
 	}
 }
@@ -335,7 +335,7 @@ func globEscape(path string) string {
 // planFolder removes a folder if it is empty by then.
 func (u *undoing) planFolder(path string) {
 	if cli.Exists(path) && !linked(path) {
-		u.add(removed, path, "folder, if nothing else is in it", func() error {
+		u.add(Removed, path, "folder, if nothing else is in it", func() error {
 			os.Remove(path) //nolint:errcheck // not empty: someone's
 			return nil
 		})
@@ -346,29 +346,29 @@ func (u *undoing) planFolder(path string) {
 // purge needs.
 func (u *undoing) planManifest() {
 	if temp := clientsettings.TempName(u.file.Path); cli.Exists(temp) {
-		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	if u.purge && (u.file.Exists && !u.manifest.HomeExisted || !u.file.Exists && u.purges) {
-		u.add(removed, u.home, "folder, if nothing else is in it", u.removeHome)
+		u.add(Removed, u.home, "folder, if nothing else is in it", u.removeHome)
 		return
 	}
 	if !u.file.Exists {
 		return
 	}
 	if u.purge {
-		u.add(removed, u.file.Path, "the record of setup", u.file.Remove)
+		u.add(Removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
 	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+cli.Quoted(u.home))
-	rest := manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
+	rest := Manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
 		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))
 	})
 	// Settings that could not be put back are still to be.
-	rest.Files = slices.DeleteFunc(slices.Clone(u.manifest.Files), func(t touched) bool {
+	rest.Files = slices.DeleteFunc(slices.Clone(u.manifest.Files), func(t Touched) bool {
 		return !slices.ContainsFunc(u.steps, func(s step) bool { return s.Action == kept && s.Path == t.Path })
 	})
-	if act := u.file.action(rest); act != unchanged {
+	if act := u.file.action(rest); act != Unchanged {
 		u.add(act, u.file.Path, "the record of setup", func() error { return u.file.save(rest) })
 	}
 }
@@ -389,9 +389,9 @@ func (u *undoing) removeHome() error {
 	return nil
 }
 
-// lockFree reports whether the lock of the file at path is free. It holds the lock
+// LockFree reports whether the lock of the file at path is free. It holds the lock
 // for an instant itself. A file that is not there is free.
-func lockFree(path string) (bool, error) {
+func LockFree(path string) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -17,20 +17,20 @@ import (
 	"cordelia/schemas"
 )
 
-// manifest is what uninstall needs to put everything back: setup-manifest.json
+// Manifest is what uninstall needs to put everything back: setup-manifest.json
 // in the home folder. It is written before anything else is touched.
-type manifest struct {
+type Manifest struct {
 	Version     int       `json:"version"`
 	HomeExisted bool      `json:"home_existed"` // the home folder was there before the first setup
 	Binaries    []string  `json:"binaries,omitempty"`
 	Folders     []string  `json:"folders,omitempty"` // made by setup, outermost first
-	Files       []touched `json:"files,omitempty"`
+	Files       []Touched `json:"files,omitempty"`
 }
 
 const manifestVersion = 1
 
-// touched is a settings file that setup wrote.
-type touched struct {
+// Touched is a settings file that setup wrote.
+type Touched struct {
 	Client  clientsettings.ID `json:"client"`
 	Path    string            `json:"path"`
 	Existed bool              `json:"existed"`
@@ -43,23 +43,23 @@ type touched struct {
 	After     string `json:"after_sha256"`
 }
 
-func sum(content []byte) string {
+func Sum(content []byte) string {
 	h := sha256.Sum256(content)
 	return hex.EncodeToString(h[:])
 }
 
 // original reports whether f is as it was before setup.
-func (t touched) original(f clientsettings.File) bool {
+func (t Touched) original(f clientsettings.File) bool {
 	return !t.EntryOnly && f.Exists == t.Existed && bytes.Equal(f.Content, t.Before)
 }
 
 // ours reports whether f is as setup left it.
-func (t touched) ours(f clientsettings.File) bool { return f.Exists && sum(f.Content) == t.After }
+func (t Touched) ours(f clientsettings.File) bool { return f.Exists && Sum(f.Content) == t.After }
 
 // remember records that setup is about to write after to f.
-func (m *manifest) remember(c clientsettings.Client, f clientsettings.File, after []byte) error {
-	t := touched{Client: c.ID, Path: f.Path, Existed: f.Exists, Before: f.Content, After: sum(after)}
-	i := slices.IndexFunc(m.Files, func(t touched) bool { return t.Path == f.Path })
+func (m *Manifest) remember(c clientsettings.Client, f clientsettings.File, after []byte) error {
+	t := Touched{Client: c.ID, Path: f.Path, Existed: f.Exists, Before: f.Content, After: Sum(after)}
+	i := slices.IndexFunc(m.Files, func(t Touched) bool { return t.Path == f.Path })
 	if i >= 0 && (m.Files[i].ours(f) || m.Files[i].original(f)) {
 		m.Files[i].After = t.After
 		return nil
@@ -79,13 +79,13 @@ func (m *manifest) remember(c clientsettings.Client, f clientsettings.File, afte
 	return nil
 }
 
-func (m *manifest) addBinary(path string) {
+func (m *Manifest) addBinary(path string) {
 	if !slices.Contains(m.Binaries, path) {
 		m.Binaries = append(m.Binaries, path)
 	}
 }
 
-func (m manifest) encode() []byte {
+func (m Manifest) Encode() []byte {
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		panic(err) // strings and booleans only: a defect
@@ -100,15 +100,15 @@ type manifestFile struct {
 	homeExists bool
 }
 
-// readManifest reads the manifest of home, or makes a first one.
-func readManifest(home node.Home) (manifestFile, manifest, error) {
+// ReadManifest reads the manifest of home, or makes a first one.
+func ReadManifest(home node.Home) (manifestFile, Manifest, error) {
 	f := manifestFile{home: string(home)}
 	info, err := os.Stat(f.home)
 	if f.homeExists = err == nil; f.homeExists && !info.IsDir() {
-		return f, manifest{}, schemas.Invalidf("%s is not a folder", f.home).Try("choose another with --home")
+		return f, Manifest{}, schemas.Invalidf("%s is not a folder", f.home).Try("choose another with --home")
 	}
 	// A folder that a server made, started before the first setup, is ours too.
-	m := manifest{Version: manifestVersion, HomeExisted: f.homeExists && node.Home(f.home).Fresh()}
+	m := Manifest{Version: manifestVersion, HomeExisted: f.homeExists && node.Home(f.home).Fresh()}
 	if f.File, err = clientsettings.ReadFile(filepath.Join(f.home, "setup-manifest.json")); err != nil || !f.Exists {
 		return f, m, err
 	}
@@ -120,30 +120,30 @@ func readManifest(home node.Home) (manifestFile, manifest, error) {
 	return f, m, nil
 }
 
-func (f manifestFile) action(m manifest) action {
+func (f manifestFile) action(m Manifest) Action {
 	switch {
 	case !f.Exists:
 		return created
-	case bytes.Equal(f.Content, m.encode()):
-		return unchanged
+	case bytes.Equal(f.Content, m.Encode()):
+		return Unchanged
 	}
-	return changed
+	return Changed
 }
 
 // save writes m. A home folder that was not there appears together with it, so
 // that a kill cannot make it look like one that was.
-func (f manifestFile) save(m manifest) error {
-	if f.action(m) == unchanged {
+func (f manifestFile) save(m Manifest) error {
+	if f.action(m) == Unchanged {
 		return nil
 	}
 	if f.homeExists {
-		return f.Replace(m.encode())
+		return f.Replace(m.Encode())
 	}
 	fresh := clientsettings.TempName(f.home)
 	err := errors.Join(os.RemoveAll(fresh), os.MkdirAll(fresh, 0o700))
 	if err == nil {
 		path := filepath.Join(fresh, filepath.Base(f.Path))
-		err = clientsettings.File{Path: path, Real: path}.Replace(m.encode())
+		err = clientsettings.File{Path: path, Real: path}.Replace(m.Encode())
 	}
 	if err == nil {
 		err = os.Rename(fresh, f.home)

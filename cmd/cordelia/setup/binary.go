@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"crypto/sha256"
@@ -19,12 +19,12 @@ import (
 // binary is the program clients will start, and where it comes from.
 type binary struct {
 	source, target string
-	action         action
+	action         Action
 }
 
 // planBinary chooses where the program lives. One that runs from a folder on
 // PATH stays there; one that go run or a download left somewhere is copied.
-func planBinary(f setupFlags, m manifest, userHome string) (binary, error) {
+func planBinary(f setupFlags, m Manifest, userHome string) (binary, error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -32,7 +32,7 @@ func planBinary(f setupFlags, m manifest, userHome string) (binary, error) {
 	if err != nil {
 		return binary{}, fmt.Errorf("find this program: %w", err)
 	}
-	b := binary{source: self, target: self, action: unchanged}
+	b := binary{source: self, target: self, action: Unchanged}
 	name := "cordelia"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -44,7 +44,7 @@ func planBinary(f setupFlags, m manifest, userHome string) (binary, error) {
 			return b, fmt.Errorf("bin folder: %w", err)
 		}
 		b.target = filepath.Join(dir, name)
-	case !temporary(self) && onPath(filepath.Dir(self)):
+	case !Temporary(self) && OnPath(filepath.Dir(self)):
 		return b, nil
 	case len(m.Binaries) > 0:
 		b.target = m.Binaries[len(m.Binaries)-1]
@@ -60,21 +60,21 @@ func planBinary(f setupFlags, m manifest, userHome string) (binary, error) {
 		return b, schemas.Invalidf("%s is not a program",
 			b.target).Try("move it away, or choose another folder with --bin-dir").Because(err)
 	}
-	same, err := sameContent(b.source, b.target)
+	same, err := SameContent(b.source, b.target)
 	if err != nil || same {
 		return b, err
 	}
-	b.action = changed
-	if !f.force && (!slices.Contains(m.Binaries, b.target) || !isCordelia(b.target)) {
+	b.action = Changed
+	if !f.force && (!slices.Contains(m.Binaries, b.target) || !IsCordelia(b.target)) {
 		return b, schemas.Conflictf("there is another program %s, which setup did not install", b.target).
 			Try("choose another folder with --bin-dir, or replace it with --force")
 	}
 	return b, nil
 }
 
-// temporary reports whether path is where programs do not stay: a temporary
+// Temporary reports whether path is where programs do not stay: a temporary
 // folder or the build cache.
-func temporary(path string) bool {
+func Temporary(path string) bool {
 	places := []string{os.TempDir(), os.Getenv("GOCACHE"), os.Getenv("GOTMPDIR")}
 	for _, dir := range places {
 		if real, err := filepath.EvalSymlinks(dir); err == nil && dir != "" {
@@ -88,8 +88,8 @@ func temporary(path string) bool {
 	})
 }
 
-// onPath reports whether dir is on PATH.
-func onPath(dir string) bool {
+// OnPath reports whether dir is on PATH.
+func OnPath(dir string) bool {
 	want, err := os.Stat(dir)
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(entry string) bool {
 		if filepath.Clean(entry) == dir {
@@ -100,13 +100,13 @@ func onPath(dir string) bool {
 	})
 }
 
-// isCordelia reports whether the program at path was built from this module.
-func isCordelia(path string) bool {
+// IsCordelia reports whether the program at path was built from this module.
+func IsCordelia(path string) bool {
 	info, err := buildinfo.ReadFile(path)
 	return err == nil && info.Main.Path == "cordelia"
 }
 
-func sameContent(a, b string) (bool, error) {
+func SameContent(a, b string) (bool, error) {
 	x, err := fileSum(a)
 	if err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func unreadableProgram(path string, err error) error {
 // install copies the program, in one step: a start meanwhile gets the old one or
 // the new one, whole.
 func (b binary) install() error {
-	if b.action == unchanged {
+	if b.action == Unchanged {
 		return nil
 	}
 	temp := clientsettings.TempName(b.target)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type setupFlags struct {
 	allow      bool
 }
 
-func setupCommand(a *cli.App) *cobra.Command {
+func Command(a *cli.App) *cobra.Command {
 	var f setupFlags
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -58,21 +58,21 @@ others: ` + clientsettings.Rule + `.`,
 	return cmd
 }
 
-// action is what happens, or would happen, to a file.
-type action string
+// Action is what happens, or would happen, to a file.
+type Action string
 
 const (
-	created   action = "created"
-	changed   action = "changed"
-	unchanged action = "unchanged"
-	restored  action = "restored"
-	removed   action = "removed"
-	kept      action = "kept"
+	created   Action = "created"
+	Changed   Action = "changed"
+	Unchanged Action = "unchanged"
+	restored  Action = "restored"
+	Removed   Action = "removed"
+	kept      Action = "kept"
 )
 
-// change is a line of the report of setup and uninstall.
-type change struct {
-	Action action `json:"action"`
+// Change is a line of the report of setup and uninstall.
+type Change struct {
+	Action Action `json:"action"`
 	Path   string `json:"path"`
 	What   string `json:"what"`
 }
@@ -179,7 +179,7 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 		fmt.Fprintln(a.Out, "Dry run, nothing was touched. Setup would leave these files:")
 	}
 	printChanges(a, p.changes)
-	if !slices.ContainsFunc(p.changes, func(c change) bool { return c.Action != unchanged }) {
+	if !slices.ContainsFunc(p.changes, func(c Change) bool { return c.Action != Unchanged }) {
 		fmt.Fprintln(a.Out, "\nEverything was set up already; nothing changed.")
 	}
 	for _, n := range p.notes {
@@ -190,7 +190,7 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 		return nil
 	}
 	command := "cordelia"
-	if !onPath(filepath.Dir(p.binary.target)) {
+	if !OnPath(filepath.Dir(p.binary.target)) {
 		command = cli.Quoted(p.binary.target)
 	}
 	fmt.Fprintln(a.Out, "\nRestart sessions that are open: a client reads its servers when it starts.\n\nTry:")
@@ -208,7 +208,7 @@ func reportSetup(a *cli.App, p *setupPlan) error {
 	return nil
 }
 
-func printChanges(a *cli.App, changes []change) {
+func printChanges(a *cli.App, changes []Change) {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", c.Action, c.Path, c.What)
@@ -216,8 +216,8 @@ func printChanges(a *cli.App, changes []change) {
 	w.Flush() //nolint:errcheck // as for any print to the terminal
 }
 
-// machine is this user's machine as clients see it.
-func machine() (clientsettings.Machine, error) {
+// Machine is this user's machine as clients see it.
+func Machine() (clientsettings.Machine, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
 		return clientsettings.Machine{}, schemas.Invalidf("your home folder is not known").Try("set HOME").Because(err)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"os"
@@ -13,9 +13,9 @@ import (
 
 // planPluginFile takes back a file of the plugin, whatever it holds by now: it was
 // setup's as a whole.
-func (u *undoing) planPluginFile(c clientsettings.Client, t touched) {
+func (u *undoing) planPluginFile(c clientsettings.Client, t Touched) {
 	if temp := clientsettings.TempName(t.Path); cli.Exists(temp) {
-		u.add(removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
+		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
 	}
 	what := "the plugin of " + c.Title
 	file, err := clientsettings.ReadFile(t.Path)
@@ -25,12 +25,12 @@ func (u *undoing) planPluginFile(c clientsettings.Client, t touched) {
 		u.stuck = append(u.stuck, schemas.Violation{Msg: schemas.MessageOf(err)})
 	case t.original(file):
 		if t.Existed {
-			u.add(unchanged, t.Path, what+", as before setup", nil)
+			u.add(Unchanged, t.Path, what+", as before setup", nil)
 		}
 	case t.Existed:
 		u.add(restored, t.Path, what+", byte for byte", func() error { return file.Replace(t.Before) })
 	default:
-		u.add(removed, t.Path, what, file.Remove)
+		u.add(Removed, t.Path, what, file.Remove)
 	}
 }
 
@@ -52,7 +52,7 @@ func (u *undoing) planLostPlugin(c clientsettings.Client) {
 	folders := []string{c.Plugin}
 	for _, f := range plugin.Files(plugin.Program{}) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
-		u.planPluginFile(c, touched{Client: c.ID, Path: path, Plugin: true})
+		u.planPluginFile(c, Touched{Client: c.ID, Path: path, Plugin: true})
 		for dir := filepath.Dir(path); dir != c.Plugin; dir = filepath.Dir(dir) {
 			if !slices.Contains(folders, dir) {
 				folders = append(folders, dir)
