@@ -201,7 +201,8 @@ func verifyProof(a *cli.App, f verifyFlags) error {
 	l.Add("target", cli.Clean(p.Entry.Target))
 	l.Add("decision", cli.Clean(p.Entry.Decision))
 	l.Add("detail", cli.Clean(string(p.Entry.Detail)))
-	l.Add("is in", fmt.Sprintf("the checkpoint of %s, of %s", cli.Clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")),
+	l.Add("is in", fmt.Sprintf("the checkpoint of %s, of %s",
+		cli.Clock(p.Checkpoint.Time().Format("2006-01-02T15:04:05Z")),
 		schemas.Count(int(p.Checkpoint.Size()), "entry", "entries")))
 	if p.Older != nil {
 		l.Add("continues", "the checkpoint of "+schemas.Count(int(p.Older.Size()), "entry", "entries"))

@@ -79,7 +79,8 @@ func memoryBindingsCommand(a *cli.App) *cobra.Command {
 				}
 				t := cli.Table{Firm: 2, Head: []string{"FOLDER", "GROUP", "SINCE"}}
 				for _, b := range list {
-					t.Add(cli.Styled(cli.Clean(b.Dir), cli.Bold), cli.Text(cli.Clean(string(b.Group))), cli.Text(cli.Clock(b.MadeAt)))
+					t.Add(cli.Styled(cli.Clean(b.Dir), cli.Bold), cli.Text(cli.Clean(string(b.Group))),
+						cli.Text(cli.Clock(b.MadeAt)))
 				}
 				a.Print(t)
 				return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/doctor"
 	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/store"
 	"cordelia/node"
@@ -71,7 +72,7 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	checks, code := u.diagnosis()
 	require.Equal(t, cli.ExitFailed, code)
 	f := checks["write lock"][0]
-	require.Equal(t, problem, f.Verdict)
+	require.Equal(t, doctor.Problem, f.Verdict)
 	require.Contains(t, f.Detail, fmt.Sprintf("by process %d, which is stopped", pid))
 	require.Contains(t, f.Detail, "import", "its command line")
 	require.Contains(t, f.Fix, fmt.Sprintf("kill -CONT %d", pid))
@@ -81,5 +82,5 @@ func TestDoctorNamesAStoppedWriter(t *testing.T) {
 	require.NoError(t, writer.Wait(), &said)
 	require.Contains(t, said.String(), fmt.Sprintf("new                %d", items))
 	checks, _ = u.diagnosis()
-	require.Equal(t, fine, checks["write lock"][0].Verdict)
+	require.Equal(t, doctor.Fine, checks["write lock"][0].Verdict)
 }

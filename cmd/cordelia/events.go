@@ -38,7 +38,8 @@ func showEvents(a *cli.App, v ops.EventsPollOut) {
 	} else {
 		t := cli.Table{Firm: 3, Head: []string{"TIME", "EVENT", "FROM", "WHAT"}}
 		for _, e := range v.Events {
-			t.Add(cli.Styled(cli.Clock(e.Timestamp), cli.Dim), cli.Styled(cli.Clean(e.Event), cli.Bold), cli.Text(a.Who(schemas.EntityID(e.Source))),
+			t.Add(cli.Styled(cli.Clock(e.Timestamp), cli.Dim), cli.Styled(cli.Clean(e.Event), cli.Bold),
+				cli.Text(a.Who(schemas.EntityID(e.Source))),
 				cli.Text(cli.Payload(a, e.Payload)))
 		}
 		a.Print(t)
@@ -176,7 +177,8 @@ func (t *tail) show(v ops.EventsPollOut) error {
 	}
 	if rest := unshown(v); rest > 0 && !t.ack && !t.full {
 		t.full = true
-		t.Note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack", partOf(v, rest))
+		t.Note("%s, as many as an answer holds; the rest follows once these are handled, or with --ack",
+			partOf(v, rest))
 	}
 	colours := t.Colours()
 	for _, e := range v.Events {
@@ -192,7 +194,8 @@ func (t *tail) show(v ops.EventsPollOut) error {
 			}
 			continue
 		}
-		t.Say("%s  %s  %s  %s", cli.Paint(colours, cli.Dim, cli.Clock(e.Timestamp)), cli.Paint(colours, cli.Bold, cli.Clean(e.Event)),
+		t.Say("%s  %s  %s  %s", cli.Paint(colours, cli.Dim, cli.Clock(e.Timestamp)),
+			cli.Paint(colours, cli.Bold, cli.Clean(e.Event)),
 			t.Who(schemas.EntityID(e.Source)), cli.Payload(t.Acting.App, e.Payload))
 	}
 	return nil

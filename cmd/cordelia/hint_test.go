@@ -37,7 +37,8 @@ func TestHintsNameCommands(t *testing.T) {
 				"capabilities", map[string]int{"ttl_seconds": 5})),
 		"resume it: cordelia agent resume scout": schemas.Hintf("resume it: %s",
 			schemas.Tool("agent_lifecycle", "agent", "scout", "action", "resume")),
-		"cordelia agent resume":                  schemas.Hintf("%s", schemas.Tool("agent_lifecycle", "action", "resume")),
+		"cordelia agent resume": schemas.Hintf("%s",
+			schemas.Tool("agent_lifecycle", "action", "resume")),
 		"words alone, such as task_status, stay": schemas.Hintf("words alone, such as task_status, stay"),
 	} {
 		require.Equal(t, want, a.Hint(hint))

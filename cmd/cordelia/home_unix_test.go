@@ -4,6 +4,7 @@ package main
 
 import (
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/doctor"
 	"os"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 			require.Equal(t, before[human], u.tree(false)[human])
 			checks, code := u.diagnosis()
 			require.Equal(t, cli.ExitFailed, code)
-			require.Contains(t, checks[yourKey][0].Fix, "put a backup of that file back")
+			require.Contains(t, checks[doctor.YourKey][0].Fix, "put a backup of that file back")
 			require.NoError(t, os.Rename(u.path("away"), u.path(human)))
 			u.must("agent", "list")
 		},
@@ -60,7 +61,7 @@ func TestAHomeThatLacksSomething(t *testing.T) {
 				require.NoFileExists(t, u.path(client))
 			}
 			checks, _ := u.diagnosis()
-			require.Equal(t, "run: cordelia key unwrap claude-code", checks[clientKey][0].Fix)
+			require.Equal(t, "run: cordelia key unwrap claude-code", checks[doctor.ClientKey][0].Fix)
 			u.must("key", "unwrap", "claude-code")
 			require.FileExists(t, u.path(client))
 			require.Contains(t, u.must("setup"), "nothing changed")

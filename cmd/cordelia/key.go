@@ -153,7 +153,8 @@ kept as *.key.old-NUMBER. Repeat the command if it was interrupted.`,
 					a.Say("sealed anew: the keys of %s", cli.Clean(strings.Join(done.Rewrapped, ", ")))
 				}
 				if len(done.Unopened) > 0 {
-					a.Note("could not be sealed anew, rotate them too: %s", cli.Clean(strings.Join(done.Unopened, ", ")))
+					a.Note("could not be sealed anew, rotate them too: %s",
+						cli.Clean(strings.Join(done.Unopened, ", ")))
 				}
 				if reason == "compromised" && len(done.Rewrapped) > 0 {
 					a.Note("whoever had the old key could open the keys sealed to it; rotate those too")

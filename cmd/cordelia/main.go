@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/doctor"
 	"cordelia/cmd/cordelia/setup"
 	"cordelia/internal/keys"
 	runner "cordelia/run"
@@ -100,7 +101,7 @@ run: 8 stopped before its end.`,
 		root.AddCommand(hookCommand(a))
 		return root
 	}
-	root.AddCommand(setup.Command(a), setup.UninstallCommand(a), doctorCommand(a), statusCommand(a), logsCommand(a),
+	root.AddCommand(setup.Command(a), setup.UninstallCommand(a), doctor.Command(a), statusCommand(a), logsCommand(a),
 		configCommand(a),
 		mcpCommand(a), hookCommand(a), serveCommand(a), versionCommand(a), completionCommand(a),
 		runCommand(a), workerCommand(a),

@@ -94,9 +94,11 @@ func showFound(a *cli.App, v ops.MemorySearchOut) {
 		t := cli.Table{Firm: 2, Head: []string{"ID", "TYPE", "NAME", "AUTHOR", "DATE", "GROUP", "CONFLICTS WITH", "WHY",
 			"TEXT"}}
 		for _, r := range v.Results {
-			t.Add(cli.Styled(cli.Short(r.ID), cli.Dim), cli.Text(cli.Clean(r.Type)), cli.Styled(cli.Clean(r.Name), cli.Bold),
+			t.Add(cli.Styled(cli.Short(r.ID), cli.Dim), cli.Text(cli.Clean(r.Type)),
+				cli.Styled(cli.Clean(r.Name), cli.Bold),
 				cli.Text(cli.Clean(r.Author)),
-				cli.Text(cli.Clean(r.Date)), cli.Text(cli.Clean(r.Group)), cli.Styled(cli.Shorts(r.ConflictsWith), cli.Yellow),
+				cli.Text(cli.Clean(r.Date)), cli.Text(cli.Clean(r.Group)),
+				cli.Styled(cli.Shorts(r.ConflictsWith), cli.Yellow),
 				cli.Styled(cli.Clean(r.Why), cli.Dim), cli.Text(cli.Clean(r.Snippet)))
 		}
 		a.Print(t)

@@ -15,7 +15,8 @@ func memoryGroupCommand(a *cli.App) *cobra.Command {
 	action := func(name, words, short, example string, takes []string, hide ...string) *cobra.Command {
 		return cli.Command{
 			Op: "memory_group", Use: strings.TrimSpace(name + " " + words), Short: short, Takes: takes, Hide: hide,
-			Fixed: map[string]any{"action": name}, Example: "cordelia memory group " + example, Show: cli.Shown(showGroups),
+			Fixed: map[string]any{"action": name}, Example: "cordelia memory group " + example,
+			Show:   cli.Shown(showGroups),
 			Learns: true,
 		}.Command(a)
 	}
@@ -65,7 +66,8 @@ func showGroups(a *cli.App, v ops.MemoryGroupOut) {
 	case len(v.Groups) == 0:
 		a.Say("No groups. Make one: cordelia memory group create NAME")
 	default:
-		t := cli.Table{Firm: 5, Head: []string{"GROUP", "KIND", "YOUR ROLE", "MEMBERS", "WRITES", "CREATED", "DESCRIPTION"}}
+		t := cli.Table{Firm: 5, Head: []string{"GROUP", "KIND", "YOUR ROLE", "MEMBERS", "WRITES", "CREATED",
+			"DESCRIPTION"}}
 		for _, g := range v.Groups {
 			writes := cli.Cell{}
 			if g.Emcon {
@@ -102,7 +104,8 @@ func showGroup(a *cli.App, g memory.GroupInfo) {
 			cli.Text(cli.Clock(m.JoinedAt)))
 	}
 	for _, m := range g.Invited {
-		t.Add(cli.Text(cli.Clean(m.Name)), cli.Styled(cli.Short(m.ID), cli.Dim), cli.Text(cli.Clean(m.Role)+", invited"),
+		t.Add(cli.Text(cli.Clean(m.Name)), cli.Styled(cli.Short(m.ID), cli.Dim),
+			cli.Text(cli.Clean(m.Role)+", invited"),
 			cli.Text(cli.Clock(m.JoinedAt)))
 	}
 	a.Print(t)

@@ -79,7 +79,8 @@ func showHeld(a *cli.App, items []memory.Item) {
 		}
 		t.Add(cli.Styled(cli.Short(i.ID), cli.Dim), cli.Text(strconv.Itoa(i.Version)), cli.Text(cli.Clean(data.Kind)),
 			cli.Text(a.Who(i.Author)), cli.Text(cli.Clean(string(i.Provenance.Source))),
-			cli.Text(cli.Clean(string(i.Group))), cli.Text(cli.Clock(i.CreatedAt)), cli.Styled(cli.Clean(i.Name), cli.Bold))
+			cli.Text(cli.Clean(string(i.Group))), cli.Text(cli.Clock(i.CreatedAt)),
+			cli.Styled(cli.Clean(i.Name), cli.Bold))
 	}
 	a.Print(t)
 }

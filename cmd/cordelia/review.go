@@ -196,7 +196,8 @@ func showReviews(a *cli.App, v ops.ReviewListOut) {
 		if status == memory.StatusNew {
 			status = ""
 		}
-		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), beside(status, nil), cli.Clean(r.Name))...)
+		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), beside(status, nil),
+			cli.Clean(r.Name))...)
 	}
 	a.Print(t)
 	for _, id := range v.LeftOut {

@@ -27,7 +27,8 @@ func roleCommand(a *cli.App) *cobra.Command {
 			Takes: []string{"role"}, Example: "cordelia role show triager", Show: cli.Shown(showRole),
 		}.Command(a),
 		cli.Command{
-			Op: "role_event", Use: "event TYPE", Short: "Send an event to the roles of a workspace", Takes: []string{"type"},
+			Op: "role_event", Use: "event TYPE", Short: "Send an event to the roles of a workspace",
+			Takes: []string{"type"},
 			Long: `Send an event to the roles of a workspace. The role that owns its domain decides:
 it delegates, escalates, forwards or ignores, and says why. --payload is JSON, the
 name of a file with it, or - for stdin. --delivery makes a repetition harmless.`,
@@ -37,13 +38,15 @@ name of a file with it, or - for stdin. --delivery makes a repetition harmless.`
 		roleExplainCommand(a),
 		cli.Command{
 			Op: "role_spawn", Use: "spawn TEMPLATE", Short: "Make a child of a role from a template",
-			Takes: []string{"template"}, Example: `cordelia role spawn bdr --parent cro --params '{"territory": "APAC"}'`,
-			Show: cli.Shown(showSpawned),
+			Takes:   []string{"template"},
+			Example: `cordelia role spawn bdr --parent cro --params '{"territory": "APAC"}'`,
+			Show:    cli.Shown(showSpawned),
 		}.Command(a),
 		cli.Command{
 			Op: "role_message", Use: "message [WORDS…]", Short: "Send a message to a role; without words, list yours",
-			Takes: []string{"content?"}, Example: `cordelia role message --to cro --request "What blocks the pipeline?"`,
-			Show: cli.Shown(showMessages),
+			Takes:   []string{"content?"},
+			Example: `cordelia role message --to cro --request "What blocks the pipeline?"`,
+			Show:    cli.Shown(showMessages),
 		}.Command(a),
 		roleMoveCommand(a, "test", schemas.RoleTry, "Let a role decide without anything following from it"),
 		roleMoveCommand(a, "activate", schemas.Activate, "Let a role act"),
@@ -53,7 +56,8 @@ name of a file with it, or - for stdin. --delivery makes a repetition harmless.`
 		roleTestedCommand(a),
 		cli.Command{
 			Op: "role_draft", Use: "drafts", Short: "List the templates that roles propose; approve decides over one",
-			Hide: []string{"name", "template", "intent", "reasoning"}, Example: "cordelia role drafts", Show: cli.Shown(showDrafts),
+			Hide: []string{"name", "template", "intent", "reasoning"}, Example: "cordelia role drafts",
+			Show: cli.Shown(showDrafts),
 		}.Command(a),
 		roleApproveCommand(a),
 	)

@@ -20,7 +20,8 @@ func showRoles(a *cli.App, v ops.RoleListOut) {
 	t := cli.Table{Firm: 1, Head: []string{"ROLE", "STATE", "DOMAINS", "REPORTS TO", "PARENT", "OPEN", "TODAY", "WAITS",
 		"WORKSPACE"}}
 	for _, e := range v.Roles {
-		t.Add(cli.Texts(cli.Clean(e.Role), string(e.State), cli.Clean(strings.Join(e.Domains, " ")), cli.Clean(e.ReportsTo),
+		t.Add(cli.Texts(cli.Clean(e.Role), string(e.State), cli.Clean(strings.Join(e.Domains, " ")),
+			cli.Clean(e.ReportsTo),
 			cli.Clean(e.Parent), count(e.Open), count(e.Today), count(e.Waiting), cli.Clean(e.Workspace))...)
 	}
 	a.Print(t)
@@ -57,7 +58,8 @@ func showRole(a *cli.App, v ops.RoleListOut) {
 	for _, g := range r.Goals {
 		f.Add("goal", cli.Clean(g.Description)+" ("+string(cmp.Or(g.Status, schemas.GoalActive))+")")
 		for i, k := range g.KeyResults {
-			f.Add("", fmt.Sprintf("%s: %g of %g %s, %.0f %%", cli.Clean(k.Description), k.Current, k.Target, cli.Clean(k.Unit),
+			f.Add("", fmt.Sprintf("%s: %g of %g %s, %.0f %%", cli.Clean(k.Description), k.Current, k.Target,
+				cli.Clean(k.Unit),
 				100*g.Progress[i]))
 		}
 	}
@@ -138,7 +140,8 @@ func showTested(a *cli.App, list []roles.Past) {
 	}
 	t := cli.Table{Firm: 1, Head: []string{"WHEN", "EVENT", "DECIDED", "REASON", "WOULD"}}
 	for _, p := range list {
-		t.Add(cli.Texts(cli.Clock(p.At), cli.Clean(p.Event), string(p.Action), cli.Clean(p.Reason), cli.Clean(p.Would))...)
+		t.Add(cli.Texts(cli.Clock(p.At), cli.Clean(p.Event), string(p.Action), cli.Clean(p.Reason),
+			cli.Clean(p.Would))...)
 	}
 	a.Print(t)
 }
@@ -147,7 +150,8 @@ func showSpawned(a *cli.App, v ops.RoleSpawnOut) {
 	if v.AskID != "" {
 		a.Say("%s waits for the owner's approval: %s", cli.Clean(v.Role), cli.Short(v.AskID))
 	} else {
-		a.Say("%s is made, with %s", cli.Clean(v.Role), schemas.Count(v.Inherited, "insight inherited", "insights inherited"))
+		a.Say("%s is made, with %s", cli.Clean(v.Role),
+			schemas.Count(v.Inherited, "insight inherited", "insights inherited"))
 	}
 	for _, c := range v.Clamped {
 		a.Say("clamped: %s", cli.Clean(c))
@@ -168,7 +172,8 @@ func showMessages(a *cli.App, v ops.RoleMessageOut) {
 		if m.Late {
 			kind += ", late"
 		}
-		t.Add(cli.Texts(cli.Short(m.ID), kind, cli.Clean(m.From), cli.Clean(m.To), cli.Clock(m.Deadline), cli.Clean(m.Content))...)
+		t.Add(cli.Texts(cli.Short(m.ID), kind, cli.Clean(m.From), cli.Clean(m.To), cli.Clock(m.Deadline),
+			cli.Clean(m.Content))...)
 	}
 	a.Print(t)
 }
@@ -180,7 +185,8 @@ func showDrafts(a *cli.App, v ops.RoleDraftOut) {
 	}
 	t := cli.Table{Firm: 1, Head: []string{"ASK", "TEMPLATE", "BY", "STATUS", "INTENT"}}
 	for _, d := range v.Drafts {
-		t.Add(cli.Texts(cli.Short(d.AskID), cli.Clean(d.TemplateID), cli.Clean(d.Proposed), string(d.State), cli.Clean(d.Intent))...)
+		t.Add(cli.Texts(cli.Short(d.AskID), cli.Clean(d.TemplateID), cli.Clean(d.Proposed), string(d.State),
+			cli.Clean(d.Intent))...)
 	}
 	a.Print(t)
 	a.Note("to decide: cordelia review show ID, then cordelia role approve ID HASH")

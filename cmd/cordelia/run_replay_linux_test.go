@@ -19,7 +19,8 @@ import (
 // replayer builds the scripted program that stands in for Claude Code, once.
 var replayer = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(binDir, "replayer")
-	out, err := exec.Command("go", "build", "-trimpath", "-o", file, "cordelia/internal/proof/replayer").CombinedOutput()
+	out, err := exec.Command("go", "build", "-trimpath", "-o", file, "cordelia/internal/proof/replayer").
+		CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build the replayer: %w\n%s", err, out)
 	}

@@ -61,7 +61,8 @@ func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string,
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s\n", markdown(v.Intent))
-	say("- **%s**, task `%s`, branch `%s`, from `%.12s` to `%.12s`", end.State, end.TaskID, end.Branch, end.Base, end.Tip)
+	say("- **%s**, task `%s`, branch `%s`, from `%.12s` to `%.12s`", end.State, end.TaskID, end.Branch, end.Base,
+		end.Tip)
 	say("- begun %s, took %s; spent %s", cli.Zoned(began), time.Since(began).Round(time.Second), end.spent())
 	for _, one := range [][2]string{{"stopped", end.Why}, {"applied", end.Applied}, {"not applied", end.Refused}} {
 		if one[1] != "" {
@@ -80,7 +81,8 @@ func reportText(v *taskBoard, end runEnd, seats []runner.SeatState, stat string,
 		}
 	}
 	if stat != "" {
-		say("\n## What changed\n\n```\n%s\n```", strings.ReplaceAll(cli.Block(strings.TrimRight(stat, "\n")), "```", "'''"))
+		say("\n## What changed\n\n```\n%s\n```", strings.ReplaceAll(cli.Block(strings.TrimRight(stat, "\n")), "```",
+			"'''"))
 	}
 	if len(seats) > 0 {
 		say("\n## Seats\n\n| role | agent | client | calls | tokens | cost | time | for | ended |\n" +
@@ -105,7 +107,8 @@ func reportCriteria(v *taskBoard) string {
 	for _, o := range v.outcomes {
 		judgedAt[o.SubTaskID] = true
 		for _, c := range o.CriteriaVerdicts {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdown(v.subtask(o.SubTaskID)), c.Verdict, markdown(c.Criterion),
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdown(v.subtask(o.SubTaskID)), c.Verdict,
+				markdown(c.Criterion),
 				markdown(schemas.Shorten(c.Evidence, 500)))
 		}
 	}

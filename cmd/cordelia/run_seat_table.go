@@ -34,7 +34,8 @@ func seatTable(list []runner.SeatState, now time.Time, width int) cli.Table {
 		case runner.Filed:
 			how = cli.Dim
 		}
-		t.Add(cli.Styled(string(s.Role), cli.Bold), cli.Text(cli.Clean(agentMark(s.Agent))), cli.Text(cli.Clean(s.Client)),
+		t.Add(cli.Styled(string(s.Role), cli.Bold), cli.Text(cli.Clean(agentMark(s.Agent))),
+			cli.Text(cli.Clean(s.Client)),
 			cli.Text(fmt.Sprint(s.Calls)), cli.Text(tokenWord(s.Usage)), cli.Text(costWord(s.Usage)),
 			cli.Text(took(s, now)), cli.Styled(about, cli.Dim), cli.Styled(cli.Clean(nowWord(s)), how))
 	}
@@ -72,7 +73,8 @@ func nowWord(s runner.SeatState) string {
 		return s.Doing
 	case s.Phase == runner.Working:
 		return map[schemas.PipelineRole]string{schemas.Perceiver: "reads the request", schemas.Planner: "plans",
-			schemas.Executor: "works", schemas.AgentValidator: "judges", schemas.MetaValidator: "judges the whole"}[s.Role]
+			schemas.Executor: "works", schemas.AgentValidator: "judges",
+			schemas.MetaValidator: "judges the whole"}[s.Role]
 	case s.Doing != "":
 		return string(s.Phase) + ": " + s.Doing
 	}

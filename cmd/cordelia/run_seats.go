@@ -153,7 +153,8 @@ func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 		for _, c := range seats[role].Clients {
 			pays := "with its own login: its account pays"
 			if api, ok := c.(*runner.API); ok {
-				pays = fmt.Sprintf("%s at %s: the account of %s pays", cli.Clean(api.Model), api.Host(), cli.Clean(api.Payer))
+				pays = fmt.Sprintf("%s at %s: the account of %s pays", cli.Clean(api.Model), api.Host(),
+					cli.Clean(api.Payer))
 			}
 			if !told[c.Name()] {
 				list = append(list, fmt.Sprintf("client   %s, %s", c.Name(), pays))

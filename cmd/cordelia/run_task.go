@@ -162,7 +162,8 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 		return err
 	}
 	if !r.seats.Belongs(r.task, r.repo.Top) {
-		return schemas.Invalidf("task %s is none of this repository", id).Try("run it in the repository it was begun in")
+		return schemas.Invalidf("task %s is none of this repository", id).
+			Try("run it in the repository it was begun in")
 	}
 	return nil
 }

@@ -283,7 +283,8 @@ func TestSeatTable(t *testing.T) {
 	}
 	list[0].Role = schemas.Planner
 	list = append(list, runner.SeatState{Role: schemas.Executor, Agent: "run-0198c0de-r3-ffff", Client: "claude-code",
-		About: "keep the rows", Phase: runner.Working, Doing: "bash make test", Calls: 3, Began: now.Add(-9 * time.Second)})
+		About: "keep the rows", Phase: runner.Working, Doing: "bash make test", Calls: 3,
+		Began: now.Add(-9 * time.Second)})
 	list[len(list)-1].Usage.Input, list[len(list)-1].Usage.Cost = 12_345, 20_000
 	text := seatTable(list, now, 100).Render(100, false)
 	require.NotContains(t, text, "R2", "it ended before the others")

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/doctor"
 	"os"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestDoctorMendsASkippedServer(t *testing.T) {
 	require.Zero(t, code)
 }
 
-func (u *user) fixes(checks map[string][]finding, check string) (all []string) {
+func (u *user) fixes(checks map[string][]doctor.Finding, check string) (all []string) {
 	for _, f := range checks[check] {
 		all = append(all, f.Fix)
 	}

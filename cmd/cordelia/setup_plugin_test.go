@@ -106,7 +106,8 @@ func TestSetupOfThePlugin(t *testing.T) {
 			require.NoError(t, os.WriteFile(u.path(pluginHooks), []byte("{}"), 0o600))
 			var m setup.Manifest
 			require.NoError(t, json.Unmarshal([]byte(u.read(".cordelia/setup-manifest.json")), &m))
-			m.Files = append(m.Files, setup.Touched{Client: "claude-code", Path: u.path(".claude/skills/cordelia/old.md"),
+			m.Files = append(m.Files, setup.Touched{Client: "claude-code",
+				Path:   u.path(".claude/skills/cordelia/old.md"),
 				Plugin: true, After: setup.Sum([]byte("old"))})
 			require.NoError(t, os.WriteFile(u.path(".cordelia/setup-manifest.json"), m.Encode(), 0o600))
 			report := u.actions(u.must("setup", "--json"))

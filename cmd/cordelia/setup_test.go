@@ -4,6 +4,7 @@ package main
 
 import (
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/doctor"
 	"cordelia/cmd/cordelia/setup"
 	"encoding/json"
 	"io/fs"
@@ -350,7 +351,7 @@ func TestSetup(t *testing.T) {
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
-			_, err = in.Write([]byte(discoverRequest))
+			_, err = in.Write([]byte(doctor.DiscoverRequest))
 			require.NoError(t, err)
 			_, err = out.Read(make([]byte, 1)) // it is up
 			require.NoError(t, err)
@@ -410,7 +411,7 @@ func TestSetup(t *testing.T) {
 		},
 		"--passphrase for a key that has none refuses all": func(t *testing.T, u *user) {
 			cmd := u.command("mcp")
-			cmd.Stdin = strings.NewReader(discoverRequest)
+			cmd.Stdin = strings.NewReader(doctor.DiscoverRequest)
 			require.NoError(t, cmd.Run())
 			before := u.tree(true)
 			for _, more := range [][]string{nil, {"--dry-run"}} {
@@ -447,7 +448,7 @@ func TestSetup(t *testing.T) {
 		"a home that no setup made": func(t *testing.T, u *user) {
 			before := u.tree(false)
 			cmd := u.command("mcp")
-			cmd.Stdin = strings.NewReader(discoverRequest)
+			cmd.Stdin = strings.NewReader(doctor.DiscoverRequest)
 			require.NoError(t, cmd.Run())
 			require.FileExists(t, u.path(".cordelia/keys/human.key"))
 			u.must("uninstall", "--purge", "--yes")

@@ -52,7 +52,8 @@ func showStatus(a *cli.App, s ops.NodeStatus) {
 	f.Add("waits for you", waitsForYou(s.Waiting))
 	f.Add("waits for agents", counted(s.Waiting.Ready, "item of work", "items of work"))
 	for _, w := range s.Swarms[:min(len(s.Swarms), mostShown)] {
-		f.Add("swarm", fmt.Sprintf("%s, %s: %s", cli.Clean(string(w.SwarmID)), schemas.Count(w.Agents, "agent", "agents"),
+		f.Add("swarm", fmt.Sprintf("%s, %s: %s", cli.Clean(string(w.SwarmID)),
+			schemas.Count(w.Agents, "agent", "agents"),
 			cli.Clean(w.Goal)))
 	}
 	f.Add("last 24 hours", fmt.Sprintf("%s submitted, %d done, %d failed; agents worked %s in %s",
@@ -62,7 +63,8 @@ func showStatus(a *cli.App, s ops.NodeStatus) {
 	if len(s.Tasks) > 0 {
 		t := cli.Table{Firm: 1, Head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, e := range s.Tasks[:min(len(s.Tasks), mostShown)] {
-			t.Add(cli.Text(cli.Short(e.TaskID)), cli.Styled(cli.Clean(string(e.State)), cli.Bold), cli.Text(fmt.Sprint(e.Round)),
+			t.Add(cli.Text(cli.Short(e.TaskID)), cli.Styled(cli.Clean(string(e.State)), cli.Bold),
+				cli.Text(fmt.Sprint(e.Round)),
 				cli.Text(cli.Clean(e.Intent)))
 		}
 		a.Say("")

@@ -59,7 +59,8 @@ func showSwarmMade(a *cli.App, v ops.SwarmCreateOut) {
 	a.Say("%s (%s)", cli.Clean(v.SwarmID), cli.Clean(v.Strategy))
 	t := cli.Table{Firm: 1, Head: []string{"AGENT", "SLOT", "ID", "WRITES TO"}}
 	for _, i := range v.Agents {
-		t.Add(cli.Text(cli.Clean(i.Name)), cli.Text(cli.Clean(i.Slot)), cli.Text(cli.Short(i.ID)), cli.Text(cli.Clean(i.Group)))
+		t.Add(cli.Text(cli.Clean(i.Name)), cli.Text(cli.Clean(i.Slot)), cli.Text(cli.Short(i.ID)),
+			cli.Text(cli.Clean(i.Group)))
 	}
 	a.Print(t)
 	for _, r := range v.Refused {
@@ -131,7 +132,8 @@ func memberRow(slot string, m swarm.AgentStatus) []cli.Cell {
 	if m.Progress != nil {
 		progress = fmt.Sprintf("%.0f %%", *m.Progress*100)
 	}
-	return []cli.Cell{cli.Text(cli.Clean(m.Name)), cli.Text(cli.Clean(slot)), cli.Styled(cli.Clean(status), cli.Bold), cli.Text(seen), cli.Text(lease),
+	return []cli.Cell{cli.Text(cli.Clean(m.Name)), cli.Text(cli.Clean(slot)), cli.Styled(cli.Clean(status), cli.Bold),
+		cli.Text(seen), cli.Text(lease),
 		cli.Text(progress)}
 }
 

@@ -242,7 +242,8 @@ func listWork(a *cli.App, v ops.TaskStatusOut) {
 	if len(v.Tasks) > 0 {
 		t := cli.Table{Firm: 2, Head: []string{"TASK", "STATE", "ROUND", "INTENT"}}
 		for _, i := range v.Tasks {
-			t.Add(cli.Text(cli.Short(i.TaskID)), cli.Styled(cli.Clean(i.State), cli.Bold), cli.Text(fmt.Sprint(i.Round)),
+			t.Add(cli.Text(cli.Short(i.TaskID)), cli.Styled(cli.Clean(i.State), cli.Bold),
+				cli.Text(fmt.Sprint(i.Round)),
 				cli.Text(cli.Clean(i.Intent)))
 		}
 		a.Print(t)

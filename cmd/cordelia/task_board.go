@@ -82,7 +82,8 @@ func (v taskBoard) head() (f cli.Fields) {
 func (v taskBoard) next() string {
 	switch v.State {
 	case schemas.TaskClarifying:
-		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is", cli.Short(v.TaskID))
+		return fmt.Sprintf("cordelia task submit --answer %s WORDS; without words it goes on as it is",
+			cli.Short(v.TaskID))
 	case schemas.TaskReview:
 		return "cordelia review shows the result and asks for your decision"
 	}
@@ -123,7 +124,8 @@ func (v taskBoard) matrix() cli.Table {
 func criteria(t *cli.Table, list []string) {
 	for _, one := range list {
 		verdict, text := judged(one)
-		t.Add(cli.Cell{}, cli.Styled(" "+cli.Clean(verdict), verdictStyle(verdict)), cli.Cell{}, cli.Cell{}, cli.Text("  "+cli.Clean(text)))
+		t.Add(cli.Cell{}, cli.Styled(" "+cli.Clean(verdict), verdictStyle(verdict)), cli.Cell{}, cli.Cell{},
+			cli.Text("  "+cli.Clean(text)))
 	}
 }
 
@@ -177,7 +179,8 @@ const seatWidth = 20
 // stands says who holds a seat, or what it waits for.
 func (v taskBoard) stands(s controller.SeatView) string {
 	if s.Holder != "" {
-		return fmt.Sprintf("held by %s since %s, lease until %s", cli.Clean(s.Holder), cli.Clock(s.Since), cli.Clock(s.Until))
+		return fmt.Sprintf("held by %s since %s, lease until %s", cli.Clean(s.Holder), cli.Clock(s.Since),
+			cli.Clock(s.Until))
 	}
 	return "waits " + v.words(s.Waits)
 }
@@ -229,7 +232,8 @@ func (v taskBoard) losses(width int, colours bool) string {
 	if width > 0 {
 		width = max(width, cli.NarrowFold)
 	}
-	for _, l := range cli.Fold("D: what failed; P: how far the approach is to blame; Ω: budget used; L: the loss", width) {
+	for _, l := range cli.Fold("D: what failed; P: how far the approach is to blame; Ω: budget used; L: the loss",
+		width) {
 		text += cli.Paint(colours, cli.Dim, l) + "\n"
 	}
 	return text + "\n" + chart(list, width) + orBlank(words, width, colours)

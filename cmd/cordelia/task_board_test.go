@@ -130,7 +130,8 @@ func TestChanges(t *testing.T) {
 			[]string{`書く \u{1b}[2Jnotes: executing, attempt 3`}},
 		"round": {func(v *taskBoard) {
 			v.Round, v.State, v.SubTasks, v.Seats, v.Criteria = 4, schemas.TaskPlanning, nil, nil, nil
-			v.Rounds = append(v.Rounds, controller.RoundView{Round: 3, Directive: "change_path", Rationale: "Keep the tools."})
+			v.Rounds = append(v.Rounds, controller.RoundView{Round: 3, Directive: "change_path",
+				Rationale: "Keep the tools."})
 		}, []string{"round 3 failed, then change path: Keep the tools.", "the task is planning, round 4"}},
 		"asked": {func(v *taskBoard) { v.State, v.Questions = schemas.TaskClarifying, []string{"which\none?"} },
 			[]string{"the task is clarifying, round 3", "asked: which one?",

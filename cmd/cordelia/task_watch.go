@@ -113,7 +113,8 @@ func (t *taskWatch) follow(ctx context.Context) error {
 
 // look reads the task and shows what is new of it.
 func (t *taskWatch) look(ctx context.Context) error {
-	status, err := cli.Ask[ops.TaskStatusOut](ctx, t.Acting, "task_status", map[string]any{"task_id": t.id, "detail": true})
+	status, err := cli.Ask[ops.TaskStatusOut](ctx, t.Acting, "task_status",
+		map[string]any{"task_id": t.id, "detail": true})
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,8 @@ func (t *taskWatch) show(now *taskBoard, status ops.TaskStatusOut) error {
 // moved reports whether what is drawn is out of date although the task is as it was: the
 // terminal has another width, or seats go on that a run fills.
 func (t *taskWatch) moved() bool {
-	return t.board.Resized() || cli.Drawable(t.Out) && (t.live || t.before != nil && sharedSeats(t.before.TaskID) != nil)
+	return t.board.Resized() || cli.Drawable(t.Out) && (t.live || t.before != nil &&
+		sharedSeats(t.before.TaskID) != nil)
 }
 
 // draw puts the task where it was drawn before.

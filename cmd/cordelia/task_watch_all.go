@@ -108,7 +108,8 @@ func sayRunning(w *cli.Acting, r running) error {
 	if r.Holder != "" {
 		state = "held by " + r.Holder
 	}
-	line := fmt.Sprintf("%s  %s  %s  %s", w.Now(), cli.Short(r.id()), cli.Clean(state), cli.Clean(schemas.Shorten(r.Intent, 80)))
+	line := fmt.Sprintf("%s  %s  %s  %s", w.Now(), cli.Short(r.id()), cli.Clean(state),
+		cli.Clean(schemas.Shorten(r.Intent, 80)))
 	w.Say("%s", strings.TrimRight(line, " "))
 	return nil
 }

@@ -77,7 +77,8 @@ func showTrust(a *cli.App, v ops.TrustScoreOut) {
 		a.Say("")
 		t := cli.Table{Firm: 1, Head: []string{"CAPABILITY", "TRUST", "WATCHED", "FROM"}}
 		for _, s := range v.Skills {
-			t.Add(cli.Texts(cli.Clean(s.Capability), fmt.Sprintf("%d/100", s.Hundredths), cli.Clean(s.Level), cli.Clean(s.From))...)
+			t.Add(cli.Texts(cli.Clean(s.Capability), fmt.Sprintf("%d/100", s.Hundredths), cli.Clean(s.Level),
+				cli.Clean(s.From))...)
 		}
 		a.Print(t)
 	}
@@ -89,7 +90,8 @@ func showTrust(a *cli.App, v ops.TrustScoreOut) {
 func showAssessed(a *cli.App, v ops.TrustAssessOut) {
 	switch {
 	case v.Skill != nil:
-		a.Say("%s stands at %d/100 in %s: %s", cli.Whom(v.Name, v.Agent), v.Skill.Hundredths, cli.Clean(v.Skill.Capability),
+		a.Say("%s stands at %d/100 in %s: %s", cli.Whom(v.Name, v.Agent), v.Skill.Hundredths,
+			cli.Clean(v.Skill.Capability),
 			cli.Clean(v.Skill.Level))
 		return
 	case v.Repeated:

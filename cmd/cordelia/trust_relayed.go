@@ -107,7 +107,8 @@ func showRelayed(a *cli.App, list []ops.RelayedVerdict) error {
 		if r.Name != "" {
 			item = r.Name
 		}
-		t.Add(cli.Texts(strconv.FormatInt(r.Number, 10), cli.Clean(r.Relayer), cli.Clean(r.Agent), cli.Clean(string(r.Verdict)),
+		t.Add(cli.Texts(strconv.FormatInt(r.Number, 10), cli.Clean(r.Relayer), cli.Clean(r.Agent),
+			cli.Clean(string(r.Verdict)),
 			fmt.Sprintf("%.3g", r.Weight),
 			cli.Clock(r.At), cli.Clean(item))...)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cordelia/cmd/cordelia/doctor"
 	"cordelia/internal/store"
 )
 
@@ -49,15 +50,15 @@ func TestTheProgramUpgrades(t *testing.T) {
 			schema := checks["schema"]
 			require.NotEmpty(t, schema, "%v", checks)
 			if i+1 < store.SchemaVersion() {
-				require.Equal(t, warning, schema[0].Verdict)
+				require.Equal(t, doctor.Warning, schema[0].Verdict)
 				require.Contains(t, schema[0].Detail, fmt.Sprintf("version %d, this program's is %d", i+1,
 					store.SchemaVersion()))
 				require.Contains(t, schema[0].Fix, "backup")
 			}
 			u.run("agent", "list") // the fixture knows nobody here, so this is refused
 			checks, _ = u.diagnosis()
-			require.Equal(t, fine, checks["schema"][0].Verdict, "%v", checks["schema"])
-			require.Equal(t, fine, checks["database"][0].Verdict, "%v", checks["database"])
+			require.Equal(t, doctor.Fine, checks["schema"][0].Verdict, "%v", checks["schema"])
+			require.Equal(t, doctor.Fine, checks["database"][0].Verdict, "%v", checks["database"])
 			require.GreaterOrEqual(t, entities(), before)
 		})
 	}

@@ -37,9 +37,10 @@ With --parallel it registers agents below that one, which needs the right to. Ct
 gives back what is held and ends; a second one ends at once.
 
 Exit codes: 0 ended as it was told to, 8 it cannot go on.`,
-		Example: "  cordelia worker --as build-1 --client claude-code\n  cordelia worker --as judge-1 --role R4a --idle 10m",
-		Args:    cli.Wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return worker(cmd.Context(), a, f) },
+		Example: "  cordelia worker --as build-1 --client claude-code\n  cordelia worker --as judge-1 --role R4a " +
+			"--idle 10m",
+		Args: cli.Wants(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return worker(cmd.Context(), a, f) },
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&f.as, "as", "", "act as this agent of yours; default: agents below you")

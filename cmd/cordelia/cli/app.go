@@ -50,12 +50,14 @@ type App struct {
 	AsJSON      bool
 	Verbose     bool
 
-	PassphraseFD   int                                   // descriptor the passphrase comes from; -1 = ask at the terminal
-	PassphraseFile *os.File                              // of PassphraseFD
-	Begun          bool                                  // the command line was understood
-	As             string                                // whom the command acts as, "" for the person
-	opCommands     []opCommand                           // the commands that call operations
-	known          map[schemas.EntityID]string           // names of agents by id, "" for those that may not be named here
-	Tune           func(*node.Config)                    // changes how the node is opened, nil = nothing
-	parents        map[schemas.EntityID]schemas.EntityID // of those agents
+	// descriptor the passphrase comes from; -1 = ask at the terminal
+	PassphraseFD   int
+	PassphraseFile *os.File    // of PassphraseFD
+	Begun          bool        // the command line was understood
+	As             string      // whom the command acts as, "" for the person
+	opCommands     []opCommand // the commands that call operations
+	// names of agents by id, "" for those that may not be named here
+	known   map[schemas.EntityID]string
+	Tune    func(*node.Config)                    // changes how the node is opened, nil = nothing
+	parents map[schemas.EntityID]schemas.EntityID // of those agents
 }

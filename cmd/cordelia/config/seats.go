@@ -91,7 +91,8 @@ func (s Seats) check() error {
 	for _, a := range s.APIs {
 		switch {
 		case !apiName.MatchString(a.Name) || a.Name == runner.CodeName || Clients[ClientName(a.Name)] != "":
-			return fmt.Errorf("seats.apis: %q is no name for an API: take small letters, digits, dots and dashes", a.Name)
+			return fmt.Errorf("seats.apis: %q is no name for an API: take small letters, digits, dots and dashes",
+				a.Name)
 		case known[a.Name]:
 			return fmt.Errorf("seats.apis: there are two of the name %s", a.Name)
 		case a.KeyEnv != "" && a.KeyFile != "":

@@ -359,7 +359,8 @@ func (u *undoing) planManifest() {
 		u.add(Removed, u.file.Path, "the record of setup", u.file.Remove)
 		return
 	}
-	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+cli.Quoted(u.home))
+	u.notes = append(u.notes, "Your keys and memories stay in "+u.home+". To delete them too: rm -r "+
+		cli.Quoted(u.home))
 	rest := Manifest{Version: manifestVersion, HomeExisted: u.manifest.HomeExisted}
 	rest.Folders = slices.DeleteFunc(slices.Clone(u.manifest.Folders), func(dir string) bool {
 		return !strings.HasPrefix(u.home+string(filepath.Separator), dir+string(filepath.Separator))

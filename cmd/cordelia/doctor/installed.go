@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func (x *examination) installed(ctx context.Context, home node.Home) {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		x.report(check, skipped, "", "where this program is cannot be told: %v", err)
+		x.report(check, Skipped, "", "where this program is cannot be told: %v", err)
 		return
 	}
 	_, record, err := setup.ReadManifest(home)
@@ -44,7 +44,7 @@ func (x *examination) installed(ctx context.Context, home node.Home) {
 		x.hold(ctx, check, place, self, slices.Contains(record.Binaries, place))
 	}
 	if len(x.findings) == before {
-		x.report(check, fine, "", "%s", map[bool]string{true: "none but this", false: "this version"}[len(places) == 0])
+		x.report(check, Fine, "", "%s", map[bool]string{true: "none but this", false: "this version"}[len(places) == 0])
 	}
 }
 
@@ -56,29 +56,29 @@ func (x *examination) hold(ctx context.Context, check, place, self string, ours 
 		fix = fmt.Sprintf("replace it with %q, or put that folder before it on PATH", self)
 	}
 	if !cli.Exists(place) {
-		x.report(check, problem, fix, "%s, which set-up put there, is gone", place)
+		x.report(check, Problem, fix, "%s, which set-up put there, is gone", place)
 		return
 	}
 	is, err := askVersion(ctx, place)
 	if err != nil {
-		x.report(check, problem, fix, "%s does not run: %v", place, err)
+		x.report(check, Problem, fix, "%s does not run: %v", place, err)
 		return
 	}
 	mine := identity{cli.Version(), node.SchemaVersion()}
 	switch age := mine.against(is); {
 	case is.Schema < mine.Schema:
-		x.report(check, problem, fix, "%s is older (%s): it cannot read what this one (%s) migrates", place, is, mine)
+		x.report(check, Problem, fix, "%s is older (%s): it cannot read what this one (%s) migrates", place, is, mine)
 	case is.Schema > mine.Schema || age < 0:
-		x.report(check, warning, fmt.Sprintf("use that one: %q doctor", place), "%s is newer (%s) than this one (%s)",
+		x.report(check, Warning, fmt.Sprintf("use that one: %q doctor", place), "%s is newer (%s) than this one (%s)",
 			place, is, mine)
 	case age > 0:
-		x.report(check, warning, fix, "%s is older (%s) than this one (%s)", place, is, mine)
+		x.report(check, Warning, fix, "%s is older (%s) than this one (%s)", place, is, mine)
 	case is.Version != mine.Version:
-		x.report(check, warning, fix, "%s is another version (%s) than this one (%s)", place, is, mine)
+		x.report(check, Warning, fix, "%s is another version (%s) than this one (%s)", place, is, mine)
 	case !setup.IsCordelia(place): // a script that starts it
 	default:
 		if same, err := setup.SameContent(place, self); err == nil && !same {
-			x.report(check, warning, fix, "%s is another build of %s", place, mine.Version)
+			x.report(check, Warning, fix, "%s is another build of %s", place, mine.Version)
 		}
 	}
 }

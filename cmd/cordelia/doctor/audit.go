@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"fmt"
@@ -32,12 +32,12 @@ func (x *examination) record(v events.Verified, err error) {
 	const check = "audit record"
 	switch {
 	case err != nil:
-		x.report(check, problem, "put back a backup: cordelia restore FILE", "it cannot be read: %v", err)
+		x.report(check, Problem, "put back a backup: cordelia restore FILE", "it cannot be read: %v", err)
 	case !v.Sound():
-		x.report(check, problem, "someone changed the database or its checkpoints by hand; cordelia audit verify "+
+		x.report(check, Problem, "someone changed the database or its checkpoints by hand; cordelia audit verify "+
 			"tells more; compare with a backup: cordelia restore --dry-run FILE", "%s", v.Damage[0].What)
 	default:
-		x.report(check, fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
+		x.report(check, Fine, "", "%s, unbroken; %s", schemas.Count(int(v.Entries), "entry", "entries"),
 			lastDeep(node.Home(x.home)))
 	}
 }
@@ -49,7 +49,8 @@ func lastDeep(home node.Home) string {
 	case !ok:
 		return "items and rights were never compared with it: cordelia audit verify --deep"
 	case !sound:
-		return "items or rights did not fit it on " + cli.Clock(at.Format(time.RFC3339)) + ": cordelia audit verify --deep"
+		return "items or rights did not fit it on " + cli.Clock(at.Format(time.RFC3339)) +
+			": cordelia audit verify --deep"
 	}
 	return "items and rights fitted it on " + cli.Clock(at.Format(time.RFC3339))
 }
@@ -69,7 +70,7 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	const sign = "cordelia audit checkpoint"
 	for _, folder := range folders[1:] {
 		if !cli.Exists(folder) {
-			x.report(check, warning, "mount or make it, or take it out of checkpoint_dirs in config.json",
+			x.report(check, Warning, "mount or make it, or take it out of checkpoint_dirs in config.json",
 				"%s is not there, so it gets no copies", folder)
 			return
 		}
@@ -87,16 +88,16 @@ func (x *examination) checkpoints(folders []string, files []events.CheckpointFil
 	}
 	switch {
 	case v.Checkpoints == 0 && v.Entries == 0:
-		x.report(check, fine, "", "none yet, and no entries")
+		x.report(check, Fine, "", "none yet, and no entries")
 	case v.Checkpoints == 0:
-		x.report(check, warning, sign, "none: what is cut off the audit record's end does not show")
+		x.report(check, Warning, sign, "none: what is cut off the audit record's end does not show")
 	case v.Covered < v.Entries && time.Since(newest) > staleCheckpoint:
-		x.report(check, warning, sign, "the newest is of %s and lacks %s", cli.Clock(newest.Format(time.RFC3339)),
+		x.report(check, Warning, sign, "the newest is of %s and lacks %s", cli.Clock(newest.Format(time.RFC3339)),
 			schemas.Count(int(v.Entries-v.Covered), "entry", "entries"))
 	case len(folders) == 1:
-		found := fine // a new home has a day
+		found := Fine // a new home has a day
 		if time.Since(oldest) > staleCheckpoint {
-			found = warning
+			found = Warning
 		}
 		x.report(check, found, elsewhere,
 			"%d, up to entry %d; none left this machine: checkpoint_dirs in config.json names folders that get copies",
@@ -115,7 +116,7 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 	near, here := 0, reach(own, folders[0])
 	for _, folder := range folders[1:] {
 		if there := reach(own, folder); there < here {
-			x.report(check, warning, fmt.Sprintf(
+			x.report(check, Warning, fmt.Sprintf(
 				"see that it can be written: ls -ld %q; then: cordelia audit checkpoint", folder),
 				"the copies in %s reach entry %d, those here entry %d", folder, there, here)
 			return
@@ -125,11 +126,11 @@ func (x *examination) copies(check string, folders []string, files []events.Chec
 		}
 	}
 	if near == len(folders)-1 {
-		x.report(check, warning, elsewhere, "%d, up to entry %d; folders with copies: %d, all on the home's own disk",
+		x.report(check, Warning, elsewhere, "%d, up to entry %d; folders with copies: %d, all on the home's own disk",
 			v.Checkpoints, v.Covered, near)
 		return
 	}
-	x.report(check, fine, "", "%d, up to entry %d; folders with copies: %d, of them on the home's own disk: %d",
+	x.report(check, Fine, "", "%d, up to entry %d; folders with copies: %d, of them on the home's own disk: %d",
 		v.Checkpoints, v.Covered, len(folders)-1, near)
 }
 

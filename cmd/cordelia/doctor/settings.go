@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	vector, err := client.Query(ctx, "cordelia")
 	switch {
 	case schemas.CodeOf(err) == schemas.CodeUnavailable:
-		x.report(check, warning, x.app.HintOf(err), "%s", schemas.MessageOf(err))
+		x.report(check, Warning, x.app.HintOf(err), "%s", schemas.MessageOf(err))
 		return
 	case err != nil:
 		x.refused(check, err)
@@ -45,17 +45,18 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	state := x.vectors
 	switch {
 	case state == nil:
-		x.report(check, warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted",
+		x.report(check, Warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted",
 			client.Model(), client.Host())
 	case state.Model != client.Model():
-		x.report(check, fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
+		x.report(check, Fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
 	case state.Dim != 0 && state.Dim != len(vector):
-		x.report(check, problem, fmt.Sprintf("set dimensions to %d, or name another model; then every item is embedded again",
+		x.report(check, Problem, fmt.Sprintf("set dimensions to %d, or name another model; then every item is "+
+			"embedded again",
 			state.Dim),
 			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
 			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)
 	default:
-		x.report(check, fine, "", "%s at %s answers; %s embedded, %d to look at", client.Model(), client.Host(),
+		x.report(check, Fine, "", "%s at %s answers; %s embedded, %d to look at", client.Model(), client.Host(),
 			schemas.Count(int(state.Embedded), "item", "items"), state.Waiting)
 	}
 }
@@ -65,7 +66,7 @@ func (x *examination) checkFolders(s config.Settings) {
 	const what, cure = "machine checks", "check_roots in config.json"
 	if len(s.CheckRoots) == 0 {
 		if s.Checks.Commands {
-			x.report(what, warning, "name folders in "+cure+", or take checks.commands out",
+			x.report(what, Warning, "name folders in "+cure+", or take checks.commands out",
 				"commands are allowed, and no folder is named that they could run in")
 		}
 		return
@@ -76,10 +77,10 @@ func (x *examination) checkFolders(s config.Settings) {
 		within, err := filepath.Rel(root, x.home)
 		switch {
 		case missing != nil || !info.IsDir():
-			x.report(what, warning, "make it, or take it out of "+cure, "%s is no folder, so no check can be made",
+			x.report(what, Warning, "make it, or take it out of "+cure, "%s is no folder, so no check can be made",
 				root)
 		case err == nil && filepath.IsLocal(within):
-			x.report(what, warning, "name the folders of projects in "+cure,
+			x.report(what, Warning, "name the folders of projects in "+cure,
 				"the home folder lies in %s, so checks reach its keys", root)
 		}
 	}
@@ -90,5 +91,5 @@ func (x *examination) checkFolders(s config.Settings) {
 	if s.Checks.Commands {
 		may = "look at files and, because checks.commands is set, run commands that agents name"
 	}
-	x.report(what, fine, "", "may %s in %s", may, strings.Join(s.CheckRoots, ", "))
+	x.report(what, Fine, "", "may %s in %s", may, strings.Join(s.CheckRoots, ", "))
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bufio"
@@ -24,11 +24,11 @@ import (
 func (x *examination) path() {
 	found, err := exec.LookPath("cordelia")
 	if err != nil {
-		x.report("PATH", warning, "add the folder of the program to PATH; clients do not need it",
+		x.report("PATH", Warning, "add the folder of the program to PATH; clients do not need it",
 			"cordelia is not on PATH")
 		return
 	}
-	x.report("PATH", fine, "", "%s", found)
+	x.report("PATH", Fine, "", "%s", found)
 }
 
 // clients checks what each client would start, and starts it if that is safe:
@@ -50,17 +50,17 @@ func (x *examination) clients(ctx context.Context, m clientsettings.Machine, sta
 		found, err := c.Find(file.Content)
 		switch {
 		case err != nil && c.Plugin != "":
-			x.report(c.Title, problem, "cordelia setup --client "+string(c.ID), "%s", schemas.MessageOf(err))
+			x.report(c.Title, Problem, "cordelia setup --client "+string(c.ID), "%s", schemas.MessageOf(err))
 		case err != nil:
 			x.refused(c.Title, err)
 		case !found.Present && c.Installed:
-			x.report(c.Title, warning, "cordelia setup --client "+string(c.ID), "is here and not connected")
+			x.report(c.Title, Warning, "cordelia setup --client "+string(c.ID), "is here and not connected")
 		case !found.Present:
 		case found.Entry.Command == "" || len(found.Entry.Args) == 0:
-			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID), "the entry in %s is incomplete",
+			x.report(c.Title, Problem, "cordelia setup --force --client "+string(c.ID), "the entry in %s is incomplete",
 				file.Path)
 		case !found.Ours:
-			x.report(c.Title, problem, "cordelia setup --force --client "+string(c.ID)+" replaces it",
+			x.report(c.Title, Problem, "cordelia setup --force --client "+string(c.ID)+" replaces it",
 				"%s starts another program as cordelia: %s", file.Path, found.Entry.Command)
 		default:
 			configured++
@@ -75,7 +75,7 @@ func (x *examination) clients(ctx context.Context, m clientsettings.Machine, sta
 		}
 	}
 	if configured == 0 {
-		x.report("clients", warning, "cordelia setup --client claude-code", "none is connected")
+		x.report("clients", Warning, "cordelia setup --client claude-code", "none is connected")
 	}
 	for _, e := range entries {
 		x.handshake(ctx, m, e, start)
@@ -92,7 +92,7 @@ func (x *examination) plugin(c clientsettings.Client, e clientsettings.Entry) {
 	for _, f := range plugin.Files(setup.PluginOf(e)) {
 		path := filepath.Join(c.Plugin, filepath.FromSlash(f.Path))
 		if file, err := clientsettings.ReadFile(path); err != nil || !bytes.Equal(file.Content, f.Content) {
-			x.report(c.Title, warning, fix, "%s is not as this version has it", path)
+			x.report(c.Title, Warning, fix, "%s is not as this version has it", path)
 			return
 		}
 	}
@@ -106,7 +106,7 @@ func (x *examination) plugin(c clientsettings.Client, e clientsettings.Entry) {
 	case err != nil:
 		x.refused(c.Title, err)
 	case found.Present && c.Doubles(found.Entry):
-		x.report(c.Title, problem, fix, "%s starts cordelia too, so the plugin's hooks reach no server", c.Settings)
+		x.report(c.Title, Problem, fix, "%s starts cordelia too, so the plugin's hooks reach no server", c.Settings)
 	}
 }
 
@@ -127,9 +127,9 @@ func (x *examination) permissions(c clientsettings.Client) {
 	case err != nil:
 		x.refused(check, err)
 	case found.Present:
-		x.report(check, fine, "", "%s calls cordelia's tools without asking", c.Title)
+		x.report(check, Fine, "", "%s calls cordelia's tools without asking", c.Title)
 	default:
-		x.report(check, fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; "+
+		x.report(check, Fine, "", "%s asks before each of cordelia's tools and refuses them without a terminal; "+
 			"cordelia setup --allow adds the rule %s",
 			c.Title, clientsettings.Rule)
 	}
@@ -151,7 +151,7 @@ func (x *examination) skipped(c clientsettings.Client) {
 		return
 	}
 	if !x.fix {
-		x.report(c.Title, problem, "cordelia doctor --fix, then start a new session",
+		x.report(c.Title, Problem, "cordelia doctor --fix, then start a new session",
 			"leaves cordelia out, as it could not start it once: %s says so", path)
 		return
 	}
@@ -159,7 +159,7 @@ func (x *examination) skipped(c clientsettings.Client) {
 		x.refused(c.Title, err)
 		return
 	}
-	x.report(c.Title, fine, "", "tries cordelia again in a new session: its entry is taken out of %s", path)
+	x.report(c.Title, Fine, "", "tries cordelia again in a new session: its entry is taken out of %s", path)
 }
 
 // patience bounds how long a started program may take to answer.
@@ -169,11 +169,11 @@ const patience = 10 * time.Second
 func (x *examination) program(ctx context.Context, c clientsettings.Client, e clientsettings.Entry) bool {
 	fix := "cordelia setup --client " + string(c.ID)
 	if !filepath.IsAbs(e.Command) {
-		x.report(c.Title, warning, fix, "starts %s from wherever PATH leads", e.Command)
+		x.report(c.Title, Warning, fix, "starts %s from wherever PATH leads", e.Command)
 		return false
 	}
 	if info, err := os.Stat(e.Command); err != nil || !info.Mode().IsRegular() {
-		x.report(c.Title, problem, fix, "starts %s, which is not there", e.Command)
+		x.report(c.Title, Problem, fix, "starts %s, which is not there", e.Command)
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -183,14 +183,14 @@ func (x *examination) program(ctx context.Context, c clientsettings.Client, e cl
 		Version string `json:"version"`
 	}
 	if err != nil || json.Unmarshal(out, &is) != nil {
-		x.report(c.Title, problem, fix, "%s does not run: %v", e.Command, err)
+		x.report(c.Title, Problem, fix, "%s does not run: %v", e.Command, err)
 		return false
 	}
 	if is.Version != cli.Version() {
-		x.report(c.Title, problem, fix, "starts version %s, this is %s", is.Version, cli.Version())
+		x.report(c.Title, Problem, fix, "starts version %s, this is %s", is.Version, cli.Version())
 		return false
 	}
-	x.report(c.Title, fine, "", "starts %s", e.Command)
+	x.report(c.Title, Fine, "", "starts %s", e.Command)
 	return true
 }
 
@@ -205,12 +205,12 @@ func (x *examination) handshake(ctx context.Context, m clientsettings.Machine, e
 		home = e.Args[i+1]
 	}
 	if home != x.home {
-		x.report(check, skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s",
+		x.report(check, Skipped, "", "clients use another home folder; check it with: cordelia doctor --home %s",
 			cli.Quoted(home))
 		return
 	}
 	if !start {
-		x.report(check, skipped, "", "not tried before the rest is in order")
+		x.report(check, Skipped, "", "not tried before the rest is in order")
 		return
 	}
 	took, err := discover(ctx, e)
@@ -219,14 +219,14 @@ func (x *examination) handshake(ctx context.Context, m clientsettings.Machine, e
 		for _, arg := range e.Args {
 			line += " " + cli.Quoted(arg)
 		}
-		x.report(check, problem, fmt.Sprintf("see what it says: %s --verbose </dev/null", line), "%v", err)
+		x.report(check, Problem, fmt.Sprintf("see what it says: %s --verbose </dev/null", line), "%v", err)
 		return
 	}
-	x.report(check, fine, "", "answered in %d ms", took.Milliseconds())
+	x.report(check, Fine, "", "answered in %d ms", took.Milliseconds())
 }
 
-// discoverRequest is the first message of a client (MCP 2026-07-28).
-const discoverRequest = `{"jsonrpc":"2.0","id":"doctor","method":"server/discover","params":{"_meta":{` +
+// DiscoverRequest is the first message of a client (MCP 2026-07-28).
+const DiscoverRequest = `{"jsonrpc":"2.0","id":"doctor","method":"server/discover","params":{"_meta":{` +
 	`"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"cordelia-doctor","version":"1"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n"
@@ -237,7 +237,7 @@ func discover(ctx context.Context, e clientsettings.Entry) (took time.Duration, 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, e.Command, e.Args...)
-	cmd.Stdin = strings.NewReader(discoverRequest) // and then its end, on which a server ends
+	cmd.Stdin = strings.NewReader(DiscoverRequest) // and then its end, on which a server ends
 	cmd.WaitDelay = time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -28,13 +28,13 @@ func (x *examination) writeLock(ctx context.Context, home node.Home) {
 			return
 		}
 		if free {
-			x.report(check, fine, "", "free")
+			x.report(check, Fine, "", "free")
 			return
 		}
 		select {
 		case <-ctx.Done():
 			detail, fix := heldFor(platform.LockHolders(file))
-			x.report(check, problem, fix, "held for over %v %s", patience, detail)
+			x.report(check, Problem, fix, "held for over %v %s", patience, detail)
 			return
 		case <-tick.C:
 		}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"encoding/json"
@@ -22,18 +22,18 @@ func TestDoctorOfMachineChecks(t *testing.T) {
 	commands := set{"commands": true}
 	for name, tt := range map[string]struct {
 		settings    set
-		want        verdict
+		want        Verdict
 		detail, fix string
 	}{
 		"off":   {set{}, "", "", ""},
-		"files": {set{"check_roots": []string{project}}, fine, "may look at files in " + project, ""},
-		"commands": {set{"check_roots": []string{project}, "checks": commands}, fine,
+		"files": {set{"check_roots": []string{project}}, Fine, "may look at files in " + project, ""},
+		"commands": {set{"check_roots": []string{project}, "checks": commands}, Fine,
 			"because checks.commands is set, run commands that agents name in " + project, ""},
-		"commands, and nowhere": {set{"checks": commands}, warning, "no folder is named", "checks.commands"},
-		"a folder that is away": {set{"check_roots": []string{project, project + "2"}, "checks": commands}, warning,
+		"commands, and nowhere": {set{"checks": commands}, Warning, "no folder is named", "checks.commands"},
+		"a folder that is away": {set{"check_roots": []string{project, project + "2"}, "checks": commands}, Warning,
 			project + "2 is no folder", "check_roots"},
-		"the keys within reach":  {set{"check_roots": []string{dir}}, warning, "reach its keys", "check_roots"},
-		"the keys within a root": {set{"check_roots": []string{home}}, warning, "reach its keys", "check_roots"},
+		"the keys within reach":  {set{"check_roots": []string{dir}}, Warning, "reach its keys", "check_roots"},
+		"the keys within a root": {set{"check_roots": []string{home}}, Warning, "reach its keys", "check_roots"},
 	} {
 		raw, err := json.Marshal(tt.settings)
 		require.NoError(t, err)
@@ -49,6 +49,6 @@ func TestDoctorOfMachineChecks(t *testing.T) {
 		require.Equal(t, tt.want, f.Verdict, name)
 		require.Contains(t, f.Detail, tt.detail, name)
 		require.Contains(t, f.Fix, tt.fix, name)
-		require.True(t, f.Fix != "" || f.Verdict == fine, name)
+		require.True(t, f.Fix != "" || f.Verdict == Fine, name)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -32,20 +32,20 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		x.report("seats", problem, "", "this program is not found: %v", err)
+		x.report("seats", Problem, "", "this program is not found: %v", err)
 		return
 	}
 	names := cli.SortedKeys(config.Clients)
 	for _, a := range s.Seats.APIs {
 		names = append(names, a.Name)
 	}
-	found := make([]finding, len(names))
+	found := make([]Finding, len(names))
 	var asking sync.WaitGroup
 	for i, name := range names {
 		asking.Go(func() {
 			client, err := config.ClientNamed(name, s.Seats.APIs, home, self)
 			if err != nil {
-				found[i] = finding{Check: "seats: " + name, Verdict: skipped, Detail: schemas.MessageOf(err),
+				found[i] = Finding{Check: "seats: " + name, Verdict: Skipped, Detail: schemas.MessageOf(err),
 					Fix: x.app.HintOf(err)}
 				return
 			}
@@ -57,8 +57,8 @@ func (x *examination) seats(ctx context.Context, home node.Home) {
 }
 
 // tried asks one client for one word.
-func tried(ctx context.Context, client runner.Client) finding {
-	f := finding{Check: "seats: " + client.Name(), Verdict: fine}
+func tried(ctx context.Context, client runner.Client) Finding {
+	f := Finding{Check: "seats: " + client.Name(), Verdict: Fine}
 	began := time.Now()
 	answer, err := client.Ask(ctx, seatTrial, func(runner.Event) {})
 	var trial struct {
@@ -73,14 +73,14 @@ func tried(ctx context.Context, client runner.Client) finding {
 			orUnknown(answer.Payer))
 		return f
 	}
-	f.Verdict, f.Detail = problem, cli.Clean(err.Error())
+	f.Verdict, f.Detail = Problem, cli.Clean(err.Error())
 	fault, ok := errors.AsType[*runner.Fault](err)
 	switch {
 	case !ok:
 	case fault.Kind == runner.Unpaid:
 		f.Fix = "start it once and log in, or give it its key"
 	case fault.Kind == runner.Limit:
-		f.Verdict, f.Fix = warning, "wait until its limit is over; a run does so by itself"
+		f.Verdict, f.Fix = Warning, "wait until its limit is over; a run does so by itself"
 	case fault.Kind == runner.NoStart:
 		f.Fix = "start it by hand and see what it says"
 	}

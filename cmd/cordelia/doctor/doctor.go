@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-func doctorCommand(a *cli.App) *cobra.Command {
+func Command(a *cli.App) *cobra.Command {
 	var fix, seats bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -34,20 +34,20 @@ code 0 without problems, else 1; a warning is none.`,
 	return cmd
 }
 
-// verdict is how a check ended.
-type verdict string
+// Verdict is how a check ended.
+type Verdict string
 
 const (
-	fine    verdict = "ok"
-	warning verdict = "warning"
-	problem verdict = "problem"
-	skipped verdict = "skipped" // what it needs is missing; another line says why
+	Fine    Verdict = "ok"
+	Warning Verdict = "warning"
+	Problem Verdict = "problem"
+	Skipped Verdict = "skipped" // what it needs is missing; another line says why
 )
 
-// finding is a line of the doctor's report.
-type finding struct {
+// Finding is a line of the doctor's report.
+type Finding struct {
 	Check   string  `json:"check"`
-	Verdict verdict `json:"verdict"`
+	Verdict Verdict `json:"verdict"`
 	Detail  string  `json:"detail"`
 	Fix     string  `json:"fix,omitempty"`
 }
@@ -57,20 +57,20 @@ type examination struct {
 	app      *cli.App
 	home     string
 	fix      bool // mend what can be mended without a loss
-	findings []finding
+	findings []Finding
 	vectors  *embedding.State // nil = not known
 }
 
-func (x *examination) report(check string, v verdict, fix, format string, args ...any) {
-	x.findings = append(x.findings, finding{check, v, fmt.Sprintf(format, args...), fix})
+func (x *examination) report(check string, v Verdict, fix, format string, args ...any) {
+	x.findings = append(x.findings, Finding{check, v, fmt.Sprintf(format, args...), fix})
 }
 
 // refused reports an error that already says what is so and what to do.
 func (x *examination) refused(check string, err error) {
-	x.report(check, problem, x.app.HintOf(err), "%s", schemas.MessageOf(err))
+	x.report(check, Problem, x.app.HintOf(err), "%s", schemas.MessageOf(err))
 }
 
-func (x *examination) count(v verdict) (n int) {
+func (x *examination) count(v Verdict) (n int) {
 	for _, f := range x.findings {
 		if f.Verdict == v {
 			n++
@@ -107,11 +107,11 @@ func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
 	if seats {
 		x.seats(ctx, home)
 	}
-	x.clients(ctx, m, sound && x.count(problem) == 0)
+	x.clients(ctx, m, sound && x.count(Problem) == 0)
 	if err := x.print(); err != nil {
 		return err
 	}
-	if n := x.count(problem); n > 0 {
+	if n := x.count(Problem); n > 0 {
 		return schemas.Errorf(schemas.CodeUnavailable, "%d of %d checks found a problem", n, len(x.findings)).
 			Try("follow the fixes, then run again: cordelia doctor")
 	}
@@ -120,20 +120,20 @@ func examine(ctx context.Context, a *cli.App, fix, seats bool) error {
 
 func (x *examination) print() error {
 	if x.app.AsJSON {
-		return x.app.PrintJSON(map[string]any{"ok": x.count(problem) == 0, "home": x.home, "version": cli.Version(),
+		return x.app.PrintJSON(map[string]any{"ok": x.count(Problem) == 0, "home": x.home, "version": cli.Version(),
 			"checks": x.findings})
 	}
 	w := tabwriter.NewWriter(x.app.Out, 0, 0, 2, ' ', 0)
 	for _, f := range x.findings {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.Check, f.Detail)
-		if f.Fix != "" && f.Verdict != fine {
+		if f.Fix != "" && f.Verdict != Fine {
 			fmt.Fprintf(w, "\t\tfix: %s\n", strings.ReplaceAll(f.Fix, "\n", " "))
 		}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if x.count(problem)+x.count(warning) == 0 {
+	if x.count(Problem)+x.count(Warning) == 0 {
 		fmt.Fprintln(x.app.Out, "\nEverything is in order.")
 	}
 	return nil

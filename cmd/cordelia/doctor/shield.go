@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"strings"
@@ -12,13 +12,13 @@ func (x *examination) shield() {
 	const what = "sandbox of workers"
 	holds, open, err := runner.Shielded()
 	if err != nil {
-		x.report(what, skipped, "", "%s", schemas.MessageOf(err))
+		x.report(what, Skipped, "", "%s", schemas.MessageOf(err))
 		return
 	}
 	if err := runner.TryShield(); err != nil {
-		x.report(what, problem, "cordelia run --sandbox none confines nothing; report this",
+		x.report(what, Problem, "cordelia run --sandbox none confines nothing; report this",
 			"the kernel promises it, and it does not hold: %v", err)
 		return
 	}
-	x.report(what, fine, "", "tried: %s. Open: %s", strings.Join(holds, "; "), strings.Join(open, "; "))
+	x.report(what, Fine, "", "tried: %s. Open: %s", strings.Join(holds, "; "), strings.Join(open, "; "))
 }

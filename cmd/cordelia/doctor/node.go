@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -24,19 +24,19 @@ func (x *examination) folder() {
 	info, err := os.Stat(x.home)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		x.report(check, problem, "cordelia setup", "%s does not exist", x.home)
+		x.report(check, Problem, "cordelia setup", "%s does not exist", x.home)
 	case err != nil:
-		x.report(check, problem, "check the folders above it: ls -ld "+filepath.Dir(x.home), "%s cannot be read",
+		x.report(check, Problem, "check the folders above it: ls -ld "+filepath.Dir(x.home), "%s cannot be read",
 			x.home)
 	case !info.IsDir():
-		x.report(check, problem, "move the file away, then: cordelia setup", "%s is not a folder", x.home)
+		x.report(check, Problem, "move the file away, then: cordelia setup", "%s is not a folder", x.home)
 	case !platform.OwnedByMe(info):
-		x.report(check, problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home),
+		x.report(check, Problem, fmt.Sprintf("run as its owner, or: sudo chown -R %d %q", os.Geteuid(), x.home),
 			"%s belongs to another user", x.home)
 	case private(info) != nil:
-		x.report(check, problem, fmt.Sprintf("chmod 700 %q", x.home), "%s: %v", x.home, private(info))
+		x.report(check, Problem, fmt.Sprintf("chmod 700 %q", x.home), "%s: %v", x.home, private(info))
 	default:
-		x.report(check, fine, "", "%s", x.home)
+		x.report(check, Fine, "", "%s", x.home)
 	}
 }
 
@@ -60,30 +60,30 @@ func (x *examination) disk() {
 		dir = filepath.Dir(dir)
 	}
 	if name, bad := node.NetworkFileSystem(dir); bad {
-		x.report("file system", problem,
+		x.report("file system", Problem,
 			"move the home folder to a local disk and name it with --home or CORDELIA_HOME",
 			"%s is on a network file system (%s), where SQLite corrupts data", dir, name)
 	} else {
-		x.report("file system", fine, "", "local")
+		x.report("file system", Fine, "", "local")
 	}
 	free, err := platform.FreeSpace(dir)
-	v, fix := fine, ""
+	v, fix := Fine, ""
 	switch {
 	case err != nil:
-		x.report("disk space", warning, "df -h "+dir, "not known: %v", err)
+		x.report("disk space", Warning, "df -h "+dir, "not known: %v", err)
 		return
 	case free < noSpace:
-		v, fix = problem, "free some space, or move the home folder: cordelia --home DIR setup"
+		v, fix = Problem, "free some space, or move the home folder: cordelia --home DIR setup"
 	case free < lowSpace:
-		v, fix = warning, "free some space"
+		v, fix = Warning, "free some space"
 	}
 	x.report("disk space", v, fix, "%d MiB free", free>>20)
 }
 
 // The checks of the key files that setup makes.
 const (
-	yourKey   = "your key"
-	clientKey = "client agent's key"
+	YourKey   = "your key"
+	ClientKey = "client agent's key"
 	agentKeys = "agents' keys"
 )
 
@@ -97,7 +97,7 @@ type heldKey struct {
 // keyFiles opens every key file. The caller erases the secrets.
 func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 	if info, err := os.Stat(filepath.Dir(home.HumanKey())); err == nil && private(info) != nil {
-		x.report("key folder", problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
+		x.report("key folder", Problem, fmt.Sprintf("chmod 700 %q", filepath.Dir(home.HumanKey())), "%v", private(info))
 	}
 	opened := 0
 	open := func(check, path string, must bool) {
@@ -111,17 +111,17 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 			if check == agentKeys {
 				opened++
 			} else {
-				x.report(check, fine, "", "%s", cli.Short(f.EntityID))
+				x.report(check, Fine, "", "%s", cli.Short(f.EntityID))
 			}
 			held = append(held, heldKey{path, f, must})
 		case asked:
-			x.report(check, fine, "", "protected by a passphrase, so not opened")
+			x.report(check, Fine, "", "protected by a passphrase, so not opened")
 		default:
 			x.refused(check, err)
 		}
 	}
-	open(yourKey, home.HumanKey(), true)
-	open(clientKey, home.DefaultAgentKey(), true)
+	open(YourKey, home.HumanKey(), true)
+	open(ClientKey, home.DefaultAgentKey(), true)
 	open("node key", home.NodeKey(), false)
 	entries, err := os.ReadDir(home.AgentKeys())
 	if err != nil {
@@ -133,7 +133,7 @@ func (x *examination) keyFiles(home node.Home) (held []heldKey) {
 		}
 	}
 	if opened > 0 {
-		x.report(agentKeys, fine, "", "%s of agents, each in order", schemas.Count(opened, "key file", "key files"))
+		x.report(agentKeys, Fine, "", "%s of agents, each in order", schemas.Count(opened, "key file", "key files"))
 	}
 	return held
 }
@@ -147,8 +147,8 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		if !home.Fresh() {
 			fix = x.app.HintOf(cli.Gone(home))
 		}
-		x.report("database", problem, fix, "%s does not exist", path)
-		x.report("audit record", skipped, "", "no database")
+		x.report("database", Problem, fix, "%s does not exist", path)
+		x.report("audit record", Skipped, "", "no database")
 		return false
 	}
 	folders, files := x.checkpointFiles(home)
@@ -163,8 +163,8 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Code == schemas.CodeUnavailable && e.Err != nil {
 			fix = "put back a backup: cordelia restore FILE; nothing else mends it"
 		}
-		x.report("database", problem, fix, "%s", schemas.MessageOf(err))
-		x.report("audit record", skipped, "", "the database cannot be read")
+		x.report("database", Problem, fix, "%s", schemas.MessageOf(err))
+		x.report("audit record", Skipped, "", "the database cannot be read")
 		return false
 	}
 	x.vectors = found.Vectors
@@ -172,13 +172,13 @@ func (x *examination) database(ctx context.Context, home node.Home, held []heldK
 		x.lost(home, found.Lost)
 	}
 	x.match(found, held)
-	x.report("database", fine, "", "%s, %d KiB, every page and reference in order", path, found.Bytes>>10)
+	x.report("database", Fine, "", "%s, %d KiB, every page and reference in order", path, found.Bytes>>10)
 	x.writable(path)
 	current := found.Schema == node.SchemaVersion()
 	if current {
-		x.report("schema", fine, "", "version %d", found.Schema)
+		x.report("schema", Fine, "", "version %d", found.Schema)
 	} else {
-		x.report("schema", warning, "cordelia setup, or the next client that starts, migrates it; make a backup "+
+		x.report("schema", Warning, "cordelia setup, or the next client that starts, migrates it; make a backup "+
 			"first: cordelia backup FILE",
 			"version %d, this program's is %d", found.Schema, node.SchemaVersion())
 	}
@@ -197,7 +197,7 @@ func (x *examination) trust(v trust.Verified, err error) {
 		x.refused(check, err)
 		return
 	}
-	x.report(check, fine, "", "%d, replayed from %s", v.Scores+v.Skills,
+	x.report(check, Fine, "", "%d, replayed from %s", v.Scores+v.Skills,
 		schemas.Count(int(v.Assessments+v.Feedback), "entry", "entries"))
 }
 
@@ -206,7 +206,7 @@ func (x *examination) trust(v trust.Verified, err error) {
 func (x *examination) lost(home node.Home, err error) {
 	for i := range x.findings {
 		f := &x.findings[i]
-		if f.Check == yourKey && home.Fresh() || f.Check == clientKey && !cli.Exists(home.DefaultAgentKey()) {
+		if f.Check == YourKey && home.Fresh() || f.Check == ClientKey && !cli.Exists(home.DefaultAgentKey()) {
 			f.Fix = x.app.HintOf(err)
 		}
 	}
@@ -220,23 +220,23 @@ func (x *examination) match(found node.Inspection, held []heldKey) {
 		r, known := found.Known[k.file.EntityID]
 		switch {
 		case !known && k.must:
-			x.report(check, problem, "put the matching database or key file back from a backup; if nothing is to be "+
+			x.report(check, Problem, "put the matching database or key file back from a backup; if nothing is to be "+
 				"kept: cordelia uninstall --purge, then cordelia setup",
 				"the database does not know %s of %s", k.file.EntityID, k.path)
 		case !known:
-			x.report(check, warning, fmt.Sprintf("if it is of no use: rm %q", k.path),
+			x.report(check, Warning, fmt.Sprintf("if it is of no use: rm %q", k.path),
 				"the database does not know the agent of %s", k.path)
 		case k.file.Kind == keys.Human && !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
-			x.report(check, problem, "put a backup of that file back: nothing else can open this home",
+			x.report(check, Problem, "put a backup of that file back: nothing else can open this home",
 				"%s holds an old key, or a stranger's", k.path)
 		case !bytes.Equal(r.Key.PublicKey, k.file.Identity.PublicKey()):
-			x.report(check, problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key",
+			x.report(check, Problem, fmt.Sprintf("cordelia key unwrap %s", k.file.EntityID), "%s holds an old key",
 				k.path)
 		case k.must && r.Status == schemas.Suspended:
-			x.report(check, problem, "cordelia agent resume "+r.Name, "%s, the agent your clients act as, is suspended",
+			x.report(check, Problem, "cordelia agent resume "+r.Name, "%s, the agent your clients act as, is suspended",
 				r.Name)
 		case k.must && r.Status == schemas.Deactivated:
-			x.report(check, problem, "cordelia agent reactivate "+r.Name,
+			x.report(check, Problem, "cordelia agent reactivate "+r.Name,
 				"%s, the agent your clients act as, is deactivated", r.Name)
 		default:
 			matched++
@@ -245,11 +245,11 @@ func (x *examination) match(found node.Inspection, held []heldKey) {
 	switch {
 	case matched != len(held):
 	case len(found.Keyless) > 0: // a process that made them was killed before it stored theirs, or they work elsewhere
-		x.report(check, fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", found.Keyless[0].ID),
+		x.report(check, Fine, fmt.Sprintf("cordelia key unwrap %s, for each that is to work here", found.Keyless[0].ID),
 			"%s; %s none here, such as %s", schemas.Count(matched, "key file", "key files"),
 			schemas.Count(len(found.Keyless), "agent of yours has", "agents of yours have"), found.Keyless[0].Name)
 	default:
-		x.report(check, fine, "", "%s", schemas.Count(matched, "key file", "key files"))
+		x.report(check, Fine, "", "%s", schemas.Count(matched, "key file", "key files"))
 	}
 }
 
@@ -258,19 +258,19 @@ func (x *examination) match(found node.Inspection, held []heldKey) {
 func (x *examination) notifier(home node.Home) {
 	const check = "notifier"
 	if err := ringOnce(); err != nil {
-		x.report(check, warning, "processes find news by polling, every 100 ms; nothing is lost",
+		x.report(check, Warning, "processes find news by polling, every 100 ms; nothing is lost",
 			"local sockets do not work: %v", err)
 		return
 	}
 	dir := home.Database() + ".bells"
 	if info, err := os.Stat(dir); err == nil && (private(info) != nil || !platform.OwnedByMe(info)) {
-		x.report(check, warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir),
+		x.report(check, Warning, fmt.Sprintf("end all cordelia processes, then: rm -r %q", dir),
 			"%s is not yours alone, so processes only poll", dir)
 		return
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		x.report(check, warning, fmt.Sprintf("ls -ld %q", dir), "%s cannot be read", dir)
+		x.report(check, Warning, fmt.Sprintf("ls -ld %q", dir), "%s cannot be read", dir)
 		return
 	}
 	waiting, stale := 0, 0
@@ -282,11 +282,11 @@ func (x *examination) notifier(home node.Home) {
 		}
 	}
 	if stale > 0 {
-		x.report(check, warning, "nothing to do: the next write removes them", "works; %s, %s left of killed ones",
+		x.report(check, Warning, "nothing to do: the next write removes them", "works; %s, %s left of killed ones",
 			schemas.Count(waiting, "process waits", "processes wait"), schemas.Count(stale, "socket is", "sockets are"))
 		return
 	}
-	x.report(check, fine, "", "works; %s", schemas.Count(waiting, "process waits", "processes wait"))
+	x.report(check, Fine, "", "works; %s", schemas.Count(waiting, "process waits", "processes wait"))
 }
 
 // ringOnce sends a datagram through a socket file to itself.
@@ -319,7 +319,7 @@ func ringOnce() (err error) {
 func (x *examination) writable(path string) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		x.report("database", problem, "give the file and its folder back to your user: chown, then chmod u+rw "+path,
+		x.report("database", Problem, "give the file and its folder back to your user: chown, then chmod u+rw "+path,
 			"%s can be read but not written", path)
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cordelia/cmd/cordelia/cli"
@@ -27,20 +27,20 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "config.json"), []byte(text), 0o600))
 	}
-	examine := func() finding {
+	examine := func() Finding {
 		x := &examination{app: a, home: home}
 		x.database(t.Context(), node.Home(home), nil)
 		before := len(x.findings)
 		x.settings(t.Context(), node.Home(home))
 		if len(x.findings) == before {
-			return finding{}
+			return Finding{}
 		}
 		require.Len(t, x.findings, before+1)
 		return x.findings[before]
 	}
 	require.Empty(t, examine(), "off")
 	write(`{"presense":"1h"}`)
-	require.Equal(t, problem, examine().Verdict)
+	require.Equal(t, Problem, examine().Verdict)
 	write(`{"embeddings":{"url":"` + server.URL + `","model":"stand-in"}}`)
 	require.Contains(t, examine().Detail, "nothing is embedded with it yet")
 
@@ -59,19 +59,19 @@ func TestDoctorOfEmbeddings(t *testing.T) {
 	}
 	require.NoError(t, n.Close())
 	f := examine()
-	require.Equal(t, fine, f.Verdict)
+	require.Equal(t, Fine, f.Verdict)
 	require.Contains(t, f.Detail, "1 item embedded, 0 to look at")
 
 	server.Resize(16)
 	f = examine()
-	require.Equal(t, problem, f.Verdict)
+	require.Equal(t, Problem, f.Verdict)
 	require.Contains(t, f.Fix, "set dimensions to 32")
 	server.Fail(http.StatusUnauthorized)
 	f = examine()
-	require.Equal(t, problem, f.Verdict)
+	require.Equal(t, Problem, f.Verdict)
 	require.Contains(t, f.Fix, "key_env")
 	server.Fail(http.StatusNotFound)
 	f = examine()
-	require.Equal(t, warning, f.Verdict)
+	require.Equal(t, Warning, f.Verdict)
 	require.Contains(t, f.Fix, "ollama pull stand-in")
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cordelia/cmd/cordelia/cli"
@@ -25,7 +25,7 @@ func TestDoctorFindsAnUnwritableDatabase(t *testing.T) {
 	require.Empty(t, x.findings)
 	x.writable(running)
 	require.Len(t, x.findings, 1)
-	require.Equal(t, problem, x.findings[0].Verdict)
+	require.Equal(t, Problem, x.findings[0].Verdict)
 	require.Contains(t, x.findings[0].Fix, "chmod")
 }
 
@@ -38,19 +38,19 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 		name    string
 		age     time.Duration
 		folders []string
-		want    verdict
+		want    Verdict
 		detail  string
 	}
 	cases := []given{
-		{"first day", staleCheckpoint - time.Hour, nil, fine, "none left this machine"},
-		{"second day", staleCheckpoint + time.Hour, nil, warning, "none left this machine"},
-		{"same disk", time.Hour, []string{near}, warning, "folders with copies: 1, all on the home's own disk"},
+		{"first day", staleCheckpoint - time.Hour, nil, Fine, "none left this machine"},
+		{"second day", staleCheckpoint + time.Hour, nil, Warning, "none left this machine"},
+		{"same disk", time.Hour, []string{near}, Warning, "folders with copies: 1, all on the home's own disk"},
 	}
 	// memory is a disk of its own, where there is one
 	if away, err := os.MkdirTemp("/dev/shm", "cordelia-doctor-"); err == nil {
 		t.Cleanup(func() { os.RemoveAll(away) })
 		if !platform.SameDisk(away, home) {
-			cases = append(cases, given{"another disk", staleCheckpoint + time.Hour, []string{near, away}, fine,
+			cases = append(cases, given{"another disk", staleCheckpoint + time.Hour, []string{near, away}, Fine,
 				"folders with copies: 2, of them on the home's own disk: 1"})
 		}
 	}
@@ -76,7 +76,7 @@ func TestDoctorWantsCheckpointsElsewhere(t *testing.T) {
 			require.NoError(t, x.print())
 			shown, err := os.ReadFile(out)
 			require.NoError(t, err)
-			require.Equal(t, tt.want == warning, strings.Contains(string(shown), "fix: name a folder on another disk"),
+			require.Equal(t, tt.want == Warning, strings.Contains(string(shown), "fix: name a folder on another disk"),
 				"%s", shown)
 		})
 	}

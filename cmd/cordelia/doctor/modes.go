@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"fmt"
@@ -33,18 +33,18 @@ func (x *examination) modes(home node.Home) {
 	}
 	if len(open) > 0 {
 		slices.Sort(open)
-		x.report(check, problem, "chmod go-rwx "+strings.Join(open, " "), "open to other users: %s",
+		x.report(check, Problem, "chmod go-rwx "+strings.Join(open, " "), "open to other users: %s",
 			strings.Join(open, ", "))
 		return
 	}
-	x.report(check, fine, "", "the database is yours alone")
+	x.report(check, Fine, "", "the database is yours alone")
 }
 
 // leftovers tells what killed processes left beside key files.
 func (x *examination) leftovers(home node.Home) {
 	const check = "half-made keys"
 	if keys.Offered(home.HumanKey()) {
-		x.report("passphrase", warning, "cordelia key info, which ends it one way or the other",
+		x.report("passphrase", Warning, "cordelia key info, which ends it one way or the other",
 			"a change of your key's passphrase was cut short")
 	}
 	for _, dir := range []string{filepath.Dir(home.HumanKey()), home.AgentKeys()} {
@@ -54,11 +54,11 @@ func (x *examination) leftovers(home node.Home) {
 		}
 		for _, u := range list {
 			if u.Dead {
-				x.report(check, warning, "cordelia setup, which removes it", "%s was left by a process that was killed",
+				x.report(check, Warning, "cordelia setup, which removes it", "%s was left by a process that was killed",
 					u.Path)
 				continue
 			}
-			x.report(check, warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path),
+			x.report(check, Warning, fmt.Sprintf("if nobody misses that key: rm %q", u.Path),
 				"%s, left by a process that was killed, holds a key that no file beside it holds", u.Path)
 		}
 	}
