@@ -22,7 +22,7 @@ import (
 
 // sameWords are what the stand-in takes for one meaning.
 var sameWords = map[string]string{"automobile": "car", "vehicle": "car", "purchased": "bought", "acquired": "bought",
-	"garage": "bought"}
+	"garage": "bought", "flivverette": "car"}
 
 // meaningNode is a node whose vectors come from a stand-in server.
 type meaningNode struct {
@@ -134,7 +134,7 @@ func (n *meaningNode) embedded() []string {
 
 func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	n := newMeaningNode(t)
-	hit := n.write(ada, learning("Grandfather purchased an automobile.")).ID
+	hit := n.write(ada, learning("Grandfather keeps a flivverette.")).ID
 	for i := range 20 {
 		n.write(ada, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
 	}
@@ -149,7 +149,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	require.False(t, down)
 	require.Equal(t, hit, f.Hits[0].ID)
 	require.Equal(t, "meaning", f.Hits[0].Why)
-	require.Equal(t, "Grandfather purchased an automobile.", f.Hits[0].Name)
+	require.Equal(t, "Grandfather keeps a flivverette.", f.Hits[0].Name)
 	require.Equal(t, "ada", f.Hits[0].Author)
 	require.Empty(t, f.Near)
 	words, _ := n.byMeaning(n.m, ada, Search{Text: "grandfather"})
@@ -246,7 +246,7 @@ func TestAnotherModelEmbedsAnew(t *testing.T) {
 	n.write(ada, learning("one more"))
 	n.refresh(n.m)
 	require.Len(t, n.server.Asked(), 141, "the old process embeds nothing")
-	f, down = n.byMeaning(n.m, ada, Search{Text: "vehicle"})
+	f, down = n.byMeaning(n.m, ada, Search{Text: "flivverette"})
 	require.False(t, down)
 	require.Empty(t, f.Hits, "and searches by words")
 	n.refresh(other)

@@ -16,13 +16,14 @@ func TestHotQueriesUseIndexes(t *testing.T) {
 		Durability: store.Relaxed})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	small := []string{"j", "h", "s", "near", "up", "down", "source", "json_each", "quarantines", "q", "p", "place",
+	small := []string{"j", "h", "s", "t", "near", "up", "down", "source", "json_each", "quarantines", "q", "p", "place",
 		"hidden"}
 	storetest.NoScans(t, s, small, selectItems, selectOwn, selectOwnEqual, selectSame, selectSubject, selectSharing,
 		selectAlike,
 		selectSaysSame, selectHeldWords, selectHeldItems, selectRelease, selectSuccessors, selectCopies, selectCopy,
 		selectHidden,
-		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectItemsNamed,
+		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectDated,
+		selectItemsNamed,
 		selectTaint,
 		selectOpenFor, selectDeclined, countInvitations, countAnnounced, selectInvitations, selectInvitationsNamed)
 }

@@ -157,7 +157,12 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 		}
 	}
 	if cut || len(ns) > 0 {
-		live, err = p.besideDominant(tx, live, read)
+		if live, err = p.besideDominant(tx, live, read); err != nil {
+			return nil, found, err
+		}
+	}
+	if live, err = p.usedAlike(tx, live); err == nil {
+		live, err = p.ofDates(tx, live)
 	}
 	return live, found, err
 }

@@ -21,13 +21,13 @@ func TestADoubtedMatchLendsNoMoreThanItKeeps(t *testing.T) {
 		match, beside string
 		sessions      bool
 	}{
-		{"low", false, 0.5, "The exporter drops rows without a price.", "The bridge holds nine tons.", false},
-		{"untrusted", false, 0.1, "The exporter drops rows without a price.", "The bridge holds nine tons.", false},
+		{"low", false, 0.5, "The exporter drops rows without a price.", "The bridge holds a fine bell.", false},
+		{"untrusted", false, 0.1, "The exporter drops rows without a price.", "The bridge holds a fine bell.", false},
 		{"a long match", false, 0.1, "The exporter, which somebody rewrote during a very cold winter, still drops " +
-			"all those rows that were imported without any price or currency.", "Nine tons.", false},
-		{"second-hand, too", true, 0.3, "The exporter drops rows without a price.", "The bridge holds nine tons.",
+			"all those rows that were imported without any price or currency.", "A fine bell.", false},
+		{"second-hand, too", true, 0.3, "The exporter drops rows without a price.", "The bridge holds a fine bell.",
 			false},
-		{"in a session", false, 0.1, "The exporter drops rows without a price.", "The bridge holds nine tons.", true},
+		{"in a session", false, 0.1, "The exporter drops rows without a price.", "The bridge holds a fine bell.", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := newWarmNode(t)
@@ -98,7 +98,7 @@ func TestHitsThatConflictSayIt(t *testing.T) {
 		w.Subject, w.Key = subject, "load"
 		return n.write(who, w).ID
 	}
-	nine := says(ada, "bridge", "The bridge holds nine tons.")
+	nine := says(ada, "bridge", "The bridge holds a fine bell.")
 	two := says(bob, "bridge", "The bridge holds two tons.")
 	other := says(bob, "ferry", "The ferry holds what the bridge holds.")
 	plain := n.write(ada, inGroup(learning("Nobody knows what the old bridge holds."), "team-a")).ID

@@ -190,6 +190,13 @@ const (
 			i.scope, i.terms
 		FROM json_each(?1) j CROSS JOIN items i ON i.n = j.value WHERE i.scope IN (SELECT value FROM json_each(?2))
 		AND (?3 OR NOT ` + lesson + `)`
+	// selectDated lists items of the scopes ?1 by when what they tell of happened, which lies in
+	// one of the spans ?2.
+	selectDated = `SELECT i.n FROM json_each(?1) s CROSS JOIN json_each(?2) t CROSS JOIN items i
+		ON i.scope = s.value AND i.current = 1
+		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) >= json_extract(t.value, '$[0]')
+		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) < json_extract(t.value, '$[1]')
+		LIMIT ?3`
 	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
 )
 

@@ -34,7 +34,9 @@ type Doc struct {
 
 	prev, next *Doc
 	tf         []float64 // of the query's terms
+	soft       []float64 // how much other words stand for those it lacks; nil = none do
 	named      bool      // the query names who said it
+	dated      bool      // the query names the day, week or month that it tells of
 	doubted    bool      // second-hand, stale, or of an author that proved inaccurate
 	inaccurate bool      // of an author that proved inaccurate
 	sound      bool      // next to a match of another author
@@ -63,10 +65,11 @@ func (d *Doc) Because(reason string) {
 	}
 }
 
-// IsNeighbour reports whether d has no word of the query, and is there for what stands
-// beside it.
+// IsNeighbour reports whether d has no word and no date of the query, and is there for what
+// stands beside it.
 func (d *Doc) IsNeighbour() bool {
-	return slices.Contains(d.reasons, nextToMatch) && !slices.ContainsFunc(d.tf, func(n float64) bool { return n > 0 })
+	return !d.dated && slices.Contains(d.reasons, nextToMatch) &&
+		!slices.ContainsFunc(d.tf, func(n float64) bool { return n > 0 })
 }
 
 func (d *Doc) isIn(scope int64) bool { return scope != 0 && d.Scope == scope }

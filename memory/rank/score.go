@@ -26,6 +26,7 @@ const (
 	sessionShare  = 0.3
 	byAuthor      = 1.5
 	byDate        = 1.5
+	inSpan        = 1.5 // a word's worth, as if the text had the date in it
 	byShape       = 1.35
 	byFolder      = 2.0 // lies in the group of the searcher's folder
 	secondHand    = 0.7
@@ -53,9 +54,10 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 		q.doubt(d)
 	}
 	q.dropSpeakerTerms(docs, names)
+	q.soften(docs)
 	length := averageLength(docs)
 	for _, d := range docs {
-		d.base = q.bm25(d.tf, d.lender(d.prev), d.lender(d.next), float64(d.Tokens), length)
+		d.base = q.bm25(d.tf, d.soft, d.lender(d.prev), d.lender(d.next), float64(d.Tokens), length)
 		d.score = d.base
 	}
 	pass(docs)
@@ -136,11 +138,15 @@ func averageLength(docs []*Doc) float64 {
 	return max(sum/max(n, 1), 1)
 }
 
-// bm25 scores counts of terms in a text of a length.
-func (q *Query) bm25(tf []float64, prev, next *Doc, length, average float64) float64 {
+// bm25 scores counts of terms in a text of a length. soft says how much other words stand for
+// terms that it lacks; nil if none do.
+func (q *Query) bm25(tf, soft []float64, prev, next *Doc, length, average float64) float64 {
 	score := 0.0
 	for i, t := range q.order {
-		n := tf[i]
+		n, weight := tf[i], t.weight
+		if n == 0 && soft != nil && soft[i] > 0 {
+			n, weight = soft[i], t.meant
+		}
 		if prev != nil && prev.Tokens <= shortEnough {
 			n += fromPrevious * prev.tf[i]
 		}
@@ -149,7 +155,7 @@ func (q *Query) bm25(tf []float64, prev, next *Doc, length, average float64) flo
 		}
 		if n > 0 {
 			long := (length + evenLength) / (average + evenLength)
-			score += t.weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
+			score += weight * n * (k1 + 1) / (n + k1*(1-b+b*long))
 		}
 	}
 	return score
@@ -215,7 +221,7 @@ func (q *Query) addSessions(docs []*Doc) {
 		average += s.length / float64(len(order))
 	}
 	for _, s := range order {
-		s.score = q.bm25(s.tf, nil, nil, s.length, max(average, 1))
+		s.score = q.bm25(s.tf, nil, nil, nil, s.length, max(average, 1))
 		top = max(top, s.score)
 	}
 	for _, d := range docs {
@@ -230,13 +236,18 @@ func (q *Query) adjust(d *Doc, wanted text.Dates, asked text.Shapes) {
 	if d.score == 0 && (d.named || d.Candidate) {
 		d.score = neverSurfaces // unless it has the name or the date that is asked for
 	}
+	share := wanted.Share(d.date())
+	if d.dated = slices.ContainsFunc(q.spans, func(s text.Span) bool { return s.Has(d.date()) }); d.dated {
+		d.score += inSpan * q.spanWeight
+		share = 1
+	}
+	if share > 0 {
+		d.score *= 1 + byDate*share
+		d.Because("of the date named")
+	}
 	if d.named {
 		d.score *= byAuthor
 		d.Because("said by who is named")
-	}
-	if f := wanted.Share(d.date()); f > 0 {
-		d.score *= 1 + byDate*f
-		d.Because("of the date named")
 	}
 	if asked&d.Shapes != 0 {
 		d.score *= byShape
@@ -250,4 +261,11 @@ func (q *Query) adjust(d *Doc, wanted text.Dates, asked text.Shapes) {
 	for _, reason := range d.doubts {
 		d.Because(reason)
 	}
+}
+
+// DatedBy tells q of the spans of time that it names, in which that many items lie: like a
+// word, a date is worth the more the fewer items have it.
+func (q *Query) DatedBy(spans []text.Span, items int) {
+	q.spans = spans
+	q.spanWeight = idf(min(float64(max(items, 1)), q.total()), q.total())
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"cordelia/memory/text"
+	"cordelia/memory/wordvec"
 	"cordelia/schemas"
 )
 
@@ -54,6 +55,12 @@ type Query struct {
 	terms map[string]int // place in order
 	order []*term        // as in the query
 	fuzzy []int          // places of words that no item has
+
+	plainWords   []string             // those that other words may stand for
+	standIns     map[string][]standIn // by stem, as far as documents have them
+	alternatives []alternative        // what fetches candidates beside the words
+	spans        []text.Span          // the days, weeks and months it names
+	spanWeight   float64              // what lying in one of them is worth
 }
 
 // term is one word of a query.
@@ -61,8 +68,10 @@ type term struct {
 	term     string
 	written  string // as the query has it, in lower case
 	grams    []string
-	df       float64       // how many readable items have it, estimated
-	weight   float64       // idf^0.8, less for weak words
+	df       float64 // how many readable items have it, estimated
+	weight   float64 // idf^0.8, less for weak words
+	meant    float64 // the same, also if no item has it
+	vector   wordvec.Vector
 	fuzzy    bool          // no item has it: words spelt alike count
 	spelling text.Spelling // for fuzzy, as written
 	stem     text.Spelling // and of its stem, which is what items are kept as
@@ -77,7 +86,8 @@ type Probe struct {
 
 // New makes a query of words. Its weights are zero until Count.
 func New(query string, words []text.Word, reader Reader) *Query {
-	q := &Query{Reader: reader, text: query, alike: spelledAlike, terms: map[string]int{}}
+	q := &Query{Reader: reader, text: query, alike: spelledAlike, terms: map[string]int{},
+		plainWords: plainWords(query)}
 	for _, w := range words {
 		q.terms[w.Term] = len(q.order)
 		q.order = append(q.order, &term{term: w.Term, written: w.Lower, grams: text.WordGrams(w.Lower)})
@@ -126,6 +136,7 @@ func (q *Query) Count(counts []float64) (probes []Probe, letters []string) {
 		if text.Weak(t.term) {
 			t.weight /= 2
 		}
+		t.meant = t.weight
 		switch {
 		case t.df > 0:
 			known = append(known, t)
@@ -226,9 +237,11 @@ func (t *term) like(stem string) float64 {
 
 // Why says what made d match, in the words of the query.
 func (q *Query) Why(d *Doc) string {
-	var parts, exact, fuzzy []string
+	var parts, exact, fuzzy, soft []string
 	for i, t := range q.order {
 		switch {
+		case i < len(d.soft) && d.soft[i] > 0:
+			soft = append(soft, t.written)
 		case i >= len(d.tf) || d.tf[i] == 0:
 		case t.fuzzy:
 			fuzzy = append(fuzzy, t.written)
@@ -238,6 +251,9 @@ func (q *Query) Why(d *Doc) string {
 	}
 	if len(exact) > 0 {
 		parts = append(parts, "words: "+strings.Join(exact, ", "))
+	}
+	if len(soft) > 0 {
+		parts = append(parts, "close to: "+strings.Join(soft, ", "))
 	}
 	if len(fuzzy) > 0 {
 		parts = append(parts, "spelt like: "+strings.Join(fuzzy, ", "))

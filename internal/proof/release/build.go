@@ -111,7 +111,7 @@ func (o options) common(ctx context.Context, program string) ([]file, error) {
 		}
 		list = append(list, file{name, 0o644, out})
 	}
-	for _, name := range []string{"README.md", "LICENSE", "SECURITY.md"} {
+	for _, name := range []string{"README.md", "LICENSE", "NOTICE", "SECURITY.md"} {
 		raw, err := os.ReadFile(filepath.Join(o.root, name))
 		if err != nil {
 			return nil, err

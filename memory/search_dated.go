@@ -1,0 +1,96 @@
+package memory
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"cordelia/internal/store"
+	"cordelia/memory/rank"
+	"cordelia/memory/text"
+)
+
+const (
+	maxSpans = 12  // spans of time named in a question that fetch items
+	dated    = 200 // items that they fetch
+	likely   = 60  // items fetched by words used like those of the question
+	perLarge = 12  // of a span with more items than are fetched: a month of a year
+)
+
+// ofDates adds the items of the days, weeks and months that the question names.
+func (p *plan) ofDates(tx querier, live []*doc) ([]*doc, error) {
+	if p.Text == "" || len(p.Tags) > 0 || p.lessons {
+		return live, nil
+	}
+	spans := text.SpansIn(p.Text, time.UnixMicro(p.now))
+	if len(spans) == 0 {
+		return live, nil
+	}
+	spans = spans[:min(len(spans), maxSpans)]
+	bounds := make([][2]int64, len(spans))
+	for i, s := range spans {
+		bounds[i] = [2]int64{s.From.UnixMicro(), s.To.UnixMicro()}
+	}
+	rows, err := tx.Query(selectDated, store.List(p.see.scopes), store.List(bounds), dated)
+	ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return nil, fmt.Errorf("search by date: %w", err)
+	}
+	within := len(ns)
+	if within == dated {
+		within = max(within, int(p.see.items/perLarge))
+	}
+	p.words.DatedBy(spans, within)
+	return p.join(tx, live, ns)
+}
+
+// usedAlike adds items with words used like those of the question, where its own words find
+// little.
+func (p *plan) usedAlike(tx querier, live []*doc) ([]*doc, error) {
+	if len(p.terms) == 0 {
+		return live, nil
+	}
+	docs := make([]*rank.Doc, len(live))
+	for i, d := range live {
+		docs[i] = &d.Doc
+	}
+	stems := p.words.Alternatives(docs)
+	if len(stems) == 0 {
+		return live, nil
+	}
+	counts, err := p.frequencies(tx, wordEntry, stems)
+	if err != nil {
+		return nil, err
+	}
+	others := *p
+	others.probes = nil
+	for _, f := range p.words.CountAlternatives(counts) {
+		others.probes = append(others.probes, probe{entry(wordEntry, f.Value), f.Weight})
+	}
+	ns, err := others.matches(tx)
+	if err != nil {
+		return nil, err
+	}
+	return p.join(tx, live, ns[:min(len(ns), likely)])
+}
+
+// join adds to the candidates those of the items ns that may show and that the filters let
+// through; of tags it knows nothing.
+func (p *plan) join(tx querier, live []*doc, ns []int64) ([]*doc, error) {
+	ns = slices.DeleteFunc(ns, func(n int64) bool {
+		return slices.ContainsFunc(live, func(d *doc) bool { return d.n == n })
+	})
+	docs, err := p.read(tx, ns)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range ns {
+		d := docs[n]
+		if d != nil && (p.Type == "" || d.typ == p.Type) && (p.author == "" || d.author == p.author) &&
+			p.inSpan(&d.row) && p.isTrue(&d.row) {
+			live = append(live, d)
+		}
+	}
+	return live, nil
+}
