@@ -37,7 +37,7 @@ func Each(ctx context.Context, name string, n int, do func(ctx context.Context, 
 	defer stop(nil)
 	var next, done atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.NumCPU(), n) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				if err := inFolder(ctx, filepath.Join(root, fmt.Sprint(i)), i, do); err != nil {
