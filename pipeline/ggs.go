@@ -31,6 +31,8 @@ type Parameters struct {
 	// two rounds in a row that move the loss up by more than Epsilon end the task, if D > Delta
 	KillSwitch bool
 	Patient    bool // a first approach that ran is refined once before anything is blocked
+	Believes   bool // the directive is that of the chances of each cause, and not the table's
+	Blind      Blind
 	// every tool that was tried is blocked, as v0.7 is written: general ones and the last one, too
 	Letter bool
 
@@ -56,8 +58,13 @@ func Defaults() Parameters {
 // DefaultPolicy is the policy of tasks where the operator chose no other.
 const DefaultPolicy = "patient"
 
-// Policies lists what a task may be steered by: patient, and v0.7 and v0.8 to the letter.
-func Policies() []string { return []string{DefaultPolicy, TableV07().Version, TableV08().Version} }
+// BeliefPolicy is the policy that keeps the chances of what may be wrong.
+const BeliefPolicy = "beliefs"
+
+// Policies lists what a task may be steered by: patient, beliefs, and v0.7 and v0.8 to the letter.
+func Policies() []string {
+	return []string{DefaultPolicy, BeliefPolicy, TableV07().Version, TableV08().Version}
+}
 
 // Policy gives the parameters of a policy. ok = false if there is none of that name.
 func Policy(name string) (p Parameters, ok bool) {
@@ -65,6 +72,8 @@ func Policy(name string) (p Parameters, ok bool) {
 	switch name {
 	case DefaultPolicy:
 		p.Patient, p.Letter = true, false
+	case BeliefPolicy:
+		p.Believes, p.Letter, p.AbandonOmega = true, false, 1 // only a used budget ends a task
 	case TableV07().Version:
 	case TableV08().Version:
 		p.Table = TableV08()

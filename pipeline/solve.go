@@ -25,6 +25,7 @@ type Trail struct {
 	BlockedTools   []string
 	BlockedTargets []string
 	Taught         []string `json:",omitempty"` // approaches that a lesson of the task names
+	Belief         *Belief  `json:",omitempty"` // of the policy beliefs, after the last failed round
 }
 
 // Solve turns a failed round into a directive (pipeline v0.7, R7) and gives the
@@ -63,6 +64,9 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 	after.Rising = 0
 	if above(d.GradL, p.Epsilon) {
 		after.Rising = before.Rising + 1
+	}
+	if p.Believes {
+		return p.byBelief(d, r, failure, before, after, tools)
 	}
 
 	row := p.Decide(loss, d.Gradient, failure.Tie())
