@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
+	"slices"
 	"sync"
+
+	"cordelia/internal/proof/figures"
 )
 
 // budget is what a task may use.
@@ -23,8 +27,12 @@ func budgets() []budget {
 	}
 }
 
-// seeds is how many tasks of a kind are drawn; every contender gets the same.
-const seeds = 1000
+// Every contender gets the same tasks of a kind: so many for each seed. The seeds are
+// what contenders are compared over, in pairs.
+const (
+	seeds = 25
+	tasks = 40
+)
 
 // A round takes so long, in ms, at random.
 const (
@@ -34,9 +42,11 @@ const (
 
 // ended is how a task went.
 type ended struct {
-	solved bool
-	rounds int
-	wasted int // rounds whose plan no sharpening could have saved
+	solved    bool
+	doomed    bool // nothing solves it
+	rounds    int
+	wasted    int // rounds whose plan no sharpening could have saved
+	elapsedMS int64
 }
 
 // play runs one task to its end. The plant, the planner and the policy draw from
@@ -45,9 +55,13 @@ func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 	world, planner, mind := stream(seed, 1), stream(seed, 2), stream(seed, 3)
 	t := k.draw(world)
 	p, policy := t.begin(), c.make(b)
-	for elapsed := int64(0); ; {
+	e.doomed = !k.solvable
+	if r, ok := t.(*recorded); ok {
+		e.doomed = r.doomed
+	}
+	for {
 		e.rounds++
-		elapsed += leastRound + world.Int64N(mostRound-leastRound)
+		e.elapsedMS += int64(float64(leastRound+world.Int64N(mostRound-leastRound)) * t.cost(p.tool))
 		if t.hopeless(p) {
 			e.wasted++
 		}
@@ -56,7 +70,7 @@ func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 			e.solved = true
 			return e, nil
 		}
-		o, more, err := policy.after(failed{e.rounds, elapsed, p, s, b}, mind)
+		o, more, err := policy.after(failed{e.rounds, e.elapsedMS, p, s, b}, mind)
 		if err != nil {
 			return e, fmt.Errorf("%s on %s, seed %d: %w", c.name, k.name, seed, err)
 		}
@@ -74,47 +88,80 @@ func stream(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 // cell is where the runs of a contender on a kind within a budget are.
 type cell struct{ budget, kind, contender string }
 
-// runAll plays every task, as many at once as there are processors.
-func runAll() (map[cell][]ended, error) {
-	results := map[cell][]ended{}
-	var mu sync.Mutex
-	var failed error
-	var all sync.WaitGroup
-	free := make(chan struct{}, runtime.NumCPU())
+// played is the runs of all contenders on some kinds of task, in both budgets.
+type played map[cell][]ended
+
+// runAll plays every task of some kinds, as many at once as there are processors, and
+// says every 15 seconds how many are done. from is the first seed.
+func runAll(kinds []kind, from uint64) (played, error) {
+	type job struct {
+		budget    budget
+		kind      kind
+		contender contender
+	}
+	var jobs []job
 	for _, b := range budgets() {
-		for _, k := range kinds() {
+		for _, k := range kinds {
 			for _, c := range contenders() {
-				free <- struct{}{}
-				all.Go(func() {
-					defer func() { <-free }()
-					list := make([]ended, seeds)
-					var err error
-					for seed := range list {
-						if list[seed], err = play(k, c, b, uint64(seed)+1); err != nil {
-							break
-						}
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					results[cell{b.name, k.name, c.name}] = list
-					if err != nil {
-						failed = err
-					}
-				})
+				jobs = append(jobs, job{b, k, c})
 			}
 		}
 	}
-	all.Wait()
-	return results, failed
+	results := played{}
+	var mu sync.Mutex
+	err := figures.Each(context.Background(), "replan-sim", len(jobs), func(_ context.Context, i int, _ string) error {
+		j := jobs[i]
+		list := make([]ended, seeds*tasks)
+		var err error
+		for n := range list {
+			if list[n], err = play(j.kind, j.contender, j.budget, from*tasks+uint64(n)); err != nil {
+				return err
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		results[cell{j.budget.name, j.kind.name, j.contender.name}] = list
+		return nil
+	})
+	return results, err
 }
 
 func main() {
-	results, err := runAll()
-	if err == nil {
-		err = report(results).publish("docs")
-	}
-	if err != nil {
+	tune := flag.Bool("tune", false, "print the figures of the half that numbers may be chosen on, and write nothing")
+	flag.Parse()
+	if err := run(*tune); err != nil {
 		fmt.Fprintln(os.Stderr, "replansim:", err)
 		os.Exit(1)
 	}
+}
+
+// The seeds of what is reported begin at 1, those of tuning far behind them.
+const (
+	reportedFrom = 1
+	tuningFrom   = 1_000_001
+)
+
+func run(tune bool) error {
+	if tune {
+		list := populations(tuning)
+		results, err := runAll(list, tuningFrom)
+		if err == nil {
+			fmt.Print(report{results, list, nil}.text())
+		}
+		if err != nil {
+			return err
+		}
+		s, err := runStreams(streamTuningSeed)
+		fmt.Print(s.text())
+		return err
+	}
+	mixes, plain := populations(reported), kinds()
+	results, err := runAll(append(slices.Clone(mixes), plain...), reportedFrom)
+	if err != nil {
+		return err
+	}
+	if err := (report{results, mixes, plain}).publish("docs"); err != nil {
+		return err
+	}
+	return publishStreams("docs")
 }

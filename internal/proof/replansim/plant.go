@@ -37,6 +37,8 @@ type plant interface {
 	hopeless(p plan) bool
 	// begin is the planner's first guess.
 	begin() plan
+	// cost is how many times as long a round with a tool takes.
+	cost(tool int) float64
 }
 
 // kind of plant, with how it is drawn.
@@ -47,7 +49,7 @@ type kind struct {
 	draw     func(random *rand.Rand) plant
 }
 
-// kinds are the plants. The one called slow is made so that counting stalls wins:
+// kinds are the plain plants, one cause each. The one called slow is made so that counting stalls wins:
 // nothing moves for two rounds, then everything does.
 func kinds() []kind {
 	return []kind{
@@ -111,6 +113,8 @@ func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *world 
 }
 
 func (t *world) begin() plan { return t.first }
+
+func (t *world) cost(int) float64 { return 1 }
 
 func (t *world) hopeless(p plan) bool { return !t.right[p.tool] || !t.open[p.target] }
 
@@ -194,8 +198,7 @@ func (t noise) try(p plan, round int, random *rand.Rand) shown {
 		return s
 	}
 	if lots[0] < 0.25 {
-		s.class = map[schemas.FailureClass]schemas.FailureClass{schemas.Logical: schemas.Environmental,
-			schemas.Environmental: schemas.Logical}[s.class]
+		s.class = otherClass(s.class)
 	}
 	for i := range criteria - 1 { // never all: what is accepted is not at stake here
 		if !s.passed[i] && lots[i+1] < 0.1 {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
@@ -39,35 +40,68 @@ type contender struct {
 	make func(b budget) policy
 }
 
+// design is the contender whose claims are tested.
+const design = "beliefs"
+
+// contenders are the policies of tasks, the standing rivals, and the design without one
+// of the things that it looks at.
 func contenders() []contender {
 	return []contender{
-		{"GGS v0.7", solver(pipeline.TableV07, false, false)},
-		{"GGS v0.7, quality", solver(pipeline.TableV07, true, false)},
-		{"GGS v0.8", solver(pipeline.TableV08, false, false)},
-		{"GGS v0.8, quality", solver(pipeline.TableV08, true, false)},
+		{design, solver(design, pipeline.Blind{})},
+		{"patient", solver("patient", pipeline.Blind{})},
+		{"v0.7", solver("v0.7", pipeline.Blind{})},
+		{"v0.8", solver("v0.8", pipeline.Blind{})},
+		{"class only", func(budget) policy { return &classOnly{} }},
+		{"always untried", func(budget) policy { return &untried{} }},
 		{"stall counter 3", func(budget) policy { return &stall{} }},
 		{"naive retry", func(budget) policy { return naive{} }},
 		{"random", func(budget) policy { return dice{} }},
-		{"GGS v0.7, patient *", solver(pipeline.TableV07, false, true)},
+		{noLoss, solver(design, pipeline.Blind{Loss: true})},
+		{noGradient, solver(design, pipeline.Blind{Gradient: true})},
+		{noClasses, solver(design, pipeline.Blind{Classes: true})},
 	}
 }
 
-// ggs is the goal gradient solver as tasks meet it.
+// The design without a kind of evidence.
+const (
+	noLoss     = design + ", no loss"     // how many criteria pass with a new approach
+	noGradient = design + ", no gradient" // how many more pass after sharpening
+	noClasses  = design + ", no classes"  // of what class the failures are
+)
+
+// rivals are those that the rule of the default is held against.
+func rivals() (list []string) {
+	for _, c := range contenders() {
+		if c.name != design && c.name != noLoss && c.name != noGradient && c.name != noClasses {
+			list = append(list, c.name)
+		}
+	}
+	return list
+}
+
+// ggs is the solver of package pipeline as tasks meet it, under one of its policies.
 type ggs struct {
 	parameters pipeline.Parameters
 	trail      pipeline.Trail
+	unknown    string // the name of a policy that there is not
 }
 
-func solver(table func() pipeline.Table, quality, patient bool) func(budget) policy {
+func solver(name string, blind pipeline.Blind) func(budget) policy {
 	return func(b budget) policy {
-		p := pipeline.Defaults()
-		p.Table, p.ByQuality, p.MaxReplans, p.TimeBudgetMS = table(), quality, b.replans, b.timeMS
-		p.Patient, p.Letter = patient, !patient // as tasks have it by default, or to the letter
-		return &ggs{parameters: p}
+		p, ok := pipeline.Policy(name)
+		p.MaxReplans, p.TimeBudgetMS, p.Blind = b.replans, b.timeMS, blind
+		g := &ggs{parameters: p}
+		if !ok {
+			g.unknown = name
+		}
+		return g
 	}
 }
 
 func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
+	if g.unknown != "" {
+		return order{}, false, fmt.Errorf("there is no policy %q", g.unknown)
+	}
 	o := schemas.SubTaskOutcome{SubTaskID: "s", Status: schemas.OutcomeFailed, Round: f.round,
 		ToolCalls: []schemas.Evidence{{Tool: f.plan.toolName(), Input: f.plan.targetName(), Exit: f.shown.exit}}}
 	gap := schemas.Gap{Attempt: 1}
@@ -113,6 +147,31 @@ func (s *stall) after(f failed, _ *rand.Rand) (order, bool, error) {
 		return order{directive: schemas.BreakSymmetry, blockedTools: []string{f.plan.toolName()}}, f.within(), nil
 	}
 	return order{directive: schemas.Refine}, f.within(), nil
+}
+
+// classOnly blocks the tool after a logical failure, and the target after one from
+// outside. It looks at nothing else.
+type classOnly struct{ tools, targets []string }
+
+func (c *classOnly) after(f failed, _ *rand.Rand) (order, bool, error) {
+	if f.shown.class == schemas.Environmental {
+		c.targets = append(c.targets, f.plan.toolName()+":"+f.plan.targetName())
+		return order{schemas.ChangePath, c.tools, c.targets}, f.within(), nil
+	}
+	c.tools = append(c.tools, f.plan.toolName())
+	return order{schemas.ChangeApproach, c.tools, c.targets}, f.within(), nil
+}
+
+// untried takes another tool in every round, never one twice as long as one is left.
+type untried struct{ tools []string }
+
+func (u *untried) after(f failed, _ *rand.Rand) (order, bool, error) {
+	u.tools = append(u.tools, f.plan.toolName())
+	slices.Sort(u.tools)
+	if u.tools = slices.Compact(u.tools); len(u.tools) == tools {
+		u.tools = []string{f.plan.toolName()}
+	}
+	return order{directive: schemas.BreakSymmetry, blockedTools: u.tools}, f.within(), nil
 }
 
 // naive tries the same again.

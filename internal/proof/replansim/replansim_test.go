@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,7 +11,7 @@ import (
 // What a contender does not decide is the same for all: whatever they plan, the
 // world has drawn as much by the next round.
 func TestEveryContenderMeetsTheSameWorld(t *testing.T) {
-	for _, k := range kinds() {
+	for _, k := range everyKind() {
 		for seed := range uint64(50) {
 			one, two := stream(seed, 1), stream(seed, 1)
 			a, b := k.draw(one), k.draw(two)
@@ -24,7 +26,7 @@ func TestEveryContenderMeetsTheSameWorld(t *testing.T) {
 }
 
 func TestRunsRepeatAndEnd(t *testing.T) {
-	for _, k := range kinds() {
+	for _, k := range everyKind() {
 		for seed := range uint64(50) {
 			for _, c := range contenders() {
 				for _, b := range budgets() {
@@ -34,9 +36,32 @@ func TestRunsRepeatAndEnd(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, one, two)
 					require.LessOrEqual(t, one.rounds, b.replans+1, "%s on %s", c.name, k.name)
-					require.False(t, one.solved && !k.solvable)
+					require.False(t, one.solved && one.doomed)
 				}
 			}
+		}
+	}
+}
+
+// everyKind are all plants, of both halves.
+func everyKind() []kind {
+	return slices.Concat(kinds(), populations(tuning), populations(reported))
+}
+
+// Each half has each level of what records show as often.
+func TestHalvesAreBalanced(t *testing.T) {
+	for _, of := range []half{tuning, reported} {
+		list := populations(of)
+		require.Len(t, list, 8)
+		for _, part := range []string{"classes wrong in 0 %", "classes wrong in 10 %", "classes wrong in 25 %",
+			"classes wrong in 40 %"} {
+			n := 0
+			for _, k := range list {
+				if strings.HasPrefix(k.about, part) {
+					n++
+				}
+			}
+			require.Equal(t, 2, n, part)
 		}
 	}
 }
@@ -44,15 +69,15 @@ func TestRunsRepeatAndEnd(t *testing.T) {
 // Every solvable plant has a way that solves it within the smaller budget, from
 // any first guess.
 func TestPlantsCanBeSolved(t *testing.T) {
-	for _, k := range kinds() {
+	for _, k := range everyKind() {
 		for seed := range uint64(200) {
 			random := stream(seed, 1)
 			p := k.draw(random)
 			found := false
 			for tool := range tools {
 				for target := range targets {
-					for sharpened := range 4 {
-						try := plan{tool, target, sharpened}
+					for i := range 40 { // a judge who errs may reject one
+						try := plan{tool, target, i % 4}
 						if p.try(try, 4, random).solved() {
 							found = true
 							require.False(t, p.hopeless(try))
@@ -60,18 +85,27 @@ func TestPlantsCanBeSolved(t *testing.T) {
 					}
 				}
 			}
-			require.Equal(t, k.solvable, found, "%s, seed %d", k.name, seed)
+			solvable := k.solvable
+			if r, ok := p.(*recorded); ok {
+				solvable = !r.doomed
+			}
+			require.Equal(t, solvable, found, "%s, seed %d", k.name, seed)
 		}
 	}
 }
 
-func TestWilson(t *testing.T) { // figures of Newcombe 1998
-	for _, tt := range []struct {
-		n, of     int
-		low, high float64
-	}{{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}} {
-		_, low, high := wilson(tt.n, tt.of)
-		require.InDelta(t, tt.low, low, 5e-4)
-		require.InDelta(t, tt.high, high, 5e-4)
+// A stream repeats, and without memory nothing is refused or preferred.
+func TestStreamsRepeat(t *testing.T) {
+	for _, k := range streamKinds() {
+		for _, remembers := range []bool{false, true} {
+			one, err := runStream(k, "patient", 7, remembers)
+			require.NoError(t, err)
+			two, err := runStream(k, "patient", 7, remembers)
+			require.NoError(t, err)
+			require.Equal(t, one, two)
+			require.Positive(t, one.solved)
+			require.Equal(t, remembers && k.name != "unrelated", one.preferred+one.refused > 0, "%s: %+v", k.name, one)
+		}
 	}
+	require.Len(t, map[string]bool{word(1): true, word(501): true, word(8): true, word(108): true}, 4)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"html"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,14 +11,14 @@ import (
 )
 
 // report is the runs as tables and a plot.
-type report map[cell][]ended
+type report struct {
+	played
+	mixes, plain []kind
+}
 
-// publish prints the tables and writes them, and the plot, into the folder docs.
+// publish prints the figures and writes them, and the plot, into the folder docs.
 func (r report) publish(docs string) error {
-	text := ""
-	for _, b := range budgets() {
-		text += r.table(b) + "\n"
-	}
+	text := r.text()
 	fmt.Print(text)
 	if err := figures.Write(filepath.Join(docs, "replan.md"), text); err != nil {
 		return err
@@ -28,131 +27,230 @@ func (r report) publish(docs string) error {
 		0o644) //nolint:gosec // a page for everyone
 }
 
-// table has a row for each contender: what it solved of each kind, what it wasted
-// on those, and when it gave up where nothing could be found.
-func (r report) table(b budget) string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "**%s**: solved, %% (95 %% interval)\n\n| policy |", b.name)
-	for _, k := range kinds() {
+// text begins with what the design loses.
+func (r report) text() string {
+	var b strings.Builder
+	b.WriteString(r.lost() + "\n" + r.judged() + "\n")
+	for _, bud := range budgets() {
+		b.WriteString(r.summary(bud) + "\n")
+		b.WriteString(r.table(bud, r.mixes) + "\n")
+		if len(r.plain) > 0 {
+			b.WriteString(r.table(bud, r.plain) + "\n")
+		}
+	}
+	b.WriteString("| mix | |\n|---|---|\n")
+	for _, k := range r.mixes {
+		fmt.Fprintf(&b, "| %s | %s |\n", k.name, k.about)
+	}
+	return b.String()
+}
+
+// bySeed gives what a measure comes to for each seed, over some kinds of task; NaN where
+// no run of a seed has a value.
+func (r report) bySeed(b budget, kinds []kind, contender string, value func(ended) (float64, bool)) []float64 {
+	list := make([]float64, seeds)
+	for s := range list {
+		sum, n := 0.0, 0.0
+		for _, k := range kinds {
+			for _, e := range r.played[cell{b.name, k.name, contender}][s*tasks : (s+1)*tasks] {
+				if v, ok := value(e); ok {
+					sum, n = sum+v, n+1
+				}
+			}
+		}
+		list[s] = sum / n // 0 ÷ 0 is NaN
+	}
+	return list
+}
+
+// solvedPercent is the share of tasks that were solved, of those that something solves.
+func solvedPercent(e ended) (float64, bool) {
+	if e.solved {
+		return 100, true
+	}
+	return 0, !e.doomed
+}
+
+func solvable(kinds []kind) (list []kind) {
+	for _, k := range kinds {
 		if k.solvable {
-			fmt.Fprintf(&out, " %s |", k.name)
+			list = append(list, k)
 		}
 	}
-	out.WriteString(" all | wasted rounds a task | rounds to solve |")
-	for _, k := range kinds() {
-		if !k.solvable {
-			fmt.Fprintf(&out, " %s: rounds to give up |", k.name)
+	return list
+}
+
+// comparison is the design beside a rival on some kinds of task.
+type comparison struct {
+	budget, kind, rival string
+	mean, half, p       float64 // points the design solves more
+}
+
+func (r report) compare(b budget, name string, kinds []kind, rival string) comparison {
+	c := comparison{budget: b.name, kind: name, rival: rival}
+	c.mean, c.half, c.p = figures.Paired(r.bySeed(b, kinds, design, solvedPercent),
+		r.bySeed(b, kinds, rival, solvedPercent))
+	return c
+}
+
+// comparisons are those of every kind, budget and rival, each probability corrected for
+// their number.
+func (r report) comparisons(kinds []kind) (list []comparison) {
+	var ps []float64
+	for _, b := range budgets() {
+		for _, k := range solvable(kinds) {
+			for _, rival := range rivals() {
+				c := r.compare(b, k.name, []kind{k}, rival)
+				list, ps = append(list, c), append(ps, c.p)
+			}
 		}
 	}
-	out.WriteString("\n|---|" + strings.Repeat("--:|", len(kinds())+3) + "\n")
+	for i, p := range figures.Holm(ps) {
+		list[i].p = p
+	}
+	return list
+}
+
+// lost lists where a rival solves more, beyond chance.
+func (r report) lost() string {
+	all := append(r.comparisons(r.mixes), r.comparisons(r.plain)...)
+	var b strings.Builder
+	worse, better := 0, 0
+	for _, c := range all {
+		switch {
+		case c.p < 0.05 && c.mean < 0:
+			worse++
+			fmt.Fprintf(&b, "- %s, %s: %s solves %.1f ± %.1f points more\n", c.budget, c.kind, c.rival, -c.mean, c.half)
+		case c.p < 0.05:
+			better++
+		}
+	}
+	return fmt.Sprintf("**Where the default loses.** Of %d comparisons (paired over %d seeds of %d tasks, Holm's "+
+		"correction, 5 %%) it loses %d and wins %d:\n\n", len(all), seeds, tasks, worse, better) + b.String()
+}
+
+// judged says of each hypothesis what came of it.
+func (r report) judged() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| expected before the first run | what came |\n|---|---|\n| %s | %s |\n", expectRule,
+		r.rule(r.mixes))
+	if len(r.plain) > 0 {
+		fmt.Fprintf(&b, "| %s | %s |\n", expectOld, r.rule(r.plain))
+	}
+	few, shows, hides := r.mixes[:0:0], r.mixes[:0:0], r.mixes[:0:0]
+	for _, k := range r.mixes {
+		if !strings.HasPrefix(k.about, "classes wrong in 40 %") {
+			few = append(few, k)
+		}
+		if strings.Contains(k.about, "does not show") {
+			hides = append(hides, k)
+		} else {
+			shows = append(shows, k)
+		}
+	}
+	fmt.Fprintf(&b, "| %s | %s |\n", expectClasses, r.more(few, noClasses))
+	fmt.Fprintf(&b, "| %s | shows: %s; does not: %s |\n", expectGradient, r.more(shows, noGradient),
+		r.more(hides, noGradient))
+	fmt.Fprintf(&b, "| %s | %s |\n", expectLoss, r.more(r.mixes, noLoss))
+	wide := budgets()[1]
+	mean, half := figures.Mean(r.bySeed(wide, r.mixes, design,
+		func(e ended) (float64, bool) { return float64(e.rounds), e.doomed }))
+	fmt.Fprintf(&b, "| %s | after %.1f ± %.1f of %d rounds |\n", expectHopeless, mean, half, wide.replans+1)
+	return b.String()
+}
+
+// more says how many points the design solves more than a contender, in each budget.
+func (r report) more(kinds []kind, contender string) string {
+	var list []string
+	for _, b := range budgets() {
+		c := r.compare(b, "", kinds, contender)
+		list = append(list, fmt.Sprintf("%+.1f ± %.1f points within %s", c.mean, c.half, b.name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// rule says whether the rule of the default holds on some plants.
+func (r report) rule(kinds []kind) string {
+	var fails []string
+	kinds = solvable(kinds)
+	for _, b := range budgets() {
+		for _, rival := range []string{"class only", "patient"} {
+			if c := r.compare(b, "", kinds, rival); c.mean-c.half <= 0 {
+				fails = append(fails, fmt.Sprintf("%s, over all: %+.1f ± %.1f points beside %s", b.name, c.mean, c.half,
+					rival))
+			}
+		}
+		for _, k := range kinds {
+			worst := comparison{mean: math.Inf(1)}
+			for _, rival := range rivals() {
+				if c := r.compare(b, k.name, []kind{k}, rival); c.mean < worst.mean {
+					worst = c
+				}
+			}
+			if worst.mean < -mostLost {
+				fails = append(fails, fmt.Sprintf("%s, %s: %s solves %.1f points more", b.name, k.name, worst.rival,
+					-worst.mean))
+			}
+		}
+	}
+	if len(fails) == 0 {
+		return "the rule holds"
+	}
+	return "the rule fails: " + strings.Join(fails, "; ")
+}
+
+// summary has a row for each contender, over all mixes.
+func (r report) summary(b budget) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "**%s, all mixes**\n\n| policy | solved, %% of what can be | the default solves more by | rounds to "+
+		"solve | minutes to solve | rounds that could not solve | rounds spent where nothing solves |\n"+
+		"|---|--:|--:|--:|--:|--:|--:|\n", b.name)
+	word := func(contender string, value func(ended) (float64, bool)) string {
+		mean, half := figures.Mean(r.bySeed(b, r.mixes, contender, value))
+		return fmt.Sprintf("%.2f ± %.2f", mean, half)
+	}
 	for _, c := range contenders() {
-		fmt.Fprintf(&out, "| %s |", c.name)
-		var all []ended
-		for _, k := range kinds() {
-			if runs := r[cell{b.name, k.name, c.name}]; k.solvable {
-				all = append(all, runs...)
-				fmt.Fprintf(&out, " %s |", solved(runs))
-			}
+		mean, half := figures.Mean(r.bySeed(b, r.mixes, c.name, solvedPercent))
+		more := "–"
+		if c.name != design {
+			d := r.compare(b, "", r.mixes, c.name)
+			more = fmt.Sprintf("%+.1f ± %.1f", d.mean, d.half)
 		}
-		fmt.Fprintf(&out, " %s | %s | %s |", solved(all),
-			mean(all, func(e ended) (float64, bool) { return float64(e.wasted), true }),
-			mean(all, func(e ended) (float64, bool) { return float64(e.rounds), e.solved }))
-		for _, k := range kinds() {
-			if !k.solvable {
-				fmt.Fprintf(&out, " %s |", mean(r[cell{b.name, k.name, c.name}],
-					func(e ended) (float64, bool) { return float64(e.rounds), true }))
-			}
-		}
-		out.WriteString("\n")
+		fmt.Fprintf(&out, "| %s | %.1f ± %.1f | %s | %s | %s | %s | %s |\n", c.name, mean, half, more,
+			word(c.name, func(e ended) (float64, bool) { return float64(e.rounds), e.solved }),
+			word(c.name, func(e ended) (float64, bool) { return float64(e.elapsedMS) / 60_000, e.solved }),
+			word(c.name, func(e ended) (float64, bool) { return float64(e.wasted), !e.doomed }),
+			word(c.name, func(e ended) (float64, bool) { return float64(e.rounds), e.doomed }))
 	}
 	return out.String()
 }
 
-// wilson is the 95 % interval of a share (Wilson 1927).
-func wilson(n, of int) (share, low, high float64) {
-	const z = 1.96
-	total := float64(of)
-	share = float64(n) / total
-	middle := (share + z*z/(2*total)) / (1 + z*z/total)
-	half := z * math.Sqrt(share*(1-share)/total+z*z/(4*total*total)) / (1 + z*z/total)
-	return share, middle - half, middle + half
-}
-
-func count(runs []ended) (n int) {
-	for _, e := range runs {
-		if e.solved {
-			n++
+// table has a row for each kind: what each contender solved of it, or, where nothing
+// solves it, how many rounds it spent.
+func (r report) table(b budget, kinds []kind) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "**%s**: solved, %% of what can be\n\n| plant |", b.name)
+	for _, c := range contenders() {
+		fmt.Fprintf(&out, " %s |", c.name)
+	}
+	out.WriteString("\n|---|" + strings.Repeat("--:|", len(contenders())) + "\n")
+	for _, k := range kinds {
+		name := k.name
+		if !k.solvable {
+			name += ", rounds"
 		}
-	}
-	return n
-}
-
-func solved(runs []ended) string {
-	share, low, high := wilson(count(runs), len(runs))
-	return fmt.Sprintf("%.0f (%.0f–%.0f)", 100*share, 100*low, 100*high)
-}
-
-// mean is that of the runs that have a value, with its 95 % interval.
-func mean(runs []ended, value func(ended) (float64, bool)) string {
-	var n, sum, squares float64
-	for _, e := range runs {
-		if v, ok := value(e); ok {
-			n, sum, squares = n+1, sum+v, squares+v*v
-		}
-	}
-	if n == 0 {
-		return "–"
-	}
-	m := sum / n
-	return fmt.Sprintf("%.2f ± %.2f", m, 1.96*math.Sqrt(max(0, squares/n-m*m)/n))
-}
-
-// plot has a panel for each budget: a line for each kind, a mark for what each
-// contender solved of it, with its interval. No background and only mid tones, so
-// that it reads on light pages and on dark ones.
-func (r report) plot() string {
-	const left, wide, gap, row, top, mark = 90, 340, 80, 40, 52, 4
-	colours := []string{"#2b83c6", "#66aee0", "#7a4fb5", "#b08ad8", "#d0622f", "#888888", "#3f9b4f", "#c2417c"}
-	rows := 0
-	for _, k := range kinds() {
-		if k.solvable {
-			rows++
-		}
-	}
-	width, height := left+len(budgets())*(wide+gap), top+rows*row+30
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" fill="#888">`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="10" y="16" font-size="14">Tasks solved within the budget, %%</text>`+"\n")
-	for i, c := range contenders() {
-		fmt.Fprintf(&b, `<text x="%d" y="34" fill="%s">%s</text>`+"\n", 10+i*115, colours[i], html.EscapeString(c.name))
-	}
-	for p, bud := range budgets() {
-		x := float64(left + p*(wide+gap))
-		for _, tick := range []float64{0, 0.5, 1} {
-			fmt.Fprintf(&b, `<path d="M%.0f %dv%d" stroke="#888" stroke-opacity=".3"/><text x="%.0f" y="%d" text-anchor="middle">%.0f</text>`+"\n",
-				x+wide*tick, top, rows*row, x+wide*tick, top+rows*row+14, 100*tick)
-		}
-		fmt.Fprintf(&b, `<text x="%.0f" y="%d" text-anchor="middle">%s</text>`+"\n", x+wide/2, top+rows*row+28,
-			html.EscapeString(bud.name))
-		y := float64(top)
-		for _, k := range kinds() {
+		fmt.Fprintf(&out, "| %s |", name)
+		for _, c := range contenders() {
 			if !k.solvable {
+				mean, _ := figures.Mean(r.bySeed(b, []kind{k}, c.name,
+					func(e ended) (float64, bool) { return float64(e.rounds), true }))
+				fmt.Fprintf(&out, " %.1f |", mean)
 				continue
 			}
-			if p == 0 {
-				fmt.Fprintf(&b, `<text x="%d" y="%.0f" text-anchor="end">%s</text>`+"\n", left-10, y+row/2+4,
-					html.EscapeString(k.name))
-			}
-			for i, c := range contenders() {
-				runs := r[cell{bud.name, k.name, c.name}]
-				share, low, high := wilson(count(runs), len(runs))
-				at := y + 4 + float64(i)*mark
-				fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1f" stroke="%s"/><circle cx="%.1f" cy="%.1f" r="2.2" fill="%s"/>`+"\n",
-					x+wide*low, at, x+wide*high, colours[i], x+wide*share, at, colours[i])
-			}
-			y += row
+			mean, half := figures.Mean(r.bySeed(b, []kind{k}, c.name, solvedPercent))
+			fmt.Fprintf(&out, " %.0f ± %.0f |", mean, half)
 		}
+		out.WriteString("\n")
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	return out.String()
 }
