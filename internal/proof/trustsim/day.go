@@ -69,8 +69,10 @@ func live(ctx context.Context, w *world, p policy, dir string) (r result, err er
 	}
 	for i, pl := range w.plants {
 		a := &agent{plant: pl, number: i}
-		if err := n.named(ctx, a); err != nil {
-			return r, err
+		if a.from == 0 {
+			if err := n.named(ctx, a); err != nil {
+				return r, err
+			}
 		}
 		n.agents = append(n.agents, a)
 	}
@@ -100,6 +102,14 @@ func (n *run) day(ctx context.Context, day int) error {
 	n.clock.set(morning)
 	var open []string // predictions that will hold
 	for _, a := range n.agents {
+		if a.from == day && day > 0 {
+			if err := n.named(ctx, a); err != nil {
+				return err
+			}
+		}
+		if a.names == 0 {
+			continue
+		}
 		file, err := n.work(ctx, a, day)
 		if err != nil {
 			return err
@@ -152,7 +162,7 @@ func (n *run) work(ctx context.Context, a *agent, day int) (file string, err err
 		i := item{id, a, t.fact, t.value}
 		n.items, n.byID[id] = append(n.items, i), i
 	}
-	if !t.predicts || n.policy.silent {
+	if !t.predicts || n.policy.leaves == noPredictions {
 		return "", nil
 	}
 	name := fmt.Sprintf("agent-%d-day-%d", a.number, day)
@@ -214,6 +224,9 @@ func (n *run) look(ctx context.Context) (found []item, err error) {
 // group, and its items with it. Whitewashers come back.
 func (n *run) evening(ctx context.Context, day int) error {
 	for _, a := range n.agents {
+		if a.names == 0 {
+			continue
+		}
 		s, err := n.standing(ctx, n.policy, a.caller.Entity)
 		if err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"cordelia/node"
 	"cordelia/ops"
 	"cordelia/schemas"
+	"cordelia/trust"
 )
 
 const (
@@ -163,18 +164,27 @@ func (h *house) search(ctx context.Context, c ops.Caller, query string) ([]schem
 type standing struct {
 	accuracy float64
 	tier     schemas.Tier
+	last     bool // what it wrote comes last in a search, or it is below Medium
 	verdicts int
 }
 
 func (h *house) standing(ctx context.Context, p policy, agent schemas.EntityID) (s standing, err error) {
 	err = h.node.Store.Read(ctx, func(tx *store.Tx) error {
-		if err := tx.QueryRow(countVerdicts, agent).Scan(&s.verdicts); err != nil || p.accuracy == nil {
+		if err := tx.QueryRow(countVerdicts, agent).Scan(&s.verdicts); err != nil {
+			return err
+		}
+		if p.accuracy == nil {
+			books, err := trust.TiersOf(tx, agent)
+			for _, b := range books {
+				s.last = s.last || b.From == 0 && below(b.Ranks)
+			}
 			return err
 		}
 		rights, err := p.verdictsOn(tx, agent)
 		if err == nil {
 			s.accuracy = p.accuracy(rights)
 			s.tier = tierOf(s.accuracy)
+			s.last = below(s.tier)
 		}
 		return err
 	})
@@ -184,6 +194,10 @@ func (h *house) standing(ctx context.Context, p policy, agent schemas.EntityID) 
 	out, err := h.call(ctx, h.person, "trust_score", args{"agent": string(agent)})
 	if err == nil {
 		s.accuracy, s.tier = out["accuracy"].(float64), schemas.Tier(out["tier"].(string))
+		s.last = s.last || below(s.tier)
 	}
 	return s, err
 }
+
+// below reports a tier below Medium.
+func below(t schemas.Tier) bool { return t == schemas.Untrusted || t == schemas.Low }

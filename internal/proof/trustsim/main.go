@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 
 	"cordelia/internal/proof/figures"
 )
@@ -29,11 +32,19 @@ func jobsOf(scenarios []scenario, policies []policy, seeds []uint64) (jobs []*jo
 	return jobs
 }
 
-// runAll makes the runs.
-func runAll(ctx context.Context, jobs []*job, days int) error {
+// runAll makes the runs. Those whose result lies in the folder cache are not made again;
+// "" = no cache.
+func runAll(ctx context.Context, jobs []*job, days int, cache string) error {
 	return figures.Each(ctx, "trust-sim", len(jobs), func(ctx context.Context, i int, dir string) (err error) {
 		j := jobs[i]
-		j.result, err = live(ctx, newWorld(j.scenario, j.seed, days), j.policy, dir)
+		if cache != "" {
+			if known, err := j.load(cache); known || err != nil {
+				return err
+			}
+		}
+		if j.result, err = live(ctx, newWorld(j.scenario, j.seed, days), j.policy, dir); err == nil && cache != "" {
+			err = j.save(cache)
+		}
 		return err
 	})
 }
@@ -41,13 +52,31 @@ func runAll(ctx context.Context, jobs []*job, days int) error {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	jobs := jobsOf(scenarios(), policies(), seeds())
-	err := runAll(ctx, jobs, days)
-	if err == nil {
-		err = report{jobs}.publish("docs")
-	}
-	if err != nil {
+	cache := flag.String("cache", "", "folder of results: runs that are there are not made again")
+	only := flag.String("only", "", "make the runs of these policies into the cache, separated by commas, and write no page")
+	tune := flag.Bool("tune", false, "take the seeds that rules may be chosen on, and write no page")
+	flag.Parse()
+	if err := simulate(ctx, *cache, *only, *tune); err != nil {
 		fmt.Fprintln(os.Stderr, "trustsim:", err)
 		os.Exit(1)
 	}
+}
+
+func simulate(ctx context.Context, cache, only string, tune bool) error {
+	list, from := policies(), seeds()
+	if only != "" {
+		list = slices.DeleteFunc(list, func(p policy) bool { return !slices.Contains(strings.Split(only, ","), p.name) })
+	}
+	if tune {
+		from = tuningSeeds()
+	}
+	r := report{jobsOf(scenarios(), list, from)}
+	if err := runAll(ctx, r.jobs, days, cache); err != nil {
+		return err
+	}
+	if tune || only != "" {
+		fmt.Print(r.table(list))
+		return nil
+	}
+	return r.publish("docs")
 }

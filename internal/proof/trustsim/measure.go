@@ -1,8 +1,7 @@
 package main
 
 import (
-	"math"
-
+	"cordelia/internal/proof/figures"
 	"cordelia/schemas"
 )
 
@@ -26,10 +25,12 @@ type result struct {
 	shutOut       share   // days of honest agents below tier Medium
 	demoted       share   // of the unreliable, below Medium
 	demotedAfter  share   // verdicts ÷ agents
+	foundOut      share   // of the unreliable, below Medium or put last
 	promoted      share   // of the honest, to High
 	promotedAfter share
 	brier         share // squared error of the score as a forecast ÷ forecasts
 	reachedBy     map[*agent]bool
+	caught        map[*agent]bool
 }
 
 func (r *result) begin() {
@@ -58,18 +59,26 @@ func (r *result) retrieved(wanted int, hits []item) {
 // stands notes how an agent stands in the evening.
 func (r *result) stands(a *agent, day int) {
 	if r.reachedBy == nil {
-		r.reachedBy = map[*agent]bool{}
+		r.reachedBy, r.caught = map[*agent]bool{}, map[*agent]bool{}
 	}
-	below := a.tier == schemas.Untrusted || a.tier == schemas.Low
 	if a.role == honest {
-		r.shutOut.note(below)
+		r.shutOut.note(below(a.tier))
 	}
 	if !a.unreliable() && a.role != honest {
 		return
 	}
 	which, after, reached := &r.promoted, &r.promotedAfter, a.tier == schemas.High
 	if a.unreliable() {
-		which, after, reached = &r.demoted, &r.demotedAfter, below && (a.role != sleeper || day >= turnsOn)
+		turned := a.role != sleeper || day >= turnsOn
+		which, after, reached = &r.demoted, &r.demotedAfter, below(a.tier) && turned
+		if _, known := r.caught[a]; !known {
+			r.caught[a] = false
+			r.foundOut.of++
+		}
+		if a.last && turned && !r.caught[a] {
+			r.caught[a] = true
+			r.foundOut.n++
+		}
 	}
 	if _, known := r.reachedBy[a]; !known {
 		r.reachedBy[a] = false
@@ -102,6 +111,7 @@ func measures() []measure {
 	return []measure{
 		{"false items retrieved", "%", true, func(r result) float64 { return 100 * total(r.contamination).value() }},
 		{"true facts found", "%", false, func(r result) float64 { return 100 * total(r.found).value() }},
+		{"unreliable agents found out", "%", false, func(r result) float64 { return 100 * r.foundOut.value() }},
 		{"unreliable agents demoted", "%", false, func(r result) float64 { return 100 * r.demoted.value() }},
 		{"verdicts until demoted", "", true, func(r result) float64 { return r.demotedAfter.value() }},
 		{"honest agents promoted", "%", false, func(r result) float64 { return 100 * r.promoted.value() }},
@@ -115,31 +125,7 @@ func measures() []measure {
 // is nothing to say.
 type estimate struct{ mean, half float64 }
 
-// studentT is the 97.5 % point of Student's t, by degrees of freedom from 1 to 19
-// (Abramowitz & Stegun, table 26.10).
-var studentT = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
-	2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}
-
 func estimateOf(values []float64) estimate {
-	var kept []float64
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			kept = append(kept, v)
-		}
-	}
-	n := float64(len(kept))
-	if n == 0 {
-		return estimate{math.NaN(), math.NaN()}
-	}
-	mean, variance := 0.0, 0.0
-	for _, v := range kept {
-		mean += v / n
-	}
-	if n == 1 {
-		return estimate{mean, math.NaN()}
-	}
-	for _, v := range kept {
-		variance += (v - mean) * (v - mean)
-	}
-	return estimate{mean, studentT[len(kept)-2] * math.Sqrt(variance/(n-1)/n)}
+	mean, half := figures.Mean(values)
+	return estimate{mean, half}
 }

@@ -22,6 +22,10 @@ const (
 	userMean      = "user's verdicts"
 	userAverage   = "user's, averaged"
 	noPredictions = "no predictions"
+	noUser        = "no verdicts of the user"
+	noRelayed     = "no relayed words"
+	noCross       = "no cross-references"
+	noPeers       = "no peers"
 )
 
 // policy is a way of scoring agents.
@@ -30,9 +34,12 @@ type policy struct {
 	// accuracy of an agent from the last word of each assessor on each item, oldest
 	// first, each worth the same; nil for the product's own.
 	accuracy func(rights []bool) float64
-	userOnly bool // of these words the user's alone
-	silent   bool // the agents make no predictions
+	userOnly bool   // of these words the user's alone
+	leaves   string // the kind of evidence that nobody gives; "" = none
 }
+
+// rival reports a way of scoring that is not the product's.
+func (p policy) rival() bool { return p.accuracy != nil }
 
 func policies() []policy {
 	return []policy{
@@ -50,7 +57,11 @@ func policies() []policy {
 				trust.PriorStrength+len(rights))
 		}},
 		{name: userAverage, userOnly: true, accuracy: average},
-		{name: noPredictions, silent: true},
+		{name: noPredictions, leaves: noPredictions},
+		{name: noUser, leaves: noUser},
+		{name: noRelayed, leaves: noRelayed},
+		{name: noCross, leaves: noCross},
+		{name: noPeers, leaves: noPeers},
 	}
 }
 

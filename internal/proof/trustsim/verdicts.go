@@ -18,14 +18,14 @@ func (n *run) word(i item, right float64) string {
 func (n *run) assessAll(ctx context.Context, found []item) error {
 	for range userADay {
 		if i, ok := n.pick(found); ok {
-			if err := n.assess(ctx, n.person, i, args{"verdict": n.word(i, userRight)}); err != nil {
+			if err := n.assess(ctx, noUser, n.person, i, args{"verdict": n.word(i, userRight)}); err != nil {
 				return err
 			}
 		}
 	}
 	for range relayedADay {
 		if i, ok := n.pick(found); ok {
-			if err := n.assess(ctx, n.reader, i, args{"verdict": n.word(i, relayedRight),
+			if err := n.assess(ctx, noRelayed, n.reader, i, args{"verdict": n.word(i, relayedRight),
 				"relayed": true}); err != nil {
 				return err
 			}
@@ -35,6 +35,9 @@ func (n *run) assessAll(ctx context.Context, found []item) error {
 		return err
 	}
 	for _, a := range n.agents {
+		if a.names == 0 {
+			continue
+		}
 		if err := n.peer(ctx, a, found); err != nil {
 			return err
 		}
@@ -59,7 +62,7 @@ func (n *run) compare(ctx context.Context, found []item) error {
 		if p[0].value != p[1].value {
 			verdict = "wrong"
 		}
-		if err := n.assess(ctx, n.reader, p[0], args{"verdict": verdict, "basis": p[1].id}); err != nil {
+		if err := n.assess(ctx, noCross, n.reader, p[0], args{"verdict": verdict, "basis": p[1].id}); err != nil {
 			return err
 		}
 	}
@@ -69,12 +72,12 @@ func (n *run) compare(ctx context.Context, found []item) error {
 // peer is what a itself says of others' items in a day.
 func (n *run) peer(ctx context.Context, a *agent, found []item) error {
 	switch a.role {
-	case honest, noisy, sleeper:
+	case honest, noisy, sleeper, poisoner:
 		i, ok := n.pick(found)
 		if !ok || i.author == a {
 			return nil
 		}
-		return n.assess(ctx, a.caller, i, args{"verdict": n.word(i, peerRight)})
+		return n.assess(ctx, noPeers, a.caller, i, args{"verdict": n.word(i, peerRight)})
 	case colluder, forger:
 		if err := n.side(ctx, a, "right", func(o *agent) bool { return o != a && o.role == a.role }); err != nil {
 			return err
@@ -96,11 +99,11 @@ func (n *run) side(ctx context.Context, a *agent, verdict string, whose func(*ag
 	if !ok {
 		return nil
 	}
-	what := args{"verdict": verdict}
+	what, kind := args{"verdict": verdict}, noPeers
 	if a.role == forger {
-		what["relayed"] = true
+		what["relayed"], kind = true, noRelayed
 	}
-	return n.assess(ctx, a.caller, i, what)
+	return n.assess(ctx, kind, a.caller, i, what)
 }
 
 // pick chooses one item.
@@ -111,9 +114,13 @@ func (n *run) pick(from []item) (item, bool) {
 	return from[n.judge.IntN(len(from))], true
 }
 
-// assess gives a verdict; one about what the assessor may not see any more is
-// not given.
-func (n *run) assess(ctx context.Context, c ops.Caller, i item, a args) error {
+// assess gives a verdict, if the policy does not leave its kind out; one about what the
+// assessor may not see any more is not given. The dice have been cast by then, so that
+// leaving one kind out moves no other.
+func (n *run) assess(ctx context.Context, kind string, c ops.Caller, i item, a args) error {
+	if n.policy.leaves == kind {
+		return nil
+	}
 	a["id"] = i.id
 	if _, err := n.call(ctx, c, "trust_assess", a); err != nil && !refused(err) {
 		return err
