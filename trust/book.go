@@ -98,7 +98,7 @@ type trustRecord struct {
 	prior    Score
 	sum                   // of all evidence
 	deciding sum          // of what moves the tier
-	own      Score        // of the observer's own verdicts alone, as of the newest of them
+	own      Score        // of the observer's own verdicts alone, all or the recent ones, whichever is lower
 	tier     schemas.Tier // in force as of the newest verdict that moves it
 	summary  summary
 	updated  int64 // when the newest evidence came, or the prior; UTC µs
@@ -171,7 +171,8 @@ func (b trustRecord) note(e entry, w windows) trustRecord {
 		b.tier = next(before, b.deciding.score, e.Verdict)
 	}
 	if e.own() {
-		after := add(b.prior, within(w.own, e.At))
+		window := within(w.own, e.At)
+		after := lower(add(b.prior, window), recent(b.prior, window))
 		if e.Verdict == Wrong {
 			after = lower(b.own, after)
 		}
@@ -189,6 +190,21 @@ func within(window []entry, now int64) []entry {
 func add(s Score, window []entry) Score {
 	for _, e := range window {
 		s = s.plus(e.score())
+	}
+	return s
+}
+
+// fade is what a verdict weighs beside the next newer one, in thousandths, where only the
+// recent ones are asked for.
+const fade = 650
+
+// recent is a prior with a window, newest first, that forgets: an agent that turned is found
+// out before its good days have left the window.
+func recent(s Score, window []entry) Score {
+	weight := int64(unit)
+	for _, e := range window {
+		s = s.plus(Score{e.Alpha * weight / unit, e.Beta * weight / unit})
+		weight = weight * fade / unit
 	}
 	return s
 }

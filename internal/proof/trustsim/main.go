@@ -53,28 +53,34 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	cache := flag.String("cache", "", "folder of results: runs that are there are not made again")
-	only := flag.String("only", "", "make the runs of these policies into the cache, separated by commas, and write no page")
+	only := flag.String("only", "", "make the runs of these policies, separated by semicolons, and write no page")
+	worlds := flag.String("worlds", "", "make the runs of these worlds, separated by semicolons, and write no page")
 	tune := flag.Bool("tune", false, "take the seeds that rules may be chosen on, and write no page")
 	flag.Parse()
-	if err := simulate(ctx, *cache, *only, *tune); err != nil {
+	if err := simulate(ctx, *cache, chosen{*only, *worlds}, *tune); err != nil {
 		fmt.Fprintln(os.Stderr, "trustsim:", err)
 		os.Exit(1)
 	}
 }
 
-func simulate(ctx context.Context, cache, only string, tune bool) error {
-	list, from := policies(), seeds()
-	if only != "" {
-		list = slices.DeleteFunc(list, func(p policy) bool { return !slices.Contains(strings.Split(only, ","), p.name) })
-	}
+// chosen names the policies and the worlds to run; "" = all.
+type chosen struct{ policies, worlds string }
+
+// among reports whether a name is one of those in text.
+func among(text, name string) bool { return text == "" || slices.Contains(strings.Split(text, ";"), name) }
+
+func simulate(ctx context.Context, cache string, some chosen, tune bool) error {
+	list := slices.DeleteFunc(policies(), func(p policy) bool { return !among(some.policies, p.name) })
+	worlds := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !among(some.worlds, s.name) })
+	from := seeds()
 	if tune {
 		from = tuningSeeds()
 	}
-	r := report{jobsOf(scenarios(), list, from)}
+	r := report{jobsOf(worlds, list, from)}
 	if err := runAll(ctx, r.jobs, days, cache); err != nil {
 		return err
 	}
-	if tune || only != "" {
+	if tune || some != (chosen{}) {
 		fmt.Print(r.table(list))
 		return nil
 	}
