@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat 
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall trust-sim replan-sim gate-sim soak mutate structure golden release reproduce clean
+.PHONY: help build test conformance e2e bench bench-recall proof trust-sim replan-sim replay-study gate-sim soak mutate structure golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,11 +43,16 @@ bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="
 bench-recall: build ## recall on conversations with annotated evidence (DATA=file.json OUT=outcomes.json)
 	$(GO) run ./internal/proof/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
 
+proof: replay-study replan-sim gate-sim trust-sim ## all simulations and studies, into docs; each says how far it is
+
 trust-sim: ## what trust is worth among scripted agents, into docs/trust.md
 	$(GO) run ./internal/proof/trustsim
 
-replan-sim: ## what the goal gradient solver is worth beside simpler policies, into docs/replan.md
+replan-sim: ## what replanning and lessons are worth beside simpler policies, into docs/replan.md and docs/lessons.md
 	$(GO) run ./internal/proof/replansim
+
+replay-study: ## when policies would have noticed that recorded runs went wrong, into docs/replay.md
+	$(GO) run ./internal/proof/replaystudy
 
 gate-sim: ## what the gate lets through beside gates by overall score, into docs/gate.md
 	$(GO) run ./internal/proof/gatesim

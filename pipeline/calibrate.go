@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -86,18 +87,19 @@ func Removal(entry string) string {
 // Calibrate derives constraints from memory entries at a time (pipeline v0.6, steps 1–3),
 // of the ten newest that share a word with the intent. An approach that failed logically
 // in two tasks on closely matching intents, or whose lesson a person released, is a MUST
-// NOT on such an intent; one that failed once, or that worked, is a SHOULD PREFER. What
-// worked lifts what failed before it, and failures lose half their weight in 30 days.
+// NOT on such an intent; one that failed once, or that worked, on such an intent is a SHOULD
+// PREFER. What worked lifts what failed before it, and failures lose half their weight in 30 days.
 // A constraint names tools of the task only. A lesson that names a bare tool forbids
 // nothing.
 func Calibrate(intent string, entries []Remembered, tools []string, now time.Time) []Constraint {
-	words := informative(intent)
+	words, usual := informative(intent), commonplaces(entries)
 	var near []lesson
 	for _, e := range entries {
 		about := terms(strings.Join(append([]string{e.Content.Intent, e.Content.Lesson}, e.Tags...), " "))
 		at, err := time.Parse(time.RFC3339, e.Timestamp)
 		if n := common(words, about); n > 0 && err == nil && e.Binding {
-			near = append(near, lesson{e, at, weightOf(now.Sub(at)), n, alike(words, informative(e.Content.Intent))})
+			near = append(near, lesson{e, at, weightOf(now.Sub(at)), n,
+				alike(missing(words, usual), missing(informative(e.Content.Intent), usual))})
 		}
 	}
 	slices.SortFunc(near, func(a, b lesson) int {
@@ -107,6 +109,9 @@ func Calibrate(intent string, entries []Remembered, tools []string, now time.Tim
 	var out []Constraint
 	seen := map[string]bool{}
 	for _, l := range near {
+		if !l.alike { // what failed or worked elsewhere says nothing here
+			continue
+		}
 		for _, key := range l.approaches() {
 			tool, _, _ := strings.Cut(key, ":")
 			if seen[key] || !hasTool(tools, tool) {
@@ -117,11 +122,40 @@ func Calibrate(intent string, entries []Remembered, tools []string, now time.Tim
 				out = append(out, c)
 			}
 		}
-		if l.obstacle() && l.alike && atLeast(l.weight, 0.5) {
+		if l.obstacle() && atLeast(l.weight, 0.5) {
 			out = append(out, l.constraint(ShouldPrefer, ""))
 		}
 	}
 	return out
+}
+
+// From so many intents on a word that stands in three quarters of them says nothing of what
+// an intent is about: "deploy" among lessons on deployments.
+const leastIntents = 4
+
+// commonplaces are the informative words that nearly all intents of some lessons share.
+func commonplaces(entries []Remembered) map[string]bool {
+	intents, in := map[string]bool{}, map[string]int{}
+	for _, e := range entries {
+		if !intents[e.Content.Intent] {
+			intents[e.Content.Intent] = true
+			for w := range informative(e.Content.Intent) {
+				in[w]++
+			}
+		}
+	}
+	out := map[string]bool{}
+	for w, n := range in {
+		out[w] = len(intents) >= leastIntents && 4*n >= 3*len(intents)
+	}
+	return out
+}
+
+// missing are the words that are not among others.
+func missing(words, others map[string]bool) map[string]bool {
+	words = maps.Clone(words)
+	maps.DeleteFunc(words, func(w string, _ bool) bool { return others[w] })
+	return words
 }
 
 // lesson is an entry as calibration weighs it.

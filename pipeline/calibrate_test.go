@@ -103,7 +103,9 @@ func TestWhatBindsAPlan_INV_MUSTNOT(t *testing.T) {
 		"close enough": {[]Remembered{failure("a", 1, "deploy our billing service to production"),
 			failure("b", 2, intent)}, MustNot, false, "a"},
 		"one word in common": {[]Remembered{failure("a", 1, "deploy a statue in the park"),
-			failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
+			failure("b", 2, "deploy fifty leaflets by hand")}, "", false, ""},
+		"worked elsewhere": {[]Remembered{entry("s", 0, schemas.Episodic, "deploy a statue in the park",
+			"kubectl:apply -f pods.yaml")}, "", false, ""},
 		"one of two close": {[]Remembered{failure("a", 1, intent),
 			failure("b", 2, "deploy fifty leaflets by hand")}, ShouldPrefer, true, "a"},
 		"nothing in common": {[]Remembered{failure("a", 1, "paint the fence"),
@@ -153,8 +155,26 @@ func TestWhatBindsAPlan_INV_MUSTNOT(t *testing.T) {
 	got := Calibrate(intent, []Remembered{failure("a", 1, intent), failure("b", 2, intent)}, tools, today)[0]
 	require.Equal(t, []string{"a", "b"}, got.Rests, "without either it falls")
 	require.Equal(t, `MUST NOT use tool kubectl on "apply -f pods.yaml": on "deploy the billing service", "learnt a" (memory a)`, got.String())
-	require.Len(t, Calibrate("最新のログ", []Remembered{entry("cjk", 1, schemas.Procedural, "ログを数える", "bash:wc")}, tools,
-		today), 1)
+	require.Len(t, Calibrate("最新のログ", []Remembered{entry("cjk", 1, schemas.Procedural, "最新のログを数える", "bash:wc")},
+		tools, today), 1)
+}
+
+// A word that nearly all lessons share says nothing of what an intent is about: deployments of
+// other services are not alike, though most of their words are the same.
+func TestWordsThatAllLessonsShareDoNotCount(t *testing.T) {
+	other := func(id, service, region string) Remembered {
+		return failure(id, 1, "deploy service "+service+" to region "+region)
+	}
+	tools := []string{"kubectl"}
+	elsewhere := []Remembered{other("a", "billing", "north"), other("b", "search", "south"),
+		other("c", "mail", "east"), other("d", "login", "west")}
+	require.Empty(t, Calibrate("deploy service cart to region centre", elsewhere, tools, today))
+	again := append(elsewhere, other("e", "cart", "centre"))
+	again[4].TaskID = "another"
+	got := Calibrate("deploy service cart to region centre", again, tools, today)
+	require.Len(t, got, 1)
+	require.Equal(t, "e", got[0].Source)
+	require.Equal(t, ShouldPrefer, got[0].Kind, "one failure of its own kind forbids nothing")
 }
 
 // obstacle is a lesson of a task that something outside stopped.

@@ -195,6 +195,6 @@ func cjkIntents(t *testing.T) {
 		"bash"))}
 	require.Contains(t, wrongWith(t, planOf(step(0, "最新のログファイルを検索して行数を数える", "数", "bash")), b)[""],
 		"like the plan of round 1")
-	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", 0, schemas.Procedural, "ログを数える", "bash:wc")}, b.Tools,
+	require.Len(t, Calibrate(b.Intent, []Remembered{entry("m", 0, schemas.Procedural, "最新のログの行数を数える", "bash:wc")}, b.Tools,
 		today), 1)
 }

@@ -29,7 +29,7 @@ type taskSettings struct {
 	HookCalls *bool `json:"hook_calls" default:"true"`
 	// tools that change nothing, beside the known ones
 	Reading []string `json:"reading_tools" default:"none"`
-	// what follows from a failed round: patient, or v0.7 or v0.8 to the letter
+	// what follows from a failed round: patient, beliefs, or v0.7 or v0.8 to the letter
 	Policy string `json:"policy" default:"patient"`
 	// the older name of policy, for v0.7 and v0.8
 	Table string `json:"table"`

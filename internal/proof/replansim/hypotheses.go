@@ -3,7 +3,7 @@ package main
 // What was expected before the first run with these plants and rivals. The report says of
 // each what came of it.
 const (
-	// The rule of the default: in both budgets it solves more over all reported mixes than
+	// The rule by which the beliefs become the default: in both budgets they solve more over all reported mixes than
 	// class only and than patient, and on none of them a rival solves more by over 5 points.
 	mostLost = 5.0
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -128,8 +129,9 @@ func runAll(kinds []kind, from uint64) (played, error) {
 
 func main() {
 	tune := flag.Bool("tune", false, "print the figures of the half that numbers may be chosen on, and write nothing")
+	only := flag.String("only", "", "plants or streams alone")
 	flag.Parse()
-	if err := run(*tune); err != nil {
+	if err := run(*tune, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "replansim:", err)
 		os.Exit(1)
 	}
@@ -141,18 +143,25 @@ const (
 	tuningFrom   = 1_000_001
 )
 
-func run(tune bool) error {
+func run(tune bool, only string) error {
+	if only != "streams" {
+		if err := plants(tune); err != nil {
+			return err
+		}
+	}
+	if only == "plants" {
+		return nil
+	}
+	return lessons(tune)
+}
+
+func plants(tune bool) error {
 	if tune {
 		list := populations(tuning)
 		results, err := runAll(list, tuningFrom)
 		if err == nil {
 			fmt.Print(report{results, list, nil}.text())
 		}
-		if err != nil {
-			return err
-		}
-		s, err := runStreams(streamTuningSeed)
-		fmt.Print(s.text())
 		return err
 	}
 	mixes, plain := populations(reported), kinds()
@@ -160,8 +169,21 @@ func run(tune bool) error {
 	if err != nil {
 		return err
 	}
-	if err := (report{results, mixes, plain}).publish("docs"); err != nil {
+	return report{results, mixes, plain}.publish("docs")
+}
+
+func lessons(tune bool) error {
+	from := uint64(streamSeed)
+	if tune {
+		from = streamTuningSeed
+	}
+	s, err := runStreams(from)
+	if err != nil {
 		return err
 	}
-	return publishStreams("docs")
+	fmt.Print(s.text())
+	if tune {
+		return nil
+	}
+	return figures.Write(filepath.Join("docs", "lessons.md"), s.text())
 }

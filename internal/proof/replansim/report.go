@@ -5,9 +5,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cordelia/internal/proof/figures"
+	"cordelia/pipeline"
 )
 
 // report is the runs as tables and a plot.
@@ -111,7 +113,8 @@ func (r report) comparisons(kinds []kind) (list []comparison) {
 	return list
 }
 
-// lost lists where a rival solves more, beyond chance.
+// lost lists where a rival solves more than the design, beyond chance, and then where one
+// solves over 5 points more than the policy that tasks have by default.
 func (r report) lost() string {
 	all := append(r.comparisons(r.mixes), r.comparisons(r.plain)...)
 	var b strings.Builder
@@ -125,8 +128,24 @@ func (r report) lost() string {
 			better++
 		}
 	}
-	return fmt.Sprintf("**Where the default loses.** Of %d comparisons (paired over %d seeds of %d tasks, Holm's "+
-		"correction, 5 %%) it loses %d and wins %d:\n\n", len(all), seeds, tasks, worse, better) + b.String()
+	fmt.Fprintf(&b, "\n**Where `%s`, the default, loses** by more than %.0f points:\n\n", pipeline.DefaultPolicy, mostLost)
+	for _, bud := range budgets() {
+		for _, k := range solvable(append(slices.Clone(r.mixes), r.plain...)) {
+			ours := r.bySeed(bud, []kind{k}, pipeline.DefaultPolicy, solvedPercent)
+			who, most := "", mostLost
+			for _, c := range contenders() {
+				mean, _, _ := figures.Paired(r.bySeed(bud, []kind{k}, c.name, solvedPercent), ours)
+				if mean > most {
+					who, most = c.name, mean
+				}
+			}
+			if who != "" {
+				fmt.Fprintf(&b, "- %s, %s: %s solves %.1f points more\n", bud.name, k.name, who, most)
+			}
+		}
+	}
+	return fmt.Sprintf("**Where %s loses.** Of %d comparisons (paired over %d seeds of %d tasks, Holm's "+
+		"correction, 5 %%) it loses %d and wins %d:\n\n", design, len(all), seeds, tasks, worse, better) + b.String()
 }
 
 // judged says of each hypothesis what came of it.
@@ -202,7 +221,7 @@ func (r report) rule(kinds []kind) string {
 // summary has a row for each contender, over all mixes.
 func (r report) summary(b budget) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "**%s, all mixes**\n\n| policy | solved, %% of what can be | the default solves more by | rounds to "+
+	fmt.Fprintf(&out, "**%s, all mixes**\n\n| policy | solved, %% of what can be | "+design+" solves more by | rounds to "+
 		"solve | minutes to solve | rounds that could not solve | rounds spent where nothing solves |\n"+
 		"|---|--:|--:|--:|--:|--:|--:|\n", b.name)
 	word := func(contender string, value func(ended) (float64, bool)) string {

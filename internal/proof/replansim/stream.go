@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,6 +23,7 @@ const (
 	obeys       = 0.9           // how often it follows what memory says it should prefer
 	wrongClass  = 0.1           // failures that get the other class
 	driftAfter  = 50            // tasks, in the drifting stream
+	attempts    = 3             // of a round, as tasks have them: each is told what the last one missed
 )
 
 // streamBudget is the small one: what a lesson saves shows there.
@@ -75,8 +78,8 @@ func solutionOf(family, drift int, seed uint64) solution {
 		open: 2, dearest: 1}
 	random := stream(seed, uint64(1000+family*100+drift))
 	r := p.draw(random).(*recorded)
-	for i := range r.needs { // some right approaches fail a first time
-		r.needs[i] = random.IntN(2)
+	for i := range r.needs { // some right approaches fail a whole first round
+		r.needs[i] = random.IntN(attempts + 1)
 	}
 	habits := stream(seed, uint64(5_000_000+family)) // a habit outlives a drift
 	s := solution{r, plan{tool: habits.IntN(tools), target: habits.IntN(targets)}}
@@ -111,7 +114,7 @@ func runStream(k streamKind, policy string, seed uint64, remembers bool) (out st
 		m := memories{intent: k.intent(task, family), task: fmt.Sprint("task ", task),
 			now: begin.Add(time.Duration(task) * apart)}
 		if remembers {
-			m.calibrate(entries)
+			m.calibrate(recalled(m.intent, entries))
 		}
 		first := plan{tool: planner.IntN(tools), target: planner.IntN(targets)}
 		if planner.Float64() < habitual {
@@ -129,6 +132,40 @@ func runStream(k streamKind, policy string, seed uint64, remembers bool) (out st
 		entries = append(entries, m.learnt...)
 	}
 	return out, nil
+}
+
+// recalled are the ten lessons that a search by the words of an intent would give first: the
+// rarer a word among lessons, the more it weighs; the newest of equal ones.
+func recalled(intent string, entries []pipeline.Remembered) []pipeline.Remembered {
+	const most = 10
+	in := map[string]float64{}
+	for _, e := range entries {
+		for _, w := range strings.Fields(e.Content.Intent) {
+			in[w]++
+		}
+	}
+	type hit struct {
+		pipeline.Remembered
+		score float64
+	}
+	var hits []hit
+	for _, e := range slices.Backward(entries) {
+		h := hit{e, 0}
+		for _, w := range strings.Fields(e.Content.Intent) {
+			if slices.Contains(strings.Fields(intent), w) {
+				h.score += math.Log1p(float64(len(entries)) / in[w])
+			}
+		}
+		if h.score > 0 {
+			hits = append(hits, h)
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	var out []pipeline.Remembered
+	for _, h := range hits[:min(len(hits), most)] {
+		out = append(out, h.Remembered)
+	}
+	return out
 }
 
 // memories is what a task is told by earlier ones, and what it teaches.
@@ -204,6 +241,12 @@ func (m *memories) solve(s solution, p plan, name string, world, planner *rand.R
 		e.rounds++
 		e.elapsedMS += leastRound + world.Int64N(mostRound-leastRound)
 		seen := s.try(p, e.rounds, world)
+		for range attempts - 1 {
+			if !seen.solved() {
+				p.sharpened++
+				seen = s.try(p, e.rounds, world)
+			}
+		}
 		call := schemas.Evidence{Tool: p.toolName(), Input: p.targetName(), Exit: seen.exit}
 		if seen.solved() {
 			e.solved = true

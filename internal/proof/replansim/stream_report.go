@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"cordelia/internal/proof/figures"
@@ -109,14 +108,4 @@ func came(more, p, fewer, pRounds float64) string {
 		return says + ", in more rounds"
 	}
 	return says + ", in as many rounds"
-}
-
-// publishStreams writes the figures of the streams into the folder docs.
-func publishStreams(docs string) error {
-	s, err := runStreams(streamSeed)
-	if err != nil {
-		return err
-	}
-	fmt.Print(s.text())
-	return figures.Write(filepath.Join(docs, "lessons.md"), s.text())
 }

@@ -67,7 +67,9 @@ func main() {
 type chosen struct{ policies, worlds string }
 
 // among reports whether a name is one of those in text.
-func among(text, name string) bool { return text == "" || slices.Contains(strings.Split(text, ";"), name) }
+func among(text, name string) bool {
+	return text == "" || slices.Contains(strings.Split(text, ";"), name)
+}
 
 func simulate(ctx context.Context, cache string, some chosen, tune bool) error {
 	list := slices.DeleteFunc(policies(), func(p policy) bool { return !among(some.policies, p.name) })
