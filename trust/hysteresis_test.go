@@ -104,3 +104,25 @@ func TestALowAgentComesBack(t *testing.T) {
 	}
 	require.Equal(t, []string{"medium", "low", "low", "low", "medium", "medium", "medium", "medium"}, course)
 }
+
+// Who was right for weeks and turns comes last in searches after a few errors, and keeps its
+// rights: the good days weigh less the more verdicts have come since.
+func TestAnAuthorThatTurnedSoonComesLast_INV_RANKS(t *testing.T) {
+	n := newNode(t)
+	for i := range 12 {
+		n.assess(ann, Verdict{On: wrote(work, i), Word: Right})
+	}
+	require.False(t, n.standing(work).Last)
+	for i := range 2 {
+		n.assess(ann, Verdict{On: wrote(work, 100+i), Word: Wrong})
+	}
+	s := n.standing(work)
+	require.True(t, s.Last)
+	require.Greater(t, s.TierScore.Accuracy(), 0.7, "the mean of all has hardly moved")
+	require.NotEqual(t, schemas.Low, s.Tier)
+	for i := range 2 {
+		n.assess(ann, Verdict{On: wrote(work, 200+i), Word: Right})
+	}
+	require.False(t, n.standing(work).Last, "and it comes back")
+	require.NoError(t, n.verify())
+}

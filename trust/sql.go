@@ -67,7 +67,7 @@ const (
 
 	scoreColumns = `observer, agent, alpha, beta, steps, observations, rights, confirmed, window_start, window_end,
 		updated_at,
-		tier_alpha, tier_beta, tier_steps, tier, by_person, own_alpha, own_beta`
+		tier_alpha, tier_beta, tier_steps, tier, by_person, ranks_alpha, ranks_beta`
 	selectScore  = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? AND observer = ?`
 	selectScores = `SELECT ` + scoreColumns + ` FROM trust_scores WHERE agent = ? ORDER BY observer`
 	allScores    = `SELECT ` + scoreColumns + ` FROM trust_scores ORDER BY observer, agent`
@@ -77,8 +77,8 @@ const (
 			observations = excluded.observations, rights = excluded.rights, confirmed = excluded.confirmed,
 			window_start = excluded.window_start, window_end = excluded.window_end, updated_at = excluded.updated_at,
 			tier_alpha = excluded.tier_alpha, tier_beta = excluded.tier_beta, tier_steps = excluded.tier_steps,
-			tier = excluded.tier, by_person = excluded.by_person, own_alpha = excluded.own_alpha,
-			own_beta = excluded.own_beta`
+			tier = excluded.tier, by_person = excluded.by_person, ranks_alpha = excluded.ranks_alpha,
+			ranks_beta = excluded.ranks_beta`
 )
 
 const (

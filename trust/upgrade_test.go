@@ -37,7 +37,7 @@ func TestAnEarlierLedgerIsReadByTheNewRules_INV_TRUST_LEDGER(t *testing.T) {
 	n.SQL(`UPDATE assessments_counted SET own = 0`)
 	n.SQL(ownFill)
 	n.SQL(`UPDATE trust_scores SET tier_alpha = 0, tier_beta = 0, tier_steps = '[]', tier = '', by_person = 0,
-		own_alpha = 0, own_beta = 0`)
+		ranks_alpha = 0, ranks_beta = 0`)
 	require.NoError(t, n.verify())
 	for _, id := range agents {
 		require.Equal(t, before[id], n.standing(id))

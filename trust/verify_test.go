@@ -110,7 +110,7 @@ func TestTamperingIsFound_INV_TRUST_LEDGER(t *testing.T) {
 		{`UPDATE trust_scores SET by_person = by_person + 1`, "is not what the ledger gives"},
 		{`UPDATE assessments_counted SET moves_tier = 1 - moves_tier`, "not those of the ledger"},
 		{`UPDATE assessments_counted SET own = 1 - own`, "not those of the ledger"},
-		{`UPDATE trust_scores SET own_alpha = own_alpha + 1 WHERE own_beta > 0`, "is not what the ledger gives"},
+		{`UPDATE trust_scores SET ranks_alpha = ranks_alpha + 1 WHERE ranks_beta > 0`, "is not what the ledger gives"},
 		{`UPDATE trust_scores SET observer = 'carl' WHERE observer = 'ann'`, "follows from no verdict"},
 		{`DELETE FROM trust_scores WHERE observer = 'ann'`, "is missing"},
 		{`DELETE FROM assessments_counted`, "not those of the ledger"},
