@@ -1,4 +1,4 @@
--- A database of schema version 25 with rows in every table. Made by tests; not to be edited.
+-- A database of schema version 26 with rows in every table. Made by tests; not to be edited.
 CREATE TABLE schema_version (
   version INTEGER PRIMARY KEY,
   name    TEXT NOT NULL,
@@ -997,7 +997,8 @@ INSERT INTO schema_version(version, name, at) VALUES (21, 'ranks', 21);
 INSERT INTO schema_version(version, name, at) VALUES (22, 'held_words', 22);
 INSERT INTO schema_version(version, name, at) VALUES (23, 'roles', 23);
 INSERT INTO schema_version(version, name, at) VALUES (24, 'hook_calls', 24);
-INSERT INTO schema_version(version, name, at) VALUES (25, 'recent', 25);
+INSERT INTO schema_version(version, name, at) VALUES (25, 'told', 25);
+INSERT INTO schema_version(version, name, at) VALUES (26, 'recent', 26);
 INSERT INTO schema_version(version, name, at) VALUES (3, 'embeddings', 3);
 INSERT INTO schema_version(version, name, at) VALUES (4, 'trust', 4);
 INSERT INTO schema_version(version, name, at) VALUES (5, 'work', 5);
@@ -1183,3 +1184,4 @@ CREATE INDEX role_messages_correlation ON role_messages(correlation, id);
 CREATE INDEX role_schedules_due ON role_schedules(next_at);
 CREATE INDEX hook_calls_item ON hook_calls(item, fence);
 CREATE INDEX hook_calls_at ON hook_calls(at);
+CREATE INDEX items_told ON items(scope, coalesce(nullif(told_at, 0), nullif(valid_from, 0), created_at)) WHERE current = 1;
