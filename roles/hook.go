@@ -146,10 +146,10 @@ const Marker = "cordelia:role"
 
 // fromTable maps a request by the table of its webhook.
 func fromTable(h schemas.Webhook, body map[string]any) (m Mapped) {
-	said := field(body, h.Type)
-	t, ok := h.Events[said]
+	event := field(body, h.Type)
+	t, ok := h.Events[event]
 	if !ok {
-		m.Skip = fmt.Sprintf("%q is not among events", schemas.Shorten(said, 64))
+		m.Skip = fmt.Sprintf("%q is not among events", schemas.Shorten(event, 64))
 	}
 	payload := map[string]any{}
 	for name, path := range h.Fields {

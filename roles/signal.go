@@ -75,12 +75,12 @@ func (s signal) measure(episodes []lived, now int64) (rec Recommendation, ok boo
 	}
 	if n := len(episodes); n > 0 {
 		for _, p := range slices.Sorted(maps.Keys(s.ExtractParams)) {
-			said := ""
-			for i := n - 1; i >= 0 && said == ""; i-- {
-				said = field(episodes[i].payload, s.ExtractParams[p])
+			param := ""
+			for i := n - 1; i >= 0 && param == ""; i-- {
+				param = field(episodes[i].payload, s.ExtractParams[p])
 			}
-			if said != "" {
-				rec.Params[p] = said
+			if param != "" {
+				rec.Params[p] = param
 			}
 		}
 	}

@@ -100,8 +100,8 @@ func allowed(plan []string) []string {
 
 // deliver commits what is in the worktree and reports it with what the client said.
 func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMessage) error {
-	var said outcome
-	if err := json.Unmarshal(structured, &said); err != nil {
+	var answer outcome
+	if err := json.Unmarshal(structured, &answer); err != nil {
 		return faultf(NoAnswer, "its answer cannot be read: %v", err)
 	}
 	commit, err := s.commit(ctx, w)
@@ -116,16 +116,16 @@ func (s *seat) deliver(ctx context.Context, w *Worktree, structured json.RawMess
 	if err != nil {
 		return err
 	}
-	if len(said.Result) == 0 {
-		said.Result = json.RawMessage("null")
+	if len(answer.Result) == 0 {
+		answer.Result = json.RawMessage("null")
 	}
-	filed, err := json.Marshal(result{said.Result, commit, diff})
+	filed, err := json.Marshal(result{answer.Result, commit, diff})
 	if err != nil {
 		return err
 	}
 	r := Report{WorkID: s.view.WorkID, Fence: s.claimed.Fence, Outcome: work.Done, Result: filed,
-		Evidence: claims(said.Evidence), Note: schemas.Shorten(said.Note, maxClaim)}
-	if said.Outcome != work.Done {
+		Evidence: claims(answer.Evidence), Note: schemas.Shorten(answer.Note, maxClaim)}
+	if answer.Outcome != work.Done {
 		r.Outcome = work.Failed
 	}
 	err = s.Node.Report(ctx, s.agent, r)

@@ -166,7 +166,7 @@ func showWritten(a *cli.App, v ops.MemoryWriteWarmOut) {
 	if v.Proposal != "" {
 		a.Note("proposal %s waits for %s", cli.Short(v.Proposal), cli.Clean(strings.Join(v.DecidedBy, " or ")))
 	}
-	a.Note("version %d: %s%s", v.Version, beside(v.Status, v.With),
+	a.Note("version %d: %s%s", v.Version, relation(v.Status, v.With),
 		map[bool]string{true: "; hidden until validated"}[v.Quarantined && !v.Unreleased])
 	if v.Unreleased {
 		a.Note("it instructs, so it waits: cordelia memory release %s --if-version %d", cli.Short(v.ID), v.Version)
@@ -224,8 +224,8 @@ func warn(a *cli.App, warnings []schemas.Hint) {
 	}
 }
 
-// beside says how an item stands to others, and which.
-func beside(status memory.Status, with []schemas.ItemID) string {
+// relation says how an item stands to others, and which.
+func relation(status memory.Status, with []schemas.ItemID) string {
 	return strings.TrimSpace(cli.Clean(strings.ReplaceAll(string(status), "_", " ")) + " " + cli.Shorts(with))
 }
 

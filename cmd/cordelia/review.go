@@ -173,7 +173,7 @@ func showDecided(a *cli.App, v ops.ReviewDecideOut) {
 			text += "  as " + cli.Short(d.Item)
 		}
 		if len(d.With) > 0 {
-			text += ", " + beside(d.Status, d.With)
+			text += ", " + relation(d.Status, d.With)
 		}
 		a.Say("%s", text)
 		if len(d.Note) > 0 {
@@ -196,7 +196,7 @@ func showReviews(a *cli.App, v ops.ReviewListOut) {
 		if status == memory.StatusNew {
 			status = ""
 		}
-		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), beside(status, nil),
+		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), relation(status, nil),
 			cli.Clean(r.Name))...)
 	}
 	a.Print(t)
@@ -240,7 +240,7 @@ func showReview(a *cli.App, r review.Entry) {
 	}
 	f.Add("chain", chain)
 	if r.Status != "" {
-		f.Add("beside", beside(r.Status, r.With))
+		f.Add("beside", relation(r.Status, r.With))
 	}
 	f.Add("staging", cli.Clean(r.Staging))
 	if r.State != schemas.ReviewPending {

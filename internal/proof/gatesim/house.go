@@ -26,7 +26,7 @@ type house struct {
 	planner ops.Caller // R2 and R4b
 	doers   [2]ops.Caller
 	judge   ops.Caller
-	kin     ops.Caller // below the first doer
+	child   ops.Caller // below the first doer
 	close   func() error
 }
 
@@ -72,7 +72,7 @@ func (h *house) hire(ctx context.Context, trial string) (err error) {
 	if err != nil {
 		return err
 	}
-	h.kin, err = h.enrol(ctx, h.doers[0], "kin-"+trial, 0, "task_claim", "task_report")
+	h.child, err = h.enrol(ctx, h.doers[0], "child-"+trial, 0, "task_claim", "task_report")
 	return err
 }
 

@@ -179,11 +179,11 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 
 // collude has an agent of the executor's own judge, if it gets the seat.
 func (h *house) collude(ctx context.Context) (done bool, err error) {
-	s, err := h.claim(ctx, h.kin, schemas.AgentValidator)
+	s, err := h.claim(ctx, h.child, schemas.AgentValidator)
 	if err != nil || s == nil {
 		return false, err
 	}
-	return true, h.report(ctx, h.kin, s, "done", args{"result": args{"verdicts": passes(s.Brief.Criteria)}})
+	return true, h.report(ctx, h.child, s, "done", args{"result": args{"verdicts": passes(s.Brief.Criteria)}})
 }
 
 // result is what the executor says of an attempt.
