@@ -29,7 +29,7 @@
 //   - INV-TIER: only the observer's own verdicts and due predictions move a tier; it
 //     falls 0.1 below its beginning and rises by a right verdict alone.
 //   - INV-RANKS: what an agent wrote stands below what others wrote while the mean of the
-//     user's own verdicts on it, or its tier, is below Medium; no prediction and no
+//     user's own verdicts on it, all or the recent ones, or its tier, is below Medium; no prediction and no
 //     agent's word holds it up.
 //   - INV-EARNED: capability trust rises by each result once, and never by the word of
 //     the agent itself or of its lineage.

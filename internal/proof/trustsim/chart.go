@@ -13,8 +13,8 @@ const (
 	legendInRow             = 4
 )
 
-// plotted are the product, its rivals, and the product without predictions.
-func plotted() []policy { return policies()[:7] }
+// plotted are the product, its rivals, and the product without predictions, of those run.
+func (r report) plotted() []policy { return r.policies[:min(len(r.policies), 7)] }
 
 // plot draws a panel for each scenario and a line for each policy: the mean over
 // the seeds, of three days each. It has no background and only mid tones, so that
@@ -26,7 +26,7 @@ func (r report) plot(title string, by func(result) []share) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" fill="#888">`+"\n", width, height)
 	fmt.Fprintf(&b, `<text x="10" y="16" font-size="14">%s</text>`+"\n", html.EscapeString(title))
-	for i, p := range plotted() {
+	for i, p := range r.plotted() {
 		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s">%s</text>`+"\n",
 			10+i%legendInRow*150, 34+i/legendInRow*16, colours[i], html.EscapeString(p.name))
 	}
@@ -41,9 +41,9 @@ func (r report) plot(title string, by func(result) []share) string {
 func (r report) panel(b *strings.Builder, x, y float64, s scenario, by func(result) []share, colours []string) {
 	const wide, high, gap = panelWidth - 48, panelHeight - 50, 24
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f">%s</text>`+"\n", x, y+12, html.EscapeString(s.name))
-	lines := make([][]float64, len(plotted()))
+	lines := make([][]float64, len(r.plotted()))
 	most := 0.0
-	for i, p := range plotted() {
+	for i, p := range r.plotted() {
 		lines[i] = r.course(s.name, p.name, by)
 		for _, v := range lines[i] {
 			most = max(most, v)

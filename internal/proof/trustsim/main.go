@@ -55,16 +55,30 @@ func main() {
 	cache := flag.String("cache", "", "folder of results: runs that are there are not made again")
 	only := flag.String("only", "", "make the runs of these policies, separated by semicolons, and write no page")
 	worlds := flag.String("worlds", "", "make the runs of these worlds, separated by semicolons, and write no page")
+	cached := flag.Bool("cached", false, "write the page from the cache alone, without the policies that it lacks")
 	tune := flag.Bool("tune", false, "take the seeds that rules may be chosen on, and write no page")
 	flag.Parse()
-	if err := simulate(ctx, *cache, chosen{*only, *worlds}, *tune); err != nil {
+	if err := simulate(ctx, *cache, chosen{*only, *worlds, *cached}, *tune); err != nil {
 		fmt.Fprintln(os.Stderr, "trustsim:", err)
 		os.Exit(1)
 	}
 }
 
 // chosen names the policies and the worlds to run; "" = all.
-type chosen struct{ policies, worlds string }
+type chosen struct {
+	policies, worlds string
+	cached           bool // nothing is run: the policies whose runs all lie in the cache are taken
+}
+
+// inCache reports whether all runs of a policy lie in a cache.
+func inCache(cache string, p policy) bool {
+	for _, j := range jobsOf(scenarios(), []policy{p}, seeds()) {
+		if _, err := os.Stat(j.file(cache)); err != nil {
+			return false
+		}
+	}
+	return true
+}
 
 // among reports whether a name is one of those in text.
 func among(text, name string) bool {
@@ -73,17 +87,20 @@ func among(text, name string) bool {
 
 func simulate(ctx context.Context, cache string, some chosen, tune bool) error {
 	list := slices.DeleteFunc(policies(), func(p policy) bool { return !among(some.policies, p.name) })
+	if some.cached {
+		list = slices.DeleteFunc(list, func(p policy) bool { return !inCache(cache, p) })
+	}
 	worlds := slices.DeleteFunc(scenarios(), func(s scenario) bool { return !among(some.worlds, s.name) })
 	from := seeds()
 	if tune {
 		from = tuningSeeds()
 	}
-	r := report{jobsOf(worlds, list, from)}
+	r := report{jobsOf(worlds, list, from), list}
 	if err := runAll(ctx, r.jobs, days, cache); err != nil {
 		return err
 	}
-	if tune || some != (chosen{}) {
-		fmt.Print(r.table(list))
+	if tune || some.policies != "" || some.worlds != "" {
+		fmt.Print(r.table())
 		return nil
 	}
 	return r.publish("docs")

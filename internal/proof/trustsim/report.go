@@ -5,17 +5,40 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cordelia/internal/proof/figures"
 )
 
 // report is the runs as tables and plots.
-type report struct{ jobs []*job }
+type report struct {
+	jobs     []*job
+	policies []policy // that were run
+}
+
+// has reports whether a policy was run.
+func (r report) has(name string) bool {
+	return slices.ContainsFunc(r.policies, func(p policy) bool { return p.name == name })
+}
+
+// missing names the policies that were not run.
+func (r report) missing() string {
+	var list []string
+	for _, p := range policies() {
+		if !r.has(p.name) {
+			list = append(list, p.name)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "Not run for these figures: " + strings.Join(list, "; ") + ". `make trust-sim` runs all.\n\n"
+}
 
 // publish prints the tables and writes them, and the plots, into the folder docs.
 func (r report) publish(docs string) error {
-	text := r.losses() + "\n" + r.tested() + "\n" + r.table(policies())
+	text := r.missing() + r.losses() + "\n" + r.tested() + "\n" + r.table()
 	fmt.Print(text)
 	if err := figures.Write(filepath.Join(docs, "trust.md"), text); err != nil {
 		return err
@@ -45,7 +68,7 @@ func (r report) of(scenario, policy string, m measure) (values []float64) {
 	return values
 }
 
-func (r report) table(list []policy) string {
+func (r report) table() string {
 	var b strings.Builder
 	b.WriteString("| agents | scored by |")
 	for _, m := range measures() {
@@ -53,7 +76,7 @@ func (r report) table(list []policy) string {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("--:|", len(measures())) + "\n")
 	for _, s := range scenarios() {
-		for _, p := range list {
+		for _, p := range r.policies {
 			fmt.Fprintf(&b, "| %s | %s |", s.name, p.name)
 			for _, m := range measures() {
 				fmt.Fprintf(&b, " %s |", m.word(estimateOf(r.of(s.name, p.name, m))))
@@ -107,7 +130,7 @@ func (r report) beside(world, other string, m measure) (e estimate, p float64) {
 // bestRival is the rival that retrieves the fewest false items in a world.
 func (r report) bestRival(world string) (name string) {
 	least := math.Inf(1)
-	for _, p := range policies() {
+	for _, p := range r.policies {
 		if mean := estimateOf(r.of(world, p.name, measureOf(falseItems))).mean; p.rival() && mean < least {
 			name, least = p.name, mean
 		}
@@ -143,6 +166,9 @@ func (r report) tested() string {
 			tooShut = append(tooShut, s.name)
 		}
 		for _, without := range []string{noRelayed, noCross, noPeers} {
+			if !r.has(without) {
+				continue
+			}
 			if e, _ := r.beside(s.name, without, measureOf(falseItems)); math.Abs(e.mean) > e.half {
 				kinds = append(kinds, fmt.Sprintf("%s, %s: %s", s.name, without, measureOf(falseItems).word(e)))
 			}
@@ -161,9 +187,19 @@ func (r report) tested() string {
 	}
 	return fmt.Sprintf("| expected before the first run | what came |\n|---|---|\n| %s | %s |\n| %s | %s |\n| %s | %s: "+
 		"%s %% |\n| %s | %s |\n\n", mustFalse, fails(tooFalse), mustShut, fails(tooShut), mustSleepers, holds,
-		measureOf(foundOut).word(sleepers), mustKinds, fails(kinds)) +
+		measureOf(foundOut).word(sleepers), mustKinds, ran(r, kinds, fails)) +
 		"| agents | rival with the fewest false items | false items of the product, minus its own, points | days honest " +
 		"agents are shut out, minus its own, points |\n|---|---|--:|--:|\n" + rows.String()
+}
+
+// ran says what came of leaving out what agents say of each other, if all of it was run.
+func ran(r report, kinds []string, fails func([]string) string) string {
+	for _, name := range []string{noRelayed, noCross, noPeers} {
+		if !r.has(name) {
+			return "not run"
+		}
+	}
+	return fails(kinds)
 }
 
 // losses lists where the product does worse than another policy by more than chance,
@@ -174,7 +210,7 @@ func (r report) losses() string {
 	var ps []float64
 	for _, s := range scenarios() {
 		for _, m := range measures() {
-			for _, p := range policies()[1:] {
+			for _, p := range r.policies[1:] {
 				e, chance := r.beside(s.name, p.name, m)
 				lines = append(lines, fmt.Sprintf("- %s: %s, worse than %s by %s\n", s.name, m.name, p.name, m.word(e)))
 				all, ps = append(all, e), append(ps, chance)

@@ -39,8 +39,8 @@ func TestASmallRun(t *testing.T) {
 		require.Equal(t, *made.shares()[0], *j.result.shares()[0])
 		require.Equal(t, made.contamination, j.result.contamination)
 	}
-	r := report{jobs}
-	require.Contains(t, r.table(policies()), "| whitewasher | "+design+" |")
+	r := report{jobs, policies()}
+	require.Contains(t, r.table(), "| whitewasher | "+design+" |")
 	require.Contains(t, r.plot("x", func(r result) []share { return r.found }), "polyline")
 }
 
