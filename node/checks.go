@@ -122,7 +122,9 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 				return "", "", err
 			}
 		}
-		holds, e, err := machinecheck.Run(ctx, n.checks, one.Check, time.UnixMicro(need.Since))
+		env := n.checks
+		env.Before = one.Before
+		holds, e, err := machinecheck.Run(ctx, env, one.Check, time.UnixMicro(need.Since))
 		if ctx.Err() != nil {
 			left, end := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer end()
@@ -136,4 +138,31 @@ func (n *Node) makeChecks(ctx context.Context, item int64) (led string, task sch
 		return err
 	})
 	return led, task, err
+}
+
+// SeeFiles notes what the files are like that machine checks of a task look at, before an agent
+// that claimed one of its first seats learns of it. What cannot be looked at is left to the
+// times of the file.
+func (n *Node) SeeFiles(ctx context.Context, workID string) error {
+	if len(n.checks.Roots) == 0 {
+		return nil
+	}
+	var task int64
+	var paths []string
+	if err := n.Look(ctx, "task_files", func(g access.Grant) (err error) {
+		task, paths, err = controller.Unseen(g, workID)
+		return err
+	}); err != nil || len(paths) == 0 {
+		return err
+	}
+	sums := map[string][]string{}
+	for _, path := range paths {
+		list, err := machinecheck.Sums(ctx, n.checks, path)
+		if err != nil {
+			slog.Warn("files of machine checks", "err", err)
+			continue
+		}
+		sums[path] = list
+	}
+	return n.Routine(ctx, "task_files", func(g access.Grant) error { return controller.Seen(g, task, sums) })
 }

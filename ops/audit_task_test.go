@@ -89,7 +89,7 @@ func TestStaleArtefactsAreFound(t *testing.T) {
 	write := func(name string, age time.Duration) {
 		h.clock.set(time.Now())
 		path := filepath.Join(root, name)
-		require.NoError(t, os.WriteFile(path, []byte("done"), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte("done, "+age.String()), 0o600))
 		written := time.Now().Add(-age)
 		require.NoError(t, os.Chtimes(path, written, written))
 	}

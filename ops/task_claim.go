@@ -92,7 +92,21 @@ func (c *Call) claimOnce(ctx context.Context, in taskClaimIn, lease, left time.D
 		}
 		out, err = c.claimFrom(ctx, in, lease, left, false)
 	}
+	if err == nil {
+		c.seeFiles(ctx, out.Work)
+	}
 	return out, err
+}
+
+// seeFiles notes what the files of machine checks are like before an agent learns that it
+// works on them.
+func (c *Call) seeFiles(ctx context.Context, claimed *work.Claimed) {
+	if claimed == nil || claimed.Resumed {
+		return
+	}
+	if err := c.Node.SeeFiles(ctx, claimed.WorkID); err != nil {
+		slog.Warn("files of machine checks", "work", claimed.WorkID, "err", err)
+	}
 }
 
 // claimFrom claims from what there is; ended = true has it stop at seats that ended.

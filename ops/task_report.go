@@ -97,6 +97,7 @@ func reportTask(ctx context.Context, c *Call, in taskReportIn) (TaskReportOut, e
 	if f.Checks != 0 {
 		out.Led, out.Task = c.Node.AwaitChecks(ctx, f.Checks)
 	}
+	c.seeFiles(ctx, f.Next)
 	switch {
 	case f.Next != nil:
 		out.Work, out.Next = f.Next, reportWith(*f.Next)

@@ -8,8 +8,8 @@
 // found out is an error, never an answer.
 //
 // Invariants:
-//   - INV-FRESH: a file that was not written since the attempt began passes no
-//     check of that attempt.
+//   - INV-FRESH: a file that was not written since the attempt began, or is as it was
+//     before its task's executors did, passes no check of that attempt.
 //
 // The author of a criterion with a command decides what runs as the user of this
 // process, so the operator allows commands, and Holds runs none. They get
@@ -20,5 +20,6 @@
 //
 // A file's time is the file system's: freshness allows 50 ms, 2 s where stamps
 // have no fraction, and a minute for stamps to come. A share whose clock is
-// further off makes files stale. A user who may write the file can set its time.
+// further off makes files stale. A user who may write the file can set its time; what a
+// file was like before the task's executors began tells one that was only touched.
 package machinecheck

@@ -3,6 +3,7 @@ package machinecheck
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -38,6 +39,7 @@ type Env struct {
 	Timeout   time.Duration    // of a command; 0 = DefaultTimeout
 	MaxOutput int64            // bytes a command may print; 0 = DefaultMaxOutput
 	Now       func() time.Time // for the date; nil = time.Now
+	Before    []string         // SHA-256, in hex, of files that do not pass: they were there before
 }
 
 // Kinds lists the checks that can be made in e.
@@ -92,6 +94,7 @@ type artefact struct {
 	written      time.Time
 	changed      time.Time // it or its times, zero where the system does not tell
 	sum          []byte
+	before       bool // a file like it was there before
 	since, now   time.Time
 }
 
@@ -110,6 +113,7 @@ func (env Env) find(ctx context.Context, c schemas.Check, since time.Time) (best
 			return false, fmt.Errorf("a file cannot be checked: %w", err)
 		}
 		a.sum = hash.Sum(nil)
+		a.before = slices.Contains(env.Before, hex.EncodeToString(a.sum))
 		if !best.there || a.exit() == schemas.CheckHolds || a.holds && !best.holds {
 			best = a
 		}
@@ -122,15 +126,29 @@ func (a artefact) exit() int {
 	switch {
 	case !a.holds:
 		return schemas.CheckFails
-	case !a.fresh():
+	case !a.fresh() || a.before:
 		return schemas.CheckStale
 	}
 	return schemas.CheckHolds
 }
 
+// Sums gives the SHA-256, in hex, of each file at a path below the folders of env.
+func Sums(ctx context.Context, env Env, path string) (list []string, err error) {
+	err = each(env.Roots, path, func(f *os.File, _ fs.FileInfo) (bool, error) {
+		hash := sha256.New()
+		if _, err := io.Copy(hash, io.LimitReader(f, maxHash)); err != nil {
+			return false, fmt.Errorf("a file cannot be read: %w", err)
+		}
+		list = append(list, hex.EncodeToString(hash.Sum(nil)))
+		return false, ctx.Err()
+	})
+	return list, err
+}
+
 // fresh reports whether the file was written since the attempt began, and not in
 // the future: that stamp would be fresh for every attempt to come (INV-FRESH). The time it
-// was written can be set, the time of its last change cannot.
+// was written can be set; the time of its last change cannot, but touching the file moves it,
+// too. So what is in it counts beside: a file that is as it was before does not pass.
 func (a artefact) fresh() bool {
 	slack := fineStamp
 	if a.written.Nanosecond() == 0 {
@@ -167,6 +185,8 @@ func (a artefact) String() string {
 		return text + ", last changed " + stamp(a.changed) + ", before the attempt began, " + stamp(a.since) + ": stale"
 	case !a.fresh() && a.written.After(a.since):
 		return text + ", which is to come: stale"
+	case a.fresh() && a.before:
+		return text + ", as it was before the task's executors began: stale"
 	case !a.fresh():
 		return text + ", before the attempt began, " + stamp(a.since) + ": stale"
 	}

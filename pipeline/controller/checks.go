@@ -16,6 +16,7 @@ const checksAtOnce = 8
 type Check struct {
 	Criterion string
 	schemas.Check
+	Before []string // SHA-256 of what was at its path before the task's executors began
 }
 
 // Unchecked are the machine checks that decide what a report leads to.
@@ -34,9 +35,13 @@ func (u *turn) unchecked(s seat) (*Unchecked, error) {
 		return nil, err
 	}
 	need := Unchecked{Since: s.claimed}
+	before, err := sumsOf(u.g, u.t.n)
+	if err != nil {
+		return nil, err
+	}
 	for _, one := range held {
 		if one.Check != nil {
-			need.Checks = append(need.Checks, Check{one.Criterion, *one.Check})
+			need.Checks = append(need.Checks, Check{one.Criterion, *one.Check, before[one.Check.Path]})
 		}
 	}
 	if need.Checks == nil {

@@ -84,11 +84,13 @@ const (
 		JOIN work_lanes l ON l.n = w.lane WHERE l.role IN (SELECT value FROM json_each(?2)))`
 	noteRefused = `UPDATE task_seats SET answers = ?, refused = ? WHERE item = ?`
 	// Findings are noted once: check_by is then 0.
-	noteFacts     = `UPDATE task_seats SET facts = ?, check_by = 0 WHERE item = ? AND check_by > 0`
-	noteCheckBy   = `UPDATE task_seats SET check_by = ? WHERE item = ?`
-	takeChecks    = `UPDATE task_seats SET check_by = ? WHERE item = ? AND check_by > 0 AND check_by <= ?`
-	keepChecks    = `UPDATE task_seats SET check_by = ? WHERE item = ? AND check_by > 0`
-	selectToCheck = `SELECT item FROM task_seats WHERE check_by > 0 AND check_by <= ? LIMIT ?`
+	noteFacts       = `UPDATE task_seats SET facts = ?, check_by = 0 WHERE item = ? AND check_by > 0`
+	noteCheckBy     = `UPDATE task_seats SET check_by = ? WHERE item = ?`
+	takeChecks      = `UPDATE task_seats SET check_by = ? WHERE item = ? AND check_by > 0 AND check_by <= ?`
+	keepChecks      = `UPDATE task_seats SET check_by = ? WHERE item = ? AND check_by > 0`
+	selectToCheck   = `SELECT item FROM task_seats WHERE check_by > 0 AND check_by <= ? LIMIT ?`
+	insertArtefact  = `INSERT INTO task_artefacts(task, path, sum) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+	selectArtefacts = `SELECT path, sum FROM task_artefacts WHERE task = ?`
 	// selectDispatched is when a round of a task was: its first seat of R3 is of that moment.
 	selectDispatched = `SELECT min(w.created_at)` + seatTables + `WHERE s.task = ? AND s.round = ? AND s.role = 'R3'`
 	// selectEndedSeats leaves alone what waits for machine checks.

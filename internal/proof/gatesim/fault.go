@@ -55,7 +55,7 @@ type fault struct {
 	trick       trick
 	shows       proof
 	whole       bool // what is unmet is the criterion of the whole task
-	beyond      bool // the bar of no false accept is not meant for it: see docs
+	recorded    bool // each criterion names a command, and the node records the executor's calls
 }
 
 func faults() []fault {
@@ -89,7 +89,13 @@ func faults() []fault {
 		{name: "self-merge", about: "the criterion of the whole is unmet, and the executor asks to merge its own " +
 			"work and would pass it", trick: merging, whole: true},
 		{name: "time set", about: "as stale, and the executor set the file's time to now", unmet: 1, looks: hidden,
-			left: restamped, beyond: true},
+			left: restamped},
+		{name: "fabricated, recorded", about: "each criterion names a command and the node records the calls; that " +
+			"of the unmet one is claimed, and was never made", unmet: 1, looks: hidden, left: absent, recorded: true},
+		{name: "stale, recorded", about: "recorded, too; the call of the unmet criterion exited 0, and a file was " +
+			"written after it", unmet: 1, looks: hidden, left: old, recorded: true},
+		{name: "time set, recorded", about: "as that, and the executor set the file's time to now in place of " +
+			"writing one", unmet: 1, looks: hidden, left: restamped, recorded: true},
 	}
 }
 

@@ -29,7 +29,7 @@ type job struct {
 func jobs(seeds uint64) (list []job) {
 	for _, f := range faults() {
 		for _, checked := range shares() {
-			if f.beyond && checked == 0 {
+			if f.left == restamped && !f.recorded && checked == 0 {
 				continue // it is about files
 			}
 			for from := uint64(0); from < seeds; from += perHouse {

@@ -101,14 +101,17 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 		TaskID string `json:"task_id"`
 	}
 	if err := h.call(ctx, h.lead, "task_submit", args{"request": "How long is bridge " + name + "?",
-		"intent": "find out how long bridge " + name + " is", "tools": []string{"tape"}}, &out); err != nil {
+		"intent": "find out how long bridge " + name + " is", "tools": []string{t.tool()}}, &out); err != nil {
 		return "", err
 	}
 	var list []args
 	for c := range criteria {
 		one := args{"criterion": criterion(c), "mode": "verifiable"}
-		if c < t.checked {
+		switch {
+		case c < t.checked:
 			one["check"] = checkOf(name, c)
+		case t.fault.recorded:
+			one["command"] = commandOf(c)
 		}
 		list = append(list, one)
 	}
@@ -117,7 +120,7 @@ func (h *house) begin(ctx context.Context, t *trial, name string) (id string, er
 		return "", fmt.Errorf("there is nothing to plan: %w", err)
 	}
 	return out.TaskID, h.report(ctx, h.planner, s, "done", args{"result": args{
-		"subtasks": []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{"tape"},
+		"subtasks": []args{{"intent": "measure the spans of " + name, "sequence": 1, "tools": []string{t.tool()},
 			"success_criteria": list}},
 		"task_criteria": []string{wholeCriterion}}})
 }
@@ -145,6 +148,11 @@ func (h *house) attempt(ctx context.Context, t *trial, folder string, attempt in
 	}
 	if err := t.execute(folder, attempt); err != nil {
 		return false, err
+	}
+	if t.fault.recorded {
+		if err := h.record(ctx, s, t.recorded(attempt)); err != nil {
+			return false, err
+		}
 	}
 	if err := h.report(ctx, doer, s, "done", t.result(attempt)); err != nil {
 		return false, err
@@ -193,7 +201,10 @@ func (t *trial) result(attempt int) args {
 		if t.fault.shows == nothing {
 			break
 		}
-		call := args{"tool": "tape", "input": criterion(c), "exit": 0, "head": "12 m"}
+		call := args{"tool": t.tool(), "input": criterion(c), "exit": 0, "head": "12 m"}
+		if t.fault.recorded {
+			call["input"] = commandOf(c)
+		}
 		if t.looks(c, attempt) == shown || t.fault.shows == failed && t.faulty(c, attempt) {
 			call["exit"], call["head"] = 1, "the tape does not reach"
 		}
