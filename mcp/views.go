@@ -31,6 +31,7 @@ func views() []view {
 			json.RawMessage(`{"peek":true}`)},
 		{"cordelia://agents", "Agents", "The agents below the caller.", "agent_list", nil},
 		{"cordelia://swarms", "Swarms", "The swarms the caller is in or made.", "swarm_status", nil},
+		{"cordelia://roles", "Roles", "The roles of the caller's workspaces.", "role_list", nil},
 		{"cordelia://tasks", "Tasks", "Tasks and work the caller may see, newest first.", "task_status", nil},
 	}
 }
@@ -45,6 +46,8 @@ type template struct {
 func templates() []template {
 	return []template{
 		{"cordelia://swarms/", "swarm_id", "Swarm", "How one swarm stands.", "swarm_status", "swarm_id"},
+		{"cordelia://roles/", "role", "Role", "One role: its charter, goals, trust and what it decided last.",
+			"role_list", "role"},
 		{"cordelia://tasks/", "task_id", "Task", "One task: its plan, its parts and who is expected to act.",
 			"task_status", "task_id"},
 	}

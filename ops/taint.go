@@ -6,6 +6,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 )
 
@@ -39,4 +40,15 @@ func (c *Call) shown(ctx context.Context, secondHand bool) {
 func (c *Call) tainted() bool {
 	_, known := c.on.tainted.Load(c.reader())
 	return known
+}
+
+// markOutside marks the caller's session, in the transaction of its claim, if the item speaks of
+// an event from outside.
+func (c *Call) markOutside(g access.Grant, workID string) error {
+	outside, err := roles.FromOutside(g, workID)
+	if err != nil || !outside || c.Caller.Method == access.ByHuman {
+		return err
+	}
+	c.on.tainted.Store(c.reader(), true)
+	return g.AsNode(func(g access.Grant) error { return memory.Taint(g, c.Caller.Principal) })
 }

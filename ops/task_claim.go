@@ -11,6 +11,7 @@ import (
 
 	"cordelia/access"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/swarm"
 	"cordelia/work"
@@ -187,6 +188,9 @@ const seated = "R1, R2, R3, R4a, R4b"
 func (c *Call) claimNear(g access.Grant, want work.Wanted,
 	lease time.Duration) (claimed work.Claimed, ok bool, err error) {
 	want.Apart = c.Caller.Apart
+	if want, err = ownQueue(g, want); err != nil {
+		return claimed, false, err
+	}
 	if want.Any() {
 		if want.Near, err = memory.BoundGroup(g, c.Caller.Dir); err != nil {
 			return claimed, false, err
@@ -195,11 +199,27 @@ func (c *Call) claimNear(g access.Grant, want work.Wanted,
 	return c.claim(g, want, lease)
 }
 
+// ownQueue restricts a role that names nothing to the work that was posted for it: the seats of
+// others' tasks it takes by naming them.
+func ownQueue(g access.Grant, want work.Wanted) (work.Wanted, error) {
+	if !want.Any() || want.Role != "" || g.IsHuman() {
+		return want, nil
+	}
+	role, err := roles.IsRole(g)
+	want.Own = role
+	return want, err
+}
+
 // claim claims, and hands on what a swarm gives along with its items.
 func (c *Call) claim(g access.Grant, want work.Wanted,
 	lease time.Duration) (got work.Claimed, ok bool, err error) {
 	if got, ok, err = work.Claim(g, want, lease); err != nil || !ok {
 		return got, ok, err
+	}
+	if got.GroupID == "" && len(got.Brief.Inputs) > 0 { // a role's, of an event from outside
+		if err := c.markOutside(g, got.WorkID); err != nil {
+			return got, ok, err
+		}
 	}
 	if !got.Resumed {
 		if err := c.Node.Tasks().Taken(g, got.WorkID); err != nil {
@@ -242,7 +262,10 @@ func (c *Call) foundWork(ctx context.Context, want work.Wanted, w *work.Watch) (
 	}
 	err := c.Node.Auth.Do(ctx, c.Caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
 		want.Apart = c.Caller.Apart
-		yes, err = w.Look(g, want)
+		of, err := ownQueue(g, want)
+		if err == nil {
+			yes, err = w.Look(g, of)
+		}
 		return err
 	})
 	return err == nil && yes, lost(err, "claim work")

@@ -94,7 +94,7 @@ func (e Event) hash() []byte {
 // follows is done, in this transaction (INV-ROLE-DECIDED). Errors: CodeNotFound for a
 // workspace or role that is absent or hidden, CodeConflict for another event of the same id.
 func (r *Roles) Deliver(g access.Grant, workspace string, e Event) (Taken, error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldFor(g, workspace, e)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -131,6 +131,15 @@ func (r *Roles) Deliver(g access.Grant, workspace string, e Event) (Taken, error
 	}
 	return out, g.Audit("workspace/"+out.Workspace, map[string]any{"event": e.ID, "type": e.Type, "by": e.By,
 		"decisions": len(out.Decisions)})
+}
+
+// worldFor is the workspace of an event: the one that is named, the actor's only one, or of
+// several the only one that has the role it is for, or a role that owns its domain.
+func (r *Roles) worldFor(g access.Grant, workspace string, e Event) (*World, error) {
+	if e.Names != "" {
+		return r.worldOf(g, workspace, e.Names)
+	}
+	return r.worldWith(g, workspace, func(w *World) bool { return len(w.Owners(e.Domain)) > 0 })
 }
 
 // complete fills in who brought an event, what it belongs to and what caused it. What a
@@ -179,7 +188,7 @@ func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
 // Explain says what the roles would decide over an event, and does nothing: only those on its
 // way or, with all, every role of the workspace for itself.
 func (r *Roles) Explain(g access.Grant, workspace string, e Event, all bool) (out []Decision, err error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldFor(g, workspace, e)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,8 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 	case recipe.Kind == schemas.AsTask:
 		budget, _ := span(recipe.Budget) //nolint:errcheck // 0 = the default
 		kind = kindTask
-		ref, err = r.tasks.SubmitFor(g, m.Agent, TaskRequest{Request: strings.Join(append([]string{intent},
+		// the owner's, so that anyone below takes its seats: no role plans, does and judges alone
+		ref, err = r.tasks.SubmitFor(g, w.Workspace.Owner, TaskRequest{Request: strings.Join(append([]string{intent},
 			briefLines(w, m)...), "\n"), Tools: recipe.Tools, Budget: budget, Deadline: deadline, Hold: recipe.Hold})
 		out.TaskID = ref
 	default:

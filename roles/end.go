@@ -13,7 +13,7 @@ import (
 // the table has no such edge.
 func (r *Roles) Move(g access.Grant, workspace, ref string, on schemas.Trigger, reason string) (schemas.RoleStatus,
 	error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldOf(g, workspace, ref)
 	if err != nil {
 		return "", err
 	}

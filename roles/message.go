@@ -55,7 +55,7 @@ const (
 // what a role gets is told by its mailbox. CodeNotFound for a receiver or a request that is
 // absent or hidden.
 func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldOf(g, workspace, n.To)
 	if err != nil {
 		return Message{}, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // Tasks is what roles ask of the pipeline.
 type Tasks interface {
-	// SubmitFor begins a task in the name of an agent; the node calls it.
+	// SubmitFor begins a task in the name of a person; the node calls it.
 	SubmitFor(g access.Grant, on schemas.EntityID, r TaskRequest) (taskID string, err error)
 }
 
@@ -86,6 +86,14 @@ func Mine(g access.Grant) ([]string, error) {
 	return ids, nil
 }
 
+// IsRole reports whether the actor is a role.
+func IsRole(g access.Grant) (is bool, err error) {
+	if err := g.Tx().LookupRow(selectIsRole, g.Actor()).Scan(&is); err != nil {
+		return false, fmt.Errorf("read role: %w", err)
+	}
+	return is, nil
+}
+
 // Any reports whether the actor has a workspace at all: its tools are offered only then.
 func Any(g access.Grant) (bool, error) {
 	ids, err := Mine(g)
@@ -112,6 +120,36 @@ func (r *Roles) World(g access.Grant, ref string) (*World, error) {
 		}
 	}
 	return nil, absent(ref)
+}
+
+// worldWith is World where the actor named none of several: the only one that has what fits.
+func (r *Roles) worldWith(g access.Grant, ref string, fits func(*World) bool) (*World, error) {
+	if ref != "" || g.IsNode() {
+		return r.World(g, ref)
+	}
+	mine, err := Mine(g)
+	if err != nil || len(mine) < 2 {
+		return r.World(g, ref)
+	}
+	var found []*World
+	for _, id := range mine {
+		w, err := r.load(g, id)
+		if err != nil {
+			return nil, err
+		}
+		if fits(w) {
+			found = append(found, w)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return r.World(g, ref)
+}
+
+// worldOf is World of a role, found by the role where the actor named none of several.
+func (r *Roles) worldOf(g access.Grant, ref, role string) (*World, error) {
+	return r.worldWith(g, ref, func(w *World) bool { return w.Of(role) != nil })
 }
 
 // load reads a workspace, from what is kept of it as long as nothing of it moved.

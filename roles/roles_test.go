@@ -327,6 +327,28 @@ func TestSignals(t *testing.T) {
 	require.Empty(t, Recommend(NewWorld(w, "g", []*Member{m}), member("b", "x"), episodes, now), "not its template")
 }
 
+// What comes with the program is right, and notes nothing.
+func TestShippedWorkspaces(t *testing.T) {
+	require.Equal(t, []string{"fixer", "reviewer", "triager"}, Shipped())
+	for _, name := range Shipped() {
+		file, err := Example(name, "ann")
+		require.NoError(t, err)
+		w, err := Parse([]byte(file))
+		require.NoError(t, err, name)
+		require.Equal(t, schemas.EntityID("ann"), w.Owner)
+		p := plan(w, nil, nil)
+		require.Empty(t, p.Notes, name)
+		require.Empty(t, p.Clamped, name)
+		again, err := Format(w)
+		require.NoError(t, err)
+		back, err := Parse(again)
+		require.NoError(t, err)
+		require.Equal(t, encoded(w), encoded(back))
+	}
+	_, err := Example("triage", "ann")
+	require.ErrorContains(t, err, "did you mean triager?")
+}
+
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		k    schemas.KeyResult

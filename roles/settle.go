@@ -304,6 +304,15 @@ func (r *Roles) settleTTL(g access.Grant) error {
 	return err
 }
 
+// FromOutside reports whether an item of work follows from an event whose payload comes from
+// outside.
+func FromOutside(g access.Grant, workID string) (outside bool, err error) {
+	if err := g.Tx().QueryRow(selectFromOutside, workID).Scan(&outside); err != nil {
+		return false, fmt.Errorf("read event: %w", err)
+	}
+	return outside, nil
+}
+
 // closeWork ends what is open of a role's work.
 func (r *Roles) closeWork(g access.Grant, agent schemas.EntityID) error {
 	ids, err := idsOf(g, selectOpenWork, agent)

@@ -107,7 +107,7 @@ const dayMicros = 24 * 3600 * 1_000_000
 
 // Show gives one role. CodeNotFound if it is absent or hidden.
 func (r *Roles) Show(g access.Grant, workspace, ref string) (d Detail, err error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldOf(g, workspace, ref)
 	if err != nil {
 		return d, err
 	}
@@ -143,7 +143,7 @@ func (r *Roles) Show(g access.Grant, workspace, ref string) (d Detail, err error
 
 // Tested says what a role in testing would have done, the newest first.
 func (r *Roles) Tested(g access.Grant, workspace, ref string) ([]Past, error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldOf(g, workspace, ref)
 	if err != nil {
 		return nil, err
 	}

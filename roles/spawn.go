@@ -41,7 +41,7 @@ var paramValue = regexp.MustCompile(`^[\pL\pN][\pL\pN .,&+/_-]*$`)
 // for a role that the template does not name, CodeInvalid for wrong parameters, CodeConflict
 // for a name that is taken and a workspace that is full.
 func (r *Roles) Spawn(g access.Grant, workspace string, s Spawn) (Spawned, error) {
-	w, err := r.World(g, workspace)
+	w, err := r.worldOf(g, workspace, s.Parent)
 	if err != nil {
 		return Spawned{}, err
 	}

@@ -12,7 +12,7 @@ const (
 	selectMine = `SELECT id FROM workspaces WHERE owner = ?1 AND NOT EXISTS (SELECT 1 FROM roles WHERE agent = ?2)
 		UNION SELECT workspace FROM roles WHERE agent = ?2 ORDER BY 1`
 	selectRoleOf = `SELECT workspace, role_id FROM roles WHERE agent = ?`
-	anyWorkspace = `SELECT EXISTS (SELECT 1 FROM workspaces)`
+	selectIsRole = `SELECT EXISTS (SELECT 1 FROM roles WHERE agent = ? AND state <> 'terminated')`
 
 	insertRole = `INSERT INTO roles(agent, workspace, role_id, charter, state, parent, template, created_by,
 		created_at, activated_at, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -45,7 +45,8 @@ const (
 	// selectSpentToday sums up the runs since ?2 on work and tasks that the role ?1 was given.
 	selectSpentToday = `SELECT coalesce(sum(r.input_tokens + r.written_tokens + r.output_tokens), 0),
 		coalesce(sum(max(r.cost, 0)), 0) FROM seat_runs r CROSS JOIN work_items i ON i.n = r.item
-		WHERE r.started_at >= ?2 AND i.submitter = ?1`
+		WHERE r.started_at >= ?2 AND (i.submitter = ?1
+			OR i.task_id IN (SELECT ref FROM role_episodes WHERE agent = ?1 AND kind = 'task'))`
 	// selectCause is the depth and the thread of the event whose work an agent holds now.
 	selectCause = `SELECT v.depth, v.thread FROM work_items w JOIN role_episodes e ON e.ref = w.id
 		JOIN role_events v ON v.n = e.event WHERE w.holder = ? AND w.state = 'leased' LIMIT 1`
@@ -91,6 +92,9 @@ const (
 	spoilEpisode  = `UPDATE role_episodes SET outcome = ? WHERE n = ?`
 	selectOutside = `SELECT EXISTS (SELECT 1 FROM role_episodes p JOIN role_events v ON v.n = p.event
 		WHERE p.agent = ? AND json_extract(v.event, '$.outside') = 1)`
+	// selectFromOutside says whether ?1 is work that follows from an event from outside.
+	selectFromOutside = `SELECT EXISTS (SELECT 1 FROM role_episodes p JOIN role_events v ON v.n = p.event
+		WHERE p.ref = ? AND json_extract(v.event, '$.outside') = 1)`
 	selectLived = `SELECT p.action, p.outcome, v.type, v.thread, p.at, json_extract(v.event, '$.payload')
 		FROM role_episodes p JOIN role_events v ON v.n = p.event WHERE p.agent = ? AND p.kind <> 'seat'
 		ORDER BY p.n DESC LIMIT ?`

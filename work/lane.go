@@ -67,6 +67,7 @@ type Wanted struct {
 	Group schemas.GroupID // items offered in one group
 	Swarm schemas.GroupID // items offered in one swarm, in any of its groups
 	Near  schemas.GroupID // items offered in this group come first; no restriction
+	Own   bool            // only what was posted for the actor itself
 	Apart Apart
 }
 
@@ -102,6 +103,9 @@ func (w Wanted) groups(g access.Grant) (only []schemas.GroupID, all bool, err er
 
 // poolsOf lists the pools the actor may take such work from.
 func poolsOf(g access.Grant, w Wanted) ([]string, error) {
+	if w.Own {
+		return []string{entityPool(g.Actor())}, nil
+	}
 	writable, err := g.WritableGroups()
 	if err != nil {
 		return nil, err

@@ -36,9 +36,23 @@ exit code 1 if something does not hold. It takes as long as the lease of the wor
 that is killed: some 20 seconds.`,
 		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
 		Args:    cli.Wants(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), a, keep, demo.Harbour(), "swarm status swarm-harbour")
+		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
+	cmd.PersistentFlags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "roles",
+		Short: "See roles at work: issues, failed checks and pull requests become work, and you are asked",
+		Long: `Play a story with the three workspaces that come with the program: signed requests
+of a webhook come in, roles decide over them, their agents do the work, and what a role
+may not do alone waits for you. No model is asked, and nothing leaves this machine.`,
+		Example: "  cordelia demo roles\n  cordelia demo roles --keep",
+		Args:    cli.Wants(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), a, keep, demo.Roles(), "role list")
+		},
+	})
 	return cmd
 }
 
@@ -51,7 +65,7 @@ type demoReport struct {
 	Try    []string    `json:"try"`
 }
 
-func runDemo(ctx context.Context, a *cli.App, keep bool) (err error) {
+func runDemo(ctx context.Context, a *cli.App, keep bool, story demo.Story, look string) (err error) {
 	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
@@ -73,7 +87,7 @@ func runDemo(ctx context.Context, a *cli.App, keep bool) (err error) {
 	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.Durability}, Teller: show}
 	show.open(setting)
 	start := time.Now()
-	steps, played := demo.Play(ctx, setting)
+	steps, played := demo.Play(ctx, setting, story)
 	report := demoReport{Held: played == nil, Steps: steps, TookMS: time.Since(start).Milliseconds(), Try: tryNext(a)}
 	if keep {
 		report.Home = setting.Home()
@@ -85,7 +99,7 @@ func runDemo(ctx context.Context, a *cli.App, keep bool) (err error) {
 	case a.AsJSON:
 		err = a.PrintJSON(report)
 	case played == nil:
-		show.close(report)
+		show.close(report, look)
 	}
 	if played != nil {
 		hint := "run it again with --keep and look at what is there with --home"
@@ -181,7 +195,7 @@ func (v *stageVoice) pause(d time.Duration) {
 }
 
 // close sums up, and says what to do next.
-func (v *stageVoice) close(r demoReport) {
+func (v *stageVoice) close(r demoReport, look string) {
 	t := cli.Table{Head: []string{"", "STEP", "WHAT YOU SAW"}, Firm: 2}
 	for i, s := range r.Steps {
 		t.Add(cli.Text(fmt.Sprint(i+1)), cli.Text(cli.Clean(s.Name)), cli.Styled(cli.Clean(s.Shown), cli.Green))
@@ -190,7 +204,7 @@ func (v *stageVoice) close(r demoReport) {
 	v.Print(t)
 	v.Say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
-		v.Say("It is kept: %s --home %s swarm status swarm-harbour", program(v.App), cli.Quoted(r.Home))
+		v.Say("It is kept: %s --home %s %s", program(v.App), cli.Quoted(r.Home), look)
 	}
 	v.Say("\nTry next:")
 	for _, line := range r.Try {

@@ -18,6 +18,7 @@ func roleCommand(a *cli.App) *cobra.Command {
 	return cli.Group("role", "Workspaces whose agents have a charter: events become their work",
 		roleApplyCommand(a),
 		roleExportCommand(a),
+		roleExampleCommand(a),
 		cli.Command{
 			Op: "role_list", Use: "list", Short: "List the roles of your workspaces", Hide: []string{"role"},
 			Example: "cordelia role list", Show: cli.Shown(showRoles),
@@ -155,6 +156,27 @@ func roleExportCommand(a *cli.App) *cobra.Command {
 				file, err := w.Node.ExportWorkspace(cmd.Context(), w.Caller, strings.Join(words, ""))
 				if err == nil {
 					_, err = a.Out.Write(file)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func roleExampleCommand(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "example NAME",
+		Short: "Print a workspace that comes with the program: " + strings.Join(roles.Shipped(), ", "),
+		Long: `Print the file of a workspace that comes with the program, with you as its owner, to
+change and apply: triager sorts issues, fixer takes up failed checks, reviewer looks
+at pull requests and asks you before it approves one.`,
+		Example: "  cordelia role example triager >team.yaml\n  cordelia role apply team.yaml",
+		Args:    cli.Wants(1, "NAME"),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			return a.Person(cmd.Context(), func(w *cli.Acting) error {
+				file, err := roles.Example(words[0], w.Caller.Entity)
+				if err == nil {
+					a.Say("%s", strings.TrimSpace(file))
 				}
 				return err
 			})

@@ -48,10 +48,13 @@ type Setting struct {
 // Home is the folder of the story's keys and database.
 func (s Setting) Home() string { return filepath.Join(s.Folder, "home") }
 
-// parts are the steps in their order. The lease of the worker that is killed runs out
-// while others are played.
-func parts() []part {
-	return []part{
+// Story is steps in their order.
+type Story struct{ parts []part }
+
+// Harbour is the story of agents that work together. The lease of the worker that is killed
+// runs out while others are played.
+func Harbour() Story {
+	return Story{[]part{
 		{"swarm", "A swarm is made", (*stage).makeSwarm},
 		{"race", "Its workers race for the work", (*stage).race},
 		{"kill", "One is killed in the middle of its work", (*stage).kill},
@@ -61,7 +64,7 @@ func parts() []part {
 		{"trust", "An agent proves wrong, and sees less", (*stage).loseTrust},
 		{"takeover", "What the killed one held goes on with another", (*stage).takeOver},
 		{"audit", "The audit log is tampered with, and caught", (*stage).tamper},
-	}
+	}}
 }
 
 type part struct {
@@ -73,9 +76,9 @@ type part struct {
 // not wait for ever.
 const stepLimit = time.Minute
 
-// Play plays the story and returns the steps it came to, the one that did not hold
+// Play plays a story and returns the steps it came to, the one that did not hold
 // included. No process it started is left when it returns.
-func Play(ctx context.Context, s Setting) (steps []Step, err error) {
+func Play(ctx context.Context, s Setting, of Story) (steps []Step, err error) {
 	// The folder that the user is in says nothing about the story's agents, and may be gone.
 	st := &stage{Setting: s, node: &drive.Node{Binary: s.Binary, Home: s.Home(), Flags: s.Flags, Env: unheard(),
 		Folder: s.Folder}}
@@ -83,7 +86,7 @@ func Play(ctx context.Context, s Setting) (steps []Step, err error) {
 	if err := st.furnish(); err != nil {
 		return nil, err
 	}
-	for i, p := range parts() {
+	for i, p := range of.parts {
 		s.Teller.Begin(i+1, p.title)
 		st.step = Step{Name: p.name, Title: p.title, Told: []Line{}, Facts: map[string]any{}}
 		start := time.Now()
@@ -124,6 +127,9 @@ type stage struct {
 	hands []*hand      // the workers
 	left  leftover     // what the killed one held
 	task  string       // that is planned anew
+
+	secrets map[string]string // of their webhooks
+	address string            // of the server
 }
 
 // hand is a worker and its session.

@@ -51,6 +51,25 @@ func (n *Node) Dial(ctx context.Context, address, keyFile string) (*Remote, erro
 	return NewRemote(address, issued.Token), nil
 }
 
+// PostBytes sends a body as it is, with these headers, and gives what was answered.
+func PostBytes(ctx context.Context, url string, body []byte, header map[string]string) (status int, answer string,
+	err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	return resp.StatusCode, string(raw), err
+}
+
 // Post sends in as JSON and reads the answer into out.
 func Post(ctx context.Context, url string, in, out any) error {
 	raw, err := json.Marshal(in)

@@ -155,7 +155,7 @@ func TestDemoThatDoesNotHold(t *testing.T) {
 			n.Home = filepath.Join(folder, "home")
 			s := demo.Setting{Binary: binary, Folder: folder, Flags: []string{"--durability", "relaxed"},
 				Teller: &saboteur{title, func() { tt.spoil(t, n) }}}
-			steps, err := demo.Play(context.WithoutCancel(t.Context()), s)
+			steps, err := demo.Play(context.WithoutCancel(t.Context()), s, demo.Harbour())
 			require.ErrorContains(t, err, title)
 			require.ErrorContains(t, err, tt.want)
 			require.Len(t, steps, tt.steps)
