@@ -162,10 +162,10 @@ func TestSettingsInDocs(t *testing.T) {
 // The exit codes in docs are those of the program.
 func TestExitCodesInDocs(t *testing.T) {
 	meanings := map[int]string{0: "done"}
-	for _, f := range sources(t, ".") {
+	for _, f := range append(sources(t, "cli"), sources(t, ".")...) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, "exit") {
+			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "exit") {
 				return true
 			}
 			value, ok := spec.Values[0].(*ast.BasicLit)

@@ -1,21 +1,26 @@
 package main
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cordelia/ops"
+	"cordelia/schemas"
 )
 
 // A command whose task was abandoned by it says so with its exit code, in words and as JSON.
 func TestAbandonedTasksHaveAnExitCode(t *testing.T) {
-	for answer, want := range map[string]error{
-		`{"task_id": "x", "state": "abandoned", "reason": "why"}`: exitAbandoned, // task submit
-		`{"state": "done", "task_state": "abandoned"}`:            exitAbandoned, // task report
-		`{"state": "done", "task_state": "accepted"}`:             nil,
-		`{"task_id": "x", "state": "planning"}`:                   nil,
-		`{"items": []}`:                                           nil,
+	for _, c := range []struct {
+		answer any
+		want   error
+	}{
+		{ops.TaskSubmitOut{TaskID: "x", State: schemas.TaskAbandoned, Reason: "why"}, exitAbandoned},
+		{ops.TaskReportOut{State: schemas.WorkDone, Task: schemas.TaskAbandoned}, exitAbandoned},
+		{ops.TaskReportOut{State: schemas.WorkDone, Task: schemas.TaskAccepted}, nil},
+		{ops.TaskSubmitOut{TaskID: "x", State: schemas.TaskPlanning}, nil},
+		{ops.TaskSubmitOut{}, nil},
 	} {
-		require.Equal(t, want, abandoned(json.RawMessage(answer)), answer)
+		require.Equal(t, c.want, abandoned(c.answer), "%+v", c.answer)
 	}
 }

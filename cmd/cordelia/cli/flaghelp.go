@@ -40,7 +40,8 @@ func commonHelp(arg string) string {
 
 // ownHelp is of arguments of one operation, by both their names.
 func ownHelp(arg string) string {
-	for _, list := range []map[string]string{agentHelp(), memoryHelp(), taskHelp(), swarmHelp()} {
+	for _, list := range []map[string]string{agentHelp(), memoryHelp(), taskHelp(), swarmHelp(),
+		roleHelp()} {
 		if text := list[arg]; text != "" {
 			return text
 		}
@@ -141,5 +142,14 @@ func swarmHelp() map[string]string {
 		"swarm_disband synthesis_item": "end it only if this item derives from every finding",
 		"swarm_disband share":          "the id of a finding to copy into --share-with first",
 		"swarm_disband share_with":     "the group that gets what is shared",
+	}
+}
+
+func roleHelp() map[string]string {
+	return map[string]string{
+		"role_event classification": "how secret it is; without it internal",
+		"role_event dry_run":        "only show what would be decided",
+		"role_event payload":        "what happened, by name",
+		"role_spawn params":         `what the template leaves open: {"parameter": "value"}`,
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // No help is of an argument that is not there any more.
 func TestFlagHelp(t *testing.T) {
-	for _, list := range []map[string]string{agentHelp(), memoryHelp(), taskHelp(), swarmHelp()} {
+	for _, list := range []map[string]string{agentHelp(), memoryHelp(), taskHelp(), swarmHelp(),
+		roleHelp()} {
 		for of := range list {
 			op, arg, _ := strings.Cut(of, " ")
 			o := ops.Find(op)
