@@ -40,8 +40,10 @@ e2e: ## real Claude Code, Codex and Gemini CLI against scripted models (npm)
 bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000 -data file.json")
 	$(GO) run ./internal/proof/bench $(BENCHFLAGS)
 
-bench-recall: build ## recall on conversations with annotated evidence (DATA=file.json OUT=outcomes.json)
-	$(GO) run ./internal/proof/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
+bench-recall: build ## recall on our own sets, what each way of finding is worth, and on conversations (DATA=file.json OUT=outcomes.json)
+	$(GO) test -count=1 -v -run 'TestOwnSets' ./memory
+	@[ -n "$(DATA)" ] || echo "conversations: none; DATA names a file of them"
+	[ -z "$(DATA)" ] || $(GO) run ./internal/proof/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
 
 proof: replay-study replan-sim gate-sim trust-sim ## all simulations and studies, into docs; each says how far it is
 

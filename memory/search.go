@@ -50,6 +50,8 @@ type Search struct {
 	Cursor string
 	Here   schemas.GroupID // what the searcher's folder is bound to: its items come first
 	Inject *rank.Inject    // what is shown unasked; nil = an ordinary search
+	// Without are ways of finding that are left out, to measure what they are worth.
+	Without Way
 	// Trust weighs an author's items, 1 = as they are; nil weighs none. It is asked
 	// for each item scored, so it must not ask the database each time.
 	Trust func(author schemas.EntityID) float64

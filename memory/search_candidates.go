@@ -161,8 +161,10 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 			return nil, found, err
 		}
 	}
-	if live, err = p.usedAlike(tx, live); err == nil {
-		live, err = p.ofDates(tx, live)
+	for _, add := range []func(querier, []*doc) ([]*doc, error){p.usedAlike, p.ofDates, p.ofSubjects} {
+		if live, err = add(tx, live); err != nil {
+			break
+		}
 	}
 	return live, found, err
 }

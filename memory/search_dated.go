@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	maxSpans = 12  // spans of time named in a question that fetch items
-	dated    = 200 // items that they fetch
-	likely   = 60  // items fetched by words used like those of the question
-	perLarge = 12  // of a span with more items than are fetched: a month of a year
+	maxSubjects = 50  // subjects and keys of candidates whose current items are read
+	maxSpans    = 12  // spans of time named in a question that fetch items
+	dated       = 200 // items that they fetch
+	likely      = 60  // items fetched by words used like those of the question
+	perLarge    = 12  // of a span with more items than are fetched: a month of a year
 )
 
 // ofDates adds the items of the days, weeks and months that the question names.
 func (p *plan) ofDates(tx querier, live []*doc) ([]*doc, error) {
-	if p.Text == "" || len(p.Tags) > 0 || p.lessons {
+	if p.Text == "" || len(p.Tags) > 0 || p.lessons || p.Without&ByDate != 0 {
 		return live, nil
 	}
 	spans := text.SpansIn(p.Text, time.UnixMicro(p.now))
@@ -93,4 +94,30 @@ func (p *plan) join(tx querier, live []*doc, ns []int64) ([]*doc, error) {
 		}
 	}
 	return live, nil
+}
+
+// ofSubjects adds the current items of the subjects and keys that candidates tell of, so that
+// what was is never found without what is.
+func (p *plan) ofSubjects(tx querier, live []*doc) ([]*doc, error) {
+	type place struct {
+		Scope   int64  `json:"n"`
+		Subject string `json:"s"`
+		Key     string `json:"k"`
+	}
+	var places []place
+	for _, d := range live {
+		at := place{d.scope, d.subject, d.key}
+		if d.subject != "" && len(places) < maxSubjects && !slices.Contains(places, at) {
+			places = append(places, at)
+		}
+	}
+	if len(places) == 0 || len(p.Tags) > 0 || p.asOf != 0 || p.Without&BySubject != 0 {
+		return live, nil
+	}
+	rows, err := tx.Query(selectOfSubjects, store.List(places))
+	ns, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
+	if err != nil {
+		return nil, fmt.Errorf("search by subject: %w", err)
+	}
+	return p.join(tx, live, ns)
 }

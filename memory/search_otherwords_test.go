@@ -90,3 +90,24 @@ func TestADateFinds(t *testing.T) {
 		require.Equal(t, eve, h.AuthorID)
 	}
 }
+
+// What is current is found with what was, though the question has no word of it.
+func TestTheCurrentItemIsFoundWithTheOld(t *testing.T) {
+	n := newWarmNode(t)
+	version := func(text string) schemas.ItemID {
+		w := learning(text)
+		w.Subject, w.Key = "gw-17", "number"
+		return n.write(ada, w).ID
+	}
+	was := version("Kestrels listen on 8080.")
+	for i := range 40 {
+		n.write(ada, learning(fmt.Sprintf("Lunch on day %d was noodles and soup.", i)))
+	}
+	is := version("9090.")
+	found := idsOf(n.search(ada, "where do kestrels listen"))
+	require.Equal(t, is, found[0])
+	require.Contains(t, found, was)
+	f, err := n.trySearch(ada, Search{Text: "where do kestrels listen", Without: BySubject})
+	require.NoError(t, err)
+	require.NotContains(t, idsOf(f), is)
+}

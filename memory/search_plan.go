@@ -72,7 +72,7 @@ func newPlan(tx querier, see reach, q *Query, author schemas.EntityID) (*plan, e
 		since: q.since, until: q.until, asOf: q.asOf}
 	p.words = rank.New(q.Text, q.terms, rank.Reader{Items: see.items, ByAuthor: author != "", Line: see.lineOf,
 		Here: see.places[[2]string{string(schemas.Group), string(q.Here)}], HereIs: p.hereIs(), Trust: q.Trust,
-		Inject: q.Inject})
+		Inject: q.Inject, Exact: q.Without&ByUse != 0})
 	if q.page.At != 0 && q.page.At < p.now {
 		p.now = q.page.At
 	}

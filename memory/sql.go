@@ -197,6 +197,10 @@ const (
 		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) >= json_extract(t.value, '$[0]')
 		AND coalesce(nullif(i.told_at, 0), nullif(i.valid_from, 0), i.created_at) < json_extract(t.value, '$[1]')
 		LIMIT ?3`
+	// selectOfSubjects lists, of each subject and key of a list, the latest in its place.
+	selectOfSubjects = `SELECT i.n FROM json_each(?1) p CROSS JOIN items i
+		ON i.scope = json_extract(p.value, '$.n') AND i.subject = json_extract(p.value, '$.s')
+		AND i.key = json_extract(p.value, '$.k') AND i.current = 1 AND i.subject <> '' LIMIT 200`
 	selectNames = `SELECT e.id, e.name, e.display_name FROM json_each(?) j CROSS JOIN entities e ON e.id = j.value`
 )
 

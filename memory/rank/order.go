@@ -81,31 +81,59 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 // and key, the newest where the best of them stands. What is doubted does not go ahead of
 // what is not, nor an agent's words ahead of a person's.
 func currentFirst(docs []*Doc) []*Doc {
-	type place struct {
-		scope        int64
-		subject, key string
-	}
-	at := map[place][]int{}
-	for i, d := range docs {
-		if d.Subject != "" {
-			of := place{d.Scope, d.Subject, d.Key}
-			at[of] = append(at[of], i)
-		}
-	}
-	for _, places := range at {
+	for _, places := range told(docs) {
 		same := make([]*Doc, len(places))
 		for i, n := range places {
 			same[i] = docs[n]
 		}
-		slices.SortStableFunc(same, func(a, b *Doc) int {
-			return cmp.Or(falseFirst(a.doubted, b.doubted), falseFirst(!a.FromUser, !b.FromUser),
-				cmp.Compare(cmp.Or(b.ValidFrom, b.Created), cmp.Or(a.ValidFrom, a.Created)), cmp.Compare(b.N, a.N))
-		})
+		slices.SortStableFunc(same, currentBefore)
 		for i, n := range places {
 			docs[n] = same[i]
 		}
 	}
 	return docs
+}
+
+// told gives the places in docs of those that tell of the same subject and key in one scope.
+func told(docs []*Doc) map[subject][]int {
+	at := map[subject][]int{}
+	for i, d := range docs {
+		if d.Subject != "" {
+			of := subject{d.Scope, d.Subject, d.Key}
+			at[of] = append(at[of], i)
+		}
+	}
+	return at
+}
+
+// subject is what several items of one scope may tell of.
+type subject struct {
+	scope        int64
+	subject, key string
+}
+
+// currentBefore orders what tells of the same by what is taken for current.
+func currentBefore(a, b *Doc) int {
+	return cmp.Or(falseFirst(a.doubted, b.doubted), falseFirst(!a.FromUser, !b.FromUser),
+		cmp.Compare(cmp.Or(b.ValidFrom, b.Created), cmp.Or(a.ValidFrom, a.Created)), cmp.Compare(b.N, a.N))
+}
+
+// surfaceCurrent lets what is current be found with what was: it has no word of the query, but
+// tells of what is asked for.
+func surfaceCurrent(docs []*Doc) {
+	for _, places := range told(docs) {
+		current, found := docs[places[0]], false
+		for _, n := range places {
+			if currentBefore(docs[n], current) < 0 {
+				current = docs[n]
+			}
+			found = found || docs[n].score > neverSurfaces
+		}
+		if found && current.score <= neverSurfaces {
+			current.score = 2 * neverSurfaces
+			current.Because("current for the same subject")
+		}
+	}
 }
 
 // falseFirst orders false before true.

@@ -73,6 +73,7 @@ func (q *Query) Order(docs []*Doc, names Names) []*Doc {
 			}
 		}
 	}
+	surfaceCurrent(docs)
 	docs = slices.DeleteFunc(docs, func(d *Doc) bool { return d.score <= neverSurfaces })
 	slices.SortStableFunc(docs, func(a, b *Doc) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.Created, a.Created),

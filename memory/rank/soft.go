@@ -38,7 +38,7 @@ type alternative struct {
 // plain reports whether a word of the query is an ordinary word: no name, no identifier, no
 // part of one, and of a language that the table knows.
 func (q *Query) plain(t *term) bool {
-	return slices.Contains(q.plainWords, t.written) && !text.Weak(t.term)
+	return !q.Exact && slices.Contains(q.plainWords, t.written) && !text.Weak(t.term)
 }
 
 // plainWords are the words of a question that are written in small letters, and its first.

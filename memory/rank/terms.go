@@ -45,6 +45,7 @@ type Reader struct {
 	// Trust weighs an author's items, 1 = as they are; nil weighs none.
 	Trust  func(author schemas.EntityID) float64
 	Inject *Inject // what is shown unasked; nil = an ordinary search
+	Exact  bool    // no word stands for another
 }
 
 // Query is the words of a search and what each of them weighs.

@@ -1,0 +1,27 @@
+package memory
+
+// Way is a way of finding items beside the words of a question themselves. Ways add up.
+type Way uint8
+
+// The ways that a search may be told to leave out, to see what each is worth.
+const (
+	ByUse     Way = 1 << iota // words used like those asked for
+	ByDate                    // the days, weeks and months that the question names
+	BySubject                 // the current item of the subject and key of one that is found
+)
+
+// Ways are all of them.
+func Ways() []Way { return []Way{ByUse, ByDate, BySubject} }
+
+// String names one way.
+func (w Way) String() string {
+	switch w {
+	case ByUse:
+		return "use"
+	case ByDate:
+		return "date"
+	case BySubject:
+		return "subject"
+	}
+	return ""
+}
