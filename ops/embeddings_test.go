@@ -20,7 +20,7 @@ import (
 // newEmbeddedStudy is a study whose node embeds with a stand-in.
 func newEmbeddedStudy(t *testing.T) (*study, *embeddingtest.Server) {
 	s := newStudy(t)
-	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
+	server := embeddingtest.New(t, 64, map[string]string{"flivverette": "car"})
 	client, err := embedding.New(embedding.Config{URL: server.URL, Model: "stand-in"})
 	require.NoError(t, err)
 	s.node.Embeddings = memory.NewVectors(client, vectors.Options{Private: true, Wait: 10 * time.Second})
@@ -39,7 +39,7 @@ func (s *study) embedAll() {
 func TestSearchByMeaning(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
 	w, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
-		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
+		`{"type":"learning","data":{"type":"insight","content":"The flivverette is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	found, err := callHot[MemorySearchOut](s, "ann", memorySearch, `{"query":"car"}`)
@@ -70,7 +70,7 @@ func TestSearchByMeaning(t *testing.T) {
 func TestARefusedSearchAsksNoModel(t *testing.T) {
 	s, server := newEmbeddedStudy(t)
 	_, err := callHot[MemoryWriteWarmOut](s, "ann", memoryWriteWarm,
-		`{"type":"learning","data":{"type":"insight","content":"The automobile is red."}}`)
+		`{"type":"learning","data":{"type":"insight","content":"The flivverette is red."}}`)
 	require.NoError(t, err)
 	s.embedAll()
 	asked := len(server.Asked())

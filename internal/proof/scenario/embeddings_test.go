@@ -20,7 +20,7 @@ func TestEmbeddingsSurviveAKill(t *testing.T) {
 	const secret, items = "sk-scenario-7c01d9", 40
 	n := newNode(t)
 	n.Env = append(n.Env, "EMBED_KEY="+secret)
-	server := embeddingtest.New(t, 64, map[string]string{"automobile": "car"})
+	server := embeddingtest.New(t, 64, map[string]string{"flivverette": "car"})
 	require.NoError(t, os.MkdirAll(n.Home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(n.Home, "config.json"),
 		[]byte(`{"embeddings":{"url":"`+server.URL+`","model":"stand-in","key_env":"EMBED_KEY","timeout":"10s"}}`),
@@ -31,7 +31,7 @@ func TestEmbeddingsSurviveAKill(t *testing.T) {
 	must(t, lead, "agent_register", `{"agent_type": "swarm-worker", "display_name": "w", "name": "w", "groups": ["ledger"]}`)
 	for i := range items {
 		must(t, lead, "memory_write_warm",
-			fmt.Sprintf(`{"type":"learning","group":"ledger","data":{"type":"insight","content":"the automobile number%d"}}`, i))
+			fmt.Sprintf(`{"type":"learning","group":"ledger","data":{"type":"insight","content":"the flivverette number%d"}}`, i))
 	}
 	open(t, n, "w")
 	<-server.Arrived()
