@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -103,4 +105,42 @@ touch .tried $HOME/ready; echo 'test -e $HOME/ready' > keep.sh; fi`, "sh keep.sh
 	require.Zero(t, code, out)
 	h.accepted(h.taskIn(out))
 	require.Equal(t, 3, strings.Count(out, "R3  claude-code  starting"), "one part had a second attempt")
+}
+
+// Work whose report was refused is not gone on from: the attempt that is made in its place
+// begins where the one before it ended.
+func TestRefusedReportLeavesNoWork(t *testing.T) {
+	t.Parallel()
+	play := twoParts()
+	play.Work["keep the rows"] = []string{`if [ ! -e .tried ]; then touch .tried; echo 'exit 1' > keep.sh
+elif [ ! -e "$CLAUDE_OUTSIDE/gone" ]; then echo lost > lost.txt; echo 'exit 0' > keep.sh
+until [ -e "$CLAUDE_OUTSIDE/gone" ]; do sleep 0.1; done
+else echo 'exit 0' > keep.sh; fi; : second attempt`, "sh keep.sh"}
+	h := newTheater(t, play)
+	cmd := h.cordelia("run", "--yes", "--parallel", "1", wish)
+	shown, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = cmd.Stdout
+	require.NoError(t, cmd.Start())
+	var b strings.Builder
+	heard := func(what string, times int) {
+		t.Helper()
+		for part := make([]byte, 4096); strings.Count(b.String(), what) < times; {
+			n, err := shown.Read(part)
+			b.Write(part[:n])
+			require.NoError(t, err, b.String())
+		}
+	}
+	heard("working: bash if [ ! -e .tried ]", 2)
+	agents, _ := h.did("agent", "list", "--status", "active")
+	agent := regexp.MustCompile(`run-[0-9a-f]{8}-r3-[0-9a-f]+`).FindString(agents)
+	require.NotEmpty(t, agent, agents)
+	h.run("cordelia agent deactivate " + agent)
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "gone"), nil, 0o600))
+	rest, err := io.ReadAll(shown)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait(), "%s%s", b.String(), rest)
+	require.Contains(t, string(rest), "a seat was not filled")
+	h.accepted(h.taskIn(b.String()))
+	require.NotContains(t, h.git("ls-tree", "--name-only", "cordelia/"+h.taskIn(b.String())), "lost.txt")
 }
