@@ -62,8 +62,9 @@ const (
 	dropAnswered = `DELETE FROM challenges WHERE expires_at <= ?`
 	insertToken  = `INSERT INTO tokens(hash, entity_id, key_seq, audience, issued_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?)`
-	findToken  = `SELECT entity_id, key_seq, audience FROM tokens WHERE hash = ? AND expires_at > ?`
-	dropTokens = `DELETE FROM tokens WHERE expires_at <= ? OR issued_at > ?`
+	deleteToken = `DELETE FROM tokens WHERE hash = ?`
+	findToken   = `SELECT entity_id, key_seq, audience FROM tokens WHERE hash = ? AND expires_at > ?`
+	dropTokens  = `DELETE FROM tokens WHERE expires_at <= ? OR issued_at > ?`
 
 	soleHuman = `SELECT id FROM entities WHERE kind = 'human' AND node_id = '' ORDER BY created_at LIMIT 1`
 )

@@ -98,12 +98,61 @@ func Issue(g access.Grant, c schemas.AuthChallenge, key keys.Recipient, token ke
 	if _, err := tx.Exec(dropTokens, tx.Micros(), tx.Micros()+access.ClockSlack.Microseconds()); err != nil {
 		return Issued{}, fmt.Errorf("drop old tokens: %w", err)
 	}
-	sum := token.Hash()
-	out := Issued{Token: token, ExpiresAt: tx.Micros() + tokenLife.Microseconds()}
-	if _, err := tx.Exec(insertToken, sum[:], r.ID, r.Key.KeySeq, c.Audience, tx.Micros(), out.ExpiresAt); err != nil {
+	return issue(g, r, token, c.Audience, tokenLife)
+}
+
+// issue gives an entity a token that one face of the node takes.
+func issue(g access.Grant, r Record, token keys.Token, audience string, life time.Duration) (Issued, error) {
+	tx, sum := g.Tx(), token.Hash()
+	out := Issued{Token: token, ExpiresAt: tx.Micros() + life.Microseconds()}
+	if _, err := tx.Exec(insertToken, sum[:], r.ID, r.Key.KeySeq, audience, tx.Micros(), out.ExpiresAt); err != nil {
 		return Issued{}, fmt.Errorf("insert token: %w", err)
 	}
-	return out, g.Audit(string(r.ID), map[string]any{"purpose": c.Purpose, "audience": c.Audience})
+	return out, g.Audit(string(r.ID), map[string]any{"purpose": schemas.PurposeSession, "audience": audience})
+}
+
+// Admit gives the actor a token for a face of the node.
+func Admit(g access.Grant, token keys.Token, audience string, life time.Duration) (Issued, error) {
+	if g.Tx() == nil {
+		return Issued{}, access.ErrNoGrant
+	}
+	r, err := load(g.Tx(), g.Actor())
+	if err != nil {
+		return Issued{}, err
+	}
+	return issue(g, r, token, audience, life)
+}
+
+// Exchange uses a token up, and gives whom it was given another one instead. It is for
+// the node.
+func Exchange(g access.Grant, used keys.Token, from string, token keys.Token, audience string,
+	life time.Duration) (Issued, error) {
+	p, err := FindToken(g, used, from)
+	if err != nil {
+		return Issued{}, err
+	}
+	if err := Discard(g, p.TokenHash); err != nil {
+		return Issued{}, err
+	}
+	r, err := load(g.Tx(), p.Entity)
+	if err != nil {
+		return Issued{}, err
+	}
+	if int(r.Key.KeySeq) != p.KeySeq {
+		return Issued{}, schemas.Errorf(schemas.CodeUnauthenticated, "the key was replaced meanwhile")
+	}
+	return issue(g, r, token, audience, life)
+}
+
+// Discard ends a token. It is for the node.
+func Discard(g access.Grant, hash []byte) error {
+	if !g.IsNode() {
+		return access.ErrNoGrant
+	}
+	if _, err := g.Tx().Exec(deleteToken, hash); err != nil {
+		return fmt.Errorf("end token: %w", err)
+	}
+	return nil
 }
 
 // Answer uses a signed challenge up, already checked and verified against key,

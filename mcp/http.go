@@ -53,6 +53,9 @@ type Route struct {
 	Open    bool // served without a token: health, metadata, getting a token
 	// MaxBody bounds the body of an open route, in bytes; 0 = 4 KiB.
 	MaxBody int64
+	// Known reports whether a request shows something else than a token that the handler
+	// knows its sender by, such as a cookie. Other requests are served as if Open.
+	Known func(r *http.Request) bool
 }
 
 // handler is the Streamable HTTP transport.
@@ -89,9 +92,12 @@ func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handl
 	}
 	open := openRoutes{turns: make(chan struct{}, maxOpenWork)}
 	for pattern, route := range opts.Routes {
-		if route.Open {
+		switch {
+		case route.Known != nil:
+			h.mux.Handle(pattern, open.known(route))
+		case route.Open:
 			h.mux.Handle(pattern, open.admit(route.Handler, cmp.Or(route.MaxBody, maxOpenBody)))
-		} else {
+		default:
 			h.mux.Handle(pattern, h.bearer(route.Handler))
 		}
 	}

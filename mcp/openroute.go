@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -47,5 +48,17 @@ func (o openRoutes) admit(next http.Handler, most int64) http.Handler {
 				"message": "too many requests without a token"})
 		case <-r.Context().Done():
 		}
+	})
+}
+
+// known serves a request at once whose sender the route knows, and others as open ones.
+func (o openRoutes) known(route Route) http.Handler {
+	others := o.admit(route.Handler, cmp.Or(route.MaxBody, maxOpenBody))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route.Known(r) && recognized(r) {
+			route.Handler.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
 	})
 }

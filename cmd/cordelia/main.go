@@ -103,7 +103,7 @@ run: 8 stopped before its end.`,
 	}
 	root.AddCommand(setup.Command(a), setup.UninstallCommand(a), doctor.Command(a), statusCommand(a), logsCommand(a),
 		configCommand(a),
-		mcpCommand(a), hookCommand(a), serveCommand(a), versionCommand(a), completionCommand(a),
+		mcpCommand(a), hookCommand(a), serveCommand(a), consoleCommand(a), versionCommand(a), completionCommand(a),
 		runCommand(a), workerCommand(a),
 		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),
 		trustCommand(a), auditCommand(a), taskCommand(a), swarmCommand(a), roleCommand(a), reviewCommand(a),

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/console"
 	"cordelia/mcp"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -83,15 +84,22 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 			return err
 		}
 	}
-	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default()})
-	handler := mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
-		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: mcp.Routes(n), LegacySSE: f.legacySSE,
-		Subtree: mcp.Subtree(n),
-	})
-	srv := mcp.NewHTTPServer(ctx, handler)
 	fmt.Fprintf(a.ErrOut, "cordelia: serving MCP on %s/mcp\n", base(listener, f))
+	return serveNode(ctx, n, f, sets, secure(mcp.Listen(listener, f.connections)))
+}
+
+// serveNode serves a node until ctx ends.
+func serveNode(ctx context.Context, n *ops.Service, f serveFlags, sets []ops.Toolset, on net.Listener) error {
+	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default()})
+	routes := mcp.Routes(n)
+	pages := console.New(n)
+	routes[console.Root] = mcp.Route{Handler: pages, Known: pages.Known}
+	srv := mcp.NewHTTPServer(ctx, mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
+		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: routes, LegacySSE: f.legacySSE,
+		Subtree: mcp.Subtree(n),
+	}))
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(secure(mcp.Listen(listener, f.connections))) }()
+	go func() { done <- srv.Serve(on) }()
 	select {
 	case err := <-done:
 		return err

@@ -36,6 +36,7 @@ var picture = [][]string{
 	{"cmd/cordelia/cli"},
 	{"cmd/cordelia/setup"},
 	{"cmd/cordelia/doctor"},
+	{"console"},
 	{"cmd/cordelia"},
 	{"internal/archtest"},
 }

@@ -1,0 +1,227 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"cordelia/ops"
+	"cordelia/schemas"
+)
+
+// Root is where the pages are.
+const Root = "/console/"
+
+// policy lets a page load what this server serves, and nothing else; nothing inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+//go:embed assets
+var assets embed.FS
+
+// Console serves the pages of one node.
+type Console struct {
+	node  *ops.Service
+	mux   *http.ServeMux
+	pages pages
+}
+
+// New makes the pages of a node.
+func New(n *ops.Service) *Console {
+	c := &Console{node: n, mux: http.NewServeMux(), pages: parse()}
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	c.mux.Handle("GET "+Root+"assets/", http.StripPrefix(Root+"assets/", cached(http.FileServerFS(files))))
+	c.mux.HandleFunc("GET "+Root+"login", c.showLogin)
+	c.mux.HandleFunc("POST "+Root+"login", c.login)
+	c.mux.HandleFunc("POST "+Root+"logout", c.logout)
+	c.mux.HandleFunc("GET "+Root+"live", c.live)
+	for path, show := range map[string]func(context.Context, *visit) (view, error){
+		"{$}":         now,
+		"tasks":       tasks,
+		"tasks/{id}":  oneTask,
+		"agents":      agentTree,
+		"agents/{id}": oneAgent,
+		"memory":      search,
+		"memory/{id}": oneItem,
+		"review":      reviews,
+		"review/{id}": oneReview,
+		"swarms":      swarms,
+		"swarms/{id}": oneSwarm,
+		"events":      record,
+		"health":      health,
+	} {
+		c.mux.HandleFunc("GET "+Root+path, c.page(show))
+	}
+	for path, do := range map[string]func(context.Context, *visit) (string, error){
+		"decide":             decide,
+		"answer":             answer,
+		"release":            release,
+		"agents/{id}/move":   moveAgent,
+		"memory/{id}/judge":  judge,
+		"tasks/{id}/cancel":  cancelTask,
+		"memory/{id}/delete": deleteItem,
+	} {
+		c.mux.HandleFunc("POST "+Root+path, c.form(do))
+	}
+	return c
+}
+
+// ServeHTTP serves a page, a form or a file.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		http.Error(w, "this form came from another site", http.StatusForbidden)
+		return
+	}
+	c.mux.ServeHTTP(w, r)
+}
+
+// cached lets a browser keep files for an hour: they change with the program alone.
+func cached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "private, max-age=3600")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// visit is one request of a person.
+type visit struct {
+	node   *ops.Service
+	caller ops.Caller
+	name   string // the person's
+	r      *http.Request
+}
+
+// view is a page: its template, its title and what it shows.
+type view struct {
+	template, title string
+	body            any
+}
+
+// ask calls an operation of the catalogue as the person.
+func ask[Out any](ctx context.Context, v *visit, name string, in map[string]any) (out Out, err error) {
+	args, err := json.Marshal(in)
+	if err != nil {
+		return out, fmt.Errorf("arguments of %s: %w", name, err)
+	}
+	answer, err := ops.Find(name).Call(ctx, v.node, v.caller, args)
+	if err != nil {
+		return out, err
+	}
+	out, ok := answer.(Out)
+	if !ok {
+		return out, fmt.Errorf("the answer of %s is a %T", name, answer)
+	}
+	return out, nil
+}
+
+// page serves what show gives, to who has a session.
+func (c *Console) page(show func(context.Context, *visit) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, ok := c.visitor(w, r)
+		if !ok {
+			return
+		}
+		page, err := show(r.Context(), v)
+		if err != nil {
+			c.fail(w, v, err)
+			return
+		}
+		c.render(w, v, http.StatusOK, page)
+	}
+}
+
+// form does what do does, then shows the page that it names.
+func (c *Console) form(do func(context.Context, *visit) (string, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, ok := c.visitor(w, r)
+		if !ok {
+			return
+		}
+		next, err := do(r.Context(), v)
+		if err != nil {
+			c.fail(w, v, err)
+			return
+		}
+		http.Redirect(w, r, next, http.StatusSeeOther)
+	}
+}
+
+// fail shows what went wrong, and what to do next.
+func (c *Console) fail(w http.ResponseWriter, v *visit, err error) {
+	var e *schemas.Error
+	if !errors.As(err, &e) || e.Code == schemas.CodeInternal {
+		slog.Error("a page", "path", v.r.URL.Path, "err", err)
+		e = schemas.Errorf(schemas.CodeInternal, "something went wrong here; the log says what")
+	}
+	status := http.StatusBadRequest
+	switch e.Code {
+	case schemas.CodeNotFound:
+		status = http.StatusNotFound
+	case schemas.CodeConflict:
+		status = http.StatusConflict
+	case schemas.CodeDenied, schemas.CodeRevoked:
+		status = http.StatusForbidden
+	case schemas.CodeUnauthenticated:
+		status = http.StatusUnauthorized
+	case schemas.CodeBusy, schemas.CodeUnavailable:
+		status = http.StatusServiceUnavailable
+	case schemas.CodeInternal:
+		status = http.StatusInternalServerError
+	}
+	c.render(w, v, status, view{"error", "That did not work", e})
+}
+
+// render writes a page, once it is whole.
+func (c *Console) render(w http.ResponseWriter, v *visit, status int, page view) {
+	f := frame{Title: page.title, Person: v.name, Path: v.r.URL.RequestURI(), Nav: nav(v.r.URL.Path), Body: page.body,
+		Now: time.Now().UTC().Format(time.RFC3339)}
+	var out bytes.Buffer
+	if err := c.pages[page.template].ExecuteTemplate(&out, "frame", f); err != nil {
+		slog.Error("a page", "path", v.r.URL.Path, "err", err)
+		http.Error(w, "something went wrong here; the log says what", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(out.Bytes()) //nolint:errcheck // the browser is gone
+}
+
+// frame is what surrounds every page.
+type frame struct {
+	Title, Person, Path, Now string
+	Nav                      []place
+	Body                     any
+}
+
+// place is an entry of the navigation.
+type place struct {
+	Path, Name string
+	Here       bool
+}
+
+func nav(path string) []place {
+	list := []place{{Path: "", Name: "Now"}, {Path: "tasks", Name: "Tasks"}, {Path: "agents", Name: "Agents"},
+		{Path: "memory", Name: "Memory"}, {Path: "review", Name: "Review"}, {Path: "swarms", Name: "Swarms"},
+		{Path: "events", Name: "Record"}, {Path: "health", Name: "Cost and health"}}
+	for i := range list {
+		list[i].Here = list[i].Path != "" && strings.HasPrefix(path, Root+list[i].Path) || path == Root+list[i].Path
+		list[i].Path = Root + list[i].Path
+	}
+	return list
+}
