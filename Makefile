@@ -34,7 +34,7 @@ conformance: build ## the official MCP suite and the Inspector (npm)
 	home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
 	CORDELIA_HOME="$$home" CORDELIA_BIN="$(CURDIR)/bin/cordelia" scripts/conformance.sh
 
-e2e: ## real Claude Code, Codex and Gemini CLI against scripted models (npm)
+e2e: ## real Claude Code, Codex and Gemini CLI against scripted models, the pages in Chromium (npm)
 	scripts/e2e.sh
 
 bench: ## figures beside floors and peers, into docs/benchmarks.md (BENCHFLAGS="-parts start,read -items 1000000 -data file.json")

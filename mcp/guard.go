@@ -46,6 +46,11 @@ func (g *guard) admit(r *http.Request) error {
 	if len(origins) == 1 && (slices.Contains(g.origins, origins[0]) || ownOrigin(r, origins[0])) {
 		return nil
 	}
+	// A form of a page that sends no referrer has this origin, and only its browser can say
+	// that the page is of this server.
+	if len(origins) == 1 && origins[0] == "null" && r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+		return nil
+	}
 	return errors.New("the Origin is not allowed")
 }
 

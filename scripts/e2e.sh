@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs real clients against the real binary, headless and at a terminal, with scripted
-# models on loopback behind them: no account, no key, no network once they are installed.
-# Needs Go and npm; the clients are installed, pinned, under .cache/.
+# models on loopback behind them, and its pages in a real browser: no account, no key, no
+# network once they are installed. Needs Go, npm and Chromium; the clients are installed,
+# pinned, under .cache/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-claude=@anthropic-ai/claude-code codex=@openai/codex gemini=@google/gemini-cli
-packages=("$claude@2.1.329" "$codex@0.169.0" "$gemini@0.61.0")
+claude=@anthropic-ai/claude-code codex=@openai/codex gemini=@google/gemini-cli axe=axe-core
+packages=("$claude@2.1.329" "$codex@0.169.0" "$gemini@0.61.0" "$axe@4.14.1")
 cache=$PWD/.cache/e2e
 modules=$cache/node_modules
 
@@ -17,6 +18,8 @@ missing() {
 }
 
 command -v npm > /dev/null || missing "there is no npm to install the clients with"
+CORDELIA_CHROMIUM=$(command -v chromium) || missing "there is no chromium to open the pages in"
+export CORDELIA_CHROMIUM CORDELIA_AXE=$modules/$axe/axe.min.js
 mkdir -p "$cache"
 if [ "$(cat "$cache/installed" 2>/dev/null)" != "${packages[*]}" ]; then
   echo "installing ${packages[*]}"

@@ -83,7 +83,7 @@ var peopleRead = []struct{ command, words string }{
 // Of these a person sees nothing of their own, or what they show is tested elsewhere.
 var notWalked = map[string]string{
 	"run": "its own tests", "worker": "its own tests", "mcp": "for programs", "hook": "for programs",
-	"serve": "a log", "completion": "a script",
+	"serve": "a log", "console": "its own tests", "completion": "a script",
 	"export":       "a file of JSON lines",
 	"agent record": "a record to carry", "agent token": "a token", "audit prove": "a proof to carry",
 	"demo": "its own transcript", "demo roles": "its own transcript",

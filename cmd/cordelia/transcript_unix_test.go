@@ -240,7 +240,8 @@ func TestEveryCommandIsShown(t *testing.T) {
 		}
 	}
 	elsewhere := map[string]bool{"mcp": true, "hook": true, // it never fails
-		"run": true, "worker": true, // tests with a scripted client, and internal/proof/e2e with real ones
+		"console": true,                 // console's tests, and internal/proof/e2e in a browser
+		"run":     true, "worker": true, // tests with a scripted client, and internal/proof/e2e with real ones
 		"serve": true, "setup": true, "uninstall": true, "doctor": true, "version": true}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -12,7 +12,7 @@
   const refresh = () => {
     if (document.hidden || busy()) { waits = true; return; }
     waits = false;
-    if (main()) main().dispatchEvent(new Event("console:changed"));
+    if (main()) main().dispatchEvent(new Event("refresh"));
   };
   document.addEventListener("focusout", () => { if (waits) setTimeout(() => { if (waits && !busy()) refresh(); }, 200); });
 

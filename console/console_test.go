@@ -1,0 +1,263 @@
+package console
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cordelia/access"
+	"cordelia/internal/store"
+	"cordelia/ops/opstest"
+)
+
+// browser opens the pages of a house, as somebody's browser does.
+type browser struct {
+	*opstest.House
+	at   string
+	http *http.Client
+}
+
+func newBrowser(t *testing.T) *browser {
+	h := opstest.New(t)
+	server := httptest.NewServer(New(h.Node))
+	t.Cleanup(server.Close)
+	return &browser{House: h, at: server.URL, http: client(t)}
+}
+
+// client keeps cookies, and follows no redirect.
+func client(t *testing.T) *http.Client {
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return &http.Client{Jar: jar, Timeout: time.Minute,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// code is a fresh one of the person's.
+func (b *browser) code() string {
+	b.T.Helper()
+	code, err := b.Node.ConsoleCode(b.T.Context(), b.Person().Principal)
+	require.NoError(b.T, err)
+	return code.Token.Reveal()
+}
+
+func (b *browser) login() {
+	b.T.Helper()
+	status, _, to := b.post("login", url.Values{"code": {b.code()}})
+	require.Equal(b.T, http.StatusSeeOther, status)
+	require.Equal(b.T, Root, to)
+}
+
+func (b *browser) do(r *http.Request) (status int, body, to string) {
+	b.T.Helper()
+	resp, err := b.http.Do(r)
+	require.NoError(b.T, err)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(b.T, err)
+	require.Equal(b.T, policy, resp.Header.Get("Content-Security-Policy"))
+	return resp.StatusCode, string(text), resp.Header.Get("Location")
+}
+
+func (b *browser) get(path string) (status int, body string) {
+	b.T.Helper()
+	r, err := http.NewRequestWithContext(b.T.Context(), http.MethodGet, b.at+Root+path, nil)
+	require.NoError(b.T, err)
+	status, body, _ = b.do(r)
+	return status, body
+}
+
+func (b *browser) post(path string, form url.Values) (status int, body, to string) {
+	b.T.Helper()
+	r, err := http.NewRequestWithContext(b.T.Context(), http.MethodPost, b.at+Root+path, strings.NewReader(form.Encode()))
+	require.NoError(b.T, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.do(r)
+}
+
+// page gets a page that there is.
+func (b *browser) page(path string) string {
+	b.T.Helper()
+	status, body := b.get(path)
+	require.Equal(b.T, http.StatusOK, status, body)
+	return body
+}
+
+// written writes an item, and gives its id.
+func (b *browser) written(args map[string]any) string {
+	b.T.Helper()
+	return b.Must(b.Lead, "memory_write_warm", args)["id"].(string)
+}
+
+// A link opens the pages once, within a minute, and nothing but its session opens them.
+func TestALinkOpensThePagesOnce(t *testing.T) {
+	b := newBrowser(t)
+	status, body := b.get("")
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Contains(t, body, "cordelia console")
+
+	code := b.code()
+	status, body = b.get("login?code=" + code)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, code, "to be sent by the one click that uses it")
+	status, _, _ = b.post("login", url.Values{"code": {code}})
+	require.Equal(t, http.StatusSeeOther, status)
+	require.Contains(t, b.page(""), "Waits for you")
+
+	other := &browser{House: b.House, at: b.at, http: client(t)}
+	status, body, _ = other.post("login", url.Values{"code": {code}})
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Contains(t, body, "this link was used")
+	late := b.code()
+	b.Clock.Move(61 * time.Second)
+	status, _, _ = other.post("login", url.Values{"code": {late}})
+	require.Equal(t, http.StatusUnauthorized, status)
+	status, _ = other.get("")
+	require.Equal(t, http.StatusUnauthorized, status)
+
+	b.Clock.Move(12 * time.Hour)
+	status, _ = b.get("")
+	require.Equal(t, http.StatusUnauthorized, status, "a session lasts 12 hours")
+}
+
+// A session is ended by its person, and by a new key.
+func TestSessionsEnd(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	status, _, _ := b.post("logout", nil)
+	require.Equal(t, http.StatusSeeOther, status)
+	status, _ = b.get("")
+	require.Equal(t, http.StatusUnauthorized, status)
+
+	b.login()
+	b.SQL(`UPDATE entities SET key_seq = key_seq + 1 WHERE kind = 'human'`)
+	require.NoError(t, b.Node.Store.Write(t.Context(), func(tx *store.Tx) error { return access.BumpEpoch(tx) }))
+	status, _ = b.get("")
+	require.Equal(t, http.StatusUnauthorized, status)
+}
+
+// An agent's token opens nothing here, neither as a cookie nor as a bearer's.
+func TestAnAgentsTokenOpensNoPage(t *testing.T) {
+	b := newBrowser(t)
+	b.Worker("spy")
+	f, err := b.Node.OpenIdentity(t.Context(), "spy")
+	require.NoError(t, err)
+	token, err := b.Node.OwnToken(t.Context(), f)
+	require.NoError(t, err)
+	for _, path := range []string{"", "agents", "live", "review"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.at+Root+path, nil)
+		require.NoError(t, err)
+		r.AddCookie(&http.Cookie{Name: "cordelia", Value: token.Token.Reveal()})
+		r.Header.Set("Authorization", "Bearer "+token.Token.Reveal())
+		status, _, _ := b.do(r)
+		require.Equal(t, http.StatusUnauthorized, status, path)
+	}
+	_, err = b.Node.ConsoleCode(t.Context(), b.Caller("spy").Principal)
+	require.Error(t, err, "nor does an agent make a code")
+	b.login()
+	session, err := url.Parse(b.at + Root)
+	require.NoError(t, err)
+	_, err = b.Node.Authenticate(t.Context(), b.http.Jar.Cookies(session)[0].Value)
+	require.Error(t, err, "nor does a session open the protocol")
+}
+
+// A form that another site sent changes nothing, nor does a GET of what a form does.
+func TestFormsComeFromThePages(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	id := b.written(opstest.Note("the harbour has three lights"))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.at+Root+"memory/"+id+"/judge?verdict=wrong", nil)
+	require.NoError(t, err)
+	r.Header.Set("Origin", "https://elsewhere.example")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	status, _, _ := b.do(r)
+	require.Equal(t, http.StatusForbidden, status)
+	status, _ = b.get("memory/" + id + "/judge?verdict=wrong")
+	require.NotEqual(t, http.StatusOK, status)
+	require.NotContains(t, b.page("memory/"+id), "judged wrong")
+	status, body, to := b.post("memory/"+id+"/judge", url.Values{"verdict": {"wrong"}})
+	require.Equal(t, http.StatusSeeOther, status, body)
+	require.Equal(t, Root+"memory/"+id, to)
+	require.Contains(t, b.page("memory/"+id), "judged wrong")
+}
+
+// hostile is what an agent may write to have a browser do something.
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}javascript:alert(1)`
+
+// Whatever an agent writes is text on every page.
+func TestWhatAgentsWriteIsText(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	item := b.written(opstest.With(opstest.Note(hostile), map[string]any{"subject": hostile, "key": "light"}))
+	b.Must(b.Lead, "task_submit", map[string]any{"intent": hostile})
+	task := b.Must(b.Lead, "task_submit", map[string]any{"request": hostile, "intent": hostile})["task_id"].(string)
+	b.Must(b.Lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": hostile, "name": "odd"})
+	paths := []string{"", "tasks", "tasks/" + task, "agents", "agents/odd", "memory?q=script", "memory/" + item,
+		"memory?q=" + url.QueryEscape(hostile), "review", "swarms", "events?actor=" + url.QueryEscape(hostile), "health"}
+	for _, path := range paths {
+		body := b.page(path)
+		require.NotContains(t, body, "<script>alert", path)
+		require.NotContains(t, body, "<img", path)
+		require.NotRegexp(t, regexp.MustCompile(`(?i)\shref="?javascript:`), body, path)
+		tags := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(body, `""`)
+		require.NotRegexp(t, regexp.MustCompile(`(?i)<[^>]*\s(on[a-z]+|style)=`), tags, "nothing inline on %s", path)
+	}
+}
+
+// What an agent brought back is approved by the hash that the page showed, once: a
+// second window is told that it is decided.
+func TestTwoWindowsDecideOneThing(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	b.Worker("w")
+	held := b.Must(b.Lead, "task_submit", map[string]any{"request": "say hello", "intent": "say hello", "hold": true})
+	require.NotEmpty(t, held["task_id"])
+	w := b.Must(b.Caller("w"), "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{
+		"type": "procedure", "content": "Ring the bell before you enter the harbour.", "tools": []any{}}, "visibility": "private"})
+	first := b.page("")
+	require.Contains(t, first, "takes effect once you release it")
+	form := url.Values{"id": {w["id"].(string)}, "version": {"1"}}
+	status, _, _ := b.post("release", form)
+	require.Equal(t, http.StatusSeeOther, status)
+	require.NotContains(t, b.page(""), "takes effect once you release it")
+	form.Set("version", "7")
+	status, body, _ := b.post("release", form)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, "version 1, not 7")
+}
+
+// A page that is open is told of a change, and one that comes back of what it missed.
+func TestPagesFollowWhatHappens(t *testing.T) {
+	b := newBrowser(t)
+	b.login()
+	open := func(last string) (*http.Response, func() string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.at+Root+"live", nil)
+		require.NoError(t, err)
+		r.Header.Set("Last-Event-ID", last)
+		resp, err := (&http.Client{Jar: b.http.Jar}).Do(r)
+		require.NoError(t, err)
+		t.Cleanup(func() { resp.Body.Close() }) //nolint:errcheck // it was read
+		return resp, func() string {
+			line := make([]byte, 200)
+			n, err := resp.Body.Read(line)
+			require.NoError(t, err)
+			return string(line[:n])
+		}
+	}
+	_, next := open("")
+	first := next()
+	require.Contains(t, first, "event: changed")
+	b.written(opstest.Note("a light went out"))
+	second := next()
+	require.Contains(t, second, "event: changed")
+	require.NotEqual(t, first, second)
+	_, missed := open("1")
+	require.Contains(t, missed(), "event: changed")
+}
