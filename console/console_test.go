@@ -220,7 +220,8 @@ func TestTwoWindowsDecideOneThing(t *testing.T) {
 	held := b.Must(b.Lead, "task_submit", map[string]any{"request": "say hello", "intent": "say hello", "hold": true})
 	require.NotEmpty(t, held["task_id"])
 	w := b.Must(b.Caller("w"), "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{
-		"type": "procedure", "content": "Ring the bell before you enter the harbour.", "tools": []any{}}, "visibility": "private"})
+		"type": "procedure", "content": "Ring the bell before you enter the harbour.", "tools": []any{}},
+		"visibility": "private"})
 	first := b.page("")
 	require.Contains(t, first, "takes effect once you release it")
 	form := url.Values{"id": {w["id"].(string)}, "version": {"1"}}

@@ -54,7 +54,8 @@ func oneItem(ctx context.Context, v *visit) (view, error) {
 			Try("search for it")
 	}
 	p := itemPage{Item: out.Items[0]}
-	old, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm", map[string]any{"ids": []string{id}, "history": true})
+	old, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm",
+		map[string]any{"ids": []string{id}, "history": true})
 	p.Versions = old.Versions
 	return view{"item", p.Name, p}, err
 }

@@ -23,7 +23,8 @@ type pages map[string]*template.Template
 // parse reads the templates, which are in the program.
 func parse() pages {
 	all := pages{}
-	frame := template.Must(template.New("frame.html").Funcs(words).ParseFS(sources, "pages/frame.html", "pages/parts.html"))
+	frame := template.Must(template.New("frame.html").Funcs(words).
+		ParseFS(sources, "pages/frame.html", "pages/parts.html"))
 	names, err := fs.Glob(sources, "pages/*.html")
 	if err != nil {
 		panic(err)

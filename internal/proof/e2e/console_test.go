@@ -171,7 +171,8 @@ func TestEveryPageOpens(t *testing.T) {
 	}
 	require.Greater(t, len(paths), 14, "the demo leaves tasks, agents, items and a swarm: %v", paths)
 	for _, scheme := range []string{"light", "dark"} {
-		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}))
 		for _, path := range paths {
 			require.NotEqual(t, "That did not work", p.open(path), path)
 			p.accessible(path + " " + scheme)
