@@ -117,7 +117,6 @@ type Query struct {
 	page               page
 	ofSwarm            bool   // Here is where the searcher works in its swarm
 	lessons            bool   // only those of tasks
-	neighbours         int    // hits the first page may have beyond those by words
 	dim                int    // of the vectors to compare with
 	meaning            *meant // nil: by words alone
 }
@@ -155,7 +154,7 @@ func NewQuery(s Search) (*Query, error) {
 			"correct what is listed and %s again", schemas.Do("memory_search")).With(check.found...)
 	}
 	if q.Limit == 0 {
-		q.Limit, q.neighbours = defaultHits, besideWords
+		q.Limit = defaultHits
 	}
 	q.since, q.until, q.asOf = micros(s.Since), endOf(s.Until), endOf(s.AsOf)
 	q.terms = rank.Words(s.Text)
@@ -252,11 +251,7 @@ func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, erro
 		return Found{}, err
 	}
 	from := q.page.start(ranked)
-	size := q.Limit
-	if q.page.At == 0 && next.fused() {
-		size = next.First
-	}
-	to := min(from+size, len(ranked))
+	to := min(from+q.Limit, len(ranked))
 	if to < len(ranked) {
 		found.More = true
 		next.At, next.After, next.Offset = p.now, ranked[to-1].ID, to

@@ -17,16 +17,10 @@ import (
 type page struct {
 	At     int64          `json:"t"`
 	After  schemas.ItemID `json:"a"`
-	Offset int            `json:"o"` // if the item is gone
-	Of     string         `json:"q"` // fingerprint of the search
-	// Of a search by meaning: how many hits the first page had, and how many of
-	// the first by words it was made to keep.
-	First int `json:"f,omitempty"`
-	Keep  int `json:"k,omitempty"`
+	Offset int            `json:"o"`           // if the item is gone
+	Of     string         `json:"q"`           // fingerprint of the search
+	Meant  bool           `json:"m,omitempty"` // the pages so far were by meaning, too
 }
-
-// fused reports whether the pages so far were by meaning, too.
-func (p page) fused() bool { return p.First > 0 }
 
 // cursor encodes p for the search with this fingerprint.
 func (p page) cursor(fingerprint string) string {
@@ -47,8 +41,7 @@ func parseCursor(s, fingerprint string) (page, error) {
 	if err != nil || len(b) > 512 || json.Unmarshal(b, &p) != nil {
 		return page{}, errCursor
 	}
-	if p.Of != fingerprint || p.At <= 0 || p.Offset < 0 || p.Offset > 10*candidates || p.Keep < 0 || p.First < p.Keep ||
-		p.First > 2*maxHits {
+	if p.Of != fingerprint || p.At <= 0 || p.Offset < 0 || p.Offset > 10*candidates {
 		return page{}, errCursor
 	}
 	return p, nil

@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	besideWords  = 5    // hits a first page of default size has beyond those by words
 	rescored     = 500  // candidates by signs whose vectors are read
 	rescoredMost = 2000 // of a search that leaves many out: with filters, or without lessons
 	// bytes of an item's text: never more than 8191 tokens, the least limit of usual models
@@ -65,7 +64,7 @@ type meant struct {
 // later page of a search by words alone, and something the actor may read has a
 // vector. It asks the model nothing.
 func (q *Query) WantsMeaning(g access.Grant, m *embedding.Vectors) (wanted bool, err error) {
-	if q.Text == "" || q.page.At != 0 && !q.page.fused() {
+	if q.Text == "" || q.page.At != 0 && !q.page.Meant {
 		return false, nil
 	}
 	see, err := readable(g)
@@ -88,7 +87,7 @@ func (q *Query) AskMeaning(ctx context.Context, m *embedding.Vectors) bool {
 }
 
 // fused merges the ranking by words with that by meaning, if the query has one.
-// The page it returns says how long the first page is; zero if by words alone.
+// The page it returns says which of both it was.
 func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 	for i, d := range words {
 		d.ByWords = i + 1
@@ -100,12 +99,7 @@ func (p *plan) fused(tx querier, words []*rank.Doc) ([]*rank.Doc, page, error) {
 	if err != nil {
 		return nil, page{}, err
 	}
-	as := page{First: p.page.First, Keep: p.page.Keep}
-	if !p.page.fused() {
-		as.Keep = min(p.Limit, len(words))
-		as.First = max(p.Limit, as.Keep+p.neighbours)
-	}
-	return rank.Fuse(words, found, as.Keep, as.First), as, nil
+	return p.words.Fuse(words, found), page{Meant: true}, nil
 }
 
 // meant finds documents by meaning, nearest first, and checks each as those

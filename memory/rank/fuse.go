@@ -7,20 +7,24 @@ import (
 )
 
 const (
-	rankOffset   = 60 // of reciprocal rank fusion (Cormack, Clarke & Büttcher 2009)
 	maxMeant     = 50 // found by meaning, best first
 	leastOfTrust = 0.01
+
+	agreeing  = 5    // of the best by words, that the model is tried on
+	believed  = 0.4  // how much meaning counts beside words that cover all of the query
+	wherePoor = 0.8  // and how much more where they cover nothing
+	unproved  = 0.25 // the part of it for a model that thinks nothing of what words find
 )
 
 // Meant is a document found by meaning.
 type Meant struct {
 	*Doc
 	Near   float64 // cosine of its vector and the query's
-	weight float64 // how much its rank counts
+	weight float64 // how much it counts
 }
 
-// Weigh makes m's rank count as much as its source and author deserve. It reports whether m
-// is near enough, and counts enough, to be a hit.
+// Weigh makes m count as much as its source and author deserve. It reports whether m is near
+// enough, and counts enough, to be a hit.
 func (q *Query) Weigh(m *Meant) bool {
 	m.weight = 1
 	if m.SecondHand {
@@ -36,34 +40,72 @@ func (q *Query) Weigh(m *Meant) bool {
 	return m.Near > 0 && m.weight > leastOfTrust
 }
 
-// Nearest orders documents by how near they are and leaves the first 50.
+// Nearest orders documents by how near they are.
 func Nearest(found []Meant) []Meant {
 	slices.SortStableFunc(found, func(a, b Meant) int {
 		return cmp.Or(cmp.Compare(b.Near, a.Near), strings.Compare(string(a.ID), string(b.ID)))
 	})
-	return found[:min(len(found), maxMeant)]
+	return found
 }
 
-// Fuse ranks by the sum of the reciprocals of both ranks. The first size
-// documents hold the first keep of words, whatever their meaning (INV-LEXICAL).
-func Fuse(words []*Doc, meaning []Meant, keep, size int) []*Doc {
-	score := map[*Doc]float64{}
-	all := slices.Clone(words)
-	for i, d := range words {
-		score[d] = 1 / float64(rankOffset+i+1)
+// Fuse orders words, which are ranked, and the first 50 of meaning, which are nearest first, by
+// the sum of both scores, each as a part of the best. Meaning counts more where words cover
+// little, and little where the model does not think the best by words any nearer than the rest:
+// one that knows nothing moves hardly a hit (INV-LEXICAL).
+func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
+	if len(meaning) == 0 {
+		return words
 	}
-	for i, m := range meaning {
+	middle := meaning[len(meaning)/2].Near
+	near := map[*Doc]float64{}
+	for _, m := range meaning[:min(len(meaning), maxMeant)] {
+		near[m.Doc] = m.weight * max(m.Near-middle, 0) / max(1-middle, leastOfTrust)
+	}
+	weight := (believed + wherePoor*(1-q.cover(words))) * (unproved + (1-unproved)*agreement(words, meaning))
+	score, all := map[*Doc]float64{}, slices.Clone(words)
+	top, last := leastOfTrust*neverSurfaces, 1.0
+	if len(words) > 0 {
+		top = max(words[0].score, top)
+	}
+	for _, d := range words { // what was put behind others stays behind them
+		last = min(last, d.score/top)
+		score[d] = last
+	}
+	for _, m := range meaning[:min(len(meaning), maxMeant)] {
 		if _, ok := score[m.Doc]; !ok {
 			all = append(all, m.Doc)
 		}
-		score[m.Doc] += m.weight / float64(rankOffset+i+1)
+		score[m.Doc] += weight * near[m.Doc]
 	}
-	byScore := func(a, b *Doc) int {
-		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b.Created, a.Created),
-			strings.Compare(string(a.ID), string(b.ID)))
+	slices.SortStableFunc(all, func(a, b *Doc) int { return cmp.Compare(score[b], score[a]) })
+	return currentFirst(all)
+}
+
+// cover is how much of the query's weight the best document holds, 0 to 1.
+func (q *Query) cover(docs []*Doc) float64 {
+	all, best := 0.0, 0.0
+	for _, t := range q.order {
+		all += t.weight
 	}
-	keep = min(keep, len(words))
-	slices.SortStableFunc(all[keep:], byScore)
-	slices.SortStableFunc(all[:min(max(size, keep), len(all))], byScore)
-	return all
+	for _, d := range docs {
+		best = max(best, q.weightIn(d))
+	}
+	return min(best/max(all, neverSurfaces), 1)
+}
+
+// agreement is the part of the best by words that are among the nearest tenth by meaning, less
+// what chance would give.
+func agreement(words []*Doc, meaning []Meant) float64 {
+	const tenth = 10
+	nearest := map[*Doc]bool{}
+	for _, m := range meaning[:(len(meaning)+tenth-1)/tenth] {
+		nearest[m.Doc] = true
+	}
+	n, both := min(len(words), agreeing), 0
+	for _, d := range words[:n] {
+		if nearest[d] {
+			both++
+		}
+	}
+	return min(max((float64(both)/float64(max(n, 1))-0.2)/0.4, 0), 1)
 }
