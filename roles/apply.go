@@ -24,6 +24,9 @@ func (r *Roles) Apply(g access.Grant, w schemas.Workspace, trial bool) (Plan, er
 	if g.Tx() == nil {
 		return Plan{}, access.ErrNoGrant
 	}
+	if w.Owner == "" && g.IsHuman() {
+		w.Owner = g.Actor()
+	}
 	if !g.IsHuman() || g.Actor() != w.Owner {
 		return Plan{}, schemas.Deniedf("the file says that %s owns the workspace, and you are %s", w.Owner,
 			g.NameOf(g.Actor())).Try("its owner applies it; or put your own id under owner")

@@ -42,7 +42,7 @@ func check(w *schemas.Workspace, say say) {
 	if !roleName.MatchString(w.Workspace) {
 		say("/workspace", "must be 1–40 of a-z 0-9 -, starting with a letter")
 	}
-	if err := schemas.CheckHumanID(string(w.Owner)); err != nil {
+	if err := schemas.CheckHumanID(string(w.Owner)); w.Owner != "" && err != nil {
 		say("/owner", "must be the id of a person; cordelia status shows yours")
 	}
 	checkPolicy(w.Policy, say)

@@ -114,7 +114,7 @@ func (m *message) keep(g access.Grant) error {
 		m.late, m.at); err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
-	if err := g.Audit("message/"+m.id, map[string]any{"to": m.to, "type": m.kind, "late": m.late}); err != nil {
+	if err := g.Audit("role_message/"+m.id, map[string]any{"to": m.to, "type": m.kind, "late": m.late}); err != nil {
 		return err
 	}
 	return g.Emit(events.EntityStream(m.to), schemas.EventRoleMessage,

@@ -5,7 +5,7 @@ package schemas
 type Workspace struct {
 	Workspace     string                  `json:"workspace"`
 	Name          string                  `json:"name,omitempty"`
-	Owner         EntityID                `json:"owner"` // a person
+	Owner         EntityID                `json:"owner"` // a person; default who applies the file
 	Policy        WorkspacePolicy         `json:"policy,omitzero"`
 	Operators     map[string]Operator     `json:"operators,omitempty"`
 	Webhooks      map[string]Webhook      `json:"webhooks,omitempty"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -196,7 +197,7 @@ func showReviews(a *cli.App, v ops.ReviewListOut) {
 		if status == memory.StatusNew {
 			status = ""
 		}
-		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(r.Group), relation(status, nil),
+		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(cmp.Or(string(r.Group), r.Asked)), relation(status, nil),
 			cli.Clean(r.Name))...)
 	}
 	a.Print(t)
@@ -232,6 +233,9 @@ func showReview(a *cli.App, r review.Entry) {
 	}
 	f.Add(byWord(r.Kind), by)
 	f.Add("for", cli.Clean(r.Group))
+	if r.Asked != "" {
+		f.Add("for", cli.Clean(r.Asked)+" until "+cli.Clock(r.Until)+", then "+cli.Clean(r.Then))
+	}
 	f.Add("supersedes", cli.Short(r.Replaces))
 	f.Add("source", cli.Clean(r.Source))
 	chain := cli.Clean(r.Divergence)

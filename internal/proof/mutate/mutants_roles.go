@@ -9,7 +9,7 @@ func roleMutants() []mutant {
 			"./ops", "INV_ROLE_DECIDED"},
 		{"INV-ROLE-ASK", "roles/ask.go",
 			"		if err != nil || !above {\n			return false, err",
-			"		if err != nil {\n			return false, err",
+			"		if err != nil || !above && a.ID == \"\" {\n			return false, err",
 			"./ops", "INV_ROLE_ASK"},
 		{"no deadline approves", "roles/settle.go",
 			"a.move(g, schemas.ReviewExpire,",

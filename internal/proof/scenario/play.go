@@ -50,7 +50,7 @@ type player struct {
 // the last answer was.
 func Play(ctx context.Context, n *Node, transport Transport, s Script) error {
 	p := &player{node: n, transport: transport, clients: map[string]Client{}, results: map[string]*jsonschema.Schema{},
-		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10)},
+		vars:    map[string]any{"kib32": strings.Repeat("x", 32<<10), "testdata": testdata()},
 		texts:   map[string]string{},
 		pending: map[string]func(context.Context) (Answer, error){}}
 	for _, st := range s.Statements {
@@ -358,4 +358,13 @@ func (p *player) fill(text string) (string, error) {
 		return compact(value)
 	})
 	return filled, missing
+}
+
+// testdata is the folder of the scripts, for commands that read a file beside them.
+func testdata() string {
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		return "testdata"
+	}
+	return dir
 }

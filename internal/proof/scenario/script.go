@@ -23,7 +23,8 @@ import (
 //	run ARG… | ! run ARG… -> 3   a command, and its exit code; --json is added
 //	expect PATH OP VALUE         about the last answer
 //	until 12s PATH OP VALUE      repeat the last call until it holds
-//	save NAME = PATH             use it as ${NAME}; ${kib32} is 32 KiB of text
+//	save NAME = PATH             use it as ${NAME}; ${kib32} is 32 KiB of text,
+//	                             ${testdata} the folder of these scripts
 //	clock +30m                   move the node's clocks
 //	kill node | stop NAME        as a crash would; in good order
 //
