@@ -197,7 +197,8 @@ func showReviews(a *cli.App, v ops.ReviewListOut) {
 		if status == memory.StatusNew {
 			status = ""
 		}
-		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(cmp.Or(string(r.Group), r.Asked)), relation(status, nil),
+		whose := cmp.Or(string(r.Group), r.Asked)
+		t.Add(cli.Texts(cli.Short(r.ID), cli.Clean(r.Author), cli.Clean(whose), relation(status, nil),
 			cli.Clean(r.Name))...)
 	}
 	a.Print(t)
