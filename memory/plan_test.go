@@ -22,7 +22,8 @@ func TestHotQueriesUseIndexes(t *testing.T) {
 		selectAlike,
 		selectSaysSame, selectHeldWords, selectHeldItems, selectRelease, selectSuccessors, selectCopies, selectCopy,
 		selectHidden,
-		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectDated, selectOfSubjects,
+		selectLineage, selectVersions, selectLinks, selectConflicts, selectDocs, selectNeighbours, selectDated,
+		selectOfSubjects,
 		selectItemsNamed,
 		selectTaint,
 		selectOpenFor, selectDeclined, countInvitations, countAnnounced, selectInvitations, selectInvitationsNamed)

@@ -259,7 +259,8 @@ const caveats = `What these figures do not show:
 // report has a row for each condition.
 func (s setting) report(list []repository, results map[string][][]outcome) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, at most %d tokens a run, %d repeats\n\n| kept between repositories | mended, %% | accepted, %% | "+
+	fmt.Fprintf(&b, "%s %s, at most %d tokens a run, %d repeats\n\n"+
+		"| kept between repositories | mended, %% | accepted, %% | "+
 		"accepted and not mended, %% | tokens a run | seconds a run |\n|---|--:|--:|--:|--:|--:|\n", s.client, s.model,
 		s.tokens, s.repeats)
 	for _, c := range conditions() {

@@ -22,7 +22,8 @@ func repositories() []repository {
 			map[string]string{
 				"median.sh": "sort | awk '{ a[NR] = $1 } END { print a[int(NR / 2)] }'\n",
 				"check.sh":  "test \"$(printf '3\\n1\\n2\\n' | sh median.sh)\" = 2\n"},
-			"test \"$(printf '2\\n9\\n100\\n' | sh median.sh)\" = 9 && test \"$(printf '4\\n1\\n3\\n2\\n' | sh median.sh)\" = 2\n"},
+			"test \"$(printf '2\\n9\\n100\\n' | sh median.sh)\" = 9 && " +
+				"test \"$(printf '4\\n1\\n3\\n2\\n' | sh median.sh)\" = 2\n"},
 		{"dedupe", "dedupe.sh prints each line of its input once, where it first came; sh check.sh passes",
 			map[string]string{
 				"dedupe.sh": "sort -u\n",

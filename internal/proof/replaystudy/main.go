@@ -141,7 +141,8 @@ func report(logs []log, trajectories []trajectory) (string, error) {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "**Runs with tools**\n\n| policy | false alarms: fires on a run that solved its task, %% | fires on a "+
+	fmt.Fprintf(&b, "**Runs with tools**\n\n"+
+		"| policy | false alarms: fires on a run that solved its task, %% | fires on a "+
 		"run that did not, %% | calls until the first firing there, quartiles |\n|---|--:|--:|--:|\n")
 	for _, c := range contenders() {
 		var fired, runs [2]int

@@ -72,7 +72,8 @@ func many(n int, p plant) []plant {
 func scenarios() []scenario {
 	good := func(n int) []plant { return many(n, plant{role: honest, errs: honestErrs}) }
 	return []scenario{
-		{"noisy", append(good(4), plant{role: noisy, errs: .1}, plant{role: noisy, errs: .2}, plant{role: noisy, errs: .3}, plant{role: noisy, errs: .4},
+		{"noisy", append(good(4), plant{role: noisy, errs: .1}, plant{role: noisy, errs: .2},
+			plant{role: noisy, errs: .3}, plant{role: noisy, errs: .4},
 			plant{role: noisy, errs: .5}, plant{role: noisy, errs: .7}),
 			"hysteresis: a second error is needed to shut an agent out, where the user's verdicts alone need one"},
 		{"sleeper", append(good(8), many(2, plant{role: sleeper, errs: honestErrs})...),
@@ -82,7 +83,8 @@ func scenarios() []scenario {
 			"without trust nobody can be slandered: honest agents are shut out"},
 		{"whitewasher", append(good(8), many(2, plant{role: whitewasher, errs: 1})...),
 			"hysteresis: each new name writes one false item more before it is shut out"},
-		{"paraphraser", append(good(7), plant{role: liar, errs: 1}, plant{role: paraphraser, errs: 1}, plant{role: paraphraser, errs: 1}), ""},
+		{"paraphraser", append(good(7), plant{role: liar, errs: 1}, plant{role: paraphraser, errs: 1},
+			plant{role: paraphraser, errs: 1}), ""},
 		{"slow poisoner", append(good(8), many(2, plant{role: poisoner, errs: poisons})...),
 			"a lie in five keeps every mean above the tiers: about as many false items as without trust"},
 		{"newcomers", slices.Concat(good(2), many(4, plant{role: colluder, errs: ringLies}),

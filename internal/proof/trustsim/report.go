@@ -229,7 +229,8 @@ func (r report) losses() string {
 			b.WriteString(lines[i])
 		}
 	}
-	out := fmt.Sprintf("**Where the product loses.** Of %d comparisons (paired over %d seeds, Holm's correction, 5 %%) it "+
+	out := fmt.Sprintf("**Where the product loses.** Of %d comparisons "+
+		"(paired over %d seeds, Holm's correction, 5 %%) it "+
 		"is worse in %d and better in %d:\n\n%s\nExpected before the first run:\n\n", len(all), len(seeds()), worse,
 		better, b.String())
 	for _, s := range scenarios() {
