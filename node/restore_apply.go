@@ -2,12 +2,14 @@ package node
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"cordelia/access"
 	"cordelia/agents"
 	"cordelia/events"
 	"cordelia/memory"
+	"cordelia/roles"
 	"cordelia/schemas"
 	"cordelia/trust"
 	"cordelia/work"
@@ -59,7 +61,7 @@ func (p restorePlan) apply(g access.Grant, n *Node) error {
 	if _, err := tx.Exec(dropAllTokens); err != nil {
 		return fmt.Errorf("end tokens: %w", err)
 	}
-	if err := work.Restored(tx); err != nil {
+	if err := errors.Join(work.Restored(tx), roles.Restored(tx)); err != nil {
 		return err
 	}
 	if err := agents.EndChallenges(tx); err != nil {

@@ -31,6 +31,10 @@ type Plan struct {
 // notInFile is why a role is suspended that the file does not name any more.
 const notInFile = "it is not in the file any more"
 
+// restored is why roles rest after a restore: what their file allowed at the time of the backup
+// may have been taken back since.
+const restored = "it was restored from a backup; apply the file again"
+
 // plan compares a file with what is there; nil is nothing.
 func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 	p := Plan{Workspace: w.Workspace, Changes: []Change{}}
@@ -60,8 +64,8 @@ func plan(w schemas.Workspace, now *World, states map[string]string) Plan {
 		case encoded(m.Role) != encoded(r):
 			add("role", r.RoleID, "change", strings.Join(differing(m.Role, r), ", "))
 		}
-		if m.State == schemas.RoleSuspended && states[r.RoleID] == notInFile {
-			add("role", r.RoleID, "resume", "it is in the file again")
+		if why := states[r.RoleID]; m.State == schemas.RoleSuspended && (why == notInFile || why == restored) {
+			add("role", r.RoleID, "resume", "the file has it")
 		}
 	}
 	if now != nil {

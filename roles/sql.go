@@ -24,6 +24,10 @@ const (
 	selectState   = `SELECT workspace, state, activated_at, charter, parent FROM roles WHERE agent = ?`
 	selectEnded   = `SELECT agent FROM roles WHERE workspace = ? AND role_id = ? ORDER BY created_at DESC LIMIT 1`
 
+	suspendRestored  = `UPDATE roles SET state = 'suspended', reason = ? WHERE state IN ('active', 'testing')`
+	withdrawRestored = `UPDATE role_asks SET state = 'withdrawn', reason = ? WHERE state = 'pending'`
+	touchRestored    = `UPDATE workspaces SET version = version + 1`
+
 	insertEvent = `INSERT INTO role_events(workspace, source, id, type, domain, said_by, thread, depth, event, hash, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	selectSame     = `SELECT n, hash FROM role_events WHERE workspace = ? AND source = ? AND id = ?`
