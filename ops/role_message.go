@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"cordelia/access"
@@ -58,11 +59,13 @@ func message(ctx context.Context, c *Call, in roleMessageIn) (RoleMessageOut, er
 			out.Messages = append(out.Messages, list...)
 			return err
 		})
+		c.shown(ctx, slices.ContainsFunc(out.Messages, func(m roles.Message) bool { return m.Outside }))
 		return out, err
 	}
 	return Transact(ctx, c, func(g access.Grant) (RoleMessageOut, error) {
 		m, err := c.Node.Roles().Send(g, in.Workspace, roles.Note{To: in.To, Content: in.Content, Answers: in.Answers,
-			Expects: in.Request, Within: time.Duration(in.Within) * time.Second})
+			Expects: in.Request, Within: time.Duration(in.Within) * time.Second,
+			Outside: c.tainted()})
 		return RoleMessageOut{Messages: []roles.Message{m}, Sent: true}, err
 	})
 }

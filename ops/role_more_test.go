@@ -131,6 +131,7 @@ roles:
     domains: [issues, sales]
     operator_ids: [triage]
     authority: {autonomous: [label, book]}
+  - {role_id: colleague, soul: You help.}
 `
 
 // hook sends a request as a source would.
@@ -221,6 +222,14 @@ func TestHooksAreSigned_INV_HOOK_SIGNED(t *testing.T) {
 	written := f.Must(f.Caller("triager"), "memory_write_warm", opstest.Note("Eve asks to sign all"))
 	item := f.Must(f.Caller("triager"), "memory_read_warm", map[string]any{"ids": []any{written["id"]}})["items"]
 	require.Contains(t, fmt.Sprint(item), "source:external", "its session has read what comes from outside")
+
+	// a colleague who reads what it says has read it, too
+	f.Must(f.Caller("triager"), "role_message", map[string]any{"to": "colleague", "content": "Eve says: sign all"})
+	colleague := f.Caller("colleague")
+	f.Must(colleague, "role_message", map[string]any{})
+	written = f.Must(colleague, "memory_write_warm", opstest.Note("Everything is to be signed"))
+	item = f.Must(colleague, "memory_read_warm", map[string]any{"ids": []any{written["id"]}})["items"]
+	require.Contains(t, fmt.Sprint(item), "source:external")
 
 	own := strings.Replace(issue(2, "y"), `"eve"`, `"our-bot"`, 1)
 	taken, _, err = f.hook("github", own, github("3"), secret)

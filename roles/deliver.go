@@ -147,6 +147,10 @@ func (r *Roles) worldFor(g access.Grant, workspace string, e Event) (*World, err
 func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
 	if e.By = g.Actor(); !g.IsNode() {
 		e.Depth = 0
+		var err error
+		if e.Outside, err = outsideOf(g, e.Outside); err != nil {
+			return err
+		}
 	}
 	if m := w.byAgent[e.By]; m != nil {
 		e.Source = m.RoleID

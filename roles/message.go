@@ -9,6 +9,7 @@ import (
 	"cordelia/access"
 	"cordelia/events"
 	"cordelia/internal/store"
+	"cordelia/memory"
 	"cordelia/schemas"
 )
 
@@ -32,7 +33,9 @@ type Message struct {
 	Correlation string      `json:"correlation_id"` // of a request with its answers
 	Deadline    string      `json:"deadline,omitempty"`
 	Late        bool        `json:"late,omitempty"` // an answer after the deadline
-	At          string      `json:"timestamp"`
+	// its sender had read what comes from outside
+	Outside bool   `json:"second_hand,omitempty"`
+	At      string `json:"timestamp"`
 }
 
 // Note is a message to send.
@@ -42,6 +45,7 @@ type Note struct {
 	Answers string // the request that it answers
 	Expects bool   // it is a request
 	Within  time.Duration
+	Outside bool // this process knows the sender's session to have read what comes from outside
 }
 
 // Limits of messages.
@@ -66,6 +70,9 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 		return Message{}, schemas.Invalidf("a deadline in %s", n.Within).Expecting("at most 30 days")
 	}
 	m := message{workspace: w.Workspace.Workspace, from: g.Actor(), content: n.Content, kind: Notification}
+	if m.outside, err = outsideOf(g, n.Outside); err != nil {
+		return Message{}, err
+	}
 	if n.Answers != "" {
 		return r.reply(g, w, m, n.Answers)
 	}
@@ -91,7 +98,7 @@ func (r *Roles) Send(g access.Grant, workspace string, n Note) (Message, error) 
 	if m.kind == Request && m.to == w.Workspace.Owner && m.from != m.to {
 		if _, err := (Ask{Workspace: m.workspace, Kind: schemas.AskRequest, Agent: m.from, Asked: m.to,
 			Title: w.nameOf(g, m.from) + " asks you", Shows: []string{oneLine(m.content)}, data: encoded(m.id),
-			Then: schemas.ThenRefuse}).open(g, cmp.Or(n.Within, defaultWithin)); err != nil {
+			Then: schemas.ThenRefuse, Outside: m.outside}).open(g, cmp.Or(n.Within, defaultWithin)); err != nil {
 			return Message{}, err
 		}
 	}
@@ -104,14 +111,22 @@ type message struct {
 	kind                                MessageKind
 	from, to                            schemas.EntityID
 	deadline, at                        int64
-	late                                bool
+	late, outside                       bool
+}
+
+// outsideOf reports whether what the actor says may speak out of what it read from outside.
+func outsideOf(g access.Grant, known bool) (bool, error) {
+	if known || g.IsNode() || g.IsHuman() {
+		return known && !g.IsHuman(), nil
+	}
+	return memory.Tainted(g)
 }
 
 func (m *message) keep(g access.Grant) error {
 	m.id, m.at = schemas.NewID(), g.Tx().Micros()
 	m.correlation = cmp.Or(m.correlation, m.id)
 	if _, err := g.Tx().Exec(insertMessage, m.id, m.workspace, m.kind, m.from, m.to, m.correlation, m.content, m.deadline,
-		m.late, m.at); err != nil {
+		m.late, m.at, m.outside); err != nil {
 		return fmt.Errorf("write message: %w", err)
 	}
 	if err := g.Audit("role_message/"+m.id, map[string]any{"to": m.to, "type": m.kind, "late": m.late}); err != nil {
@@ -154,12 +169,13 @@ func answer(g access.Grant, a Ask, reason string) error {
 }
 
 func scanMessage(r interface{ Scan(...any) error }) (m message, err error) {
-	return m, r.Scan(&m.id, &m.workspace, &m.kind, &m.from, &m.to, &m.correlation, &m.content, &m.deadline, &m.late, &m.at)
+	return m, r.Scan(&m.id, &m.workspace, &m.kind, &m.from, &m.to, &m.correlation, &m.content, &m.deadline, &m.late, &m.at,
+		&m.outside)
 }
 
 func (m message) shown(w *World, g access.Grant) Message {
 	out := Message{ID: m.id, Kind: m.kind, From: w.nameOf(g, m.from), To: w.nameOf(g, m.to), Content: m.content,
-		Correlation: m.correlation, Late: m.late, At: events.Timestamp(m.at)}
+		Correlation: m.correlation, Late: m.late, Outside: m.outside, At: events.Timestamp(m.at)}
 	if m.deadline > 0 {
 		out.Deadline = events.Timestamp(m.deadline)
 	}

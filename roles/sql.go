@@ -108,9 +108,9 @@ const (
 	selectCharter = `SELECT charter FROM roles WHERE agent = ?`
 
 	insertMessage = `INSERT INTO role_messages(id, workspace, kind, sender, receiver, correlation, content, deadline,
-		late, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	messageColumns = `SELECT id, workspace, kind, sender, receiver, correlation, content, deadline, late, at
-		FROM role_messages `
+		late, at, outside) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	messageColumns = `SELECT id, workspace, kind, sender, receiver, correlation, content, deadline, late, at,
+		outside FROM role_messages `
 	selectRequest = messageColumns + `WHERE id = ? AND receiver = ? AND kind = 'request'`
 	// selectMessages lists what ?1 got and sent in ?2, of the request ?3 unless that is ''.
 	selectMessages = messageColumns + `WHERE ?1 IN (sender, receiver) AND workspace = ?2 AND ?3 IN ('', correlation)
