@@ -37,7 +37,7 @@ that is killed: some 20 seconds.`,
 		Example: "  cordelia demo\n  cordelia demo --keep\n  cordelia demo --json",
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), a, keep, demo.Harbour(), "swarm status swarm-harbour")
+			return runDemo(cmd.Context(), a, keep, "", demo.Harbour(), "swarm status swarm-harbour")
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&keep, "keep", false, "keep the folder, to look around in it")
@@ -50,9 +50,24 @@ may not do alone waits for you. No model is asked, and nothing leaves this machi
 		Example: "  cordelia demo roles\n  cordelia demo roles --keep",
 		Args:    cli.Wants(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), a, keep, demo.Roles(), "role list")
+			return runDemo(cmd.Context(), a, keep, "", demo.Roles(), "role list")
 		},
 	})
+	var client string
+	run := &cobra.Command{
+		Use:   "run",
+		Short: "See your own coding client do a small task: it asks its model, and its account pays",
+		Long: `Have your own coding client do a task as cordelia run does: in a small repository
+in a temporary folder, with roles, worktrees, a sandbox and a record. It asks its model,
+and its account pays: some ten calls.`,
+		Example: "  cordelia demo run\n  cordelia demo run --client codex --keep",
+		Args:    cli.Wants(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), a, keep, client, demo.OwnClient(), "task list")
+		},
+	}
+	run.Flags().StringVar(&client, "client", "claude-code", "who does it: claude-code, codex or gemini-cli")
+	cmd.AddCommand(run)
 	return cmd
 }
 
@@ -65,7 +80,7 @@ type demoReport struct {
 	Try    []string    `json:"try"`
 }
 
-func runDemo(ctx context.Context, a *cli.App, keep bool, story demo.Story, look string) (err error) {
+func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story demo.Story, look string) (err error) {
 	// A terminal that is closed, or a reader that went away, ends it as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
@@ -84,7 +99,8 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, story demo.Story, look 
 		defer func() { err = errors.Join(err, strike(folder)) }()
 	}
 	show := &stageVoice{App: a, ctx: ctx}
-	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.Durability}, Teller: show}
+	setting := demo.Setting{Binary: self, Folder: folder, Flags: []string{"--durability", a.Durability}, Teller: show,
+		Client: client}
 	show.open(setting)
 	start := time.Now()
 	steps, played := demo.Play(ctx, setting, story)
@@ -154,6 +170,10 @@ type stageVoice struct {
 func (v *stageVoice) open(s demo.Setting) {
 	v.since = time.Now()
 	if v.AsJSON {
+		return
+	}
+	if s.Client != "" {
+		v.Say("Your %s does a task, in a folder of its own: %s", s.Client, filepath.Dir(s.Home()))
 		return
 	}
 	v.Say("Scripted agents, each a real MCP client of this program. No model is asked, nothing")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -143,4 +144,25 @@ else echo 'exit 0' > keep.sh; fi; : second attempt`, "sh keep.sh"}
 	require.Contains(t, string(rest), "a seat was not filled")
 	h.accepted(h.taskIn(b.String()))
 	require.NotContains(t, h.git("ls-tree", "--name-only", "cordelia/"+h.taskIn(b.String())), "lost.txt")
+}
+
+// The demo in which the user's own client works shows what became of its task, and leaves
+// nothing.
+func TestDemoRunsYourClient(t *testing.T) {
+	t.Parallel()
+	h := newTheater(t, twoParts())
+	out, code := h.did("demo", "run", "--json")
+	require.Zero(t, code, out)
+	var told struct {
+		Held  bool
+		Steps []struct{ Shown string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &told), out)
+	require.True(t, told.Held)
+	require.Contains(t, told.Steps[0].Shown, "accepted, on the branch cordelia/")
+	require.Empty(t, h.processes())
+	require.NoDirExists(t, filepath.Join(h.dir, ".cache", "cordelia"))
+	out, code = h.did("demo", "run", "--client", "codex")
+	require.Equal(t, 1, code, out)
+	require.Contains(t, out, "codex is not installed")
 }

@@ -19,7 +19,7 @@ import (
 // Roles is the story of the workspaces that come with the program: a triager, a fixer of failed
 // checks, and a reviewer who asks a person.
 func Roles() Story {
-	return Story{[]part{
+	return Story{parts: []part{
 		{"apply", "Three workspaces are applied", (*stage).applyWorkspaces},
 		{"triage", "An issue is opened, and sorted", (*stage).triageIssue},
 		{"guard", "Forged, repeated and looping requests lead to nothing", (*stage).guardHooks},

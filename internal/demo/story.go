@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,7 @@ type Setting struct {
 	Binary string   // the program
 	Flags  []string // added to every command
 	Folder string   // absolute and empty; home, files and copies come to lie in it
+	Client string   // the user's coding client, in the story that asks it
 	Teller Teller
 }
 
@@ -49,12 +51,15 @@ type Setting struct {
 func (s Setting) Home() string { return filepath.Join(s.Folder, "home") }
 
 // Story is steps in their order.
-type Story struct{ parts []part }
+type Story struct {
+	parts []part
+	limit time.Duration // of a step, 0 = stepLimit
+}
 
 // Harbour is the story of agents that work together. The lease of the worker that is killed
 // runs out while others are played.
 func Harbour() Story {
-	return Story{[]part{
+	return Story{parts: []part{
 		{"swarm", "A swarm is made", (*stage).makeSwarm},
 		{"race", "Its workers race for the work", (*stage).race},
 		{"kill", "One is killed in the middle of its work", (*stage).kill},
@@ -90,7 +95,7 @@ func Play(ctx context.Context, s Setting, of Story) (steps []Step, err error) {
 		s.Teller.Begin(i+1, p.title)
 		st.step = Step{Name: p.name, Title: p.title, Told: []Line{}, Facts: map[string]any{}}
 		start := time.Now()
-		limited, done := context.WithTimeout(ctx, stepLimit)
+		limited, done := context.WithTimeout(ctx, cmp.Or(of.limit, stepLimit))
 		err := p.play(st, limited)
 		done()
 		st.step.TookMS = time.Since(start).Milliseconds()
