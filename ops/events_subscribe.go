@@ -40,7 +40,7 @@ func (o EventsSubscribeOut) Text() string {
 	case len(o.Events) == 0:
 		first = "you get no events"
 	case o.Events[0].Event == events.AnyEvent:
-		first = "you get every event you may read"
+		first = "all you may read"
 	}
 	return lines(first, when(len(o.Types) > 0, "types: %s", typesText(o.Types)))
 }
@@ -57,6 +57,10 @@ func typesText(types []schemas.EventType) string {
 		of[kind] = append(of[kind], name)
 	}
 	for i, kind := range kinds {
+		if len(of[kind]) == 1 {
+			kinds[i] = kind + "." + of[kind][0]
+			continue
+		}
 		kinds[i] = fmt.Sprintf("%s.{%s}", kind, strings.Join(of[kind], ","))
 	}
 	return strings.Join(kinds, " ")

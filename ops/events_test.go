@@ -358,7 +358,7 @@ func TestEventsSubscribe(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, schemas.EventTypes(), list.Types)
 	require.Equal(t, []events.Subscription{{Event: events.AnyEvent}}, list.Events)
-	require.Equal(t, "you get every event you may read\ntypes: "+typesText(schemas.EventTypes()), list.Text())
+	require.Equal(t, "all you may read\ntypes: "+typesText(schemas.EventTypes()), list.Text())
 	require.Contains(t, list.Text(), "memory.{written,conflict} group.{")
 
 	out, err := o.subscribe("bob", `{"action":"set","events":[{"event":"memory.written","group":"team"}]}`)

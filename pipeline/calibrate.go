@@ -93,6 +93,9 @@ func Removal(entry string) string {
 // nothing.
 func Calibrate(intent string, entries []Remembered, tools []string, now time.Time) []Constraint {
 	words, usual := informative(intent), commonplaces(entries)
+	if len(missing(words, usual)) == 0 { // all its words are usual: then they tell what it is about
+		usual = nil
+	}
 	var near []lesson
 	for _, e := range entries {
 		about := terms(strings.Join(append([]string{e.Content.Intent, e.Content.Lesson}, e.Tags...), " "))

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cordelia/internal/store/lock"
@@ -63,13 +64,12 @@ func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	}
 	// Not git worktree prune: that forgets the user's own worktrees too, where their folder
 	// is not there at the moment, as on a disk that is not mounted.
-	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain", "-z")
+	list, err := r.worktrees(ctx)
 	if err != nil {
-		return fmt.Errorf("remove a worktree: %w", err)
+		return err
 	}
-	for field := range strings.SplitSeq(list, "\x00") {
-		known, ok := strings.CutPrefix(field, "worktree ")
-		if !ok || !samePlace(known, path) {
+	for _, known := range list {
+		if !samePlace(known, path) {
 			continue
 		}
 		if _, err := r.git.call(ctx, "", "worktree", "remove", "--force", "--force", known); err != nil {
@@ -79,11 +79,25 @@ func (r *Repository) dropWorktree(ctx context.Context, path string) error {
 	return nil
 }
 
+// worktrees lists where the repository has worktrees, whether the folders are there or not.
+func (r *Repository) worktrees(ctx context.Context) (paths []string, err error) {
+	list, err := r.git.call(ctx, "", "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	for field := range strings.SplitSeq(list, "\x00") {
+		if path, ok := strings.CutPrefix(field, "worktree "); ok {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
 // clear removes the worktrees that a killed run left in the folder of its task, which its
 // caller occupies.
 func (r *Repository) clear(ctx context.Context, folder string) error {
 	left, err := filepath.Glob(filepath.Join(folder, "*", "tree"))
-	if err != nil || left == nil {
+	if err != nil {
 		return err
 	}
 	free, err := r.alone(ctx)
@@ -91,6 +105,15 @@ func (r *Repository) clear(ctx context.Context, folder string) error {
 		return err
 	}
 	defer free()
+	known, err := r.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, tree := range known { // also those whose folder is gone already
+		if samePlace(filepath.Dir(filepath.Dir(tree)), folder) && !slices.Contains(left, tree) {
+			left = append(left, tree)
+		}
+	}
 	for _, tree := range left {
 		if err := errors.Join(r.dropWorktree(ctx, tree), removeAll(filepath.Dir(tree))); err != nil {
 			return err

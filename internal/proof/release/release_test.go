@@ -120,7 +120,7 @@ func TestRelease(t *testing.T) {
 
 	dir := t.TempDir()
 	var want []string
-	for _, file := range []string{"LICENSE", "LICENSES.txt", "README.md", "SECURITY.md", "completions/_cordelia",
+	for _, file := range []string{"LICENSE", "LICENSES.txt", "NOTICE", "README.md", "SECURITY.md", "completions/_cordelia",
 		"completions/cordelia.bash",
 		"completions/cordelia.fish", "completions/cordelia.ps1", program, "man/cordelia.1"} {
 		want = append(want, name+"/"+file)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -141,12 +140,6 @@ func TestDemoThatDoesNotHold(t *testing.T) {
 			require.NoError(t, err)
 			require.Zero(t, code, errOut)
 		}, 2, "11 claims"},
-		"One says it is done, without proof, and is refused": {func(t *testing.T, person *Node) {
-			path := filepath.Join(person.Home, "..", "files", "lights.md")
-			require.NoError(t, os.WriteFile(path, []byte("north, middle and south light"), 0o600))
-			soon := time.Now().Add(30 * time.Second) // as if written after the attempt began
-			require.NoError(t, os.Chtimes(path, soon, soon))
-		}, 4, "nothing is there"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
