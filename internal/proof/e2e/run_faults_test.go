@@ -119,7 +119,8 @@ func TestRunRefusesFabricatedEvidence(t *testing.T) {
 	require.Equal(t, 6, code, out)
 	require.Contains(t, out, "fail")
 	shown, _ := r.cordelia("task", "show", taskOf(t, out), "--detail", "--json")
-	require.Contains(t, shown, "the record of its calls does not have it")
+	require.Contains(t, shown, "the last call that could show it failed: bash:sh check.sh → (exit 1)",
+		"the node ran the command itself")
 }
 
 // Prose with exit code 0 is a recorded failure, and a limit of the provider is none.
