@@ -1,24 +1,23 @@
 // Package memory is what agents know: one hot context per entity (L1), items of
 // warm memory (L2), the groups that share them, and search.
 //
-// Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and
-// warm_data.go (what an item is), warm_draft.go and warm_write.go (how one comes
-// to be), warm_taint.go and warm_release.go (whose words they are, and whether
-// they may instruct), warm_relate.go and warm_near.go (what it is beside others),
-// warm_successor.go (which item takes its place), then change, read, share, delete,
-// and quarantine.go (hiding an author). group*.go are the groups and what leaves with
-// a member, invitation.go asks for consent, binding.go the groups that folders stand
-// for. search*.go find items by words, search_meaning.go by meaning if there is a
-// model; lesson*.go keep what tasks taught; record*.go read what an
-// export holds and take what an import brings. All SQL is in sql*.go.
+// Hot memory is in hot*.go. Warm memory reads in this order: warm_item.go and warm_data.go
+// (what an item is), warm_draft.go and warm_write.go (how one comes to be), warm_taint.go and
+// warm_release.go (whose words they are, and whether they may instruct), warm_relate.go and
+// warm_near.go (how it relates to other items), warm_successor.go (which item takes its place),
+// then change, read, share, delete, and quarantine.go (hiding an author). group*.go are the
+// groups and what leaves with a member, invitation.go asks for consent, binding.go the groups
+// that folders stand for. search*.go find items by words, search_meaning.go by meaning if there
+// is a model; lesson*.go keep what tasks taught; record*.go read what an export holds and take
+// what an import brings. All SQL is in sql*.go.
 //
 // Three rooms are below: memory/text cuts texts into words, memory/rank orders the items
 // that a search found, both pure; memory/embedding keeps the vectors of items. One is above:
 // memory/archive writes and reads the files of exports.
 //
-// The words of an item are its owner's wherever it lies: others supersede it
-// with one of their own, so nothing forged can come home from a group. The store
-// refuses a change of private rows by anyone else.
+// Only its owner changes the text of an item, also in a group: others supersede it with a new
+// item, so nothing forged can come home from a group. The store refuses a change of private
+// rows by another entity.
 //
 // Invariants:
 //   - INV-L1-CHAIN: each session end hashes the context onto the hash of the one
@@ -27,9 +26,9 @@
 //   - INV-TAINT: what a session writes after it was shown second-hand words, what is
 //     derived from such, and what an agent makes of an item of such, is kept as
 //     external, whatever its writer says.
-//   - INV-IMPORT: an imported record keeps its author, provenance, confidence and place
-//     only if this node or the person above the importer signed it exactly so; every
-//     other is external, whoever imports it, and what instructs in it waits for release.
+//   - INV-IMPORT: an imported record keeps its author, provenance, confidence and place only if
+//     this node or the person above the importer signed it exactly so; every other is external,
+//     for any importer, and what instructs in it waits for release.
 //   - INV-LINEAGE: a derived item is at most as reliable as the least of its sources.
 //   - INV-NO-ORACLE: no answer (status of a write, count, near miss, cursor,
 //     order, error) depends on what its reader may not see; what is hidden and
@@ -55,7 +54,6 @@
 //   - INV-CONSENT: an entity becomes a member of a group by itself, by one above it, or once
 //     its parent or the person accepted; until then nothing of the group reaches it.
 //
-// It refuses provenance from callers, changes of copies, merging in silence, and
-// searches that would have to look at what others own. Text in items is data:
-// whoever shows it escapes it.
+// It refuses provenance from callers, changes of copies, merging in silence, and searches that
+// would have to look at what others own. Text in items is data: each face escapes it.
 package memory

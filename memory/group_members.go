@@ -238,9 +238,9 @@ func handOver(g access.Grant, id schemas.GroupID, from schemas.EntityID) error {
 	return nil
 }
 
-// depart takes along what leaves with a member: its originals go home into its
-// private memory, deleted ones too, which it may still bring back; copies of its
-// words and those it made are withdrawn, by the node: nobody can undo that.
+// depart takes along what leaves with a member: its originals go home into its private memory,
+// deleted ones too, which it may still restore; copies of its items and copies that it made are
+// withdrawn by the node, for good.
 func depart(g access.Grant, id schemas.GroupID, who schemas.EntityID, policy string) error {
 	if policy == Permissive {
 		return nil

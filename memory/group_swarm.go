@@ -12,7 +12,7 @@ import (
 	"cordelia/schemas"
 )
 
-// SwarmGroupOf is a group of a swarm to make, with everyone in it.
+// SwarmGroupOf is a group of a swarm to make, with its members.
 type SwarmGroupOf struct {
 	ID          schemas.GroupID
 	Swarm       schemas.GroupID // whose cell it is, "" for the swarm's own group
@@ -21,7 +21,7 @@ type SwarmGroupOf struct {
 	Members     []Membership // besides the actor, who owns it
 }
 
-// Membership is a role someone has in a group.
+// Membership is an entity's role in a group.
 type Membership struct {
 	ID   schemas.EntityID
 	Role Role
@@ -41,8 +41,8 @@ func CheckSwarmCulture(p CulturePatch) []schemas.Violation {
 	return p.apply(&c)
 }
 
-// FoundSwarmGroup makes the group of a swarm, or a cell of it, with its members.
-// Each member is told in its own stream; the group's has no readers yet.
+// FoundSwarmGroup makes the group of a swarm, or a cell of it, with its members. Each member
+// gets the event in its own stream, since the group's stream has no readers yet.
 func FoundSwarmGroup(g access.Grant, n SwarmGroupOf) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant

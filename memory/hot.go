@@ -60,7 +60,7 @@ const (
 type HotChange struct {
 	op       HotOperation
 	data     map[string]any
-	expected int64 // updated_at the writer has read, µs; 0 = whatever it is
+	expected int64 // updated_at the writer has read, µs; 0 = not checked
 }
 
 // NewHotChange reads a write: data is a JSON object, expectedUpdatedAt the

@@ -109,7 +109,8 @@ func openSession(g access.Grant, entity schemas.EntityID, client string) (*hot, 
 	}
 	switch {
 	case h.started == 0:
-		return nil, schemas.Conflictf("no session is open").Try("%s", schemas.Tool("memory_session", "action", "start"))
+		return nil, schemas.Conflictf("no session is open").Expecting("a session that was started").
+			Try("%s", schemas.Tool("memory_session", "action", "start"))
 	case h.client != client:
 		return nil, schemas.Conflictf("another session, open since %s, has taken the place of this one",
 			events.Timestamp(h.started)).

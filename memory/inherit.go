@@ -168,8 +168,7 @@ func own(g access.Grant, r row, c content, p Provenance) (fresh bool, err error)
 	if err := link(g.Tx(), r.n, "derived_from", p.DerivedFrom); err != nil {
 		return false, err
 	}
-	return true, g.Audit("item/"+string(r.id), map[string]any{"from": p.DerivedFrom, "to": r.owner,
-		"content_hash": p.ContentHash})
+	return true, g.Audit("item/"+string(r.id), r.recorded(map[string]any{"from": p.DerivedFrom, "to": r.owner}))
 }
 
 // Learned is an insight that a role drew from its episodes.

@@ -49,9 +49,9 @@ func invitationsOf(tx *store.Tx, query string, args ...any) ([]Invitation, error
 // oldest is the time at which an invitation must have been made to be good still.
 func oldest(g access.Grant) int64 { return g.Tx().Micros() - invitationLasts.Microseconds() }
 
-// consents reports whether the actor may make an entity a member without asking
-// by INV-CONSENT: the entity itself or one below the actor, one whose parent set a standing
-// consent for the actor, or anyone for the node.
+// consents reports whether the actor may make an entity a member without asking by INV-CONSENT:
+// the entity itself or one below the actor, one whose parent set a standing consent for the
+// actor, or any entity if the node acts.
 func consents(g access.Grant, id schemas.EntityID) (bool, error) {
 	if g.IsNode() {
 		return true, nil
@@ -76,8 +76,8 @@ func admit(g access.Grant, id schemas.GroupID, member schemas.EntityID, role Rol
 	return join(g, id, member, role)
 }
 
-// invite asks for the consent to a membership; the same invitation again is the one that
-// waits. Those who decide are told once of all that one inviter sends them.
+// invite asks for the consent to a membership; the same invitation again is the one that waits.
+// The deciders get one event for all that one inviter sends them.
 func invite(g access.Grant, group schemas.GroupID, invited schemas.EntityID, role Role) (string, error) {
 	tx := g.Tx()
 	if err := g.AsNode(ExpireInvitations); err != nil {
@@ -299,7 +299,7 @@ func InvitationsDue(g access.Grant) (due bool, err error) {
 	return due, err
 }
 
-// ExpireInvitations ends those that nobody decided in time.
+// ExpireInvitations ends those that were not decided in time.
 func ExpireInvitations(g access.Grant) error {
 	late, err := invitationsOf(g.Tx(), selectOldInvites, oldest(g))
 	if err != nil {

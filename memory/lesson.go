@@ -89,10 +89,10 @@ func lessonRow(g access.Grant, scope LessonScope, c content, hash []byte) (row, 
 	return r, err
 }
 
-// lessonContent is the item's data: the lesson with the verdicts it rests on, the intent
-// it was learnt on, and the approaches that failed or worked there. The ids in it keep apart
-// what two tasks taught alike, and nobody has the place taken by writing the same words
-// beforehand.
+// lessonContent is the item's data: the lesson with the verdicts it rests on, the intent it was
+// learnt on, and the approaches that failed or worked there. The ids in it keep equal lessons
+// of two tasks apart, and keep an agent from taking a lesson's place by writing the same text
+// first.
 func lessonContent(e schemas.MemoryEntry) (content, error) {
 	approaches := e.Content.Prefer
 	if e.Type == schemas.Procedural {
@@ -124,7 +124,7 @@ func lessonContent(e schemas.MemoryEntry) (content, error) {
 // How much of a verdict a lesson repeats, in bytes of its criterion and of its evidence.
 const maxVerdict = 160
 
-// verdictLines are verdicts as text, each on a line of its own.
+// verdictLines gives verdicts as text, a line each.
 func verdictLines(list []schemas.CriterionVerdict) string {
 	var b strings.Builder
 	for _, v := range list {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,9 +25,9 @@ type RememberedLesson struct {
 }
 
 // RecallLessons finds the lessons of a task's place by the words of its intent, as
-// memory_search finds items, the most relevant first: at most limit, 0 = 10. Of
-// those about the same approaches, all but the newest of two tasks come after all
-// others. A lesson that somebody changed is theirs, and none any more.
+// memory_search finds items, the most relevant first: at most limit, 0 = 10. Of those about the
+// same approaches, all but the newest of two tasks come after all others. A changed lesson is
+// no lesson any more.
 func RecallLessons(g access.Grant, scope LessonScope, intent string, limit int) ([]RememberedLesson, error) {
 	if !g.IsNode() || g.Tx() == nil {
 		return nil, access.ErrNoGrant
@@ -213,4 +214,33 @@ func newestFirst(list []RememberedLesson) []RememberedLesson {
 		}
 	}
 	return ordered
+}
+
+// maxTaskLessons is how many lessons of one task are listed.
+const maxTaskLessons = 20
+
+// LessonsOfTask lists the lessons that a task left, as far as the reader sees them, the
+// newest first.
+func LessonsOfTask(g access.Grant, task string) ([]Item, error) {
+	see, err := reachOf(g)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := g.Tx().Query(selectTaskLessons, task, maxTaskLessons)
+	ids, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.ItemID, err error) { return id, r.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("list lessons: %w", err)
+	}
+	var out []Item
+	for _, id := range ids {
+		items, err := get(g.Tx(), see, []schemas.ItemID{id})
+		if errors.Is(err, schemas.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items...)
+	}
+	return out, nil
 }

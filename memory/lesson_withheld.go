@@ -6,10 +6,9 @@ import (
 	"cordelia/internal/store"
 )
 
-// Who works from a brief alone is shown no lesson (INV-WITHHELD). The rule has the three
-// forms below, for what is read as a row, known by its number or found by the index; the
-// queries that rank take it as a parameter. Everybody else pays for the one question whether
-// they work so.
+// An agent that works from a brief alone is shown no lesson (INV-WITHHELD). The rule has the
+// three forms below: for a row that was read, for an item known by its number, and for the
+// index; the queries that rank take it as a parameter. For other agents it costs one query.
 
 // WithoutLessons says to who works from a brief alone what it is not shown, and until
 // when; whether there is any it does not say.
@@ -31,9 +30,9 @@ func (r reach) withheldAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	return lessons, nil
 }
 
-// withheld is what the full-text index says of the audiences' items that are kept from
-// the reader, "" if none are: a search leaves them out there, so that they take nobody
-// else's place.
+// withheld is what the full-text index says of the audiences' items that are kept from the
+// reader, "" if none are: a search leaves them out there, so that they take no other item's
+// place.
 func (r reach) withheld(to audiences) string {
 	if r.lessons {
 		return ""

@@ -54,10 +54,10 @@ func IsPersons(g access.Grant, id schemas.ItemID) (bool, error) {
 	return found[0].isPersons(g.Tx())
 }
 
-// Succeed lets an item take the place of another one in the same place, by a decision of
-// the actor, who might have superseded it with an item of its own. An instruction that
-// waits takes effect with a person's decision. Errors: CodeNotFound, CodeDenied, and
-// CodeConflict if one of the two is not what it was.
+// Succeed lets an item take the place of another one in the same place, by a decision of the
+// actor, which could also have superseded it with a new item. An instruction that waits takes
+// effect with a person's decision. Errors: CodeNotFound, CodeDenied, and CodeConflict if one of
+// the two is not what it was.
 func Succeed(g access.Grant, id, over schemas.ItemID) error {
 	see, err := reachOf(g)
 	if err != nil {

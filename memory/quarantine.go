@@ -29,8 +29,8 @@ func quarantines(tx querier, scopes []int64) ([]quarantineRow, error) {
 	return found, nil
 }
 
-// within is a reach that knows who is hidden in one scope, whoever may read it: for
-// what is decided of a place and not of a reader.
+// within is a read scope of one scope with its quarantines, for decisions that depend on a
+// place and not on a reader.
 func within(tx querier, scope int64) (r reach, err error) {
 	r.quarantines, err = quarantines(tx, []int64{scope})
 	return r, err
@@ -63,8 +63,8 @@ func (r reach) hides(scope int64, writers ...schemas.EntityID) bool {
 	return false
 }
 
-// hiddenAmong tells which of the items are hidden with their author, or with that of
-// something they are derived from (INV-HIDDEN). It asks nothing while nobody is.
+// hiddenAmong tells which of the items are hidden with their author, or with that of something
+// they are derived from (INV-HIDDEN). Without a quarantine it makes no query.
 func (r reach) hiddenAmong(tx querier, ns []int64) (map[int64]bool, error) {
 	if len(r.quarantines) == 0 || len(ns) == 0 {
 		return nil, nil
@@ -122,9 +122,9 @@ func (p *plan) weighStanding(tx querier, docs []*doc) error {
 	return err
 }
 
-// hiddenAuthors is the full-text query for what the hidden among authors wrote,
-// "" if none is: a search leaves it out within the index, so that a flood of it
-// hides nobody else's. Nil stands for every author.
+// hiddenAuthors is the full-text query for what the hidden among authors wrote, "" if none is:
+// a search leaves it out within the index, so that a flood of it does not push out items of
+// other authors. Nil stands for every author.
 func (r reach) hiddenAuthors(only func(schemas.EntityID) bool) string {
 	query := ""
 	for _, h := range r.quarantines {
@@ -183,8 +183,8 @@ func Hide(g access.Grant, ref, reason string) (Quarantine, error) {
 	return out, g.RightsChanged()
 }
 
-// Unhide ends what the actor, or somebody below it, decided about an agent: what
-// was hidden by that shows again, and nothing else.
+// Unhide ends the quarantines of an agent by the actor or by a descendant of it: what they hid
+// shows again, and nothing else.
 func Unhide(g access.Grant, ref string) (Quarantine, error) {
 	agent, err := quarantinable(g, ref, "lift")
 	if err != nil {

@@ -65,7 +65,7 @@ type Incoming struct {
 }
 
 // Foreign makes an item of a file that is no export: a text from outside, which stood at a
-// place in a file. It has no id, owner or place of its own yet.
+// place in a file. It has no id, owner or place yet.
 func Foreign(t ItemType, data json.RawMessage, place string) (Incoming, []schemas.Violation) {
 	c, found := parseContent(t, data, "")
 	if len(found) > 0 {

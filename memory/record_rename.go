@@ -38,8 +38,8 @@ func rename(g access.Grant, items []Incoming) (renamed, error) {
 	return ids, nil
 }
 
-// importID is the id of an imported item that cannot have one of its own, always the same for
-// the same parts.
+// importID is the id of an imported item that cannot keep its id, always the same for the same
+// parts.
 func importID(parts ...string) schemas.ItemID {
 	sum := sha256.Sum256([]byte("cordelia/v1/import\x00" + strings.Join(parts, "\x00")))
 	return schemas.ItemID("import-" + hex.EncodeToString(sum[:16]))

@@ -145,7 +145,7 @@ func (i *taking) item(o Record, c content, signed bool) (made bool, err error) {
 	if err := insert(tx, &r, words); err != nil {
 		return false, err
 	}
-	detail := map[string]any{"import": true, "version": r.version, "content_hash": hex.EncodeToString(r.hash)}
+	detail := r.recorded(map[string]any{"import": true})
 	if signed && o.Released && i.IsHuman() {
 		if _, err := tx.Exec(upsertRelease, r.n, r.hash, true, i.Actor(), tx.Micros()); err != nil {
 			return false, fmt.Errorf("import release: %w", err)
@@ -172,7 +172,7 @@ func (i *taking) known(r *row, o Record, hash []byte) error {
 }
 
 // sameHere reports whether the item o of a file is r: the actor's own or, in a group that the
-// actor may read, anybody's.
+// actor may read, any member's.
 func sameHere(g access.Grant, r *row, o Record) bool {
 	if hex.EncodeToString(r.hash) != o.ContentHash || r.deleted != 0 {
 		return false

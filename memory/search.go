@@ -223,8 +223,8 @@ func groupScope(g access.Grant, id schemas.GroupID) ([]int64, int64, error) {
 	return scopeNumbers(g.Tx(), [][2]string{{string(schemas.Group), string(id)}})
 }
 
-// find is Find on what is readable. It makes the same queries whatever there is
-// that the actor may not see.
+// find is Find on what is readable. Its queries do not depend on items that the actor may not
+// see.
 func find(tx querier, see reach, q *Query, author schemas.EntityID) (Found, error) {
 	p, err := newPlan(tx, see, q, author)
 	if err != nil {

@@ -147,7 +147,7 @@ func (p *plan) candidates(tx querier) ([]*doc, Found, error) {
 					live = append(live, d)
 				}
 			case d.supersededBy != "" && !d.ended(p.now):
-				found.Hidden.Superseded++ // whoever may read the place may read it by its id
+				found.Hidden.Superseded++ // a reader of the place may read it by its id
 			case !p.see.holds(d.owner) && !p.see.holds(d.author):
 			case d.supersededBy != "":
 				found.Hidden.Superseded++

@@ -58,7 +58,7 @@ func (p page) start(ranked []*rank.Doc) int {
 	return min(p.Offset, len(ranked))
 }
 
-// fingerprint tells searches apart, whatever their page and detail.
+// fingerprint identifies a search without its page and detail.
 func (s Search) fingerprint() string {
 	parts := append([]string{s.Text, string(s.Type), string(s.Group), s.Author, s.Since, s.Until, s.AsOf}, s.Tags...)
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

@@ -118,6 +118,9 @@ func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found, err = p.smoothed(tx, found); err != nil {
+		return nil, err
+	}
 	p.meaning.by.Forget(p.see.scopes, gone)
 	known := map[int64]*rank.Doc{}
 	for _, d := range words {
@@ -140,6 +143,29 @@ func (p *plan) meant(tx querier, words []*rank.Doc) ([]rank.Meant, error) {
 		p.authors[id] = n
 	}
 	return found, nil
+}
+
+// smoothed counts for each what stands beside it.
+func (p *plan) smoothed(tx querier, found []rank.Meant) ([]rank.Meant, error) {
+	if p.filtered() || len(found) == 0 { // a filter is about the item itself
+		return found, nil
+	}
+	ns := make([]int64, min(len(found), rescored))
+	for i := range ns {
+		ns[i] = found[i].N
+	}
+	rows, err := tx.Query(selectNeighbours, store.List(ns))
+	around := map[int64][2]int64{}
+	_, err = store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) {
+		var beside [2]int64
+		err = r.Scan(&n, &beside[0], &beside[1])
+		around[n] = beside
+		return n, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read neighbours: %w", err)
+	}
+	return rank.Smooth(found, around), nil
 }
 
 // rescore reads candidates and orders those that may show by their vectors. It

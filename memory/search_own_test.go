@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	vectors "cordelia/memory/embedding"
+	"cordelia/memory/sentence"
 	"cordelia/schemas"
 )
 
@@ -71,12 +73,12 @@ func longTurn(i int, matters string) string {
 // ownNotes is a store with one set in it, and the notes beside it. Each note is of a session of
 // its own, and they are written in an order that has nothing to do with what they tell.
 type ownNotes struct {
-	*warmNode
+	*meaningNode
 	ids map[string]schemas.ItemID // by text
 }
 
 func newOwn(t *testing.T, set string) ownNotes {
-	n := ownNotes{newWarmNode(t), map[string]schemas.ItemID{}}
+	n := ownNotes{&meaningNode{warmNode: newWarmNode(t)}, map[string]schemas.ItemID{}}
 	put := func(text, key string, change func(*Write)) {
 		data, err := json.Marshal(map[string]any{"type": "insight", "content": text,
 			"source_session": fmt.Sprintf("session %d", len(n.ids))})
@@ -115,6 +117,11 @@ func newOwn(t *testing.T, set string) ownNotes {
 
 // found asks for the first ten hits, some ways of finding left out.
 func (n ownNotes) found(question string, without Way) Found {
+	if n.m != nil {
+		f, down := n.byMeaning(n.m, ada, Search{Text: question, Without: without})
+		require.False(n.t, down)
+		return f
+	}
 	f, err := n.trySearch(ada, Search{Text: question, Without: without})
 	require.NoError(n.t, err)
 	return f
@@ -168,8 +175,12 @@ func TestOwnSets(t *testing.T) {
 	current := n.currentFirst(0)
 	t.Logf("updates 50 questions · current first %d · without %s %d", current, BySubject, n.currentFirst(BySubject))
 	require.Equal(t, 50, current)
-	n = newOwn(t, "asked")
-	weak, hits, none := 0, 0, ownSet(t, "none")
+	newOwn(t, "asked").doubts(36)
+}
+
+// doubts counts what is marked weak: at least that many of the questions without an answer.
+func (n ownNotes) doubts(least int) {
+	weak, hits, none := 0, 0, ownSet(n.t, "none")
 	for _, l := range none {
 		f := n.found(l[0], 0)
 		hits += len(f.Hits)
@@ -177,13 +188,59 @@ func TestOwnSets(t *testing.T) {
 			weak++
 		}
 	}
-	doubted := 0
-	for _, l := range ownSet(t, "asked") {
-		if n.found(l[1], 0).Weak {
+	asked, doubted, wrongly, right := ownSet(n.t, "asked"), 0, 0, 0
+	for _, l := range asked {
+		f := n.found(l[1], 0)
+		hit := slices.Contains(idsOf(f), n.ids[l[0]])
+		if hit {
+			right++
+		}
+		if f.Weak {
 			doubted++
+			if hit {
+				wrongly++
+			}
 		}
 	}
-	t.Logf("none    %d questions · marked weak or empty %.1f %% · %.1f results each · asked with an answer, "+
-		"marked weak %d %%", len(none), 100*float64(weak)/float64(len(none)), float64(hits)/float64(len(none)), doubted)
-	require.GreaterOrEqual(t, weak, 36)
+	n.t.Logf("none    %d questions · marked weak or empty %.1f %% · %.1f results each · asked with an answer, "+
+		"marked weak %d of %d · found among ten and marked weak %d of %d", len(none), 100*float64(weak)/float64(len(none)),
+		float64(hits)/float64(len(none)), doubted, len(asked), wrongly, right)
+	require.GreaterOrEqual(n.t, weak, least)
+}
+
+// The same with the sentence encoder, of the package that CORDELIA_ENCODER names: it finds more of
+// what is asked in other words, and loses nothing that words, dates and subjects find.
+func TestOwnSetsWithTheEncoder(t *testing.T) {
+	name := os.Getenv("CORDELIA_ENCODER")
+	if name == "" {
+		t.Skip("CORDELIA_ENCODER names no package: make encoder")
+	}
+	pkg, err := os.ReadFile(name)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), sentence.File)
+	require.NoError(t, sentence.Install(pkg, path))
+	encoder, err := sentence.Open(path)
+	require.NoError(t, err)
+	embedded := func(set string) ownNotes {
+		n := newOwn(t, set)
+		n.m = NewVectors(encoder, vectors.Options{Private: true, Wait: time.Minute})
+		n.refresh(n.m)
+		return n
+	}
+	for _, set := range []struct {
+		name              string
+		text, question, k int
+		floor             float64
+	}{
+		{"asked", 0, 1, 10, 30}, {"german", 0, 1, 10, 90}, {"long", 0, 1, 10, 50}, {"dated", 2, 3, 10, 90},
+	} {
+		lines, n := ownSet(t, set.name), embedded(set.name)
+		all := n.share(lines, set.text, set.question, set.k, 0)
+		t.Logf("%-7s %3d questions · R@1 %5.1f · R@10 %5.1f", set.name, len(lines),
+			n.share(lines, set.text, set.question, 1, 0), all)
+		require.GreaterOrEqual(t, all, set.floor, set.name)
+	}
+	n := embedded("updates")
+	require.Equal(t, 50, n.currentFirst(0))
+	embedded("asked").doubts(0)
 }

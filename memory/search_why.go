@@ -42,8 +42,8 @@ func contradictions(hits []Hit, rows map[schemas.ItemID]row) {
 	}
 }
 
-// linkedConflicts notes which of the items shown were written as speaking against one
-// another, whatever their subjects.
+// linkedConflicts marks which of the items shown were written as contradicting one another, on
+// any subject.
 func linkedConflicts(tx querier, hits []Hit, rows map[schemas.ItemID]row) error {
 	if len(hits) < 2 {
 		return nil

@@ -27,8 +27,8 @@ const (
 
 	countItems = `SELECT coalesce(sum(items), 0) FROM scopes WHERE n IN (SELECT value FROM json_each(?))`
 
-	// selectReach gives the scopes of a list of [visibility, ref] (?2), then ?1 and
-	// everyone below it, each with its private scope.
+	// selectReach gives the scopes of a list of [visibility, ref] (?2), then ?1 and all its
+	// descendants, each with its private scope.
 	selectReach = `WITH RECURSIVE down(id) AS (SELECT ?1 UNION SELECT e.id FROM down
 		JOIN entities e ON e.parent_id = down.id)
 		SELECT 1, s.n, s.visibility, s.ref FROM json_each(?2) j CROSS JOIN scopes s
@@ -82,8 +82,8 @@ const (
 
 	selectOwnEqual = `SELECT ` + itemColumns +
 		` FROM items i WHERE i.scope = ? AND i.owner = ? AND i.content_hash = ? AND i.current = 1`
-	// What a new item may be the same as, in order of how sure it is; the owner's
-	// own of the same place (?4, ?5) comes first, whatever its state.
+	// What a new item may be the same as, in order of how sure it is; the owner's own of the
+	// same place (?4, ?5) comes first, in any state.
 	selectSame = `SELECT i.n, i.id, i.owner, i.scope, i.version, i.terms FROM items i
 		WHERE i.content_hash = ?3 AND i.current = 1 AND ((i.scope = ?4 AND i.owner = ?5) OR ` + visible + `)
 		ORDER BY (i.scope = ?4 AND i.owner = ?5) DESC, i.n LIMIT 9`
@@ -210,7 +210,7 @@ const (
 	selectOwnedGroups = `SELECT g.id, g.kind, g.description, g.culture FROM groups g
 		JOIN members m ON m.group_id = g.id AND m.entity_id = g.owner_id WHERE m.entity_id = ? AND g.archived_at = 0
 		AND g.kind <> 'staging' ORDER BY g.id`
-	// selectInGroup lists what lies in a scope, whoever may see it, oldest first.
+	// selectInGroup lists all items in a scope, for any reader, oldest first.
 	selectInGroup = `SELECT ` + itemColumns +
 		` FROM items i WHERE i.scope = ? AND i.n > ? AND i.deleted_at = 0 ORDER BY i.n LIMIT 500`
 	// countLeft counts what an export of ?1 leaves out, by why: its deleted and staged items,

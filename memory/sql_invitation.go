@@ -30,7 +30,7 @@ const (
 	countOldInvites   = `SELECT count(*) FROM invitations WHERE state = 'pending' AND at <= ?`
 	selectGroupClosed = `SELECT emcon OR archived_at <> 0 FROM groups WHERE id = ?`
 	// countAnnounced counts what ?1 invited since ?2 of agents below the same parent as ?3 and
-	// was not decided about by those asked: they were told of it.
+	// was not decided yet: its deciders got an event.
 	countAnnounced = `SELECT count(*) FROM invitations i JOIN entities e ON e.id = i.entity_id
 		WHERE i.inviter = ?1 AND i.at > ?2 AND i.state IN ('pending', 'withdrawn', 'expired')
 			AND coalesce(e.parent_id, e.id) = (SELECT coalesce(parent_id, id) FROM entities WHERE id = ?3)`

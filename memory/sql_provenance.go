@@ -26,6 +26,9 @@ const (
 	// selectLessons picks the lessons of items (?).
 	selectLessons = `SELECT i.n FROM json_each(?) j CROSS JOIN items i ON i.n = j.value WHERE ` + lesson
 	insertLesson  = `INSERT INTO lessons(item, task, kind, content_hash) VALUES (?, ?, ?, ?)`
+	// selectTaskLessons gives the newest (?2) items that are lessons of a task.
+	selectTaskLessons = `SELECT i.id FROM lessons l CROSS JOIN items i ON i.n = l.item WHERE l.task = ?1
+		ORDER BY l.item DESC LIMIT ?2`
 	// selectVouched tells of items (?) whether their words are the node's, and a
 	// person's last word about these words.
 	selectVouched = `SELECT i.id, coalesce(l.content_hash = i.content_hash, 0), r.released FROM json_each(?) j
@@ -43,8 +46,8 @@ const (
 		AND EXISTS (SELECT 1 FROM json_each(?2) k WHERE instr(i.data, k.value) > 0)
 		AND ?1 = (SELECT o.root_id FROM entities o WHERE o.id = CASE WHEN i.visibility = 'group'
 			THEN (SELECT owner_id FROM groups WHERE id = i.group_id) ELSE i.owner END) ORDER BY i.n DESC LIMIT ?3`
-	// selectSaysSame finds what may say the same in the same place, whoever may see it
-	// and but by those in ?6. Of each author a few are enough: no one crowds out others.
+	// selectSaysSame finds what may say the same in the same place, for any reader and without
+	// the authors in ?6. A few of each author are enough, so that no author crowds out others.
 	selectSaysSame = `SELECT ` + itemColumns + ` FROM items i WHERE i.n IN (SELECT n FROM (
 			SELECT i.n, row_number() OVER (PARTITION BY i.author ORDER BY i.content_hash <> ?1, i.n DESC) AS nth FROM (
 				SELECT n FROM items WHERE content_hash = ?1 AND scope = ?2 AND current = 1
@@ -61,8 +64,8 @@ const (
 			AND l.kind = 'derived_from')
 		SELECT id FROM up LIMIT 10000`
 
-	// selectHidings gives the agents that quarantines in force hide in scopes, with all
-	// below them: quarantines by whom a scope belongs to, or by anyone above.
+	// selectHidings gives the agents that quarantines in force hide in scopes, with all below
+	// them: quarantines by the owner of a scope, or by an ancestor of it.
 	selectHidings = `WITH RECURSIVE place(scope, id) AS (
 			SELECT s.n, CASE s.visibility WHEN 'private' THEN s.ref ELSE (SELECT owner_id FROM groups
 			WHERE id = s.ref) END

@@ -39,7 +39,7 @@ const (
 			WHERE l.other = i.id AND l.kind = 'derived_from' AND s.deleted_at = 0 AND s.current = 1 AND ?4 IN ('', s.id)
 			AND s.author IN (SELECT value FROM json_each(?3)) AND s.group_id IN (SELECT value FROM json_each(?1)))
 		ORDER BY i.n`
-	// selectLines: what a task taught is no finding to quote to whoever reads the archive.
+	// selectLines: the lesson of a task is no finding to quote to readers of the archive.
 	selectLines = `SELECT i.id, i.name` + finding + ` AND NOT ` + lesson + ` ORDER BY i.n DESC LIMIT ?4`
 	// selectProgress is what the agents ?1 noted of themselves.
 	selectProgress = `SELECT h.entity_id, json_extract(h.doc, '$.agent.task.progress') FROM json_each(?1) j CROSS

@@ -9,8 +9,8 @@ import (
 	"cordelia/schemas"
 )
 
-// CreateStaging makes the group in which what agent brings back waits. The node
-// makes it, and agent and parent are its viewers: nobody writes there but Stage.
+// CreateStaging makes the group in which what agent brings back waits. The node makes it, and
+// agent and parent are its viewers: only Stage writes there.
 func CreateStaging(g access.Grant, id schemas.GroupID, agent, parent schemas.EntityID) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
@@ -122,7 +122,8 @@ func StandingIn(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Compa
 		return out, nil
 	}
 	c := *src
-	c.scope, c.group, c.owner, c.current = scope, group, "", true // nobody's: what the reader holds itself is told, too
+	// without an owner, so that equal items of the reader are reported, too
+	c.scope, c.group, c.owner, c.current = scope, group, "", true
 	words := rewords(&c)
 	rel, err := relate(g.Tx(), see, &c, words)
 	if err != nil {

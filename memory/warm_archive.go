@@ -31,11 +31,10 @@ func WriteArchive(g access.Grant, agent schemas.EntityID, rec SessionRecord) err
 		Provenance{Author: agent, Via: []schemas.EntityID{access.NodeEntity}})
 }
 
-// WriteSwarmArchive writes what became of a swarm, as a session item in its group
-// that comes up in no search: whoever made the swarm, and those above, read it by
-// its id, for longer than the group's own items last. Its author is who ended the swarm. It is
-// called in the transaction of
-// that, which archives the group.
+// WriteSwarmArchive writes the result of a swarm, as a session item in its group that comes up
+// in no search. The swarm's maker, and its ancestors, read it by its id, for longer than the
+// group's other items last. Its author is the entity that ended the swarm. It is called in the
+// transaction that ends the swarm and archives the group.
 func WriteSwarmArchive(g access.Grant, group schemas.GroupID, creator, author schemas.EntityID,
 	rec SessionRecord) error {
 	if g.Tx() == nil {
@@ -88,7 +87,7 @@ func writeArchive(g access.Grant, rec SessionRecord, place row, ref string, p Pr
 	if err := insert(tx, &r, words); err != nil {
 		return err
 	}
-	return g.Audit("item/"+rec.ID, map[string]any{"archive_of": ref, "content_hash": hex.EncodeToString(hash[:])})
+	return g.Audit("item/"+rec.ID, r.recorded(map[string]any{"archive_of": ref}))
 }
 
 // lines fits texts into a list field.

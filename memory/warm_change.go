@@ -8,9 +8,9 @@ import (
 	"cordelia/schemas"
 )
 
-// change makes a new version of an item. The words of an item are its owner's:
-// others answer with an item of their own that supersedes it, so nobody can put
-// words into memory that later comes home to its owner.
+// change makes a new version of an item. Only its owner changes the text of an item: others
+// write a new item that supersedes it, so no agent can put text into memory that later comes
+// home to its owner.
 func change(g access.Grant, d *Draft) (Written, error) {
 	see, err := reachOf(g)
 	if err != nil {
@@ -189,6 +189,7 @@ func (d *Draft) checkVersion(r *row) error {
 	}
 	if d.IfVersion != 0 && d.IfVersion != r.version {
 		return schemas.Conflictf("%s is at version %d, not %d", r.id, r.version, d.IfVersion).
+			Expecting("if_version of the version you read").
 			Try("read it with %s and repeat the change on version %d", schemas.Tool("memory_read_warm"), r.version)
 	}
 	return nil

@@ -68,8 +68,8 @@ func Remove(g access.Grant, id schemas.ItemID, how Deletion) (copies int, err er
 	return copies, g.Audit("item/"+string(id), map[string]any{"how": how, "copies": copies})
 }
 
-// buriedByGroup finds an item that one who manages its group deleted, for the actor if
-// it manages the group too: nobody else but the item's owner still sees it.
+// buriedByGroup finds an item that a manager of its group deleted, for the actor if it manages
+// the group too: apart from them only the item's owner still sees it.
 func buriedByGroup(g access.Grant, see reach, id schemas.ItemID, how Deletion) (r row, ok bool, err error) {
 	if how != Undo && how != Bury {
 		return r, false, nil

@@ -30,7 +30,7 @@ type Write struct {
 	ValidTo     string
 	Confidence  *float64 // 0–1
 	Validated   *bool
-	TTLSeconds  *int64 // 0 = none of its own
+	TTLSeconds  *int64 // 0 = none
 	DerivedFrom []schemas.ItemID
 	Source      Source
 	Known       []string // names of the tools there are
@@ -185,8 +185,8 @@ func normal(s string) string { return strings.ToLower(strings.Join(strings.Field
 // ContentHash is the content hash of an item with these data.
 func ContentHash(t ItemType, data []byte) ([sha256.Size]byte, error) { return contentHash(t, data) }
 
-// contentHash is the SHA-256 of the canonical JSON of type and data: what an
-// item says, whoever says it and wherever it lies.
+// contentHash is the SHA-256 of the canonical JSON of type and data: the content of an item,
+// without its author and place.
 func contentHash(t ItemType, data []byte) ([sha256.Size]byte, error) {
 	b, err := canonicalOf(map[string]any{"type": string(t), "data": jsontext.Value(data)})
 	return sha256.Sum256(b), err

@@ -35,8 +35,8 @@ func indexOf(c content, subject, key string) wordIndex {
 	return w
 }
 
-// Kinds of entries. Every entry begins with its audience, so that a search walks
-// what its reader may see and nothing else, whatever others own.
+// Kinds of entries. Every entry begins with its audience, so that a search walks only what its
+// reader may see and does not slow down with the items of others.
 const (
 	wordEntry = "w" // a stem
 	gramEntry = "g" // three letters of a word
@@ -52,8 +52,8 @@ func audience(scope int64, quarantined bool) string {
 	return "s" + strconv.FormatInt(scope, 10)
 }
 
-// lessonToken finds what the node learnt from tasks: it is in no list of tags, so
-// that nobody crowds lessons out with items tagged like them.
+// lessonToken finds what the node learnt from tasks: it is in no list of tags, so that no agent
+// crowds lessons out with items tagged like them.
 const lessonToken = "lesson"
 
 // entry is the form of a value in the index, after its audience: SQLite splits
@@ -124,10 +124,9 @@ type cues struct {
 	shapes text.Shapes
 }
 
-// cuesOf reads the cues of an item. Whoever takes notes of what others say puts
-// their names in front ("Ada (3 May 2026): …") or who and when into the context
-// ("said_by: Ada", "Ada, 3 May 2026"). It also splits the item into what is said
-// and the words that tell who and when.
+// cuesOf reads the cues of an item. Notes of a talk have the speaker's name in front ("Ada (3
+// May 2026): …") or the speaker and time in the context ("said_by: Ada", "Ada, 3 May 2026"). It
+// also splits the item into the spoken text and the words that give speaker and time.
 func cuesOf(c content) (out cues, spoken content, head string) {
 	spoken = content{value: maps.Clone(c.value)}
 	body, _ := c.value["content"].(string)

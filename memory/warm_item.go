@@ -117,8 +117,8 @@ const (
 	staleDeleted   = "deleted"
 )
 
-// isLesson reports whether the node wrote r from a task, or says so where r came
-// from. What a lesson may bind is told by more than that.
+// isLesson reports whether the node wrote r from a task, or says so where r came from. Whether
+// a lesson binds a plan depends on more than that.
 func (r *row) isLesson() bool { return ofTask(r.provenance) }
 
 // ofTask reports whether words of this provenance are a lesson's; the SQL beside
@@ -206,7 +206,7 @@ func (r *row) state(at int64) string {
 	return stateCurrent
 }
 
-// wasTrue reports whether r told the truth at a moment: valid and not ended.
+// wasTrue reports whether r was true at a moment: valid and not ended.
 func (r *row) wasTrue(at int64) bool {
 	from := r.validFrom
 	if from == 0 {

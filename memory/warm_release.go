@@ -23,7 +23,7 @@ type instruction struct {
 // instruction reads r as one; ok is false for everything that only tells.
 func (r *row) instruction() (in instruction, ok bool) {
 	kinds := schemas.InstructionKinds()
-	// Data is canonical: most is told apart without being parsed.
+	// Data is canonical: most cases need no parsing.
 	if r.typ != LearningItem || !slices.ContainsFunc(kinds,
 		func(k string) bool { return strings.Contains(r.data, typed(k)) }) {
 		return in, false
@@ -33,6 +33,12 @@ func (r *row) instruction() (in instruction, ok bool) {
 	}
 	slices.Sort(in.Tools)
 	return in, slices.Contains(kinds, in.Kind)
+}
+
+// Instructs reports whether an item of that type and data is an instruction.
+func Instructs(typ ItemType, data string) bool {
+	_, ok := (&row{typ: typ, data: data}).instruction()
+	return ok
 }
 
 // typed is how the type of a learning stands in canonical data.
@@ -247,8 +253,8 @@ func normalWord(w string) string {
 	return strings.ToLower(bare)
 }
 
-// independent reports whether nobody who wrote one of two items has an agent in
-// common with who wrote the other, and they have no source in common.
+// independent reports whether the authors of two items are unrelated, and the items have no
+// common source.
 func independent(g access.Grant, a, b *row) (bool, error) {
 	var writers [2][]schemas.EntityID
 	var sources [2][]schemas.ItemID

@@ -23,7 +23,7 @@ type reach struct {
 	scopes      []int64 // what a search looks through
 	items       int64   // how many searchable items these hold
 	actor       schemas.EntityID
-	below       []schemas.EntityID  // the actor and everyone below it
+	below       []schemas.EntityID  // the actor and its descendants
 	hidden      []int64             // private scopes below the actor: counted, or read by a person
 	places      map[[2]string]int64 // visibility and ref of what is readable, to its scope
 	quarantines []quarantineRow     // agents hidden in these scopes
@@ -180,7 +180,7 @@ func scopeOf(g access.Grant, v schemas.Visibility, ref string) (n int64, err err
 	err = g.Tx().QueryRow(selectScope, v, ref).Scan(&n)
 	if errors.Is(err, store.ErrNoRows) {
 		if err = g.Tx().QueryRow(insertScope, v, ref).Scan(&n); err == nil {
-			err = g.RightsChanged() // whoever may read it looks there from now on
+			err = g.RightsChanged() // its readers search there from now on
 		}
 	}
 	if err != nil {

@@ -51,7 +51,8 @@ func Share(g access.Grant, id schemas.ItemID, group schemas.GroupID) (Written, e
 	}
 	if src.visibility == schemas.Group && src.group == group {
 		return Written{}, schemas.Invalidf("%s lies in %s already", id,
-			group).Try("name another group; %s shows yours", schemas.Tool("memory_group", "action", "list"))
+			group).Expecting("a group that it does not lie in").
+			Try("name another group; %s shows yours", schemas.Tool("memory_group", "action", "list"))
 	}
 	c, err := copyOf(g, src, group)
 	if err != nil {

@@ -110,8 +110,8 @@ func (r reach) successors(tx querier, of map[schemas.ItemID][]*row) (map[schemas
 	return out, err
 }
 
-// maySupersede reports whether the actor may let an item of its own take the place of
-// old, and of all that old took the place of (INV-SUCCESSION).
+// maySupersede reports whether the actor may supersede old, and all that old superseded, with a
+// new item (INV-SUCCESSION).
 func maySupersede(g access.Grant, old *row) (bool, error) {
 	for left := mostSuccessors; left > 0; left-- {
 		if may, err := mayReplace(g, old); err != nil || !may || old.supersedes == "" {

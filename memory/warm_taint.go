@@ -19,8 +19,8 @@ const taintCarries = time.Hour
 // hands on, however the clock was set.
 const taintKept = 24 * time.Hour
 
-// SecondHand reports whether words of this source were not the writer's own: a
-// tool printed them, they were read outside, or whoever wrote them had read such.
+// SecondHand reports whether text of this source was not the writer's own: a tool printed it,
+// it was read outside, or its writer had read such text.
 func (s Source) SecondHand() bool { return s == FromTool || s == FromExternal }
 
 // secondHand is SecondHand for an item; an imported archive may be marked as well.

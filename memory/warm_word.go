@@ -29,8 +29,8 @@ func personsWord(tx querier, r *row) (released, given bool, err error) {
 	return released, bytes.Equal(about, r.hash), nil
 }
 
-// heldBackThere reports whether the person whose place r lies in held r's words back in
-// any item: nobody makes them effective by writing them anew.
+// heldBackThere reports whether the person whose place r lies in held r's text back in any
+// item: writing it again must not make it effective.
 func heldBackThere(g access.Grant, r *row) (bool, error) {
 	var root schemas.EntityID
 	if err := g.Tx().QueryRow(selectPlaceRoot, r.visibility, r.group, r.owner).Scan(&root); err != nil {
@@ -51,16 +51,20 @@ func heldBackThere(g access.Grant, r *row) (bool, error) {
 // forget ends a person's release of an item whose words have changed: who brings the words
 // back, and says what else they are about, does not bring back the release.
 func forget(g access.Grant, r *row) error {
-	if _, err := g.Tx().Exec(dropRelease, r.n, r.hash); err != nil {
+	dropped, err := g.Tx().Exec(dropRelease, r.n, r.hash)
+	if err != nil {
 		return fmt.Errorf("forget release: %w", err)
 	}
-	return nil
+	if dropped == 0 {
+		return nil
+	}
+	return g.Audit("item/"+string(r.id), map[string]any{"released": false, "version": r.version})
 }
 
-// Release lets an item that instructs take effect, or takes that back: the word of
-// the person whose place it lies in, about the version that they read. What
-// takes effect back needs no version. Errors: CodeNotFound for what lies in nobody's
-// place of theirs, CodeConflict for another version.
+// Release lets an item that instructs take effect, or takes that back: the word of the person
+// whose place it lies in, about the version that they read. What takes effect back needs no
+// version. Errors: CodeNotFound for an item in no place of the person, CodeConflict for another
+// version.
 func Release(g access.Grant, id schemas.ItemID, version int, released bool) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant

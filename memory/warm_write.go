@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -41,10 +42,9 @@ type Written struct {
 	Low         schemas.GroupID  // the group it was for: nothing was written, its writer may propose it
 }
 
-// Put writes d. Near and equal items are never merged in silence: an equal one
-// of the same owner in the same place is answered with its id and nothing is
-// written, any other relation is recorded and told. It speaks only of what the
-// writer may read (INV-NO-ORACLE).
+// Put writes d. Near and equal items are never merged in silence: an equal one of the same
+// owner in the same place is answered with its id and nothing is written, any other relation is
+// recorded and reported. The answer names only items that the writer may read (INV-NO-ORACLE).
 //
 // Errors: CodeNotFound (the group, a source, or the item to change or supersede
 // is absent or hidden), CodeDenied, CodeConflict (if_version).
@@ -273,6 +273,7 @@ func weighLineage(tx querier, see reach, ids []schemas.ItemID, confidence *int) 
 	}
 	if len(missing) > 0 {
 		return false, schemas.NotFoundf("the item was not written: not all of its sources are here").
+			Expecting("ids of items you may read").
 			Try("%s finds the ids you may name", schemas.Tool("memory_search")).With(missing...)
 	}
 	return secondHand, nil
@@ -350,11 +351,22 @@ func staleCopies(tx *store.Tx, origin schemas.ItemID, why string) error {
 	return nil
 }
 
-// announce records r and tells its group, as loudly as the group's culture wants.
-// What is in quarantine, and what is private, is told to nobody.
+// recorded is what the audit record holds of r as it is, besides more; a deep
+// verification compares the two.
+func (r *row) recorded(more map[string]any) map[string]any {
+	detail := map[string]any{"version": r.version, "group": r.group, "visibility": r.visibility,
+		"content_hash": hex.EncodeToString(r.hash)}
+	if Instructs(r.typ, r.data) {
+		detail["in_force"] = !r.quarantined
+	}
+	maps.Copy(detail, more)
+	return detail
+}
+
+// announce records r and tells its group, as loudly as the group's culture wants. There is no
+// event for an item that is in quarantine or private.
 func announce(g access.Grant, r *row, conflicts []schemas.ItemID) error {
-	if err := g.Audit("item/"+string(r.id), map[string]any{"type": r.typ, "version": r.version, "group": r.group,
-		"visibility": r.visibility, "content_hash": hex.EncodeToString(r.hash)}); err != nil {
+	if err := g.Audit("item/"+string(r.id), r.recorded(map[string]any{"type": r.typ})); err != nil {
 		return err
 	}
 	if r.visibility != schemas.Group || r.inQuarantine() || r.hidden {

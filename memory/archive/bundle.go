@@ -72,7 +72,7 @@ func (r *refusals) add(where, why string) {
 }
 
 // ReadBundle reads files: exports in either format, the JSONL of the reference memory
-// server, and plain Markdown. It finds out which is which. A record that is not right is
+// server, transcripts of conversations, and plain Markdown. It finds out which is which. A record that is not right is
 // refused by itself; there is an error only if nothing can be imported.
 func ReadBundle(inputs ...Input) (*Bundle, error) {
 	b := &Bundle{refused: refusals{}}
@@ -83,7 +83,8 @@ func ReadBundle(inputs ...Input) (*Bundle, error) {
 	}
 	if len(b.items)+len(b.groups)+len(b.hots) == 0 && len(b.refused) > 0 {
 		err := schemas.Invalidf("nothing was imported").
-			Expecting("a file of cordelia export, the JSONL of the memory server, Markdown, or a folder with such files").
+			Expecting("a file of cordelia export, the JSONL of the memory server, a transcript, Markdown, or a folder with " +
+				"such files").
 			Try("correct what is listed, then import again")
 		for _, r := range b.refused {
 			err = err.With(schemas.Violation{Path: strings.Join(r.Where, ", "), Msg: r.Why})
@@ -106,6 +107,9 @@ type source struct {
 	head   *record // of an export
 	seen   map[schemas.ItemID]int
 	memory *serverMemory
+	// of a transcript
+	transcript bool
+	turn       *turn // under way
 }
 
 // at names a line.
@@ -136,6 +140,8 @@ func (b *Bundle) read(in Input) error {
 	case bytes.HasPrefix(first, []byte("#")) && bytes.Contains(first, []byte(fence+"\n")),
 		bytes.HasPrefix(bytes.TrimSpace(first), []byte("{")), bytes.HasPrefix(bytes.TrimSpace(first), []byte("[")):
 		return b.readRecords(s, buffered)
+	case plainTranscript(first):
+		return b.readTranscript(s, buffered)
 	}
 	return b.readMarkdown(s, buffered)
 }
@@ -175,6 +181,7 @@ func (b *Bundle) readRecords(s *source, r io.Reader) error {
 	} else if err != nil {
 		return fmt.Errorf("read import: %w", err)
 	}
+	b.takeTurn(s.turn)
 	if s.memory != nil {
 		b.takeServerMemory(s)
 	}
@@ -184,6 +191,9 @@ func (b *Bundle) readRecords(s *source, r io.Reader) error {
 // take reads one record. It reports whether the rest of the file is worth reading.
 func (b *Bundle) take(s *source, line int, text []byte) bool {
 	if s.head == nil {
+		if s.memory == nil && b.takeTranscriptLine(s, line, text) {
+			return true
+		}
 		if ok, done := b.takeServerLine(s, line, text); done {
 			return ok
 		}

@@ -17,8 +17,8 @@ const (
 	maxNames   = 100  // observations and relations of one entity
 )
 
-// takeForeign adds an item of a file that is no export. It has no place of its own: the
-// import gives it one.
+// takeForeign adds an item of a file that is no export. It has no place yet: the import gives
+// it one.
 func (b *Bundle) takeForeign(where string, t memory.ItemType, data map[string]any) {
 	raw, err := json.Marshal(data, json.Deterministic(true))
 	if err != nil {

@@ -163,7 +163,7 @@ func (i *importing) makeMissing(missing map[schemas.GroupID]int, heads map[schem
 		Try("make them: cordelia import --create-groups FILE; or ask their owners to add you")
 }
 
-// placed gives an item that names no place of its own the one of the import.
+// placed gives an item without a place the place of the import.
 func (i *importing) placed(o memory.Incoming) memory.Incoming {
 	if o.Visibility == "" {
 		if o.Visibility, o.Group = schemas.Private, i.o.Group; o.Group != "" {

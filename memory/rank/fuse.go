@@ -10,10 +10,11 @@ const (
 	maxMeant     = 50 // found by meaning, best first
 	leastOfTrust = 0.01
 
-	agreeing  = 5    // of the best by words, that the model is tried on
-	believed  = 0.4  // how much meaning counts beside words that cover all of the query
-	wherePoor = 0.8  // and how much more where they cover nothing
-	unproved  = 0.25 // the part of it for a model that thinks nothing of what words find
+	beside   = 0.5  // the part of what is near that counts for what stands before and after it
+	agreeing = 5    // of the best by words, that the model is tried on
+	believed = 0.2  // how much meaning counts beside words that cover all of the query
+	poor     = 0.4  // of the query; where words cover less, meaning counts more, up to 1 more
+	unproved = 0.25 // the part of it for a model that thinks nothing of what words find
 )
 
 // Meant is a document found by meaning.
@@ -48,6 +49,26 @@ func Nearest(found []Meant) []Meant {
 	return found
 }
 
+// Smooth takes for each of found, nearest first, the mean of how near it is and, at half the
+// weight, how near those are that stand before and after it, which are given by number: what a
+// conversation means is said over several turns. Those that are not found count for nothing.
+func Smooth(found []Meant, around map[int64][2]int64) []Meant {
+	near := make(map[int64]float64, len(found))
+	for _, m := range found {
+		near[m.N] = m.Near
+	}
+	for i, m := range found {
+		sum, parts := m.Near, 1.0
+		for _, n := range around[m.N] {
+			if x, ok := near[n]; ok {
+				sum, parts = sum+beside*x, parts+beside
+			}
+		}
+		found[i].Near = sum / parts
+	}
+	return Nearest(found)
+}
+
 // Fuse orders words, which are ranked, and the first 50 of meaning, which are nearest first, by
 // the sum of both scores, each as a part of the best. Meaning counts more where words cover
 // little, and little where the model does not think the best by words any nearer than the rest:
@@ -57,11 +78,13 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
 		return words
 	}
 	middle := meaning[len(meaning)/2].Near
+	most := max(meaning[0].Near-middle, leastOfTrust)
 	near := map[*Doc]float64{}
 	for _, m := range meaning[:min(len(meaning), maxMeant)] {
-		near[m.Doc] = m.weight * max(m.Near-middle, 0) / max(1-middle, leastOfTrust)
+		near[m.Doc] = m.weight * max(m.Near-middle, 0) / most
 	}
-	weight := (believed + wherePoor*(1-q.cover(words))) * (unproved + (1-unproved)*agreement(words, meaning))
+	lacking := max(poor-q.cover(words), 0) / poor
+	weight := (believed + lacking) * (unproved + (1-unproved)*agreement(words, meaning))
 	score, all := map[*Doc]float64{}, slices.Clone(words)
 	top, last := leastOfTrust*neverSurfaces, 1.0
 	if len(words) > 0 {
@@ -81,14 +104,19 @@ func (q *Query) Fuse(words []*Doc, meaning []Meant) []*Doc {
 	return currentFirst(all)
 }
 
-// cover is how much of the query's weight the best document holds, 0 to 1.
+// cover is how much of the query's weight the best document holds, 0 to 1. A date that is named
+// is a word of it.
 func (q *Query) cover(docs []*Doc) float64 {
-	all, best := 0.0, 0.0
+	all, best := q.spanWeight, 0.0
 	for _, t := range q.order {
 		all += t.weight
 	}
 	for _, d := range docs {
-		best = max(best, q.weightIn(d))
+		held := q.weightIn(d)
+		if d.dated {
+			held += q.spanWeight
+		}
+		best = max(best, held)
 	}
 	return min(best/max(all, neverSurfaces), 1)
 }

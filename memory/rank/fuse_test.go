@@ -101,3 +101,21 @@ func TestAModelThatAgreesIsHeard(t *testing.T) {
 	require.Less(t, place(0.2), place(1))
 	require.Less(t, place(1), 40, "before what words found last")
 }
+
+// What stands beside an item counts half as much as the item, where it was found; an item without
+// any keeps what it has.
+func TestSmooth(t *testing.T) {
+	doc := func(n int64, near float64) Meant { return Meant{Doc: &Doc{N: n}, Near: near} }
+	found := Smooth([]Meant{doc(1, 0.9), doc(2, 0.6), doc(4, 0.5), doc(3, 0.4)},
+		map[int64][2]int64{1: {0, 2}, 2: {1, 3}, 3: {2, 9}})
+	got := map[int64]float64{}
+	for _, m := range found {
+		got[m.N] = m.Near
+	}
+	require.InDelta(t, (0.9+0.3)/1.5, got[1], 1e-9)
+	require.InDelta(t, (0.6+0.45+0.2)/2, got[2], 1e-9)
+	require.InDelta(t, (0.4+0.3)/1.5, got[3], 1e-9, "9 was not found")
+	require.InDelta(t, 0.5, got[4], 1e-9)
+	require.Equal(t, int64(1), found[0].N)
+	require.Equal(t, int64(3), found[3].N, "in order again")
+}

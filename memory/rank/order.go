@@ -81,7 +81,7 @@ func (q *Query) limitNeighbours(docs []*Doc) []*Doc {
 // and key, the newest where the best of them stands. What is doubted does not go ahead of
 // what is not, nor an agent's words ahead of a person's.
 func currentFirst(docs []*Doc) []*Doc {
-	for _, places := range told(docs) {
+	for _, places := range bySubject(docs) {
 		same := make([]*Doc, len(places))
 		for i, n := range places {
 			same[i] = docs[n]
@@ -94,8 +94,8 @@ func currentFirst(docs []*Doc) []*Doc {
 	return docs
 }
 
-// told gives the places in docs of those that tell of the same subject and key in one scope.
-func told(docs []*Doc) map[subject][]int {
+// bySubject gives the places in docs of those with the same subject and key in one scope.
+func bySubject(docs []*Doc) map[subject][]int {
 	at := map[subject][]int{}
 	for i, d := range docs {
 		if d.Subject != "" {
@@ -121,7 +121,7 @@ func currentBefore(a, b *Doc) int {
 // surfaceCurrent lets what is current be found with what was: it has no word of the query, but
 // tells of what is asked for.
 func surfaceCurrent(docs []*Doc) {
-	for _, places := range told(docs) {
+	for _, places := range bySubject(docs) {
 		current, found := docs[places[0]], false
 		for _, n := range places {
 			if currentBefore(docs[n], current) < 0 {

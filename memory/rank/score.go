@@ -170,7 +170,7 @@ func pass(docs []*Doc) {
 		if to == nil || from.base == 0 {
 			return
 		}
-		gate := min(1, shortEnough/max(float64(to.Tokens), 1)) // a long text has words enough of its own
+		gate := min(1, shortEnough/max(float64(to.Tokens), 1)) // a long text has enough words without its neighbours
 		to.score += share * gate * from.base * from.lends(to)
 		to.Because(nextToMatch)
 		to.sound = to.sound || !from.inaccurate

@@ -94,8 +94,8 @@ func nameAndDate(head string) (name string, told int64) {
 	return strings.Trim(head, " -–—@*_"), told
 }
 
-// personal reports whether s could be somebody's name, or a role in a talk. In
-// scripts without capitals and blanks a name looks like any other word.
+// personal reports whether s could be a person's name, or a role in a talk. In scripts without
+// capitals and blanks a name looks like any other word.
 func personal(s string) bool {
 	words := strings.Fields(s)
 	if len(words) == 0 || len(words) > maxNameWords || len(s) > maxNameBytes || heading(strings.ToLower(s)) {

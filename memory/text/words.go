@@ -168,8 +168,8 @@ func WordGrams(w string) []string {
 	return out
 }
 
-// Spelling is the triples of a word, and which of 256 kinds of triples are among
-// them: most of what is compared with it is told apart by the kind.
+// Spelling is the triples of a word, and which of 256 kinds of triples are among them: most
+// comparisons are decided by the kinds alone.
 type Spelling struct {
 	grams [][3]rune
 	kinds [4]uint64
