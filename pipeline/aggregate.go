@@ -117,9 +117,9 @@ func Unproven(verdicts []schemas.CriterionVerdict) []schemas.CriterionVerdict {
 		func(v schemas.CriterionVerdict) bool { return v.Verdict != schemas.Held })
 }
 
-// Aggregate makes the outcome of an attempt (pipeline v0.7, R4a). A result that
-// did not complete failed on every criterion, unclassed, whatever was said.
-// earlier are the gaps and tool calls of the attempts before.
+// Aggregate makes the outcome of an attempt (pipeline v0.7, R4a). A result that did not
+// complete fails on every criterion, unclassed, also if a judge passed it. earlier are the gaps
+// and tool calls of the attempts before.
 func Aggregate(s schemas.SubTask, r schemas.ExecutionResult, given []schemas.JudgedCriterion, p Proof,
 	earlier schemas.SubTaskOutcome) (schemas.SubTaskOutcome, []string) {
 	verdicts, notes := Verdicts(s.SuccessCriteria, given, p)

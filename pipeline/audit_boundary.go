@@ -178,8 +178,7 @@ type merged struct {
 	Checks   []schemas.Evidence         `json:"checks"`
 }
 
-// metaValidator: R4b accepts nothing that failed, and asks nobody while a subtask
-// has.
+// metaValidator: R4b accepts no failed result, and is not asked while a subtask has failed.
 func (l *taskLog) metaValidator(Watch) {
 	merges := each[merged](l, recordMerge)
 	for _, m := range merges {

@@ -59,7 +59,7 @@ func shared(list []schemas.AuditEvent) (out []schemas.AuditFinding) {
 	return out
 }
 
-// fanInGaps: a round was decided on, and nobody had reported on one of its subtasks.
+// fanInGaps: a round was decided without a report on one of its subtasks.
 func (l *taskLog) fanInGaps(Watch) {
 	told := map[int]bool{}
 	for _, e := range l.of(recordMerge, recordRequest, recordFinal) {
@@ -86,7 +86,7 @@ func (l *taskLog) late(Watch) {
 	}
 }
 
-// separation: who executed a subtask, or somebody in one line with them, judged it.
+// separation: a subtask was judged by its executor, or by an agent above or below it.
 func (l *taskLog) separation(w Watch) {
 	if w.Together[l.task] {
 		return

@@ -10,9 +10,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Drift of a role is told when there are cases enough, now and before, and the
-// rates differ by at least driftApart and driftErrors standard errors: chance alone
-// would say so of one measure in 16,000.
+// Drift of a role is reported when there are enough cases, now and before, and the rates differ
+// by at least driftApart and driftErrors standard errors: by chance alone one measure in 16,000
+// does.
 const (
 	driftCases  = 20
 	driftPast   = 50

@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -49,7 +47,7 @@ func (c Chances) likeliest() (best Cause) {
 	return best
 }
 
-// given is c after evidence whose probability under each cause is told.
+// given is c after evidence, given as its probability under each cause.
 func (c Chances) given(evidence Chances) Chances {
 	for i := range c {
 		c[i] *= evidence[i]
@@ -153,69 +151,8 @@ func chanceOf(c Chances, d schemas.Directive, rounds int, tool float64) float64 
 
 // Belief is what a task carries from one round to the next under the policy beliefs.
 type Belief struct {
-	Chances    Chances
-	Tools      []string // of the calls of the round that failed last
-	Approaches []string // the same with what they were used on
-	Failed     []string // its criteria, hashed
-	Passed     []string
-	Directive  schemas.Directive // given after it
-}
-
-// maxMarks is how many criteria of a round are compared with those of the next.
-const maxMarks = 64
-
-// look is the failed round as the controller sees it.
-func look(r schemas.ReplanRequest) (b Belief) {
-	for _, call := range failedCalls(r) {
-		if len(b.Approaches) < maxApproaches {
-			b.Tools = union(b.Tools, []string{ToolName(call.Tool)})
-			b.Approaches = union(b.Approaches, []string{Approach(call)})
-		}
-	}
-	for _, w := range Weigh(r) {
-		sum := sha256.Sum256([]byte(w.Criterion))
-		name := hex.EncodeToString(sum[:4])
-		switch {
-		case w.Failed() && len(b.Failed) < maxMarks:
-			b.Failed = append(b.Failed, name)
-		case !w.Failed() && len(b.Passed) < maxMarks:
-			b.Passed = append(b.Passed, name)
-		}
-	}
-	return b
-}
-
-// did is what the planner changed from round b to round now: not always what it was told.
-func (b Belief) did(now Belief, general []string) schemas.Directive {
-	shares := func(a, b []string) bool {
-		return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
-	}
-	switch {
-	case len(b.Approaches) == 0 || len(now.Approaches) == 0 || shares(b.Approaches, now.Approaches):
-		return schemas.Refine
-	case !shares(b.Tools, now.Tools):
-		return schemas.ChangeApproach
-	case b.Directive == schemas.ChangeApproach && !slices.ContainsFunc(now.Tools, func(tool string) bool {
-		return !hasTool(general, tool)
-	}):
-		return schemas.ChangeApproach // general tools can be used in another way
-	}
-	return schemas.ChangePath
-}
-
-// moved is how many more criteria passed in round now than in round b, of those that both had.
-func (b Belief) moved(now Belief) (n int) {
-	for _, name := range now.Passed {
-		if slices.Contains(b.Failed, name) {
-			n++
-		}
-	}
-	for _, name := range now.Failed {
-		if slices.Contains(b.Passed, name) {
-			n--
-		}
-	}
-	return n
+	Chances Chances
+	Seen
 }
 
 func (c Chances) not() Chances {
@@ -227,7 +164,7 @@ func (c Chances) not() Chances {
 
 // weighRound updates chances by what a failed round showed: the class of its failures, how
 // its calls ended, and how many criteria passed, or how many moved if the approach stayed.
-func (p Parameters) weighRound(c Chances, f Failure, calls []schemas.Evidence, now Belief, stayed bool,
+func (p Parameters) weighRound(c Chances, f Failure, calls []schemas.Evidence, now Seen, stayed bool,
 	moved int) Chances {
 	switch {
 	case p.Blind.Classes:
@@ -272,11 +209,8 @@ func (p Parameters) weighRound(c Chances, f Failure, calls []schemas.Evidence, n
 // takes what has the best chance to solve within the rounds that are left.
 func (p Parameters) byBelief(d schemas.PlanDirective, r schemas.ReplanRequest, f Failure, before, after Trail,
 	tools []string) (schemas.PlanDirective, Trail, error) {
-	calls, now := failedCalls(r), look(r)
-	general := p.General
-	if general == nil {
-		general = GeneralTools()
-	}
+	calls, now := failedCalls(r), Belief{Seen: look(r)}
+	general := p.general()
 	odds := otherTool
 	if tools != nil && len(without(without(tools, before.BlockedTools), known(now.Tools, tools))) == 0 {
 		odds = otherWay
@@ -284,12 +218,12 @@ func (p Parameters) byBelief(d schemas.PlanDirective, r schemas.ReplanRequest, f
 	now.Chances = prior()
 	stayed, moved := false, 0
 	if b := before.Belief; b != nil {
-		did := b.did(now, general)
+		did := b.did(now.Seen, general)
 		_, left := advance(b.Chances, did, odds)
 		now.Chances = left.given(Chances{1, 1, 1, 1, 1})
-		stayed, moved = did == schemas.Refine, b.moved(now)
+		stayed, moved = did == schemas.Refine, b.moved(now.Seen)
 	}
-	now.Chances = p.weighRound(now.Chances, f, calls, now, stayed, moved)
+	now.Chances = p.weighRound(now.Chances, f, calls, now.Seen, stayed, moved)
 	left := p.roundsLeft(r)
 	var chance float64
 	d.Directive, chance = best(now.Chances, min(left, farthest), odds)

@@ -107,14 +107,14 @@ func TestProgressKeepsAnApproach(t *testing.T) {
 
 // What a planner did is read from its calls, not from what it was told.
 func TestWhatThePlannerDid(t *testing.T) {
-	round := func(told schemas.Directive, calls ...schemas.Evidence) Belief {
+	round := func(told schemas.Directive, calls ...schemas.Evidence) Seen {
 		b := look(shown(1, schemas.Logical, false, calls...))
 		b.Directive = told
 		return b
 	}
 	call := func(tool, input string) schemas.Evidence { return schemas.Evidence{Tool: tool, Input: input} }
 	for name, tt := range map[string]struct {
-		before, now Belief
+		before, now Seen
 		did         schemas.Directive
 	}{
 		"the same again": {round(schemas.ChangeApproach, call("kubectl", "a")), round("", call("Kubectl", " a")),
@@ -168,9 +168,10 @@ func TestATrailKeepsBeliefs(t *testing.T) {
 	_, after, err := Solve(p, shown(2, schemas.Logical, true, schemas.Evidence{Tool: "a", Input: "b"}), old, nil)
 	require.NoError(t, err)
 	require.NotNil(t, after.Belief)
-	patience, ok := Policy(DefaultPolicy)
+	other, ok := Policy(DefaultPolicy)
 	require.True(t, ok)
-	_, after, err = Solve(patience, shown(1, schemas.Logical, true), Trail{}, nil)
+	_, after, err = Solve(other, shown(1, schemas.Logical, true), Trail{}, nil)
 	require.NoError(t, err)
 	require.Nil(t, after.Belief)
+	require.NotNil(t, after.Course)
 }

@@ -26,7 +26,7 @@ const (
 // Remembered is a memory entry, and what the node knows of it.
 type Remembered struct {
 	schemas.MemoryEntry
-	Binding  bool // a person released it, or the node knows that it comes from the verdicts of its own task
+	Binding  bool // a person released it, or it comes from the verdicts of its own task, as the node recorded
 	Released bool // a person released it
 }
 

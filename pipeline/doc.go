@@ -1,14 +1,12 @@
-// Package pipeline decides what happens to a task. Here are its decisions, as
-// functions of what they are given: they keep nothing, ask nobody and do not look
-// at the clock.
+// Package pipeline decides what happens to a task. Its decisions are pure functions: they keep
+// no state, make no calls and do not read the clock.
 //
-// Decode finds an answer in what a model said. CheckPlan holds a plan against
-// what the task has learnt, Calibrate derives that from memory: which approaches (a tool
-// and what it is used on) failed or worked in earlier tasks. Aggregate makes a
-// subtask's outcome of verdicts, FanIn gathers the outcomes of a round, and Solve
-// turns a failed round into a directive (pipeline v0.7, R1 … R7). Detect and Drifted
-// are the auditor's: they find what the messages between roles show, and tell nobody
-// but who calls them. Which state of a task follows which is in schemas.
+// Decode finds an answer in a model's text. CheckPlan checks a plan against what the task has
+// learnt, Calibrate derives that from memory: which approaches (a tool and what it is used on)
+// failed or worked in earlier tasks. Aggregate makes a subtask's outcome of verdicts, FanIn
+// gathers the outcomes of a round, and Solve turns a failed round into a directive (pipeline
+// v0.7, R1 … R7). Detect and Drifted are for the auditor: they return what they find in the
+// messages between roles. Which state of a task follows which is in schemas.
 //
 // Invariants:
 //   - INV-IDS: no id that a model or an agent made up is taken over.
@@ -19,14 +17,14 @@
 //     With neither, a person decides.
 //   - INV-FANIN: fan-in counts distinct subtasks of the current round, each by its
 //     first outcome; what repeats it or comes from another round only gets listed.
-//   - INV-GATE: with one failed outcome of the current round the gate stays shut,
-//     whatever comes before or after it, and no judgement is asked for.
+//   - INV-GATE: with one failed outcome of the current round the gate stays shut, in any order
+//     of outcomes, and no judge is asked.
 //   - INV-MUSTNOT: a plan that uses what memory or a directive forbids, or that was
 //     tried in this task already, is not dispatched.
-//   - INV-GGS-ABANDON: with the budget used up, after the last round allowed, or
-//     without a tool left, the directive is abandon, whatever the table says.
+//   - INV-GGS-ABANDON: with the budget used up, after the last round allowed, or without a tool
+//     left, the directive is abandon, in each table.
 //   - INV-GGS-NO-ACCEPT: no row of any table accepts a result.
 //
-// It refuses what it cannot read in one way only: an answer with two objects that
-// fit, a broken object that could be mended in two.
+// It refuses ambiguous answers: one with two objects that match, and a broken object that could
+// be repaired in two ways.
 package pipeline

@@ -25,10 +25,10 @@ type Call struct {
 	Unplanned bool // of a tool that the subtask did not plan: no proof, and its change counts
 }
 
-// Counted gives the calls of an attempt that count. Once a record of the attempt
-// exists, the record alone counts; what the executor claims counts while there is
-// none, unless the operator demands a record. A claim counts as a hook of the client told
-// that its call ended.
+// Counted gives the calls of an attempt that count. Once a record of the attempt exists, the
+// record alone counts; what the executor claims counts while there is none, unless the operator
+// demands a record. If a hook of the client reported the call, the claim counts with the hook's
+// result.
 func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (calls []Call) {
 	list, by := r.ToolCalls, schemas.ByClaim
 	switch {
@@ -43,7 +43,10 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 			c.By = schemas.ByHook
 			if e.Exit == 0 {
 				c.Evidence = *told
+				c.Input = e.Input // as it was made: without it what looked like a secret is missing
 			}
+		} else if untold(r, e) {
+			continue
 		}
 		calls = append(calls, c)
 	}
@@ -56,33 +59,81 @@ func Counted(r schemas.ExecutionResult, rules EvidenceRules, stage, run int) (ca
 	return calls
 }
 
-// hooked is the last that hooks of the client told of a call, nil if they told nothing.
+// hooked is the last report of the client's hooks on a call, nil if there is none.
 func hooked(r schemas.ExecutionResult, claimed schemas.Evidence) *schemas.Evidence {
 	for i := range slices.Backward(r.Hooked) {
-		if e := &r.Hooked[i]; ToolName(e.Tool) == ToolName(claimed.Tool) && squeeze(e.Input) == squeeze(claimed.Input) {
+		if e := &r.Hooked[i]; ToolName(e.Tool) == ToolName(claimed.Tool) && masked(e.Input, claimed.Input) {
 			return e
 		}
 	}
 	return nil
 }
 
+// untold reports whether hooks of the client told of calls of an attempt, and not of this one
+// of a shell that is claimed to have worked.
+func untold(r schemas.ExecutionResult, claimed schemas.Evidence) bool {
+	return r.Recorded == nil && len(r.Hooked) > 0 && claimed.Exit == 0 && claimed.Input != "" &&
+		listed(shellTools, ToolName(claimed.Tool)) && hooked(r, claimed) == nil &&
+		!slices.ContainsFunc(r.Hooked, func(e schemas.Evidence) bool { return e.Exit == 0 && holds(e, claimed) })
+}
+
+// masked reports whether the input of a call may be what a hook told of it, in which what
+// looked like a secret is left out.
+func masked(told, input string) bool {
+	told, input = squeeze(told), squeeze(input)
+	first, rest, cut := strings.Cut(told, schemas.LeftOut)
+	if !cut {
+		return told == input
+	}
+	input, ok := strings.CutPrefix(input, first)
+	parts := strings.Split(rest, schemas.LeftOut)
+	for i, part := range parts {
+		at := strings.Index(input, part)
+		if i == len(parts)-1 && strings.HasSuffix(input, part) {
+			return ok
+		}
+		if at < 0 {
+			return false
+		}
+		input = input[at+len(part):]
+	}
+	return false
+}
+
 // Unrecorded lists the calls that a result claims to have made with success, and that its
-// record does not have. Without a record there are none.
-func Unrecorded(r schemas.ExecutionResult) (list []schemas.Evidence) {
+// record does not have: that of the node or, without one, what hooks of the client told.
+func Unrecorded(r schemas.ExecutionResult) (list []Missing) {
 	for _, claimed := range r.ToolCalls {
 		made := func(e schemas.Evidence) bool { return holds(e, claimed) }
-		if r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made) {
-			list = append(list, claimed)
+		switch {
+		case untold(r, claimed):
+			list = append(list, Missing{claimed, schemas.ByHook})
+		case r.Recorded != nil && claimed.Exit == 0 && claimed.Input != "" && !slices.ContainsFunc(r.Recorded, made):
+			list = append(list, Missing{claimed, schemas.ByRecord})
 		}
 	}
 	return list
+}
+
+// Missing is a claimed call that By does not have.
+type Missing struct {
+	schemas.Evidence
+	By schemas.Basis
+}
+
+// where says what does not have it.
+func (m Missing) where() string {
+	if m.By == schemas.ByHook {
+		return "the hooks of the client told of other calls, not of it"
+	}
+	return "the record of the calls does not have it"
 }
 
 // Proof is what stands beside the words of a judge.
 type Proof struct {
 	Found      []schemas.JudgedCriterion // the findings of machine checks
 	Calls      []Call                    // of the executors
-	Unrecorded []schemas.Evidence        // claimed by the executors, and not in their record
+	Unrecorded []Missing                 // claimed by the executors
 	Own        []schemas.Evidence        // of the judge
 	Rules      EvidenceRules
 }
@@ -107,11 +158,10 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 		return failedCall(v, Call{Evidence: *own, By: schemas.ByJudgeCall})
 	case last >= 0 && p.Calls[last].Exit != 0:
 		return failedCall(v, p.Calls[last])
-	case last < 0 && c.Command != "" && slices.ContainsFunc(p.Unrecorded,
-		func(e schemas.Evidence) bool { return runs(e, c.Command) }):
-		v.Verdict, v.By, v.FailureClass = schemas.Fail, schemas.ByRecord, schemas.Logical
-		v.Evidence = fmt.Sprintf("the executor says that it ran %s, and the record of its calls does not have it",
-			quote(c.Command))
+	case last < 0 && p.missing(c) != nil:
+		m := p.missing(c)
+		v.Verdict, v.By, v.FailureClass = schemas.Fail, m.By, schemas.Logical
+		v.Evidence = fmt.Sprintf("the executor says that it ran %s, and %s", quote(c.Command), m.where())
 		return v
 	case last < 0 && c.Command == "" && p.lastFailed() != nil:
 		return failedCall(v, *p.lastFailed())
@@ -133,6 +183,16 @@ func (p Proof) prove(c schemas.Criterion, j schemas.JudgedCriterion, named []boo
 		return p.proveOwn(c, j, v)
 	}
 	return v
+}
+
+// missing is a claimed run of the command that a criterion names, which nothing shows.
+func (p Proof) missing(c schemas.Criterion) *Missing {
+	for i := range p.Unrecorded {
+		if c.Command != "" && runs(p.Unrecorded[i].Evidence, c.Command) {
+			return &p.Unrecorded[i]
+		}
+	}
+	return nil
 }
 
 // lastFailed is the last planned call of all if it failed, else nil.
@@ -206,8 +266,8 @@ func (p Proof) names(c schemas.Criterion, j schemas.JudgedCriterion, i int) bool
 	return p.Calls[i].Input != "" && strings.Contains(j.Evidence, target)
 }
 
-// mayFollow reports whether call i came after call j. Of two subtasks that run at once
-// nobody knows, so each may have come after the other.
+// mayFollow reports whether call i came after call j. The order of two subtasks that run at
+// once is unknown, so each may have come after the other.
 func (p Proof) mayFollow(i, j int) bool {
 	a, b := p.Calls[i], p.Calls[j]
 	if a.Run == b.Run {
@@ -254,7 +314,7 @@ func holds(e, claimed schemas.Evidence) bool {
 		}))
 }
 
-// steps are the commands of a text for a shell, as far as they can be told apart.
+// steps splits a shell text into its commands, as far as it can.
 func steps(text string) (list []string) {
 	for _, step := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("&|;\n", r) }) {
 		list = append(list, squeeze(step))

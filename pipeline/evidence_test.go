@@ -203,7 +203,11 @@ func TestHooksSupportAndContradict(t *testing.T) {
 		"it was run again, and failed": {worked, append(slices.Clone(worked), broke...), nil, EvidenceRules{},
 			schemas.Fail, schemas.ByHook, 1},
 		"other calls were told": {worked, []schemas.Evidence{call("bash", "ls", 0)}, nil, EvidenceRules{},
-			schemas.Pass, schemas.ByClaim, 1},
+			schemas.Fail, schemas.ByHook, 1},
+		"told as a step of another": {worked, []schemas.Evidence{call("bash", "cd src && make test", 0)}, nil,
+			EvidenceRules{}, schemas.Pass, schemas.ByClaim, 0},
+		"told as a step of one that failed": {worked, []schemas.Evidence{call("bash", "ls && make test", 2)}, nil,
+			EvidenceRules{}, schemas.Fail, schemas.ByHook, 1},
 		"claimed to fail, told to work": {failed, worked, nil, EvidenceRules{}, schemas.Fail, schemas.ByHook, 1},
 		"told, and not claimed":         {nil, worked, nil, EvidenceRules{}, schemas.Held, "", 1},
 		"a record is asked for":         {worked, worked, nil, EvidenceRules{RequireRecorded: true}, schemas.Held, "", 0},
@@ -218,6 +222,29 @@ func TestHooksSupportAndContradict(t *testing.T) {
 		sub := schemas.SubTask{PlannedSubTask: schemas.PlannedSubTask{SuccessCriteria: list}}
 		require.Len(t, Suspicions(sub, r), tt.doubts, name)
 	}
+}
+
+// What looked like a secret is left out of what hooks tell, and of no claim.
+func TestSecretsDoNotContradict(t *testing.T) {
+	for told, claimed := range map[string][]string{
+		"grep -q [secret]":        {"grep -q token main.go", "grep -q secret main.go"},
+		"a [secret] b [secret] c": {"a token=abcdef b token=ghijkl c"},
+		"make test":               {"make  test"},
+	} {
+		for _, one := range claimed {
+			require.True(t, masked(told, one), one)
+		}
+		for _, other := range []string{"", "make", "grep token main.go", "a b c", "a token=abcdef b", "x a 1 b 2 c"} {
+			require.False(t, masked(told, other), "%s: %s", told, other)
+		}
+	}
+	list := []schemas.Criterion{{Criterion: "it is gone", Mode: schemas.Verifiable, Command: "grep -q token main.go"}}
+	r := schemas.ExecutionResult{Hooked: []schemas.Evidence{call("Bash", "grep -q [secret]", 0)},
+		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionCompleted,
+			ToolCalls: []schemas.Evidence{call("bash", "grep -q token main.go", 0)}}}
+	v, _ := Verdicts(list, []schemas.JudgedCriterion{pass("it is gone")},
+		Proof{Calls: Counted(r, EvidenceRules{}, 1, 1), Unrecorded: Unrecorded(r)})
+	require.Equal(t, []any{schemas.Pass, schemas.ByHook}, []any{v[0].Verdict, v[0].By})
 }
 
 // Criteria of a task use the calls of any of its executors: of what ran at once nobody

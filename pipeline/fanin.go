@@ -12,7 +12,7 @@ type GateState string
 // The states of the gate.
 const (
 	GateWaiting GateState = "waiting" // for outcomes that are missing
-	GateShut    GateState = "shut"    // all are in and some failed: to R7, nobody is asked
+	GateShut    GateState = "shut"    // all are in and some failed: to R7, no judge is asked
 	GateOpen    GateState = "open"    // all are in and none failed: merge and judge
 )
 
@@ -44,26 +44,8 @@ type Gathered struct {
 // (pipeline v0.7, R4b). A second outcome that failed where the first matched is no
 // duplicate but a contradiction: it is not counted, and the subtask failed.
 func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gathered {
-	var g Gathered
-	first := map[string]schemas.SubTaskOutcome{}
-	doubted := map[string]bool{}
-	for _, o := range outcomes { // (INV-FANIN)
-		ignore := func(why string) { g.Ignored = append(g.Ignored, Ignored{o.SubTaskID, o.Round, why}) }
-		before, known := first[o.SubTaskID]
-		switch {
-		case o.ParentTaskID != m.TaskID, o.Round == m.Round && !slices.Contains(m.SubTaskIDs, o.SubTaskID):
-			ignore(IgnoredUnknown)
-		case o.Round != m.Round:
-			ignore(IgnoredLate)
-		case !known:
-			first[o.SubTaskID] = o
-		case o.Status == before.Status:
-			ignore(IgnoredDuplicate)
-		default:
-			doubted[o.SubTaskID] = true
-			ignore(IgnoredContradicts)
-		}
-	}
+	first, doubted, ignored := firstOutcomes(m, outcomes)
+	g := Gathered{Ignored: ignored}
 	for i, id := range m.SubTaskIDs {
 		if slices.Contains(m.SubTaskIDs[:i], id) {
 			continue
@@ -93,4 +75,29 @@ func FanIn(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) Gather
 		g.State = GateOpen
 	}
 	return g
+}
+
+// firstOutcomes gives the first outcome of each subtask of the round, those that a later one
+// contradicts, and the outcomes that do not count.
+func firstOutcomes(m schemas.DispatchManifest, outcomes []schemas.SubTaskOutcome) (
+	first map[string]schemas.SubTaskOutcome, doubted map[string]bool, ignored []Ignored) {
+	first, doubted = map[string]schemas.SubTaskOutcome{}, map[string]bool{}
+	for _, o := range outcomes { // (INV-FANIN)
+		ignore := func(why string) { ignored = append(ignored, Ignored{o.SubTaskID, o.Round, why}) }
+		before, known := first[o.SubTaskID]
+		switch {
+		case o.ParentTaskID != m.TaskID, o.Round == m.Round && !slices.Contains(m.SubTaskIDs, o.SubTaskID):
+			ignore(IgnoredUnknown)
+		case o.Round != m.Round:
+			ignore(IgnoredLate)
+		case !known:
+			first[o.SubTaskID] = o
+		case o.Status == before.Status:
+			ignore(IgnoredDuplicate)
+		default:
+			doubted[o.SubTaskID] = true
+			ignore(IgnoredContradicts)
+		}
+	}
+	return first, doubted, ignored
 }

@@ -8,9 +8,9 @@ import (
 	"cordelia/schemas"
 )
 
-// GiveUp is R7's directive where no round failed and none can begin: nobody fills
-// a role, or a planner's answers do not hold. Abandoning has no other way than a
-// directive. Its D and P are those of the loss measured last, 0 before any was; Ω is of now.
+// GiveUp is R7's directive where no round failed and none can begin: no agent fills a role, or
+// a planner's answers are invalid. A task is abandoned by a directive only. Its D and P are
+// those of the loss measured last, 0 before any was; Ω is of now.
 func GiveUp(p Parameters, taskID string, round, replans int, elapsedMS int64, t Trail, last schemas.Loss,
 	why string) schemas.PlanDirective {
 	omega := p.Omega(replans, elapsedMS)

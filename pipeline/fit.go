@@ -61,7 +61,7 @@ func (f *fitting) wrong(at, format string, args ...any) {
 	f.bad = append(f.bad, schemas.Violation{Path: at, Msg: fmt.Sprintf(format, args...)})
 }
 
-// value holds v against typ and gives what remains of it.
+// value checks v against typ and gives what remains of it.
 func (f *fitting) value(v any, typ reflect.Type, at string) any {
 	if typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
@@ -91,19 +91,7 @@ func (f *fitting) value(v any, typ reflect.Type, at string) any {
 		}
 		return f.members(m, typ, at)
 	case reflect.Slice:
-		list, ok := v.([]any)
-		if !ok {
-			f.wrong(at, "must be an array")
-			return v
-		}
-		if len(list) > maxElements {
-			f.wrong(at, "has %d elements, more than %d", len(list), maxElements)
-			return v
-		}
-		for i := range list {
-			list[i] = f.value(list[i], typ.Elem(), at+"/"+strconv.Itoa(i))
-		}
-		return list
+		return f.array(v, typ.Elem(), at)
 	case reflect.Int:
 		n, _ := v.(json.Number)
 		if _, err := strconv.ParseInt(n.String(), 10, 32); err != nil {
@@ -111,6 +99,28 @@ func (f *fitting) value(v any, typ reflect.Type, at string) any {
 		}
 		return v
 	}
+	return f.word(v, typ, at)
+}
+
+// array checks each element of a list.
+func (f *fitting) array(v any, of reflect.Type, at string) any {
+	list, ok := v.([]any)
+	if !ok {
+		f.wrong(at, "must be an array")
+		return v
+	}
+	if len(list) > maxElements {
+		f.wrong(at, "has %d elements, more than %d", len(list), maxElements)
+		return v
+	}
+	for i := range list {
+		list[i] = f.value(list[i], of, at+"/"+strconv.Itoa(i))
+	}
+	return list
+}
+
+// word checks a text, which may have to be one of some words or a time.
+func (f *fitting) word(v any, typ reflect.Type, at string) any {
 	s, ok := v.(string)
 	if !ok {
 		f.wrong(at, "must be a string")

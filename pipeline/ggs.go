@@ -32,6 +32,7 @@ type Parameters struct {
 	KillSwitch bool
 	Patient    bool // a first approach that ran is refined once before anything is blocked
 	Believes   bool // the directive is that of the chances of each cause, and not the table's
+	Steady     bool // the directive follows from how many tries brought nothing, and not from the table
 	Blind      Blind
 	// every tool that was tried is blocked, as v0.7 is written: general ones and the last one, too
 	Letter bool
@@ -39,6 +40,14 @@ type Parameters struct {
 	// General are the tools that are not blocked as such, but on what they were used on;
 	// nil = GeneralTools.
 	General []string
+}
+
+// general are the tools that are not blocked as such.
+func (p Parameters) general() []string {
+	if p.General == nil {
+		return GeneralTools()
+	}
+	return p.General
 }
 
 // Time budgets by who sits in the roles.
@@ -56,21 +65,29 @@ func Defaults() Parameters {
 }
 
 // DefaultPolicy is the policy of tasks where the operator chose no other.
-const DefaultPolicy = "patient"
+const DefaultPolicy = SteadyPolicy
+
+// SteadyPolicy is the policy that counts the tries that brought nothing.
+const SteadyPolicy = "steady"
+
+// PatientPolicy is v0.7, but that a first approach that ran is refined once.
+const PatientPolicy = "patient"
 
 // BeliefPolicy is the policy that keeps the chances of what may be wrong.
 const BeliefPolicy = "beliefs"
 
-// Policies lists what a task may be steered by: patient, beliefs, and v0.7 and v0.8 to the letter.
+// Policies lists what a task may be steered by; v0.7 and v0.8 are to the letter.
 func Policies() []string {
-	return []string{DefaultPolicy, BeliefPolicy, TableV07().Version, TableV08().Version}
+	return []string{SteadyPolicy, PatientPolicy, BeliefPolicy, TableV07().Version, TableV08().Version}
 }
 
 // Policy gives the parameters of a policy. ok = false if there is none of that name.
 func Policy(name string) (p Parameters, ok bool) {
 	p = Defaults()
 	switch name {
-	case DefaultPolicy:
+	case SteadyPolicy:
+		p.Steady, p.Letter, p.AbandonOmega = true, false, 1 // only a used budget ends a task
+	case PatientPolicy:
 		p.Patient, p.Letter = true, false
 	case BeliefPolicy:
 		p.Believes, p.Letter, p.AbandonOmega = true, false, 1 // only a used budget ends a task

@@ -19,7 +19,7 @@ const (
 	MaxCriterion = 1000 // bytes
 	MaxSequence  = 1000
 	PlanAttempts = 3  // answers of a planner to one request, the first included
-	maxWrongs    = 20 // told of one answer: nobody mends more at once
+	maxWrongs    = 20 // named for one answer: an agent fixes no more at once
 )
 
 // nearlyTheSame is the likeness (Jaccard) from which on a plan is the one before.
@@ -285,8 +285,8 @@ func (c *checking) history(p schemas.Plan) {
 	}
 }
 
-// identity is equal for two plans that say the same, in whatever order within a
-// step and in whatever case and width.
+// identity is equal for two plans with the same content, in any order within a step, any case
+// and any character width.
 func identity(p schemas.Plan) string {
 	steps := make([]string, len(p.SubTasks))
 	ranks := []int{}

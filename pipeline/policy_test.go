@@ -10,7 +10,7 @@ import (
 
 func patient(t *testing.T) Parameters {
 	t.Helper()
-	p, ok := Policy(DefaultPolicy)
+	p, ok := Policy(PatientPolicy)
 	require.True(t, ok)
 	p.TimeBudgetMS = AgentBudgetMS
 	return p
@@ -29,9 +29,9 @@ func TestAFirstApproachThatRanIsRefinedOnce(t *testing.T) {
 		first  schemas.Directive
 		second schemas.Directive
 	}{
-		"ran":                    {DefaultPolicy, schemas.Logical, ran, schemas.Refine, schemas.BreakSymmetry},
-		"ran, from outside":      {DefaultPolicy, schemas.Environmental, ran, schemas.Refine, schemas.ChangePath},
-		"did not run":            {DefaultPolicy, schemas.Environmental, broke, schemas.ChangePath, schemas.ChangePath},
+		"ran":                    {PatientPolicy, schemas.Logical, ran, schemas.Refine, schemas.BreakSymmetry},
+		"ran, from outside":      {PatientPolicy, schemas.Environmental, ran, schemas.Refine, schemas.ChangePath},
+		"did not run":            {PatientPolicy, schemas.Environmental, broke, schemas.ChangePath, schemas.ChangePath},
 		"to the letter":          {"v0.7", schemas.Logical, ran, schemas.BreakSymmetry, schemas.Abandon},
 		"v0.8 is to the letter":  {"v0.8", schemas.Logical, ran, schemas.BreakSymmetry, schemas.Abandon},
 		"to the letter, outside": {"v0.7", schemas.Environmental, ran, schemas.ChangePath, schemas.ChangePath},

@@ -26,12 +26,12 @@ type Trail struct {
 	BlockedTargets []string
 	Taught         []string `json:",omitempty"` // approaches that a lesson of the task names
 	Belief         *Belief  `json:",omitempty"` // of the policy beliefs, after the last failed round
+	Course         *Course  `json:",omitempty"` // the same of the policy steady
 }
 
-// Solve turns a failed round into a directive (pipeline v0.7, R7) and gives the
-// trail for the next. tools are those a plan may name, without what memory
-// forbids; nil = nobody knows. Error: CodeInvalid for a request that says nothing failed, or whose
-// counts cannot be.
+// Solve turns a failed round into a directive (pipeline v0.7, R7) and gives the trail for the
+// next. tools are those a plan may name, without what memory forbids; nil = unknown. Error:
+// CodeInvalid for a request that says nothing failed, or whose counts cannot be.
 func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) (schemas.PlanDirective, Trail, error) {
 	if err := p.Check(); err != nil {
 		return schemas.PlanDirective{}, before, err
@@ -47,11 +47,26 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 			r.TaskID).
 			Try("ask for another round only after a failed outcome or a rejected merge")
 	}
+	d, after := p.measured(r, failure, before)
+	if p.Believes {
+		return p.byBelief(d, r, failure, before, after, tools)
+	}
+	if p.Steady {
+		return p.steadily(d, r, failure, before, after, tools)
+	}
+	d, after = p.byTable(d, r, failure, before, after, tools)
+	return d, after, nil
+}
+
+// measured gives the directive with the loss of the round and its gradients, and the trail with
+// this round.
+func (p Parameters) measured(r schemas.ReplanRequest, failure Failure, before Trail) (d schemas.PlanDirective,
+	after Trail) {
 	loss := p.Loss(failure.D, failure.P, p.Omega(r.ReplanCount, r.ElapsedMS))
-	after := before
+	after = before
 	after.Rounds++
 	after.L, after.Quality = loss.L, p.Quality(loss)
-	d := schemas.PlanDirective{TaskID: r.TaskID, Round: r.Round, Loss: loss, BudgetPressure: loss.Omega,
+	d = schemas.PlanDirective{TaskID: r.TaskID, Round: r.Round, Loss: loss, BudgetPressure: loss.Omega,
 		FailedCriterion: failure.Criterion, FailureClass: failure.Class, SuggestedAlternatives: []string{}}
 	if before.Rounds > 0 {
 		d.GradL, d.QualityGradient = loss.L-before.L, after.Quality-before.Quality
@@ -65,11 +80,14 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 	if above(d.GradL, p.Epsilon) {
 		after.Rising = before.Rising + 1
 	}
-	if p.Believes {
-		return p.byBelief(d, r, failure, before, after, tools)
-	}
+	return d, after
+}
 
-	row := p.Decide(loss, d.Gradient, failure.Tie())
+// byTable completes a directive by the table of the policy: its kind, what it blocks, and what it
+// suggests instead.
+func (p Parameters) byTable(d schemas.PlanDirective, r schemas.ReplanRequest, failure Failure, before, after Trail,
+	tools []string) (schemas.PlanDirective, Trail) {
+	row := p.Decide(d.Loss, d.Gradient, failure.Tie())
 	calls := failedCalls(r)
 	blocking := row.Directive == schemas.BreakSymmetry || row.Directive == schemas.ChangeApproach
 	if p.Patient && before.Rounds == 0 && (blocking || row.PathHint) && ran(calls) {
@@ -85,7 +103,7 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 		after.BlockedTargets = moreTargets(before.BlockedTargets, deadEnds(r, calls, row.Directive))
 	}
 	left := without(tools, after.BlockedTools)
-	stop := p.stop(r, loss, after, tools != nil && len(left) == 0)
+	stop := p.stop(r, d.Loss, after, tools != nil && len(left) == 0)
 	if stop != "" {
 		d.Directive = schemas.Abandon
 	}
@@ -94,7 +112,7 @@ func Solve(p Parameters, r schemas.ReplanRequest, before Trail, tools []string) 
 		d.SuggestedAlternatives = alternatives(d, left, calls)
 	}
 	d.Rationale = p.rationale(d, row, stop, before, r)
-	return d, after, nil
+	return d, after
 }
 
 // stop says why the task ends here, "" if it goes on: budget used up, no round
@@ -154,10 +172,7 @@ func ran(calls []schemas.Evidence) bool {
 // block forbids what was tried in the failing subtasks: the tools, but of general ones and
 // of the last one left only what they were used on.
 func (p Parameters) block(t *Trail, r schemas.ReplanRequest, tools []string) {
-	general := p.General
-	if general == nil {
-		general = GeneralTools()
-	}
+	general := p.general()
 	var targets []string
 	for _, call := range failedApproaches(r) {
 		names := known([]string{call.Tool}, tools)
@@ -218,8 +233,8 @@ func moreTargets(before, found []string) []string {
 	return union(out, nil)
 }
 
-// alternatives are what worked within the failing subtasks, for another path, and
-// the tools nobody tried there.
+// alternatives lists what worked within the failing subtasks, for another path, and the tools
+// that were not tried there.
 func alternatives(d schemas.PlanDirective, left []string, calls []schemas.Evidence) []string {
 	var out []string
 	if d.Directive == schemas.ChangePath || d.Directive == schemas.Refine {
@@ -243,6 +258,8 @@ func union(a, b []string) []string {
 func without(list, drop []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
 }
+
+const gaveUp = " The validator would have given up."
 
 func (p Parameters) rationale(d schemas.PlanDirective, row Row, stop string, before Trail,
 	r schemas.ReplanRequest) string {
@@ -286,7 +303,7 @@ func (p Parameters) rationale(d schemas.PlanDirective, row Row, stop string, bef
 		b.WriteString(".")
 	}
 	if r.Recommendation == schemas.RecommendAbandon && d.Directive != schemas.Abandon {
-		b.WriteString(" The validator would have given up.")
+		b.WriteString(gaveUp)
 	}
 	return b.String()
 }

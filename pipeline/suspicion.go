@@ -17,9 +17,8 @@ const (
 	maxToolName   = 100 // bytes
 )
 
-// Suspicion is what the record of an attempt shows against its claim. It decides
-// nothing: a failed call may be what was wanted. A validator is told, and so is the
-// auditor.
+// Suspicion is what the record of an attempt shows against its claim. It decides nothing: a
+// failed call may be what was wanted. The validator and the auditor see it.
 type Suspicion struct {
 	Detection schemas.Detection `json:"detection"`
 	Text      string            `json:"text"`
@@ -35,21 +34,9 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 		}
 	}
 	for _, e := range Unrecorded(r) {
-		l.add(schemas.DetectUnrecorded, "%s is claimed, and the record of the calls does not have it",
-			quote(e.Target()))
+		l.add(schemas.DetectUnrecorded, "%s is claimed, and %s", quote(e.Target()), e.where())
 	}
-	for _, e := range r.ToolCalls {
-		told := hooked(r, e)
-		switch {
-		case r.Recorded != nil || len(r.Hooked) == 0 || e.Exit != 0:
-		case told == nil && listed(shellTools, ToolName(e.Tool)):
-			l.add(schemas.DetectUnrecorded, "%s is claimed, and the hooks of the client told of other calls, not of it",
-				quote(e.Target()))
-		case told != nil && told.Exit != 0:
-			l.add(schemas.DetectUnrecorded, "%s is claimed to have worked, and the hooks of the client told that it failed",
-				quote(e.Target()))
-		}
-	}
+	l.addHooked(r)
 	made := r.ToolCalls
 	if r.Recorded != nil {
 		made = r.Recorded
@@ -59,6 +46,23 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 		l.add(schemas.DetectNoEvidence, "reported as completed without a single tool call, and there are criteria "+
 			"that only tool output shows")
 	}
+	l.addCalls(made, completed)
+	return l
+}
+
+// addHooked compares the claimed calls with the reports of the client's hooks.
+func (l *suspicions) addHooked(r schemas.ExecutionResult) {
+	for _, e := range r.ToolCalls {
+		reported := hooked(r, e)
+		if r.Recorded == nil && e.Exit == 0 && reported != nil && reported.Exit != 0 {
+			l.add(schemas.DetectUnrecorded, "%s is claimed to have worked, and the hooks of the client told that it failed",
+				quote(e.Target()))
+		}
+	}
+}
+
+// addCalls looks at the calls of an attempt, those with the same target as one.
+func (l *suspicions) addCalls(made []schemas.Evidence, completed bool) {
 	last, times := map[string]schemas.Evidence{}, map[string]int{}
 	var targets []string
 	for _, call := range made {
@@ -83,7 +87,6 @@ func Suspicions(s schemas.SubTask, r schemas.ExecutionResult) []Suspicion {
 				"%s is no call of a tool: which tool, with which input, is to be told apart", quote(target))
 		}
 	}
-	return l
 }
 
 // outdated words what a machine check found of a file from before.

@@ -8,11 +8,11 @@ import (
 	"cordelia/schemas"
 )
 
-// Team is by which rules a group works, and who of it is there. The zero Team is that
-// of a group without rules: its work is anyone's.
+// Team is the rules of a group and its present members. The zero Team is that of a group
+// without rules: any member may do its work.
 type Team struct {
 	Strategy schemas.Strategy
-	Lead     Member // who coordinates; without an id nobody does
+	Lead     Member // the coordinator; without an id there is none
 	Members  []Member
 }
 
@@ -28,7 +28,7 @@ type Member struct {
 // Spot is where a subtask is done.
 type Spot struct {
 	Cell schemas.GroupID  // "" = where the team works
-	To   schemas.EntityID // "" = anyone's there
+	To   schemas.EntityID // "" = any agent of the group
 }
 
 // Apart reports whether members see their own part of a task alone.

@@ -34,7 +34,7 @@ func fold(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// wordsIn splits at whatever is neither letter, mark nor digit.
+// wordsIn splits at characters that are neither letter, mark nor digit.
 func wordsIn(s string) []string {
 	return strings.FieldsFunc(strings.Map(fold, s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '_'
@@ -47,7 +47,7 @@ func unspaced(r rune) bool {
 		unicode.Myanmar) || r == 'ー'
 }
 
-// fillers are words that two texts share whatever they are about.
+// fillers are words that texts on any subject share.
 const fillers = " a an and any are as at be by for from has have in into is it its not of on or so that the then " +
 	"these this to use using was were which with "
 

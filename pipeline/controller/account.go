@@ -97,7 +97,7 @@ func sitters(g access.Grant, t *task) (seated, error) {
 	return out, nil
 }
 
-// of names who filled a role; a role nobody filled is code's.
+// of names the agent that filled a role; a role without one was filled by code.
 func (s seated) of(role schemas.PipelineRole, subtask int64) string {
 	if name := s[sitter{role, subtask}]; name != "" {
 		return name

@@ -12,8 +12,8 @@ import (
 )
 
 // Unseen lists the files that machine checks of the first round look at, if a work item is a
-// seat of its executors and nobody noted yet what those files are like. Files of later rounds
-// may be the task's own by then.
+// seat of an executor and the state of those files is not recorded yet. In later rounds the
+// files may already be the task's own.
 func Unseen(g access.Grant, workID string) (task int64, paths []string, err error) {
 	if !g.IsNode() {
 		return 0, nil, access.ErrNoGrant

@@ -14,15 +14,15 @@ type Assigner interface {
 	Team(g access.Grant, group schemas.GroupID) (pipeline.Team, error)
 }
 
-// place is where a seat waits for somebody.
+// place is where a seat waits for an agent to fill it.
 type place struct {
 	cell  schemas.GroupID  // "" = where the task is
-	to    schemas.EntityID // "" = anyone's there
-	apart bool             // nobody of the task's group but who takes it sees it
+	to    schemas.EntityID // "" = any agent of the group
+	apart bool             // in the task's group only the agent that takes it sees it
 }
 
 // team is that of the task's group as it is now.
-func (u *turn) team() (pipeline.Team, error) { return u.c.teamOf(u.g, u.t.group) }
+func (u *taskTx) team() (pipeline.Team, error) { return u.c.teamOf(u.g, u.t.group) }
 
 func (c *Controller) teamOf(g access.Grant, group schemas.GroupID) (t pipeline.Team, err error) {
 	if group == "" {
@@ -43,9 +43,9 @@ func leading(t pipeline.Team) place {
 	return place{to: t.Lead.ID, apart: true}
 }
 
-// executes is where a subtask is done. Where who was to do it is not there any more,
-// the coordinator does it, or finds somebody.
-func (u *turn) executes(t pipeline.Team, s schemas.PlannedSubTask, barred []schemas.EntityID) (place, error) {
+// executes gives the place for the seat of a subtask's executor. If the agent it was planned
+// for has gone, the seat goes to the coordinator, who does it or assigns it.
+func (u *taskTx) executes(t pipeline.Team, s schemas.PlannedSubTask, barred []schemas.EntityID) (place, error) {
 	spot, _, wrong := t.SpotOf(s)
 	if wrong == "" {
 		return place{spot.Cell, spot.To, t.Apart() && spot.Cell == ""}, nil
@@ -55,7 +55,7 @@ func (u *turn) executes(t pipeline.Team, s schemas.PlannedSubTask, barred []sche
 
 // judges is where what came of a subtask is judged: a coordinator who assigns judges,
 // too, unless it stands above or below who executed it; elsewhere, who is free.
-func (u *turn) judges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+func (u *taskTx) judges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
 	if t.Strategy == schemas.Hierarchical {
 		return u.coordinates(t, barred)
 	}
@@ -64,15 +64,16 @@ func (u *turn) judges(t pipeline.Team, barred []schemas.EntityID) (place, error)
 
 // merges is where a round is merged: where the whole task is overseen, unless the
 // coordinator executed in it or stands above or below an executor.
-func (u *turn) merges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+func (u *taskTx) merges(t pipeline.Team, barred []schemas.EntityID) (place, error) {
 	if !t.Apart() {
 		return place{}, nil
 	}
 	return u.coordinates(t, barred)
 }
 
-// coordinates is a seat of the coordinator or, if it is barred, of anyone in the swarm.
-func (u *turn) coordinates(t pipeline.Team, barred []schemas.EntityID) (place, error) {
+// coordinates gives a place for the coordinator or, if it is barred, for any member of the
+// swarm.
+func (u *taskTx) coordinates(t pipeline.Team, barred []schemas.EntityID) (place, error) {
 	for _, id := range barred {
 		if near, err := u.g.OneLine(t.Lead.ID, id); err != nil || near {
 			return place{apart: t.Apart()}, err
@@ -93,7 +94,7 @@ func handedOn(t pipeline.Team, subs []*subtask, to *subtask) (list []*subtask) {
 
 // bounds words for R3 what it is held against: of a lesson the rule and its source, not
 // its words, which are for R2 and R4b.
-func (u *turn) bounds() ([]string, error) {
+func (u *taskTx) bounds() ([]string, error) {
 	b, err := u.binding()
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (u *turn) bounds() ([]string, error) {
 	return out, nil
 }
 
-// member is one of whom R2 is told.
+// member is an agent of the team, as R2 sees it.
 type member struct {
 	Name string `json:"name"`
 	Slot string `json:"slot,omitempty"`

@@ -11,7 +11,7 @@ type budget struct {
 }
 
 // budget gives what is left; own is the deadline of the seat itself, UTC µs, 0 = none.
-func (u *turn) budget(own int64) (budget, error) {
+func (u *taskTx) budget(own int64) (budget, error) {
 	ms, err := u.elapsed()
 	if err != nil {
 		return budget{}, err

@@ -35,7 +35,7 @@ type message struct {
 }
 
 // say puts a message on the bus and its hash into the audit record (INV-BUS).
-func (u *turn) say(m message) error {
+func (u *taskTx) say(m message) error {
 	raw, err := json.Marshal(m.body)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", m.record, err)

@@ -11,7 +11,7 @@ import (
 
 // recall asks memory what it says of a task like this one now. What the task itself
 // taught is for its directives to use.
-func (u *turn) recall() ([]pipeline.Constraint, error) {
+func (u *taskTx) recall() ([]pipeline.Constraint, error) {
 	lessons, err := memory.RecallLessons(u.g, u.t.scope(), u.t.spec.Intent, 0)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", err)
@@ -28,7 +28,7 @@ func (u *turn) recall() ([]pipeline.Constraint, error) {
 
 // calibrate asks memory what binds the next plan, beside what bound those before, and
 // tells R2.
-func (u *turn) calibrate(all []round) ([]pipeline.Constraint, error) {
+func (u *taskTx) calibrate(all []round) ([]pipeline.Constraint, error) {
 	now, err := u.recall()
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (u *turn) calibrate(all []round) ([]pipeline.Constraint, error) {
 
 // standing drops the MUST NOTs of which a lesson was taken away since, or is from before
 // lessons named approaches.
-func (u *turn) standing(constraints []pipeline.Constraint) ([]pipeline.Constraint, error) {
+func (u *taskTx) standing(constraints []pipeline.Constraint) ([]pipeline.Constraint, error) {
 	var lessons []schemas.ItemID
 	for _, c := range constraints {
 		for _, id := range c.Rests {
@@ -73,7 +73,7 @@ func (u *turn) standing(constraints []pipeline.Constraint) ([]pipeline.Constrain
 }
 
 // constrain tells a role what memory says.
-func (u *turn) constrain(to schemas.PipelineRole, constraints []pipeline.Constraint) error {
+func (u *taskTx) constrain(to schemas.PipelineRole, constraints []pipeline.Constraint) error {
 	if len(constraints) == 0 {
 		return nil
 	}

@@ -26,7 +26,7 @@ type Unchecked struct {
 }
 
 // unchecked gives the checks that a report of a seat must pass, nil if there are none.
-func (u *turn) unchecked(s seat) (*Unchecked, error) {
+func (u *taskTx) unchecked(s seat) (*Unchecked, error) {
 	if s.role != schemas.Executor && s.role != schemas.MetaValidator {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (u *turn) unchecked(s seat) (*Unchecked, error) {
 
 // criteriaOf gives the criteria that an answer of a seat of the present round is held
 // against, nil if there are none.
-func (u *turn) criteriaOf(s seat) ([]schemas.Criterion, error) {
+func (u *taskTx) criteriaOf(s seat) ([]schemas.Criterion, error) {
 	if u.t.round == 0 || u.t.round != s.round {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (s seat) found() (verdicts []schemas.JudgedCriterion, checks []schemas.Evid
 
 // awaitChecks notes that machine checks decide what a report leads to, if any do.
 func (c *Controller) awaitChecks(g access.Grant, t *task, s seat) (yes bool, err error) {
-	err = c.asTurn(g, t, func(u *turn) error {
+	err = c.asNodeOn(g, t, func(u *taskTx) error {
 		need, err := u.unchecked(s)
 		if err != nil || need == nil {
 			return err
@@ -133,7 +133,7 @@ func (c *Controller) awaitChecks(g access.Grant, t *task, s seat) (yes bool, err
 }
 
 // checkBy says until when a process runs the checks of a report; 0 = they are made.
-func (u *turn) checkBy(item, at int64) error {
+func (u *taskTx) checkBy(item, at int64) error {
 	if _, err := u.g.Tx().Exec(noteCheckBy, at, item); err != nil {
 		return fmt.Errorf("note checks: %w", err)
 	}
@@ -167,7 +167,7 @@ func (c *Controller) TakeChecks(g access.Grant, item, until int64) (need *Unchec
 	if err != nil {
 		return nil, err
 	}
-	return need, c.inTurn(g, s.task, func(u *turn) error {
+	return need, c.onTask(g, s.task, func(u *taskTx) error {
 		if need, err = u.unchecked(s); err == nil && need == nil { // the task went on without it
 			err = u.checkBy(item, 0)
 		}

@@ -42,9 +42,9 @@ func findDue(g access.Grant, limit int) (items, tasks []int64, err error) {
 	return items, append(tasks, undecided...), nil
 }
 
-// CompleteEnded does what the seats that ended lead to, and gives up tasks whose deadline
-// has passed, in whoever's transaction: every process does so each second, and
-// whoever ends a seat at once. n is how many there were, at most 50 of each.
+// CompleteEnded moves tasks on whose seats ended, and gives up tasks whose deadline has passed,
+// in the transaction of the grant. Each process calls it each second, and the call that ends a
+// seat calls it at once. n is how many there were, at most 50 of each.
 func (c *Controller) CompleteEnded(g access.Grant) (n int, err error) {
 	items, tasks, err := findDue(g, mostAtOnce)
 	if err != nil || len(items)+len(tasks) == 0 {
@@ -65,14 +65,14 @@ func (c *Controller) CompleteEnded(g access.Grant) (n int, err error) {
 	})
 }
 
-// Ended lists the work items of seats that ended and that nobody acted on, and the
-// tasks whose deadline has passed, at most 50 of each.
+// Ended lists the work items of seats that ended without a follow-up yet, and the tasks whose
+// deadline has passed, at most 50 of each.
 func Ended(g access.Grant) (items, tasks []int64, err error) { return findDue(g, mostAtOnce) }
 
 // Overdue gives up one of these tasks.
 func (c *Controller) Overdue(g access.Grant, task int64) error {
 	return asNode(g, func(g access.Grant) error {
-		return c.inTurn(g, task, func(u *turn) error {
+		return c.onTask(g, task, func(u *taskTx) error {
 			if u.t.state.Final() { // by one of the seats
 				return nil
 			}
@@ -82,7 +82,7 @@ func (c *Controller) Overdue(g access.Grant, task int64) error {
 }
 
 // overdue says which time of a task is over.
-func (u *turn) overdue() string {
+func (u *taskTx) overdue() string {
 	if u.t.state == schemas.TaskReview {
 		return "it is not accepted: no person decided by " + stamp(u.t.decideBy) + " on what no call proves"
 	}
@@ -121,7 +121,7 @@ func (c *Controller) Drop(g access.Grant, item int64) error {
 		if err := g.Tx().LookupRow(selectSeat, item).Scan(s.dest()...); err != nil {
 			return fmt.Errorf("read seat: %w", err)
 		}
-		return c.inTurn(g, s.task, func(u *turn) error {
+		return c.onTask(g, s.task, func(u *taskTx) error {
 			if u.t.state.Final() {
 				return nil
 			}
@@ -157,7 +157,7 @@ func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, 
 			return "", "", err
 		}
 	}
-	u := &turn{c: c, g: g, t: t}
+	u := &taskTx{c: c, g: g, t: t}
 	if t.state.Final() || s.round != t.round {
 		return "it came too late for the task, which is " + string(t.state), "", nil
 	}
@@ -178,7 +178,7 @@ func (c *Controller) finalize(g access.Grant, item int64, t *task) (led string, 
 
 // step runs f and writes what it changed of the task. Where the task cannot go on, it
 // is given up.
-func (u *turn) step(f func() error) error {
+func (u *taskTx) step(f func() error) error {
 	before := *u.t
 	err := f()
 	if lapsed, ok := errors.AsType[errLapsed](err); ok {
@@ -193,10 +193,9 @@ func (u *turn) step(f func() error) error {
 	return u.announce(before)
 }
 
-// announce tells the submitter, the group and, of what waits for a person, that person
-// what became of a task since before. A group whose members see their own part alone is
-// told nothing.
-func (u *turn) announce(before task) error {
+// announce notifies the submitter and the group of a task's new state, and the person if the
+// task now waits for one. A group whose members see only their own part gets no event.
+func (u *taskTx) announce(before task) error {
 	n := work.News{Source: cmp.Or(u.by, access.NodeEntity), To: []schemas.EntityID{u.t.submitter},
 		Payload: schemas.TaskChanged{TaskID: u.t.id, GroupID: u.t.group, State: u.t.state, Round: u.t.round}}
 	if !u.t.settings.Apart {
@@ -230,7 +229,7 @@ func (u *turn) announce(before task) error {
 }
 
 // ended acts on the end of a seat.
-func (u *turn) ended(s seat) error {
+func (u *taskTx) ended(s seat) error {
 	switch s.role {
 	case schemas.Perceiver:
 		return u.perceived(s)

@@ -15,7 +15,7 @@ import (
 	"cordelia/work"
 )
 
-// maxWhy is how much of a person's reason the next planner is told, in bytes.
+// maxWhy is how much of a person's reason the next planner gets, in bytes.
 const maxWhy = 1000
 
 // Waiting is a result that a person looks at before it counts.
@@ -95,7 +95,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 		return "", work.OtherResult(id)
 	}
 	err = asNode(g, func(node access.Grant) error {
-		u := &turn{c, node, t, g.Actor()}
+		u := &taskTx{c, node, t, g.Actor()}
 		return u.step(func() error {
 			if accept {
 				return u.approved(g.Actor())
@@ -110,7 +110,7 @@ func (c *Controller) Decide(g access.Grant, id, shown string, accept bool, why s
 }
 
 // approved lets the result count.
-func (u *turn) approved(by schemas.EntityID) error {
+func (u *taskTx) approved(by schemas.EntityID) error {
 	var f schemas.FinalResult
 	if err := decode(u.t.result, &f); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (u *turn) approved(by schemas.EntityID) error {
 }
 
 // rateHeld counts the subtasks that waited for the person for their executors.
-func (u *turn) rateHeld(person schemas.EntityID) error {
+func (u *taskTx) rateHeld(person schemas.EntityID) error {
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (u *turn) rateHeld(person schemas.EntityID) error {
 }
 
 // rejected asks for another round: what the person said is a criterion that failed.
-func (u *turn) rejected(by schemas.EntityID, why string) error {
+func (u *taskTx) rejected(by schemas.EntityID, why string) error {
 	all, err := rounds(u.g, u.t)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (u *turn) rejected(by schemas.EntityID, why string) error {
 	if why == "" {
 		why = "no reason was given"
 	}
-	// Of what failed R2 is told the criterion: the reason is in it, or nobody hears it.
+	// R2 gets only the criteria that failed, so the reason has to be part of the criterion.
 	verdict := schemas.CriterionVerdict{Criterion: "the person who looks at the result accepts it, who said: " +
 		schemas.Shorten(why, maxWhy), Mode: schemas.Verifiable,
 		Verdict: schemas.Fail, Evidence: why}

@@ -7,10 +7,10 @@ import (
 	"cordelia/internal/store"
 )
 
-// elapsed is for how many milliseconds, since it was understood, somebody held a
-// lease of the task: time in which it waited for a person, a clarification or a claim
-// does not count (R7's Ω).
-func (u *turn) elapsed() (int64, error) {
+// elapsed is for how many milliseconds, since R1 understood the task, an agent held a lease of
+// it (R7's Ω). Time in which the task waited for a person, a clarification or a claim does not
+// count.
+func (u *taskTx) elapsed() (int64, error) {
 	if u.t.accepted == 0 {
 		return 0, nil
 	}

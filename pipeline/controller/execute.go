@@ -24,7 +24,7 @@ const executorHint = "\n\nExecutor (R3): do just this. Report done with the outp
 
 // progress starts what may start, fails what waits in vain, and goes on when the
 // round is complete.
-func (u *turn) progress() error {
+func (u *taskTx) progress() error {
 	states, err := u.states()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (u *turn) progress() error {
 
 // failWaiting fails a subtask whose lower sequences failed, so that fan-in hears of
 // every one.
-func (u *turn) failWaiting(s *subtask) error {
+func (u *taskTx) failWaiting(s *subtask) error {
 	none := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: s.id, Round: s.round,
 		ExecutionReport: schemas.ExecutionReport{Status: schemas.ExecutionFailed, Output: json.RawMessage("null"),
 			Reason: "a step before it failed"}}
@@ -99,33 +99,22 @@ type output struct {
 }
 
 // execute opens R3's seat for the present attempt.
-func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal) error {
+func (u *taskTx) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal) error {
 	s.attempted = nil
 	if err := s.save(u.g); err != nil {
-		return err
-	}
-	barred, err := u.barred(s, schemas.Executor)
-	if err != nil {
-		return err
-	}
-	limits, err := u.bounds()
-	if err != nil {
 		return err
 	}
 	team, err := u.team()
 	if err != nil {
 		return err
 	}
-	at, err := u.executes(team, s.planned, barred)
+	at, barred, err := u.placeExecutor(team, s)
 	if err != nil {
 		return err
 	}
-	if at == (place{}) {
-		kept, err := u.merger()
-		if err != nil {
-			return err
-		}
-		barred = append(barred, kept...)
+	limits, err := u.bounds()
+	if err != nil {
+		return err
 	}
 	if c != nil {
 		c.WhatWasWrong, c.WhatToDo = schemas.Shorten(c.WhatWasWrong, maxAdvice), schemas.Shorten(c.WhatToDo, maxAdvice)
@@ -152,11 +141,23 @@ func (u *turn) execute(subs []*subtask, s *subtask, c *schemas.CorrectionSignal)
 	return u.open(o)
 }
 
+// placeExecutor gives the place for R3's seat of a subtask, and the agents that may not take it.
+func (u *taskTx) placeExecutor(t pipeline.Team, s *subtask) (at place, barred []schemas.EntityID, err error) {
+	if barred, err = u.barred(s, schemas.Executor); err != nil {
+		return at, nil, err
+	}
+	if at, err = u.executes(t, s.planned, barred); err != nil || at != (place{}) {
+		return at, barred, err
+	}
+	merger, err := u.merger()
+	return at, append(barred, merger...), err
+}
+
 // left is how many attempts at a subtask there are after the present one.
-func (u *turn) left(s *subtask) int { return u.t.settings.Retries + 1 - s.attempt }
+func (u *taskTx) left(s *subtask) int { return u.t.settings.Retries + 1 - s.attempt }
 
 // binding is what the tool calls of the present round are held against.
-func (u *turn) binding() (pipeline.Brief, error) {
+func (u *taskTx) binding() (pipeline.Brief, error) {
 	var raw string
 	if err := u.g.Tx().LookupRow(selectConstraints, u.t.n, u.t.round).Scan(&raw); err != nil {
 		return pipeline.Brief{}, fmt.Errorf("read constraints: %w", err)
@@ -216,7 +217,7 @@ func shortened(raw json.RawMessage, limit int) json.RawMessage {
 }
 
 // executed goes on from what R3 reported.
-func (u *turn) executed(s seat) error {
+func (u *taskTx) executed(s seat) error {
 	sub, err := u.subtaskOf(s, schemas.SubTaskExecuting)
 	if err != nil || sub == nil {
 		return err
@@ -254,9 +255,9 @@ func (u *turn) executed(s seat) error {
 	return u.judge(sub)
 }
 
-// result is what R3's work item came to. An approach that must not be taken fails it,
-// whatever it says of itself; calls of tools that were not planned are no evidence.
-func (u *turn) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
+// result gives the execution result of R3's work item. A forbidden approach fails it, also if
+// the executor reported success. Calls of tools that were not planned are no evidence.
+func (u *taskTx) result(s seat, sub *subtask) (schemas.ExecutionResult, error) {
 	r := schemas.ExecutionResult{TaskID: u.t.id, SubTaskID: sub.id, Round: sub.round, Attempt: sub.attempt,
 		ExecutionReport: schemas.ExecutionReport{
 			Status: schemas.ExecutionCompleted, Output: json.RawMessage("null"), ToolCalls: []schemas.Evidence{}}}

@@ -15,7 +15,7 @@ const validatorIntent = "Validator (R4a): judge each of brief.criteria by itself
 	"what_to_do says what would mend the first that failed."
 
 // judge opens R4a's seat for the criteria no machine decided.
-func (u *turn) judge(sub *subtask) error {
+func (u *taskTx) judge(sub *subtask) error {
 	barred, err := u.barred(sub, schemas.AgentValidator)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func calls(list []schemas.Evidence, limit int) []schemas.Evidence {
 	return out
 }
 
-// opinion is what a judge said of an attempt; the zero value is that nobody judged it.
+// opinion is a judge's answer on an attempt; the zero value means that it was not judged.
 type opinion struct {
 	verdicts []schemas.JudgedCriterion
 	whatToDo string
@@ -113,7 +113,7 @@ type opinion struct {
 }
 
 // judged goes on from R4a's verdicts. Without any, every criterion failed.
-func (u *turn) judged(s seat) error {
+func (u *taskTx) judged(s seat) error {
 	sub, err := u.subtaskOf(s, schemas.SubTaskValidating)
 	if err != nil || sub == nil {
 		return err
@@ -130,7 +130,7 @@ func (u *turn) judged(s seat) error {
 }
 
 // proof is what stands beside a judge's words on the present attempt at a subtask.
-func (u *turn) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
+func (u *taskTx) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
 	rules := u.t.settings.Evidence
 	return pipeline.Proof{Found: sub.attempted.Found, Calls: pipeline.Counted(sub.attempted.Result, rules, sub.sequence,
 		1),
@@ -139,7 +139,7 @@ func (u *turn) proof(sub *subtask, own []schemas.Evidence) pipeline.Proof {
 
 // conclude ends an attempt: it matched, or waits for a person, or there is another, or
 // the subtask failed.
-func (u *turn) conclude(sub *subtask, o opinion) error {
+func (u *taskTx) conclude(sub *subtask, o opinion) error {
 	r := sub.attempted.Result
 	sub.outcome, _ = pipeline.Aggregate(sub.record(u.t), r, o.verdicts, u.proof(sub, o.own), sub.outcome)
 	sub.outcome.JudgedBy = o.by

@@ -15,7 +15,7 @@ const maxTaught = 500
 // learn keeps what a failed round taught (R2's entry, for R5): the approaches that failed
 // logically, or what stood in the way from outside. A task that is abandoned leaves an
 // entry in any case.
-func (u *turn) learn(d schemas.PlanDirective, r schemas.ReplanRequest) error {
+func (u *taskTx) learn(d schemas.PlanDirective, r schemas.ReplanRequest) error {
 	avoid := slices.DeleteFunc(pipeline.FailedApproaches(r.Outcomes, r.TaskVerdicts, u.t.tools), func(s string) bool {
 		return slices.Contains(u.t.trail.Taught, s)
 	})
@@ -40,7 +40,7 @@ func (u *turn) learn(d schemas.PlanDirective, r schemas.ReplanRequest) error {
 }
 
 // remember keeps what worked (R4b's entry, for R5).
-func (u *turn) remember(f schemas.FinalResult) error {
+func (u *taskTx) remember(f schemas.FinalResult) error {
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func passed(v schemas.CriterionVerdict) int {
 
 // write hands an entry to the shared memory. What that cannot keep is lost with no
 // harm to the task.
-func (u *turn) write(from schemas.PipelineRole, e schemas.MemoryEntry) error {
+func (u *taskTx) write(from schemas.PipelineRole, e schemas.MemoryEntry) error {
 	e.EntryID, e.TaskID, e.Timestamp = schemas.NewID(), u.t.id, stamp(u.g.Tx().Micros())
 	if e.Content.Intent == "" { // R1 gave none
 		e.Content.Intent = u.t.request

@@ -291,7 +291,7 @@ func TestLessonsOfBareToolsForbidNothing(t *testing.T) {
 	require.NoError(t, n.do(access.NodeEntity, "x", func(g access.Grant) error {
 		task, err := loadTask(g, 1)
 		require.NoError(t, err)
-		standing, err := (&turn{n.tasks, g, task, ""}).standing(constraints)
+		standing, err := (&taskTx{n.tasks, g, task, ""}).standing(constraints)
 		require.Empty(t, standing)
 		return err
 	}))

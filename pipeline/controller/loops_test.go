@@ -270,7 +270,7 @@ func TestAbandoning(t *testing.T) {
 			n := newNode(t)
 			if name == "tools" { // as v0.7 is written
 				s := DefaultSettings()
-				s.Loss.Letter, s.Loss.Patient = true, false
+				s.Loss.Letter, s.Loss.Steady = true, false
 				n.set(s)
 			}
 			tt.request.Request, tt.request.Intent = "Ship it", "ship it"

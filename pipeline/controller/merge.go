@@ -17,9 +17,9 @@ const mergerIntent = "Meta-validator (R4b): make one result of brief.inputs.outp
 	"which nothing was changed. Without one a pass waits for a person. " +
 	"brief.constraints is what earlier tasks taught their planners: it decides no criterion."
 
-// proofOfRound is what stands beside R4b's words: the calls of every subtask's last
-// attempt, in order.
-func (u *turn) proofOfRound(subs []*subtask) pipeline.Proof {
+// proofOfRound is the evidence beside R4b's answer: the calls of every subtask's last attempt,
+// in order.
+func (u *taskTx) proofOfRound(subs []*subtask) pipeline.Proof {
 	p := pipeline.Proof{Rules: u.t.settings.Evidence}
 	for i, s := range subs {
 		if s.attempted != nil {
@@ -31,7 +31,7 @@ func (u *turn) proofOfRound(subs []*subtask) pipeline.Proof {
 }
 
 // gather counts the outcomes of the round, and goes on through the gate.
-func (u *turn) gather(subs []*subtask) error {
+func (u *taskTx) gather(subs []*subtask) error {
 	all, err := rounds(u.g, u.t)
 	if err != nil {
 		return err
@@ -51,7 +51,12 @@ func (u *turn) gather(subs []*subtask) error {
 	if err := u.t.move(schemas.TaskGather); err != nil {
 		return err
 	}
-	list := judgeable(now.manifest.TaskCriteria)
+	return u.openMerge(now.manifest.TaskCriteria, subs)
+}
+
+// openMerge opens R4b's seat, which none of the round's executors may take.
+func (u *taskTx) openMerge(all []schemas.Criterion, subs []*subtask) error {
+	list := judgeable(all)
 	barred, err := u.executors()
 	if err != nil {
 		return err
@@ -93,12 +98,12 @@ func (u *turn) gather(subs []*subtask) error {
 		return err
 	}
 	return u.open(opening{role: schemas.MetaValidator, place: at, excluded: barred, intent: mergerIntent, inputs: in,
-		limits: sentences(known), criteria: criteria(now.manifest.TaskCriteria)})
+		limits: sentences(known), criteria: criteria(all)})
 }
 
-// merged goes on from what R4b made of the outputs. Without anything, every criterion
+// merged continues the task after R4b. Without anything, every criterion
 // of the task failed.
-func (u *turn) merged(s seat) error {
+func (u *taskTx) merged(s seat) error {
 	if u.t.state != schemas.TaskMerging {
 		return nil
 	}
@@ -107,31 +112,9 @@ func (u *turn) merged(s seat) error {
 		return err
 	}
 	now := all[len(all)-1]
-	list := now.manifest.TaskCriteria
-	m := merge{Output: json.RawMessage("null")}
-	report, _, err := pipeline.Decode[schemas.MergeReport](answer(s.result))
-	switch {
-	case s.state != schemas.WorkDone || err != nil:
-		m.Verdicts, _ = pipeline.Verdicts(list, nil, pipeline.Proof{})
-		for i := range m.Verdicts {
-			m.Verdicts[i].Evidence = "nobody merged it (R4b): " + s.unfilled()
-		}
-	default:
-		found, checks, err := s.found()
-		if err != nil {
-			return err
-		}
-		subs, err := subtasks(u.g, u.t)
-		if err != nil {
-			return err
-		}
-		proof := u.proofOfRound(subs)
-		proof.Found = found
-		if err := decode(s.evidence, &proof.Own); err != nil {
-			return err
-		}
-		m.Output, m.Checks = report.Output, checks
-		m.Verdicts, _ = pipeline.Verdicts(list, report.Verdicts, proof)
+	m, judged, err := u.mergeOf(s, now.manifest.TaskCriteria)
+	if err != nil {
+		return err
 	}
 	if _, err := u.g.Tx().Exec(updateMerge, text(m), u.t.n, u.t.round); err != nil {
 		return fmt.Errorf("write merge: %w", err)
@@ -146,7 +129,7 @@ func (u *turn) merged(s seat) error {
 		return err
 	}
 	if !passed {
-		if s.state == schemas.WorkDone && err == nil {
+		if judged {
 			if err := u.overturn(m.Verdicts, s.holder); err != nil {
 				return err
 			}
@@ -156,8 +139,37 @@ func (u *turn) merged(s seat) error {
 	return u.accept(m, s.holder)
 }
 
+// mergeOf makes R4b's merge of its seat; judged is false if there is none and all criteria failed.
+func (u *taskTx) mergeOf(s seat, list []schemas.Criterion) (m merge, judged bool, err error) {
+	m.Output = json.RawMessage("null")
+	report, _, err := pipeline.Decode[schemas.MergeReport](answer(s.result))
+	if s.state != schemas.WorkDone || err != nil {
+		m.Verdicts, _ = pipeline.Verdicts(list, nil, pipeline.Proof{})
+		for i := range m.Verdicts {
+			m.Verdicts[i].Evidence = "nobody merged it (R4b): " + s.unfilled()
+		}
+		return m, false, nil
+	}
+	found, checks, err := s.found()
+	if err != nil {
+		return m, false, err
+	}
+	subs, err := subtasks(u.g, u.t)
+	if err != nil {
+		return m, false, err
+	}
+	proof := u.proofOfRound(subs)
+	proof.Found = found
+	if err := decode(s.evidence, &proof.Own); err != nil {
+		return m, false, err
+	}
+	m.Output, m.Checks = report.Output, checks
+	m.Verdicts, _ = pipeline.Verdicts(list, report.Verdicts, proof)
+	return m, true, nil
+}
+
 // unproven lists the criteria of the present round that wait for a person.
-func (u *turn) unproven(m merge) (list []string, err error) {
+func (u *taskTx) unproven(m merge) (list []string, err error) {
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return nil, err
@@ -176,7 +188,7 @@ func (u *turn) unproven(m merge) (list []string, err error) {
 // accept ends the task with a result, or lets a person look at it first: where the
 // submitter wants that, or no call proves a criterion. For the latter the person has
 // until the patience ends.
-func (u *turn) accept(m merge, by schemas.EntityID) error {
+func (u *taskTx) accept(m merge, by schemas.EntityID) error {
 	ms, err := u.elapsed()
 	if err != nil {
 		return err
@@ -211,7 +223,8 @@ func (u *turn) accept(m merge, by schemas.EntityID) error {
 }
 
 // finish ends the task: its open seats and subtasks with it.
-func (u *turn) finish(on schemas.Trigger, f schemas.FinalResult, from schemas.PipelineRole, by schemas.EntityID) error {
+func (u *taskTx) finish(on schemas.Trigger, f schemas.FinalResult, from schemas.PipelineRole,
+	by schemas.EntityID) error {
 	if err := u.t.move(on); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ const perceiverIntent = "Perceiver (R1): carry brief.inputs.request over into an
 	"all at once."
 
 // perceive opens R1's seat. It has no memory in it: R1 is a transducer.
-func (u *turn) perceive() error {
+func (u *taskTx) perceive() error {
 	team, err := u.team()
 	if err != nil {
 		return err
@@ -49,14 +49,14 @@ type perceiveForm struct {
 
 // mayAsk reports whether R1 may ask the user: twice, and not after the user had
 // nothing to add.
-func (u *turn) mayAsk() bool {
+func (u *taskTx) mayAsk() bool {
 	n := len(u.t.asked)
 	return u.t.clarified < maxClarifications && (n == 0 || u.t.asked[n-1].Answers != "")
 }
 
 // perception reads what R1 answers, with the decoder's notes. CodeInvalid says what does
 // not hold.
-func (u *turn) perception(result string) (schemas.Perception, []string, error) {
+func (u *taskTx) perception(result string) (schemas.Perception, []string, error) {
 	p, notes, err := pipeline.Decode[schemas.Perception](answer(result))
 	if err != nil {
 		return p, notes, err
@@ -89,7 +89,7 @@ func (u *turn) perception(result string) (schemas.Perception, []string, error) {
 }
 
 // perceived goes on from what R1 answered.
-func (u *turn) perceived(s seat) error {
+func (u *taskTx) perceived(s seat) error {
 	if s.state != schemas.WorkDone {
 		return errLapsed{"nobody carried the request over (R1): " + s.unfilled()}
 	}
@@ -110,7 +110,7 @@ func (u *turn) perceived(s seat) error {
 
 // confirmation is the question of an intent that departs from the user's words, "" if it
 // keeps them.
-func (u *turn) confirmation(intent string) string {
+func (u *taskTx) confirmation(intent string) string {
 	userWords := []string{u.t.request}
 	for _, e := range u.t.asked {
 		userWords = append(userWords, e.Answers)
@@ -128,7 +128,7 @@ func (u *turn) confirmation(intent string) string {
 const maxQuoted = 400
 
 // ask has the submitter answer questions before R1 goes on.
-func (u *turn) ask(questions []string, by schemas.EntityID) error {
+func (u *taskTx) ask(questions []string, by schemas.EntityID) error {
 	if err := u.t.move(schemas.TaskAsk); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (u *turn) ask(questions []string, by schemas.EntityID) error {
 }
 
 // understood takes an intent over and lets R2 plan.
-func (u *turn) understood(p schemas.Perception, by schemas.EntityID) error {
+func (u *taskTx) understood(p schemas.Perception, by schemas.EntityID) error {
 	if err := u.t.move(schemas.TaskUnderstand); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (u *turn) understood(p schemas.Perception, by schemas.EntityID) error {
 }
 
 // answered takes what the user said to R1's questions; "" = go on without.
-func (u *turn) answered(by schemas.EntityID, answers string) error {
+func (u *taskTx) answered(by schemas.EntityID, answers string) error {
 	if err := u.t.move(schemas.TaskAnswer); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const plannerIntent = "Planner (R2): plan subtasks for brief.inputs.intent, each
 	"task_criteria are held against the merged result. Keep to brief.constraints: a plan that breaks one is refused."
 
 // planBrief is what a plan of the next round is held against.
-func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipeline.Brief {
+func (u *taskTx) planBrief(all []round, constraints []pipeline.Constraint) pipeline.Brief {
 	d := schemas.PlanDirective{BlockedTools: u.t.trail.BlockedTools, BlockedTargets: u.t.trail.BlockedTargets}
 	var earlier []schemas.Plan
 	for _, r := range all {
@@ -35,7 +35,7 @@ func (u *turn) planBrief(all []round, constraints []pipeline.Constraint) pipelin
 	return b
 }
 
-// planInputs is what R2 is told.
+// planInputs is what R2 gets.
 type planInputs struct {
 	Intent    string                  `json:"intent"`
 	RawInput  string                  `json:"raw_input"` // the user's own words, and the answers to questions
@@ -61,7 +61,7 @@ type directed struct {
 }
 
 // askPlan opens R2's seat for the next round.
-func (u *turn) askPlan() error {
+func (u *taskTx) askPlan() error {
 	all, err := rounds(u.g, u.t)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func examplePlan(tool string) schemas.Plan {
 }
 
 // plan holds R2's answer against what binds it.
-func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, []string, error) {
+func (u *taskTx) plan(s seat, result string, attempt int) (schemas.Plan, []pipeline.Constraint, []string, error) {
 	all, err := rounds(u.g, u.t)
 	if err != nil {
 		return schemas.Plan{}, nil, nil, err
@@ -154,7 +154,7 @@ func (u *turn) plan(s seat, result string, attempt int) (schemas.Plan, []pipelin
 }
 
 // planned dispatches R2's plan.
-func (u *turn) planned(s seat) error {
+func (u *taskTx) planned(s seat) error {
 	if s.state != schemas.WorkDone {
 		return errLapsed{"there is no plan (R2): " + s.unfilled()}
 	}

@@ -9,9 +9,9 @@ import (
 	"cordelia/trust"
 )
 
-// rate lets what became of a role's work count for how well its holder fills it. It
-// never says anything of how true what somebody writes is.
-func (u *turn) rate(role schemas.PipelineRole, o trust.Outcome) error {
+// rate counts the outcome of a role's work for the capability trust of the agent that did it.
+// It does not touch accuracy trust.
+func (u *taskTx) rate(role schemas.PipelineRole, o trust.Outcome) error {
 	if !schemas.IsAgentID(string(o.Agent)) {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (u *turn) rate(role schemas.PipelineRole, o trust.Outcome) error {
 
 // rateAttempt lets the end of a subtask count for its executor: good work by what showed
 // it, and bad work if it failed after all its attempts.
-func (u *turn) rateAttempt(sub *subtask, judge schemas.EntityID) error {
+func (u *taskTx) rateAttempt(sub *subtask, judge schemas.EntityID) error {
 	o := trust.Outcome{Agent: sub.attempted.By, Success: sub.outcome.Status == schemas.Matched, Judge: judge,
 		About: sub.attempted.Work}
 	if o.Feedback = trust.Bad; o.Success {
@@ -50,13 +50,13 @@ func shownBy(verdicts []schemas.CriterionVerdict) (p trust.Proof) {
 // credit counts an accepted result for who planned its round and who merged it, by the
 // word of who accepted it: a person, or who merged it, whose word is worth nothing for
 // its own work.
-func (u *turn) credit(by schemas.EntityID) error {
+func (u *taskTx) credit(by schemas.EntityID) error {
 	return u.answerable(trust.Outcome{Success: true, Judge: by})
 }
 
 // blame counts a result that a person rejects, as their word, against who planned its
 // round, who merged it, and who judged it, if it was one part.
-func (u *turn) blame(person schemas.EntityID) error {
+func (u *taskTx) blame(person schemas.EntityID) error {
 	if err := u.answerable(trust.Outcome{Feedback: trust.Bad, Judge: person}); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (u *turn) blame(person schemas.EntityID) error {
 }
 
 // answerable rates who planned the present round and who merged it.
-func (u *turn) answerable(o trust.Outcome) error {
+func (u *taskTx) answerable(o trust.Outcome) error {
 	last, err := u.filling()
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (u *turn) answerable(o trust.Outcome) error {
 // overturn counts it against who judged a part of the present round (R4a) that a later gate
 // found a criterion failed which they had passed. Without criteria the whole was rejected:
 // that overturns the judge of a part that was all of it.
-func (u *turn) overturn(failed []schemas.CriterionVerdict, by schemas.EntityID) error {
+func (u *taskTx) overturn(failed []schemas.CriterionVerdict, by schemas.EntityID) error {
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ type filled struct {
 
 // filling lists the seats of the present round, or before it for the planner, whose answers
 // counted last.
-func (u *turn) filling() (map[filled]seat, error) {
+func (u *taskTx) filling() (map[filled]seat, error) {
 	list, err := seats(u.g, u.t)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type tries struct {
 	Again int              `json:"again,omitempty"` // times that was repeated
 }
 
-// tries reads what the holder has tried; somebody else's tries are none of its.
+// tries reads the holder's refused answers; those of an earlier holder do not count.
 func (s seat) tries(holder schemas.EntityID) (t tries) {
 	if json.Unmarshal([]byte(s.refused), &t) != nil || t.By != holder {
 		return tries{By: holder}
@@ -35,9 +35,9 @@ func (s seat) tries(holder schemas.EntityID) (t tries) {
 	return t
 }
 
-// refuse counts an answer that does not hold, and words the refusal. The same answer
-// again is told the same, a few times without being counted.
-func (u *turn) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, error) {
+// refuse counts an invalid answer, and words the refusal. The same answer again gets the same
+// refusal, a few times without being counted.
+func (u *taskTx) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, error) {
 	t := s.tries(s.holder)
 	again := t.Hash == p.Hash()
 	if again {
@@ -68,7 +68,7 @@ func (u *turn) refuse(s *seat, p *work.Report, e *schemas.Error) (*Refusal, erro
 func (c *Controller) dismiss(g access.Grant, t *task, s seat, p *work.Report,
 	why string) (as *work.Report, led string, err error) {
 	others := false
-	err = c.asTurn(g, t, func(u *turn) error {
+	err = c.asNodeOn(g, t, func(u *taskTx) error {
 		if err := u.rate(s.role, trust.Outcome{Agent: s.holder, Feedback: trust.Bad, About: s.id}); err != nil ||
 			s.answers >= maxClaimers*pipeline.PlanAttempts {
 			return err

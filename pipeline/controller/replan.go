@@ -12,7 +12,7 @@ import (
 )
 
 // again asks R7 for another round after the whole was rejected.
-func (u *turn) again(all []round, verdicts []schemas.CriterionVerdict) error {
+func (u *taskTx) again(all []round, verdicts []schemas.CriterionVerdict) error {
 	subs, err := subtasks(u.g, u.t)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (u *turn) again(all []round, verdicts []schemas.CriterionVerdict) error {
 
 // replan asks R7 what follows from a failed round: another, planned under its
 // directive, or none.
-func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schemas.CriterionVerdict) error {
+func (u *taskTx) replan(all []round, gathered pipeline.Gathered, verdicts []schemas.CriterionVerdict) error {
 	ms, err := u.elapsed()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (u *turn) replan(all []round, gathered pipeline.Gathered, verdicts []schema
 }
 
 // direct sends a directive to R2.
-func (u *turn) direct(d schemas.PlanDirective) error {
+func (u *taskTx) direct(d schemas.PlanDirective) error {
 	return u.say(message{from: schemas.GradientSolver, to: schemas.Planner, record: "PlanDirective", body: d})
 }
 
@@ -94,7 +94,7 @@ func gap(g pipeline.Gathered, verdicts []schemas.CriterionVerdict) string {
 
 // giveUp ends a task that no round can bring further. R7 says so: there is no other
 // way to abandon.
-func (u *turn) giveUp(why string) error {
+func (u *taskTx) giveUp(why string) error {
 	ms, err := u.elapsed()
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func measured(all []round) (l schemas.Loss) {
 }
 
 // abandon gives the user what there is.
-func (u *turn) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome, all []round) error {
+func (u *taskTx) abandon(d schemas.PlanDirective, last []schemas.SubTaskOutcome, all []round) error {
 	last = slices.Clone(last)
 	for i := range last {
 		last[i].Output = shortened(last[i].Output, room/len(last))
@@ -164,7 +164,7 @@ func plans(all []round) (list []schemas.Plan) {
 }
 
 // clear ends what is open of a task or a round that is over.
-func (u *turn) clear() error {
+func (u *taskTx) clear() error {
 	if u.t.round > 0 {
 		subs, err := subtasks(u.g, u.t)
 		if err != nil {
@@ -196,7 +196,7 @@ func (u *turn) clear() error {
 }
 
 // cancelled is what the user gets of a task that was called off.
-func (u *turn) cancelled(by schemas.EntityID) error {
+func (u *taskTx) cancelled(by schemas.EntityID) error {
 	f := schemas.FinalResult{TaskID: u.t.id, Result: schemas.ResultCancelled, Reason: "it was cancelled",
 		Output: json.RawMessage("null"),
 		Rounds: u.t.round, Tried: []string{}, NextMoves: []string{"submit it again"},

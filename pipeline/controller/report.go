@@ -66,10 +66,10 @@ func (s seat) current(g access.Grant, fence int64) bool {
 	return s.state == schemas.WorkLeased && s.holder == g.Actor() && s.fence == fence
 }
 
-// File takes a report (work.File). Of a seat it takes what holds as an answer of its
-// role, and does what follows, unless machine checks come first: those run after it,
-// and outside of any transaction. What does not hold is refused, and after the last
-// attempt the seat goes to others or ends as failed.
+// File takes a report (work.File). A seat's report must be a valid answer of its role; then
+// File moves the task on, unless machine checks come first: those run after it, outside of any
+// transaction. An invalid answer is refused, and after the last attempt the seat goes to others
+// or ends as failed.
 func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f Filed, err error) {
 	s, ok, err := seatOf(g, p.ID())
 	if err != nil {
@@ -95,18 +95,8 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 				return f, err
 			}
 		}
-		if f.Refused, f.Notes, err = c.hold(g, t, &s, p, held); err != nil {
+		if p, err = c.checkAnswer(g, t, &s, p, held, &f); err != nil || f.Refused != nil {
 			return f, err
-		}
-		if f.Refused != nil {
-			if f.Refused.Left > 0 {
-				f.Receipt = work.Receipt{WorkID: s.id, Fence: s.fence, State: s.state}
-				return f, nil
-			}
-			if p, f.Led, err = c.dismiss(g, t, s, p, f.Refused.Msg); err != nil {
-				return f, err
-			}
-			f.Refused = nil
 		}
 	}
 	if f.Receipt, err = work.File(g, p, looks); err != nil {
@@ -121,7 +111,31 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 	if !f.State.Final() {
 		return f, nil
 	}
-	err = asNode(g, func(g access.Grant) error {
+	err = c.moveOn(g, t, s, &f)
+	return f, err
+}
+
+// checkAnswer refuses an invalid answer. After the last attempt it gives the report to file in
+// its place, which fails the item or gives it back.
+func (c *Controller) checkAnswer(g access.Grant, t *task, s *seat, p *work.Report, held bool,
+	f *Filed) (_ *work.Report, err error) {
+	if f.Refused, f.Notes, err = c.validate(g, t, s, p, held); err != nil || f.Refused == nil {
+		return p, err
+	}
+	if f.Refused.Left > 0 {
+		f.Receipt = work.Receipt{WorkID: s.id, Fence: s.fence, State: s.state}
+		return p, nil
+	}
+	if p, f.Led, err = c.dismiss(g, t, *s, p, f.Refused.Msg); err != nil {
+		return nil, err
+	}
+	f.Refused = nil
+	return p, nil
+}
+
+// moveOn does what follows from the end of a seat, as the node.
+func (c *Controller) moveOn(g access.Grant, t *task, s seat, f *Filed) error {
+	return asNode(g, func(g access.Grant) error {
 		led, state, err := c.finalize(g, s.item, t)
 		if f.TaskState = state; f.Led == "" {
 			f.Led = led
@@ -130,10 +144,9 @@ func (c *Controller) File(g access.Grant, p *work.Report, review work.Review) (f
 		}
 		return err
 	})
-	return f, err
 }
 
-// fileLate takes a report that does not count any more, or was taken before.
+// fileLate takes a report that does not count any more, or that was filed before.
 func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review work.Review) (f Filed, err error) {
 	if f.Receipt, err = work.File(g, p, review); err != nil || !f.Kept {
 		return f, err
@@ -143,32 +156,32 @@ func (c *Controller) fileLate(g access.Grant, s seat, p *work.Report, review wor
 		return f, err
 	}
 	by := g.Actor()
-	return f, c.asTurn(g, t, func(u *turn) error {
+	return f, c.asNodeOn(g, t, func(u *taskTx) error {
 		return u.say(message{of: &s, from: s.role, to: user, actor: by, record: recordLate,
 			body: map[string]any{"work_id": s.id, "fence": p.Fence(), "sha256": p.Hash()}})
 	})
 }
 
-// asTurn runs f on a task, as the node.
-func (c *Controller) asTurn(g access.Grant, t *task, f func(u *turn) error) error {
-	return asNode(g, func(g access.Grant) error { return f(&turn{c: c, g: g, t: t}) })
+// asNodeOn runs f on a loaded task, as the node.
+func (c *Controller) asNodeOn(g access.Grant, t *task, f func(u *taskTx) error) error {
+	return asNode(g, func(g access.Grant) error { return f(&taskTx{c: c, g: g, t: t}) })
 }
 
-// inTurn runs f on a task, with a grant of the node.
-func (c *Controller) inTurn(g access.Grant, n int64, f func(u *turn) error) error {
+// onTask loads a task and runs f on it, with a grant of the node.
+func (c *Controller) onTask(g access.Grant, n int64, f func(u *taskTx) error) error {
 	t, err := loadTask(g, n)
 	if err != nil {
 		return err
 	}
-	return f(&turn{c: c, g: g, t: t})
+	return f(&taskTx{c: c, g: g, t: t})
 }
 
-// hold judges whether an answer holds as one of its role. What does not is counted,
-// once for each answer. Of what does, the notes of the decoder go on the bus.
-func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report,
+// validate checks an answer of a seat. An invalid answer is counted, once for the same words;
+// of a valid one the notes of the decoder go on the bus.
+func (c *Controller) validate(g access.Grant, t *task, s *seat, p *work.Report,
 	held bool) (r *Refusal, notes []string, err error) {
-	err = c.asTurn(g, t, func(u *turn) error {
-		found, bad := u.holds(*s, p.Result())
+	err = c.asNodeOn(g, t, func(u *taskTx) error {
+		found, bad := u.validateAnswer(*s, p.Result())
 		e, refused := refusal(bad)
 		if bad != nil && !refused {
 			return bad
@@ -192,9 +205,9 @@ func (c *Controller) hold(g access.Grant, t *task, s *seat, p *work.Report,
 	return r, notes, err
 }
 
-// holds says what keeps a result from being an answer of the seat's role, and notes what
-// of it was mended or passed over.
-func (u *turn) holds(s seat, result string) (notes []string, err error) {
+// validateAnswer gives the error of a result that is no answer of the seat's role, and notes on
+// what the decoder repaired or left out.
+func (u *taskTx) validateAnswer(s seat, result string) (notes []string, err error) {
 	switch s.role {
 	case schemas.Perceiver:
 		_, notes, err = u.perception(result)
@@ -214,8 +227,8 @@ func (u *turn) holds(s seat, result string) (notes []string, err error) {
 	return notes, err
 }
 
-// judgedNotes adds what is passed over of verdicts.
-func (u *turn) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
+// judgedNotes adds notes on verdicts that are left out.
+func (u *taskTx) judgedNotes(s seat, given []schemas.JudgedCriterion, notes []string) ([]string, error) {
 	list, err := u.criteriaOf(s)
 	if err != nil || list == nil {
 		return notes, err

@@ -10,9 +10,9 @@ import (
 	"cordelia/work"
 )
 
-// Who executed in a round may not merge it. If three agents took one subtask each,
-// nobody would be left for the merge, and the task would wait until its patience ends.
-// So the last agent who could merge a round executes nothing in it.
+// An agent that executed in a round may not merge it. If all three agents of a group took one
+// subtask each, none would be left for the merge, and the task would wait until its patience
+// ends. So the last agent that could merge a round executes nothing in it.
 
 // Taken keeps the last agent who could still merge a round from its open subtasks,
 // after the actor has taken one. It does nothing for any other item.
@@ -22,13 +22,13 @@ func (c *Controller) Taken(g access.Grant, workID string) error {
 		return err
 	}
 	return asNode(g, func(g access.Grant) error {
-		return c.inTurn(g, s.task, func(u *turn) error { return u.keepMerger() })
+		return c.onTask(g, s.task, func(u *taskTx) error { return u.keepMerger() })
 	})
 }
 
-// keepMerger bars the last agent who could merge the round from the seats of R3 that
-// wait for anyone.
-func (u *turn) keepMerger() error {
+// keepMerger bars the last agent that could merge the round from the seats of R3 that any agent
+// may take.
+func (u *taskTx) keepMerger() error {
 	rows, err := u.g.Tx().Query(selectFreeExecutions, u.t.n, u.t.round, u.t.group)
 	open, err := store.Collect(rows, err, func(r *sql.Rows) (n int64, err error) { return n, r.Scan(&n) })
 	if err != nil {
@@ -51,9 +51,9 @@ func (u *turn) keepMerger() error {
 	return nil
 }
 
-// merger is the last agent who could merge the round; nothing if there are several, or
-// none. It is asked of tasks whose seats are anyone's: a coordinator has its own rule.
-func (u *turn) merger() ([]schemas.EntityID, error) {
+// merger gives the last agent that could merge the round; none if there are several, or none.
+// It is for tasks whose seats any agent may take: a coordinator has its own rule.
+func (u *taskTx) merger() ([]schemas.EntityID, error) {
 	if u.t.settings.Kin {
 		return nil, nil
 	}

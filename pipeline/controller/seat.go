@@ -14,15 +14,16 @@ import (
 	"cordelia/work"
 )
 
-// turn is what happens to one task in one transaction, by a grant of the node.
-type turn struct {
+// taskTx is one task in one transaction, with a grant of the node: all moves of a task are its
+// methods.
+type taskTx struct {
 	c  *Controller
 	g  access.Grant
 	t  *task
-	by schemas.EntityID // on whose word; "" = the node's
+	by schemas.EntityID // the entity that asked for the move; "" = the node
 }
 
-// seat is a role that somebody fills by doing a work item.
+// seat is a role of a task that an agent fills by doing a work item.
 type seat struct {
 	item    int64
 	task    int64
@@ -123,7 +124,7 @@ func (s seat) unfilled() string {
 	return "no reason was given"
 }
 
-// errLapsed ends a turn whose task cannot go on.
+// errLapsed ends a transaction whose task cannot go on.
 type errLapsed struct{ why string }
 
 func (e errLapsed) Error() string { return "controller: " + e.why }
@@ -138,7 +139,7 @@ type opening struct {
 	limits   []string
 	facts    string
 	excluded []schemas.EntityID
-	deadline int64 // UTC µs, 0 = none of its own
+	deadline int64 // UTC µs, 0 = none
 	place    place
 }
 
@@ -146,7 +147,7 @@ type opening struct {
 func submitTools() []string { return []string{"task_submit"} }
 
 // open puts a seat into the queue, if the submitter could still submit it.
-func (u *turn) open(o opening) error {
+func (u *taskTx) open(o opening) error {
 	var needs []access.Need
 	for _, group := range []schemas.GroupID{u.t.group, o.place.cell} {
 		if group != "" {
@@ -195,7 +196,7 @@ func (u *turn) open(o opening) error {
 
 // until is when a seat that is opened now ends unanswered: the patience, or what
 // comes before it.
-func (u *turn) until(own int64) int64 {
+func (u *taskTx) until(own int64) int64 {
 	end := u.g.Tx().Micros() + u.t.settings.Patience.Microseconds()
 	for _, limit := range []int64{own, u.t.deadline} {
 		if limit > 0 {
@@ -206,7 +207,7 @@ func (u *turn) until(own int64) int64 {
 }
 
 // filled lists who sat in a role of a subtask so far.
-func (u *turn) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
+func (u *taskTx) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
 	rows, err := u.g.Tx().Query(selectFilled, u.t.n, sub.n, role)
 	found, err := store.Collect(rows, err, func(r *sql.Rows) (id schemas.EntityID, err error) {
 		return id,
@@ -220,7 +221,7 @@ func (u *turn) filled(sub *subtask, role schemas.PipelineRole) ([]schemas.Entity
 
 // barred lists the agents whose lineage may not fill a role of a subtask: a judge may
 // not execute, an executor may not judge and, by executors, not merge (INV-DUTIES).
-func (u *turn) barred(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
+func (u *taskTx) barred(sub *subtask, role schemas.PipelineRole) ([]schemas.EntityID, error) {
 	if u.t.settings.Kin {
 		return nil, nil
 	}
@@ -233,7 +234,7 @@ func (u *turn) barred(sub *subtask, role schemas.PipelineRole) ([]schemas.Entity
 
 // executors lists the agents that executed in the present round, whose lineage may not
 // merge it.
-func (u *turn) executors() ([]schemas.EntityID, error) {
+func (u *taskTx) executors() ([]schemas.EntityID, error) {
 	if u.t.settings.Kin {
 		return nil, nil
 	}

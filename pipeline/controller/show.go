@@ -57,7 +57,7 @@ type SubTaskView struct {
 	Commit string `json:"-"` // that the result names which is judged, or was
 }
 
-// SeatView is a role that somebody fills, or that waits for somebody.
+// SeatView is a role of a task, filled by an agent or waiting for one.
 type SeatView struct {
 	WorkID    string               `json:"work_id"`
 	Role      schemas.PipelineRole `json:"role"`

@@ -14,14 +14,13 @@ func (v View) Text() string {
 	if v.Suspended {
 		state += " (suspended)"
 	}
-	id := schemas.ShortID
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	in := ""
 	if v.GroupID != "" {
 		in = fmt.Sprintf(" in %s", v.GroupID)
 	}
-	add("task %s%s %s, round %d: %s", id(v.TaskID), in, state, v.Round, v.Intent)
+	add("task %s%s %s, round %d: %s", schemas.ShortID(v.TaskID), in, state, v.Round, v.Intent)
 	if v.Directive != "" {
 		add("%s", v.Directive)
 	}
@@ -36,26 +35,10 @@ func (v View) Text() string {
 		add("criteria: %s", strings.Join(v.Criteria, "; "))
 	}
 	for _, s := range v.SubTasks {
-		about := ""
-		if s.Who != "" {
-			about += " by " + s.Who
-		}
-		if s.Attempt > 1 {
-			about += fmt.Sprintf(", attempt %d", s.Attempt)
-		}
-		add("%d %s %s%s: %s [%s]", s.Sequence, id(s.SubTaskID), s.State, about, s.Intent,
-			strings.Join(s.Criteria, "; "))
+		add("%s", s.line())
 	}
 	for _, s := range v.Seats {
-		stands := "waits " + s.Waits.String()
-		if s.Holder != "" {
-			stands = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
-		}
-		of := ""
-		if s.SubTaskID != "" {
-			of = " of subtask " + id(s.SubTaskID)
-		}
-		add("%s work %s%s %s", s.Role, id(s.WorkID), of, stands)
+		add("%s", s.line())
 	}
 	if len(v.Plan) > 0 {
 		add("plan: %s", v.Plan)
@@ -75,8 +58,34 @@ func (v View) Text() string {
 	if len(v.Next) > 0 {
 		add("%s", v.Next)
 	}
-	for i, line := range lines { // what agents wrote cannot begin a line of its own
+	for i, line := range lines { // text of agents must not begin a line
 		lines[i] = strings.ReplaceAll(line, "\n", "\n  ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// line is the subtask in a line.
+func (s SubTaskView) line() string {
+	about := ""
+	if s.Who != "" {
+		about += " by " + s.Who
+	}
+	if s.Attempt > 1 {
+		about += fmt.Sprintf(", attempt %d", s.Attempt)
+	}
+	return fmt.Sprintf("%d %s %s%s: %s [%s]", s.Sequence, schemas.ShortID(s.SubTaskID), s.State, about, s.Intent,
+		strings.Join(s.Criteria, "; "))
+}
+
+// line is the seat in a line.
+func (s SeatView) line() string {
+	state := "waits " + s.Waits.String()
+	if s.Holder != "" {
+		state = fmt.Sprintf("held by %s until %s", s.Holder, s.Until)
+	}
+	of := ""
+	if s.SubTaskID != "" {
+		of = " of subtask " + schemas.ShortID(s.SubTaskID)
+	}
+	return fmt.Sprintf("%s work %s%s %s", s.Role, schemas.ShortID(s.WorkID), of, state)
 }

@@ -69,7 +69,8 @@ const (
 	// selectExecutors lists the holders of the seats of R3 of a round.
 	selectExecutors = `SELECT DISTINCT w.holder` + seatTables +
 		`WHERE s.task = ? AND s.round = ? AND s.role = 'R3' AND w.holder <> '' ORDER BY 1`
-	// selectFreeExecutions lists the seats of R3 of a round that wait for anyone in the task's group.
+	// selectFreeExecutions lists the seats of R3 of a round that any agent of the task's group may
+	// take.
 	selectFreeExecutions = `SELECT w.n` + seatTables + `JOIN work_lanes l ON l.n = w.lane AND l.assigned_to = ''
 		WHERE s.task = ? AND s.round = ? AND s.role = 'R3' AND w.state = 'ready' AND w.group_id = ?`
 	// selectExecuted is the item of the last attempt at a subtask, if that was done.

@@ -33,7 +33,7 @@ func DefaultTools() []string {
 // Request is a task to submit. Zero values mean the defaults.
 type Request struct {
 	Request  string // the user's words
-	Intent   string // in the user's words; then nobody else sits in R1
+	Intent   string // in the user's words; then R1 needs no seat
 	Group    schemas.GroupID
 	Tools    []string
 	Budget   time.Duration // of work
@@ -124,20 +124,12 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 	if err := mayOffer(g, r.Group, team); err != nil {
 		return Submitted{}, err
 	}
-	on := g.Actor()
+	by := g.Actor()
 	if r.On != "" && g.IsNode() {
-		on = r.On
+		by = r.On
 	}
-	t := &task{id: schemas.NewID(), submitter: on, group: r.Group, state: schemas.TaskPerceiving, held: r.Hold,
-		deadline: r.Deadline,
-		request:  r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
+	t := c.newTask(g, r, by)
 	t.settings.Apart = team.Apart()
-	if r.Budget > 0 {
-		t.settings.Loss.TimeBudgetMS = r.Budget.Milliseconds()
-	}
-	if r.Replans > 0 {
-		t.settings.Loss.MaxReplans = r.Replans
-	}
 	if err := g.Tx().QueryRow(insertTask, t.id, t.submitter, t.group, t.state, t.held, t.deadline, t.created, t.created,
 		t.request,
 		text(t.tools), text(t.settings)).Scan(&t.n); err != nil {
@@ -147,9 +139,8 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 		"held": t.held}); err != nil {
 		return Submitted{}, err
 	}
-	by := on
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t, by}
+		u := &taskTx{c, g, t, by}
 		return u.step(func() error {
 			if r.Intent == "" {
 				return u.perceive()
@@ -161,6 +152,19 @@ func (c *Controller) Submit(g access.Grant, r Request) (Submitted, error) {
 		return Submitted{}, err
 	}
 	return t.submitted()
+}
+
+// newTask is the task that a request asks for, before it is written.
+func (c *Controller) newTask(g access.Grant, r Request, by schemas.EntityID) *task {
+	t := &task{id: schemas.NewID(), submitter: by, group: r.Group, state: schemas.TaskPerceiving, held: r.Hold,
+		deadline: r.Deadline, request: r.Request, tools: r.Tools, settings: c.settings, created: g.Tx().Micros()}
+	if r.Budget > 0 {
+		t.settings.Loss.TimeBudgetMS = r.Budget.Milliseconds()
+	}
+	if r.Replans > 0 {
+		t.settings.Loss.MaxReplans = r.Replans
+	}
+	return t
 }
 
 // mayOffer asks for the right to put work before the members of a group, each where
@@ -221,7 +225,7 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t, by}
+		u := &taskTx{c, g, t, by}
 		return u.step(func() error { return u.answered(by, strings.TrimSpace(answers)) })
 	})
 	if err != nil {
@@ -230,8 +234,8 @@ func (c *Controller) Answer(g access.Grant, id, answers string) (Submitted, erro
 	return t.submitted()
 }
 
-// Asked is what R1 asks of the user, for the nth time, for who may answer; nothing for
-// anybody else, or if nothing is asked.
+// Asked gives what R1 asks of the user, for the nth time, to an actor that may answer; nothing
+// to another actor, or if nothing is asked.
 func Asked(g access.Grant, id string) (questions []string, nth int, err error) {
 	t, err := managed(g, id)
 	switch {
@@ -257,7 +261,7 @@ func (c *Controller) Cancel(g access.Grant, id string) (n int, err error) {
 	}
 	by := g.Actor()
 	err = asNode(g, func(g access.Grant) error {
-		u := &turn{c, g, t, by}
+		u := &taskTx{c, g, t, by}
 		list, err := seats(g, t)
 		if err != nil {
 			return err

@@ -473,7 +473,7 @@ func TestElapsed(t *testing.T) {
 		task, err := loadTask(g, 1)
 		require.NoError(t, err)
 		require.Equal(t, id, task.id)
-		ms, err := (&turn{c: n.tasks, g: g, t: task}).elapsed()
+		ms, err := (&taskTx{c: n.tasks, g: g, t: task}).elapsed()
 		require.EqualValues(t, 75_000, ms)
 		return err
 	}))

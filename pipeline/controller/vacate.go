@@ -28,7 +28,7 @@ func (c *Controller) Vacate(g access.Grant, who schemas.EntityID) error {
 			return fmt.Errorf("read seat: %w", err)
 		}
 		if err := asNode(g, func(g access.Grant) error {
-			return c.inTurn(g, s.task, func(u *turn) error { return u.move(s) })
+			return c.onTask(g, s.task, func(u *taskTx) error { return u.move(s) })
 		}); err != nil {
 			return err
 		}
@@ -36,8 +36,8 @@ func (c *Controller) Vacate(g access.Grant, who schemas.EntityID) error {
 	return nil
 }
 
-// move offers a seat that nobody holds to whom it would go to now.
-func (u *turn) move(s seat) error {
+// move offers a free seat to the agent or group that it would go to now.
+func (u *taskTx) move(s seat) error {
 	team, err := u.team()
 	if err != nil {
 		return err

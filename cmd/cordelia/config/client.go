@@ -9,6 +9,25 @@ import (
 	"cordelia/schemas"
 )
 
+// Client finds the coding client, or makes the client of an API, that goes by a name in this
+// home.
+func Client(name string, home node.Home, self string) (runner.Client, error) {
+	s, err := Read(home)
+	if err != nil {
+		return nil, Unusable(home, err)
+	}
+	apis := map[string]bool{}
+	for _, a := range s.Seats.APIs {
+		apis[a.Name] = true
+	}
+	name = ClientName(name)
+	if err := Fillable(schemas.Executor, []string{name}, apis); err != nil {
+		return nil, schemas.Invalidf("%v here", err).
+			Expecting("claude-code, codex, gemini-cli, or a name of seats.apis in config.json")
+	}
+	return ClientNamed(name, s.Seats.APIs, home, self)
+}
+
 // ClientNamed finds a coding client on this machine, or makes the client of an API.
 func ClientNamed(name string, apis []API, home node.Home, self string) (runner.Client, error) {
 	for _, a := range apis {

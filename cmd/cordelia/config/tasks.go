@@ -29,8 +29,8 @@ type taskSettings struct {
 	HookCalls *bool `json:"hook_calls" default:"true"`
 	// tools that change nothing, beside the known ones
 	Reading []string `json:"reading_tools" default:"none"`
-	// what follows from a failed round: patient, beliefs, or v0.7 or v0.8 to the letter
-	Policy string `json:"policy" default:"patient"`
+	// what follows from a failed round: steady, patient, beliefs, or v0.7 or v0.8 to the letter
+	Policy string `json:"policy" default:"steady"`
 	// the older name of policy, for v0.7 and v0.8
 	Table string `json:"table"`
 	// two rounds in a row that move the loss up end a task
@@ -43,17 +43,17 @@ type taskSettings struct {
 
 // lossSettings are the hyperparameters of pipeline v0.7.
 type lossSettings struct {
-	Alpha        *float64 `json:"alpha" default:"0.6"`         // weight of the distance D between intent and result
-	Beta         *float64 `json:"beta" default:"0.3"`          // weight of the implausibility P of the process
-	Lambda       *float64 `json:"lambda" default:"0.4"`        // weight of the budget used, Ω
-	W1           *float64 `json:"w1" default:"0.6"`            // weight of rounds within Ω
-	W2           *float64 `json:"w2" default:"0.4"`            // weight of time within Ω
-	Epsilon      *float64 `json:"epsilon" default:"0.1"`       // change of the loss below which it did not move
-	Delta        *float64 `json:"delta" default:"0.3"`         // D above it is too far to refine on a plateau
-	Rho          *float64 `json:"rho" default:"0.5"`           // P above it blames the approach
-	AbandonOmega *float64 `json:"abandon_omega" default:"0.8"` // Ω from which on a task is abandoned
-	MaxReplans   *int     `json:"max_replans" default:"3"`     // rounds after the first, unless a task says otherwise
-	TimeBudget   duration `json:"time_budget" default:"30m"`   // of work on a task, unless it says otherwise
+	Alpha        *float64 `json:"alpha" default:"0.6"`       // weight of the distance D between intent and result
+	Beta         *float64 `json:"beta" default:"0.3"`        // weight of the implausibility P of the process
+	Lambda       *float64 `json:"lambda" default:"0.4"`      // weight of the budget used, Ω
+	W1           *float64 `json:"w1" default:"0.6"`          // weight of rounds within Ω
+	W2           *float64 `json:"w2" default:"0.4"`          // weight of time within Ω
+	Epsilon      *float64 `json:"epsilon" default:"0.1"`     // change of the loss below which it did not move
+	Delta        *float64 `json:"delta" default:"0.3"`       // D above it is too far to refine on a plateau
+	Rho          *float64 `json:"rho" default:"0.5"`         // P above it blames the approach
+	AbandonOmega *float64 `json:"abandon_omega" default:"1"` // Ω from which on a task is abandoned
+	MaxReplans   *int     `json:"max_replans" default:"3"`   // rounds after the first, unless a task says otherwise
+	TimeBudget   duration `json:"time_budget" default:"30m"` // of work on a task, unless it says otherwise
 }
 
 // Configure puts the settings into c.

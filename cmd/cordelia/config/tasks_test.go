@@ -29,7 +29,7 @@ func TestTaskSettings(t *testing.T) {
 
 	c, err = read(`{}`)
 	require.NoError(t, err)
-	require.True(t, c.Tasks.Loss.Patient && !c.Tasks.Loss.Letter, "patient is the default")
+	require.True(t, c.Tasks.Loss.Steady && !c.Tasks.Loss.Letter, "steady is the default")
 	require.Nil(t, c.Tasks.Loss.General)
 	c, err = read(`{"tasks": {"policy": "v0.7"}}`)
 	require.NoError(t, err)

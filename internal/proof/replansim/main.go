@@ -71,7 +71,7 @@ func play(k kind, c contender, b budget, seed uint64) (e ended, err error) {
 			e.solved = true
 			return e, nil
 		}
-		o, more, err := policy.after(failed{e.rounds, e.elapsedMS, p, s, b}, mind)
+		o, more, err := policy.after(failed{round: e.rounds, elapsedMS: e.elapsedMS, plan: p, shown: s, budget: b}, mind)
 		if err != nil {
 			return e, fmt.Errorf("%s on %s, seed %d: %w", c.name, k.name, seed, err)
 		}
@@ -160,16 +160,17 @@ func plants(tune bool) error {
 		list := populations(tuning)
 		results, err := runAll(list, tuningFrom)
 		if err == nil {
-			fmt.Print(report{results, list, nil}.text())
+			fmt.Print(report{played: results, mixes: list}.text())
 		}
 		return err
 	}
-	mixes, plain := populations(reported), kinds()
-	results, err := runAll(append(slices.Clone(mixes), plain...), reportedFrom)
+	r := report{fresh: populations(fresh), mixes: populations(reported), plain: kinds()}
+	var err error
+	r.played, err = runAll(slices.Concat(r.fresh, r.mixes, r.plain), reportedFrom)
 	if err != nil {
 		return err
 	}
-	return report{results, mixes, plain}.publish("docs")
+	return r.publish("docs")
 }
 
 func lessons(tune bool) error {
@@ -181,9 +182,14 @@ func lessons(tune bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(s.text())
+	policies, err := byPolicy(from)
+	if err != nil {
+		return err
+	}
+	text := s.text() + policies
+	fmt.Print(text)
 	if tune {
 		return nil
 	}
-	return figures.Write(filepath.Join("docs", "lessons.md"), s.text())
+	return figures.Write(filepath.Join("docs", "lessons.md"), text)
 }

@@ -7,11 +7,10 @@ import (
 	"cordelia/schemas"
 )
 
-// disobeys is how often the planner plans the same again, whatever it was told:
-// models do.
+// disobeys is how often the planner plans the same again against its directive, as models do.
 const disobeys = 0.1
 
-// order is what the planner is told for the next round.
+// order is the planner's input for the next round.
 type order struct {
 	directive      schemas.Directive
 	blockedTools   []string

@@ -85,9 +85,9 @@ type world struct {
 	stepwise bool // a right plan passes one criterion more with each sharpening
 }
 
-// newTruth draws a plant whose first guess has the right tool, and an open target,
-// as likely as told. Two tools are right; two targets are open, or all where openly
-// is 1.
+// newTruth draws a plant whose first guess has the right tool with probability rightly, and an
+// open target with probability openly. Two tools are right; two targets are open, or all where
+// openly is 1.
 func newTruth(random *rand.Rand, rightly, openly float64, stepwise bool) *world {
 	t := &world{stepwise: stepwise}
 	order := random.Perm(tools)
@@ -120,7 +120,7 @@ func (t *world) hopeless(p plan) bool { return !t.right[p.tool] || !t.open[p.tar
 
 func (t *world) try(p plan, _ int, _ *rand.Rand) (s shown) {
 	switch {
-	case !t.open[p.target]: // the world refuses, whatever the tool
+	case !t.open[p.target]: // the world refuses each tool
 		s.class, s.exit = schemas.Environmental, 1
 	case !t.right[p.tool]: // it runs, and one criterion passes by luck of the form
 		s.class = schemas.Logical
@@ -219,7 +219,7 @@ func (nothing) try(plan, int, *rand.Rand) (s shown) {
 	return s
 }
 
-// closed lets nobody in.
+// closed refuses every attempt.
 type closed struct{ *world }
 
 func (closed) hopeless(plan) bool { return true }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"cordelia/internal/proof/figures"
@@ -10,15 +11,16 @@ import (
 
 // colours of the contenders, mid tones that read on light pages and on dark ones.
 func colours() []string {
-	return []string{"#d0622f", "#c2417c", "#2b83c6", "#7a4fb5", "#3f9b4f", "#b08ad8", "#66aee0", "#888888", "#b8860b"}
+	return []string{"#1f9e89", "#d0622f", "#c2417c", "#2b83c6", "#7a4fb5", "#3f9b4f", "#b08ad8", "#66aee0",
+		"#888888", "#b8860b"}
 }
 
 // plot has a panel for each budget: a line for each plant, a mark for what each contender
 // solved of it, with its interval. Ablations are left to the tables.
 func (r report) plot() string {
 	const left, wide, gap, mark, top = 90, 340, 80, 4, 70
-	list := append(solvable(r.mixes), solvable(r.plain)...)
-	shown := contenders()[:len(colours())]
+	list := solvable(slices.Concat(r.fresh, r.mixes, r.plain))
+	shown := whole()
 	row := mark*len(shown) + 8
 	width, height := left+len(budgets())*(wide+gap), top+len(list)*row+30
 	var b strings.Builder

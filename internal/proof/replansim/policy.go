@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"cordelia/pipeline"
 	"cordelia/schemas"
@@ -15,6 +16,7 @@ type failed struct {
 	elapsedMS int64
 	plan      plan
 	shown     shown
+	attempts  int // of the round; 0 = 1
 	budget    budget
 }
 
@@ -40,14 +42,15 @@ type contender struct {
 	make func(b budget) policy
 }
 
-// design is the contender whose claims are tested.
-const design = "beliefs"
+// design is the contender whose claims are tested: the default of tasks.
+const design = pipeline.SteadyPolicy
 
 // contenders are the policies of tasks, the standing rivals, and the design without one
 // of the things that it looks at.
 func contenders() []contender {
 	return []contender{
 		{design, solver(design, pipeline.Blind{})},
+		{"beliefs", solver("beliefs", pipeline.Blind{})},
 		{"patient", solver("patient", pipeline.Blind{})},
 		{"v0.7", solver("v0.7", pipeline.Blind{})},
 		{"v0.8", solver("v0.8", pipeline.Blind{})},
@@ -59,20 +62,30 @@ func contenders() []contender {
 		{noLoss, solver(design, pipeline.Blind{Loss: true})},
 		{noGradient, solver(design, pipeline.Blind{Gradient: true})},
 		{noClasses, solver(design, pipeline.Blind{Classes: true})},
+		{"beliefs" + withoutLoss, solver("beliefs", pipeline.Blind{Loss: true})},
+		{"beliefs" + withoutGradient, solver("beliefs", pipeline.Blind{Gradient: true})},
+		{"beliefs" + withoutClasses, solver("beliefs", pipeline.Blind{Classes: true})},
 	}
 }
 
-// The design without a kind of evidence.
+// A policy without a kind of evidence.
 const (
-	noLoss     = design + ", no loss"     // how many criteria pass with a new approach
-	noGradient = design + ", no gradient" // how many more pass after sharpening
-	noClasses  = design + ", no classes"  // of what class the failures are
+	withoutLoss     = ", no loss"     // how many criteria pass, or whether any does
+	withoutGradient = ", no gradient" // whether more pass after sharpening
+	withoutClasses  = ", no classes"  // of what class the failures are
+
+	noLoss, noGradient, noClasses = design + withoutLoss, design + withoutGradient, design + withoutClasses
 )
+
+// whole are the contenders that leave nothing out.
+func whole() []contender {
+	return slices.DeleteFunc(contenders(), func(c contender) bool { return strings.Contains(c.name, ", no ") })
+}
 
 // rivals are those that the rule of the default is held against.
 func rivals() (list []string) {
-	for _, c := range contenders() {
-		if c.name != design && c.name != noLoss && c.name != noGradient && c.name != noClasses {
+	for _, c := range whole() {
+		if c.name != design {
 			list = append(list, c.name)
 		}
 	}
@@ -104,7 +117,7 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 	}
 	o := schemas.SubTaskOutcome{SubTaskID: "s", Status: schemas.OutcomeFailed, Round: f.round,
 		ToolCalls: []schemas.Evidence{{Tool: f.plan.toolName(), Input: f.plan.targetName(), Exit: f.shown.exit}}}
-	gap := schemas.Gap{Attempt: 1}
+	gap := schemas.Gap{}
 	for i, passed := range f.shown.passed {
 		v := schemas.CriterionVerdict{Criterion: fmt.Sprintf("criterion %d", i), Mode: schemas.Verifiable,
 			Verdict: schemas.Pass}
@@ -115,7 +128,9 @@ func (g *ggs) after(f failed, _ *rand.Rand) (order, bool, error) {
 		}
 		o.CriteriaVerdicts = append(o.CriteriaVerdicts, v)
 	}
-	o.GapTrajectory = []schemas.Gap{gap}
+	for gap.Attempt = 1; gap.Attempt <= max(f.attempts, 1); gap.Attempt++ {
+		o.GapTrajectory = append(o.GapTrajectory, gap)
+	}
 	known := make([]string, tools)
 	for i := range known {
 		known[i] = plan{tool: i}.toolName()

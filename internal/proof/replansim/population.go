@@ -26,31 +26,39 @@ type population struct {
 	dearest  float64    // a round with the dearest tool takes so many times as long
 }
 
-// half says what a population is for: the numbers of a policy may be chosen on one half,
-// and the figures of the page come from the other.
-type half bool
+// part says what a population is for.
+type part int
 
 const (
-	tuning   half = false
-	reported half = true
+	tuning   part = iota // the numbers of a policy may be chosen on it
+	reported             // figures of the page
+	fresh                // the same, of mixes that were drawn after the policies were made
 )
 
-// populationSeed is that of the parameters which are drawn.
-const populationSeed = 2026
+// populationSeed is that of the parameters which are drawn, freshSeed that of the fresh ones.
+const (
+	populationSeed = 2026
+	freshSeed      = 31_415
+)
 
 // populations are all mixes of how often classes are wrong, whether progress shows and
-// whether criteria are misjudged. Each half has each level of each as often.
-func populations(of half) (list []kind) {
+// whether criteria are misjudged: half of them for tuning, half reported, each with each level of each
+// as often; and all once more with other parameters.
+func populations(of part) (list []kind) {
+	name, seed := "mix %02d", uint64(populationSeed)
+	if of == fresh {
+		name, seed = "fresh %02d", freshSeed
+	}
 	for i, wrongClasses := range []float64{0, 0.1, 0.25, 0.4} {
 		for j, visible := range []bool{true, false} {
 			for k, misjudged := range []float64{0, 0.1} {
 				n := i*4 + j*2 + k
-				p := drawPopulation(stream(populationSeed, uint64(n)))
+				p := drawPopulation(stream(seed, uint64(n)))
 				p.wrongClasses, p.visible, p.misjudged = wrongClasses, visible, misjudged
-				if half((i+j+k)%2 == 1) != of {
+				if of != fresh && part((i+j+k)%2) != of {
 					continue
 				}
-				list = append(list, kind{fmt.Sprintf("mix %02d", n), p.about(), true, p.draw})
+				list = append(list, kind{fmt.Sprintf(name, n), p.about(), true, p.draw})
 			}
 		}
 	}
@@ -92,7 +100,7 @@ type recorded struct {
 	out    int        // rounds without the right tools
 	costs  [tools]float64
 	doomed bool
-	closed bool // of a doomed task: no target lets anyone in
+	closed bool // of a doomed task: every target refuses
 }
 
 func (p population) draw(random *rand.Rand) plant {

@@ -27,7 +27,7 @@ func TestEveryContenderMeetsTheSameWorld(t *testing.T) {
 
 func TestRunsRepeatAndEnd(t *testing.T) {
 	for _, k := range everyKind() {
-		for seed := range uint64(10) {
+		for seed := range uint64(3) {
 			for _, c := range contenders() {
 				for _, b := range budgets() {
 					one, err := play(k, c, b, seed)
@@ -43,25 +43,29 @@ func TestRunsRepeatAndEnd(t *testing.T) {
 	}
 }
 
-// everyKind are all plants, of both halves.
+// everyKind are all plants.
 func everyKind() []kind {
-	return slices.Concat(kinds(), populations(tuning), populations(reported))
+	return slices.Concat(kinds(), populations(tuning), populations(reported), populations(fresh))
 }
 
-// Each half has each level of what records show as often.
-func TestHalvesAreBalanced(t *testing.T) {
-	for _, of := range []half{tuning, reported} {
+// Each part has each level of what records show as often.
+func TestPartsAreBalanced(t *testing.T) {
+	for _, of := range []part{tuning, reported, fresh} {
 		list := populations(of)
-		require.Len(t, list, 8)
-		for _, part := range []string{"classes wrong in 0 %", "classes wrong in 10 %", "classes wrong in 25 %",
+		each := 2
+		if of == fresh {
+			each = 4
+		}
+		require.Len(t, list, 4*each)
+		for _, level := range []string{"classes wrong in 0 %", "classes wrong in 10 %", "classes wrong in 25 %",
 			"classes wrong in 40 %"} {
 			n := 0
 			for _, k := range list {
-				if strings.HasPrefix(k.about, part) {
+				if strings.HasPrefix(k.about, level) {
 					n++
 				}
 			}
-			require.Equal(t, 2, n, part)
+			require.Equal(t, each, n, level)
 		}
 	}
 }
@@ -98,9 +102,9 @@ func TestPlantsCanBeSolved(t *testing.T) {
 func TestStreamsRepeat(t *testing.T) {
 	for _, k := range streamKinds() {
 		for _, remembers := range []bool{false, true} {
-			one, err := runStream(k, "patient", 7, remembers)
+			one, err := runStream(k, design, 7, remembers)
 			require.NoError(t, err)
-			two, err := runStream(k, "patient", 7, remembers)
+			two, err := runStream(k, design, 7, remembers)
 			require.NoError(t, err)
 			require.Equal(t, one, two)
 			require.Positive(t, one.solved)

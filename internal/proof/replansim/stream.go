@@ -23,7 +23,7 @@ const (
 	obeys       = 0.9           // how often it follows what memory says it should prefer
 	wrongClass  = 0.1           // failures that get the other class
 	driftAfter  = 50            // tasks, in the drifting stream
-	attempts    = 3             // of a round, as tasks have them: each is told what the last one missed
+	attempts    = 3             // of a round, as tasks have them: each gets the gaps of the last one
 )
 
 // streamBudget is the small one: what a lesson saves shows there.
@@ -168,7 +168,7 @@ func recalled(intent string, entries []pipeline.Remembered) []pipeline.Remembere
 	return out
 }
 
-// memories is what a task is told by earlier ones, and what it teaches.
+// memories holds what a task gets from earlier ones, and what it adds.
 type memories struct {
 	intent, task string
 	now          time.Time
@@ -264,7 +264,8 @@ func (m *memories) solve(s solution, p plan, name string, world, planner *rand.R
 				Content: schemas.Lesson{Lesson: "failed", Avoid: avoid}})
 		}
 		var o2 order
-		if o2, more, err = policy.after(failed{e.rounds, e.elapsedMS, p, seen, streamBudget()}, planner); err != nil {
+		f := failed{e.rounds, e.elapsedMS, p, seen, attempts, streamBudget()}
+		if o2, more, err = policy.after(f, planner); err != nil {
 			return e, err
 		}
 		o2.blockedTargets = append(slices.Clone(o2.blockedTargets), m.must...)

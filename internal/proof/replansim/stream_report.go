@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/internal/proof/figures"
@@ -31,6 +32,40 @@ func runStreams(from uint64) (streams, error) {
 			return err
 		})
 	return out, err
+}
+
+// byPolicy says what each policy solves of tasks that have nothing in common, without lessons:
+// rounds of three attempts, as tasks have them, where the other plants have one.
+func byPolicy(from uint64) (string, error) {
+	names, k := pipeline.Policies(), streamKinds()[2]
+	list := make([][]streamed, len(names))
+	for i := range list {
+		list[i] = make([]streamed, streamSeeds)
+	}
+	err := figures.Each(context.Background(), "policies", len(names)*streamSeeds,
+		func(_ context.Context, i int, _ string) (err error) {
+			policy, seed := i/streamSeeds, i%streamSeeds
+			list[policy][seed], err = runStream(k, names[policy], from+uint64(seed), false)
+			return err
+		})
+	if err != nil {
+		return "", err
+	}
+	solved := func(v streamed) float64 { return 100 * v.solved / streamTasks }
+	ours := each(list[slices.Index(names, pipeline.DefaultPolicy)], solved)
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n**Without lessons, %s tasks, three attempts a round** \\*\n\n"+
+		"| policy | solved, %% | %s solves more by, points |\n|---|--:|--:|\n", k.name, pipeline.DefaultPolicy)
+	for i, name := range names {
+		mean, half := figures.Mean(each(list[i], solved))
+		beside := "–"
+		if name != pipeline.DefaultPolicy {
+			more, width, _ := figures.Paired(ours, each(list[i], solved))
+			beside = fmt.Sprintf("%+.1f ± %.1f", more, width)
+		}
+		fmt.Fprintf(&b, "| %s | %.1f ± %.1f | %s |\n", name, mean, half, beside)
+	}
+	return b.String(), nil
 }
 
 // each gives a value of every seed.

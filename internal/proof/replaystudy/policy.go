@@ -23,6 +23,7 @@ type contender struct {
 
 func contenders() []contender {
 	return []contender{
+		{"steady", solver("steady")},
 		{"beliefs", solver("beliefs")},
 		{"patient", solver("patient")},
 		{"v0.7", solver("v0.7")},

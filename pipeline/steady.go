@@ -1,0 +1,129 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"cordelia/schemas"
+)
+
+// An approach is left after so many tries in a row with which no fewer criteria fail than
+// before. A first approach is right in a third to a half of recorded runs, any later one less often.
+const (
+	triesOfFirst = 3
+	triesOfLater = 1
+)
+
+// Course is what a task carries from one round to the next under the policy steady.
+type Course struct {
+	Seen
+	Least   float64 // D of the approach's best round
+	Barren  int     // tries since then that brought no less
+	Changed bool    // another approach came before it
+}
+
+// steadily is the directive of the policy steady: sharpen what there is; where all that a round
+// shows points outside, work on something else; and once enough tries brought nothing, take
+// another approach.
+func (p Parameters) steadily(d schemas.PlanDirective, r schemas.ReplanRequest, f Failure, before, after Trail,
+	tools []string) (schemas.PlanDirective, Trail, error) {
+	class := f.Class
+	if p.Blind.Classes {
+		class = ""
+	}
+	now, brought := Course{Seen: look(r), Least: d.Loss.D, Barren: tries(r) - 1}, "It is a new approach"
+	if b := before.Course; b == nil {
+		brought = "It is the first approach"
+	} else if b.did(now.Seen, p.general()) == schemas.Refine {
+		brought = now.keepOn(*b, tries(r), p.Blind)
+	} else {
+		now.Changed = true
+	}
+	limit := triesOfFirst
+	if now.Changed {
+		limit = triesOfLater
+	}
+	calls, outside := failedCalls(r), p.pointsOutside(r, class)
+	d.Directive = schemas.Refine
+	switch stuck := now.Barren >= limit; {
+	case outside, stuck && class == schemas.Environmental:
+		d.Directive = schemas.ChangePath
+		after.BlockedTargets = moreTargets(before.BlockedTargets, deadEnds(r, calls, d.Directive))
+	case stuck:
+		d.Directive = schemas.BreakSymmetry
+		p.block(&after, r, tools)
+	}
+	now.Directive = d.Directive
+	after.Course = &now
+	left := without(tools, after.BlockedTools)
+	stop := p.stop(r, d.Loss, after, tools != nil && len(left) == 0)
+	if stop == "" && r.ElapsedMS >= p.TimeBudgetMS {
+		stop = "the time for it is used"
+	}
+	d.Rationale = now.explained(d, brought, outside, limit, stop)
+	if r.Recommendation == schemas.RecommendAbandon && stop == "" {
+		d.Rationale += gaveUp
+	}
+	if stop != "" {
+		d.Directive = schemas.Abandon
+	}
+	d.BlockedTools, d.BlockedTargets = union(after.BlockedTools, nil), union(after.BlockedTargets, nil)
+	if d.Directive == schemas.ChangePath || d.Directive == schemas.BreakSymmetry {
+		d.SuggestedAlternatives = alternatives(d, left, calls)
+	}
+	return d, after, nil
+}
+
+// keepOn goes on counting from round b of the same approach, and says what came of it.
+func (c *Course) keepOn(b Course, tries int, blind Blind) string {
+	c.Changed = b.Changed
+	if above(b.Least, c.Least) && !blind.Gradient {
+		c.Barren = 0
+		return "Fewer criteria fail than before"
+	}
+	c.Least, c.Barren = b.Least, b.Barren+tries
+	return "No fewer criteria fail than before, after " + schemas.Count(c.Barren, "more try", "more tries")
+}
+
+// tries is how often the round tried its approach: the attempts of the subtask with the most.
+func tries(r schemas.ReplanRequest) int {
+	n := 1
+	for _, o := range failedOutcomes(r) {
+		n = max(n, len(o.GapTrajectory))
+	}
+	return n
+}
+
+// pointsOutside reports a round of which all that it shows says that something from outside
+// stood in the way: the class of its failures, no call that worked, no criterion that passed.
+func (p Parameters) pointsOutside(r schemas.ReplanRequest, class schemas.FailureClass) bool {
+	calls := failedApproaches(r)
+	if len(calls) == 0 {
+		calls = failedCalls(r)
+	}
+	passed := slices.ContainsFunc(failedOutcomes(r), func(o schemas.SubTaskOutcome) bool {
+		return slices.ContainsFunc(o.CriteriaVerdicts, func(v schemas.CriterionVerdict) bool { return !v.Failed() })
+	})
+	return class == schemas.Environmental && !ran(calls) && (!passed || p.Blind.Loss)
+}
+
+// explained is the sentence that explains a directive to the user.
+func (c Course) explained(d schemas.PlanDirective, brought string, outside bool, limit int, stop string) string {
+	if d.FailedCriterion != "" {
+		brought += fmt.Sprintf("; what weighs most is %q", d.FailedCriterion)
+	}
+	switch {
+	case stop != "":
+		return fmt.Sprintf("%s. Abandon: %s.", brought, stop)
+	case d.Directive == schemas.BreakSymmetry:
+		return brought + ". Plan something new, with nothing of what is blocked."
+	case outside:
+		brought += ". Most failures come from outside, no call worked and nothing passed"
+	case d.Directive == schemas.ChangePath:
+		brought += ". Most failures come from outside"
+	default:
+		return fmt.Sprintf("%s. Keep the approach and sharpen it; after %s without gain another one follows.", brought,
+			schemas.Count(limit, "try", "tries"))
+	}
+	return brought + ". Keep the tools, and work on something else than what failed."
+}
