@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -16,24 +15,34 @@ type agentRow struct {
 	ops.AgentRow
 	Depth int
 	Work  *work.Status // that it holds
-	Moves []schemas.Trigger
 }
 
 type agentsPage struct {
 	Agents []agentRow
-	More   bool
+	More   string // where the next page begins
+	Ended  bool   // deactivated ones are listed, too
 }
 
 // agentTree lists the agents below the person, each under its parent.
 func agentTree(ctx context.Context, v *visit) (view, error) {
-	out, err := ask[ops.AgentListOut](ctx, v, "agent_list", map[string]any{"limit": 100})
+	asked := v.r.URL.Query()
+	in := map[string]any{"limit": 100}
+	p := agentsPage{Ended: asked.Get("ended") != ""}
+	if p.Ended {
+		in["include_ended"] = true
+	}
+	if cursor := asked.Get("cursor"); cursor != "" {
+		in["cursor"] = cursor
+	}
+	out, err := ask[ops.AgentListOut](ctx, v, "agent_list", in)
 	if err != nil {
 		return view{}, err
 	}
-	status, err := v.node.Status(ctx, v.caller)
+	held, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkLeased, "limit": 50})
 	if err != nil {
 		return view{}, err
 	}
+	p.More = out.Cursor
 	below := map[schemas.EntityID][]ops.AgentRow{}
 	known := map[schemas.EntityID]bool{}
 	for _, a := range out.Agents {
@@ -46,23 +55,20 @@ func agentTree(ctx context.Context, v *visit) (view, error) {
 		}
 		below[parent] = append(below[parent], a)
 	}
-	p := agentsPage{More: out.Cursor != ""}
+	holds := map[schemas.EntityID]*work.Status{}
+	for i := range held.Items {
+		holds[held.Items[i].HolderID] = &held.Items[i]
+	}
 	var add func(parent schemas.EntityID, depth int)
 	add = func(parent schemas.EntityID, depth int) {
 		slices.SortFunc(below[parent], func(a, b ops.AgentRow) int { return strings.Compare(a.Name, b.Name) })
 		for _, a := range below[parent] {
-			row := agentRow{AgentRow: a, Depth: min(depth, 6)}
-			for i := range status.Running {
-				if status.Running[i].HolderID == a.AgentID {
-					row.Work = &status.Running[i]
-				}
-			}
-			p.Agents = append(p.Agents, row)
+			p.Agents = append(p.Agents, agentRow{AgentRow: a, Depth: min(depth, 6), Work: holds[a.AgentID]})
 			add(a.AgentID, depth+1)
 		}
 	}
 	add(out.You, 0)
-	return view{"agents", "Agents", p}, nil
+	return view{template: "agents", title: "Agents", body: p}, nil
 }
 
 // agentPage is one agent.
@@ -70,8 +76,14 @@ type agentPage struct {
 	ops.AgentRow
 	Score    ops.TrustScoreOut
 	Accuracy interval
+	Curve    curve
+	Judged   []ops.JudgedOnce // the newest first
 	Moves    []move
-	Rights   []right
+	Limits   []limit
+	Has      []ops.ExplainedRight // what it may
+	Lost     []ops.ExplainedRight // what it declares and may not
+	Others   []ops.ExplainedRight // what only agents above it declare
+	Chain    []schemas.Agent      // above it, the person's own child first
 }
 
 // move is what a person can do with an agent as it is.
@@ -80,8 +92,11 @@ type move struct {
 	Says   string
 }
 
-// right is a capability in words.
-type right struct{ What, Value string }
+// limit is a bound of an agent in words.
+type limit struct{ What, Value string }
+
+// mostJudged is how many verdicts the page of an agent shows.
+const mostJudged = 50
 
 func oneAgent(ctx context.Context, v *visit) (view, error) {
 	out, err := ask[ops.AgentListOut](ctx, v, "agent_list", map[string]any{"agent": v.r.PathValue("id")})
@@ -89,70 +104,83 @@ func oneAgent(ctx context.Context, v *visit) (view, error) {
 		return view{}, err
 	}
 	p := agentPage{AgentRow: out.Agents[0]}
+	if p.Capabilities == nil || p.AgentID == v.caller.Entity { // of another, or the person
+		return view{template: "agent", title: p.Name, body: p}, nil
+	}
 	if p.Score, err = ask[ops.TrustScoreOut](ctx, v, "trust_score", map[string]any{"agent": p.AgentID}); err != nil {
 		return view{}, err
 	}
 	p.Accuracy = newInterval(p.Score.Accuracy, p.Score.Interval95)
-	p.Moves = movesOf(p.Status)
-	if p.Capabilities != nil {
-		p.Rights = rightsOf(*p.Capabilities)
+	judged, err := v.node.ScoreHistory(ctx, v.caller, string(p.AgentID), mostJudged)
+	if err != nil {
+		return view{}, err
 	}
-	return view{"agent", "Agent " + p.Name, p}, nil
+	p.Curve = newCurve(judged)
+	slices.Reverse(judged)
+	p.Judged = judged
+	rights, err := v.node.AgentRights(ctx, v.caller, string(p.AgentID))
+	if err != nil {
+		return view{}, err
+	}
+	p.Chain = rights.Chain
+	for _, r := range rights.Rights {
+		switch {
+		case len(r.Denied) == 0:
+			p.Has = append(p.Has, r)
+		case r.Declared:
+			p.Lost = append(p.Lost, r)
+		default:
+			p.Others = append(p.Others, r)
+		}
+	}
+	p.Moves, p.Limits = movesOf(p.Status), limitsOf(*p.Capabilities)
+	return view{template: "agent", title: "Agent " + p.Name, body: p}, nil
 }
 
-// movesOf are the buttons of an agent as it stands.
-func movesOf(status schemas.AgentStatus) []move {
-	switch status {
-	case schemas.Active, schemas.Registered:
-		return []move{{"suspend", "Suspend"}, {"quarantine", "Quarantine what it wrote"}}
-	case schemas.Suspended:
-		return []move{{"resume", "Resume"}}
-	case schemas.Deactivated:
-		return []move{{"reactivate", "Reactivate"}}
-	}
-	return nil
-}
+// What a person does to the words of an agent.
+const (
+	quarantine schemas.Trigger = "quarantine"
+	lift       schemas.Trigger = "lift"
+)
 
-func moveAgent(ctx context.Context, v *visit) (string, error) {
-	id := v.r.PathValue("id")
-	in := map[string]any{"agent": id, "action": v.r.PostFormValue("action")}
-	if why := v.r.PostFormValue("reason"); why != "" {
-		in["reason"] = why
+// movesOf are the buttons of an agent as it stands: the edges of its lifecycle that are the
+// person's, and what can be done to its words.
+func movesOf(status schemas.AgentStatus) (list []move) {
+	says := map[schemas.Trigger]string{schemas.Activate: "Activate", schemas.Suspend: "Suspend", schemas.Resume: "Resume",
+		schemas.Deactivate: "End it", schemas.Reactivate: "Reactivate"}
+	for _, e := range schemas.AgentEdges() {
+		if e.From == status && e.By == schemas.ByAncestor {
+			list = append(list, move{e.On, says[e.On]})
+		}
 	}
-	_, err := ask[ops.AgentMoveOut](ctx, v, "agent_lifecycle", in)
-	return Root + "agents/" + id, err
-}
-
-// rightsOf words capabilities, a line each.
-func rightsOf(c schemas.Capabilities) []right {
-	list := []right{{"Tools", or(strings.Join(c.Tools, ", "), "none")}, {"Reads", scope(c.MemoryRead)},
-		{"Writes", scope(c.MemoryWrite)}, {"At a time", fmt.Sprint(c.MaxParallelOps)}}
-	if c.Autonomous {
-		list = append(list, right{"Autonomous", "works without its parent's sign of life"})
-	}
-	if c.MaxDelegationDepth > 0 {
-		list = append(list, right{"Registers agents", fmt.Sprintf("%d levels below it", c.MaxDelegationDepth)})
+	if status != schemas.Removed {
+		list = append(list, move{quarantine, "Quarantine what it wrote"}, move{lift, "Lift its quarantine"})
 	}
 	return list
 }
 
-func scope(s schemas.MemoryScope) string {
-	var parts []string
-	for _, l := range s.Layers {
-		parts = append(parts, string(l))
+func moveAgent(ctx context.Context, v *visit) (string, error) {
+	id := v.r.PathValue("id")
+	in := map[string]any{"agent": id}
+	if why := v.r.PostFormValue("reason"); why != "" {
+		in["reason"] = why
 	}
-	if len(s.Groups) > 0 {
-		parts = append(parts, "groups "+strings.Join(s.Groups, ", "))
+	name := "agent_deactivate"
+	if action := v.r.PostFormValue("action"); action != string(schemas.Deactivate) {
+		name, in["action"] = "agent_lifecycle", action
 	}
-	for _, one := range s.Visibility {
-		parts = append(parts, string(one))
-	}
-	return or(strings.Join(parts, ", "), "nothing")
+	_, err := ask[ops.AgentMoveOut](ctx, v, name, in)
+	return Root + "agents/" + id, err
 }
 
-func or(s, other string) string {
-	if s == "" {
-		return other
+// limitsOf words the bounds of capabilities that are no single right, a line each.
+func limitsOf(c schemas.Capabilities) []limit {
+	list := []limit{{"At a time", schemas.Count(c.MaxParallelOps, "call", "calls")}}
+	if c.Autonomous {
+		list = append(list, limit{"Autonomous", "works without its parent's sign of life"})
 	}
-	return s
+	if c.MaxDelegationDepth > 0 {
+		list = append(list, limit{"Registers agents", schemas.Count(c.MaxDelegationDepth, "level", "levels") + " below it"})
+	}
+	return list
 }

@@ -2,12 +2,11 @@ package console
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"cordelia/ops"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // Root is where the pages are.
@@ -24,57 +24,70 @@ const Root = "/console/"
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-//go:embed assets
-var assets embed.FS
-
 // Console serves the pages of one node.
 type Console struct {
 	node  *ops.Service
+	price work.Pricing
 	mux   *http.ServeMux
 	pages pages
 }
 
-// New makes the pages of a node.
-func New(n *ops.Service) *Console {
-	c := &Console{node: n, mux: http.NewServeMux(), pages: parse()}
-	files, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the folder is in the program
-	}
-	c.mux.Handle("GET "+Root+"assets/", http.StripPrefix(Root+"assets/", cached(http.FileServerFS(files))))
+// New makes the pages of a node; price gives what the use of a model costs.
+func New(n *ops.Service, price work.Pricing) *Console {
+	c := &Console{node: n, price: price, mux: http.NewServeMux(), pages: parse()}
+	c.mux.HandleFunc("GET "+Root+"assets/{name}", serveFiles())
 	c.mux.HandleFunc("GET "+Root+"login", c.showLogin)
 	c.mux.HandleFunc("POST "+Root+"login", c.login)
 	c.mux.HandleFunc("POST "+Root+"logout", c.logout)
 	c.mux.HandleFunc("GET "+Root+"live", c.live)
-	for path, show := range map[string]func(context.Context, *visit) (view, error){
-		"{$}":         now,
-		"tasks":       tasks,
-		"tasks/{id}":  oneTask,
-		"agents":      agentTree,
-		"agents/{id}": oneAgent,
-		"memory":      search,
-		"memory/{id}": oneItem,
-		"review":      reviews,
-		"review/{id}": oneReview,
-		"swarms":      swarms,
-		"swarms/{id}": oneSwarm,
-		"events":      record,
-		"health":      health,
-	} {
+	for path, show := range c.screens() {
 		c.mux.HandleFunc("GET "+Root+path, c.page(show))
 	}
-	for path, do := range map[string]func(context.Context, *visit) (string, error){
+	for path, do := range forms() {
+		c.mux.HandleFunc("POST "+Root+path, c.form(do))
+	}
+	c.mux.HandleFunc("POST "+Root+"verify", c.page(verify))
+	return c
+}
+
+// screens are the pages, by their path below Root.
+func (c *Console) screens() map[string]func(context.Context, *visit) (view, error) {
+	return map[string]func(context.Context, *visit) (view, error){
+		"{$}":                    c.now,
+		"tasks":                  tasks,
+		"tasks/{id}":             oneTask,
+		"tasks/{id}/replay":      replay,
+		"agents":                 agentTree,
+		"agents/{id}":            oneAgent,
+		"memory":                 search,
+		"memory/{id}":            oneItem,
+		"groups":                 groups,
+		"groups/{id}":            oneGroup,
+		"review":                 reviews,
+		"review/{id}":            oneReview,
+		"swarms":                 swarms,
+		"swarms/{id}":            oneSwarm,
+		"roles":                  allRoles,
+		"roles/{workspace}/{id}": oneRole,
+		"events":                 record,
+		"health":                 c.health,
+	}
+}
+
+// forms are what the pages' forms do, by their path below Root.
+func forms() map[string]func(context.Context, *visit) (string, error) {
+	return map[string]func(context.Context, *visit) (string, error){
 		"decide":             decide,
 		"answer":             answer,
 		"release":            release,
+		"relayed":            decideRelayed,
+		"retry":              giveAgain,
 		"agents/{id}/move":   moveAgent,
 		"memory/{id}/judge":  judge,
 		"tasks/{id}/cancel":  cancelTask,
 		"memory/{id}/delete": deleteItem,
-	} {
-		c.mux.HandleFunc("POST "+Root+path, c.form(do))
+		"memory/{id}/write":  writeItem,
 	}
-	return c
 }
 
 // ServeHTTP serves a page, a form or a file.
@@ -91,26 +104,33 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r)
 }
 
-// cached lets a browser keep files for an hour: they change with the program alone.
-func cached(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, max-age=3600")
-		next.ServeHTTP(w, r)
-	})
-}
-
 // visit is one request of a person.
 type visit struct {
 	node   *ops.Service
 	caller ops.Caller
 	name   string // the person's
+	at     int64  // the number of the newest entry of the record, before anything was read
 	r      *http.Request
 }
 
-// view is a page: its template, its title and what it shows.
+// nameOf is the name of an agent, or its id where it has none that the person may know.
+func (v *visit) nameOf(ctx context.Context, id schemas.EntityID) string {
+	if id == v.caller.Entity {
+		return v.name
+	}
+	out, err := ask[ops.AgentListOut](ctx, v, "agent_list", map[string]any{"agent": id})
+	if err != nil || len(out.Agents) == 0 {
+		return string(id)
+	}
+	return out.Agents[0].Name
+}
+
+// view is a page: its template, its title and what it shows. One that is still is not
+// fetched anew when something changes.
 type view struct {
 	template, title string
 	body            any
+	still           bool
 }
 
 // ask calls an operation of the catalogue as the person.
@@ -135,6 +155,11 @@ func (c *Console) page(show func(context.Context, *visit) (view, error)) http.Ha
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := c.visitor(w, r)
 		if !ok {
+			return
+		}
+		var err error
+		if v.at, err = c.node.Newest(r.Context(), v.caller.Principal); err != nil { // before the page, which may be newer
+			c.fail(w, v, err)
 			return
 		}
 		page, err := show(r.Context(), v)
@@ -184,13 +209,13 @@ func (c *Console) fail(w http.ResponseWriter, v *visit, err error) {
 	case schemas.CodeInternal:
 		status = http.StatusInternalServerError
 	}
-	c.render(w, v, status, view{"error", "That did not work", e})
+	c.render(w, v, status, view{template: "error", title: "That did not work", body: e})
 }
 
 // render writes a page, once it is whole.
 func (c *Console) render(w http.ResponseWriter, v *visit, status int, page view) {
 	f := frame{Title: page.title, Person: v.name, Path: v.r.URL.RequestURI(), Nav: nav(v.r.URL.Path), Body: page.body,
-		Now: time.Now().UTC().Format(time.RFC3339)}
+		Still: page.still || status != http.StatusOK, At: v.at, Now: time.Now().UTC().Format(time.RFC3339)}
 	var out bytes.Buffer
 	if err := c.pages[page.template].ExecuteTemplate(&out, "frame", f); err != nil {
 		slog.Error("a page", "path", v.r.URL.Path, "err", err)
@@ -198,8 +223,8 @@ func (c *Console) render(w http.ResponseWriter, v *visit, status int, page view)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(out.Bytes()) //nolint:errcheck // the browser is gone
+	body := []byte(ops.Escape(out.String())) // hidden characters of agents' text are shown
+	send(w, v.r, status, body, func() []byte { return compressed(body, gzip.BestSpeed) })
 }
 
 // frame is what surrounds every page.
@@ -207,6 +232,8 @@ type frame struct {
 	Title, Person, Path, Now string
 	Nav                      []place
 	Body                     any
+	Still                    bool
+	At                       int64
 }
 
 // place is an entry of the navigation.
@@ -218,7 +245,7 @@ type place struct {
 func nav(path string) []place {
 	list := []place{{Path: "", Name: "Now"}, {Path: "tasks", Name: "Tasks"}, {Path: "agents", Name: "Agents"},
 		{Path: "memory", Name: "Memory"}, {Path: "review", Name: "Review"}, {Path: "swarms", Name: "Swarms"},
-		{Path: "events", Name: "Record"}, {Path: "health", Name: "Cost and health"}}
+		{Path: "roles", Name: "Roles"}, {Path: "events", Name: "Record"}, {Path: "health", Name: "Cost and health"}}
 	for i := range list {
 		list[i].Here = list[i].Path != "" && strings.HasPrefix(path, Root+list[i].Path) || path == Root+list[i].Path
 		list[i].Path = Root + list[i].Path

@@ -6,7 +6,6 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"cordelia/access"
 	"cordelia/internal/store"
 	"cordelia/ops/opstest"
+	"cordelia/work"
 )
 
 // browser opens the pages of a house, as somebody's browser does.
@@ -27,7 +27,7 @@ type browser struct {
 
 func newBrowser(t *testing.T) *browser {
 	h := opstest.New(t)
-	server := httptest.NewServer(New(h.Node))
+	server := httptest.NewServer(New(h.Node, func(string, string, work.Usage) int64 { return work.UnknownCost }))
 	t.Cleanup(server.Close)
 	return &browser{House: h, at: server.URL, http: client(t)}
 }
@@ -188,43 +188,16 @@ func TestFormsComeFromThePages(t *testing.T) {
 	require.Contains(t, b.page("memory/"+id), "judged wrong")
 }
 
-// hostile is what an agent may write to have a browser do something.
-const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}javascript:alert(1)`
-
-// Whatever an agent writes is text on every page.
-func TestWhatAgentsWriteIsText(t *testing.T) {
-	b := newBrowser(t)
-	b.login()
-	item := b.written(opstest.With(opstest.Note(hostile), map[string]any{"subject": hostile, "key": "light"}))
-	b.Must(b.Lead, "task_submit", map[string]any{"intent": hostile})
-	task := b.Must(b.Lead, "task_submit", map[string]any{"request": hostile, "intent": hostile})["task_id"].(string)
-	b.Must(b.Lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": hostile, "name": "odd"})
-	paths := []string{"", "tasks", "tasks/" + task, "agents", "agents/odd", "memory?q=script", "memory/" + item,
-		"memory?q=" + url.QueryEscape(hostile), "review", "swarms", "events?actor=" + url.QueryEscape(hostile), "health"}
-	for _, path := range paths {
-		body := b.page(path)
-		require.NotContains(t, body, "<script>alert", path)
-		require.NotContains(t, body, "<img", path)
-		require.NotRegexp(t, regexp.MustCompile(`(?i)\shref="?javascript:`), body, path)
-		tags := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(body, `""`)
-		require.NotRegexp(t, regexp.MustCompile(`(?i)<[^>]*\s(on[a-z]+|style)=`), tags, "nothing inline on %s", path)
-	}
-}
-
-// What an agent brought back is approved by the hash that the page showed, once: a
-// second window is told that it is decided.
-func TestTwoWindowsDecideOneThing(t *testing.T) {
+// A release is of the version that the page showed, and takes effect once.
+func TestAReleaseNamesTheVersionThatWasShown(t *testing.T) {
 	b := newBrowser(t)
 	b.login()
 	b.Worker("w")
-	held := b.Must(b.Lead, "task_submit", map[string]any{"request": "say hello", "intent": "say hello", "hold": true})
-	require.NotEmpty(t, held["task_id"])
-	w := b.Must(b.Caller("w"), "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{
+	written := b.Must(b.Caller("w"), "memory_write_warm", map[string]any{"type": "learning", "data": map[string]any{
 		"type": "procedure", "content": "Ring the bell before you enter the harbour.", "tools": []any{}},
 		"visibility": "private"})
-	first := b.page("")
-	require.Contains(t, first, "takes effect once you release it")
-	form := url.Values{"id": {w["id"].(string)}, "version": {"1"}}
+	require.Contains(t, b.page(""), "takes effect once you release it")
+	form := url.Values{"id": {written["id"].(string)}, "version": {"1"}}
 	status, _, _ := b.post("release", form)
 	require.Equal(t, http.StatusSeeOther, status)
 	require.NotContains(t, b.page(""), "takes effect once you release it")
@@ -234,31 +207,33 @@ func TestTwoWindowsDecideOneThing(t *testing.T) {
 	require.Contains(t, body, "version 1, not 7")
 }
 
-// A page that is open is told of a change, and one that comes back of what it missed.
-func TestPagesFollowWhatHappens(t *testing.T) {
+// Every page, form and stream wants a session; the login and the files do not.
+func TestEveryPageWantsASession(t *testing.T) {
 	b := newBrowser(t)
-	b.login()
-	open := func(last string) (*http.Response, func() string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.at+Root+"live", nil)
-		require.NoError(t, err)
-		r.Header.Set("Last-Event-ID", last)
-		resp, err := (&http.Client{Jar: b.http.Jar}).Do(r)
-		require.NoError(t, err)
-		t.Cleanup(func() { resp.Body.Close() }) //nolint:errcheck // it was read
-		return resp, func() string {
-			line := make([]byte, 200)
-			n, err := resp.Body.Read(line)
+	type way struct{ method, path string }
+	ways := []way{{http.MethodGet, "live"}, {http.MethodPost, "logout"}, {http.MethodPost, "verify"}}
+	for path := range (&Console{}).screens() {
+		ways = append(ways, way{http.MethodGet, path})
+	}
+	for path := range forms() {
+		ways = append(ways, way{http.MethodPost, path})
+	}
+	require.Greater(t, len(ways), 20)
+	for _, one := range ways {
+		path := strings.NewReplacer("{$}", "", "{id}", "x", "{workspace}", "y").Replace(one.path)
+		for _, held := range []string{"", "x", strings.Repeat("a", 64)} {
+			r, err := http.NewRequestWithContext(t.Context(), one.method, b.at+Root+path, nil)
 			require.NoError(t, err)
-			return string(line[:n])
+			if held != "" {
+				r.AddCookie(&http.Cookie{Name: "cordelia", Value: held})
+			}
+			status, body, _ := b.do(r)
+			require.Equal(t, http.StatusUnauthorized, status, "%s %s", one.method, path)
+			require.Contains(t, body, "cordelia console", "what to do")
 		}
 	}
-	_, next := open("")
-	first := next()
-	require.Contains(t, first, "event: changed")
-	b.written(opstest.Note("a light went out"))
-	second := next()
-	require.Contains(t, second, "event: changed")
-	require.NotEqual(t, first, second)
-	_, missed := open("1")
-	require.Contains(t, missed(), "event: changed")
+	for _, path := range []string{"login", "assets/console.js", "assets/console.css", "assets/htmx.min.js",
+		"assets/icon.svg"} {
+		b.page(path)
+	}
 }

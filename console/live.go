@@ -10,13 +10,13 @@ import (
 
 const (
 	beat      = 15 * time.Second       // between comments on a quiet stream
-	calm      = 300 * time.Millisecond // at least between two changes told
+	calm      = 300 * time.Millisecond // at least between two messages
 	lastsMost = time.Hour              // of a stream: the browser opens another
 )
 
-// live tells a page that something changed: its id is the number of the newest entry of
-// the record, and what changed the page asks for itself, with its own rights. A page that
-// comes back with a number that is not the newest is told at once.
+// live notifies a page of changes. A message's id is the number of the newest audit entry; the
+// page then asks for the change itself, with its own rights. A page that reconnects with an
+// older number is notified at once.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	v, ok := c.visitor(w, r)
 	if !ok {

@@ -2,8 +2,12 @@ package console
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	"cordelia/events"
 	"cordelia/memory"
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -11,17 +15,28 @@ import (
 
 // searchPage is a search as the person, or as an agent of theirs, would have it.
 type searchPage struct {
-	Query, As string
-	Agents    []string
-	Found     ops.MemorySearchOut
+	Query, As, Group string
+	Agents           []string
+	Found            ops.MemorySearchOut
+	Changed          []change // lately, on the page without words
 }
+
+// change is what somebody did to memory in the last 24 hours, of the newest entries of the
+// record.
+type change struct {
+	Who, Action, Last string
+	Times             int
+}
+
+// recentEntries is how far back into the record the changes of a day are looked for.
+const recentEntries = 300
 
 func search(ctx context.Context, v *visit) (view, error) {
 	asked := v.r.URL.Query()
-	p := searchPage{Query: asked.Get("q"), As: asked.Get("as")}
+	p := searchPage{Query: asked.Get("q"), As: asked.Get("as"), Group: asked.Get("group")}
 	in := map[string]any{"limit": 20}
 	for name, value := range map[string]string{"query": p.Query, "as": p.As, "cursor": asked.Get("cursor"),
-		"group": asked.Get("group")} {
+		"group": p.Group} {
 		if value != "" {
 			in[name] = value
 		}
@@ -33,48 +48,97 @@ func search(ctx context.Context, v *visit) (view, error) {
 	for _, a := range agents.Agents {
 		p.Agents = append(p.Agents, a.Name)
 	}
-	p.Found, err = ask[ops.MemorySearchOut](ctx, v, "memory_search", in)
-	return view{"memory", "Memory", p}, err
+	if p.Found, err = ask[ops.MemorySearchOut](ctx, v, "memory_search", in); err != nil {
+		return view{}, err
+	}
+	if p.Query+p.As+p.Group+asked.Get("cursor") == "" {
+		p.Changed, err = changes(ctx, v)
+	}
+	return view{template: "memory", title: "Memory", body: p}, err
 }
 
-// itemPage is an item with its versions.
-type itemPage struct {
-	memory.Item
-	Versions []memory.Version
+// changes counts what changed memory in the last 24 hours, by who did what, the newest first.
+func changes(ctx context.Context, v *visit) (list []change, err error) {
+	entries, _, err := v.node.AuditTail(ctx, v.caller.Principal,
+		events.AuditFilter{Since: v.node.Now().Add(-24 * time.Hour).UnixMicro()}, 0, recentEntries)
+	if err != nil {
+		return nil, err
+	}
+	names := map[schemas.EntityID]string{}
+	for _, e := range slices.Backward(entries) {
+		if !strings.HasPrefix(e.Action, "memory_") && e.Action != "trust_assess" && e.Action != "review_decide" {
+			continue
+		}
+		if names[e.Actor] == "" {
+			names[e.Actor] = v.nameOf(ctx, e.Actor)
+		}
+		at := slices.IndexFunc(list, func(c change) bool { return c.Who == names[e.Actor] && c.Action == e.Action })
+		if at < 0 {
+			at = len(list)
+			list = append(list, change{Who: names[e.Actor], Action: e.Action, Last: e.Time})
+		}
+		list[at].Times++
+	}
+	return list, nil
 }
 
-func oneItem(ctx context.Context, v *visit) (view, error) {
-	id := v.r.PathValue("id")
-	out, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm", map[string]any{"ids": []string{id}})
+// Says is the change in words.
+func (c change) Says() string {
+	times := schemas.Count(c.Times, "time", "times")
+	switch c.Action {
+	case "memory_write_warm":
+		return "wrote, " + times
+	case "memory_delete_warm":
+		return "deleted, " + times
+	case "trust_assess":
+		return "judged, " + times
+	case "review_decide":
+		return "decided, " + times
+	}
+	return c.Action + ", " + times
+}
+
+// groupsPage lists the groups that share memory, and the folders bound to them.
+type groupsPage struct {
+	Groups   []memory.GroupInfo
+	Bindings []memory.Binding
+}
+
+func groups(ctx context.Context, v *visit) (view, error) {
+	out, err := ask[ops.MemoryGroupOut](ctx, v, "memory_group", map[string]any{"action": "list"})
 	if err != nil {
 		return view{}, err
 	}
-	if len(out.Items) == 0 {
-		return view{}, schemas.NotFoundf("there is no item %s", schemas.ShortID(id)).
-			Try("search for it")
-	}
-	p := itemPage{Item: out.Items[0]}
-	old, err := ask[ops.MemoryReadWarmOut](ctx, v, "memory_read_warm",
-		map[string]any{"ids": []string{id}, "history": true})
-	p.Versions = old.Versions
-	return view{"item", p.Name, p}, err
+	p := groupsPage{Groups: out.Groups}
+	p.Bindings, err = v.node.Bindings(ctx, v.caller.Principal)
+	return view{template: "groups", title: "Groups", body: p}, err
 }
 
-func judge(ctx context.Context, v *visit) (string, error) {
-	id := v.r.PathValue("id")
-	_, err := ask[ops.TrustAssessOut](ctx, v, "trust_assess", map[string]any{"id": id,
-		"verdict": v.r.PostFormValue("verdict")})
-	return Root + "memory/" + id, err
+// groupPage is one group.
+type groupPage struct {
+	memory.GroupInfo
+	Bindings []memory.Binding
 }
 
-func deleteItem(ctx context.Context, v *visit) (string, error) {
-	id := v.r.PathValue("id")
-	in := map[string]any{"id": id}
-	if v.r.PostFormValue("undo") != "" {
-		in["mode"] = "undo"
+// newGroupPage reads a group with the folders that are bound to it.
+func newGroupPage(ctx context.Context, v *visit, id string) (p groupPage, err error) {
+	out, err := ask[ops.MemoryGroupOut](ctx, v, "memory_group", map[string]any{"action": "read", "group": id})
+	if err != nil {
+		return p, err
 	}
-	_, err := ask[ops.MemoryDeleteWarmOut](ctx, v, "memory_delete_warm", in)
-	return Root + "memory/" + id, err
+	p.GroupInfo = *out.Group
+	list, err := v.node.Bindings(ctx, v.caller.Principal)
+	for _, b := range list {
+		if b.Group == p.ID {
+			p.Bindings = append(p.Bindings, b)
+		}
+	}
+	return p, err
+}
+
+func oneGroup(ctx context.Context, v *visit) (view, error) {
+	p, err := newGroupPage(ctx, v, v.r.PathValue("id"))
+	return view{template: "group", title: "Group " + string(p.ID), body: p}, err
 }
 
 // number reads a form's whole number.

@@ -1,7 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"strconv"
+	"time"
 
 	"cordelia/memory"
 	"cordelia/ops"
@@ -17,7 +20,9 @@ type nowPage struct {
 	More    bool
 	Held    []memory.Item
 	Asking  []question
-	Running []work.Status
+	Relayed []ops.RelayedVerdict
+	Doing   []doing
+	Given   []work.Status // given up, so that the person has to decide
 	Tasks   []controller.Entry
 	ops.NodeStatus
 }
@@ -28,19 +33,30 @@ type question struct {
 	Questions      []string
 }
 
+// doing is an agent at work.
+type doing struct {
+	work.Status
+	For   string // who submitted it: a name
+	Stuck string // why it may not go on by itself, "" if it does
+	Cost  string // of the agent, today
+}
+
 // now shows the first page.
-func now(ctx context.Context, v *visit) (page view, err error) {
+func (c *Console) now(ctx context.Context, v *visit) (page view, err error) {
 	var p nowPage
 	if p.NodeStatus, err = v.node.Status(ctx, v.caller); err != nil {
 		return page, err
 	}
-	p.Running, p.Tasks = p.NodeStatus.Running, p.NodeStatus.Tasks
+	p.Tasks = p.NodeStatus.Tasks
 	list, err := ask[ops.ReviewListOut](ctx, v, "review_list", map[string]any{"limit": 20})
 	if err != nil {
 		return page, err
 	}
 	p.Waiting, p.More = list.Waiting, list.NextCursor != ""
 	if p.Held, err = v.node.Held(ctx, v.caller); err != nil {
+		return page, err
+	}
+	if p.Relayed, err = v.node.RelayedVerdicts(ctx, v.caller); err != nil {
 		return page, err
 	}
 	for _, t := range p.Tasks {
@@ -55,11 +71,58 @@ func now(ctx context.Context, v *visit) (page view, err error) {
 			p.Asking = append(p.Asking, question{t.TaskID, shown.Task.Intent, shown.Task.Questions})
 		}
 	}
-	return view{"now", "Now", p}, nil
+	if p.NodeStatus.Waiting.Blocked > 0 {
+		given, err := ask[ops.TaskStatusOut](ctx, v, "task_status", map[string]any{"state": schemas.WorkBlocked, "limit": 20})
+		if err != nil {
+			return page, err
+		}
+		p.Given = given.Items
+	}
+	p.Doing, err = c.doings(ctx, v, p.Running)
+	return view{template: "now", title: "Now", body: p}, err
+}
+
+// doings are the items that agents hold, a row each.
+func (c *Console) doings(ctx context.Context, v *visit, running []work.Status) (list []doing, err error) {
+	if len(running) == 0 {
+		return nil, nil
+	}
+	costs, err := v.node.Costs(ctx, v.caller, work.ByAgent, time.Now().UTC().Truncate(24*time.Hour), c.price)
+	if err != nil {
+		return nil, err
+	}
+	today := map[string]string{}
+	for _, one := range costs {
+		today[one.Key] = money(one)
+	}
+	names := map[schemas.EntityID]string{}
+	for _, s := range running {
+		if names[s.Submitter] == "" {
+			names[s.Submitter] = v.nameOf(ctx, s.Submitter)
+		}
+		list = append(list, doing{Status: s, For: names[s.Submitter], Stuck: stuck(s), Cost: cmp.Or(today[s.Holder], "–")})
+	}
+	return list, nil
+}
+
+// stuck says why an item may not go on by itself: its lease is over, or ran out before.
+func stuck(s work.Status) string {
+	switch {
+	case s.LeaseLeft == 0:
+		return "its lease ran out; the item goes to another agent"
+	case s.Expiries > 0:
+		return "taken over: " + schemas.Count(s.Expiries, "lease", "leases") + " ran out before"
+	}
+	return ""
 }
 
 // Quiet reports whether nothing waits for the person.
-func (p nowPage) Quiet() bool { return len(p.Waiting)+len(p.Held)+len(p.Asking) == 0 }
+func (p nowPage) Quiet() bool { return p.Waits() == 0 }
+
+// Waits is how many things wait for the person, of those that are shown.
+func (p nowPage) Waits() int {
+	return len(p.Waiting) + len(p.Held) + len(p.Asking) + len(p.Relayed) + len(p.Given)
+}
 
 // answer gives a task its user's answers.
 func answer(ctx context.Context, v *visit) (string, error) {
@@ -75,5 +138,21 @@ func release(ctx context.Context, v *visit) (string, error) {
 		return "", err
 	}
 	err = v.node.Release(ctx, v.caller, schemas.ItemID(v.r.PostFormValue("id")), version, true)
+	return back(v.r, ""), err
+}
+
+// decideRelayed confirms that the person said what an agent relayed, or denies it.
+func decideRelayed(ctx context.Context, v *visit) (string, error) {
+	n, err := strconv.ParseInt(v.r.PostFormValue("number"), 10, 64)
+	if err != nil {
+		return "", schemas.Invalidf("this names no verdict").Try("go back, and use the page's buttons")
+	}
+	_, err = v.node.DecideRelayed(ctx, v.caller, []int64{n}, v.r.PostFormValue("decision") == "confirm")
+	return back(v.r, ""), err
+}
+
+// giveAgain offers an item that agents gave up anew.
+func giveAgain(ctx context.Context, v *visit) (string, error) {
+	_, err := ask[ops.TaskSubmitOut](ctx, v, "task_submit", map[string]any{"retry": v.r.PostFormValue("id")})
 	return back(v.r, ""), err
 }

@@ -20,7 +20,7 @@ func reviews(ctx context.Context, v *visit) (view, error) {
 		in["cursor"] = cursor
 	}
 	out, err := ask[ops.ReviewListOut](ctx, v, "review_list", in)
-	return view{"reviews", "Review", reviewsPage{out.Waiting, out.NextCursor}}, err
+	return view{template: "reviews", title: "Review", body: reviewsPage{out.Waiting, out.NextCursor}}, err
 }
 
 func oneReview(ctx context.Context, v *visit) (view, error) {
@@ -32,7 +32,7 @@ func oneReview(ctx context.Context, v *visit) (view, error) {
 	if len(out.Waiting) == 0 {
 		return view{}, schemas.NotFoundf("nothing waits under %s", schemas.ShortID(id)).Try("go back to what waits")
 	}
-	return view{"review", out.Waiting[0].Name, out.Waiting[0]}, nil
+	return view{template: "review", title: out.Waiting[0].Name, body: out.Waiting[0]}, nil
 }
 
 // decide approves or rejects what waits, by the hash that the page showed.

@@ -21,7 +21,8 @@ func cookie(r *http.Request) string {
 // showLogin asks for the one click that uses a link up: a GET changes nothing, and what
 // looks at links before people do opens none.
 func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
-	c.render(w, &visit{r: r}, http.StatusOK, view{"login", "Open the console", r.URL.Query().Get("code")})
+	c.render(w, &visit{r: r}, http.StatusOK, view{template: "login", title: "Open the console",
+		body: r.URL.Query().Get("code")})
 }
 
 // login turns a code into a session.

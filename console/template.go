@@ -8,10 +8,13 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
+	"cordelia/run"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 //go:embed pages
@@ -42,34 +45,58 @@ var words = template.FuncMap{
 	"short":   short,
 	"when":    when,
 	"pretty":  pretty,
-	"percent": func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
 	"two":     func(f float64) string { return fmt.Sprintf("%.2f", f) },
 	"root":    func() string { return Root },
 	"plural":  schemas.Count,
 	"name":    person,
+	"ids":     shortIDs,
+	"past":    past,
+	"related": func(kind string) string { return strings.ReplaceAll(kind, "_", " ") },
+	"money":   money,
+	"bytes":   sized,
 }
 
 // short is an id as people read it, which every form and command takes.
-func short(id any) string { return schemas.ShortID(fmt.Sprint(id)) }
+func short(id any) string { return person(schemas.ShortID(fmt.Sprint(id))) }
+
+// entityLength is how long an agent's id is.
+const entityLength = 64
 
 // person is a name, or the beginning of an id.
 func person(name any) string {
 	s := fmt.Sprint(name)
-	if len(s) == 64 {
+	if len(s) == entityLength {
 		return s[:12]
 	}
 	return s
 }
 
+// longHash is what no person reads.
+var longHash = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// shortIDs is a text with the short form of each id and hash in it.
+func shortIDs(text string) string {
+	return longHash.ReplaceAllStringFunc(schemas.ShortIDs(text), func(id string) string { return id[:12] })
+}
+
+// past says how long ago so many seconds are.
+func past(seconds *int64) string {
+	if seconds == nil {
+		return "never"
+	}
+	return ago(time.Duration(*seconds) * time.Second)
+}
+
 // moment is a time as a page shows it: how long ago, with the exact one beside it.
-type moment struct{ Exact, Ago string }
+type moment struct{ Stamp, Exact, Ago string }
 
 func when(stamp string) moment {
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
-		return moment{stamp, stamp}
+		return moment{Exact: stamp, Ago: stamp}
 	}
-	return moment{at.UTC().Format("2006-01-02 15:04:05 UTC"), ago(time.Since(at))}
+	at = at.UTC()
+	return moment{at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), ago(time.Since(at))}
 }
 
 // ago words a distance in time.
@@ -87,6 +114,26 @@ func ago(d time.Duration) string {
 		return fmt.Sprintf("%d h%s", int(d.Hours()), suffix)
 	}
 	return fmt.Sprintf("%d days%s", int(d.Hours()/24), suffix)
+}
+
+// money is what runs cost, and how many of them have no price.
+func money(c work.Cost) string {
+	text := run.Money(c.Cost)
+	if c.Unpriced > 0 {
+		text += fmt.Sprintf(" + %d without a price", c.Unpriced)
+	}
+	return text
+}
+
+// sized is a number of bytes for people.
+func sized(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%d kB", n>>10)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
 // pretty is JSON with its members on lines of their own.
