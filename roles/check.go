@@ -31,6 +31,7 @@ var (
 	domainName = regexp.MustCompile(`^[a-z0-9][a-z0-9_./-]{0,63}$`)
 	eventName  = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+){0,5}$`)
 	paramName  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,31}$`)
+	clientName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 	hole       = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
@@ -187,6 +188,9 @@ func checkRole(r schemas.Role, at string, say say) {
 		if d, err := span(s.Every); err != nil || d < minEvery {
 			say(path+"/every", "must be a time of a minute or more, as 30m, 24h or 7d")
 		}
+		if s.Domain == "" && len(r.Domains) == 0 || s.Domain != "" && !domainName.MatchString(s.Domain) {
+			say(path+"/domain", "must be the domain of the event; the role has none")
+		}
 		if !eventName.MatchString(s.Type) {
 			say(path+"/type", "must be a type of event, as report.due")
 		}
@@ -282,6 +286,19 @@ func checkOperator(o schemas.Operator, id string, say say) {
 		if _, err := span(text); text != "" && err != nil {
 			say(at+"/does/"+key, "must be a time, as 30m or 2h")
 		}
+	}
+	for i, c := range d.Criteria {
+		if strings.TrimSpace(c.Criterion) == "" || len(c.Criterion) > maxText || len(c.Command) > maxText {
+			say(fmt.Sprintf("%s/does/criteria/%d", at, i), "needs a text, and text and command at most %d bytes each", maxText)
+		}
+	}
+	for key, name := range map[string]string{"client": d.Client, "model": d.Model} {
+		if name != "" && !clientName.MatchString(name) {
+			say(at+"/does/"+key, "must be a name of letters, digits and . _ : / -")
+		}
+	}
+	if d.Kind == schemas.AsTask && (d.Client != "" || d.Model != "") {
+		say(at+"/does", "client and model are for kind: work; who fills the seats of a task its worker says")
 	}
 	if d.Kind != schemas.AsTask && (d.Budget != "" || d.Hold) {
 		say(at+"/does", "budget and hold are for kind: task")

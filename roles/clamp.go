@@ -64,7 +64,26 @@ func Clamp(t schemas.RoleTemplate, parent schemas.Role, p schemas.WorkspacePolic
 		want = ceiling
 	}
 	child.Trust.Default = &want
+	for _, action := range slices.Sorted(maps.Keys(parent.Trust.Scores)) {
+		trustLess(&child, action, parent.Trust.Scores[action], parent.RoleID, note)
+	}
 	return child, clamped
+}
+
+// trustLess lets a child begin with no more trust in an action than its parent has.
+func trustLess(child *schemas.Role, action string, parent float64, of string, note func(string, ...any)) {
+	begins := *child.Trust.Default
+	if at, ok := child.Trust.Scores[action]; ok {
+		begins = at
+	}
+	if parent >= begins {
+		return
+	}
+	if child.Trust.Scores == nil {
+		child.Trust.Scores = map[string]float64{}
+	}
+	child.Trust.Scores[action] = parent
+	note("trust: %.2f with %s becomes %.2f, as %s has", begins, action, parent, of)
 }
 
 // strictest is the authority of a child: an action is as strict as the stricter of its

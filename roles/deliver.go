@@ -154,15 +154,13 @@ func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
 	}
 	if m := w.byAgent[e.By]; m != nil {
 		e.Source = m.RoleID
-		var thread string
-		err := g.Tx().QueryRow(selectCause, e.By).Scan(&e.Depth, &thread)
-		if err != nil && !errors.Is(err, store.ErrNoRows) {
-			return fmt.Errorf("read cause: %w", err)
+		if err := causeOf(g, e); err != nil {
+			return err
 		}
-		if err == nil {
-			e.Depth++
-			e.Thread = cmp.Or(e.Thread, thread)
-		}
+	} else if !g.IsNode() && w.names(e.Source) {
+		return schemas.Invalidf("%s is a source of the node's own, or a role", e.Source).
+			Expecting("another source: with the ids of its deliveries it could take the place of what comes from there").
+			Try("repeat the call with a source of your own, or none")
 	}
 	if e.Source == "" {
 		e.Source = string(e.By)
@@ -186,6 +184,34 @@ func (r *Roles) complete(g access.Grant, w *World, e *Event) error {
 		return schemas.Invalidf("the event names no domain").Expecting("domain, or the role it is for").
 			Try("repeat the call with a domain; %s shows whose is whose", schemas.Tool("role_list"))
 	}
+	return nil
+}
+
+// scheduled is the source of events that schedules bring.
+const scheduled = "schedule"
+
+// names reports whether a source is one that the node, a webhook or a role sends under.
+func (w *World) names(source string) bool {
+	_, hook := w.Workspace.Webhooks[source]
+	return hook || source == scheduled || source == string(access.NodeEntity) || w.byID[source] != nil
+}
+
+// causeOf says of an event of a role how deep it lies and what it belongs to: by the work that
+// the role holds, or that it ended within the hour.
+func causeOf(g access.Grant, e *Event) error {
+	var thread string
+	err := g.Tx().QueryRow(selectCause, e.By).Scan(&e.Depth, &thread)
+	if errors.Is(err, store.ErrNoRows) {
+		err = g.Tx().QueryRow(selectLastCause, e.By, g.Tx().Micros()-time.Hour.Microseconds()).Scan(&e.Depth, &thread)
+	}
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read cause: %w", err)
+	}
+	e.Depth++
+	e.Thread = cmp.Or(e.Thread, thread)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"cordelia/access"
@@ -45,13 +46,23 @@ func (r *Roles) delegate(g access.Grant, w *World, m *Member, e Event, event, de
 			briefLines(w, m)...), "\n"), Tools: recipe.Tools, Budget: budget, Deadline: deadline, Hold: recipe.Hold})
 		out.TaskID = ref
 	default:
-		constraints := append(briefLines(w, m), recipe.Constraints...)
-		if len(recipe.Tools) > 0 {
-			constraints = append(constraints, "use only these tools: "+strings.Join(recipe.Tools, ", "))
+		brief := work.Brief{Constraints: append(briefLines(w, m), recipe.Constraints...), Inputs: inputs(e)}
+		means := work.Means{Client: recipe.Client, Model: recipe.Model, Tools: recipe.Tools}
+		for _, c := range recipe.Criteria {
+			brief.Criteria = append(brief.Criteria, c.String())
+			if c.Command != "" {
+				means.Checks = append(means.Checks, c.Command)
+			}
 		}
+		if len(recipe.Tools) > 0 {
+			brief.Constraints = append(brief.Constraints, "use only these tools: "+strings.Join(recipe.Tools, ", "))
+		}
+		if d.Operator == directive {
+			means.Tools = lookOnly
+		}
+		brief.Means = &means
 		_, ref, err = work.Post(g, m.Agent, schemas.NewID(), work.Draft{Intent: intent, Role: d.Trigger,
-			AssignedTo: string(m.Agent), Deadline: deadline,
-			Brief: work.Brief{Criteria: recipe.Criteria, Constraints: constraints, Inputs: inputs(e)}})
+			AssignedTo: string(m.Agent), Deadline: deadline, Brief: brief})
 		out.WorkID = ref
 	}
 	if err != nil {
@@ -94,7 +105,7 @@ func fill(intent, action string, e Event) string {
 // quoted is outside text as one quoted line.
 func quoted(text string) string {
 	clean := strings.Map(func(c rune) rune {
-		if c < ' ' || c == '"' || c == '\u2028' || c == '\u2029' {
+		if c == '"' || !strconv.IsPrint(c) { // also what turns the direction of text, or hides
 			return ' '
 		}
 		return c

@@ -26,6 +26,7 @@ func fromGitHub(kind string, body map[string]any) (m Mapped) {
 	p := map[string]any{}
 	take := func(name, path string, limit int) {
 		if v := field(body, path); v != "" {
+			m.ours = m.ours || strings.Contains(v, Marker)
 			p[name] = schemas.Shorten(v, limit)
 		}
 	}

@@ -107,6 +107,8 @@ type Mapped struct {
 	Event Event
 	Alias string // a thread that belongs to Event.Thread from now on
 	Skip  string // why the request is no event, "" if it is one
+
+	ours bool // a text of it bears our mark
 }
 
 // Map makes an event of a signed request, whose body is only read now.
@@ -132,7 +134,7 @@ func Map(h schemas.Webhook, r Hook, now time.Time) (m Mapped, err error) {
 	}
 	if author := e.Metadata["author"]; author != "" && slices.Contains(h.Self, author) {
 		e.Effect = author + " is one of ours"
-	} else if strings.Contains(string(e.Payload), Marker) {
+	} else if m.ours {
 		e.Effect = "it bears our mark"
 	}
 	if m.Skip != "" {
@@ -153,7 +155,9 @@ func fromTable(h schemas.Webhook, body map[string]any) (m Mapped) {
 	}
 	payload := map[string]any{}
 	for name, path := range h.Fields {
-		payload[name] = schemas.Shorten(field(body, path), maxShown)
+		text := field(body, path)
+		m.ours = m.ours || strings.Contains(text, Marker) // also behind what is kept of it
+		payload[name] = schemas.Shorten(text, maxShown)
 	}
 	m.Event = Event{Type: t, Payload: json.RawMessage(encoded(payload)),
 		Metadata: map[string]string{"author": field(body, h.Author)}}

@@ -140,24 +140,28 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// A decision among a thousand roles takes at most a millisecond, one role's 100 µs.
+// One role decides within 100 µs, and a thousand are routed among within a millisecond. The
+// machine does other things, too: the best of many counts.
 func TestDecisionsAreFast(t *testing.T) {
-	var members []*Member
-	for i := range 1000 {
-		members = append(members, member(fmt.Sprintf("r%d", i), fmt.Sprintf("d%d", i%500)))
-	}
-	w, e, k := NewWorld(workspace(), "ws-w", members), Event{Type: "thing.came", Domain: "d7", By: "x"}, known()
-	const n = 1000
-	best := time.Hour
-	for range 5 { // the machine does other things, too
-		begin := time.Now()
-		for range n {
-			w.Handle(w.First(e), e, k)
+	for roles, bar := range map[int]time.Duration{1: 100 * time.Microsecond, 1000: time.Millisecond} {
+		var members []*Member
+		for i := range roles {
+			members = append(members, member(fmt.Sprintf("r%d", i), fmt.Sprintf("d%d", i%500)))
 		}
-		best = min(best, time.Since(begin)/n)
+		domain := fmt.Sprintf("d%d", min(7, roles-1))
+		w, e, k := NewWorld(workspace(), "ws-w", members), Event{Type: "thing.came", Domain: domain, By: "x"}, known()
+		const n = 200
+		best := time.Hour
+		for range 20 {
+			begin := time.Now()
+			for range n {
+				require.Equal(t, Delegate, w.Handle(w.First(e), e, k).Action)
+			}
+			best = min(best, time.Since(begin)/n)
+		}
+		t.Logf("%s a decision among %d", best, roles)
+		require.Less(t, best, bar)
 	}
-	t.Logf("%s a decision", best)
-	require.Less(t, best, time.Millisecond)
 }
 
 // What is the child's lies inside template and parent, whatever the two say.
@@ -199,6 +203,13 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 		v := float64(r.IntN(101)) / 100
 		return &v
 	}
+	scores := func() map[string]float64 {
+		out := map[string]float64{}
+		for _, action := range some(actions) {
+			out[action] = float64(r.IntN(101)) / 100
+		}
+		return out
+	}
 	count := 100_000
 	if testing.Short() {
 		count = 10_000
@@ -208,7 +219,7 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 			Clearance: clearance(), DefaultTrust: trusts(),
 			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
 		parent := schemas.Role{RoleID: "p", Domains: some(domains), OperatorIDs: some(actions), Authority: authority(),
-			Clearance: clearance(), Trust: schemas.RoleTrust{Default: trusts()},
+			Clearance: clearance(), Trust: schemas.RoleTrust{Default: trusts(), Scores: scores()},
 			Budget: schemas.RoleBudget{Tasks: r.IntN(4), Tokens: int64(r.IntN(4))}}
 		child, _ := Clamp(template, parent, schemas.WorkspacePolicy{})
 		c, p := &Member{Role: child}, &Member{Role: parent}
@@ -231,6 +242,10 @@ func TestNoChildExceeds_INV_ROLE_CEILING(t *testing.T) {
 		}
 		if parent.Trust.Default != nil {
 			require.LessOrEqual(t, *child.Trust.Default, *parent.Trust.Default)
+		}
+		for action, most := range parent.Trust.Scores {
+			begins, ok := child.Trust.Scores[action]
+			require.True(t, ok && begins <= most || !ok && *child.Trust.Default <= most, action)
 		}
 	}
 }

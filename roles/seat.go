@@ -50,6 +50,10 @@ func judges(action string) bool {
 const ambient = "look into yourself with memory_search (recall), role_list (goals, authority, who is who) and " +
 	"trust_score; you act on nothing else"
 
+// lookOnly are the tools, beside its own server's, of a client that fills a seat of judgement
+// or carries out a directive.
+var lookOnly = []string{"read"}
+
 // Schemas of what the seats answer.
 const (
 	respondSchema = `{"type":"object","required":["answer"],"additionalProperties":false,"properties":{` +
@@ -67,7 +71,8 @@ const (
 // seatDraft is the work of a seat of judgement.
 func (r *Roles) seatDraft(g access.Grant, w *World, m *Member, e Event, action string) (work.Draft, error) {
 	d := work.Draft{Role: action, AssignedTo: string(m.Agent)}
-	brief := work.Brief{Constraints: append(briefLines(w, m), ambient), Inputs: inputs(e)}
+	brief := work.Brief{Constraints: append(briefLines(w, m), ambient), Inputs: inputs(e),
+		Means: &work.Means{Tools: lookOnly}}
 	switch action {
 	case respondAction:
 		d.Intent = "Answer the message in the payload, as the role you are."

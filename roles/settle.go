@@ -41,8 +41,20 @@ func schedule(g access.Grant, m *Member) error {
 
 // Due reports whether Settle has something to do.
 func Due(g access.Grant) (due bool, err error) {
-	err = g.Tx().LookupRow(selectDue, g.Tx().Micros()).Scan(&due)
+	err = g.Tx().LookupRow(selectDue, g.Tx().Micros(), g.Tx().Micros()-keepBodies.Microseconds()).Scan(&due)
 	return due, err
+}
+
+// keepBodies is how long a webhook's body is known again by what it says. The id of its delivery
+// is known for as long as the event is.
+const keepBodies = 90 * 24 * time.Hour
+
+// settleDeliveries forgets bodies that came long ago.
+func (r *Roles) settleDeliveries(g access.Grant) error {
+	if _, err := g.Tx().Exec(dropDeliveries, g.Tx().Micros()-keepBodies.Microseconds()); err != nil {
+		return fmt.Errorf("forget deliveries: %w", err)
+	}
+	return nil
 }
 
 // Settle does what time and ended work made due; the node calls it. It is done once, whoever
@@ -52,7 +64,7 @@ func (r *Roles) Settle(g access.Grant) error {
 		return access.ErrNoGrant
 	}
 	for _, part := range []func(access.Grant) error{r.settleEpisodes, r.settleAsks, r.settleSchedules, r.settleTTL,
-		r.settleStreams} {
+		r.settleStreams, r.settleDeliveries} {
 		if err := part(g); err != nil {
 			return err
 		}
@@ -67,6 +79,7 @@ type episode struct {
 	action, kind, ref  string
 	watch              Watch
 	state, holder, out string
+	checked            bool // the node ran the commands of its criteria
 }
 
 // settleEpisodes notes how delegations ended, lets that count for capability trust, and
@@ -74,7 +87,8 @@ type episode struct {
 func (r *Roles) settleEpisodes(g access.Grant) error {
 	rows, err := g.Tx().Query(selectOver)
 	list, err := store.Collect(rows, err, func(r *sqlRows) (e episode, err error) {
-		return e, r.Scan(&e.n, &e.event, &e.agent, &e.action, &e.kind, &e.ref, &e.watch, &e.state, &e.holder, &e.out)
+		return e, r.Scan(&e.n, &e.event, &e.agent, &e.action, &e.kind, &e.ref, &e.watch, &e.state, &e.holder, &e.out,
+			&e.checked)
 	})
 	if err != nil {
 		return fmt.Errorf("read episodes: %w", err)
@@ -82,7 +96,7 @@ func (r *Roles) settleEpisodes(g access.Grant) error {
 	done := map[schemas.EntityID]bool{}
 	for _, e := range list {
 		outcome := e.outcome()
-		if n, err := g.Tx().Exec(endEpisode, outcome, g.Tx().Micros(), e.n); err != nil || n != 1 {
+		if n, err := g.Tx().Exec(endEpisode, outcome, e.n); err != nil || n != 1 {
 			return cmp.Or(err, error(schemas.Conflictf("episode %d ended twice", e.n)))
 		}
 		if e.kind == kindSeat {
@@ -169,6 +183,8 @@ func (e episode) count(g access.Grant, outcome string) error {
 		return nil
 	case outcome == outcomeFailed:
 		o.Feedback = trust.Bad
+	case e.checked:
+		o.Success, o.Proof = true, trust.ByRecordedExit
 	case e.kind == kindTask: // others judged it
 		o.Success, o.Proof = true, trust.ByCode
 	default:
@@ -280,16 +296,27 @@ func (r *Roles) settleSchedules(g access.Grant) error {
 		if n, err := g.Tx().Exec(moveSchedule, d.agent, d.n, d.at, next); err != nil || n != 1 {
 			return err
 		}
-		e := Event{ID: fmt.Sprintf("%s/%d/%d", role.RoleID, d.n, d.at), Type: s.Type, Source: "schedule",
+		e := Event{ID: fmt.Sprintf("%s/%d/%d", role.RoleID, d.n, d.at), Type: s.Type, Source: scheduled,
 			Domain: s.Domain, Names: role.RoleID, Payload: json.RawMessage(encoded(s.Payload))}
-		if err := CheckEvent(&e, time.UnixMicro(now)); err != nil {
-			return err
-		}
-		if _, err := r.Deliver(g, d.workspace, e); err != nil {
+		if err := r.bring(g, d.workspace, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bring delivers an event of the node's own. One that cannot be taken is noted, and keeps no other
+// from its part.
+func (r *Roles) bring(g access.Grant, workspace string, e Event) error {
+	err := CheckEvent(&e, time.UnixMicro(g.Tx().Micros()))
+	if err == nil {
+		_, err = r.Deliver(g, workspace, e)
+	}
+	switch schemas.CodeOf(err) {
+	case schemas.CodeInvalid, schemas.CodeConflict, schemas.CodeNotFound:
+		return g.Audit("workspace/"+workspace, map[string]any{"event": e.ID, "type": e.Type, "refused": err.Error()})
+	}
+	return err
 }
 
 // settleTTL ends roles whose time is over.

@@ -103,7 +103,7 @@ func (w *World) child(parent *Member, s Spawn) (schemas.Role, []string, error) {
 			Try("the owner raises policy.max_roles, or ends roles: cordelia role terminate ROLE")
 	}
 	child, clamped := Clamp(t, parent.Role, w.Workspace.Policy)
-	child.Soul = fillParams(t.SoulTemplate, s.Params)
+	child.Soul = fillParams(t.SoulTemplate, inSoul(s.Params))
 	if child.RoleID = slug(fillParams(t.NamePattern, s.Params)); !roleName.MatchString(child.RoleID) {
 		return child, clamped, schemas.Invalidf("the parameters make no usable name of %q", t.NamePattern).
 			Expecting("letters or digits of ASCII in them")
@@ -144,6 +144,18 @@ func checkParams(known []string, given map[string]string) error {
 	return nil
 }
 
+// inSoul gives parameters as they stand in a soul: one of several words in quotes, so that it
+// reads as a name and not as a sentence of the prompt.
+func inSoul(params map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, v := range params {
+		if out[name] = v; strings.ContainsRune(v, ' ') {
+			out[name] = `"` + v + `"`
+		}
+	}
+	return out
+}
+
 func fillParams(pattern string, params map[string]string) string {
 	return hole.ReplaceAllStringFunc(pattern, func(h string) string { return params[strings.Trim(h, "{}")] })
 }
@@ -169,6 +181,10 @@ func (r *Roles) make(g access.Grant, w *World, parent *Member, s Spawn, child sc
 	chain, err := g.ChainOf(parent.Agent)
 	if err != nil {
 		return out, err
+	}
+	for _, action := range child.Authority.Autonomous { // what the parent lost it does not win back by a child
+		trustLess(&child, action, float64(w.trust(g, parent, action))/100, parent.RoleID,
+			func(format string, args ...any) { out.Clamped = append(out.Clamped, fmt.Sprintf(format, args...)) })
 	}
 	depth := max(rootDepth-len(chain)+1, 0)
 	if end := chain[len(chain)-1].ExpiresAt; end > 0 &&

@@ -37,7 +37,7 @@ const (
 	selectDecisions = `SELECT n, decision FROM role_decisions WHERE event = ? ORDER BY hop`
 	selectDecision  = `SELECT event, agent, decision FROM role_decisions WHERE n = ?`
 	selectFollowed  = `SELECT kind, ref, outcome FROM role_episodes WHERE decision = ?`
-	selectAskOf     = `SELECT id, state FROM role_asks WHERE decision = ?`
+	selectAskOf     = `SELECT id, state FROM role_asks WHERE decision = ? AND decision > 0`
 	selectSandboxed = `SELECT e.event, d.decision, d.at FROM role_decisions d JOIN role_events e ON e.n = d.event
 		WHERE d.agent = ? AND d.sandbox = 1 ORDER BY d.n DESC LIMIT ?`
 	insertEpisode = `INSERT INTO role_episodes(decision, event, agent, action, thread, kind, ref, watch, at)
@@ -54,6 +54,9 @@ const (
 	// selectCause is the depth and the thread of the event whose work an agent holds now.
 	selectCause = `SELECT v.depth, v.thread FROM work_items w JOIN role_episodes e ON e.ref = w.id
 		JOIN role_events v ON v.n = e.event WHERE w.holder = ? AND w.state = 'leased' LIMIT 1`
+	// selectLastCause is that of the event whose work a role's agent ended last, since ?2.
+	selectLastCause = `SELECT v.depth, v.thread FROM role_episodes p JOIN role_events v ON v.n = p.event
+		WHERE p.agent = ?1 AND p.ended_at > 0 AND p.ended_at >= ?2 ORDER BY p.ended_at DESC LIMIT 1`
 
 	insertAsk = `INSERT INTO role_asks(id, workspace, kind, agent, asked, decision, title, shows, data, outside, hash,
 		deadline, follows, state, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?)`
@@ -71,22 +74,24 @@ const (
 		AND state = 'pending' LIMIT 1`
 	selectAsksOf = `SELECT id FROM role_asks WHERE agent = ? AND state = 'pending' AND kind IN ('escalation', 'approval')`
 
-	// selectDue says whether anything is due at ?1.
-	selectDue = `SELECT EXISTS (SELECT 1 FROM role_asks WHERE state = 'pending' AND deadline <= ?1)
+	// selectDue says whether anything is due at ?1, and whether bodies came before ?2. Every process
+	// asks each second: it reads little, however much is open, and one row where there is no workspace.
+	selectDue = `SELECT EXISTS (SELECT 1 FROM workspaces)
+		AND (EXISTS (SELECT 1 FROM role_asks WHERE state = 'pending' AND deadline <= ?1)
 		OR EXISTS (SELECT 1 FROM role_schedules WHERE next_at <= ?1)
 		OR EXISTS (SELECT 1 FROM roles WHERE until > 0 AND until <= ?1 AND state <> 'terminated')
-		OR EXISTS (` + over + `)
-		OR EXISTS (` + newsFrom + `)`
-	// over are the episodes that are open and whose work or task is over.
-	over = `SELECT 1 FROM role_episodes p LEFT JOIN work_items i ON p.kind <> 'task' AND i.id = p.ref
-		LEFT JOIN tasks t ON p.kind = 'task' AND t.id = p.ref WHERE p.outcome = '' AND (i.state IN ('done', 'failed',
-		'cancelled') OR t.state IN ('accepted', 'abandoned', 'cancelled'))`
+		OR EXISTS (SELECT 1 FROM role_episodes WHERE due = 1 AND outcome = '')
+		OR EXISTS (SELECT 1 FROM role_deliveries WHERE at < ?2)
+		OR EXISTS (` + newsFrom + `))`
+	dropDeliveries = `DELETE FROM role_deliveries WHERE (source, body) IN (SELECT source, body FROM role_deliveries
+		WHERE at < ? ORDER BY at LIMIT 1000)`
 	selectOver = `SELECT p.n, p.event, p.agent, p.action, p.kind, p.ref, p.watch, coalesce(i.state, t.state),
-		coalesce(i.holder, ''), coalesce(i.outcome, '') FROM role_episodes p
+		coalesce(i.holder, ''), coalesce(i.outcome, ''), EXISTS (SELECT 1 FROM seat_runs r
+			WHERE r.item = i.n AND r.fence = i.fence AND r.records = 1) FROM role_episodes p
 		LEFT JOIN work_items i ON p.kind <> 'task' AND i.id = p.ref
-		LEFT JOIN tasks t ON p.kind = 'task' AND t.id = p.ref WHERE p.outcome = '' AND (i.state IN ('done', 'failed',
-		'cancelled') OR t.state IN ('accepted', 'abandoned', 'cancelled')) ORDER BY p.n LIMIT 100`
-	endEpisode = `UPDATE role_episodes SET outcome = ?, ended_at = ? WHERE n = ? AND outcome = ''`
+		LEFT JOIN tasks t ON p.kind = 'task' AND t.id = p.ref WHERE p.due = 1 AND p.outcome = '' AND (i.state IN ('done',
+		'failed', 'cancelled') OR t.state IN ('accepted', 'abandoned', 'cancelled')) ORDER BY p.n LIMIT 100`
+	endEpisode = `UPDATE role_episodes SET outcome = ? WHERE n = ? AND outcome = ''`
 	// selectTally counts of ?1 what is open, what was delegated since ?2, and what waits.
 	selectTally = `SELECT (SELECT count(*) FROM role_episodes WHERE agent = ?1 AND outcome = ''),
 		(SELECT count(*) FROM role_episodes WHERE agent = ?1 AND at >= ?2 AND kind <> 'seat'),

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"cordelia/access"
 	"cordelia/events"
@@ -61,13 +60,10 @@ func (r *Roles) settleStreams(g access.Grant) error {
 		}
 		e := Event{ID: n.id, Type: n.kind, Source: string(access.NodeEntity), Domain: nodeDomain,
 			Payload: json.RawMessage(n.payload)}
-		if err := CheckEvent(&e, time.UnixMicro(g.Tx().Micros())); err != nil {
-			return err
-		}
 		if e.Depth, e.Thread, err = ownCause(g, n.payload); err != nil {
 			return err
 		}
-		if _, err := r.Deliver(g, n.workspace, e); err != nil {
+		if err := r.bring(g, n.workspace, e); err != nil {
 			return err
 		}
 	}

@@ -96,6 +96,10 @@ func (r *reader) value(n *yaml.Node, path string, to reflect.Value) {
 		to.Set(reflect.ValueOf(schemas.OneOrMore{n.Value}))
 		return
 	}
+	if to.Type() == reflect.TypeFor[schemas.RoleCriterion]() && n.Kind == yaml.ScalarNode {
+		to.Set(reflect.ValueOf(schemas.NewRoleCriterion(n.Value)))
+		return
+	}
 	switch to.Kind() {
 	case reflect.Pointer:
 		v := reflect.New(to.Type().Elem())

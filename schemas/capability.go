@@ -14,7 +14,7 @@ type Visibility string
 const (
 	Private Visibility = "private" // its owner
 	Group   Visibility = "group"   // the members of its group
-	Public  Visibility = "public"  // everyone on the node; written by humans only
+	Public  Visibility = "public"  // all readers on the node; written by humans only
 )
 
 // MemoryScope is one half (read or write) of what an agent may touch. An absent

@@ -40,9 +40,8 @@ const (
 	maxCheckEquals  = 2000
 )
 
-// Check is something a machine can find out: about a file below a folder that
-// whoever runs the check decides on, about the date, or by running a command in
-// such a folder.
+// Check is a condition that a machine can test: on a file below a folder, on the date, or by
+// running a command in such a folder. The runner of the check chooses the folder.
 type Check struct {
 	Kind     CheckKind       `json:"kind"`
 	Path     string          `json:"path,omitempty"`      // relative, with slashes, without ..

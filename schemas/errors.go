@@ -14,7 +14,7 @@ const (
 	CodeUnauthenticated Code = "unauthenticated" // no or no longer valid proof of identity
 	CodeDenied          Code = "denied"          // known, but not allowed
 	CodeRevoked         Code = "revoked"         // was allowed when it began, is not any more; nothing was written
-	CodeNotFound        Code = "not_found"       // absent, or hidden from this caller: the two are not told apart
+	CodeNotFound        Code = "not_found"       // absent, or hidden from this caller: the answer is the same
 	CodeConflict        Code = "conflict"        // the state moved on; re-read and try again
 	CodeBusy            Code = "busy"            // a limit is reached; try again later
 	// a needed part (disk, network) failed; nothing was written, unless Msg says so

@@ -88,8 +88,8 @@ func NextStatus(from AgentStatus, on Trigger) (to AgentStatus, by By, ok bool) {
 	return "", "", false
 }
 
-// BackToActive is what whoever stands above an agent does so that it is active again
-// from state from; ok is false where nothing leads there.
+// BackToActive gives the trigger by which an ancestor makes an agent active again from state
+// from; ok is false if no edge leads there.
 func BackToActive(from AgentStatus) (on Trigger, ok bool) {
 	for _, e := range AgentEdges() {
 		if e.From == from && e.To == Active && e.By == ByAncestor {
@@ -105,7 +105,7 @@ type WorkState string
 const (
 	WorkWaiting   WorkState = "waiting"   // for other items, or its time
 	WorkReady     WorkState = "ready"     // may be claimed
-	WorkLeased    WorkState = "leased"    // someone holds it, for a time
+	WorkLeased    WorkState = "leased"    // an agent holds it, for a time
 	WorkHeld      WorkState = "held"      // reported done; a person looks at it before it counts
 	WorkBlocked   WorkState = "blocked"   // a person must retry or cancel it
 	WorkDone      WorkState = "done"      // final
@@ -144,7 +144,7 @@ const (
 const (
 	ByHolder    By = "holder"    // who claims or holds it
 	ByHuman     By = "human"     // a person who may see it
-	BySubmitter By = "submitter" // who submitted it, anyone above, or who manages its group
+	BySubmitter By = "submitter" // its submitter, an ancestor of it, or a manager of its group
 )
 
 // WorkEdge is one allowed move of a work item.

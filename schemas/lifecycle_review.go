@@ -24,7 +24,7 @@ const (
 	ReviewApproved  ReviewState = "approved"  // final
 	ReviewRejected  ReviewState = "rejected"  // final
 	ReviewWithdrawn ReviewState = "withdrawn" // final
-	ReviewExpired   ReviewState = "expired"   // final: nobody decided in time
+	ReviewExpired   ReviewState = "expired"   // final: not decided in time
 )
 
 // ReviewStates lists every state, first to last.

@@ -43,11 +43,14 @@ type Basis string
 const (
 	ByCheck     Basis = "machine_check"
 	ByRecord    Basis = "recorded_exit" // a call that the node recorded
-	ByHook      Basis = "hook_exit"     // a call that the executor reported, as its client's hook told that it ended
+	ByHook      Basis = "hook_exit"     // a call that the executor reported, with the result from its client's hook
 	ByClaim     Basis = "claimed_exit"  // a call that the executor reported
 	ByJudgeCall Basis = "judge_call"    // a call that the judge reported
 	ByJudge     Basis = "judge"         // the judge's words
 )
+
+// LeftOut stands where something that looked like a secret was.
+const LeftOut = "[secret]"
 
 // Bases lists them.
 func Bases() []Basis { return []Basis{ByCheck, ByRecord, ByHook, ByClaim, ByJudgeCall, ByJudge} }
@@ -80,9 +83,9 @@ type CriterionVerdict struct {
 	Criterion    string        `json:"criterion"`
 	Mode         CriterionMode `json:"mode"`
 	Verdict      Verdict       `json:"verdict"`
-	FailureClass FailureClass  `json:"failure_class"` // null when it passed, or nobody classed it
+	FailureClass FailureClass  `json:"failure_class"` // null when it passed or was not classed
 	Evidence     string        `json:"evidence"`
-	By           Basis         `json:"by,omitempty"` // "" = nobody judged it
+	By           Basis         `json:"by,omitempty"` // "" = not judged
 }
 
 // Failed reports whether the criterion failed: it neither passed nor waits for a person.

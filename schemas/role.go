@@ -1,5 +1,10 @@
 package schemas
 
+import (
+	"encoding/json"
+	"strings"
+)
+
 // Workspace is a workspace as its file says it (role seed §4.1, §4.9): the namespace, the
 // isolation boundary and the policy of its roles.
 type Workspace struct {
@@ -80,8 +85,8 @@ type Schedule struct {
 	Payload map[string]string `json:"payload,omitempty"`
 }
 
-// AfterDeadline says what becomes of something that nobody decided in time. There is none
-// that approves.
+// AfterDeadline says what happens to an item that was not decided in time. No value approves
+// it.
 type AfterDeadline string
 
 // What follows a deadline.
@@ -162,7 +167,7 @@ type Role struct {
 	ReportsTo    string                    `json:"reports_to,omitempty"` // a role or a person; default the owner
 	OperatorIDs  []string                  `json:"operator_ids,omitempty"`
 	Authority    Authority                 `json:"authority,omitzero"`
-	Clearance    map[string]Classification `json:"clearance,omitempty"` // domain → the most secret it may be told
+	Clearance    map[string]Classification `json:"clearance,omitempty"` // domain → up to which classification
 	Goals        []Objective               `json:"goals,omitempty"`
 	Trust        RoleTrust                 `json:"trust,omitzero"`
 	Wake         Wake                      `json:"wake,omitempty"` // default always
@@ -195,14 +200,48 @@ const (
 
 // Recipe is what a delegation becomes.
 type Recipe struct {
-	Kind        RecipeKind `json:"kind,omitempty"`
-	Intent      string     `json:"intent"` // {action}, {type} and {payload.FIELD} are filled in
-	Criteria    []string   `json:"criteria,omitempty"`
-	Constraints []string   `json:"constraints,omitempty"`
-	Tools       []string   `json:"tools,omitempty"`
-	Within      string     `json:"within,omitempty"` // until its deadline, as 2h
-	Budget      string     `json:"budget,omitempty"` // of work, for a task, as 30m
-	Hold        bool       `json:"hold,omitempty"`   // a person looks at a task's result
+	Kind        RecipeKind      `json:"kind,omitempty"`
+	Intent      string          `json:"intent"` // {action}, {type} and {payload.FIELD} are filled in
+	Criteria    []RoleCriterion `json:"criteria,omitempty"`
+	Constraints []string        `json:"constraints,omitempty"`
+	Tools       []string        `json:"tools,omitempty"`
+	Client      string          `json:"client,omitempty"` // does work where a worker serves the role; default the worker's
+	Model       string          `json:"model,omitempty"`  // that the client is asked to use; default its own
+	Within      string          `json:"within,omitempty"` // until its deadline, as 2h
+	Budget      string          `json:"budget,omitempty"` // of work, for a task, as 30m
+	Hold        bool            `json:"hold,omitempty"`   // a person looks at a task's result
+}
+
+// RoleCriterion is what the result of a role's work must meet. One with a command is decided
+// by the node, which runs it on the result: exit 0 shows it.
+type RoleCriterion struct {
+	Criterion string `json:"criterion"`
+	Command   string `json:"command,omitempty"`
+}
+
+// NewRoleCriterion reads a criterion that is a text: as of tasks, one that says of a command in
+// backticks that it exits 0 names that command.
+func NewRoleCriterion(text string) RoleCriterion {
+	return RoleCriterion{Criterion: text, Command: namedCommand(text)}
+}
+
+// UnmarshalJSON reads a criterion, or a text that is one.
+func (c *RoleCriterion) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		*c = NewRoleCriterion(text)
+		return nil
+	}
+	type plain RoleCriterion
+	return json.Unmarshal(raw, (*plain)(c))
+}
+
+// String words the criterion with its command.
+func (c RoleCriterion) String() string {
+	if c.Command == "" || strings.Contains(c.Criterion, c.Command) {
+		return c.Criterion
+	}
+	return c.Criterion + ": `" + c.Command + "` exits 0"
 }
 
 // RoleTemplate is what roles can be spawned from (role seed §4.9): people fix its structure,

@@ -2,12 +2,11 @@ package schemas
 
 import "encoding/binary"
 
-// Every message anybody signs is one of the types below or an AuditCheckpoint,
-// and SigningBytes is the only way to its bytes: the label, a zero byte, then each field as a u32
-// big-endian length and its bytes (numbers are 8 bytes big-endian). A label
-// names one message and holds no zero byte, and every field carries its length,
-// so two different messages never have the same bytes and a signature made for
-// one purpose is worth nothing for another.
+// Every signed message is one of the types below or an AuditCheckpoint, and SigningBytes is the
+// only way to its bytes: the label, a zero byte, then each field as a u32 big-endian length and
+// its bytes (numbers are 8 bytes big-endian). A label names one message and holds no zero byte,
+// and every field carries its length, so two different messages never have the same bytes and a
+// signature made for one purpose is worth nothing for another.
 //
 // The bytes are pinned by golden vectors. A message that has to change gets a
 // new label; the old one stays as it is, because signatures outlive releases.
@@ -50,8 +49,7 @@ func (m AuthChallenge) SigningBytes() []byte {
 		[]byte(m.Purpose), m.Nonce[:], u64(uint64(m.ExpiresUnixMicro)))
 }
 
-// RegisterPoP proves that whoever brings its own public key to a registration
-// holds the private one.
+// RegisterPoP proves that an agent which registers its own public key holds the private key.
 type RegisterPoP struct {
 	ParentID  EntityID
 	PublicKey []byte // raw Ed25519, 32 bytes
@@ -63,8 +61,8 @@ func (m RegisterPoP) SigningBytes() []byte {
 	return signingBytes(labelRegisterPoP, []byte(m.ParentID), m.PublicKey, m.Nonce[:])
 }
 
-// EncKeyBinding ties an entity's encryption key to its signing key. Whoever
-// seals to EncPublicKey checks it first.
+// EncKeyBinding ties an entity's encryption key to its signing key. Code that seals to
+// EncPublicKey checks it first.
 type EncKeyBinding struct {
 	PublicKey    []byte // raw Ed25519, 32 bytes; signs
 	EncPublicKey []byte // raw X25519, 32 bytes

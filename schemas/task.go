@@ -239,7 +239,7 @@ type ExecutionResult struct {
 	Attempt   int    `json:"attempt"` // from 1
 	ExecutionReport
 	Recorded []Evidence `json:"recorded,omitzero"` // what the node saw of its calls; nil = nothing was recorded
-	Hooked   []Evidence `json:"hooked,omitempty"`  // what the hooks of its client told of its calls
+	Hooked   []Evidence `json:"hooked,omitempty"`  // what the hooks of its client reported of its calls
 	// calls of tools that the subtask did not plan: no evidence; of a record they are among its calls
 	Unplanned []Evidence `json:"unplanned,omitempty"`
 	Checks    []Evidence `json:"checks,omitempty"` // of the node: what machine checks of it found

@@ -59,7 +59,7 @@ const (
 	DetectBoundary       Detection = "boundary"          // a role did what it does not do
 	DetectThrashing      Detection = "ggs_thrashing"     // symmetry broken again and again, D not falling
 	DetectDuplicateID    Detection = "duplicate_id"      //
-	DetectFanInGap       Detection = "fanin_gap"         // a subtask nobody reports on
+	DetectFanInGap       Detection = "fanin_gap"         // a subtask without a report
 	DetectStaleSubmit    Detection = "stale_submit"      // a report with a fence that is over
 	DetectSeparationDuty Detection = "separation_breach" // judged, merged or accepted by an agent related to it
 	DetectFailedTool     Detection = "failed_tool"       // success claimed beside a tool that failed

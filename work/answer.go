@@ -1,26 +1,70 @@
 package work
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"cordelia/access"
 	"cordelia/internal/jsonschema"
 	"cordelia/internal/store"
 	"cordelia/schemas"
 )
 
-// answers holds a result against the schema its item asks for, if it asks for
-// one. A result that does not fit is refused and the lease stands: whoever holds
-// it knows best how to mend it.
-func answers(tx *store.Tx, r row, p *Report) error {
-	var text string
-	err := tx.LookupRow(selectAnswer, r.n).Scan(&text)
+// answers holds a result against what its item asks for, if it asks for something: a schema,
+// and commands that exit 0 on it. A result that does not fit is refused and the lease stands:
+// whoever holds it knows best how to mend it. unproven says that the node ran no commands, so
+// that a person decides (INV-WORK-CHECKED).
+func answers(g access.Grant, r row, p *Report) (unproven bool, err error) {
+	var schema, checks string
+	err = g.Tx().LookupRow(selectAnswer, r.n).Scan(&schema, &checks)
 	if errors.Is(err, store.ErrNoRows) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read answer_schema: %w", err)
+		return false, fmt.Errorf("read what %s asks for: %w", r.id, err)
 	}
+	if schema != "" {
+		if err := fits(schema, r, p); err != nil {
+			return false, err
+		}
+	}
+	if checks == "" {
+		return false, nil
+	}
+	return proven(g, r, checks)
+}
+
+// proven holds an item's commands against the node's own run of them in this lease.
+func proven(g access.Grant, r row, checks string) (unproven bool, err error) {
+	var commands []string
+	if err := json.Unmarshal([]byte(checks), &commands); err != nil {
+		return false, fmt.Errorf("checks of %s: %w", r.id, err)
+	}
+	calls, recorded, err := Recorded(g, r.n, r.fence)
+	if err != nil || !recorded {
+		return !recorded, err
+	}
+	exits := map[string]int{}
+	for _, c := range calls {
+		exits[c.Input] = c.Exit
+	}
+	for _, command := range commands {
+		exit, ran := exits[command]
+		if !ran {
+			return true, nil
+		}
+		if exit != 0 {
+			return false, schemas.Invalidf("the node ran %s on the result, and it exited %d; the work is still yours",
+				schemas.Shorten(command, 200), exit).Expecting("a result on which it exits 0").
+				Try("mend it, or report it as failed with a note")
+		}
+	}
+	return false, nil
+}
+
+// fits holds a result against a schema.
+func fits(text string, r row, p *Report) error {
 	s, err := jsonschema.Foreign([]byte(text))
 	if err != nil {
 		return fmt.Errorf("answer_schema of %s %w", r.id, err)

@@ -27,7 +27,7 @@ type Claimed struct {
 	Intent    string          `json:"intent"`
 	Brief     Brief           `json:"brief"`
 	Inputs    []Input         `json:"results_before,omitempty"`
-	Note      string          `json:"note,omitempty"` // the last word of whoever held it
+	Note      string          `json:"note,omitempty"` // the note of the last holder
 	Notes     []string        `json:"notes,omitempty"`
 }
 
@@ -106,29 +106,29 @@ func (w Wanted) ready(g access.Grant) (n int64, err error) {
 		tries = []Wanted{{Role: w.Role, Group: w.Near, Apart: w.Apart}, w}
 	}
 	for _, try := range tries {
-		lanes, err := lanesOf(g, try, true)
+		classes, err := classesOf(g, try, true)
 		if err != nil {
 			return 0, err
 		}
-		if lanes == "[]" {
+		if classes == "[]" {
 			continue
 		}
-		if n, err = try.first(g.Tx(), lanes); err != nil || n != 0 {
+		if n, err = try.first(g.Tx(), classes); err != nil || n != 0 {
 			return n, err
 		}
 	}
 	return 0, nil
 }
 
-// first finds the first ready item wanted of the lanes, 0 if there is none.
-func (w Wanted) first(tx *store.Tx, lanes string) (n int64, err error) {
+// first finds the first ready item wanted of the classes, 0 if there is none.
+func (w Wanted) first(tx *store.Tx, classes string) (n int64, err error) {
 	switch {
 	case w.Work != "":
-		err = tx.LookupRow(readyItem, lanes, w.Work, w.Task).Scan(&n)
+		err = tx.LookupRow(readyItem, classes, w.Work, w.Task).Scan(&n)
 	case w.Task != "":
-		err = tx.LookupRow(readyOfTask, lanes, "", w.Task).Scan(&n)
+		err = tx.LookupRow(readyOfTask, classes, "", w.Task).Scan(&n)
 	default:
-		err = tx.LookupRow(firstReady, lanes).Scan(&n)
+		err = tx.LookupRow(firstReady, classes).Scan(&n)
 	}
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
 		return 0, fmt.Errorf("find work: %w", err)
@@ -145,8 +145,8 @@ func (w Wanted) accepts(g access.Grant, held row) error {
 		return err
 	} else if !all {
 		l := class{}
-		if err := g.Tx().LookupRow(selectLane, held.class).Scan(l.dest()...); err != nil {
-			return fmt.Errorf("read lane: %w", err)
+		if err := g.Tx().LookupRow(selectClass, held.class).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		wanted = wanted && slices.ContainsFunc(only, func(id schemas.GroupID) bool {
 			return l.pool == groupPool(id) ||
@@ -167,8 +167,8 @@ func Offers(g access.Grant, role string) (bool, error) {
 	if g.Tx() == nil {
 		return false, access.ErrNoGrant
 	}
-	lanes, err := lanesOf(g, Wanted{Role: role}, false)
-	return lanes != "[]", err
+	classes, err := classesOf(g, Wanted{Role: role}, false)
+	return classes != "[]", err
 }
 
 func scanClaimed(from store.Row) (r row, c Claimed, brief string, err error) {
@@ -209,11 +209,11 @@ func (c Claimed) fill(g access.Grant, r row, brief string) (Claimed, bool, error
 }
 
 // Watch looks out for work for one agent without claiming it. Every commit of any
-// process may ask, so what it knows of the agent's lanes is kept until rights or
-// lanes move.
+// process may ask, so what it knows of the agent's classes is kept until rights or
+// classes move.
 type Watch struct {
 	epoch, newest int64
-	lanes         string
+	classes       string
 	want          Wanted
 }
 
@@ -236,7 +236,7 @@ func (w *Watch) Look(g access.Grant, want Wanted) (bool, error) {
 	if w.epoch, w.newest, err = w.version(g.Tx()); err != nil {
 		return false, err
 	}
-	if w.lanes, err = lanesOf(g, want, false); err != nil {
+	if w.classes, err = classesOf(g, want, false); err != nil {
 		return false, err
 	}
 	w.want = want
@@ -245,12 +245,12 @@ func (w *Watch) Look(g access.Grant, want Wanted) (bool, error) {
 
 func (w *Watch) version(tx *store.Tx) (epoch, newest int64, err error) {
 	if epoch, err = access.Epoch(tx); err == nil {
-		err = tx.LookupRow(newestLane).Scan(&newest)
+		err = tx.LookupRow(newestClass).Scan(&newest)
 	}
 	return epoch, newest, err
 }
 
 func (w *Watch) ready(tx *store.Tx) (bool, error) {
-	n, err := w.want.first(tx, w.lanes)
+	n, err := w.want.first(tx, w.classes)
 	return n != 0, err
 }

@@ -39,8 +39,8 @@ type Cost struct {
 // Pricing gives what a usage of a client's model costs, UnknownCost if it cannot tell.
 type Pricing func(client, model string, u Usage) int64
 
-// Costs sums up the runs of clients since a moment, on items that the actor and those
-// below it submitted. What has no price of its own is priced by price.
+// Costs sums up the runs of clients since a moment, on items that the actor and those below it
+// submitted. A run without a price is priced by price.
 func Costs(g access.Grant, by CostKey, since time.Time, price Pricing) ([]Cost, error) {
 	if g.Tx() == nil {
 		return nil, access.ErrNoGrant

@@ -11,10 +11,10 @@ import (
 	"cordelia/schemas"
 )
 
-// Cancel ends an item, or what is open of a task, and says how many items that
-// was: the holders' next reports do not count. It is for who submitted it, whoever
-// is above, and who runs its group. CodeNotFound if there is nothing the actor may
-// cancel, CodeConflict if all of it has ended.
+// Cancel ends an item, or what is open of a task, and says how many items that was: the
+// holders' next reports do not count. Its submitter, the submitter's ancestors and those who
+// run its group may do so. CodeNotFound if there is nothing the actor may cancel, CodeConflict
+// if all of it has ended.
 func Cancel(g access.Grant, task, id string) (n int, err error) {
 	found, err := managed(g, task, id)
 	if err != nil {
@@ -28,7 +28,7 @@ func Cancel(g access.Grant, task, id string) (n int, err error) {
 
 // cancel ends those of the items that are open.
 func cancel(g access.Grant, found []row) (n int, err error) {
-	var news told
+	var news readyNews
 	for i := range found {
 		// What an item dooms may be further down this list.
 		r, err := load(g, found[i].n)
@@ -50,7 +50,7 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 		if holder == "" || holder == r.submitter || holder == g.Actor() {
 			continue
 		}
-		// A member of the group was told with it.
+		// A member gets the group's event.
 		var member bool
 		if err := g.Tx().LookupRow(countMember, r.group, holder).Scan(&member); err != nil {
 			return 0, fmt.Errorf("read members: %w", err)
@@ -64,7 +64,7 @@ func cancel(g access.Grant, found []row) (n int, err error) {
 			return 0, err
 		}
 	}
-	return n, news.tell(g)
+	return n, news.announce(g)
 }
 
 // Close ends what is open in a group; the node does it when its swarm ends. n is how
@@ -125,12 +125,12 @@ func Retry(g access.Grant, id string) (schemas.WorkState, error) {
 	if err != nil {
 		return "", err
 	}
-	var news told
+	var news readyNews
 	r.blockers, r.expiries, r.releases, r.outcome, r.holder = 0, 0, 0, "", ""
 	if err := end(g, &r, schemas.WorkRetry, &news); err != nil {
 		return "", err
 	}
-	return r.state, news.tell(g)
+	return r.state, news.announce(g)
 }
 
 // Decide ends the wait of a held item: its result counts, or it failed. hash is
@@ -151,11 +151,11 @@ func Decide(g access.Grant, id, hash string, accept bool) (schemas.WorkState, er
 	if !accept {
 		on, r.outcome = schemas.WorkReject, "rejected"
 	}
-	var news told
+	var news readyNews
 	if err := end(g, &r, on, &news); err != nil {
 		return "", err
 	}
-	return r.state, news.tell(g)
+	return r.state, news.announce(g)
 }
 
 // Hashless is the error of a decision over what waits that does not name the hash it was

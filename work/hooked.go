@@ -15,7 +15,7 @@ import (
 	"cordelia/schemas"
 )
 
-// keepHooked is how long it is kept what hooks told.
+// keepHooked is how long reports of hooks are kept.
 const keepHooked = 30 * 24 * time.Hour
 
 // Executing reports whether an agent holds a lease of R3. It is for the node.
@@ -38,8 +38,9 @@ func executing(g access.Grant, agent schemas.EntityID) (item int64, id string, f
 	return item, id, fence, true, nil
 }
 
-// NoteHooked keeps what a client's hook told of a call, while its agent holds a lease of R3;
-// else nothing. What looks like a secret is left out. It is for the node: no agent writes it.
+// NoteHooked stores what a client's hook reports of a call, while its agent holds a lease of
+// R3; otherwise it does nothing. It leaves out text that looks like a secret. It is for the
+// node: no agent writes it.
 func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
@@ -50,7 +51,7 @@ func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) erro
 	}
 	var have int
 	if err := g.Tx().LookupRow(countHooked, item, fence).Scan(&have); err != nil {
-		return fmt.Errorf("count what hooks told: %w", err)
+		return fmt.Errorf("count reports of hooks: %w", err)
 	}
 	if have >= maxRecorded {
 		return nil
@@ -61,11 +62,11 @@ func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) erro
 	e.Tool, e.Input = schemas.Shorten(e.Tool, maxToolName), schemas.Shorten(e.Input, maxInput)
 	if _, err := g.Tx().Exec(insertHooked, item, fence, e.Tool, e.Input, e.Exit, e.Head, e.Tail,
 		g.Tx().Micros()); err != nil {
-		return fmt.Errorf("write what a hook told: %w", err)
+		return fmt.Errorf("write a report of a hook: %w", err)
 	}
 	call, err := json.Marshal(e)
 	if err != nil {
-		return fmt.Errorf("encode what a hook told: %w", err)
+		return fmt.Errorf("encode a report of a hook: %w", err)
 	}
 	sum := sha256.Sum256(call)
 	return g.Audit("work/"+id, map[string]any{"fence": fence, "hook": agent, "call_sha256": hex.EncodeToString(sum[:])})
@@ -74,25 +75,25 @@ func NoteHooked(g access.Grant, agent schemas.EntityID, e schemas.Evidence) erro
 // maxToolName is how long the name of a tool is kept, in bytes.
 const maxToolName = 200
 
-// Hooked gives what hooks told of the calls under a lease, in order.
+// Hooked gives what hooks reported of the calls under a lease, in order.
 func Hooked(g access.Grant, item, fence int64) ([]schemas.Evidence, error) {
 	rows, err := g.Tx().Lookup(selectHooked, item, fence)
 	calls, err := store.Collect(rows, err, func(r *sql.Rows) (e schemas.Evidence, err error) {
 		return e, r.Scan(&e.Tool, &e.Input, &e.Exit, &e.Head, &e.Tail)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read what hooks told: %w", err)
+		return nil, fmt.Errorf("read reports of hooks: %w", err)
 	}
 	return calls, nil
 }
 
-// HookedOver reports whether something that hooks told has been kept long enough.
+// HookedOver reports whether a report of a hook is older than keepHooked.
 func HookedOver(g access.Grant) (yes bool, err error) {
 	err = g.Tx().LookupRow(hookedOver, g.Tx().Micros()-keepHooked.Microseconds()).Scan(&yes)
 	return yes, err
 }
 
-// DropHooked removes what hooks told that has been kept long enough. It is for the node.
+// DropHooked removes reports of hooks that are older than keepHooked. It is for the node.
 func DropHooked(g access.Grant) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
@@ -111,4 +112,4 @@ var secret = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*|` +
 	`(?i:(authorization: *\w+|bearer|password|passwd|secret|token|api[_-]?key)["']?( *[=:] *| +)["']?)[^\s"']{6,}`)
 
 // withoutSecrets is a text without what looks like one.
-func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "[secret]") }
+func withoutSecrets(text string) string { return secret.ReplaceAllString(text, schemas.LeftOut) }

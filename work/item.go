@@ -113,9 +113,9 @@ func NotKnown() error {
 		Try("%s lists the work you may see", schemas.Alone("task_status"))
 }
 
-// told collects what became ready in a transaction: one event for each pool,
-// however many items.
-type told struct {
+// readyNews collects the items that became ready in a transaction: one event for each pool, for
+// any number of items.
+type readyNews struct {
 	order []told1
 	seen  map[int64]int
 }
@@ -125,7 +125,7 @@ type told1 struct {
 	ready schemas.WorkOffered
 }
 
-func (t *told) ready(r row) {
+func (t *readyNews) ready(r row) {
 	if t.seen == nil {
 		t.seen = map[int64]int{}
 	}
@@ -138,15 +138,15 @@ func (t *told) ready(r row) {
 	t.order[at].ready.Items++
 }
 
-// tell writes the events of what became ready: to whom it is assigned, else to
-// its group. Whoever waits for work is woken in any case.
-func (t *told) tell(g access.Grant) error {
+// announce writes the events of items that became ready: to the assigned agent, else to the
+// group. Claims that wait are woken in any case.
+func (t *readyNews) announce(g access.Grant) error {
 	streams := map[events.Stream]*schemas.WorkOffered{}
 	var order []events.Stream
 	for _, one := range t.order {
 		var l class
-		if err := g.Tx().LookupRow(selectLane, one.class).Scan(l.dest()...); err != nil {
-			return fmt.Errorf("read lane: %w", err)
+		if err := g.Tx().LookupRow(selectClass, one.class).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		var to events.Stream
 		switch {
@@ -192,7 +192,7 @@ type groupCulture struct {
 	Notification string          `json:"notification_policy"`
 }
 
-// quiet groups are told nothing: their members look for themselves.
+// quiet groups get no events: their members ask for work themselves.
 func (c groupCulture) quiet() bool { return c.Broadcast == "taciturn" }
 
 var cultures access.Fact[schemas.GroupID, groupCulture]
@@ -210,8 +210,8 @@ func cultureOf(g access.Grant, id schemas.GroupID) (groupCulture, error) {
 	})
 }
 
-// changed tells the submitter and the group what became of an item. A swarm is
-// told of its ends in the words of its own event.
+// changed writes the events of an item's new state, to its submitter and its group. The end of
+// an item in a swarm has an event type for swarms.
 func changed(g access.Grant, r row, by schemas.By) error {
 	t, source := event(r.state), g.Actor()
 	if by == schemas.ByNode { // in whichever transaction it was found due
@@ -245,8 +245,8 @@ type News struct {
 	To      []schemas.EntityID
 }
 
-// Announce tells each reader once: the members of the group in its stream, the others in
-// their own. The source of an event is not told of it.
+// Announce writes the event once for each reader: for members in the group's stream, for others
+// in their own. The source of the event does not get it.
 func (n News) Announce(g access.Grant) error {
 	e := events.Event{Type: n.Type, Source: n.Source, Payload: n.Payload}
 	heard := false

@@ -56,15 +56,15 @@ func Forget(g access.Grant) error {
 	return err
 }
 
-// ReapExpired makes the moves that time has made due, in whoever's transaction: every
-// process does so each second, and every claim before it looks. n is how many
-// there were, at most 50.
+// ReapExpired makes the moves that time has made due, in the transaction of the grant. Each
+// process calls it each second, and each claim calls it first. n is how many there were, at
+// most 50.
 func ReapExpired(g access.Grant) (n int, err error) {
 	found, err := findDue(g.Tx())
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	var news told
+	var news readyNews
 	for _, d := range found {
 		r, err := load(g, d.n)
 		if err != nil {
@@ -74,10 +74,10 @@ func ReapExpired(g access.Grant) (n int, err error) {
 			return 0, err
 		}
 	}
-	return len(found), news.tell(g)
+	return len(found), news.announce(g)
 }
 
-func finalize(g access.Grant, r *row, on schemas.Trigger, news *told) error {
+func finalize(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error {
 	if _, _, ok := schemas.NextWork(r.state, on); !ok {
 		return nil // due for two reasons, and seen to
 	}
@@ -92,10 +92,9 @@ func finalize(g access.Grant, r *row, on schemas.Trigger, news *told) error {
 	return end(g, r, on, news)
 }
 
-// end makes a move that leaves no lease behind, and what follows from it: the
-// slots are given back, what waits for the item goes on or stops, and whoever
-// should know is told.
-func end(g access.Grant, r *row, on schemas.Trigger, news *told) error {
+// end makes a move that ends the lease, and what follows from it: it gives the slots back,
+// releases or stops the items that wait for this one, and writes the events.
+func end(g access.Grant, r *row, on schemas.Trigger, news *readyNews) error {
 	held := r.state == schemas.WorkLeased
 	was := *r
 	by, err := r.move(on)
@@ -171,7 +170,7 @@ func lost(g access.Grant, was row, on schemas.Trigger, state schemas.WorkState) 
 }
 
 // follow lets go on what waited for a finished item.
-func follow(g access.Grant, r *row, news *told) error {
+func follow(g access.Grant, r *row, news *readyNews) error {
 	if n, err := g.Tx().Exec(unblock, r.n); err != nil || n == 0 {
 		return err
 	}
@@ -191,7 +190,7 @@ func follow(g access.Grant, r *row, news *told) error {
 }
 
 // doom stops what waited for an item that will not be done.
-func doom(g access.Grant, r *row, news *told) error {
+func doom(g access.Grant, r *row, news *readyNews) error {
 	next, err := waiting(g, r)
 	for i := 0; i < len(next) && err == nil; i++ {
 		next[i].outcome = "doomed"
@@ -235,9 +234,9 @@ func extend(tx *store.Tx, who schemas.EntityID, at, now int64, until *int64) err
 // claimTools are what a lease rests on besides what its item needs.
 func claimTools() []string { return []string{"task_claim", "task_report"} }
 
-// Revoke ends the leases of id and of all below it that they may not have any
-// more, by their rights as this transaction leaves them (INV-LEASE). Whoever takes
-// a right calls it.
+// Revoke ends the leases of id and of all its descendants that they may not have any more, by
+// their rights as this transaction leaves them (INV-LEASE). Each function that takes a right
+// away calls it.
 func Revoke(g access.Grant, id schemas.EntityID) error {
 	if g.Tx() == nil {
 		return access.ErrNoGrant
@@ -247,11 +246,11 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 	if err != nil {
 		return fmt.Errorf("read leases: %w", err)
 	}
-	var news told
+	var news readyNews
 	for _, r := range held {
 		var l class
-		if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
-			return fmt.Errorf("read lane: %w", err)
+		if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		tools, err := list[string](l.needs)
 		if err != nil {
@@ -268,11 +267,11 @@ func Revoke(g access.Grant, id schemas.EntityID) error {
 			return err
 		}
 	}
-	return news.tell(g)
+	return news.announce(g)
 }
 
-// Restored is for a database brought back from a backup: fences given out since
-// then must not count, and nobody holds what the backup says they hold.
+// Restored repairs a database brought back from a backup: fences given out since then must not
+// count, and the leases of the backup are over.
 func Restored(tx *store.Tx) error {
 	if _, err := tx.Exec(restoreLeases, tx.Micros()); err != nil {
 		return fmt.Errorf("end leases: %w", err)

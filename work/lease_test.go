@@ -196,7 +196,7 @@ func TestClockJumpsBack(t *testing.T) {
 }
 
 // Who may take an item: its tools, its assignment, related to none.
-func TestLanes(t *testing.T) {
+func TestEligibilityClasses(t *testing.T) {
 	n := newNode(t)
 	n.May(b, 50, "task_claim", "task_report")
 	n.submit(lead, "team", Draft{Intent: "tools", Needs: []string{"shell"}})

@@ -18,17 +18,17 @@ type Outcome string
 const (
 	Done     Outcome = "done"
 	Failed   Outcome = "failed"
-	Released Outcome = "released" // given back for someone else
+	Released Outcome = "released" // given back for another agent
 	Progress Outcome = "progress" // still at it
 )
 
 // Evidence is one thing that was done and what it showed.
 type Evidence struct {
 	Tool  string `json:"tool" jsonschema:"name"`
-	Input string `json:"input,omitempty" free:"json" jsonschema:"what it was given"`
-	Exit  int    `json:"exit,omitempty" jsonschema:"exit code"`
-	Head  string `json:"head,omitempty" jsonschema:"output begins"` // the output's beginning
-	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`   // and its end
+	Input string `json:"input,omitempty" also:"command" free:"json" jsonschema:"what it was given"`
+	Exit  int    `json:"exit,omitempty" also:"exitcode" jsonschema:"exit code"`
+	Head  string `json:"head,omitempty" also:"output" jsonschema:"output begins"` // the output's beginning
+	Tail  string `json:"tail,omitempty" jsonschema:"output ends"`                 // and its end
 }
 
 // Report is a checked report.
@@ -47,7 +47,31 @@ type Report struct {
 // lists every violation.
 func NewReport(id string, fence int64, o Outcome, result json.RawMessage, evidence []Evidence,
 	note string) (*Report, error) {
-	var bad []schemas.Violation
+	bad := checkReport(o, result, evidence, note)
+	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
+	if len(evidence) > 0 {
+		text, err := json.Marshal(evidence)
+		if err != nil {
+			return nil, fmt.Errorf("encode evidence: %w", err)
+		}
+		if r.evidence = string(text); len(text) > maxProof {
+			bad = append(bad, schemas.Violation{Path: "/evidence", Msg: fmt.Sprintf(
+				"has %d bytes in all, more than %d; keep the ends that show most", len(text), maxProof)})
+		}
+	}
+	if bad != nil {
+		return nil, schemas.Invalidf("the report was not taken").
+			Try("correct what is listed and %s again; the lease is still yours", schemas.Do("task_report")).With(bad...)
+	}
+	if o != Released { // which has neither
+		r.proof = digest(r.result, r.evidence)
+	}
+	r.hash = digest(string(o), r.result, r.evidence, note)
+	return r, nil
+}
+
+// checkReport lists what is wrong with the parts of a report.
+func checkReport(o Outcome, result json.RawMessage, evidence []Evidence, note string) (bad []schemas.Violation) {
 	say := func(path, format string, args ...any) {
 		bad = append(bad, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
 	}
@@ -73,28 +97,7 @@ func NewReport(id string, fence int64, o Outcome, result json.RawMessage, eviden
 				maxPiece)
 		}
 	}
-	if bad != nil {
-		return nil, schemas.Invalidf("the report was not taken").
-			Try("correct what is listed and %s again; the lease is still yours", schemas.Do("task_report")).With(bad...)
-	}
-	r := &Report{id: id, fence: fence, outcome: o, result: string(result), note: note}
-	if len(evidence) > 0 {
-		text, err := json.Marshal(evidence)
-		if err != nil {
-			return nil, fmt.Errorf("encode evidence: %w", err)
-		}
-		if r.evidence = string(text); len(text) > maxProof {
-			return nil, schemas.Invalidf("the report was not taken").Try(
-				"keep the ends that show most and %s again; the lease is still yours", schemas.Do("task_report")).
-				With(schemas.Violation{Path: "/evidence",
-					Msg: fmt.Sprintf("has %d bytes in all, more than %d", len(text), maxProof)})
-		}
-	}
-	if o != Released { // which has neither
-		r.proof = digest(r.result, r.evidence)
-	}
-	r.hash = digest(string(o), r.result, r.evidence, note)
-	return r, nil
+	return bad
 }
 
 func digest(parts ...string) string {
@@ -139,67 +142,48 @@ func (r Receipt) Stale() error {
 // Review says whether a person looks at what an agent reports before it counts.
 type Review func(g access.Grant, agent schemas.EntityID, role string) (bool, error)
 
-// File takes a report (INV-FENCE). A lease that is over counts until someone else
-// has the item; a second report of a lease that differs from the first does not count.
-// Errors: CodeNotFound if the actor never had that lease, CodeDenied if it may not
-// write to the item's group any more, CodeInvalid if the result is not what the
-// item asks for.
+// File takes a report (INV-FENCE). A lease that is over counts until another agent has the
+// item; a second report of a lease that differs from the first does not count. Errors:
+// CodeNotFound if the actor never had that lease, CodeDenied if it may not write to the item's
+// group any more, CodeInvalid if the result is not what the item asks for.
 func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	if g.Tx() == nil {
 		return Receipt{}, access.ErrNoGrant
 	}
-	var r row
-	var before struct {
-		outcome Outcome
-		hash    string
-		state   schemas.WorkState
-		late    int64
-	}
-	err := g.Tx().LookupRow(selectLeased, p.id, g.Actor(),
-		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
-	if errors.Is(err, store.ErrNoRows) {
-		return Receipt{}, schemas.NotFoundf("you never held work %q with fence %d",
-			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
-			Expecting("work_id and fence as the claim gave them").Try(
-			"%s, which gives back the item you hold", schemas.Do("task_claim"))
-	}
+	r, before, err := leased(g, p)
 	if err != nil {
-		return Receipt{}, fmt.Errorf("read lease: %w", err)
+		return Receipt{}, err
 	}
 	receipt := Receipt{WorkID: r.id, Fence: p.fence}
-	if before.outcome != "" {
-		if before.hash != p.hash {
-			receipt.State, receipt.Before = before.state, before.outcome
-			receipt.Kept, err = late(g, r, p, before.late)
-			return receipt, err
-		}
+	switch {
+	case before.outcome != "" && before.hash == p.hash: // the same report again
 		receipt.State = before.state
 		return receipt, nil
-	}
-	if r.state != schemas.WorkLeased || r.fence != p.fence || r.holder != g.Actor() {
+	case before.outcome != "":
+		receipt.State, receipt.Before = before.state, before.outcome
+		receipt.Kept, err = late(g, r, p, before.late)
+		return receipt, err
+	case r.state != schemas.WorkLeased || r.fence != p.fence || r.holder != g.Actor():
 		receipt.State, receipt.Late = r.state, true
 		receipt.Kept, err = late(g, r, p, before.late)
 		return receipt, err
 	}
 	if r.group != "" {
-		if err := g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group,
-			Group: r.group}); err != nil {
+		if err := mayOffer(g, r.group); err != nil {
 			return receipt, err
 		}
 	}
 	if p.outcome == Progress {
 		receipt.State = r.state
-		if _, err := g.Tx().Exec(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
-			return receipt, fmt.Errorf("note progress: %w", err)
-		}
-		return receipt, extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
+		return receipt, progress(g, r, p)
 	}
+	unproven := false
 	if p.outcome == Done {
-		if err := answers(g.Tx(), r, p); err != nil {
+		if unproven, err = answers(g, r, p); err != nil {
 			return receipt, err
 		}
 	}
-	if err := conclude(g, &r, p, review); err != nil {
+	if err := conclude(g, &r, p, unproven, review); err != nil {
 		return receipt, err
 	}
 	receipt.State = r.state
@@ -209,9 +193,41 @@ func File(g access.Grant, p *Report, review Review) (Receipt, error) {
 	return receipt, nil
 }
 
-// conclude makes the move a report asks for.
-func conclude(g access.Grant, r *row, p *Report, review Review) error {
-	var news told
+// filed is the first report of a lease; without one the outcome is "".
+type filed struct {
+	outcome Outcome
+	hash    string
+	state   schemas.WorkState // of the item after it
+	late    int64             // when a late report was kept, UTC µs
+}
+
+// leased reads the item that the actor held with the fence of p, and the report of that lease.
+func leased(g access.Grant, p *Report) (r row, before filed, err error) {
+	err = g.Tx().LookupRow(selectLeased, p.id, g.Actor(),
+		p.fence).Scan(r.dest(&before.outcome, &before.hash, &before.state, &before.late)...)
+	if errors.Is(err, store.ErrNoRows) {
+		return r, before, schemas.NotFoundf("you never held work %q with fence %d",
+			schemas.Shorten(schemas.ShortID(p.id), 64), p.fence).
+			Expecting("work_id and fence as the claim gave them").Try(
+			"%s, which gives back the item you hold", schemas.Do("task_claim"))
+	}
+	if err != nil {
+		return r, before, fmt.Errorf("read lease: %w", err)
+	}
+	return r, before, nil
+}
+
+// progress notes how far the holder is, and extends its lease.
+func progress(g access.Grant, r row, p *Report) error {
+	if _, err := g.Tx().Exec(updateNote, p.note, g.Tx().Micros(), r.n); err != nil {
+		return fmt.Errorf("note progress: %w", err)
+	}
+	return extend(g.Tx(), g.Actor(), min(g.Tx().Micros(), r.leaseUntil-1), g.Tx().Micros(), &r.leaseUntil)
+}
+
+// conclude makes the move a report asks for. What is unproven, a person looks at.
+func conclude(g access.Grant, r *row, p *Report, unproven bool, review Review) error {
+	var news readyNews
 	on := schemas.WorkFail
 	switch p.outcome {
 	case Released:
@@ -225,12 +241,12 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 	case Done:
 		on = schemas.WorkFinish
 		var l class
-		if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
-			return fmt.Errorf("read lane: %w", err)
+		if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
+			return fmt.Errorf("read eligibility class: %w", err)
 		}
 		if looked, err := review(g, r.holder, l.role); err != nil {
 			return err
-		} else if looked {
+		} else if looked || unproven {
 			on = schemas.WorkHold
 		}
 		fallthrough
@@ -241,7 +257,7 @@ func conclude(g access.Grant, r *row, p *Report, review Review) error {
 	if err := end(g, r, on, &news); err != nil {
 		return err
 	}
-	return news.tell(g)
+	return news.announce(g)
 }
 
 // late keeps a report that came too late or differs from the one before, the first of its

@@ -13,10 +13,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Place puts an item into the queue that somebody's task needs: to be done by who
-// could do what on submitted to group; whom it is assigned to is named by id. It is for the node, which asks whether on
-// still may; who placed an item judges its result and acts on its end, once
-// (MarkActedOn).
+// Place puts an item of a task into the queue: for the agents that could do what on submitted to group, or for
+// the agent whose id is given. It is for the node, which checks that on still may. The node also judges the
+// item's result and acts on its end, once (MarkActedOn).
 func Place(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID,
 	d Draft) (n int64, id string, err error) {
 	return put(g, on, task, group, d, 1)
@@ -55,9 +54,9 @@ func put(g access.Grant, on schemas.EntityID, task string, group schemas.GroupID
 	if err := g.Audit("work/"+r.id, map[string]any{"placed": d.Role, "task": task}); err != nil {
 		return 0, "", err
 	}
-	var news told
+	var news readyNews
 	news.ready(r)
-	return r.n, r.id, news.tell(g)
+	return r.n, r.id, news.announce(g)
 }
 
 // poolOf is where an item of on waits, and the group it is in.
@@ -71,13 +70,13 @@ func poolOf(on schemas.EntityID, group, among schemas.GroupID) (pool string, in 
 	return groupPool(group), group
 }
 
-// Move offers a placed item that nobody holds elsewhere, to who could do what its
-// submitter could in group; to is named by id, "" = anyone there. It is for the node.
+// Move offers a placed item without a holder to other agents: those that could do what its
+// submitter could in group, or the agent with the id to. It is for the node.
 func Move(g access.Grant, n int64, group schemas.GroupID, to schemas.EntityID, among schemas.GroupID) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
 	}
-	r, l, err := laneOf(g, n)
+	r, l, err := classOf(g, n)
 	if err != nil || r.state != schemas.WorkReady {
 		return err
 	}
@@ -86,18 +85,18 @@ func Move(g access.Grant, n int64, group schemas.GroupID, to schemas.EntityID, a
 	if err := r.change(g, l); err != nil {
 		return err
 	}
-	var news told
+	var news readyNews
 	news.ready(r)
-	return news.tell(g)
+	return news.announce(g)
 }
 
 // Bar keeps an agent, and those related to it, from a placed item from now on, and reports whether
-// somebody else could take it. A lease goes on. It is for the node.
+// another agent could take it. A lease goes on. It is for the node.
 func Bar(g access.Grant, n int64, who schemas.EntityID) (others bool, err error) {
 	if !g.IsNode() {
 		return false, access.ErrNoGrant
 	}
-	r, l, err := laneOf(g, n)
+	r, l, err := classOf(g, n)
 	if err != nil {
 		return false, err
 	}
@@ -112,17 +111,17 @@ func Bar(g access.Grant, n int64, who schemas.EntityID) (others bool, err error)
 	return AnyTaker(g, n)
 }
 
-func laneOf(g access.Grant, n int64) (r row, l class, err error) {
+func classOf(g access.Grant, n int64) (r row, l class, err error) {
 	if r, err = load(g, n); err != nil {
 		return r, l, err
 	}
-	if err := g.Tx().LookupRow(selectLane, r.class).Scan(l.dest()...); err != nil {
-		return r, l, fmt.Errorf("read lane: %w", err)
+	if err := g.Tx().LookupRow(selectClass, r.class).Scan(l.dest()...); err != nil {
+		return r, l, fmt.Errorf("read eligibility class: %w", err)
 	}
 	return r, l, nil
 }
 
-// change puts an item into another lane.
+// change puts an item into another class.
 func (r *row) change(g access.Grant, l class) (err error) {
 	if r.class, err = l.number(g); err != nil {
 		return err
@@ -146,8 +145,8 @@ func MarkActedOn(g access.Grant, n int64) (ok bool, err error) {
 	return changed == 1, nil
 }
 
-// Withdraw ends those of the placed items that are open and whose end nobody has to
-// act on any more; the node does it when the task goes on without them.
+// Withdraw ends those of the placed items that are open. Nothing follows from their end; the
+// node calls it when the task goes on without them.
 func Withdraw(g access.Grant, items []int64) error {
 	if !g.IsNode() {
 		return access.ErrNoGrant
@@ -187,16 +186,16 @@ func (p *Report) Result() string { return p.result }
 // Hash is over all the holder says.
 func (p *Report) Hash() string { return p.hash }
 
-// AsFailed is the report of an answer that nobody can use: the item failed, and why.
-// To whoever repeats it, it is the same report.
+// AsFailed is the report of an unusable answer: the item failed, and why. A repeated report
+// gets the same receipt.
 func (p *Report) AsFailed(why string) *Report {
 	f := *p
 	f.outcome, f.note = Failed, strings.ToValidUTF8(why[:min(len(why), maxNote)], "")
 	return &f
 }
 
-// AsReleased is the report of an answer that nobody can use, of an item that others
-// may still do: it is given back, and why. To whoever repeats it, it is the same report.
+// AsReleased is the report of an unusable answer to an item that others may still do: it is
+// given back, and why. A repeated report gets the same receipt.
 func (p *Report) AsReleased(why string) *Report {
 	f := p.AsFailed(why)
 	f.outcome, f.result, f.evidence, f.proof = Released, "", "", ""
@@ -206,10 +205,9 @@ func (p *Report) AsReleased(why string) *Report {
 // maxPool bounds whom takers asks about.
 const maxPool = 200
 
-// AnyTaker reports whether somebody of its pool could take an item, with the rights
-// they have now.
+// AnyTaker reports whether an agent of its pool could take an item, with the rights it has now.
 func AnyTaker(g access.Grant, n int64) (bool, error) {
-	r, l, err := laneOf(g, n)
+	r, l, err := classOf(g, n)
 	if err != nil {
 		return false, err
 	}
@@ -221,15 +219,15 @@ func AnyTaker(g access.Grant, n int64) (bool, error) {
 	return len(found) > 0, err
 }
 
-// Takers lists up to most agents who could take an item that the node places on
-// somebody's behalf in a group, and who are apart from others.
+// Takers lists up to most agents that could take an item which the node places for on in a
+// group, and that are unrelated to others.
 func Takers(g access.Grant, on schemas.EntityID, group schemas.GroupID, others []schemas.EntityID,
 	most int) ([]schemas.EntityID, error) {
 	pool, _ := poolOf(on, group, "")
 	return (&class{pool: pool, needs: "[]"}).takers(g, on, others, most)
 }
 
-// takers lists up to most agents who could take an item of the lane, submitted by on,
+// takers lists up to most agents who could take an item of the class, submitted by on,
 // and are apart from others.
 func (l *class) takers(g access.Grant, on schemas.EntityID, others []schemas.EntityID,
 	most int) (found []schemas.EntityID, err error) {

@@ -136,9 +136,9 @@ func TestLeasesEndWhenTheyRunOut(t *testing.T) {
 	require.Equal(t, began+time.Minute.Microseconds(), n.one(`SELECT ended_at FROM work_leases WHERE item = ?`, item))
 }
 
-// A claim looks at no lane in which nothing is ready, so that it costs no more for all
+// A claim looks at no class in which nothing is ready, so that it costs no more for all
 // who once sat in seats; a wait looks at each, for there something may become ready.
-func TestClaimsPassByEmptyLanes(t *testing.T) {
+func TestClaimsPassByEmptyClasses(t *testing.T) {
 	n := newNode(t)
 	for i := range 3 {
 		n.place("", Draft{Intent: "x", Role: "R4a",
@@ -147,16 +147,16 @@ func TestClaimsPassByEmptyLanes(t *testing.T) {
 	n.place("", Draft{Intent: "x", Role: "R3"})
 	n.SQL(`UPDATE work_items SET state = 'done', seat = 2 WHERE lane < 4`)
 	n.must(a, func(g access.Grant) error {
-		ready, err := lanesOf(g, Wanted{}, true)
+		ready, err := classesOf(g, Wanted{}, true)
 		require.NoError(t, err)
 		require.Equal(t, "[4]", ready)
-		all, err := lanesOf(g, Wanted{}, false)
+		all, err := classesOf(g, Wanted{}, false)
 		require.Len(t, strings.Split(all, ","), 4)
 		return err
 	})
 	var plan []string
 	require.NoError(t, n.Store.Read(t.Context(), func(tx *store.Tx) error {
-		rows, err := tx.Query("EXPLAIN QUERY PLAN "+selectLanes, "[]", "", "", true)
+		rows, err := tx.Query("EXPLAIN QUERY PLAN "+selectClasses, "[]", "", "", true)
 		plan, err = store.Collect(rows, err, func(r *sql.Rows) (step string, err error) {
 			var id, parent, x int
 			return step, r.Scan(&id, &parent, &x, &step)
@@ -166,8 +166,8 @@ func TestClaimsPassByEmptyLanes(t *testing.T) {
 	require.Contains(t, strings.Join(plan, "\n"), "INDEX work_ready (lane=?)")
 }
 
-// Who waits hears of an item in a lane that was there before, and empty.
-func TestWatchesSeeEmptyLanesFill(t *testing.T) {
+// Who waits hears of an item in a class that was there before, and empty.
+func TestWatchesSeeEmptyClassesFill(t *testing.T) {
 	n := newNode(t)
 	n.place("", Draft{Intent: "x", Role: "R3"})
 	n.report(a, n.claim(a), Done, `{}`)

@@ -10,18 +10,18 @@ const (
 		work_items.releases, work_items.max_expiries, work_items.outcome, work_items.created_at, work_items.updated_at,
 		work_items.finished_at, work_items.result_hash`
 
-	// findLane is nearly always enough: items come in lanes that are there.
-	findLane = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ?
+	// findClass is nearly always enough: items come in classes that are there.
+	findClass = `SELECT n FROM work_lanes WHERE pool = ? AND role = ? AND assigned_to = ? AND needs = ?
 		AND excluded = ?`
-	insertLane = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?) RETURNING n`
-	// selectLanes lists the lanes of the pools ?1 that are for ?2 or for anyone, and
-	// of the role ?3 unless that is ''; with ?4 only those of which an item is ready: who
-	// came and went leaves lanes behind.
-	selectLanes = `SELECT l.n, l.needs, l.excluded FROM json_each(?1) p
+	insertClass = `INSERT INTO work_lanes(pool, role, assigned_to, needs, excluded) VALUES (?, ?, ?, ?, ?) RETURNING n`
+	// selectClasses lists the eligibility classes of the pools ?1 that are for ?2 or for any
+	// agent, and of the role ?3 unless that is ''; with ?4 only those with a ready item, since
+	// agents that are gone leave classes behind.
+	selectClasses = `SELECT l.n, l.needs, l.excluded FROM json_each(?1) p
 		CROSS JOIN work_lanes l ON l.pool = p.value AND l.assigned_to IN ('', ?2) WHERE ?3 IN ('', l.role)
 		AND (NOT ?4 OR EXISTS (SELECT 1 FROM work_items i WHERE i.lane = l.n AND i.state = 'ready'))`
-	newestLane = `SELECT coalesce(max(n), 0) FROM work_lanes`
-	selectLane = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
+	newestClass = `SELECT coalesce(max(n), 0) FROM work_lanes`
+	selectClass = `SELECT pool, role, assigned_to, needs, excluded FROM work_lanes WHERE n = ?`
 
 	nextPlace  = `SELECT coalesce(max(n), 0) + 1 FROM work_items`
 	insertItem = `INSERT INTO work_items(id, task_id, group_id, submitter, lane, stage, priority, place, state,
@@ -30,14 +30,14 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	insertBlocker = `INSERT INTO work_blockers(item, blocker) VALUES (?, ?)`
 
-	// firstReady is the first ready item of the lanes ?1 by priority and place: the
-	// first of each lane comes from its index, and the best of those is it.
+	// firstReady is the first ready item of the classes ?1 by priority and place: the
+	// first of each class comes from its index, and the best of those is it.
 	firstReady = `SELECT w.n FROM json_each(?1) l
 		CROSS JOIN work_items w ON w.n = (SELECT i.n FROM work_items i WHERE i.lane = l.value AND i.state = 'ready'
 			ORDER BY i.priority DESC, i.place LIMIT 1)
 		ORDER BY w.priority DESC, w.place LIMIT 1`
 	// readyItem is the item ?2 and readyOfTask the first of the task ?3, if ready in one of
-	// the lanes ?1; the item must be of the task unless that is ''.
+	// the classes ?1; the item must be of the task unless that is ''.
 	readyItem = `SELECT w.n FROM work_items w WHERE w.id = ?2 AND ?3 IN ('', w.task_id) AND w.state = 'ready'
 		AND +w.lane IN (SELECT value FROM json_each(?1))`
 	readyOfTask = `SELECT w.n FROM work_items w WHERE w.task_id = ?3 AND w.state = 'ready'
@@ -104,10 +104,11 @@ const (
 	// selectLeased is an item with the lease of ?2 under the fence ?3.
 	selectLeased = `SELECT ` + headColumns + `, l.outcome, l.hash, l.state, l.late_at FROM work_items
 		JOIN work_leases l ON l.item = work_items.n AND l.fence = ?3 AND l.holder = ?2 WHERE work_items.id = ?1`
-	// selectAnswer is the schema an item asks its result to fit. What a seat answers is
-	// judged by who placed it.
-	selectAnswer = `SELECT a FROM (SELECT json_extract(brief, '$.answer_schema') AS a FROM work_items
-		WHERE n = ? AND seat = 0) WHERE a IS NOT NULL`
+	// selectAnswer is the schema an item asks its result to fit, and the commands that decide
+	// whether it is done. What a seat answers is judged by who placed it.
+	selectAnswer = `SELECT coalesce(a, ''), coalesce(c, '') FROM (SELECT json_extract(brief, '$.answer_schema') AS a,
+		json_extract(brief, '$.means.checks') AS c FROM work_items WHERE n = ? AND seat = 0)
+		WHERE a IS NOT NULL OR c IS NOT NULL`
 	updateLease = `UPDATE work_leases SET outcome = ?, hash = ?, state = ?, ended_at = ? WHERE item = ? AND fence = ?`
 	endLease    = `UPDATE work_leases SET ended_at = ? WHERE item = ? AND fence = ?`
 	keepLate    = `UPDATE work_leases SET late_at = ?, late = ? WHERE item = ? AND fence = ? AND late_at = 0`

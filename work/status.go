@@ -28,6 +28,8 @@ type Status struct {
 	WaitsFor   int               `json:"waits_for,omitempty"` // items not done
 	Holder     string            `json:"holder,omitempty"`    // its name
 	HolderID   schemas.EntityID  `json:"-"`
+	Since      string            `json:"-"` // its holder has it
+	Submitter  schemas.EntityID  `json:"-"`
 	LeaseLeft  int               `json:"lease_seconds_left,omitempty"`
 	Attempts   int               `json:"attempts"`
 	Expiries   int               `json:"expiries,omitempty"`
@@ -60,12 +62,12 @@ const shownIntent = 160
 
 func (s *seen) status(now int64, whole bool) Status {
 	out := Status{WorkID: s.id, TaskID: s.task, GroupID: s.group, State: s.state, Intent: s.intent, Role: s.role,
-		AssignedTo: s.assigned, Stage: s.stage,
+		AssignedTo: s.assigned, Submitter: s.submitter, Stage: s.stage,
 		Priority: s.priority, WaitsFor: s.blockers, Holder: s.name, HolderID: s.holder, Attempts: s.attempt,
 		Expiries: s.expiries, Outcome: s.outcome,
 		Note: s.note, Created: events.Timestamp(s.created)}
 	if s.state == schemas.WorkLeased {
-		out.LeaseLeft = max(0, int((s.leaseUntil-now)/1e6))
+		out.LeaseLeft, out.Since = max(0, int((s.leaseUntil-now)/1e6)), events.Timestamp(s.claimedAt)
 	}
 	if s.finished > 0 {
 		out.Finished = events.Timestamp(s.finished)

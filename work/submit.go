@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cordelia/access"
@@ -13,7 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Brief is what whoever does an item is told besides its intent.
+// Brief is what the agent that does an item gets besides its intent.
 type Brief struct {
 	Inputs       json.RawMessage  `json:"inputs,omitempty"`
 	Criteria     []string         `json:"criteria,omitempty"`
@@ -21,6 +22,16 @@ type Brief struct {
 	Context      []schemas.ItemID `json:"context,omitempty"`       // memory items to read
 	AnswerSchema json.RawMessage  `json:"answer_schema,omitempty"` // of the result
 	ReportSchema json.RawMessage  `json:"report_schema,omitempty"` // of the report with it: of R3, whose result is free
+	Means        *Means           `json:"means,omitempty"`         // of what a role delegated
+}
+
+// Means is how the node has an item done and checked that a role's recipe led to. No submitter
+// sets it.
+type Means struct {
+	Client string   `json:"client,omitempty"` // "" = whoever takes it
+	Model  string   `json:"model,omitempty"`
+	Tools  []string `json:"tools,omitempty"`  // of a worker; none = all
+	Checks []string `json:"checks,omitempty"` // commands that exit 0 on the result: the node's own run of them decides
 }
 
 // Draft is an item to submit.
@@ -29,7 +40,7 @@ type Draft struct {
 	Brief       Brief
 	Role        string // of whom it is for, "" = any
 	Needs       []string
-	AssignedTo  string // name or id, "" = anyone of the pool
+	AssignedTo  string // name or id, "" = any agent of the pool
 	Excluded    []schemas.EntityID
 	Priority    int   // higher first
 	Stage       int   // for the reader
@@ -49,8 +60,8 @@ func (d Draft) In(group schemas.GroupID) Draft {
 	return d
 }
 
-// Among gives the draft of an item of no group that anyone who reads this group may
-// take: only who takes it sees it.
+// Among gives the draft of an item of no group that any reader of this group may take. Only the
+// agent that takes it sees it.
 func (d Draft) Among(group schemas.GroupID) Draft {
 	d.among = group
 	return d
@@ -79,71 +90,89 @@ type Submission struct {
 // names of all there are. CodeInvalid lists every violation.
 func NewSubmission(group schemas.GroupID, drafts []Draft, tools []string) (*Submission, error) {
 	s := &Submission{group: group, drafts: drafts}
-	var bad []schemas.Violation
-	say := func(i int, field, format string, args ...any) {
-		bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field),
-			Msg: fmt.Sprintf(format, args...)})
-	}
 	if len(drafts) == 0 || len(drafts) > MaxItems {
 		return nil, schemas.Invalidf("a task of %d items", len(drafts)).Expecting("1–%d", MaxItems).
 			Try("submit it in several tasks, or with an intent alone")
 	}
-	known := map[string]bool{}
-	for _, t := range tools {
-		known[t] = true
-	}
+	var bad []schemas.Violation
 	for i := range drafts {
+		say := func(field, format string, args ...any) {
+			bad = append(bad, schemas.Violation{Path: schemas.Pointer("items", fmt.Sprint(i), field),
+				Msg: fmt.Sprintf(format, args...)})
+		}
 		d := &drafts[i]
-		if d.Intent = strings.TrimSpace(d.Intent); d.Intent == "" || len(d.Intent) > maxIntent {
-			say(i, "intent", "must have 1 to %d bytes", maxIntent)
-		}
-		text, err := json.Marshal(d.Brief)
-		switch {
-		case err != nil:
-			say(i, "brief", "is not JSON")
-		case len(text) > maxBrief:
-			say(i, "brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text),
-				maxBrief)
-		}
-		s.briefs = append(s.briefs, string(text))
-		if len(d.Brief.AnswerSchema) > 0 {
-			if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {
-				say(i, "answer_schema", "%v", err)
-			}
-		}
-		if len(d.Role) > 64 {
-			say(i, "role", "is longer than 64 bytes")
-		}
-		if len(d.Needs) > maxNeeds || len(d.Excluded) > maxExcluded {
-			say(i, "needs", "at most %d tools and %d excluded", maxNeeds, maxExcluded)
-		}
-		for _, t := range d.Needs {
-			if !known[t] {
-				say(i, "needs", "there is no tool %q%s", t, maybe(schemas.Nearest(t, tools)))
-			}
-		}
-		seen := map[int]bool{}
-		for _, on := range d.DependsOn {
-			if on < 0 || on >= i || seen[on] {
-				say(i, "depends_on", "%d is not an earlier item, named once", on)
-			}
-			seen[on] = true
-		}
-		if d.Priority < -100 || d.Priority > 100 {
-			say(i, "priority", "must be -100 to 100")
-		}
-		if d.Deadline > 0 && d.NotBefore >= d.Deadline {
-			say(i, "deadline", "lies before not_before")
-		}
-		if d.MaxExpiries = cmp.Or(d.MaxExpiries, DefaultExpiries); d.MaxExpiries < 1 || d.MaxExpiries > 100 {
-			say(i, "max_expiries", "must be 1 to 100")
-		}
+		s.briefs = append(s.briefs, d.checkTexts(say))
+		d.checkTakers(say, tools)
+		d.checkOrder(say, i)
 	}
 	if bad != nil {
 		return nil, schemas.Invalidf("the task was not submitted").
 			Try("correct what is listed and %s again", schemas.Do("task_submit")).With(bad...)
 	}
 	return s, nil
+}
+
+// violation records what is wrong with a field of a draft.
+type violation func(field, format string, args ...any)
+
+// checkTexts checks what the agent that does the item reads, and gives the brief as JSON.
+func (d *Draft) checkTexts(say violation) (brief string) {
+	if d.Intent = strings.TrimSpace(d.Intent); d.Intent == "" || len(d.Intent) > maxIntent {
+		say("intent", "must have 1 to %d bytes", maxIntent)
+	}
+	text, err := json.Marshal(d.Brief)
+	switch {
+	case err != nil:
+		say("brief", "is not JSON")
+	case len(text) > maxBrief:
+		say("brief", "has %d bytes; put what is longer than %d into memory and name it in context", len(text), maxBrief)
+	}
+	for _, id := range d.Brief.Context {
+		if schemas.ShortID(string(id)) == string(id) {
+			say("context", "%q is not the id of an item, as memory_search gives it", schemas.Shorten(string(id), 64))
+		}
+	}
+	if len(d.Brief.AnswerSchema) > 0 {
+		if _, err := jsonschema.Foreign(d.Brief.AnswerSchema); err != nil {
+			say("answer_schema", "%v", err)
+		}
+	}
+	return string(text)
+}
+
+// checkTakers checks what decides which agents may take the item.
+func (d *Draft) checkTakers(say violation, tools []string) {
+	if len(d.Role) > 64 {
+		say("role", "is longer than 64 bytes")
+	}
+	if len(d.Needs) > maxNeeds || len(d.Excluded) > maxExcluded {
+		say("needs", "at most %d tools and %d excluded", maxNeeds, maxExcluded)
+	}
+	for _, t := range d.Needs {
+		if !slices.Contains(tools, t) {
+			say("needs", "there is no tool %q%s", t, maybe(schemas.Nearest(t, tools)))
+		}
+	}
+}
+
+// checkOrder checks what decides when the item is done; i is its place in the task.
+func (d *Draft) checkOrder(say violation, i int) {
+	seen := map[int]bool{}
+	for _, on := range d.DependsOn {
+		if on < 0 || on >= i || seen[on] {
+			say("depends_on", "%d is not an earlier item, named once", on)
+		}
+		seen[on] = true
+	}
+	if d.Priority < -100 || d.Priority > 100 {
+		say("priority", "must be -100 to 100")
+	}
+	if d.Deadline > 0 && d.NotBefore >= d.Deadline {
+		say("deadline", "lies before not_before")
+	}
+	if d.MaxExpiries = cmp.Or(d.MaxExpiries, DefaultExpiries); d.MaxExpiries < 1 || d.MaxExpiries > 100 {
+		say("max_expiries", "must be 1 to 100")
+	}
 }
 
 func maybe(name string) string {
@@ -174,61 +203,88 @@ func Submit(g access.Grant, s *Submission, arrange Arrange) (task string, items 
 			return "", nil, err
 		}
 	}
-	var place int64
-	if err := g.Tx().QueryRow(nextPlace).Scan(&place); err != nil {
+	q := queueing{Grant: g, task: schemas.NewID(), asked: map[schemas.GroupID]bool{s.group: true},
+		classes: map[class]int64{}, people: map[string]schemas.EntityID{}}
+	if err := g.Tx().QueryRow(nextPlace).Scan(&q.place); err != nil {
 		return "", nil, fmt.Errorf("submit work: %w", err)
 	}
-	task = schemas.NewID()
-	var news told
-	numbers, lanes, people := make([]int64, len(drafts)), map[class]int64{}, map[string]schemas.EntityID{}
-	asked := map[schemas.GroupID]bool{s.group: true}
 	for i, d := range drafts {
 		d.group = cmp.Or(d.group, s.group)
-		if !asked[d.group] {
-			if err := mayOffer(g, d.group); err != nil {
-				return "", nil, err
-			}
-			asked[d.group] = true
-		}
-		r := row{id: schemas.NewID(), task: task, group: d.group, place: place + int64(i)}
-		l, err := d.class(g, people)
+		item, err := q.put(d, s.briefs[i])
 		if err != nil {
 			return "", nil, err
 		}
-		if r.class = lanes[l]; r.class == 0 {
-			if r.class, err = l.number(g); err != nil {
-				return "", nil, err
-			}
-			lanes[l] = r.class
-		}
-		on, open, err := d.buildsOn(g, numbers)
-		if err != nil {
-			return "", nil, err
-		}
-		now := g.Tx().Micros()
-		if r.state = schemas.WorkWaiting; open == 0 && d.NotBefore <= now {
-			if _, err := r.move(schemas.WorkDue); err != nil {
-				return "", nil, err
-			}
-			news.ready(r)
-		}
-		if err := g.Tx().QueryRow(insertItem, r.id, task, d.group, g.Actor(), r.class, d.Stage, d.Priority, r.place,
-			r.state, len(on),
-			open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, s.briefs[i],
-			0).Scan(&numbers[i]); err != nil {
-			return "", nil, fmt.Errorf("submit work: %w", err)
-		}
-		for _, n := range on {
-			if _, err := g.Tx().Exec(insertBlocker, numbers[i], n); err != nil {
-				return "", nil, fmt.Errorf("submit work: %w", err)
-			}
-		}
-		items = append(items, Submitted{r.id, r.state})
+		items = append(items, item)
 	}
-	if err := news.tell(g); err != nil {
+	if err := q.news.announce(g); err != nil {
 		return "", nil, err
 	}
-	return task, items, g.Audit("task/"+task, map[string]any{"group": s.group, "items": len(items)})
+	return q.task, items, g.Audit("task/"+q.task, map[string]any{"group": s.group, "items": len(items)})
+}
+
+// queueing is a submission on its way into the queue.
+type queueing struct {
+	access.Grant
+	task    string
+	place   int64   // of the next item
+	numbers []int64 // of the items that are in the queue
+	news    readyNews
+
+	// answers that items share
+	asked   map[schemas.GroupID]bool // groups that the actor may offer work to
+	classes map[class]int64
+	people  map[string]schemas.EntityID
+}
+
+// put puts the next item into the queue. It is ready at once unless it waits for a time or
+// for other items.
+func (q *queueing) put(d Draft, brief string) (item Submitted, err error) {
+	if !q.asked[d.group] {
+		if err := mayOffer(q.Grant, d.group); err != nil {
+			return item, err
+		}
+		q.asked[d.group] = true
+	}
+	r := row{id: schemas.NewID(), task: q.task, group: d.group, place: q.place}
+	if r.class, err = q.classOf(d); err != nil {
+		return item, err
+	}
+	on, open, err := d.buildsOn(q.Grant, q.numbers)
+	if err != nil {
+		return item, err
+	}
+	now := q.Tx().Micros()
+	if r.state = schemas.WorkWaiting; open == 0 && d.NotBefore <= now {
+		if _, err := r.move(schemas.WorkDue); err != nil {
+			return item, err
+		}
+		q.news.ready(r)
+	}
+	var n int64
+	if err := q.Tx().QueryRow(insertItem, r.id, q.task, d.group, q.Actor(), r.class, d.Stage, d.Priority, r.place,
+		r.state, len(on), open, d.NotBefore, d.Deadline, d.MaxExpiries, now, now, d.Intent, brief,
+		0).Scan(&n); err != nil {
+		return item, fmt.Errorf("submit work: %w", err)
+	}
+	for _, other := range on {
+		if _, err := q.Tx().Exec(insertBlocker, n, other); err != nil {
+			return item, fmt.Errorf("submit work: %w", err)
+		}
+	}
+	q.place++
+	q.numbers = append(q.numbers, n)
+	return Submitted{r.id, r.state}, nil
+}
+
+// classOf numbers the eligibility class of a draft, once for all items that share it.
+func (q *queueing) classOf(d Draft) (n int64, err error) {
+	c, err := d.class(q.Grant, q.people)
+	if err != nil || q.classes[c] != 0 {
+		return q.classes[c], err
+	}
+	n, err = c.number(q.Grant)
+	q.classes[c] = n
+	return n, err
 }
 
 // buildsOn numbers the items that d builds on, and counts those that are open; numbers
@@ -260,7 +316,7 @@ func mayOffer(g access.Grant, group schemas.GroupID) error {
 	return g.Need(access.Need{Kind: access.KindWrite, Layer: schemas.L2, Visibility: schemas.Group, Group: group})
 }
 
-// lane is where an item goes. Whom it is assigned to must be able to see it there.
+// class is where an item goes. Whom it is assigned to must be able to see it there.
 func (d Draft) class(g access.Grant, people map[string]schemas.EntityID) (class, error) {
 	l := class{pool: groupPool(d.group), role: d.Role, needs: inOrder(d.Needs), excluded: inOrder(d.Excluded)}
 	if d.group == "" {

@@ -66,8 +66,7 @@ func (s *Store) Backup(ctx context.Context, dest string, verify func(*Tx) error)
 // tempBackup begins the names of copies that are not whole yet.
 const tempBackup = ".cordelia-backup-"
 
-// abandonedAfter is when a copy nobody writes to any more is that of a process
-// that was killed.
+// abandonedAfter is how long a copy must be unchanged to count as left by a killed process.
 const abandonedAfter = time.Hour
 
 // dropAbandoned removes such copies from a folder, as far as it may.
@@ -87,7 +86,7 @@ func errTaken(path string) error {
 	return schemas.Conflictf("%s exists already; nothing was written", path).Try("choose another name for the backup")
 }
 
-// loose is a connection with a pool of its own, for files that are no Store.
+// loose is a connection with a separate pool, for files that are no Store.
 type loose struct {
 	*conn
 	db *sql.DB
@@ -205,8 +204,8 @@ func (l loose) verify(ctx context.Context) (int, error) {
 	return schema, err
 }
 
-// foreignCode finds a trigger or view that no migration made: it would run in
-// the transactions of whoever opens the file.
+// foreignCode finds a trigger or view that no migration made: it would run in the transactions
+// of each process that opens the file.
 func (l loose) foreignCode(ctx context.Context) error {
 	known, err := migrations()
 	if err != nil {

@@ -60,9 +60,9 @@ func (c *conn) exec(query string) error {
 	return err
 }
 
-// dataVersion is SQLite's number of the content that the connection last read: it
-// moves with the first read after a commit, whoever made it, and means nothing to
-// other connections (SQLITE_FCNTL_DATA_VERSION).
+// dataVersion is SQLite's number of the content that the connection last read: it changes with
+// the first read after a commit by any connection, and means nothing to other connections
+// (SQLITE_FCNTL_DATA_VERSION).
 func (c *conn) dataVersion() (version uint32, err error) {
 	err = c.c.Raw(func(driver any) error {
 		f, ok := driver.(sqlite.FileControl)

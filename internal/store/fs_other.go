@@ -2,5 +2,5 @@
 
 package store
 
-// NetworkFileSystem cannot be told portably; the journal mode check remains.
+// NetworkFileSystem has no portable way to find out; the journal mode check remains.
 func NetworkFileSystem(string) (string, bool) { return "", false }

@@ -39,8 +39,8 @@ func (s *Store) Ask(ctx context.Context, fn func(*Tx) error) error {
 	return classify((&Tx{ctx: ctx, conn: c, now: s.clock.Now()}).run(fn))
 }
 
-// reader takes a free connection, or opens one where none is free: each keeps a
-// cache of its own, so there are only as many as were needed at once.
+// reader takes a free connection, or opens one where none is free: each has its own cache, so
+// there are only as many as were needed at once.
 func (s *Store) reader(ctx context.Context) (*conn, error) {
 	select {
 	case <-s.quit:

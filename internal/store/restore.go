@@ -21,8 +21,8 @@ type RestoreOptions struct {
 
 	// Verify looks into the backup, like VerifyFile's.
 	Verify func(*Tx) error
-	// Prepare changes the new database before anyone can open it: a backup must
-	// not bring back what was revoked since. It should make one Write.
+	// Prepare changes the new database before another process can open it: a backup must not
+	// bring back rights that were revoked since. It should make one Write.
 	Prepare func(context.Context, *Store) error
 
 	step func(name string) // tests end the process between the steps
@@ -48,7 +48,7 @@ func Restore(ctx context.Context, o RestoreOptions) (RestoreReport, error) {
 	if o.Clock == nil {
 		o.Clock = SystemClock{}
 	}
-	// nobody uses it, and a look makes no folder
+	// there is no database yet, and a dry run makes no folder
 	if _, err := os.Stat(o.Target); o.DryRun && errors.Is(err, os.ErrNotExist) {
 		backup, err := VerifyFile(ctx, o.Backup, o.Verify)
 		return RestoreReport{Backup: backup, Target: o.Target, DryRun: true}, err
@@ -200,7 +200,7 @@ func (r restore) replace(context.Context) error {
 	return restoreFailed(syncDir(filepath.Dir(r.target)))
 }
 
-// discard removes a file that is no one's database, and what belongs to it.
+// discard removes a database file that no process uses, and the files that belong to it.
 func (r restore) discard(path string) {
 	r.discardLog(path)
 	for _, side := range []string{"", ".lock", ".inuse", ".bells"} {

@@ -201,8 +201,8 @@ func (t *Tx) LookupRow(query string, args ...any) Row {
 	return Row{rows: rows, err: err}
 }
 
-// Keep notes a value for the rest of a transaction that sees one commit: what it read
-// and would read again. Whoever changes it keeps it anew.
+// Keep caches a value for the rest of a transaction that sees one commit: what it read and
+// would read again. Code that changes the row must Keep the new value.
 func (t *Tx) Keep(key, value any) {
 	if t == nil || !t.fixed && !t.writable {
 		return

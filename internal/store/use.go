@@ -18,7 +18,7 @@ func useShared(path string) (*os.File, error) {
 		Try("repeat the call when it has finished"))
 }
 
-// useAlone makes sure that nobody uses the database at path.
+// useAlone makes sure that no other process uses the database at path.
 func useAlone(path string) (*os.File, error) {
 	return lockUse(path, false, schemas.Errorf(schemas.CodeBusy,
 		"other cordelia processes use the database; nothing was changed").

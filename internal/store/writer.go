@@ -179,8 +179,8 @@ func (w *writer) run() {
 	}
 }
 
-// commit takes the write lock and runs first and whatever else is waiting
-// in one transaction, which begins IMMEDIATE (INV-IMMEDIATE).
+// commit takes the write lock and runs first and all other waiting jobs in one transaction,
+// which begins IMMEDIATE (INV-IMMEDIATE).
 func (w *writer) commit(first *job) {
 	batch := []*job{first}
 	if err := w.open(); err != nil {
@@ -322,7 +322,7 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 		begin, undo, keep = "BEGIN IMMEDIATE", "ROLLBACK", ""
 	}
 	if !j.state.CompareAndSwap(queued, begun) {
-		return false, nil // nobody waits for it
+		return false, nil // its caller has given up
 	}
 	if j.err = j.ctx.Err(); j.err != nil {
 		return false, nil
@@ -354,8 +354,8 @@ func (w *writer) runOne(j *job, now time.Time, first bool) (kept bool, err error
 	return j.err == nil, nil
 }
 
-// guard turns a panic of fn into an error: one caller's defect must not take
-// the writer, and with it everyone, down.
+// guard turns a panic of fn into an error: one caller's defect must not stop the writer for all
+// callers.
 func guard(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,10 +6,10 @@
 // of the waits, so behind this lock each process writes in its turn. It is about fairness
 // alone: without it BEGIN IMMEDIATE still keeps writers apart.
 //
-// Processes tells which processes live: each holds a file of its own locked. File is
-// an exclusive lock for work outside of a database, Try the one all of them are made of.
+// Processes finds which processes live: each holds one file locked. File is an exclusive lock
+// for work outside of a database, and Try the operation that all of them use.
 //
-// The kernel frees every lock of a process that ends, however it ends, so nothing here
-// has to be repaired. A stopped process keeps its locks: who waits for the write lock gives
-// up by itself (store.Write does), and File has a context.
+// The kernel frees every lock of a process that ends, however it ends, so nothing here has to
+// be repaired. A stopped process keeps its locks: store.Write gives up its wait for the write
+// lock after a time, and File has a context.
 package lock

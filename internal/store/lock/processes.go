@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Processes tells the processes that use a database from those that were killed: each
-// locks a file of its own for as long as it lives, and the kernel frees it.
+// Processes separates the processes that use a database from those that were killed: each locks
+// one file while it lives, and the kernel frees it.
 type Processes struct {
 	Dir string // of the files
 

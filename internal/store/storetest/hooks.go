@@ -41,7 +41,7 @@ func notifies(t *testing.T, s *store.Store) {
 		hear(two)
 		require.Contains(t, names(t, s), fmt.Sprint(i), "what was rung for can be read")
 	}
-	for range 5 { // nobody needs to listen for the ringer to go on
+	for range 5 { // notify must not wait for a listener
 		require.ErrorIs(t, notify("failed", errWanted), errWanted)
 		require.NoError(t, put(t.Context(), s, fmt.Sprint("quiet", time.Now()), ""))
 	}

@@ -154,7 +154,7 @@ func neighbours(t *testing.T, s *store.Store) {
 	require.Equal(t, []string{"a", "blocker", "c"}, names(t, s))
 }
 
-// firstFails: whoever opens the transaction takes nobody behind it along.
+// firstFails: a job that fails as the first of its transaction makes no later job fail.
 func firstFails(t *testing.T, s *store.Store) {
 	finish := blocked(t, s, errWanted)
 	var errs [3]error
@@ -335,7 +335,7 @@ func crowded(t *testing.T, s *store.Store) {
 	<-inside
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	err := s.Read(ctx, func(tx *store.Tx) error { // got in, or was told
+	err := s.Read(ctx, func(tx *store.Tx) error { // got in, or got an error
 		<-ctx.Done()
 		_, err := list(tx)
 		return err

@@ -44,7 +44,8 @@ func times(t *testing.T, s *store.Store) {
 	}))
 }
 
-// serial: what a write has read is so until it commits, whoever else writes.
+// serial: rows that a write has read stay as they are until it commits, also while others
+// write.
 func serial(t *testing.T, s *store.Store) {
 	const writers, rounds = 8, 50
 	var all sync.WaitGroup

@@ -13,25 +13,25 @@ import (
 	"cordelia/schemas"
 )
 
-// lane decides who may take an item.
+// class is an eligibility class: it decides which agents may take an item.
 type class struct {
 	pool     string // g/ who writes to a group, r/ who reads one, e/ an entity with all below it
 	role     string
-	assigned schemas.EntityID // "" = anyone
+	assigned schemas.EntityID // "" = any agent of the pool
 	needs    string           // JSON list of tools, in order
 	excluded string           // JSON list of entities, in order
 }
 
 func (l *class) dest() []any { return []any{&l.pool, &l.role, &l.assigned, &l.needs, &l.excluded} }
 
-// number finds the lane's number, making it if it is new.
+// number finds the class's number, making it if it is new.
 func (l *class) number(g access.Grant) (n int64, err error) {
-	err = g.Tx().LookupRow(findLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
+	err = g.Tx().LookupRow(findClass, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
 	if errors.Is(err, store.ErrNoRows) {
-		err = g.Tx().QueryRow(insertLane, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
+		err = g.Tx().QueryRow(insertClass, l.pool, l.role, l.assigned, l.needs, l.excluded).Scan(&n)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find lane: %w", err)
+		return 0, fmt.Errorf("find eligibility class: %w", err)
 	}
 	return n, nil
 }
@@ -40,7 +40,7 @@ func groupPool(id schemas.GroupID) string   { return "g/" + string(id) }
 func readerPool(id schemas.GroupID) string  { return "r/" + string(id) }
 func entityPool(id schemas.EntityID) string { return "e/" + string(id) }
 
-// rests are the rights to memory that a lease of the lane rests on.
+// requires gives the rights to memory that a lease of the class requires.
 func (l class) requires() []access.Need {
 	kind, group := l.pool[:1], schemas.GroupID(l.pool[2:])
 	switch kind {
@@ -52,7 +52,7 @@ func (l class) requires() []access.Need {
 	return nil
 }
 
-// inOrder is a set as lanes hold it.
+// inOrder is a set as classes hold it.
 func inOrder[S ~string](set []S) string {
 	sorted := slices.Clone(set)
 	slices.Sort(sorted)
@@ -137,9 +137,9 @@ func poolsOf(g access.Grant, w Wanted) ([]string, error) {
 	return pools, nil
 }
 
-// lanesOf lists the lanes the actor may take such work from, as a JSON list: all, or
+// classesOf lists the classes the actor may take such work from, as a JSON list: all, or
 // those of which an item is ready.
-func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
+func classesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 	pools, err := poolsOf(g, w)
 	if err != nil {
 		return "", err
@@ -149,13 +149,13 @@ func lanesOf(g access.Grant, w Wanted, ready bool) (string, error) {
 		n               int64
 		needs, excluded string
 	}
-	rows, err := g.Tx().Lookup(selectLanes, store.List(pools), g.Actor(), w.Role, ready)
+	rows, err := g.Tx().Lookup(selectClasses, store.List(pools), g.Actor(), w.Role, ready)
 	all, err := store.Collect(rows, err, func(r *sql.Rows) (c candidate, err error) {
 		return c,
 			r.Scan(&c.n, &c.needs, &c.excluded)
 	})
 	if err != nil {
-		return "", fmt.Errorf("read lanes: %w", err)
+		return "", fmt.Errorf("read eligibility classes: %w", err)
 	}
 	open := []int64{}
 	for _, c := range all {
@@ -204,7 +204,7 @@ func unrelated(g access.Grant, who schemas.EntityID, others []schemas.EntityID) 
 
 func list[S ~string](text string) (l []S, err error) {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		return nil, fmt.Errorf("read lane: %w", err)
+		return nil, fmt.Errorf("read eligibility class: %w", err)
 	}
 	return l, nil
 }
