@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package run
 
@@ -10,7 +10,7 @@ import (
 
 // Shielded says why there is no shield.
 func Shielded() (holds, open []string, err error) {
-	return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "workers are confined on Linux only").
+	return nil, nil, schemas.Errorf(schemas.CodeUnavailable, "workers are confined on Linux and macOS only").
 		Try("say --sandbox none: workers then reach what you can")
 }
 

@@ -21,14 +21,19 @@ var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|spec|__tests__)/|(_test|_spe
 // edited lists the files of tests and of how they are run that the judged work added, changed or
 // removed: a judge looks at those first.
 func (s *seat) edited(ctx context.Context, commit string) ([]string, error) {
-	if commit == "" {
-		return nil, nil
-	}
 	var in struct {
 		Criteria []schemas.Criterion `json:"criteria"`
 	}
 	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
 		return nil, fmt.Errorf("read the brief: %w", err)
+	}
+	return s.editedBy(ctx, commit, in.Criteria)
+}
+
+// editedBy lists those files of a commit, if some criterion has a command.
+func (s *seat) editedBy(ctx context.Context, commit string, criteria []schemas.Criterion) ([]string, error) {
+	if commit == "" {
+		return nil, nil
 	}
 	base, err := s.Repo.git.line(ctx, "merge-base", s.Repo.Base, commit)
 	if err != nil {
@@ -38,7 +43,7 @@ func (s *seat) edited(ctx context.Context, commit string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checking(strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), in.Criteria), nil
+	return checking(strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), criteria), nil
 }
 
 // checking are those of the files that are tests, if some criterion has a command, which may

@@ -74,14 +74,11 @@ func (s *seat) execute(ctx context.Context) (err error) {
 		Dir:   w.Path, Tools: allowed(planned(s.claimed)), Socket: door.path, Shield: shield, Limits: s.Limits,
 		family: door.family}
 	if s.plain {
-		o.Schema, o.Tools = plainSchema(s.claimed), Tools()
+		return s.executePlain(ctx, w, o)
 	}
 	answer, err := s.ask(ctx, o)
 	if err != nil {
 		return err
-	}
-	if s.plain {
-		return s.deliverPlain(ctx, w, answer.Structured)
 	}
 	return s.deliver(ctx, w, answer.Structured)
 }

@@ -13,7 +13,7 @@ import (
 
 // Pace of a seat.
 const (
-	keepEvery    = time.Minute      // between two calls that keep a lease
+	keptWithin   = 5                // calls that keep a lease, in its time: some may fail
 	farewell     = 20 * time.Second // to give a seat back after the run was stopped
 	maxAsks      = 3                // of a client, for one judgement, until the seat failed
 	firstBackoff = time.Minute      // after a limit that does not say when it ends
@@ -115,7 +115,7 @@ func (s *seat) unfilled(kept, last context.Context, err error) error {
 
 // keep keeps the lease until ctx ends. One that is lost ends the seat.
 func (s *seat) keep(ctx context.Context, lost context.CancelCauseFunc) {
-	tick := time.NewTicker(keepEvery)
+	tick := time.NewTicker(max(time.Duration(s.claimed.Lease)*time.Second/keptWithin, time.Second))
 	defer tick.Stop()
 	for {
 		select {

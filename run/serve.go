@@ -26,8 +26,9 @@ type Queue interface {
 // Worker serves the queue: what its agents may take is done by its clients, in worktrees of
 // one repository, also of other submitters.
 type Worker struct {
-	Config               // Task is set for each item; Node is the queue
-	Queue  Queue         // the same node
+	Config       // Task is set for each item; Node is the queue
+	Queue  Queue // the same node
+	Named  func(client string) (Client, error)
 	Self   *Agent        // takes work beside those that are hired, nil = none
 	Role   string        // the one it takes work of, "" = any
 	Idle   time.Duration // ends it after so long without work, 0 = never
@@ -222,6 +223,11 @@ func (w *Worker) carry(ctx context.Context, a Agent, c *work.Claimed) (Phase, er
 	s.of(v)
 	if s.client = w.Client(view.Role); !seated {
 		s.client = w.Client(schemas.Executor)
+	}
+	if name := s.means().Client; name != "" {
+		if s.client, err = w.Named(name); err != nil {
+			return Failing, fmt.Errorf("its recipe names a client: %w", err)
+		}
 	}
 	err = s.carry(ctx)
 	return s.state.Phase, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"cordelia/schemas"
@@ -29,10 +28,20 @@ func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, erro
 	if err := json.Unmarshal(s.claimed.Brief.Inputs, &in); err != nil {
 		return nil, fmt.Errorf("read the brief: %w", err)
 	}
-	if commit == "" || !slices.ContainsFunc(in.Criteria, commanded) {
+	var commands []string
+	for _, c := range in.Criteria {
+		if commanded(c) {
+			commands = append(commands, c.Command)
+		}
+	}
+	return s.runAll(ctx, commit, commands, filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID)))
+}
+
+// runAll runs commands, each once, in a fresh worktree of a commit, in a place of its own.
+func (s *seat) runAll(ctx context.Context, commit string, commands []string, place string) ([]work.Evidence, error) {
+	if commit == "" || len(commands) == 0 {
 		return nil, nil
 	}
-	place := filepath.Join(s.Folder, schemas.ShortID(s.view.WorkID))
 	w, err := s.Repo.AddWorktree(ctx, filepath.Join(place, "tree"), commit)
 	if err != nil {
 		return nil, err
@@ -50,13 +59,13 @@ func (s *seat) verify(ctx context.Context, commit string) ([]work.Evidence, erro
 	}
 	var list []work.Evidence
 	done := map[string]bool{}
-	for _, c := range in.Criteria {
-		if !commanded(c) || done[c.Command] {
+	for _, command := range commands {
+		if done[command] {
 			continue
 		}
-		done[c.Command] = true
-		s.show(Working, "the node runs "+c.Command)
-		e, err := shell(ctx, s.Self, shield, w.Path, c.Command)
+		done[command] = true
+		s.show(Working, "the node runs "+command)
+		e, err := shell(ctx, s.Self, shield, w.Path, command)
 		if err != nil {
 			return nil, err
 		}

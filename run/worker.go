@@ -5,7 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"cordelia/schemas"
 )
 
 // Reach is what workers may reach beside their worktree, as the user says.
@@ -25,20 +28,53 @@ var systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"
 // and what the user adds. Nothing else of the user's home can be read.
 func (r *Repository) WorkerShield(ctx context.Context, place string, w *Worktree, door string,
 	add Reach) (Shield, error) {
-	s := Shield{On: true, Write: []string{w.Path}, Sockets: []string{door}, Ports: append([]uint16{443}, add.Ports...),
-		Home: filepath.Join(place, "home"), Temp: filepath.Join(place, "tmp")}
+	s := r.everyWorker(ctx, add)
+	s.Write, s.Sockets = []string{w.Path}, []string{door}
+	s.Home, s.Temp = filepath.Join(place, "home"), filepath.Join(place, "tmp")
 	for _, dir := range []string{s.Home, s.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return s, err
 		}
 		s.Write = append(s.Write, dir)
 	}
+	return s, nil
+}
+
+// everyWorker is what the shields of all workers have alike.
+func (r *Repository) everyWorker(ctx context.Context, add Reach) Shield {
+	s := Shield{On: true, Ports: append([]uint16{443}, add.Ports...)}
 	s.Read = append(s.Read, systemFolders...)
 	s.Read = append(s.Read, r.git.dir)
 	s.Read = append(s.Read, add.Read...)
 	s.Read = append(s.Read, programFolders()...)
 	s.readGo(ctx)
-	return s, nil
+	return s
+}
+
+// KeepClosed refuses a reach by which workers could read folders that none may, such as the
+// node's home: what lies below an open folder cannot be closed again.
+func (r *Repository) KeepClosed(ctx context.Context, add Reach, folders ...string) error {
+	for _, open := range r.everyWorker(ctx, add).Read {
+		given := slices.Contains(add.Read, open)
+		for _, folder := range folders {
+			if !liesIn(folder, open) && (!given || !liesIn(open, folder)) {
+				continue
+			}
+			err := schemas.Invalidf("workers could read %s, for they may read %s", folder, open).
+				Expecting("a folder that no worker can read")
+			if given {
+				return err.Try("name less by --read")
+			}
+			return err.Try("move cordelia's files elsewhere, or take that folder out of PATH")
+		}
+	}
+	return nil
+}
+
+// liesIn reports whether a path is a folder, or lies below it.
+func liesIn(path, folder string) bool {
+	rel, err := filepath.Rel(resolved(folder), resolved(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // programFolders are the folders in PATH but for the user's home and what it lies in, also
@@ -59,12 +95,15 @@ func programFolders() (list []string) {
 	return list
 }
 
-// resolved is a path without links, or cleaned where it does not lead anywhere.
+// resolved is a path without links, as far as it leads anywhere.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	real, err := filepath.EvalSymlinks(path)
+	if up := filepath.Dir(path); err != nil && up != path {
+		return filepath.Join(resolved(up), filepath.Base(path))
+	} else if err != nil {
+		return filepath.Clean(path)
 	}
-	return filepath.Clean(path)
+	return real
 }
 
 // readGo lets workers read the Go toolchain and the modules that are there already.

@@ -103,4 +103,4 @@ func faults() []fault {
 func shares() []int { return []int{0, criteria / 2, criteria} }
 
 // seeds is how many trials there are of a fault and a share.
-const seeds = 200
+const seeds = 100

@@ -17,7 +17,7 @@ type cell struct {
 }
 
 // perHouse is how many trials a node sees.
-const perHouse = 25
+const perHouse = 50
 
 // job is some trials of a cell, on a node of their own.
 type job struct {

@@ -15,7 +15,7 @@ type trial struct {
 	checked int // criteria before this one have a machine check
 	seed    uint64
 	unmet   [criteria]bool
-	other   int // the criterion that the first attempt fails on, for an artefact of its own
+	other   int // the criterion that the first attempt fails on, for a separate artefact
 	scores  scores
 }
 
@@ -103,7 +103,7 @@ func (t *trial) execute(folder string, attempt int) error {
 			err = os.Chtimes(filepath.Join(folder, file(c)), now, now)
 		case attempt == 0 && t.fault.left == earlier, t.fault.left == absent && c%2 == 0:
 			err = os.WriteFile(filepath.Join(folder, file(c)), []byte("nothing was measured\n"), 0o600)
-			if c%3 == 0 { // its check asks for a file, whatever is in it
+			if c%3 == 0 { // its check asks for a file with any content
 				err = os.Remove(filepath.Join(folder, file(c)))
 			}
 		}

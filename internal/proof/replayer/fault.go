@@ -11,8 +11,11 @@ import (
 
 // fail does what goes wrong. The kinds are the names that scripts use.
 func (t *turn) fail(kind string) error {
-	if kind == "hangs before a word" {
+	switch kind {
+	case "hangs before a word":
 		hang()
+	case "says nothing":
+		return nil
 	}
 	t.begin()
 	if commands, ok := deeds[kind]; ok && t.role == "R3" { // the answer looks right
@@ -71,6 +74,15 @@ func (t *turn) failAfter(kind string) error {
 		if self, err := os.FindProcess(os.Getpid()); err == nil {
 			self.Kill() //nolint:errcheck // it does not return
 		}
+	case "breaks off":
+		t.run("true")
+	case "error beside an answer":
+		answer, err := t.answer()
+		if err != nil {
+			return err
+		}
+		t.failed = true
+		t.end(answer)
 	case "garbage":
 		fmt.Print("Loading…\n{\"type\":\n\x00\x01\xff\n")
 	case "two answers":
@@ -107,6 +119,7 @@ var deeds = map[string][]string{
 	"links outside":        {`ln -s "$CLAUDE_OUTSIDE" link`},
 	"deletes its worktree": {`rm -rf "$PWD"/* "$PWD"/.git; rmdir "$PWD"`},
 	"fills the disk":       {"echo x > /dev/full"},
+	"fills the whole disk": {"cat /dev/zero > big", "sleep 2"},
 }
 
 func names() (list []string) {

@@ -19,7 +19,8 @@ type turn struct {
 	script
 	role, prompt string
 	calls        int
-	edited       bool // a judge was told that a check was changed
+	edited       bool // the judge's brief said that a check was changed
+	failed       bool // an error stands beside its answer
 }
 
 // say prints a line of the stream.
@@ -128,7 +129,7 @@ func (t *turn) judge() (json.RawMessage, error) {
 
 // end tells the result.
 func (t *turn) end(answer json.RawMessage) {
-	t.say(object{"type": "result", "subtype": "success", "is_error": false, "terminal_reason": "completed",
+	t.say(object{"type": "result", "subtype": "success", "is_error": t.failed, "terminal_reason": "completed",
 		"result": "done", "structured_output": answer, "stop_reason": "end_turn", "total_cost_usd": 0.001,
 		"usage": object{"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 5}})
 }
