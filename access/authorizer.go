@@ -22,17 +22,17 @@ const ClockSlack = time.Minute
 // Config of an Authorizer. Zero values mean the defaults.
 type Config struct {
 	Presence time.Duration // see presenceLimit
-	// TiersOf gives the accuracy tiers of an agent in the eyes of everyone who has
-	// an opinion of it. What changes them must move the epoch. Nil, or an agent
-	// nobody has one of: Medium, or Low if of another node.
+	// TiersOf gives the accuracy tiers of an agent, one for each observer with evidence of it.
+	// A change of a tier must raise the epoch. Without this function, or without an observer,
+	// an agent has tier Medium, or Low if it is of another node.
 	TiersOf func(tx *store.Tx, agent schemas.EntityID) ([]Tiering, error)
-	// BlindRole tells whether one of these works from a brief alone now, as some roles
-	// of tasks do. Nil: nobody does.
+	// BlindRole reports whether one of these agents works from a brief alone now, as some roles
+	// of tasks do. Without this function no agent does.
 	BlindRole func(tx *store.Tx, who []schemas.EntityID) (bool, error)
 	// Lifecycle makes the moves that a decision finds due. Nil: none are made.
 	Lifecycle Lifecycle
-	// Seen is told who called since the last time, and when (UTC µs), in the
-	// transaction that writes that down. Nil: nobody is told.
+	// Seen receives the agents that called since the last time, and when (UTC µs), in the
+	// transaction that writes the times down. It may be nil.
 	Seen func(tx *store.Tx, seen map[schemas.EntityID]int64) error
 	// Limits of calls before the node suspends an agent by itself; at half of them it slows
 	// the agent down.
@@ -230,7 +230,7 @@ func (a *Authorizer) again(tx *store.Tx, p Principal, op Op, before decision) (d
 	return now, err
 }
 
-// enter takes a slot on everyone in the chain. release is there with an error, too.
+// enter takes a slot of each entity in the chain. release is never nil, also with an error.
 func (a *Authorizer) enter(d decision) (release func(), err error) {
 	if d.actor == nil {
 		return func() {}, nil

@@ -2,9 +2,9 @@ package access
 
 import "cordelia/schemas"
 
-// BlindRole reports whether what is read by this grant reaches somebody who works from a
-// brief alone: the actor, who acts through it, the agent in whose session it works, or
-// one of others. A person, and the node, never do.
+// BlindRole reports whether an agent that works from a brief alone gets what this grant reads:
+// the actor, the agent that acts through it, the agent in whose session it works, or one of
+// others. A person, and the node, never work from a brief alone.
 func (g Grant) BlindRole(others ...schemas.EntityID) (bool, error) {
 	if g.Tx() == nil {
 		return false, ErrNoGrant

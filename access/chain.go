@@ -30,8 +30,7 @@ type entity struct {
 	StatusAt     int64
 }
 
-// chain is an entity with everyone above it, the human root first. It is
-// immutable once loaded.
+// chain is an entity with its ancestors, the human root first. It is immutable once loaded.
 type chain struct {
 	entities []entity
 	links    []ChainLink
@@ -49,10 +48,10 @@ type Tiering struct {
 	Ranks    schemas.Tier // what the agent's words rank by in a search; "" = Tier
 }
 
-// tier is the one of the chain's own entity at a moment, where owner owns what it
-// touches: the lower of what the owner and the human above think, so that no owner's
-// verdicts overrule the human's. It is read with the chain, so that asking costs
-// nothing that could be told apart.
+// tier gives the tier of the chain's own entity at a moment, for memory of owner: the lower of
+// the owner's tier and the human's, so that no owner's verdicts overrule the human's. Tiers are
+// loaded with the chain, so that no caller can learn from the time of a call whether there is a
+// tier.
 func (c *chain) tier(owner schemas.EntityID, now int64) schemas.Tier {
 	return c.lowest(owner, now, func(t Tiering) schemas.Tier { return t.Tier })
 }

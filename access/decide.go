@@ -14,7 +14,7 @@ import (
 // decision is the outcome of deciding an operation under one epoch.
 type decision struct {
 	epoch int64
-	actor *chain           // the entity acting, with everyone above it
+	actor *chain           // the entity acting, with its ancestors
 	via   schemas.EntityID // who acts through it, "" if it acts itself
 }
 
@@ -67,7 +67,7 @@ func (a *Authorizer) decide(tx *store.Tx, p Principal, op Op) (decision, error) 
 		return d, a.refusal(op, d.actor, denials, tx.Micros())
 	}
 	if d.via != "" {
-		return d, nil // someone above is acting through it right now
+		return d, nil // an ancestor is acting through it right now
 	}
 	return d, a.attended(tx, d.actor)
 }
@@ -230,7 +230,7 @@ func wayBack(name string, from schemas.AgentStatus) schemas.Hint {
 // said no, and why.
 type Refused struct {
 	Denials []Denial
-	Resume  schemas.EntityID // whose suspension by the node is over, "" if nobody's
+	Resume  schemas.EntityID // the agent whose suspension by the node is over, "" if there is none
 }
 
 func (r Refused) Error() string {
@@ -267,9 +267,9 @@ func (a *Authorizer) Tools(ctx context.Context, p Principal, names []string) (ma
 	return allowed, err
 }
 
-// Had reports whether the caller could call the tool when its rights were last
-// looked up here. It asks nothing of the database: Do decides anew, and whoever
-// must tell a tool that was taken away from one that is refused asks Tools.
+// Had reports whether the caller could call the tool when its rights were last looked up here.
+// It does not read the database: Do decides again. To tell a tool that was taken away from one
+// that is refused, call Tools.
 func (a *Authorizer) Had(p Principal, tool string) bool {
 	c := a.cache.last(p.Entity)
 	return c != nil && !slices.ContainsFunc(c.links, func(l ChainLink) bool {
@@ -277,9 +277,9 @@ func (a *Authorizer) Had(p Principal, tool string) bool {
 	})
 }
 
-// Standing reports whether the caller's identity still stands: known, its key
-// not replaced, and nobody in its chain suspended, ended or out of time. It says
-// nothing about what the caller may do, nor about the age of its token.
+// Standing reports whether the caller's identity is still valid: known, its key not replaced,
+// and no entity of its chain suspended, ended or out of time. It says nothing about what the
+// caller may do, nor about the age of its token.
 func (a *Authorizer) Standing(ctx context.Context, p Principal) (stands bool, err error) {
 	err = a.store.Read(ctx, func(tx *store.Tx) error {
 		c, _, err := a.cache.get(tx, p.Entity)

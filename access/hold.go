@@ -58,8 +58,8 @@ func (g Grant) Could(id schemas.EntityID, tools []string, needs ...Need) (bool, 
 	return true, nil
 }
 
-// Hold takes a slot of everyone in the actor's chain under the name id, for at
-// most the time given, across processes. CodeBusy if one has none left.
+// Hold takes a slot of each entity in the actor's chain under the name id, for at most the time
+// given, across processes. CodeBusy if an entity has no slot left.
 func (g Grant) Hold(id string, during time.Duration) error {
 	if g.Tx() == nil {
 		return ErrNoGrant
@@ -75,7 +75,7 @@ func KeepHold(tx *store.Tx, id string, until int64) error {
 	return nil
 }
 
-// DropHold gives back what was taken under the name id, by whoever.
+// DropHold gives back the slots taken under the name id, by any process.
 func (g Grant) DropHold(id string) error {
 	if g.Tx() == nil {
 		return ErrNoGrant

@@ -79,12 +79,12 @@ type Question struct {
 	Grants schemas.Grants
 }
 
-// MatrixAllows reports whether the row opens what q asks for, by default, by the
-// parent's explicit grant or by the bonus of tier High. It is one half of the
-// decision: Evaluate must agree. What touches no memory it does not open.
+// MatrixAllows reports whether the row opens what q asks for, by default, by the parent's
+// explicit grant or by the bonus of tier High. It is one half of the decision: Evaluate must
+// agree. A question that touches no memory is never opened by a row.
 //
-// At tier Low groups are read only. A staging or system group opens to its
-// members by that membership alone, whatever the row, save the untrusted one.
+// At tier Low groups are read only. A staging or system group opens to its members by
+// membership alone, in each row but the untrusted one.
 func MatrixAllows(row Row, tier schemas.Tier, q Question) bool {
 	if tier == schemas.Untrusted || !slices.Contains(schemas.Tiers(), tier) {
 		row = RowUntrusted

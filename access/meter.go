@@ -82,13 +82,13 @@ func (m *meter) note(p Principal, d decision, op Op, err error, now time.Time) {
 	}
 	code := schemas.CodeOf(err)
 	if code == schemas.CodeUnauthenticated {
-		return // whoever it was, it was not the entity
+		return // the caller did not prove that it is the entity
 	}
 	actor := d.actor.self().ID
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// Calls count for whoever makes them, also when acting as another: that must
-	// neither spare the caller nor hurt the other.
+	// A call counts for its caller, also when the caller acts as another: acting as another
+	// must neither spare the caller nor cost the other.
 	switch {
 	case err == nil:
 	case code == schemas.CodeDenied, code == schemas.CodeRevoked, code == schemas.CodeNotFound:

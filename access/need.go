@@ -53,7 +53,8 @@ func (g Grant) Need(needs ...Need) error {
 							schemas.Tool("memory_group", "action", "update", "emcon", false))
 				}
 				refusal := schemas.Deniedf("this agent may read but not change this (refused by: %s)", reason)
-				return refusal.Try("%s", g.wayOut(reason))
+				return refusal.Expecting("a place that it may write: without visibility and group, its own memory").
+					Try("%s", g.wayOut(reason))
 			}
 		}
 		return schemas.NotFoundf("there is no such group or item here").Expecting(
@@ -187,8 +188,8 @@ const byEmcon = "group:emcon"
 // enterGroup is joinGroup of a group that is known.
 func (g *grant) enterGroup(op *Operation, in inGroup) (blocked string) {
 	op.Group, op.GroupKind, op.Role = in.id, in.kind, in.role
-	// A person owns every group of their own tree, whatever role was written down
-	// for them: below them nobody could else take it back.
+	// A person owns every group of their own tree, also with another role in it. Otherwise no
+	// entity could take the group back from an agent.
 	if g.decision.actor.self().Human && in.root == g.decision.actor.self().ID {
 		op.Role = RoleOwner
 	}

@@ -9,8 +9,8 @@ import (
 	"cordelia/schemas"
 )
 
-// toolRegister and toolSpawn are the tools of which nobody makes children without one: any,
-// and those that a role's template allows.
+// An agent needs one of these tools to make children: toolRegister for any child, toolSpawn for
+// those that a role's template allows.
 const (
 	toolRegister = "agent_register"
 	toolSpawn    = "role_spawn"
@@ -83,7 +83,7 @@ type ancestor struct {
 	above    int
 }
 
-// name never tells an id: a parent may not see everyone above it.
+// name never shows an id: a parent may not see all its ancestors.
 func (a ancestor) name() string {
 	if a.above == 1 {
 		return "the parent"
@@ -94,74 +94,86 @@ func (a ancestor) name() string {
 // exceeding is the order itself: for each part of child, in field order, it
 // reports the nearest ancestor that does not hold it.
 func exceeding(child schemas.Capabilities, ancestors []ancestor) []Violation {
-	var found []Violation
-	// hold asks every bounded ancestor with lacks, which says "" or what is missing.
-	hold := func(reason, path string, lacks func(c schemas.Capabilities, above int) string) {
-		for _, a := range ancestors {
-			if a.boundary.top {
-				continue
-			}
-			if lack := lacks(a.boundary.caps, a.above); lack != "" {
-				found = append(found, Violation{reason, path, a.name() + " " + lack})
-				return
-			}
-		}
-	}
-	holdEach := func(field string, set []string, holds func(c schemas.Capabilities, element string) bool) {
-		for i, e := range set {
-			if slices.Contains(set[:i], e) {
-				continue
-			}
-			path := "/" + strings.ReplaceAll(field, ".", "/") + "/" + strconv.Itoa(i)
-			hold("exceeds:"+field+":"+e, path, func(c schemas.Capabilities, _ int) string {
-				return unless(holds(c, e), "does not hold %q in %s", e, field)
-			})
-		}
-	}
-
-	hold("parent_cannot_register", "", func(c schemas.Capabilities, _ int) string {
+	o := &ordering{ancestors: ancestors}
+	o.compare("parent_cannot_register", "", func(c schemas.Capabilities, _ int) string {
 		registers := slices.Contains(c.Tools, toolRegister) || slices.Contains(c.Tools, toolSpawn)
 		return unless(registers, "does not hold the tool %s", toolRegister)
 	})
-	for _, half := range []struct {
-		field string
-		of    func(schemas.Capabilities) schemas.MemoryScope
-	}{
-		{"memory_read", func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryRead }},
-		{"memory_write", func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryWrite }},
-	} {
-		asked := half.of(child)
-		holdEach(half.field+".layers", texts(asked.Layers), func(c schemas.Capabilities, e string) bool {
-			return slices.Contains(half.of(c).Layers, schemas.Layer(e))
-		})
-		holdEach(half.field+".groups", asked.Groups, func(c schemas.Capabilities, e string) bool {
-			return CoveredBy(half.of(c).Groups, e)
-		})
-		holdEach(half.field+".visibility", texts(asked.Visibility), func(c schemas.Capabilities, e string) bool {
-			return slices.Contains(half.of(c).Visibility, schemas.Visibility(e))
+	o.compareScope("memory_read", child, func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryRead })
+	o.compareScope("memory_write", child, func(c schemas.Capabilities) schemas.MemoryScope { return c.MemoryWrite })
+	o.compareEach("tools", child.Tools, func(c schemas.Capabilities, tool string) bool {
+		return slices.Contains(c.Tools, tool)
+	})
+	o.compareLimits(child)
+	return o.found
+}
+
+// ordering compares the parts of a declaration with all ancestors.
+type ordering struct {
+	ancestors []ancestor
+	found     []Violation
+}
+
+// compare asks every bounded ancestor with lacks, which gives "" or what is missing.
+func (o *ordering) compare(reason, path string, lacks func(c schemas.Capabilities, above int) string) {
+	for _, a := range o.ancestors {
+		if a.boundary.top {
+			continue
+		}
+		if lack := lacks(a.boundary.caps, a.above); lack != "" {
+			o.found = append(o.found, Violation{reason, path, a.name() + " " + lack})
+			return
+		}
+	}
+}
+
+// compareEach compares a set, element by element.
+func (o *ordering) compareEach(field string, set []string, has func(c schemas.Capabilities, element string) bool) {
+	for i, e := range set {
+		if slices.Contains(set[:i], e) {
+			continue
+		}
+		path := "/" + strings.ReplaceAll(field, ".", "/") + "/" + strconv.Itoa(i)
+		o.compare("exceeds:"+field+":"+e, path, func(c schemas.Capabilities, _ int) string {
+			return unless(has(c, e), "does not hold %q in %s", e, field)
 		})
 	}
-	holdEach("tools", child.Tools, func(c schemas.Capabilities, e string) bool {
-		return slices.Contains(c.Tools, e)
+}
+
+// compareScope compares what may be read or what may be written.
+func (o *ordering) compareScope(field string, child schemas.Capabilities,
+	of func(schemas.Capabilities) schemas.MemoryScope) {
+	asked := of(child)
+	o.compareEach(field+".layers", texts(asked.Layers), func(c schemas.Capabilities, e string) bool {
+		return slices.Contains(of(c).Layers, schemas.Layer(e))
 	})
-	hold("exceeds:max_parallel_ops", "/max_parallel_ops", func(c schemas.Capabilities, _ int) string {
+	o.compareEach(field+".groups", asked.Groups, func(c schemas.Capabilities, e string) bool {
+		return CoveredBy(of(c).Groups, e)
+	})
+	o.compareEach(field+".visibility", texts(asked.Visibility), func(c schemas.Capabilities, e string) bool {
+		return slices.Contains(of(c).Visibility, schemas.Visibility(e))
+	})
+}
+
+// compareLimits compares the numbers, and whether the child works unattended.
+func (o *ordering) compareLimits(child schemas.Capabilities) {
+	o.compare("exceeds:max_parallel_ops", "/max_parallel_ops", func(c schemas.Capabilities, _ int) string {
 		return unless(child.MaxParallelOps <= c.MaxParallelOps, "allows %d", c.MaxParallelOps)
 	})
-	hold("exceeds:ttl_seconds", "/ttl_seconds", func(c schemas.Capabilities, _ int) string {
+	o.compare("exceeds:ttl_seconds", "/ttl_seconds", func(c schemas.Capabilities, _ int) string {
 		within := c.TTLSeconds == 0 || child.TTLSeconds != 0 && child.TTLSeconds <= c.TTLSeconds
 		return unless(within, "allows 1 to %d; 0 means no limit", c.TTLSeconds)
 	})
-	hold("exceeds:autonomous", "/autonomous", func(c schemas.Capabilities, _ int) string {
+	o.compare("exceeds:autonomous", "/autonomous", func(c schemas.Capabilities, _ int) string {
 		return unless(c.Autonomous || !child.Autonomous, "is not autonomous")
 	})
-	hold("exceeds:max_delegation_depth", "/max_delegation_depth", func(c schemas.Capabilities, above int) string {
+	o.compare("exceeds:max_delegation_depth", "/max_delegation_depth", func(c schemas.Capabilities, above int) string {
 		left := c.MaxDelegationDepth - above
 		if left < 0 {
 			return "has no delegation depth left, so it may not register here"
 		}
 		return unless(child.MaxDelegationDepth <= left, "leaves %d", left)
 	})
-	return found
 }
 
 func unless(holds bool, format string, args ...any) string {

@@ -41,11 +41,10 @@ func collapseStars(s string) string {
 // Covers reports whether every group id matched by p is matched by q. It is
 // also the membership test when p is a group id.
 //
-// It matches q against the text of p, where a star of p is a symbol that only a
-// star of q can absorb. That is sound for any q and p: whatever a star of q
-// absorbed it still absorbs after p's stars are substituted. It is complete,
-// also for unions, while some letter is no literal of q: put that letter for p's
-// stars, and only stars of q can have absorbed it.
+// It matches q against the text of p, where a star of p is a symbol that only a star of q can
+// absorb. That is sound for any q and p: a star of q still absorbs the same part after p's
+// stars are substituted. It is complete, also for unions, while some letter is no literal of q:
+// put that letter for p's stars, and only stars of q can have absorbed it.
 func Covers(q, p string) bool {
 	i, j := 0, 0
 	star, mark := -1, 0 // the last star of q seen, and where in p it began to absorb

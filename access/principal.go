@@ -35,7 +35,7 @@ const (
 	Destroy Effect = "destroy" // takes something away
 )
 
-// Op is an operation someone wants to begin.
+// Op is an operation that a caller wants to begin.
 type Op struct {
 	Tool   string // the tool the caller's capabilities must name
 	Effect Effect

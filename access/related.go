@@ -43,9 +43,9 @@ func (g Grant) OneLine(a, b schemas.EntityID) (bool, error) {
 	return false, nil
 }
 
-// ShareAgent reports whether two entities are the same, or an agent stands at or
-// above both, at any distance: whoever made both of them can have both say the
-// same. The person at the root does not count: all agents of one would be related.
+// ShareAgent reports whether two entities are the same or have a common ancestor that is an
+// agent, at any distance: an agent that made both can have both say the same. The person at the
+// root does not count, or all agents of one person would be related.
 func (g Grant) ShareAgent(a, b schemas.EntityID) (bool, error) {
 	if a == b {
 		return true, nil

@@ -33,9 +33,10 @@ func visible(tx *store.Tx, viewer schemas.EntityID, ref string) ([]candidate, er
 	return found, nil
 }
 
-// resolve finds whom viewer means by ref: a name, parent/name, an id, or a prefix of an id
-// of at least 8 characters. It looks only among those the viewer may know of, so a
-// stranger and nobody get the same answer. Of equals the nearest is meant.
+// resolve finds the entity that viewer means by ref: a name, parent/name, an id, or a prefix of
+// an id of at least 8 characters. It looks only among the entities the viewer may know of, so a
+// foreign entity and a missing one get the same answer. Of several with the name, it takes the
+// nearest.
 func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityID, error) {
 	under, name, qualified := strings.Cut(ref, "/")
 	if !qualified {
@@ -72,13 +73,13 @@ func resolve(tx *store.Tx, viewer schemas.EntityID, ref string) (schemas.EntityI
 	case 1:
 		return best[0].id, nil
 	}
-	return "", schemas.Conflictf("%q could mean %d agents: %s", ref, len(best), strings.Join(told(best), ", ")).
+	return "", schemas.Conflictf("%q could mean %d agents: %s", ref, len(best), strings.Join(distinctNames(best), ", ")).
 		Try("repeat the call with one of these")
 }
 
-// told names candidates so that each is told from the others: parent/name, or the
-// beginning of the id where two would read the same.
-func told(list []candidate) []string {
+// distinctNames names candidates so that no two names are equal: parent/name, or the beginning
+// of the id where two of those are equal.
+func distinctNames(list []candidate) []string {
 	count := map[string]int{}
 	out := make([]string, len(list))
 	for i, c := range list {

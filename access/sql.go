@@ -25,8 +25,9 @@ const (
 			ELSE status_at END AS moved
 				FROM entities WHERE id = ?3) WHERE moved <= ?4))`
 
-	// selectVisible lists who an entity can name: itself, everyone above and below it, and
-	// everyone it shares a group with; of each the parent, if it can name that, too.
+	// selectVisible lists the entities that one can name: itself, its ancestors and
+	// descendants, and the members of its groups; with the parent of each, if it can name that,
+	// too.
 	selectVisible = `WITH RECURSIVE
 		down(id) AS (SELECT ?1 UNION SELECT e.id FROM down JOIN entities e ON e.parent_id = down.id),
 		up(id) AS (SELECT ?1 UNION SELECT e.parent_id FROM up JOIN entities e ON e.id = up.id

@@ -18,10 +18,9 @@ const slotSlack = 10 * time.Second
 // maxWait bounds a wait.
 const maxWait = time.Minute
 
-// Wait runs f, which holds no transaction, for at most limit, itself at most a
-// minute, while p waits for something. The wait takes a slot of everyone in the
-// chain, across processes. f asks again through Do before it gives anything away,
-// and ends when that is refused.
+// Wait runs f, which holds no transaction, for at most limit, itself at most a minute, while p
+// waits for something. The wait takes a slot of each entity in the chain, across processes. f
+// asks again through Do before it returns data, and ends when Do refuses.
 func (a *Authorizer) Wait(ctx context.Context, p Principal, op Op, limit time.Duration,
 	f func(context.Context) error) error {
 	var d decision
@@ -86,8 +85,8 @@ func usedSlots(tx *store.Tx, e entity) (used int, err error) {
 	return used, err
 }
 
-// livingSlots counts e's slots after those of killed processes have been freed:
-// whoever restarts many workers at once would else wait a minute for each.
+// livingSlots counts e's slots after it has freed those of killed processes. Otherwise a
+// restart of many workers at once would wait a minute for each.
 func (a *Authorizer) livingSlots(tx *store.Tx, e entity) (int, error) {
 	var processes string
 	if err := tx.QueryRow(slotProcesses, e.ID).Scan(&processes); err != nil {

@@ -21,8 +21,8 @@ type Change struct {
 	AcceptFrom *[]string
 }
 
-// Update changes the rights of an agent below the actor. It takes effect with
-// the transaction, for the agent and everyone below it.
+// Update changes the rights of an agent below the actor. It takes effect with the transaction,
+// for the agent and all its descendants.
 func Update(g access.Grant, ref string, c Change, tools []string) (Record, error) {
 	r, err := below(g, ref)
 	if err != nil {
@@ -86,10 +86,10 @@ func overlay(g access.Grant, r Record, given json.RawMessage, tools []string) (s
 	return caps, access.CheckRegistration(caps, chain)
 }
 
-// Approve puts a group that an agent was just made a member of among its approved groups,
-// if its capabilities hold the group: the explicit word the scoping matrix asks for. Whoever
-// decided the membership is above the agent or has its parent's standing consent; others'
-// agents and people are left as they are.
+// Approve puts a group that an agent was just made a member of among its approved groups, if
+// its capabilities cover the group: the explicit grant that the scoping matrix asks for. The
+// entity that decided the membership is above the agent or has its parent's standing consent.
+// Agents of others, and people, are not changed.
 func Approve(g access.Grant, id schemas.EntityID, group schemas.GroupID) error {
 	r, above, err := reachable(g, id)
 	if err != nil || !above && !slices.Contains(r.Grants.AcceptFrom, g.Actor()) {

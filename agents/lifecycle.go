@@ -45,12 +45,7 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	}
 	to, who, ok := schemas.NextStatus(r.Status, on)
 	if !ok || who == schemas.ByNode && !g.IsNode() {
-		err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status,
-			on).Try("%s shows the state of your agents", schemas.Tool("agent_list"))
-		if back, ok := schemas.BackToActive(r.Status); ok {
-			err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", r.Name, "action", back))
-		}
-		return Moved{}, err
+		return Moved{}, noEdge(r, on)
 	}
 	m := Moved{From: r.Status}
 	tx := g.Tx()
@@ -89,18 +84,34 @@ func Move(g access.Grant, ref string, on schemas.Trigger, reason string, p Perio
 	if err := g.RightsChanged(); err != nil {
 		return m, err
 	}
-	changed := schemas.AgentStatusChanged{AgentID: r.ID, OldStatus: m.From, NewStatus: to}
-	for _, who := range []schemas.EntityID{r.ID, r.Parent} {
-		if err := g.Emit(events.EntityStream(who), schemas.EventAgentStatusChanged, changed); err != nil {
-			return m, err
-		}
-	}
 	m.Record = r
-	return m, g.Audit(string(r.ID), map[string]any{"from": m.From, "to": to, "on": on, "reason": reason})
+	return m, announce(g, m, on)
 }
 
-// mayLift: whoever suspended or deactivated an agent, or someone above them,
-// undoes it; what the node did any ancestor undoes.
+// announce writes the events and the audit entry of a move.
+func announce(g access.Grant, m Moved, on schemas.Trigger) error {
+	changed := schemas.AgentStatusChanged{AgentID: m.ID, OldStatus: m.From, NewStatus: m.Status}
+	for _, who := range []schemas.EntityID{m.ID, m.Parent} {
+		if err := g.Emit(events.EntityStream(who), schemas.EventAgentStatusChanged, changed); err != nil {
+			return err
+		}
+	}
+	return g.Audit(string(m.ID), map[string]any{"from": m.From, "to": m.Status, "on": on, "reason": m.StatusReason})
+}
+
+// noEdge is the error of a trigger that an agent's state has no edge for.
+func noEdge(r Record, on schemas.Trigger) error {
+	err := schemas.Conflictf("%s is %s; %s does not apply to it", r.Name, r.Status, on).
+		Expecting("an action for an agent that is %s", r.Status).
+		Try("%s shows the state of your agents", schemas.Tool("agent_list"))
+	if back, ok := schemas.BackToActive(r.Status); ok {
+		err = err.Try("to make it active: %s", schemas.Tool("agent_lifecycle", "agent", r.Name, "action", back))
+	}
+	return err
+}
+
+// mayLift refuses unless the actor is the entity that suspended or deactivated the agent, or an
+// ancestor of that entity. A suspension by the node can be lifted by any ancestor of the agent.
 func mayLift(g access.Grant, r Record) error {
 	if g.IsNode() || r.StatusBy == access.NodeEntity {
 		return nil
@@ -131,7 +142,7 @@ type Due struct {
 	On schemas.Trigger
 }
 
-// Monotonic is a reading of a clock nobody can set.
+// Monotonic is a reading of a clock that no user can set.
 type Monotonic struct {
 	Boot   string // which boot of the machine
 	Micros int64  // since that boot

@@ -66,8 +66,8 @@ func load(tx *store.Tx, id schemas.EntityID) (Record, error) {
 	return r, nil
 }
 
-// Inspect reads a record for a check that runs on a database no node has open.
-// Whoever holds the transaction has the file.
+// Inspect reads a record for a check of a database that no node has open. It needs no grant: a
+// caller with the transaction has the file.
 func Inspect(tx *store.Tx, id schemas.EntityID) (Record, error) { return load(tx, id) }
 
 // InspectInUse is Inspect for the agents of this node that are in use and of the
@@ -85,7 +85,7 @@ func InspectInUse(tx *store.Tx, ids []schemas.EntityID) ([]Record, error) {
 	return found, nil
 }
 
-// Get reads the record of someone the actor can name.
+// Get reads the record of an entity that the actor can name.
 func Get(g access.Grant, ref string) (Record, error) {
 	id, err := Named(g, ref)
 	if err != nil {
@@ -161,7 +161,7 @@ func below(g access.Grant, ref string) (Record, error) {
 		return r, err
 	}
 	if !above || r.ID == g.Actor() {
-		return r, schemas.Deniedf("only an ancestor of %s may do this", r.Name).
+		return r, schemas.Deniedf("only an ancestor of %s may do this", r.Name).Expecting("an agent below you").
 			Try("%s shows the agents below you; ask your own parent about yourself", schemas.Tool("agent_list"))
 	}
 	return r, nil

@@ -39,7 +39,7 @@ func CreateHuman(g access.Grant, h Human) error {
 // SoleHuman is the node's person. Errors: CodeNotFound before set-up.
 func SoleHuman(g access.Grant) (schemas.EntityID, error) { return InspectHuman(g.Tx()) }
 
-// InspectHuman is SoleHuman for whoever has the file.
+// InspectHuman is SoleHuman without a grant, for checks of the file.
 func InspectHuman(tx *store.Tx) (schemas.EntityID, error) {
 	var id schemas.EntityID
 	err := tx.QueryRow(soleHuman).Scan(&id)
@@ -140,7 +140,7 @@ func RegisterUnder(g access.Grant, under schemas.EntityID, in Registration) (Rec
 		return Record{}, err
 	}
 	return r, g.Audit(string(r.ID), map[string]any{"name": r.Name, "type": r.Type, "capabilities": caps,
-		"grants": r.Grants})
+		"grants": r.Grants, "parent": r.Parent})
 }
 
 func insert(g access.Grant, r Record, root schemas.EntityID, depth int) error {

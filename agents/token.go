@@ -26,10 +26,10 @@ const (
 // Voucher marks a message for the node to know again (keys.Identity.Vouch).
 type Voucher func(message []byte) [sha256.Size]byte
 
-// NewChallenge makes a challenge for ref, to be signed within a minute. The node keeps
-// nothing of it: anyone may ask in anyone's name. The reply depends on nothing the node
-// knows of ref, so it tells neither whether ref exists nor how often its key was rotated;
-// the signature itself says which key made it.
+// NewChallenge makes a challenge for ref, to be signed within a minute. The node stores nothing
+// for it, since any caller may ask for any ref. The reply does not depend on what the node
+// knows of ref, so it shows neither whether ref exists nor how often its key was rotated. The
+// signature itself says which key made it.
 func NewChallenge(g access.Grant, vouch Voucher, nodeID, ref, audience string,
 	purpose schemas.AuthPurpose) schemas.AuthChallenge {
 	c := schemas.AuthChallenge{Audience: audience, NodeID: nodeID, AgentID: schemas.EntityID(ref),

@@ -80,7 +80,7 @@ func LastAudit(tx *store.Tx) (seq int64, err error) {
 	return seq, nil
 }
 
-// asJSON gives text as JSON, whatever somebody made of it.
+// asJSON gives text as JSON: as it is if it is valid JSON, else as a string.
 func asJSON(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)

@@ -46,8 +46,8 @@ func walk(tx *store.Tx, each func(storedLeaf) error) (entries int64, last []byte
 	}
 }
 
-// after is the number to read what follows the first entries from. What somebody
-// put before the first follows none.
+// after gives the number of the entry after which reading goes on. Rows that were put before
+// the first entry follow none.
 func after(entries int64) int64 {
 	if entries == 0 {
 		return math.MinInt64

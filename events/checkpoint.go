@@ -27,7 +27,7 @@ const MaxCheckpoint = 8 << 10
 //	after  SHA-256 of the checkpoint before it in the file
 //	fork   from, until, last: it does not continue the checkpoint before it,
 //	       because a restore put back what was up to entry from, and left entries
-//	       until until, whose hash is last (0 and - where nobody could tell)
+//	       until until, whose hash is last (0 and - where that is unknown)
 //	break  it does not continue the checkpoint before it, and nothing says why
 //
 // after is left out of the first, and at most one of fork and break is there.

@@ -198,7 +198,7 @@ type CheckpointFile struct {
 	Path string
 	List []Checkpoint
 	Torn int      // begun, and never finished: a process was killed
-	Bad  []string // what is no checkpoint, or one that somebody changed
+	Bad  []string // lines that are no checkpoint, or a changed one
 }
 
 // MaxCheckpointFile is how many bytes a file of checkpoints may have.

@@ -14,9 +14,9 @@
 //     its file, or the checkpoint says that the record departed from that and, if
 //     the record tells of it, by which restore.
 //
-// A mailbox is a cursor per reader over the streams it may read, not a copy per
-// reader: reading moves nothing, acknowledging does. The package is told which
-// streams a reader may read; it decides nothing about access.
+// A mailbox is a cursor per reader over the streams it may read, not a copy per reader: reading
+// moves nothing, acknowledging does. The caller gives the streams a reader may read; the
+// package decides nothing about access.
 //
 // The audit entries are the leaves of a Merkle tree (RFC 6962). Its root is signed
 // from time to time and kept in files outside the database. The tree is computed

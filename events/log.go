@@ -37,8 +37,8 @@ type Event struct {
 	Metadata map[string]any
 }
 
-// Append writes e at the end of stream, in tx, and wakes whoever waits once tx
-// is on disk (INV-OUTBOX, INV-STREAM).
+// Append writes e at the end of stream, in tx. Waiting readers are woken once tx is on disk
+// (INV-OUTBOX, INV-STREAM).
 func Append(tx *store.Tx, stream Stream, e Event) error {
 	if !e.Type.Known() {
 		return fmt.Errorf("append event: unknown type %q", e.Type)
@@ -76,10 +76,9 @@ func Append(tx *store.Tx, stream Stream, e Event) error {
 	return nil
 }
 
-// ownRun is how many events of a group apart its writer's place is looked after:
-// a place that lags behind nothing but the writer's own events is moved up, or
-// whoever writes much and never asks would look through all of it at the next
-// start.
+// ownRun is after how many events of a group its writer's cursor is checked: a cursor that lags
+// behind by the writer's own events alone is moved up. Otherwise a writer that never reads
+// would look through all its own events at the next start.
 const ownRun = 64
 
 // Timestamp renders a stored time (UTC microseconds) as the envelope shows it.
@@ -87,8 +86,8 @@ func Timestamp(micros int64) string {
 	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z")
 }
 
-// Heads tells how many events each of the streams holds so far. It is for the node, to see
-// whom a commit may concern: it asks nobody's rights.
+// Heads gives how many events each of the streams holds so far. It is for the node, to see
+// which readers a commit may concern: it checks no rights.
 func Heads(tx *store.Tx, streams []Stream) (map[Stream]int64, error) {
 	heads := make(map[Stream]int64, len(streams))
 	rows, err := tx.Query(selectHeads, store.List(streams))

@@ -47,7 +47,7 @@ type place struct {
 	stream       Stream
 	head, cursor int64
 	policy       policy
-	own          schemas.EntityID // whose events are left out, "" for nobody's
+	own          schemas.EntityID // the entity whose events are left out, "" for none
 	types        *string          // wanted types as a JSON list, nil for all
 }
 
@@ -56,7 +56,7 @@ type place struct {
 type policy string
 
 const (
-	push   policy = "push"   // a listening member is told at once
+	push   policy = "push"   // a listening member gets it at once
 	notify policy = "notify" // found in the mailbox; the default
 	silent policy = "silent" // not shown
 )
@@ -98,8 +98,8 @@ func (m Mailbox) Unread(tx *store.Tx, limit, size int) (Batch, error) {
 	return b, nil
 }
 
-// marks says how far each stream is acknowledged with page: up to the first
-// event still to come, which passes over everything nobody waits for.
+// marks says how far each stream is acknowledged with page: up to the first event still to
+// come, which passes over all events that no reader waits for.
 func acknowledged(places []place, page, rest []letter) []mark {
 	next := map[Stream]int64{}
 	for _, l := range slices.Backward(rest) {
@@ -196,9 +196,9 @@ func (m Mailbox) Queue(tx *store.Tx, limit int) (list []schemas.QueuedEvent, ski
 // Seen is how far a waiting reader has looked in each stream.
 type Seen map[Stream]int64
 
-// News gives the newest event that is unread and was not yet seen, nil if there
-// is none, and how far has been looked. With pushed it heeds only what is to be
-// told at once: the reader's own stream, and groups whose policy is push.
+// News gives the newest event that is unread and was not yet seen, nil if there is none, and
+// how far has been looked. With pushed it looks only at streams that are delivered at once: the
+// reader's own, and groups whose policy is push.
 func (m Mailbox) News(tx *store.Tx, seen Seen, pushed bool) (*schemas.Event, Seen, error) {
 	places, err := m.places(tx)
 	if err != nil {
@@ -233,8 +233,8 @@ func Join(tx *store.Tx, member schemas.EntityID, group schemas.GroupID) error {
 	return nil
 }
 
-// Leave ends a member's mailbox of a group, in the transaction that ends the
-// membership. Whoever joins again begins anew.
+// Leave ends a member's mailbox of a group, in the transaction that ends the membership. A
+// member that joins again starts with a new one.
 func Leave(tx *store.Tx, member schemas.EntityID, group schemas.GroupID) error {
 	if _, err := tx.Exec(dropCursor, member, GroupStream(group)); err != nil {
 		return fmt.Errorf("leave the events of a group: %w", err)

@@ -50,7 +50,7 @@ func (m Mailbox) mentioned(tx *store.Tx) (Seen, error) {
 	return seen, rows.Err()
 }
 
-// Mention notes that the reader was told that there are unread events, up to looked.
+// Mention records that the reader got a hint about unread events, up to looked.
 func (m Mailbox) Mention(tx *store.Tx, looked Seen) error {
 	for s, seq := range looked {
 		if _, err := tx.Exec(upsertMentioned, m.Reader, s, seq); err != nil {

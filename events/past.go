@@ -9,10 +9,9 @@ import (
 	"cordelia/schemas"
 )
 
-// Past is what was found out about a reader's streams so far. Committed events
-// never change, so whoever looks again reads only those that came since. It holds
-// a few numbers per stream and is safe for concurrent use; the zero value knows
-// nothing.
+// Past caches what a scan found in a reader's streams so far. Committed events never change, so
+// the next scan reads only those that came since. It holds a few numbers per stream and is safe
+// for concurrent use; the zero value is an empty cache.
 type Past struct {
 	mu      sync.Mutex
 	streams map[way]past

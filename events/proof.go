@@ -12,9 +12,8 @@ import (
 	"cordelia/schemas"
 )
 
-// Proof shows to whoever has a checkpoint, and not the database, that an entry is
-// in the record, and where an older checkpoint is given, that the newer one
-// continues it.
+// Proof shows to a reader that has a checkpoint, and not the database, that an entry is in the
+// record; with an older checkpoint also that the newer one continues it.
 type Proof struct {
 	Entry       string   `json:"entry"` // the bytes of the leaf: JSON
 	Detail      string   `json:"detail,omitempty"`

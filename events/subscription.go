@@ -34,7 +34,7 @@ const (
 
 // subscriptions is what a reader wants to hear. The zero value is nothing.
 type subscriptions struct {
-	all  bool // everything it may read: nobody ever said otherwise
+	all  bool // no subscription is stored, so it gets all that it may read
 	list []Subscription
 }
 
@@ -156,6 +156,7 @@ func (m Mailbox) check(subs []Subscription) error {
 		}
 		if !ok {
 			return schemas.NotFoundf("there is no group %q here", s.Group).
+				Expecting("the id of a group you may read, or none for all").
 				Try("%s shows the groups you can read", schemas.Tool("memory_group", "action", "list"))
 		}
 	}

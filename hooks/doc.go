@@ -1,13 +1,13 @@
-// Package hooks answers what a client's own hooks ask: what to add to a conversation, and
-// as whom the client's sub-agents act. All that it says was read by operations of the
-// catalogue, as the caller and with the caller's rights.
+// Package hooks answers a client's own hooks: it gives the text to add to a conversation, and
+// decides as which agent each of the client's sub-agents acts. It reads all of it through
+// operations of the catalogue, as the caller and with the caller's rights.
 //
 // Invariants:
-//   - INV-SEAT: a sub-agent of a client acts as an agent of its own; which call is whose
-//     comes from the client, never from what a model wrote.
-//   - INV-UNAIDED: while an agent holds a lease of R1, R3 or R4a, no hook shows it
+//   - INV-SEAT: each sub-agent of a client acts as a separate agent. The client, and never a
+//     model's text, says which sub-agent makes a call.
+//   - INV-BLIND: while an agent holds a lease of R1, R3 or R4a, no hook shows it
 //     memory that it did not ask for.
 //
-// It refuses a call that no hook announced, once the client has run one, and says
-// nothing where something goes wrong: a client does not wait for its hooks.
+// It refuses a call that no hook announced, once the client has run one. It reports no errors:
+// a client does not wait for its hooks.
 package hooks

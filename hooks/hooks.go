@@ -197,7 +197,7 @@ func (h *Hooks) sessionStart(ctx context.Context, caller ops.Caller, in Input) (
 
 // blindRole reports whether a hook stays silent about the memory that the tool reads: the
 // session, or the sub-agent that the hook names, has a role that works from its brief alone
-// (INV-UNAIDED).
+// (INV-BLIND).
 func (h *Hooks) blindRole(ctx context.Context, caller ops.Caller, in Input, tool string) (alone bool, err error) {
 	var also []schemas.EntityID
 	if sub := h.seatedAs(in.AgentID); sub != "" {
@@ -223,9 +223,8 @@ func (h *Hooks) prompt(ctx context.Context, caller ops.Caller, in Input) (Answer
 	return answerOf(Prompt, promptBytes, append(lines, found...)), errors.Join(err, unreadErr)
 }
 
-// unread says in a line what unread events there are, once for each: counts and kinds, no
-// words of anyone. It counts neither what the caller did itself nor what became of its
-// sub-agents.
+// unread gives a line on the unread events, each counted once: numbers and kinds, no text of
+// agents. It leaves out events of the caller itself and of its sub-agents.
 func (h *Hooks) unread(ctx context.Context, caller ops.Caller) (string, error) {
 	m, err := ops.Mention(ctx, h.node, caller, func(e schemas.Event) bool {
 		return e.Source != string(caller.Entity) && !h.known(caller, e)

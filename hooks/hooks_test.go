@@ -63,7 +63,7 @@ func hears(h *opstest.House, hooks *Hooks, c ops.Caller, subAgent string) (promp
 
 // From the claim of a seat of R1, R3 or R4a to its report no hook shows its holder
 // memory; R2 and R4b, which read the shared memory, and all others are shown it.
-func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
+func TestHooksAreSilentInTheseRoles_INV_BLIND(t *testing.T) {
 	h := opstest.New(t)
 	h.Must(h.Lead, "memory_group", map[string]any{"action": "create", "group": "crew"})
 	one, two := remembering(h, "one"), remembering(h, "two")
@@ -119,7 +119,7 @@ func TestHooksAreSilentInTheseRoles_INV_UNAIDED(t *testing.T) {
 
 // A sub-agent in such a role keeps memory from what its client tells it, and from
 // nothing else; so does a session from its sub-agents.
-func TestHooksAreSilentToSubAgents_INV_UNAIDED(t *testing.T) {
+func TestHooksAreSilentToSubAgents_INV_BLIND(t *testing.T) {
 	h := opstest.New(t)
 	h.Must(h.Lead, "memory_write_warm", opstest.Note("The cache is stale after a rename"))
 	h.Must(h.Lead, "memory_write_hot", map[string]any{"operation": "patch",

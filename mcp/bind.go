@@ -57,7 +57,7 @@ func NewServer(ctx context.Context, n *ops.Service, opts ServerOptions) *Router 
 	b.addResources(srv)
 	b.addPrompts(srv)
 	r := NewRouter(srv, opts.Log)
-	r.ServeTasks(keptCalls{b})
+	r.ServeTasks(pendingCalls{b})
 	r.push = &pusher{ctx: ctx, node: n, router: r, running: map[string]*push{}}
 	r.watcher = newSessionWatcher(ctx, n, r, opts.Toolsets)
 	b.watcher = r.watcher
@@ -123,7 +123,7 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 		return tools
 	}
 	tools = slices.DeleteFunc(slices.Clone(tools), func(t sdk.Tool) bool { return t.Name == hookTool })
-	visible, lost := b.listed(ctx, c) // if it fails, whoever calls one gets the error and what to do
+	visible, lost := b.listed(ctx, c) // if it fails, the next tool call gets the error and what to do
 	kept := make([]sdk.Tool, 0, len(tools))
 	for _, t := range tools {
 		if lost == nil && !visible[t.Name] {
@@ -140,8 +140,8 @@ func (b *binding) filter(ctx context.Context, tools []sdk.Tool) []sdk.Tool {
 	return kept
 }
 
-// listed gives the tools that the registry asks for. A client of the eras before that
-// lists them is told of changes from then on; others ask for that.
+// listed gives the tools that the registry asks for. A client of an earlier era that lists them
+// is notified of changes from then on; others ask for that.
 func (b *binding) listed(ctx context.Context, c ops.Caller) (map[string]bool, error) {
 	if req, ok := callFrom(ctx); ok && !req.msg.modern() && !called(ctx) {
 		return b.watcher.learn(ctx, req, c)
@@ -167,7 +167,7 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		if req.Params.Arguments == nil {
 			args = nil
 		}
-		// The answer of a kept call is asked for by the connection's own agent.
+		// The answer of a pending call is asked for by the connection's own agent.
 		c.MayPend = TakesTasks(ctx) && c.Entity == own.Entity
 		c.Asks = asksUser(ctx)
 		c.Consulted = consulted(req) == sdk.ElicitationResponseActionAccept
@@ -185,7 +185,7 @@ func (b *binding) handler(o *ops.Operation) sdkserver.ToolHandlerFunc {
 		// since the call passed the filter, and is not there.
 		if !errors.Is(err, schemas.ErrRevoked) {
 			if visible, lost := b.node.Visible(ctx, c, b.opts.Toolsets); lost == nil && !visible[o.Name] {
-				return nil, absent(o.Name)
+				return nil, absent(o.Name, visible)
 			}
 		}
 		return b.failed(o, err), nil

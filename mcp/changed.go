@@ -12,8 +12,8 @@ import (
 	"cordelia/schemas"
 )
 
-// learn gives the tools that c may call, and notes that its client p knows of them: it
-// is told when they are others.
+// learn gives the tools that c may call, and records that its client p knows them: p is
+// notified when the list changes.
 func (s *sessionWatcher) learn(ctx context.Context, p subscriber, c ops.Caller) (map[string]bool, error) {
 	s.mu.Lock() // a look between the two would take old tools for new ones
 	visible, err := s.node.Visible(ctx, c, s.toolsets)
@@ -29,7 +29,7 @@ func (s *sessionWatcher) learn(ctx context.Context, p subscriber, c ops.Caller) 
 	return visible, err
 }
 
-// opened is called when a subscriptions/listen begins: from there on its client is told.
+// opened is called when a subscriptions/listen begins: from then on its client is notified.
 func (s *sessionWatcher) opened(c *call) {
 	who := c.owner()
 	if filter, _ := c.SubscriptionFilter(); !who.calls() || !filter.ToolsListChanged {
@@ -74,7 +74,7 @@ func (s *sessionWatcher) tell(principal string) bool {
 	return true
 }
 
-// A client knows of tools once it asked for them; only then it can be told of others.
+// A client knows of tools once it asked for them; only then it is notified of changes.
 
 // hasListedTools reports whether it ever asked.
 func (s *session) hasListedTools() bool {
@@ -83,8 +83,8 @@ func (s *session) hasListedTools() bool {
 	return s.tools != nil
 }
 
-// knows notes which tools the client knows of, and gives those it knew of. Nobody may
-// change the map.
+// knows records which tools the client knows of, and gives those it knew before. The caller
+// must not change the map.
 func (s *session) knows(now map[string]bool) (before map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

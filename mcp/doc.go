@@ -17,17 +17,16 @@
 //     requests are known per connection or per principal's session, never by
 //     their id alone.
 //   - Reading never waits for a handler or for a slow reader of our output.
-//   - Over HTTP the caller is whoever the bearer token says, on every request;
-//     an id of a session is no proof of anything, and no stream outlives its
-//     token.
+//   - Over HTTP the bearer token of each request names the caller. A session id proves nothing,
+//     and no stream outlives its token.
 //   - Broadcasts (list_changed, resources/updated) reach every legacy session
 //     and every subscriptions/listen stream which asked for them, there tagged
 //     with the subscription and never before its acknowledgement.
-//   - When the tools that an agent may call become others, whichever process did it,
-//     its own clients are told (tools/list_changed), once for a change: of the eras
-//     before those that listed them, else the streams which asked for it.
-//   - INV-ASKED: what a client answers for its user decides nothing: the node looks
-//     what the person did with their own key. A refusal is final in its session.
+//   - When the tools that an agent may call change, by any process, its own clients are
+//     notified (tools/list_changed), once for a change: in the earlier eras the clients that
+//     listed them, otherwise the streams that asked for it.
+//   - INV-ASKED: a client's answer for its user decides nothing: the node checks what the
+//     person did with their own key. A refusal is final in its session.
 //
 // Where the client takes tasks (the Tasks extension of 2026-07-28), a tool may
 // answer a call with one and be asked later what became of it; the calls that the

@@ -67,6 +67,22 @@ func TestM01OriginsAreChecked(t *testing.T) {
 	}
 }
 
+// A form of a page that sends no referrer comes from "null". Its browser alone can say that
+// the page is this server's.
+func TestM01FormsOfPagesWithoutAReferrer(t *testing.T) {
+	h := newFixture(t).http(t, routes())
+	for site, allowed := range map[string]bool{"same-origin": true, "same-site": false, "cross-site": false,
+		"none": false, "": false, "Same-Origin": false, "same-origin, cross-site": false} {
+		for _, path := range paths {
+			status := h.do(t.Context(), "POST", path, nil, "Origin: null", "Sec-Fetch-Site: "+site).StatusCode
+			require.Equal(t, !allowed, status == http.StatusForbidden, "%s from %q: %d", path, site, status)
+		}
+	}
+	foreign := h.do(t.Context(), "POST", "/console/x", nil, "Origin: https://evil.example",
+		"Sec-Fetch-Site: same-origin").StatusCode
+	require.Equal(t, http.StatusForbidden, foreign, "an origin that is named counts")
+}
+
 func TestM02HostsAreChecked(t *testing.T) {
 	h := newFixture(t).http(t, HTTPOptions{Hosts: []string{"mcp.example"}})
 	_, port, err := net.SplitHostPort(h.addr)

@@ -18,7 +18,8 @@ import (
 
 // A tool that was taken away is absent from the next call on, whatever else is
 // wrong with that; one that is given back is there at once. Absent ones are told as those
-// that never were, to the byte, in either era.
+// that never were, to the byte, in either era; the name that is proposed for a misspelt one
+// is of a tool that the caller has.
 func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 	n, err := ops.Open(t.Context(), node.Config{Home: node.Home(filepath.Join(t.TempDir(), "home")),
 		Durability: store.Relaxed})
@@ -57,15 +58,17 @@ func TestToolTakenAwayIsAbsentAtOnce(t *testing.T) {
 		},
 	}
 	for era, worker := range eras {
-		gone := worker("agent_lisp", obj{})
+		grant("agent_list")
+		gone := worker("memory_read_hox", obj{})
 		require.Contains(t, gone, `"code":-32602`)
-		require.Contains(t, gone, `there is no tool 'agent_lisp' for this agent; tools/list`)
+		require.Contains(t, gone, `there is no tool 'memory_read_hox' for this agent; tools/list`)
+		require.Contains(t, worker("agent_lisp", obj{}), "for this agent; did you mean agent_list? tools/list")
 		for _, args := range []obj{{}, {"nonsense": 1}, {"section": "/none"}} {
 			grant("memory_read_hot", "agent_list")
 			require.Contains(t, worker("memory_read_hot", obj{}), "structuredContent")
 			grant("agent_list")
 			for range 2 {
-				require.Equal(t, strings.ReplaceAll(gone, "agent_lisp", "memory_read_hot"),
+				require.Equal(t, strings.ReplaceAll(gone, "memory_read_hox", "memory_read_hot"),
 					worker("memory_read_hot", args), "%s %v", era, args)
 			}
 		}

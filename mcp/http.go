@@ -67,10 +67,9 @@ type handler struct {
 	channels *channels // of the legacy SSE transport
 }
 
-// NewHTTPHandler serves the protocol on /mcp, for both eras, and the options'
-// routes. Every request, on whatever path, passes the same checks first: its
-// Host, its Origin, the size of its body, and its bearer token. The end of ctx
-// ends all legacy sessions.
+// NewHTTPHandler serves the protocol on /mcp, for both eras, and the options' routes. Every
+// request, on any path, passes the same checks first: its Host, its Origin, the size of its
+// body, and its bearer token. The end of ctx ends all legacy sessions.
 func NewHTTPHandler(ctx context.Context, r *Router, opts HTTPOptions) http.Handler {
 	if opts.SessionIdle <= 0 {
 		opts.SessionIdle = sessionIdle

@@ -139,7 +139,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b) // the client may be gone
 }
 
-// writeError answers with a JSON-RPC error, whatever the request was.
+// writeError answers any request with a JSON-RPC error.
 func writeError(w http.ResponseWriter, status int, id json.RawMessage, e *RPCError) {
 	writeJSON(w, status, e.response(id))
 }

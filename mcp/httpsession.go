@@ -71,7 +71,7 @@ func (ss *sessions) open(p Principal, top string) (*httpSession, bool) {
 	s.session = newSession(p, func(n sdk.JSONRPCNotification) {
 		select {
 		case s.inbox <- n:
-		default: // nobody listens; lists are read again on reconnection
+		default: // no stream is open; clients read lists again when they reconnect
 		}
 	})
 	s.ctx, s.cancel = context.WithCancelCause(ss.ctx)
@@ -87,7 +87,7 @@ func (ss *sessions) open(p Principal, top string) (*httpSession, bool) {
 	return s, true
 }
 
-// sweep ends the sessions nobody used for too long.
+// sweep ends the sessions that were idle for too long.
 func (ss *sessions) sweep() {
 	for _, s := range ss.byID {
 		if ss.expired(s) {

@@ -7,8 +7,8 @@ import (
 	sdk "github.com/mark3labs/mcp-go/mcp"
 )
 
-// mailboxSize is how many notifications wait for a pump before the registry is
-// told that the channel is blocked.
+// mailboxSize is how many notifications wait for a pump before the registry sees the channel as
+// blocked.
 const mailboxSize = 256
 
 // mailbox turns the registry's way of sending notifications, a channel written
@@ -22,7 +22,7 @@ type mailbox struct {
 
 	start   sync.Once
 	started atomic.Bool
-	late    sync.Once // who sends after close gets a channel nobody reads
+	late    sync.Once // a send after close gets a channel that is never read
 	ch      chan sdk.JSONRPCNotification
 	flushes chan chan struct{}
 	stop    chan struct{}

@@ -90,7 +90,7 @@ func (m *message) readMeta() *RPCError {
 // modern reports whether the message speaks the stateless core of 2026-07-28.
 func (m *message) modern() bool { return sdk.IsModernProtocol(m.version) }
 
-// endless reports whether the request is a stream with no end of its own.
+// endless reports whether the request is a stream that only the client ends.
 func (m *message) endless() bool {
 	return m.modern() && m.method == string(sdk.MethodSubscriptionsListen)
 }

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// openRoutes serves what needs no token. A body is read whole before its request takes
-// a turn, within a deadline of its own: a slow client holds its connection, which is a
-// stranger's, and nothing else.
+// openRoutes serves the routes that need no token. It reads a body whole, within a deadline,
+// before the request takes a slot: a slow unknown client then holds nothing but its connection.
 type openRoutes struct {
 	turns chan struct{}
 }

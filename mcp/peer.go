@@ -141,7 +141,7 @@ func (p *peer) drain(stop context.CancelCauseFunc, grace, limit time.Duration) b
 	answered := true
 	select {
 	case <-idle:
-	case <-p.out.done: // nobody reads any more
+	case <-p.out.done: // the reader has gone
 		stop(errEnding)
 	case <-expired:
 		answered = false
@@ -163,8 +163,8 @@ func refuseEarly(m message) *RPCError {
 	return errHandshake
 }
 
-// refusedCall answers a request that was not admitted: a busy tool is told to
-// the model, which can wait; all else to the client.
+// refusedCall answers a request that was not admitted: a busy tool with a tool result, since
+// the model can wait; all else with an error for the client.
 func refusedCall(m message, e *RPCError) sdk.JSONRPCMessage {
 	if e.Code != CodeBusy || m.method != string(sdk.MethodToolsCall) {
 		return e.response(m.id)

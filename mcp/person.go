@@ -24,9 +24,9 @@ const (
 	keptRefusals = 4096
 )
 
-// refusals are what a user did not want to decide, by caller and session: that is final
-// there. All callers of a face share the room, and nobody pushes another's out: where it
-// is full, the oldest goes of whoever fills most of it.
+// refusals are the questions that a user refused, by caller and session: a refusal is final
+// there. All callers of a face share one limit, and no caller can push out another's refusals:
+// when it is reached, the caller with the most loses its oldest.
 type refusals struct {
 	mu    sync.Mutex
 	known map[refusedMatter]bool
@@ -56,7 +56,8 @@ func (r *refusals) add(c ops.Caller, matters []ops.ReviewItem) {
 	}
 }
 
-// forget drops the oldest of whoever has most: of first, where others have as many.
+// forget drops the oldest refusal of the caller with the most: of first, where others have as
+// many.
 func (r *refusals) forget(first schemas.EntityID) {
 	most := first
 	for who, theirs := range r.order {

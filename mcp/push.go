@@ -51,8 +51,8 @@ func (p *pusher) look(who Principal) {
 	}
 }
 
-// over notes that runs has ended: nobody was left who may be pushed to. Who subscribed
-// while it was ending is looked for once more.
+// over records that runs has ended because no subscriber was left. It looks once more for one
+// that came while it was ending.
 func (p *pusher) over(who Principal, runs *push) {
 	runs.end()
 	p.mu.Lock()

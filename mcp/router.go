@@ -27,7 +27,7 @@ type Router struct {
 	log     *slog.Logger
 	methods map[string]MethodHandler
 	push    *pusher         // nil: nothing is pushed
-	watcher *sessionWatcher // nil: nobody's identity can fall
+	watcher *sessionWatcher // nil: no caller's identity can become invalid
 
 	mu    sync.Mutex
 	peers map[string]peers // by the id of whose they are
@@ -117,7 +117,7 @@ func (r *Router) connected() peers {
 	return all
 }
 
-// clients lists those of one principal, by whatever proof.
+// clients lists those of one principal, by any proof.
 func (r *Router) clients(principal string) peers {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,7 +210,7 @@ func (r *Router) serve(ctx context.Context, c *call) (resp sdk.JSONRPCMessage) {
 		if e := c.chosen.Load(); e != nil {
 			return e.response(c.msg.id)
 		}
-		if e, ok := absentTool(c.msg, out.Error); ok {
+		if e, ok := r.absentTool(ctx, c.msg, out.Error); ok {
 			return e.response(c.msg.id)
 		}
 		out.Error.Message = ops.Escape(out.Error.Message) // it quotes what was asked for

@@ -1,10 +1,13 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"cordelia/ops"
 	"cordelia/schemas"
@@ -59,17 +62,21 @@ func MissingCapability(names ...string) *RPCError {
 	}
 }
 
-// absent is the answer to a call of a tool that the caller may not call, or that there
-// is not: which of them is not told.
-func absent(tool string) *RPCError {
+// absent is the answer to a call of a tool that the caller may not call or that does not exist.
+// It must not show which. The name that it proposes is one the caller has.
+func absent(tool string, has map[string]bool) *RPCError {
+	near := schemas.Nearest(tool, slices.Sorted(maps.Keys(has)))
+	if near != "" {
+		near = fmt.Sprintf("did you mean %s? ", near)
+	}
 	return Errorf(CodeInvalidParams,
-		`there is no tool '%s' for this agent; tools/list shows those there are (its parent adds one: `+
+		`there is no tool '%s' for this agent; %stools/list shows those there are (its parent adds one: `+
 			`agent_capabilities {"agent": NAME, "tools": ["+TOOL"]})`,
-		ops.Escape(tool))
+		ops.Escape(tool), near)
 }
 
 // absentTool is absent if that is what the registry says of the tool which m calls.
-func absentTool(m message, details sdk.JSONRPCErrorDetails) (*RPCError, bool) {
+func (r *Router) absentTool(ctx context.Context, m message, details sdk.JSONRPCErrorDetails) (*RPCError, bool) {
 	var p struct {
 		Name string `json:"name"`
 	}
@@ -77,7 +84,20 @@ func absentTool(m message, details sdk.JSONRPCErrorDetails) (*RPCError, bool) {
 		details.Message != fmt.Sprintf("tool '%s' not found: %v", p.Name, sdkserver.ErrToolNotFound) {
 		return nil, false
 	}
-	return absent(p.Name), true
+	return absent(p.Name, r.tools(ctx)), true
+}
+
+// tools are those that the caller of a request has; none if nobody can say.
+func (r *Router) tools(ctx context.Context) map[string]bool {
+	c, err := caller(ctx)
+	if err != nil || r.watcher == nil {
+		return nil
+	}
+	has, err := r.watcher.node.Visible(ctx, c, r.watcher.toolsets)
+	if err != nil {
+		return nil
+	}
+	return has
 }
 
 // unsupportedVersion fails closed and lists what is spoken here.

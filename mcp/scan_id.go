@@ -9,10 +9,9 @@ import (
 // maxSkimmed is how many bytes of a name or an id are looked at.
 const maxSkimmed = 256
 
-// idScan finds, in a message that is too long to be kept, the id that its client waits
-// with, wherever it stands: clients put it first or last. What it keeps is bounded,
-// whatever the message holds. A message with two ids has none; one that is no JSON may
-// have one, and its client is then answered all the same.
+// idScan finds the request id in a message that is too long to be kept. Clients put the id
+// first or last. Its memory is bounded for any message. A message with two ids counts as one
+// without; text that is no JSON may have one, and is then answered too.
 type idScan struct {
 	depth   int
 	quoted  bool // in a string

@@ -65,8 +65,8 @@ func (s *sessionWatcher) watch(woken <-chan struct{}) {
 	}
 }
 
-// look looks at everyone if rights moved since it last did, or if it could not find out
-// about everyone then.
+// look checks all sessions if rights changed since the last check, or if that check was
+// incomplete.
 func (s *sessionWatcher) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *sessionWatcher) look() {
 	}
 }
 
-// checkAll is false when it could not find out about everyone.
+// checkAll is false when a session could not be checked.
 func (s *sessionWatcher) checkAll() bool {
 	all := true
 	for id, who := range s.router.owners() {

@@ -31,7 +31,7 @@ func pollable(in io.Reader) (_ io.Reader, restore func()) {
 	}
 	polled := os.NewFile(uintptr(fd), f.Name())
 	return polled, func() {
-		syscall.SetNonblock(int(f.Fd()), false) //nolint:errcheck // whoever reads on finds it as it was
+		syscall.SetNonblock(int(f.Fd()), false) //nolint:errcheck // gives the file back as it was
 		polled.Close()                          //nolint:errcheck // nothing was written
 	}
 }

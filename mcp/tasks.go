@@ -43,8 +43,8 @@ type Task struct {
 	Err    *RPCError           // by TaskFailed
 }
 
-// Tasks keeps tasks for those who made them. Each method acts for the principal in
-// its context; a task of somebody else is CodeNotFound like one that never was.
+// Tasks keeps tasks for the principals that made them. Each method acts for the principal in
+// its context; another's task is CodeNotFound like a missing one.
 type Tasks interface {
 	Get(ctx context.Context, id string) (Task, error)
 	// Answer takes answers to what a task asks. Those to anything else are ignored.
@@ -148,8 +148,8 @@ func missingTasks() *RPCError {
 	}
 }
 
-// watchesTasks reports whether a subscriptions/listen asks to be told of tasks. It is
-// told of none, as the acknowledgement says: it asks for them.
+// watchesTasks reports whether a subscriptions/listen asks for task notifications. The server
+// sends none, and its acknowledgement says so: clients ask for a task's state.
 func watchesTasks(m message) bool {
 	var p struct {
 		Notifications struct {

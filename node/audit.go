@@ -26,7 +26,7 @@ func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.
 		if f.Actor != "" && f.Actor != access.NodeEntity {
 			if id, err := g.Resolve(string(f.Actor)); err == nil {
 				f.Actor = id
-			} // else of someone who is gone, by id
+			} // otherwise the entity is gone and is shown by id
 		}
 		limit = min(limit, AuditPage)
 		var list []events.Recorded
@@ -46,6 +46,20 @@ func (n *Node) AuditTail(ctx context.Context, person access.Principal, f events.
 		return err
 	})
 	return tail, next, err
+}
+
+// VerifyAudit verifies the audit record of this node against its checkpoints, here and
+// elsewhere, and every message between roles against the record. It changes nothing.
+func (n *Node) VerifyAudit(ctx context.Context, person access.Principal) (v events.Verified, err error) {
+	if err := n.Auth.Do(ctx, person, auditOp, func(access.Grant) error { return nil }); err != nil {
+		return v, err
+	}
+	s := n.checkpointSigner()
+	files, err := CheckpointFiles(append([]string{s.Dir}, s.Copies...)...)
+	if err != nil {
+		return v, err
+	}
+	return VerifyAuditFile(ctx, n.Home.Database(), files, false)
 }
 
 // Prove makes the proof of entry seq for the node's newest checkpoint, and that

@@ -6,10 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"cordelia/events"
 	"cordelia/internal/store"
@@ -24,11 +21,12 @@ const (
 )
 
 // verifyDeep compares what is in force with what the audit record says (INV-DEEP): the
-// words of every item, every membership, the capabilities and grants of every agent,
-// and every release. The record itself is verified already. What the record allowed and
+// words of every item, the group it lies in and whether it instructs its readers, every
+// membership, every agent's capabilities, grants and parent, and every release. Where older entries say nothing of
+// one of these, it is not compared. The record itself is verified already. What the record allowed and
 // is no longer there is no damage: things are deleted and expire.
 func verifyDeep(tx *store.Tx, v *events.Verified) error {
-	d := &deep{v: v, items: map[schemas.ItemID]fact{}, members: map[joined]fact{},
+	d := &deep{v: v, items: map[schemas.ItemID]itemFact{}, members: map[joined]fact{},
 		agents:   map[schemas.EntityID]rights{},
 		releases: map[schemas.ItemID]fact{}, made: map[schemas.GroupID]int64{}, named: map[string]int{}}
 	for _, check := range []func(*store.Tx) error{d.read, d.checkItems, d.checkMembers, d.checkAgents,
@@ -47,7 +45,7 @@ type deep struct {
 	found events.Deep
 	named map[string]int // damage by kind of row
 
-	items    map[schemas.ItemID]fact
+	items    map[schemas.ItemID]itemFact
 	members  map[joined]fact
 	agents   map[schemas.EntityID]rights
 	releases map[schemas.ItemID]fact
@@ -63,6 +61,14 @@ type fact struct {
 	erased bool
 }
 
+// itemFact is the last word of the record on one item.
+type itemFact struct {
+	fact          // of its words
+	place  string // where it lies, "" where no entry says so
+	known  bool   // whether it takes effect is said
+	effect bool
+}
+
 type joined struct {
 	group  schemas.GroupID
 	entity schemas.EntityID
@@ -71,12 +77,17 @@ type joined struct {
 type rights struct {
 	fact
 	grants string
+	parent schemas.EntityID // "" where no entry says so
 }
 
 // factDetail is what the details of the entries have in common.
 type factDetail struct {
 	ContentHash  string               `json:"content_hash"`
+	Visibility   schemas.Visibility   `json:"visibility"`
+	Group        schemas.GroupID      `json:"group"`
+	InForce      *bool                `json:"in_force"` // of an instruction
 	Released     *bool                `json:"released"`
+	Parent       schemas.EntityID     `json:"parent"`
 	Member       schemas.EntityID     `json:"member"`
 	Role         string               `json:"role"`
 	Left         schemas.EntityID     `json:"left"`
@@ -129,9 +140,7 @@ func (d *deep) note(seq, at int64, target string, told factDetail, erased bool) 
 		}
 	case kind == "item":
 		item := schemas.ItemID(id)
-		if told.ContentHash != "" || erased || d.items[item].seq == 0 {
-			d.items[item] = fact{seq, told.ContentHash, erased}
-		}
+		d.noteItem(seq, item, told, erased)
 		if told.Released != nil || erased {
 			d.releases[item] = fact{seq: seq, erased: erased}
 			if told.Released != nil {
@@ -143,11 +152,38 @@ func (d *deep) note(seq, at int64, target string, told factDetail, erased bool) 
 	case told.Imported != nil:
 		d.imported += told.Imported.Items
 	case told.After != nil:
-		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.After)}, string(told.Grants)}
+		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.After)}, string(told.Grants),
+			d.agents[schemas.EntityID(target)].parent}
 	case told.Capabilities != nil:
 		d.agents[schemas.EntityID(target)] = rights{fact{seq: seq, value: string(told.Capabilities)},
-			string(told.Grants)}
+			string(told.Grants), told.Parent}
 	}
+}
+
+func (d *deep) noteItem(seq int64, id schemas.ItemID, told factDetail, erased bool) {
+	item := d.items[id]
+	if told.ContentHash != "" && told.ContentHash != item.value || erased {
+		item.known = false // what was said of its effect was about other words
+	}
+	if told.ContentHash != "" || erased || item.seq == 0 {
+		item.fact = fact{seq, told.ContentHash, erased}
+	}
+	if told.Visibility != "" {
+		item.place = placeOf(told.Visibility, told.Group)
+	}
+	for _, said := range []*bool{told.Released, told.InForce} {
+		if said != nil {
+			item.known, item.effect = true, *said
+		}
+	}
+	d.items[id] = item
+}
+
+func placeOf(v schemas.Visibility, group schemas.GroupID) string {
+	if v == schemas.Group {
+		return "group " + string(group)
+	}
+	return string(v)
 }
 
 func (d *deep) noteGroup(seq, at int64, group schemas.GroupID, told factDetail) {
@@ -184,20 +220,25 @@ func (d *deep) damage(kind string, how events.Tampering, seq int64, format strin
 	}
 }
 
+// body is an item as it is stored.
+type body struct {
+	n          int64
+	id         schemas.ItemID
+	typ        memory.ItemType
+	data       string
+	storedHash []byte
+	visibility schemas.Visibility
+	group      schemas.GroupID
+	held       bool // back, so that it instructs nobody
+}
+
 // checkItems recomputes the hash of every item's words.
 func (d *deep) checkItems(tx *store.Tx) error {
-	type body struct {
-		n          int64
-		id         schemas.ItemID
-		typ        memory.ItemType
-		data       string
-		storedHash []byte
-	}
 	unknown := 0
 	for after := int64(0); ; {
 		rows, err := tx.Query(selectBodies, after, factsAPage)
 		page, err := store.Collect(rows, err, func(r *sql.Rows) (b body, err error) {
-			return b, r.Scan(&b.n, &b.id, &b.typ, &b.data, &b.storedHash)
+			return b, r.Scan(&b.n, &b.id, &b.typ, &b.data, &b.storedHash, &b.visibility, &b.group, &b.held)
 		})
 		if err != nil {
 			return fmt.Errorf("read items: %w", err)
@@ -223,6 +264,9 @@ func (d *deep) checkItems(tx *store.Tx) error {
 			case known.value != hex.EncodeToString(b.storedHash):
 				d.damage("items", events.Changed, known.seq,
 					"item %s was changed: entry %d has another hash of its words", b.id, known.seq)
+			case d.misplaced(known, b):
+			case memory.Instructs(b.typ, b.data) && !b.held && !known.known:
+				d.found.Unproven++ // older entries do not say that it takes effect
 			default:
 				d.found.Items++
 			}
@@ -233,6 +277,21 @@ func (d *deep) checkItems(tx *store.Tx) error {
 	}
 	d.found.Unproven += int64(min(unknown, d.imported))
 	return nil
+}
+
+// misplaced names an item that lies where, or instructs although, no entry says so. An item
+// goes home to its owner by itself when its author leaves the group.
+func (d *deep) misplaced(known itemFact, b body) bool {
+	switch place := placeOf(b.visibility, b.group); {
+	case known.place != "" && known.place != place && b.visibility != schemas.Private:
+		d.damage("items", events.Changed, known.seq, "item %s lies in %s, and entry %d put it in %s", b.id, place,
+			known.seq, known.place)
+	case memory.Instructs(b.typ, b.data) && !b.held && known.known && !known.effect:
+		d.damage("items", events.Changed, known.seq, "item %s instructs, and the record tells of no release", b.id)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *deep) checkMembers(tx *store.Tx) error {
@@ -269,12 +328,12 @@ func (d *deep) checkMembers(tx *store.Tx) error {
 
 func (d *deep) checkAgents(tx *store.Tx) error {
 	type row struct {
-		id                 schemas.EntityID
+		id, parent         schemas.EntityID
 		name, caps, grants string
 	}
 	rows, err := tx.Query(selectRights)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (a row, err error) {
-		return a, r.Scan(&a.id, &a.name, &a.caps, &a.grants)
+		return a, r.Scan(&a.id, &a.name, &a.caps, &a.grants, &a.parent)
 	})
 	if err != nil {
 		return fmt.Errorf("read agents: %w", err)
@@ -282,8 +341,12 @@ func (d *deep) checkAgents(tx *store.Tx) error {
 	for _, a := range list {
 		known, recorded := d.agents[a.id]
 		switch {
-		case recorded && known.value == a.caps && known.grants == a.grants:
+		case recorded && known.value == a.caps && known.grants == a.grants &&
+			(known.parent == "" || known.parent == a.parent): // older entries do not say who stands above it
 			d.found.Agents++
+		case recorded && known.parent != "" && known.parent != a.parent:
+			d.damage("agents", events.Changed, known.seq, "agent %s (%s) stands below %s, and was registered below %s",
+				a.name, a.id, a.parent, known.parent)
 		case d.restored > known.seq:
 			d.found.Unproven++
 		case recorded:
@@ -323,31 +386,4 @@ func (d *deep) checkReleases(tx *store.Tx) error {
 		}
 	}
 	return nil
-}
-
-// deepNote is what the home keeps of its last deep verification.
-type deepNote struct {
-	At    time.Time `json:"at"`
-	Sound bool      `json:"sound"`
-}
-
-func (h Home) deepNoteFile() string { return filepath.Join(string(h), "deep-verification.json") }
-
-// NoteDeepVerification keeps when items and rights were compared with the record, and
-// whether all fitted, for doctor to tell. A home that cannot be written goes without.
-func (h Home) NoteDeepVerification(v events.Verified, at time.Time) {
-	if raw, err := json.Marshal(deepNote{at.UTC().Truncate(time.Second), v.Sound()}); err == nil {
-		os.WriteFile(h.deepNoteFile(), raw, 0o600) //nolint:errcheck // only told, never relied on
-	}
-}
-
-// LastDeepVerification gives what NoteDeepVerification kept; false if there is nothing.
-func (h Home) LastDeepVerification() (at time.Time, sound, ok bool) {
-	raw, err := os.ReadFile(h.deepNoteFile())
-	if err != nil {
-		return at, false, false
-	}
-	var note deepNote
-	err = json.Unmarshal(raw, &note)
-	return note.At, note.Sound, err == nil && !note.At.IsZero()
 }

@@ -32,6 +32,13 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 		map[string]any{"type": "learning", "visibility": "group", "group": "team",
 			"data": map[string]any{"type": "procedure", "content": "run the tests first"}})["id"].(string))
 	require.NoError(t, h.Node.Release(t.Context(), h.Person(), rule, 1, true))
+	waiting := h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
+		"data": map[string]any{"type": "procedure", "content": "skip the tests"}})["id"]
+	changed := schemas.ItemID(h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
+		"data": map[string]any{"type": "procedure", "content": "ask before a release"}})["id"].(string))
+	require.NoError(t, h.Node.Release(t.Context(), h.Person(), changed, 1, true))
+	h.Must(h.Lead, "memory_write_warm", map[string]any{"id": changed,
+		"data": map[string]any{"type": "procedure", "content": "never ask before a release"}})
 	gone := h.Must(h.Lead, "memory_write_warm", map[string]any{"type": "learning",
 		"data": map[string]any{"type": "insight", "content": "soon gone"}})["id"]
 	h.Must(h.Lead, "memory_delete_warm", map[string]any{"id": gone})
@@ -69,6 +76,17 @@ func TestWhatIsInForceIsWhatTheRecordSays_INV_DEEP(t *testing.T) {
 			WHERE id = ?`,
 			`UPDATE entities SET capabilities = json_set(capabilities, '$.max_parallel_ops', 2) WHERE id = ?`,
 			[]any{w.Entity}, "the capabilities of agent w"},
+		"a place": {`UPDATE items SET visibility = 'public', group_id = '' WHERE id = ?`,
+			`UPDATE items SET visibility = 'group', group_id = 'team' WHERE id = ?`, []any{id}, "lies in public"},
+		"a parent": {`UPDATE entities SET parent_id = 'ann' WHERE id = ?`,
+			`UPDATE entities SET parent_id = (SELECT id FROM entities WHERE name = 'claude-code') WHERE id = ?`,
+			[]any{w.Entity}, "stands below ann"},
+		"an instruction in effect": {`UPDATE items SET quarantined = 0 WHERE id = ?`,
+			`UPDATE items SET quarantined = 1 WHERE id = ?`, []any{waiting}, "tells of no release"},
+		"a release that ended": {`INSERT INTO releases(item, content_hash, released, by, at)
+			SELECT n, content_hash, 1, 'ann', 0 FROM items WHERE id = ?`,
+			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{changed},
+			"tells of no such release"},
 		"a release": {`INSERT INTO releases(item, content_hash, released, by, at) SELECT n, content_hash, 1, 'ann', 0
 			FROM items WHERE id = ?`,
 			`DELETE FROM releases WHERE item = (SELECT n FROM items WHERE id = ?)`, []any{id},

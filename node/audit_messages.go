@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"cordelia/events"
 	"cordelia/internal/store"
 	"cordelia/pipeline"
+	"cordelia/pipeline/controller"
 	"cordelia/schemas"
+	"cordelia/work"
 )
 
 // messageTarget begins the target of the audit entry of a message between roles.
@@ -33,7 +36,7 @@ func scanSaid(r *sql.Rows) (m message, err error) {
 	return m, err
 }
 
-// asJSON gives text as JSON, whatever somebody made of it.
+// asJSON gives text as JSON: as it is if it is valid JSON, else as a string.
 func asJSON(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -72,6 +75,69 @@ func withMessages(tx *store.Tx, list []events.Recorded) ([]Tailed, error) {
 		}
 	}
 	return out, nil
+}
+
+// MaxReplay is how many messages of a task one look lists.
+const MaxReplay = 500
+
+// Replay is what the roles of a task said, oldest first: all without their text, and one
+// whole.
+type Replay struct {
+	Steps []schemas.AuditEvent `json:"steps"` // at most MaxReplay
+	At    int                  `json:"at"`    // which of Steps is whole, from 1; 0 = there is none
+	More  bool                 `json:"more,omitempty"`
+}
+
+// TaskSaid gives the messages of one type that the roles of a task wrote, whole, oldest
+// first, at most limit.
+func (n *Node) TaskSaid(ctx context.Context, person access.Principal, task, record string,
+	limit int) (out []schemas.AuditEvent, err error) {
+	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
+		rows, err := g.Tx().Query(selectRecords, task, record, limit)
+		list, err := store.Collect(rows, err, scanSaid)
+		for _, m := range list {
+			out = append(out, m.AuditEvent)
+		}
+		return err
+	})
+	return out, err
+}
+
+// ReplayTask lists what the roles of a task said, and shows step at whole; 0 is the newest.
+// Errors: CodeInvalid for a step that there is not.
+func (n *Node) ReplayTask(ctx context.Context, person access.Principal, task string, at int) (r Replay, err error) {
+	err = n.Auth.Do(ctx, person, auditOp, func(g access.Grant) error {
+		id := task
+		if schemas.IsShortID(id) {
+			if id, err = access.OneID(g, "task", id, controller.Named, work.TasksNamed); err != nil {
+				return err
+			}
+		}
+		rows, err := g.Tx().Query(selectSteps, id, MaxReplay+1)
+		list, err := store.Collect(rows, err, scanSaid)
+		if err != nil {
+			return err
+		}
+		if r.More = len(list) > MaxReplay; r.More {
+			list = list[:MaxReplay]
+		}
+		r.Steps = make([]schemas.AuditEvent, len(list))
+		for i, m := range list {
+			r.Steps[i] = m.AuditEvent
+			r.Steps[i].Message = nil
+		}
+		if r.At = at; at == 0 {
+			r.At = len(list)
+		}
+		if r.At < 0 || r.At > len(list) {
+			return schemas.Invalidf("there is no step %d", at).Expecting("1 to %d", len(list))
+		}
+		if r.At > 0 {
+			r.Steps[r.At-1].Message = list[r.At-1].Message
+		}
+		return nil
+	})
+	return r, err
 }
 
 const (

@@ -50,7 +50,7 @@ const (
 	maxFindings = 500
 )
 
-// slack is how far a clock may step back before it is told, in µs.
+// slack is how far a clock may step back before the report shows it, in µs.
 const slack = int64(time.Second / time.Microsecond)
 
 // AuditReport sums up what was done in a span, for the person: who did how much of
@@ -150,7 +150,7 @@ type reporting struct {
 	since, until    int64 // UTC µs
 	query           schemas.AuditQuery
 	actors, actions map[string]int
-	seats           map[string]bool // work items whose late reports the bus told of
+	seats           map[string]bool // work items with late reports on the bus
 	last            int64
 }
 

@@ -26,8 +26,7 @@ func (n *Node) CheckChallenge(c schemas.AuthChallenge) error {
 	return agents.CheckChallenge(c, n.key.Vouch)
 }
 
-// Challenge makes a challenge for the entity to sign; anyone gets one, known or
-// not.
+// Challenge makes a challenge for the entity to sign, also for an unknown entity.
 func (n *Node) Challenge(ctx context.Context, id schemas.EntityID) (schemas.AuthChallenge, error) {
 	var c schemas.AuthChallenge
 	err := n.Look(ctx, "auth_challenge", func(g access.Grant) error {

@@ -8,9 +8,8 @@ import (
 	"cordelia/schemas"
 )
 
-// processClock stands in where the machine's boot cannot be told: a sighting
-// then counts only within one process, which delays a removal and never hastens
-// one.
+// processClock is for machines that do not show when they booted: a sighting then counts only
+// within one process. That delays a removal and never hastens one.
 func processClock() agents.Monotonic {
 	p := thisProcess()
 	return agents.Monotonic{Boot: p.name, Micros: time.Since(p.start).Microseconds()}

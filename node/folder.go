@@ -67,7 +67,7 @@ func folded(path string, same func(a, b string) bool) string {
 	return out
 }
 
-// Bind binds a folder to a group for the person and everyone below them.
+// Bind binds a folder to a group for the person and all their agents.
 func (n *Node) Bind(ctx context.Context, person access.Principal, path string,
 	group schemas.GroupID) (b memory.Binding, err error) {
 	dir, err := Folder(path)

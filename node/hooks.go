@@ -23,8 +23,8 @@ func (h Home) hookSecret(source string) string {
 // secretBytes is how long a secret is that the node makes.
 const secretBytes = 32
 
-// MakeHookSecret sees to it that a source has a secret, in a file of its own that this user
-// alone reads, and gives the file's name.
+// MakeHookSecret makes a source's secret if it has none, in a file that only this user can
+// read, and gives the file's name.
 func (n *Node) MakeHookSecret(source string) (path string, err error) {
 	path = n.Home.hookSecret(source)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -116,7 +116,7 @@ func (n *Node) dueLifetimes(g access.Grant) (func(context.Context) error, error)
 	}, nil
 }
 
-// dueHooked finds whether what hooks told was kept long enough.
+// dueHooked finds whether reports of hooks are old enough to be removed.
 func (n *Node) dueHooked(g access.Grant) (func(context.Context) error, error) {
 	if over, err := work.HookedOver(g); err != nil || !over {
 		return nil, err

@@ -152,7 +152,7 @@ func (r *restoring) accept(why string) error {
 		Try("look first: cordelia restore --dry-run --accept-state-of-backup %s", r.o.Backup)
 }
 
-// prepare changes the restored database before anyone can open it.
+// prepare changes the restored database before another process can open it.
 func (r *restoring) prepare(ctx context.Context, fresh *store.Store) error {
 	n := &Node{Home: r.home, Store: fresh, Auth: access.New(fresh, access.Config{})}
 	return r.withPresent(ctx, func(present *store.Tx) error {

@@ -86,7 +86,7 @@ type restoreDetail struct {
 	Carried   []Carried        `json:"carried"`
 	Suspended []string         `json:"suspended"`
 	Lost      []string         `json:"lost"`
-	// CarriedEach: what was carried over has entries of its own.
+	// CarriedEach: each carried-over row has an audit entry.
 	CarriedEach bool `json:"carried_each"`
 }
 

@@ -67,8 +67,8 @@ func (p *restorePlan) carry(present, backup *store.Tx) error {
 	return nil
 }
 
-// carryStandings plans the status, the rights and the keys of everyone in the backup, and
-// notes who is lost: those that the present alone knows.
+// carryStandings plans the status, the rights and the keys of each entity in the backup, and
+// lists the lost ones: those that only the present database has.
 func (p *restorePlan) carryStandings(present *store.Tx, was []standing, changes carriedChanges) error {
 	now, err := standings(present)
 	if err != nil {
@@ -143,8 +143,8 @@ func (r *RestoreReport) tell(was []standing, changes carriedChanges, later trust
 	sort.Slice(r.Carried, func(i, j int) bool { return r.Carried[i].Name < r.Carried[j].Name })
 }
 
-// altered refuses a backup in which someone is of another kind, type, node or
-// family than here, or a person unknown here: no cordelia wrote that.
+// altered refuses a backup in which an entity has another kind, type, node, parent or root than
+// here, or that has a person unknown here: no cordelia wrote that.
 func altered(w standing) error {
 	return schemas.Deniedf("the backup was altered: %s is not who it is in the present database", w.Name).
 		Try("restore another backup")

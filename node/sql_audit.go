@@ -17,6 +17,12 @@ const (
 	// selectSaid pages through the messages after (?1, ?2), time and number, until before ?3.
 	selectSaid = `SELECT ` + messageColumns + ` FROM task_messages m JOIN tasks t ON t.n = m.task
 		WHERE (m.at, m.n) > (?1, ?2) AND m.at < ?3 ORDER BY m.at, m.n LIMIT ?4`
+	// selectSteps gives the first messages (?2) of the task with id ?1.
+	selectSteps = `SELECT ` + messageColumns + ` FROM tasks t CROSS JOIN task_messages m ON m.task = t.n
+		WHERE t.id = ?1 ORDER BY m.n LIMIT ?2`
+	// selectRecords gives the first messages (?3) of a type (?2) of the task with id ?1.
+	selectRecords = `SELECT ` + messageColumns + ` FROM tasks t CROSS JOIN task_messages m ON m.task = t.n
+		WHERE t.id = ?1 AND m.record = ?2 ORDER BY m.n LIMIT ?3`
 	selectMessages = `SELECT ` + messageColumns +
 		` FROM json_each(?) j CROSS JOIN task_messages m ON m.id = j.value JOIN tasks t ON t.n = m.task`
 
@@ -41,9 +47,10 @@ const (
 	selectFacts = `SELECT a.seq, a.at, a.target, d.detail, a.detail_hash FROM audit a LEFT JOIN audit_details d
 		ON d.seq = a.seq
 		WHERE a.seq > ?1 AND a.decision = 'allowed' ORDER BY a.seq LIMIT ?2`
-	selectBodies   = `SELECT n, id, type, data, content_hash FROM items WHERE n > ? ORDER BY n LIMIT ?`
+	selectBodies = `SELECT n, id, type, data, content_hash, visibility, group_id, quarantined FROM items WHERE n > ?
+		ORDER BY n LIMIT ?`
 	selectJoined   = `SELECT group_id, entity_id, role, joined_at FROM members ORDER BY group_id, entity_id`
-	selectRights   = `SELECT id, name, capabilities, grants FROM entities WHERE kind = 'agent' ORDER BY id`
+	selectRights   = `SELECT id, name, capabilities, grants, coalesce(parent_id, '') FROM entities WHERE kind = 'agent' ORDER BY id`
 	selectInEffect = `SELECT i.id, r.released FROM releases r JOIN items i ON i.n = r.item ORDER BY i.id`
 
 	selectFirstEntry = `SELECT coalesce(min(at), 0) FROM audit WHERE seq = (SELECT min(seq) FROM audit)`

@@ -6,7 +6,7 @@ const (
 		AND status <> 'removed' ORDER BY created_at, id`
 	updateSealed = `UPDATE entities SET sealed_key = ? WHERE id = ?`
 
-	// selectStandings lists everyone, parents before their children.
+	// selectStandings lists all entities, parents before their children.
 	selectStandings = `SELECT id, kind, coalesce(agent_type, ''), node_id, coalesce(parent_id, ''), root_id, name,
 		public_key, enc_public_key, enc_binding, key_seq, sealed_key,
 			capabilities, grants, status, status_by, status_reason, status_at, expires_at, grace_until

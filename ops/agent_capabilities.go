@@ -18,7 +18,7 @@ import (
 
 type agentCapabilitiesIn struct {
 	Agent         string                 `json:"agent" also:"id,name" jsonschema:"name or id"`
-	Capabilities  json.RawMessage        `json:"capabilities,omitempty" jsonschema:"fields given replace the present ones"`
+	Capabilities  json.RawMessage        `json:"capabilities,omitempty" like:"capabilities" jsonschema:"fields given replace the present ones"`
 	Tools         []string               `json:"tools,omitempty" jsonschema:"+name adds, -name takes away; plain names replace all"`
 	Groups        *[]string              `json:"groups,omitempty" jsonschema:"those it joins"`
 	BonusGroups   *[]string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`

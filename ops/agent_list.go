@@ -112,9 +112,8 @@ var agentList = Define(Spec{
 	})
 })
 
-// oneAgentRow shows the actor or someone below it whole. Of others, whom it may
-// name, it shows who they are: their rights, who is above them and what was
-// decided about them are not the caller's business.
+// oneAgentRow shows the actor or a descendant of it whole. Of other entities that the actor may
+// name it shows only the identity: not their rights, their ancestors, or decisions about them.
 func oneAgentRow(g access.Grant, r agents.Record) (AgentRow, error) {
 	if below, err := g.Holds(r.ID); err != nil {
 		return AgentRow{}, err

@@ -22,7 +22,7 @@ type agentRegisterIn struct {
 	AgentType      schemas.AgentType     `json:"agent_type" enum:"claude-code,swarm-worker,autonomous,custom"`
 	DisplayName    string                `json:"display_name" jsonschema:"for people"`
 	Name           string                `json:"name,omitempty" jsonschema:"short; default from display_name"`
-	Capabilities   json.RawMessage       `json:"capabilities,omitempty" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools (+name and -name change the usual ones), max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory, event and work tools, 1 h"`
+	Capabilities   json.RawMessage       `json:"capabilities,omitempty" like:"capabilities" jsonschema:"memory_read and memory_write {layers, groups, visibility}, tools (+name and -name change the usual ones), max_parallel_ops, ttl_seconds, autonomous, max_delegation_depth; omitted: own L1, the groups given, memory, event and work tools, 1 h"`
 	Groups         []string              `json:"groups,omitempty" jsonschema:"groups it joins"`
 	BonusGroups    []string              `json:"bonus_groups,omitempty" jsonschema:"groups at tier high"`
 	Private        schemas.PrivateGrant  `json:"private,omitempty" enum:"none,read,read_write"`
@@ -189,8 +189,8 @@ func (k ownKey) decode() (keys.Recipient, func(schemas.EntityID) error, error) {
 	}, nil
 }
 
-// parentIsActor refuses a registration under anyone but the caller: identity
-// never comes from an argument.
+// parentIsActor refuses a registration under an entity other than the caller: identity never
+// comes from an argument.
 func parentIsActor(g access.Grant, parent string) error {
 	if parent == "" || parent == string(g.Actor()) {
 		return nil

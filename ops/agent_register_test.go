@@ -39,7 +39,7 @@ func TestCapabilitiesLeftOutAreTheTypes(t *testing.T) {
 	require.Equal(t, usual["memory_read"], none["memory_read"])
 
 	_, err := h.call(h.lead, "agent_register", map[string]any{"agent_type": "custom", "display_name": "x",
-		"capabilities": map[string]any{"tool": []string{}}})
+		"capabilities": map[string]any{"colour": "red"}})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 	require.ErrorContains(t, err, "is not a known field")
 }

@@ -123,6 +123,9 @@ func (s *schema) coercedObject(value any) any {
 		}
 		return value
 	}
+	if s.like != nil && !s.patch {
+		return s.like.coercedObject(object)
+	}
 	if len(s.properties) == 0 {
 		return object
 	}

@@ -53,10 +53,9 @@ type Notice struct {
 	Event   schemas.EventType
 }
 
-// Listen tells p of unread events as they come: those of its own stream, and of
-// groups whose policy is push. Notices coalesce: a slow reader finds only the
-// latest, and holds up no other. The channel is closed when ctx ends or the right
-// to events_poll does, at most 250 ms after.
+// Listen notifies p of unread events as they come: those of its own stream, and of groups whose
+// policy is push. Notices coalesce: a slow reader finds only the latest, and holds up no other.
+// The channel is closed when ctx ends or the right to events_poll does, at most 250 ms after.
 func Listen(ctx context.Context, s *Service, p access.Principal) (<-chan Notice, error) {
 	listener, leave := s.Follow(node.Rights)
 	w := &watch{node: s.Node, listener: listener, pushed: true,
@@ -122,8 +121,8 @@ type watch struct {
 	seen  events.Seen
 }
 
-// next waits until there is an event the reader has not been told of. Errors:
-// CodeRevoked once the right to read is gone, and ctx's.
+// next waits until there is an event that the reader was not notified of. Errors: CodeRevoked
+// once the right to read is gone, and ctx's.
 func (w *watch) next(ctx context.Context) (*schemas.Event, error) {
 	for {
 		stirred, err := w.stirred(ctx)

@@ -19,7 +19,7 @@ var memoryReadHot = Define(Spec{
 }, readHot)
 
 type memoryReadHotIn struct {
-	Entity  string `json:"entity,omitempty" jsonschema:"default you"`
+	Entity  string `json:"entity,omitempty" also:"agent,agentid" jsonschema:"default you"`
 	Section string `json:"section,omitempty" jsonschema:"section, or a pointer as /agent/task"`
 }
 

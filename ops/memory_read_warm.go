@@ -151,7 +151,12 @@ func (o *MemoryReadWarmOut) pick(versions []memory.Version, in memoryReadWarmIn)
 		o.Versions = append(o.Versions, v)
 	}
 	if in.Version != 0 && (len(o.Items) == 0 || o.Items[0].Version != in.Version) {
-		return schemas.NotFoundf("there is no version %d", in.Version).Try("repeat the call with history")
+		newest := 0
+		if len(o.Items) > 0 {
+			newest = o.Items[0].Version
+		}
+		return schemas.NotFoundf("there is no version %d", in.Version).Expecting("version: 1 to %d", newest).
+			Try("%s again with history instead lists them", schemas.Do("memory_read_warm"))
 	}
 	return nil
 }

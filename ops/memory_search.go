@@ -19,7 +19,7 @@ var memorySearch = Define(Spec{
 }, search)
 
 type memorySearchIn struct {
-	Query  string          `json:"query,omitempty" also:"q" free:"lines" jsonschema:"words"`
+	Query  string          `json:"query,omitempty" also:"q,text,words,keywords" free:"lines" jsonschema:"words"`
 	Type   memory.ItemType `json:"type,omitempty" enum:"entity,session,learning"`
 	Tags   []string        `json:"tags,omitempty" jsonschema:"all of them"`
 	Group  schemas.GroupID `json:"group,omitempty" jsonschema:"only there"`
@@ -28,7 +28,7 @@ type memorySearchIn struct {
 	Until  string          `json:"until,omitempty" jsonschema:"date"`
 	AsOf   string          `json:"as_of,omitempty" jsonschema:"what was true then"`
 	Detail string          `json:"detail,omitempty" enum:"short,full"`
-	Limit  int             `json:"limit,omitempty" jsonschema:"1-50, default 10"`
+	Limit  int             `json:"limit,omitempty" also:"topk,n,count,maxresults" jsonschema:"1-50, default 10"`
 	Cursor string          `json:"cursor,omitempty" jsonschema:"from the last page"`
 }
 

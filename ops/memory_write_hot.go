@@ -20,7 +20,7 @@ var memoryWriteHot = Define(Spec{
 
 type memoryWriteHotIn struct {
 	Operation         memory.HotOperation `json:"operation" enum:"patch,replace"`
-	Data              json.RawMessage     `json:"data" jsonschema:"by section"`
+	Data              json.RawMessage     `json:"data" like:"context" patch:"true" jsonschema:"by section"`
 	ExpectedUpdatedAt string              `json:"expected_updated_at,omitempty" jsonschema:"refuse if changed since"`
 }
 

@@ -27,7 +27,7 @@ var memoryWriteWarm = Define(Spec{
 
 type memoryWriteWarmIn struct {
 	Type        memory.ItemType    `json:"type,omitempty" enum:"entity,session,learning"`
-	Data        json.RawMessage    `json:"data,omitempty" jsonschema:"its fields"`
+	Data        json.RawMessage    `json:"data,omitempty" like:"item" jsonschema:"its fields"`
 	ID          schemas.ItemID     `json:"id,omitempty" jsonschema:"item to change"`
 	IfVersion   int                `json:"if_version,omitempty" jsonschema:"refuse if newer"`
 	Group       schemas.GroupID    `json:"group,omitempty" jsonschema:"share there"`

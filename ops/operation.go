@@ -55,7 +55,7 @@ type Operation struct {
 	in, out reflect.Type
 	schemas func() (compiled, error)
 	run     func(ctx context.Context, c *Call, args []byte) (any, error)
-	keeping *keeping // nil: its calls are not kept
+	keeping *keeping // nil: its calls never become pending
 }
 
 // Define makes an operation from its spec and handler. In and Out are structs
@@ -107,7 +107,7 @@ type Call struct {
 	args        json.RawMessage
 	key         string // idempotency key
 	requestHash []byte
-	kept        *keptRow // nil: this is not a kept call being tried again
+	pending     *pendingRow // nil: this is not a pending call being tried again
 }
 
 // Call runs the operation. The error, if any, is for the face to word.
@@ -198,10 +198,10 @@ func Transact[Out any](ctx context.Context, c *Call, f func(access.Grant) (Out, 
 		if out, err = once(g, c, f); err != nil || !c.Op.Mutates() {
 			return err
 		}
-		return c.kept.answered(g, out)
+		return c.pending.answered(g, out)
 	})
-	if err == nil && c.kept != nil && !c.Op.Mutates() { // a snapshot takes no answer
-		err = c.Node.Routine(ctx, keptRoutine, func(g access.Grant) error { return c.kept.answered(g, out) })
+	if err == nil && c.pending != nil && !c.Op.Mutates() { // a snapshot takes no answer
+		err = c.Node.Routine(ctx, pendingRoutine, func(g access.Grant) error { return c.pending.answered(g, out) })
 	}
 	if err != nil {
 		var none Out

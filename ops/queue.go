@@ -85,7 +85,7 @@ func (s *Seats) Next(ctx context.Context, a run.Agent, role string, wait time.Du
 	if err != nil {
 		return nil, err
 	}
-	in := map[string]any{"lease_seconds": seatLease, "wait_seconds": int(wait.Seconds())}
+	in := map[string]any{"lease_seconds": s.lease(), "wait_seconds": int(wait.Seconds())}
 	if role != "" {
 		in["role"] = role
 	}

@@ -18,8 +18,8 @@ func (s *Service) Held(ctx context.Context, person Caller) (items []memory.Item,
 	return items, err
 }
 
-// Release lets an item that instructs take effect, or with false takes that back:
-// no tool, because no agent says what other agents are told.
+// Release lets an item that instructs take effect, or with false takes that back: it is no
+// tool, because no agent may decide what instructs other agents.
 func (s *Service) Release(ctx context.Context, person Caller, id schemas.ItemID, version int, released bool) error {
 	op := access.Op{Tool: "memory_release", Effect: access.Write, Human: true}
 	return s.Auth.Do(ctx, person.Principal, op, func(g access.Grant) error {

@@ -30,7 +30,8 @@ node_events: [agent.status_changed]
 operators:
   desk:
     triggers: {note: note.came, big: big.came, tick: tick.came, seen: agent.status_changed}
-    does: {kind: work, intent: "{action} {payload.title}", criteria: [c1], constraints: [k1], tools: [t1], within: 2h}
+    does: {kind: work, intent: "{action} {payload.title}", criteria: [{criterion: c1, command: run it}], client: codex, model: small, constraints: [k1],
+      tools: [t1], within: 2h}
   plan:
     triggers: {plan: plan.came}
     does: {kind: task, intent: "plan {payload.title}", tools: [bash], budget: 30m, within: 90h, hold: false}
@@ -89,7 +90,6 @@ role_templates:
         conditions: [{metric: payload_field, threshold: 2, field: size, min_value: 5}]
 `
 
-// keyChanges says for each key how it is changed; the story must then go differently.
 // keyChanges reads from testdata/role_keys.txt how each key is changed; the story must then go
 // differently.
 func keyChanges(t *testing.T) map[string][2]string {

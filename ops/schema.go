@@ -102,7 +102,8 @@ func (c compiled) validate(o *Operation, args json.RawMessage) (json.RawMessage,
 		return nil, err
 	}
 	found, err := check.Check(doc)
-	if err != nil || len(found) == 0 && !bytes.Contains(args, []byte(".0")) { // 3.0 is whole, and no Go integer
+	if err != nil || len(found) == 0 && !c.arguments.loose(doc) &&
+		!bytes.Contains(args, []byte(".0")) { // 3.0 is whole, and no Go integer
 		return args, err
 	}
 	doc = c.arguments.coerced(doc)
@@ -171,8 +172,7 @@ func (s *schema) names() []string {
 }
 
 // near is what a name that no member has may mean: the nearest name, the only one that
-// ends with it, that name with its unit, where a member of a member has it, or the one
-// member that takes any name.
+// ends with it, that name with its unit, or where a member of a member has it.
 func (s *schema) near(name string) string {
 	if near := schemas.Nearest(name, s.names()); near != "" {
 		return near
@@ -188,19 +188,12 @@ func (s *schema) near(name string) string {
 			return fmt.Sprintf("%s[0].%s", p.name, name)
 		case p.property(name) != nil:
 			return p.name + "." + name
+		case p.like != nil && p.like.property(name) != nil:
+			return p.name + "." + name
 		}
 	}
 	if len(ends) == 1 {
 		return ends[0]
-	}
-	var open []string // objects whose members the schema does not list
-	for _, p := range s.properties {
-		if p.kind == "object" && !p.closed {
-			open = append(open, p.name)
-		}
-	}
-	if len(open) == 1 {
-		return open[0] + "." + name
 	}
 	return ""
 }

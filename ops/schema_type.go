@@ -26,6 +26,8 @@ type schema struct {
 	also        []string // other names that models give it, without signs between words
 	free        string   // of a string of free words: lines, which a list may be, or json, which anything may
 	ref         ref      // what a string names by its id, "" = nothing
+	patch       bool     // of such an object: null deletes, so its members stay as they are
+	like        *schema  // of an object whose members are published in words: what they are; nil = anything
 }
 
 type property struct {
@@ -33,10 +35,10 @@ type property struct {
 	*schema
 }
 
-// schemaOf gives the schema of what a type is as JSON. A field without omitempty is
-// required, the tag jsonschema describes it, the tag enum closes it and the tag any opens
-// it for every JSON value. Any other JSON value stands for an object: it has no portable
-// schema of its own. What else has none is an error.
+// schemaOf gives the schema of what a type is as JSON. A field without omitempty is required,
+// the tag jsonschema describes it, the tag enum closes it and the tag any opens it for every
+// JSON value. A type of raw JSON without that tag stands for an object, since free JSON has no
+// portable schema. Other types without a schema are an error.
 func schemaOf(t reflect.Type) (*schema, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -113,6 +115,12 @@ func objectOf(t reflect.Type) (*schema, error) {
 			p.also = strings.Split(also, ",")
 		}
 		p.free = f.Tag.Get("free")
+		if of := f.Tag.Get("like"); of != "" {
+			if p.like, err = schemaOf(likes[of]); err != nil {
+				return nil, err
+			}
+			p.patch = f.Tag.Get("patch") != ""
+		}
 		if f.Tag.Get("any") != "" {
 			p.any = true
 		}
@@ -144,10 +152,10 @@ func throughPointer(t reflect.Type, path []int) bool {
 	return false
 }
 
-// append writes s as JSON, its members in a fixed order: clients keep what they
-// were told. strict closes its objects, as the check wants it: a reader of the schema
-// is spared that, and told the nearest name where a member is unknown. What may be any JSON
-// value is an object unless strict, because some clients read no list of types.
+// append writes s as JSON, its members in a fixed order, since clients cache it. strict closes
+// the objects, for the check of arguments. The published schema leaves that out to save bytes;
+// the check names the nearest member where one is unknown. What may be any JSON value is an
+// object unless strict, because some clients read no list of types.
 func (s *schema) append(b []byte, strict bool) []byte {
 	b = append(append(b, `{"type":`...), mustJSON(s.kind)...)
 	if s.any && strict {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,11 +25,14 @@ type Seats struct {
 	Node   *Service
 	Person Caller
 	Repo   string   // a worker's folder: it leaves the tasks of others alone; "" = a run's
+	Lease  int      // seconds that a seat stays taken without a word of its runner, 0 = seatLease
 	hands  sync.Map // id of an agent → its Caller
 }
 
 // seatLease is how long a seat stays taken after its run was killed, in seconds.
 const seatLease = 300
+
+func (s *Seats) lease() int { return cmp.Or(s.Lease, seatLease) }
 
 // seatLife is how long an agent for one seat lives at most, in seconds.
 const seatLife = 24 * 3600
@@ -187,7 +191,7 @@ func (s *Seats) Claim(ctx context.Context, a run.Agent, workID string) (*work.Cl
 		return nil, err
 	}
 	out, err := ask[TaskClaimOut](ctx, s.Node, hand, taskClaim,
-		map[string]any{"work_id": workID, "lease_seconds": seatLease})
+		map[string]any{"work_id": workID, "lease_seconds": s.lease()})
 	return out.Work, err
 }
 

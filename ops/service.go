@@ -15,7 +15,7 @@ import (
 type Service struct {
 	*node.Node
 	tainted sync.Map // reader → true: sessions that were shown second-hand words
-	waiting seenWork // by kept calls
+	waiting seenWork // by pending calls
 }
 
 // Open opens a node, as node.Open does, and serves the catalogue on it. Close it.
@@ -40,7 +40,7 @@ const (
 func (s *Service) forget(ctx context.Context) error {
 	var old int
 	if err := s.Look(ctx, "sweep", func(g access.Grant) (err error) {
-		if old, err = overdueKept(g); err != nil || old > 0 {
+		if old, err = overduePending(g); err != nil || old > 0 {
 			return err
 		}
 		return g.Tx().QueryRow(countStale, g.Tx().Micros()-idempotentFor.Microseconds()).Scan(&old)
@@ -51,7 +51,7 @@ func (s *Service) forget(ctx context.Context) error {
 		if _, err := g.Tx().Exec(dropRecorded, g.Tx().Micros()-idempotentFor.Microseconds()); err != nil {
 			return err
 		}
-		return dropKept(g)
+		return dropPending(g)
 	})
 }
 

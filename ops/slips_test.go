@@ -83,7 +83,64 @@ func slips() []slip {
 		{"task_submit", `{"item":{"intent":"Dredge"}}`, ""},
 		{"task_report", `{"work_id":"${work}","fence":1,"status":"progress","note":["half","done"]}`, ""},
 		{"task_report", `{"id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","input":{"command":"ls"},"exit":"0"}]}`, ""},
+		{"memory_search", `{"text":"harbour","top_k":3}`, ""},
+		{"memory_read_hot", `{"agent":"claude-code"}`, ""},
+		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"failed","reason":"it rained"}`, ""},
+		// So are both in objects that the schema describes in words.
+		{"memory_write_warm", `{"data":{"type":"Insight","text":"slack tide"},"type":"learning"}`, ""},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":["a","b"],"tags":"sea"}}`, ""},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"surge","tag":"sea"}}`, ""},
+		{"memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"eddy","confidence":"0.5","context":null}}`, ""},
+		{"memory_write_warm", `{"type":"entity","data":{"type":"Org","name":"Port","aliases":"Harbour"}}`, ""},
+		{"agent_register",
+			`{"agent_type":"custom","display_name":"W","capabilities":{"tools":"memory_search","ttl_seconds":"60"}}`, ""},
+		{"agent_register", `{"agent_type":"custom","display_name":"W",
+			"capabilities":{"memory_read":{"layers":"L2","groups":"team","visibility":["Group"]}}}`, ""},
+		{"agent_capabilities", `{"agent":"w","capabilities":{"maxParallelOps":"2","autonomous":"no"}}`, ""},
+		{"swarm_create", `{"goal":"Survey","strategy":"broadcast","dry_run":"yes",
+			"agents":[{"slot":"a","work":"do it","capabilities":{"tools":"memory_search"}}]}`, ""},
 		// A name with more than one is refused, with the nearest.
+		{"memory_write_warm", `{"type":"learning","summary":"tides"}`, "did you mean data.summary?"},
+		{"memory_write_warm", `{"type":"learning","title":"tides"}`, "title: is not a known field\n"},
+		{"memory_write_hot", `{"operation":"patch","path":"/active/focus","value":"x"}`,
+			"path: is not a known field\n"},
+		{"memory_write_hot", `{"operation":"patch","active":{"focus":"x"}}`, "did you mean data.active?"},
+		{"agent_capabilities", `{"agent":"w","add_tools":["task_submit"]}`, "add_tools: is not a known field"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","ttl_seconds":60}`,
+			"did you mean capabilities.ttl_seconds?"},
+		{"agent_register", `{"agent_type":"custom","display_name":"W","capabilities":{"tools":"*"}}`,
+			"tools are named one by one"},
+		{"task_report", `{"task_id":"${task}","fence":1,"outcome":"done"}`, "task_id: is not a known field\n"},
+		{"memory_search", `{"query":"harbour","filter":{"group":"team"}}`, "filter"},
+		{"memory_search", `{"query":"harbour","since":"yesterday"}`, "since: must be a date, like"},
+		{"memory_search", `{"query":"harbour","cursor":"abc"}`, "cursor"},
+		{"memory_search", `{"query":"harbour","author":"nobody"}`, "nobody"},
+		{"memory_read_warm", `{"ids":["${item}"],"version":9}`, "version: 1 to 1"},
+		{"memory_read_warm", `{"ids":["${item}"],"version":"latest"}`, "version"},
+		{"memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"wharf"},"visibility":"public"}`, "visibility"},
+		{"memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"quay"},"visibility":"group"}`, "group: goes with"},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"pier"},"ttl_seconds":"1h"}`,
+			"ttl_seconds"},
+		{"memory_write_warm",
+			`{"type":"learning","data":{"type":"insight","content":"mole"},"derived_from":["Boats"]}`,
+			"derived_from[0]"},
+		{"memory_write_warm", `{"type":"learning","data":{"type":"insight","content":"lock"},"supersedes":"none"}`,
+			"none"},
+		{"memory_share", `{"id":"${item}","to":"team"}`, "to: is not a known field"},
+		{"memory_group", `{"action":"update","group":"team","culture":{"eagerness":"chatty"}}`,
+			"did you mean broadcast_eagerness?"},
+		{"memory_session", `{"action":"end","session_id":"zz"}`, "session"},
+		{"events_subscribe", `{"action":"add","events":[{"event":"memory.written","group":"nowhere"}]}`, "nowhere"},
+		{"task_submit", `{"items":[{"intent":"a","context":["the notes"]}]}`, "items[0].context"},
+		{"task_submit", `{"request":"Do it","tools":"bash, git"}`, "tools"},
+		{"task_submit", `{"request":"Do it","items":[{"intent":"x"}]}`, "one of request, intent, items"},
+		{"task_claim", `{"task_id":"mine"}`, "a task_id for a task"},
+		{"agent_capabilities", `{"agent":"claude-code","tools":["-task_submit"]}`, "an agent below you"},
+		{"agent_lifecycle", `{"agent":"w","action":"resume"}`, "w is active"},
+		{"trust_assess", `{"agent":"w","capability":"task:R3","feedback":"good"}`, "an item and a verdict"},
 		{"agent_deactivate", `{"agents":["w","v"]}`, "agents: is not a known field; did you mean agent?"},
 		{"agent_register", `{"type":"swarm-worker","display_name":"W"}`,
 			"type: is not a known field; did you mean agent_type?"},
@@ -160,8 +217,8 @@ func slips() []slip {
 		{"task_report", `{"work_id":"${work}","outcome":"done"}`, "fence"},
 		{"task_report", `{"work_id":"${work}","fence":7,"outcome":"done"}`, "fence"},
 		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"finished"}`, "outcome"},
-		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","exit_code":0}]}`,
-			"evidence[0].exit_code"},
+		{"task_report", `{"work_id":"${work}","fence":1,"outcome":"done","evidence":[{"tool":"bash","exit_code":0,"command":"ls","output":"a"}]}`,
+			""},
 		{"task_report", `{"work_id":"01234567","fence":1,"outcome":"done"}`, "01234567"},
 		{"task_status", `{"wait_seconds":5}`, "wait_seconds"},
 		{"task_cancel", `{}`, "task_id"},
@@ -180,17 +237,17 @@ func slips() []slip {
 // weak are words of errors that help nobody.
 var weak = regexp.MustCompile(`(?i)^\S+: (invalid|error|nothing here|bad request|wrong)\.?$|nothing here under`)
 
-// Of the calls at least 95 of 100 are taken or answered so that a model can mend them;
-// none is answered weakly.
+// Every call is taken, or answered so that a model can mend it.
 func TestSlipsAreTakenOrExplained(t *testing.T) {
 	list := slips()
-	require.GreaterOrEqual(t, len(list), 133)
+	require.GreaterOrEqual(t, len(list), 175)
 	good := 0
 	var h *house
 	var w Caller
 	var fill *strings.Replacer
 	for i, s := range list {
-		if i%8 == 0 { // who is refused often within a minute is slowed down
+		// An agent that is refused often within a minute is slowed down, and a report ends a lease.
+		if i%8 == 0 || s.tool == "task_report" {
 			h = newHouse(t)
 			h.must(h.lead, "memory_group", map[string]any{"action": "create", "group": "team"})
 			item := h.must(h.lead, "memory_write_warm", note("Boats rest in the harbour"))["id"].(string)
@@ -212,10 +269,8 @@ func TestSlipsAreTakenOrExplained(t *testing.T) {
 			continue
 		}
 		t.Logf("%s %s: %s\n  %v", s.tool, s.args, lack, worded(err))
-		require.NotEqual(t, "is weak", lack)
 	}
-	require.GreaterOrEqual(t, good*100, len(list)*95, "%d of %d", good, len(list))
-	t.Logf("%d of %d", good, len(list))
+	require.Equal(t, len(list), good)
 }
 
 // lacks names what an answer to a slip lacks; "" if nothing.

@@ -39,7 +39,7 @@ type swarmCreateIn struct {
 type swarmSlot struct {
 	Slot         string            `json:"slot" jsonschema:"name"`
 	AgentType    schemas.AgentType `json:"agent_type,omitempty" jsonschema:"default swarm-worker"`
-	Capabilities json.RawMessage   `json:"capabilities,omitempty" jsonschema:"default: what the strategy needs"`
+	Capabilities json.RawMessage   `json:"capabilities,omitempty" like:"capabilities" jsonschema:"default: what the strategy needs"`
 	Count        int               `json:"count,omitempty" jsonschema:"default 1"`
 	Work         []string          `json:"work,omitempty" jsonschema:"intents"`
 }

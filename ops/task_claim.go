@@ -164,6 +164,11 @@ func nothing(g access.Grant, in taskClaimIn) (schemas.Hint, error) {
 			Expecting("a group you are a member of").
 			Try("%s shows them", schemas.Tool("memory_group", "action", "list"))
 	}
+	for _, id := range []string{in.WorkID, in.TaskID} {
+		if id != "" && schemas.ShortID(id) == id {
+			return nil, work.NotKnown()
+		}
+	}
 	if !in.wanted().Any() {
 		return schemas.Hintf("none of the work you named is ready for you now; to wait for it: %s",
 			in.again()), nil

@@ -26,7 +26,7 @@ type taskReportIn struct {
 	Outcome  work.Outcome    `json:"outcome" also:"status,state" enum:"done,failed,released,progress"`
 	Result   json.RawMessage `json:"result,omitempty" any:"true" text:"text" jsonschema:"any JSON; or memory ids"`
 	Evidence []work.Evidence `json:"evidence,omitempty" jsonschema:"tool calls"`
-	Note     string          `json:"note,omitempty" free:"lines" jsonschema:"for the next holder"`
+	Note     string          `json:"note,omitempty" also:"reason,error,message" free:"lines" jsonschema:"for the next holder"`
 	Next     bool            `json:"claim_next,omitempty" jsonschema:"claim another"`
 }
 

@@ -209,8 +209,9 @@ func intents(g access.Grant, items []work.Status) error {
 	return nil
 }
 
-// over reports whether what was asked for has ended, or goes on only once somebody
-// else than its workers acts; a question is no end to who is asked it while waiting.
+// over reports whether the wait of a call is over: the task or item has ended, or goes on only
+// after an act of another agent than its workers. A question does not end the wait of the
+// caller that has to answer it.
 func (in taskStatusIn) over(g access.Grant, asked bool) (bool, error) {
 	if in.WorkID != "" {
 		s, err := work.Show(g, in.WorkID, false)

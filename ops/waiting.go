@@ -17,7 +17,7 @@ var errNotYet = errors.New("ops: not yet")
 func (c *Call) waitOf(seconds int) (time.Duration, error) {
 	most := maxPollSeconds
 	if c.Caller.MayPend {
-		most = maxKeptSeconds
+		most = maxPendingSeconds
 	}
 	if seconds < 0 || seconds > most {
 		return 0, schemas.Invalidf("wait_seconds is %d", seconds).Expecting("0–%d", most).
@@ -27,12 +27,12 @@ func (c *Call) waitOf(seconds int) (time.Duration, error) {
 }
 
 // awaiting makes a call with what is left of its wait, and again whenever found
-// returns while once answers errNotYet: in line, or as a kept call for who comes back.
+// returns while once answers errNotYet: in line, or as a pending call for who comes back.
 func awaiting[Out any](ctx context.Context, c *Call, wait time.Duration, once func(left time.Duration) (Out, error),
 	found func(ctx context.Context, woken <-chan struct{}) error) (Out, error) {
 	switch {
-	case c.kept != nil:
-		return once(time.UnixMicro(c.kept.until).Sub(c.Node.Now()))
+	case c.pending != nil:
+		return once(time.UnixMicro(c.pending.until).Sub(c.Node.Now()))
 	case c.Caller.MayPend:
 		out, err := once(wait)
 		if errors.Is(err, errNotYet) {

@@ -24,22 +24,22 @@ func TestWaitForALongTask(t *testing.T) {
 	h.sql(`UPDATE work_items SET state = 'done', result = '{"n": 3}' WHERE n <> (` + first + `)`)
 	_, err := h.call(patient(h.lead), "task_status", map[string]any{"task_id": task, "wait_seconds": 60, "detail": true,
 		"limit": 2})
-	kept, ok := errors.AsType[ErrPending](err)
+	pending, ok := errors.AsType[ErrPending](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "the oldest is not done")
+	require.Equal(t, CallWaiting, h.poll(h.lead, pending.ID).State, "the oldest is not done")
 	h.sql(`UPDATE work_items SET state = 'done' WHERE n = (` + first + `)`)
-	shown := h.poll(h.lead, kept.ID)
-	require.Equal(t, KeptAnswered, shown.State)
+	shown := h.poll(h.lead, pending.ID)
+	require.Equal(t, CallAnswered, shown.State)
 	require.Len(t, shown.Answer.(TaskStatusOut).Items, 2)
 	require.NotEmpty(t, shown.Answer.(TaskStatusOut).Cursor)
 }
 
 // What is kept of a call is bounded, and finding it costs the same however many wait.
-func TestKeptCallsAreSmall(t *testing.T) {
+func TestPendingCallsAreSmall(t *testing.T) {
 	h := newHouse(t)
 	_, err := h.call(patient(h.hand("hand")), "task_claim",
-		map[string]any{"role": strings.Repeat("x", maxKeptArguments), "wait_seconds": 60})
+		map[string]any{"role": strings.Repeat("x", maxPendingArguments), "wait_seconds": 60})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
-	require.Zero(t, h.keptRows())
-	storetest.NoScans(t, h.node.Store, nil, selectKept, endKept, undoKept, countOver, dropOver)
+	require.Zero(t, h.pendingRows())
+	storetest.NoScans(t, h.node.Store, nil, selectPending, endPending, undoPending, countOver, dropOver)
 }

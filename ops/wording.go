@@ -41,8 +41,7 @@ func (n *names) add(g access.Grant, ids ...schemas.EntityID) {
 	}
 }
 
-// put notes a name. Two of one name are told apart by their parents' names, as arguments
-// take them.
+// put records a name. Of two with the same name it shows parent/name, as arguments take it.
 func (n names) put(g access.Grant, id schemas.EntityID, name string) {
 	alike := []schemas.EntityID{id}
 	for other, known := range n {

@@ -54,69 +54,88 @@ type Batch struct {
 // is; sign signs the items.
 func Prepare(c Claim, caller schemas.EntityID, sign memory.Sign) (*Batch, error) {
 	b := &Batch{sessions: c.SessionCount}
-	var found []schemas.Violation
-	add := func(path, format string, args ...any) {
-		found = append(found, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
-	}
+	var bad violations
 	if c.SessionCount < 0 || c.SessionCount > maxSessions {
-		add("/session_count", "must be from 0 to %d", int64(maxSessions))
+		bad.add("/session_count", "must be from 0 to %d", int64(maxSessions))
 	}
 	var err error
 	if b.chain, err = memory.ParseHash(c.ChainHash); err != nil {
-		add("/chain_hash", "must be 64 hex digits, as memory_session gives them")
+		bad.add("/chain_hash", "must be 64 hex digits, as memory_session gives them")
 	}
-	if len(c.Memories) > MaxMemories {
-		return nil, schemas.Invalidf("%d memories are handed in", len(c.Memories)).Expecting("at most %d", MaxMemories).
+	if b.digest, err = digestOf(c.Memories); err != nil {
+		return nil, err
+	}
+	for i, m := range c.Memories {
+		d, err := m.prepare(fmt.Sprintf("/memories/%d", i), &bad, c.Tainted, caller, sign)
+		if err != nil {
+			return nil, err
+		}
+		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
+	}
+	if len(bad) > 0 {
+		return nil, schemas.Invalidf("nothing was handed in").Try("correct what is listed and %s again",
+			schemas.Do("reintegrate", "action", c.Action)).With(bad...)
+	}
+	return b, nil
+}
+
+// violations collects what is wrong with a return.
+type violations []schemas.Violation
+
+func (v *violations) add(path, format string, args ...any) {
+	*v = append(*v, schemas.Violation{Path: path, Msg: fmt.Sprintf(format, args...)})
+}
+
+// digestOf is the hash that the agent signs: of all memories as canonical JSON.
+func digestOf(list []Memory) (digest [sha256.Size]byte, err error) {
+	if len(list) > MaxMemories {
+		return digest, schemas.Invalidf("%d memories are handed in", len(list)).Expecting("at most %d", MaxMemories).
 			Try("hand in the rest with a second return")
 	}
-	if c.Memories == nil {
-		c.Memories = []Memory{}
+	if list == nil {
+		list = []Memory{}
 	}
-	raw, err := json.Marshal(c.Memories)
+	raw, err := json.Marshal(list)
 	if err == nil {
 		raw, err = memory.Canonical(raw)
 	}
 	if err != nil {
-		return nil, schemas.Invalidf("the memories have no canonical form").Because(err)
+		return digest, schemas.Invalidf("the memories have no canonical form").Because(err)
 	}
 	if len(raw) > MaxBytes {
-		return nil, schemas.Invalidf("the memories have %d bytes", len(raw)).Expecting("at most %d", MaxBytes).
+		return digest, schemas.Invalidf("the memories have %d bytes", len(raw)).Expecting("at most %d", MaxBytes).
 			Try("hand in the rest with a second return")
 	}
-	b.digest = sha256.Sum256(raw)
-	for i, m := range c.Memories {
-		at := fmt.Sprintf("/memories/%d", i)
-		if m.Group == "" {
-			add(at+"/group", "is missing: write what is yours alone with memory_write_warm")
-		}
-		d, err := memory.Prepare(memory.Write{Type: m.Type, Data: m.Data, Visibility: schemas.Group, Group: m.Group,
-			Subject: m.Subject,
-			Key:     m.Key, ValidFrom: m.ValidFrom, ValidTo: m.ValidTo, Confidence: m.Confidence, Source: m.Source,
-			Tainted: c.Tainted}, caller, sign)
-		if bad, ok := errors.AsType[*schemas.Error](err); ok && len(bad.Violations) > 0 {
-			for _, v := range bad.Violations {
-				add(at+v.Path, "%s", v.Msg)
-			}
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		if m.Source == memory.FromUser {
-			add(at+"/source", "must be agent, tool or external: the node did not hear the user")
-		}
-		if d.Hides() {
-			add(at+"/confidence", "below 0.3 is for your own memory until it was validated")
-		}
-		if d.Validated != nil && *d.Validated {
-			add(at+"/data/validated", "is for the reviewer to say")
-		}
-		b.drafts, b.groups, b.sources = append(b.drafts, d), append(b.groups, m.Group), append(b.sources, m.Source)
+	return sha256.Sum256(raw), nil
+}
+
+// prepare makes the draft of a memory, and adds what is wrong with it, at is its path in the call.
+func (m Memory) prepare(at string, bad *violations, tainted bool, caller schemas.EntityID,
+	sign memory.Sign) (*memory.Draft, error) {
+	if m.Group == "" {
+		bad.add(at+"/group", "is missing: write what is yours alone with memory_write_warm")
 	}
-	if len(found) > 0 {
-		return nil, schemas.Invalidf("nothing was handed in").Try("correct what is listed and %s again",
-			schemas.Do("reintegrate", "action", c.Action)).With(found...)
+	d, err := memory.Prepare(memory.Write{Type: m.Type, Data: m.Data, Visibility: schemas.Group, Group: m.Group,
+		Subject: m.Subject, Key: m.Key, ValidFrom: m.ValidFrom, ValidTo: m.ValidTo, Confidence: m.Confidence,
+		Source: m.Source, Tainted: tainted}, caller, sign)
+	if e, ok := errors.AsType[*schemas.Error](err); ok && len(e.Violations) > 0 {
+		for _, v := range e.Violations {
+			bad.add(at+v.Path, "%s", v.Msg)
+		}
+		return nil, nil
+	} else if err != nil {
+		return nil, err
 	}
-	return b, nil
+	if m.Source == memory.FromUser {
+		bad.add(at+"/source", "must be agent, tool or external: the node did not hear the user")
+	}
+	if d.Hides() {
+		bad.add(at+"/confidence", "below 0.3 is for your own memory until it was validated")
+	}
+	if d.Validated != nil && *d.Validated {
+		bad.add(at+"/data/validated", "is for the reviewer to say")
+	}
+	return d, nil
 }
 
 // Statement is what the agent signs, for a challenge of this node.

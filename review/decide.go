@@ -230,25 +230,32 @@ func mayReview(g access.Grant, author schemas.EntityID) error {
 	return nil
 }
 
-// move carries r along an edge (INV-REVIEW-EDGE) and writes down who did it.
+// move carries r along an edge.
 func (r row) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
 	result schemas.ItemID) (schemas.ReviewState, error) {
-	to, _, ok := schemas.NextReview(r.state, on)
+	return move(g, updateReview, r.id, r.state, on, reason, by, result, map[string]any{"item": r.item,
+		"target": r.target, "author": r.author, "hash": hex.EncodeToString(r.hash)})
+}
+
+// move carries what waits along an edge (INV-REVIEW-EDGE) with update, and writes into the audit
+// record who did it and to what.
+func move(g access.Grant, update, id string, from schemas.ReviewState, on schemas.Trigger, reason string,
+	by schemas.EntityID, result schemas.ItemID, about map[string]any) (schemas.ReviewState, error) {
+	to, _, ok := schemas.NextReview(from, on)
 	if !ok {
-		return to, schemas.Conflictf("%s was %s already", r.id, r.state).
+		return to, schemas.Conflictf("%s was %s already", id, from).
 			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
-	n, err := g.Tx().Exec(updateReview, to, by, g.Tx().Micros(), reason, result, r.id)
+	n, err := g.Tx().Exec(update, to, by, g.Tx().Micros(), reason, result, id)
 	if err != nil {
 		return to, fmt.Errorf("write decision: %w", err)
 	}
 	if n != 1 {
-		return to, schemas.Conflictf("%s was decided already", r.id).
+		return to, schemas.Conflictf("%s was decided already", id).
 			Try("%s shows what waits", schemas.Tool("review_list"))
 	}
-	return to, g.Audit("review/"+r.id, map[string]any{"state": to, "item": r.item, "target": r.target,
-		"author": r.author, "by": by,
-		"hash": hex.EncodeToString(r.hash), "result": result})
+	about["state"], about["by"], about["result"] = to, by, result
+	return to, g.Audit("review/"+id, about)
 }
 
 // rejectRest rejects what still waits in a staging group, at most MaxMemories.
@@ -269,7 +276,7 @@ func rejectRest(g access.Grant, group schemas.GroupID) ([]row, error) {
 	return rows, nil
 }
 
-// Withdraw takes back what the actor handed in and nobody decided yet.
+// Withdraw takes back the actor's submissions that no reviewer has decided yet.
 func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 	if g.Tx() == nil {
 		return 0, access.ErrNoGrant
@@ -290,8 +297,8 @@ func Withdraw(g access.Grant, group schemas.GroupID) (n int, err error) {
 	return len(rows), err
 }
 
-// closeIfDone ends a return of which nothing waits any more: what was not approved
-// loses its text, the staging group its members, and the author is told.
+// closeIfDone ends a return that has no waiting item any more: it deletes the text of items
+// that were not approved, removes the members of the staging group, and notifies the author.
 func closeIfDone(g access.Grant, r row) (bool, error) {
 	tx := g.Tx()
 	var waiting int

@@ -1,12 +1,10 @@
-// Package review keeps what waits for somebody's decision: memories that an
-// autonomous agent brings back (seed §6), what agents propose, invitations to groups, and
-// results that are held.
+// Package review keeps what waits for a decision: memories that an autonomous agent brings back
+// (seed §6), what agents propose, invitations to groups, and results that are held.
 //
-// In reading order: batch.go (what a returning agent hands in), return.go (how it
-// is compared and staged), gate.go (when nothing needs to wait), kinds.go (what kinds
-// of things wait; a new kind is a line there), proposal.go and proposal_list.go,
-// invitation.go, list.go and diff.go (what a reviewer sees), decide.go (what a decision does), expire.go (what
-// becomes of what nobody decides).
+// In reading order: batch.go (what a returning agent hands in), return.go (how it is compared and staged),
+// gate.go (when nothing needs to wait), kinds.go (what kinds of things wait; a new kind is a line there),
+// proposal.go and proposal_list.go, invitation.go, list.go and diff.go (what a reviewer sees), decide.go (what
+// a decision does), expire.go (what ends without a decision).
 //
 // Invariants:
 //   - INV-RETURN: a return is proven by the agent's own key, over a challenge that

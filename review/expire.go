@@ -57,8 +57,8 @@ func Over(g access.Grant, now agents.Monotonic) (bool, error) {
 	return false, err
 }
 
-// Expire ends what nobody decided in time, a few returns at once: the text goes, and
-// the agent and those who were asked are told. It can be handed in again.
+// Expire ends returns that were not decided in time, a few at once: it deletes the text and
+// notifies the agent and the reviewers. The agent can hand them in again.
 func Expire(g access.Grant, now agents.Monotonic) error {
 	proposed, err := findLate(g, selectOverProposals, proposalWaits)
 	if err != nil {

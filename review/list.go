@@ -106,8 +106,8 @@ func Show(g access.Grant, ids []string, tainted bool) ([]Entry, error) {
 	return out, nil
 }
 
-// StateOf is where one thing stands that waited for who asks, also after it was decided.
-// CodeNotFound for everybody else.
+// StateOf gives the state of a review item that waited for the actor, also after the decision.
+// CodeNotFound for any other actor.
 func StateOf(g access.Grant, id string) (schemas.ReviewState, error) {
 	if g.Tx() == nil {
 		return "", access.ErrNoGrant

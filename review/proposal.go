@@ -106,6 +106,7 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 		}
 	}
 	words := wordsHash(items[0].Data)
+	// the same words wait already
 	err = g.Tx().QueryRow(selectProposed, g.Actor(), t.Target, t.Supersedes, words).Scan(&out.ID)
 	if err == nil {
 		out.Known = true
@@ -117,16 +118,9 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 	if !errors.Is(err, store.ErrNoRows) {
 		return out, fmt.Errorf("read proposals: %w", err)
 	}
-	var open int
-	if err := g.Tx().QueryRow(countProposals, g.Actor()).Scan(&open); err != nil {
-		return out, fmt.Errorf("count proposals: %w", err)
-	}
-	if open >= MaxProposals {
-		return out, schemas.Errorf(schemas.CodeBusy,
-			"%d proposals of this agent wait for a decision, so it proposes no more", open).
-			Expecting("at most %d", MaxProposals).
-			Try("wait until %s decided: review.closed comes with %s", strings.Join(out.Deciders, " or "),
-				schemas.Tool("events_poll"))
+	open, err := openProposals(g, out.Deciders)
+	if err != nil {
+		return out, err
 	}
 	if _, err := g.Tx().Exec(insertProposal, out.ID, g.Actor(), t.Item, t.Staging, t.Target, t.Supersedes, words,
 		p.person, t.Added,
@@ -145,6 +139,21 @@ func Propose(g access.Grant, t Try) (Proposal, error) {
 		}
 	}
 	return out, nil
+}
+
+// openProposals counts the actor's proposals that wait, and refuses one more at MaxProposals.
+func openProposals(g access.Grant, deciders []string) (open int, err error) {
+	if err := g.Tx().QueryRow(countProposals, g.Actor()).Scan(&open); err != nil {
+		return open, fmt.Errorf("count proposals: %w", err)
+	}
+	if open >= MaxProposals {
+		return open, schemas.Errorf(schemas.CodeBusy,
+			"%d proposals of this agent wait for a decision, so it proposes no more", open).
+			Expecting("at most %d", MaxProposals).
+			Try("wait until %s decided: review.closed comes with %s", strings.Join(deciders, " or "),
+				schemas.Tool("events_poll"))
+	}
+	return open, nil
 }
 
 // nameOf is the name of an entity, or its id.
@@ -353,22 +362,8 @@ func (p proposal) discard(g access.Grant) error {
 // move carries p along an edge.
 func (p proposal) move(g access.Grant, on schemas.Trigger, by schemas.EntityID, reason string,
 	result schemas.ItemID) (schemas.ReviewState, error) {
-	to, _, ok := schemas.NextReview(p.state, on)
-	if !ok {
-		return to, schemas.Conflictf("%s was %s already", p.id, p.state).
-			Try("%s shows what waits", schemas.Tool("review_list"))
-	}
-	n, err := g.Tx().Exec(updateProposal, to, by, g.Tx().Micros(), reason, result, p.id)
-	if err != nil {
-		return to, fmt.Errorf("write decision: %w", err)
-	}
-	if n != 1 {
-		return to, schemas.Conflictf("%s was decided already", p.id).
-			Try("%s shows what waits", schemas.Tool("review_list"))
-	}
-	return to, g.Audit("review/"+p.id, map[string]any{"state": to, "item": p.Item, "target": p.Target,
-		"author": p.author, "by": by,
-		"supersedes": p.Supersedes, "result": result})
+	return move(g, updateProposal, p.id, p.state, on, reason, by, result, map[string]any{"item": p.Item,
+		"target": p.Target, "author": p.author, "supersedes": p.Supersedes})
 }
 
 // expireProposal ends a proposal that waited for too long.

@@ -70,43 +70,12 @@ func proposalEntry(g access.Grant, list []proposal, tainted, detail bool) (Entry
 	e.Tier = s.Tier
 	hash, whole := sha256.New(), true
 	for _, p := range list {
-		if p.state != schemas.ReviewPending {
-			whole = false
-			continue
-		}
-		item, h, err := p.shown(g)
-		if errors.Is(err, schemas.ErrNotFound) {
-			e.Diff, whole = append(e.Diff, Line{Op: " ", Text: p.id + ": its author took it back"}), false
-			continue
-		}
+		h, all, err := p.addTo(g, &e, len(list) == 1, tainted, detail)
 		if err != nil {
 			return e, err
 		}
-		e.Name = item.Name
-		if e.Source == "" || item.Provenance.Source.SecondHand() {
-			e.Source = item.Provenance.Source
-		}
-		reason, err := p.personNeeded(g, item, tainted)
-		if err != nil {
-			return e, err
-		}
-		if reason != "" {
-			e.Person = reason
-		}
-		if len(list) > 1 {
-			e.Diff = append(e.Diff, Line{Op: " ", Text: p.line(item.Name)})
-		}
-		shownAll, err := p.diff(g, &e, item, detail)
-		if err != nil {
-			return e, err
-		}
-		if hash.Write(h); len(list) == 1 { //nolint:errcheck // never fails
-			e.Hash = hex.EncodeToString(h)
-			if detail {
-				e.Item = &item
-			}
-		}
-		whole = whole && shownAll
+		hash.Write(h) //nolint:errcheck // never fails
+		whole = whole && all
 	}
 	if len(list) > 1 {
 		e.ID, e.Name, e.Replaces, e.Group = batchPrefix+e.Author, schemas.Count(len(list), "proposal",
@@ -117,6 +86,46 @@ func proposalEntry(g access.Grant, list []proposal, tainted, detail bool) (Entry
 		e.Hash = ""
 	}
 	return e, nil
+}
+
+// addTo adds what p proposes to an entry, alone in it or with others, and gives its hash. all is
+// false if the entry does not show the whole of it, so that the entry cannot be approved.
+func (p proposal) addTo(g access.Grant, e *Entry, alone, tainted, detail bool) (hash []byte, all bool, err error) {
+	if p.state != schemas.ReviewPending {
+		return nil, false, nil
+	}
+	item, hash, err := p.shown(g)
+	if errors.Is(err, schemas.ErrNotFound) {
+		e.Diff = append(e.Diff, Line{Op: " ", Text: p.id + ": its author took it back"})
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	e.Name = item.Name
+	if e.Source == "" || item.Provenance.Source.SecondHand() {
+		e.Source = item.Provenance.Source
+	}
+	reason, err := p.personNeeded(g, item, tainted)
+	if err != nil {
+		return nil, false, err
+	}
+	if reason != "" {
+		e.Person = reason
+	}
+	if !alone {
+		e.Diff = append(e.Diff, Line{Op: " ", Text: p.line(item.Name)})
+	}
+	if all, err = p.diff(g, e, item, detail); err != nil {
+		return nil, false, err
+	}
+	if alone {
+		e.Hash = hex.EncodeToString(hash)
+		if detail {
+			e.Item = &item
+		}
+	}
+	return hash, all, nil
 }
 
 // line says in a line what p does.

@@ -64,36 +64,35 @@ func Submit(g access.Grant, b *Batch, p Proof) (Returned, error) {
 	if before > 0 {
 		out.Divergence = schemas.ChainReplay
 	}
-	closed := tx.Micros()
-	if len(b.drafts) > 0 {
-		closed = 0
-		if out.Group, err = stagingName(tx, me); err != nil {
-			return Returned{}, err
-		}
-		if err := mayStage(g, b, me); err != nil {
-			return Returned{}, err
-		}
-		if err := memory.CreateStaging(g, out.Group, me, self.ParentEntityID); err != nil {
-			return Returned{}, err
-		}
+	if len(b.drafts) == 0 {
+		return out, record(g, b, p, out, tx.Micros())
 	}
-	if _, err := tx.Exec(insertReturn, out.ID, me, out.Group, out.Divergence, out.Sessions, b.sessions, b.chain[:],
-		b.digest[:],
-		p.Statement, p.Signature, tx.Micros(), closed); err != nil {
-		return Returned{}, fmt.Errorf("write return: %w", err)
-	}
-	if err := g.Audit("return/"+out.ID, map[string]any{"divergence": out.Divergence, "sessions": out.Sessions,
-		"memories": len(b.drafts),
-		"group":    out.Group, "chain_hash": b.chain.String()}); err != nil {
+	if out.Group, err = stagingName(tx, me); err != nil {
 		return Returned{}, err
 	}
-	if len(b.drafts) == 0 {
-		return out, nil
+	if err := mayStage(g, b, me); err != nil {
+		return Returned{}, err
+	}
+	if err := memory.CreateStaging(g, out.Group, me, self.ParentEntityID); err != nil {
+		return Returned{}, err
+	}
+	if err := record(g, b, p, out, 0); err != nil {
+		return Returned{}, err
 	}
 	return out, stage(g, b, self, &out)
 }
 
-// mayReturn: whoever is always under somebody's eyes has nothing to come back from.
+// record writes the row and the audit entry of a return; closed is when it ended, 0 = it waits.
+func record(g access.Grant, b *Batch, p Proof, out Returned, closed int64) error {
+	if _, err := g.Tx().Exec(insertReturn, out.ID, g.Actor(), out.Group, out.Divergence, out.Sessions, b.sessions,
+		b.chain[:], b.digest[:], p.Statement, p.Signature, g.Tx().Micros(), closed); err != nil {
+		return fmt.Errorf("write return: %w", err)
+	}
+	return g.Audit("return/"+out.ID, map[string]any{"divergence": out.Divergence, "sessions": out.Sessions,
+		"memories": len(b.drafts), "group": out.Group, "chain_hash": b.chain.String()})
+}
+
+// mayReturn refuses an agent that is always supervised: it has nothing to come back from.
 func mayReturn(g access.Grant) (schemas.Agent, error) {
 	self, err := g.Profile(g.Actor())
 	if err != nil {

@@ -10,8 +10,8 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertReview = `INSERT INTO reviews(id, return_id, item, target, hash, words, person, state)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')`
-	// selectSameWords says of what ?2 brought with the words ?1 and nobody approved
-	// whether any was rejected, and whether any needed a person.
+	// selectSameWords looks at the unapproved items that ?2 brought with the words ?1: whether
+	// any was rejected, and whether any needed a person.
 	selectSameWords = `SELECT coalesce(max(r.state = 'rejected'), 0), coalesce(max(r.person), 0) FROM reviews r
 		JOIN returns b ON b.id = r.return_id
 		WHERE r.words = ?1 AND r.state <> 'approved' AND b.agent = ?2`

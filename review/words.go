@@ -11,8 +11,8 @@ import (
 	"cordelia/schemas"
 )
 
-// wordsHash stands for what data says, whatever is claimed beside it: letters and
-// digits alone, so that other spacing, signs or kind are not other words.
+// wordsHash is a hash of the text of data alone: of its letters and digits, so that the same
+// words with other spacing, signs or kind have the same hash.
 func wordsHash(data json.RawMessage) []byte {
 	h := sha256.New()
 	for _, line := range readableLines(data) {
@@ -29,9 +29,8 @@ func wordsHash(data json.RawMessage) []byte {
 	return h.Sum(nil)
 }
 
-// before says what became of the same words of the same author: whether they were
-// rejected, and whether they were brought as something a person decides over and
-// no one approved them.
+// before looks up the same words of the same author: whether they were rejected, and whether
+// they were submitted as something a person decides over and not approved.
 func before(g access.Grant, author schemas.EntityID, words []byte) (rejected, person bool, err error) {
 	if err = g.Tx().QueryRow(selectSameWords, words, author).Scan(&rejected, &person); err != nil {
 		err = fmt.Errorf("read earlier reviews: %w", err)

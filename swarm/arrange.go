@@ -73,13 +73,14 @@ func placeOf(g access.Grant, group schemas.GroupID, ref string) (n int, cell sch
 	return n, cell, err
 }
 
-// inStages sends each item to its stage, and lets it wait for those before: of its own
-// submission, else those that are there.
-func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
-	type stage struct {
-		n    int
-		cell schemas.GroupID
-	}
+// stage is a stage of a pipeline: its number and its cell.
+type stage struct {
+	n    int
+	cell schemas.GroupID
+}
+
+// stagesOf reads the stages of a pipeline by name, and their cells by number.
+func stagesOf(g access.Grant, group schemas.GroupID) (map[string]stage, map[int]schemas.GroupID, error) {
 	stages, cells := map[string]stage{}, map[int]schemas.GroupID{}
 	rows, err := g.Tx().Query(selectStages, group)
 	if _, err = store.Collect(rows, err, func(r *sql.Rows) (string, error) {
@@ -89,7 +90,17 @@ func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]wor
 		stages[name], cells[s.n] = s, s.cell
 		return name, err
 	}); err != nil {
-		return nil, fmt.Errorf("read stages: %w", err)
+		return nil, nil, fmt.Errorf("read stages: %w", err)
+	}
+	return stages, cells, nil
+}
+
+// inStages puts each item into its stage and makes it wait for the items of the stage before:
+// those of the same submission, otherwise those that exist already.
+func inStages(g access.Grant, group schemas.GroupID, drafts []work.Draft) ([]work.Draft, error) {
+	stages, cells, err := stagesOf(g, group)
+	if err != nil {
+		return nil, err
 	}
 	c := checker{}
 	out, at := make([]work.Draft, len(drafts)), make([]int, len(drafts))

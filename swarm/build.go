@@ -11,7 +11,7 @@ import (
 	"cordelia/work"
 )
 
-// coordinating are the tools without which nobody can coordinate.
+// coordinating lists the tools that a coordinator needs.
 func coordinating() []string { return []string{"task_submit", "task_status", "swarm_status"} }
 
 // parallel is how much the actor may do at a time, and with it all below.
@@ -87,49 +87,27 @@ func (b *building) make(made []Key, enroll Enroll) error {
 		"coordinator": b.leader, "grown": b.plan.addTo != ""})
 }
 
-// found makes the groups that are not there, and puts everyone where they belong.
+// found makes the missing groups and adds each agent to its groups.
 func (b *building) found() error {
 	var run []memory.Membership
 	if b.leader != "" && b.leader != b.g.Actor() {
 		run = append(run, memory.Membership{ID: b.leader, Role: access.RoleAdmin})
 	}
-	own, cells := slices.Clone(run), map[schemas.GroupID][]memory.Membership{}
-	var order []schemas.GroupID
-	for _, a := range b.out.Agents {
-		if a.ID == b.leader {
-			continue
-		}
-		role := access.RoleMember
-		if a.Cell != "" {
-			role = access.RoleViewer
-			if cells[a.Cell] == nil {
-				order = append(order, a.Cell)
-			}
-			cells[a.Cell] = append(cells[a.Cell], memory.Membership{ID: a.ID, Role: access.RoleMember})
-		}
-		own = append(own, memory.Membership{ID: a.ID, Role: role})
-	}
+	members, order, cells := b.members()
+	own := append(slices.Clone(run), members...)
 	have, err := groupsOf(b.g, b.out.ID)
 	if err != nil {
 		return err
 	}
 	add := func(id schemas.GroupID, members []memory.Membership) error {
 		if b.plan.addTo != "" && slices.Contains(have, id) {
-			for _, m := range members {
-				if err := memory.Enter(b.g, id, m.ID, m.Role); err != nil {
-					return err
-				}
-			}
-			return nil
+			return b.enter(id, members)
 		}
-		swarm := b.out.ID
-		if id == swarm {
-			swarm = ""
-		} else {
-			members = append(slices.Clone(run), members...)
+		group := memory.SwarmGroupOf{ID: id, Culture: b.plan.culture, Members: members}
+		if id != b.out.ID { // a cell
+			group.Swarm, group.Members = b.out.ID, append(slices.Clone(run), members...)
 		}
-		return memory.FoundSwarmGroup(b.g, memory.SwarmGroupOf{ID: id, Swarm: swarm, Culture: b.plan.culture,
-			Members: members})
+		return memory.FoundSwarmGroup(b.g, group)
 	}
 	if b.plan.addTo != "" && b.lead == nil {
 		own = own[len(run):] // it is there
@@ -151,6 +129,38 @@ func (b *building) found() error {
 		return nil
 	}
 	return b.approve(append([]schemas.GroupID{b.out.ID}, order...))
+}
+
+// members are the memberships of the new agents in the swarm's group, and by cell, with the cells
+// in order.
+func (b *building) members() (own []memory.Membership, order []schemas.GroupID,
+	cells map[schemas.GroupID][]memory.Membership) {
+	cells = map[schemas.GroupID][]memory.Membership{}
+	for _, a := range b.out.Agents {
+		if a.ID == b.leader {
+			continue
+		}
+		role := access.RoleMember
+		if a.Cell != "" {
+			role = access.RoleViewer
+			if cells[a.Cell] == nil {
+				order = append(order, a.Cell)
+			}
+			cells[a.Cell] = append(cells[a.Cell], memory.Membership{ID: a.ID, Role: access.RoleMember})
+		}
+		own = append(own, memory.Membership{ID: a.ID, Role: role})
+	}
+	return own, order, cells
+}
+
+// enter adds members to a group that exists.
+func (b *building) enter(id schemas.GroupID, members []memory.Membership) error {
+	for _, m := range members {
+		if err := memory.Enter(b.g, id, m.ID, m.Role); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // approve lets a coordinator there was before reach the groups.

@@ -124,6 +124,20 @@ func (b *building) resume() error {
 			return err
 		}
 	}
+	b.match(known, &c)
+	var living int
+	if err := b.g.Tx().QueryRow(countLiving, s.id).Scan(&living); err != nil {
+		return fmt.Errorf("count agents: %w", err)
+	}
+	if living+b.plan.Agents() > schemas.MaxSwarmAgents {
+		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(),
+			schemas.MaxSwarmAgents)
+	}
+	return c.refusal("the swarm was not changed", "swarm_create")
+}
+
+// match gives the slots of the plan the numbers of those the swarm has, and new ones to new slots.
+func (b *building) match(known []slot, c *checker) {
 	next := 1
 	for _, k := range known {
 		next = max(next, k.n+1)
@@ -150,15 +164,6 @@ func (b *building) resume() error {
 			now.kind, now.asked = k.kind, k.asked
 		}
 	}
-	var living int
-	if err := b.g.Tx().QueryRow(countLiving, s.id).Scan(&living); err != nil {
-		return fmt.Errorf("count agents: %w", err)
-	}
-	if living+b.plan.Agents() > schemas.MaxSwarmAgents {
-		c.say("/agents", "would make %d agents, and a swarm has at most %d", living+b.plan.Agents(),
-			schemas.MaxSwarmAgents)
-	}
-	return c.refusal("the swarm was not changed", "swarm_create")
 }
 
 // replace lets the coordinator's slot be filled anew, if the coordinator has ended.

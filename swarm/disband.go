@@ -106,8 +106,8 @@ type answered struct {
 	Asked *Ending `json:"asked,omitempty"` // absent where an earlier version ended the swarm
 }
 
-// again answers whoever ends a swarm that has ended: with the first answer, unless the
-// call asks for other things than the one that ended it.
+// again answers a call that ends an ended swarm: with the first answer, unless the call's
+// arguments differ from those of the call that ended it.
 func (s record) again(e Ending) (Ended, error) {
 	var first answered
 	if err := json.Unmarshal([]byte(s.answer), &first); err != nil {
@@ -164,26 +164,9 @@ func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.Gro
 		}
 		out.Cancelled += n
 	}
-	var names []string
-	var last []schemas.EntityID // the coordinator goes after those it ends
-	for _, slot := range now.Slots {
-		for _, a := range slot.Agents {
-			if names = append(names, a.Name); a.Status == schemas.Deactivated || a.Status == schemas.Removed {
-				continue
-			}
-			if out.Agents++; a.ID == s.coordinator {
-				last = append(last, a.ID)
-				continue
-			}
-			if err := retire(node, a.ID); err != nil {
-				return err
-			}
-		}
-	}
-	for _, id := range last {
-		if err := retire(node, id); err != nil {
-			return err
-		}
+	names, err := s.retireAll(node, now, retire, out)
+	if err != nil {
+		return err
 	}
 	if err := s.archive(node, by, groups, names, e, out); err != nil {
 		return err
@@ -205,6 +188,31 @@ func (s record) end(node access.Grant, by schemas.EntityID, groups []schemas.Gro
 		return fmt.Errorf("end swarm: %w", err)
 	}
 	return nil
+}
+
+// retireAll ends the agents of the swarm that have not ended, the coordinator last, and names all.
+func (s record) retireAll(node access.Grant, now Status, retire Retire, out *Ended) (names []string, err error) {
+	var last []schemas.EntityID // the coordinator goes after those it ends
+	for _, slot := range now.Slots {
+		for _, a := range slot.Agents {
+			if names = append(names, a.Name); a.Status == schemas.Deactivated || a.Status == schemas.Removed {
+				continue
+			}
+			if out.Agents++; a.ID == s.coordinator {
+				last = append(last, a.ID)
+				continue
+			}
+			if err := retire(node, a.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, id := range last {
+		if err := retire(node, id); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 // archivePrefix begins the ids of archives; the swarm's id follows.

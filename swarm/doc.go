@@ -20,11 +20,11 @@
 //	hierarchical  each worker has a cell; the coordinator is in all of them, assigns
 //	              work there, and shares what others should know
 //
-// Who made the swarm owns every group, the coordinator runs them. Arrange sends work
-// offered to a swarm to where it belongs; Receive hands on at the claim, when what an
-// item builds on has been accepted, whoever accepted it.
+// Who made the swarm owns every group, the coordinator runs them. Arrange sends work offered to
+// a swarm to where it belongs; Receive hands results on at the claim, once the items that an
+// item builds on are accepted.
 //
-// Teams tells the task pipeline by which rules a swarm works and who of it is there.
+// Teams gives the task pipeline a swarm's rules and its present members.
 //
 // The package makes no agent and ends none by itself: registration and deactivation
 // touch memory and trust as well, and are functions it is given.

@@ -18,8 +18,8 @@ type Key struct {
 	sealed   []byte // to parent
 }
 
-// MakeKeys makes n keys and seals them to the parent, on all processors: so many
-// would keep everyone waiting inside a transaction. The caller erases them.
+// MakeKeys makes n keys and seals them to the parent, on all processors: making that many
+// inside a transaction would block all writers. The caller erases them.
 func MakeKeys(n int, parent keys.Recipient) ([]Key, error) {
 	made, errs := make([]Key, n), make([]error, n)
 	var wg sync.WaitGroup

@@ -46,7 +46,8 @@ func load(g access.Grant, id schemas.GroupID) (record, error) {
 	return s, nil
 }
 
-// Maker is who made a swarm the actor may see: whoever is added to it is theirs.
+// Maker gives the entity that made a swarm the actor may see: agents that are added to the
+// swarm become its children.
 func Maker(g access.Grant, id schemas.GroupID) (schemas.EntityID, error) {
 	s, err := load(g, id)
 	return s.creator, err
@@ -191,32 +192,67 @@ func Show(g access.Grant, id schemas.GroupID, detail bool) (Status, error) {
 	if err := out.work(g, groups); err != nil {
 		return out, err
 	}
-	if out.Findings, err = memory.CountFindings(g, groups, s.merging()); err != nil {
+	if err := out.findings(g, s, groups, runs); err != nil {
 		return out, err
-	}
-	missing, err := memory.Unmerged(g, groups, s.merging(), "")
-	if err != nil {
-		return out, err
-	}
-	if out.Unmerged = len(missing); runs {
-		out.UnmergedIDs = missing[:min(len(missing), maxUnmerged)]
-		words, err := memory.WordsOf(g, out.UnmergedIDs)
-		if err != nil {
-			return out, err
-		}
-		wrong, err := trust.JudgedWrong(g, words)
-		if err != nil {
-			return out, err
-		}
-		for _, id := range out.UnmergedIDs {
-			if wrong[id] {
-				out.JudgedWrong = append(out.JudgedWrong, id)
-			}
-		}
 	}
 	return out, out.budget(g, s)
 }
 
+// findings counts the findings of a swarm and those its synthesis leaves out, and lists those to
+// an actor that runs the swarm.
+func (out *Status) findings(g access.Grant, s record, groups []schemas.GroupID, runs bool) (err error) {
+	if out.Findings, err = memory.CountFindings(g, groups, s.merging()); err != nil {
+		return err
+	}
+	missing, err := memory.Unmerged(g, groups, s.merging(), "")
+	if err != nil {
+		return err
+	}
+	if out.Unmerged = len(missing); !runs {
+		return nil
+	}
+	out.UnmergedIDs = missing[:min(len(missing), maxUnmerged)]
+	words, err := memory.WordsOf(g, out.UnmergedIDs)
+	if err != nil {
+		return err
+	}
+	wrong, err := trust.JudgedWrong(g, words)
+	if err != nil {
+		return err
+	}
+	for _, id := range out.UnmergedIDs {
+		if wrong[id] {
+			out.JudgedWrong = append(out.JudgedWrong, id)
+		}
+	}
+	return nil
+}
+
+// member is an agent of a swarm as it is read, times in UTC µs.
+type member struct {
+	AgentStatus
+	n                    int // of its slot
+	seen, expires, lease int64
+}
+
+// show gives what a status shows of m at a moment.
+func (m member) show(now int64, detail bool) AgentStatus {
+	if m.seen > 0 {
+		m.Seen = new(max(0, (now-m.seen)/1e6))
+	}
+	if m.WorkID != "" {
+		m.Lease = new(max(0, (m.lease-now)/1e6))
+	}
+	if m.Status == schemas.Active {
+		m.Status = ""
+	}
+	if !detail {
+		m.ID, m.Cell, m.WorkID = "", "", ""
+	}
+	return m.AgentStatus
+}
+
+// agents adds the slots with their agents, and counts those that have not ended.
 func (out *Status) agents(g access.Grant, s record, detail bool) error {
 	slots, err := slotsOf(g, s.id)
 	if err != nil {
@@ -228,11 +264,6 @@ func (out *Status) agents(g access.Grant, s record, detail bool) error {
 		out.Slots = append(out.Slots, SlotStatus{Slot: k.name, Agents: []AgentStatus{}})
 	}
 	now := g.Tx().Micros()
-	type member struct {
-		AgentStatus
-		n                    int
-		seen, expires, lease int64
-	}
 	rows, err := g.Tx().Query(selectAgents, s.id)
 	list, err := store.Collect(rows, err, func(r *sql.Rows) (m member, err error) {
 		return m, r.Scan(&m.ID, &m.Name, &m.n, &m.Cell, &m.Status, &m.seen, &m.expires, &m.WorkID, &m.lease)
@@ -252,12 +283,6 @@ func (out *Status) agents(g access.Grant, s record, detail bool) error {
 		if p, ok := progress[m.ID]; ok {
 			m.Progress = &p
 		}
-		if m.seen > 0 {
-			m.Seen = new(max(0, (now-m.seen)/1e6))
-		}
-		if m.WorkID != "" {
-			m.Lease = new(max(0, (m.lease-now)/1e6))
-		}
 		if m.Status == schemas.Registered || m.Status == schemas.Active || m.Status == schemas.Suspended {
 			if out.Budget.living++; m.expires > 0 {
 				left := max(1, (m.expires-now)/1e6)
@@ -266,14 +291,8 @@ func (out *Status) agents(g access.Grant, s record, detail bool) error {
 				}
 			}
 		}
-		if m.Status == schemas.Active {
-			m.Status = ""
-		}
-		if !detail {
-			m.ID, m.Cell, m.WorkID = "", "", ""
-		}
 		slot := &out.Slots[at[m.n]]
-		slot.Agents = append(slot.Agents, m.AgentStatus)
+		slot.Agents = append(slot.Agents, m.show(now, detail))
 	}
 	return nil
 }

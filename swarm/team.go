@@ -16,9 +16,9 @@ import (
 // Teams is how the pipeline learns of swarms.
 type Teams struct{}
 
-// Team gives the rules of a swarm and those of it who are there, for the roles of a
-// task. Where nobody coordinates, or who did has ended, its maker does. Any other
-// group has none.
+// Team gives the rules and present members of a swarm, for the roles of a task. A swarm without
+// a coordinator, or whose coordinator has ended, is coordinated by its maker. A group that is
+// no swarm has no team.
 func (Teams) Team(g access.Grant, group schemas.GroupID) (t pipeline.Team, err error) {
 	if g.Tx() == nil {
 		return t, access.ErrNoGrant

@@ -19,7 +19,7 @@ const (
 	repeatAfter   = int64(24 * time.Hour / time.Microsecond)
 )
 
-// Memory is an item to give a verdict on, as whoever assesses it may read it.
+// Memory is an item to give a verdict on, as the assessor may read it.
 type Memory struct {
 	ID          schemas.ItemID
 	Origin      schemas.ItemID // of a copy
@@ -185,7 +185,7 @@ func counts(about []entry, e entry) bool {
 }
 
 // weigh gives the weight of e beside the verdicts that count about its item, none
-// to those of the agent's own line (INV-KIN).
+// to those of the agent's own line (INV-RELATED).
 func weigh(g access.Grant, e entry, about []entry) (weight int64, why string, err error) {
 	for i, who := range []schemas.EntityID{e.Assessor, e.Witness} {
 		if i > 0 && who == e.Assessor {

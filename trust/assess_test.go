@@ -48,7 +48,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-func TestOwnFamilyDoesNotCount_INV_KIN(t *testing.T) {
+func TestOwnFamilyDoesNotCount_INV_RELATED(t *testing.T) {
 	n := newNode(t)
 	for i, by := range []schemas.EntityID{work, lead, mate, kid} {
 		for _, relayed := range []bool{false, true} {

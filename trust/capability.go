@@ -14,8 +14,7 @@ import (
 	"cordelia/schemas"
 )
 
-// Feedback is what someone says of an agent's work with a capability; "" is
-// nothing.
+// Feedback is a person's judgement of an agent's work with a capability; "" is none.
 type Feedback string
 
 const (
@@ -65,7 +64,7 @@ func levelOf(hundredths int) Level {
 	return Report
 }
 
-// Authority is what an agent was told it may do by itself (role seed §4.4).
+// Authority is how far an agent may act by itself, by its charter (role seed §4.4).
 type Authority string
 
 const (
@@ -74,8 +73,8 @@ const (
 	Forbidden     Authority = "forbidden"
 )
 
-// Watch gives the strictest of what authority, accuracy tier and capability
-// trust ask for. An authority nobody knows denies.
+// Watch gives the strictest of what authority, accuracy tier and capability trust ask for. An
+// unknown authority denies.
 func Watch(a Authority, tier schemas.Tier, hundredths int) Level {
 	level := levelOf(hundredths)
 	switch {
@@ -101,7 +100,7 @@ type Skill struct {
 	From       string `json:"from,omitempty"` // how many results each kind of proof spoke of
 }
 
-// Proof says who or what told how a result came out.
+// Proof is the source of a result's outcome: a person, a check or the task pipeline.
 type Proof string
 
 const (
@@ -118,8 +117,8 @@ type Outcome struct {
 	Capability string
 	Success    bool
 	Feedback   Feedback
-	Proof      Proof            // "" = whoever Judge is
-	Judge      schemas.EntityID // who said so; "" = the actor
+	Proof      Proof            // "" = the kind that Judge is
+	Judge      schemas.EntityID // the judge; "" = the actor
 	About      string           // the result, which counts once; "" = of its own
 }
 
@@ -242,6 +241,7 @@ func Rate(g access.Grant, ref, capability string, f Feedback) (schemas.EntityID,
 	}
 	if !g.IsHuman() {
 		return "", Skill{}, schemas.Deniedf("feedback on an agent's work is the user's to give").
+			Expecting("an item and a verdict, from an agent").
 			Try("ask the user to run: cordelia trust assess --agent NAME --capability %s --feedback %s", capability, f)
 	}
 	if _, err := Note(g, Outcome{Agent: id, Capability: capability, Feedback: f}); err != nil {

@@ -81,9 +81,9 @@ func shared(a, b *store.Tx, last string, row func(*store.Tx, int64) (string, err
 	return int64(n), failed
 }
 
-// Carry adds what l holds to the ledgers, for a restore: with the weights and
-// times it had, so that the scores become what they were. It tells nobody; a
-// restore moves the rights of everyone anyway.
+// Carry adds what l holds to the ledgers, for a restore: with the weights and times it had, so
+// that the scores become what they were. It notifies no agent: a restore raises the epoch
+// anyway.
 func Carry(g access.Grant, l Addition) error {
 	if g.Tx() == nil || !g.IsNode() {
 		return access.ErrNoGrant

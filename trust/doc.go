@@ -1,14 +1,13 @@
 // Package trust is how reliable agents proved: two scores that are never
 // converted into each other.
 //
-// Accuracy trust says what memory an agent may touch. For each observer and
-// agent there is a book: verdicts on what the agent wrote, summed up as Beta
-// posteriors (seed §5). The score is of all evidence; the tier follows a second sum,
-// of the observer's own verdicts and due predictions. The tier the authorizer uses is
-// the lower of what the owner of the memory and the human above the agent hold. In
-// reading order: score.go and beta.go (a score), tier.go (what follows), prior.go
-// (where it starts), book.go (how verdicts move it), ledger.go (what is stored),
-// assess.go, relayed.go and predict.go (where verdicts come from), read.go, gate.go
+// Accuracy trust says what memory an agent may touch. For each observer and agent there is a
+// trust record: verdicts on what the agent wrote, summed up as Beta posteriors (seed §5). The
+// score is of all evidence; the tier follows a second sum, of the observer's own verdicts and
+// due predictions. The tier the authorizer uses is the lower of what the owner of the memory
+// and the human above the agent hold. In reading order: score.go and beta.go (a score), tier.go
+// (what follows), prior.go (where it starts), book.go (how verdicts move it), ledger.go (what
+// is stored), assess.go, relayed.go and predict.go (where verdicts come from), read.go, gate.go
 // and weight.go (what they are used for), verify.go.
 //
 // Capability trust says who watches (role seed §4.8): for each agent and
@@ -33,8 +32,8 @@
 //     agent's word holds it up.
 //   - INV-EARNED: capability trust rises by each result once, and never by the word of
 //     the agent itself or of its lineage.
-//   - INV-KIN: nobody's accuracy is moved by its own word, nor by its ancestors,
-//     its descendants, or its siblings under one agent.
+//   - INV-RELATED: an agent's accuracy never changes by its own verdict, nor by one of its
+//     ancestors, its descendants, or its siblings under one agent.
 //   - INV-FORESIGHT: a prediction counts as first written, once, if an hour or more
 //     lay before it and it did not hold yet when the node first tried it.
 //

@@ -190,7 +190,7 @@ func (c cached) keep(g access.Grant, before cached) error {
 	if was != is {
 		changed := schemas.TrustScoreChanged{AgentID: c.agent, OldScore: was.Accuracy(), NewScore: is.Accuracy()}
 		for _, who := range []schemas.EntityID{c.agent, c.observer} {
-			// From the node: whose verdict it was is nobody else's to know.
+			// From the node: the event must not show which observer gave the verdict.
 			if err := events.Append(tx, events.EntityStream(who),
 				events.Event{Type: schemas.EventTrustScoreChanged, Source: access.NodeEntity,
 					Payload: changed}); err != nil {

@@ -122,7 +122,7 @@ func Resolve(g access.Grant, item schemas.ItemID, f Finding) error {
 	}
 	p, now := found[0], g.Tx().Micros()
 	if p.check == purgedCheck {
-		f = Finding{Known: true, Foreign: true} // taking it back is no file of anybody's
+		f = Finding{Known: true, Foreign: true} // a prediction that was taken back names no file
 	}
 	switch {
 	case p.seen == 0 && now >= p.due, !f.Known && now >= p.due+givenUp:

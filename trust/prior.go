@@ -16,18 +16,16 @@ const (
 	PriorStrength = 5
 )
 
-// The bounds of a prior. Below the least mean a new agent could do nothing that
-// anybody could judge, and a stronger prior than the window would outweigh all
-// evidence there can be.
+// The bounds of a prior. Below the least mean a new agent could do nothing that could be
+// judged, and a prior stronger than the window would outweigh all evidence there can be.
 const (
 	leastMean, greatestMean         = 0.3, 0.8
 	leastStrength, greatestStrength = 1, windowSize
 	foreignMean                     = unit / 2 // the most for an agent of another node, thousandths: tier Low
 )
 
-// Prior is what agents start with: how accurate they are taken to be before anybody
-// has judged them, and how many verdicts that weighs as much as. The zero value is
-// the built-in one.
+// Prior is what agents start with: how accurate they count as before the first verdict, and how
+// many verdicts that is worth. The zero value is the built-in one.
 type Prior struct {
 	mean     int64 // thousandths
 	strength int64 // whole verdicts, so that a score's parameters are exact
@@ -112,9 +110,8 @@ func Begin(g access.Grant, agent schemas.EntityID, foreign bool, p Prior) error 
 		Alpha: alpha, Beta: strength - alpha, At: tx.Micros()})
 }
 
-// begin opens a book with the prior e. Whoever has a record here keeps it: an agent
-// that a restore lost, and that is registered with the same key again, does not
-// start anew.
+// begin opens a trust record with the prior e. An agent with a record here keeps it: one that a
+// restore lost, and that is registered with the same key again, does not start again.
 func begin(g access.Grant, e entry) error {
 	tx := g.Tx()
 	books, err := booksOf(tx, e.Agent)

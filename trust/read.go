@@ -28,8 +28,8 @@ type Standing struct {
 	Unresolved   int // of these, could not be checked when they should have been
 }
 
-// Read gives the standing of an agent to itself and to those above it; "" is
-// the actor. Errors: CodeNotFound for everyone else's.
+// Read gives the standing of an agent to itself and to those above it; "" is the actor. Errors:
+// CodeNotFound for any other agent.
 func Read(g access.Grant, ref string) (Standing, error) {
 	id, err := scored(g, ref)
 	if err != nil {

@@ -17,10 +17,9 @@ type Verified struct {
 	Skills      int `json:"capability_scores"`
 }
 
-// Verify holds the ledgers against the audit record, replays them, and compares
-// every score with what comes out, bit for bit. The error names the first row
-// that does not fit. It needs no grant: whoever holds the transaction has the
-// file.
+// Verify holds the ledgers against the audit record, replays them, and compares every score
+// with what comes out, bit for bit. The error names the first row that does not fit. It needs
+// no grant: a caller with the transaction has the file.
 func Verify(tx *store.Tx) (v Verified, err error) {
 	if v.Assessments, v.Scores, err = verifyAssessments(tx); err != nil {
 		return v, err

@@ -5,8 +5,8 @@ import (
 	"cordelia/schemas"
 )
 
-// What the words of an author weigh in a search, by the tier they rank by. Nobody gains by a good
-// record: what trust gives is not more of what somebody wrote.
+// Weights of an author's items in a search, by the author's tier. A good record adds nothing:
+// trust must not show a reader more of one author.
 const (
 	lowWeight       = 0.7
 	untrustedWeight = 0.4

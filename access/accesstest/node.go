@@ -37,7 +37,8 @@ func New(t testing.TB, cfg access.Config) *Node {
 	return Open(t, filepath.Join(t.TempDir(), "n.db"), &Clock{nine.UnixMicro()}, cfg)
 }
 
-// Open is one more process's view of the node at path. Nobody's absence matters there.
+// Open opens the node at path once more, as another process would. There the person counts as
+// present.
 func Open(t testing.TB, path string, c *Clock, cfg access.Config) *Node {
 	t.Helper()
 	st, err := store.Open(t.Context(), store.Options{Path: path, Durability: store.Relaxed, Clock: c})
@@ -112,7 +113,7 @@ func (n *Node) Group(id schemas.GroupID, owner schemas.EntityID, members ...sche
 	}
 }
 
-// Join puts somebody into a group.
+// Join adds a member to a group.
 func (n *Node) Join(group schemas.GroupID, who schemas.EntityID, role string) {
 	n.Helper()
 	n.SQL(`INSERT INTO members(group_id, entity_id, role, added_by, joined_at) VALUES (?, ?, ?, 'node', 0)`, group, who,

@@ -111,7 +111,7 @@ func newestOf(path string) (*events.Checkpoint, error) {
 	return nil, schemas.Invalidf("%s holds no checkpoint", path).Try("name a file that cordelia audit checkpoint wrote")
 }
 
-// checkpointFiles reads the files or folders that somebody named.
+// checkpointFiles reads the checkpoint files in the named files or folders.
 func checkpointFiles(paths ...string) ([]events.CheckpointFile, error) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {

@@ -40,7 +40,7 @@ with --json, which is one entry to a line. Only reads, and for the person alone.
 				t.Acting = w
 				err := t.run(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // told to stop
+					return nil // stopped by a signal
 				}
 				return err
 			})

@@ -91,7 +91,7 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story de
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	folder, err := pitch()
+	folder, err := makeFolder()
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func runDemo(ctx context.Context, a *cli.App, keep bool, client string, story de
 	return err
 }
 
-// pitch makes the folder of a story. Its name is absolute, whatever TMPDIR is: the
-// agents work elsewhere.
-func pitch() (folder string, err error) {
+// makeFolder makes the folder of a story. Its path is absolute, also if TMPDIR is not, since
+// the agents have other working directories.
+func makeFolder() (folder string, err error) {
 	place, err := filepath.Abs(os.TempDir())
 	if err == nil {
 		folder, err = os.MkdirTemp(place, "cordelia-demo-")
@@ -225,6 +225,7 @@ func (v *stageVoice) close(r demoReport, look string) {
 	v.Say("\nAll of it held, in %s.", schemas.Count(int(r.TookMS/1000), "second", "seconds"))
 	if r.Home != "" {
 		v.Say("It is kept: %s --home %s %s", program(v.App), cli.Quoted(r.Home), look)
+		v.Say("In a browser: %s --home %s console", program(v.App), cli.Quoted(r.Home))
 	}
 	v.Say("\nTry next:")
 	for _, line := range r.Try {

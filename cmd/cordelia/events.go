@@ -109,7 +109,7 @@ says otherwise. With --json, one event to a line.`,
 			return a.Act(cmd.Context(), as, func(w *cli.Acting) error {
 				err := (&tail{Acting: w, ack: ack, seen: map[schemas.EventID]bool{}}).follow(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // told to stop
+					return nil // stopped by a signal
 				}
 				return err
 			})

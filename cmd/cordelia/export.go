@@ -110,8 +110,7 @@ func leftOut(w *cli.Acting, done archive.Exported) {
 	}
 }
 
-// exportAll writes what the person and every agent below them own, each into a file
-// of its own.
+// exportAll writes what the person and every agent below them own, a file for each owner.
 func exportAll(ctx context.Context, w *cli.Acting, folder string, r ops.ExportRequest) error {
 	list, err := everyAgent(ctx, w)
 	if err != nil {

@@ -24,7 +24,8 @@ func importCommand(a *cli.App) *cobra.Command {
 		Use:   "import FILE…",
 		Short: "Take memories over from files or folders",
 		Long: `Take memories over as your own, or as an agent's (--as): exports, plain Markdown
-(CLAUDE.md, AGENTS.md, notes), the JSONL of the reference memory server, and folders of
+(CLAUDE.md, AGENTS.md, notes), transcripts of conversations (Claude Code's JSONL, or
+"User: …" and "Assistant: …"), the JSONL of the reference memory server, and folders of
 these. Which is which is found out. FILE may be - for stdin. A second time it changes
 nothing.
 
@@ -54,7 +55,7 @@ cannot be imported is left out and counted with the reason.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&group, "group", "", "where to put Markdown and the memory server's; omitted: yours alone")
+	f.StringVar(&group, "group", "", "where to put Markdown, transcripts and the memory server's; omitted: yours alone")
 	f.BoolVar(&r.CreateGroups, "create-groups", false, "make the groups that the files name and that are not here")
 	f.BoolVar(&r.ReplaceContext, "replace-context", false, "put the context of the export in the place of yours")
 	cli.AsFlag(cmd, &as)

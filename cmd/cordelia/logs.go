@@ -36,7 +36,7 @@ cordelia audit tail shows whole. With --json, one change to a line.`,
 				l.Acting = w
 				err := l.run(cmd.Context())
 				if errors.Is(cmd.Context().Err(), context.Canceled) {
-					return nil // told to stop
+					return nil // stopped by a signal
 				}
 				return err
 			})

@@ -37,7 +37,7 @@ func run(args []string) int {
 	root := rootCommand(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil || cmd.Name() == hookName { // whatever is wrong with a hook, its client goes on
+	if err == nil || cmd.Name() == hookName { // an error of a hook must not stop its client
 		return 0
 	}
 	if code, ok := errors.AsType[cli.Exit](err); ok {
@@ -102,7 +102,7 @@ run: 8 stopped before its end.`,
 		return root
 	}
 	root.AddCommand(setup.Command(a), setup.UninstallCommand(a), doctor.Command(a), statusCommand(a), logsCommand(a),
-		configCommand(a),
+		configCommand(a), embeddingsCommand(a),
 		mcpCommand(a), hookCommand(a), serveCommand(a), consoleCommand(a), versionCommand(a), completionCommand(a),
 		runCommand(a), workerCommand(a),
 		costCommand(a), agentCommand(a), keyCommand(a), memoryCommand(a), eventsCommand(a),

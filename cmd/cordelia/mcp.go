@@ -103,7 +103,7 @@ func serveStdio(ctx context.Context, a *cli.App, f mcpFlags) (err error) {
 	}
 	err = mcp.ServeStdio(ctx, router, a.In, &firstWrite{Writer: a.Out, done: answered}, mcp.StdioOptions{})
 	if errors.Is(err, context.Canceled) {
-		return nil // told to stop
+		return nil // stopped by a signal
 	}
 	return err
 }

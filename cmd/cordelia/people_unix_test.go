@@ -89,7 +89,7 @@ var notWalked = map[string]string{
 	"demo": "its own transcript", "demo roles": "its own transcript", "demo run": "its own tests",
 	"role export": "a file to apply", "role example": "a file to apply", "role approve": "transcripts",
 	"events tail": "endless", "setup": "its own tests", "uninstall": "its own tests", "import": "transcripts",
-	"restore":     "transcripts",
+	"restore": "transcripts", "embeddings install": "needs a package of 26 MB",
 	"agent adopt": "transcripts", "key unwrap": "transcripts", "key rotate": "transcripts",
 	"key passphrase": "transcripts",
 	"task report":    "in the scene", "task retry": "transcripts", "review show": "transcripts",

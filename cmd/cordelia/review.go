@@ -251,6 +251,9 @@ func showReview(a *cli.App, r review.Entry) {
 	if r.State != schemas.ReviewPending {
 		f.Add("state", cli.Clean(r.State))
 	}
+	if r.Work != nil {
+		f.Add("note", cli.Clean(r.Work.Note))
+	}
 	f.Add("hash", cli.Clean(r.Hash))
 	a.List(f)
 	hides := false

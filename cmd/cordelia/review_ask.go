@@ -37,7 +37,7 @@ func askReviews(ctx context.Context, w *cli.Acting) error {
 			asked++
 			whole, err := reviews(ctx, w, map[string]any{"ids": []string{id}})
 			if errors.Is(err, schemas.ErrNotFound) {
-				continue // somebody else decided meanwhile
+				continue // another reviewer decided meanwhile
 			}
 			if err != nil {
 				return err

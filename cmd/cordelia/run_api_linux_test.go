@@ -241,7 +241,7 @@ func TestRefusedJudgementsAreEnvironmental(t *testing.T) {
 	model.settle(t, h, houseKey)
 	out, code := h.did("run", "--yes", "--client", "house", wish)
 	require.Equal(t, 6, code, out)
-	require.Contains(t, out, "Most failures come from outside", "the approach is not to blame")
+	require.Regexp(t, `\n1 +0\.25 +0\.00 `, out, "P: the approach is not to blame")
 	require.Contains(t, out, "house refused to judge: the model refused: I will not.")
 }
 

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,11 +21,18 @@ import (
 // that works in a worktree. The names are the replayer's.
 var (
 	clientFaults = []string{"hangs before a word", "hangs at the beginning", "hangs in the middle",
-		"hangs after its answer", "prose", "asks the user", "refuses", "wrong type", "limit", "crashes", "is killed",
-		"garbage", "two answers", "leaves a child"}
+		"hangs after its answer", "says nothing", "prose", "asks the user", "refuses", "wrong type",
+		"error beside an answer", "limit", "crashes", "is killed", "breaks off", "garbage", "two answers", "leaves a child"}
 	ofExecutors = []string{"claims without calls", "writes outside", "plants a repository", "nests a repository",
 		"links outside", "deletes its worktree", "fills the disk"}
 	seatRoles = []string{"R1", "R2", "R3", "R4a", "R4b"}
+	// answered are those in which a client answers all the same; of the others a call that
+	// failed, or was postponed, is on record.
+	answered = []string{"hangs after its answer", "two answers", "leaves a child", "wrong type"}
+	// saidOf is what the user is told of work that the node refuses.
+	saidOf = map[string]string{"plants a repository": "its .git is not the file that was there",
+		"nests a repository": "there is a nested repository: lib", "links outside": "a symbolic link is new or changed: link",
+		"deletes its worktree": "the worktree is refused"}
 )
 
 // ends are those that a fault leads to which happens once: most are made good.
@@ -61,6 +71,10 @@ func TestFaultsOfClients(t *testing.T) {
 				require.FileExists(t, filepath.Join(h.dir, ".replayed.0.0"), "the fault happened")
 			}
 			require.Equal(t, before, h.git("status", "--porcelain")+h.git("rev-parse", "HEAD"))
+			require.Contains(t, out, saidOf[tt.kind])
+			if !slices.Contains(answered, tt.kind) && !slices.Contains(ofExecutors, tt.kind) {
+				require.Positive(t, h.failedCalls(tt.role), out)
+			}
 			if code == 0 {
 				h.accepted(h.taskIn(out))
 				return
@@ -69,6 +83,58 @@ func TestFaultsOfClients(t *testing.T) {
 			require.Contains(t, out, "refused")
 		})
 	}
+}
+
+// failedCalls is how many calls of a role are on record that did not answer.
+func (h *theater) failedCalls(role string) int {
+	h.Helper()
+	out, code := h.did("cost", "--by", "role", "--json")
+	require.Zero(h, code, out)
+	var told struct {
+		Costs []struct {
+			Key    string
+			Failed int
+		}
+	}
+	require.NoError(h, json.Unmarshal([]byte(out), &told), out)
+	for _, c := range told.Costs {
+		if c.Key == role {
+			return c.Failed
+		}
+	}
+	return 0
+}
+
+// An executor that fills the disk on which all lies costs no work: the node refuses what it can
+// neither commit nor record, and goes on once there is space again.
+func TestAFullDiskCostsNoWork(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=48m"); err != nil {
+		t.Skip("needs the right to mount a tmpfs")
+	}
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	t.Setenv("TMPDIR", disk)
+	play := twoParts()
+	play.Faults = []replayFault{{Role: "R3", Kind: "fills the whole disk"}}
+	t.Run("on it", func(t *testing.T) { // its folder goes before the disk
+		h := newTheater(t, play)
+		raw, err := json.Marshal(twoParts())
+		require.NoError(t, err)
+		later := filepath.Join(h.dir, "bin", "later.json")
+		require.NoError(t, os.WriteFile(later, raw, 0o600))
+		var out bytes.Buffer
+		cmd := h.cordelia("run", "--yes", "--parallel", "1", wish)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(t, cmd.Start())
+		require.Eventually(t, func() bool {
+			var s syscall.Statfs_t
+			return syscall.Statfs(disk, &s) == nil && s.Bavail == 0
+		}, 2*time.Minute, 5*time.Millisecond, "the disk is never full")
+		require.NoError(t, os.Rename(later, filepath.Join(h.dir, "bin", "play.json")))
+		require.NoError(t, cmd.Wait(), out.String())
+		t.Log(out.String())
+		h.accepted(h.taskIn(out.String()))
+	})
 }
 
 // An executor that changes what judges it passes by no code: the judge is told, and the

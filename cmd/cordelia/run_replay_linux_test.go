@@ -76,7 +76,7 @@ func newTheater(t *testing.T, play replay) *theater {
 	for _, dir := range []string{h.repo, bin} {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
-	require.NoError(t, os.Link(program, filepath.Join(bin, "claude")))
+	require.NoError(t, os.Symlink(program, filepath.Join(bin, "claude")))
 	h.script(play)
 	h.write("keep.sh", "# keeps rows\nexit 1\n")
 	h.write("check.sh", "sh keep.sh && test -s notes.txt\n")

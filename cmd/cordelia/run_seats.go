@@ -166,7 +166,7 @@ func seatWords(seats map[schemas.PipelineRole]*runner.Choice) (list []string) {
 }
 
 // shield gives what workers may reach, and words it for the user.
-func (f runFlags) shield(ctx context.Context,
+func (f runFlags) shield(ctx context.Context, home node.Home,
 	repo *runner.Repository) (func(string, *runner.Worktree, string) (runner.Shield, error), string, error) {
 	switch f.sandbox {
 	case "none":
@@ -193,6 +193,14 @@ func (f runFlags) shield(ctx context.Context,
 			return nil, "", schemas.Invalidf("--port %d is none", port).Expecting("1 to 65535")
 		}
 		add.Ports = append(add.Ports, uint16(port))
+	}
+	runs, err := runsFolder()
+	if err != nil {
+		return nil, "", err
+	}
+	// What lies beside the worktrees are those of others, and reports.
+	if err := repo.KeepClosed(ctx, add, string(home), filepath.Dir(runs)); err != nil {
+		return nil, "", err
 	}
 	return func(place string, w *runner.Worktree, door string) (runner.Shield, error) {
 		return repo.WorkerShield(ctx, place, w, door, add)

@@ -24,6 +24,7 @@ import (
 // equipment is what fills seats in a repository, as the flags say.
 type equipment struct {
 	repo     *runner.Repository
+	home     node.Home
 	project  runner.Project
 	agreed   runner.Agreements
 	asks     bool // its project has a command run that the user did not agree to
@@ -86,6 +87,7 @@ func equip(ctx context.Context, a *cli.App, f runFlags, repo *runner.Repository)
 	if err != nil {
 		return e, err
 	}
+	e.home = home
 	if e.models, err = byRole("model", f.model); err != nil {
 		return e, err
 	}
@@ -107,7 +109,7 @@ func equip(ctx context.Context, a *cli.App, f runFlags, repo *runner.Repository)
 	if e.self, err = os.Executable(); err != nil {
 		return e, fmt.Errorf("find this program: %w", err)
 	}
-	e.shield, e.shielded, err = f.shield(ctx, repo)
+	e.shield, e.shielded, err = f.shield(ctx, home, repo)
 	return e, err
 }
 
@@ -168,8 +170,8 @@ func (r *taskRun) begin(ctx context.Context, words string) (err error) {
 	return nil
 }
 
-// fill fills seats until the task is over or stopped; with --plan-only it stops at the
-// plan and, where somebody can be asked, asks whether to go on.
+// fill fills seats until the task is over or stopped; with --plan-only it stops at the plan
+// and, at a terminal, asks whether to go on.
 func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err error) {
 	limited := ctx
 	if r.f.maxTime > 0 {
@@ -198,7 +200,7 @@ func (r *taskRun) fill(ctx context.Context, folder string) (e runner.Ending, err
 	return whole.Run(limited)
 }
 
-// carryOut shows a plan and asks whether to go on with it, if somebody can be asked.
+// carryOut shows a plan and, at a terminal, asks whether to go on with it.
 func (r *taskRun) carryOut(ctx context.Context, e runner.Ending) (bool, error) {
 	if r.AsJSON || cli.Columns(r.In) == 0 || ctx.Err() != nil {
 		return false, nil
@@ -254,8 +256,9 @@ type servedSeats struct {
 	w *cli.Acting
 }
 
-// Serve serves MCP to a worker, as its agent: what it may recall. Claims and reports are the
-// runner's, for a model that had them could take the seat of its own planner or judge.
+// Serve serves MCP to a worker, as its agent: the tools that recall memory. Only the runner
+// claims and reports, since a model with these tools could take the seat of its own planner or
+// judge.
 func (s servedSeats) Serve(ctx context.Context, agent runner.Agent, conn net.Conn) error {
 	hand, err := s.Hand(agent)
 	if err != nil {

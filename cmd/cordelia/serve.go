@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
 	"cordelia/console"
 	"cordelia/mcp"
 	"cordelia/ops"
@@ -90,9 +91,13 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags) (err error) {
 
 // serveNode serves a node until ctx ends.
 func serveNode(ctx context.Context, n *ops.Service, f serveFlags, sets []ops.Toolset, on net.Listener) error {
+	prices, err := config.ReadPrices(n.Home)
+	if err != nil {
+		return err
+	}
 	router := mcp.NewServer(ctx, n, mcp.ServerOptions{Version: cli.Version(), Toolsets: sets, Log: slog.Default()})
 	routes := mcp.Routes(n)
-	pages := console.New(n)
+	pages := console.New(n, prices.Cost)
 	routes[console.Root] = mcp.Route{Handler: pages, Known: pages.Known}
 	srv := mcp.NewHTTPServer(ctx, mcp.NewHTTPHandler(ctx, router, mcp.HTTPOptions{
 		Authenticate: mcp.Bearer(n), Origins: f.origins, Hosts: f.hosts, Routes: routes, LegacySSE: f.legacySSE,

@@ -31,7 +31,8 @@ func swarmCommand(a *cli.App) *cobra.Command {
 			Show: cli.Shown(showSwarmMade),
 		}.Command(a),
 		cli.Command{
-			Op: "swarm_status", Use: "status SWARM", Short: "Show how a swarm stands", Takes: []string{"swarm_id"},
+			Op: "swarm_status", Use: "status [SWARM]", Short: "Show how a swarm stands; without one, list yours",
+			Takes:   []string{"swarm_id?"},
 			Example: "cordelia swarm status swarm-survey-the-market-2026-11-21", Show: cli.Shown(showSwarm),
 		}.Command(a),
 		cli.Command{
@@ -79,6 +80,7 @@ func showSwarmMade(a *cli.App, v ops.SwarmCreateOut) {
 
 func showSwarm(a *cli.App, v ops.SwarmStatusOut) {
 	if v.Status == nil {
+		showSwarms(a, v)
 		return
 	}
 	a.List(standing(*v.Status))

@@ -102,8 +102,8 @@ func showSubmitted(a *cli.App, v ops.TaskSubmitOut) {
 	}
 }
 
-// abandoned ends a command with an exit code of its own if the task it was about was
-// abandoned by it.
+// abandoned gives a command its exit code for an abandoned task, if the command abandoned its
+// task.
 func abandoned(answer any) error {
 	var state schemas.TaskState
 	switch out := answer.(type) {

@@ -80,7 +80,7 @@ func changedCriteria(now, was []string) (list []string) {
 	return list
 }
 
-// changedSeats are those that opened, or that somebody took or left.
+// changedSeats lists the seats that opened, were taken or were left.
 func (v *taskBoard) changedSeats(before *taskBoard) (list []string) {
 	for _, s := range v.Seats {
 		at := slices.IndexFunc(before.Seats, func(o controller.SeatView) bool { return o.WorkID == s.WorkID })

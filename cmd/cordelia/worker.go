@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cordelia/cmd/cordelia/cli"
+	"cordelia/cmd/cordelia/config"
 	"cordelia/ops"
 	runner "cordelia/run"
 	"cordelia/schemas"
@@ -103,7 +104,8 @@ func serveQueue(ctx context.Context, w *cli.Acting, f workerFlags, e equipment) 
 		Client: func(role schemas.PipelineRole) runner.Client { return e.seating[role] }, Shield: e.shield,
 		Prices: e.prices,
 		Budget: runner.Budget{Cost: int64(f.maxCost * 1e6), Tokens: f.maxTokens}},
-		Queue: queue, Self: seats.Self(), Role: f.role, Idle: f.idle}
+		Queue: queue, Self: seats.Self(), Role: f.role, Idle: f.idle,
+		Named: func(client string) (runner.Client, error) { return config.Client(client, e.home, e.self) }}
 	limited := ctx
 	if f.maxTime > 0 {
 		var cancel context.CancelFunc

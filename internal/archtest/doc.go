@@ -2,5 +2,5 @@
 // it: layers and their imports, who may use which outside package, where the
 // invariants are stated, enforced and tested, and what no file may contain.
 //
-// It has no code of its own, only tests, and needs nothing but the source.
+// It has only tests and needs nothing but the source.
 package archtest

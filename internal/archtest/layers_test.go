@@ -22,7 +22,7 @@ var picture = [][]string{
 	{"internal/store", "internal/keys", "internal/machinecheck", "internal/embedding", "internal/jsonschema",
 		"internal/merkle"},
 	{"internal/store/storetest", "internal/embedding/embeddingtest", "internal/drive", "memory/text",
-		"memory/wordvec"},
+		"memory/wordvec", "memory/sentence"},
 	{"events", "memory/rank", "memory/wordvec/build"},
 	{"access"},
 	{"access/accesstest", "memory/embedding"},

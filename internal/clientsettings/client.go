@@ -57,7 +57,7 @@ func (e Entry) moved(want Entry) Entry {
 type Found struct {
 	Entry   Entry
 	Present bool // there is an entry of our name
-	Ours    bool // and it starts a cordelia, of whatever place and version
+	Ours    bool // and it starts a cordelia, at any place and of any version
 }
 
 // Client is a program on this machine.

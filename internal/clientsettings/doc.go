@@ -1,7 +1,7 @@
-// Package clientsettings knows the programs that can start a Cordelia MCP server: how
-// to tell that one is installed, where its user's settings are, and how to put
-// one entry into them and take it out again. One that takes plugins is connected by
-// ours, a folder of files (package plugin).
+// Package clientsettings handles the settings of programs that can start a Cordelia MCP server:
+// it finds whether a client is installed and where its user's settings are, and adds an entry
+// to them or removes it. A client that takes plugins is connected by our plugin, a folder of
+// files (package plugin).
 //
 // Invariants:
 //   - A settings file belongs to its user. An edit is made in the text: every
@@ -11,7 +11,7 @@
 //     and only if it did not change since it was read.
 //   - Connect is idempotent, and Disconnect takes out what Connect put in.
 //
-// It refuses files that are not what the client itself would accept (naming line
-// and column), entries of the same name that are someone else's unless forced,
-// and settings written in a form that an entry cannot be added to.
+// It refuses files that the client itself would not accept (naming line and column), foreign
+// entries of the same name unless forced, and settings in a form that an entry cannot be added
+// to.
 package clientsettings

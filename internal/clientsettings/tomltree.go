@@ -214,7 +214,7 @@ func (p *tomlParser) value(path []string) (tomlNode, error) {
 	case p.starts("["):
 		n.kind = '['
 		err = p.list("]", func() error {
-			e, err := p.value(nil) // a table in a list has no path of its own
+			e, err := p.value(nil) // a table in a list has no path
 			n.elements = append(n.elements, e)
 			return err
 		})

@@ -1,9 +1,9 @@
 package demo
 
-// What somebody does who wants a verdict to be another's.
+// Statements that forge the author of a verdict.
 const (
 	selectVerdict = `SELECT max(seq) FROM audit WHERE action = 'trust_assess'`
-	// forgeActor changes the name of any user: of one called nobody, too.
+	// forgeActor changes the actor's name, so that it differs from any stored name.
 	forgeActor = `UPDATE audit SET actor = 'not ' || actor WHERE seq = ?`
 	dropGuard  = `DROP TRIGGER audit_no_update`
 )

@@ -14,7 +14,7 @@ import (
 	"cordelia/internal/drive"
 )
 
-// Line is one thing that is told: what happened, and what the answers show of it.
+// Line is a line of a story: what happened, and what the answers show of it.
 type Line struct {
 	Text  string `json:"text"`
 	Proof string `json:"proof,omitempty"`
@@ -77,15 +77,15 @@ type part struct {
 	play        func(*stage, context.Context) error
 }
 
-// stepLimit bounds a step, far above what any takes: who looks on is told, and does
-// not wait for ever.
+// stepLimit bounds a step, far above the time of any, so that the audience gets an error
+// instead of an endless wait.
 const stepLimit = time.Minute
 
 // Play plays a story and returns the steps it came to, the one that did not hold
 // included. No process it started is left when it returns.
 func Play(ctx context.Context, s Setting, of Story) (steps []Step, err error) {
 	// The folder that the user is in says nothing about the story's agents, and may be gone.
-	st := &stage{Setting: s, node: &drive.Node{Binary: s.Binary, Home: s.Home(), Flags: s.Flags, Env: unheard(),
+	st := &stage{Setting: s, node: &drive.Node{Binary: s.Binary, Home: s.Home(), Flags: s.Flags, Env: cleanEnv(),
 		Folder: s.Folder}}
 	defer st.node.Kill()
 	if err := st.furnish(); err != nil {
@@ -111,9 +111,9 @@ func Play(ctx context.Context, s Setting, of Story) (steps []Step, err error) {
 	return steps, nil
 }
 
-// unheard empties what the user's own session tells its programs: here each agent is
-// a session of its own.
-func unheard() (env []string) {
+// cleanEnv removes the variables with which the user's own client session marks its programs:
+// here each agent has a session.
+func cleanEnv() (env []string) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CORDELIA_") ||
 			strings.HasPrefix(name, "CLAUDE_") {

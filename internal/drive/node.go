@@ -83,7 +83,7 @@ func (n *Node) launch(args ...string) (*Child, error) {
 	return c, nil
 }
 
-// Start starts a command whose output nobody needs.
+// Start starts a command and discards its output.
 func (n *Node) Start(args ...string) (*Child, error) {
 	c, err := n.launch(args...)
 	if err != nil {

@@ -157,9 +157,9 @@ func (c *Remote) Request(ctx context.Context, method, name string, params map[st
 	return r, do(req, &r)
 }
 
-// Listen opens a stream of notifications of the resource at uri. The function
-// returned reads it to its end; told, unless nil, is called for each of them.
-func (c *Remote) Listen(ctx context.Context, uri string, told func()) (toEnd func() error, err error) {
+// Listen opens a stream of notifications of the resource at uri. The function returned reads it
+// to its end; notified, unless nil, is called for each of them.
+func (c *Remote) Listen(ctx context.Context, uri string, notified func()) (toEnd func() error, err error) {
 	req, err := c.ask(ctx, "subscriptions/listen", "", map[string]any{
 		"notifications": map[string]any{"resourceSubscriptions": []string{uri}},
 	})
@@ -183,8 +183,8 @@ func (c *Remote) Listen(ctx context.Context, uri string, told func()) (toEnd fun
 		defer resp.Body.Close() //nolint:errcheck // only read
 		for {
 			line, err := lines.ReadString('\n')
-			if told != nil && strings.Contains(line, `"notifications/resources/updated"`) {
-				told()
+			if notified != nil && strings.Contains(line, `"notifications/resources/updated"`) {
+				notified()
 			}
 			if err == io.EOF {
 				return nil

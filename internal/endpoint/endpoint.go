@@ -45,9 +45,9 @@ func Loopback(u *url.URL) bool {
 	return strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// NewClient makes a client for one address, to which it has so many connections at once, 0 =
-// as many as are asked for. It follows no redirect, and plain HTTP goes to
-// this machine alone, whatever a name resolves to. A limit of time is the caller's context.
+// NewClient makes a client for one address with at most atOnce connections, 0 = no limit. It
+// follows no redirect. Plain HTTP goes to loopback addresses only, also when a name resolves to
+// another. The caller's context limits the time.
 func NewClient(to *url.URL, atOnce int) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	t := &http.Transport{

@@ -33,11 +33,10 @@ type File struct {
 // MaxFileSize is the most a key file may hold, in bytes.
 const MaxFileSize = 16 << 10
 
-// CreateFile writes a key file with mode 0600, in a folder it makes with mode
-// 0700 if there is none. The file appears whole or not at all, is on disk when
-// CreateFile returns, and never replaces another: that is CodeConflict. An
-// empty passphrase leaves the key readable to whoever reads the file. The caller
-// clears the passphrase.
+// CreateFile writes a key file with mode 0600, in a folder it makes with mode 0700 if there is
+// none. The file appears whole or not at all, is on disk when CreateFile returns, and never
+// replaces another: that is CodeConflict. With an empty passphrase the file holds the key
+// unencrypted. The caller clears the passphrase.
 func CreateFile(path string, f File, passphrase []byte) error {
 	raw, err := encodeFile(f, passphrase)
 	if err != nil {

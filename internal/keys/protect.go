@@ -38,8 +38,8 @@ func digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// beside is where a key under its new passphrase waits for FinishProtection: always this
-// name, so that whoever comes next finds what a killed process left.
+// offerPath is the file in which a key under its new passphrase waits for FinishProtection. The
+// name is fixed, so that the next process finds what a killed one left.
 func offerPath(path string) string { return path + ".protected" }
 
 // Offer lays p beside path, the key file that was protected, and on disk; path itself
@@ -75,11 +75,11 @@ func Offered(path string) bool {
 }
 
 // FinishProtection ends what Offer began. The offer of the digest agreed takes the place of
-// path, in one step, if path does not hold another key by now; any other, whole or not,
-// goes, unless path is missing: it may be all that is left of the key. With nothing offered
-// it changes nothing, so it is repeated after a kill at any point. What killed processes left
-// of the same key goes with the old file, for one of them may be without a passphrase;
-// copies that somebody made keep theirs. Callers take turns.
+// path, in one step, if path does not hold another key by now; any other, whole or not, goes,
+// unless path is missing: it may be all that is left of the key. With nothing offered it
+// changes nothing, so it is repeated after a kill at any point. What killed processes left of
+// the same key goes with the old file, for one of them may be without a passphrase; copies that
+// a user made stay. Callers must not run at the same time.
 func FinishProtection(path, agreed string) error {
 	raw, err := readFile(offerPath(path))
 	defer clear(raw)

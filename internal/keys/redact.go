@@ -9,10 +9,10 @@ import (
 // mask is what every printer shows instead of a secret.
 const mask = "[secret]"
 
-// redacted makes the type that embeds it print as the mask. The embedding type
-// keeps its secret behind a function: where fmt cannot call methods (unexported
-// fields of somebody else's struct) it prints the function's address. A pointer
-// would not do, because %s looks through it.
+// redacted makes the type that embeds it print as the mask. The embedding type keeps its secret
+// behind a function: where fmt cannot call methods (unexported fields of another package's
+// struct) it prints the function's address. A pointer would not do, because %s looks through
+// it.
 type redacted struct{}
 
 // Format answers every verb of fmt with the mask.

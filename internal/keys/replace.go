@@ -79,7 +79,7 @@ func sameContent(a, b string) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// Header is what a key file tells to anyone who may read it.
+// Header is the part of a key file that is not encrypted.
 type Header struct {
 	EntityID  schemas.EntityID
 	Kind      Kind

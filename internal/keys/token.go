@@ -29,10 +29,10 @@ type Token struct {
 	text func() string
 }
 
-// NewToken makes the token that answers a verified challenge. Its secret comes
-// from 32 bytes of random and the caller's signature of message by HKDF-SHA256
-// (RFC 5869): bound to the caller's key, and out of reach of whoever saw only
-// the signature. random is crypto/rand.Reader outside of tests.
+// NewToken makes the token that answers a verified challenge. Its secret comes from 32 bytes of
+// random and the caller's signature of message by HKDF-SHA256 (RFC 5869): bound to the caller's
+// key, and unknown to a process that saw only the signature. random is crypto/rand.Reader
+// outside of tests.
 func NewToken(random io.Reader, message, signature []byte) (Token, error) {
 	ikm := make([]byte, 32, 32+len(signature))
 	defer func() { clear(ikm) }()

@@ -12,9 +12,9 @@ import (
 // unfinished is the name of a key file that is being made.
 const unfinished = ".new-key-*"
 
-// deadAfter is how long nobody needs to make a key file, by far: that takes milliseconds.
-// Who was stopped for longer finds its file gone and says so; it has lost nothing but a key
-// that nobody knows yet.
+// deadAfter is far longer than a process needs to make a key file: that takes milliseconds. A
+// process that was stopped for longer finds its file gone and says so; it loses only a key that
+// is not in use yet.
 const deadAfter = time.Hour
 
 // Unfinished is a file that a process left which was killed while it made a key file.
@@ -82,9 +82,9 @@ func isUnfinished(e os.DirEntry) bool {
 	return ok
 }
 
-// dropOpenLinks removes what killed processes left of making the key file at path: links
-// to it as it was, which would keep the key without its passphrase. Nobody needs one any
-// more, for path is there.
+// dropOpenLinks removes what killed processes left of making the key file at path: links to it
+// as it was, which would keep the key without its passphrase. They are no longer needed once
+// path is there.
 func dropOpenLinks(path string, key fileJSON) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

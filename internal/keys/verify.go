@@ -23,10 +23,10 @@ func Verify(pub, message, sig []byte) error {
 	return nil
 }
 
-// CheckPublicKey returns CodeInvalid for bytes that must not be anybody's
-// Ed25519 key: a wrong length, a y that is not reduced modulo p, and the points
-// of small order, under which crypto/ed25519 verifies signatures nobody made.
-// A key that is no point of the curve passes, and verifies nothing.
+// CheckPublicKey returns CodeInvalid for bytes that must not be used as an Ed25519 key: a wrong
+// length, a y that is not reduced modulo p, and the points of small order, under which
+// crypto/ed25519 verifies signatures made without a key. A key that is no point of the curve
+// passes, and verifies nothing.
 func CheckPublicKey(pub []byte) error {
 	if len(pub) != ed25519.PublicKeySize {
 		return schemas.Invalidf("a public key of %d bytes", len(pub)).

@@ -8,9 +8,9 @@ import (
 
 const infoVouch = "cordelia/v1/vouch"
 
-// Vouch marks a message so that this identity, and nobody else, can tell later
-// that it made it: HMAC-SHA-256 (RFC 2104) under a key of its own, derived from
-// the seed by HKDF-SHA256 (RFC 5869).
+// Vouch gives a mark by which this identity alone can recognise its own message later:
+// HMAC-SHA-256 (RFC 2104) under a separate key, derived from the seed by HKDF-SHA256 (RFC
+// 5869).
 func (id Identity) Vouch(message []byte) [sha256.Size]byte {
 	key, err := hkdf.Key(sha256.New, id.seed(), nil, infoVouch, sha256.Size)
 	if err != nil { // only for a length out of bounds

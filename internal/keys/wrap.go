@@ -43,8 +43,8 @@ const (
 	infoKeyWrap = "cordelia/v1/keywrap"
 )
 
-// Recipient is the public half of whoever a key is sealed to: the newest key in
-// an entity's record.
+// Recipient is the public key to which another key is sealed: the newest key in an entity's
+// record.
 type Recipient struct {
 	PublicKey    []byte // raw Ed25519
 	EncPublicKey []byte // raw X25519
@@ -62,9 +62,9 @@ func (r Recipient) Verify() error {
 	}.SigningBytes(), r.Binding)
 }
 
-// Seal encrypts the agent's seed so that only parent opens it (HPKE base mode,
-// RFC 9180), in SealedSize bytes. It verifies parent first: whoever could swap
-// the encryption key in a record must not receive the agent's key.
+// Seal encrypts the agent's seed so that only parent opens it (HPKE base mode, RFC 9180), in
+// SealedSize bytes. It verifies parent first: an attacker that swaps the encryption key in a
+// record must not receive the agent's key.
 func Seal(agent Identity, parent Recipient) ([]byte, error) {
 	if err := parent.Verify(); err != nil {
 		return nil, fmt.Errorf("seal key: %w", err)

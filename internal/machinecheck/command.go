@@ -93,8 +93,8 @@ var (
 	errLong = errors.New("it printed too much")
 )
 
-// run starts a command and ends it, with whatever it started, when it is done, at
-// the limits, or with ctx.
+// run starts a command and ends it, with all processes it started, when it is done, at the
+// limits, or with ctx.
 func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit int, output string, err error) {
 	timeout, most := cmp.Or(env.Timeout, DefaultTimeout), cmp.Or(env.MaxOutput, DefaultMaxOutput)
 	name, err := program(c.Command[0], dir)
@@ -112,7 +112,7 @@ func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit
 	defer stop(nil)
 	cmd := exec.CommandContext(limited, name, c.Command[1:]...)
 	cmd.Dir, cmd.Env = dir, environment(home)
-	cmd.Stdout, cmd.Stderr = in, in // files: Wait does not wait for whoever else has them
+	cmd.Stdout, cmd.Stderr = in, in // files: Wait does not wait for other processes that have them open
 	g := grouped(cmd)
 	defer g.close()
 	cmd.Cancel = g.kill
@@ -132,7 +132,7 @@ func (env Env) run(ctx context.Context, c schemas.Check, dir, home string) (exit
 		}
 	}()
 	exit, why := wait(limited, cmd)
-	g.kill() //nolint:errcheck // whoever it left behind, most often nobody
+	g.kill() //nolint:errcheck // processes it left behind; most often there are none
 	select {
 	case <-read:
 	case <-time.After(drain):

@@ -17,8 +17,8 @@ func grouped(cmd *exec.Cmd) group {
 
 func (group) started() {}
 
-// kill ends the group, which has the number of the command and keeps it while
-// anybody is in it.
+// kill ends the group. Its number is that of the command, and stays in use while a process is
+// in the group.
 func (g group) kill() error {
 	if syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) == nil {
 		return nil

@@ -22,7 +22,7 @@ func grouped(cmd *exec.Cmd) group {
 	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
 	windows.SetInformationJobObject(job,
-		windows.JobObjectExtendedLimitInformation, //nolint:errcheck // then close ends nobody
+		windows.JobObjectExtendedLimitInformation, //nolint:errcheck // then close ends no process
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	return group{cmd, job}
 }

@@ -49,13 +49,12 @@ func (e Env) Kinds() []schemas.CheckKind {
 	})
 }
 
-// Run makes a check of what an attempt that began at since should have brought
-// about. A file that was not written since then does not pass, whatever is in it; the
-// zero time lets any pass. The evidence names the check as its
-// tool, and gives of a file its size, hash and time, so that one from another
-// attempt is recognised; of a command its exit code and both ends of what it
-// printed. What cannot be found out is an error, ErrOff where it is the operator's
-// choice; a file or program that is not there is a check that fails.
+// Run makes a check of an attempt that began at since. A file that was not written since then
+// does not pass, with any content; the zero time lets any pass. The evidence names the check as
+// its tool, and gives of a file its size, hash and time, so that one from another attempt is
+// recognised; of a command its exit code and both ends of what it printed. What cannot be found
+// out is an error, ErrOff where it is the operator's choice; a file or program that is not
+// there is a check that fails.
 func Run(ctx context.Context, env Env, c schemas.Check, since time.Time) (ok bool, e schemas.Evidence, err error) {
 	switch c.Kind {
 	case schemas.CheckDate:

@@ -20,8 +20,8 @@ func newHome() (tempHome, error) {
 
 func (h tempHome) temp() string { return filepath.Join(string(h), "tmp") }
 
-// remove takes the folder away, even if the command made folders in it that nobody
-// may write to, as module caches are.
+// remove deletes the folder, also if the command made read-only folders in it, as module caches
+// are.
 func (h tempHome) remove() {
 	if os.RemoveAll(string(h)) == nil {
 		return

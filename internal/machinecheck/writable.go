@@ -10,10 +10,10 @@ import (
 	"cordelia/schemas"
 )
 
-// Foreign reports whether nothing that runs as this node's user can have written what c
-// looks at since a moment: the operating system forbids it to, or nothing wrote the file
-// that did not come out as c says. Agents run as that user, so whatever it could write
-// its agents could.
+// Foreign reports whether no process of this node's user can have written what c looks at since
+// a moment: because the operating system forbids it, or because the outcome is not the one that
+// c states and the file was not written. Agents run as that user, so they can write each file
+// that it can.
 func Foreign(roots []string, c schemas.Check, since time.Time, holds bool) bool {
 	if c.Kind == schemas.CheckDate {
 		return true

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable reports whether the user may write a file or folder, or owns it. What cannot be
-// told counts as writable.
+// writable reports whether the user may write a file or folder, or owns it. On an error it
+// counts as writable.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {

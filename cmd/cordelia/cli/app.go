@@ -18,7 +18,7 @@ const (
 	ExitBusy    = 5 // try again later
 )
 
-// Exit ends the program with a code of its own; what there is to say was said.
+// Exit is an error that ends the program with this exit code and prints nothing.
 type Exit int
 
 func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }

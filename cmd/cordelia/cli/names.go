@@ -57,8 +57,8 @@ func (w *Acting) LearnName(ctx context.Context, id schemas.EntityID) {
 	w.learnAgent(ctx, v.Agents[0])
 }
 
-// learnAgent notes the name of an agent. Two of one name are told apart by their parents'
-// names, as arguments take them.
+// learnAgent records the name of an agent. Of two with the same name it shows parent/name, as
+// arguments take it.
 func (w *Acting) learnAgent(ctx context.Context, g ops.AgentRow) {
 	if w.known == nil {
 		w.known, w.parents = map[schemas.EntityID]string{}, map[schemas.EntityID]schemas.EntityID{}

@@ -33,7 +33,7 @@ type Command struct {
 	Show    func(a *App, answer any) error
 	Learns  bool                                             // what it shows names agents by their ids
 	After   func(ctx context.Context, w *Acting, answer any) // says beside the answer what else is so
-	// the exit code, where an answer has one of its own
+	// the exit code, where it depends on the answer
 	Ends func(answer any) error
 }
 

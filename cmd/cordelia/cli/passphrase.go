@@ -39,8 +39,8 @@ func (a *App) AskPassphrase() ([]byte, error) {
 	return firstLine(tty)
 }
 
-// OpenPassphrase takes the descriptor of --passphrase-fd. It runs before this
-// program opens anything, so that the number cannot mean a file of its own.
+// OpenPassphrase takes the descriptor of --passphrase-fd. It runs before this program opens
+// anything, so that the number cannot mean one of the program's own files.
 func (a *App) OpenPassphrase() error {
 	if a.PassphraseFD < 0 {
 		return nil

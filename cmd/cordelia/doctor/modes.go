@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cordelia/cmd/cordelia/config"
+	"cordelia/cmd/cordelia/platform"
 	"cordelia/internal/keys"
 	"cordelia/node"
 )
@@ -38,6 +39,24 @@ func (x *examination) modes(home node.Home) {
 		return
 	}
 	x.report(check, Fine, "", "the database is yours alone")
+}
+
+// openAbove is a folder above dir that users other than root and this one may write, "" if
+// there is none. In a sticky one they move nothing that is not theirs.
+func openAbove(dir string) string {
+	for last := dir; ; last = dir {
+		if dir = filepath.Dir(dir); dir == last || os.PathSeparator != '/' {
+			return ""
+		}
+		info, err := os.Stat(dir)
+		if err != nil {
+			return ""
+		}
+		ours := platform.OwnedByMe(info) || platform.OwnerName(info) == "root"
+		if !ours || info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0 {
+			return dir
+		}
+	}
 }
 
 // leftovers tells what killed processes left beside key files.

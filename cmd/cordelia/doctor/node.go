@@ -35,6 +35,10 @@ func (x *examination) folder() {
 			"%s belongs to another user", x.home)
 	case private(info) != nil:
 		x.report(check, Problem, fmt.Sprintf("chmod 700 %q", x.home), "%s: %v", x.home, private(info))
+	case openAbove(x.home) != "":
+		open := openAbove(x.home)
+		x.report(check, Warning, fmt.Sprintf("chmod go-w %q", open),
+			"%s: other users may write %s, and so put another folder in its place", x.home, open)
 	default:
 		x.report(check, Fine, "", "%s", x.home)
 	}
@@ -253,8 +257,8 @@ func (x *examination) match(found node.Inspection, held []heldKey) {
 	}
 }
 
-// notifier checks that processes can wake each other, in a folder of its own,
-// and counts the sockets that killed ones left.
+// notifier checks in a folder made for the test that processes can wake each other, and counts
+// the sockets that killed ones left.
 func (x *examination) notifier(home node.Home) {
 	const check = "notifier"
 	if err := ringOnce(); err != nil {

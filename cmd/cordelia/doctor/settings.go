@@ -26,14 +26,14 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 		return
 	}
 	const check = "embeddings"
-	client, err := s.Embeddings.Client(home)
+	model, err := s.Embeddings.Open(home)
 	if err != nil {
 		x.refused(check, config.Unusable(home, err))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a model may have to be loaded first
 	defer cancel()
-	vector, err := client.Query(ctx, "cordelia")
+	vector, err := model.Query(ctx, "cordelia")
 	switch {
 	case schemas.CodeOf(err) == schemas.CodeUnavailable:
 		x.report(check, Warning, x.app.HintOf(err), "%s", schemas.MessageOf(err))
@@ -46,17 +46,17 @@ func (x *examination) settings(ctx context.Context, home node.Home) {
 	switch {
 	case state == nil:
 		x.report(check, Warning, "see the line about the database", "%s at %s answers; its vectors cannot be counted",
-			client.Model(), client.Host())
-	case state.Model != client.Model():
-		x.report(check, Fine, "", "%s at %s answers; nothing is embedded with it yet", client.Model(), client.Host())
+			model.Model(), model.Host())
+	case state.Model != model.Model():
+		x.report(check, Fine, "", "%s at %s answers; nothing is embedded with it yet", model.Model(), model.Host())
 	case state.Dim != 0 && state.Dim != len(vector):
 		x.report(check, Problem, fmt.Sprintf("set dimensions to %d, or name another model; then every item is "+
 			"embedded again",
 			state.Dim),
-			"%s at %s answers %s; the stored vectors have %d", client.Model(), client.Host(),
+			"%s at %s answers %s; the stored vectors have %d", model.Model(), model.Host(),
 			schemas.Count(len(vector), "dimension", "dimensions"), state.Dim)
 	default:
-		x.report(check, Fine, "", "%s at %s answers; %s embedded, %d to look at", client.Model(), client.Host(),
+		x.report(check, Fine, "", "%s at %s answers; %s embedded, %d to look at", model.Model(), model.Host(),
 			schemas.Count(int(state.Embedded), "item", "items"), state.Waiting)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is the terminal of this process, whatever its input and output are.
+// Terminal is the terminal of this process, also when its input and output are redirected.
 const Terminal = "/dev/tty"
 
 // TerminalSize is the size of the terminal f in characters, 0 if f is none.

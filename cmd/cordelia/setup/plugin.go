@@ -99,8 +99,8 @@ func PluginOf(e clientsettings.Entry) plugin.Program {
 	return plugin.Program{Path: e.Command, More: e.Args[1:], Release: cli.Release()}
 }
 
-// ownsPlugin reports whether the plugin's folder is cordelia's, of whatever version. One
-// that a link leads to is not: somebody keeps it elsewhere, such as in a checkout.
+// ownsPlugin reports whether the plugin's folder is cordelia's, of any version. A folder behind
+// a link is not: the user keeps it elsewhere, such as in a checkout.
 func (p *setupPlan) ownsPlugin(c clientsettings.Client) (bool, error) {
 	if linked(c.Plugin) {
 		_, err := os.Stat(c.Plugin)
@@ -146,7 +146,7 @@ func (p *setupPlan) planPluginFile(c clientsettings.Client, path string, content
 	switch {
 	case i >= 0:
 		p.manifest.Files[i].After = Sum(content)
-	case file.Exists && !mine: // somebody's, by --force or by chance the same
+	case file.Exists && !mine: // not ours; with --force or by chance it has the same content
 		p.manifest.Files = append(p.manifest.Files, Touched{Client: c.ID, Path: path, Existed: true,
 			Before: file.Content, Plugin: true, After: Sum(content)})
 	default:

@@ -309,8 +309,8 @@ func (u *undoing) planRemains() {
 	}
 }
 
-// planPurge removes the keys and the database: what cordelia made, not whatever
-// is in the folder.
+// planPurge removes the keys and the database. Files in the folder that cordelia did not make
+// stay.
 func (u *undoing) planPurge() {
 	paths, err := filepath.Glob(filepath.Join(globEscape(u.home), "cordelia.db*"))
 	if err != nil {
@@ -333,7 +333,7 @@ func globEscape(path string) string {
 func (u *undoing) planFolder(path string) {
 	if cli.Exists(path) && !linked(path) {
 		u.add(Removed, path, "folder, if nothing else is in it", func() error {
-			os.Remove(path) //nolint:errcheck // not empty: someone's
+			os.Remove(path) //nolint:errcheck // not empty: the user's files stay
 			return nil
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"cordelia/schemas"
 )
 
-// planPluginFile takes back a file of the plugin, whatever it holds by now: it was
-// setup's as a whole.
+// planPluginFile removes a file of the plugin, also if it was changed: setup wrote the whole
+// file.
 func (u *undoing) planPluginFile(c clientsettings.Client, t Touched) {
 	if temp := clientsettings.TempName(t.Path); cli.Exists(temp) {
 		u.add(Removed, temp, "left by a killed run", func() error { return os.Remove(temp) })
@@ -34,8 +34,8 @@ func (u *undoing) planPluginFile(c clientsettings.Client, t Touched) {
 	}
 }
 
-// planLostPlugin takes away a plugin of ours that no record tells of. What a link leads to
-// is somebody's, who keeps it elsewhere.
+// planLostPlugin removes a plugin of ours that is in no record of setup. A folder behind a link
+// stays: the user keeps it elsewhere.
 func (u *undoing) planLostPlugin(c clientsettings.Client) {
 	if linked(c.Plugin) {
 		return

@@ -172,7 +172,7 @@ func triples(words []string) []string {
 	return out
 }
 
-// commit runs write in a transaction of its own, behind the lock.
+// commit runs write in a transaction, behind the lock.
 func (b *bare) commit(write func() error) error {
 	if err := syscall.Flock(int(b.lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
@@ -261,6 +261,6 @@ func (b *bare) close() error {
 		s.Close() //nolint:errcheck // the connection goes next
 	}
 	b.conn.Close() //nolint:errcheck // the database goes next
-	b.lock.Close() //nolint:errcheck // held by nobody
+	b.lock.Close() //nolint:errcheck // not held
 	return b.db.Close()
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// clients64 is how many are connected at once, each as an agent of its own.
+// clients64 is how many clients are connected at once, each as another agent.
 const clients64 = 64
 
 // ration is what a mixed load is made of, in tenths; the rest is memory_read_hot.
@@ -309,8 +309,8 @@ func (s *sides) measure(r ration, sec *section) error {
 	return nil
 }
 
-// overload has more clients call at once than the agent above them all may have
-// under way, and holds that each is served or told "busy".
+// overload has more clients call at once than their common ancestor may have under way, and
+// checks that each is served or gets "busy".
 func (s *sides) overload(sec *section) error {
 	both := &sides{b: s.b, ours: s.ours, ids: s.ids}
 	defer both.stop()
@@ -322,7 +322,7 @@ func (s *sides) overload(sec *section) error {
 	}
 	var mu sync.Mutex
 	var calls, busy float64
-	var told latencies
+	var refused latencies
 	counted := make([]operation, len(both.ours))
 	for i, do := range both.ofOurs(readsWrites, 900) {
 		counted[i] = func(n int) error {
@@ -333,7 +333,7 @@ func (s *sides) overload(sec *section) error {
 			calls++
 			if err != nil && strings.HasPrefix(err.Error(), "busy") {
 				busy++
-				told = append(told, time.Since(start))
+				refused = append(refused, time.Since(start))
 				return nil
 			}
 			return err
@@ -345,6 +345,6 @@ func (s *sides) overload(sec *section) error {
 	r := row{What: fmt.Sprintf("%d clients where 64 calls may be under way: told busy", len(counted)),
 		Unit: "% of calls", Ours: spreadOf([]float64{100 * busy / calls})}
 	sec.Rows = append(sec.Rows, r.holding("served or busy, no other answer", busy > 0),
-		row{What: "the same: until told busy, p99", Unit: "ms", Ours: spreadOf([]float64{told.at(0.99)})})
+		row{What: "the same: until told busy, p99", Unit: "ms", Ours: spreadOf([]float64{refused.at(0.99)})})
 	return nil
 }

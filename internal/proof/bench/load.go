@@ -14,11 +14,10 @@ import (
 // An operation is something a client does for the n-th time in a run.
 type operation func(n int) error
 
-// openLoop offers operations at random moments, rate a second on average,
-// whatever becomes of those before, and shares them out among the clients. A
-// time counts from the moment an operation was due and not from when a client
-// was free for it, or a server that stalls would not be seen stalling
-// (coordinated omission).
+// openLoop offers operations at random moments, rate a second on average, also while earlier
+// ones are late, and shares them out among the clients. A time counts from the moment an
+// operation was due and not from when a client was free for it, or a server that stalls would
+// not be seen stalling (coordinated omission).
 func openLoop(rate float64, lasting time.Duration, seed uint64, clients []operation) (latencies, error) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	var due []time.Duration
@@ -65,8 +64,7 @@ func closedLoop(lasting time.Duration, clients []operation) (rate float64, took 
 	return float64(len(took)) / time.Since(begun).Seconds(), took, err
 }
 
-// shareOut numbers operations over all clients until each was told to stop or
-// one failed.
+// shareOut numbers operations over all clients until one fails or each has been stopped.
 func shareOut(clients []operation, one func(do operation, n int) (more bool, err error)) error {
 	var next, failed atomic.Int64
 	errs := make([]error, len(clients))

@@ -120,8 +120,7 @@ func (b *bench) workspace() (done func(), err error) {
 	return func() { os.RemoveAll(b.folder) }, nil //nolint:errcheck // a leftover in the cache
 }
 
-// measure runs a part in a folder of its own, which goes with it: the stores are
-// large.
+// measure runs a part in a new folder and removes it afterwards: the stores are large.
 func (b *bench) measure(p part) (section, error) {
 	root := b.folder
 	b.folder = filepath.Join(root, p.name)

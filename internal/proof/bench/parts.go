@@ -58,7 +58,7 @@ type section struct {
 type bench struct {
 	binary string // the command measured
 	empty  string // the empty server
-	self   string // this program, for what runs as processes of its own
+	self   string // this program, for parts that run as separate processes
 	cache  string // kept for later runs
 	folder string // of this run
 	schema string // see tables
@@ -90,6 +90,7 @@ func parts() []part {
 		{"memory", "resident memory after many calls", (*bench).resident},
 		{"revoke", "streams end after a revocation", (*bench).revoke},
 		{"http", "many clients over HTTP", (*bench).http},
+		{"console", "pages for people on a large store, and many open ones", (*bench).console},
 		{"received", "bytes of results that a model receives in a fixed session", (*bench).received},
 		{"seats", "bytes that we add to what a model is told that fills a seat", (*bench).seats},
 		{"run", "what a run takes beyond its client, and how soon it begins", (*bench).overhead},

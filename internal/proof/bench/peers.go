@@ -31,7 +31,7 @@ var (
 // A text is what is remembered, under a key that the caller or the server gave.
 type text struct{ key, words string }
 
-// textAt is the i-th text of every store: 28 words and one of its own.
+// textAt is the i-th text of every store: 28 words and one that no other text has.
 func textAt(i int) text {
 	return text{fmt.Sprintf("note%07d", i), strings.Join(newNotes(uint64(i)).words(28), " ") + fmt.Sprintf(" n%dk", i)}
 }
@@ -42,8 +42,7 @@ func (t text) tail() string {
 	return strings.Join(w[len(w)-2:], " ")
 }
 
-// A rival is a memory server over stdio, told and asked as its documentation
-// says.
+// A rival is a memory server over stdio, written to and searched as its documentation says.
 type rival struct {
 	name    string
 	about   string // what it does besides, and how it was used

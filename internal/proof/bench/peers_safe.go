@@ -84,7 +84,7 @@ func (r rival) openAll(folder string) (list []*client, done func(), err error) {
 // alone is said of a server that does not start while another has its store.
 const alone = "does not start beside another"
 
-// tally is what one of several processes was told.
+// tally counts the answers that one of several processes got.
 type tally struct {
 	keys    []string
 	refused int

@@ -109,8 +109,8 @@ func (b *bench) fly(name string, f *flight) error {
 	return u.tapped()
 }
 
-// workOff fills whatever seat of a role there is, "" = of any, until no task is left, and tells when it
-// reported last.
+// workOff fills the seats of a role, "" = of any, until no task is left, and gives the time of its last
+// report.
 func (c *client) workOff(left *atomic.Int64, role string) (last time.Time, err error) {
 	for left.Load() > 0 {
 		s, _, _, err := c.claimSeat(role, 1)

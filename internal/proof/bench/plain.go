@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// plainIndex is the full-text index anyone would make of the same texts: their
-// words and an audience, asked for the best by bm25.
+// plainIndex is a plain full-text index of the same texts: their words and an audience,
+// searched for the best by bm25.
 type plainIndex struct {
 	db    *sql.DB
 	query *sql.Stmt

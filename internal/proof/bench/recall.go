@@ -17,7 +17,7 @@ import (
 // page is how many results are asked for: what R@20 needs.
 const page = 20
 
-// A mapping says how a conversation is told to the memory.
+// A mapping says how a conversation is written to the memory.
 type mapping string
 
 const (
@@ -114,7 +114,7 @@ func scoreOf(list []outcome) score {
 	return s
 }
 
-// recall measures one configuration in a folder of its own.
+// recall measures one configuration in a new folder.
 func recall(binary, folder string, data []conversation, m mapping, l layout, others int) (recallResult, error) {
 	res := recallResult{Mapping: m, Layout: l, Categories: map[string]score{}}
 	var times latencies
@@ -129,7 +129,7 @@ func recall(binary, folder string, data []conversation, m mapping, l layout, oth
 				}
 			}
 		}
-		t, err := told(n, fmt.Sprintf("c%d", i), c, m, l)
+		t, err := writeTurns(n, fmt.Sprintf("c%d", i), c, m, l)
 		if err != nil {
 			return res, fmt.Errorf("%s: %w", c.ID, err)
 		}
@@ -167,8 +167,8 @@ type telling struct {
 	duplicates int
 }
 
-// told writes every turn of a conversation, in order.
-func told(n *node, name string, c conversation, m mapping, l layout) (t telling, err error) {
+// writeTurns writes every turn of a conversation, in order.
+func writeTurns(n *node, name string, c conversation, m mapping, l layout) (t telling, err error) {
 	t = telling{items: map[string]string{}, turns: map[string][]string{}}
 	lead, err := n.open("")
 	if err != nil {

@@ -81,7 +81,7 @@ func turnsOf(fields map[string]json.RawMessage) ([]turn, error) {
 		if !ok && !dated {
 			return out, nil
 		}
-		if !ok { // a session nobody spoke in
+		if !ok { // a session without turns
 			continue
 		}
 		var utterances []turn

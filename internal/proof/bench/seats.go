@@ -9,8 +9,8 @@ import (
 	"cordelia/schemas"
 )
 
-// seats measures our own part of what a model is told that fills a seat, from the requests
-// as they are built.
+// seats measures our own part of the prompt of a model that fills a seat, from the requests as
+// they are built.
 func (b *bench) seats() (section, error) {
 	s := section{Notes: []string{"Bytes of a first request that are neither the brief nor the schema of the answer: " +
 		"our words, the tools, and the wire; of the ways to ask for a structured answer the longest. Coding clients " +

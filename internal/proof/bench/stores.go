@@ -27,7 +27,7 @@ func (b *bench) sizes() (list []int) {
 // large is the size of what is measured on one store alone.
 func (b *bench) large() int { return min(b.items, 100_000) }
 
-// store gives a part a node of its own with size items in the group "team".
+// store gives a part a new node with size items in the group "team".
 func (b *bench) store(size int, name string) (*node, error) {
 	shape, err := b.tables()
 	if err != nil {
@@ -64,7 +64,7 @@ func (b *bench) store(size int, name string) (*node, error) {
 	return n, err
 }
 
-// bareStore gives a part a bare database of its own with as many rows.
+// bareStore gives a part a new bare database with as many rows.
 func (b *bench) bareStore(size int, name string) (*bare, error) {
 	shape, err := b.tables()
 	if err != nil {

@@ -139,7 +139,7 @@ func atOnce[T any](count int, run func(k int) (T, error)) ([]T, error) {
 	return list, nil
 }
 
-// writeFor writes through a process of its own for a time.
+// writeFor writes through a separate process for a time.
 func (n *node) writeFor(lasting time.Duration, seed uint64) (w writing, err error) {
 	c, err := n.open("")
 	if err != nil {

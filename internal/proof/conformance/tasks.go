@@ -15,8 +15,8 @@ import (
 	sdkserver "github.com/mark3labs/mcp-go/server"
 )
 
-// jobs are the tasks of the suite's tools. A job is what it was asked and when: what
-// has become of it is worked out when somebody asks.
+// jobs are the tasks of the suite's tools. A job stores its request and its time; its state is
+// computed when a client asks.
 type jobs struct {
 	mu   sync.Mutex
 	byID map[string]*job

@@ -29,23 +29,29 @@ type pages struct {
 	testing.TB
 	home, at string
 	tab      context.Context
+	server   *exec.Cmd // that runs now
 
 	mu        sync.Mutex
 	complaint []string // of the browser: violations of the policy, errors
 }
 
 // openConsole plays the demo's story, serves its home and opens the pages by their link.
-func openConsole(t *testing.T) *pages {
-	folder := demoHome(t)
-	p := &pages{TB: t, home: folder}
-	link := p.serve()
+func openConsole(t *testing.T, flags ...string) *pages { return openHome(t, demoHome(t), flags...) }
+
+// openHome serves a home and opens its pages by their link.
+func openHome(t *testing.T, home string, flags ...string) *pages {
+	p := &pages{TB: t, home: home}
+	link := p.serve(flags...)
 	u, err := url.Parse(link)
 	require.NoError(t, err)
 	p.at = u.Scheme + "://" + u.Host + "/console/"
 	browser := os.Getenv("CORDELIA_CHROMIUM")
 	require.NotEmpty(t, browser, "CORDELIA_CHROMIUM names the browser")
+	profile, err := os.MkdirTemp("", "cordelia-browser-")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(profile) }) //nolint:errcheck // the browser may still write
 	run, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)
+		chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(profile))...)
 	t.Cleanup(cancel)
 	p.tab, cancel = chromedp.NewContext(run)
 	t.Cleanup(cancel)
@@ -55,9 +61,10 @@ func openConsole(t *testing.T) *pages {
 	return p
 }
 
-// demoHome is a home with the demo's story in it.
-func demoHome(t *testing.T) string {
-	out, err := exec.CommandContext(t.Context(), binary, "demo", "--keep").CombinedOutput()
+// demoHome is a home with the demo's story in it, or with one of its others.
+func demoHome(t *testing.T, story ...string) string {
+	args := append(append([]string{"demo"}, story...), "--keep")
+	out, err := exec.CommandContext(t.Context(), binary, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	found := regexp.MustCompile(`--home (\S+)`).FindSubmatch(out)
 	require.NotNil(t, found, "%s", out)
@@ -73,10 +80,17 @@ func (p *pages) serve(more ...string) string {
 	out, err := cmd.StdoutPipe()
 	require.NoError(p, err)
 	require.NoError(p, cmd.Start())
-	p.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() }) //nolint:errcheck // it is over
+	p.server = cmd
+	p.Cleanup(p.end)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(p, err)
 	return strings.TrimSpace(line)
+}
+
+// end kills the server.
+func (p *pages) end() {
+	p.server.Process.Kill() //nolint:errcheck // it may be over
+	p.server.Wait()         //nolint:errcheck // it was killed
 }
 
 // cordelia runs a command as the person.
@@ -162,12 +176,16 @@ func (p *pages) accessible(what string) {
 // breaks no rule of its policy and throws no error.
 func TestEveryPageOpens(t *testing.T) {
 	p := openConsole(t)
-	paths := []string{"", "tasks", "agents", "memory?q=harbour", "review", "swarms", "events", "health", "memory?q=zzzz"}
+	paths := []string{"", "tasks", "agents", "memory?q=harbour", "review", "swarms", "roles", "groups", "events", "health",
+		"memory?q=zzzz"}
 	for _, list := range []struct{ page, begin string }{{"tasks", "tasks/"}, {"agents", "agents/"}, {"memory", "memory/"},
-		{"swarms", "swarms/"}, {"review", "review/"}} {
+		{"swarms", "swarms/"}, {"review", "review/"}, {"groups", "groups/"}} {
 		p.open(list.page)
 		found := p.links(list.begin)
 		paths = append(paths, found[:min(2, len(found))]...)
+		if list.page == "tasks" {
+			paths = append(paths, found[0]+"/replay", found[0]+"/replay?step=2")
+		}
 	}
 	require.Greater(t, len(paths), 14, "the demo leaves tasks, agents, items and a swarm: %v", paths)
 	for _, scheme := range []string{"light", "dark"} {
@@ -185,9 +203,28 @@ func TestEveryPageOpens(t *testing.T) {
 		p.run(chromedp.Evaluate(`document.documentElement.scrollWidth > window.innerWidth`, &wide))
 		require.False(t, wide, "%s is wider than a phone", path)
 	}
+	p.open("events")
+	p.run(chromedp.Click(`form[action$="verify"] button`))
+	p.says("Nothing was changed")
+	p.accessible("the record, verified")
 	p.open("memory/00000000-0000-7000-8000-000000000000")
 	p.accessible("what is not there")
 	require.Empty(t, p.besides("404"))
+	if folder := os.Getenv("CORDELIA_PICTURES"); folder != "" {
+		p.pictures(folder, append([]string{"agents/gull"}, paths...))
+	}
+}
+
+// The pages of roles, with the roles of the demo's second story.
+func TestPagesOfRolesOpen(t *testing.T) {
+	p := openHome(t, demoHome(t, "roles"))
+	p.open("roles")
+	paths := append([]string{"roles"}, p.links("roles/")[:2]...)
+	for _, path := range paths {
+		require.NotEqual(t, "That did not work", p.open(path), path)
+		p.accessible(path)
+	}
+	require.Empty(t, p.besides("(no complaint is expected)"))
 	if folder := os.Getenv("CORDELIA_PICTURES"); folder != "" {
 		p.pictures(folder, paths)
 	}
@@ -203,30 +240,6 @@ func (p *pages) besides(word string) (list []string) {
 		}
 	}
 	return list
-}
-
-// pictures takes one of each kind of page.
-func (p *pages) pictures(folder string, paths []string) {
-	p.run(chromedp.EmulateViewport(1100, 800))
-	taken := map[string]bool{}
-	for _, path := range paths {
-		name, _, _ := strings.Cut(path, "?")
-		kind, one, _ := strings.Cut(name, "/")
-		if kind == "" {
-			kind = "now"
-		}
-		if one != "" {
-			kind += "-one"
-		}
-		if taken[kind] {
-			continue
-		}
-		taken[kind] = true
-		var raw []byte
-		p.open(path)
-		p.run(chromedp.FullScreenshot(&raw, 100))
-		require.NoError(p, os.WriteFile(filepath.Join(folder, kind+".png"), raw, 0o644))
-	}
 }
 
 // A page that stays open follows what happens; what an agent proposed is decided by

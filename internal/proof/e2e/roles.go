@@ -32,7 +32,8 @@ type Asked struct {
 }
 
 // roleMarks tell the roles by how their briefs begin.
-var roleMarks = []struct{ role, mark string }{{"R1", "Perceiver (R1)"}, {"R2", "Planner (R2)"}, {"R3", "Executor (R3)"},
+var roleMarks = []struct{ role, mark string }{{"role", "you are the role "}, {"R1", "Perceiver (R1)"},
+	{"R2", "Planner (R2)"}, {"R3", "Executor (R3)"},
 	{"R4a", "Validator (R4a)"}, {"R4b", "Meta-validator (R4b)"}}
 
 // NewRoles starts a model; each role is played by its actor.

@@ -7,7 +7,7 @@ import (
 )
 
 // serveGenerate answers over the Gemini API, which Gemini CLI speaks: a structured answer is
-// its last message, and a command a call of its own tool.
+// its last message, and a command is a call of the client's shell tool.
 func (m *Roles) serveGenerate(w http.ResponseWriter, r *http.Request) {
 	var req generateRequest
 	raw, ok := readRequest(w, r, &req)

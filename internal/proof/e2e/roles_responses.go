@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// serveResponses answers over the Responses API, which Codex speaks: a structured answer
-// is its last message, and a command a call of its own tool.
+// serveResponses answers over the Responses API, which Codex speaks: a structured answer is its
+// last message, and a command is a call of the client's shell tool.
 func (m *Roles) serveResponses(w http.ResponseWriter, r *http.Request) {
 	var req responsesRequest
 	raw, ok := readRequest(w, r, &req)

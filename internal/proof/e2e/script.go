@@ -53,7 +53,7 @@ type Result struct {
 // ends the turn and says its Input["text"].
 type Step func(results []Result) (Call, error)
 
-// script plays steps, whatever the wire between the client and the model is.
+// script plays steps over any wire between the client and the model.
 type script struct {
 	mu       sync.Mutex
 	steps    []Step
@@ -87,8 +87,8 @@ func (s *script) Played() ([]Result, error) {
 	return s.results, s.failed
 }
 
-// Heard gives the requests since the script began, in which the model was offered
-// tools: all that it was told, as it went over the wire.
+// Heard gives the requests since the script began that offered tools to the model: all that it
+// got, as sent over the wire.
 func (s *script) Heard() []string {
 	s.ear.Lock()
 	defer s.ear.Unlock()

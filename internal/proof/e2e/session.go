@@ -322,6 +322,6 @@ func Loopback(url string) []string {
 	return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=loopback",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
-		// Whatever else it may ask for ends at a closed door, not on the network.
+		// All other requests end at a closed port, not on the network.
 		"HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost"}
 }

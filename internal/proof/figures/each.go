@@ -24,8 +24,8 @@ const (
 )
 
 // Each does n runs of a simulation, as many at once as there are processors, each in a
-// folder of its own that is gone afterwards. It says on stderr how many are done, begins
-// no further run after the first error, and returns that error.
+// temporary folder. It prints on stderr how many are done, begins no further run after the
+// first error, and returns that error.
 func Each(ctx context.Context, name string, n int, do func(ctx context.Context, i int, dir string) error) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(rarer))
 	root, err := tempDir(name)

@@ -24,5 +24,5 @@ func Write(page, text string) error {
 		return fmt.Errorf("%s has no place for the figures: want %s and %s", page, begin, end)
 	}
 	whole := before + begin + "\n\n" + strings.TrimSpace(text) + "\n\n" + end + after
-	return os.WriteFile(page, []byte(whole), 0o644) //nolint:gosec // a page for everyone
+	return os.WriteFile(page, []byte(whole), 0o644) //nolint:gosec // a public page
 }

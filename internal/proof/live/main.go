@@ -137,7 +137,7 @@ func (s setting) establish(ctx context.Context, home string) error {
 	return err
 }
 
-// command runs a program in a folder; a failure of its own is an exit code and no error.
+// command runs a program in a folder; a failing program gives an exit code and no error.
 func command(ctx context.Context, dir, home, name string, args ...string) (out string, code int, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CORDELIA_HOME="+home)

@@ -3,10 +3,10 @@ package main
 // trustMutants break the rules of scores, tiers and capability trust.
 func trustMutants() []mutant {
 	return []mutant{
-		{"INV-KIN", "trust/assess.go",
+		{"INV-RELATED", "trust/assess.go",
 			"err != nil || own {\n			return 0, BecauseKin, err",
 			"err != nil || own && i > 1 {\n			return 0, BecauseKin, err",
-			"./trust", "INV_KIN"},
+			"./trust", "INV_RELATED"},
 		{"INV-TIER", "trust/book.go",
 			"func (e entry) movesTier() bool { return e.Source.rank() == 3 }",
 			"func (e entry) movesTier() bool { return e.Source.rank() >= 2 }",

@@ -310,8 +310,8 @@ func (p *player) expect(st Statement) error {
 	return holds(p.last, st.Path, st.Op, value)
 }
 
-// until repeats the last call, whatever it comes to, until the expectation
-// holds: for what the node does by itself within a bounded time.
+// until repeats the last call, also after errors, until the expectation holds: for what the
+// node does by itself within a bounded time.
 func (p *player) until(ctx context.Context, st Statement) error {
 	limited, cancel := context.WithTimeout(ctx, st.For)
 	defer cancel()

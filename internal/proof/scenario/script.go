@@ -58,7 +58,7 @@ var (
 	operators = []string{"==", "!=", "<", "<=", ">", ">=", "contains", "lacks", "matches", "exists", "absent"}
 )
 
-// Parse reads a script; it names the line of whatever it cannot read.
+// Parse reads a script; an error names its line.
 func Parse(text string) (Script, error) {
 	var s Script
 	lines := strings.Split(text, "\n")

@@ -45,7 +45,7 @@ type run struct {
 	agents []*agent
 	items  []item
 	byID   map[schemas.ItemID]item
-	asked  []int // facts somebody meant to tell truly: what may be asked for
+	asked  []int // facts that an agent meant to state truly: what may be asked for
 	ask    *rand.Rand
 	judge  *rand.Rand
 	result result
@@ -220,8 +220,8 @@ func (n *run) look(ctx context.Context) (found []item, err error) {
 	return found, nil
 }
 
-// evening is when the user looks at the scores: whoever is untrusted leaves the
-// group, and its items with it. Whitewashers come back.
+// evening is when the user looks at the scores: an untrusted agent leaves the group, and its
+// items with it. Whitewashers come back.
 func (n *run) evening(ctx context.Context, day int) error {
 	for _, a := range n.agents {
 		if a.names == 0 {

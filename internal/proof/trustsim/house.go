@@ -32,7 +32,7 @@ func (c *clock) Now() time.Time        { return time.UnixMicro(c.micros.Load()).
 func (c *clock) move(by time.Duration) { c.micros.Add(by.Microseconds()) }
 func (c *clock) set(to time.Time)      { c.micros.Store(to.UnixMicro()) }
 
-// house is a node with its user and the group everybody shares.
+// house is a node with its user and the group that all agents share.
 type house struct {
 	node   *ops.Service
 	clock  *clock
@@ -143,7 +143,7 @@ func (h *house) write(ctx context.Context, c ops.Caller, session, text string, m
 	return schemas.ItemID(out["id"].(string)), nil
 }
 
-// errProposed is what a Low agent's write comes to: nobody decides on proposals here.
+// errProposed is the result of a Low agent's write: here proposals are never decided.
 var errProposed = errors.New("the write waits for review")
 
 // search gives the ids of the best hits of the group.

@@ -13,7 +13,7 @@ const (
 	questionsADay = 12 // searches of the reader, who writes nothing
 	topHits       = 5
 	userADay      = 4 // items the user checks of those found that day
-	relayedADay   = 2 // of these again by what the user told the reader
+	relayedADay   = 2 // of these again by what the user said to the reader
 	crossADay     = 3 // pairs of items on one fact that the reader compares
 	turnsOn       = 15
 	newNames      = 3 // how often the user registers a whitewasher again

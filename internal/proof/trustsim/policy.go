@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	unknown       = 0.6 // where everyone starts, as in package trust
+	unknown       = 0.6 // where each agent starts, as in package trust
 	leastForce    = 5   // verdicts before a plain mean is acted on
 	forgetting    = 0.1 // weight of the newest verdict in an exponential average
 	design        = "Cordelia"
@@ -35,7 +35,7 @@ type policy struct {
 	// first, each worth the same; nil for the product's own.
 	accuracy func(rights []bool) float64
 	userOnly bool   // of these words the user's alone
-	leaves   string // the kind of evidence that nobody gives; "" = none
+	leaves   string // the kind of evidence that is left out; "" = none
 }
 
 // rival reports a way of scoring that is not the product's.

@@ -51,7 +51,7 @@ func (r report) publish(docs string) error {
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(content),
-			0o644); err != nil { //nolint:gosec // a page for everyone
+			0o644); err != nil { //nolint:gosec // a public page
 			return err
 		}
 	}

@@ -1,6 +1,6 @@
 package main
 
-// What rivals are told of an agent is what the ledger holds of it.
+// Rivals get what the ledger holds of an agent.
 const (
 	selectVerdicts = `SELECT item, assessor, verdict FROM assessments
 		WHERE agent = ? AND verdict <> '' AND (source = 'user' OR NOT ?) ORDER BY seq`

@@ -87,7 +87,7 @@ func (n *run) peer(ctx context.Context, a *agent, found []item) error {
 	return nil
 }
 
-// side gives a verdict on an item of one of those whom whose names, whatever it says.
+// side gives the same verdict on any item of an agent that whose selects.
 func (n *run) side(ctx context.Context, a *agent, verdict string, whose func(*agent) bool) error {
 	var theirs []item
 	for _, i := range n.items {

@@ -88,7 +88,7 @@ func (w *world) planOf(i int, p plant) []attempt {
 			a.value = value
 		}
 		a.predicts = dice.Float64() < predicts
-		// Whoever means harm foresees well: it is the cheapest way to be trusted.
+		// A malicious agent predicts well: it is the cheapest way to be trusted.
 		a.holds = dice.Float64() >= p.errs || p.lies()
 		plan = append(plan, a)
 	}

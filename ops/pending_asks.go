@@ -28,7 +28,7 @@ func askedOf(g access.Grant, in taskStatusIn) (a Asking, err error) {
 
 // asking is what a waiting call of the caller's asks; nothing if the caller's client
 // asks no user.
-func (s *Service) asking(ctx context.Context, caller Caller, k keptRow) (a Asking, err error) {
+func (s *Service) asking(ctx context.Context, caller Caller, k pendingRow) (a Asking, err error) {
 	if !caller.Asks {
 		return a, nil
 	}
@@ -43,12 +43,12 @@ func (s *Service) asking(ctx context.Context, caller Caller, k keptRow) (a Askin
 	return a, err
 }
 
-// AnswerKept gives a waiting call of the caller's what its client heard from the user;
-// "" = go on without; to names the questions it was asked. It is a call of its own, with
-// the caller's rights. What is not asked, or no more, is ignored.
-func (s *Service) AnswerKept(ctx context.Context, caller Caller, id, to, text string) error {
-	k, err := s.readKept(ctx, caller.Entity, id)
-	if err != nil || k.state != KeptWaiting {
+// AnswerPending gives a waiting call of the caller the user's answer from its client; "" = go on
+// without; to names the questions that were asked. It is a separate call, with the caller's
+// rights. An answer to a question that is not open is ignored.
+func (s *Service) AnswerPending(ctx context.Context, caller Caller, id, to, text string) error {
+	k, err := s.readPending(ctx, caller.Entity, id)
+	if err != nil || k.state != CallWaiting {
 		return err
 	}
 	a, err := s.asking(ctx, caller, k)

@@ -28,7 +28,7 @@ func asTask(t testing.TB, c *Process, method string, params map[string]any) (res
 	return result, false
 }
 
-// INV-KEPT, through the whole binary: the process a wait began in is killed, so is
+// INV-PENDING, through the whole binary: the process a wait began in is killed, so is
 // the one that is asked next, at any moment; the third knows of the wait, and of one
 // lease.
 func TestAWaitOutlivesItsProcess(t *testing.T) {

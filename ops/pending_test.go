@@ -30,25 +30,25 @@ func patient(c Caller) Caller {
 }
 
 // waitFor makes a call that the node keeps.
-func (h *house) waitFor(c Caller, args map[string]any) Kept {
+func (h *house) waitFor(c Caller, args map[string]any) PendingCall {
 	h.t.Helper()
 	_, err := h.call(patient(c), "task_claim", args)
-	kept, ok := errors.AsType[ErrPending](err)
+	pending, ok := errors.AsType[ErrPending](err)
 	require.True(h.t, ok, "%v", err)
-	require.Equal(h.t, KeptWaiting, kept.State)
-	return kept.Kept
+	require.Equal(h.t, CallWaiting, pending.State)
+	return pending.PendingCall
 }
 
-func (h *house) poll(c Caller, id string) Kept {
+func (h *house) poll(c Caller, id string) PendingCall {
 	h.t.Helper()
-	kept, err := h.node.Kept(h.t.Context(), c, id)
+	pending, err := h.node.Pending(h.t.Context(), c, id)
 	require.NoError(h.t, err)
-	return kept
+	return pending
 }
 
-// A wait for a result ends with it, in line and as a kept call; who may not see the
+// A wait for a result ends with it, in line and as a pending call; who may not see the
 // work may not wait for it, and what is shown is what is so when it is asked for.
-func TestWaitForAResult_INV_KEPT(t *testing.T) {
+func TestWaitForAResult_INV_PENDING(t *testing.T) {
 	h := newHouse(t)
 	hand, id := h.hand("hand"), h.submit("count them")
 	_, err := h.call(h.lead, "task_status", map[string]any{"wait_seconds": 1})
@@ -59,9 +59,9 @@ func TestWaitForAResult_INV_KEPT(t *testing.T) {
 	require.Equal(t, "ready", out["items"].([]any)[0].(map[string]any)["state"], "the wait is over, and nothing ended")
 
 	_, err = h.call(patient(h.lead), "task_status", map[string]any{"work_id": id, "wait_seconds": 3000})
-	kept, ok := errors.AsType[ErrPending](err)
+	pending, ok := errors.AsType[ErrPending](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State)
+	require.Equal(t, CallWaiting, h.poll(h.lead, pending.ID).State)
 	inLine := make(chan map[string]any, 1)
 	go func() {
 		out, err := h.call(h.lead, "task_status", map[string]any{"work_id": id, "wait_seconds": 50})
@@ -69,23 +69,23 @@ func TestWaitForAResult_INV_KEPT(t *testing.T) {
 		inLine <- out
 	}()
 	c := h.must(hand, "task_claim", map[string]any{})["work"].(map[string]any)
-	require.Equal(t, KeptWaiting, h.poll(h.lead, kept.ID).State, "claimed is not done")
+	require.Equal(t, CallWaiting, h.poll(h.lead, pending.ID).State, "claimed is not done")
 	h.must(hand, "task_report", map[string]any{"work_id": id, "fence": c["fence"], "outcome": "done",
 		"result": map[string]any{"n": 3}})
 	require.Equal(t, "done", (<-inLine)["items"].([]any)[0].(map[string]any)["state"])
-	answered := h.poll(h.lead, kept.ID)
-	require.Equal(t, KeptAnswered, answered.State)
+	answered := h.poll(h.lead, pending.ID)
+	require.Equal(t, CallAnswered, answered.State)
 	shown := answered.Answer.(TaskStatusOut).Items
 	require.Len(t, shown, 1)
 	require.JSONEq(t, `{"n": 3}`, string(shown[0].Result))
-	require.NoError(t, h.node.DropKept(t.Context(), h.lead, kept.ID), "there is nothing to take back")
+	require.NoError(t, h.node.CancelPending(t.Context(), h.lead, pending.ID), "there is nothing to take back")
 	require.Equal(t, "done", h.stateOf(id))
-	_, err = h.node.Kept(t.Context(), hand, kept.ID)
+	_, err = h.node.Pending(t.Context(), hand, pending.ID)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
 }
 
-// claimed is the item a kept call got, nil if none.
-func claimed(k Kept) map[string]any {
+// claimed is the item a pending call got, nil if none.
+func claimed(k PendingCall) map[string]any {
 	raw, err := json.Marshal(k.Answer)
 	if err != nil {
 		return nil
@@ -131,21 +131,21 @@ func (h *house) other() *Service {
 	return n
 }
 
-// INV-KEPT: a call waits until there is work, and its answer is the same whoever of
+// INV-PENDING: a call waits until there is work, and its answer is the same whoever of
 // the node's processes is asked, and how often.
-func TestKeptClaim_INV_KEPT(t *testing.T) {
+func TestPendingClaim_INV_PENDING(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
-	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
-	require.Equal(t, KeptWaiting, h.poll(w, kept.ID).State)
+	pending := h.waitFor(w, map[string]any{"wait_seconds": 60})
+	require.Equal(t, CallWaiting, h.poll(w, pending.ID).State)
 	second := h.other()
 	item := h.submit("Count the boats")
-	got, err := second.Kept(t.Context(), w, kept.ID)
+	got, err := second.Pending(t.Context(), w, pending.ID)
 	require.NoError(t, err)
-	require.Equal(t, KeptAnswered, got.State)
+	require.Equal(t, CallAnswered, got.State)
 	require.NoError(t, got.Err)
 	require.Equal(t, item, claimed(got)["work_id"])
-	require.Equal(t, got, h.poll(w, kept.ID))
+	require.Equal(t, got, h.poll(w, pending.ID))
 	require.Equal(t, 1, h.leases())
 	// The call that does not wait gives the same item.
 	now := h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)
@@ -155,59 +155,59 @@ func TestKeptClaim_INV_KEPT(t *testing.T) {
 	// With work at hand there is nothing to wait for.
 	h.must(w, "task_report", map[string]any{"work_id": item, "fence": now["fence"], "outcome": "done",
 		"result": map[string]any{"boats": 3}})
-	require.Nil(t, claimed(h.poll(w, kept.ID)), "what it says belongs to the lease")
+	require.Nil(t, claimed(h.poll(w, pending.ID)), "what it says belongs to the lease")
 	next := h.submit("Count again")
 	out := h.must(patient(w), "task_claim", map[string]any{"wait_seconds": 60})
 	require.Equal(t, next, out["work"].(map[string]any)["work_id"])
 }
 
-// INV-KEPT: for anyone else a kept call is not there.
-func TestKeptCallsAreTheirCallers_INV_KEPT(t *testing.T) {
+// INV-PENDING: for anyone else a pending call is not there.
+func TestPendingCallsAreTheirCallers_INV_PENDING(t *testing.T) {
 	h := newHouse(t)
 	w, v := h.hand("w"), h.hand("v")
-	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
+	pending := h.waitFor(w, map[string]any{"wait_seconds": 60})
 	acting := h.waitFor(h.lead, map[string]any{"wait_seconds": 60, "as": "w"})
 	absent := schemas.NewID()
-	_, want := h.node.Kept(t.Context(), v, absent)
+	_, want := h.node.Pending(t.Context(), v, absent)
 	require.ErrorIs(t, want, schemas.ErrNotFound)
 	for _, c := range []struct {
 		who Caller
 		id  string
-	}{{v, kept.ID}, {h.lead, kept.ID}, {w, acting.ID}, {w, absent}} {
-		_, err := h.node.Kept(t.Context(), c.who, c.id)
+	}{{v, pending.ID}, {h.lead, pending.ID}, {w, acting.ID}, {w, absent}} {
+		_, err := h.node.Pending(t.Context(), c.who, c.id)
 		require.Equal(t, want, err)
-		require.Equal(t, want, h.node.DropKept(t.Context(), c.who, c.id))
+		require.Equal(t, want, h.node.CancelPending(t.Context(), c.who, c.id))
 	}
 	h.submit("Count the boats")
 	require.NotNil(t, claimed(h.poll(h.lead, acting.ID)), "it acts as w")
 }
 
-func TestKeptCallsEnd(t *testing.T) {
+func TestPendingCallsEnd(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
 	_, err := h.call(w, "task_claim", map[string]any{"wait_seconds": 51})
 	require.ErrorIs(t, err, schemas.ErrInvalid, "in line")
-	_, err = h.call(patient(w), "task_claim", map[string]any{"wait_seconds": maxKeptSeconds + 1})
+	_, err = h.call(patient(w), "task_claim", map[string]any{"wait_seconds": maxPendingSeconds + 1})
 	require.ErrorIs(t, err, schemas.ErrInvalid)
 
-	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
+	pending := h.waitFor(w, map[string]any{"wait_seconds": 60})
 	h.clock.advance(59 * time.Second)
-	require.Equal(t, KeptWaiting, h.poll(w, kept.ID).State)
+	require.Equal(t, CallWaiting, h.poll(w, pending.ID).State)
 	h.clock.advance(time.Second)
-	over := h.poll(w, kept.ID)
-	require.Equal(t, KeptAnswered, over.State)
+	over := h.poll(w, pending.ID)
+	require.Equal(t, CallAnswered, over.State)
 	require.Equal(t, noWork().String(), over.Answer.(TaskClaimOut).Next.String())
-	h.clock.advance(keptFor - time.Second)
-	require.Equal(t, over.Answer, h.poll(w, kept.ID).Answer)
+	h.clock.advance(answerLasts - time.Second)
+	require.Equal(t, over.Answer, h.poll(w, pending.ID).Answer)
 	h.clock.advance(time.Second)
-	_, err = h.node.Kept(t.Context(), w, kept.ID)
+	_, err = h.node.Pending(t.Context(), w, pending.ID)
 	require.ErrorIs(t, err, schemas.ErrNotFound)
-	require.Equal(t, 1, h.keptRows())
+	require.Equal(t, 1, h.pendingRows())
 	require.NoError(t, h.node.forget(t.Context()))
-	require.Zero(t, h.keptRows())
+	require.Zero(t, h.pendingRows())
 }
 
-func (h *house) keptRows() (n int) {
+func (h *house) pendingRows() (n int) {
 	h.t.Helper()
 	require.NoError(h.t, h.node.Look(h.t.Context(), "test", func(g access.Grant) error {
 		return g.Tx().QueryRow(`SELECT count(*) FROM mcp_tasks`).Scan(&n)
@@ -215,31 +215,31 @@ func (h *house) keptRows() (n int) {
 	return n
 }
 
-func TestCancelledKeptCalls(t *testing.T) {
+func TestCancelledPendingCalls(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
-	drop := func(id string) { require.NoError(t, h.node.DropKept(t.Context(), w, id)) }
+	drop := func(id string) { require.NoError(t, h.node.CancelPending(t.Context(), w, id)) }
 
 	waiting := h.waitFor(w, map[string]any{"wait_seconds": 60})
-	require.Equal(t, KeptWaiting, h.poll(w, waiting.ID).State)
+	require.Equal(t, CallWaiting, h.poll(w, waiting.ID).State)
 	require.Len(t, h.node.waiting.byID, 1)
 	drop(waiting.ID)
 	require.Empty(t, h.node.waiting.byID, "what was found out for it is forgotten")
 	drop(waiting.ID)
 	item := h.submit("Count the boats")
-	require.Equal(t, KeptCancelled, h.poll(w, waiting.ID).State)
+	require.Equal(t, CallCancelled, h.poll(w, waiting.ID).State)
 	require.Equal(t, "ready", h.stateOf(item))
 
 	// One that was answered gives the item back.
 	h.must(w, "task_report", map[string]any{"work_id": item,
 		"fence": h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["fence"], "outcome": "done"})
-	kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
+	pending := h.waitFor(w, map[string]any{"wait_seconds": 60})
 	item = h.submit("Count again")
-	require.Equal(t, item, claimed(h.poll(w, kept.ID))["work_id"])
-	drop(kept.ID)
+	require.Equal(t, item, claimed(h.poll(w, pending.ID))["work_id"])
+	drop(pending.ID)
 	require.Equal(t, "ready", h.stateOf(item))
-	drop(kept.ID)
-	require.Equal(t, KeptCancelled, h.poll(w, kept.ID).State)
+	drop(pending.ID)
+	require.Equal(t, CallCancelled, h.poll(w, pending.ID).State)
 	require.Equal(t, "ready", h.stateOf(item))
 
 	// What the caller holds is answered at once, and no wait of its.
@@ -249,11 +249,11 @@ func TestCancelledKeptCalls(t *testing.T) {
 
 	// Nor what was reported.
 	h.must(w, "task_report", map[string]any{"work_id": item, "fence": first["fence"], "outcome": "done"})
-	kept = h.waitFor(w, map[string]any{"wait_seconds": 60})
+	pending = h.waitFor(w, map[string]any{"wait_seconds": 60})
 	item = h.submit("Count for good")
-	fence := claimed(h.poll(w, kept.ID))["fence"]
+	fence := claimed(h.poll(w, pending.ID))["fence"]
 	h.must(w, "task_report", map[string]any{"work_id": item, "fence": fence, "outcome": "done"})
-	drop(kept.ID)
+	drop(pending.ID)
 	require.Equal(t, "done", h.stateOf(item))
 }
 
@@ -268,14 +268,14 @@ func TestTwoWaitsOneLease(t *testing.T) {
 	require.Equal(t, item, claimed(h.poll(w, first.ID))["work_id"])
 	require.Equal(t, item, claimed(h.poll(w, second.ID))["work_id"])
 	require.Equal(t, 1, h.leases())
-	require.NoError(t, h.node.DropKept(t.Context(), w, second.ID))
+	require.NoError(t, h.node.CancelPending(t.Context(), w, second.ID))
 	require.Equal(t, "leased", h.stateOf(item))
-	require.NoError(t, h.node.DropKept(t.Context(), w, first.ID))
+	require.NoError(t, h.node.CancelPending(t.Context(), w, first.ID))
 	require.Equal(t, "ready", h.stateOf(item))
 }
 
-// What a kept call came to is shown with the rights its caller has when it asks.
-func TestKeptCallsAndRightsTaken(t *testing.T) {
+// What a pending call came to is shown with the rights its caller has when it asks.
+func TestPendingCallsAndRightsTaken(t *testing.T) {
 	h := newHouse(t)
 	tools := func(tools ...string) {
 		h.must(h.lead, "agent_capabilities", map[string]any{"agent": "w",
@@ -293,21 +293,21 @@ func TestKeptCallsAndRightsTaken(t *testing.T) {
 	require.Equal(t, "ready", h.stateOf(item))
 	h.clock.advance(time.Minute)
 	refused := h.poll(w, waiting.ID)
-	require.Equal(t, KeptAnswered, refused.State)
+	require.Equal(t, CallAnswered, refused.State)
 	require.ErrorIs(t, refused.Err, schemas.ErrDenied)
-	require.NoError(t, h.node.DropKept(t.Context(), w, answered.ID), "there is nothing to give back")
+	require.NoError(t, h.node.CancelPending(t.Context(), w, answered.ID), "there is nothing to give back")
 
 	tools("task_claim", "task_report")
 	require.Nil(t, claimed(h.poll(w, answered.ID)), "the lease is over")
 	require.Equal(t, item, h.must(w, "task_claim", map[string]any{})["work"].(map[string]any)["work_id"])
 	require.Nil(t, claimed(h.poll(w, answered.ID)), "that is another")
-	require.NoError(t, h.node.DropKept(t.Context(), w, answered.ID))
+	require.NoError(t, h.node.CancelPending(t.Context(), w, answered.ID))
 	require.Equal(t, "leased", h.stateOf(item))
 	require.ErrorIs(t, h.poll(w, waiting.ID).Err, schemas.ErrDenied, "it stays what it was")
 }
 
 // A repeated call gets one lease, with an idempotency key also across its waits.
-func TestKeptCallsAndIdempotencyKeys(t *testing.T) {
+func TestPendingCallsAndIdempotencyKeys(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
 	args := map[string]any{"wait_seconds": 60, "idempotency_key": "once"}
@@ -322,28 +322,28 @@ func TestKeptCallsAndIdempotencyKeys(t *testing.T) {
 }
 
 // Whoever has as many as may be waits for one to end; nobody else does.
-func TestKeptCallsAreBounded(t *testing.T) {
+func TestPendingCallsAreBounded(t *testing.T) {
 	h := newHouse(t)
 	w, v := h.hand("w"), h.hand("v")
-	kept, busy := []string{}, 0
+	pending, busy := []string{}, 0
 	for range 1000 {
 		_, err := h.call(patient(w), "task_claim", map[string]any{"wait_seconds": 60})
 		if k, ok := errors.AsType[ErrPending](err); ok {
-			kept = append(kept, k.ID)
+			pending = append(pending, k.ID)
 			continue
 		}
 		require.ErrorIs(t, err, schemas.ErrBusy)
 		busy++
 	}
-	require.Len(t, kept, maxKept)
-	require.Equal(t, 1000-maxKept, busy)
+	require.Len(t, pending, maxPending)
+	require.Equal(t, 1000-maxPending, busy)
 	h.waitFor(v, map[string]any{"wait_seconds": 60})
 
-	require.NoError(t, h.node.DropKept(t.Context(), w, kept[7]))
+	require.NoError(t, h.node.CancelPending(t.Context(), w, pending[7]))
 	h.waitFor(w, map[string]any{"wait_seconds": 60})
-	_, err := h.node.Kept(t.Context(), w, kept[7])
+	_, err := h.node.Pending(t.Context(), w, pending[7])
 	require.ErrorIs(t, err, schemas.ErrNotFound, "it made room")
-	_, err = h.node.Kept(t.Context(), w, kept[0])
+	_, err = h.node.Pending(t.Context(), w, pending[0])
 	require.NoError(t, err, "what waits does not")
 
 	h.clock.advance(time.Minute)
@@ -354,8 +354,8 @@ func TestKeptCallsAreBounded(t *testing.T) {
 func TestPollingIsNoSignOfLife(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
-	kept := h.waitFor(w, map[string]any{"wait_seconds": 3000})
-	h.poll(w, kept.ID)
+	pending := h.waitFor(w, map[string]any{"wait_seconds": 3000})
+	h.poll(w, pending.ID)
 	seen := func() any {
 		h.node.Auth.Flush(t.Context())
 		return h.must(h.lead, "agent_list",
@@ -364,20 +364,20 @@ func TestPollingIsNoSignOfLife(t *testing.T) {
 	before := seen()
 	for range 5 {
 		h.clock.advance(time.Minute)
-		h.poll(w, kept.ID)
+		h.poll(w, pending.ID)
 	}
 	require.Equal(t, before, seen())
 }
 
-// INV-KEPT: polls by two processes, a cancellation and a submission at once: the
+// INV-PENDING: polls by two processes, a cancellation and a submission at once: the
 // item has one lease, or none and is free.
-func TestKeptCallsRace_INV_KEPT(t *testing.T) {
+func TestPendingCallsRace_INV_PENDING(t *testing.T) {
 	h := newHouse(t)
 	w := h.hand("w")
 	second := h.other()
 	answered, cancelled := 0, 0
 	for round := range soak.Count(t, 60, 6000) {
-		kept := h.waitFor(w, map[string]any{"wait_seconds": 60})
+		pending := h.waitFor(w, map[string]any{"wait_seconds": 60})
 		before := h.leases()
 		var item string
 		var wg sync.WaitGroup
@@ -388,19 +388,19 @@ func TestKeptCallsRace_INV_KEPT(t *testing.T) {
 		}
 		for _, n := range []*Service{h.node, second, second} {
 			wg.Go(func() {
-				if _, err := n.Kept(t.Context(), w, kept.ID); err != nil {
+				if _, err := n.Pending(t.Context(), w, pending.ID); err != nil {
 					t.Errorf("poll: %v", err)
 				}
 			})
 		}
 		wg.Go(func() {
-			if err := h.node.DropKept(t.Context(), w, kept.ID); err != nil {
+			if err := h.node.CancelPending(t.Context(), w, pending.ID); err != nil {
 				t.Errorf("cancel: %v", err)
 			}
 		})
 		wg.Wait()
-		got := h.poll(w, kept.ID)
-		require.Equal(t, KeptCancelled, got.State)
+		got := h.poll(w, pending.ID)
+		require.Equal(t, CallCancelled, got.State)
 		require.Equal(t, "ready", h.stateOf(item))
 		require.LessOrEqual(t, h.leases()-before, 1)
 		if h.leases() > before {

@@ -12,12 +12,12 @@ import (
 	"cordelia/work"
 )
 
-// Kept is a call that waits as a row: its caller comes back for the answer, to
-// any process of the node.
-type Kept struct {
+// PendingCall is a call that waits as a row: its caller asks for the answer later, at any
+// process of the node.
+type PendingCall struct {
 	ID      string
 	Op      *Operation
-	State   KeptState
+	State   PendingState
 	Created time.Time
 	Updated time.Time
 	Expires time.Time // until then it can be asked for
@@ -26,55 +26,54 @@ type Kept struct {
 	Err     error     // or what it was refused for
 }
 
-// KeptState is where a kept call stands.
-type KeptState string
+// PendingState is the state of a pending call.
+type PendingState string
 
 const (
-	KeptWaiting   KeptState = "waiting"
-	KeptAnswered  KeptState = "answered"
-	KeptCancelled KeptState = "cancelled"
+	CallWaiting   PendingState = "waiting"
+	CallAnswered  PendingState = "answered"
+	CallCancelled PendingState = "cancelled"
 )
 
 const (
-	// KeptPoll is how often it makes sense to ask for a kept call.
-	KeptPoll = 2 * time.Second
-	// maxKeptSeconds is the longest wait of a kept call.
-	maxKeptSeconds = 3600
-	// keptFor is how long an answer is kept.
-	keptFor = 10 * time.Minute
-	// maxKept bounds the kept calls of one caller. The oldest that ended make room
-	// for new ones, whether or not anybody asked for them.
-	maxKept = 256
-	// maxKeptArguments bounds what is kept of each, in bytes.
-	maxKeptArguments = 4 << 10
+	// PendingPoll is how often a client should ask for a pending call.
+	PendingPoll = 2 * time.Second
+	// maxPendingSeconds is the longest wait of a pending call.
+	maxPendingSeconds = 3600
+	// answerLasts is how long the answer of a pending call is stored.
+	answerLasts = 10 * time.Minute
+	// maxPending bounds the pending calls of one caller. The oldest that ended make room for new
+	// ones, also if the caller has not fetched them.
+	maxPending = 256
+	// maxPendingArguments bounds the stored arguments of each, in bytes.
+	maxPendingArguments = 4 << 10
 )
 
-// Later is the error of a call that is kept; it carries what the caller comes back
-// with.
-type ErrPending struct{ Kept }
+// ErrPending is the error of a call that became pending; it carries the id to ask with.
+type ErrPending struct{ PendingCall }
 
 func (l ErrPending) Error() string { return "ops: the call waits as " + l.ID }
 
-// errSettled ends a transaction that would end the wait of a call which has ended.
-var errSettled = errors.New("ops: the kept call has ended")
+// errCallEnded ends a transaction that would end the wait of a call which has ended.
+var errCallEnded = errors.New("ops: the pending call has ended")
 
-// waiter is what an operation whose calls may be kept says of them.
+// waiter is what an operation declares whose calls may become pending.
 type waiter[In, Out any] struct {
-	// ready says whether a call would end now. seen is what this process found out
-	// the last time.
+	// ready reports whether a call would end now. seen is what this process found the last
+	// time.
 	ready func(ctx context.Context, c *Call, in In, seen *work.Watch) (bool, error)
-	// show is what of an answer may be shown now.
+	// show gives the part of an answer that may be shown now.
 	show func(g access.Grant, in In, out Out) (Out, error)
-	// undo takes back what a call did; false if that is over. nil: it did nothing.
+	// undo takes back the effect of a call; false if it is too late. nil: calls have no effect.
 	undo func(g access.Grant, out Out) (bool, error)
-	// asks is what the call wants to know of the user before it goes on; nil: nothing ever.
+	// asks gives the questions to the user before the call goes on; nil: it has none.
 	asks func(g access.Grant, in In) (Asking, error)
 }
 
-// Asking is what a waiting call wants to know, and the call that takes the answer.
+// Asking is the questions of a waiting call, and the call that takes the answer.
 type Asking struct {
 	Questions []string
-	Name      string // of these: what is asked another time has another
+	Name      string // of these questions: later ones have another
 	Tool      string
 	Answer    func(text string) map[string]any // its arguments
 }
@@ -87,24 +86,24 @@ type keeping struct {
 	asks  func(g access.Grant, args []byte) (Asking, error)
 }
 
-// waits lets calls of o be kept.
+// waits lets calls of o become pending.
 func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 	o.keeping = &keeping{
 		ready: func(ctx context.Context, c *Call, seen *work.Watch) (bool, error) {
 			var in In
 			if err := json.Unmarshal(c.args, &in); err != nil {
-				return false, fmt.Errorf("read kept call: %w", err)
+				return false, fmt.Errorf("read pending call: %w", err)
 			}
 			return w.ready(ctx, c, in, seen)
 		},
 		show: func(g access.Grant, args, answer []byte) (any, error) {
 			var in In
 			if err := json.Unmarshal(args, &in); err != nil {
-				return nil, fmt.Errorf("read kept call: %w", err)
+				return nil, fmt.Errorf("read pending call: %w", err)
 			}
 			var out Out
 			if err := json.Unmarshal(answer, &out); err != nil {
-				return nil, fmt.Errorf("read kept answer: %w", err)
+				return nil, fmt.Errorf("read pending answer: %w", err)
 			}
 			return w.show(g, in, out)
 		},
@@ -114,7 +113,7 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 				return false, nil
 			}
 			if err := json.Unmarshal(answer, &out); err != nil {
-				return false, fmt.Errorf("read kept answer: %w", err)
+				return false, fmt.Errorf("read pending answer: %w", err)
 			}
 			return w.undo(g, out)
 		},
@@ -124,7 +123,7 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 				return a, nil
 			}
 			if err := json.Unmarshal(args, &in); err != nil {
-				return a, fmt.Errorf("read kept call: %w", err)
+				return a, fmt.Errorf("read pending call: %w", err)
 			}
 			return w.asks(g, in)
 		},
@@ -134,30 +133,30 @@ func waits[In, Out any](o *Operation, w waiter[In, Out]) *Operation {
 
 // keep keeps the call for as long as it would wait.
 func (c *Call) keep(ctx context.Context, wait time.Duration) error {
-	if len(c.args) > maxKeptArguments {
+	if len(c.args) > maxPendingArguments {
 		return schemas.Invalidf("the arguments have %d bytes", len(c.args)).Expecting("at most %d of a call that waits",
-			maxKeptArguments).
+			maxPendingArguments).
 			Try("%s with shorter ones, or without a wait", schemas.Do(c.Op.Name))
 	}
-	k := keptRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args),
-		state: KeptWaiting}
+	k := pendingRow{id: schemas.NewID(), owner: c.Caller.Entity, tool: c.Op.Name, arguments: string(c.args),
+		state: CallWaiting}
 	do := c.Do
 	if !c.Op.Mutates() { // the caller only reads: the row is the node's to write
 		do = func(ctx context.Context, f func(access.Grant) error) error {
-			return c.Node.Routine(ctx, keptRoutine, f)
+			return c.Node.Routine(ctx, pendingRoutine, f)
 		}
 	}
 	err := do(ctx, func(g access.Grant) error {
 		k.created = g.Tx().Micros()
 		k.updated, k.until = k.created, k.created+wait.Microseconds()
-		k.expires = k.until + keptFor.Microseconds()
-		if _, err := g.Tx().Exec(makeRoom, k.owner, k.created, maxKept); err != nil {
+		k.expires = k.until + answerLasts.Microseconds()
+		if _, err := g.Tx().Exec(makeRoom, k.owner, k.created, maxPending); err != nil {
 			return fmt.Errorf("keep call: %w", err)
 		}
-		n, err := g.Tx().Exec(insertKept, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires,
-			maxKept)
+		n, err := g.Tx().Exec(insertPending, k.id, k.owner, k.tool, k.arguments, k.state, k.until, k.created, k.expires,
+			maxPending)
 		if err == nil && n == 0 {
-			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait already", maxKept).
+			err = schemas.Errorf(schemas.CodeBusy, "%d calls of yours wait already", maxPending).
 				Try("cancel some of them, or %s without a wait", schemas.Do(c.Op.Name))
 		}
 		return err
@@ -170,10 +169,10 @@ func (c *Call) keep(ctx context.Context, wait time.Duration) error {
 	return ErrPending{out}
 }
 
-// answered writes the answer of a kept call in the transaction of what it did
-// (INV-KEPT): of several polls, and a cancellation, one comes first and the others
+// answered writes the answer of a pending call in the transaction of what it did
+// (INV-PENDING): of several polls, and a cancellation, one comes first and the others
 // change nothing. A nil row is of a call that is not kept.
-func (k *keptRow) answered(g access.Grant, out any) error {
+func (k *pendingRow) answered(g access.Grant, out any) error {
 	if k == nil {
 		return nil
 	}
@@ -181,55 +180,55 @@ func (k *keptRow) answered(g access.Grant, out any) error {
 	if err != nil {
 		return fmt.Errorf("keep answer: %w", err)
 	}
-	return k.end(g, KeptAnswered, string(answer), "")
+	return k.end(g, CallAnswered, string(answer), "")
 }
 
-func (k *keptRow) end(g access.Grant, to KeptState, answer, refusal string) error {
+func (k *pendingRow) end(g access.Grant, to PendingState, answer, refusal string) error {
 	now := g.Tx().Micros()
-	n, err := g.Tx().Exec(endKept, k.id, to, now, now+keptFor.Microseconds(), answer, refusal)
+	n, err := g.Tx().Exec(endPending, k.id, to, now, now+answerLasts.Microseconds(), answer, refusal)
 	if err != nil {
-		return fmt.Errorf("end kept call: %w", err)
+		return fmt.Errorf("end pending call: %w", err)
 	}
 	if n == 0 {
-		return errSettled
+		return errCallEnded
 	}
 	return nil
 }
 
-// Kept gives a kept call of the caller's, once it has been tried again if that makes
+// PendingCall gives a pending call of the caller's, once it has been tried again if that makes
 // sense. CodeNotFound if the caller has no such call, also if another caller has.
-func (s *Service) Kept(ctx context.Context, caller Caller, id string) (Kept, error) {
-	k, err := s.readKept(ctx, caller.Entity, id)
+func (s *Service) Pending(ctx context.Context, caller Caller, id string) (PendingCall, error) {
+	k, err := s.readPending(ctx, caller.Entity, id)
 	if err != nil {
-		return Kept{}, err
+		return PendingCall{}, err
 	}
-	if k.state == KeptWaiting {
+	if k.state == CallWaiting {
 		if err := s.resume(ctx, caller, &k); err != nil {
-			return Kept{}, err
+			return PendingCall{}, err
 		}
 	}
-	return s.shownKept(ctx, caller, k)
+	return s.shownPending(ctx, caller, k)
 }
 
-// resume tries a kept call again, as who asks for it now, and reads what came of it.
-func (s *Service) resume(ctx context.Context, caller Caller, k *keptRow) error {
+// resume tries a pending call again, as who asks for it now, and reads what came of it.
+func (s *Service) resume(ctx context.Context, caller Caller, k *pendingRow) error {
 	c, err := k.call(s, caller)
 	over := s.Now().UnixMicro() >= k.until
 	if err == nil {
 		err = c.again(ctx, over)
 	}
 	switch {
-	case err == nil, errors.Is(err, errSettled):
+	case err == nil, errors.Is(err, errCallEnded):
 	case errors.Is(err, errNotYet), errors.Is(err, schemas.ErrBusy):
 		return nil // it waits on
 	case ctx.Err() != nil, !final(err):
 		return err
 	default:
-		if err := s.refuseKept(ctx, *k, err); err != nil && !errors.Is(err, errSettled) {
+		if err := s.refusePending(ctx, *k, err); err != nil && !errors.Is(err, errCallEnded) {
 			return err
 		}
 	}
-	*k, err = s.readKept(ctx, k.owner, k.id)
+	*k, err = s.readPending(ctx, k.owner, k.id)
 	return err
 }
 
@@ -242,8 +241,8 @@ func final(err error) bool {
 	return true
 }
 
-// call is the kept call, to be made by caller.
-func (k *keptRow) call(on *Service, caller Caller) (*Call, error) {
+// call is the pending call, to be made by caller.
+func (k *pendingRow) call(on *Service, caller Caller) (*Call, error) {
 	o := Find(k.tool)
 	if o == nil || o.keeping == nil {
 		return nil, schemas.NotFoundf("%s does not wait", k.tool)
@@ -253,16 +252,16 @@ func (k *keptRow) call(on *Service, caller Caller) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.kept = k
+	c.pending = k
 	return c, nil
 }
 
 // again makes the call once more if it would end now, or its time is over.
 func (c *Call) again(ctx context.Context, over bool) error {
 	if !over {
-		seen := c.on.waiting.take(c.kept.id)
+		seen := c.on.waiting.take(c.pending.id)
 		ready, err := c.Op.keeping.ready(ctx, c, seen)
-		c.on.waiting.give(c.kept.id, seen)
+		c.on.waiting.give(c.pending.id, seen)
 		if err != nil {
 			return err
 		}
@@ -274,9 +273,9 @@ func (c *Call) again(ctx context.Context, over bool) error {
 	return err
 }
 
-// refuseKept ends the wait of a call with an error. The node does it: the caller may
+// refusePending ends the wait of a call with an error. The node does it: the caller may
 // have no right left.
-func (s *Service) refuseKept(ctx context.Context, k keptRow, why error) error {
+func (s *Service) refusePending(ctx context.Context, k pendingRow, why error) error {
 	var e *schemas.Error
 	if !errors.As(why, &e) {
 		return why
@@ -285,13 +284,13 @@ func (s *Service) refuseKept(ctx context.Context, k keptRow, why error) error {
 	if err != nil {
 		return fmt.Errorf("keep refusal: %w", err)
 	}
-	return s.Routine(ctx, keptRoutine, func(g access.Grant) error {
-		return k.end(g, KeptAnswered, "",
+	return s.Routine(ctx, pendingRoutine, func(g access.Grant) error {
+		return k.end(g, CallAnswered, "",
 			string(told))
 	})
 }
 
-// refusal is a kept error: what of it a caller is told.
+// refusal is the part of an error that a pending call keeps for its caller.
 type refusal struct {
 	Code       schemas.Code
 	Msg        string
@@ -300,28 +299,28 @@ type refusal struct {
 	Violations []schemas.Violation
 }
 
-// shownKept reads the answer of a kept call with the rights the caller has now.
-func (s *Service) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept, error) {
+// shownPending reads the answer of a pending call with the rights the caller has now.
+func (s *Service) shownPending(ctx context.Context, caller Caller, k pendingRow) (PendingCall, error) {
 	out := k.head()
 	out.Op = Find(k.tool)
 	switch {
-	case k.state == KeptWaiting:
+	case k.state == CallWaiting:
 		a, err := s.asking(ctx, caller, k)
 		if err != nil && !final(err) {
-			return Kept{}, err
+			return PendingCall{}, err
 		}
 		out.Asked = a
 	case k.refusal != "":
 		var r refusal
 		if err := json.Unmarshal([]byte(k.refusal), &r); err != nil {
-			return Kept{}, fmt.Errorf("read kept refusal: %w", err)
+			return PendingCall{}, fmt.Errorf("read pending refusal: %w", err)
 		}
 		out.Err = &schemas.Error{Code: r.Code, Msg: r.Msg, Expected: r.Expected, Hint: r.Hint, Violations: r.Violations}
-	case k.state == KeptAnswered:
+	case k.state == CallAnswered:
 		s.waiting.forget(k.id)
 		c, err := k.call(s, caller)
 		if err != nil {
-			return Kept{}, err
+			return PendingCall{}, err
 		}
 		err = s.Auth.Do(ctx, caller.Principal, c.lookOp(), func(g access.Grant) (err error) {
 			out.Answer, err = c.Op.keeping.show(g, c.args, []byte(k.result))
@@ -329,9 +328,9 @@ func (s *Service) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept
 		})
 		switch {
 		case errors.Is(err, schemas.ErrBusy):
-			out.State = KeptWaiting // for a slot to show it in
+			out.State = CallWaiting // for a slot to show it in
 		case err != nil && !final(err):
-			return Kept{}, err
+			return PendingCall{}, err
 		default:
 			out.Err = err
 		}
@@ -339,20 +338,20 @@ func (s *Service) shownKept(ctx context.Context, caller Caller, k keptRow) (Kept
 	return out, nil
 }
 
-// DropKept cancels a kept call of the caller's. One that was answered already has
+// CancelPending cancels a pending call of the caller's. One that was answered already has
 // what it did undone, if that still can be. Cancelling again changes nothing.
-func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error {
-	k, err := s.readKept(ctx, caller.Entity, id)
+func (s *Service) CancelPending(ctx context.Context, caller Caller, id string) error {
+	k, err := s.readPending(ctx, caller.Entity, id)
 	if err != nil {
 		return err
 	}
 	defer s.waiting.forget(id)
-	if k.state == KeptWaiting {
-		err := s.Routine(ctx, keptRoutine, func(g access.Grant) error { return k.end(g, KeptCancelled, "", "") })
-		if !errors.Is(err, errSettled) {
+	if k.state == CallWaiting {
+		err := s.Routine(ctx, pendingRoutine, func(g access.Grant) error { return k.end(g, CallCancelled, "", "") })
+		if !errors.Is(err, errCallEnded) {
 			return err
 		}
-		if k, err = s.readKept(ctx, caller.Entity, id); err != nil {
+		if k, err = s.readPending(ctx, caller.Entity, id); err != nil {
 			return err
 		}
 	}
@@ -366,7 +365,7 @@ func (s *Service) DropKept(ctx context.Context, caller Caller, id string) error 
 	err = c.withRetry(ctx, func(g access.Grant) error {
 		undone, err := c.Op.keeping.undo(g, []byte(k.result))
 		if err == nil && undone {
-			_, err = g.Tx().Exec(undoKept, k.id, g.Tx().Micros())
+			_, err = g.Tx().Exec(undoPending, k.id, g.Tx().Micros())
 		}
 		return err
 	})

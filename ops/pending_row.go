@@ -11,49 +11,49 @@ import (
 	"cordelia/work"
 )
 
-// keptRoutine names what the node does about kept calls.
-const keptRoutine = "kept_calls"
+// pendingRoutine names what the node does about pending calls.
+const pendingRoutine = "kept_calls"
 
-// keptRow is a row of mcp_tasks. Times are UTC µs.
-type keptRow struct {
+// pendingRow is a row of mcp_tasks. Times are UTC µs.
+type pendingRow struct {
 	id                               string
 	owner                            schemas.EntityID
 	tool, arguments                  string
-	state                            KeptState
+	state                            PendingState
 	until, created, updated, expires int64
 	result, refusal                  string
 }
 
-func (k *keptRow) head() Kept {
+func (k *pendingRow) head() PendingCall {
 	at := func(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-	return Kept{ID: k.id, State: k.state, Created: at(k.created), Updated: at(k.updated), Expires: at(k.expires)}
+	return PendingCall{ID: k.id, State: k.state, Created: at(k.created), Updated: at(k.updated), Expires: at(k.expires)}
 }
 
-// readKept reads a row as the node: asking for a call that waits is no sign of life
+// readPending reads a row as the node: asking for a call that waits is no sign of life
 // of who waits, and who may see its answer is asked when it is shown.
-func (s *Service) readKept(ctx context.Context, owner schemas.EntityID, id string) (k keptRow, err error) {
-	err = s.Look(ctx, keptRoutine, func(g access.Grant) error {
-		err := g.Tx().LookupRow(selectKept, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,
+func (s *Service) readPending(ctx context.Context, owner schemas.EntityID, id string) (k pendingRow, err error) {
+	err = s.Look(ctx, pendingRoutine, func(g access.Grant) error {
+		err := g.Tx().LookupRow(selectPending, id, owner, g.Tx().Micros()).Scan(&k.id, &k.owner, &k.tool, &k.arguments,
 			&k.state,
 			&k.until, &k.created, &k.updated, &k.expires, &k.result, &k.refusal)
 		if noRows(err) {
 			return schemas.NotFoundf("you have no such call waiting").Try("make the call again")
 		}
 		if err != nil {
-			return fmt.Errorf("read kept call: %w", err)
+			return fmt.Errorf("read pending call: %w", err)
 		}
 		return nil
 	})
 	return k, err
 }
 
-// overdueKept reports whether rows have expired.
-func overdueKept(g access.Grant) (n int, err error) {
+// overduePending reports whether rows have expired.
+func overduePending(g access.Grant) (n int, err error) {
 	err = g.Tx().LookupRow(countOver, g.Tx().Micros()).Scan(&n)
 	return n, err
 }
 
-func dropKept(g access.Grant) error {
+func dropPending(g access.Grant) error {
 	_, err := g.Tx().Exec(dropOver, g.Tx().Micros())
 	return err
 }
@@ -61,7 +61,7 @@ func dropKept(g access.Grant) error {
 // maxSeen bounds a process's memory of waiting calls.
 const maxSeen = 4096
 
-// seenWork is what this process found out about the lanes of waiting calls, by their
+// seenWork is what this process found out about the eligibility classes of waiting calls, by their
 // id: asking with the caller's rights each time would count as its sign of life.
 type seenWork struct {
 	mu   sync.Mutex
