@@ -196,8 +196,7 @@ func (r *Repository) Tip(ctx context.Context, task string) (string, error) {
 	if at, err := r.git.line(ctx, "rev-parse", "--verify", "--quiet", ref(task)+"^{commit}"); err == nil {
 		return at, nil
 	}
-	_, err := r.git.line(ctx, "update-ref", ref(task), r.Base, strings.Repeat("0", len(r.Base)))
-	return r.Base, err
+	return r.Base, r.git.updateRef(ctx, "", ref(task), r.Base, strings.Repeat("0", len(r.Base)))
 }
 
 // Conflict is a merge that git cannot make.
@@ -234,8 +233,7 @@ func (r *Repository) Merge(ctx context.Context, task, commit, message string) er
 			return err
 		}
 	}
-	_, err = r.git.line(ctx, "update-ref", ref(task), next, tip)
-	return err
+	return r.git.updateRef(ctx, "", ref(task), next, tip)
 }
 
 // maxHunks is how much of a conflict is kept as evidence, in bytes.

@@ -192,7 +192,7 @@ func (r *Repository) Discard(ctx context.Context, task string) error {
 	if strings.Contains(list+"\n", "\nbranch "+ref(task)+"\n") {
 		return schemas.Conflictf("the branch %s is checked out", Branch(task)).Try("check out another one first")
 	}
-	if _, err := r.git.call(ctx, "", "update-ref", "-d", ref(task)); err != nil {
+	if err := r.git.updateRef(ctx, "", "-d", ref(task)); err != nil {
 		return err
 	}
 	return (&trunk{repo: r, task: task}).forget(ctx)

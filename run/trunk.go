@@ -36,7 +36,7 @@ func (t *trunk) ref(name string) string { return "refs/cordelia/" + t.task + "/"
 // keep keeps what an attempt came to.
 func (t *trunk) keep(ctx context.Context, subtask, commit string) error {
 	for _, ref := range []string{t.madeRef(commit), t.attemptRef(subtask)} {
-		if _, err := t.repo.git.line(ctx, "update-ref", ref, commit); err != nil {
+		if err := t.repo.git.updateRef(ctx, "", ref, commit); err != nil {
 			return err
 		}
 	}
@@ -124,8 +124,7 @@ func (t *trunk) forget(ctx context.Context) error {
 	if err != nil || out == "" {
 		return err
 	}
-	_, err = t.repo.git.call(ctx, out, "update-ref", "--stdin")
-	return err
+	return t.repo.git.updateRef(ctx, out, "--stdin")
 }
 
 func firstLine(s string) string {

@@ -115,7 +115,7 @@ func (s *seat) file(ctx context.Context, commit string, r Report) error {
 		if tip != commit {
 			return fmt.Errorf("the branch moved from %.12s to %.12s while it was judged", commit, tip)
 		}
-		if _, err := s.Repo.git.line(ctx, "update-ref", s.trunk.judgedRef(), commit); err != nil {
+		if err := s.Repo.git.updateRef(ctx, "", s.trunk.judgedRef(), commit); err != nil {
 			return err
 		}
 	}
