@@ -49,9 +49,9 @@ func TestRunOutlivesItsClientsFaults(t *testing.T) {
 		wrong Actor
 		says  string // in what is printed
 	}{
-		"asks the user": {"R4b", 2, func(string, int, []Result) (Call, error) { // the client asks for an answer once more
+		"asks the user": {"R4b", 4, func(string, int, []Result) (Call, error) { // two calls, each asked twice
 			return Call{Input: map[string]any{"text": "Which of the two do you mean?"}}, nil
-		}, "without a structured answer"},
+		}, ""},
 		"wrong type": {"R2", 1, func(string, int, []Result) (Call, error) {
 			return Answers(map[string]any{"subtasks": 5}), nil
 		}, ""},
@@ -59,11 +59,12 @@ func TestRunOutlivesItsClientsFaults(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			return Call{Input: map[string]any{"text": "late"}}, nil
 		}, ""},
-		"plants a repository": {"R3", whole, sabotages("rm .git && git init -q . && git config core.fsmonitor 'touch ran'"),
+		// By scripts: the client itself refuses a command that removes such files.
+		"plants a repository": {"R3", whole, sabotages("echo 'rm -f .git; git init -q .' > plant.sh", "bash plant.sh"),
 			"its .git is not the file"},
 		"nests a repository": {"R3", whole, sabotages("mkdir lib && git init -q lib"), "a nested repository"},
 		"links outside":      {"R3", whole, sabotages("ln -s /etc link"), "a symbolic link is new"},
-		"deletes its worktree": {"R3", whole, sabotages(`rm -rf "$PWD"/* "$PWD"/.git; rmdir "$PWD"`),
+		"deletes its worktree": {"R3", whole, sabotages(`echo 'rm -rf "$PWD"' > gone.sh`, "bash gone.sh"),
 			"the worktree is refused"},
 		"fills a disk":         {"R3", whole, sabotages("echo x > /dev/full"), ""},
 		"leaves a child":       {"R3", whole, sabotages("setsid sleep 600 > /dev/null 2>&1 &"), ""},
@@ -91,6 +92,11 @@ func TestRunOutlivesItsClientsFaults(t *testing.T) {
 			require.Zero(t, code, out)
 			require.Contains(t, out, tt.says)
 			r.accepted(taskOf(t, out))
+			if name == "asks the user" || name == "hangs" {
+				cost, _ := r.cordelia("cost", "--by", "role", "--json")
+				require.Regexp(t, `"key": "`+tt.role+`",\s+"runs": \d+,\s+"failed": [1-9]`, cost,
+					"the call that failed is on record")
+			}
 			require.Equal(t, before, r.git("status", "--porcelain")+r.git("rev-parse", "HEAD"))
 			require.Empty(t, r.processes())
 			require.Len(t, strings.Split(r.git("worktree", "list"), "\n"), 1, "no worktree is left")
