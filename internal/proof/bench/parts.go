@@ -90,6 +90,7 @@ func parts() []part {
 		{"memory", "resident memory after many calls", (*bench).resident},
 		{"revoke", "streams end after a revocation", (*bench).revoke},
 		{"http", "many clients over HTTP", (*bench).http},
+		{"roles", "events become work of roles", (*bench).roles},
 		{"console", "pages for people on a large store, and many open ones", (*bench).console},
 		{"received", "bytes of results that a model receives in a fixed session", (*bench).received},
 		{"seats", "bytes that we add to what a model is told that fills a seat", (*bench).seats},

@@ -28,7 +28,8 @@ const intake = `
 workspace: intake
 owner: %s
 webhooks:
-  crm: {domain: sales, signature: X-Sign, delivery: X-Id, type: kind, events: {lead: lead.created}, fields: {name: name}}
+  crm: {domain: sales, signature: X-Sign, delivery: X-Id, type: kind, author: who, self: [our-bot],
+    events: {lead: lead.created}, fields: {name: name}}
 operators:
   desk: {triggers: {qualify: lead.created}, does: {intent: "qualify {payload.name}"}}
 roles:
@@ -164,4 +165,6 @@ func TestEventsAMinute(t *testing.T) {
 	t.Logf("%d events: %.0f a minute, median %s, p99 %s", events, rate, s.took[len(s.took)/2],
 		s.took[len(s.took)*99/100])
 	require.Equal(t, 20+events, count(t, openDB(t, n), `SELECT count(*) FROM work_items`))
+	require.Greater(t, rate, 1000.0, "a tenth of what a busy source sends in a minute")
+	require.Less(t, s.took[len(s.took)*99/100], time.Second, "ten times what it may take")
 }
